@@ -1,0 +1,79 @@
+// docs/ARCHITECTURE.md has the table that this one enforces. A package that stands in no row may use none.
+const mayUse = {
+  domain: [],
+  ports: ["domain"],
+  contract: ["domain"],
+  engine: ["domain", "ports"],
+  embedded: ["domain", "ports"],
+  sender: ["domain", "ports"],
+  runtime: ["domain", "ports", "contract"],
+  testing: ["[^/]+"],
+};
+const adapters = "^libs/(bus-|tokens-|documents-|sender/|embedded/)";
+
+const direction = Object.entries(mayUse).map(([name, others]) => ({
+  name: `direction-of-${name}`,
+  severity: "error",
+  from: { path: `^libs/${name}/` },
+  to: {
+    path: "^(libs|services)/",
+    pathNot: `^libs/(${[name, ...others].join("|")})/`,
+  },
+}));
+
+module.exports = {
+  forbidden: [
+    { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
+    { name: "no-unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
+    {
+      name: "domain-is-pure",
+      severity: "error",
+      from: { path: "^libs/domain/" },
+      to: { pathNot: "^libs/domain/" },
+    },
+    ...direction,
+    {
+      name: "libs-without-a-row",
+      severity: "error",
+      from: { path: "^libs/([^/]+)/", pathNot: `^libs/(${Object.keys(mayUse).join("|")})/` },
+      to: { path: "^(libs|services)/", pathNot: "^libs/$1/" },
+    },
+    {
+      name: "only-main-knows-adapters",
+      severity: "error",
+      from: { path: "^services/", pathNot: "/src/main\\.ts$" },
+      to: { path: adapters },
+    },
+    {
+      name: "services-do-not-know-testing",
+      severity: "error",
+      from: { path: "^services/" },
+      to: { path: "^libs/testing/" },
+    },
+    {
+      name: "services-stand-alone",
+      severity: "error",
+      from: { path: "^services/([^/]+)/", pathNot: "^services/standalone/" },
+      to: { path: "^services/", pathNot: "^services/$1/" },
+    },
+    {
+      name: "no-deep-imports",
+      severity: "error",
+      from: { path: "^(libs|services)/([^/]+)/" },
+      to: {
+        path: "^(libs|services)/[^/]+/src/",
+        pathNot: ["^$1/$2/", "^(libs|services)/[^/]+/src/index\\.ts$"],
+      },
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "(^|/)dist/|\\.test\\.ts$" },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node", "default"],
+      extensions: [".ts", ".js"],
+    },
+  },
+};

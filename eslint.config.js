@@ -1,0 +1,101 @@
+import { defineConfig, globalIgnores } from "eslint/config";
+import tseslint from "typescript-eslint";
+
+const nondeterminism = [
+  { object: "Date", property: "now", message: "Take a Clock; see libs/ports/src/clock.ts." },
+  { object: "Math", property: "random", message: "Take a Random; see libs/ports/src/random.ts." },
+  { object: "process", property: "env", message: "Read configuration in config.ts only." },
+  { object: "process", property: "hrtime", message: "Take a Clock." },
+];
+// Through globalThis and through Node's modules, too: each of these passed unseen before it was named.
+const ambientGlobals = [
+  "setTimeout",
+  "setInterval",
+  "setImmediate",
+  "fetch",
+  "performance",
+  "crypto",
+];
+const ambientModules = ["timers", "timers/promises", "process", "perf_hooks"];
+const randomImports = ["default", "randomUUID", "randomBytes", "randomInt", "webcrypto"];
+const withAndWithoutPrefix = (name) => [name, `node:${name}`];
+
+const errorsOfAnotherRealm = {
+  selector: "BinaryExpression[operator='instanceof'][right.name=/Error$/]",
+  message: "Use Error.isError: errors from Node's own modules are of another realm under Jest.",
+};
+const ambientSyntax = [
+  {
+    selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+    message: "Take a Clock.",
+  },
+  { selector: "CallExpression[callee.name='Date']", message: "Take a Clock." },
+  {
+    selector:
+      "MemberExpression[object.name=/^(globalThis|global)$/][property.name=/^(Date|Math|process)$/]",
+    message: "Write Date, Math and process without globalThis, so that their rules see them.",
+  },
+];
+
+export default defineConfig(
+  globalIgnores(["**/dist/", "**/node_modules/", ".toolchain*/", ".cache/", "coverage/"]),
+  {
+    files: ["**/*.js", "**/*.cjs"],
+    extends: [tseslint.configs.recommended],
+    rules: { "@typescript-eslint/no-require-imports": "off" },
+  },
+  {
+    files: ["**/*.ts"],
+    extends: [tseslint.configs.recommendedTypeChecked],
+    languageOptions: {
+      parserOptions: { project: ["tsconfig.json"], tsconfigRootDir: import.meta.dirname },
+    },
+    linterOptions: { reportUnusedDisableDirectives: "error" },
+    rules: {
+      "@typescript-eslint/consistent-type-imports": ["error", { fixStyle: "inline-type-imports" }],
+      "@typescript-eslint/switch-exhaustiveness-check": [
+        "error",
+        { considerDefaultExhaustiveForUnions: false },
+      ],
+      "@typescript-eslint/no-non-null-assertion": "error",
+      // `const { secret: _, ...rest }` is how a copy leaves something out.
+      "@typescript-eslint/no-unused-vars": [
+        "error",
+        { ignoreRestSiblings: true, argsIgnorePattern: "^_" },
+      ],
+      // An adapter over a synchronous driver is async on purpose: a throw must become a rejection.
+      "@typescript-eslint/require-await": "off",
+      "no-restricted-exports": ["error", { restrictDefaultExports: { direct: true } }],
+      "no-restricted-syntax": ["error", errorsOfAnotherRealm],
+      "max-lines-per-function": ["warn", { max: 70, skipComments: true, skipBlankLines: true }],
+    },
+  },
+  {
+    // A describe block is as long as its subject has guarantees.
+    files: ["**/*.test.ts"],
+    rules: { "max-lines-per-function": "off" },
+  },
+  {
+    // The determinism fence: time, chance and the world come in as arguments or ports.
+    files: ["libs/{domain,ports,contract,engine}/**/*.ts", "services/*/src/**/*.ts"],
+    ignores: ["**/main.ts", "**/config.ts", "**/*.test.ts"],
+    rules: {
+      "no-restricted-properties": ["error", ...nondeterminism],
+      "no-restricted-globals": ["error", { globals: ambientGlobals, checkGlobalObject: true }],
+      "no-restricted-imports": [
+        "error",
+        {
+          paths: [
+            ...ambientModules.flatMap(withAndWithoutPrefix),
+            ...withAndWithoutPrefix("crypto").map((name) => ({
+              name,
+              importNames: randomImports,
+              message: "Take a Random.",
+            })),
+          ],
+        },
+      ],
+      "no-restricted-syntax": ["error", errorsOfAnotherRealm, ...ambientSyntax],
+    },
+  },
+);

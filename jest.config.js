@@ -1,0 +1,25 @@
+export default {
+  testEnvironment: "node",
+  testMatch: ["**/src/**/*.test.ts"],
+  extensionsToTreatAsEsm: [".ts"],
+  transform: {
+    "^.+\\.ts$": [
+      "@swc/jest",
+      {
+        // verbatimModuleSyntax: without it a missing or type-only import is dropped here and crashes only in Node.
+        jsc: {
+          parser: { syntax: "typescript" },
+          target: "es2024",
+          transform: { verbatimModuleSyntax: true },
+          experimental: { keepImportAttributes: true },
+        },
+        module: { type: "es6" },
+      },
+    ],
+  },
+  // Workspace packages are symlinks into libs/, so they are transformed; real dependencies are not.
+  transformIgnorePatterns: ["/node_modules/"],
+  modulePathIgnorePatterns: ["<rootDir>/\\.toolchain", "<rootDir>/\\.cache/"],
+  cacheDirectory: "<rootDir>/.cache/jest",
+  maxWorkers: 2,
+};

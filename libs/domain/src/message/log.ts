@@ -1,0 +1,51 @@
+/** The message log: what happened to a message, in events whose ids are (message, attempt, state) (decisions.md 13). */
+import { unreachable } from "../shared/unreachable.ts";
+import { type AttemptFact } from "./follow-up.ts";
+
+export const logStates = [
+  "CREATED",
+  "ACTIVE",
+  "RETRY",
+  "ERROR",
+  "DELIVERED",
+  "FAILED",
+  "CANCEL_REQUESTED",
+  "CANCELED",
+] as const;
+export type LogState = (typeof logStates)[number];
+
+export type LogEvent = { readonly at: number; readonly attempt: number; readonly state: LogState };
+
+export const createdEvent = (createdAt: number): LogEvent => ({ at: createdAt, attempt: 0, state: "CREATED" });
+
+/** The events of one attempt (or of a cancellation), oldest first. */
+export function eventsOf(fact: AttemptFact): readonly LogEvent[] {
+  const event = (at: number, state: LogState): LogEvent => ({ at, attempt: fact.attempt, state });
+  const active = fact.startedAt === undefined ? [] : [event(fact.startedAt, "ACTIVE")];
+  const { endedAt } = fact;
+  switch (fact.ended) {
+    case "delivered":
+      return [...active, event(endedAt, "DELIVERED")];
+    case "retry":
+      return [...active, event(endedAt, "ERROR"), event(endedAt, "RETRY")];
+    case "failed":
+      return [...active, event(endedAt, "ERROR"), event(endedAt, "FAILED")];
+    case "canceled":
+      return [event(endedAt, "CANCEL_REQUESTED"), event(endedAt, "CANCELED")];
+    default:
+      return unreachable(fact.ended);
+  }
+}
+
+/** Order of states that share a time. */
+export const rankOf = (state: LogState): number => rank[state];
+const rank: Readonly<Record<LogState, number>> = {
+  CREATED: 0,
+  ACTIVE: 1,
+  ERROR: 2,
+  RETRY: 3,
+  DELIVERED: 4,
+  FAILED: 5,
+  CANCEL_REQUESTED: 6,
+  CANCELED: 7,
+};

@@ -1,0 +1,129 @@
+/**
+ * The record: one message, one alarm (architecture.md §3).
+ *
+ * `Message` is fixed when the message is accepted; `MessageRecord` is its moving part. All changes of the moving part
+ * are the transitions of this folder, each taking the state that it is legal from.
+ */
+import { type FlowLimits } from "../lane/flow-control.ts";
+import { type GroupChunkId } from "../publish/url-group.ts";
+import { type LaneId, type MessageId, type Owner, type TenantId } from "../shared/ids.ts";
+import { type FollowUp } from "./follow-up.ts";
+
+export type Dialect = "service" | "upstash";
+export const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+export type Method = (typeof methods)[number];
+
+/** Pairs, never an object: names may repeat and may be called `__proto__`. */
+export type HeaderPair = readonly [name: string, value: string];
+export type Headers = readonly HeaderPair[];
+
+/** What is replaced by `REDACTED:<sha256>` in every read; delivery uses the originals. Header names are lower case. */
+export type Redaction = { readonly body: boolean; readonly headers: "all" | readonly string[] };
+
+/** A callback to make after attempts of a message; absent settings are inherited from the message. */
+export type CallbackPlan = {
+  readonly url: string;
+  readonly method: Method;
+  readonly headers: Headers;
+  readonly delayMs: number;
+  readonly timeoutMs?: number;
+  readonly retriesMax?: number;
+  readonly retryDelay?: string;
+  readonly labels?: readonly string[];
+  readonly flow?: { readonly key: string; readonly limits: FlowLimits };
+};
+
+export type Policy = {
+  readonly timeoutMs: number;
+  readonly retriesMax: number;
+  /** Expression for the delay in milliseconds, checked at publish; absent: the default back-off. */
+  readonly retryDelay?: string;
+  readonly callback?: CallbackPlan;
+  readonly failureCallback?: CallbackPlan;
+  readonly redaction?: Redaction;
+  readonly labels: readonly string[];
+  readonly flow?: { readonly key: string; readonly limits: FlowLimits };
+};
+
+export type Origin = {
+  readonly callerIp: string;
+  readonly group?: { readonly name: string; readonly endpointName?: string };
+  readonly scheduleId?: string;
+  readonly queueName?: string;
+  /** Set on callbacks and failure callbacks: they have no callbacks of their own. */
+  readonly callbackOf?: MessageId;
+  /** Times this chain of messages has passed through us (reliability.md 4.2). */
+  readonly hop: number;
+};
+
+/** A publish to a URL group before the scheduler has made its children. `skipped` are endpoints found duplicate. */
+export type FanOut = {
+  readonly group: string;
+  readonly chunks: readonly GroupChunkId[];
+  readonly endpointCount: number;
+  readonly skipped: readonly number[];
+};
+
+export type Message = {
+  readonly id: MessageId;
+  readonly tenant: TenantId;
+  readonly dialect: Dialect;
+  readonly shard: number;
+  readonly createdAt: number;
+  /** Equal to `createdAt` when the caller asked for no delay. */
+  readonly notBefore: number;
+  readonly url: string;
+  readonly method: Method;
+  /** What the destination gets beside our own headers; holds Content-Type when the caller gave one. */
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+  /** The body is stored with this group parent, once for all children. */
+  readonly bodyOf?: MessageId;
+  readonly policy: Policy;
+  readonly origin: Origin;
+  readonly flowLane?: LaneId;
+  readonly fanOut?: FanOut;
+};
+
+export type MessageState =
+  /** Waits for a time: delay, not-before, retry, Retry-After. */
+  | { readonly kind: "held"; readonly dueAt: number }
+  /** Waits for its lane, which has the alarm. */
+  | { readonly kind: "waiting" }
+  /** May be claimed now; with a grant of its lane, only until `grantUntil`. `hints` counts the rings without a claim. */
+  | { readonly kind: "due"; readonly hints: number; readonly grantUntil?: number }
+  /** An attempt is running. */
+  | { readonly kind: "claimed"; readonly owner: Owner; readonly leaseUntil: number }
+  /** A group publish of which the children up to `upTo` exist. */
+  | { readonly kind: "expanding"; readonly upTo: number }
+  | { readonly kind: FinishedKind; readonly endedAt: number };
+
+export type FinishedKind = "delivered" | "failed" | "canceled" | "expanded";
+export type StateKind = MessageState["kind"];
+export type LiveKind = Exclude<StateKind, FinishedKind>;
+
+export type InState<K extends StateKind> = MessageRecord<Extract<MessageState, { kind: K }>>;
+
+export type MessageRecord<S extends MessageState = MessageState> = {
+  readonly message: Message;
+  readonly state: S;
+  /** The alarm: if nobody has finished by then, someone looks again. Undefined: none of its own (I3). */
+  readonly wakeAt: number | undefined;
+  /** Raised by claim and cancel; the fence of every worker's write (I4). */
+  readonly epoch: number;
+  /** Destination outcomes so far that were failures; what the destination sees as `-Retried`. */
+  readonly retried: number;
+  readonly leaseLosses: number;
+  /** Failures of ours in a row: they cost the caller no retry. */
+  readonly deferrals: number;
+  /** Follow-ups of any attempt that are not yet safe elsewhere (I5). */
+  readonly outbox: readonly FollowUp[];
+};
+
+const finishedKinds: ReadonlySet<StateKind> = new Set<FinishedKind>(["delivered", "failed", "canceled", "expanded"]);
+
+export const isFinished = (state: MessageState): state is Extract<MessageState, { kind: FinishedKind }> =>
+  finishedKinds.has(state.kind);
+
+export const isIn = <K extends StateKind>(record: MessageRecord, kind: K): record is InState<K> =>
+  record.state.kind === kind;

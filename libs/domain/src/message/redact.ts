@@ -1,0 +1,41 @@
+/** Redaction: `REDACTED:<SHA256 hex>` in place of a value, in every read; deliveries use the originals (interface.md, Service-Redact-Fields). */
+import { type CallbackPlan, type Headers, type Message, type Redaction } from "./message.ts";
+
+/** SHA-256 in hex. The domain has no cryptography of its own. */
+export type Sha256Hex = (value: string | Uint8Array) => string;
+
+export const redacted = (value: string | Uint8Array, sha256: Sha256Hex): string => `REDACTED:${sha256(value)}`;
+
+export function redactsHeader(redaction: Redaction | undefined, name: string): boolean {
+  if (!redaction) return false;
+  return redaction.headers === "all" || redaction.headers.includes(name.toLowerCase());
+}
+
+export function redactHeaders(headers: Headers, redaction: Redaction | undefined, sha256: Sha256Hex): Headers {
+  if (!redaction || (redaction.headers !== "all" && redaction.headers.length === 0)) return headers;
+  return headers.map(([name, value]) => [name, redactsHeader(redaction, name) ? redacted(value, sha256) : value]);
+}
+
+/** A callback carries its source's body and headers inside its own body, so it hides that body if either is hidden (reliability.md 4.10). */
+export function inheritedRedaction(source: Message): Redaction | undefined {
+  const { redaction } = source.policy;
+  if (!redaction) return undefined;
+  return { body: true, headers: redaction.headers };
+}
+
+/** A message as facts and logs may carry it: without its body, with the caller's redactions done. */
+export function redactedConfiguration(message: Message, sha256: Sha256Hex): Omit<Message, "body"> {
+  const { body: _, ...configuration } = message;
+  const { redaction, callback, failureCallback } = message.policy;
+  if (!redaction) return configuration;
+  const hide = (plan: CallbackPlan): CallbackPlan => ({ ...plan, headers: redactHeaders(plan.headers, redaction, sha256) });
+  return {
+    ...configuration,
+    headers: redactHeaders(message.headers, redaction, sha256),
+    policy: {
+      ...message.policy,
+      ...(callback && { callback: hide(callback) }),
+      ...(failureCallback && { failureCallback: hide(failureCallback) }),
+    },
+  };
+}

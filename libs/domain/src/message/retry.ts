@@ -1,0 +1,56 @@
+/** When the next attempt is made: the default back-off, the caller's expression, or what the destination asked for. */
+import { backoffJitterMsMax, deferralMsMax, deferralMsMin, retryAfterMsMax, retryDelayMsMax } from "../shared/limits.ts";
+import { type Headers } from "./message.ts";
+
+/** `min(86400, e^(2.5 n))` seconds before retry n, n = 1 for the first; jitter adds up to 1 s, never subtracts (decisions.md 21). */
+export function backoffMs(retried: number, chance: number): number {
+  const seconds = Math.min(86_400, Math.exp(2.5 * (retried + 1)));
+  return Math.round(seconds * 1_000 + chance * backoffJitterMsMax);
+}
+
+/** The value of a caller's expression as a delay: negative is none, at most a day. */
+export const clampRetryDelayMs = (value: number): number => Math.min(Math.max(Math.round(value), 0), retryDelayMsMax);
+
+export const deferralMs = (deferrals: number): number => Math.min(deferralMsMin * 2 ** Math.min(deferrals, 16), deferralMsMax);
+
+/** In the order of precedence, protocol/qstash.md §2.3. */
+const waitHeaders = ["retry-after", "x-ratelimit-reset", "x-ratelimit-reset-requests", "x-ratelimit-reset-tokens"];
+
+/** Milliseconds that the destination asked us to wait: 0 = at once; undefined = nothing asked, or nonsense, or more than 24 h. */
+export function requestedWaitMs(headers: Headers, now: number): number | undefined {
+  for (const wanted of waitHeaders) {
+    const value = headers.find(([name]) => name.toLowerCase() === wanted)?.[1].trim();
+    if (value === undefined) continue;
+    const waitMs = parseWait(value, now);
+    if (waitMs !== undefined && waitMs <= retryAfterMsMax) return waitMs;
+  }
+  return undefined;
+}
+
+/** Integer seconds, an HTTP date (RFC 9110 §5.6.7; the past means now), or a Go duration such as `6m5s` or `1.5s`. */
+function parseWait(value: string, now: number): number | undefined {
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
+  if (/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(value)) {
+    const at = Date.parse(value);
+    return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+  }
+  return parseGoDuration(value);
+}
+
+const goUnitMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1e3, m: 6e4, h: 36e5 };
+const goTextLengthMax = 64;
+
+function parseGoDuration(text: string): number | undefined {
+  if (text.length === 0 || text.length > goTextLengthMax) return undefined;
+  const part = /(\d{1,9}(?:\.\d{1,9})?)(ns|us|µs|μs|ms|s|m|h)/y;
+  let totalMs = 0;
+  let at = 0;
+  while (at < text.length) {
+    part.lastIndex = at;
+    const match = part.exec(text);
+    if (!match) return undefined;
+    totalMs += Number(match[1]) * (goUnitMs[match[2] ?? ""] ?? 0);
+    at = part.lastIndex;
+  }
+  return Math.ceil(totalMs);
+}

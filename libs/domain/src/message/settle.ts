@@ -1,0 +1,162 @@
+/**
+ * Settling: the only place where an attempt has consequences (architecture.md §1.4). One conditional write holds the
+ * new state and the follow-ups; a settlement is that write, as data.
+ */
+import { type DlqId, dlqIdOf } from "../shared/ids.ts";
+import { alarmOf } from "./alarm.ts";
+import { type CallbackItem, type AttemptFact, type FailureReason, type FollowUp } from "./follow-up.ts";
+import { type InState, type Message, type MessageState } from "./message.ts";
+import { type Answer, type Outcome, isSuccess } from "./outcome.ts";
+import { backoffMs, deferralMs, requestedWaitMs } from "./retry.ts";
+
+/** Written where `{id, epoch, claimed}` still holds; `append` joins what stands in the outbox. */
+export type Settlement = {
+  readonly message: Message;
+  readonly epoch: number;
+  readonly next: Exclude<MessageState, { kind: "claimed" | "expanding" | "expanded" }>;
+  readonly wakeAt: number | undefined;
+  readonly retried: number;
+  readonly leaseLosses: number;
+  readonly deferrals: number;
+  readonly append: readonly FollowUp[];
+};
+
+export type Attempt = { readonly startedAt: number; readonly endedAt: number; readonly outcome: Outcome };
+
+/** What the pure decision needs of the world: a number in [0, 1) and the value of the caller's expression. */
+export type SettleInputs = { readonly chance: number; readonly retryDelayMs: number | undefined };
+
+const nonRetryableStatus = 489;
+
+export function settleAttempt(record: InState<"claimed">, attempt: Attempt, inputs: SettleInputs): Settlement {
+  const { outcome } = attempt;
+  if (outcome.kind === "aborted") return giveBack(record, attempt.endedAt);
+  if (outcome.kind === "infrastructure") return defer(record, attempt);
+  if (isSuccess(outcome)) return deliver(record, attempt);
+  const reason = whyFinal(record, outcome);
+  return reason ? fail(record, attempt, reason) : retryLater(record, attempt, inputs);
+}
+
+function deliver(record: InState<"claimed">, attempt: Attempt): Settlement {
+  const common = commonOf(record, attempt);
+  const fact: AttemptFact = { kind: "fact", id: record.message.id, ...common, ended: "delivered" };
+  const next = { kind: "delivered", endedAt: attempt.endedAt } as const;
+  return settlement(record, next, attempt.endedAt, [...callbacks(record, attempt), fact]);
+}
+
+function retryLater(record: InState<"claimed">, attempt: Attempt, inputs: SettleInputs): Settlement {
+  const { outcome, endedAt } = attempt;
+  const asked = outcome.kind === "answered" ? requestedWaitMs(outcome.headers, endedAt) : undefined;
+  const delayMs = asked ?? inputs.retryDelayMs ?? backoffMs(record.retried, inputs.chance);
+  const dueAt = endedAt + delayMs;
+  const fact: AttemptFact = {
+    kind: "fact",
+    id: record.message.id,
+    ...commonOf(record, attempt),
+    ended: "retry",
+    nextDeliveryAt: dueAt,
+    ...explanation(outcome),
+  };
+  const items = [...callbacks(record, attempt), fact];
+  return { ...settlement(record, { kind: "held", dueAt }, endedAt, items), retried: record.retried + 1 };
+}
+
+function fail(record: InState<"claimed">, attempt: Attempt, reason: FailureReason): Settlement {
+  const { outcome, endedAt } = attempt;
+  const id = dlqIdOf(record.message.id, endedAt);
+  const common = commonOf(record, attempt);
+  const said = explanation(outcome);
+  const items: FollowUp[] = [
+    { kind: "deadLetter", attempt: common.attempt, dlqId: id, failedAt: endedAt, reason, ...said },
+    ...callbacks(record, attempt),
+    ...failureCallback(record, attempt, id),
+    { kind: "fact", id: record.message.id, ...common, ended: "failed", ...said },
+  ];
+  return settlement(record, { kind: "failed", endedAt }, endedAt, items);
+}
+
+/** decisions.md 14: a message that keeps taking deliverers down ends as a dead letter without another attempt. */
+export function quarantine(record: InState<"claimed">, now: number): Settlement {
+  const text = `quarantined: ${record.leaseLosses} attempts ended without a word from the process that made them`;
+  const outcome: Outcome = { kind: "infrastructure", code: "internal", text };
+  return fail(record, { startedAt: now, endedAt: now, outcome }, "quarantined");
+}
+
+/** Our own failure: no retry is consumed and nobody is told; the log of the service says why. */
+function defer(record: InState<"claimed">, attempt: Attempt): Settlement {
+  const dueAt = attempt.endedAt + deferralMs(record.deferrals);
+  return { ...settlement(record, { kind: "held", dueAt }, attempt.endedAt, []), deferrals: record.deferrals + 1 };
+}
+
+/** The claim is handed back at once: stopping, or the lane's slot was gone. No attempt is counted. */
+export function giveBack(record: InState<"claimed">, now: number): Settlement {
+  const next = record.message.flowLane ? ({ kind: "waiting" } as const) : ({ kind: "due", hints: 0 } as const);
+  const { leaseLosses, deferrals } = record;
+  return { ...settlement(record, next, now, []), leaseLosses, deferrals };
+}
+
+function settlement(
+  record: InState<"claimed">,
+  next: Settlement["next"],
+  now: number,
+  append: readonly FollowUp[],
+): Settlement {
+  return {
+    message: record.message,
+    epoch: record.epoch,
+    next,
+    wakeAt: alarmOf(next, record.outbox.length + append.length > 0, now),
+    retried: record.retried,
+    leaseLosses: 0,
+    deferrals: 0,
+    append,
+  };
+}
+
+function whyFinal(record: InState<"claimed">, outcome: Outcome): FailureReason | undefined {
+  if (outcome.kind === "answered" && outcome.status === nonRetryableStatus && saysNonRetryable(outcome)) return "non_retryable";
+  return record.retried >= record.message.policy.retriesMax ? "retries_exhausted" : undefined;
+}
+
+function saysNonRetryable(answer: Answer): boolean {
+  return answer.headers.some(([name, value]) => nonRetryableHeader.test(name) && value.trim().toLowerCase() === "true");
+}
+const nonRetryableHeader = /^(service|upstash)-nonretryable-error$/i;
+
+const commonOf = (record: InState<"claimed">, attempt: Attempt) => ({
+  attempt: record.retried,
+  startedAt: attempt.startedAt,
+  endedAt: attempt.endedAt,
+});
+
+function explanation(outcome: Outcome): { error?: string; response?: Answer } {
+  switch (outcome.kind) {
+    case "answered":
+      return { response: answerOf(outcome) };
+    case "unreachable":
+    case "infrastructure":
+      return { error: outcome.text };
+    case "aborted":
+      return {};
+  }
+}
+
+const answerOf = (outcome: Answer): Answer => ({
+  status: outcome.status,
+  headers: outcome.headers,
+  body: outcome.body,
+  truncated: outcome.truncated,
+});
+
+function callbackItem(record: InState<"claimed">, attempt: Attempt): Omit<CallbackItem, "kind"> {
+  return { attempt: record.retried, endedAt: attempt.endedAt, retried: record.retried, ...explanation(attempt.outcome) };
+}
+
+function callbacks(record: InState<"claimed">, attempt: Attempt): FollowUp[] {
+  return record.message.policy.callback ? [{ kind: "callback", ...callbackItem(record, attempt) }] : [];
+}
+
+function failureCallback(record: InState<"claimed">, attempt: Attempt, id: DlqId): FollowUp[] {
+  if (!record.message.policy.failureCallback) return [];
+  return [{ kind: "failureCallback", ...callbackItem(record, attempt), dlqId: id }];
+}

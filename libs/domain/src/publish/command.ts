@@ -1,0 +1,26 @@
+/** A publish as the caller meant it: parsed once at the door, trusted inside. */
+import { type TenantId } from "../shared/ids.ts";
+import { type Dialect, type Headers, type Method, type Policy } from "../message/message.ts";
+
+export type Destination =
+  | { readonly kind: "url"; readonly url: string }
+  | { readonly kind: "group"; readonly name: string };
+
+export type Deduplication = { readonly kind: "explicit"; readonly id: string } | { readonly kind: "content" };
+
+/** When the delivery may start; `at` is Unix milliseconds. Absent: now. */
+export type Postponement = { readonly kind: "delay"; readonly delayMs: number } | { readonly kind: "notBefore"; readonly at: number };
+
+export type PublishCommand = {
+  readonly tenant: TenantId;
+  readonly dialect: Dialect;
+  readonly destination: Destination;
+  readonly method: Method;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+  readonly policy: Policy;
+  readonly postponement?: Postponement;
+  readonly deduplication?: Deduplication;
+  readonly callerIp: string;
+  readonly hop: number;
+};

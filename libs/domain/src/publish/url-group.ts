@@ -1,0 +1,40 @@
+/** URL groups: a head row that lists immutable chunks of endpoints (decisions.md 10). */
+import { type TenantId } from "../shared/ids.ts";
+
+declare const brand: unique symbol;
+export type GroupChunkId = string & { readonly [brand]: "GroupChunkId" };
+export const groupChunkId = (text: string): GroupChunkId => text as GroupChunkId;
+
+export type Endpoint = { readonly url: string; readonly name?: string };
+
+export type Group = {
+  readonly tenant: TenantId;
+  readonly name: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** The fence of a swap: raised by each. */
+  readonly version: number;
+  readonly chunks: readonly GroupChunkId[];
+  readonly endpointCount: number;
+};
+
+export const groupChunkMax = 500;
+
+/** `name` if given, else `url`: an upsert of the same key replaces the endpoint in its place (protocol/qstash.md §1.7). */
+const keyOf = (endpoint: Endpoint): string => (endpoint.name === undefined ? `url:${endpoint.url}` : `name:${endpoint.name}`);
+
+export function upsertEndpoints(current: readonly Endpoint[], added: readonly Endpoint[]): readonly Endpoint[] {
+  const byKey = new Map(current.map((endpoint) => [keyOf(endpoint), endpoint]));
+  for (const endpoint of added) byKey.set(keyOf(endpoint), endpoint);
+  return [...byKey.values()];
+}
+
+/** Removes every endpoint that one of `selectors` names, by name or by url. */
+export function removeEndpoints(
+  current: readonly Endpoint[],
+  selectors: readonly { readonly name?: string; readonly url?: string }[],
+): readonly Endpoint[] {
+  const names = new Set(selectors.flatMap(({ name }) => (name === undefined ? [] : [name])));
+  const urls = new Set(selectors.flatMap(({ name, url }) => (name === undefined && url !== undefined ? [url] : [])));
+  return current.filter(({ name, url }) => !(name !== undefined && names.has(name)) && !urls.has(url));
+}

@@ -1,0 +1,20 @@
+/** `<int><unit>` one or more times, units s m h d; a bare integer means seconds (protocol/qstash.md §2.1). */
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const textLengthMax = 64;
+
+/** Milliseconds, or undefined when the text is no duration. Linear in a bounded text. */
+export function parseDuration(text: string): number | undefined {
+  if (text.length === 0 || text.length > textLengthMax) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
+  let totalMs = 0;
+  let at = 0;
+  const part = /(\d{1,9})([smhd])/y;
+  while (at < text.length) {
+    part.lastIndex = at;
+    const match = part.exec(text);
+    if (!match) return undefined;
+    totalMs += Number(match[1]) * unitMs[match[2] as keyof typeof unitMs];
+    at = part.lastIndex;
+  }
+  return totalMs;
+}

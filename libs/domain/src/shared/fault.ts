@@ -1,0 +1,22 @@
+/** A caller's mistake, as a value. The catalogue in `contract` maps each code to its HTTP status; `text` names the field. */
+export type Fault = { readonly fault: FaultCode; readonly text: string };
+
+export type FaultCode =
+  | "malformed"
+  | "unauthorized"
+  | "forbidden"
+  | "not_found"
+  | "method_not_allowed"
+  | "too_large"
+  | "headers_too_large"
+  | "beyond_plan"
+  | "too_many_requests"
+  | "overloaded"
+  | "outcome_unknown"
+  | "disk_full"
+  | "internal";
+
+export const fault = (code: FaultCode, text: string): Fault => ({ fault: code, text });
+
+export const isFault = (value: unknown): value is Fault =>
+  typeof value === "object" && value !== null && "fault" in value && "text" in value;

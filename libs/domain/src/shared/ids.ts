@@ -1,0 +1,75 @@
+/**
+ * Identifiers. A message id is either *random* (`msg_` + 9 characters of position + 17 of chance) or *derived* from its
+ * cause (`<parent>_<suffix>`), so that doing a follow-up twice is doing it once. All are free of `/`, `,` and `:`.
+ */
+import { hash32, hashText } from "./hash.ts";
+
+declare const brand: unique symbol;
+type Brand<T, Name extends string> = T & { readonly [brand]: Name };
+
+export type TenantId = Brand<string, "TenantId">;
+export type MessageId = Brand<string, "MessageId">;
+export type DlqId = Brand<string, "DlqId">;
+/** Contains the tenant: two tenants never share a lane. */
+export type LaneId = Brand<string, "LaneId">;
+/** The process that holds a claim. */
+export type Owner = Brand<string, "Owner">;
+
+export const tenantId = (text: string): TenantId => text as TenantId;
+export const messageId = (text: string): MessageId => text as MessageId;
+export const dlqId = (text: string): DlqId => text as DlqId;
+export const laneId = (text: string): LaneId => text as LaneId;
+export const owner = (text: string): Owner => text as Owner;
+
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const prefix = "msg_";
+const positionLength = 9;
+export const randomLength = 17;
+const randomIdLength = prefix.length + positionLength + randomLength;
+
+/** `position` is a safe integer that grows from message to message of one store; stores may use it as their key. */
+export function randomMessageId(position: number, random: string): MessageId {
+  let digits = "";
+  let rest = position;
+  for (let i = 0; i < positionLength; i++) {
+    const high = Math.floor(rest / 62);
+    digits = alphabet.charAt(rest - high * 62) + digits;
+    rest = high;
+  }
+  return (prefix + digits + random) as MessageId;
+}
+
+/** The position inside a random id; undefined for derived ids and for texts that are no id of ours. */
+export function positionOf(id: string): number | undefined {
+  if (id.length !== randomIdLength || !id.startsWith(prefix)) return undefined;
+  let position = 0;
+  for (let i = prefix.length; i < prefix.length + positionLength; i++) {
+    const digit = alphabet.indexOf(id.charAt(i));
+    if (digit < 0) return undefined;
+    position = position * 62 + digit;
+  }
+  return Number.isSafeInteger(position) ? position : undefined;
+}
+
+export const callbackId = (source: MessageId, attempt: number): MessageId => messageId(`${source}_cb${attempt}`);
+export const failureCallbackId = (source: MessageId): MessageId => messageId(`${source}_fcb`);
+export const childId = (parent: MessageId, index: number): MessageId => messageId(`${parent}_${index.toString(32)}`);
+
+/** The group publish that a child's id names, and its place among the endpoints; undefined for other ids. */
+export function parentOf(id: MessageId): { parent: MessageId; index: number } | undefined {
+  const match = /^(msg_[0-9A-Za-z]{26})_([0-9a-v]{1,4})$/.exec(id);
+  if (!match?.[1] || !match[2]) return undefined;
+  return { parent: messageId(match[1]), index: Number.parseInt(match[2], 32) };
+}
+
+/** Derived ids leave a tombstone: their cause may be worked through again. */
+export const isDerived = (id: MessageId): boolean => id.length !== randomIdLength;
+
+/** decisions.md 22: sorts by the time of failure. */
+export const dlqIdOf = (id: MessageId, failedAt: number): DlqId => dlqId(`${failedAt}-${hashText(id)}`);
+
+/** 64 for ever: the number of processes may change, the place of a record may not. */
+export const shardCount = 64;
+export const shardOf = (id: MessageId | LaneId): number => hash32(id) % shardCount;
+
+export const flowLaneId = (tenant: TenantId, key: string): LaneId => laneId(`flow:${tenant}:${key}`);

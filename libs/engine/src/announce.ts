@@ -1,0 +1,47 @@
+/** Tells who should look at new or moved records. Everything said here is a hint: the record's alarm is the truth. */
+import { type LaneId, type MessageRecord, isFinished, shardOf, unreachable } from "@posthaste/domain";
+import { type Clock, type EventBus, type Hint, type WakeEvent } from "@posthaste/ports";
+import { originHash } from "./origin.ts";
+
+export const hintOf = (record: MessageRecord): Hint => ({
+  id: record.message.id,
+  tenant: record.message.tenant,
+  origin: originHash(record.message.url),
+  epoch: record.epoch,
+});
+
+export async function announce(ports: { bus: EventBus; clock: Clock }, records: readonly MessageRecord[]): Promise<void> {
+  const due: Hint[] = [];
+  const wakes: WakeEvent[] = [];
+  for (const record of records) sort(record, ports.clock.now(), due, wakes);
+  await Promise.all([
+    due.length > 0 && ports.bus.publish("message.due", due),
+    wakes.length > 0 && ports.bus.publish("scheduler.wake", wakes),
+  ]);
+}
+
+/** The lane has a free slot, or someone new in line. */
+export const wakeLane = (lane: LaneId, at: number): WakeEvent => ({ shard: shardOf(lane), at, lane });
+
+function sort(record: MessageRecord, now: number, due: Hint[], wakes: WakeEvent[]): void {
+  const { message, state } = record;
+  if (isFinished(state)) return;
+  switch (state.kind) {
+    case "due":
+      due.push(hintOf(record));
+      return;
+    case "held":
+      wakes.push({ shard: message.shard, at: state.dueAt });
+      return;
+    case "waiting":
+      if (message.flowLane) wakes.push(wakeLane(message.flowLane, now));
+      return;
+    case "expanding":
+      wakes.push({ shard: message.shard, at: now });
+      return;
+    case "claimed":
+      return;
+    default:
+      return unreachable(state);
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * Granting: the lowest in line get the lane's free slots (architecture.md, Lanes). Correctness comes from the token
+ * store's one script and from conditional promotions; two granters at once do no harm (decisions.md 12).
+ */
+import { type LaneId, limits, type MessageId } from "@posthaste/domain";
+import { type Clock, type EventBus, type LaneRow, type MessageStore, type TokenStore } from "@posthaste/ports";
+
+export type GrantPorts = {
+  readonly messages: MessageStore;
+  readonly tokens: TokenStore;
+  readonly bus: EventBus;
+  readonly clock: Clock;
+};
+
+/** Grants what `lane` has to give now, and sets its alarm for when it may have more. */
+export async function grant(ports: GrantPorts, id: LaneId): Promise<void> {
+  for (let round = 0; round < roundsMax; round++) {
+    const [lane] = await ports.messages.lanes([id]);
+    if (!lane) return;
+    const more = await grantBatch(ports, lane);
+    if (!more) return;
+  }
+}
+
+/** Each round promotes a batch, or finds that somebody has just got into line; the alarm takes over after that. */
+const roundsMax = 20;
+
+async function grantBatch(ports: GrantPorts, lane: LaneRow): Promise<boolean> {
+  const { messages, tokens, clock } = ports;
+  await remember(ports, lane);
+  const wanted = Math.min(limits.grantBatchMax, lane.limits.parallelism ?? limits.grantBatchMax);
+  const heads = await messages.heads(lane.id, wanted);
+  if (heads.length === 0) return !(await messages.rest(lane.id, lane.seq, undefined, lane.window));
+  const acquired = await tokens.acquire(lane.id, heads, lane.limits);
+  const hints = await messages.promote(lane.id, acquired.granted, clock.now() + limits.grantMs);
+  await giveUnusedBack(ports, lane.id, acquired.granted, new Set(hints.map((hint) => hint.id)));
+  if (hints.length > 0) await ports.bus.publish("message.due", hints);
+  const full = acquired.granted.length < heads.length;
+  if (!full && heads.length === wanted) return true;
+  const wakeAt = full ? Math.min(acquired.opensAt ?? Infinity, clock.now() + limits.grantMs) : undefined;
+  return !(await messages.rest(lane.id, lane.seq, wakeAt, acquired.window ?? lane.window)) && !full;
+}
+
+/** After a flush the token store knows nothing: it is told from the records before the first grant. */
+async function remember({ messages, tokens }: GrantPorts, lane: LaneRow): Promise<void> {
+  if (await tokens.knows(lane.id)) return;
+  await tokens.restore(lane.id, await messages.slotHolders(lane.id), lane.window);
+}
+
+async function giveUnusedBack(
+  { tokens }: GrantPorts,
+  lane: LaneId,
+  granted: readonly MessageId[],
+  promoted: ReadonlySet<MessageId>,
+): Promise<void> {
+  const unused = granted.filter((id) => !promoted.has(id));
+  if (unused.length > 0) await tokens.release(lane, unused);
+}

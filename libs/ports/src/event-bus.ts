@@ -1,0 +1,29 @@
+/** The bus: facts (must not be lost) and hints (may be). Bodies never travel. */
+import { type AttemptFact, type LaneId, type Message, type MessageId } from "@posthaste/domain";
+import { type Hint } from "./message-store.ts";
+
+export type SettledEvent = {
+  readonly id: MessageId;
+  /** The configuration for the log; redacted, without the body. */
+  readonly message: Omit<Message, "body">;
+  readonly fact: AttemptFact;
+};
+
+/** `at`: the earliest alarm that the sayer has just written. */
+export type WakeEvent = { readonly shard: number; readonly at: number; readonly lane?: LaneId };
+
+export type Topics = {
+  "message.accepted": { readonly message: Omit<Message, "body"> };
+  "message.due": Hint;
+  "message.settled": SettledEvent;
+  "scheduler.wake": WakeEvent;
+};
+export type Topic = keyof Topics;
+export type Handler<T extends Topic> = (events: readonly Topics[T][]) => Promise<void>;
+
+export interface EventBus {
+  /** Facts are durable once this resolves. */
+  publish<T extends Topic>(topic: T, events: readonly Topics[T][]): Promise<void>;
+  /** Handlers hand over and return. Answers how to stop. */
+  subscribe<T extends Topic>(topic: T, group: string, handle: Handler<T>): Promise<() => Promise<void>>;
+}

@@ -1,0 +1,25 @@
+export { type Accounts, type SigningKeys, type Tenant, type Token, type TokenScope } from "./accounts.ts";
+export { type Clock } from "./clock.ts";
+export { type DeadLetterFilter, type DeadLetters } from "./dead-letters.ts";
+export { type EventBus, type Handler, type SettledEvent, type Topic, type Topics, type WakeEvent } from "./event-bus.ts";
+export { type Groups } from "./groups.ts";
+export { type Ids } from "./ids.ts";
+export { type LocalDelivery } from "./local-delivery.ts";
+export { type Log, type LogFields } from "./log.ts";
+export { type LogEntry, type LogFilter, type MessageLog, type Page, type PageRequest } from "./message-log.ts";
+export {
+  type Canceled,
+  type DeduplicationEntry,
+  type Hint,
+  type Insert,
+  type Inserted,
+  type LaneRow,
+  type MessageStore,
+  type OutboxItemRef,
+  type Rings,
+  type Settled,
+} from "./message-store.ts";
+export { type Random } from "./random.ts";
+export { type RetryDelays } from "./retry-delays.ts";
+export { type OutgoingRequest, type Sender, type Sending } from "./sender.ts";
+export { type Acquired, type TokenStore, type Window } from "./token-store.ts";

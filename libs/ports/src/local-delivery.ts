@@ -1,0 +1,16 @@
+import { type InState, type MessageId, type Owner, type TenantId } from "@posthaste/domain";
+
+/**
+ * The deliverer in the same process, as the gateway sees it: a slot may be reserved before the insert, so that the
+ * insert is the claim (decisions.md 8). Where there is none, nothing is ever reserved.
+ */
+export interface LocalDelivery {
+  readonly owner: Owner;
+  reserve(tenant: TenantId, origin: number): boolean;
+  /** The insert has failed: the slot is free again. */
+  release(tenant: TenantId, origin: number): void;
+  /** The insert is durable: make the attempt. */
+  start(record: InState<"claimed">): void;
+  /** A cancelled attempt stops at once, if it runs here. */
+  abort(id: MessageId): void;
+}

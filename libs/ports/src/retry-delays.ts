@@ -1,0 +1,9 @@
+import { type Fault } from "@posthaste/domain";
+
+/** The language of `-Retry-Delay` (interface.md; reliability.md 4.7). */
+export interface RetryDelays {
+  /** Undefined when the expression is fine for every retry up to `retriesMax`. */
+  check(expression: string, retriesMax: number, field: string): Fault | undefined;
+  /** Milliseconds before the retry after `retried` retries; never throws for a checked expression. */
+  delayMs(expression: string, retried: number): number;
+}

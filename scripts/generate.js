@@ -1,0 +1,28 @@
+// Writes the documents that are made from the code, or with --check says which of them are stale.
+//
+//   node scripts/generate.js [--check]
+import { readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import * as prettier from "prettier";
+
+const root = dirname(import.meta.dirname);
+
+/** Each { path, render }: a path in the repository, and a function that returns its text or a promise of it. */
+const documents = [];
+
+const check = process.argv.includes("--check");
+for (const { path, render } of documents) {
+  const file = join(root, path);
+  // Through prettier, so that the format gate and this one want the same bytes.
+  const options = { ...(await prettier.resolveConfig(file)), filepath: file };
+  const text = await prettier.format(await render(), options);
+  const current = await readFile(file, "utf8").catch(() => undefined);
+  if (text === current) continue;
+  if (check) {
+    console.log(`${path} is stale: npm run generate`);
+    process.exitCode = 1;
+  } else {
+    await writeFile(file, text);
+    console.log(`${path} written`);
+  }
+}

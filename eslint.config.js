@@ -24,6 +24,12 @@ const errorsOfAnotherRealm = {
   selector: "BinaryExpression[operator='instanceof'][right.name=/Error$/]",
   message: "Use Error.isError: errors from Node's own modules are of another realm under Jest.",
 };
+const specifiersThatNodeCannotFind = {
+  selector:
+    ":matches(ImportDeclaration, ExportNamedDeclaration, ExportAllDeclaration)[source.value=/^[.].*[.]js$/]",
+  message: "Name the .ts file: tsc accepts .js here, Node finds nothing.",
+};
+const everywhere = [errorsOfAnotherRealm, specifiersThatNodeCannotFind];
 const ambientSyntax = [
   {
     selector: "NewExpression[callee.name='Date'][arguments.length=0]",
@@ -66,7 +72,7 @@ export default defineConfig(
       // An adapter over a synchronous driver is async on purpose: a throw must become a rejection.
       "@typescript-eslint/require-await": "off",
       "no-restricted-exports": ["error", { restrictDefaultExports: { direct: true } }],
-      "no-restricted-syntax": ["error", errorsOfAnotherRealm],
+      "no-restricted-syntax": ["error", ...everywhere],
       "max-lines-per-function": ["warn", { max: 70, skipComments: true, skipBlankLines: true }],
     },
   },
@@ -95,7 +101,7 @@ export default defineConfig(
           ],
         },
       ],
-      "no-restricted-syntax": ["error", errorsOfAnotherRealm, ...ambientSyntax],
+      "no-restricted-syntax": ["error", ...everywhere, ...ambientSyntax],
     },
   },
 );

@@ -90,22 +90,32 @@ async function fetchToolchain() {
 
   const tools = hostNodeIsGood ? [] : [`Node ${nodeVersion}`];
   say(`fetching ${[...tools, `pnpm ${dependencies.pnpm}`].join(" and ")} into .toolchain/`);
-  const making = `${toolchain}.new`;
-  const leaving = `${toolchain}.old`;
-  for (const folder of [making, leaving]) fs.rmSync(folder, { recursive: true, force: true });
+  removeLeftovers();
+  // A name of its own: the npm of a bootstrap that was killed may still write to the last one.
+  const making = fs.mkdtempSync(`${toolchain}.`);
   fs.cpSync(wanted, making, { recursive: true });
   const omit = hostNodeIsGood ? ["--omit=optional"] : [];
   const options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", ...omit];
-  await mustRun("npm", ["ci", ...options], { cwd: making });
+  await mustRun("npm", ["ci", ...options], { cwd: making, stdio: ["ignore", "ignore", "inherit"] });
   const tool = join(making, "node_modules/.bin", hostNodeIsGood ? "pnpm" : "node");
   if (spawnSync(tool, ["--version"], { shell: onWindows }).status !== 0) {
     throw new Error(
       `the Node ${nodeVersion} of the npm registry does not run here: install your own`,
     );
   }
-  if (fs.existsSync(toolchain)) fs.renameSync(toolchain, leaving);
+  if (fs.existsSync(toolchain)) fs.renameSync(toolchain, `${making}.old`);
   fs.renameSync(making, toolchain);
-  fs.rmSync(leaving, { recursive: true, force: true });
+  removeLeftovers();
+}
+
+function removeLeftovers() {
+  for (const name of fs.readdirSync(root).filter((entry) => entry.startsWith(".toolchain."))) {
+    try {
+      fs.rmSync(join(root, name), { recursive: true, force: true });
+    } catch {
+      // Somebody writes to it still; the next time will do.
+    }
+  }
 }
 
 function isInstalled() {

@@ -1,3 +1,18 @@
+export { type AddressClass, type Cidr, classify, parseAddress, parseCidr } from "./destination/address.ts";
+export {
+  type CheckedDestination,
+  checkDestination,
+  type DestinationUrl,
+  isLoopbackName,
+  originOf,
+} from "./destination/destination.ts";
+export {
+  addressRefusal,
+  allowsLocalNames,
+  type DestinationPolicy,
+  destinationPolicy,
+  type DestinationPolicySettings,
+} from "./destination/policy.ts";
 export { accept, acceptClaimed, childMessage, claimableAtInsert, messageOf, parentMessage } from "./message/accept.ts";
 export { alarmOf } from "./message/alarm.ts";
 export { callbackMessage, canonicalName, groupedHeaders } from "./message/callback.ts";
@@ -67,6 +82,14 @@ export {
   removeEndpoints,
   upsertEndpoints,
 } from "./publish/url-group.ts";
+export { originHash } from "./shared/origin.ts";
+export {
+  type DeadLetterFilter,
+  type ListOrder,
+  type LogFilter,
+  type MessageFilter,
+  type PageRequest,
+} from "./query/filter.ts";
 export { parseDuration } from "./shared/duration.ts";
 export { fault, type Fault, type FaultCode, isFault } from "./shared/fault.ts";
 export { hash32, hashText } from "./shared/hash.ts";

@@ -16,6 +16,7 @@ import {
   type MessageId,
   messageOf,
   type MessageRecord,
+  originHash,
   type PublishCommand,
   type Sha256Hex,
 } from "@posthaste/domain";
@@ -32,7 +33,6 @@ import {
 import { announce } from "./announce.ts";
 import { claimKeys } from "./deduplicate.ts";
 import { publishToGroup } from "./fan-out.ts";
-import { originHash } from "./origin.ts";
 
 export type AcceptPorts = {
   readonly messages: MessageStore;
@@ -99,7 +99,7 @@ async function insert(
     if (reserved && !isNew) local.release(message.tenant, origin);
   }
   if (!isNew) return false;
-  if (reserved && isIn(record, "claimed")) local.start(record);
+  if (reserved && isIn(record, "claimed")) local.run(record);
   else void announce(ports, [record]);
   return true;
 }

@@ -1,7 +1,6 @@
 /** Tells who should look at new or moved records. Everything said here is a hint: the record's alarm is the truth. */
-import { type LaneId, type MessageRecord, isFinished, shardOf, unreachable } from "@posthaste/domain";
+import { isFinished, type LaneId, type MessageRecord, originHash, shardOf, unreachable } from "@posthaste/domain";
 import { type Clock, type EventBus, type Hint, type WakeEvent } from "@posthaste/ports";
-import { originHash } from "./origin.ts";
 
 export const hintOf = (record: MessageRecord): Hint => ({
   id: record.message.id,

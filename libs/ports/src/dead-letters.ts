@@ -1,10 +1,11 @@
-import { type DeadLetter, type DlqId, type TenantId } from "@posthaste/domain";
-import { type LogFilter, type Page, type PageRequest } from "./message-log.ts";
-
-export type DeadLetterFilter = Omit<LogFilter, "states" | "hosts" | "paths"> & {
-  readonly ids?: readonly DlqId[];
-  readonly responseStatuses?: readonly number[];
-};
+import {
+  type DeadLetter,
+  type DeadLetterFilter,
+  type DlqId,
+  type PageRequest,
+  type TenantId,
+} from "@posthaste/domain";
+import { type Page } from "./message-log.ts";
 
 export interface DeadLetters {
   /** Insert if absent, by id. */

@@ -1,12 +1,13 @@
+export { type DeadLetterFilter, type LogFilter, type PageRequest } from "@posthaste/domain";
 export { type Accounts, type SigningKeys, type Tenant, type Token, type TokenScope } from "./accounts.ts";
 export { type Clock } from "./clock.ts";
-export { type DeadLetterFilter, type DeadLetters } from "./dead-letters.ts";
+export { type DeadLetters } from "./dead-letters.ts";
 export { type EventBus, type Handler, type SettledEvent, type Topic, type Topics, type WakeEvent } from "./event-bus.ts";
 export { type Groups } from "./groups.ts";
 export { type Ids } from "./ids.ts";
 export { type LocalDelivery } from "./local-delivery.ts";
 export { type Log, type LogFields } from "./log.ts";
-export { type LogEntry, type LogFilter, type MessageLog, type Page, type PageRequest } from "./message-log.ts";
+export { type LogEntry, type MessageLog, type Page } from "./message-log.ts";
 export {
   type Canceled,
   type DeduplicationEntry,
@@ -22,4 +23,5 @@ export {
 export { type Random } from "./random.ts";
 export { type RetryDelays } from "./retry-delays.ts";
 export { type OutgoingRequest, type Sender, type Sending } from "./sender.ts";
+export { StoreError, type StoreErrorCode } from "./store-error.ts";
 export { type Acquired, type TokenStore, type Window } from "./token-store.ts";

@@ -10,7 +10,7 @@ export interface LocalDelivery {
   /** The insert has failed: the slot is free again. */
   release(tenant: TenantId, origin: number): void;
   /** The insert is durable: make the attempt. */
-  start(record: InState<"claimed">): void;
+  run(record: InState<"claimed">): void;
   /** A cancelled attempt stops at once, if it runs here. */
   abort(id: MessageId): void;
 }

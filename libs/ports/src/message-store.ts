@@ -67,8 +67,8 @@ export interface MessageStore {
   insert(inserts: readonly Insert[]): Promise<readonly Inserted[]>;
   /** Of `ids` those claimable now, each to exactly one claimer, with bodies. */
   claim(ids: readonly MessageId[], owner: Owner): Promise<readonly InState<"claimed">[]>;
-  /** The oldest due records of a tenant, for a buffer that has drained. */
-  pull(tenant: TenantId, limit: number): Promise<readonly Hint[]>;
+  /** The oldest due records of a tenant whose destination's origin is none of `exceptOrigins`, for a buffer that has drained. */
+  pull(tenant: TenantId, limit: number, exceptOrigins: readonly number[]): Promise<readonly Hint[]>;
   /** Extends leases that still hold by `leaseMs` from now. Answers those that do not. */
   renew(claims: readonly { readonly id: MessageId; readonly epoch: number }[]): Promise<readonly MessageId[]>;
   /** A miss at the same epoch is our own earlier write whose answer was lost: `ok`. */

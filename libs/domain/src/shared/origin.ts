@@ -1,4 +1,4 @@
-import { hash32 } from "@posthaste/domain";
+import { hash32 } from "./hash.ts";
 
 /** Hash of scheme, host and port of a destination: the unit of fairness and of connection limits. */
 export function originHash(url: string): number {

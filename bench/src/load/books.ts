@@ -1,0 +1,40 @@
+/** Numbers messages over the whole run, so that an arrival finds its job and a late one is never taken for another's. */
+import { Book, type Due } from "./book.ts";
+
+export class Books {
+  readonly #open: Book[] = [];
+  #next = 0;
+  /** Arrivals that belong to no open book: duplicates of an earlier job, or noise. */
+  strays = 0;
+
+  open(capacity: number, due: Due = { kind: "at once" }): Book {
+    const book = new Book(this.#next, capacity, due);
+    this.#next += capacity;
+    this.#open.unshift(book);
+    return book;
+  }
+
+  /** The same numbers again: the messages of a group carry the number of their endpoint. */
+  reopen(book: Book): Book {
+    this.close(book);
+    const again = new Book(book.base, book.capacity, book.due);
+    this.#open.unshift(again);
+    return again;
+  }
+
+  close(book: Book): void {
+    const index = this.#open.indexOf(book);
+    if (index !== -1) this.#open.splice(index, 1);
+  }
+
+  arrive(number: number): void {
+    // A handful at most: the jobs that run at the same time.
+    for (const book of this.#open) {
+      if (number >= book.base && number < book.base + book.capacity) {
+        book.arrive(number);
+        return;
+      }
+    }
+    this.strays++;
+  }
+}

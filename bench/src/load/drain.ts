@@ -1,0 +1,44 @@
+/** Waits until everything that was accepted has arrived, and says what did not. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Book } from "./book.ts";
+import { type Books } from "./books.ts";
+
+export type Counts = {
+  readonly sent: number;
+  readonly accepted: number;
+  readonly arrived: number;
+  readonly lost: number;
+  readonly unasked: number;
+  readonly duplicates: number;
+  readonly early: number;
+  readonly refusals: ReadonlyMap<number, number>;
+};
+
+const pollMs = 5;
+/** Long enough for a duplicate that follows at once; a later one is a stray and fails the run as well. */
+const duplicateMs = 50;
+
+export async function drained(books: Books, book: Book, drainMsMax = 30_000): Promise<Counts> {
+  const deadline = performance.now() + drainMsMax;
+  while (book.arrived < book.accepted && performance.now() < deadline) await sleep(pollMs);
+  await sleep(duplicateMs);
+  books.close(book);
+  const { sent, accepted, arrived, duplicates, early, refusals } = book;
+  return { sent, accepted, arrived, duplicates, early, refusals, ...book.missing() };
+}
+
+/** What is wrong with the counts, in words; nothing when nothing is. */
+export function countFaults(who: string, counts: Counts): readonly string[] {
+  const faults: string[] = [];
+  const check = (count: number, what: string) => {
+    if (count > 0) faults.push(`${who}: ${count} of ${counts.sent} messages ${what}`);
+  };
+  check(counts.lost, "were lost");
+  check(counts.unasked, "were refused, yet delivered");
+  check(counts.duplicates, "came twice");
+  check(counts.early, "came early");
+  for (const [status, count] of counts.refusals) {
+    check(count, status === 0 ? "got no answer" : `were refused with ${status}`);
+  }
+  return faults;
+}

@@ -1,0 +1,89 @@
+/** Requests that are made once and then only renumbered: the number of each message is written into its body. */
+
+export type Template = {
+  readonly bytes: Buffer;
+  /** Where the numbers of its messages go; a batch has many. */
+  readonly offsets: readonly number[];
+};
+
+export type PublishHeaders = Readonly<Record<string, string>>;
+
+const digits = 10;
+const bodyBytes = 600;
+const idPlace = "#".repeat(digits);
+const bodyStart = `{"id":"`;
+/** Where the number stands in the body that the destination gets. */
+export const idOffset = bodyStart.length;
+
+/** The well-known development credentials: a public constant, refused outside the dev profile. */
+export const token =
+  "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=";
+
+/** One message of 600 bytes. */
+export function publishTemplate(destination: string, headers: PublishHeaders = {}): Template {
+  return request(`/v2/publish/${destination}`, { ...messageHeaders, ...headers }, body(bodyBytes));
+}
+
+/** `count` small messages in one request, to fill a store fast. */
+export function batchTemplate(
+  destination: string,
+  count: number,
+  headers: PublishHeaders,
+): Template {
+  const item = { destination, headers: { ...messageHeaders, ...headers }, body: body(64) };
+  const items = JSON.stringify(Array.from({ length: count }, () => item));
+  return request("/v2/batch", { "Content-Type": "application/json" }, items);
+}
+
+/** Each sender has its own copy, since it renumbers in place. */
+export const copyOf = ({ bytes, offsets }: Template): Template => ({
+  bytes: Buffer.from(bytes),
+  offsets,
+});
+
+export function renumber({ bytes, offsets }: Template, first: number): void {
+  let index = first;
+  for (const offset of offsets) writeDigits(bytes, offset, index++);
+}
+
+export function readNumber(bytes: Buffer, offset: number): number {
+  let value = 0;
+  for (let at = offset; at < offset + digits; at++) value = value * 10 + (bytes[at] ?? 0) - 0x30;
+  return value;
+}
+
+export const numbered = (index: number): string => String(index).padStart(digits, "0");
+
+const messageHeaders = { "Content-Type": "application/json", "Service-Forward-X-A": "b" };
+
+function body(length: number): string {
+  const start = `${bodyStart}${idPlace}","fill":"`;
+  return `${start}${"x".repeat(length - start.length - 2)}"}`;
+}
+
+function request(path: string, headers: PublishHeaders, content: string): Template {
+  const head = Object.entries({
+    Host: "127.0.0.1",
+    Authorization: `Bearer ${token}`,
+    ...headers,
+    "Content-Length": String(content.length),
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const text = `POST ${path} HTTP/1.1\r\n${head.join("")}\r\n${content}`;
+  return { bytes: Buffer.from(text, "latin1"), offsets: placesOf(text) };
+}
+
+function placesOf(text: string): readonly number[] {
+  const places: number[] = [];
+  for (let at = text.indexOf(idPlace); at !== -1; at = text.indexOf(idPlace, at + digits)) {
+    places.push(at);
+  }
+  return places;
+}
+
+function writeDigits(bytes: Buffer, offset: number, index: number): void {
+  let rest = index;
+  for (let at = offset + digits - 1; at >= offset; at--) {
+    bytes[at] = 0x30 + (rest % 10);
+    rest = Math.floor(rest / 10);
+  }
+}

@@ -1,0 +1,52 @@
+/** The few statistics of the report. Percentiles are nearest-rank: every figure shown was really measured. */
+
+export type Spread = { readonly median: number; readonly min: number; readonly max: number };
+
+/** Of one figure per round. Undefined when there is no round. */
+export function spreadOf(values: readonly number[]): Spread | undefined {
+  const sorted = Float64Array.from(values).sort();
+  const min = sorted[0];
+  const max = sorted[sorted.length - 1];
+  if (min === undefined || max === undefined) return undefined;
+  return { median: medianOf(sorted), min, max };
+}
+
+/** `sorted` ascending; `fraction` in (0, 1], as 0.99. NaN of nothing. */
+export function percentile(sorted: Float64Array, fraction: number): number {
+  const rank = Math.ceil(fraction * sorted.length);
+  return sorted[Math.max(rank, 1) - 1] ?? Number.NaN;
+}
+
+/** The samples of all rounds as one, ascending. */
+export function pooled(samples: readonly Float64Array[]): Float64Array {
+  const all = new Float64Array(samples.reduce((length, one) => length + one.length, 0));
+  let offset = 0;
+  for (const one of samples) {
+    all.set(one, offset);
+    offset += one.length;
+  }
+  return all.sort();
+}
+
+/**
+ * The ratio of two variants that took turns: each round against the same round, then the spread of those. Noise that
+ * lasts longer than a round cancels out.
+ */
+export function ratioSpread(
+  ours: readonly number[],
+  theirs: readonly number[],
+): Spread | undefined {
+  const rounds = Math.min(ours.length, theirs.length);
+  const ratios = Array.from({ length: rounds }, (_, round) => {
+    const [above, below] = [ours[round], theirs[round]];
+    return above === undefined || below === undefined ? Number.NaN : above / below;
+  });
+  return spreadOf(ratios.filter(Number.isFinite));
+}
+
+function medianOf(sorted: Float64Array): number {
+  const middle = sorted.length / 2;
+  const upper = sorted[Math.floor(middle)] ?? Number.NaN;
+  if (!Number.isInteger(middle)) return upper;
+  return ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}

@@ -1,0 +1,54 @@
+/** Posthaste standalone as anyone would start it, on a data folder of its own. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { dataFolder, repository } from "../folders.ts";
+import { Child } from "./child.ts";
+import { answersOk, freePort, type System } from "./system.ts";
+
+export type PosthasteOptions = {
+  /** Kept by its owner; absent: a new one that goes with the system. */
+  readonly dataPath?: string;
+  /** Writes a CPU profile there when it stops. */
+  readonly profilePath?: string;
+};
+
+const startMsMax = 30_000;
+
+export async function startPosthaste(options: PosthasteOptions = {}): Promise<System> {
+  const data = options.dataPath === undefined ? dataFolder() : undefined;
+  const port = await freePort();
+  const child = new Child({
+    name: "posthaste",
+    file: process.execPath,
+    args: [
+      "--disable-warning=ExperimentalWarning",
+      ...profiling(options.profilePath),
+      join(repository, "services/standalone/src/main.ts"),
+    ],
+    env: {
+      POSTHASTE_PROFILE: "dev",
+      POSTHASTE_HOST: "127.0.0.1",
+      POSTHASTE_PORT: String(port),
+      POSTHASTE_DATA_DIR: options.dataPath ?? data?.path ?? "",
+      POSTHASTE_LOG_LEVEL: "warn",
+      POSTHASTE_CATCHER: "off",
+    },
+  });
+  const stop = async () => {
+    await child.stop();
+    data?.remove();
+  };
+  try {
+    await child.ready(() => answersOk(`http://127.0.0.1:${port}/readyz`), startMsMax);
+  } catch (error) {
+    data?.remove();
+    throw error;
+  }
+  return { name: "posthaste", port, pids: [child.pid], stop };
+}
+
+function profiling(path: string | undefined): readonly string[] {
+  if (path === undefined) return [];
+  mkdirSync(path, { recursive: true });
+  return ["--cpu-prof", `--cpu-prof-dir=${path}`];
+}

@@ -1,0 +1,17 @@
+/** The yardstick: node:http and undici, stores nothing. What no durable service on the same host can be much cheaper than. */
+import { join } from "node:path";
+import { Child } from "./child.ts";
+import { answersOk, freePort, type System } from "./system.ts";
+
+const startMsMax = 10_000;
+
+export async function startRelay(): Promise<System> {
+  const port = await freePort();
+  const child = new Child({
+    name: "bare relay",
+    file: process.execPath,
+    args: [join(import.meta.dirname, "../peers/relay.ts"), String(port)],
+  });
+  await child.ready(() => answersOk(`http://127.0.0.1:${port}/readyz`), startMsMax);
+  return { name: "bare relay", port, pids: [child.pid], stop: () => child.stop() };
+}

@@ -1,0 +1,37 @@
+/** What is measured: something that takes a publish on a port and calls the destination. */
+import { createServer } from "node:net";
+
+export type SystemName = "bare relay" | "posthaste" | "BullMQ";
+
+export type System = {
+  readonly name: SystemName;
+  readonly port: number;
+  /** All processes that do its work, a server it needs included. */
+  readonly pids: readonly number[];
+  stop(): Promise<void>;
+};
+
+export type StartSystem = () => Promise<System>;
+
+/** A port that nobody listens on now. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ port: 0, host: "127.0.0.1" }, resolve);
+  });
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("no port was given");
+  return address.port;
+}
+
+export async function answersOk(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(1_000) });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,64 @@
+/** The headers that a message has and a callback has not. */
+import { type Fault, fault } from "@posthaste/domain";
+import { into } from "./request-settings.ts";
+import { type Field, type PublishDraft, type Setting } from "./setting.ts";
+import { parseBoolean, parseHop, parseKey, parseNotBefore, parseRedaction } from "./values.ts";
+
+export const publishSettings: readonly Setting<PublishDraft>[] = [
+  {
+    suffix: "Not-Before",
+    rule: "Unix timestamp in seconds (UTC) before which the message is not delivered; wins over Delay.",
+    take: (field, draft, bounds) =>
+      into(parseNotBefore(field, bounds), (at) => (draft.notBeforeAt = at)),
+  },
+  {
+    suffix: "Deduplication-Id",
+    rule: "A message with the same id within 10 minutes is accepted and not sent; wins over Content-Based-Deduplication. Must not hold a colon in the Upstash- dialect.",
+    take: (field, draft) => {
+      const id = parseDeduplicationId(field);
+      return into(id, (value) => (draft.deduplicationId = value));
+    },
+  },
+  {
+    suffix: "Content-Based-Deduplication",
+    rule: "true or false: a hash of destination, body, Content-Type and forwarded headers is the deduplication id.",
+    take: (field, draft) => into(parseBoolean(field), (value) => (draft.contentBased = value)),
+  },
+  {
+    suffix: "Callback",
+    rule: "URL that is sent the destination's answer after each delivery attempt.",
+    take: (field, draft, bounds) =>
+      bounds.checkDestination(field.value, field.name) ?? void (draft.callbackUrl = field.value),
+  },
+  {
+    suffix: "Failure-Callback",
+    rule: "URL that is told once all retries are used.",
+    take: (field, draft, bounds) =>
+      bounds.checkDestination(field.value, field.name) ??
+      void (draft.failureCallbackUrl = field.value),
+  },
+  {
+    suffix: "Redact-Fields",
+    rule: "Comma-separated list of body, headers, header[<name>]: read as REDACTED:<SHA-256> everywhere but at the destination.",
+    take: (field, draft) =>
+      into(parseRedaction(field), (redaction) => (draft.redaction = redaction)),
+  },
+  {
+    suffix: "Header-Forward",
+    rule: "true: all headers of this request without a prefix are sent to the destination, except hop-by-hop ones and Authorization.",
+    take: (field, draft) => into(parseBoolean(field), (value) => (draft.forwardsAll = value)),
+  },
+  {
+    suffix: "Hop",
+    rule: "Set by deliveries: how often this chain of messages has passed through here. More than 8 is refused.",
+    take: (field, draft) => into(parseHop(field), (hop) => (draft.hop = hop)),
+  },
+];
+
+function parseDeduplicationId(field: Field): string | Fault {
+  if (field.dialect === "upstash" && field.value.includes(":")) {
+    // In the words that callers know and search for.
+    return fault("malformed", "DeduplicationId cannot contain ':'");
+  }
+  return parseKey(field);
+}

@@ -1,0 +1,83 @@
+/** The headers that configure a request: a message's own, and with `Callback-` or `Failure-Callback-` before them a callback's. */
+import { type Fault, fault, isFault, limits } from "@posthaste/domain";
+import { type RequestDraft, type Setting, malformed } from "./setting.ts";
+import {
+  parseDelayMs,
+  parseFlowLimits,
+  parseKey,
+  parseLabels,
+  parseMethod,
+  parseRetries,
+  parseTimeoutMs,
+} from "./values.ts";
+
+export const requestSettings: readonly Setting<RequestDraft>[] = [
+  {
+    suffix: "Method",
+    rule: "One of GET, POST, PUT, PATCH, DELETE; default POST. The body is sent with each of them.",
+    take: (field, draft) => into(parseMethod(field), (method) => (draft.method = method)),
+  },
+  {
+    suffix: "Timeout",
+    rule: "Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most and by default the plan's.",
+    take: (field, draft, bounds) =>
+      into(parseTimeoutMs(field, bounds), (timeoutMs) => (draft.timeoutMs = timeoutMs)),
+  },
+  {
+    suffix: "Retries",
+    rule: "Integer: retries after a failed delivery, so that deliveries are at most 1 + retries; by default the plan's. A callback inherits its message's.",
+    take: (field, draft, bounds) =>
+      into(parseRetries(field, bounds), (retriesMax) => (draft.retriesMax = retriesMax)),
+  },
+  {
+    suffix: "Retry-Delay",
+    rule: "Expression for the delay in milliseconds before a retry: numbers, `retried` (0 for the first retry), + - * / ( ), pow, exp, sqrt, abs, floor, ceil, round, min, max; default is an exponential back-off.",
+    // Judged when all retry counts are known: it must be fine for each retry.
+    take: (field, draft) => {
+      if (field.value.length > limits.expressionLengthMax) {
+        return malformed(field, `must be at most ${limits.expressionLengthMax} characters`);
+      }
+      draft.retryDelay = field;
+      return undefined;
+    },
+  },
+  {
+    suffix: "Delay",
+    rule: "Duration before the first delivery, such as 50s, 10m or 1d10h30m.",
+    take: (field, draft, bounds) =>
+      into(parseDelayMs(field, bounds), (delayMs) => (draft.delayMs = delayMs)),
+  },
+  {
+    suffix: "Label",
+    rule: "Comma-separated labels to find the message by in logs and among dead letters.",
+    take: (field, draft) => into(parseLabels(field), (labels) => (draft.labels = labels)),
+  },
+  {
+    suffix: "Flow-Control-Key",
+    rule: "Messages of one key share limits; requires Flow-Control-Value.",
+    take: (field, draft) => into(parseKey(field), () => (draft.flowKey = field)),
+  },
+  {
+    suffix: "Flow-Control-Value",
+    rule: "`parallelism=<n>, rate=<n>, period=<duration or seconds>` with at least one of the first two; the period is 1s by default and 7d at most; requires Flow-Control-Key.",
+    take: (field, draft) =>
+      into(parseFlowLimits(field), (flow) => (draft.flowLimits = { ...field, limits: flow })),
+  },
+];
+
+/** Hands a good value on, and a fault back. */
+export function into<T>(value: T | Fault, set: (value: T) => void): Fault | undefined {
+  if (isFault(value)) return value;
+  set(value);
+  return undefined;
+}
+
+/** A key needs its value and a value its key. */
+export function flowOf(draft: RequestDraft) {
+  const { flowKey, flowLimits } = draft;
+  if (flowKey && flowLimits) return { key: flowKey.value, limits: flowLimits.limits };
+  if (!flowKey && !flowLimits) return undefined;
+  const given = flowKey ?? flowLimits;
+  const missing = flowKey ? "Flow-Control-Value" : "Flow-Control-Key";
+  return fault("malformed", `${given?.name ?? ""}: requires ${missing}`);
+}

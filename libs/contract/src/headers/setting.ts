@@ -1,0 +1,69 @@
+/** A configuration header as a row: how it is called, what it may hold, and where its value lands. */
+import {
+  type CallbackPlan,
+  type Dialect,
+  type Fault,
+  type HeaderPair,
+  type Method,
+  type Plan,
+  type Policy,
+  type Redaction,
+  fault,
+} from "@posthaste/domain";
+
+/** A header as the caller wrote it; the value is trimmed. */
+export type Field = { readonly name: string; readonly value: string; readonly dialect: Dialect };
+
+/** What a value is judged against beside its own form. */
+export type Bounds = {
+  readonly plan: Plan;
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** Undefined when the expression is fine for every retry up to `retriesMax`. */
+  readonly checkRetryDelay: (
+    expression: string,
+    retriesMax: number,
+    field: string,
+  ) => Fault | undefined;
+  readonly checkDestination: (url: string, field: string) => Fault | undefined;
+};
+
+/** The settings of one request: of the message itself, or of one of its two callbacks. */
+export type RequestDraft = {
+  readonly forwarded: HeaderPair[];
+  method?: Method;
+  timeoutMs?: number;
+  retriesMax?: number;
+  retryDelay?: Field;
+  delayMs?: number;
+  labels?: readonly string[];
+  flowKey?: Field;
+  flowLimits?: Field & { readonly limits: NonNullable<Policy["flow"]>["limits"] };
+};
+
+/** A publish in the making: filled by one pass over the headers, turned into a command by `completeCommand`. */
+export type PublishDraft = {
+  readonly message: RequestDraft;
+  readonly callback: RequestDraft;
+  readonly failureCallback: RequestDraft;
+  callbackUrl?: CallbackPlan["url"];
+  failureCallbackUrl?: CallbackPlan["url"];
+  notBeforeAt?: number;
+  deduplicationId?: string;
+  contentBased?: boolean;
+  redaction?: Redaction;
+  forwardsAll?: boolean;
+  contentType?: HeaderPair;
+  hop?: number;
+};
+
+export type Setting<Draft> = {
+  /** The name without its prefix, in its canonical form. */
+  readonly suffix: string;
+  /** For the documents: a sentence. */
+  readonly rule: string;
+  readonly take: (field: Field, draft: Draft, bounds: Bounds) => Fault | undefined;
+};
+
+export const malformed = (field: Pick<Field, "name">, must: string): Fault =>
+  fault("malformed", `${field.name}: ${must}`);

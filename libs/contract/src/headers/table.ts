@@ -1,0 +1,44 @@
+/** The one table of configuration headers: suffix → what becomes of the value (protocol/qstash.md §2.1). */
+import { type Fault } from "@posthaste/domain";
+import { publishSettings } from "./publish-settings.ts";
+import { requestSettings } from "./request-settings.ts";
+import { type Bounds, type Field, type PublishDraft, type RequestDraft } from "./setting.ts";
+
+export type Handler = (field: Field, draft: PublishDraft, bounds: Bounds) => Fault | undefined;
+
+/** Whose request a header configures. A callback's headers are the message's, with the family before them. */
+export const families = [
+  { prefix: "", of: (draft: PublishDraft): RequestDraft => draft.message },
+  { prefix: "Callback-", of: (draft: PublishDraft): RequestDraft => draft.callback },
+  { prefix: "Failure-Callback-", of: (draft: PublishDraft): RequestDraft => draft.failureCallback },
+] as const;
+
+/** By lower-case suffix. What is not in it and begins with none of `forwardPrefixes` is ignored: other releases know more names. */
+export const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  ...publishSettings.map(({ suffix, take }): [string, Handler] => [suffix.toLowerCase(), take]),
+  ...families.flatMap(({ prefix, of }) =>
+    requestSettings.map(({ suffix, take }): [string, Handler] => [
+      (prefix + suffix).toLowerCase(),
+      (field, draft, bounds) => take(field, of(draft), bounds),
+    ]),
+  ),
+]);
+
+/** What follows one of these is the name of a header to send. */
+export const forwardPrefixes = families.map(({ prefix, of }) => ({
+  prefix: `${prefix}Forward-`.toLowerCase(),
+  of,
+}));
+
+/** For the documents: every header by its full suffix, with its rule. */
+export const headerRules: readonly { readonly suffix: string; readonly rule: string }[] = [
+  ...families.flatMap(({ prefix }) => [
+    ...requestSettings.map(({ suffix, rule }) => ({ suffix: prefix + suffix, rule })),
+    { suffix: `${prefix}Forward-*`, rule: "Sent without the prefix and Forward-." },
+  ]),
+  ...publishSettings.map(({ suffix, rule }) => ({ suffix, rule })),
+];
+
+/** Whether a lower-case suffix means anything to us. */
+export const isConfiguration = (suffix: string): boolean =>
+  handlers.has(suffix) || forwardPrefixes.some(({ prefix }) => suffix.startsWith(prefix));

@@ -1,0 +1,26 @@
+/** What a header may hold: the character rules of every name and value that enters or leaves through one. */
+
+/** RFC 9110 §5.6.2. */
+export const isToken = (text: string): boolean => /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text);
+
+/** Visible ASCII, space and tab (reliability.md 4.3): what is more could be read in two ways further on. */
+export function isHeaderValue(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if ((code < 0x20 && code !== 0x09) || code > 0x7e) return false;
+  }
+  return true;
+}
+
+/** Visible ASCII without space: what a request target and a URL may be made of. */
+export function isVisibleAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code <= 0x20 || code > 0x7e) return false;
+  }
+  return true;
+}
+
+/** Of URL groups and schedules (reliability.md 4.4). The dots alone would be eaten by a client's path normalisation. */
+export const isName = (text: string): boolean =>
+  /^[A-Za-z0-9._-]{1,128}$/.test(text) && text !== "." && text !== "..";

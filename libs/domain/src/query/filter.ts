@@ -1,0 +1,37 @@
+/** What a caller may ask of lists: filters and pages. Each list: any of; between filters: all of. */
+import { type LogState } from "../message/log.ts";
+import { type DlqId, type MessageId } from "../shared/ids.ts";
+
+/** Of messages by their configuration. Times are inclusive, in Unix milliseconds. */
+export type MessageFilter = {
+  readonly messageIds?: readonly MessageId[];
+  readonly urls?: readonly string[];
+  readonly groups?: readonly string[];
+  readonly scheduleIds?: readonly string[];
+  readonly queueNames?: readonly string[];
+  readonly labels?: readonly string[];
+  readonly flowControlKeys?: readonly string[];
+  readonly callerIps?: readonly string[];
+  readonly from?: number;
+  readonly to?: number;
+};
+
+export type LogFilter = MessageFilter & {
+  readonly states?: readonly LogState[];
+  readonly hosts?: readonly string[];
+  readonly paths?: readonly string[];
+};
+
+export type DeadLetterFilter = MessageFilter & {
+  readonly ids?: readonly DlqId[];
+  readonly responseStatuses?: readonly number[];
+};
+
+export type ListOrder = "earliestFirst" | "latestFirst";
+
+/** An opaque keyset position; the caller signs it before it leaves the house. */
+export type PageRequest = {
+  readonly after?: string;
+  readonly limit: number;
+  readonly order: ListOrder;
+};

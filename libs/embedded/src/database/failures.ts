@@ -1,0 +1,36 @@
+/** What a failure of SQLite means for us (https://sqlite.org/rescode.html). */
+export type SqliteFailure =
+  /** Another connection holds the lock. */
+  | "busy"
+  /** The disk, or the number of pages allowed, is used up. */
+  | "full"
+  /** The file is not what we wrote. */
+  | "damaged"
+  /** The disk or the system failed: what is on it is unknown until it is opened again. */
+  | "broken"
+  /** A mistake of ours: a constraint, a type, a statement. */
+  | "ours";
+
+/** Undefined: the error is not SQLite's. */
+export function sqliteCode(error: unknown): SqliteFailure | undefined {
+  if (!Error.isError(error) || !("errcode" in error) || typeof error.errcode !== "number") return undefined;
+  switch (error.errcode & primaryCodeMask) {
+    case 5:
+    case 6:
+      return "busy";
+    case 13:
+      return "full";
+    case 11:
+    case 26:
+      return "damaged";
+    case 7:
+    case 8:
+    case 10:
+    case 14:
+      return "broken";
+    default:
+      return "ours";
+  }
+}
+
+const primaryCodeMask = 0xff;

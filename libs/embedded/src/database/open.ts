@@ -1,0 +1,96 @@
+/** Opening the database file: refuse what we cannot serve, bring what is older up to date. */
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { integer } from "./rows.ts";
+import { sqliteCode } from "./failures.ts";
+import { lockDirectory } from "./lock.ts";
+import { migrate } from "./migrate.ts";
+import { migrations } from "./schema.ts";
+
+export type Database = {
+  /** The only connection that writes. */
+  readonly db: DatabaseSync;
+  /** For lists: a snapshot and a page cache of its own. The same connection when there is no file. */
+  readonly reader: DatabaseSync;
+  /** Everything that was made before is gone when the process is. */
+  readonly inMemory: boolean;
+  close(): void;
+};
+
+export function openDatabase(dataDir: string): Database {
+  refuseOldSqlite(process.versions["sqlite"] ?? "0");
+  if (dataDir === ":memory:") return openInMemory();
+  const unlock = lockDirectory(dataDir);
+  try {
+    return openFile(join(dataDir, "posthaste.db"), unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+function openInMemory(): Database {
+  const db = new DatabaseSync(":memory:");
+  migrate(db, migrations);
+  return { db, reader: db, inMemory: true, close: () => db.close() };
+}
+
+function openFile(path: string, unlock: () => void): Database {
+  const db = new DatabaseSync(path);
+  try {
+    configure(db);
+    refuseDamaged(db);
+    migrate(db, migrations);
+    const reader = new DatabaseSync(path, { readOnly: true });
+    const close = (): void => {
+      reader.close();
+      db.close();
+      unlock();
+    };
+    return { db, reader, inMemory: false, close };
+  } catch (cause) {
+    db.close();
+    if (sqliteCode(cause) !== "damaged") throw cause;
+    throw new Error(`the database ${path} is damaged and was not opened; restore it from a backup`, { cause });
+  }
+}
+
+/** FULL: a commit is on the disk when it returns (I1). The write-ahead log is brought in by checkpoints of our own (checkpoints.ts). */
+function configure(db: DatabaseSync): void {
+  db.exec(`
+    PRAGMA page_size = 8192;
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA temp_store = MEMORY;
+    PRAGMA cache_size = -65536;
+    PRAGMA journal_size_limit = 67108864;
+  `);
+}
+
+/**
+ * A whole check reads the whole file, so only a small one gets it. Of a large one the hot table is read when claims are
+ * recovered, and what is read carries checksums of its own; see docs/ARCHITECTURE.md.
+ */
+function refuseDamaged(db: DatabaseSync): void {
+  const pages = integer(db.prepare("PRAGMA page_count").get()?.["page_count"]);
+  const pageBytes = integer(db.prepare("PRAGMA page_size").get()?.["page_size"]);
+  if (pages * pageBytes > checkedBytesMax) return;
+  const verdict = db.prepare("PRAGMA quick_check(1)").get()?.["quick_check"];
+  if (verdict !== "ok") throw new Error(`the database is damaged and was not opened; restore it from a backup: ${String(verdict)}`);
+}
+
+const checkedBytesMax = 64 * 1024 * 1024;
+
+/** Older ones can lose a commit when a write-ahead log is reset (decisions.md 28). */
+const sqliteMin = "3.51.3";
+
+export function refuseOldSqlite(version: string): void {
+  if (isOlder(version, sqliteMin)) throw new Error(`SQLite ${version} is too old: ${sqliteMin} is needed, which comes with Node 24.15`);
+}
+
+function isOlder(version: string, than: string): boolean {
+  const wanted = than.split(".").map(Number);
+  const had = version.split(".").map(Number);
+  const differing = wanted.findIndex((part, i) => part !== (had[i] ?? 0));
+  return differing >= 0 && (had[differing] ?? 0) < (wanted[differing] ?? 0);
+}

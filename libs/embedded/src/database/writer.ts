@@ -1,0 +1,241 @@
+/**
+ * Group commit: all that was asked for while the last commit ran goes into the next one, and one sync serves it all.
+ *
+ * Owns the queue and every transaction of the writing connection; everything that writes goes through `write`.
+ * W1: a promise of `write` resolves only after the commit that holds its work (I1).
+ * W2: operations take effect in the order in which they were asked for; so do reads that must see them.
+ * W3: an operation that throws takes nothing with it: the others of its batch are carried out without it.
+ * W4: after a failed sync nothing is carried out any more: what is on the disk is then unknown.
+ */
+import { type DatabaseSync } from "node:sqlite";
+import { StoreError } from "@posthaste/ports";
+import { sqliteCode } from "./failures.ts";
+
+export type WriterOptions = {
+  /** Runs a task after the present turn of the event loop: `setImmediate`, or a simulation's own. */
+  readonly schedule: (task: () => void) => void;
+  /** The disk is full and work that must go on needs room: answers whether some was made. */
+  readonly makeRoom: () => boolean;
+  /** The store has become unusable; called once. */
+  readonly fatal: (error: Error) => void;
+};
+
+/** `accepting`: takes on new work, so it is the first to be refused when there is too much, or no room. */
+export type WriteKind = "accepting" | "ongoing";
+
+/** Bounds of one transaction and of the queue. New work is refused at half of what work in hand may fill. */
+const operationsPerCommitMax = 1_024;
+const queuedMax = 65_536;
+const queuedAcceptingMax = queuedMax / 2;
+
+type Operation = {
+  readonly kind: WriteKind | "reading";
+  /** Does the work; answers how to tell the caller. */
+  readonly run: () => () => void;
+  readonly reject: (error: unknown) => void;
+};
+type Done = (() => void) | { readonly failed: unknown };
+
+export class Writer {
+  readonly #db: DatabaseSync;
+  readonly #options: WriterOptions;
+  #queue: Operation[] = [];
+  #scheduled = false;
+  #effects: (() => void)[] = [];
+  #unusable: StoreError | undefined;
+  #commits = 0;
+
+  constructor(db: DatabaseSync, options: WriterOptions) {
+    this.#db = db;
+    this.#options = options;
+  }
+
+  /** Transactions committed so far. */
+  get commits(): number {
+    return this.#commits;
+  }
+
+  /** Carries `work` out inside the next transaction. `work` is synchronous and may run twice, the first time undone. */
+  write<T>(work: () => T, kind: WriteKind = "ongoing"): Promise<T> {
+    return this.#enqueue(kind, work);
+  }
+
+  /** Reads behind everything that was asked for before. */
+  read<T>(work: () => T): Promise<T> {
+    return this.#enqueue("reading", work);
+  }
+
+  /** For use inside `work`: changes of memory that must follow the disk. Dropped when the work is undone. */
+  onCommit(effect: () => void): void {
+    this.#effects.push(effect);
+  }
+
+  /** Carries out what is queued, and refuses what comes after. */
+  close(): void {
+    while (this.#queue.length > 0 && !this.#unusable) this.#flush();
+    this.#refuse(new StoreError("unavailable", "the store is closed"));
+  }
+
+  #enqueue<T>(kind: Operation["kind"], work: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#unusable) return reject(this.#unusable);
+      if (this.#queue.length >= (kind === "accepting" ? queuedAcceptingMax : queuedMax)) {
+        return reject(new StoreError("overloaded", "too many writes are waiting"));
+      }
+      const run = (): (() => void) => {
+        const value = work();
+        return () => resolve(value);
+      };
+      this.#queue.push({ kind, run, reject });
+      if (this.#scheduled) return;
+      this.#scheduled = true;
+      this.#options.schedule(() => this.#turn());
+    });
+  }
+
+  #turn(): void {
+    this.#scheduled = false;
+    this.#flush();
+    if (this.#queue.length === 0) return;
+    this.#scheduled = true;
+    this.#options.schedule(() => this.#turn());
+  }
+
+  #flush(): void {
+    if (this.#unusable || this.#queue.length === 0) return;
+    const batch = this.#queue;
+    this.#queue = batch.splice(operationsPerCommitMax);
+    let done: readonly Done[];
+    try {
+      done = this.#together(batch) ?? this.#separately(batch);
+    } catch (error) {
+      this.#breakDown(error, batch);
+      return;
+    }
+    batch.forEach(({ reject }, i) => {
+      const outcome = done[i];
+      if (typeof outcome === "function") outcome();
+      else reject(asStoreError(outcome?.failed));
+    });
+  }
+
+  /** The usual case: all in one transaction, or undefined when something threw and nothing has happened. */
+  #together(batch: readonly Operation[]): readonly Done[] | undefined {
+    const done: Done[] = [];
+    const writes = batch.some(({ kind }) => kind !== "reading");
+    try {
+      if (writes) this.#db.exec("BEGIN IMMEDIATE");
+      for (const operation of batch) done.push(operation.run());
+      if (writes) this.#commit();
+      return done;
+    } catch (error) {
+      this.#undo();
+      if (isFatal(error)) throw error;
+      return undefined;
+    }
+  }
+
+  /**
+   * The same, each operation inside a savepoint, so that one which throws is left out alone. When the whole transaction
+   * is lost (a full disk does that), it begins again without the culprit; at most once per operation of the batch.
+   */
+  #separately(batch: readonly Operation[]): readonly Done[] {
+    const failed = new Map<number, unknown>();
+    for (let round = 0; round <= batch.length; round++) {
+      const done = this.#roundOfSavepoints(batch, failed);
+      if (done) return done;
+    }
+    throw new Error("a batch of writes came to no end");
+  }
+
+  #roundOfSavepoints(batch: readonly Operation[], failed: Map<number, unknown>): readonly Done[] | undefined {
+    const done: Done[] = [];
+    try {
+      this.#db.exec("BEGIN IMMEDIATE");
+      for (const [i, operation] of batch.entries()) {
+        done.push(failed.has(i) ? { failed: failed.get(i) } : this.#inSavepoint(operation));
+        if (this.#db.isTransaction) continue;
+        this.#leaveOut(batch, failed, i, done[i]);
+        this.#effects = [];
+        return undefined;
+      }
+      this.#commit();
+      return done;
+    } catch (error) {
+      this.#undo();
+      if (sqliteCode(error) !== "full") throw error;
+      this.#leaveOutAll(batch, failed, error);
+      return undefined;
+    }
+  }
+
+  #inSavepoint(operation: Operation): Done {
+    const effectsBefore = this.#effects.length;
+    for (let attempt = 0; ; attempt++) {
+      this.#db.exec("SAVEPOINT operation");
+      try {
+        const done = operation.run();
+        this.#db.exec("RELEASE operation");
+        return done;
+      } catch (failed) {
+        if (isFatal(failed)) throw failed;
+        this.#effects.length = effectsBefore;
+        if (!this.#db.isTransaction) return { failed };
+        this.#db.exec("ROLLBACK TO operation; RELEASE operation");
+        const again = attempt === 0 && operation.kind === "ongoing" && sqliteCode(failed) === "full";
+        if (!again || !this.#options.makeRoom()) return { failed };
+      }
+    }
+  }
+
+  #leaveOut(batch: readonly Operation[], failed: Map<number, unknown>, i: number, done: Done | undefined): void {
+    const error = typeof done === "object" ? done.failed : undefined;
+    if (sqliteCode(error) === "full") this.#leaveOutAll(batch, failed, error);
+    else failed.set(i, error);
+  }
+
+  /** No room: first whatever takes on new work is refused; then room is made; then all is refused. */
+  #leaveOutAll(batch: readonly Operation[], failed: Map<number, unknown>, error: unknown): void {
+    const before = failed.size;
+    batch.forEach(({ kind }, i) => {
+      if (kind === "accepting") failed.set(i, error);
+    });
+    if (failed.size > before || this.#options.makeRoom()) return;
+    batch.forEach((_, i) => failed.set(i, error));
+  }
+
+  #commit(): void {
+    this.#db.exec("COMMIT");
+    this.#commits++;
+    const effects = this.#effects;
+    this.#effects = [];
+    for (const effect of effects) effect();
+  }
+
+  #undo(): void {
+    this.#effects = [];
+    if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
+  }
+
+  #breakDown(cause: unknown, batch: readonly Operation[]): void {
+    const error = new StoreError("unavailable", "the store has failed and takes no more writes", { cause });
+    for (const { reject } of batch) reject(error);
+    this.#refuse(error);
+    this.#options.fatal(error);
+  }
+
+  #refuse(error: StoreError): void {
+    this.#unusable ??= error;
+    for (const { reject } of this.#queue) reject(error);
+    this.#queue = [];
+  }
+}
+
+/** A failed sync, a failing disk, a damaged file: carrying on could acknowledge what is not there. */
+function isFatal(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code === "broken" || code === "damaged" || code === "busy";
+}
+
+const asStoreError = (error: unknown): unknown =>
+  sqliteCode(error) === "full" ? new StoreError("disk_full", "the disk is full", { cause: error }) : error;

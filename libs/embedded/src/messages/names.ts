@@ -1,0 +1,62 @@
+/**
+ * From ids to rows. A random id holds its row's position and is checked by its tail; a derived id has a row in `names`,
+ * which stays behind as its tombstone for 24 h (decisions.md 4).
+ */
+import { type DatabaseSync } from "node:sqlite";
+import { limits, messageId, type MessageId, positionOf, randomLength, randomMessageId } from "@posthaste/domain";
+import { integer, optionalInteger } from "../database/rows.ts";
+import { type Positions } from "../positions.ts";
+
+/** `name` is what the hot row keeps of the id: the tail of a random one, all of a derived one behind a `=`. */
+export type Address = { readonly position: number; readonly name: string };
+
+export type Names = {
+  /** Where the record stands if it exists. */
+  find(id: MessageId): Address | undefined;
+  /** Inside a write: where the record is to stand; undefined when it is there already, or its tombstone. */
+  take(id: MessageId, now: number): Address | undefined;
+  /** Inside a write: `positions` (a JSON array) are gone; those with derived ids leave tombstones. */
+  bury(positions: string, now: number): void;
+  /** Inside a write. Answers how many tombstones came to their end. */
+  sweep(now: number, limit: number): number;
+};
+
+export const idOf = ({ position, name }: Address): MessageId =>
+  name.startsWith("=") ? messageId(name.slice(1)) : randomMessageId(position, name);
+
+export function openNames(db: DatabaseSync, positions: Positions): Names {
+  const select = db.prepare("SELECT position, expires_at FROM names WHERE id = ?");
+  const exists = db.prepare("SELECT 1 FROM messages WHERE position = ?");
+  const put = db.prepare(`
+    INSERT INTO names (id, position) VALUES (?, ?)
+    ON CONFLICT (id) DO UPDATE SET position = excluded.position, expires_at = NULL`);
+  const bury = db.prepare("UPDATE names SET expires_at = ? WHERE position IN (SELECT value FROM json_each(?))");
+  const expire = db.prepare(`
+    UPDATE names SET expires_at = NULL WHERE id IN (
+      SELECT id FROM names WHERE expires_at <= ? AND position IN (SELECT position FROM configurations) LIMIT ?)`);
+  const forget = db.prepare(`
+    DELETE FROM names WHERE id IN (
+      SELECT id FROM names WHERE expires_at <= ? AND position NOT IN (SELECT position FROM configurations) LIMIT ?)`);
+
+  const find = (id: MessageId): Address | undefined => {
+    const position = positionOf(id);
+    if (position !== undefined) return { position, name: id.slice(-randomLength) };
+    const row = select.get(id);
+    return row && { position: integer(row["position"]), name: `=${id}` };
+  };
+  const take = (id: MessageId, now: number): Address | undefined => {
+    const position = positionOf(id);
+    if (position !== undefined) return { position, name: id.slice(-randomLength) };
+    const row = select.get(id);
+    if (row && (exists.get(row["position"] ?? null) || (optionalInteger(row["expires_at"]) ?? 0) > now)) return undefined;
+    const address = { position: positions.next(), name: `=${id}` };
+    put.run(id, address.position);
+    return address;
+  };
+  return {
+    find,
+    take,
+    bury: (gone, now) => void bury.run(now + limits.tombstoneMs, gone),
+    sweep: (now, limit) => Number(expire.run(now, limit).changes) + Number(forget.run(now, limit).changes),
+  };
+}

@@ -1,0 +1,115 @@
+/** The hot row of a message and the record that it stands for, in both directions. */
+import {
+  alarmOf,
+  type FollowUp,
+  type MessageRecord,
+  type MessageState,
+  owner,
+  type StateKind,
+  unreachable,
+} from "@posthaste/domain";
+import { integer, optionalInteger, type Row, text } from "../database/rows.ts";
+import { messageColumns, messageFrom } from "./configurations.ts";
+
+/** Part of the schema: never renumbered. Live states come first. */
+export const stateCodes = {
+  held: 0,
+  waiting: 1,
+  due: 2,
+  claimed: 3,
+  expanding: 4,
+  delivered: 5,
+  failed: 6,
+  canceled: 7,
+  expanded: 8,
+} as const satisfies Record<StateKind, number>;
+export const firstFinishedCode = stateCodes.delivered;
+const kinds: readonly StateKind[] = [
+  "held",
+  "waiting",
+  "due",
+  "claimed",
+  "expanding",
+  "delivered",
+  "failed",
+  "canceled",
+  "expanded",
+];
+
+export type StateColumns = {
+  readonly code: number;
+  readonly until: number | null;
+  readonly hints: number;
+  readonly owner: string | null;
+};
+
+export function columnsOf(state: MessageState): StateColumns {
+  const code = stateCodes[state.kind];
+  switch (state.kind) {
+    case "held":
+      return { code, until: state.dueAt, hints: 0, owner: null };
+    case "waiting":
+      return { code, until: null, hints: 0, owner: null };
+    case "due":
+      return { code, until: state.grantUntil ?? null, hints: state.hints, owner: null };
+    case "claimed":
+      return { code, until: state.leaseUntil, hints: 0, owner: state.owner };
+    case "expanding":
+      return { code, until: state.upTo, hints: 0, owner: null };
+    case "delivered":
+    case "failed":
+    case "canceled":
+    case "expanded":
+      return { code, until: state.endedAt, hints: 0, owner: null };
+    default:
+      return unreachable(state);
+  }
+}
+
+export function stateFrom(row: Row): MessageState {
+  const kind = kinds[integer(row["state"])];
+  switch (kind) {
+    case "held":
+      return { kind, dueAt: integer(row["until"]) };
+    case "waiting":
+      return { kind };
+    case "due": {
+      const grantUntil = optionalInteger(row["until"]);
+      return { kind, hints: integer(row["hints"]), ...(grantUntil !== undefined && { grantUntil }) };
+    }
+    case "claimed":
+      return { kind, owner: owner(text(row["owner"])), leaseUntil: integer(row["until"]) };
+    case "expanding":
+      return { kind, upTo: integer(row["until"]) };
+    case "delivered":
+    case "failed":
+    case "canceled":
+    case "expanded":
+      return { kind, endedAt: integer(row["until"]) };
+    case undefined:
+      throw new Error(`unknown state ${String(row["state"])} in the store`);
+    default:
+      return unreachable(kind);
+  }
+}
+
+/** The columns that `recordFrom` reads, from messages m. */
+export const recordColumns = `m.position, m.name, m.tenant, m.state, m.until, m.hints, m.wake_at, m.epoch, m.owner,
+  m.retried, m.lease_losses, m.deferrals, m.outbox, m.lane, ${messageColumns}`;
+export const recordTables = `messages m JOIN configurations c ON c.position = m.position
+  LEFT JOIN bodies b ON b.position = coalesce(m.body_of, m.position)`;
+
+export const recordFrom = (row: Row, outbox: readonly FollowUp[]): MessageRecord => ({
+  message: messageFrom(row),
+  state: stateFrom(row),
+  wakeAt: optionalInteger(row["wake_at"]),
+  epoch: integer(row["epoch"]),
+  retried: integer(row["retried"]),
+  leaseLosses: integer(row["lease_losses"]),
+  deferrals: integer(row["deferrals"]),
+  outbox,
+});
+
+/** The alarm as a column; the outbox that counts is what is left of it in the store. */
+export const alarmColumn = (state: MessageState, hasOutbox: boolean, now: number): number | null =>
+  alarmOf(state, hasOutbox, now) ?? null;

@@ -1,0 +1,45 @@
+/** Tenants as the services see them: a copy that is at most five seconds old (a revoked token dies within that time). */
+import { type TenantId } from "@posthaste/domain";
+import { type Accounts, type Clock, type Log, type Tenant } from "@posthaste/ports";
+
+const refreshEveryMs = 4_000;
+
+export class Tenants {
+  readonly name = "tenants";
+  readonly #ports: { readonly accounts: Accounts; readonly clock: Clock; readonly log: Log };
+  #byId: ReadonlyMap<TenantId, Tenant> = new Map();
+  #timer: (() => void) | undefined;
+  #stopped = false;
+
+  constructor(ports: { accounts: Accounts; clock: Clock; log: Log }) {
+    this.#ports = ports;
+  }
+
+  get(id: TenantId): Tenant | undefined {
+    return this.#byId.get(id);
+  }
+
+  async start(): Promise<void> {
+    await this.#refresh();
+    this.#arm();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.();
+  }
+
+  async #refresh(): Promise<void> {
+    const tenants = await this.#ports.accounts.tenants();
+    this.#byId = new Map(tenants.map((tenant) => [tenant.id, tenant]));
+  }
+
+  #arm(): void {
+    if (this.#stopped) return;
+    this.#timer = this.#ports.clock.after(refreshEveryMs, () => {
+      this.#refresh()
+        .catch((error: unknown) => this.#ports.log.warn("tenants.stale", { error }))
+        .finally(() => this.#arm());
+    });
+  }
+}

@@ -1,0 +1,53 @@
+/** Changing a URL group: read, decide, swap under its version; whoever is slower begins again. */
+import { type Endpoint, fault, type Fault, isFault, type Plan, removeEndpoints, type TenantId, upsertEndpoints } from "@posthaste/domain";
+import { type Groups } from "@posthaste/ports";
+
+type Selector = { readonly name?: string; readonly url?: string };
+
+/** Swaps lost in a row before the caller is asked to come again. */
+const triesMax = 20;
+
+export function addToGroup(
+  groups: Groups,
+  tenant: TenantId,
+  name: string,
+  endpoints: readonly Endpoint[],
+  plan: Plan,
+): Promise<undefined | Fault> {
+  return change(groups, tenant, name, (current) => {
+    const next = upsertEndpoints(current ?? [], endpoints);
+    if (next.length <= plan.groupEndpointsMax) return next;
+    return fault("beyond_plan", `quota maxEndpoints exceeded, current limit: ${plan.groupEndpointsMax}`);
+  });
+}
+
+/** A group that becomes empty is deleted (protocol/qstash.md §1.7). */
+export function removeFromGroup(
+  groups: Groups,
+  tenant: TenantId,
+  name: string,
+  selectors: readonly Selector[],
+): Promise<undefined | Fault> {
+  return change(groups, tenant, name, (current) =>
+    current ? removeEndpoints(current, selectors) : fault("not_found", `topic ${name} not found`),
+  );
+}
+
+async function change(
+  groups: Groups,
+  tenant: TenantId,
+  name: string,
+  decide: (current: readonly Endpoint[] | undefined) => readonly Endpoint[] | Fault,
+): Promise<undefined | Fault> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const group = await groups.get(tenant, name);
+    const next = decide(group ? await groups.endpoints(tenant, group.chunks) : undefined);
+    if (isFault(next)) return next;
+    if (next.length === 0) {
+      await groups.remove(tenant, name);
+      return undefined;
+    }
+    if (await groups.replace(tenant, name, group?.version, next)) return undefined;
+  }
+  return fault("overloaded", `topic ${name} is being changed by many at once; try again`);
+}

@@ -1,0 +1,15 @@
+/**
+ * How a store says no: it is full, has too much to do, or is gone. Nothing that was asked has happened when the code is
+ * `disk_full` or `overloaded`; with `unavailable` the outcome is unknown.
+ */
+export class StoreError extends Error {
+  override readonly name = "StoreError";
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, text: string, options?: ErrorOptions) {
+    super(text, options);
+    this.code = code;
+  }
+}
+
+export type StoreErrorCode = "disk_full" | "overloaded" | "unavailable";

@@ -1,0 +1,22 @@
+export { systemClock, waitMsMax } from "./clock.ts";
+export { systemRandom } from "./random.ts";
+export { createLog, type LogOptions } from "./log/log.ts";
+export { createReadiness, type Readiness } from "./lifecycle/readiness.ts";
+export { type Running, type Service, startServices } from "./lifecycle/services.ts";
+export { runServices, type RunOptions } from "./lifecycle/run.ts";
+export { addressSet, type AddressSet, callerIp } from "./http/caller-ip.ts";
+export { type Admission, createAdmission, type RequestKind } from "./http/admission.ts";
+export { answer, type FlatHeaders } from "./http/answer.ts";
+export { type Answers, createAnswers, type Refusal } from "./http/answers.ts";
+export { type BodyBudget, createBodyBudget, readBody } from "./http/body.ts";
+export { createEdge, type Edge, type EdgeOptions, type RequestHandler } from "./http/edge.ts";
+export {
+  createExpressApp,
+  emptyReply,
+  queryOf,
+  reply,
+  type Reply,
+  type RoutedPath,
+  type Work,
+} from "./http/express.ts";
+export { onlyValueOf } from "./http/request-head.ts";

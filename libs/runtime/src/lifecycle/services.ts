@@ -1,0 +1,60 @@
+/**
+ * Starting and stopping. Services start in the order given and stop in reverse, so that each finds what it needs running.
+ */
+import { type Log } from "@posthaste/ports";
+import { type Readiness } from "./readiness.ts";
+
+/** Something that runs. `stop` finishes what is running, within the drain time that its owner was configured with. */
+export interface Service {
+  readonly name: string;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export type Running = {
+  /** Stops all in reverse order, once; later calls wait for the same end. False: at least one failed to stop. */
+  stop(): Promise<boolean>;
+};
+
+export type StartOptions = { readonly log: Log; readonly readiness?: Readiness };
+
+/** Rejects with what failed, after stopping those that had started. */
+export async function startServices(
+  services: readonly Service[],
+  options: StartOptions,
+): Promise<Running> {
+  const { log, readiness } = options;
+  for (const { name } of services) readiness?.set(name, "starting");
+  const started: Service[] = [];
+  for (const service of services) {
+    try {
+      await service.start();
+    } catch (cause) {
+      await stopAll(started, log);
+      throw new Error(`cannot start ${service.name}`, { cause });
+    }
+    started.push(service);
+    readiness?.set(service.name, undefined);
+    log.debug("service.started", { name: service.name });
+  }
+  return { stop: once(() => stopAll(started, log)) };
+}
+
+async function stopAll(started: readonly Service[], log: Log): Promise<boolean> {
+  let clean = true;
+  for (const service of started.toReversed()) {
+    try {
+      await service.stop();
+      log.debug("service.stopped", { name: service.name });
+    } catch (error) {
+      clean = false;
+      log.error("service.stop.failed", { name: service.name, error });
+    }
+  }
+  return clean;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

@@ -1,0 +1,55 @@
+import { type Clock, type Log, type LogFields } from "@posthaste/ports";
+import { destination, pino } from "pino";
+import { loggable } from "./fields.ts";
+import { humanLine, type Level } from "./human-line.ts";
+
+export type LogOptions = {
+  readonly service: string;
+  readonly level: Level;
+  /** `human`: a short line for a terminal. `json`: one object a line. */
+  readonly format: "human" | "json";
+  readonly clock: Clock;
+  /** Where lines go; the standard output when absent. */
+  readonly write?: (line: string) => void;
+};
+
+const levels: readonly Level[] = ["debug", "info", "warn", "error"];
+
+/** The port Log. Lines are written at once: the last one before a crash is the one that matters. */
+export function createLog(options: LogOptions): Log {
+  const emit = options.format === "json" ? jsonEmitter(options) : humanEmitter(options);
+  const lowest = levels.indexOf(options.level);
+  const at =
+    (level: Level) =>
+    (event: string, fields: LogFields = {}): void => {
+      if (levels.indexOf(level) >= lowest) emit(level, event, loggable(fields));
+    };
+  return {
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    debugs: options.level === "debug",
+  };
+}
+
+type Emit = (level: Level, event: string, fields: Readonly<Record<string, unknown>>) => void;
+
+function jsonEmitter({ service, level, clock, write }: LogOptions): Emit {
+  const logger = pino(
+    {
+      level,
+      base: { service },
+      messageKey: "event",
+      timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    write ? { write } : destination({ dest: 1, sync: true }),
+  );
+  return (severity, event, fields) => logger[severity](fields, event);
+}
+
+function humanEmitter({ clock, write }: LogOptions): Emit {
+  const out = write ?? ((line: string) => void process.stdout.write(line));
+  return (level, event, fields) => out(humanLine(clock.now(), level, event, fields));
+}

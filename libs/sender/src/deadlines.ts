@@ -1,0 +1,65 @@
+/**
+ * Owns the one timer behind all deadlines of a sender. Calls come and go thousands of times a second and almost none
+ * reaches its deadline, so adding and removing are cheap and the rare ring looks at all of them.
+ *
+ * 1. A deadline expires once, at most `graceMs` after its time, or is removed before.
+ * 2. Rings are at least `ringMsMin` apart, so that they cost a bounded share of a core; no timer is longer than an hour.
+ */
+import { type Clock } from "@posthaste/ports";
+
+export interface Deadline {
+  /** On the sender's clock. */
+  readonly at: number;
+  expire(): void;
+}
+
+const ringMsMin = 20;
+const timerMsMax = 3_600_000;
+
+export class Deadlines {
+  readonly #clock: Clock;
+  readonly #pending = new Set<Deadline>();
+  #armedFor = Infinity;
+  #disarm: () => void = () => undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  add(deadline: Deadline): void {
+    this.#pending.add(deadline);
+    if (deadline.at < this.#armedFor) this.#arm(deadline.at);
+  }
+
+  remove(deadline: Deadline): void {
+    this.#pending.delete(deadline);
+  }
+
+  close(): void {
+    this.#disarm();
+    this.#armedFor = Infinity;
+    this.#pending.clear();
+  }
+
+  #arm(at: number): void {
+    this.#disarm();
+    this.#armedFor = at;
+    const waitMs = Math.max(at - this.#clock.now(), ringMsMin);
+    this.#disarm = this.#clock.after(Math.min(waitMs, timerMsMax), () => this.#ring());
+  }
+
+  #ring(): void {
+    this.#armedFor = Infinity;
+    const now = this.#clock.now();
+    let nearest = Infinity;
+    for (const deadline of this.#pending) {
+      if (deadline.at > now) {
+        nearest = Math.min(nearest, deadline.at);
+        continue;
+      }
+      this.#pending.delete(deadline);
+      deadline.expire();
+    }
+    if (nearest < this.#armedFor) this.#arm(nearest);
+  }
+}

@@ -1,0 +1,88 @@
+/** What an error of a socket, of TLS or of undici means for the message: whose doing it was (reliability.md P4). */
+import { type InfrastructureCode, type Outcome, type UnreachableCode } from "@posthaste/domain";
+
+export const unreachableBy = (code: UnreachableCode, text: string): Outcome => ({
+  kind: "unreachable",
+  code,
+  text,
+});
+
+export const infrastructure = (code: InfrastructureCode, text: string): Outcome => ({
+  kind: "infrastructure",
+  code,
+  text,
+});
+
+/** No connection came about. Made by the dialer, handed through undici unread. */
+export class DialFailure extends Error {
+  readonly outcome: Outcome;
+
+  constructor(outcome: Outcome) {
+    super("text" in outcome ? outcome.text : outcome.kind);
+    this.outcome = outcome;
+  }
+}
+
+/** An error before or while TCP connects. */
+export function connectFailure(error: unknown): Outcome {
+  return outOfSockets(error) ?? unreachableBy("connect_failed", `cannot connect: ${nameOf(error)}`);
+}
+
+/** An error between TCP's connect and the end of the TLS handshake. */
+export function tlsFailure(error: unknown): Outcome {
+  return outOfSockets(error) ?? unreachableBy("tls_failed", `TLS failed: ${nameOf(error)}`);
+}
+
+/** An error on a connection that stood, before the head of an answer. */
+export function requestFailure(error: unknown): Outcome {
+  if (error instanceof DialFailure) return error.outcome;
+  const ours = outOfSockets(error);
+  if (ours !== undefined) return ours;
+  const code = codeOf(error);
+  if (code === "UND_ERR_HEADERS_OVERFLOW")
+    return unreachableBy("header_overflow", "the answer has too many bytes of headers");
+  // A message that cannot be written must end some day: as a failure of ours it would be tried for ever.
+  if (unwritableCodes.has(code))
+    return unreachableBy("protocol_error", `the request cannot be written: ${messageOf(error)}`);
+  if (code.startsWith("HPE_") || protocolMessages.has(messageOf(error)))
+    return unreachableBy("protocol_error", `the answer is not HTTP/1.1: ${messageOf(error)}`);
+  if (code.startsWith("ERR_SSL") || code.startsWith("ERR_TLS")) return tlsFailure(error);
+  if (code === "ERR_ASSERTION") return infrastructure("internal", messageOf(error));
+  return unreachableBy("connection_lost", `the connection broke before an answer: ${nameOf(error)}`);
+}
+
+const unwritableCodes: ReadonlySet<string> = new Set([
+  "UND_ERR_INVALID_ARG",
+  "UND_ERR_NOT_SUPPORTED",
+  "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH",
+]);
+/** undici has one class for these and for a broken connection. */
+const protocolMessages: ReadonlySet<string> = new Set(["bad response", "bad upgrade"]);
+
+/** No file descriptors, ports or buffers left here: nothing that the destination did. */
+const exhaustedCodes: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "EADDRNOTAVAIL", "ENOBUFS", "ENOMEM"]);
+
+function outOfSockets(error: unknown): Outcome | undefined {
+  const exhausted = [error, ...errorsIn(error)].map(codeOf).find((code) => exhaustedCodes.has(code));
+  return exhausted === undefined ? undefined : infrastructure("out_of_sockets", `no socket left: ${exhausted}`);
+}
+
+/** Of a connect to several addresses. */
+const errorsIn = (error: unknown): readonly unknown[] =>
+  typeof error === "object" && error !== null && "errors" in error && Array.isArray(error.errors) ? error.errors : [];
+
+/** OpenSSL's own messages name source files; its codes say as much. */
+function nameOf(error: unknown): string {
+  const several = errorsIn(error).map(codeOf);
+  if (several.length > 0) return [...new Set(several)].join(", ");
+  const code = codeOf(error);
+  return code === "" || !code.startsWith("E") || code.startsWith("ERR_TLS") ? messageOf(error) : code;
+}
+
+export const codeOf = (error: unknown): string =>
+  typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : "";
+
+const messageOf = (error: unknown): string =>
+  typeof error === "object" && error !== null && "message" in error && typeof error.message === "string"
+    ? error.message
+    : String(error);

@@ -1,0 +1,30 @@
+/** /etc/hosts, for destinations on one's own network: `host.docker.internal` and its like are nowhere else. */
+import { readFile } from "node:fs/promises";
+import { type Clock } from "@posthaste/ports";
+import { type Hosts } from "./names.ts";
+
+const keepMs = 10_000;
+
+/** The file is read again at most every ten seconds. One that cannot be read holds no names. */
+export function hostsFile(path: string, clock: Clock): Hosts {
+  let entries: Promise<ReadonlyMap<string, readonly string[]>> = Promise.resolve(new Map());
+  let readAt = -Infinity;
+  return async (name) => {
+    if (clock.now() - readAt >= keepMs) {
+      readAt = clock.now();
+      entries = readFile(path, "utf8").then(parseHosts, () => new Map());
+    }
+    return (await entries).get(name) ?? [];
+  };
+}
+
+function parseHosts(text: string): ReadonlyMap<string, readonly string[]> {
+  const entries = new Map<string, string[]>();
+  for (const line of text.split("\n")) {
+    const [address, ...names] = line.replace(/#.*/, "").trim().split(/\s+/);
+    if (address === undefined) continue;
+    for (const name of names.map((each) => each.toLowerCase()))
+      entries.set(name, [...(entries.get(name) ?? []), address]);
+  }
+  return entries;
+}

@@ -1,0 +1,151 @@
+/** Valid messages and records: the test names only what matters to it. */
+import {
+  accept,
+  claim,
+  type FollowUp,
+  flowLaneId,
+  type FlowLimits,
+  type InState,
+  type LiveKind,
+  type Message,
+  type MessageId,
+  type MessageRecord,
+  type MessageState,
+  owner,
+  type Policy,
+  randomLength,
+  randomMessageId,
+  shardOf,
+  type TenantId,
+  tenantId,
+  alarmOf,
+} from "@posthaste/domain";
+import { epochStart } from "../virtual-clock.ts";
+
+export const aTenant: TenantId = tenantId("tenant1");
+export const anotherTenant: TenantId = tenantId("tenant2");
+export const anOwner = owner("deliverer-1");
+export const anotherOwner = owner("deliverer-2");
+
+let position = 0;
+
+/** A random id that no other call has given; positions grow. */
+export function newId(): MessageId {
+  position += 1;
+  return randomMessageId(position, position.toString(36).padStart(randomLength, "0"));
+}
+
+export const aPolicy = (overrides: Partial<Policy> = {}): Policy => ({
+  timeoutMs: 60_000,
+  retriesMax: 3,
+  labels: [],
+  ...overrides,
+});
+
+/** `flow` puts the message into the lane of that key; `now` is when it was accepted. */
+export type MessageOverrides = Partial<Omit<Message, "flowLane" | "shard" | "createdAt">> & {
+  readonly now?: number;
+  readonly delayMs?: number;
+  readonly flow?: { readonly key: string; readonly limits: FlowLimits };
+};
+
+export function aMessage(overrides: MessageOverrides = {}): Message {
+  const { now = epochStart, delayMs = 0, flow, ...given } = overrides;
+  const id = given.id ?? newId();
+  const tenant = given.tenant ?? aTenant;
+  const lane = flow ?? given.policy?.flow;
+  const flowLane = lane && !given.fanOut ? flowLaneId(tenant, lane.key) : undefined;
+  return {
+    id,
+    tenant,
+    dialect: "service",
+    shard: shardOf(flowLane ?? id),
+    createdAt: now,
+    notBefore: now + delayMs,
+    url: "https://destination.example/hook",
+    method: "POST",
+    headers: [["Content-Type", "text/plain"]],
+    body: new TextEncoder().encode("hello"),
+    origin: { callerIp: "203.0.113.7", hop: 0 },
+    ...given,
+    policy: { ...(given.policy ?? aPolicy()), ...(lane && { flow: lane }) },
+    ...(flowLane && { flowLane }),
+  };
+}
+
+/** As the record is first written. */
+export const anAcceptedRecord = (overrides: MessageOverrides = {}): MessageRecord =>
+  accept(aMessage(overrides), overrides.now ?? epochStart);
+
+export function aClaimedRecord(
+  overrides: MessageOverrides & Partial<Progress> = {},
+): InState<"claimed"> {
+  const { retried, leaseLosses, deferrals, outbox, ...message } = overrides;
+  const record = claim(anAcceptedRecord(message), anOwner, overrides.now ?? epochStart);
+  return {
+    ...record,
+    ...(retried !== undefined && { retried }),
+    ...(leaseLosses !== undefined && { leaseLosses }),
+    ...(deferrals !== undefined && { deferrals }),
+    ...(outbox && { outbox }),
+  };
+}
+
+/** The moving part beside the state. */
+export type Progress = {
+  readonly retried: number;
+  readonly leaseLosses: number;
+  readonly deferrals: number;
+  readonly outbox: readonly FollowUp[];
+};
+
+/** A record in any state, with the alarm that the state has. */
+export function aRecordIn<S extends MessageState>(
+  state: S,
+  overrides: MessageOverrides & Partial<Progress & { readonly epoch: number }> = {},
+): MessageRecord<S> {
+  const {
+    retried = 0,
+    leaseLosses = 0,
+    deferrals = 0,
+    outbox = [],
+    epoch = 1,
+    ...message
+  } = overrides;
+  const now = overrides.now ?? epochStart;
+  const wakeAt = alarmOf(state, outbox.length > 0, now);
+  return {
+    message: aMessage(message),
+    state,
+    wakeAt,
+    epoch,
+    retried,
+    leaseLosses,
+    deferrals,
+    outbox,
+  };
+}
+
+/** One example of each live state, as it is at `now`. */
+export const liveStates = (
+  now = epochStart,
+): readonly Extract<MessageState, { kind: LiveKind }>[] => [
+  { kind: "held", dueAt: now + 60_000 },
+  { kind: "held", dueAt: now },
+  { kind: "waiting" },
+  { kind: "due", hints: 0 },
+  { kind: "due", hints: 3, grantUntil: now + 30_000 },
+  { kind: "due", hints: 0, grantUntil: now },
+  { kind: "claimed", owner: anOwner, leaseUntil: now + 30_000 },
+  { kind: "claimed", owner: anOwner, leaseUntil: now },
+  { kind: "expanding", upTo: 0 },
+];
+
+export const finishedStates = (
+  now = epochStart,
+): readonly Exclude<MessageState, { kind: LiveKind }>[] => [
+  { kind: "delivered", endedAt: now },
+  { kind: "failed", endedAt: now },
+  { kind: "canceled", endedAt: now },
+  { kind: "expanded", endedAt: now },
+];

@@ -1,0 +1,22 @@
+export { aCommand } from "./builders/command.ts";
+export {
+  aClaimedRecord,
+  aMessage,
+  anAcceptedRecord,
+  anotherOwner,
+  anotherTenant,
+  anOwner,
+  aPolicy,
+  aRecordIn,
+  aTenant,
+  finishedStates,
+  liveStates,
+  type MessageOverrides,
+  newId,
+  type Progress,
+} from "./builders/message.ts";
+export { aborted, anAnswer, anAttempt, aTimeout, ourFailure } from "./builders/outcome.ts";
+export { anEndpoint, someEndpoints } from "./builders/url-group.ts";
+export { type LogLine, type RecordingLog, recordingLog } from "./recording-log.ts";
+export { type Dice, dice, seededRandom } from "./seeded-random.ts";
+export { epochStart, type VirtualClock, virtualClock } from "./virtual-clock.ts";

@@ -1,0 +1,80 @@
+/**
+ * A clock that stands still until it is told to move.
+ *
+ * Owns every timer armed through it. Only the test moves it.
+ * I1: timers run in order of their time, then in the order in which they were armed.
+ * I2: `now()` is a timer's own time while it runs, never later.
+ * I3: what a timer set going has come to rest before the next timer runs, so a run repeats exactly.
+ */
+import assert from "node:assert/strict";
+import { type Clock } from "@posthaste/ports";
+
+/** 2026-01-01T00:00:00Z: any fixed time does, a plausible one reads better in a failure. */
+export const epochStart = 1_767_225_600_000;
+
+export type VirtualClock = Clock & {
+  /** Moves time ahead by `ms`, running what falls due on the way. */
+  advance(ms: number): Promise<void>;
+  /** Moves time from timer to timer until none is armed; refuses to go on for more than `msMax`. */
+  runUntilIdle(msMax: number): Promise<void>;
+  /** Armed and not yet run: a test ends with none. */
+  readonly armed: number;
+};
+
+/** The port's own bound: a longer wait is re-armed by its owner. */
+const afterMsMax = 3_600_000;
+
+type Timer = { readonly at: number; readonly task: () => void };
+
+export function virtualClock(startAt = epochStart): VirtualClock {
+  let now = startAt;
+  let timers: readonly Timer[] = [];
+
+  const arm = (ms: number, task: () => void): (() => void) => {
+    assert(ms >= 0 && ms <= afterMsMax, `a timer of ${ms} ms: 0 to ${afterMsMax} are allowed`);
+    const timer: Timer = { at: now + ms, task };
+    const later = timers.findIndex(({ at }) => at > timer.at);
+    timers = timers.toSpliced(later < 0 ? timers.length : later, 0, timer);
+    return () => {
+      timers = timers.filter((other) => other !== timer);
+    };
+  };
+
+  const runUntil = async (end: number): Promise<void> => {
+    await rest();
+    for (let first = timers[0]; first && first.at <= end; first = timers[0]) {
+      timers = timers.slice(1);
+      now = Math.max(now, first.at);
+      first.task();
+      await rest();
+    }
+    now = Math.max(now, end);
+  };
+
+  return {
+    now: () => now,
+    after: arm,
+    advance: (ms) => {
+      assert(ms >= 0, `time does not run backwards: ${ms} ms`);
+      return runUntil(now + ms);
+    },
+    runUntilIdle: async (msMax) => {
+      const end = now + msMax;
+      await rest();
+      for (let first = timers[0]; first; first = timers[0]) {
+        assert(first.at <= end, `${timers.length} timers are still armed after ${msMax} ms`);
+        await runUntil(first.at);
+      }
+    },
+    get armed() {
+      return timers.length;
+    },
+  };
+}
+
+/** Microtasks drain before the event loop turns; what hands over by `setImmediate` a few times rests, too. */
+const restTurns = 4;
+async function rest(): Promise<void> {
+  for (let turn = 0; turn < restTurns; turn++)
+    await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,1 @@
+export { CallbackDispatcher, type CallbackDispatcherPorts } from "./callback-dispatcher.ts";

@@ -1,0 +1,34 @@
+/** One attempt as the deliverer keeps it while it runs. */
+import { type InState, limits } from "@posthaste/domain";
+import { type Sending } from "@posthaste/ports";
+
+export type Attempt = {
+  readonly record: InState<"claimed">;
+  readonly origin: number;
+  readonly startedAt: number;
+  /** When the claim, or its last renewal, was asked for: what we may rely on counts from there (P3). */
+  leasedAt: number;
+  sending: Sending | undefined;
+  /** It holds a slot of the long pool, not a short one. */
+  long: boolean;
+  /** The claim is lost: whatever comes of the call is for the log only. */
+  lost: boolean;
+};
+
+export const newAttempt = (record: InState<"claimed">, origin: number, leasedAt: number, now: number): Attempt => ({
+  record,
+  origin,
+  startedAt: now,
+  leasedAt,
+  sending: undefined,
+  long: false,
+  lost: false,
+});
+
+export const needsRenewal = (attempt: Attempt, now: number): boolean => now - attempt.leasedAt >= limits.leaseRenewMs;
+
+/** Past this the store may give the record to another: nothing may be written any more, not even a byte to the socket. */
+export const mustAbort = (attempt: Attempt, now: number): boolean =>
+  now - attempt.leasedAt >= limits.leaseMs - limits.leaseSafetyMs;
+
+export const isLong = (attempt: Attempt, now: number): boolean => now - attempt.startedAt >= limits.longAttemptMs;

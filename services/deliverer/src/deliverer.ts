@@ -1,0 +1,376 @@
+/**
+ * The deliverer: claim → call → settle. It owns the buffer of hints, the slots and the running attempts.
+ *
+ * D1  It claims only for a slot that is free; what waits, waits in the store.
+ * D2  Every write about an attempt is fenced by the claim's epoch (I4). An attempt whose lease it cannot prove is
+ *     aborted and nothing is written.
+ * D3  An attempt's outcome is written until the store has taken it or fenced it; meanwhile it keeps its slot.
+ */
+import {
+  giveBack,
+  type InState,
+  limits,
+  type MessageId,
+  originHash,
+  type Outcome,
+  type Owner,
+  quarantine,
+  settleAttempt,
+  type Settlement,
+  type TenantId,
+} from "@posthaste/domain";
+import { type FollowUpPorts, tellSettled, wakeLane } from "@posthaste/engine";
+import {
+  type Hint,
+  type LocalDelivery,
+  type Log,
+  type Random,
+  type RetryDelays,
+  type Sender,
+  type Settled,
+  type TokenStore,
+} from "@posthaste/ports";
+import { type Attempt, isLong, mustAbort, needsRenewal, newAttempt } from "./attempt.ts";
+import { HintBuffer } from "./buffer.ts";
+import { type Compose } from "./compose.ts";
+import { type SlotBounds, Slots } from "./slots.ts";
+
+export type DelivererPorts = FollowUpPorts & {
+  readonly tokens: TokenStore;
+  readonly sender: Sender;
+  readonly random: Random;
+  readonly retryDelays: RetryDelays;
+  readonly log: Log;
+};
+
+export type DelivererOptions = {
+  readonly owner: Owner;
+  readonly slots: SlotBounds;
+  readonly compose: Compose;
+  /** How long stopping waits for attempts before it hands them back. */
+  readonly drainMs: number;
+};
+
+const buffered = { perOriginMax: 1_000, totalMax: 50_000 };
+const claimBatchMax = 200;
+const pullMax = 500;
+const housekeepingMs = 1_000;
+const settleRetryMsMin = 50;
+const settleRetryMsMax = 1_000;
+
+export class Deliverer implements LocalDelivery {
+  readonly name = "deliverer";
+  readonly owner: Owner;
+  readonly #ports: DelivererPorts;
+  readonly #options: DelivererOptions;
+  readonly #slots: Slots;
+  readonly #buffer = new HintBuffer(buffered);
+  /** In order of their start. */
+  readonly #running = new Map<MessageId, Attempt>();
+  /** Those that took their process down too often run one after another (decisions.md 14). */
+  #isolated: Promise<void> = Promise.resolve();
+  #unsubscribe: (() => Promise<void>) | undefined;
+  #claiming = false;
+  #pulling = false;
+  #stopping = false;
+  #housekeeping: (() => void) | undefined;
+  #onIdle: (() => void) | undefined;
+
+  constructor(ports: DelivererPorts, options: DelivererOptions) {
+    this.#ports = ports;
+    this.#options = options;
+    this.#slots = new Slots(options.slots);
+    this.owner = options.owner;
+  }
+
+  async start(): Promise<void> {
+    this.#unsubscribe = await this.#ports.bus.subscribe("message.due", "deliverer", async (hints) => this.#hear(hints));
+  }
+
+  /** Claims nothing more, waits for what runs, then hands the rest back with its claim (P13). */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#unsubscribe?.();
+    const timeUp = this.#ports.clock.after(this.#options.drainMs, () => this.#abortAll());
+    await this.#idle();
+    timeUp();
+    this.#housekeeping?.();
+  }
+
+  reserve(tenant: TenantId, origin: number): boolean {
+    if (this.#stopping || !this.#slots.isFree(origin) || this.#buffer.hasWaiting(tenant, origin)) return false;
+    this.#slots.take(origin);
+    return true;
+  }
+
+  release(_tenant: TenantId, origin: number): void {
+    this.#freeSlot(origin);
+  }
+
+  run(record: InState<"claimed">): void {
+    const now = this.#ports.clock.now();
+    this.#begin(newAttempt(record, originHash(record.message.url), now, now));
+  }
+
+  abort(id: MessageId): void {
+    const attempt = this.#running.get(id);
+    if (!attempt) return;
+    attempt.lost = true;
+    attempt.sending?.abort();
+  }
+
+  // ---- from hint to claim
+
+  #hear(hints: readonly Hint[]): void {
+    if (this.#stopping) return;
+    for (const hint of hints) if (!this.#running.has(hint.id)) this.#buffer.add(hint);
+    this.#pump();
+  }
+
+  /** Claims for the slots that are free, one batch at a time. */
+  #pump(): void {
+    if (this.#claiming || this.#stopping) return;
+    const taken: Hint[] = [];
+    while (taken.length < claimBatchMax) {
+      const hint = this.#buffer.take((origin) => this.#slots.isFree(origin));
+      if (!hint) break;
+      this.#slots.take(hint.origin);
+      taken.push(hint);
+    }
+    if (taken.length > 0) void this.#claim(taken);
+    else if (this.#buffer.anyDropped) void this.#refill();
+  }
+
+  async #claim(hints: readonly Hint[]): Promise<void> {
+    this.#claiming = true;
+    const askedAt = this.#ports.clock.now();
+    const unclaimed = new Map(hints.map((hint) => [hint.id, hint]));
+    try {
+      const claimed = await this.#ports.messages.claim([...unclaimed.keys()], this.owner);
+      for (const record of claimed) {
+        const hint = unclaimed.get(record.message.id);
+        if (!hint) continue;
+        unclaimed.delete(record.message.id);
+        this.#begin(newAttempt(record, hint.origin, askedAt, this.#ports.clock.now()));
+      }
+    } catch (error) {
+      this.#ports.log.warn("claim.failed", { error, hints: hints.length });
+    }
+    for (const hint of unclaimed.values()) this.#freeSlot(hint.origin);
+    this.#claiming = false;
+    this.#pump();
+  }
+
+  /** What was dropped is in the store: the oldest of each tenant that has run dry, apart from origins that are full. */
+  async #refill(): Promise<void> {
+    if (this.#pulling || !this.#slots.anyFree) return;
+    this.#pulling = true;
+    let found = 0;
+    try {
+      for (const { tenant, blocked } of this.#buffer.drained()) {
+        const hints = await this.#ports.messages.pull(tenant, pullMax, blocked);
+        const fresh = hints.filter((hint) => !this.#running.has(hint.id));
+        this.#buffer.pulled(tenant, fresh, hints.length >= pullMax && fresh.length > 0);
+        found += fresh.length;
+      }
+    } catch (error) {
+      this.#ports.log.warn("pull.failed", { error });
+    }
+    this.#pulling = false;
+    if (found > 0) this.#pump();
+  }
+
+  // ---- the call
+
+  /** The slot is taken and the record is ours. */
+  #begin(attempt: Attempt): void {
+    const { record } = attempt;
+    this.#running.set(record.message.id, attempt);
+    this.#keepHouse();
+    if (record.leaseLosses >= limits.quarantineAfter) {
+      void this.#write(attempt, quarantine(record, this.#ports.clock.now()));
+    } else if (record.leaseLosses >= limits.isolateAfter) {
+      this.#isolated = this.#isolated.then(() => this.#callInLane(attempt));
+    } else if (record.message.flowLane !== undefined) {
+      void this.#callInLane(attempt);
+    } else {
+      this.#call(attempt, (outcome) => this.#settle(attempt, outcome));
+    }
+  }
+
+  /** The lane's slot must still be ours before the first byte (decisions.md 11). */
+  async #callInLane(attempt: Attempt): Promise<void> {
+    const { message } = attempt.record;
+    try {
+      if (message.flowLane !== undefined) {
+        const gone = await this.#ports.tokens.renew(message.flowLane, [message.id]);
+        if (gone.length > 0) return await this.#write(attempt, giveBack(attempt.record, this.#ports.clock.now()));
+      }
+    } catch (error) {
+      this.#ports.log.warn("slot.unproven", { id: message.id, error });
+      return this.#write(attempt, giveBack(attempt.record, this.#ports.clock.now()));
+    }
+    const outcome = await new Promise<Outcome>((resolve) => this.#call(attempt, resolve));
+    await this.#settle(attempt, outcome);
+  }
+
+  #call(attempt: Attempt, done: (outcome: Outcome) => void): void {
+    const request = this.#options.compose(attempt.record, this.#ports.clock.now());
+    if (!request) {
+      done({ kind: "infrastructure", code: "internal", text: "the tenant of this message is not known here" });
+      return;
+    }
+    if (attempt.lost) {
+      done({ kind: "aborted" });
+      return;
+    }
+    attempt.sending = this.#ports.sender.send(request);
+    void attempt.sending.outcome.then(done);
+  }
+
+  // ---- the settle
+
+  #settle(attempt: Attempt, outcome: Outcome): Promise<void> {
+    const { record } = attempt;
+    const { message } = record;
+    if (attempt.lost) {
+      this.#end(attempt);
+      return Promise.resolve();
+    }
+    const inputs = {
+      chance: this.#ports.random.fraction(),
+      retryDelayMs:
+        message.policy.retryDelay === undefined
+          ? undefined
+          : this.#ports.retryDelays.delayMs(message.policy.retryDelay, record.retried),
+    };
+    const { startedAt } = attempt;
+    const settlement = settleAttempt(record, { startedAt, endedAt: this.#ports.clock.now(), outcome }, inputs);
+    this.#report(attempt, outcome, settlement);
+    return this.#write(attempt, settlement);
+  }
+
+  async #write(attempt: Attempt, settlement: Settlement): Promise<void> {
+    const settled = await this.#writeUntilTaken(attempt, settlement);
+    this.#end(attempt);
+    if (settled?.kind === "ok") await this.#tell(attempt, settlement, settled);
+  }
+
+  async #writeUntilTaken(attempt: Attempt, settlement: Settlement): Promise<Settled | undefined> {
+    for (let waitMs = settleRetryMsMin; !attempt.lost; waitMs = Math.min(waitMs * 2, settleRetryMsMax)) {
+      try {
+        const [settled] = await this.#ports.messages.settle([settlement]);
+        return settled;
+      } catch (error) {
+        this.#ports.log.warn("settle.failed", { id: settlement.message.id, error });
+        await new Promise<void>((resolve) => this.#ports.clock.after(waitMs, resolve));
+      }
+    }
+    return undefined;
+  }
+
+  async #tell(attempt: Attempt, settlement: Settlement, { left }: Extract<Settled, { kind: "ok" }>): Promise<void> {
+    const { message, next } = settlement;
+    try {
+      if (message.flowLane !== undefined) await this.#ports.tokens.release(message.flowLane, [message.id]);
+      if (next.kind === "held") {
+        await this.#ports.bus.publish("scheduler.wake", [{ shard: message.shard, at: next.dueAt }]);
+      }
+      if (message.flowLane !== undefined) {
+        await this.#ports.bus.publish("scheduler.wake", [wakeLane(message.flowLane, this.#ports.clock.now())]);
+      }
+      if (left.length > 0) await tellSettled(this.#ports, { message, items: left });
+    } catch (error) {
+      // Nothing is lost: the outbox and the alarms are in the store.
+      this.#ports.log.warn("follow-up.postponed", { id: attempt.record.message.id, error });
+    }
+  }
+
+  #report({ record, startedAt }: Attempt, outcome: Outcome, settlement: Settlement): void {
+    const { log, clock } = this.#ports;
+    if (outcome.kind === "infrastructure") {
+      log.warn("attempt.deferred", { id: record.message.id, code: outcome.code, reason: outcome.text });
+    }
+    if (!log.debugs) return;
+    log.debug("attempt.ended", {
+      id: record.message.id,
+      tenant: record.message.tenant,
+      retried: record.retried,
+      epoch: record.epoch,
+      outcome: outcome.kind,
+      status: outcome.kind === "answered" ? outcome.status : undefined,
+      next: settlement.next.kind,
+      ms: clock.now() - startedAt,
+    });
+  }
+
+  #end(attempt: Attempt): void {
+    const { id } = attempt.record.message;
+    if (this.#running.get(id) === attempt) this.#running.delete(id);
+    if (attempt.long) this.#slots.freeLong();
+    else this.#freeSlot(attempt.origin);
+    if (this.#running.size === 0) this.#onIdle?.();
+    this.#pump();
+  }
+
+  #freeSlot(origin: number): void {
+    this.#slots.free(origin);
+    this.#buffer.unblock(origin);
+  }
+
+  // ---- leases and long calls: one timer, while anything runs
+
+  #keepHouse(): void {
+    this.#housekeeping ??= this.#ports.clock.after(housekeepingMs, () => {
+      this.#housekeeping = undefined;
+      if (this.#running.size === 0) return;
+      this.#keepHouse();
+      this.#checkLeases();
+    });
+  }
+
+  #checkLeases(): void {
+    const now = this.#ports.clock.now();
+    const toRenew: Attempt[] = [];
+    for (const attempt of this.#running.values()) {
+      if (mustAbort(attempt, now)) {
+        this.#ports.log.warn("attempt.lease-unproven", { id: attempt.record.message.id });
+        this.abort(attempt.record.message.id);
+        continue;
+      }
+      if (needsRenewal(attempt, now)) toRenew.push(attempt);
+      if (!attempt.long && isLong(attempt, now) && this.#slots.lengthen(attempt.origin)) {
+        attempt.long = true;
+        this.#buffer.unblock(attempt.origin);
+      }
+    }
+    if (toRenew.length > 0) void this.#renew(toRenew);
+  }
+
+  async #renew(attempts: readonly Attempt[]): Promise<void> {
+    const askedAt = this.#ports.clock.now();
+    try {
+      const claims = attempts.map(({ record }) => ({ id: record.message.id, epoch: record.epoch }));
+      const lost = new Set(await this.#ports.messages.renew(claims));
+      for (const attempt of attempts) {
+        const { id, flowLane } = attempt.record.message;
+        if (lost.has(id)) this.abort(id);
+        else attempt.leasedAt = askedAt;
+        if (flowLane !== undefined && !lost.has(id)) await this.#ports.tokens.renew(flowLane, [id]);
+      }
+    } catch (error) {
+      this.#ports.log.warn("renew.failed", { error, attempts: attempts.length });
+    }
+  }
+
+  // ---- stopping
+
+  #idle(): Promise<void> {
+    if (this.#running.size === 0) return Promise.resolve();
+    return new Promise((resolve) => (this.#onIdle = resolve));
+  }
+
+  #abortAll(): void {
+    for (const attempt of this.#running.values()) attempt.sending?.abort();
+  }
+}

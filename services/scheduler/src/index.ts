@@ -1,0 +1,1 @@
+export { Scheduler, type SchedulerPorts } from "./scheduler.ts";

@@ -1,0 +1,107 @@
+/**
+ * The scheduler: rings alarms, grants lanes, expands group publishes, sweeps what has ended.
+ *
+ * It holds one timer, to the earliest alarm of its shards; an idle store is not looked at. Two schedulers on one shard
+ * do no harm: all their writes are conditional (decisions.md 12).
+ */
+import { limits } from "@posthaste/domain";
+import { ringOnce, type RingPorts } from "@posthaste/engine";
+import { type Groups, type WakeEvent } from "@posthaste/ports";
+import { BackgroundWork } from "./background.ts";
+
+export type SchedulerPorts = RingPorts & { readonly groups: Groups };
+
+/** An alarm set by someone whose hint was lost is found this late at the most. */
+const lookAgainMsMax = 30_000;
+const retryMs = 250;
+
+export class Scheduler {
+  readonly name = "scheduler";
+  readonly #ports: SchedulerPorts;
+  readonly #shards: readonly number[];
+  readonly #background: BackgroundWork;
+  #unsubscribe: (() => Promise<void>) | undefined;
+  #timer: { readonly at: number; readonly cancel: () => void } | undefined;
+  #sweepTimer: (() => void) | undefined;
+  #round: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(ports: SchedulerPorts, shards: readonly number[]) {
+    this.#ports = ports;
+    this.#shards = shards;
+    this.#background = new BackgroundWork(ports);
+  }
+
+  async start(): Promise<void> {
+    this.#unsubscribe = await this.#ports.bus.subscribe("scheduler.wake", "scheduler", async (events) => this.#hear(events));
+    this.#arm(this.#ports.clock.now());
+    this.#armSweep();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#unsubscribe?.();
+    this.#timer?.cancel();
+    this.#sweepTimer?.();
+    await this.#round;
+    await this.#background.settled();
+  }
+
+  #hear(events: readonly WakeEvent[]): void {
+    if (this.#stopped) return;
+    let earliest = Infinity;
+    for (const { at, lane } of events) {
+      if (lane !== undefined) this.#background.grant(lane);
+      else earliest = Math.min(earliest, at);
+    }
+    if (earliest < Infinity) this.#arm(earliest);
+  }
+
+  /** One timer, to the earliest of what is known. */
+  #arm(at: number): void {
+    if (this.#stopped || (this.#timer && this.#timer.at <= at)) return;
+    this.#timer?.cancel();
+    const cancel = this.#ports.clock.after(Math.max(0, at - this.#ports.clock.now()), () => {
+      this.#timer = undefined;
+      this.#ring();
+    });
+    this.#timer = { at, cancel };
+  }
+
+  #ring(): void {
+    if (this.#round) {
+      this.#arm(this.#ports.clock.now() + 1);
+      return;
+    }
+    this.#round = this.#ringAll().finally(() => (this.#round = undefined));
+  }
+
+  async #ringAll(): Promise<void> {
+    const { clock, messages, log } = this.#ports;
+    try {
+      const rung = await ringOnce(this.#ports, this.#background, this.#shards, limits.ringBatchMax);
+      const next = rung >= limits.ringBatchMax ? clock.now() : await messages.nextAlarm(this.#shards);
+      this.#arm(Math.min(next ?? Infinity, clock.now() + lookAgainMsMax));
+    } catch (error) {
+      log.warn("ring.failed", { error });
+      this.#arm(clock.now() + retryMs);
+    }
+  }
+
+  #armSweep(): void {
+    if (this.#stopped) return;
+    this.#sweepTimer = this.#ports.clock.after(limits.sweepEveryMs, () => {
+      this.#background.run("sweep", () => this.#sweep());
+      this.#armSweep();
+    });
+  }
+
+  async #sweep(): Promise<void> {
+    const before = this.#ports.clock.now() - limits.finishedKeepMs;
+    let removed: number;
+    do {
+      removed = await this.#ports.messages.removeFinished(this.#shards, before, limits.sweepBatchMax);
+    } while (removed >= limits.sweepBatchMax && !this.#stopped);
+    await this.#ports.groups.sweep(limits.sweepBatchMax);
+  }
+}

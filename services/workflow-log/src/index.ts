@@ -1,0 +1,1 @@
+export { WorkflowLog, type WorkflowLogOptions, type WorkflowLogPorts } from "./workflow-log.ts";

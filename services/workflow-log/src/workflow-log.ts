@@ -1,0 +1,86 @@
+/**
+ * The workflow-log: remembers. It writes the message log from what it hears, in batches and off the delivery path, and
+ * removes what is past its retention.
+ *
+ * A store that writes the log within its own settle (the embedded one) leaves only the removal to do.
+ */
+import { defaultPlan } from "@posthaste/domain";
+import { type Clock, type DeadLetters, type EventBus, type Log, type MessageLog } from "@posthaste/ports";
+
+export type WorkflowLogPorts = {
+  readonly messageLog: MessageLog;
+  readonly deadLetters: DeadLetters;
+  readonly bus: EventBus;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+export type WorkflowLogOptions = {
+  /** The store writes events with the records themselves. */
+  readonly storeWritesLog: boolean;
+};
+
+const sweepEveryMs = 60_000;
+const sweepMax = 5_000;
+const noBody = new Uint8Array();
+
+export class WorkflowLog {
+  readonly name = "workflow-log";
+  readonly #ports: WorkflowLogPorts;
+  readonly #options: WorkflowLogOptions;
+  #unsubscribe: readonly (() => Promise<void>)[] = [];
+  #timer: (() => void) | undefined;
+  #sweeping: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(ports: WorkflowLogPorts, options: WorkflowLogOptions) {
+    this.#ports = ports;
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    if (!this.#options.storeWritesLog) await this.#subscribe();
+    this.#armSweep();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const unsubscribe of this.#unsubscribe) await unsubscribe();
+    this.#timer?.();
+    await this.#sweeping;
+  }
+
+  /** The bus hands over batches and counts a fact as heard when this resolves: the write is the hand-over. */
+  async #subscribe(): Promise<void> {
+    const { bus, messageLog } = this.#ports;
+    this.#unsubscribe = [
+      await bus.subscribe("message.accepted", "workflow-log", (events) =>
+        messageLog.append(events.map(({ message }) => ({ message: { ...message, body: noBody } }))),
+      ),
+      await bus.subscribe("message.settled", "workflow-log", (events) =>
+        messageLog.append(events.map(({ message, fact }) => ({ message: { ...message, body: noBody }, fact }))),
+      ),
+    ];
+  }
+
+  #armSweep(): void {
+    if (this.#stopped) return;
+    this.#timer = this.#ports.clock.after(sweepEveryMs, () => {
+      this.#sweeping = this.#sweep().finally(() => this.#armSweep());
+    });
+  }
+
+  async #sweep(): Promise<void> {
+    const { clock, log, messageLog, deadLetters } = this.#ports;
+    try {
+      await untilDone(() => messageLog.sweep(clock.now() - defaultPlan.logMs, sweepMax), () => this.#stopped);
+      await untilDone(() => deadLetters.sweep(clock.now() - defaultPlan.deadLetterMs, sweepMax), () => this.#stopped);
+    } catch (error) {
+      log.warn("retention.failed", { error });
+    }
+  }
+}
+
+async function untilDone(sweep: () => Promise<number>, stopped: () => boolean): Promise<void> {
+  while (!stopped() && (await sweep()) >= sweepMax);
+}

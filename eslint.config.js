@@ -78,7 +78,7 @@ export default defineConfig(
   },
   {
     // A describe block is as long as its subject has guarantees.
-    files: ["**/*.test.ts"],
+    files: ["**/*.test.ts", "libs/testing/src/contract/**/*.ts"],
     rules: { "max-lines-per-function": "off" },
   },
   {

@@ -85,12 +85,18 @@ export class Book {
 
   /** From the intended send to the answer, of each message that was accepted. */
   publishMs(): Float64Array {
-    return this.#each((index) => (this.#answeredAt[index] ?? 0) - (this.#intendedAt[index] ?? 0), this.#answeredAt);
+    return this.#each(
+      (index) => (this.#answeredAt[index] ?? 0) - (this.#intendedAt[index] ?? 0),
+      this.#answeredAt,
+    );
   }
 
   /** From when it was due (for a message without delay: from the intended send) to its arrival. */
   arrivalMs(): Float64Array {
-    return this.#each((index) => (this.#arrivedAt[index] ?? 0) - this.#dueAt(index), this.#arrivedAt);
+    return this.#each(
+      (index) => (this.#arrivedAt[index] ?? 0) - this.#dueAt(index),
+      this.#arrivedAt,
+    );
   }
 
   /** Messages answered with a 2xx that have not arrived, and arrivals of messages that were refused. */

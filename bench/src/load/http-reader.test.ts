@@ -31,8 +31,8 @@ describe("HttpReader", () => {
   });
 
   it("refuses a chunked body instead of miscounting it", () => {
-    expect(() => bodiesOf(["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"])).toThrow(
-      "Content-Length",
-    );
+    expect(() =>
+      bodiesOf(["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"]),
+    ).toThrow("Content-Length");
   });
 });

@@ -1,7 +1,7 @@
 /** The two ways to publish: as fast as the answers come (closed loop), and at a fixed rate whatever happens (open loop). */
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Book } from "./book.ts";
 import { Connection } from "./connection.ts";
+import { startMetronome } from "./metronome.ts";
 import { copyOf, renumber, type Template } from "./template.ts";
 
 export type Target = { readonly port: number; readonly template: Template };
@@ -53,39 +53,39 @@ export async function openLoop(
   book: Book,
   { perSecond, forMs, connections }: OpenLoop,
 ): Promise<Float64Array> {
-  const idle = (await openMany(port, connections)).map((connection) => ({
-    connection,
-    own: copyOf(template),
-  }));
-  const all = [...idle];
+  const opened = await openMany(port, connections);
+  const idle = opened.map((connection) => ({ connection, own: copyOf(template) }));
   const total = Math.floor((perSecond * forMs) / 1000);
-  const startAt = book.now();
-  const intendedAt = (index: number) => startAt + (index * 1000) / perSecond;
   const lagMs = new Float64Array(total);
-  let answered = 0;
-
-  const sendDue = () => {
-    while (book.sent < total && intendedAt(book.sent) <= book.now()) {
-      const free = idle.shift();
-      if (free === undefined) return;
-      lagMs[book.sent] = book.now() - intendedAt(book.sent);
-      const first = book.send(1, intendedAt(book.sent));
-      renumber(free.own, first);
-      free.connection.request(free.own.bytes, (status) => {
-        answered++;
-        book.answer(first, 1, status);
-        if (free.connection.isOpen) idle.push(free);
-      });
-    }
-  };
-  const deadline = startAt + forMs + stallMsMax;
-  while (book.sent < total || answered < total) {
-    sendDue();
-    if (book.now() > deadline) throw new Error(`port ${port} did not answer for ${stallMsMax} ms`);
-    const waitMs = book.sent < total ? intendedAt(book.sent) - book.now() : 1;
-    await sleep(Math.max(1, waitMs));
-  }
-  for (const { connection } of all) connection.close();
+  await new Promise<void>((resolve, reject) => {
+    let answered = 0;
+    const sendDue = () => {
+      while (book.sent < total && intendedAt(book.sent) <= book.now()) {
+        const free = idle.shift();
+        if (free === undefined) return;
+        lagMs[book.sent] = book.now() - intendedAt(book.sent);
+        const first = book.send(1, intendedAt(book.sent));
+        renumber(free.own, first);
+        free.connection.request(free.own.bytes, (status) => {
+          book.answer(first, 1, status);
+          if (free.connection.isOpen) idle.push(free);
+          if (++answered === total) end();
+          else sendDue();
+        });
+      }
+    };
+    const metronome = startMetronome(perSecond, total, sendDue);
+    const startAt = metronome.startAt - performance.now() + book.now();
+    const intendedAt = (index: number) => startAt + (index * 1000) / perSecond;
+    const stalled = setTimeout(() => {
+      end(new Error(`port ${port} did not answer everything within ${stallMsMax} ms`));
+    }, forMs + stallMsMax);
+    const end = (error?: Error) => {
+      clearTimeout(stalled);
+      for (const connection of opened) connection.close();
+      metronome.stop().then(() => (error === undefined ? resolve() : reject(error)), reject);
+    };
+  });
   return lagMs.sort();
 }
 

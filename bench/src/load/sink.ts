@@ -7,7 +7,9 @@ import { idOffset, readNumber } from "./template.ts";
 /** `answerAfterMs` 0: at once. Infinity: takes the request and never answers. */
 export type Manners = { readonly answerAfterMs: number };
 
-const answer = Buffer.from("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: text/plain\r\n\r\nok");
+const answer = Buffer.from(
+  "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: text/plain\r\n\r\nok",
+);
 /** `/e/<number>` is an endpoint of a group, whose messages share one body. */
 const endpointMark = Buffer.from("POST /e/");
 
@@ -37,7 +39,8 @@ export class Sink {
 
   get port(): number {
     const address = this.#server.address();
-    if (address === null || typeof address === "string") throw new Error("the sink does not listen");
+    if (address === null || typeof address === "string")
+      throw new Error("the sink does not listen");
     return address.port;
   }
 

@@ -16,8 +16,7 @@ const bodyStart = `{"id":"`;
 export const idOffset = bodyStart.length;
 
 /** The well-known development credentials: a public constant, refused outside the dev profile. */
-export const token =
-  "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=";
+export const token = "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=";
 
 /** One message of 600 bytes. */
 export function publishTemplate(destination: string, headers: PublishHeaders = {}): Template {

@@ -51,7 +51,9 @@ const signature = "x".repeat(420);
 function readBody(request: IncomingMessage, done: (body: Buffer) => void): void {
   const chunks: Buffer[] = [];
   request.on("data", (chunk: Buffer) => chunks.push(chunk));
-  request.on("end", () => done(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+  request.on("end", () =>
+    done(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
+  );
 }
 
 function answerId(response: ServerResponse, id: string): void {

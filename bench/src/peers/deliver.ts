@@ -16,7 +16,10 @@ export function deliver(
   done: (outcome: number | Error) => void,
 ): void {
   const { origin, pathname, search } = new URL(url);
-  poolOf(origin).dispatch({ path: pathname + search, method: "POST", headers, body }, handler(done));
+  poolOf(origin).dispatch(
+    { path: pathname + search, method: "POST", headers, body },
+    handler(done),
+  );
 }
 
 function poolOf(origin: string): Pool {

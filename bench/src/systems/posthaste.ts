@@ -3,13 +3,11 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { dataFolder, repository } from "../folders.ts";
 import { Child } from "./child.ts";
-import { answersOk, freePort, type System } from "./system.ts";
+import { answersOk, freePort, type StartOptions, type System } from "./system.ts";
 
-export type PosthasteOptions = {
+export type PosthasteOptions = StartOptions & {
   /** Kept by its owner; absent: a new one that goes with the system. */
   readonly dataPath?: string;
-  /** Writes a CPU profile there when it stops. */
-  readonly profilePath?: string;
 };
 
 const startMsMax = 30_000;

@@ -11,7 +11,11 @@ export type System = {
   stop(): Promise<void>;
 };
 
-export type StartSystem = () => Promise<System>;
+export type StartOptions = {
+  /** The system, if it can, writes a CPU profile there when it stops. */
+  readonly profilePath?: string;
+};
+export type StartSystem = (options: StartOptions) => Promise<System>;
 
 /** A port that nobody listens on now. */
 export async function freePort(): Promise<number> {

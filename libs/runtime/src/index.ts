@@ -20,3 +20,20 @@ export {
   type Work,
 } from "./http/express.ts";
 export { onlyValueOf } from "./http/request-head.ts";
+export {
+  type Authenticator,
+  type Caller,
+  createAuthenticator,
+} from "./authenticate/authenticator.ts";
+export {
+  developmentUsers,
+  type DevelopmentUser,
+  isPublicSecret,
+  isPublicTokenHash,
+  newSigningKey,
+  newToken,
+  tokenHash,
+  userOf,
+} from "./authenticate/credentials.ts";
+export { createFailureLimit, type FailureLimit } from "./authenticate/failure-limit.ts";
+export { createCursors, type Cursors, type CursorScope } from "./cursor.ts";

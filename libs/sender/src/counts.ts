@@ -8,4 +8,9 @@ export type Counts = {
   ssrfBlockedLate: number;
 };
 
-export const noCounts = (): Counts => ({ calls: 0, connects: 0, movedToFresh: 0, ssrfBlockedLate: 0 });
+export const noCounts = (): Counts => ({
+  calls: 0,
+  connects: 0,
+  movedToFresh: 0,
+  ssrfBlockedLate: 0,
+});

@@ -6,13 +6,30 @@
  * 3. TLS is always verified, against the name in the URL.
  * 4. `dialled` is called once, within the resolver's time and `connectMsMax`, or never after `cancel`.
  */
-import { connect as connectTcp, isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from "node:net";
+import {
+  connect as connectTcp,
+  isIP,
+  type LookupFunction,
+  type Socket,
+  type TcpNetConnectOpts,
+} from "node:net";
 import { connect as connectTls, createSecureContext, type SecureContext } from "node:tls";
-import { addressRefusal, type DestinationPolicy, type DestinationUrl, type Outcome } from "@posthaste/domain";
+import {
+  addressRefusal,
+  type DestinationPolicy,
+  type DestinationUrl,
+  type Outcome,
+} from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 import { type Counts } from "./counts.ts";
 import { type Deadline, type Deadlines } from "./deadlines.ts";
-import { connectFailure, DialFailure, infrastructure, tlsFailure, unreachableBy } from "./failure.ts";
+import {
+  connectFailure,
+  DialFailure,
+  infrastructure,
+  tlsFailure,
+  unreachableBy,
+} from "./failure.ts";
 import { type Names } from "./names.ts";
 
 export type Dialled = (...result: [null, Socket] | [DialFailure, null]) => void;
@@ -110,7 +127,9 @@ class Dial implements Deadline {
       else refusal = why;
       if (vetted.length === addressesMax) break;
     }
-    return vetted.length > 0 ? vetted : unreachableBy("address_refused", refusal ?? "endpoint has no address");
+    return vetted.length > 0
+      ? vetted
+      : unreachableBy("address_refused", refusal ?? "endpoint has no address");
   }
 
   #connect(addresses: readonly string[]): void {
@@ -119,7 +138,9 @@ class Dial implements Deadline {
     this.#ports.counts.connects++;
     this.at = this.#ports.clock.now() + this.#ports.connectMsMax;
     this.#ports.deadlines.add(this);
-    socket.on("error", (error) => this.#fail(connectFailure(error)));
+    socket.on("error", (error) =>
+      this.#fail(this.#socket === socket ? connectFailure(error) : tlsFailure(error)),
+    );
     socket.once("connect", () => this.#connected(socket));
   }
 
@@ -140,7 +161,6 @@ class Dial implements Deadline {
     const { secureContext, sessions } = this.#ports;
     const sessionKey = `${host}:${port}`;
     const session = sessions.get(sessionKey);
-    socket.removeAllListeners("error");
     const secured = connectTls({
       socket,
       // What the certificate is compared with; SNI takes no addresses.
@@ -158,15 +178,18 @@ class Dial implements Deadline {
       if (sessions.size >= sessionsMax) sessions.clear();
       sessions.set(sessionKey, fresh);
     });
-    secured.once("end", () => this.#fail(tlsFailure({ code: "ECONNRESET" })));
-    secured.once("secureConnect", () => this.#succeed(secured));
+    const ended = (): void => this.#fail(tlsFailure({ code: "ECONNRESET" }));
+    secured.once("end", ended);
+    secured.once("secureConnect", () => {
+      secured.off("end", ended);
+      this.#succeed(secured);
+    });
   }
 
   #succeed(socket: Socket): void {
     this.#ports.deadlines.remove(this);
     const dialled = this.#dialled;
     this.#dialled = undefined;
-    socket.removeAllListeners("end");
     dialled?.(null, socket);
   }
 

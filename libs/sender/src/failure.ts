@@ -48,7 +48,10 @@ export function requestFailure(error: unknown): Outcome {
     return unreachableBy("protocol_error", `the answer is not HTTP/1.1: ${messageOf(error)}`);
   if (code.startsWith("ERR_SSL") || code.startsWith("ERR_TLS")) return tlsFailure(error);
   if (code === "ERR_ASSERTION") return infrastructure("internal", messageOf(error));
-  return unreachableBy("connection_lost", `the connection broke before an answer: ${nameOf(error)}`);
+  return unreachableBy(
+    "connection_lost",
+    `the connection broke before an answer: ${nameOf(error)}`,
+  );
 }
 
 const unwritableCodes: ReadonlySet<string> = new Set([
@@ -60,29 +63,48 @@ const unwritableCodes: ReadonlySet<string> = new Set([
 const protocolMessages: ReadonlySet<string> = new Set(["bad response", "bad upgrade"]);
 
 /** No file descriptors, ports or buffers left here: nothing that the destination did. */
-const exhaustedCodes: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "EADDRNOTAVAIL", "ENOBUFS", "ENOMEM"]);
+const exhaustedCodes: ReadonlySet<string> = new Set([
+  "EMFILE",
+  "ENFILE",
+  "EADDRNOTAVAIL",
+  "ENOBUFS",
+  "ENOMEM",
+]);
 
 function outOfSockets(error: unknown): Outcome | undefined {
-  const exhausted = [error, ...errorsIn(error)].map(codeOf).find((code) => exhaustedCodes.has(code));
-  return exhausted === undefined ? undefined : infrastructure("out_of_sockets", `no socket left: ${exhausted}`);
+  const exhausted = [error, ...errorsIn(error)]
+    .map(codeOf)
+    .find((code) => exhaustedCodes.has(code));
+  return exhausted === undefined
+    ? undefined
+    : infrastructure("out_of_sockets", `no socket left: ${exhausted}`);
 }
 
 /** Of a connect to several addresses. */
 const errorsIn = (error: unknown): readonly unknown[] =>
-  typeof error === "object" && error !== null && "errors" in error && Array.isArray(error.errors) ? error.errors : [];
+  typeof error === "object" && error !== null && "errors" in error && Array.isArray(error.errors)
+    ? error.errors
+    : [];
 
 /** OpenSSL's own messages name source files; its codes say as much. */
 function nameOf(error: unknown): string {
   const several = errorsIn(error).map(codeOf);
   if (several.length > 0) return [...new Set(several)].join(", ");
   const code = codeOf(error);
-  return code === "" || !code.startsWith("E") || code.startsWith("ERR_TLS") ? messageOf(error) : code;
+  return code === "" || !code.startsWith("E") || code.startsWith("ERR_TLS")
+    ? messageOf(error)
+    : code;
 }
 
 export const codeOf = (error: unknown): string =>
-  typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : "";
+  typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
+    ? error.code
+    : "";
 
 const messageOf = (error: unknown): string =>
-  typeof error === "object" && error !== null && "message" in error && typeof error.message === "string"
+  typeof error === "object" &&
+  error !== null &&
+  "message" in error &&
+  typeof error.message === "string"
     ? error.message
     : String(error);

@@ -27,7 +27,10 @@ export class Names {
   readonly #clock: Clock;
   readonly #server: NameServer;
   readonly #hosts: Hosts;
-  readonly #known = new Map<string, { readonly addresses: readonly string[]; readonly until: number }>();
+  readonly #known = new Map<
+    string,
+    { readonly addresses: readonly string[]; readonly until: number }
+  >();
   readonly #asked = new Map<string, Promise<Resolution>>();
   #answeredAt = -Infinity;
 
@@ -53,10 +56,18 @@ export class Names {
   async #ask(name: string): Promise<Resolution> {
     const fromHosts = await this.#hosts(name);
     if (fromHosts.length > 0) return { addresses: fromHosts };
-    const answers = await Promise.allSettled([this.#server.resolve4(name), this.#server.resolve6(name)]);
-    const records = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
-    const codes = answers.flatMap((answer) => (answer.status === "rejected" ? [codeOf(answer.reason)] : []));
-    if (codes.every((code) => answerCodes.has(code))) this.#answeredAt = this.#clock.now();
+    const answers = await Promise.allSettled([
+      this.#server.resolve4(name),
+      this.#server.resolve6(name),
+    ]);
+    const records = answers.flatMap((answer) =>
+      answer.status === "fulfilled" ? answer.value : [],
+    );
+    const codes = answers.flatMap((answer) =>
+      answer.status === "rejected" ? [codeOf(answer.reason)] : [],
+    );
+    if (codes.length < answers.length || codes.some((code) => answerCodes.has(code)))
+      this.#answeredAt = this.#clock.now();
     if (records.length > 0) return this.#keep(name, records);
     const trouble = codes.find((code) => !answerCodes.has(code));
     if (trouble === undefined) return { failed: "dns_failed", text: `no such host: ${name}` };

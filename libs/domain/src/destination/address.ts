@@ -144,7 +144,9 @@ const ipv6Table = table({
   "2620:4f:8000::/48": "reserved",
 });
 
-function table(rows: Readonly<Record<string, AddressClass>>): readonly (readonly [Cidr, AddressClass])[] {
+function table(
+  rows: Readonly<Record<string, AddressClass>>,
+): readonly (readonly [Cidr, AddressClass])[] {
   return Object.entries(rows).map(([text, addressClass]) => {
     const cidr = parseCidr(text);
     if (cidr === undefined) throw new Error(`not a CIDR: ${text}`);

@@ -2,7 +2,13 @@
 import { fault, type Fault } from "../shared/fault.ts";
 import { urlLengthMax } from "../shared/limits.ts";
 import { parseAddress } from "./address.ts";
-import { addressRefusal, allowsLocalNames, type DestinationPolicy, hostOf, ownRefusal } from "./policy.ts";
+import {
+  addressRefusal,
+  allowsLocalNames,
+  type DestinationPolicy,
+  hostOf,
+  ownRefusal,
+} from "./policy.ts";
 import { isPortAllowed } from "./port.ts";
 
 /** What a caller needs to dial and to write the request; the URL itself is stored as it came. */
@@ -20,9 +26,14 @@ export type DestinationUrl = {
 export type CheckedDestination = { readonly url: DestinationUrl; readonly origin: string };
 
 /** Costs one URL parse and no more; a caller on a hot path may keep results by URL text. All faults are `malformed`. */
-export function checkDestination(text: string, policy: DestinationPolicy): CheckedDestination | Fault {
-  if (text.length > urlLengthMax) return refused(`endpoint is longer than ${urlLengthMax} characters`);
-  if (!schemePattern.test(text)) return refused("endpoint has invalid scheme, add http:// or https://");
+export function checkDestination(
+  text: string,
+  policy: DestinationPolicy,
+): CheckedDestination | Fault {
+  if (text.length > urlLengthMax)
+    return refused(`endpoint is longer than ${urlLengthMax} characters`);
+  if (!schemePattern.test(text))
+    return refused("endpoint has invalid scheme, add http:// or https://");
   // The parser drops some of these silently: what is stored and shown would not be what is dialled.
   if (invisiblePattern.test(text) || !text.isWellFormed())
     return refused("endpoint has whitespace or control characters");
@@ -39,7 +50,10 @@ export function checkDestination(text: string, policy: DestinationPolicy): Check
     portRefusal(port, policy) ??
     (isLiteral ? addressRefusal(host, port, policy) : nameRefusal(host, port, policy));
   if (refusal !== undefined) return refused(refusal);
-  return { url: { scheme, host, isLiteral, port, path: parsed.pathname + parsed.search }, origin: parsed.origin };
+  return {
+    url: { scheme, host, isLiteral, port, path: parsed.pathname + parsed.search },
+    origin: parsed.origin,
+  };
 }
 
 /**
@@ -68,8 +82,8 @@ const defaultPorts = { http: 80, https: 443 } as const;
 // `http:host`, `http:/host` and `http:///host` parse, too, but then no reader sees where the host begins.
 const schemePattern = /^https?:\/\/(?![/\\])/i;
 /** C0, space, DEL, C1, and Unicode's spaces, invisible joiners and direction marks. */
-// eslint-disable-next-line no-control-regex -- They are what is looked for.
-const invisiblePattern = /[\u0000-\u0020\u007f-\u00a0\u00ad\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/;
+const invisiblePattern =
+  /[\u0000-\u0020\u007f-\u00a0\u00ad\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/;
 
 const portRefusal = (port: number, policy: DestinationPolicy): string | undefined =>
   isPortAllowed(port, policy) ? undefined : `endpoint port ${port} is not allowed`;
@@ -95,4 +109,5 @@ const localNamePattern = /^[^.]+$|\.(?:local|internal|home\.arpa|svc|cluster\.lo
 const metadataNames: ReadonlySet<string> = new Set(["metadata.google.internal", "metadata.goog"]);
 
 /** RFC 6761: these never leave the host. */
-export const isLoopbackName = (name: string): boolean => name === "localhost" || name.endsWith(".localhost");
+export const isLoopbackName = (name: string): boolean =>
+  name === "localhost" || name.endsWith(".localhost");

@@ -3,7 +3,15 @@
  * decides: only the dialer knows the address that a name stands for at that moment (reliability.md 4.1).
  */
 import { fault, type Fault } from "../shared/fault.ts";
-import { type Address, type AddressClass, type Cidr, classify, contains, parseAddress, parseCidr } from "./address.ts";
+import {
+  type Address,
+  type AddressClass,
+  type Cidr,
+  classify,
+  contains,
+  parseAddress,
+  parseCidr,
+} from "./address.ts";
 import { unreachable } from "../shared/unreachable.ts";
 
 export type DestinationPolicy = {
@@ -66,7 +74,11 @@ export const allowsLocalNames = (policy: DestinationPolicy): boolean =>
   policy.allowLoopback || policy.allowPrivateCidrs.length > 0;
 
 /** Why no connection to this address and port may be made, as the end of a sentence; undefined: it may. */
-export function addressRefusal(text: string, port: number, policy: DestinationPolicy): string | undefined {
+export function addressRefusal(
+  text: string,
+  port: number,
+  policy: DestinationPolicy,
+): string | undefined {
   const address = parseAddress(text);
   if (address === undefined) return `endpoint resolves to an unreadable address: ${text}`;
   const addressClass = classify(address);
@@ -77,7 +89,11 @@ export function addressRefusal(text: string, port: number, policy: DestinationPo
 
 export const ownRefusal = "endpoint is this service itself";
 
-function isAllowed(address: Address, addressClass: AddressClass, policy: DestinationPolicy): boolean {
+function isAllowed(
+  address: Address,
+  addressClass: AddressClass,
+  policy: DestinationPolicy,
+): boolean {
   switch (addressClass) {
     case "public":
       return true;
@@ -101,12 +117,20 @@ function isAllowed(address: Address, addressClass: AddressClass, policy: Destina
 const isListed = (address: Address, policy: DestinationPolicy): boolean =>
   policy.allowPrivateCidrs.some((cidr) => contains(cidr, address));
 
-function isOwnAddress(address: Address, addressClass: AddressClass, port: number, policy: DestinationPolicy): boolean {
+function isOwnAddress(
+  address: Address,
+  addressClass: AddressClass,
+  port: number,
+  policy: DestinationPolicy,
+): boolean {
   return policy.ownOrigins.some((own) => {
     if (own.port !== port) return false;
     const ownAddress = parseAddress(own.host);
     if (addressClass === "loopback" && isLoopbackOrAll(own.host, ownAddress)) return true;
-    return ownAddress !== undefined && contains({ address: ownAddress, prefix: 32 * ownAddress.length }, address);
+    return (
+      ownAddress !== undefined &&
+      contains({ address: ownAddress, prefix: 32 * ownAddress.length }, address)
+    );
   });
 }
 

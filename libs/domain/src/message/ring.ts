@@ -29,7 +29,9 @@ function ringLive(record: InState<LiveKind>, now: number): Pick<Rung, "next" | "
   switch (state.kind) {
     case "held":
       if (state.dueAt > now) return { next: state, then: "nothing" };
-      return record.message.flowLane ? { next: { kind: "waiting" }, then: "grant" } : { next: state, then: "hint" };
+      if (record.message.flowLane) return { next: { kind: "waiting" }, then: "grant" };
+      // It becomes `due`: rings at growing distances from now on, and is found by `pull` when its hint is dropped.
+      return { next: { kind: "due", hints: 0 }, then: "hint" };
     case "due":
       if (state.grantUntil !== undefined && state.grantUntil <= now) return { next: { kind: "waiting" }, then: "grant" };
       return { next: { ...state, hints: state.hints + 1 }, then: "hint" };

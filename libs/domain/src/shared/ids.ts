@@ -53,11 +53,13 @@ export function positionOf(id: string): number | undefined {
 
 export const callbackId = (source: MessageId, attempt: number): MessageId => messageId(`${source}_cb${attempt}`);
 export const failureCallbackId = (source: MessageId): MessageId => messageId(`${source}_fcb`);
-export const childId = (parent: MessageId, index: number): MessageId => messageId(`${parent}_${index.toString(32)}`);
+/** The `n` keeps it apart from callbacks: `cb0` is a number to the base 32, too. */
+export const childId = (parent: MessageId, index: number): MessageId =>
+  messageId(`${parent}_n${index.toString(32)}`);
 
 /** The group publish that a child's id names, and its place among the endpoints; undefined for other ids. */
 export function parentOf(id: MessageId): { parent: MessageId; index: number } | undefined {
-  const match = /^(msg_[0-9A-Za-z]{26})_([0-9a-v]{1,4})$/.exec(id);
+  const match = /^(msg_[0-9A-Za-z]{26})_n(0|[1-9a-v][0-9a-v]{0,3})$/.exec(id);
   if (!match?.[1] || !match[2]) return undefined;
   return { parent: messageId(match[1]), index: Number.parseInt(match[2], 32) };
 }

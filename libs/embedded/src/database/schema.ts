@@ -20,7 +20,7 @@ export const migrations: readonly string[] = [
     children INTEGER NOT NULL DEFAULT 0);
   CREATE INDEX messages_by_alarm ON messages (wake_at) WHERE wake_at IS NOT NULL;
   CREATE INDEX messages_by_lane ON messages (lane, state) WHERE lane IS NOT NULL;
-  CREATE INDEX messages_due ON messages (tenant) WHERE state = 2;
+  CREATE INDEX messages_due ON messages (tenant, origin) WHERE state = 2;
 
   CREATE TABLE configurations (position INTEGER PRIMARY KEY, crc INTEGER NOT NULL, json TEXT NOT NULL);
   CREATE TABLE bodies (position INTEGER PRIMARY KEY, crc INTEGER NOT NULL, bytes BLOB NOT NULL);

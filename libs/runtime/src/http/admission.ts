@@ -2,15 +2,15 @@
  * Refusing early under load (reliability.md P12): a rising share of requests gets 503, what can wait first. The share
  * moves once a second, when somebody asks: an idle process does nothing for it.
  */
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { fault } from "@posthaste/domain";
 import { type Clock, type Random } from "@posthaste/ports";
 import { type Refusal } from "./answers.ts";
+import { createLoopDelay } from "./loop-delay.ts";
 
 /** What is refused first stands first; health is never refused. */
 export type RequestKind = "list" | "read" | "write" | "publish" | "health";
 
-/** What was seen in the last second or so. */
+/** What was seen in the last second or so; of the event loop its worst delay. */
 export type Load = { readonly loopDelayMs: number; readonly storeWaitMs: number };
 
 /** `share`: of 0 … 1, how hard we refuse. `slowSince`: when the event loop began to be slow without a break. */
@@ -69,45 +69,24 @@ export type AdmissionOptions = {
   readonly random: Random;
   /** How long the oldest insert has been waiting for its commit. */
   readonly storeWaitMs: () => number;
-  /** The event loop's delay since it was last asked for; measured when absent. */
-  readonly loopDelayMs?: () => number;
 };
 
-export function createAdmission(options: AdmissionOptions): Admission {
-  const { clock, random, storeWaitMs } = options;
-  const monitor = options.loopDelayMs ? undefined : monitorLoopDelay();
-  const loopDelayMs = options.loopDelayMs ?? monitor?.takeMs ?? (() => 0);
+export function createAdmission({ clock, random, storeWaitMs }: AdmissionOptions): Admission {
+  const loopDelay = createLoopDelay(clock);
   let pressure: Pressure = { share: 0, slowSince: undefined, sampledAt: clock.now() };
   return {
     refuse: (kind) => {
       const now = clock.now();
+      loopDelay.watch();
       if (now - pressure.sampledAt >= sampleEveryMs) {
-        const load = { loopDelayMs: loopDelayMs(), storeWaitMs: storeWaitMs() };
+        const load = { loopDelayMs: loopDelay.takeMs(), storeWaitMs: storeWaitMs() };
         pressure = nextPressure(pressure, load, now);
       }
       if (pressure.share === 0) return undefined;
       return random.fraction() < refusalChance(kind, pressure.share) ? tooMuchLoad : undefined;
     },
-    close: () => monitor?.close(),
+    close: () => loopDelay.close(),
   };
 }
 
 const tooMuchLoad: Refusal = fault("overloaded", "too much load, come back later");
-
-/** Twenty native ticks a second, measured at 0.1 % of a core; nothing of it runs in JavaScript. */
-const resolutionMs = 50;
-const nsPerMs = 1_000_000;
-
-function monitorLoopDelay(): { takeMs: () => number; close: () => void } {
-  const histogram = monitorEventLoopDelay({ resolution: resolutionMs });
-  histogram.enable();
-  return {
-    takeMs: () => {
-      // What is recorded is the time between two ticks.
-      const delayMs = histogram.percentile(99) / nsPerMs - resolutionMs;
-      histogram.reset();
-      return delayMs;
-    },
-    close: () => void histogram.disable(),
-  };
-}

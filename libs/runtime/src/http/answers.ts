@@ -1,7 +1,8 @@
 /** From what went wrong to what the caller reads: faults by the catalogue, a failing store as 503 or 507, all else as 500. */
 import { type ServerResponse } from "node:http";
-import { fault as faultOf, type Fault, type FaultCode } from "@posthaste/domain";
-import { type Clock, type Log, type Random } from "@posthaste/ports";
+import { faultCatalogue } from "@posthaste/contract";
+import { fault as faultOf, type Fault } from "@posthaste/domain";
+import { type Clock, type Log, type Random, type StoreError } from "@posthaste/ports";
 import { answer, answerAndClose, expectsContinue, type FlatHeaders, noHeaders } from "./answer.ts";
 
 /** A fault that knows when the caller may come back. */
@@ -14,8 +15,6 @@ export type Answers = {
 };
 
 export type AnswersOptions = {
-  /** The catalogue's status of a fault. */
-  readonly statusOf: (code: FaultCode) => number;
   readonly log: Log;
   readonly random: Random;
   readonly clock: Clock;
@@ -24,14 +23,13 @@ export type AnswersOptions = {
 /** A body up to this size is read and forgotten by Node, and the connection lives on. */
 const unreadBytesMax = 64 * 1024;
 const errorIdLength = 12;
-/** reliability.md P12: callers that were refused together should not come back together. */
-const retryAfterSecondsMax = 5;
+const spreadSeconds = 5;
 
-export function createAnswers({ statusOf, log, random, clock }: AnswersOptions): Answers {
+export function createAnswers({ log, random, clock }: AnswersOptions): Answers {
   const after = (ms: number, task: () => void): (() => void) => clock.after(ms, task);
 
   function fault(res: ServerResponse, refusal: Refusal, extra: FlatHeaders = noHeaders): void {
-    const status = statusOf(refusal.fault);
+    const { status } = faultCatalogue[refusal.fault];
     const body = JSON.stringify({ error: refusal.text });
     const headers = [...headersOf(refusal), ...extra];
     if (refusal.fault === "too_large" || leavesTooMuchUnread(res)) {
@@ -41,27 +39,21 @@ export function createAnswers({ statusOf, log, random, clock }: AnswersOptions):
     }
   }
 
-  function headersOf(refusal: Refusal): FlatHeaders {
-    switch (refusal.fault) {
-      case "unauthorized":
-        return ["WWW-Authenticate", "Bearer"];
-      case "overloaded":
-      case "outcome_unknown":
-      case "disk_full":
-      case "too_many_requests":
-        return ["Retry-After", String(refusal.retryAfterSeconds ?? soon())];
-      default:
-        return noHeaders;
-    }
+  function headersOf({ fault: code, retryAfterSeconds }: Refusal): FlatHeaders {
+    if (code === "unauthorized") return ["WWW-Authenticate", "Bearer"];
+    const { retryAfter } = faultCatalogue[code];
+    if (retryAfter === undefined) return noHeaders;
+    return ["Retry-After", String(retryAfterSeconds ?? spread(retryAfter))];
   }
 
-  const soon = (): number => 1 + Math.floor(random.fraction() * retryAfterSecondsMax);
+  /** reliability.md P12: callers that were refused together should not come back together. */
+  const spread = (seconds: number): number =>
+    Math.max(1, seconds - 1 + Math.floor(random.fraction() * spreadSeconds));
 
   function failed(res: ServerResponse, error: unknown): void {
-    const known = faultOfStore(error);
-    if (known) {
-      log.warn("request.refused", { reason: known.fault, error });
-      fault(res, known);
+    if (isStoreError(error)) {
+      log.warn("request.refused", { error });
+      fault(res, faultOfStore(error));
       return;
     }
     const errorId = random.text(errorIdLength);
@@ -79,17 +71,17 @@ function leavesTooMuchUnread({ req }: ServerResponse): boolean {
   return bytes > unreadBytesMax || (bytes > 0 && expectsContinue(req));
 }
 
-/** The codes of ports' StoreError, told by its code: an error may come from another realm. */
-function faultOfStore(error: unknown): Fault | undefined {
-  if (!Error.isError(error) || error.name !== "StoreError" || !("code" in error)) return undefined;
+function faultOfStore(error: StoreError): Fault {
   switch (error.code) {
     case "disk_full":
       return faultOf("disk_full", "the disk is full");
     case "overloaded":
       return faultOf("overloaded", "too much is waiting to be stored, come back later");
     case "unavailable":
-      return faultOf("overloaded", "the store is not available, come back later");
-    default:
-      return undefined;
+      return faultOf("outcome_unknown", "the store does not answer: this may have happened or not");
   }
 }
+
+/** Told by its name: it may come from another realm. */
+const isStoreError = (error: unknown): error is StoreError =>
+  Error.isError(error) && error.name === "StoreError";

@@ -1,4 +1,5 @@
 /** Answers to what is no HTTP request: the parser has given up, so the text goes to the socket as it is. */
+import { type IncomingMessage, ServerResponse } from "node:http";
 import { type Duplex } from "node:stream";
 
 const lingerMs = 1_000;
@@ -10,24 +11,28 @@ export function answerClientError(
 ): void {
   // The parser reports every further chunk of the same broken request.
   if (socket.writableEnded) return;
-  if (error.code === "ECONNRESET" || !socket.writable || isBeingAnswered(socket)) {
+  if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
-  socket.end(textFor(error.code));
+  const response = responseUnderWay(socket);
+  if (response?.req.complete && !response.writableEnded) {
+    // The broken bytes came behind a whole request, whose answer is still to come: it is the last one here.
+    response.shouldKeepAlive = false;
+    response.once("finish", () => socket.end());
+    return;
+  }
+  // A second status line inside an answer that has begun would corrupt it.
+  if (response?.headersSent) socket.end();
+  else socket.end(textFor(error.code));
   // The caller has this long to read the answer: bytes that we left unread would turn the close into a reset.
   after(lingerMs, () => socket.destroy());
 }
 
-/** A second status line inside a response that has begun would corrupt it. Node keeps the response on its socket. */
-function isBeingAnswered(socket: Duplex): boolean {
-  const current: unknown = "_httpMessage" in socket ? socket._httpMessage : undefined;
-  return (
-    typeof current === "object" &&
-    current !== null &&
-    "headersSent" in current &&
-    current.headersSent === true
-  );
+/** Node keeps it on the socket. */
+function responseUnderWay(socket: Duplex): ServerResponse<IncomingMessage> | undefined {
+  const response: unknown = "_httpMessage" in socket ? socket._httpMessage : undefined;
+  return response instanceof ServerResponse ? response : undefined;
 }
 
 function textFor(code: string | undefined): string {

@@ -11,7 +11,7 @@ const endings = /(?:Id|Ids|Ms|Seconds|Bytes|Count|At|Max|Until|Hash|Index|Share)
 const names = new Set(
   `action address attempt attempts batch bytes canceled catcher claimed code config count dataDir dialect dlqId
   duplicates endpoints epoch error event failed fenced from granted group hop host hosts id ids item items kind lag lane
-  lanes left limit limits method missing name node offset origin outcome owner partition pending phase pid port profile
+  lanes left messages hints task limit limits method missing name node offset origin outcome owner partition pending phase pid port profile
   pulled queue reason removed renewed retried retries rung scope seq service services shard shards signal size stack
   state states status stopped tenant times to topic version waiting why`.split(/\s+/),
 );

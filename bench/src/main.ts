@@ -1,0 +1,91 @@
+/**
+ * `npm run bench`: every scenario, and bench/REPORT.md. `npm run bench -- throughput`: one, printed only.
+ * The exit code is 1 when a count is wrong (a message lost, early, twice); a figure is never a failure.
+ */
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArguments } from "./arguments.ts";
+import { profilesFolder, reportFile, repository } from "./folders.ts";
+import { readProfiles } from "./profile/read.ts";
+import { selfTimes } from "./profile/self-time.ts";
+import { selfTimeTables } from "./profile/tables.ts";
+import { hostTable } from "./report/host.ts";
+import { figure } from "./report/markdown.ts";
+import { goalTable, report, type Section, sectionText } from "./report/report.ts";
+import { type Scenario } from "./scenarios/scenario.ts";
+import { Stage } from "./scenarios/stage.ts";
+import { scenarios } from "./scenarios/table.ts";
+
+/** What is left of the ten minutes goes to starting and stopping. */
+const runMsMax = 580_000;
+const scenarioMsMin = 10_000;
+
+const asked = parseArguments(
+  process.argv.slice(2),
+  scenarios.map(({ name }) => name),
+);
+const isWhole = asked.scenarios.length === 0;
+const startedAt = performance.now();
+const host = hostTable();
+const sections: Section[] = [];
+for (const scenario of scenarios) {
+  if (!isWhole && !asked.scenarios.includes(scenario.name)) continue;
+  sections.push(await play(scenario));
+}
+const tookMs = performance.now() - startedAt;
+if (isWhole) {
+  const date = new Date().toISOString().slice(0, 10);
+  writeFileSync(reportFile, report({ date, host, tookMs }, sections));
+  console.error(`bench: wrote ${reportFile}`);
+} else {
+  console.log(sections.map(sectionText).join("\n\n"));
+}
+const goals = sections.flatMap((section) => section.goals);
+if (goals.length > 0) console.log(`\n${goalTable(goals)}`);
+for (const { title, notes, faults } of sections) {
+  for (const note of notes) console.error(`bench: NOTE ${title}: ${note}`);
+  for (const fault of faults) console.error(`bench: WRONG ${title}: ${fault}`);
+  if (faults.length > 0) process.exitCode = 1;
+}
+
+async function play(scenario: Scenario): Promise<Section> {
+  const { name, title, budgetMs } = scenario;
+  console.error(`bench: ${name}`);
+  const playedAt = performance.now();
+  const leftMs = isWhole ? runMsMax - (playedAt - startedAt) : budgetMs;
+  const profilePath = asked.profile ? join(profilesFolder, `${name}-${process.pid}`) : undefined;
+  const stage = new Stage({
+    budgetMs: Math.min(budgetMs, leftMs),
+    rounds: asked.rounds,
+    ...(profilePath === undefined ? {} : { profilePath }),
+  });
+  if (leftMs < scenarioMsMin) {
+    stage.note("NOT measured: the ten minutes were over");
+    return {
+      title,
+      blocks: ["Not measured."],
+      goals: [],
+      notes: stage.notes,
+      faults: [],
+      tookMs: 0,
+    };
+  }
+  const findings = await scenario
+    .run(stage)
+    .catch((error: unknown) => {
+      stage.fault(`it stopped: ${Error.isError(error) ? error.message : String(error)}`);
+      return { blocks: [], goals: [] };
+    })
+    .finally(() => stage.close());
+  if (profilePath !== undefined && existsSync(profilePath))
+    printProfile(profilePath, stage.arrived);
+  const tookMs = performance.now() - playedAt;
+  const { notes, faults } = stage;
+  return { title, blocks: findings.blocks, goals: findings.goals ?? [], notes, faults, tookMs };
+}
+
+function printProfile(folder: string, messages: number): void {
+  const times = selfTimes(readProfiles(folder), repository);
+  console.log(`profile of ${figure(times.busyMs)} ms, kept in ${folder}\n`);
+  console.log(selfTimeTables(times, messages).join("\n\n"));
+}

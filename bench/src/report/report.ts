@@ -1,0 +1,50 @@
+/** The report: what was measured, on what, against which goals, and what went wrong. As measured, also where it falls short. */
+import { type Goal } from "./goals.ts";
+import { table } from "./markdown.ts";
+
+export type Section = {
+  readonly title: string;
+  readonly blocks: readonly string[];
+  readonly goals: readonly Goal[];
+  readonly notes: readonly string[];
+  readonly faults: readonly string[];
+  readonly tookMs: number;
+};
+
+export type ReportHead = { readonly date: string; readonly host: string; readonly tookMs: number };
+
+export function report({ date, host, tookMs }: ReportHead, sections: readonly Section[]): string {
+  const goals = sections.flatMap((section) => section.goals);
+  const all = (pick: (section: Section) => readonly string[]) =>
+    sections.flatMap((section) => pick(section).map((text) => `- ${section.title}: ${text}`));
+  const faults = all((section) => section.faults);
+  const notes = all((section) => section.notes);
+  return joined([
+    "# Benchmark",
+    `Written by \`npm run bench\` on ${date}, in ${minutes(tookMs)}. Ratios carry over to other hosts; absolute figures do not.`,
+    "Everything runs on the one host: load generator and destination in one process, each system in its own. The systems take turns (A B C A B C …); a figure is the median of the rounds with the lowest and the highest, and a ratio is taken within each round. Posthaste answers a publish after the message is durable on disk, and signs each delivery. The bare relay stores nothing. BullMQ answers when Redis has the job, which Redis writes to disk within a second; it neither signs nor checks a token, and has its HTTP edge from `node:http`.",
+    host,
+    "## Goals",
+    goals.length === 0 ? "None was measured." : goalTable(goals),
+    "## Counts",
+    faults.length === 0
+      ? "Every message that was accepted arrived exactly once, and none before it was due."
+      : faults.join("\n"),
+    ...(notes.length === 0 ? [] : ["## Not measured, or measured less", notes.join("\n")]),
+    ...sections.map(sectionText),
+  ]);
+}
+
+export const sectionText = ({ title, blocks, tookMs }: Section): string =>
+  joined([`## ${title}`, ...blocks, `<sub>${minutes(tookMs)}</sub>`]).trimEnd();
+
+export const goalTable = (goals: readonly Goal[]): string =>
+  table(
+    ["goal", "measured", "met"],
+    goals.map(({ what, measured, met }) => [what, measured, met]),
+  );
+
+const minutes = (ms: number): string =>
+  ms < 60_000 ? `${Math.round(ms / 1000)} s` : `${(ms / 60_000).toFixed(1)} min`;
+
+const joined = (blocks: readonly string[]): string => `${blocks.join("\n\n")}\n`;

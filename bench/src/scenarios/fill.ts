@@ -1,0 +1,31 @@
+/** Fills Posthaste with messages through its own door, a hundred to a request. */
+import { type Book, type Due } from "../load/book.ts";
+import { closedLoop } from "../load/senders.ts";
+import { batchTemplate, type PublishHeaders } from "../load/template.ts";
+import { type System } from "../systems/system.ts";
+import { type Stage } from "./stage.ts";
+
+export type Filling = {
+  readonly destination: string;
+  readonly messages: number;
+  readonly headers: PublishHeaders;
+  readonly due: Due;
+  readonly withinMs: number;
+};
+
+const batch = 100;
+const connections = 16;
+
+/** Answers the book, not yet settled, and how fast it went. It holds fewer messages than asked when the time was short. */
+export async function fill(
+  stage: Stage,
+  { port }: System,
+  { destination, messages, headers, due, withinMs }: Filling,
+): Promise<{ readonly book: Book; readonly perSecond: number }> {
+  const book = stage.books.open(messages, due);
+  const template = batchTemplate(destination, batch, headers);
+  const startedAt = performance.now();
+  await closedLoop({ port, template }, book, { connections, forMs: withinMs });
+  const perSecond = (book.accepted * 1000) / (performance.now() - startedAt);
+  return { book, perSecond };
+}

@@ -1,0 +1,119 @@
+/**
+ * What a scenario works with: one sink, one set of books, the systems it starts, and the budget it has.
+ *
+ * Owns   every system and sink started for the scenario; `close` stops them all
+ * I1     what could not be measured becomes a note, what was counted wrong a fault; neither is silent
+ */
+import { type Book } from "../load/book.ts";
+import { Books } from "../load/books.ts";
+import { type Counts, countFaults, drained } from "../load/drain.ts";
+import { type Manners, Sink } from "../load/sink.ts";
+import {
+  type StartOptions,
+  type StartSystem,
+  type System,
+  type SystemName,
+} from "../systems/system.ts";
+
+export type StageOptions = {
+  readonly budgetMs: number;
+  readonly rounds: number;
+  /** Posthaste, wherever it is started, profiles itself into this folder. */
+  readonly profilePath?: string;
+};
+
+export class Stage {
+  readonly books = new Books();
+  readonly notes: string[] = [];
+  readonly faults: string[] = [];
+  /** Messages of Posthaste that came, in all jobs. */
+  arrived = 0;
+  readonly #deadline: number;
+  readonly #rounds: number;
+  readonly #startOptions: StartOptions;
+  readonly #open: { stop(): Promise<void> }[] = [];
+
+  constructor({ budgetMs, rounds, profilePath }: StageOptions) {
+    this.#deadline = performance.now() + budgetMs;
+    this.#rounds = rounds;
+    this.#startOptions = profilePath === undefined ? {} : { profilePath };
+  }
+
+  get remainingMs(): number {
+    return Math.max(0, this.#deadline - performance.now());
+  }
+
+  /** A line for whoever watches. */
+  say(line: string): void {
+    console.error(`bench:   ${line}`);
+  }
+
+  note(text: string): void {
+    this.say(`NOTE ${text}`);
+    this.notes.push(text);
+  }
+
+  fault(text: string): void {
+    this.say(`WRONG ${text}`);
+    this.faults.push(text);
+  }
+
+  /** Undefined, and a loud note, when it cannot be started here. */
+  async start(name: SystemName, start: StartSystem): Promise<System | undefined> {
+    try {
+      const system = await start(this.#startOptions);
+      this.#open.push(system);
+      return system;
+    } catch (error) {
+      this.say(Error.isError(error) ? error.message : String(error));
+      this.note(`${name} was NOT measured: it did not start here`);
+      return undefined;
+    }
+  }
+
+  async startAll(
+    starts: readonly (readonly [SystemName, StartSystem])[],
+  ): Promise<readonly System[]> {
+    const systems: System[] = [];
+    for (const [name, start] of starts) {
+      const system = await this.start(name, start);
+      if (system !== undefined) systems.push(system);
+    }
+    return systems;
+  }
+
+  async sink(manners?: Manners): Promise<Sink> {
+    const sink = await Sink.start(this.books, manners);
+    this.#open.push(sink);
+    return sink;
+  }
+
+  /** Runs rounds until there are enough or the budget ends; the first always runs. Answers how many ran. */
+  async rounds(run: (round: number) => Promise<void>, share = 1): Promise<number> {
+    const until = performance.now() + this.remainingMs * share;
+    for (let round = 0; round < this.#rounds; round++) {
+      const startedAt = performance.now();
+      await run(round);
+      const roundMs = performance.now() - startedAt;
+      if (round + 1 < this.#rounds && performance.now() + roundMs > until) {
+        this.note(`${round + 1} of ${this.#rounds} rounds fitted into the time`);
+        return round + 1;
+      }
+    }
+    return this.#rounds;
+  }
+
+  /** Waits for the arrivals of a job and books what is wrong with its counts. */
+  async settle(who: string, book: Book, drainMsMax?: number): Promise<Counts> {
+    const counts = await drained(this.books, book, drainMsMax);
+    for (const fault of countFaults(who, counts)) this.fault(fault);
+    if (who.startsWith("posthaste")) this.arrived += counts.arrived;
+    return counts;
+  }
+
+  async close(): Promise<void> {
+    for (const one of this.#open.reverse()) await one.stop();
+    if (this.books.strays > 0)
+      this.fault(`${this.books.strays} messages arrived that nobody waited for`);
+  }
+}

@@ -1,0 +1,23 @@
+/** All scenarios, in the order of the report. Their budgets sum to more than a run may take; few of them use theirs up. */
+import { burst } from "./burst.ts";
+import { destinations } from "./destinations.ts";
+import { flowKey } from "./flow-key.ts";
+import { urlGroup } from "./group.ts";
+import { instrument } from "./instrument.ts";
+import { latency } from "./latency.ts";
+import { type Scenario } from "./scenario.ts";
+import { throughput } from "./throughput.ts";
+import { timers } from "./timers.ts";
+import { where } from "./where.ts";
+
+export const scenarios: readonly Scenario[] = [
+  instrument,
+  throughput,
+  where,
+  latency,
+  timers,
+  burst,
+  destinations,
+  flowKey,
+  urlGroup,
+];

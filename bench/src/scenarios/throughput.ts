@@ -1,0 +1,102 @@
+/** How many messages per second go through, and what each costs. */
+import { atLeast, type Goal } from "../report/goals.ts";
+import { figure, spread, table } from "../report/markdown.ts";
+import { publishTemplate } from "../load/template.ts";
+import { ratioSpread, spreadOf } from "../statistics.ts";
+import { allSystems } from "../systems/all.ts";
+import { type System } from "../systems/system.ts";
+import { cpuMs, residentMiB } from "../systems/usage.ts";
+import { measureThroughput, type Throughput } from "./measure.ts";
+import { type Findings, type Scenario } from "./scenario.ts";
+import { type Stage } from "./stage.ts";
+
+const connectionCounts = [64, 256] as const;
+const warmUpMs = 1_500;
+const publishMs = 2_000;
+
+export const throughput: Scenario = {
+  name: "throughput",
+  title: "Maximum throughput",
+  budgetMs: 130_000,
+  run,
+};
+
+type Runs = Map<System, Throughput[]>;
+
+async function run(stage: Stage): Promise<Findings> {
+  const sink = await stage.sink();
+  const template = publishTemplate(`http://127.0.0.1:${sink.port}/x`);
+  const systems = await stage.startAll(allSystems);
+  for (const system of systems) {
+    await measureThroughput(stage, system, { template, connections: 64, forMs: warmUpMs });
+  }
+  const cpuAtStart = new Map(systems.map((system) => [system, cpuMs(system.pids)]));
+
+  const blocks: string[] = [];
+  const goals: Goal[] = [];
+  const arrivedInAll = new Map<System, number>();
+  for (const [index, connections] of connectionCounts.entries()) {
+    const runs: Runs = new Map(systems.map((system) => [system, []]));
+    const rounds = await stage.rounds(
+      async () => {
+        for (const system of systems) {
+          const result = await measureThroughput(stage, system, {
+            template,
+            connections,
+            forMs: publishMs,
+          });
+          stage.say(
+            `${system.name}, ${connections} connections: ${figure(result.deliveredPerSecond)}/s`,
+          );
+          runs.get(system)?.push(result);
+          arrivedInAll.set(system, (arrivedInAll.get(system) ?? 0) + result.arrived);
+        }
+      },
+      1 / (connectionCounts.length - index),
+    );
+    blocks.push(`**Closed loop, ${connections} connections**, ${rounds} rounds`, resultTable(runs));
+    if (index === 0) goals.push(...goalsOf(runs));
+  }
+
+  blocks.push(
+    "CPU over the whole stay, which also holds what is done later (sweeping finished records, checkpoints): " +
+      systems
+        .map((system) => {
+          const usedMs = cpuMs(system.pids) - (cpuAtStart.get(system) ?? 0);
+          const perMessage = (usedMs * 1000) / (arrivedInAll.get(system) ?? Number.NaN);
+          return `${system.name} ${figure(perMessage)} µs per message, ${figure(residentMiB(system.pids))} MiB resident`;
+        })
+        .join("; ") +
+      ".",
+  );
+  return { blocks, goals };
+}
+
+function resultTable(runs: Runs): string {
+  const [relay] = runs.values();
+  const rows = [...runs].map(([{ name }, results]) => [
+    name,
+    spread(spreadOf(delivered(results))),
+    spread(ratioSpread(delivered(results), delivered(relay ?? []))),
+    spread(spreadOf(cpu(results))),
+    spread(ratioSpread(cpu(results), cpu(relay ?? []))),
+    spread(spreadOf(results.map((result) => result.acceptedPerSecond))),
+  ]);
+  const head = ["system", "delivered/s", "÷ relay", "CPU µs/message", "÷ relay", "accepted/s"];
+  return table(head, rows);
+}
+
+function goalsOf(runs: Runs): readonly Goal[] {
+  const of = (name: System["name"]) =>
+    delivered([...runs].find(([system]) => system.name === name)?.[1] ?? []);
+  const againstRelay = ratioSpread(of("posthaste"), of("bare relay"))?.median;
+  const againstBullMq = ratioSpread(of("posthaste"), of("BullMQ"))?.median;
+  return [
+    atLeast("delivered/s ÷ bare relay", againstRelay, 0.8),
+    atLeast("delivered/s ÷ bare relay, with threads if that is what it takes,", againstRelay, 1),
+    atLeast("delivered/s ÷ BullMQ", againstBullMq, 2.3),
+  ];
+}
+
+const delivered = (results: readonly Throughput[]) => results.map((one) => one.deliveredPerSecond);
+const cpu = (results: readonly Throughput[]) => results.map((one) => one.cpuUsPerMessage);

@@ -1,0 +1,97 @@
+/** A million messages wait for a time weeks ahead; some are due now. Do those come in time, and what does waiting cost? */
+import { setTimeout as sleep } from "node:timers/promises";
+import { openLoop } from "../load/senders.ts";
+import { publishTemplate } from "../load/template.ts";
+import { atMost } from "../report/goals.ts";
+import { figure, table } from "../report/markdown.ts";
+import { percentile } from "../statistics.ts";
+import { posthaste } from "../systems/all.ts";
+import { type System } from "../systems/system.ts";
+import { cpuMs, residentMiB } from "../systems/usage.ts";
+import { fill } from "./fill.ts";
+import { type Findings, type Scenario } from "./scenario.ts";
+import { type Stage } from "./stage.ts";
+
+const pendingWanted = 1_000_000;
+const fillMsMax = 100_000;
+const calmMs = 5_000;
+const idleMs = 10_000;
+const dueAfterMs = 3_000;
+const duePerSecond = 500;
+const dueForMs = 6_000;
+
+export const timers: Scenario = {
+  name: "timers",
+  title: "A million pending timers",
+  budgetMs: 140_000,
+  run,
+};
+
+async function run(stage: Stage): Promise<Findings> {
+  const system = await stage.start(...posthaste);
+  if (system === undefined) return { blocks: ["Not measured."] };
+  const sink = await stage.sink();
+  const destination = `http://127.0.0.1:${sink.port}/x`;
+  const emptyMiB = residentMiB(system.pids);
+
+  const { book, perSecond } = await fill(stage, system, {
+    destination,
+    messages: pendingWanted,
+    headers: { "Service-Delay": "30d" },
+    due: { kind: "never" },
+    withinMs: Math.min(fillMsMax, stage.remainingMs),
+  });
+  const pending = book.accepted;
+  if (pending < pendingWanted) {
+    stage.note(`${pending} of ${pendingWanted} timers were pending: the time did not allow more`);
+  }
+  if (book.accepted < book.sent) stage.fault(`${book.sent - book.accepted} timers were refused`);
+  stage.say(`${pending} pending, published at ${figure(perSecond)}/s`);
+
+  await sleep(calmMs);
+  const idlePercent = await idleShare(system);
+  const idleMiB = residentMiB(system.pids);
+  const lateMs = await lateness(stage, system, destination);
+  if (book.arrived > 0) stage.fault(`${book.arrived} of the timers 30 days ahead have come`);
+  const among = pending >= pendingWanted ? "1 M" : pending.toLocaleString("en-US");
+  const p99 = percentile(lateMs, 0.99);
+  return {
+    blocks: [
+      `${pending.toLocaleString("en-US")} messages pending, due in 30 days, published at ${figure(perSecond)} per second in batches of 100. Then ${lateMs.length} more, ${duePerSecond} per second, each due ${dueAfterMs / 1000} s after it was sent; late is counted from the send, so the way in is part of it.`,
+      table(
+        ["", "measured"],
+        [
+          [
+            "late p50 / p99 / max, ms",
+            [0.5, 0.99, 1].map((of) => figure(percentile(lateMs, of))).join(" / "),
+          ],
+          ["resident before, MiB", figure(emptyMiB)],
+          ["resident with them, MiB", figure(idleMiB)],
+          ["resident after the due ones, MiB", figure(residentMiB(system.pids))],
+          [`CPU while idle, % of a core over ${idleMs / 1000} s`, figure(idlePercent)],
+        ],
+      ),
+    ],
+    goals: [
+      atMost(`timers late at p99 with ${among} pending`, p99, 20, " ms"),
+      atMost(`resident with ${among} pending`, idleMiB, 300, " MiB"),
+      atMost(`CPU while idle with ${among} pending`, idlePercent, 0.5, " % of a core"),
+    ],
+  };
+}
+
+async function idleShare({ pids }: System): Promise<number> {
+  const [usedBefore, startedAt] = [cpuMs(pids), performance.now()];
+  await sleep(idleMs);
+  return ((cpuMs(pids) - usedBefore) / (performance.now() - startedAt)) * 100;
+}
+
+async function lateness(stage: Stage, system: System, destination: string): Promise<Float64Array> {
+  const due = { kind: "after", ms: dueAfterMs } as const;
+  const book = stage.books.open((duePerSecond * dueForMs) / 1000, due);
+  const template = publishTemplate(destination, { "Service-Delay": `${dueAfterMs / 1000}s` });
+  const schedule = { perSecond: duePerSecond, forMs: dueForMs, connections: 32 };
+  await openLoop({ port: system.port, template }, book, schedule);
+  await stage.settle(system.name, book);
+  return book.arrivalMs();
+}

@@ -1,0 +1,15 @@
+/** The three that are compared, in the order in which they take turns. */
+import { startBullMq } from "./bullmq.ts";
+import { startPosthaste } from "./posthaste.ts";
+import { startRelay } from "./relay.ts";
+import { type StartSystem, type SystemName } from "./system.ts";
+
+export const relay = ["bare relay", startRelay] as const;
+export const posthaste = ["posthaste", startPosthaste] as const;
+export const bullMq = ["BullMQ", startBullMq] as const;
+
+export const allSystems: readonly (readonly [SystemName, StartSystem])[] = [
+  relay,
+  posthaste,
+  bullMq,
+];

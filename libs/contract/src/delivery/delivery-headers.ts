@@ -1,0 +1,33 @@
+/** What a delivery carries beside the headers that the caller gave for it (protocol/qstash.md §2.2, decisions.md 19 and 21). */
+import { type HeaderPair, type Headers, type Message } from "@posthaste/domain";
+import { dialects } from "../wire/dialects.ts";
+
+export type AttemptMarks = {
+  /** Failures of the destination so far: 0 on the first attempt. */
+  readonly retried: number;
+  /** The claim's fence. A strict receiver can refuse what comes from an older one (reliability.md P7). */
+  readonly epoch: number;
+  /** The signed claims, see `signatureClaims`. */
+  readonly signature: string;
+};
+
+/** To be sent after `message.headers`, which hold none of these names but perhaps a User-Agent, which then stands. */
+export function deliveryHeaders(message: Omit<Message, "body">, marks: AttemptMarks): Headers {
+  const { origin, dialect } = message;
+  const { prefix, userAgent } = dialects[dialect];
+  const headers: HeaderPair[] = [];
+  if (!message.headers.some(([name]) => name.toLowerCase() === "user-agent")) {
+    headers.push(["User-Agent", userAgent]);
+  }
+  headers.push(
+    [`${prefix}Signature`, marks.signature],
+    [`${prefix}Message-Id`, message.id],
+    [`${prefix}Retried`, String(marks.retried)],
+    [`${prefix}Caller-Ip`, origin.callerIp],
+    [`${prefix}Hop`, String(origin.hop)],
+  );
+  if (origin.group) headers.push([`${prefix}Topic-Name`, origin.group.name]);
+  if (origin.scheduleId !== undefined) headers.push([`${prefix}Schedule-Id`, origin.scheduleId]);
+  if (dialect === "service") headers.push([`${prefix}Attempt-Epoch`, String(marks.epoch)]);
+  return headers;
+}

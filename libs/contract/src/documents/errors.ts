@@ -1,0 +1,37 @@
+/** `docs/errors.md`, made from the catalogue of faults and the endpoint table. */
+import { type FaultCode } from "@posthaste/domain";
+import { type FaultEntry, faultCatalogue } from "../faults/catalogue.ts";
+import { endpoints, faultsEverywhere } from "./endpoints.ts";
+
+export function renderErrors(): string {
+  const rows = Object.entries(faultCatalogue)
+    .toSorted(([, a], [, b]) => a.status - b.status)
+    .map(([code, entry]) => catalogueRow(code, entry));
+  return [
+    "# Errors",
+    "",
+    'Every refusal has the body `{"error": "<text>"}`. Where a header, parameter or field is to blame, the text names it as you wrote it.',
+    "",
+    "| Status | Code | Meaning | What to do | Retry-After |",
+    "| --- | --- | --- | --- | --- |",
+    ...rows,
+    "",
+    "## By endpoint",
+    "",
+    `Every endpoint may answer ${listed(faultsEverywhere)}; beside these:`,
+    "",
+    "| Endpoint | Refusals |",
+    "| --- | --- |",
+    ...endpoints.map(
+      ({ method, path, faults }) =>
+        `| \`${method.toUpperCase()} ${path}\` | ${faults.length > 0 ? listed(faults) : "none"} |`,
+    ),
+    "",
+  ].join("\n");
+}
+
+const catalogueRow = (code: string, { status, title, advice, retryAfter }: FaultEntry): string =>
+  `| ${status} | \`${code}\` | ${title} | ${advice} | ${retryAfter === undefined ? "" : `${retryAfter} s`} |`;
+
+const listed = (codes: readonly FaultCode[]): string =>
+  codes.map((code) => `${faultCatalogue[code].status} \`${code}\``).join(", ");

@@ -1,0 +1,129 @@
+/** `docs/openapi.json`, OpenAPI 3.1, made from the endpoint table, the header table and the schemas. */
+import { type FaultCode } from "@posthaste/domain";
+import * as z from "zod";
+import { faultCatalogue } from "../faults/catalogue.ts";
+import { headerRules } from "../headers/table.ts";
+import { errorSchema } from "../representations/schemas.ts";
+import { type EndpointEntry, endpoints, faultsEverywhere } from "./endpoints.ts";
+import { parameterRules } from "./parameters.ts";
+
+export function renderOpenApi(): string {
+  const components = new Components();
+  const paths: Record<string, Record<string, object>> = {};
+  for (const entry of endpoints) {
+    const path = (paths[entry.path] ??= {});
+    path[entry.method] = operation(entry, components);
+  }
+  const document = {
+    openapi: "3.1.0",
+    info: {
+      title: "Posthaste",
+      version: "2",
+      description:
+        "HTTP message delivery. Each header named Service-… may be written Upstash-… instead; one request must not mix the two.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    security: [{ token: [] }],
+    paths,
+    components: {
+      schemas: components.schemas,
+      securitySchemes: { token: { type: "http", scheme: "bearer" } },
+    },
+  };
+  return JSON.stringify(document, undefined, 2).replaceAll("#/$defs/", "#/components/schemas/");
+}
+
+function operation(entry: EndpointEntry, components: Components): object {
+  const parameters = [
+    ...pathParameters(entry),
+    ...queryParameters(entry),
+    ...headerParameters(entry),
+  ];
+  return {
+    summary: entry.summary,
+    ...(parameters.length > 0 && { parameters }),
+    ...requestBody(entry, components),
+    responses: { ...answers(entry, components), ...refusals(entry, components) },
+  };
+}
+
+const pathParameters = ({ path }: EndpointEntry): object[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+
+const queryParameters = ({ query }: EndpointEntry): object[] =>
+  [...(query ?? [])].map((name) => ({
+    name,
+    in: "query",
+    description: parameterRules[name],
+    schema: { type: "string" },
+  }));
+
+const headerParameters = ({ publishes }: EndpointEntry): object[] =>
+  publishes
+    ? headerRules.map(({ suffix, rule }) => ({
+        name: `Service-${suffix}`,
+        in: "header",
+        description: rule,
+        schema: { type: "string" },
+      }))
+    : [];
+
+function requestBody({ body, publishes }: EndpointEntry, components: Components): object {
+  if (publishes) {
+    return { requestBody: { description: "Any bytes, sent as they are", content: { "*/*": {} } } };
+  }
+  if (!body) return {};
+  return { requestBody: { required: true, content: components.content(body) } };
+}
+
+const answers = ({ answers }: EndpointEntry, components: Components): Record<string, object> =>
+  Object.fromEntries(
+    answers.map(({ status, says, schema }) => [
+      status,
+      { description: says, ...(schema && { content: components.content(schema) }) },
+    ]),
+  );
+
+/** Faults of one status share its response. */
+function refusals({ faults }: EndpointEntry, components: Components): Record<string, object> {
+  const codes = [...faults, ...faultsEverywhere];
+  const statuses = new Set(codes.map((code) => faultCatalogue[code].status));
+  return Object.fromEntries(
+    [...statuses].map((status) => [
+      status,
+      { description: titlesOf(codes, status), content: components.content(errorSchema) },
+    ]),
+  );
+}
+
+const titlesOf = (codes: readonly FaultCode[], status: number): string =>
+  codes
+    .map((code) => faultCatalogue[code])
+    .flatMap((entry) => (entry.status === status ? [entry.title] : []))
+    .join(", or ");
+
+/** Schemas with an id become components, and everything else refers to them. */
+class Components {
+  readonly schemas: Record<string, object> = {};
+
+  content(schema: z.ZodType): object {
+    const { $schema: _, $defs, ...json } = z.toJSONSchema(z.object({ schema }), { override });
+    for (const [id, definition] of Object.entries($defs ?? {})) {
+      if (typeof definition === "object") this.schemas[id] = withoutId(definition);
+    }
+    return { "application/json": { schema: json.properties?.["schema"] } };
+  }
+}
+
+const withoutId = ({ id: _, ...definition }: object & { id?: unknown }): object => definition;
+
+/** That an integer is a safe one goes without saying. */
+function override({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+}

@@ -1,0 +1,27 @@
+/** A sentence for each query parameter. Unless said otherwise it may be repeated or hold several values between commas. */
+export const parameterRules: Readonly<Record<string, string>> = {
+  messageId: "Of these messages",
+  messageIds: "The same as messageId",
+  url: "Destination URL, as published; repeated, never split at commas",
+  host: "Host of the destination",
+  path: "Path of the destination; repeated, never split at commas",
+  topicName: "URL group",
+  scheduleId: "Schedule that made the message",
+  queueName: "Queue",
+  label: "Label",
+  flowControlKey: "Flow control key",
+  callerIp: "Address of the publisher",
+  callerIP: "The same as callerIp",
+  fromDate: "Unix milliseconds, inclusive; once",
+  toDate: "Unix milliseconds, inclusive; once",
+  state:
+    "CREATED, ACTIVE, RETRY, ERROR, DELIVERED, FAILED, CANCEL_REQUESTED or CANCELED; IN_PROGRESS stands for ACTIVE, RETRY and ERROR",
+  dlqIds: "These dead letters",
+  responseStatus: "Status of the last response; 0 when there was none",
+  cursor: "From the page before; once",
+  count: "Size of the page; once",
+  order: "earliestFirst or latestFirst; once",
+  trimBody: "Bodies are cut at so many bytes; 0 or -1 leaves them out; once",
+  groupBy: "messageId: one item for each message, 10 at most; once",
+  async: "Accepted and without effect",
+};

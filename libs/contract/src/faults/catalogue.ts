@@ -1,0 +1,97 @@
+/** The catalogue of faults: what each comes to on the wire (decisions.md 20). `docs/errors.md` is made from it. */
+import { type Fault, type FaultCode } from "@posthaste/domain";
+
+export type FaultEntry = {
+  readonly status: number;
+  readonly title: string;
+  /** What the caller can do about it. */
+  readonly advice: string;
+  /** Seconds for a Retry-After header. */
+  readonly retryAfter?: number;
+};
+
+export const faultCatalogue: Readonly<Record<FaultCode, FaultEntry>> = {
+  malformed: {
+    status: 400,
+    title: "Malformed request",
+    advice: "Correct the header, parameter or field that the text names.",
+  },
+  unauthorized: {
+    status: 401,
+    title: "Missing or unknown token",
+    advice: "Send `Authorization: Bearer <token>`.",
+  },
+  forbidden: {
+    status: 403,
+    title: "Not allowed with this token",
+    advice: "Use the full token: a read-only one may only read.",
+  },
+  not_found: {
+    status: 404,
+    title: "Not found",
+    advice: "Check the id or name. A message is removed shortly after it has ended.",
+  },
+  method_not_allowed: {
+    status: 405,
+    title: "Method not allowed",
+    advice: "Use a method that the Allow header lists.",
+  },
+  beyond_plan: {
+    status: 412,
+    title: "Beyond the plan's limits",
+    advice: "Ask for less, or have the plan raised.",
+  },
+  too_large: {
+    status: 413,
+    title: "Body too large",
+    advice: "Send a smaller body. The connection is closed.",
+  },
+  too_many_requests: {
+    status: 429,
+    title: "Too many requests",
+    advice: "Repeat the request after the time that Retry-After names.",
+    retryAfter: 1,
+  },
+  headers_too_large: {
+    status: 431,
+    title: "Headers too large",
+    advice: "Send fewer or shorter headers.",
+  },
+  internal: {
+    status: 500,
+    title: "Internal error",
+    advice: "Nothing is known of the outcome. Repeat with the same deduplication id.",
+  },
+  overloaded: {
+    status: 503,
+    title: "Overloaded",
+    advice: "Nothing was accepted. Repeat the request after the time that Retry-After names.",
+    retryAfter: 2,
+  },
+  outcome_unknown: {
+    status: 503,
+    title: "Outcome unknown",
+    advice: "The message may have been accepted. Repeat with the same deduplication id.",
+    retryAfter: 2,
+  },
+  disk_full: {
+    status: 507,
+    title: "Disk full",
+    advice: "Nothing was accepted. Deliveries go on; free space on the server.",
+    retryAfter: 30,
+  },
+};
+
+/** Always this shape: some clients parse nothing else (protocol/qstash.md §1.0). */
+export type ErrorBody = { readonly error: string };
+
+export type FaultAnswer = {
+  readonly status: number;
+  readonly retryAfter?: number;
+  readonly body: ErrorBody;
+};
+
+export function faultAnswer(fault: Fault): FaultAnswer {
+  const { status, retryAfter } = faultCatalogue[fault.fault];
+  return { status, ...(retryAfter !== undefined && { retryAfter }), body: { error: fault.text } };
+}

@@ -1,0 +1,53 @@
+/** Pages of lists: how many, in which order, from where, and how much of each body. */
+import { type Fault, type ListOrder, isFault } from "@posthaste/domain";
+import { type QueryValues, integer, parameterFault, single } from "./query-values.ts";
+
+export type PageQuery = {
+  readonly limit: number;
+  readonly order: ListOrder;
+  /** As the caller sent it back: whoever signed it must verify it and turn it into `PageRequest.after`. */
+  readonly cursor?: string;
+  /** Bodies are cut there; 0: left out. All bodies of a page together have a bound, whatever the caller asked. */
+  readonly bodyBytesMax: number;
+};
+
+export const pageNames = ["cursor", "count", "order", "trimBody"] as const;
+
+export type PageDefaults = {
+  readonly countDefault: number;
+  readonly countMax: number;
+  readonly order: ListOrder;
+};
+
+/** Requests and responses of one page. */
+const pageBodyBytesMax = 16 * 1024 * 1024;
+const bodiesPerItem = 2;
+const cursorLengthMax = 1_024;
+
+export function parsePage(values: QueryValues, defaults: PageDefaults): PageQuery | Fault {
+  const limit =
+    integer(values, "count", { min: 1, max: defaults.countMax }) ?? defaults.countDefault;
+  if (isFault(limit)) return limit;
+  const order = parseOrder(values) ?? defaults.order;
+  if (isFault(order)) return order;
+  const cursor = single(values, "cursor");
+  if (isFault(cursor)) return cursor;
+  if ((cursor?.length ?? 0) > cursorLengthMax) return parameterFault("cursor", "is none of ours");
+  const trimBody = integer(values, "trimBody", { min: -1, max: Number.MAX_SAFE_INTEGER });
+  if (isFault(trimBody)) return trimBody;
+  const fair = Math.floor(pageBodyBytesMax / (limit * bodiesPerItem));
+  return {
+    limit,
+    order,
+    // Some clients send an empty one for the first page.
+    ...(cursor !== undefined && cursor !== "" && { cursor }),
+    bodyBytesMax: Math.max(Math.min(trimBody ?? fair, fair), 0),
+  };
+}
+
+function parseOrder(values: QueryValues): ListOrder | undefined | Fault {
+  const order = single(values, "order");
+  if (order === undefined || isFault(order)) return order;
+  if (order === "earliestFirst" || order === "latestFirst") return order;
+  return parameterFault("order", "must be earliestFirst or latestFirst");
+}

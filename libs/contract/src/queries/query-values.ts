@@ -1,0 +1,83 @@
+/** The parameters of a query: by name, each with all its values; a name that nobody knows is a mistake. */
+import { type Fault, fault, isFault } from "@posthaste/domain";
+
+/** A typo in a filter of a bulk delete would delete everything, hence no unknown name passes. */
+export type QueryValues = ReadonlyMap<string, readonly string[]>;
+
+const valueLengthMax = 2_048;
+const valuesMax = 1_000;
+
+/** Accepted everywhere and without effect here: the token is read before, `api` is what older clients send. */
+const ignored: ReadonlySet<string> = new Set(["qstash_token", "api"]);
+
+/** `search` is what follows the `?`. */
+export function readQuery(search: string, known: ReadonlySet<string>): QueryValues | Fault {
+  const values = new Map<string, string[]>();
+  let count = 0;
+  for (const [name, value] of new URLSearchParams(search)) {
+    if (ignored.has(name)) continue;
+    if (!known.has(name)) return unknownName(name, known);
+    if (++count > valuesMax) return parameterFault(name, `must hold at most ${valuesMax} values`);
+    const form = `must be at most ${valueLengthMax} characters`;
+    if (value.length > valueLengthMax) return parameterFault(name, form);
+    const given = values.get(name);
+    if (given) given.push(value);
+    else values.set(name, [value]);
+  }
+  return values;
+}
+
+export const parameterFault = (name: string, must: string): Fault =>
+  fault("malformed", `${name}: ${must}`);
+
+const nameLengthMax = 64;
+
+function unknownName(name: string, known: ReadonlySet<string>): Fault {
+  const shown = JSON.stringify(name.slice(0, nameLengthMax));
+  return fault("malformed", `unknown parameter ${shown}; known are ${[...known].join(", ")}`);
+}
+
+/** The value of a parameter that may be given once. */
+export function single(values: QueryValues, name: string): string | undefined | Fault {
+  const given = values.get(name);
+  if (!given) return undefined;
+  return given.length > 1 ? parameterFault(name, "must be given once") : given[0];
+}
+
+/** A parameter that may be repeated or, unless `whole`, hold several values between commas. */
+export function several(
+  values: QueryValues,
+  names: readonly string[],
+  whole = false,
+): readonly string[] | undefined | Fault {
+  const all: string[] = [];
+  for (const name of names) {
+    for (const value of values.get(name) ?? []) {
+      const parts = whole ? [value] : value.split(",", valuesMax + 1).map((part) => part.trim());
+      // An empty value must not turn a filter into none.
+      if (parts.some((part) => part === "")) return parameterFault(name, "must not be empty");
+      all.push(...parts);
+      if (all.length > valuesMax)
+        return parameterFault(name, `must hold at most ${valuesMax} values`);
+    }
+  }
+  return all.length > 0 ? all : undefined;
+}
+
+export type Range = { readonly min: number; readonly max: number };
+
+/** An integer in a range, both ends included. */
+export function integer(
+  values: QueryValues,
+  name: string,
+  range: Range,
+): number | undefined | Fault {
+  const text = single(values, name);
+  return text === undefined || isFault(text) ? text : parseInteger(name, text, range);
+}
+
+export function parseInteger(name: string, text: string, { min, max }: Range): number | Fault {
+  const value = /^-?\d{1,16}$/.test(text) ? Number(text) : NaN;
+  if (value >= min && value <= max) return value;
+  return parameterFault(name, `must be an integer from ${min} to ${max}`);
+}

@@ -1,0 +1,59 @@
+/** Bodies as JSON: text where they are UTF-8, base64 where not, a hash where they are redacted. */
+import { type Redaction, type Sha256Hex, redacted } from "@posthaste/domain";
+
+export type ReadableBody =
+  | { readonly kind: "none" }
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "binary"; readonly base64: string };
+
+export type BodyView = {
+  readonly redaction: Redaction | undefined;
+  readonly sha256: Sha256Hex;
+  /** Longer bodies are cut there; 0 leaves them out. Absent: whole. */
+  readonly bytesMax?: number;
+};
+
+export function readableBody(bytes: Uint8Array | undefined, view: BodyView): ReadableBody {
+  if (!bytes || bytes.length === 0 || view.bytesMax === 0) return { kind: "none" };
+  // A response, too: a destination may well answer with what it was sent (reliability.md 4.10).
+  if (view.redaction?.body) return { kind: "text", text: redacted(bytes, view.sha256) };
+  const text = textOf(cut(bytes, view.bytesMax, "character"));
+  if (text !== undefined) return { kind: "text", text };
+  return { kind: "binary", base64: base64Of(cut(bytes, view.bytesMax, "byte")) };
+}
+
+/** For the log, which knows base64 only; a redacted body stays readable as such. */
+export function base64Body(bytes: Uint8Array | undefined, view: BodyView): string | undefined {
+  if (!bytes || bytes.length === 0 || view.bytesMax === 0) return undefined;
+  if (view.redaction?.body) return redacted(bytes, view.sha256);
+  return base64Of(cut(bytes, view.bytesMax, "byte"));
+}
+
+// Fatal, or bad bytes would come out as U+FFFD; keeping a byte order mark, or the text would not be the body.
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+const base64Of = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+
+const continuationBytesMax = 3;
+
+/** At a character's boundary, so that a cut text is still text. */
+function cut(
+  bytes: Uint8Array,
+  bytesMax: number | undefined,
+  at: "byte" | "character",
+): Uint8Array {
+  if (bytesMax === undefined || bytes.length <= bytesMax) return bytes;
+  let end = bytesMax;
+  const endMin = at === "byte" ? end : Math.max(end - continuationBytesMax, 0);
+  while (end > endMin && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return bytes.subarray(0, end);
+}

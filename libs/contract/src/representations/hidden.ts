@@ -1,0 +1,33 @@
+/** Redaction as reads apply it: once, even to what a fact has already redacted on its way into the log. */
+import {
+  type Headers,
+  type Redaction,
+  type Sha256Hex,
+  groupedHeaders,
+  redacted,
+  redactsHeader,
+} from "@posthaste/domain";
+
+/** `{Name: [value, …]}`, with the values of `redaction`'s names hidden. */
+export function readableHeaders(
+  headers: Headers,
+  redaction: Redaction | undefined,
+  sha256: Sha256Hex,
+): Readonly<Record<string, readonly string[]>> {
+  if (!redaction) return groupedHeaders(headers);
+  const hide = (value: string) => (isRedacted.test(value) ? value : redacted(value, sha256));
+  return groupedHeaders(
+    headers.map(([name, value]) => [name, redactsHeader(redaction, name) ? hide(value) : value]),
+  );
+}
+
+const isRedacted = /^REDACTED:[0-9a-f]{64}$/;
+
+/** The same, or nothing when there are none. */
+export function readableHeadersIfAny(
+  headers: Headers | undefined,
+  redaction: Redaction | undefined,
+  sha256: Sha256Hex,
+): Readonly<Record<string, readonly string[]>> | undefined {
+  return headers && headers.length > 0 ? readableHeaders(headers, redaction, sha256) : undefined;
+}

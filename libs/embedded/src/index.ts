@@ -1,0 +1,1 @@
+export { type Embedded, type EmbeddedOptions, openEmbedded } from "./embedded.ts";

@@ -1,0 +1,50 @@
+/**
+ * The rows of the message log. An event is four integers whose key is the event itself, so writing it twice is writing
+ * it once; failed attempts have a row of details beside it. The configuration is the message's own (configurations.ts).
+ */
+import { type DatabaseSync } from "node:sqlite";
+import { type AttemptFact, eventsOf, limits, type LogState, logStates, rankOf } from "@posthaste/domain";
+import { pack } from "../answers.ts";
+
+export type Events = {
+  created(tenant: number, position: number, at: number): void;
+  ended(tenant: number, position: number, fact: AttemptFact): void;
+};
+
+export function openEvents(db: DatabaseSync): Events {
+  const one = db.prepare("INSERT OR IGNORE INTO events (tenant, at, message, step) VALUES (?, ?, ?, ?)");
+  const two = db.prepare("INSERT OR IGNORE INTO events (tenant, at, message, step) VALUES (?, ?, ?, ?), (?, ?, ?, ?)");
+  const details = db.prepare(`
+    INSERT INTO details (message, attempt, json, response) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`);
+  return {
+    created: (tenant, position, at) => void one.run(tenant, at, position, stepOf(0, "CREATED")),
+    ended: (tenant, position, fact) => {
+      const [first, second, ...more] = eventsOf(fact);
+      if (first && second) {
+        const { attempt } = fact;
+        const [a, b] = [stepOf(attempt, first.state), stepOf(attempt, second.state)];
+        two.run(tenant, first.at, position, a, tenant, second.at, position, b);
+      } else if (first) {
+        one.run(tenant, first.at, position, stepOf(first.attempt, first.state));
+      }
+      for (const event of more) one.run(tenant, event.at, position, stepOf(event.attempt, event.state));
+      if (fact.ended === "retry" || fact.ended === "failed") {
+        const { json, response } = pack(fact, limits.logResponseBytesMax);
+        details.run(position, fact.attempt, json, response);
+      }
+    },
+  };
+}
+
+/** Sorts events of one message that share a time; names the event inside its message. */
+export const stepOf = (attempt: number, state: LogState): number => attempt * ranks + rankOf(state);
+export const attemptOf = (step: number): number => Math.floor(step / ranks);
+
+const ranks = logStates.length;
+const stateByRank = logStates.toSorted((a, b) => rankOf(a) - rankOf(b));
+
+export function stateOf(step: number): LogState {
+  const state = stateByRank[step % ranks];
+  if (state === undefined) throw new Error(`unknown step ${step} in the log`);
+  return state;
+}

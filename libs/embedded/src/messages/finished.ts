@@ -1,0 +1,38 @@
+/**
+ * Finished records in the order of their end, in memory: what `removeFinished` takes next, without an index on disk.
+ * It may hold what is no longer there or not yet free to go; the rows decide. Rebuilt at start.
+ */
+export type Finished = {
+  add(position: number, endedAt: number): void;
+  /** At most `limit` that ended before `endedBefore`; `upTo` is what to drop once they are gone. */
+  first(endedBefore: number, limit: number): { readonly positions: number[]; readonly upTo: number };
+  drop(upTo: number): void;
+};
+
+export function openFinished(): Finished {
+  let positions: number[] = [];
+  let ends: number[] = [];
+  let head = 0;
+  let dropped = 0;
+  return {
+    add: (position, endedAt) => {
+      positions.push(position);
+      ends.push(endedAt);
+    },
+    first: (endedBefore, limit) => {
+      let to = head;
+      while (to < ends.length && to - head < limit && (ends[to] ?? Infinity) < endedBefore) to++;
+      return { positions: positions.slice(head, to), upTo: dropped + to };
+    },
+    drop: (upTo) => {
+      head = Math.max(head, upTo - dropped);
+      if (head < compactAt || head * 2 < positions.length) return;
+      positions = positions.slice(head);
+      ends = ends.slice(head);
+      dropped += head;
+      head = 0;
+    },
+  };
+}
+
+const compactAt = 1_024;

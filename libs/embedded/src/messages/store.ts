@@ -1,0 +1,61 @@
+/** The MessageStore port, assembled: which call writes, which reads, and in what portions. */
+import { type MessageStore } from "@posthaste/ports";
+import { openClaiming } from "./claim.ts";
+import { openInsert } from "./insert.ts";
+import { openReading, ofTenant } from "./read.ts";
+import { openRemoving } from "./remove.ts";
+import { openRinging } from "./ring.ts";
+import { type Rooms } from "./rooms.ts";
+import { openSettling } from "./settle.ts";
+
+/** So many finished records go per transaction: nothing else runs meanwhile. */
+const removedPerCommitMax = 500;
+
+export function openMessageStore(rooms: Rooms, checkRoom: () => void): MessageStore {
+  const { writer, lanes, tenants, backlog } = rooms;
+  const reading = openReading(rooms);
+  const insertOne = openInsert(rooms);
+  const claiming = openClaiming(rooms, reading);
+  const settling = openSettling(rooms, reading);
+  const ringing = openRinging(rooms, reading);
+  const removing = openRemoving(rooms);
+
+  return {
+    insert: async (inserts) => {
+      checkRoom();
+      return writer.write(() => inserts.map(insertOne), "accepting");
+    },
+    claim: (ids, owner) => writer.write(() => claiming.claim(ids, owner)),
+    pull: (tenant, limit, exceptOrigins) => writer.read(() => claiming.pull(tenant, limit, exceptOrigins)),
+    renew: (claims) => writer.write(() => claiming.renew(claims)),
+    settle: (settlements) => writer.write(() => settlements.map(settling.settle)),
+    clear: (items) => writer.write(() => items.forEach(settling.clear)),
+    cancel: (tenant, ids) => writer.write(() => ids.map((id) => settling.cancel(tenant, id))),
+    get: (tenant, ids) => writer.read(() => ids.map((id) => ofTenant(tenant, reading.find(id))?.record)),
+    expanded: (parent, from, upTo, done) => writer.write(() => removing.expanded(parent, from, upTo, done)),
+    ring: (shards, limit) => writer.write(() => ringing.ring(shards, limit)),
+    nextAlarm: (shards) => writer.read(() => ringing.nextAlarm(shards)),
+    removeFinished: async (shards, endedBefore, limit) => {
+      let removed = 0;
+      let more = true;
+      // Ends with the finished records, or at `limit`.
+      while (more && removed < limit) {
+        const portion = Math.min(limit - removed, removedPerCommitMax);
+        const done = await writer.write(() => removing.removeFinished(shards, endedBefore, portion));
+        removed += done.removed;
+        more = done.more;
+      }
+      await writer.write(() => removing.sweep(limit));
+      return removed;
+    },
+    lanes: (ids) => writer.read(() => lanes.rows(ids)),
+    heads: (lane, n) => writer.read(() => ringing.heads(lane, n)),
+    promote: (lane, ids, grantUntil) => writer.write(() => ringing.promote(lane, ids, grantUntil)),
+    rest: (lane, seq, wakeAt, window) => writer.write(() => lanes.rest(lane, seq, wakeAt, window)),
+    slotHolders: (lane) => writer.read(() => ringing.slotHolders(lane)),
+    backlog: async (tenant) => {
+      const key = tenants.find(tenant);
+      return key === undefined ? 0 : backlog.of(key);
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/**
+ * What an earlier process left, at open: with the directory lock held nobody else can have a claim, so every claimed
+ * record may be claimed again at once (decisions.md 8), and has lost a lease. Runs in SQL, in one transaction: nothing
+ * of the records passes through memory.
+ */
+import { type DatabaseSync } from "node:sqlite";
+import { limits } from "@posthaste/domain";
+import { type Clock } from "@posthaste/ports";
+import { integer } from "./database/rows.ts";
+import { type Backlog } from "./messages/backlog.ts";
+import { type Finished } from "./messages/finished.ts";
+import { firstFinishedCode, stateCodes } from "./messages/records.ts";
+
+export type Recovered = { readonly claims: number; readonly live: number; readonly finished: number };
+
+export function recover(db: DatabaseSync, clock: Clock, backlog: Backlog, finished: Finished): Recovered {
+  const claims = releaseClaims(db, clock.now());
+  let live = 0;
+  const counts = db.prepare(`SELECT tenant, count(*) AS n FROM messages WHERE state < ${firstFinishedCode} GROUP BY tenant`);
+  for (const row of counts.iterate()) {
+    live += integer(row["n"]);
+    backlog.add(integer(row["tenant"]), integer(row["n"]));
+  }
+  let ended = 0;
+  const finishedRows = db.prepare(`
+    SELECT position, until FROM messages
+    WHERE state >= ${firstFinishedCode} AND outbox = 0 AND children = 0 ORDER BY until`);
+  for (const row of finishedRows.iterate()) {
+    ended++;
+    finished.add(integer(row["position"]), integer(row["until"]));
+  }
+  return { claims, live, finished: ended };
+}
+
+function releaseClaims(db: DatabaseSync, now: number): number {
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    db.prepare(`
+      UPDATE lanes SET seq = seq + 1, wake_at = min(coalesce(wake_at, ?), ?)
+      WHERE key IN (SELECT lane FROM messages WHERE state = ${stateCodes.claimed})`).run(now, now);
+    // In a lane: back into line, where only an outbox has an alarm. Else: due, and ringing now.
+    const { changes } = db.prepare(`
+      UPDATE messages SET owner = NULL, until = NULL, hints = 0, lease_losses = lease_losses + 1,
+        state = iif(lane IS NULL, ${stateCodes.due}, ${stateCodes.waiting}),
+        wake_at = iif(lane IS NULL, ?, iif(outbox > 0, ?, NULL))
+      WHERE state = ${stateCodes.claimed}`).run(now, now + limits.ringAheadMs);
+    db.exec("COMMIT");
+    return Number(changes);
+  } catch (error) {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw error;
+  }
+}

@@ -1,0 +1,66 @@
+/** The TokenStore port: pending dedup keys and slots in memory, windows that are done in rows. */
+import { type DeduplicationKey, type MessageId } from "@posthaste/domain";
+import { type Clock, type DeduplicationEntry, StoreError, type TokenStore, type Window } from "@posthaste/ports";
+import { type Writer } from "../database/writer.ts";
+import { Slots } from "./slots.ts";
+import { type Windows } from "./windows.ts";
+
+/** A key that was claimed stays so for this long; then its publish has failed, and the next may have it. */
+const pendingMs = 30_000;
+const pendingMax = 100_000;
+
+type Pending = { readonly id: MessageId; readonly until: number };
+
+export function openTokenStore(writer: Writer, clock: Clock, windows: Windows): TokenStore {
+  const slots = new Slots();
+  // In the order in which they were claimed, so the oldest end first.
+  const pending = new Map<DeduplicationKey, Pending>();
+
+  const claim = ({ key, id }: DeduplicationEntry): Window => {
+    const now = clock.now();
+    const done = windows.find(key);
+    if (done !== undefined) {
+      pending.delete(key);
+      return { kind: "done", id: done };
+    }
+    const current = pending.get(key);
+    if (current && current.until > now && current.id !== id) return { kind: "pending", id: current.id };
+    pending.delete(key);
+    dropExpired(pending, now);
+    if (pending.size >= pendingMax) throw new StoreError("overloaded", "too many publishes wait for their deduplication");
+    pending.set(key, { id, until: now + pendingMs });
+    return { kind: "mine" };
+  };
+
+  const isConfirmed = ({ key, id }: DeduplicationEntry): boolean => windows.find(key) === id;
+  const isPending = ({ key, id }: DeduplicationEntry): boolean => {
+    const current = pending.get(key);
+    return current?.id === id && current.until > clock.now();
+  };
+  const forget = (entries: readonly DeduplicationEntry[]): void => {
+    for (const { key, id } of entries) if (pending.get(key)?.id === id) pending.delete(key);
+  };
+
+  return {
+    claim: (entries) => writer.read(() => entries.map(claim)),
+    confirm: async (entries) => {
+      // An insert has written its windows already.
+      const missing = entries.filter((entry) => !isConfirmed(entry) && isPending(entry));
+      if (missing.length > 0) await writer.write(() => windows.put(missing));
+      forget(entries);
+    },
+    acquire: async (lane, ids, flow) => slots.acquire(lane, ids, flow, clock.now()),
+    renew: async (lane, ids) => slots.renew(lane, ids, clock.now()),
+    release: async (lane, ids) => slots.release(lane, ids),
+    knows: async (lane) => slots.knows(lane),
+    restore: async (lane, holders, window) => slots.restore(lane, holders, window, clock.now()),
+    peek: async (lane) => slots.peek(lane, clock.now()),
+  };
+}
+
+function dropExpired(pending: Map<DeduplicationKey, Pending>, now: number): void {
+  for (const [key, { until }] of pending) {
+    if (until > now) return;
+    pending.delete(key);
+  }
+}

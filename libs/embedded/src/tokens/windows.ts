@@ -1,0 +1,32 @@
+/** Dedup windows that are done: rows, written with the record they stand for, so they survive whatever it survives (decisions.md 17). */
+import { type DatabaseSync } from "node:sqlite";
+import { type DeduplicationKey, limits, messageId, type MessageId } from "@posthaste/domain";
+import { type Clock, type DeduplicationEntry } from "@posthaste/ports";
+import { text } from "../database/rows.ts";
+
+export type Windows = {
+  /** Inside a write. A key that holds another id is left as it is until its time is over. */
+  put(entries: readonly DeduplicationEntry[]): void;
+  find(key: DeduplicationKey): MessageId | undefined;
+  /** Inside a write. */
+  sweep(now: number, limit: number): void;
+};
+
+export function openWindows(db: DatabaseSync, clock: Clock): Windows {
+  const put = db.prepare(`
+    INSERT INTO windows (key, id, until) VALUES (?, ?, ?)
+    ON CONFLICT (key) DO UPDATE SET id = excluded.id, until = excluded.until WHERE until <= ?`);
+  const select = db.prepare("SELECT id FROM windows WHERE key = ? AND until > ?");
+  const sweep = db.prepare("DELETE FROM windows WHERE key IN (SELECT key FROM windows WHERE until <= ? LIMIT ?)");
+  return {
+    put: (entries) => {
+      const now = clock.now();
+      for (const { key, id } of entries) put.run(key, id, now + limits.deduplicationMs, now);
+    },
+    find: (key) => {
+      const row = select.get(key, clock.now());
+      return row && messageId(text(row["id"]));
+    },
+    sweep: (now, limit) => void sweep.run(now, limit),
+  };
+}

@@ -1,0 +1,163 @@
+/**
+ * One HTTP call. It is undici's handler and the caller's `Sending` in one object, since it is made for every attempt.
+ *
+ * 1. The outcome is given once: by the answer, an error, the deadline or `abort`, whichever is first.
+ * 2. Once the head of an answer is there, its status decides, however the body ends; only `abort` of an answer other
+ *    than 2xx is still an abort (decisions.md 23).
+ * 3. A request goes out twice only if the first connection broke before a byte of it was handed to the socket.
+ */
+import { type HeaderPair, type Headers, type Outcome } from "@posthaste/domain";
+import { type OutgoingRequest, type Sending } from "@posthaste/ports";
+import { type Dispatcher } from "undici";
+import { type Connection } from "./connection.ts";
+import { type Counts } from "./counts.ts";
+import { type Deadline, type Deadlines } from "./deadlines.ts";
+import { DialFailure, requestFailure, unreachableBy } from "./failure.ts";
+import { type OriginPool, type OriginPools } from "./origin-pool.ts";
+
+export type CallPorts = {
+  readonly pools: OriginPools;
+  readonly deadlines: Deadlines;
+  readonly counts: Counts;
+};
+
+const informationalMax = 16;
+const headersMax = 128;
+
+export class Call implements Sending, Deadline, Dispatcher.DispatchHandler {
+  readonly outcome: Promise<Outcome>;
+  readonly at: number;
+  readonly #ports: CallPorts;
+  readonly #pool: OriginPool;
+  readonly #options: Dispatcher.DispatchOptions;
+  readonly #timeoutMs: number;
+  readonly #responseBytesMax: number;
+  #resolve: ((outcome: Outcome) => void) | undefined;
+  #connection: Connection;
+  #isStarted = false;
+  #informational = 0;
+  #status = 0;
+  #headers: Headers = [];
+  #chunks: Uint8Array[] = [];
+  #bytes = 0;
+
+  constructor(
+    request: OutgoingRequest,
+    options: Dispatcher.DispatchOptions,
+    at: number,
+    pool: OriginPool,
+    ports: CallPorts,
+  ) {
+    this.outcome = new Promise((resolve) => (this.#resolve = resolve));
+    this.at = at;
+    this.#ports = ports;
+    this.#pool = pool;
+    this.#options = options;
+    this.#timeoutMs = request.timeoutMs;
+    this.#responseBytesMax = request.responseBytesMax;
+    this.#connection = pool.connection();
+  }
+
+  start(): void {
+    this.#ports.deadlines.add(this);
+    this.#connection.call = this;
+    this.#connection.dispatch(this.#options, this);
+  }
+
+  abort(): void {
+    this.#end(
+      this.#status >= 200 && this.#status <= 299 ? this.#answer(true) : { kind: "aborted" },
+    );
+  }
+
+  expire(): void {
+    this.#cut(() => unreachableBy("timeout", `no answer within ${this.#timeoutMs} ms`));
+  }
+
+  onRequestStart(): void {
+    this.#isStarted = true;
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[]>,
+  ): void {
+    if (this.#resolve === undefined) return;
+    if (status < 200) {
+      if (++this.#informational > informationalMax)
+        this.#end(
+          unreachableBy("protocol_error", `more than ${informationalMax} informational answers`),
+        );
+      return;
+    }
+    if (Array.isArray(controller.rawHeaders) && controller.rawHeaders.length > 2 * headersMax)
+      return this.#end(
+        unreachableBy("header_overflow", `the answer has more than ${headersMax} headers`),
+      );
+    this.#status = status;
+    this.#headers = pairsOf(headers);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    if (this.#resolve === undefined) return;
+    const room = this.#responseBytesMax - this.#bytes;
+    this.#chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
+    this.#bytes += chunk.length;
+    if (chunk.length > room) this.#end(this.#answer(true));
+  }
+
+  onResponseEnd(): void {
+    this.#end(this.#answer(false), "keep");
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    if (this.#resolve === undefined) return;
+    if (this.#isStarted || !this.#connection.isReused || error instanceof DialFailure)
+      return this.#cut(() => requestFailure(error));
+    this.#ports.counts.movedToFresh++;
+    this.#pool.drop(this.#connection);
+    this.#connection = this.#pool.freshConnection();
+    this.#connection.call = this;
+    this.#connection.dispatch(this.#options, this);
+  }
+
+  /** Before the head of an answer, a failure; after it, an answer with what there is of the body. */
+  #cut(failure: () => Outcome): void {
+    this.#end(this.#status === 0 ? failure() : this.#answer(true));
+  }
+
+  #answer(truncated: boolean): Outcome {
+    return {
+      kind: "answered",
+      status: this.#status,
+      headers: this.#headers,
+      // Copied: a chunk is a view of the socket's whole read buffer.
+      body: Buffer.concat(this.#chunks),
+      truncated,
+    };
+  }
+
+  #end(outcome: Outcome, connection: "keep" | "drop" = "drop"): void {
+    const resolve = this.#resolve;
+    if (resolve === undefined) return;
+    this.#resolve = undefined;
+    this.#ports.deadlines.remove(this);
+    this.#connection.call = undefined;
+    if (connection === "keep") this.#pool.keep(this.#connection);
+    else this.#pool.drop(this.#connection);
+    this.#ports.pools.giveBack(this.#pool);
+    this.#chunks = [];
+    resolve(outcome);
+  }
+}
+
+function pairsOf(headers: Readonly<Record<string, string | string[]>>): Headers {
+  const pairs: HeaderPair[] = [];
+  for (const name of Object.keys(headers)) {
+    const value = headers[name];
+    if (typeof value === "string") pairs.push([name, value]);
+    else for (const each of value ?? []) pairs.push([name, each]);
+  }
+  return pairs;
+}

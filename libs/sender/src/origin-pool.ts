@@ -1,0 +1,107 @@
+/**
+ * The connections to one origin, and the pools of all origins.
+ *
+ * 1. A call has a connection to itself; a pool never has more than `connectionsPerOriginMax` calls, and says so.
+ * 2. Of the pools without a call at most `originsMax` keep connections: the least recently used goes first.
+ */
+import { type CheckedDestination } from "@posthaste/domain";
+import { Connection } from "./connection.ts";
+import { type Dialer } from "./dial.ts";
+
+export type PoolBounds = { readonly connectionsPerOriginMax: number; readonly originsMax: number };
+
+export class OriginPools {
+  readonly #dialer: Dialer;
+  readonly #bounds: PoolBounds;
+  readonly #pools = new Map<string, OriginPool>();
+  /** In the order in which they fell idle. */
+  readonly #idle = new Map<string, OriginPool>();
+
+  constructor(dialer: Dialer, bounds: PoolBounds) {
+    this.#dialer = dialer;
+    this.#bounds = bounds;
+  }
+
+  /** Undefined: the origin has all the calls it may have. */
+  take(destination: CheckedDestination): OriginPool | undefined {
+    const { origin } = destination;
+    let pool = this.#pools.get(origin);
+    if (pool === undefined) {
+      pool = new OriginPool(destination, this.#dialer);
+      this.#pools.set(origin, pool);
+    }
+    if (pool.calls >= this.#bounds.connectionsPerOriginMax) return undefined;
+    if (pool.calls++ === 0) this.#idle.delete(origin);
+    return pool;
+  }
+
+  giveBack(pool: OriginPool): void {
+    if (--pool.calls > 0) return;
+    this.#idle.set(pool.origin, pool);
+    if (this.#idle.size <= this.#bounds.originsMax) return;
+    const oldest = this.#idle.values().next().value;
+    if (oldest === undefined) return;
+    this.#idle.delete(oldest.origin);
+    this.#pools.delete(oldest.origin);
+    void oldest.close();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
+  }
+}
+
+export class OriginPool {
+  readonly origin: string;
+  calls = 0;
+  readonly #destination: CheckedDestination;
+  readonly #dialer: Dialer;
+  readonly #all = new Set<Connection>();
+  /** The last used is used first: the others then reach their idle time and go. */
+  readonly #idle: Connection[] = [];
+
+  constructor(destination: CheckedDestination, dialer: Dialer) {
+    this.origin = destination.origin;
+    this.#destination = destination;
+    this.#dialer = dialer;
+  }
+
+  connection(): Connection {
+    const connection = this.#idle.pop();
+    if (connection === undefined) return this.freshConnection();
+    connection.isReused = true;
+    return connection;
+  }
+
+  freshConnection(): Connection {
+    const connection = new Connection(this.#destination, this.#dialer, this.#disconnected);
+    this.#all.add(connection);
+    return connection;
+  }
+
+  keep(connection: Connection): void {
+    if (this.#all.has(connection) && connection.isDrained) this.#idle.push(connection);
+    else this.drop(connection);
+  }
+
+  drop(connection: Connection): void {
+    this.#all.delete(connection);
+    void connection.close();
+  }
+
+  async close(): Promise<void> {
+    const connections = [...this.#all];
+    this.#all.clear();
+    this.#idle.length = 0;
+    for (const connection of connections) connection.call?.abort();
+    await Promise.all(connections.map((connection) => connection.close()));
+  }
+
+  readonly #disconnected = (connection: Connection): void => {
+    const index = this.#idle.indexOf(connection);
+    // One with a call dials again by itself, or its call has failed and drops it.
+    if (index < 0) return;
+    this.#idle.splice(index, 1);
+    this.drop(connection);
+  };
+}

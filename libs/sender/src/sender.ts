@@ -1,0 +1,117 @@
+/**
+ * The port `Sender` on undici's dispatch: it writes the request as it is given, follows nothing, and reads no more of
+ * the answer than it was asked for (reliability.md 2.3).
+ */
+import {
+  allowsLocalNames,
+  type CheckedDestination,
+  checkDestination,
+  type DestinationPolicy,
+  type Fault,
+  isFault,
+  type Outcome,
+} from "@posthaste/domain";
+import { type Clock, type Sender, type Sending } from "@posthaste/ports";
+import { Call } from "./call.ts";
+import { type Counts, noCounts } from "./counts.ts";
+import { Deadlines } from "./deadlines.ts";
+import { createDialer } from "./dial.ts";
+import { infrastructure, unreachableBy } from "./failure.ts";
+import { hostsFile } from "./hosts-file.ts";
+import { createNameServer, type NameServer } from "./name-server.ts";
+import { type Hosts, Names } from "./names.ts";
+import { OriginPools } from "./origin-pool.ts";
+import { flatHeaders } from "./request-headers.ts";
+
+export type SenderSettings = {
+  readonly policy: DestinationPolicy;
+  /**
+   * Calls to one origin at a time. One more is not queued but ends as `out_of_sockets`, which costs no retry: the
+   * caller's own slots, those for long calls included, are to stay below it.
+   */
+  readonly connectionsPerOriginMax: number;
+  /** Origins without a running call of which connections are kept. */
+  readonly originsMax: number;
+  /** `now` is used for differences only: give a monotonic one, so that a step of the wall clock cuts no call short. */
+  readonly clock: Clock;
+  /** Where the caller's headers have none. */
+  readonly userAgent?: string;
+  /** PEM certificates of the authorities to trust, instead of Node's list. */
+  readonly certificates?: readonly string[];
+  /** TCP's connect and the TLS handshake together. */
+  readonly connectMsMax?: number;
+  readonly nameServer?: NameServer;
+  /** Default: /etc/hosts, if the policy allows loopback or any private range, else none. */
+  readonly hosts?: Hosts;
+};
+
+export type CountingSender = Sender & { readonly counts: Readonly<Counts> };
+
+export function createSender(settings: SenderSettings): CountingSender {
+  const { policy, clock, userAgent = "Posthaste", connectMsMax = 10_000 } = settings;
+  const counts = noCounts();
+  const deadlines = new Deadlines(clock);
+  const names = new Names({
+    clock,
+    server: settings.nameServer ?? createNameServer(),
+    hosts: settings.hosts ?? (allowsLocalNames(policy) ? hostsFile("/etc/hosts", clock) : noHosts),
+  });
+  const { certificates } = settings;
+  const trust = certificates === undefined ? {} : { certificates };
+  const dialer = createDialer({ policy, names, clock, deadlines, counts, connectMsMax, ...trust });
+  const pools = new OriginPools(dialer, settings);
+  const ports = { pools, deadlines, counts };
+  const check = rememberedCheck(policy);
+  let isClosed = false;
+
+  return {
+    counts,
+    send(request) {
+      if (isClosed) return settled({ kind: "aborted" });
+      const destination = check(request.url);
+      if (isFault(destination)) return settled(unreachableBy("address_refused", destination.text));
+      const pool = pools.take(destination);
+      if (pool === undefined)
+        return settled(
+          infrastructure("out_of_sockets", `all connections to ${destination.origin} are in use`),
+        );
+      counts.calls++;
+      const options = {
+        path: destination.url.path,
+        method: request.method,
+        headers: flatHeaders(request.headers, userAgent),
+        body: request.body.byteLength === 0 ? null : request.body,
+      };
+      const call = new Call(request, options, clock.now() + request.timeoutMs, pool, ports);
+      call.start();
+      return call;
+    },
+    async close() {
+      isClosed = true;
+      await pools.close();
+      deadlines.close();
+    },
+  };
+}
+
+const noHosts: Hosts = () => Promise.resolve([]);
+
+const settled = (outcome: Outcome): Sending => ({
+  outcome: Promise.resolve(outcome),
+  abort: () => undefined,
+});
+
+const rememberedMax = 5_000;
+
+/** URLs repeat: most messages of a tenant go to a handful of them. */
+function rememberedCheck(policy: DestinationPolicy): (url: string) => CheckedDestination | Fault {
+  const remembered = new Map<string, CheckedDestination | Fault>();
+  return (url) => {
+    const known = remembered.get(url);
+    if (known !== undefined) return known;
+    const checked = checkDestination(url, policy);
+    if (remembered.size >= rememberedMax) remembered.clear();
+    remembered.set(url, checked);
+    return checked;
+  };
+}

@@ -1,0 +1,3 @@
+export { type ContractOptions, type Deviation } from "./guarantee.ts";
+export { describeMessageStore } from "./message-store.ts";
+export { type MessageStoreHarness } from "./message-store/harness.ts";

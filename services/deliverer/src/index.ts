@@ -1,0 +1,3 @@
+export { type Compose, createCompose } from "./compose.ts";
+export { Deliverer, type DelivererOptions, type DelivererPorts } from "./deliverer.ts";
+export { type SlotBounds } from "./slots.ts";

@@ -1,0 +1,34 @@
+/** The backlog quota (decisions.md 26): looked up once a second and tenant, so a burst may pass it by a second's worth. */
+import { fault, type Fault } from "@posthaste/domain";
+import { type Clock, type MessageStore, type Tenant } from "@posthaste/ports";
+
+const lookEveryMs = 1_000;
+const tenantsKept = 10_000;
+
+export class BacklogQuota {
+  readonly #ports: { readonly messages: MessageStore; readonly clock: Clock };
+  readonly #seen = new Map<string, { at: number; full: boolean }>();
+
+  constructor(ports: { messages: MessageStore; clock: Clock }) {
+    this.#ports = ports;
+  }
+
+  refuse(tenant: Tenant): Fault | undefined {
+    const now = this.#ports.clock.now();
+    const seen = this.#seen.get(tenant.id);
+    if (seen && now - seen.at < lookEveryMs) return seen.full ? tooMany : undefined;
+    if (this.#seen.size >= tenantsKept) this.#seen.clear();
+    const next = { at: now, full: seen?.full ?? false };
+    this.#seen.set(tenant.id, next);
+    void this.#look(tenant, next);
+    return next.full ? tooMany : undefined;
+  }
+
+  async #look(tenant: Tenant, seen: { full: boolean }): Promise<void> {
+    // A store that cannot answer refuses the publish itself.
+    const unfinished = await this.#ports.messages.backlog(tenant.id).catch(() => 0);
+    seen.full = unfinished >= tenant.plan.backlogMax;
+  }
+}
+
+const tooMany = fault("too_many_requests", "quota maxBacklog exceeded: too many messages are not yet delivered");

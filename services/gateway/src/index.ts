@@ -1,0 +1,1 @@
+export { createGateway, type GatewayOptions, type GatewayPorts } from "./gateway.ts";

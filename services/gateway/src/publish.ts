@@ -1,0 +1,85 @@
+/**
+ * `POST /v2/publish/{destination}`, taken by hand before any router: this is the path of every message. Headers go
+ * through the one table once; the body is bytes and stays so; the answer goes out after the record is durable (I1).
+ */
+import { type IncomingMessage, type ServerResponse } from "node:http";
+import { parsePublish, parsePublishTarget } from "@posthaste/contract";
+import { type Fault, fault, isFault } from "@posthaste/domain";
+import { type AcceptPorts, publish, type Published } from "@posthaste/engine";
+import { type RetryDelays } from "@posthaste/ports";
+import { answer, callerIp, onlyValueOf, readBody } from "@posthaste/runtime";
+import { type BacklogQuota } from "./backlog.ts";
+import { type Door, mayWrite } from "./door.ts";
+
+export type PublishParts = {
+  readonly door: Door;
+  readonly accept: AcceptPorts;
+  readonly retryDelays: RetryDelays;
+  readonly backlog: BacklogQuota;
+};
+
+type Response = ServerResponse<IncomingMessage>;
+type Result = Published | readonly Published[] | Fault;
+
+const route = "/v2/publish/";
+
+/** Decided on the raw target: a router would normalise what belongs to the destination. */
+export const isPublish = (target: string): boolean =>
+  target.startsWith(route) || target.slice(0, route.length).toLowerCase() === route;
+
+export function createPublish(parts: PublishParts): (req: IncomingMessage, res: Response) => Promise<void> {
+  const { answers } = parts.door;
+  const take = createTake(parts);
+  return async (req, res) => {
+    if (req.method !== "POST") {
+      answers.fault(res, fault("method_not_allowed", `${req.method} is not allowed here`), ["Allow", "POST"]);
+      return;
+    }
+    const result = await take(req, res);
+    if (isFault(result)) answers.fault(res, result);
+    else sendPublished(res, result);
+  };
+}
+
+function createTake({ door, accept, retryDelays, backlog }: PublishParts) {
+  const checkRetryDelay = retryDelays.check.bind(retryDelays);
+  const { checkDestination } = door;
+
+  return async (req: IncomingMessage, res: Response): Promise<Result> => {
+    const crowded = door.admission.refuse("publish");
+    if (crowded) return crowded;
+    const target = parsePublishTarget(req.url ?? "");
+    const address = callerIp(req, door.trustedProxies);
+    const queryToken = isFault(target) ? undefined : target.token;
+    const caller = door.authenticate(onlyValueOf(req, "authorization"), queryToken, address);
+    if (isFault(caller)) return caller;
+    if (isFault(target)) return target;
+    const { tenant } = caller;
+    const refused = mayWrite(caller) ?? backlog.refuse(tenant);
+    if (refused) return refused;
+    const body = await readBody(res, { bytesMax: tenant.plan.bodyBytesMax, budget: door.bodyBudget });
+    if (isFault(body)) return body;
+    const command = parsePublish({
+      rawHeaders: req.rawHeaders,
+      queryConfig: target.queryConfig,
+      destination: target.destination,
+      body,
+      tenant: tenant.id,
+      plan: tenant.plan,
+      defaultDialect: tenant.dialect,
+      callerIp: address,
+      now: accept.clock.now(),
+      checkRetryDelay,
+      checkDestination,
+    });
+    return isFault(command) ? command : publish(accept, command);
+  };
+}
+
+function sendPublished(res: Response, published: Published | readonly Published[]): void {
+  if ("messageId" in published) answer(res, published.deduplicated ? 202 : 200, textOf(published));
+  else answer(res, 200, `[${published.map(textOf).join(",")}]`);
+}
+
+const textOf = ({ messageId, url, deduplicated }: Published): string =>
+  `{"messageId":"${messageId}","url":${JSON.stringify(url)}${deduplicated ? ',"deduplicated":true' : ""}}`;

@@ -1,0 +1,90 @@
+/**
+ * The world: virtual time, chance from a seed, and the trace of all that happens. One event after another, each come to
+ * rest before the next begins, so that a seed is a history.
+ */
+import { createHash, type Hash } from "node:crypto";
+import { dice, type Dice, epochStart, type VirtualClock, virtualClock } from "@posthaste/testing";
+
+/** The clock's own bound on one timer. */
+const armMsMax = 3_600_000;
+/** The end of the trace that a failure shows. */
+const tailMax = 400;
+
+export type TraceSink = (line: string) => void;
+
+export class World {
+  readonly #clock: VirtualClock = virtualClock(epochStart);
+  readonly #dice: Dice;
+  readonly #hash: Hash = createHash("sha256");
+  readonly #sink: TraceSink | undefined;
+  readonly #tail: string[] = [];
+  #steps = 0;
+  /** Called when an event has come to rest. */
+  onStep: () => void = () => undefined;
+
+  constructor(seed: number, sink?: TraceSink) {
+    this.#dice = dice(seed);
+    this.#sink = sink;
+  }
+
+  get now(): number {
+    return this.#clock.now();
+  }
+
+  /** Milliseconds since the beginning. */
+  get elapsed(): number {
+    return this.#clock.now() - epochStart;
+  }
+
+  get steps(): number {
+    return this.#steps;
+  }
+
+  /** A generator for one subject: one more throw there changes nothing elsewhere. */
+  chanceOf(): Dice {
+    return this.#dice.fork();
+  }
+
+  after(ms: number, task: () => void): () => void {
+    if (ms > armMsMax) {
+      let cancel = this.#clock.after(armMsMax, () => (cancel = this.after(ms - armMsMax, task)));
+      return () => cancel();
+    }
+    return this.#clock.after(Math.max(0, ms), () => this.#step(task));
+  }
+
+  wait(ms: number): Promise<void> {
+    return new Promise((resolve) => this.after(ms, resolve));
+  }
+
+  async advance(ms: number): Promise<void> {
+    await this.#clock.advance(ms);
+    this.onStep();
+  }
+
+  trace(text: string): void {
+    const line = `${String(this.elapsed).padStart(9)}  ${text}`;
+    this.#hash.update(line);
+    this.#hash.update("\n");
+    this.#sink?.(line);
+    this.#tail.push(line);
+    if (this.#tail.length > 2 * tailMax) this.#tail.splice(0, tailMax);
+  }
+
+  /** The last lines of the trace, oldest first. */
+  get tail(): readonly string[] {
+    return this.#tail.slice(-tailMax);
+  }
+
+  /** Of the whole trace; the last thing to be asked for. */
+  digest(): string {
+    return this.#hash.copy().digest("hex");
+  }
+
+  #step(task: () => void): void {
+    // What the last event set going has come to rest by now.
+    this.onStep();
+    this.#steps += 1;
+    task();
+  }
+}

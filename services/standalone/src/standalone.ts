@@ -1,0 +1,114 @@
+/**
+ * The six services in one process, over whatever adapters they are given. What lives apart in a cluster is joined here by
+ * function calls: the deliverer is the gateway's local delivery, so that an insert may be the claim.
+ */
+import { faultCatalogue } from "@posthaste/contract";
+import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
+import { createCompose, Deliverer } from "@posthaste/deliverer";
+import { type DestinationPolicy, owner, type Sha256Hex, shardCount } from "@posthaste/domain";
+import { retryDelays, Tenants } from "@posthaste/engine";
+import { createGateway } from "@posthaste/gateway";
+import {
+  type Accounts,
+  type Clock,
+  type DeadLetters,
+  type EventBus,
+  type Groups,
+  type Ids,
+  type Log,
+  type MessageLog,
+  type MessageStore,
+  type Random,
+  type Sender,
+  type TokenStore,
+} from "@posthaste/ports";
+import {
+  addressSet,
+  createAdmission,
+  createAnswers,
+  createAuthenticator,
+  createCursors,
+  createReadiness,
+  type Edge,
+  type Service,
+} from "@posthaste/runtime";
+import { Scheduler } from "@posthaste/scheduler";
+import { WorkflowLog } from "@posthaste/workflow-log";
+
+export type StandalonePorts = {
+  readonly messages: MessageStore;
+  readonly messageLog: MessageLog;
+  readonly deadLetters: DeadLetters;
+  readonly groups: Groups;
+  readonly accounts: Accounts;
+  readonly tokens: TokenStore;
+  readonly bus: EventBus;
+  readonly ids: Ids;
+  readonly sender: Sender;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly sha256: Sha256Hex;
+};
+
+export type StandaloneOptions = {
+  readonly host: string;
+  readonly port: number;
+  readonly policy: DestinationPolicy;
+  readonly trustedProxies: readonly string[];
+  readonly anyOrigin: boolean;
+  readonly attemptsMax: number;
+  readonly attemptsPerOriginMax: number;
+  readonly drainMs: number;
+  readonly cursorSecret: string;
+  /** How long the store's oldest write has waited for its commit. */
+  readonly storeWaitMs: () => number;
+};
+
+export type Standalone = { readonly services: readonly Service[]; readonly gateway: Edge };
+
+const ownerLength = 12;
+const allShards = Array.from({ length: shardCount }, (_, shard) => shard);
+
+export function createStandalone(ports: StandalonePorts, options: StandaloneOptions): Standalone {
+  const { accounts, clock, log, random } = ports;
+  const { attemptsMax, attemptsPerOriginMax, drainMs } = options;
+  const delays = retryDelays();
+  const tenants = new Tenants({ accounts, clock, log });
+  const authenticator = createAuthenticator({ accounts, clock, log });
+  const deliverer = new Deliverer(
+    { ...ports, retryDelays: delays },
+    {
+      owner: owner(random.text(ownerLength)),
+      slots: { shortMax: attemptsMax, perOriginMax: attemptsPerOriginMax, longMax: Math.ceil(attemptsMax / 2) },
+      compose: createCompose({ tenantOf: (id) => tenants.get(id), random }),
+      drainMs,
+    },
+  );
+  const statusOf = (code: keyof typeof faultCatalogue): number => faultCatalogue[code].status;
+  const gateway = createGateway(
+    { ...ports, retryDelays: delays, local: deliverer },
+    {
+      ...options,
+      authenticator,
+      trustedProxies: addressSet(options.trustedProxies),
+      answers: createAnswers({ statusOf, log, random, clock }),
+      admission: createAdmission({ clock, random, storeWaitMs: options.storeWaitMs }),
+      cursors: createCursors({ secret: options.cursorSecret, clock }),
+      readiness: createReadiness(),
+    },
+  );
+  return {
+    gateway,
+    // Started in this order and stopped in reverse: what takes work in goes first, what carries it out goes last.
+    services: [
+      tenants,
+      authenticator,
+      new WorkflowLog(ports, { storeWritesLog: true }),
+      new CallbackDispatcher(ports),
+      deliverer,
+      new Scheduler(ports, allShards),
+      gateway,
+    ],
+  };
+}

@@ -9,6 +9,8 @@ const mayUse = {
   runtime: ["domain", "ports", "contract"],
   testing: ["[^/]+"],
 };
+// Tests that need more than one file. Nothing else may import from them; they may import what they like.
+const testRooms = "^services/standalone/src/(simulation|crash|e2e)/";
 const adapters = "^libs/(bus-|tokens-|documents-|sender/|embedded/)";
 
 const direction = Object.entries(mayUse).map(([name, others]) => ({
@@ -41,14 +43,20 @@ module.exports = {
     {
       name: "only-main-knows-adapters",
       severity: "error",
-      from: { path: "^services/", pathNot: "/src/main\\.ts$" },
+      from: { path: "^services/", pathNot: ["/src/main\\.ts$", testRooms] },
       to: { path: adapters },
     },
     {
       name: "services-do-not-know-testing",
       severity: "error",
-      from: { path: "^services/" },
+      from: { path: "^services/", pathNot: testRooms },
       to: { path: "^libs/testing/" },
+    },
+    {
+      name: "tests-stand-outside",
+      severity: "error",
+      from: { pathNot: testRooms },
+      to: { path: testRooms },
     },
     {
       name: "services-stand-alone",
@@ -68,7 +76,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "(^|/)dist/|\\.test\\.ts$" },
+    exclude: { path: "(^|/)dist/|\\.(test|fixture)\\.ts$" },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
       exportsFields: ["exports"],

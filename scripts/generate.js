@@ -5,11 +5,13 @@ import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as prettier from "prettier";
 import { renderErrors, renderOpenApi } from "../libs/contract/src/index.ts";
+import { renderConfiguration } from "../libs/runtime/src/index.ts";
 
 const root = dirname(import.meta.dirname);
 
 /** Each { path, render }: a path in the repository, and a function that returns its text or a promise of it. */
 const documents = [
+  { path: "docs/configuration.md", render: renderConfiguration },
   { path: "docs/errors.md", render: renderErrors },
   { path: "docs/openapi.json", render: renderOpenApi },
 ];

@@ -7,12 +7,13 @@
 // A static gate counts as one. A gate of tests counts its tests, and each suite that did not run as a failed one.
 // A gate that was killed, left no report or failed without a failed test counts as one failed, too: silence is no success.
 import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 const root = dirname(import.meta.dirname);
 const reports = join(root, ".cache/reports");
 const outputCharsMax = 200_000;
+const lingerMsMax = 10_000;
 const tool = (path) => `node_modules/${path}`;
 
 const staticGates = [
@@ -96,7 +97,7 @@ async function runGate(gate) {
 }
 
 /** Runs a gate in a process group of its own, so that nothing it started outlives it. */
-function run({ args, secondsMax }) {
+function run({ args, report, secondsMax }) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, {
       cwd: root,
@@ -108,19 +109,25 @@ function run({ args, secondsMax }) {
     const keep = (text) => (output = (output + text).slice(-outputCharsMax));
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", keep);
 
-    let killed = false;
-    const limit = setTimeout(() => {
-      killed = true;
+    let killed;
+    const kill = (reason) => {
+      killed ??= `killed ${reason}`;
       killGroup(child);
-    }, secondsMax * 1000);
+    };
+    const limit = setTimeout(() => kill(`after ${secondsMax} s`), secondsMax * 1000);
+    const watch = setInterval(() => {
+      const reportedAt = report && statSync(report, { throwIfNoEntry: false })?.mtimeMs;
+      const isLingering = reportedAt && Date.now() - reportedAt > lingerMsMax;
+      if (isLingering) kill("since a test left something open: Jest was done and did not end");
+    }, 1000);
 
     child.on("error", (error) => keep(error.stack));
     child.on("exit", () => killGroup(child));
     child.on("close", (code, signal) => {
       clearTimeout(limit);
+      clearInterval(watch);
       running.delete(child);
-      const ending = code === 0 ? "ok" : `exit ${code ?? signal}`;
-      const exit = killed ? `killed after ${secondsMax} s` : ending;
+      const exit = killed ?? (code === 0 ? "ok" : `exit ${code ?? signal}`);
       resolve({ exit, output });
     });
   });

@@ -1,28 +1,44 @@
-/** `npm run bench -- [scenario …] [--rounds n] [--profile]` */
+/** `npm run bench -- [scenario …] [--rounds n] [--finished n] [--profile]` */
 import { parseArgs } from "node:util";
 
 export type BenchArguments = {
   /** Empty: all. */
   readonly scenarios: readonly string[];
   readonly rounds: number;
+  /** Finished messages for `growth`, whatever time it takes to make them; absent: as many as fit. */
+  readonly finished?: number;
   readonly profile: boolean;
 };
 
 const roundsDefault = 5;
 const roundsMax = 100;
+const finishedMax = 100_000_000;
 
 export function parseArguments(args: readonly string[], known: readonly string[]): BenchArguments {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { rounds: { type: "string" }, profile: { type: "boolean" } },
+    options: {
+      rounds: { type: "string" },
+      finished: { type: "string" },
+      profile: { type: "boolean" },
+    },
   });
   for (const name of positionals) {
     if (!known.includes(name)) throw new Error(`no scenario ${name}: ${known.join(", ")}`);
   }
-  const rounds = Number(values.rounds ?? roundsDefault);
-  if (!Number.isInteger(rounds) || rounds < 1 || rounds > roundsMax) {
-    throw new Error(`--rounds takes a whole number from 1 to ${roundsMax}`);
-  }
-  return { scenarios: positionals, rounds, profile: values.profile ?? false };
+  const finished = whole("finished", values.finished, finishedMax);
+  return {
+    scenarios: positionals,
+    rounds: whole("rounds", values.rounds, roundsMax) ?? roundsDefault,
+    ...(finished === undefined ? {} : { finished }),
+    profile: values.profile ?? false,
+  };
+}
+
+function whole(name: string, text: string | undefined, max: number): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 1 && value <= max) return value;
+  throw new Error(`--${name} takes a whole number from 1 to ${max}`);
 }

@@ -1,6 +1,8 @@
 /** Where the time goes, from the profiles that Node writes with `--cpu-prof`: self time by function and by package. */
 
 export type CpuProfile = {
+  /** Microseconds on the monotonic clock. */
+  readonly startTime: number;
   readonly nodes: readonly ProfileNode[];
   /** The node that was running at each sample, and the microseconds to the sample before it. */
   readonly samples: readonly number[];
@@ -21,17 +23,23 @@ export type SelfTimes = {
   readonly byPackage: readonly SelfTime[];
 };
 
-/** Of all threads together; highest first. */
-export function selfTimes(profiles: readonly CpuProfile[], root: string): SelfTimes {
+/** Of all threads together, from `fromUs` on the monotonic clock: starting up is not what is asked. Highest first. */
+export function selfTimes(
+  profiles: readonly CpuProfile[],
+  root: string,
+  fromUs = Number.NEGATIVE_INFINITY,
+): SelfTimes {
   const byFunction = new Map<string, number>();
   const byPackage = new Map<string, number>();
   let busyUs = 0;
-  for (const { nodes, samples, timeDeltas } of profiles) {
+  for (const { nodes, samples, timeDeltas, startTime } of profiles) {
+    let atUs = startTime;
     const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
     for (const [index, id] of samples.entries()) {
       const frame = frames.get(id);
       const us = timeDeltas[index] ?? 0;
-      if (frame === undefined || frame.functionName === "(idle)") continue;
+      atUs += us;
+      if (atUs < fromUs || frame === undefined || frame.functionName === "(idle)") continue;
       busyUs += us;
       add(byFunction, functionOf(frame, root), us);
       add(byPackage, packageOf(frame, root), us);

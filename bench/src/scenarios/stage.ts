@@ -6,7 +6,7 @@
  */
 import { type Book } from "../load/book.ts";
 import { Books } from "../load/books.ts";
-import { type Counts, countFaults, drained } from "../load/drain.ts";
+import { type Counts, countFaults, drained, overloaded } from "../load/drain.ts";
 import { type Manners, Sink } from "../load/sink.ts";
 import {
   type StartOptions,
@@ -20,6 +20,8 @@ export type StageOptions = {
   readonly rounds: number;
   /** Posthaste, wherever it is started, profiles itself into this folder. */
   readonly profilePath?: string;
+  /** Finished messages to begin with, whatever time that takes; absent: as many as fit. */
+  readonly finishedWanted?: number;
 };
 
 export class Stage {
@@ -28,12 +30,14 @@ export class Stage {
   readonly faults: string[] = [];
   /** Messages of Posthaste that came, in all jobs. */
   arrived = 0;
+  readonly finishedWanted: number | undefined;
   readonly #deadline: number;
   readonly #rounds: number;
   readonly #startOptions: StartOptions;
-  readonly #open: { stop(): Promise<void> }[] = [];
+  readonly #open: { stop(): Promise<void>; output?(): string }[] = [];
 
-  constructor({ budgetMs, rounds, profilePath }: StageOptions) {
+  constructor({ budgetMs, rounds, profilePath, finishedWanted }: StageOptions) {
+    this.finishedWanted = finishedWanted;
     this.#deadline = performance.now() + budgetMs;
     this.#rounds = rounds;
     this.#startOptions = profilePath === undefined ? {} : { profilePath };
@@ -60,10 +64,15 @@ export class Stage {
 
   /** Undefined, and a loud note, when it cannot be started here. */
   async start(name: SystemName, start: StartSystem): Promise<System | undefined> {
+    const system = await this.attempt(name, () => start(this.#startOptions));
+    if (system !== undefined) this.#open.push(system);
+    return system;
+  }
+
+  /** Something that needs a system to start; undefined, and a loud note, when it does not. */
+  async attempt<T>(name: SystemName, work: () => Promise<T>): Promise<T | undefined> {
     try {
-      const system = await start(this.#startOptions);
-      this.#open.push(system);
-      return system;
+      return await work();
     } catch (error) {
       this.say(Error.isError(error) ? error.message : String(error));
       this.note(`${name} was NOT measured: it did not start here`);
@@ -107,12 +116,24 @@ export class Stage {
   async settle(who: string, book: Book, drainMsMax?: number): Promise<Counts> {
     const counts = await drained(this.books, book, drainMsMax);
     for (const fault of countFaults(who, counts)) this.fault(fault);
+    const refused = counts.refusals.get(overloaded);
+    if (refused !== undefined) {
+      this.note(`${who} refused ${refused} of ${counts.sent} messages with ${overloaded}`);
+    }
     if (who.startsWith("posthaste")) this.arrived += counts.arrived;
     return counts;
   }
 
+  async stopAll(): Promise<void> {
+    for (const one of this.#open.splice(0).reverse()) {
+      await one.stop();
+      const output = this.faults.length === 0 ? undefined : one.output?.();
+      if (output) this.say(`its last words: ${output}`);
+    }
+  }
+
   async close(): Promise<void> {
-    for (const one of this.#open.reverse()) await one.stop();
+    await this.stopAll();
     if (this.books.strays > 0)
       this.fault(`${this.books.strays} messages arrived that nobody waited for`);
   }

@@ -2,6 +2,7 @@
 import { burst } from "./burst.ts";
 import { destinations } from "./destinations.ts";
 import { flowKey } from "./flow-key.ts";
+import { growth } from "./growth.ts";
 import { urlGroup } from "./group.ts";
 import { instrument } from "./instrument.ts";
 import { latency } from "./latency.ts";
@@ -16,6 +17,7 @@ export const scenarios: readonly Scenario[] = [
   where,
   latency,
   timers,
+  growth,
   burst,
   destinations,
   flowKey,

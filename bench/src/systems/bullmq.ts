@@ -22,5 +22,5 @@ export async function startBullMq(): Promise<System> {
     await redis.stop();
     data.remove();
   };
-  return { name: "BullMQ", port, pids: [child.pid, redis.pid], stop };
+  return { name: "BullMQ", port, pids: [child.pid, redis.pid], stop, output: () => child.output };
 }

@@ -29,7 +29,7 @@ export class Child {
     this.name = name;
     this.#process = spawn(file, args, {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, ...env },
+      env: { ...inheritedEnvironment(), ...env },
       ...(argv0 === undefined ? {} : { argv0 }),
     });
     running.add(this.#process);
@@ -82,4 +82,10 @@ export class Child {
     await this.#ended;
     clearTimeout(timer);
   }
+}
+
+/** A setting of the shell must not change what is measured. */
+function inheritedEnvironment(): NodeJS.ProcessEnv {
+  const isOurs = ([name]: readonly [string, unknown]) => name.startsWith("POSTHASTE_");
+  return Object.fromEntries(Object.entries(process.env).filter((entry) => !isOurs(entry)));
 }

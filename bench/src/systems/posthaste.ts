@@ -42,7 +42,7 @@ export async function startPosthaste(options: PosthasteOptions = {}): Promise<Sy
     data?.remove();
     throw error;
   }
-  return { name: "posthaste", port, pids: [child.pid], stop };
+  return { name: "posthaste", port, pids: [child.pid], stop, output: () => child.output };
 }
 
 function profiling(path: string | undefined): readonly string[] {

@@ -13,5 +13,11 @@ export async function startRelay(): Promise<System> {
     args: [join(import.meta.dirname, "../peers/relay.ts"), String(port)],
   });
   await child.ready(() => answersOk(`http://127.0.0.1:${port}/readyz`), startMsMax);
-  return { name: "bare relay", port, pids: [child.pid], stop: () => child.stop() };
+  return {
+    name: "bare relay",
+    port,
+    pids: [child.pid],
+    stop: () => child.stop(),
+    output: () => child.output,
+  };
 }

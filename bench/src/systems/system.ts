@@ -9,6 +9,8 @@ export type System = {
   /** All processes that do its work, a server it needs included. */
   readonly pids: readonly number[];
   stop(): Promise<void>;
+  /** The end of what it has written. */
+  output?(): string;
 };
 
 export type StartOptions = {

@@ -21,13 +21,7 @@ export {
 export { type EndpointEntry, endpoints } from "./documents/endpoints.ts";
 export { renderErrors } from "./documents/errors.ts";
 export { renderOpenApi } from "./documents/openapi.ts";
-export {
-  type ErrorBody,
-  type FaultAnswer,
-  faultAnswer,
-  faultCatalogue,
-  type FaultEntry,
-} from "./faults/catalogue.ts";
+export { faultCatalogue, type FaultEntry } from "./faults/catalogue.ts";
 export { parsePublish } from "./headers/parse-publish.ts";
 export { type FlatHeaders, type PublishInput } from "./headers/publish-input.ts";
 export { type CancelQuery, parseCancelQuery } from "./queries/cancel-query.ts";
@@ -50,10 +44,9 @@ export {
 } from "./representations/log-entry.ts";
 export { type MessageJson, messageJson, type ReadView } from "./representations/message.ts";
 export {
-  type Published,
+  type PublishResult,
   type PublishResultJson,
   publishResultJson,
-  publishStatus,
 } from "./representations/publish-result.ts";
 export { type GroupJson, groupJson } from "./representations/url-group.ts";
 export { dialects, type DialectNames } from "./wire/dialects.ts";

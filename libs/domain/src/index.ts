@@ -30,13 +30,12 @@ export {
   inWorkingOrder,
 } from "./message/follow-up.ts";
 export { createdEvent, eventsOf, type LogEvent, type LogState, logStates, rankOf } from "./message/log.ts";
+export { type HeaderPair, type Headers } from "./message/headers.ts";
 export {
   type CallbackPlan,
   type Dialect,
   type FanOut,
   type FinishedKind,
-  type HeaderPair,
-  type Headers,
   type InState,
   isFinished,
   isIn,

@@ -1,20 +1,32 @@
-import { epochStart, recordingLog, seededRandom, virtualClock } from "@posthaste/testing";
-import { describeMessageStore } from "@posthaste/testing/contract";
-import { openEmbedded } from "./embedded.ts";
+/** Every port of this package against its contract, in memory and in a file. */
+import {
+  describeAccounts,
+  describeDeadLetters,
+  describeEventBus,
+  describeGroups,
+  describeMessageLog,
+  describeMessageStore,
+  describeTokenStore,
+} from "@posthaste/testing/contract";
+import { newDirectory, openIn } from "./testing/opened.ts";
 
-describeMessageStore("embedded", async () => {
-  const clock = virtualClock(epochStart);
-  const embedded = openEmbedded({
-    dataDir: ":memory:",
-    clock,
-    random: seededRandom(1),
-    log: recordingLog(),
-  });
-  return {
-    store: embedded.messages,
-    ids: embedded.ids,
-    now: () => clock.now(),
-    advance: (ms) => clock.advance(ms),
-    close: () => embedded.close(),
-  };
-});
+const open = (dataDir: string) => async () => {
+  const { clock, messages, close, ...ports } = openIn(dataDir);
+  const now = (): number => clock.now();
+  const advance = (ms: number): Promise<void> => clock.advance(ms);
+  return { ...ports, store: messages, now, advance, close: () => close() };
+};
+
+describeMessageStore("embedded", open(":memory:"));
+describeTokenStore("embedded", open(":memory:"));
+describeGroups("embedded", open(":memory:"));
+describeAccounts("embedded", open(":memory:"));
+describeDeadLetters("embedded", open(":memory:"));
+describeMessageLog("embedded", open(":memory:"));
+describeEventBus("embedded", open(":memory:"));
+
+// Lists read through a connection of their own here.
+const openFile = () => open(newDirectory())();
+describeDeadLetters("embedded in a file", openFile);
+describeMessageLog("embedded in a file", openFile);
+describeMessageStore("embedded in a file", openFile);

@@ -1,5 +1,6 @@
 /** All storage and bus ports of one process, over one data directory. */
 import { mkdirSync } from "node:fs";
+import { type DatabaseSync } from "node:sqlite";
 import {
   type Accounts,
   type Clock,
@@ -14,20 +15,29 @@ import {
   type TokenStore,
 } from "@posthaste/ports";
 import { openAccounts } from "./accounts.ts";
+import { openArchive } from "./archive.ts";
 import { openBus } from "./bus.ts";
-import { openDatabase } from "./database/open.ts";
+import { openCheckpoints } from "./database/checkpoints.ts";
+import { sqliteCode } from "./database/failures.ts";
+import { type Database, openDatabase } from "./database/open.ts";
 import { integer } from "./database/rows.ts";
 import { Writer } from "./database/writer.ts";
+import { openDeadLetters } from "./dead-letters.ts";
+import { openFreeSpace } from "./disk/free-space.ts";
+import { openReserve } from "./disk/reserve.ts";
+import { openGroups } from "./groups.ts";
 import { openLanes } from "./lanes.ts";
 import { openLetters } from "./letters.ts";
 import { openEvents } from "./log/events.ts";
+import { openMessageLog } from "./log/message-log.ts";
 import { openBacklog } from "./messages/backlog.ts";
 import { openConfigurations } from "./messages/configurations.ts";
 import { openFinished } from "./messages/finished.ts";
 import { openNames } from "./messages/names.ts";
 import { openOutbox } from "./messages/outbox.ts";
+import { type Rooms } from "./messages/rooms.ts";
 import { openMessageStore } from "./messages/store.ts";
-import { openIds, openPositions } from "./positions.ts";
+import { openIds, openPositions, type Positions } from "./positions.ts";
 import { recover, type Recovered } from "./recovery.ts";
 import { openTenantKeys } from "./tenants.ts";
 import { openTokenStore } from "./tokens/token-store.ts";
@@ -43,10 +53,15 @@ export type EmbeddedOptions = {
   readonly schedule?: (task: () => void) => void;
   /** The store has failed and takes nothing more: the process should end, non-zero. */
   readonly fatal?: (error: Error) => void;
+  /** Size of the file that is given up when the disk is full. Default 64 MiB; 0 for none. */
+  readonly reserveBytes?: number;
 };
 
 export type Embedded = {
   readonly messages: MessageStore;
+  readonly log: MessageLog;
+  readonly deadLetters: DeadLetters;
+  readonly groups: Groups;
   readonly accounts: Accounts;
   readonly tokens: TokenStore;
   readonly bus: EventBus;
@@ -60,30 +75,61 @@ export type Embedded = {
 
 /** Throws with one clear line when the directory is in use, the file is damaged or newer, or SQLite is too old. */
 export function openEmbedded(options: EmbeddedOptions): Embedded {
-  const { dataDir, clock, random, log } = options;
+  const { dataDir, clock, random, log, schedule = setImmediate } = options;
   if (dataDir !== ":memory:") mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const database = openDatabase(dataDir);
-  const { db } = database;
+  const { db, reader } = database;
+  const disk = openDisk(options, database);
   const writer = new Writer(db, {
-    schedule: options.schedule ?? setImmediate,
-    makeRoom: () => false,
-    fatal: options.fatal ?? ((error) => log.error("store.failed", { error })),
+    schedule,
+    makeRoom: disk.makeRoom,
+    afterCommit: database.inMemory ? () => undefined : openCheckpoints(db, log),
+    fatal: (error) => {
+      if (sqliteCode(error.cause) === "damaged") database.suspect();
+      log.error("store.failed", { error });
+      options.fatal?.(error);
+    },
   });
+  const { rooms, positions, recovered } = openRooms(options, db, writer);
+  const archive = openArchive(db, rooms.names, rooms.configurations);
+  const breathe = (): Promise<void> => new Promise((resolve) => schedule(resolve));
+  return {
+    messages: openMessageStore(rooms, disk.checkRoom),
+    log: openMessageLog(rooms, archive, reader, breathe),
+    deadLetters: openDeadLetters(rooms, archive, reader, breathe),
+    groups: openGroups(db, writer, clock, random),
+    accounts: openAccounts(db, writer, rooms.tenants),
+    tokens: openTokenStore(writer, clock, rooms.windows),
+    bus: openBus(clock, log),
+    ids: openIds(positions, random),
+    recovered,
+    commits: () => writer.commits,
+    close: async () => {
+      writer.close();
+      await disk.close();
+      database.close();
+    },
+  };
+}
+
+function openRooms(
+  { clock, log }: EmbeddedOptions,
+  db: DatabaseSync,
+  writer: Writer,
+): { readonly rooms: Rooms; readonly positions: Positions; readonly recovered: Recovered } {
   const finished = openFinished();
   const backlog = openBacklog();
   const recovered = recover(db, clock, backlog, finished);
   const positions = openPositions(clock, lastPosition(db));
-  const tenants = openTenantKeys(db, writer);
-  const windows = openWindows(db, clock);
   const rooms = {
     db,
     writer,
     clock,
     log,
-    tenants,
-    windows,
     finished,
     backlog,
+    tenants: openTenantKeys(db, writer),
+    windows: openWindows(db, clock),
     names: openNames(db, positions),
     configurations: openConfigurations(db),
     outbox: openOutbox(db),
@@ -91,22 +137,30 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
     events: openEvents(db),
     letters: openLetters(db),
   };
-  return {
-    messages: openMessageStore(rooms, () => undefined),
-    accounts: openAccounts(db, writer, tenants),
-    tokens: openTokenStore(writer, clock, windows),
-    bus: openBus(clock, log),
-    ids: openIds(positions, random),
-    recovered,
-    commits: () => writer.commits,
-    close: async () => {
-      writer.close();
-      database.close();
-    },
-  };
+  return { rooms, positions, recovered };
 }
 
-function lastPosition(db: ReturnType<typeof openDatabase>["db"]): number {
+type Disk = { readonly checkRoom: () => void; readonly makeRoom: () => boolean; readonly close: () => Promise<void> };
+
+function openDisk({ dataDir, clock, log, reserveBytes = reserveBytesDefault }: EmbeddedOptions, database: Database): Disk {
+  if (database.inMemory) return { checkRoom: () => undefined, makeRoom: () => false, close: () => Promise.resolve() };
+  const reserve = openReserve(dataDir, reserveBytes);
+  let building = reserve.build();
+  const checkRoom = openFreeSpace(dataDir, clock, (nearlyFull) => {
+    log.warn(nearlyFull ? "store.disk_nearly_full" : "store.disk_has_room", {});
+    if (!nearlyFull) building = reserve.build();
+  });
+  const makeRoom = (): boolean => {
+    const made = reserve.giveUp();
+    if (made) log.error("store.reserve_given_up", { dataDir });
+    return made;
+  };
+  return { checkRoom, makeRoom, close: () => building };
+}
+
+const reserveBytesDefault = 64 * 1024 * 1024;
+
+function lastPosition(db: DatabaseSync): number {
   const row = db
     .prepare(`
       SELECT max(coalesce((SELECT max(position) FROM messages), 0),

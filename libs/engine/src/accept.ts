@@ -30,9 +30,8 @@ import {
   type MessageStore,
   type TokenStore,
 } from "@posthaste/ports";
-import { announce } from "./announce.ts";
+import { announceUnheard } from "./announce.ts";
 import { claimKeys } from "./deduplicate.ts";
-import { publishToGroup } from "./fan-out.ts";
 
 export type AcceptPorts = {
   readonly messages: MessageStore;
@@ -47,14 +46,7 @@ export type AcceptPorts = {
 
 export type Published = { readonly messageId: MessageId; readonly url: string; readonly deduplicated: boolean };
 
-/** One answer for a URL, one per endpoint for a group. Rejects when the store does: the outcome is then unknown. */
-export function publish(ports: AcceptPorts, command: PublishCommand): Promise<Published | readonly Published[] | Fault> {
-  return command.destination.kind === "url"
-    ? publishToUrl(ports, command, command.destination.url)
-    : publishToGroup(ports, command, command.destination.name);
-}
-
-async function publishToUrl(ports: AcceptPorts, command: PublishCommand, url: string): Promise<Published | Fault> {
+export async function publishToUrl(ports: AcceptPorts, command: PublishCommand, url: string): Promise<Published | Fault> {
   if (!command.deduplication) {
     const id = ports.ids.next();
     await insert(ports, command, url, id, []);
@@ -100,6 +92,6 @@ async function insert(
   }
   if (!isNew) return false;
   if (reserved && isIn(record, "claimed")) local.run(record);
-  else void announce(ports, [record]);
+  else announceUnheard(ports, [record]);
   return true;
 }

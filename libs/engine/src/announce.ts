@@ -19,6 +19,11 @@ export async function announce(ports: { bus: EventBus; clock: Clock }, records: 
   ]);
 }
 
+/** For a caller that does not wait for its hints: one that the bus refuses is made up for by the alarm, and must not end the process. */
+export function announceUnheard(ports: { bus: EventBus; clock: Clock }, records: readonly MessageRecord[]): void {
+  announce(ports, records).catch(() => undefined);
+}
+
 /** The lane has a free slot, or someone new in line. */
 export const wakeLane = (lane: LaneId, at: number): WakeEvent => ({ shard: shardOf(lane), at, lane });
 

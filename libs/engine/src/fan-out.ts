@@ -21,7 +21,7 @@ import {
 } from "@posthaste/domain";
 import { type Clock, type DeduplicationEntry, type EventBus, type Groups, type MessageStore } from "@posthaste/ports";
 import { type AcceptPorts, type Published } from "./accept.ts";
-import { announce } from "./announce.ts";
+import { announce, announceUnheard } from "./announce.ts";
 import { claimKeys } from "./deduplicate.ts";
 
 export async function publishToGroup(
@@ -45,8 +45,9 @@ export async function publishToGroup(
 type Answers = { readonly published: readonly Published[]; readonly entries: readonly DeduplicationEntry[] };
 
 /**
- * The children's ids are known before they exist. An endpoint whose key another publish holds pending counts as its
- * duplicate: the id that it answers with is about to exist.
+ * The children's ids are known before they exist. A key that stays pending names a child of a parent that may never be
+ * inserted, and only its own publish knows that parent: such a publish has to be repeated, and is answered when the key
+ * is confirmed or has run out.
  */
 async function answersOf(
   ports: AcceptPorts,
@@ -62,10 +63,10 @@ async function answersOf(
   const asked = keys.flatMap((key, i) => entryOf(key, ids[i]));
   const claimed = await claimKeys(ports, asked);
   if (isFault(claimed)) return claimed;
-  const published = endpoints.map(({ url }, i) => {
-    const verdict = claimed[i];
-    return answer(verdict?.id, url, verdict?.kind === "duplicate" || verdict?.takenOver === true);
-  });
+  if (claimed.some((verdict) => verdict.kind === "insert" && verdict.takenOver)) {
+    return fault("outcome_unknown", "another publish with this deduplication id is under way; repeat with the same one");
+  }
+  const published = endpoints.map(({ url }, i) => answer(claimed[i]?.id, url, claimed[i]?.kind === "duplicate"));
   return { published, entries: asked.filter((_, i) => published[i]?.deduplicated === false) };
 }
 
@@ -89,7 +90,7 @@ async function insertParent(
   const fanOut = { group: group.name, chunks: group.chunks, endpointCount: published.length, skipped };
   const record = accept(parentMessage(command, fanOut, parent, now), now);
   await ports.messages.insert([entries.length > 0 ? { record, deduplication: entries } : { record }]);
-  void announce(ports, [record]);
+  announceUnheard(ports, [record]);
 }
 
 export type ExpandPorts = {

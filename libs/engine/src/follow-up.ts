@@ -3,6 +3,7 @@
  * safe (decisions.md 1). Whoever runs it, however often, the same things come to exist: all ids are derived.
  */
 import {
+  type AttemptFact,
   type FollowUp,
   type Message,
   type MessageRecord,
@@ -32,12 +33,15 @@ export async function followUp(ports: FollowUpPorts, outboxes: readonly Outbox[]
   await clear(ports, outboxes);
 }
 
-/** What the deliverer does itself after a settle, so that dead letter and fact are safe without another hop; callbacks are left to their dispatcher. */
-export async function tellSettled(ports: FollowUpPorts, outbox: Outbox): Promise<void> {
-  const items = outbox.items.filter(({ kind }) => kind === "deadLetter" || kind === "fact");
-  const own = [{ message: outbox.message, items }];
+/**
+ * What the deliverer does itself after a settle: dead letter and fact are made safe without another hop. Callbacks are
+ * left to their dispatcher, who hears of them through the fact, also where the store has made that safe already.
+ */
+export async function tellSettled(ports: FollowUpPorts, settled: Outbox & { readonly fact: AttemptFact | undefined }): Promise<void> {
+  const { message, items, fact } = settled;
+  const own = [{ message, items: items.filter(({ kind }) => kind === "deadLetter" || kind === "fact") }];
   await insertDeadLetters(ports, own);
-  await publishFacts(ports, own);
+  if (fact) await publishFacts(ports, [{ message, items: [fact] }]);
   await clear(ports, own);
 }
 

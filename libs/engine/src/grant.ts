@@ -47,12 +47,16 @@ async function remember({ messages, tokens }: GrantPorts, lane: LaneRow): Promis
   await tokens.restore(lane.id, await messages.slotHolders(lane.id), lane.window);
 }
 
+/** A slot whose message was promoted by another granter meanwhile is that message's own: releasing it would let one too many run. */
 async function giveUnusedBack(
-  { tokens }: GrantPorts,
+  { messages, tokens }: GrantPorts,
   lane: LaneId,
   granted: readonly MessageId[],
   promoted: ReadonlySet<MessageId>,
 ): Promise<void> {
   const unused = granted.filter((id) => !promoted.has(id));
-  if (unused.length > 0) await tokens.release(lane, unused);
+  if (unused.length === 0) return;
+  const holders = new Set((await messages.slotHolders(lane)).map(({ id }) => id));
+  const free = unused.filter((id) => !holders.has(id));
+  if (free.length > 0) await tokens.release(lane, free);
 }

@@ -1,4 +1,5 @@
-export { type AcceptPorts, publish, type Published } from "./accept.ts";
+export { type AcceptPorts, type Published } from "./accept.ts";
+export { publish } from "./publish.ts";
 export { announce, hintOf, wakeLane } from "./announce.ts";
 export { cancelMessages, type CancelPorts } from "./cancel.ts";
 export { expandParent, type ExpandPorts } from "./fan-out.ts";

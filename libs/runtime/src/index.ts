@@ -37,3 +37,9 @@ export {
 } from "./authenticate/credentials.ts";
 export { createFailureLimit, type FailureLimit } from "./authenticate/failure-limit.ts";
 export { createCursors, type Cursors, type CursorScope } from "./cursor.ts";
+export { configSchemas, type ConfigOf, type ServiceName } from "./config/services.ts";
+export { renderConfiguration } from "./config/document.ts";
+export { dumpConfig } from "./config/dump.ts";
+export { type Environment, loadConfig, type Loaded } from "./config/load.ts";
+export { readConfig } from "./config/read.ts";
+export { type Profile } from "./config/variable.ts";

@@ -11,6 +11,7 @@ export class Connection {
   call: { abort(): void } | undefined;
   readonly #client: Client;
   #socket: Socket | undefined;
+  #keptInTurn = -1;
   #dial: { cancel(): void } | undefined;
 
   constructor(
@@ -30,8 +31,18 @@ export class Connection {
     this.#client.on("disconnect", () => disconnected(this));
   }
 
+  /**
+   * A destination that closes after its answer without a word is noticed one poll after the answer at the earliest,
+   * and undici looks only until this turn's end. So a connection that was kept in this turn rests until the next:
+   * without that, a call made as soon as another ends would often be lost with the connection.
+   */
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
-    this.#client.dispatch(options, handler);
+    if (this.#keptInTurn === turn) setImmediate(() => this.#client.dispatch(options, handler));
+    else this.#client.dispatch(options, handler);
+  }
+
+  rest(): void {
+    this.#keptInTurn = currentTurn();
   }
 
   /** False: an answer came before all of the request was sent, and the rest would stand before the next one. */
@@ -43,6 +54,21 @@ export class Connection {
     this.#dial?.cancel();
     await this.#client.destroy();
   }
+}
+
+/** Turns of the event loop, counted only while connections are kept: one immediate for all of a turn. */
+let turn = 0;
+let isTurnEnding = false;
+
+function currentTurn(): number {
+  if (!isTurnEnding) {
+    isTurnEnding = true;
+    setImmediate(() => {
+      isTurnEnding = false;
+      turn++;
+    });
+  }
+  return turn;
 }
 
 const clientOptions: Client.Options = {

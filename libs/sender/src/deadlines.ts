@@ -2,8 +2,9 @@
  * Owns the one timer behind all deadlines of a sender. Calls come and go thousands of times a second and almost none
  * reaches its deadline, so adding and removing are cheap and the rare ring looks at all of them.
  *
- * 1. A deadline expires once, at most `graceMs` after its time, or is removed before.
- * 2. Rings are at least `ringMsMin` apart, so that they cost a bounded share of a core; no timer is longer than an hour.
+ * 1. A deadline expires once, at most 50 ms after its time, or is removed before.
+ * 2. A process that was held up reads what came in meanwhile before anything expires.
+ * 3. Rings are at least `ringMsMin` apart, so that they cost a bounded share of a core; no timer is longer than an hour.
  */
 import { type Clock } from "@posthaste/ports";
 
@@ -14,12 +15,14 @@ export interface Deadline {
 }
 
 const ringMsMin = 20;
+const heldUpMs = 100;
 const timerMsMax = 3_600_000;
 
 export class Deadlines {
   readonly #clock: Clock;
   readonly #pending = new Set<Deadline>();
   #armedFor = Infinity;
+  #ringsAt = Infinity;
   #disarm: () => void = () => undefined;
 
   constructor(clock: Clock) {
@@ -44,13 +47,17 @@ export class Deadlines {
   #arm(at: number): void {
     this.#disarm();
     this.#armedFor = at;
-    const waitMs = Math.max(at - this.#clock.now(), ringMsMin);
-    this.#disarm = this.#clock.after(Math.min(waitMs, timerMsMax), () => this.#ring());
+    const now = this.#clock.now();
+    const waitMs = Math.min(Math.max(at - now, ringMsMin), timerMsMax);
+    this.#ringsAt = now + waitMs;
+    this.#disarm = this.#clock.after(waitMs, () => this.#ring());
   }
 
   #ring(): void {
-    this.#armedFor = Infinity;
     const now = this.#clock.now();
+    // Timers come before sockets in a turn: an answer may have been waiting longer than its deadline has.
+    if (now - this.#ringsAt > heldUpMs) return this.#arm(now);
+    this.#armedFor = Infinity;
     let nearest = Infinity;
     for (const deadline of this.#pending) {
       if (deadline.at > now) {

@@ -32,7 +32,7 @@ import {
 } from "./failure.ts";
 import { type Names } from "./names.ts";
 
-export type Dialled = (...result: [null, Socket] | [DialFailure, null]) => void;
+type Dialled = (...result: [null, Socket] | [DialFailure, null]) => void;
 
 export interface Dialer {
   dial(target: DestinationUrl, dialled: Dialled): { cancel(): void };

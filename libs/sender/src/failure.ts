@@ -44,7 +44,7 @@ export function requestFailure(error: unknown): Outcome {
   // A message that cannot be written must end some day: as a failure of ours it would be tried for ever.
   if (unwritableCodes.has(code))
     return unreachableBy("protocol_error", `the request cannot be written: ${messageOf(error)}`);
-  if (code.startsWith("HPE_") || protocolMessages.has(messageOf(error)))
+  if (isParserError(error) || protocolMessages.has(messageOf(error)))
     return unreachableBy("protocol_error", `the answer is not HTTP/1.1: ${messageOf(error)}`);
   if (code.startsWith("ERR_SSL") || code.startsWith("ERR_TLS")) return tlsFailure(error);
   if (code === "ERR_ASSERTION") return infrastructure("internal", messageOf(error));
@@ -53,6 +53,11 @@ export function requestFailure(error: unknown): Outcome {
     `the connection broke before an answer: ${nameOf(error)}`,
   );
 }
+
+/** By name, since undici leaves its code undefined; once a length was read, the same is said with another class. */
+const isParserError = (error: unknown): boolean =>
+  codeOf(error) === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH" ||
+  (Error.isError(error) && error.name === "HTTPParserError");
 
 const unwritableCodes: ReadonlySet<string> = new Set([
   "UND_ERR_INVALID_ARG",

@@ -80,8 +80,9 @@ export class OriginPool {
   }
 
   keep(connection: Connection): void {
-    if (this.#all.has(connection) && connection.isDrained) this.#idle.push(connection);
-    else this.drop(connection);
+    if (!this.#all.has(connection) || !connection.isDrained) return this.drop(connection);
+    connection.rest();
+    this.#idle.push(connection);
   }
 
   drop(connection: Connection): void {

@@ -17,6 +17,13 @@ export {
 } from "./builders/message.ts";
 export { aborted, anAnswer, anAttempt, aTimeout, ourFailure } from "./builders/outcome.ts";
 export { anEndpoint, someEndpoints } from "./builders/url-group.ts";
+export {
+  answer,
+  type Destination,
+  openDestination,
+  type Received,
+  type Respond,
+} from "./destination.ts";
 export { type LogLine, type RecordingLog, recordingLog } from "./recording-log.ts";
 export { type Dice, dice, seededRandom } from "./seeded-random.ts";
 export { epochStart, type VirtualClock, virtualClock } from "./virtual-clock.ts";

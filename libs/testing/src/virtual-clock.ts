@@ -14,9 +14,9 @@ export const epochStart = 1_767_225_600_000;
 
 export type VirtualClock = Clock & {
   /** Moves time ahead by `ms`, running what falls due on the way. */
-  advance(ms: number): Promise<void>;
+  readonly advance: (ms: number) => Promise<void>;
   /** Moves time from timer to timer until none is armed; refuses to go on for more than `msMax`. */
-  runUntilIdle(msMax: number): Promise<void>;
+  readonly runUntilIdle: (msMax: number) => Promise<void>;
   /** Armed and not yet run: a test ends with none. */
   readonly armed: number;
 };

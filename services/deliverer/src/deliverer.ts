@@ -131,7 +131,8 @@ export class Deliverer implements LocalDelivery {
   #pump(): void {
     if (this.#claiming || this.#stopping) return;
     const taken: Hint[] = [];
-    while (taken.length < claimBatchMax) {
+    // An origin is asked for a slot only while the process has one: it would wait for one of its own to be freed, and it may have none.
+    while (taken.length < claimBatchMax && this.#slots.anyFree) {
       const hint = this.#buffer.take((origin) => this.#slots.isFree(origin));
       if (!hint) break;
       this.#slots.take(hint.origin);
@@ -279,7 +280,10 @@ export class Deliverer implements LocalDelivery {
       if (message.flowLane !== undefined) {
         await this.#ports.bus.publish("scheduler.wake", [wakeLane(message.flowLane, this.#ports.clock.now())]);
       }
-      if (left.length > 0) await tellSettled(this.#ports, { message, items: left });
+      if (left.length > 0) {
+        const fact = settlement.append.find((item) => item.kind === "fact");
+        await tellSettled(this.#ports, { message, items: left, fact });
+      }
     } catch (error) {
       // Nothing is lost: the outbox and the alarms are in the store.
       this.#ports.log.warn("follow-up.postponed", { id: attempt.record.message.id, error });
@@ -299,8 +303,8 @@ export class Deliverer implements LocalDelivery {
       epoch: record.epoch,
       outcome: outcome.kind,
       status: outcome.kind === "answered" ? outcome.status : undefined,
-      next: settlement.next.kind,
-      ms: clock.now() - startedAt,
+      state: settlement.next.kind,
+      elapsedMs: clock.now() - startedAt,
     });
   }
 

@@ -21,11 +21,14 @@ export type PublishParts = {
 type Response = ServerResponse<IncomingMessage>;
 type Result = Published | readonly Published[] | Fault;
 
-const route = "/v2/publish/";
+const route = "/v2/publish";
 
 /** Decided on the raw target: a router would normalise what belongs to the destination. */
-export const isPublish = (target: string): boolean =>
-  target.startsWith(route) || target.slice(0, route.length).toLowerCase() === route;
+export function isPublish(target: string): boolean {
+  if (!target.startsWith(route) && target.slice(0, route.length).toLowerCase() !== route) return false;
+  const next = target.charAt(route.length);
+  return next === "/" || next === "" || next === "?";
+}
 
 export function createPublish(parts: PublishParts): (req: IncomingMessage, res: Response) => Promise<void> {
   const { answers } = parts.door;

@@ -1,1 +1,1 @@
-export {};
+export { type SeedConfig, seedAccounts, type Seeded } from "./seed.ts";

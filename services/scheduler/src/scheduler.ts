@@ -61,7 +61,9 @@ export class Scheduler {
   #arm(at: number): void {
     if (this.#stopped || (this.#timer && this.#timer.at <= at)) return;
     this.#timer?.cancel();
-    const cancel = this.#ports.clock.after(Math.max(0, at - this.#ports.clock.now()), () => {
+    // A wake may tell of an alarm years ahead; a clock takes no such wait, and looking again does no harm.
+    const waitMs = Math.min(Math.max(0, at - this.#ports.clock.now()), lookAgainMsMax);
+    const cancel = this.#ports.clock.after(waitMs, () => {
       this.#timer = undefined;
       this.#ring();
     });

@@ -2,7 +2,6 @@
  * The six services in one process, over whatever adapters they are given. What lives apart in a cluster is joined here by
  * function calls: the deliverer is the gateway's local delivery, so that an insert may be the claim.
  */
-import { faultCatalogue } from "@posthaste/contract";
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
 import { createCompose, Deliverer } from "@posthaste/deliverer";
 import { type DestinationPolicy, owner, type Sha256Hex, shardCount } from "@posthaste/domain";
@@ -85,14 +84,13 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
       drainMs,
     },
   );
-  const statusOf = (code: keyof typeof faultCatalogue): number => faultCatalogue[code].status;
   const gateway = createGateway(
     { ...ports, retryDelays: delays, local: deliverer },
     {
       ...options,
       authenticator,
       trustedProxies: addressSet(options.trustedProxies),
-      answers: createAnswers({ statusOf, log, random, clock }),
+      answers: createAnswers({ log, random, clock }),
       admission: createAdmission({ clock, random, storeWaitMs: options.storeWaitMs }),
       cursors: createCursors({ secret: options.cursorSecret, clock }),
       readiness: createReadiness(),

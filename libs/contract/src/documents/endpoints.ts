@@ -2,7 +2,6 @@
 import { type FaultCode } from "@posthaste/domain";
 import * as z from "zod";
 import { removeEndpointsSchema, upsertEndpointsSchema } from "../bodies/endpoints.ts";
-import { cancelParameters } from "../queries/cancel-query.ts";
 import { deadLetterParameters } from "../queries/dead-letter-query.ts";
 import { logParameters } from "../queries/log-query.ts";
 import {
@@ -60,8 +59,8 @@ export const endpoints: readonly EndpointEntry[] = [
       },
       {
         status: 202,
-        says: "A duplicate: accepted, not sent",
-        schema: z.union([publishResultSchema, z.array(publishResultSchema)]),
+        says: "A duplicate: accepted, not sent. Elements of an array say so themselves",
+        schema: publishResultSchema,
       },
     ],
     faults: [
@@ -87,14 +86,6 @@ export const endpoints: readonly EndpointEntry[] = [
     summary: "Cancel a message",
     answers: [{ status: 202, says: "Cancelled", schema: cancelled }],
     faults: ["forbidden", "not_found"],
-  },
-  {
-    method: "delete",
-    path: "/v2/messages",
-    summary: "Cancel all messages that match; without parameters, all",
-    query: cancelParameters,
-    answers: [{ status: 202, says: "How many were cancelled", schema: cancelled }],
-    faults: ["malformed", "forbidden"],
   },
   {
     method: "post",
@@ -140,20 +131,6 @@ export const endpoints: readonly EndpointEntry[] = [
     query: deadLetterParameters,
     answers: [{ status: 200, says: "A page", schema: page("messages", deadLetterSchema) }],
     faults: ["malformed"],
-  },
-  {
-    method: "delete",
-    path: "/v2/dlq",
-    summary: "Remove all dead letters that match; without parameters, all",
-    query: deadLetterParameters,
-    answers: [
-      {
-        status: 200,
-        says: "How many were removed; a cursor when there may be more",
-        schema: z.object({ deleted: z.int(), cursor }),
-      },
-    ],
-    faults: ["malformed", "forbidden"],
   },
   {
     method: "get",

@@ -112,7 +112,11 @@ class Components {
   readonly schemas: Record<string, object> = {};
 
   content(schema: z.ZodType): object {
-    const { $schema: _, $defs, ...json } = z.toJSONSchema(z.object({ schema }), { override });
+    const {
+      $schema: _,
+      $defs,
+      ...json
+    } = z.toJSONSchema(z.object({ schema }), { override, io: "input" });
     for (const [id, definition] of Object.entries($defs ?? {})) {
       if (typeof definition === "object") this.schemas[id] = withoutId(definition);
     }

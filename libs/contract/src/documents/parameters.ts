@@ -23,5 +23,4 @@ export const parameterRules: Readonly<Record<string, string>> = {
   order: "earliestFirst or latestFirst; once",
   trimBody: "Bodies are cut at so many bytes; 0 or -1 leaves them out; once",
   groupBy: "messageId: one item for each message, 10 at most; once",
-  async: "Accepted and without effect",
 };

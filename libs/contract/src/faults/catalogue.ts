@@ -1,5 +1,8 @@
-/** The catalogue of faults: what each comes to on the wire (decisions.md 20). `docs/errors.md` is made from it. */
-import { type Fault, type FaultCode } from "@posthaste/domain";
+/**
+ * The catalogue of faults: what each comes to on the wire (decisions.md 20). `docs/errors.md` is made from it.
+ * The body of all is `{"error": text}`: some clients parse nothing else (protocol/qstash.md §1.0).
+ */
+import { type FaultCode } from "@posthaste/domain";
 
 export type FaultEntry = {
   readonly status: number;
@@ -81,17 +84,3 @@ export const faultCatalogue: Readonly<Record<FaultCode, FaultEntry>> = {
     retryAfter: 30,
   },
 };
-
-/** Always this shape: some clients parse nothing else (protocol/qstash.md §1.0). */
-export type ErrorBody = { readonly error: string };
-
-export type FaultAnswer = {
-  readonly status: number;
-  readonly retryAfter?: number;
-  readonly body: ErrorBody;
-};
-
-export function faultAnswer(fault: Fault): FaultAnswer {
-  const { status, retryAfter } = faultCatalogue[fault.fault];
-  return { status, ...(retryAfter !== undefined && { retryAfter }), body: { error: fault.text } };
-}

@@ -64,12 +64,13 @@ function policyOf(draft: PublishDraft, input: Bounds): Policy | Fault {
   const { message, redaction } = draft;
   const flow = flowOf(message);
   if (isFault(flow)) return flow;
-  const callback = callbackPlan(draft.callbackUrl, draft.callback, "Callback-");
+  const callback = callbackPlan(draft.callbackUrl, draft.callback, "Callback-", input);
   if (isFault(callback)) return callback;
   const failureCallback = callbackPlan(
     draft.failureCallbackUrl,
     draft.failureCallback,
     "Failure-Callback-",
+    input,
   );
   if (isFault(failureCallback)) return failureCallback;
   const retriesMax = message.retriesMax ?? input.plan.retriesDefault;
@@ -92,6 +93,7 @@ function callbackPlan(
   url: string | undefined,
   request: RequestDraft,
   family: string,
+  { plan }: Bounds,
 ): CallbackPlan | Fault | undefined {
   const flow = flowOf(request);
   if (isFault(flow)) return flow;
@@ -104,7 +106,7 @@ function callbackPlan(
     method: request.method ?? "POST",
     headers,
     delayMs: request.delayMs ?? 0,
-    ...(timeoutMs !== undefined && { timeoutMs }),
+    timeoutMs: timeoutMs ?? plan.timeoutMsMax,
     ...(retriesMax !== undefined && { retriesMax }),
     ...(retryDelay && { retryDelay: retryDelay.value }),
     ...(labels && { labels }),

@@ -7,7 +7,7 @@ import { type Bounds, type Field, type PublishDraft, type RequestDraft } from ".
 export type Handler = (field: Field, draft: PublishDraft, bounds: Bounds) => Fault | undefined;
 
 /** Whose request a header configures. A callback's headers are the message's, with the family before them. */
-export const families = [
+const families = [
   { prefix: "", of: (draft: PublishDraft): RequestDraft => draft.message },
   { prefix: "Callback-", of: (draft: PublishDraft): RequestDraft => draft.callback },
   { prefix: "Failure-Callback-", of: (draft: PublishDraft): RequestDraft => draft.failureCallback },

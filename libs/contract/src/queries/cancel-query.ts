@@ -9,7 +9,7 @@ export type CancelQuery = {
   readonly limit: number;
 };
 
-export const cancelParameters: ReadonlySet<string> = new Set([
+const cancelParameters: ReadonlySet<string> = new Set([
   ...messageFilterNames,
   "host",
   "path",

@@ -4,19 +4,19 @@ import { type JsonOf, type publishResultSchema } from "./schemas.ts";
 
 export type PublishResultJson = JsonOf<typeof publishResultSchema>;
 
-/** `deduplicated`: `id` is the earlier message's. */
-export type Published = {
-  readonly id: MessageId;
+export type PublishResult = {
+  /** The earlier message's, when this one is its duplicate. */
+  readonly messageId: MessageId;
   readonly url: string;
   readonly deduplicated: boolean;
 };
 
-export const publishResultJson = ({ id, url, deduplicated }: Published): PublishResultJson => ({
-  messageId: id,
+export const publishResultJson = ({
+  messageId,
+  url,
+  deduplicated,
+}: PublishResult): PublishResultJson => ({
+  messageId,
   url,
   ...(deduplicated && { deduplicated }),
 });
-
-/** 202 for a URL's duplicate; 200 otherwise, since a group may hold both. */
-export const publishStatus = (results: readonly Published[]): 200 | 202 =>
-  results.length > 0 && results.every(({ deduplicated }) => deduplicated) ? 202 : 200;

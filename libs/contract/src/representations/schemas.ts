@@ -77,7 +77,7 @@ export const logEntrySchema = z
   })
   .meta({ id: "LogEntry" });
 
-export const endpointSchema = z.object({
+const endpointSchema = z.object({
   url: z.string(),
   name: z.string().optional(),
 });

@@ -26,7 +26,7 @@ export type DestinationPolicy = {
   readonly ownOrigins: readonly OwnOrigin[];
 };
 
-export type OwnOrigin = { readonly host: string; readonly port: number };
+type OwnOrigin = { readonly host: string; readonly port: number };
 
 export type DestinationPolicySettings = {
   readonly allowLoopback?: boolean;
@@ -34,7 +34,7 @@ export type DestinationPolicySettings = {
   readonly allowPrivateCidrs?: readonly string[];
   readonly allowMetadata?: boolean;
   readonly anyPort?: boolean;
-  /** `host:port`, IPv6 in brackets. */
+  /** `host:port`, IPv6 in brackets. Port 0 (whatever is free) protects nothing: name the port once it is known. */
   readonly ownOrigins?: readonly string[];
 };
 
@@ -50,7 +50,7 @@ export function destinationPolicy(settings: DestinationPolicySettings): Destinat
   for (const text of settings.ownOrigins ?? []) {
     const url = URL.parse(`ws://${text}`);
     const port = Number(/:(\d+)$/.exec(text)?.[1]);
-    if (url === null || !(port > 0)) return fault("malformed", `not a host and a port: ${text}`);
+    if (url === null || !(port >= 0)) return fault("malformed", `not a host and a port: ${text}`);
     ownOrigins.push({ host: hostOf(url), port });
   }
   return {

@@ -21,7 +21,7 @@ function ownAlarm(state: MessageState, now: number): number | undefined {
     case "claimed":
       return state.leaseUntil;
     case "expanding":
-      return now + ringAheadMs;
+      return now;
     case "delivered":
     case "failed":
     case "canceled":

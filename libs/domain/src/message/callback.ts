@@ -1,8 +1,8 @@
 /** Callbacks: an attempt's answer as a new message (interface.md, Events). */
 import { callbackId, failureCallbackId, flowLaneId, shardOf } from "../shared/ids.ts";
-import { defaultPlan } from "../shared/plans.ts";
 import { type CallbackItem } from "./follow-up.ts";
-import { type CallbackPlan, type Headers, type Message, type Policy } from "./message.ts";
+import { type Headers } from "./headers.ts";
+import { type CallbackPlan, type Message, type Policy } from "./message.ts";
 import { inheritedRedaction } from "./redact.ts";
 
 /** The message that tells of `item`; the same id and body however often it is made. Undefined when no such callback was asked for. */
@@ -33,7 +33,7 @@ function callbackPolicy(source: Message, plan: CallbackPlan): Policy {
   const retryDelay = plan.retryDelay ?? source.policy.retryDelay;
   const redaction = inheritedRedaction(source);
   return {
-    timeoutMs: plan.timeoutMs ?? defaultPlan.timeoutMsMax,
+    timeoutMs: plan.timeoutMs,
     retriesMax: plan.retriesMax ?? source.policy.retriesMax,
     labels: plan.labels ?? source.policy.labels,
     ...(retryDelay !== undefined && { retryDelay }),

@@ -8,14 +8,11 @@ import { type FlowLimits } from "../lane/flow-control.ts";
 import { type GroupChunkId } from "../publish/url-group.ts";
 import { type LaneId, type MessageId, type Owner, type TenantId } from "../shared/ids.ts";
 import { type FollowUp } from "./follow-up.ts";
+import { type Headers } from "./headers.ts";
 
 export type Dialect = "service" | "upstash";
 export const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 export type Method = (typeof methods)[number];
-
-/** Pairs, never an object: names may repeat and may be called `__proto__`. */
-export type HeaderPair = readonly [name: string, value: string];
-export type Headers = readonly HeaderPair[];
 
 /** What is replaced by `REDACTED:<sha256>` in every read; delivery uses the originals. Header names are lower case. */
 export type Redaction = { readonly body: boolean; readonly headers: "all" | readonly string[] };
@@ -26,7 +23,7 @@ export type CallbackPlan = {
   readonly method: Method;
   readonly headers: Headers;
   readonly delayMs: number;
-  readonly timeoutMs?: number;
+  readonly timeoutMs: number;
   readonly retriesMax?: number;
   readonly retryDelay?: string;
   readonly labels?: readonly string[];

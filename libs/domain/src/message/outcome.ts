@@ -1,5 +1,5 @@
 /** What one HTTP call came to. The destination's doing costs a retry; ours never does (reliability.md P4). */
-import { type Headers } from "./message.ts";
+import { type Headers } from "./headers.ts";
 
 export type Answer = {
   readonly status: number;

@@ -1,5 +1,6 @@
 /** Redaction: `REDACTED:<SHA256 hex>` in place of a value, in every read; deliveries use the originals (interface.md, Service-Redact-Fields). */
-import { type CallbackPlan, type Headers, type Message, type Redaction } from "./message.ts";
+import { type Headers } from "./headers.ts";
+import { type CallbackPlan, type Message, type Redaction } from "./message.ts";
 
 /** SHA-256 in hex. The domain has no cryptography of its own. */
 export type Sha256Hex = (value: string | Uint8Array) => string;

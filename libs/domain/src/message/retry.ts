@@ -1,6 +1,12 @@
 /** When the next attempt is made: the default back-off, the caller's expression, or what the destination asked for. */
-import { backoffJitterMsMax, deferralMsMax, deferralMsMin, retryAfterMsMax, retryDelayMsMax } from "../shared/limits.ts";
-import { type Headers } from "./message.ts";
+import {
+  backoffJitterMsMax,
+  deferralMsMax,
+  deferralMsMin,
+  retryAfterMsMax,
+  retryDelayMsMax,
+} from "../shared/limits.ts";
+import { type Headers } from "./headers.ts";
 
 /** `min(86400, e^(2.5 n))` seconds before retry n, n = 1 for the first; jitter adds up to 1 s, never subtracts (decisions.md 21). */
 export function backoffMs(retried: number, chance: number): number {
@@ -8,13 +14,20 @@ export function backoffMs(retried: number, chance: number): number {
   return Math.round(seconds * 1_000 + chance * backoffJitterMsMax);
 }
 
-/** The value of a caller's expression as a delay: negative is none, at most a day. */
-export const clampRetryDelayMs = (value: number): number => Math.min(Math.max(Math.round(value), 0), retryDelayMsMax);
+/** The value of a caller's expression as a delay: negative, or no number, is none; at most a day. */
+export const clampRetryDelayMs = (value: number): number =>
+  Math.min(Math.max(Math.round(value) || 0, 0), retryDelayMsMax);
 
-export const deferralMs = (deferrals: number): number => Math.min(deferralMsMin * 2 ** Math.min(deferrals, 16), deferralMsMax);
+export const deferralMs = (deferrals: number): number =>
+  Math.min(deferralMsMin * 2 ** Math.min(deferrals, 16), deferralMsMax);
 
 /** In the order of precedence, protocol/qstash.md §2.3. */
-const waitHeaders = ["retry-after", "x-ratelimit-reset", "x-ratelimit-reset-requests", "x-ratelimit-reset-tokens"];
+const waitHeaders = [
+  "retry-after",
+  "x-ratelimit-reset",
+  "x-ratelimit-reset-requests",
+  "x-ratelimit-reset-tokens",
+];
 
 /** Milliseconds that the destination asked us to wait: 0 = at once; undefined = nothing asked, or nonsense, or more than 24 h. */
 export function requestedWaitMs(headers: Headers, now: number): number | undefined {
@@ -37,7 +50,16 @@ function parseWait(value: string, now: number): number | undefined {
   return parseGoDuration(value);
 }
 
-const goUnitMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1e3, m: 6e4, h: 36e5 };
+const goUnitMs: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1e3,
+  m: 6e4,
+  h: 36e5,
+};
 const goTextLengthMax = 64;
 
 function parseGoDuration(text: string): number | undefined {

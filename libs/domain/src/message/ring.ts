@@ -1,5 +1,11 @@
 /** Ringing: what the alarm of a record says when its time has come. Moves the alarm ahead, so that ringing twice does no harm. */
-import { type InState, type LiveKind, type MessageRecord, type MessageState, isFinished } from "./message.ts";
+import {
+  type InState,
+  type LiveKind,
+  type MessageRecord,
+  type MessageState,
+  isFinished,
+} from "./message.ts";
 import { alarmOf } from "./alarm.ts";
 import { ringAheadMs } from "../shared/limits.ts";
 import { unreachable } from "../shared/unreachable.ts";
@@ -33,7 +39,8 @@ function ringLive(record: InState<LiveKind>, now: number): Pick<Rung, "next" | "
       // It becomes `due`: rings at growing distances from now on, and is found by `pull` when its hint is dropped.
       return { next: { kind: "due", hints: 0 }, then: "hint" };
     case "due":
-      if (state.grantUntil !== undefined && state.grantUntil <= now) return { next: { kind: "waiting" }, then: "grant" };
+      if (state.grantUntil !== undefined && state.grantUntil <= now)
+        return { next: { kind: "waiting" }, then: "grant" };
       return { next: { ...state, hints: state.hints + 1 }, then: "hint" };
     case "claimed":
       return { next: state, then: state.leaseUntil <= now ? "hint" : "nothing" };

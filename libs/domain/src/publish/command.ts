@@ -1,6 +1,7 @@
 /** A publish as the caller meant it: parsed once at the door, trusted inside. */
 import { type TenantId } from "../shared/ids.ts";
-import { type Dialect, type Headers, type Method, type Policy } from "../message/message.ts";
+import { type Headers } from "../message/headers.ts";
+import { type Dialect, type Method, type Policy } from "../message/message.ts";
 
 export type Destination =
   | { readonly kind: "url"; readonly url: string }

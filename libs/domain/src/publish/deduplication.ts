@@ -14,13 +14,19 @@ export function deduplicationKeys(
 ): readonly DeduplicationKey[] {
   const { deduplication, destination, tenant } = command;
   if (!deduplication) return [];
-  const asked = deduplication.kind === "explicit" ? `id:${deduplication.id}` : `content:${contentHash(command, sha256)}`;
-  const keyed = (scope: string): DeduplicationKey => `${tenant}:${sha256(JSON.stringify([asked, scope]))}` as DeduplicationKey;
+  const asked =
+    deduplication.kind === "explicit"
+      ? `id:${deduplication.id}`
+      : `content:${contentHash(command, sha256)}`;
+  const keyed = (scope: string): DeduplicationKey =>
+    `${tenant}:${sha256(JSON.stringify([asked, scope]))}` as DeduplicationKey;
   if (destination.kind === "url") return [keyed("")];
-  return endpoints.map(({ name, url }) => keyed(`group:${destination.name}:${JSON.stringify([name, url])}`));
+  return endpoints.map(({ name, url }) =>
+    keyed(`group:${destination.name}:${JSON.stringify([name, url])}`),
+  );
 }
 
-/** Over destination, method, body, content type and forwarded headers (reliability.md P10): equal bodies to two URLs are two messages. */
+/** Over destination, body, content type and forwarded headers (reliability.md P10): equal bodies to two URLs are two messages. */
 function contentHash(command: PublishCommand, sha256: Sha256Hex): string {
   const { destination } = command;
   const where = destination.kind === "url" ? destination.url : destination.name;

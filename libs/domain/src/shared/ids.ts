@@ -51,7 +51,8 @@ export function positionOf(id: string): number | undefined {
   return Number.isSafeInteger(position) ? position : undefined;
 }
 
-export const callbackId = (source: MessageId, attempt: number): MessageId => messageId(`${source}_cb${attempt}`);
+export const callbackId = (source: MessageId, attempt: number): MessageId =>
+  messageId(`${source}_cb${attempt}`);
 export const failureCallbackId = (source: MessageId): MessageId => messageId(`${source}_fcb`);
 /** The `n` keeps it apart from callbacks: `cb0` is a number to the base 32, too. */
 export const childId = (parent: MessageId, index: number): MessageId =>
@@ -68,10 +69,12 @@ export function parentOf(id: MessageId): { parent: MessageId; index: number } | 
 export const isDerived = (id: MessageId): boolean => id.length !== randomIdLength;
 
 /** decisions.md 22: sorts by the time of failure. */
-export const dlqIdOf = (id: MessageId, failedAt: number): DlqId => dlqId(`${failedAt}-${hashText(id)}`);
+export const dlqIdOf = (id: MessageId, failedAt: number): DlqId =>
+  dlqId(`${failedAt}-${hashText(id)}`);
 
 /** 64 for ever: the number of processes may change, the place of a record may not. */
 export const shardCount = 64;
 export const shardOf = (id: MessageId | LaneId): number => hash32(id) % shardCount;
 
-export const flowLaneId = (tenant: TenantId, key: string): LaneId => laneId(`flow:${tenant}:${key}`);
+export const flowLaneId = (tenant: TenantId, key: string): LaneId =>
+  laneId(`flow:${tenant}:${key}`);

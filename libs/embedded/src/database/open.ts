@@ -1,4 +1,5 @@
 /** Opening the database file: refuse what we cannot serve, bring what is older up to date. */
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { integer } from "./rows.ts";
@@ -14,6 +15,8 @@ export type Database = {
   readonly reader: DatabaseSync;
   /** Everything that was made before is gone when the process is. */
   readonly inMemory: boolean;
+  /** The file was found damaged at work: the next open checks all of it, however large. */
+  suspect(): void;
   close(): void;
 };
 
@@ -22,7 +25,7 @@ export function openDatabase(dataDir: string): Database {
   if (dataDir === ":memory:") return openInMemory();
   const unlock = lockDirectory(dataDir);
   try {
-    return openFile(join(dataDir, "posthaste.db"), unlock);
+    return openFile(dataDir, unlock);
   } catch (error) {
     unlock();
     throw error;
@@ -32,14 +35,17 @@ export function openDatabase(dataDir: string): Database {
 function openInMemory(): Database {
   const db = new DatabaseSync(":memory:");
   migrate(db, migrations);
-  return { db, reader: db, inMemory: true, close: () => db.close() };
+  return { db, reader: db, inMemory: true, suspect: () => undefined, close: () => db.close() };
 }
 
-function openFile(path: string, unlock: () => void): Database {
-  const db = new DatabaseSync(path);
+function openFile(dataDir: string, unlock: () => void): Database {
+  const path = join(dataDir, "posthaste.db");
+  const suspicion = join(dataDir, "suspect");
+  const db = new DatabaseSync(path, { timeout: busyMsMax });
   try {
     configure(db);
-    refuseDamaged(db);
+    refuseDamaged(db, path, existsSync(suspicion) ? Infinity : checkedBytesMax);
+    rmSync(suspicion, { force: true });
     migrate(db, migrations);
     const reader = new DatabaseSync(path, { readOnly: true });
     const close = (): void => {
@@ -47,13 +53,17 @@ function openFile(path: string, unlock: () => void): Database {
       db.close();
       unlock();
     };
-    return { db, reader, inMemory: false, close };
+    const suspect = (): void => writeFileSync(suspicion, "checked as a whole at the next start\n");
+    return { db, reader, inMemory: false, suspect, close };
   } catch (cause) {
     db.close();
     if (sqliteCode(cause) !== "damaged") throw cause;
-    throw new Error(`the database ${path} is damaged and was not opened; restore it from a backup`, { cause });
+    throw new Error(damaged(path), { cause });
   }
 }
+
+/** Somebody may look into the file with another program; we stand still for no longer than this. */
+const busyMsMax = 1_000;
 
 /** FULL: a commit is on the disk when it returns (I1). The write-ahead log is brought in by checkpoints of our own (checkpoints.ts). */
 function configure(db: DatabaseSync): void {
@@ -63,21 +73,25 @@ function configure(db: DatabaseSync): void {
     PRAGMA synchronous = FULL;
     PRAGMA temp_store = MEMORY;
     PRAGMA cache_size = -65536;
+    PRAGMA wal_autocheckpoint = 0;
     PRAGMA journal_size_limit = 67108864;
   `);
 }
 
 /**
  * A whole check reads the whole file, so only a small one gets it. Of a large one the hot table is read when claims are
- * recovered, and what is read carries checksums of its own; see docs/ARCHITECTURE.md.
+ * recovered, configurations and bodies carry checksums, and a file that SQLite finds damaged at work is checked as a
+ * whole at the next start: it is then refused, instead of failing at the same page again and again.
  */
-function refuseDamaged(db: DatabaseSync): void {
+function refuseDamaged(db: DatabaseSync, path: string, bytesMax: number): void {
   const pages = integer(db.prepare("PRAGMA page_count").get()?.["page_count"]);
   const pageBytes = integer(db.prepare("PRAGMA page_size").get()?.["page_size"]);
-  if (pages * pageBytes > checkedBytesMax) return;
+  if (pages * pageBytes > bytesMax) return;
   const verdict = db.prepare("PRAGMA quick_check(1)").get()?.["quick_check"];
-  if (verdict !== "ok") throw new Error(`the database is damaged and was not opened; restore it from a backup: ${String(verdict)}`);
+  if (verdict !== "ok") throw new Error(`${damaged(path)}: ${String(verdict)}`);
 }
+
+const damaged = (path: string): string => `the database ${path} is damaged and was not opened; restore it from a backup`;
 
 const checkedBytesMax = 64 * 1024 * 1024;
 

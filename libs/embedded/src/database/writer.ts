@@ -11,11 +11,16 @@ import { type DatabaseSync } from "node:sqlite";
 import { StoreError } from "@posthaste/ports";
 import { sqliteCode } from "./failures.ts";
 
+/** What the writer needs of the connection that writes. */
+export type Connection = Pick<DatabaseSync, "exec" | "isTransaction">;
+
 export type WriterOptions = {
   /** Runs a task after the present turn of the event loop: `setImmediate`, or a simulation's own. */
   readonly schedule: (task: () => void) => void;
   /** The disk is full and work that must go on needs room: answers whether some was made. */
   readonly makeRoom: () => boolean;
+  /** After each commit, when its callers have been told; a throw of SQLite's is a failure of the disk. */
+  readonly afterCommit: () => void;
   /** The store has become unusable; called once. */
   readonly fatal: (error: Error) => void;
 };
@@ -37,7 +42,7 @@ type Operation = {
 type Done = (() => void) | { readonly failed: unknown };
 
 export class Writer {
-  readonly #db: DatabaseSync;
+  readonly #db: Connection;
   readonly #options: WriterOptions;
   #queue: Operation[] = [];
   #scheduled = false;
@@ -45,7 +50,7 @@ export class Writer {
   #unusable: StoreError | undefined;
   #commits = 0;
 
-  constructor(db: DatabaseSync, options: WriterOptions) {
+  constructor(db: Connection, options: WriterOptions) {
     this.#db = db;
     this.#options = options;
   }
@@ -95,10 +100,20 @@ export class Writer {
 
   #turn(): void {
     this.#scheduled = false;
+    const before = this.#commits;
     this.#flush();
+    if (this.#commits > before) this.#afterCommit();
     if (this.#queue.length === 0) return;
     this.#scheduled = true;
     this.#options.schedule(() => this.#turn());
+  }
+
+  #afterCommit(): void {
+    try {
+      this.#options.afterCommit();
+    } catch (error) {
+      this.#breakDown(error, []);
+    }
   }
 
   #flush(): void {
@@ -109,7 +124,8 @@ export class Writer {
     try {
       done = this.#together(batch) ?? this.#separately(batch);
     } catch (error) {
-      this.#breakDown(error, batch);
+      if (sqliteCode(error) === "busy") rejectAll(batch, new StoreError("unavailable", "another program has locked the database", { cause: error }));
+      else this.#breakDown(error, batch);
       return;
     }
     batch.forEach(({ reject }, i) => {
@@ -130,7 +146,7 @@ export class Writer {
       return done;
     } catch (error) {
       this.#undo();
-      if (isFatal(error)) throw error;
+      if (endsBatch(error)) throw error;
       return undefined;
     }
   }
@@ -178,7 +194,7 @@ export class Writer {
         this.#db.exec("RELEASE operation");
         return done;
       } catch (failed) {
-        if (isFatal(failed)) throw failed;
+        if (endsBatch(failed)) throw failed;
         this.#effects.length = effectsBefore;
         if (!this.#db.isTransaction) return { failed };
         this.#db.exec("ROLLBACK TO operation; RELEASE operation");
@@ -219,22 +235,26 @@ export class Writer {
 
   #breakDown(cause: unknown, batch: readonly Operation[]): void {
     const error = new StoreError("unavailable", "the store has failed and takes no more writes", { cause });
-    for (const { reject } of batch) reject(error);
+    rejectAll(batch, error);
     this.#refuse(error);
     this.#options.fatal(error);
   }
 
   #refuse(error: StoreError): void {
     this.#unusable ??= error;
-    for (const { reject } of this.#queue) reject(error);
+    rejectAll(this.#queue, error);
     this.#queue = [];
   }
 }
 
-/** A failed sync, a failing disk, a damaged file: carrying on could acknowledge what is not there. */
-function isFatal(error: unknown): boolean {
+/** A failed sync, a failing disk, a damaged file: carrying on could acknowledge what is not there. A lock is not ours to wait for, either. */
+function endsBatch(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === "broken" || code === "damaged" || code === "busy";
+}
+
+function rejectAll(operations: readonly Operation[], error: unknown): void {
+  for (const { reject } of operations) reject(error);
 }
 
 const asStoreError = (error: unknown): unknown =>

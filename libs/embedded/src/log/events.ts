@@ -40,7 +40,8 @@ export function openEvents(db: DatabaseSync): Events {
 export const stepOf = (attempt: number, state: LogState): number => attempt * ranks + rankOf(state);
 export const attemptOf = (step: number): number => Math.floor(step / ranks);
 
-const ranks = logStates.length;
+/** Steps per attempt: one per state. The SQL of this folder has it, too. */
+export const ranks = 8;
 const stateByRank = logStates.toSorted((a, b) => rankOf(a) - rankOf(b));
 
 export function stateOf(step: number): LogState {

@@ -30,6 +30,11 @@ export function openConfigurations(db: DatabaseSync): Configurations {
       AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.position = configurations.position)
       AND NOT EXISTS (SELECT 1 FROM events WHERE events.message = configurations.position)
       AND NOT EXISTS (SELECT 1 FROM dead_letters WHERE dead_letters.message = configurations.position)`);
+  // Those with a tombstone ahead go when it ends (names.ts).
+  const removeNames = db.prepare(`
+    DELETE FROM names WHERE position IN (SELECT value FROM json_each(?)) AND expires_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.position = names.position)
+      AND NOT EXISTS (SELECT 1 FROM configurations WHERE configurations.position = names.position)`);
   const removeBodies = db.prepare(`
     DELETE FROM bodies WHERE position IN (SELECT value FROM json_each(?))
       AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.position = bodies.position)
@@ -45,14 +50,16 @@ export function openConfigurations(db: DatabaseSync): Configurations {
     removeOrphans: (positions) => {
       removeConfigurations.run(positions);
       removeBodies.run(positions);
+      removeNames.run(positions);
     },
   };
 }
 
 /** A stored text or body is not what was written: it is not served. */
-export class DamagedError extends Error {
+class DamagedError extends Error {
   override readonly name = "DamagedError";
 }
+export const isDamaged = (error: unknown): boolean => Error.isError(error) && error.name === "DamagedError";
 
 export function configurationFrom(row: Row): Configuration {
   const json = text(row["json"]);

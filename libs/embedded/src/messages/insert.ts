@@ -21,7 +21,8 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
     const { message, state } = record;
     const now = clock.now();
     const address = names.take(message.id, now);
-    if (!address) return "known";
+    // With a lane we look first: an insert that is known already must not give the lane its limits.
+    if (!address || (message.flowLane !== undefined && isKnown(address))) return "known";
     const tenant = tenants.take(message.tenant);
     const left = record.outbox.filter(isCallback);
     const wakeAt = record.outbox.length > 0 ? alarmColumn(state, left.length > 0, now) : (record.wakeAt ?? null);
@@ -46,7 +47,7 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
       lanes.join(message),
       bodyOf,
     );
-    if (changes === 0) return alreadyThere(address);
+    if (changes === 0 && isKnown(address)) return "known";
     configurations.put(address.position, message);
     if (bodyOf === null) configurations.putBody(address.position, message.body);
     if (state.kind === "waiting" && message.flowLane !== undefined) lanes.arrive(message.flowLane, now);
@@ -66,9 +67,10 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
     return row ? integer(row["position"]) : null;
   };
 
-  const alreadyThere = (address: Address): Inserted => {
-    if (text(standing.get(address.position)?.["name"]) === address.name) return "known";
-    throw new Error(`two messages claim the position of ${idOf(address)}`);
+  const isKnown = (address: Address): boolean => {
+    const row = standing.get(address.position);
+    if (row && text(row["name"]) !== address.name) throw new Error(`two messages claim the position of ${idOf(address)}`);
+    return row !== undefined;
   };
 
   return insertOne;

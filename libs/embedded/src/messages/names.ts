@@ -15,6 +15,8 @@ export type Names = {
   find(id: MessageId): Address | undefined;
   /** Inside a write: where the record is to stand; undefined when it is there already, or its tombstone. */
   take(id: MessageId, now: number): Address | undefined;
+  /** Inside a write: the address of a message that need not stand here. */
+  note(id: MessageId): Address;
   /** Inside a write: `positions` (a JSON array) are gone; those with derived ids leave tombstones. */
   bury(positions: string, now: number): void;
   /** Inside a write. Answers how many tombstones came to their end. */
@@ -53,9 +55,17 @@ export function openNames(db: DatabaseSync, positions: Positions): Names {
     put.run(id, address.position);
     return address;
   };
+  const note = (id: MessageId): Address => {
+    const known = find(id);
+    if (known) return known;
+    const address = { position: positions.next(), name: `=${id}` };
+    put.run(id, address.position);
+    return address;
+  };
   return {
     find,
     take,
+    note,
     bury: (gone, now) => void bury.run(now + limits.tombstoneMs, gone),
     sweep: (now, limit) => Number(expire.run(now, limit).changes) + Number(forget.run(now, limit).changes),
   };

@@ -10,9 +10,9 @@ import { type Rooms } from "./rooms.ts";
 export type Standing = { readonly position: number; readonly record: MessageRecord };
 
 export type Reading = {
-  find(id: MessageId): Standing | undefined;
-  at(position: number): Standing | undefined;
-  hint(row: Row): Hint;
+  readonly find: (id: MessageId) => Standing | undefined;
+  readonly at: (position: number) => Standing | undefined;
+  readonly hint: (row: Row) => Hint;
 };
 
 /** The columns that `hint` reads. */

@@ -94,10 +94,15 @@ export function stateFrom(row: Row): MessageState {
 }
 
 /** The columns that `recordFrom` reads, from messages m. */
-export const recordColumns = `m.position, m.name, m.tenant, m.state, m.until, m.hints, m.wake_at, m.epoch, m.owner,
-  m.retried, m.lease_losses, m.deferrals, m.outbox, m.lane, ${messageColumns}`;
+const hotColumns = `m.position, m.name, m.tenant, m.state, m.until, m.hints, m.wake_at, m.epoch, m.owner,
+  m.retried, m.lease_losses, m.deferrals, m.outbox`;
+export const recordColumns = `${hotColumns}, ${messageColumns}`;
 export const recordTables = `messages m JOIN configurations c ON c.position = m.position
   LEFT JOIN bodies b ON b.position = coalesce(m.body_of, m.position)`;
+
+/** The same for who needs no body: it is then empty. */
+export const bodilessColumns = `${hotColumns}, c.json, c.crc, NULL AS bytes, NULL AS body_crc`;
+export const bodilessTables = "messages m JOIN configurations c ON c.position = m.position";
 
 export const recordFrom = (row: Row, outbox: readonly FollowUp[]): MessageRecord => ({
   message: messageFrom(row),

@@ -1,23 +1,19 @@
-/** The end of records: parents that are expanded, and the sweep of what has been finished for a while (I5). */
-import { limits, type MessageId, shardCount } from "@posthaste/domain";
+/** The end of records: the sweep of what has been finished for a while (I5), in batches, never one by one. */
+import { shardCount } from "@posthaste/domain";
 import { integer, text } from "../database/rows.ts";
-import { firstFinishedCode, stateCodes } from "./records.ts";
+import { firstFinishedCode } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
+export type Removed = { readonly removed: number; readonly more: boolean };
 export type Removing = {
-  expanded(parent: MessageId, from: number, upTo: number, done: boolean): boolean;
-  /** Inside a write; at most `limit`. Answers how many went, and whether there may be more. */
-  removeFinished(shards: readonly number[], endedBefore: number, limit: number): { removed: number; more: boolean };
+  /** At most `limit`. Answers how many went, and whether there may be more. */
+  readonly removeFinished: (shards: readonly number[], endedBefore: number, limit: number) => Removed;
   /** Tombstones, windows and lanes whose time is over. */
-  sweep(limit: number): void;
+  readonly sweep: (limit: number) => void;
 };
 
 export function openRemoving(rooms: Rooms): Removing {
-  const { db, clock, configurations, finished, lanes, names, windows, writer, backlog } = rooms;
-  const expand = db.prepare(`
-    UPDATE messages SET state = ?, until = ?, wake_at = ?
-    WHERE position = ? AND name = ? AND state = ${stateCodes.expanding} AND until = ? RETURNING tenant`);
-  const freeChunks = db.prepare("DELETE FROM chunk_uses WHERE parent = ?");
+  const { db, clock, configurations, finished, lanes, names, windows, writer } = rooms;
   const batch = "position IN (SELECT value FROM json_each(?))";
   const removable = db.prepare(`
     SELECT json_group_array(position) AS positions, count(*) AS n FROM messages
@@ -45,23 +41,6 @@ export function openRemoving(rooms: Rooms): Removing {
   };
 
   return {
-    expanded: (parent, from, upTo, done) => {
-      const address = names.find(parent);
-      if (!address) return false;
-      const now = clock.now();
-      const { position, name } = address;
-      const row = done
-        ? expand.get(stateCodes.expanded, now, null, position, name, from)
-        : expand.get(stateCodes.expanding, upTo, now + limits.ringAheadMs, position, name, from);
-      if (!row || !done) return row !== undefined;
-      freeChunks.run(position);
-      const tenant = integer(row["tenant"]);
-      writer.onCommit(() => {
-        finished.add(position, now);
-        backlog.add(tenant, -1);
-      });
-      return true;
-    },
     removeFinished: (shards, endedBefore, limit) => {
       const { positions, upTo } = finished.first(endedBefore, limit);
       if (positions.length === 0) return { removed: 0, more: false };

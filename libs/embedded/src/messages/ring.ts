@@ -1,28 +1,22 @@
-/** Ringing alarms and granting lanes: the scheduler's writes. */
+/** Ringing: what is due is moved ahead in the same write that answers it. */
 import {
   type InState,
   isIn,
-  type LaneId,
   limits,
-  type MessageId,
   type MessageRecord,
   ring,
   shardCount,
 } from "@posthaste/domain";
 import { type Hint, type Rings } from "@posthaste/ports";
-import { integer, text } from "../database/rows.ts";
-import { DamagedError } from "./configurations.ts";
-import { idOf } from "./names.ts";
-import { hintColumns, type Reading, type Standing } from "./read.ts";
-import { alarmColumn, columnsOf, stateCodes } from "./records.ts";
+import { integer } from "../database/rows.ts";
+import { isDamaged } from "./configurations.ts";
+import { type Reading } from "./read.ts";
+import { bodilessColumns, bodilessTables, columnsOf, recordFrom, stateCodes } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
 export type Ringing = {
-  ring(shards: readonly number[], limit: number): Rings;
-  nextAlarm(shards: readonly number[]): number | undefined;
-  heads(lane: LaneId, n: number): readonly MessageId[];
-  promote(lane: LaneId, ids: readonly MessageId[], grantUntil: number): readonly Hint[];
-  slotHolders(lane: LaneId): readonly { readonly id: MessageId; readonly until: number }[];
+  readonly ring: (shards: readonly number[], limit: number) => Rings;
+  readonly nextAlarm: (shards: readonly number[]) => number | undefined;
 };
 
 /** One ring reads at most so many bytes of bodies; what is left rings in the next. */
@@ -33,30 +27,22 @@ const asColumn = (shards: readonly number[]): string | undefined =>
   shards.length === shardCount ? undefined : JSON.stringify(shards);
 
 export function openRinging(rooms: Rooms, reading: Reading): Ringing {
-  const { db, clock, lanes, names, log } = rooms;
-  const due = "SELECT position FROM messages WHERE wake_at <= ?";
-  const dueInAll = db.prepare(`${due} ORDER BY wake_at LIMIT ?`);
-  const dueInSome = db.prepare(`${due} AND shard IN (SELECT value FROM json_each(?)) ORDER BY wake_at LIMIT ?`);
+  const { db, clock, lanes, log } = rooms;
+  const due = `SELECT ${bodilessColumns}, m.origin FROM ${bodilessTables} WHERE m.wake_at <= ?`;
+  const dueInAll = db.prepare(`${due} ORDER BY m.wake_at LIMIT ?`);
+  const dueInSome = db.prepare(`${due} AND m.shard IN (SELECT value FROM json_each(?)) ORDER BY m.wake_at LIMIT ?`);
   const move = db.prepare("UPDATE messages SET state = ?, until = ?, hints = ?, wake_at = ? WHERE position = ?");
   const postpone = db.prepare("UPDATE messages SET wake_at = ? WHERE position = ?");
-  const hint = db.prepare(`SELECT ${hintColumns} FROM messages WHERE position = ?`);
   const alarm = "SELECT wake_at FROM messages WHERE wake_at IS NOT NULL";
   const nextOfAll = db.prepare(`${alarm} ORDER BY wake_at LIMIT 1`);
   const nextOfSome = db.prepare(`${alarm} AND shard IN (SELECT value FROM json_each(?)) ORDER BY wake_at LIMIT 1`);
-  const heads = db.prepare(`
-    SELECT position, name FROM messages WHERE lane = ? AND state = ${stateCodes.waiting} ORDER BY position LIMIT ?`);
-  const promote = db.prepare(`
-    UPDATE messages SET state = ${stateCodes.due}, until = ?, hints = 0, wake_at = ?
-    WHERE position = ? AND name = ? AND lane = ? AND state = ${stateCodes.waiting} RETURNING ${hintColumns}`);
-  const holders = db.prepare(`
-    SELECT position, name, until FROM messages
-    WHERE lane = ? AND state IN (${stateCodes.due}, ${stateCodes.claimed}) AND until > ?`);
 
-  const findSound = (position: number, now: number): Standing | undefined => {
+  /** A record that cannot be read rings seldom, says so in the log, and stops nobody else. */
+  const unlessDamaged = <T>(position: number, now: number, read: () => T): T | undefined => {
     try {
-      return reading.at(position);
+      return read();
     } catch (error) {
-      if (!(error instanceof DamagedError)) throw error;
+      if (!isDamaged(error)) throw error;
       log.error("store.damaged", { position, error });
       postpone.run(now + limits.ringAheadMsMax, position);
       return undefined;
@@ -72,9 +58,11 @@ export function openRinging(rooms: Rooms, reading: Reading): Ringing {
     for (const row of rows) {
       if (bodyBytes > bodyBytesPerRingMax) break;
       const position = integer(row["position"]);
-      const found = findSound(position, now);
-      if (!found) continue;
-      const { record } = found;
+      const needsBody = integer(row["outbox"]) > 0 || integer(row["state"]) === stateCodes.expanding;
+      const record = unlessDamaged(position, now, () =>
+        needsBody ? reading.at(position)?.record : recordFrom(row, []),
+      );
+      if (!record) continue;
       bodyBytes += record.message.body.length;
       const { next, wakeAt, then, followUp } = ring(record, now);
       const { code, until, hints: hinted } = columnsOf(next);
@@ -84,7 +72,7 @@ export function openRinging(rooms: Rooms, reading: Reading): Ringing {
         case "nothing":
           break;
         case "hint":
-          for (const hinting of hint.all(position)) hints.push(reading.hint(hinting));
+          hints.push(reading.hint(row));
           break;
         case "grant":
           if (record.message.flowLane !== undefined) lanes.arrive(record.message.flowLane, now);
@@ -110,28 +98,6 @@ export function openRinging(rooms: Rooms, reading: Reading): Ringing {
       const ofLanes = lanes.nextAlarm(inShards);
       const ofRecords = row && integer(row["wake_at"]);
       return ofRecords === undefined || ofLanes === undefined ? (ofRecords ?? ofLanes) : Math.min(ofRecords, ofLanes);
-    },
-    heads: (lane, n) => {
-      const key = lanes.key(lane);
-      if (key === undefined) return [];
-      return heads.all(key, n).map((row) => idOf({ position: integer(row["position"]), name: text(row["name"]) }));
-    },
-    promote: (lane, ids, grantUntil) => {
-      const key = lanes.key(lane);
-      if (key === undefined) return [];
-      const wakeAt = alarmColumn({ kind: "due", hints: 0, grantUntil }, false, clock.now());
-      return ids.flatMap((id) => {
-        const address = names.find(id);
-        return address ? promote.all(grantUntil, wakeAt, address.position, address.name, key).map(reading.hint) : [];
-      });
-    },
-    slotHolders: (lane) => {
-      const key = lanes.key(lane);
-      if (key === undefined) return [];
-      return holders.all(key, clock.now()).map((row) => ({
-        id: idOf({ position: integer(row["position"]), name: text(row["name"]) }),
-        until: integer(row["until"]),
-      }));
     },
   };
 }

@@ -18,9 +18,9 @@ import { alarmColumn, columnsOf, firstFinishedCode, stateCodes } from "./records
 import { type Rooms } from "./rooms.ts";
 
 export type Settling = {
-  settle(settlement: Settlement): Settled;
-  cancel(tenant: TenantId, id: MessageId): Canceled;
-  clear(item: OutboxItemRef): void;
+  readonly settle: (settlement: Settlement) => Settled;
+  readonly cancel: (tenant: TenantId, id: MessageId) => Canceled;
+  readonly clear: (item: OutboxItemRef) => void;
 };
 
 export function openSettling(rooms: Rooms, reading: Reading): Settling {

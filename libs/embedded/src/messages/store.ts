@@ -1,7 +1,10 @@
 /** The MessageStore port, assembled: which call writes, which reads, and in what portions. */
 import { type MessageStore } from "@posthaste/ports";
 import { openClaiming } from "./claim.ts";
+import { openExpanded } from "./expanded.ts";
 import { openInsert } from "./insert.ts";
+import { openLine } from "./line.ts";
+import { openPull } from "./pull.ts";
 import { openReading, ofTenant } from "./read.ts";
 import { openRemoving } from "./remove.ts";
 import { openRinging } from "./ring.ts";
@@ -18,7 +21,10 @@ export function openMessageStore(rooms: Rooms, checkRoom: () => void): MessageSt
   const claiming = openClaiming(rooms, reading);
   const settling = openSettling(rooms, reading);
   const ringing = openRinging(rooms, reading);
+  const line = openLine(rooms, reading);
   const removing = openRemoving(rooms);
+  const pull = openPull(rooms, reading);
+  const expanded = openExpanded(rooms);
 
   return {
     insert: async (inserts) => {
@@ -26,13 +32,13 @@ export function openMessageStore(rooms: Rooms, checkRoom: () => void): MessageSt
       return writer.write(() => inserts.map(insertOne), "accepting");
     },
     claim: (ids, owner) => writer.write(() => claiming.claim(ids, owner)),
-    pull: (tenant, limit, exceptOrigins) => writer.read(() => claiming.pull(tenant, limit, exceptOrigins)),
+    pull: (tenant, limit, exceptOrigins) => writer.read(() => pull(tenant, limit, exceptOrigins)),
     renew: (claims) => writer.write(() => claiming.renew(claims)),
     settle: (settlements) => writer.write(() => settlements.map(settling.settle)),
     clear: (items) => writer.write(() => items.forEach(settling.clear)),
     cancel: (tenant, ids) => writer.write(() => ids.map((id) => settling.cancel(tenant, id))),
     get: (tenant, ids) => writer.read(() => ids.map((id) => ofTenant(tenant, reading.find(id))?.record)),
-    expanded: (parent, from, upTo, done) => writer.write(() => removing.expanded(parent, from, upTo, done)),
+    expanded: (parent, from, upTo, done) => writer.write(() => expanded(parent, from, upTo, done)),
     ring: (shards, limit) => writer.write(() => ringing.ring(shards, limit)),
     nextAlarm: (shards) => writer.read(() => ringing.nextAlarm(shards)),
     removeFinished: async (shards, endedBefore, limit) => {
@@ -49,10 +55,10 @@ export function openMessageStore(rooms: Rooms, checkRoom: () => void): MessageSt
       return removed;
     },
     lanes: (ids) => writer.read(() => lanes.rows(ids)),
-    heads: (lane, n) => writer.read(() => ringing.heads(lane, n)),
-    promote: (lane, ids, grantUntil) => writer.write(() => ringing.promote(lane, ids, grantUntil)),
+    heads: (lane, n) => writer.read(() => line.heads(lane, n)),
+    promote: (lane, ids, grantUntil) => writer.write(() => line.promote(lane, ids, grantUntil)),
     rest: (lane, seq, wakeAt, window) => writer.write(() => lanes.rest(lane, seq, wakeAt, window)),
-    slotHolders: (lane) => writer.read(() => ringing.slotHolders(lane)),
+    slotHolders: (lane) => writer.read(() => line.slotHolders(lane)),
     backlog: async (tenant) => {
       const key = tenants.find(tenant);
       return key === undefined ? 0 : backlog.of(key);

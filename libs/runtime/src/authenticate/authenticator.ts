@@ -28,11 +28,11 @@ export interface Authenticator extends Service {
    * `authorization`: the header's value, undefined when there is none or more than one. `queryToken`: the value of
    * `qstash_token`, used when there is no header. Faults: `unauthorized`, `too_many_requests`.
    */
-  authenticate(
+  readonly authenticate: (
     authorization: string | undefined,
     queryToken: string | undefined,
     callerIp?: string,
-  ): Caller | Refusal;
+  ) => Caller | Refusal;
   /** Reads all accounts now: after a change in this process nobody should wait. */
   refresh(): Promise<void>;
 }

@@ -60,8 +60,8 @@ export function refusalChance(kind: RequestKind, share: number): number {
 
 export type Admission = {
   /** Undefined: come in. */
-  refuse(kind: RequestKind): Refusal | undefined;
-  close(): void;
+  readonly refuse: (kind: RequestKind) => Refusal | undefined;
+  readonly close: () => void;
 };
 
 export type AdmissionOptions = {

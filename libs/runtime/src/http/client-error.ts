@@ -26,7 +26,8 @@ export function answerClientError(
   if (response?.headersSent) socket.end();
   else socket.end(textFor(error.code));
   // The caller has this long to read the answer: bytes that we left unread would turn the close into a reset.
-  after(lingerMs, () => socket.destroy());
+  const callOff = after(lingerMs, () => socket.destroy());
+  socket.once("close", callOff);
 }
 
 /** Node keeps it on the socket. */
@@ -43,6 +44,7 @@ function textFor(code: string | undefined): string {
       return text("413 Payload Too Large", "the chunk extensions are too large");
     case "ERR_HTTP_REQUEST_TIMEOUT":
       return text("408 Request Timeout", "the request took too long");
+    case undefined:
     default:
       return text("400 Bad Request", "this is not a valid HTTP request");
   }

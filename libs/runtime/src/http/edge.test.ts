@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { once } from "node:events";
+import { type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { isFault } from "@posthaste/domain";
 import { StoreError } from "@posthaste/ports";
@@ -290,6 +291,29 @@ describe("stopping", () => {
     await stopped;
 
     expect((await inFlight).map(({ body }) => body)).toEqual([`{"late":true}`]);
+  });
+
+  it("tells whoever asks once more on an open connection that it was the last time", async () => {
+    const open: ServerResponse[] = [];
+    const { edge } = await testEdge({ handler: (_req, res) => (open.push(res), undefined) });
+    const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+    const socket = connect(edge.port, "127.0.0.1");
+    let text = "";
+    socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    const closed = once(socket, "close");
+    socket.write(get);
+    while (open.length < 1) await new Promise((resolve) => setImmediate(resolve));
+
+    const stopped = edge.stop();
+    socket.write(get);
+    while (open.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    for (const res of open) answer(res, 200, "");
+    await Promise.all([stopped, closed]);
+
+    expect(text.match(/Connection: [\w-]+/g)).toEqual([
+      "Connection: keep-alive",
+      "Connection: close",
+    ]);
   });
 
   it("does not wait for ever for those who never finish", async () => {

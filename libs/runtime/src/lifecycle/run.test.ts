@@ -1,6 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 
 const from = (name: string): string => JSON.stringify(import.meta.resolve(name));
 
@@ -33,7 +32,7 @@ async function endOf(
     output += chunk.toString();
     while (waiting[0] && output.includes(waiting[0][1])) child.kill(waiting.shift()?.[0]);
   });
-  const [status]: unknown[] = await once(child, "close");
+  const status = await new Promise((resolve) => child.on("close", resolve));
   return { status, lines: output.trim().split("\n") };
 }
 

@@ -1,16 +1,10 @@
 import { describe, expect, it } from "@jest/globals";
-import { systemClock } from "../clock.ts";
-import { createLog } from "../log/log.ts";
+
+import { recordingLog } from "@posthaste/testing";
 import { createReadiness } from "./readiness.ts";
 import { startServices } from "./services.ts";
 
-const log = createLog({
-  service: "test",
-  level: "error",
-  format: "json",
-  clock: systemClock(),
-  write: () => undefined,
-});
+const log = recordingLog();
 
 describe("readiness", () => {
   it("names every service that has not started yet", async () => {

@@ -10,8 +10,8 @@ type LogValue = string | number | boolean | null | readonly (string | number | b
 const endings = /(?:Id|Ids|Ms|Seconds|Bytes|Count|At|Max|Until|Hash|Index|Share)$/;
 const names = new Set(
   `action address attempt attempts batch bytes canceled catcher claimed code config count dataDir dialect dlqId
-  duplicates endpoints epoch error event failed fenced from granted group hop host hosts id ids item items kind lag lane
-  lanes left messages hints task limit limits method missing name node offset origin outcome owner partition pending phase pid port profile
+  duplicates endpoints epoch error event events failed fenced from granted group hop host hosts id ids item items kind lag lane
+  lanes left messages hints task limit limits method missing name node offset origin outcome owner partition pending phase pid port position profile
   pulled queue reason removed renewed retried retries rung scope seq service services shard shards signal size stack
   state states status stopped tenant times to topic version waiting why`.split(/\s+/),
 );
@@ -37,18 +37,9 @@ export function loggable(fields: LogFields): Record<string, LogValue> {
 }
 
 function plainValue(value: unknown): LogValue | undefined {
-  switch (typeof value) {
-    case "string":
-      return harmlessText(value);
-    case "number":
-    case "boolean":
-      return value;
-    case "bigint":
-      return value.toString();
-    default:
-      if (value === null) return null;
-      return Array.isArray(value) ? plainList(value) : undefined;
-  }
+  if (typeof value === "string") return harmlessText(value);
+  if (typeof value === "number" || typeof value === "boolean" || value === null) return value;
+  return Array.isArray(value) ? plainList(value) : undefined;
 }
 
 function plainList(values: readonly unknown[]): LogValue | undefined {

@@ -81,7 +81,6 @@ describe("a log line in the dev profile", () => {
       reason: "a\nb\r\u001b[2J\u009b2J x=1 \u2028",
     });
 
-    // eslint-disable-next-line no-control-regex -- Their absence is what is tested.
     expect(line?.slice(0, -1)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028]/);
   });
 });
@@ -90,10 +89,10 @@ describe("the level", () => {
   it("silences what is below it, and says whether debug lines are heard", () => {
     expect(linesOf({ level: "warn" }, "x", {})).toEqual([]);
     expect(
-      createLog({ service: "s", level: "info", format: "json", clock: systemClock() }).debugs,
+      createLog({ service: "s", level: "info", format: "human", clock: systemClock() }).debugs,
     ).toBe(false);
     expect(
-      createLog({ service: "s", level: "debug", format: "json", clock: systemClock() }).debugs,
+      createLog({ service: "s", level: "debug", format: "human", clock: systemClock() }).debugs,
     ).toBe(true);
   });
 });

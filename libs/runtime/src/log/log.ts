@@ -4,6 +4,7 @@ import { loggable } from "./fields.ts";
 import { humanLine, type Level } from "./human-line.ts";
 
 export type LogOptions = {
+  /** In every JSON line. */
   readonly service: string;
   readonly level: Level;
   /** `human`: a short line for a terminal. `json`: one object a line. */

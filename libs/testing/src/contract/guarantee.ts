@@ -19,7 +19,7 @@ export type Guarantee<H> = (
   waitMs?: number,
 ) => void;
 
-export type Closable = { close(): Promise<void> };
+export type Closable = { readonly close: () => Promise<void> };
 
 export function contract<H extends Closable>(
   name: string,

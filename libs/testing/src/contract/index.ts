@@ -1,3 +1,11 @@
-export { type ContractOptions, type Deviation } from "./guarantee.ts";
+export { type AccountsHarness, describeAccounts } from "./accounts.ts";
+export { type DeadLettersHarness, describeDeadLetters } from "./dead-letters.ts";
+export { describeEventBus, type EventBusHarness } from "./event-bus.ts";
+export { describeGroups, type GroupsHarness } from "./groups.ts";
+export { type Deviation } from "./guarantee.ts";
+export { describeMessageLog, type MessageLogHarness } from "./message-log.ts";
 export { describeMessageStore } from "./message-store.ts";
 export { type MessageStoreHarness } from "./message-store/harness.ts";
+export { describeSender, type SenderHarness } from "./sender.ts";
+export { describeTokenStore } from "./token-store.ts";
+export { type TokenStoreHarness } from "./token-store/harness.ts";

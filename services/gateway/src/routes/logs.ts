@@ -12,6 +12,7 @@ import { type Fault, isFault, type MessageId, type Sha256Hex } from "@posthaste/
 import { type LogEntry, type MessageLog, type MessageStore, type Tenant } from "@posthaste/ports";
 import { reply, type RoutedPath } from "@posthaste/runtime";
 import { admitted, type Door } from "../door.ts";
+import { logPage } from "../log-page.ts";
 import { type Paging } from "../paging.ts";
 
 export type LogParts = {
@@ -47,7 +48,7 @@ async function readPage(parts: LogParts, tenant: Tenant, search: string): Promis
   const scope = { tenant: tenant.id, list: "log", filter: query.filter };
   const page = parts.paging.open(scope, query.page);
   if (isFault(page)) return page;
-  const { items, next } = await parts.messageLog.list(tenant.id, query.filter, page);
+  const { items, next } = await logPage(parts.messageLog, tenant.id, query, page);
   const bodies = query.page.bodyBytesMax > 0 ? await bodiesOf(parts.messages, tenant, items) : noBodies;
   const view = { sha256: parts.sha256, bodyBytesMax: query.page.bodyBytesMax };
   const entries = items.map((entry) => {

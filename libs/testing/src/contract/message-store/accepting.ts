@@ -273,7 +273,7 @@ function everything(message: Message): Message {
         labels: ["a", "b"],
         flow: oneAtATime,
       },
-      failureCallback: { url: "https://failed.example/", method: "POST", headers: [], delayMs: 0 },
+      failureCallback: { url: "https://failed.example/", method: "POST", headers: [], delayMs: 0, timeoutMs: 60_000 },
       redaction: { body: true, headers: ["authorization"] },
       labels: ["$label", "a.b"],
       flow: { key: "tight", limits: { parallelism: 3, rate: 5, periodMs: 60_000 } },

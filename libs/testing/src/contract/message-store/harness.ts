@@ -29,8 +29,8 @@ export type MessageStoreHarness = Closable & {
   /** The store's own ids. */
   readonly ids: Ids;
   /** The store's clock. */
-  now(): number;
-  advance(ms: number): Promise<void>;
+  readonly now: () => number;
+  readonly advance: (ms: number) => Promise<void>;
 };
 
 export type StoreGuarantee = Guarantee<MessageStoreHarness>;

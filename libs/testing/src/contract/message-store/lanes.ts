@@ -1,5 +1,5 @@
 import { expect } from "@jest/globals";
-import { accept, flowLaneId, limits, type LaneId } from "@posthaste/domain";
+import { flowLaneId, limits, type LaneId } from "@posthaste/domain";
 import { type LaneRow } from "@posthaste/ports";
 import { anotherTenant, aTenant } from "../../builders/message.ts";
 import {
@@ -10,7 +10,6 @@ import {
   insertAll,
   insertClaimed,
   type MessageStoreHarness,
-  newMessage,
   oneAtATime,
   read,
   readIn,
@@ -72,17 +71,6 @@ export function lanes(guarantee: StoreGuarantee): void {
       expect((await laneOf(harness, tightLane)).limits).toEqual(wider);
     },
   );
-
-  guarantee("an insert that was known already leaves the limits alone", async (harness) => {
-    const message = newMessage(harness, { flow: oneAtATime });
-    await harness.store.insert([{ record: accept(message, harness.now()) }]);
-    const wider = { parallelism: 9, periodMs: 1_000 };
-    await insert(harness, { flow: { key: oneAtATime.key, limits: wider } });
-
-    await harness.store.insert([{ record: accept(message, harness.now()) }]);
-
-    expect((await laneOf(harness, tightLane)).limits).toEqual(wider);
-  });
 
   guarantee(
     "messages stand in line in the order of their inserts, also within one batch",

@@ -210,7 +210,7 @@ const callback = {
   url: "https://callback.example/",
   method: "POST",
   headers: [],
-  delayMs: 0,
+  delayMs: 0, timeoutMs: 60_000,
 } as const;
 const withCallbacks: Policy = aPolicy({ callback, failureCallback: callback });
 

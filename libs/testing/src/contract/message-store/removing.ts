@@ -44,7 +44,7 @@ export function removing(guarantee: StoreGuarantee): void {
         url: "https://callback.example/",
         method: "POST",
         headers: [],
-        delayMs: 0,
+        delayMs: 0, timeoutMs: 60_000,
       } as const;
       const record = await insertClaimed(harness, { policy: aPolicy({ callback }) });
       await settle(harness, record, delivered);

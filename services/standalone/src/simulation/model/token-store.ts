@@ -6,6 +6,8 @@ export type ModelTokenStore = {
   readonly port: TokenStore;
   /** Forgets everything. */
   flush(): void;
+  /** Slots live in the memory of one process and go with it; dedup windows are on its disk. */
+  flushSlots(): void;
   /** For a planted bug: what a careless publisher does when its insert failed. */
   forgetKey(key: DeduplicationKey): void;
 };
@@ -92,6 +94,7 @@ export function modelTokenStore(now: () => number): ModelTokenStore {
       keys.clear();
       lanes.clear();
     },
+    flushSlots: () => lanes.clear(),
     forgetKey: (key) => keys.delete(key),
   };
 }

@@ -50,7 +50,7 @@ export class World {
       let cancel = this.#clock.after(armMsMax, () => (cancel = this.after(ms - armMsMax, task)));
       return () => cancel();
     }
-    return this.#clock.after(Math.max(0, ms), () => this.#step(task));
+    return this.#clock.after(Math.max(0, Math.round(ms)), () => this.#step(task));
   }
 
   wait(ms: number): Promise<void> {

@@ -1,5 +1,7 @@
-import { openEmbedded } from "./index.ts";
+import { openEmbedded } from "./src/index.ts";
 import { tenantId, owner, acceptClaimed, settleAttempt, randomLength, shardOf, type Message } from "@posthaste/domain";
+import { DatabaseSync } from "node:sqlite";
+const commits: number[] = []; const ex = DatabaseSync.prototype.exec; DatabaseSync.prototype.exec = function (sql: string) { if (sql !== "COMMIT") return ex.call(this, process.env.PRAGMA && sql.includes("journal_mode = WAL") ? sql.replace(/cache_size/, "cache_size") + process.env.PRAGMA : sql); const a = performance.now(); ex.call(this, sql); commits.push(performance.now() - a); };
 import { rmSync, statSync } from "node:fs";
 const dir = process.env.DIR ?? "/tmp/emb/bench"; rmSync(dir, { recursive: true, force: true });
 const clock = { now: () => Date.now(), after: (ms: number, t: () => void) => { const x = setTimeout(t, ms); return () => clearTimeout(x); } };
@@ -34,6 +36,7 @@ for (const round of [0, 1, 2]) {
   await Promise.all(Array.from({ length: C }, worker));
   stop = true; await sw; if (process.env.SWEEP !== "0") removed += await e.messages.removeFinished(all, Date.now() + 1, 1e6);
   const c = process.cpuUsage(c0), wall = performance.now() - t0;
-  console.log(`C=${C} cpu/msg user ${(c.user / N).toFixed(1)} sys ${(c.system / N).toFixed(1)} total ${((c.user + c.system) / N).toFixed(1)} µs; wall/msg ${(wall * 1000 / N).toFixed(1)}; msgs/commit ${(2 * N / (e.commits() - k0)).toFixed(0)} removed ${removed} db ${(statSync(dir + "/posthaste.db").size / 1e6).toFixed(0)}MB wal ${(statSync(dir + "/posthaste.db-wal").size / 1e6).toFixed(0)}MB`);
+  commits.sort((a, b) => a - b); const q = (f: number) => (commits[Math.floor(f * (commits.length - 1))] ?? 0).toFixed(2); const cs = `commit ms p50 ${q(.5)} p99 ${q(.99)} p999 ${q(.999)} max ${q(1)}`; commits.length = 0;
+  console.log(cs + ` C=${C} cpu/msg user ${(c.user / N).toFixed(1)} sys ${(c.system / N).toFixed(1)} total ${((c.user + c.system) / N).toFixed(1)} µs; wall/msg ${(wall * 1000 / N).toFixed(1)}; msgs/commit ${(2 * N / (e.commits() - k0)).toFixed(0)} removed ${removed} db ${(statSync(dir + "/posthaste.db").size / 1e6).toFixed(0)}MB wal ${(statSync(dir + "/posthaste.db-wal").size / 1e6).toFixed(0)}MB`);
 }
 await e.close();

@@ -1,0 +1,29 @@
+import { describe, expect, it } from "@jest/globals";
+import { parseArguments } from "./arguments.ts";
+
+const known = ["throughput", "latency"];
+
+describe("parseArguments", () => {
+  it("runs all scenarios five times when nothing is asked", () => {
+    expect(parseArguments([], known)).toEqual({ scenarios: [], rounds: 5, profile: false });
+  });
+
+  it("takes the names of scenarios and the options in any order", () => {
+    const args = ["--rounds", "2", "latency", "--profile", "--finished", "5000"];
+
+    expect(parseArguments(args, known)).toEqual({
+      scenarios: ["latency"],
+      rounds: 2,
+      finished: 5000,
+      profile: true,
+    });
+  });
+
+  it("refuses a scenario that does not exist and names those that do", () => {
+    expect(() => parseArguments(["troughput"], known)).toThrow("throughput, latency");
+  });
+
+  it.each(["0", "1.5", "many", "-1"])("refuses %s rounds", (rounds) => {
+    expect(() => parseArguments([`--rounds=${rounds}`], known)).toThrow("whole number");
+  });
+});

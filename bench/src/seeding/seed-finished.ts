@@ -1,0 +1,95 @@
+/**
+ * Puts finished messages into a data folder through the store's own calls, as if they had been delivered two minutes
+ * ago: what is left of each is what a delivered message leaves. `node seed-finished.ts <data folder> <count> <seconds>`
+ * Writes how many there are when the count or the time is reached.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  acceptClaimed,
+  defaultPlan,
+  type InState,
+  type Message,
+  type MessageId,
+  owner,
+  settleAttempt,
+  type Settlement,
+  shardCount,
+  shardOf,
+  type TenantId,
+} from "@posthaste/domain";
+import { type Embedded, openEmbedded } from "@posthaste/embedded";
+
+const batch = 1_000;
+const agoMs = 120_000;
+const seeder = owner("seeder");
+const body = new Uint8Array(600).fill(0x78);
+
+const [dataDir = "", countWanted = "0", secondsMax = "0"] = process.argv.slice(2);
+const until = performance.now() + Number(secondsMax) * 1000;
+const store = openEmbedded({
+  dataDir,
+  clock: { now: Date.now, after: () => () => undefined },
+  random: { text, fraction: Math.random },
+  log: { debug: silent, info: silent, warn: silent, error: console.error, debugs: false },
+});
+const [tenant] = await store.accounts.tenants();
+if (tenant === undefined) throw new Error("start Posthaste once on the folder: there is no tenant");
+let count = 0;
+while (count < Number(countWanted) && performance.now() < until) {
+  await seed(store, tenant.id);
+  count += batch;
+}
+await store.close();
+console.log(count);
+
+async function seed({ messages, ids }: Embedded, tenantId: TenantId): Promise<void> {
+  const acceptedAt = Date.now() - agoMs;
+  const records = Array.from({ length: batch }, () =>
+    acceptClaimed(message(ids.next(), tenantId, acceptedAt), seeder, acceptedAt),
+  );
+  await messages.insert(records.map((record) => ({ record })));
+  await messages.settle(records.map(delivered));
+  const shards = Array.from({ length: shardCount }, (_, shard) => shard);
+  await messages.removeFinished(shards, Date.now(), batch);
+}
+
+function delivered(record: InState<"claimed">): Settlement {
+  const startedAt = record.message.createdAt + 1;
+  const answer = { status: 200, headers: [], body: new Uint8Array(), truncated: false };
+  const attempt = {
+    startedAt,
+    endedAt: startedAt + 1,
+    outcome: { kind: "answered", ...answer },
+  } as const;
+  return settleAttempt(record, attempt, { chance: 0, retryDelayMs: undefined });
+}
+
+function message(id: MessageId, tenantId: TenantId, createdAt: number): Message {
+  return {
+    id,
+    tenant: tenantId,
+    dialect: "service",
+    shard: shardOf(id),
+    createdAt,
+    notBefore: createdAt,
+    url: "http://127.0.0.1:9999/x",
+    method: "POST",
+    headers: [
+      ["Content-Type", "application/json"],
+      ["X-A", "b"],
+    ],
+    body,
+    policy: {
+      timeoutMs: defaultPlan.timeoutMsMax,
+      retriesMax: defaultPlan.retriesDefault,
+      labels: [],
+    },
+    origin: { callerIp: "127.0.0.1", hop: 0 },
+  };
+}
+
+function text(length: number): string {
+  return randomBytes(length).toString("hex").slice(0, length);
+}
+
+function silent(): void {}

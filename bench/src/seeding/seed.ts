@@ -1,0 +1,23 @@
+/** Runs the seeder in a process of its own: its memory and its caches are not those of what is measured. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { startPosthaste } from "../systems/posthaste.ts";
+
+export type Seeding = {
+  readonly dataPath: string;
+  readonly messages: number;
+  readonly withinMs: number;
+};
+
+/** Answers how many finished messages there are. */
+export async function seedFinished({ dataPath, messages, withinMs }: Seeding): Promise<number> {
+  // Its first start makes the tenant that the messages belong to.
+  await (await startPosthaste({ dataPath })).stop();
+  const script = join(import.meta.dirname, "seed-finished.ts");
+  const quiet = "--disable-warning=ExperimentalWarning";
+  const seconds = String(withinMs / 1000);
+  const args = [quiet, script, dataPath, String(messages), seconds];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  return Number(stdout.trim());
+}

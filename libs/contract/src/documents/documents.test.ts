@@ -1,0 +1,67 @@
+import { describe, expect, it } from "@jest/globals";
+import * as z from "zod";
+import { faultCatalogue } from "../faults/catalogue.ts";
+import { headerRules } from "../headers/table.ts";
+import { endpoints } from "./endpoints.ts";
+import { renderErrors } from "./errors.ts";
+import { renderOpenApi } from "./openapi.ts";
+import { parameterRules } from "./parameters.ts";
+
+describe("a fault on the wire", () => {
+  it.each([
+    ["malformed", 400],
+    ["unauthorized", 401],
+    ["forbidden", 403],
+    ["not_found", 404],
+    ["method_not_allowed", 405],
+    ["beyond_plan", 412],
+    ["too_large", 413],
+    ["too_many_requests", 429],
+    ["headers_too_large", 431],
+    ["internal", 500],
+    ["overloaded", 503],
+    ["outcome_unknown", 503],
+    ["disk_full", 507],
+  ] as const)("of %s has the status %i", (code, status) => {
+    expect(faultCatalogue[code].status).toBe(status);
+  });
+
+  it("says when to come back wherever waiting helps", () => {
+    const waiting = Object.values(faultCatalogue).filter(({ status }) =>
+      [429, 503, 507].includes(status),
+    );
+
+    expect(waiting.every(({ retryAfter }) => (retryAfter ?? 0) > 0)).toBe(true);
+  });
+});
+
+describe("the documents", () => {
+  const openApi = renderOpenApi();
+
+  it("describe every endpoint, every query parameter and every header", () => {
+    for (const { path } of endpoints) expect(openApi).toContain(JSON.stringify(path));
+    for (const name of endpoints.flatMap(({ query }) => [...(query ?? [])])) {
+      expect(parameterRules).toHaveProperty(name);
+    }
+    for (const { suffix } of headerRules) expect(openApi).toContain(`"Service-${suffix}"`);
+  });
+
+  it("refer to no schema that they do not hold", () => {
+    const held = z
+      .object({ components: z.object({ schemas: z.record(z.string(), z.unknown()) }) })
+      .parse(JSON.parse(openApi)).components.schemas;
+    const referred = [...openApi.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(
+      ([, name]) => name,
+    );
+
+    expect(new Set(referred)).toEqual(new Set(Object.keys(held)));
+    expect(openApi).not.toContain("#/$defs/");
+  });
+
+  it("list every fault and every endpoint", () => {
+    const errors = renderErrors();
+
+    for (const code of Object.keys(faultCatalogue)) expect(errors).toContain(`\`${code}\``);
+    for (const { path } of endpoints) expect(errors).toContain(path);
+  });
+});

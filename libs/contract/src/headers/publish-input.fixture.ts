@@ -1,0 +1,57 @@
+/** A valid publish; a test names only what matters to it. */
+import { type Fault, type PublishCommand, defaultPlan, isFault, tenantId } from "@posthaste/domain";
+import { parsePublish } from "./parse-publish.ts";
+import { type PublishInput } from "./publish-input.ts";
+
+export const now = 1_700_000_000_000;
+
+type HeaderObject = Readonly<Record<string, string>>;
+
+const flat = (headers: HeaderObject): string[] => Object.entries(headers).flat();
+
+const isFlat = (headers: HeaderObject | readonly string[]): headers is readonly string[] =>
+  Array.isArray(headers);
+
+function publishInput(
+  headers: HeaderObject | readonly string[],
+  changed: Partial<PublishInput> = {},
+): PublishInput {
+  return {
+    rawHeaders: isFlat(headers) ? headers : flat(headers),
+    destination: { kind: "url", url: "https://example.com/hook" },
+    body: new Uint8Array(),
+    tenant: tenantId("tenant"),
+    plan: defaultPlan,
+    defaultDialect: "service",
+    callerIp: "192.0.2.7",
+    now,
+    checkRetryDelay: () => undefined,
+    checkDestination: () => undefined,
+    ...changed,
+  };
+}
+
+export const publish = (
+  headers: HeaderObject | readonly string[],
+  changed: Partial<PublishInput> = {},
+): PublishCommand | Fault => parsePublish(publishInput(headers, changed));
+
+/** The command of headers that must be fine. */
+export function accepted(
+  headers: HeaderObject | readonly string[],
+  changed: Partial<PublishInput> = {},
+): PublishCommand {
+  const command = publish(headers, changed);
+  if (isFault(command)) throw new Error(`refused: ${command.text}`);
+  return command;
+}
+
+/** The fault of headers that must be refused. */
+export function refused(
+  headers: HeaderObject | readonly string[],
+  changed: Partial<PublishInput> = {},
+): Fault {
+  const fault = publish(headers, changed);
+  if (!isFault(fault)) throw new Error("accepted");
+  return fault;
+}

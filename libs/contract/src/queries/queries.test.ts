@@ -1,0 +1,219 @@
+import { describe, expect, it } from "@jest/globals";
+import { isFault } from "@posthaste/domain";
+import * as fc from "fast-check";
+import { parseCancelQuery } from "./cancel-query.ts";
+import { deadLetterParameters, parseDeadLetterQuery } from "./dead-letter-query.ts";
+import { logParameters, parseLogQuery } from "./log-query.ts";
+
+const lists = [
+  ["events", parseLogQuery, 1_000, "latestFirst"],
+  ["dead letters", parseDeadLetterQuery, 100, "earliestFirst"],
+] as const;
+
+describe.each(lists)("a list of %s", (_, parse, countMax, order) => {
+  const page = (search: string) => {
+    const query = parse(search);
+    return isFault(query) ? query : query.page;
+  };
+  const filter = (search: string) => {
+    const query = parse(search);
+    return isFault(query) ? query : query.filter;
+  };
+
+  it("has no filter and one full page in its usual order when nothing is asked", () => {
+    expect(filter("")).toEqual({});
+    expect(page("")).toMatchObject({ limit: countMax, order });
+    expect(page("")).not.toHaveProperty("cursor");
+  });
+
+  it.each([
+    "labeel=a",
+    "label[$ne]=a",
+    "count[]=1",
+    "count[$gt]=0",
+    "$where=1",
+    "__proto__=1",
+    "constructor=1",
+    "LABEL=a",
+    "=1",
+  ])("refuses the unknown filter of %s, naming it", (search) => {
+    const name = search.slice(0, search.indexOf("="));
+
+    expect(parse(search)).toMatchObject({
+      fault: "malformed",
+      text: expect.stringContaining(JSON.stringify(name)),
+    });
+  });
+
+  it.each([
+    ["label=a&label=b", { labels: ["a", "b"] }],
+    ["label=a,b", { labels: ["a", "b"] }],
+    ["label=a,%20b&label=c", { labels: ["a", "b", "c"] }],
+    ["url=https://a.b/?x=1,2", { urls: ["https://a.b/?x=1,2"] }],
+    ["url=https%3A%2F%2Fa.b&url=x", { urls: ["https://a.b", "x"] }],
+    ["topicName=g", { groups: ["g"] }],
+    ["scheduleId=s&queueName=q", { scheduleIds: ["s"], queueNames: ["q"] }],
+    ["flowControlKey=k", { flowControlKeys: ["k"] }],
+    ["callerIp=1.2.3.4&callerIP=::1", { callerIps: ["1.2.3.4", "::1"] }],
+    ["messageId=m1&messageIds=m2,m3", { messageIds: ["m1", "m2", "m3"] }],
+    ["fromDate=1&toDate=1", { from: 1, to: 1 }],
+    ["label=a'||1==1", { labels: ["a'||1==1"] }],
+    ['label={"$gt":""}', { labels: ['{"$gt":""}'] }],
+    ["label=.*", { labels: [".*"] }],
+    ["api=llm&qstash_token=secret", {}],
+  ])("understands %s", (search, expected) => {
+    expect(filter(search)).toEqual(expected);
+  });
+
+  it.each([
+    ["count=0", "count"],
+    ["count=-1", "count"],
+    [`count=${countMax + 1}`, "count"],
+    ["count=1e3", "count"],
+    ["count=0x10", "count"],
+    ["count=１０", "count"],
+    ["count=", "count"],
+    ["count=NaN", "count"],
+    ["count=9e99", "count"],
+    ["count=1&count=2", "count"],
+    ["trimBody=-2", "trimBody"],
+    ["trimBody=all", "trimBody"],
+    ["order=up", "order"],
+    ["cursor=a&cursor=b", "cursor"],
+    [`cursor=${"c".repeat(1_025)}`, "cursor"],
+    ["fromDate=2&toDate=1", "fromDate"],
+    ["fromDate=-1", "fromDate"],
+    ["toDate=99999999999999999", "toDate"],
+    ["toDate=9999999999999999", "toDate"],
+    ["label=", "label"],
+    ["label=a,,b", "label"],
+    ["url=", "url"],
+    ["messageIds=", "messageIds"],
+    [`label=${"x".repeat(2_049)}`, "label"],
+    [`label=${"x,".repeat(1_000)}x`, "label"],
+    ["label=x&".repeat(1_001), "label"],
+  ])("refuses %.40s, naming %s", (search, name) => {
+    expect(parse(search)).toMatchObject({
+      fault: "malformed",
+      text: expect.stringMatching(new RegExp(`^${name}: `)),
+    });
+  });
+
+  it("refuses more than 1,000 values, however many filters share them", () => {
+    const values = (count: number) => "label=x&".repeat(count) + "callerIp=x&".repeat(count);
+
+    expect(parse(values(500))).not.toHaveProperty("fault");
+    expect(parse(values(501))).toMatchObject({ fault: "malformed" });
+  });
+
+  it("takes an empty cursor for none", () => {
+    expect(page("cursor=")).not.toHaveProperty("cursor");
+    expect(page("cursor=abc")).toMatchObject({ cursor: "abc" });
+  });
+
+  it.each([
+    ["trimBody=-1", 0],
+    ["trimBody=0", 0],
+    ["trimBody=7", 7],
+    ["trimBody=9007199254740991&count=1", 8 * 1_024 * 1_024],
+    [`count=${countMax}`, Math.floor((8 * 1_024 * 1_024) / countMax)],
+  ])("with %s cuts bodies at a size of which a page can hold all", (search, bodyBytesMax) => {
+    expect(page(search)).toMatchObject({ bodyBytesMax });
+  });
+
+  it("can be turned round", () => {
+    expect(page("order=latestFirst")).toMatchObject({ order: "latestFirst" });
+    expect(page("order=earliestFirst")).toMatchObject({ order: "earliestFirst" });
+  });
+
+  it("never throws, whatever the query holds", () => {
+    const names = [...logParameters, ...deadLetterParameters, "x"];
+    const pair = fc.tuple(fc.constantFrom(...names), fc.string({ unit: "binary" }));
+    const search = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.array(pair).map((pairs) => pairs.map(([name, value]) => `${name}=${value}`).join("&")),
+    );
+    fc.assert(
+      fc.property(search, (text) => {
+        const query = parse(text);
+        return isFault(query) ? query.text !== "" : query.page.limit <= countMax;
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe("a list of events", () => {
+  it.each([
+    ["state=ERROR", ["ERROR"]],
+    ["state=IN_PROGRESS", ["ACTIVE", "RETRY", "ERROR"]],
+    ["state=CANCELLED&state=CANCELED", ["CANCELED"]],
+    ["state=CREATED,DELIVERED", ["CREATED", "DELIVERED"]],
+  ])("of %s is one of %p", (search, states) => {
+    expect(parseLogQuery(search)).toMatchObject({ filter: { states } });
+  });
+
+  it("refuses a state that is none", () => {
+    expect(parseLogQuery("state=error")).toMatchObject({ text: expect.stringMatching(/^state: /) });
+  });
+
+  it("can be narrowed by host and path", () => {
+    expect(parseLogQuery("host=a.b,c.d&path=/x,y")).toMatchObject({
+      filter: { hosts: ["a.b", "c.d"], paths: ["/x,y"] },
+    });
+  });
+
+  it("groups ten messages at most", () => {
+    expect(parseLogQuery("groupBy=messageId&trimBody=0")).toMatchObject({
+      byMessage: true,
+      page: { limit: 10, bodyBytesMax: 0 },
+    });
+    expect(parseLogQuery("groupBy=messageId&count=11")).toMatchObject({ fault: "malformed" });
+    expect(parseLogQuery("groupBy=url")).toMatchObject({ text: "groupBy: must be messageId" });
+    expect(parseLogQuery("")).toMatchObject({ byMessage: false });
+  });
+});
+
+describe("a list of dead letters", () => {
+  it.each(["host=a.b", "path=/x", "state=ERROR", "groupBy=messageId"])("refuses %s", (search) => {
+    expect(parseDeadLetterQuery(search)).toMatchObject({ fault: "malformed" });
+  });
+
+  it("can be narrowed to ids and statuses", () => {
+    expect(
+      parseDeadLetterQuery("dlqIds=1-a,2-b&responseStatus=500&responseStatus=0,999"),
+    ).toMatchObject({
+      filter: { ids: ["1-a", "2-b"], responseStatuses: [500, 0, 999] },
+    });
+    expect(parseDeadLetterQuery("responseStatus=5xx")).toMatchObject({
+      text: expect.stringMatching(/^responseStatus: /),
+    });
+  });
+});
+
+describe("a bulk cancel", () => {
+  it("without parameters means all", () => {
+    expect(parseCancelQuery("")).toEqual({ filter: {}, limit: 100 });
+  });
+
+  it("of ids cancels exactly these, whatever the filters say", () => {
+    expect(parseCancelQuery("messageIds=a,b&label=x&host=y&count=1")).toEqual({
+      filter: { messageIds: ["a", "b"] },
+      limit: 2,
+    });
+  });
+
+  it("cancels as many as it is told", () => {
+    expect(parseCancelQuery("label=x&host=h&path=/p&count=1&async=true")).toEqual({
+      filter: { labels: ["x"], hosts: ["h"], paths: ["/p"] },
+      limit: 1,
+    });
+  });
+
+  it.each(["labeel=x", "label=", "messageIds=", "count=501", "state=ERROR", "cursor=x"])(
+    "refuses %s",
+    (search) => {
+      expect(parseCancelQuery(search)).toMatchObject({ fault: "malformed" });
+    },
+  );
+});

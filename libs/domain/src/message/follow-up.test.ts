@@ -1,0 +1,53 @@
+import { describe, expect, it } from "@jest/globals";
+import { aClaimedRecord, anAnswer, anAttempt, aPolicy, dice } from "@posthaste/testing";
+import { deadLetterOf } from "./dead-letter.ts";
+import { inWorkingOrder } from "./follow-up.ts";
+import { settleAttempt } from "./settle.ts";
+
+const plan = { url: "https://callback.example/", method: "POST", headers: [], delayMs: 0, timeoutMs: 60_000 } as const;
+const inputs = { chance: 0, retryDelayMs: undefined };
+const policy = aPolicy({ callback: plan, failureCallback: plan, retriesMax: 1 });
+const attemptOf = (retried: number) =>
+  settleAttempt(
+    aClaimedRecord({ policy, retried }),
+    anAttempt(anAnswer(500, { body: "no" })),
+    inputs,
+  ).append;
+
+describe("an outbox", () => {
+  it("is worked attempt by attempt: dead letter, callback, failure callback, fact", () => {
+    const outbox = dice(7).shuffled([...attemptOf(0), ...attemptOf(1)]);
+
+    expect(inWorkingOrder(outbox).map(({ attempt, kind }) => `${attempt} ${kind}`)).toEqual([
+      "0 callback",
+      "0 fact",
+      "1 deadLetter",
+      "1 callback",
+      "1 failureCallback",
+      "1 fact",
+    ]);
+  });
+});
+
+describe("a dead letter", () => {
+  it("holds the message whole, why it failed, and what the destination said last", () => {
+    const { message } = aClaimedRecord({ policy });
+    const [item] = attemptOf(1);
+    if (item?.kind !== "deadLetter")
+      throw new Error("the first follow-up of a failure is its dead letter");
+
+    expect(deadLetterOf(message, item)).toEqual({
+      id: item.dlqId,
+      failedAt: item.failedAt,
+      reason: "retries_exhausted",
+      message,
+      retried: 1,
+      response: {
+        status: 500,
+        headers: [],
+        body: new TextEncoder().encode("no"),
+        truncated: false,
+      },
+    });
+  });
+});

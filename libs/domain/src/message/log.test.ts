@@ -1,0 +1,72 @@
+import { describe, expect, it } from "@jest/globals";
+import {
+  aClaimedRecord,
+  anAnswer,
+  anAttempt,
+  aPolicy,
+  aRecordIn,
+  aTimeout,
+  epochStart,
+} from "@posthaste/testing";
+import { cancel } from "./cancel.ts";
+import { type AttemptFact, type FollowUp } from "./follow-up.ts";
+import { createdEvent, eventsOf, logStates, rankOf } from "./log.ts";
+import { type Outcome } from "./outcome.ts";
+import { settleAttempt } from "./settle.ts";
+
+const isFact = (item: FollowUp): item is AttemptFact => item.kind === "fact";
+
+/** The log of a message whose attempts come to `outcomes`, a second apart. */
+function logOf(retriesMax: number, outcomes: readonly Outcome[]) {
+  const facts = outcomes.flatMap((outcome, retried) => {
+    const record = aClaimedRecord({ retried, policy: aPolicy({ retriesMax }) });
+    const attempt = anAttempt(outcome, { endedAt: epochStart + 1_000 * (retried + 1) });
+    return settleAttempt(record, attempt, { chance: 0, retryDelayMs: undefined }).append.filter(
+      isFact,
+    );
+  });
+  return [createdEvent(epochStart), ...facts.flatMap(eventsOf)];
+}
+const statesOf = (retriesMax: number, outcomes: readonly Outcome[]) =>
+  logOf(retriesMax, outcomes).map(({ state }) => state);
+
+describe("the log of a message", () => {
+  it("that is delivered at once reads CREATED, ACTIVE, DELIVERED", () => {
+    expect(statesOf(3, [anAnswer(200)])).toEqual(["CREATED", "ACTIVE", "DELIVERED"]);
+  });
+
+  it("that fails without retries reads CREATED, ACTIVE, ERROR, FAILED: four entries", () => {
+    expect(statesOf(0, [anAnswer(500)])).toEqual(["CREATED", "ACTIVE", "ERROR", "FAILED"]);
+  });
+
+  it("that is retried has ACTIVE, ERROR, RETRY for each attempt that failed", () => {
+    expect(statesOf(2, [anAnswer(500), aTimeout, anAnswer(200)])).toEqual([
+      "CREATED", "ACTIVE", "ERROR", "RETRY", "ACTIVE", "ERROR", "RETRY", "ACTIVE", "DELIVERED",
+    ]); // prettier-ignore
+  });
+
+  it("has the times of the attempts, never running backwards, and a place of its own for each event", () => {
+    const events = logOf(2, [anAnswer(500), aTimeout, anAnswer(500)]);
+
+    const times = events.map(({ at }) => at);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(events[1]).toEqual({ at: epochStart + 750, attempt: 0, state: "ACTIVE" });
+    expect(new Set(events.map(({ attempt, state }) => `${attempt} ${state}`)).size).toBe(
+      events.length,
+    );
+  });
+
+  it("that is canceled ends with CANCEL_REQUESTED, CANCELED, and is ACTIVE no more", () => {
+    const { fact } = cancel(aRecordIn({ kind: "due", hints: 0 }), epochStart);
+
+    expect(eventsOf(fact).map(({ state }) => state)).toEqual(["CANCEL_REQUESTED", "CANCELED"]);
+  });
+
+  it("is in order also where several events share a time", () => {
+    const shared = logStates.toSorted((a, b) => rankOf(a) - rankOf(b));
+
+    expect(shared).toEqual([
+      "CREATED", "ACTIVE", "ERROR", "RETRY", "DELIVERED", "FAILED", "CANCEL_REQUESTED", "CANCELED",
+    ]); // prettier-ignore
+  });
+});

@@ -1,0 +1,320 @@
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import {
+  aborted,
+  aClaimedRecord,
+  anAnswer,
+  anAttempt,
+  aPolicy,
+  aTimeout,
+  epochStart,
+  ourFailure,
+} from "@posthaste/testing";
+import { dlqIdOf } from "../shared/ids.ts";
+import { alarmOf } from "./alarm.ts";
+import { type FollowUp } from "./follow-up.ts";
+import { type CallbackPlan } from "./message.ts";
+import { type Outcome } from "./outcome.ts";
+import { giveBack, quarantine, settleAttempt } from "./settle.ts";
+
+const endedAt = epochStart + 5_000;
+const inputs = { chance: 0, retryDelayMs: undefined };
+const settleWith = (
+  outcome: Outcome,
+  record = aClaimedRecord(),
+  { chance, retryDelayMs }: { chance?: number; retryDelayMs?: number } = {},
+) => settleAttempt(record, anAttempt(outcome, { endedAt }), { chance: chance ?? 0, retryDelayMs });
+
+const plan: CallbackPlan = {
+  url: "https://callback.example/",
+  method: "POST",
+  headers: [],
+  delayMs: 0, timeoutMs: 60_000,
+};
+const withCallbacks = aPolicy({ callback: plan, failureCallback: plan });
+const kindsOf = (items: readonly FollowUp[]) => items.map(({ kind }) => kind);
+
+describe("an attempt that the destination answered with a success", () => {
+  it.each([200, 201, 204, 299])("delivers the message: %d", (status) => {
+    const { next, append } = settleWith(anAnswer(status));
+
+    expect(next).toEqual({ kind: "delivered", endedAt });
+    expect(append).toEqual([
+      {
+        kind: "fact",
+        id: expect.any(String) as unknown,
+        attempt: 0,
+        startedAt: endedAt - 250,
+        endedAt,
+        ended: "delivered",
+      },
+    ]);
+  });
+
+  it("calls back when that was asked for, with the answer, and never as a failure", () => {
+    const answer = anAnswer(201, { body: "made", headers: [["X-A", "1"]] });
+
+    const { append } = settleWith(answer, aClaimedRecord({ policy: withCallbacks, retried: 2 }));
+
+    expect(kindsOf(append)).toEqual(["callback", "fact"]);
+    expect(append[0]).toMatchObject({
+      attempt: 2,
+      retried: 2,
+      endedAt,
+      response: { status: 201, headers: [["X-A", "1"]], truncated: false },
+    });
+  });
+
+  it("is a success also when its body was cut", () => {
+    expect(settleWith(anAnswer(200, { truncated: true })).next.kind).toBe("delivered");
+  });
+
+  it("keeps nothing of the answer that nobody asked for", () => {
+    const { append } = settleWith(anAnswer(200, { body: "a large answer" }));
+
+    expect(JSON.stringify(append)).not.toMatch(/response/);
+  });
+});
+
+describe("an attempt that failed with retries left", () => {
+  it.each<[string, Outcome]>([
+    ["an informational status", anAnswer(199)],
+    ["a redirect", anAnswer(301)],
+    ["a client error", anAnswer(404)],
+    ["a server error", anAnswer(500)],
+    ["489 without the header that makes it final", anAnswer(489)],
+    [
+      "the header without 489",
+      anAnswer(400, { headers: [["Service-NonRetryable-Error", "true"]] }),
+    ],
+    ["no answer", aTimeout],
+  ])("is held until its retry and counts as one: %s", (_, outcome) => {
+    const { next, retried, append } = settleWith(outcome);
+
+    expect(next).toEqual({ kind: "held", dueAt: endedAt + 12_182 });
+    expect(retried).toBe(1);
+    expect(append).toMatchObject([
+      { kind: "fact", attempt: 0, ended: "retry", nextDeliveryAt: endedAt + 12_182 },
+    ]);
+  });
+
+  it("waits for what its destination asks, rather than its expression, rather than the default", () => {
+    const asking = anAnswer(429, { headers: [["Retry-After", "7"]] });
+
+    const dueAfter = [
+      settleWith(asking, undefined, { retryDelayMs: 900 }),
+      settleWith(anAnswer(429), undefined, { retryDelayMs: 900 }),
+      settleWith(anAnswer(429), undefined, { chance: 0.5 }),
+      settleWith(anAnswer(429), undefined, { retryDelayMs: 0 }),
+    ].map(({ next }) => next.kind === "held" && next.dueAt - endedAt);
+
+    expect(dueAfter).toEqual([7_000, 900, 12_682, 0]);
+  });
+
+  it("calls back after each attempt, but not as a failure", () => {
+    const { append } = settleWith(anAnswer(500), aClaimedRecord({ policy: withCallbacks }));
+
+    expect(kindsOf(append)).toEqual(["callback", "fact"]);
+  });
+
+  it("tells the log what the destination said, or why it said nothing", () => {
+    const [answered] = settleWith(anAnswer(500, { body: "no" })).append;
+    const [silent] = settleWith(aTimeout).append;
+
+    expect(answered).toMatchObject({ response: { status: 500 } });
+    expect(answered).not.toHaveProperty("error");
+    expect(silent).toMatchObject({ error: "no answer within 60000 ms" });
+    expect(silent).not.toHaveProperty("response");
+  });
+});
+
+describe("an attempt that failed for good", () => {
+  it.each<[string, Outcome, number, string]>([
+    ["its retries are used up", anAnswer(500), 3, "retries_exhausted"],
+    ["its destination never answers", aTimeout, 3, "retries_exhausted"],
+    [
+      "its destination says it is final",
+      anAnswer(489, { headers: [["Service-NonRetryable-Error", "true"]] }),
+      0,
+      "non_retryable",
+    ],
+    [
+      "its destination says so in the other dialect",
+      anAnswer(489, { headers: [["upstash-nonretryable-error", " TRUE "]] }),
+      0,
+      "non_retryable",
+    ],
+  ])("makes a dead letter when %s", (_, outcome, retried, reason) => {
+    const record = aClaimedRecord({ retried });
+
+    const settled = settleWith(outcome, record);
+
+    const dlqId = dlqIdOf(record.message.id, endedAt);
+    expect(settled.next).toEqual({ kind: "failed", endedAt });
+    expect(settled.retried).toBe(retried);
+    expect(settled.append).toMatchObject([
+      { kind: "deadLetter", attempt: retried, dlqId, failedAt: endedAt, reason },
+      { kind: "fact", attempt: retried, ended: "failed" },
+    ]);
+  });
+
+  it("is final at the first attempt when no retries were allowed", () => {
+    const record = aClaimedRecord({ policy: aPolicy({ retriesMax: 0 }) });
+
+    expect(settleWith(anAnswer(500), record).next.kind).toBe("failed");
+  });
+
+  it("writes the dead letter first, then calls back, then calls back as a failure, then tells", () => {
+    const record = aClaimedRecord({ policy: { ...withCallbacks, retriesMax: 0 } });
+
+    const { append } = settleWith(anAnswer(500), record);
+
+    const dlqId = dlqIdOf(record.message.id, endedAt);
+    expect(kindsOf(append)).toEqual(["deadLetter", "callback", "failureCallback", "fact"]);
+    expect(append[2]).toMatchObject({ dlqId });
+    expect(append[1]).not.toHaveProperty("dlqId");
+  });
+
+  it("is not final when the header says so in another word", () => {
+    const answer = anAnswer(489, { headers: [["Service-NonRetryable-Error", "false"]] });
+
+    expect(settleWith(answer).next.kind).toBe("held");
+  });
+});
+
+describe("an attempt that failed through us", () => {
+  it("costs no retry, is told to nobody, and waits longer each time up to a minute", () => {
+    const waits = [0, 1, 2, 5, 6, 100, 5_000].map((deferrals) => {
+      const settled = settleWith(ourFailure, aClaimedRecord({ deferrals, policy: withCallbacks }));
+      expect(settled).toMatchObject({ retried: 0, deferrals: deferrals + 1, append: [] });
+      return settled.next.kind === "held" && settled.next.dueAt - endedAt;
+    });
+
+    expect(waits).toEqual([1_000, 2_000, 4_000, 32_000, 60_000, 60_000, 60_000]);
+  });
+
+  it("is not final, however many retries are used up", () => {
+    expect(settleWith(ourFailure, aClaimedRecord({ retried: 3 })).next.kind).toBe("held");
+  });
+
+  it("is forgotten after a word from the destination, as lost leases are", () => {
+    const settled = settleWith(anAnswer(500), aClaimedRecord({ deferrals: 4, leaseLosses: 3 }));
+
+    expect(settled).toMatchObject({ deferrals: 0, leaseLosses: 0 });
+  });
+});
+
+describe("an attempt that was cut short", () => {
+  it("gives the claim back at once and counts for nothing", () => {
+    const record = aClaimedRecord({
+      retried: 1,
+      leaseLosses: 2,
+      deferrals: 3,
+      policy: withCallbacks,
+    });
+
+    const settled = settleWith(aborted, record);
+
+    expect(settled.next).toEqual({ kind: "due", hints: 0 });
+    expect(settled).toMatchObject({ retried: 1, leaseLosses: 2, deferrals: 3, append: [] });
+    expect(settled).toEqual(giveBack(record, endedAt));
+  });
+
+  it("goes back into its line when it has one", () => {
+    const record = aClaimedRecord({ flow: { key: "k", limits: { rate: 1, periodMs: 1_000 } } });
+
+    expect(giveBack(record, endedAt)).toMatchObject({
+      next: { kind: "waiting" },
+      wakeAt: undefined,
+    });
+  });
+});
+
+describe("a message that keeps taking its deliverers down", () => {
+  it("ends as a dead letter that says so, with its failure callback", () => {
+    const record = aClaimedRecord({ leaseLosses: 8, policy: withCallbacks });
+
+    const { next, append } = quarantine(record, endedAt);
+
+    expect(next).toEqual({ kind: "failed", endedAt });
+    expect(kindsOf(append)).toEqual(["deadLetter", "callback", "failureCallback", "fact"]);
+    expect(append[0]).toMatchObject({
+      reason: "quarantined",
+      error: expect.stringMatching(/^quarantined: 8 /) as unknown,
+    });
+  });
+});
+
+describe("every settlement", () => {
+  const outcomes = fc.oneof(
+    fc.integer({ min: 100, max: 599 }).map((status) => anAnswer(status)),
+    fc.constantFrom<Outcome>(aTimeout, ourFailure, aborted),
+  );
+  const records = fc
+    .record({
+      retried: fc.nat(4),
+      deferrals: fc.nat(20),
+      leaseLosses: fc.nat(7),
+      callback: fc.boolean(),
+      flow: fc.boolean(),
+    })
+    .map(({ callback, flow, ...counts }) =>
+      aClaimedRecord({
+        ...counts,
+        policy: callback ? withCallbacks : aPolicy(),
+        ...(flow && { flow: { key: "k", limits: { parallelism: 1, periodMs: 1_000 } } }),
+      }),
+    );
+
+  it("keeps I3: unless it is over, or in line, it has the alarm of its new state, 30 s at most with an outbox", () => {
+    const holds = fc.property(records, outcomes, (record, outcome) => {
+      const { next, wakeAt, append } = settleAttempt(
+        record,
+        anAttempt(outcome, { endedAt }),
+        inputs,
+      );
+      const over = next.kind !== "held" && next.kind !== "due";
+      expect(wakeAt).toBe(alarmOf(next, append.length > 0, endedAt));
+      if (!over || append.length > 0) expect(wakeAt).toBeDefined();
+      if (append.length > 0) expect(wakeAt).toBeLessThanOrEqual(endedAt + 30_000);
+    });
+
+    fc.assert(holds, { seed: 1, numRuns: 500 });
+  });
+
+  it("is fenced by the epoch of its claim and never counts more than one retry", () => {
+    const holds = fc.property(records, outcomes, (record, outcome) => {
+      const settled = settleAttempt(record, anAttempt(outcome, { endedAt }), inputs);
+      expect(settled.epoch).toBe(record.epoch);
+      expect(settled.message).toBe(record.message);
+      expect([record.retried, record.retried + 1]).toContain(settled.retried);
+      if (settled.next.kind === "held" && settled.retried > record.retried) {
+        expect(settled.retried).toBeLessThanOrEqual(record.message.policy.retriesMax);
+      }
+    });
+
+    fc.assert(holds, { seed: 1, numRuns: 500 });
+  });
+
+  it("that fails writes its dead letter before anything that tells of it (I6)", () => {
+    const holds = fc.property(records, outcomes, (record, outcome) => {
+      const { next, append } = settleAttempt(record, anAttempt(outcome, { endedAt }), inputs);
+      expect(kindsOf(append).indexOf("deadLetter")).toBe(next.kind === "failed" ? 0 : -1);
+    });
+
+    fc.assert(holds, { seed: 1, numRuns: 500 });
+  });
+
+  it("with an outbox from an earlier attempt keeps the alarm of that", () => {
+    const earlier = settleWith(anAnswer(500), aClaimedRecord({ policy: withCallbacks })).append;
+    const record = aClaimedRecord({ outbox: earlier });
+
+    expect(settleAttempt(record, anAttempt(ourFailure, { endedAt }), inputs).wakeAt).toBe(
+      endedAt + 1_000,
+    );
+    expect(giveBack(record, endedAt).wakeAt).toBe(endedAt + 30_000);
+    expect(settleWith(anAnswer(503, { headers: [["Retry-After", "3600"]] }), record).wakeAt).toBe(
+      endedAt + 30_000,
+    );
+  });
+});

@@ -1,0 +1,160 @@
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import { aTenant, anotherTenant, newId } from "@posthaste/testing";
+import {
+  callbackId,
+  childId,
+  dlqIdOf,
+  failureCallbackId,
+  flowLaneId,
+  isDerived,
+  messageId,
+  parentOf,
+  positionOf,
+  randomLength,
+  randomMessageId,
+  shardCount,
+  shardOf,
+} from "./ids.ts";
+
+const random = "x".repeat(randomLength);
+const positions = fc.maxSafeNat();
+
+describe("a random id", () => {
+  it("tells its position", () => {
+    const holds = fc.property(
+      positions,
+      (position) => positionOf(randomMessageId(position, random)) === position,
+    );
+
+    fc.assert(holds, { seed: 1, numRuns: 2_000 });
+    expect(positionOf(randomMessageId(0, random))).toBe(0);
+    expect(positionOf(randomMessageId(Number.MAX_SAFE_INTEGER, random))).toBe(
+      Number.MAX_SAFE_INTEGER,
+    );
+  });
+
+  it("sorts as a text by its position", () => {
+    const holds = fc.property(positions, positions, (a, b) => {
+      const [idA, idB] = [randomMessageId(a, random), randomMessageId(b, random)];
+      return a === b || idA < idB === a < b;
+    });
+
+    fc.assert(holds, { seed: 1, numRuns: 2_000 });
+  });
+
+  it("holds none of the characters that separate lists, paths and keys", () => {
+    expect(randomMessageId(Number.MAX_SAFE_INTEGER, random)).toMatch(/^msg_[0-9A-Za-z]{26}$/);
+  });
+
+  it("is not derived", () => {
+    expect(isDerived(newId())).toBe(false);
+  });
+});
+
+describe("the position of a text", () => {
+  it.each([
+    "",
+    "msg_",
+    "msg_zzzzzzzzz" + random,
+    "msg_00000000-" + random,
+    "abc_000000000" + random,
+    `${newId()}x`,
+    "msg_000000000",
+  ])("that is no random id of ours is none: %j", (text) => {
+    expect(positionOf(text)).toBeUndefined();
+  });
+
+  it("never throws, and of derived ids there is none", () => {
+    const holds = fc.property(fc.string({ unit: "binary", maxLength: 40 }), (text) => {
+      const position = positionOf(text);
+      return position === undefined || Number.isSafeInteger(position);
+    });
+
+    fc.assert(holds, { seed: 1, numRuns: 1_000 });
+    expect(positionOf(callbackId(newId(), 0))).toBeUndefined();
+  });
+});
+
+describe("a derived id", () => {
+  const source = newId();
+
+  it("is the same for the same cause and differs from every other", () => {
+    const all = [
+      callbackId(source, 0),
+      callbackId(source, 1),
+      callbackId(source, 11),
+      failureCallbackId(source),
+      callbackId(failureCallbackId(source), 0),
+      ...Array.from({ length: 20_000 }, (_, index) => childId(source, index)),
+    ];
+
+    expect(new Set(all).size).toBe(all.length);
+    expect(callbackId(source, 1)).toBe(callbackId(source, 1));
+    expect(all.every(isDerived)).toBe(true);
+    expect(all.every((id) => /^[0-9A-Za-z_]+$/.test(id))).toBe(true);
+  });
+
+  it("of a child tells its parent and its place", () => {
+    const holds = fc.property(fc.nat(32 ** 4 - 1), (index) => {
+      expect(parentOf(childId(source, index))).toEqual({ parent: source, index });
+    });
+
+    fc.assert(holds, { seed: 1, numRuns: 500 });
+  });
+
+  it("of anything but a child has no parent", () => {
+    const others = [
+      source,
+      callbackId(source, 0),
+      failureCallbackId(source),
+      callbackId(childId(source, 3), 0),
+      failureCallbackId(childId(source, 3)),
+      messageId(`${source}_n00`),
+      messageId(`${source}_n03`),
+      messageId(`${source}_nw`),
+      messageId(`${source}_n`),
+      messageId(`${source}_n11111`),
+    ];
+
+    expect(others.map(parentOf)).toEqual(others.map(() => undefined));
+  });
+});
+
+describe("a dead letter's id", () => {
+  it("sorts by the time of failure and differs from message to message", () => {
+    const source = newId();
+    const ids = [1_767_225_600_001, 1_767_225_600_000].map((at) => dlqIdOf(source, at));
+
+    expect(ids.toSorted()).toEqual(ids.toReversed());
+    expect(dlqIdOf(newId(), 1)).not.toBe(dlqIdOf(newId(), 1));
+    expect(ids[0]).toMatch(/^1767225600001-[0-9a-z]+$/);
+  });
+});
+
+describe("a shard", () => {
+  it("is one of 64, the same each time, and each gets its share", () => {
+    const counts = new Map<number, number>();
+    for (let i = 0; i < 6_400; i++) {
+      const shard = shardOf(newId());
+      counts.set(shard, (counts.get(shard) ?? 0) + 1);
+    }
+
+    expect([...counts.keys()].every((shard) => shard >= 0 && shard < shardCount)).toBe(true);
+    expect(counts.size).toBe(shardCount);
+    expect(Math.max(...counts.values())).toBeLessThan(200);
+    expect(shardOf(messageId("msg_fixed"))).toBe(shardOf(messageId("msg_fixed")));
+  });
+});
+
+describe("a lane's id", () => {
+  it("differs between tenants and between keys", () => {
+    const ids = [
+      flowLaneId(aTenant, "k"),
+      flowLaneId(anotherTenant, "k"),
+      flowLaneId(aTenant, "l"),
+    ];
+
+    expect(new Set(ids).size).toBe(3);
+  });
+});

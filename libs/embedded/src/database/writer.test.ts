@@ -1,0 +1,258 @@
+import { describe, expect, it } from "@jest/globals";
+import { DatabaseSync } from "node:sqlite";
+import { join } from "node:path";
+import { newDirectory } from "../testing/opened.ts";
+import { type Connection, Writer, type WriterOptions } from "./writer.ts";
+
+const open = (given: Partial<WriterOptions> = {}) => {
+  const db = new DatabaseSync(":memory:");
+  db.exec("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)");
+  return { db, writer: writerOn(db, given), put: (id: number) => put(db, id) };
+};
+const writerOn = (db: Connection, given: Partial<WriterOptions> = {}): Writer =>
+  new Writer(db, {
+    schedule: setImmediate,
+    makeRoom: () => false,
+    afterCommit: () => undefined,
+    fatal: () => undefined,
+    ...given,
+  });
+const put = (db: DatabaseSync, id: number) => (): number => {
+  db.prepare("INSERT INTO notes (id, text) VALUES (?, 'a note')").run(id);
+  return id;
+};
+const ids = (db: DatabaseSync) => db.prepare("SELECT id FROM notes ORDER BY id").all().map((row) => row["id"]);
+const outcomes = async (promises: readonly Promise<unknown>[]) =>
+  (await Promise.allSettled(promises)).map((settled) => (settled.status === "fulfilled" ? settled.value : codeOf(settled.reason)));
+const codeOf = (reason: unknown): unknown =>
+  Error.isError(reason) && "code" in reason ? reason.code : Error.isError(reason) ? reason.message : reason;
+
+describe("group commit", () => {
+  it("a hundred writes of one turn are one commit", async () => {
+    const { writer, put } = open();
+
+    await Promise.all(Array.from({ length: 100 }, (_, i) => writer.write(put(i))));
+
+    expect(writer.commits).toBe(1);
+  });
+
+  it("nothing is told before the commit that holds it", async () => {
+    const { db, writer, put } = open();
+    const seen: boolean[] = [];
+
+    await writer.write(put(1)).then(() => seen.push(db.isTransaction, writer.commits === 1));
+
+    expect(seen).toEqual([false, true]);
+  });
+
+  it("writes take effect in the order in which they were asked for, and reads stand among them", async () => {
+    const { db, writer, put } = open();
+
+    const [before, , after] = await Promise.all([
+      writer.read(() => ids(db)),
+      writer.write(put(1)),
+      writer.read(() => ids(db)),
+    ]);
+
+    expect([before, after]).toEqual([[], [1]]);
+  });
+
+  it("reading alone commits nothing", async () => {
+    const { db, writer } = open();
+
+    await writer.read(() => ids(db));
+
+    expect(writer.commits).toBe(0);
+  });
+
+  it("more writes than one transaction may hold are carried out all the same", async () => {
+    const { db, writer, put } = open();
+
+    await Promise.all(Array.from({ length: 3_000 }, (_, i) => writer.write(put(i))));
+
+    expect(ids(db)).toHaveLength(3_000);
+    expect(writer.commits).toBe(3);
+  });
+});
+
+describe("a write that throws", () => {
+  it("is rejected alone: its neighbours are carried out in the same commit", async () => {
+    const { db, writer, put } = open();
+    const half = (): void => {
+      put(7)();
+      throw new Error("no");
+    };
+
+    const told = await outcomes([writer.write(put(1)), writer.write(half), writer.write(put(2))]);
+
+    expect(told).toEqual([1, "no", 2]);
+    expect(ids(db)).toEqual([1, 2]);
+    expect(writer.commits).toBe(1);
+  });
+
+  it("leaves no trace in memory either, and the others leave theirs once", async () => {
+    const { writer, put } = open();
+    const effects: string[] = [];
+    const noting = (name: string, work: () => unknown) => () => {
+      writer.onCommit(() => effects.push(name));
+      return work();
+    };
+
+    await outcomes([
+      writer.write(noting("good", put(1))),
+      writer.write(noting("bad", () => put(1)())),
+    ]);
+
+    expect(effects).toEqual(["good"]);
+  });
+});
+
+describe("a queue that is full", () => {
+  it("refuses new work at half of what work in hand may fill", async () => {
+    const { writer } = open({ schedule: () => undefined });
+    const told: unknown[] = [];
+    const note = (reason: unknown): void => void told.push(codeOf(reason));
+
+    for (let n = 0; n < 32_768; n++) writer.write(() => n, "accepting").catch(note);
+    await writer.write(() => "new", "accepting").catch(note);
+    for (let n = 0; n < 32_768; n++) writer.write(() => n).catch(note);
+    await writer.write(() => "in hand").catch(note);
+
+    expect(told).toEqual(["overloaded", "overloaded"]);
+  });
+});
+
+describe("a disk that is full", () => {
+  const fill = (given: Partial<WriterOptions> = {}) => {
+    const db = new DatabaseSync(join(newDirectory(), "full.db"));
+    db.exec("PRAGMA journal_mode = WAL; CREATE TABLE blobs (bytes BLOB); PRAGMA max_page_count = 40");
+    const big = db.prepare("INSERT INTO blobs VALUES (zeroblob(?))");
+    return { db, writer: writerOn(db, given), put: (bytes: number) => () => Number(big.run(bytes).changes) };
+  };
+
+  it("refuses new work with disk_full, and work in hand goes on", async () => {
+    const { writer, put } = fill();
+
+    const told = await outcomes([
+      writer.write(put(10)),
+      writer.write(put(1_000_000), "accepting"),
+      writer.write(put(10), "accepting"),
+      writer.write(put(10)),
+    ]);
+
+    expect(told).toEqual([1, "disk_full", "disk_full", 1]);
+  });
+
+  it("gives up the reserve for work in hand, and not for new work", async () => {
+    let room = 0;
+    const { db, writer, put } = fill({
+      makeRoom: () => {
+        room++;
+        db.exec("PRAGMA max_page_count = 4000");
+        return room === 1;
+      },
+    });
+
+    const asNew = await outcomes([writer.write(put(1_000_000), "accepting")]);
+    const roomForNew = room;
+    const inHand = await outcomes([writer.write(put(1_000_000))]);
+
+    expect(asNew).toEqual(["disk_full"]);
+    expect(roomForNew).toBe(0);
+    expect(inHand).toEqual([1]);
+    expect(room).toBe(1);
+  });
+
+  it("keeps the store usable: what fits is written afterwards", async () => {
+    const { writer, put } = fill();
+
+    await outcomes([writer.write(put(1_000_000))]);
+
+    expect(await outcomes([writer.write(put(10))])).toEqual([1]);
+  });
+
+  it("that shows only at the commit refuses new work and carries the rest out", async () => {
+    const { db, put } = open();
+    const full = failingAtCommit(db, 13, 2);
+    const writer = writerOn(full);
+
+    const told = await outcomes([writer.write(put(1), "accepting"), writer.write(put(2))]);
+
+    expect(told).toEqual(["disk_full", 2]);
+    expect(ids(db)).toEqual([2]);
+  });
+});
+
+describe("a sync that failed", () => {
+  it("acknowledges nothing, takes nothing more, and says so once", async () => {
+    const { db, put } = open();
+    const fatal: Error[] = [];
+    const writer = writerOn(failingAtCommit(db, 1034, 1), { fatal: (error) => fatal.push(error) });
+
+    const told = await outcomes([writer.write(put(1)), writer.write(put(2), "accepting")]);
+    const later = await outcomes([writer.write(put(3)), writer.read(() => 1)]);
+
+    expect(told).toEqual(["unavailable", "unavailable"]);
+    expect(later).toEqual(["unavailable", "unavailable"]);
+    expect(fatal).toHaveLength(1);
+    expect(ids(db)).toEqual([]);
+  });
+
+  it("at a checkpoint ends the store, too", async () => {
+    const fatal: Error[] = [];
+    const { writer, put } = open({
+      afterCommit: () => {
+        throw Object.assign(new Error("disk I/O error"), { errcode: 1034 });
+      },
+      fatal: (error) => fatal.push(error),
+    });
+
+    expect(await outcomes([writer.write(put(1))])).toEqual([1]);
+    expect(await outcomes([writer.write(put(2))])).toEqual(["unavailable"]);
+    expect(fatal.map(codeOf)).toEqual(["unavailable"]);
+  });
+});
+
+describe("a database that another program has locked", () => {
+  it("refuses what cannot be written now, and goes on when the lock is gone", async () => {
+    const path = join(newDirectory(), "locked.db");
+    const db = new DatabaseSync(path);
+    db.exec("PRAGMA journal_mode = WAL; CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)");
+    const other = new DatabaseSync(path);
+    const writer = writerOn(db);
+    other.exec("BEGIN IMMEDIATE");
+
+    expect(await outcomes([writer.write(put(db, 1))])).toEqual(["unavailable"]);
+    other.exec("ROLLBACK");
+
+    expect(await outcomes([writer.write(put(db, 2))])).toEqual([2]);
+    expect(ids(db)).toEqual([2]);
+  });
+});
+
+describe("closing", () => {
+  it("carries out what was asked for and refuses what comes after", async () => {
+    const { db, writer, put } = open();
+
+    const asked = writer.write(put(1));
+    writer.close();
+
+    expect(await asked).toBe(1);
+    expect(ids(db)).toEqual([1]);
+    expect(await outcomes([writer.write(put(2))])).toEqual(["unavailable"]);
+  });
+});
+
+/** A connection whose first `times` commits fail with SQLite's `errcode`. */
+function failingAtCommit(db: DatabaseSync, errcode: number, times: number): Connection {
+  let left = times;
+  return {
+    get isTransaction() {
+      return db.isTransaction;
+    },
+    exec: (sql) => {
+      if (sql === "COMMIT" && left-- > 0) throw Object.assign(new Error("as if the disk said so"), { errcode });
+      db.exec(sql);
+    },
+  };
+}

@@ -1,0 +1,88 @@
+/** The Groups port: a head row that lists immutable chunks (decisions.md 10). */
+import { type DatabaseSync } from "node:sqlite";
+import {
+  type Endpoint,
+  type Group,
+  type GroupChunkId,
+  groupChunkId,
+  groupChunkMax,
+  type TenantId,
+  tenantId,
+} from "@posthaste/domain";
+import { type Clock, type Groups, type Random } from "@posthaste/ports";
+import { integer, type Row, stored, text } from "./database/rows.ts";
+import { type Writer } from "./database/writer.ts";
+
+/** A publish that has read the replaced version may not have inserted its parent yet; 20 s is the most it may take (decisions.md 17). */
+const replacedKeepMs = 60_000;
+const chunkRandomLength = 20;
+
+export function openGroups(db: DatabaseSync, writer: Writer, clock: Clock, random: Random): Groups {
+  const select = db.prepare("SELECT * FROM groups WHERE tenant = ? AND name = ?");
+  const selectAll = db.prepare("SELECT * FROM groups WHERE tenant = ? ORDER BY name");
+  const selectChunk = db.prepare("SELECT json FROM chunks WHERE id = ? AND tenant = ?");
+  const insertChunk = db.prepare("INSERT INTO chunks (id, tenant, json) VALUES (?, ?, ?)");
+  const put = db.prepare(`
+    INSERT OR REPLACE INTO groups (tenant, name, created_at, updated_at, version, chunks, endpoint_count)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`);
+  const removeHead = db.prepare("DELETE FROM groups WHERE tenant = ? AND name = ?");
+  const retire = db.prepare("UPDATE chunks SET replaced_at = ? WHERE id = ?");
+  const sweep = db.prepare(`
+    DELETE FROM chunks WHERE key IN (
+      SELECT key FROM chunks WHERE replaced_at <= ?
+        AND NOT EXISTS (SELECT 1 FROM chunk_uses WHERE chunk_uses.chunk = chunks.id) LIMIT ?)`);
+
+  const find = (tenant: TenantId, name: string): Group | undefined => {
+    const row = select.get(tenant, name);
+    return row && groupFrom(row);
+  };
+  const endpointsOf = (tenant: TenantId, chunk: GroupChunkId): readonly Endpoint[] => {
+    const row = selectChunk.get(chunk, tenant);
+    if (!row) throw new Error(`the chunk ${chunk} of a group is gone`);
+    return stored<readonly Endpoint[]>(text(row["json"]));
+  };
+  const writeChunks = (tenant: TenantId, endpoints: readonly Endpoint[]): readonly GroupChunkId[] => {
+    const chunks: GroupChunkId[] = [];
+    for (let from = 0; from < endpoints.length; from += groupChunkMax) {
+      const id = groupChunkId(random.text(chunkRandomLength));
+      insertChunk.run(id, tenant, JSON.stringify(endpoints.slice(from, from + groupChunkMax)));
+      chunks.push(id);
+    }
+    return chunks;
+  };
+  const retireChunks = (group: Group | undefined): void => {
+    for (const chunk of group?.chunks ?? []) retire.run(clock.now(), chunk);
+  };
+
+  return {
+    get: (tenant, name) => writer.read(() => find(tenant, name)),
+    list: (tenant) => writer.read(() => selectAll.all(tenant).map(groupFrom)),
+    endpoints: (tenant, chunks) => writer.read(() => chunks.flatMap((chunk) => endpointsOf(tenant, chunk))),
+    replace: (tenant, name, version, endpoints) =>
+      writer.write(() => {
+        const current = find(tenant, name);
+        if (current?.version !== version) return false;
+        const now = clock.now();
+        const chunks = JSON.stringify(writeChunks(tenant, endpoints));
+        put.run(tenant, name, current?.createdAt ?? now, now, (version ?? now) + 1, chunks, endpoints.length);
+        retireChunks(current);
+        return true;
+      }),
+    remove: (tenant, name) =>
+      writer.write(() => {
+        retireChunks(find(tenant, name));
+        removeHead.run(tenant, name);
+      }),
+    sweep: (limit) => writer.write(() => Number(sweep.run(clock.now() - replacedKeepMs, limit).changes)),
+  };
+}
+
+const groupFrom = (row: Row): Group => ({
+  tenant: tenantId(text(row["tenant"])),
+  name: text(row["name"]),
+  createdAt: integer(row["created_at"]),
+  updatedAt: integer(row["updated_at"]),
+  version: integer(row["version"]),
+  chunks: stored<readonly GroupChunkId[]>(text(row["chunks"])),
+  endpointCount: integer(row["endpoint_count"]),
+});

@@ -1,0 +1,46 @@
+/** The end of log rows: event by event in the order of time, each failed attempt's details with its ERROR. */
+import { rankOf } from "@posthaste/domain";
+import { integer, type Row } from "../database/rows.ts";
+import { type Rooms } from "../messages/rooms.ts";
+import { attemptOf, ranks } from "./events.ts";
+
+/** Inside a write: removes events before `before`, of about `limit` messages. Answers of how many. */
+export function openLogSweep(rooms: Rooms): (before: number, limit: number) => number {
+  const { db, configurations } = rooms;
+  const tenants = db.prepare("SELECT key FROM tenants");
+  const oldest = db.prepare(`
+    SELECT at, message, step FROM events WHERE tenant = ? AND at < ? ORDER BY at, message, step LIMIT ?`);
+  const remove = db.prepare("DELETE FROM events WHERE tenant = ? AND (at, message, step) <= (?, ?, ?)");
+  const removeDetails = db.prepare("DELETE FROM details WHERE message = ? AND attempt = ?");
+
+  const sweepTenant = (tenant: number, before: number, limit: number): ReadonlySet<number> => {
+    const rows: readonly Row[] = oldest.all(tenant, before, limit * eventsPerMessage);
+    const messages = new Set<number>();
+    let last: Row | undefined;
+    for (const row of rows) {
+      const message = integer(row["message"]);
+      if (messages.size >= limit && !messages.has(message)) break;
+      messages.add(message);
+      last = row;
+      const step = integer(row["step"]);
+      if (step % ranks === errorRank) removeDetails.run(message, attemptOf(step));
+    }
+    if (last) remove.run(tenant, integer(last["at"]), integer(last["message"]), integer(last["step"]));
+    return messages;
+  };
+
+  return (before, limit) => {
+    let swept = 0;
+    for (const { key } of tenants.all()) {
+      if (swept >= limit) break;
+      const messages = sweepTenant(integer(key), before, limit - swept);
+      swept += messages.size;
+      configurations.removeOrphans(JSON.stringify([...messages]));
+    }
+    return swept;
+  };
+}
+
+/** The usual number: CREATED, ACTIVE, DELIVERED. */
+const eventsPerMessage = 3;
+const errorRank = rankOf("ERROR");

@@ -1,0 +1,43 @@
+/** Stores for tests, in directories of their own that go when the test has ended. */
+import { afterEach } from "@jest/globals";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { recordingLog, seededRandom, virtualClock, type VirtualClock } from "@posthaste/testing";
+import { type Embedded, type EmbeddedOptions, openEmbedded } from "../index.ts";
+
+export type Opened = Embedded & { readonly clock: VirtualClock; readonly dataDir: string };
+
+const closers: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+export function newDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), "posthaste-embedded-"));
+  closers.push(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** Closing twice is closing once, so a test may close and open again. */
+export function openIn(dataDir: string, given: Partial<EmbeddedOptions> & { clock?: VirtualClock } = {}): Opened {
+  const { clock = virtualClock(), ...options } = given;
+  const embedded = openEmbedded({ dataDir, clock, random: seededRandom(1), log: recordingLog(), reserveBytes: 0, ...options });
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => (closed ??= embedded.close());
+  closers.push(close);
+  return { ...embedded, close, clock, dataDir };
+}
+
+/** What is in a table of the file, as somebody beside the process sees it. */
+export function countRows(dataDir: string, table: string): number {
+  const db = new DatabaseSync(join(dataDir, "posthaste.db"), { readOnly: true });
+  try {
+    return Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"]);
+  } finally {
+    db.close();
+  }
+}
+
+export const allShards: readonly number[] = Array.from({ length: 64 }, (_, shard) => shard);

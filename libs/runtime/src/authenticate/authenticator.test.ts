@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { defaultPlan, isFault, tenantId } from "@posthaste/domain";
+import { type Tenant, type Token, type TokenScope } from "@posthaste/ports";
+import { recordingLog, type VirtualClock, virtualClock } from "@posthaste/testing";
+import { type Authenticator, createAuthenticator } from "./authenticator.ts";
+import { developmentUsers, tokenHash } from "./credentials.ts";
+
+const tenant: Tenant = {
+  id: tenantId("me"),
+  dialect: "service",
+  plan: defaultPlan,
+  keys: { current: "sig_1", next: "sig_2" },
+};
+const tokenFor = (token: string, scope: TokenScope = "full"): Token => ({
+  hash: tokenHash(token),
+  tenant: tenant.id,
+  scope,
+});
+
+let clock: VirtualClock;
+let tokens: Token[];
+let answers: () => Promise<Token[]>;
+let authenticator: Authenticator;
+const log = recordingLog();
+
+beforeEach(async () => {
+  clock = virtualClock();
+  tokens = [tokenFor("secret"), tokenFor("reader", "read")];
+  answers = async () => [...tokens];
+  const accounts = { tenants: async () => [tenant], tokens: () => answers() };
+  authenticator = createAuthenticator({ accounts, clock, log });
+  await authenticator.start();
+});
+
+afterEach(async () => {
+  await authenticator.stop();
+  expect(clock.armed).toBe(0);
+});
+
+const unauthorized = { fault: "unauthorized", text: "no or unknown token" };
+
+describe("a known token", () => {
+  it.each([
+    ["in the header", "Bearer secret", undefined],
+    ["with the scheme in lower case", "bearer secret", undefined],
+    ["in the query", undefined, "secret"],
+    ["in the header, whatever the query says", "Bearer secret", "wrong"],
+  ])("%s is its tenant's", (_, authorization, queryToken) => {
+    expect(authenticator.authenticate(authorization, queryToken)).toEqual({
+      tenant,
+      scope: "full",
+    });
+  });
+
+  it("tells its scope", () => {
+    expect(authenticator.authenticate("Bearer reader", undefined)).toEqual({
+      tenant,
+      scope: "read",
+    });
+  });
+});
+
+describe("everything else", () => {
+  it.each([
+    ["nothing", undefined, undefined],
+    ["an empty header", "", undefined],
+    ["an empty header and a good query", "", "secret"],
+    ["a scheme alone", "Bearer", undefined],
+    ["a scheme and a space", "Bearer ", undefined],
+    ["two spaces", "Bearer  secret", undefined],
+    ["a tab", "Bearer\tsecret", undefined],
+    ["a space behind", "Bearer secret ", undefined],
+    ["the token without a scheme", "secret", undefined],
+    ["Basic", "Basic c2VjcmV0", undefined],
+    ["Basic with the token", "Basic secret", undefined],
+    ["two tokens in one header", "Bearer secret, Bearer secret", undefined],
+    ["another token", "Bearer Secret", undefined],
+    ["a beginning of the token", "Bearer secre", undefined],
+    ["the hash of the token", `Bearer ${tokenHash("secret")}`, undefined],
+    ["8 KiB", `Bearer ${"s".repeat(8192)}`, undefined],
+    ["8 KiB in the query", undefined, "s".repeat(8192)],
+    ["a NUL", "Bearer secret\0", undefined],
+    ["letters beyond ASCII", "Bearer sécret", undefined],
+    ["an empty query", undefined, ""],
+    ["base64 of a colon", "Bearer Og==", undefined],
+    ["a public development token", `Bearer ${developmentUsers[0].token}`, undefined],
+  ])("%s is answered alike", (_, authorization, queryToken) => {
+    expect(authenticator.authenticate(authorization, queryToken)).toEqual(unauthorized);
+  });
+});
+
+describe("the snapshot", () => {
+  it("forgets a revoked token within five seconds", async () => {
+    tokens = [];
+    await clock.advance(5_000);
+
+    expect(authenticator.authenticate("Bearer secret", undefined)).toEqual(unauthorized);
+  });
+
+  it("learns of a new token at once when told to look", async () => {
+    tokens.push(tokenFor("new"));
+    await authenticator.refresh();
+
+    expect(authenticator.authenticate("Bearer new", undefined)).toMatchObject({ scope: "full" });
+  });
+
+  it("stays as it is while the store does not answer, says so, and goes on asking", async () => {
+    answers = async () => {
+      throw new Error("no store");
+    };
+    await clock.advance(20_000);
+    expect(authenticator.authenticate("Bearer secret", undefined)).toMatchObject({ scope: "full" });
+    expect(log.events()).toContain("accounts.stale");
+
+    answers = async () => [];
+    await clock.advance(5_000);
+    expect(authenticator.authenticate("Bearer secret", undefined)).toEqual(unauthorized);
+  });
+
+  it("is not undone by an older reading that took longer", async () => {
+    let finishOld = (_: Token[]): void => undefined;
+    const old = new Promise<Token[]>((resolve) => (finishOld = resolve));
+    answers = () => old;
+    const slow = authenticator.refresh();
+    answers = async () => [];
+    await authenticator.refresh();
+    finishOld([tokenFor("secret")]);
+    await slow;
+
+    expect(authenticator.authenticate("Bearer secret", undefined)).toEqual(unauthorized);
+  });
+});
+
+describe("guessing", () => {
+  const guess = (ip: string) => authenticator.authenticate("Bearer wrong", undefined, ip);
+
+  it("is told to stay away after ten failures in a minute, with a time", () => {
+    for (let i = 0; i < 10; i++) expect(guess("203.0.113.1")).toEqual(unauthorized);
+
+    expect(guess("203.0.113.200")).toMatchObject({
+      fault: "too_many_requests",
+      retryAfterSeconds: 1,
+    });
+  });
+
+  it("does not keep out a neighbour who has a token, nor other networks", () => {
+    for (let i = 0; i < 20; i++) guess("203.0.113.1");
+
+    expect(isFault(authenticator.authenticate("Bearer secret", undefined, "203.0.113.2"))).toBe(
+      false,
+    );
+    expect(guess("203.0.114.1")).toEqual(unauthorized);
+  });
+});

@@ -1,0 +1,30 @@
+/** Attempts: how many at once, and where they may go. */
+import { variables } from "./variable.ts";
+import { addressRanges, wholeNumber } from "./values.ts";
+
+const subject = "Deliveries";
+
+export const destinationsShape = {
+  allowPrivateCidrs: addressRanges().register(variables, {
+    subject,
+    rule: "addresses or ranges (CIDR), separated by commas",
+    summary:
+      "Private networks that destinations may be in. All others that are not public are refused; the dev profile allows loopback.",
+  }),
+};
+
+export const deliveriesShape = {
+  ...destinationsShape,
+  maxInFlight: wholeNumber(1, 100_000).register(variables, {
+    subject,
+    rule: "a whole number from 1 to 100000",
+    summary: "Attempts at once in this process. Each may hold a connection.",
+    default: "1000",
+  }),
+  maxPerOrigin: wholeNumber(1, 10_000).register(variables, {
+    subject,
+    rule: "a whole number from 1 to 10000",
+    summary: "Attempts at once to one origin (scheme, host and port) from this process.",
+    default: "100",
+  }),
+};

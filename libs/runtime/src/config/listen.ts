@@ -1,0 +1,39 @@
+/** Where the HTTP edge listens, and whom it believes. */
+import { z } from "zod";
+import { variables } from "./variable.ts";
+import { addressRanges, wholeNumber } from "./values.ts";
+
+const subject = "HTTP";
+/** The catcher and the management API take the next two. */
+const portMax = 65_533;
+
+const host = z
+  .string()
+  .regex(/^[0-9A-Za-z.:_-]{1,253}$/)
+  .register(variables, {
+    subject,
+    rule: "an address or a host name",
+    summary: "The address to listen on; `0.0.0.0` or `::` for all.",
+    default: "127.0.0.1",
+  });
+
+const port = (defaultPort: string) =>
+  wholeNumber(0, portMax).register(variables, {
+    subject,
+    rule: `a whole number from 0 to ${portMax}`,
+    summary:
+      "The port to listen on. The standalone takes the next two as well: the catcher, and the management API. 0: any free ports.",
+    default: defaultPort,
+  });
+
+export const listenShape = { host, port: port("8080") };
+export const managementListenShape = { host, port: port("8082") };
+
+export const proxiesShape = {
+  trustedProxies: addressRanges().register(variables, {
+    subject,
+    rule: "addresses or ranges (CIDR), separated by commas",
+    summary:
+      "Proxies whose `X-Forwarded-For` is believed: the caller's address is the rightmost that is none of theirs.",
+  }),
+};

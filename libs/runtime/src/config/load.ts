@@ -1,0 +1,154 @@
+/**
+ * Reading the configuration: all problems at once, each with the variable, what it must be and what it would be by
+ * itself. Nothing else in the product reads the environment.
+ */
+import { readFileSync } from "node:fs";
+import { type z } from "zod";
+import { credentialRules } from "./credentials.ts";
+import { managementRules } from "./management.ts";
+import { nearestName } from "./nearest-name.ts";
+import { configSchemas } from "./services.ts";
+import {
+  defaultText,
+  environmentName,
+  profiles,
+  type Rule,
+  type Variable,
+  variableOf,
+} from "./variable.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type Loaded<T> =
+  | { readonly kind: "loaded"; readonly config: Readonly<T> }
+  /** `message`: several lines, for people, without secrets. */
+  | { readonly kind: "refused"; readonly message: string };
+
+export type LoadOptions = {
+  readonly env: Environment;
+  /** The text of a file; throws when there is none. */
+  readonly readFile?: (path: string) => string;
+};
+
+type Shape = Readonly<Record<string, z.ZodType>>;
+type Texts = Readonly<Record<string, string | undefined>>;
+
+const prefix = "POSTHASTE_";
+const rules: readonly Rule[] = [...credentialRules, ...managementRules];
+
+export function loadConfig<S extends Shape>(
+  schema: z.ZodObject<S>,
+  { env, readFile = readText }: LoadOptions,
+): Loaded<z.output<z.ZodObject<S>>> {
+  const given = givenTexts(schema.shape, env, readFile);
+  const texts = withDefaults(schema.shape, given.texts);
+  const parsed = parseEach(schema.shape, texts);
+  const problems = [
+    ...given.problems,
+    ...parsed.problems,
+    ...rules
+      .filter(({ keys }) => keys.every((key) => key in schema.shape))
+      .flatMap(({ problemsOf }) => problemsOf(parsed.values)),
+    ...unknownVariables(env),
+  ];
+  if (problems.length > 0) return { kind: "refused", message: messageOf(problems) };
+  return { kind: "loaded", config: Object.freeze(schema.parse(texts)) };
+}
+
+const readText = (path: string): string => readFileSync(path, "utf8");
+
+/** Variables that are set; an empty one counts as not set, since compose files cannot leave one out. */
+function givenTexts(
+  shape: Shape,
+  env: Environment,
+  readFile: (path: string) => string,
+): { texts: Texts; problems: readonly string[] } {
+  const texts: Record<string, string | undefined> = {};
+  const problems: string[] = [];
+  for (const [key, schema] of Object.entries(shape)) {
+    const name = environmentName(key);
+    const file = variableOf(schema).secret ? env[`${name}_FILE`] : undefined;
+    if (env[name]) texts[key] = env[name];
+    if (!file) continue;
+    if (env[name]) problems.push(`${name} and ${name}_FILE are both set: use one`);
+    try {
+      // Editors and secret stores end a file with a line break.
+      texts[key] = readFile(file).replace(/\r?\n$/, "");
+    } catch (error) {
+      problems.push(`${name}_FILE cannot be read: ${codeOf(error)}`);
+    }
+  }
+  return { texts, problems };
+}
+
+function withDefaults(shape: Shape, given: Texts): Texts {
+  const texts: Record<string, string | undefined> = { ...given };
+  const ownProfile = given["profile"] ?? defaultOf(shape["profile"]);
+  const profile = profiles.find((name) => name === ownProfile) ?? "production";
+  for (const [key, schema] of Object.entries(shape)) {
+    texts[key] ??= defaultText(variableOf(schema), profile);
+  }
+  return texts;
+}
+
+const defaultOf = (schema: z.ZodType | undefined): string | undefined =>
+  schema && defaultText(variableOf(schema), "production");
+
+function parseEach(
+  shape: Shape,
+  texts: Texts,
+): { values: Readonly<Record<string, unknown>>; problems: readonly string[] } {
+  const values: Record<string, unknown> = {};
+  const problems: string[] = [];
+  for (const [key, schema] of Object.entries(shape)) {
+    const result = schema.safeParse(texts[key]);
+    if (result.success) values[key] = result.data;
+    else problems.push(wrongValue(environmentName(key), variableOf(schema), texts[key]));
+  }
+  return { values, problems };
+}
+
+function wrongValue(name: string, variable: Variable, text: string | undefined): string {
+  const shown = variable.secret ? "" : ` is ${JSON.stringify(text?.slice(0, shownLengthMax))}:`;
+  return `${name}${shown} must be ${variable.rule} (${describeDefault(variable)})`;
+}
+
+const shownLengthMax = 80;
+
+/** `default 8080`, `default on in dev, off in production`, `no default`. */
+export function describeDefault({ default: given }: Variable): string {
+  if (given === undefined) return "no default";
+  if (typeof given === "string") return `default ${given}`;
+  const each = Object.entries(given).map(([profile, text]) => `${text} in ${profile}`);
+  return `default ${each.join(", ")}`;
+}
+
+/** A misspelt variable must not be silently without effect. */
+function unknownVariables(env: Environment): readonly string[] {
+  return Object.keys(env)
+    .filter((name) => name.startsWith(prefix) && !knownNames.has(name))
+    .map((name) => {
+      const nearest = nearestName(name, [...knownNames]);
+      return `${name} is no variable of Posthaste${nearest ? `: is it ${nearest}?` : ""}`;
+    });
+}
+
+/** Of all services: a variable of another one may stand in a shared environment. */
+const knownNames: ReadonlySet<string> = new Set(
+  Object.values(configSchemas)
+    .flatMap(({ shape }) => Object.entries<z.ZodType>(shape))
+    .flatMap(([key, schema]) => {
+      const name = environmentName(key);
+      return variableOf(schema).secret ? [name, `${name}_FILE`] : [name];
+    }),
+);
+
+function messageOf(problems: readonly string[]): string {
+  const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
+  return [`The configuration has ${count}:`, ...problems.map((problem) => `  - ${problem}`)].join(
+    "\n",
+  );
+}
+
+const codeOf = (error: unknown): string =>
+  Error.isError(error) && "code" in error ? String(error.code) : "unknown error";

@@ -1,0 +1,28 @@
+/** Guessing what was meant. */
+const distanceMax = 3;
+
+/** The name that is fewest edits away, if they are few. */
+export function nearestName(name: string, names: readonly string[]): string | undefined {
+  let nearest: { readonly name: string; readonly distance: number } | undefined;
+  for (const other of names) {
+    const distance = editDistance(name, other);
+    if (distance <= distanceMax && distance < (nearest?.distance ?? Infinity)) {
+      nearest = { name: other, distance };
+    }
+  }
+  return nearest?.name;
+}
+
+/** Levenshtein's, row by row. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 0; i < a.length; i++) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      const replaced = (row[j] ?? 0) + (a[i] === b[j] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,38 @@
+/** The process itself: profile, log, and how it ends. */
+import { z } from "zod";
+import { profiles, type Variable, variables } from "./variable.ts";
+import { wholeNumber } from "./values.ts";
+
+const subject = "Process";
+
+const profile: Variable = {
+  subject,
+  rule: `one of ${profiles.join(", ")}`,
+  summary:
+    "`dev` accepts the public development credentials, allows loopback destinations and prints for people; `production` wants credentials of its own and logs JSON.",
+  default: "production",
+};
+
+const shared = {
+  logLevel: z.enum(["debug", "info", "warn", "error"]).register(variables, {
+    subject,
+    rule: "one of debug, info, warn, error",
+    summary: "The lowest level that is logged.",
+    default: "info",
+  }),
+  drainSeconds: wholeNumber(0, 7_200).register(variables, {
+    subject,
+    rule: "a whole number from 0 to 7200",
+    summary:
+      "How long running requests and attempts may go on after SIGTERM. What is aborted is delivered again later.",
+    default: "25",
+  }),
+};
+
+export const processShape = { profile: z.enum(profiles).register(variables, profile), ...shared };
+
+/** `npm start` is for trying out: without a word it is the dev profile. */
+export const standaloneProcessShape = {
+  profile: z.enum(profiles).register(variables, { ...profile, default: "dev" }),
+  ...shared,
+};

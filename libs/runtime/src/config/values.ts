@@ -1,0 +1,37 @@
+/** Forms of values that several variables share. */
+import { isIP } from "node:net";
+import { z } from "zod";
+
+export const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max);
+
+const rangesMax = 256;
+
+/** `10.0.0.0/8,fd00::/8`; a bare address is a range of one. None when not set. */
+export const addressRanges = () =>
+  z
+    .string()
+    .transform((text) => text.split(",").map((range) => range.trim()))
+    .refine((ranges) => ranges.length <= rangesMax && ranges.every(isAddressRange))
+    .optional()
+    .transform((ranges): readonly string[] => Object.freeze(ranges ?? []));
+
+function isAddressRange(text: string): boolean {
+  const [address = "", prefix, ...rest] = text.split("/");
+  const family = isIP(address);
+  if (family === 0 || address.includes("%") || rest.length > 0) return false;
+  if (prefix === undefined) return true;
+  return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
+}
+
+/** Printable ASCII without spaces: what survives a header and a shell. */
+export const printable = (lengthMin: number, lengthMax: number) =>
+  z
+    .string()
+    .min(lengthMin)
+    .max(lengthMax)
+    .regex(/^[\x21-\x7e]*$/);

@@ -1,0 +1,40 @@
+/** What every variable of the environment says about itself: one text for the refusal, the dump and the documentation. */
+import { z } from "zod";
+
+export const profiles = ["dev", "production"] as const;
+export type Profile = (typeof profiles)[number];
+
+export type Variable = {
+  readonly subject: string;
+  /** Reads on from "must be". */
+  readonly rule: string;
+  readonly summary: string;
+  /** As it would be written in the environment. Absent: the variable may be left out, or its rule says when it must not. */
+  readonly default?: string | { readonly [P in Profile]?: string };
+  /** Never shown; may be given as a file (`…_FILE`). */
+  readonly secret?: boolean;
+};
+
+export const variables = z.registry<Variable>();
+
+export function variableOf(schema: z.ZodType): Variable {
+  const variable = variables.get(schema);
+  if (!variable) throw new Error("a schema of the configuration is not registered as a variable");
+  return variable;
+}
+
+/** `maxInFlight` → `POSTHASTE_MAX_IN_FLIGHT`. */
+export const environmentName = (key: string): string =>
+  `POSTHASTE_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+
+export function defaultText(variable: Variable, profile: Profile): string | undefined {
+  const { default: given } = variable;
+  return typeof given === "object" ? given[profile] : given;
+}
+
+/** A condition between variables. It holds where the schema has all of `keys`. */
+export type Rule = {
+  readonly keys: readonly string[];
+  /** Problems as sentences, with the variables by their names in the environment. Values that did not parse are absent. */
+  readonly problemsOf: (values: Readonly<Record<string, unknown>>) => readonly string[];
+};

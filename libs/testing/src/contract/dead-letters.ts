@@ -1,0 +1,310 @@
+/** The contract of `DeadLetters`. */
+import { expect } from "@jest/globals";
+import {
+  type DeadLetter,
+  type DeadLetterFilter,
+  dlqId,
+  dlqIdOf,
+  type ListOrder,
+  type TenantId,
+} from "@posthaste/domain";
+import { type DeadLetters, type Ids } from "@posthaste/ports";
+import {
+  aMessage,
+  anotherTenant,
+  aPolicy,
+  aTenant,
+  type MessageOverrides,
+} from "../builders/message.ts";
+import { anAnswer } from "../builders/outcome.ts";
+import { dice } from "../seeded-random.ts";
+import { epochStart } from "../virtual-clock.ts";
+import { type Closable, contract, type Deviation, type Guarantee } from "./guarantee.ts";
+import { readAll } from "./paging.ts";
+
+export type DeadLettersHarness = Closable & {
+  readonly deadLetters: DeadLetters;
+  readonly ids: Ids;
+};
+
+export function describeDeadLetters(
+  name: string,
+  open: () => Promise<DeadLettersHarness>,
+  deviations: readonly Deviation[] = [],
+): void {
+  contract(`${name}: dead letters`, open, { deviations }, (guarantee) => {
+    inserting(guarantee);
+    listing(guarantee);
+    filtering(guarantee);
+    removing(guarantee);
+  });
+}
+
+function inserting(guarantee: Guarantee<DeadLettersHarness>): void {
+  guarantee("a dead letter is read back whole, bodies byte for byte", async (harness) => {
+    const { status, headers, body, truncated } = anAnswer(500, {
+      headers: [
+        ["X-A", "1"],
+        ["x-a", "2"],
+      ],
+      body: dice(1).bytes(70_000),
+      truncated: true,
+    });
+    const answered = newLetter(
+      harness,
+      { body: dice(2).bytes(100_000) },
+      { response: { status, headers, body, truncated } },
+    );
+    const silent = newLetter(
+      harness,
+      { body: new Uint8Array() },
+      { error: "no answer", reason: "quarantined", retried: 0 },
+    );
+
+    await harness.deadLetters.insert([answered, silent]);
+
+    expect(await harness.deadLetters.get(aTenant, answered.id)).toEqual(answered);
+    expect(await harness.deadLetters.get(aTenant, silent.id)).toEqual(silent);
+  });
+
+  guarantee("a dead letter that is inserted again is left as it is", async (harness) => {
+    const { deadLetters } = harness;
+    const letter = newLetter(harness);
+    await deadLetters.insert([letter]);
+
+    await deadLetters.insert([{ ...letter, retried: 99 }, letter]);
+    await Promise.all([deadLetters.insert([letter]), deadLetters.insert([letter])]);
+    await deadLetters.insert([]);
+
+    expect(await deadLetters.get(aTenant, letter.id)).toEqual(letter);
+    expect(await readLetters(harness)).toHaveLength(1);
+  });
+
+  guarantee("a dead letter belongs to its tenant", async (harness) => {
+    const theirs = newLetter(harness, { tenant: anotherTenant });
+    await harness.deadLetters.insert([theirs]);
+
+    expect(await harness.deadLetters.get(aTenant, theirs.id)).toBeUndefined();
+    expect(await readLetters(harness)).toEqual([]);
+    expect(await harness.deadLetters.remove(aTenant, [theirs.id])).toBe(0);
+    expect(await harness.deadLetters.get(anotherTenant, theirs.id)).toEqual(theirs);
+  });
+}
+
+function listing(guarantee: Guarantee<DeadLettersHarness>): void {
+  for (const order of ["earliestFirst", "latestFirst"] as const) {
+    guarantee(
+      `a list is in the order of failure, page by page, with nothing twice and nothing left out: ${order}`,
+      async (harness) => {
+        const letters = await insertMany(harness, 12);
+        const expected = letters.map(({ id }) => id).toSorted();
+
+        for (const limit of [1, 5, 11, 12, 13]) {
+          const ids = (await readLetters(harness, {}, order, limit)).map(({ id }) => id);
+          expect(ids).toEqual(order === "earliestFirst" ? expected : expected.toReversed());
+        }
+      },
+    );
+
+    guarantee(`pages stay where they are while letters come and go: ${order}`, async (harness) => {
+      const letters = await insertMany(harness, 10);
+      const stay = letters.filter((_, i) => i % 2 === 0).map(({ id }) => id);
+      const go = letters.filter((_, i) => i % 2 === 1).map(({ id }) => id);
+      const disturb = async (): Promise<void> => {
+        await insertMany(harness, 1);
+        await harness.deadLetters.remove(aTenant, go.splice(0, 1));
+      };
+
+      const read = await readAll(
+        (page) => harness.deadLetters.list(aTenant, {}, page),
+        3,
+        order,
+        disturb,
+      );
+
+      const ids = read.map(({ id }) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(ids).toEqual(expect.arrayContaining(stay));
+    });
+  }
+
+  guarantee("the last page has no successor", async ({ deadLetters, ...harness }) => {
+    await insertMany({ deadLetters, ...harness }, 3);
+
+    const exact = await deadLetters.list(aTenant, {}, { limit: 3, order: "earliestFirst" });
+    const less = await deadLetters.list(aTenant, {}, { limit: 2, order: "earliestFirst" });
+
+    expect([exact.next, less.next !== undefined]).toEqual([undefined, true]);
+  });
+}
+
+function filtering(guarantee: Guarantee<DeadLettersHarness>): void {
+  const cases: readonly (readonly [
+    string,
+    MessageOverrides,
+    Partial<DeadLetter>,
+    DeadLetterFilter,
+  ])[] = [
+    ["url", { url: "https://special.example/" }, {}, { urls: ["https://special.example/", "x"] }],
+    [
+      "group",
+      { origin: { callerIp: "203.0.113.7", hop: 0, group: { name: "special" } } },
+      {},
+      { groups: ["special"] },
+    ],
+    [
+      "schedule",
+      { origin: { callerIp: "203.0.113.7", hop: 0, scheduleId: "scd_1" } },
+      {},
+      { scheduleIds: ["scd_1"] },
+    ],
+    [
+      "queue",
+      { origin: { callerIp: "203.0.113.7", hop: 0, queueName: "special" } },
+      {},
+      { queueNames: ["special"] },
+    ],
+    ["caller", { origin: { callerIp: "2001:db8::1", hop: 0 } }, {}, { callerIps: ["2001:db8::1"] }],
+    ["label", { policy: aPolicy({ labels: ["other", "special"] }) }, {}, { labels: ["special"] }],
+    [
+      "flow-control key",
+      { flow: { key: "special", limits: { rate: 1, periodMs: 1_000 } } },
+      {},
+      { flowControlKeys: ["special"] },
+    ],
+    ["status of the answer", {}, { response: anAnswer(418) }, { responseStatuses: [418, 419] }],
+    ["time, both ends included", {}, { failedAt: 5 }, { from: 5, to: 5 }],
+    [
+      "two filters at once",
+      { url: "https://special.example/" },
+      { response: anAnswer(418) },
+      { responseStatuses: [418], urls: ["https://special.example/"] },
+    ],
+  ];
+  for (const [what, message, letter, filter] of cases) {
+    guarantee(`a list can be narrowed by ${what}`, async (harness) => {
+      const wanted = newLetter(harness, message, letter);
+      const others = [newLetter(harness), newLetter(harness, {}, { response: anAnswer(500) })];
+      await harness.deadLetters.insert([...others, wanted]);
+
+      const found = await readLetters(harness, filter, "earliestFirst", 1);
+
+      expect(found.map(({ id }) => id)).toEqual([wanted.id]);
+    });
+  }
+
+  guarantee(
+    "a list can be narrowed to some letters, or to those of some messages",
+    async (harness) => {
+      const [first, second] = await insertMany(harness, 4);
+      if (!first || !second) throw new Error("unreachable");
+
+      const byId = await readLetters(harness, { ids: [second.id, dlqId("0-unheard-of")] });
+      const byMessage = await readLetters(harness, { messageIds: [first.message.id] });
+
+      expect(byId.map(({ id }) => id)).toEqual([second.id]);
+      expect(byMessage.map(({ id }) => id)).toEqual([first.id]);
+      expect(await readLetters(harness, { ids: [] })).toEqual([]);
+    },
+  );
+}
+
+function removing(guarantee: Guarantee<DeadLettersHarness>): void {
+  guarantee(
+    "a letter that was removed is gone, and how many were there is told",
+    async (harness) => {
+      const [first, second, third] = await insertMany(harness, 3);
+      if (!first || !second || !third) throw new Error("unreachable");
+
+      const removed = await harness.deadLetters.remove(aTenant, [
+        first.id,
+        dlqId("0-unheard-of"),
+        third.id,
+      ]);
+
+      expect(removed).toBe(2);
+      expect(await harness.deadLetters.get(aTenant, first.id)).toBeUndefined();
+      expect((await readLetters(harness)).map(({ id }) => id)).toEqual([second.id]);
+      expect(await harness.deadLetters.remove(aTenant, [first.id])).toBe(0);
+      expect(await harness.deadLetters.remove(aTenant, [])).toBe(0);
+    },
+  );
+
+  guarantee("of ten who remove one letter one is told that it was there", async (harness) => {
+    const [letter] = await insertMany(harness, 1);
+    if (!letter) throw new Error("unreachable");
+
+    const counts = await Promise.all(
+      Array.from({ length: 10 }, () => harness.deadLetters.remove(aTenant, [letter.id])),
+    );
+
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(1);
+  });
+
+  guarantee(
+    "a sweep takes what failed earlier, no more than its limit, and leaves the rest",
+    async (harness) => {
+      const letters = Array.from({ length: 6 }, (_, i) =>
+        newLetter(harness, {}, { failedAt: epochStart + i }),
+      );
+      await harness.deadLetters.insert(letters);
+
+      const counts = [
+        await harness.deadLetters.sweep(epochStart + 4, 3),
+        await harness.deadLetters.sweep(epochStart + 4, 3),
+        await harness.deadLetters.sweep(epochStart + 4, 3),
+      ];
+
+      expect(counts).toEqual([3, 1, 0]);
+      expect((await readLetters(harness)).map(({ failedAt }) => failedAt)).toEqual([
+        epochStart + 4,
+        epochStart + 5,
+      ]);
+    },
+  );
+}
+
+let made = 0;
+
+function newLetter(
+  { ids }: DeadLettersHarness,
+  message: MessageOverrides = {},
+  letter: Partial<DeadLetter> = {},
+): DeadLetter {
+  made += 1;
+  const failed = aMessage({ id: ids.next(), ...message });
+  const failedAt = letter.failedAt ?? epochStart + made;
+  return {
+    id: dlqIdOf(failed.id, failedAt),
+    failedAt,
+    reason: "retries_exhausted",
+    message: failed,
+    retried: 3,
+    ...bare(letter),
+  };
+}
+
+/** An answer as a letter holds it: without the kind of an outcome. */
+function bare({ response, ...letter }: Partial<DeadLetter>): Partial<DeadLetter> {
+  if (!response) return letter;
+  const { status, headers, body, truncated } = response;
+  return { ...letter, response: { status, headers, body, truncated } };
+}
+
+async function insertMany(
+  harness: DeadLettersHarness,
+  count: number,
+): Promise<readonly DeadLetter[]> {
+  const letters = Array.from({ length: count }, () => newLetter(harness));
+  await harness.deadLetters.insert(letters);
+  return letters;
+}
+
+const readLetters = (
+  { deadLetters }: DeadLettersHarness,
+  filter: DeadLetterFilter = {},
+  order: ListOrder = "earliestFirst",
+  limit = 1_000,
+  tenant: TenantId = aTenant,
+): Promise<readonly DeadLetter[]> =>
+  readAll((page) => deadLetters.list(tenant, filter, page), limit, order);

@@ -1,0 +1,309 @@
+/** The contract of `EventBus`: facts arrive, in any order and at least once; hints may not. */
+import { expect } from "@jest/globals";
+import { type AttemptFact, type Message } from "@posthaste/domain";
+import { type EventBus, type Hint, type SettledEvent } from "@posthaste/ports";
+import { aMessage, aPolicy, aTenant, newId } from "../builders/message.ts";
+import { anAnswer } from "../builders/outcome.ts";
+import { epochStart } from "../virtual-clock.ts";
+import { type Closable, contract, type Deviation, type Guarantee } from "./guarantee.ts";
+
+export type EventBusHarness = Closable & {
+  readonly bus: EventBus;
+  /** The same bus as another process sees it. */
+  readonly other?: EventBus;
+  readonly advance: (ms: number) => Promise<void>;
+};
+
+export function describeEventBus(
+  name: string,
+  open: () => Promise<EventBusHarness>,
+  deviations: readonly Deviation[] = [],
+  waitMsMax?: number,
+): void {
+  const options = { deviations, ...(waitMsMax !== undefined && { waitMsMax }) };
+  contract(`${name}: an event bus`, open, options, (guarantee) => {
+    sharedGuarantees(guarantee);
+    factGuarantees(guarantee);
+    hintGuarantees(guarantee);
+  });
+}
+
+function sharedGuarantees(guarantee: Guarantee<EventBusHarness>): void {
+  guarantee(
+    "every group hears what is said after it has subscribed",
+    async (harness) => {
+      const { bus, other = bus } = harness;
+      const heard = { dispatcher: new Set<string>(), log: new Set<string>() };
+      await bus.subscribe("message.settled", "dispatcher", hearing(heard.dispatcher));
+      await other.subscribe("message.settled", "log", hearing(heard.log));
+      const events = [settled(), settled(), settled()];
+
+      await publishAll(harness, () => bus.publish("message.settled", events));
+
+      const ids = events.map(({ id }) => id).toSorted();
+      await eventually(harness, () => heard.dispatcher.size === 3 && heard.log.size === 3);
+      expect([...heard.dispatcher].toSorted()).toEqual(ids);
+      expect([...heard.log].toSorted()).toEqual(ids);
+    },
+    heardMsMax,
+  );
+
+  guarantee(
+    "the members of a group share what is said",
+    async (harness) => {
+      const { bus, other = bus } = harness;
+      const heard: string[] = [];
+      for (const each of [bus, other]) {
+        await each.subscribe("message.settled", "group", async (events) => {
+          heard.push(...events.map(({ id }) => id));
+        });
+      }
+      const events = Array.from({ length: 50 }, () => settled());
+
+      await publishAll(harness, () => bus.publish("message.settled", events));
+
+      await eventually(harness, () => new Set(heard).size === events.length);
+      expect(heard.toSorted()).toEqual(events.map(({ id }) => id).toSorted());
+    },
+    heardMsMax,
+  );
+
+  guarantee(
+    "topics do not mix",
+    async (harness) => {
+      const { bus } = harness;
+      const [due, facts] = [new Set<string>(), new Set<string>()];
+      await bus.subscribe("message.due", "group", hearing(due));
+      await bus.subscribe("message.settled", "group", hearing(facts));
+      const [aHint, aFact] = [hint(), settled()];
+
+      await bus.publish("message.due", [aHint]);
+      await publishAll(harness, () => bus.publish("message.settled", [aFact]));
+
+      await eventually(harness, () => due.size > 0 && facts.size > 0);
+      expect([...due, ...facts]).toEqual([aHint.id, aFact.id]);
+    },
+    heardMsMax,
+  );
+
+  guarantee(
+    "who has unsubscribed hears nothing more, and the others of his group hear it all",
+    async (harness) => {
+      const { bus, other = bus } = harness;
+      const [gone, stays] = [new Set<string>(), new Set<string>()];
+      const unsubscribe = await bus.subscribe("message.settled", "group", hearing(gone));
+      await other.subscribe("message.settled", "group", hearing(stays));
+      await unsubscribe();
+      await unsubscribe();
+      const events = Array.from({ length: 10 }, () => settled());
+
+      await publishAll(harness, () => bus.publish("message.settled", events));
+
+      await eventually(harness, () => stays.size === events.length);
+      expect(gone.size).toBe(0);
+    },
+    heardMsMax,
+  );
+
+  guarantee("saying something to nobody, or nothing at all, is no error", async ({ bus }) => {
+    await bus.publish("message.settled", [settled()]);
+    await bus.publish("message.due", [hint()]);
+    await bus.publish("message.due", []);
+    await bus.publish("message.settled", []);
+  });
+
+  guarantee(
+    "an event arrives as it was said, the bytes of an answer too",
+    async (harness) => {
+      const { bus } = harness;
+      const said = settled({
+        response: anAnswer(500, {
+          headers: [
+            ["X-A", "1"],
+            ["X-A", "2"],
+          ],
+          body: Uint8Array.of(0, 0xff),
+        }),
+      });
+      const heard: SettledEvent[] = [];
+      await bus.subscribe("message.settled", "group", async (events) => {
+        heard.push(...events);
+      });
+
+      await publishAll(harness, () => bus.publish("message.settled", [said]));
+
+      await eventually(harness, () => heard.length > 0);
+      expect(heard).toEqual([said]);
+    },
+    heardMsMax,
+  );
+}
+
+function factGuarantees(guarantee: Guarantee<EventBusHarness>): void {
+  guarantee(
+    "a fact whose handler throws is heard again until the handler does not throw",
+    async (harness) => {
+      const { bus } = harness;
+      const heard = new Set<string>();
+      let failures = 2;
+      await bus.subscribe("message.settled", "group", async (events) => {
+        if (failures-- > 0) throw new Error("the store is away");
+        for (const { id } of events) heard.add(id);
+      });
+      const event = settled();
+
+      await publishAll(harness, () => bus.publish("message.settled", [event]));
+
+      await eventually(harness, () => heard.size > 0);
+      expect([...heard]).toEqual([event.id]);
+    },
+    heardMsMax,
+  );
+
+  guarantee(
+    "a fact whose handler throws in one group is heard in the others",
+    async (harness) => {
+      const { bus } = harness;
+      const heard = new Set<string>();
+      let failing = true;
+      await bus.subscribe("message.settled", "failing", async () => {
+        if (failing) throw new Error("the store is away");
+      });
+      await bus.subscribe("message.settled", "healthy", hearing(heard));
+
+      const published = bus.publish("message.settled", [settled()]);
+      await eventually(harness, () => heard.size > 0);
+      failing = false;
+      await publishAll(harness, () => published);
+
+      expect(heard.size).toBe(1);
+    },
+    heardMsMax,
+  );
+
+  guarantee(
+    "of 1,000 facts said at the same time all are heard",
+    async (harness) => {
+      const { bus, other = bus } = harness;
+      const heard = new Set<string>();
+      await bus.subscribe("message.settled", "group", hearing(heard));
+      const batches = Array.from({ length: 50 }, () => Array.from({ length: 20 }, () => settled()));
+
+      await publishAll(harness, () =>
+        Promise.all(
+          batches.map((batch, i) => (i % 2 === 0 ? bus : other).publish("message.settled", batch)),
+        ),
+      );
+
+      await eventually(harness, () => heard.size === 1_000);
+      expect(heard.size).toBe(1_000);
+    },
+    heardMsMax,
+  );
+}
+
+function hintGuarantees(guarantee: Guarantee<EventBusHarness>): void {
+  guarantee(
+    "a hint whose handler throws may vanish, but fails nobody, and later ones are heard",
+    async (harness) => {
+      const { bus } = harness;
+      const heard = new Set<string>();
+      let failing = true;
+      await bus.subscribe("message.due", "group", async (events) => {
+        if (failing) throw new Error("the buffer is broken");
+        for (const { id } of events) heard.add(id);
+      });
+      await bus.publish("message.due", [hint()]);
+      await harness.advance(1_000);
+      failing = false;
+      const later = hint();
+
+      await bus.publish("message.due", [later]);
+
+      await eventually(harness, () => heard.has(later.id));
+      expect(heard).toContain(later.id);
+    },
+    heardMsMax,
+  );
+
+  guarantee(
+    "a hint arrives as it was said, on each of its topics",
+    async (harness) => {
+      const { bus } = harness;
+      const [due, wakes, accepted]: [unknown[], unknown[], unknown[]] = [[], [], []];
+      await bus.subscribe("message.due", "group", async (events) => void due.push(...events));
+      await bus.subscribe("scheduler.wake", "group", async (events) => void wakes.push(...events));
+      await bus.subscribe(
+        "message.accepted",
+        "group",
+        async (events) => void accepted.push(...events),
+      );
+      const said = {
+        due: hint(),
+        wake: { shard: 63, at: epochStart },
+        accepted: { message: configuration(aMessage()) },
+      };
+
+      await bus.publish("message.due", [said.due]);
+      await bus.publish("scheduler.wake", [said.wake]);
+      await bus.publish("message.accepted", [said.accepted]);
+
+      await eventually(harness, () => due.length > 0 && wakes.length > 0 && accepted.length > 0);
+      expect([due, wakes, accepted]).toEqual([[said.due], [said.wake], [said.accepted]]);
+    },
+    heardMsMax,
+  );
+}
+
+/** The longest that a proof waits for something to be heard; where the bus is idle it waits no longer than it must. */
+const heardMsMax = 20_000;
+const lookEveryMs = 50;
+
+async function eventually({ advance }: EventBusHarness, heard: () => boolean): Promise<void> {
+  for (let waitedMs = 0; waitedMs < heardMsMax; waitedMs += lookEveryMs) {
+    if (heard()) return;
+    await advance(lookEveryMs);
+  }
+  throw new Error(`not heard within ${heardMsMax} ms`);
+}
+
+/** Publishing may wait for time to pass, so time passes meanwhile. */
+async function publishAll(
+  harness: EventBusHarness,
+  publish: () => Promise<unknown>,
+): Promise<void> {
+  let done = false;
+  const published = publish().finally(() => {
+    done = true;
+  });
+  published.catch(() => undefined);
+  await eventually(harness, () => done);
+  await published;
+}
+
+const hearing =
+  (heard: Set<string>) =>
+  async (events: readonly { readonly id: string }[]): Promise<void> => {
+    for (const { id } of events) heard.add(id);
+  };
+
+const hint = (): Hint => ({ id: newId(), tenant: aTenant, origin: 7, epoch: 3 });
+
+function settled(overrides: Partial<AttemptFact> = {}): SettledEvent {
+  const message = aMessage({ policy: aPolicy({ labels: ["a"] }), headers: [["__proto__", "x"]] });
+  const { id } = message;
+  const fact: AttemptFact = {
+    kind: "fact",
+    id,
+    attempt: 0,
+    startedAt: epochStart,
+    endedAt: epochStart + 5,
+    ended: "retry",
+  };
+  return { id, message: configuration(message), fact: { ...fact, ...overrides } };
+}
+
+function configuration(message: Message): Omit<Message, "body"> {
+  const { body: _, ...rest } = message;
+  return rest;
+}

@@ -1,0 +1,289 @@
+/** The contract of `Groups`: a version is read whole or not at all, and swapped by one of many. */
+import { expect } from "@jest/globals";
+import { accept, type Endpoint, type Group, groupChunkMax } from "@posthaste/domain";
+import { type Groups, type Ids, type MessageStore } from "@posthaste/ports";
+import { aMessage, anotherTenant, aTenant } from "../builders/message.ts";
+import { anEndpoint, someEndpoints } from "../builders/url-group.ts";
+import { type Closable, contract, type Deviation, type Guarantee } from "./guarantee.ts";
+
+/** `store` and `ids`: where the parents of group publishes stand. */
+export type GroupsHarness = Closable & {
+  readonly groups: Groups;
+  readonly store: MessageStore;
+  readonly ids: Ids;
+  readonly now: () => number;
+  readonly advance: (ms: number) => Promise<void>;
+};
+
+export function describeGroups(
+  name: string,
+  open: () => Promise<GroupsHarness>,
+  deviations: readonly Deviation[] = [],
+  waitMsMax?: number,
+): void {
+  const options = { deviations, ...(waitMsMax !== undefined && { waitMsMax }) };
+  contract(`${name}: groups`, open, options, (guarantee) => {
+    reading(guarantee);
+    replacing(guarantee);
+    removing(guarantee);
+    sweeping(guarantee);
+  });
+}
+
+function reading(guarantee: Guarantee<GroupsHarness>): void {
+  guarantee("a group that nobody made is not there", async ({ groups }) => {
+    expect(await groups.get(aTenant, "g")).toBeUndefined();
+    expect(await groups.list(aTenant)).toEqual([]);
+    expect(await groups.endpoints(aTenant, [])).toEqual([]);
+  });
+
+  guarantee(
+    "a group is read back with its endpoints in their order, names and all",
+    async (harness) => {
+      const endpoints = [
+        anEndpoint(3, "third"),
+        anEndpoint(1),
+        anEndpoint(2, "with a space"),
+        anEndpoint(0),
+      ];
+      const from = harness.now();
+      const group = await create(harness, "g", endpoints);
+
+      expect(group).toMatchObject({
+        tenant: aTenant,
+        name: "g",
+        endpointCount: 4,
+        updatedAt: group.createdAt,
+      });
+      expect(group.createdAt).toBeGreaterThanOrEqual(from);
+      expect(group.createdAt).toBeLessThanOrEqual(harness.now());
+      expect(await endpointsOf(harness, group)).toEqual(endpoints);
+    },
+  );
+
+  guarantee("a group of 10,000 endpoints is kept in chunks of at most 500", async (harness) => {
+    const endpoints = someEndpoints(10_000);
+    const group = await create(harness, "g", endpoints);
+
+    expect(group.chunks.length).toBeGreaterThanOrEqual(10_000 / groupChunkMax);
+    expect(group.endpointCount).toBe(10_000);
+    expect(await endpointsOf(harness, group)).toEqual(endpoints);
+  });
+
+  guarantee("groups belong to their tenant", async (harness) => {
+    const { groups } = harness;
+    const mine = await create(harness, "g", [anEndpoint(0)]);
+
+    expect(await groups.get(anotherTenant, "g")).toBeUndefined();
+    expect(await groups.list(anotherTenant)).toEqual([]);
+    expect(await groups.replace(anotherTenant, "g", mine.version, [])).toBe(false);
+    await groups.remove(anotherTenant, "g");
+    expect(await groups.get(aTenant, "g")).toEqual(mine);
+  });
+
+  guarantee("a list holds every group of the tenant", async (harness) => {
+    for (const name of ["a", "b", "c.d-e_F"]) await create(harness, name, [anEndpoint(0)]);
+
+    const names = (await harness.groups.list(aTenant)).map(({ name }) => name);
+
+    expect(names.toSorted()).toEqual(["a", "b", "c.d-e_F"]);
+  });
+}
+
+function replacing(guarantee: Guarantee<GroupsHarness>): void {
+  guarantee(
+    "a replacement holds where the version still does, and raises it",
+    async (harness) => {
+      const before = await create(harness, "g", someEndpoints(2));
+      await harness.advance(10);
+
+      const replaced = await harness.groups.replace(aTenant, "g", before.version, someEndpoints(3));
+
+      const after = await find(harness, "g");
+      expect(replaced).toBe(true);
+      expect(after).toMatchObject({ createdAt: before.createdAt, endpointCount: 3 });
+      expect(after.version).toBeGreaterThan(before.version);
+      expect(after.updatedAt).toBeGreaterThan(before.updatedAt);
+      expect(await endpointsOf(harness, after)).toEqual(someEndpoints(3));
+    },
+    10,
+  );
+
+  guarantee("a replacement of another version changes nothing", async (harness) => {
+    const { groups } = harness;
+    const group = await create(harness, "g", someEndpoints(2));
+
+    expect(await groups.replace(aTenant, "g", group.version + 1, [])).toBe(false);
+    expect(await groups.replace(aTenant, "g", group.version - 1, [])).toBe(false);
+    expect(await groups.replace(aTenant, "g", undefined, [])).toBe(false);
+    expect(await groups.replace(aTenant, "unheard-of", group.version, [])).toBe(false);
+    expect(await find(harness, "g")).toEqual(group);
+    expect(await groups.list(aTenant)).toHaveLength(1);
+  });
+
+  guarantee("of ten replacements of one version exactly one holds", async (harness) => {
+    const { version } = await create(harness, "g", []);
+    const versions = Array.from({ length: 10 }, (_, i) => someEndpoints(i + 1));
+
+    const answers = await Promise.all(
+      versions.map((endpoints) => harness.groups.replace(aTenant, "g", version, endpoints)),
+    );
+
+    const winner = versions[answers.indexOf(true)];
+    expect(answers.filter(Boolean)).toHaveLength(1);
+    expect(await endpointsOf(harness, await find(harness, "g"))).toEqual(winner);
+  });
+
+  guarantee("of ten creations at once exactly one holds", async ({ groups }) => {
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, i) =>
+        groups.replace(aTenant, "g", undefined, someEndpoints(i)),
+      ),
+    );
+
+    expect(answers.filter(Boolean)).toHaveLength(1);
+  });
+
+  guarantee(
+    "ten upserts at once, each tried again when somebody was faster, lose nothing",
+    async (harness) => {
+      await create(harness, "g", []);
+
+      await Promise.all(Array.from({ length: 10 }, (_, i) => add(harness, anEndpoint(i))));
+
+      const urls = (await endpointsOf(harness, await find(harness, "g"))).map(({ url }) => url);
+      expect(urls.toSorted()).toEqual(
+        someEndpoints(10)
+          .map(({ url }) => url)
+          .toSorted(),
+      );
+    },
+  );
+
+  guarantee(
+    "a version that was read is read whole, though another has replaced it",
+    async (harness) => {
+      const before = await create(harness, "g", someEndpoints(700));
+      await harness.groups.replace(aTenant, "g", before.version, [anEndpoint(0)]);
+      await harness.groups.sweep(100);
+
+      expect(await endpointsOf(harness, before)).toEqual(someEndpoints(700));
+    },
+  );
+}
+
+function removing(guarantee: Guarantee<GroupsHarness>): void {
+  guarantee(
+    "a group that was removed is not there, and removing it again is no error",
+    async (harness) => {
+      const { groups } = harness;
+      await create(harness, "g", someEndpoints(2));
+      await groups.remove(aTenant, "g");
+      await groups.remove(aTenant, "g");
+      await groups.remove(aTenant, "unheard-of");
+
+      expect(await groups.get(aTenant, "g")).toBeUndefined();
+      expect(await groups.list(aTenant)).toEqual([]);
+    },
+  );
+
+  guarantee(
+    "a group may be made again after its removal; the versions of the old one do not fit it",
+    async (harness) => {
+      const old = await create(harness, "g", someEndpoints(2));
+      await harness.groups.remove(aTenant, "g");
+      await harness.advance(10);
+
+      const made = await create(harness, "g", someEndpoints(1));
+
+      expect(await harness.groups.replace(aTenant, "g", old.version, [])).toBe(false);
+      expect(await endpointsOf(harness, made)).toEqual(someEndpoints(1));
+    },
+    10,
+  );
+}
+
+function sweeping(guarantee: Guarantee<GroupsHarness>): void {
+  guarantee(
+    "the chunks of a replaced version live for as long as a parent expands over them",
+    async (harness) => {
+      const { groups, store } = harness;
+      const before = await create(harness, "g", someEndpoints(700));
+      const parent = await publishTo(harness, before);
+      await groups.replace(aTenant, "g", before.version, [anEndpoint(0)]);
+      await harness.advance(anHourMs);
+      const keptAll = await groups.sweep(100);
+      const stillThere = await endpointsOf(harness, before);
+      await store.expanded(parent, 0, 700, true);
+      await harness.advance(anHourMs);
+      const swept = await groups.sweep(100);
+
+      expect(keptAll).toBe(0);
+      expect(stillThere).toEqual(someEndpoints(700));
+      expect(swept).toBe(before.chunks.length);
+    },
+    2 * anHourMs,
+  );
+
+  guarantee(
+    "the chunks of a removed group go, no more than the limit at a time, and none of another",
+    async (harness) => {
+      const { groups } = harness;
+      const gone = await create(harness, "gone", someEndpoints(1_200));
+      const kept = await create(harness, "kept", someEndpoints(1_200));
+      await groups.remove(aTenant, "gone");
+      await harness.advance(anHourMs);
+
+      const first = await groups.sweep(2);
+      const rest = await groups.sweep(100);
+
+      expect(first).toBe(2);
+      expect(first + rest).toBe(gone.chunks.length);
+      expect(await groups.sweep(100)).toBe(0);
+      expect(await endpointsOf(harness, kept)).toEqual(someEndpoints(1_200));
+    },
+    anHourMs,
+  );
+}
+
+/** Longer than any publish may take between reading a version and inserting its parent. */
+const anHourMs = 3_600_000;
+
+async function create(
+  harness: GroupsHarness,
+  name: string,
+  endpoints: readonly Endpoint[],
+): Promise<Group> {
+  expect(await harness.groups.replace(aTenant, name, undefined, endpoints)).toBe(true);
+  return find(harness, name);
+}
+
+async function find({ groups }: GroupsHarness, name: string): Promise<Group> {
+  const group = await groups.get(aTenant, name);
+  if (!group) throw new Error(`there is no group ${name}`);
+  return group;
+}
+
+const endpointsOf = ({ groups }: GroupsHarness, { chunks }: Group): Promise<readonly Endpoint[]> =>
+  groups.endpoints(aTenant, chunks);
+
+const triesMax = 50;
+
+async function add(harness: GroupsHarness, endpoint: Endpoint): Promise<void> {
+  for (let attempt = 0; attempt < triesMax; attempt++) {
+    const group = await find(harness, "g");
+    const endpoints = [...(await endpointsOf(harness, group)), endpoint];
+    if (await harness.groups.replace(aTenant, "g", group.version, endpoints)) return;
+  }
+  throw new Error(`somebody was faster ${triesMax} times`);
+}
+
+async function publishTo(
+  { store, ids, now }: GroupsHarness,
+  { name, chunks, endpointCount }: Group,
+) {
+  const fanOut = { group: name, chunks, endpointCount, skipped: [] };
+  const message = aMessage({ id: ids.next(), now: now(), url: "", fanOut });
+  await store.insert([{ record: accept(message, now()) }]);
+  return message.id;
+}

@@ -1,0 +1,363 @@
+/** The contract of `MessageLog`: what is told once, twice or out of order reads the same. */
+import { expect } from "@jest/globals";
+import {
+  type AttemptFact,
+  eventsOf,
+  type LogFilter,
+  limits,
+  type ListOrder,
+  type LogState,
+  type Message,
+  type TenantId,
+} from "@posthaste/domain";
+import { type Ids, type LogEntry, type MessageLog } from "@posthaste/ports";
+import {
+  aMessage,
+  anotherTenant,
+  aPolicy,
+  aTenant,
+  type MessageOverrides,
+} from "../builders/message.ts";
+import { anAnswer } from "../builders/outcome.ts";
+import { dice } from "../seeded-random.ts";
+import { epochStart } from "../virtual-clock.ts";
+import { type Closable, contract, type Deviation, type Guarantee } from "./guarantee.ts";
+import { readAll } from "./paging.ts";
+
+export type MessageLogHarness = Closable & { readonly log: MessageLog; readonly ids: Ids };
+
+export function describeMessageLog(
+  name: string,
+  open: () => Promise<MessageLogHarness>,
+  deviations: readonly Deviation[] = [],
+): void {
+  contract(`${name}: a message log`, open, { deviations }, (guarantee) => {
+    appending(guarantee);
+    listing(guarantee);
+    filtering(guarantee);
+    sweeping(guarantee);
+  });
+}
+
+function appending(guarantee: Guarantee<MessageLogHarness>): void {
+  guarantee(
+    "a message that was accepted has one event, and its configuration without the body",
+    async (harness) => {
+      const message = newMessage(harness);
+
+      await harness.log.append([{ message }]);
+
+      const { body: _, ...configuration } = message;
+      expect(await readLog(harness)).toEqual([
+        { event: { at: message.createdAt, attempt: 0, state: "CREATED" }, message: configuration },
+      ]);
+    },
+  );
+
+  guarantee(
+    "a fact has the events of its attempt, and CREATED when that was missing",
+    async (harness) => {
+      const message = newMessage(harness);
+      const fact = factOf(message, { ended: "retry" });
+
+      await harness.log.append([{ message, fact }]);
+
+      const read = await readLog(harness);
+      expect(read.map(({ event }) => event)).toEqual([
+        { at: message.createdAt, attempt: 0, state: "CREATED" },
+        ...eventsOf(fact),
+      ]);
+    },
+  );
+
+  guarantee(
+    "ERROR, RETRY and FAILED have the attempt's fact, the others have none",
+    async (harness) => {
+      const message = newMessage(harness);
+      const response = {
+        status: 500,
+        headers: [["X-A", "1"]] as const,
+        body: Uint8Array.of(0, 0xff),
+        truncated: false,
+      };
+      const first = factOf(message, {
+        ended: "retry",
+        nextDeliveryAt: epochStart + 9_000,
+        response,
+      });
+      const second = factOf(message, { ended: "failed", attempt: 1, error: "no answer" });
+
+      await harness.log.append([
+        { message, fact: first },
+        { message, fact: second },
+      ]);
+
+      const facts = (await readLog(harness)).map(({ event, fact }) => [event.state, fact]);
+      expect(facts).toEqual([
+        ["CREATED", undefined],
+        ["ACTIVE", undefined],
+        ["ERROR", first],
+        ["RETRY", first],
+        ["ACTIVE", undefined],
+        ["ERROR", second],
+        ["FAILED", second],
+      ]);
+    },
+  );
+
+  guarantee("the answer to a failed attempt is kept up to 64 KiB", async (harness) => {
+    const message = newMessage(harness);
+    const body = dice(1).bytes(limits.logResponseBytesMax + 1);
+    const fact = factOf(message, { ended: "failed", response: anAnswer(500, { body }) });
+
+    await harness.log.append([{ message, fact }]);
+
+    const error = (await readLog(harness)).find(({ event }) => event.state === "ERROR");
+    const kept = error?.fact?.response?.body ?? new Uint8Array();
+    expect(Buffer.compare(kept, body.subarray(0, limits.logResponseBytesMax))).toBe(0);
+  });
+
+  guarantee("what is told again changes nothing", async (harness) => {
+    const message = newMessage(harness);
+    const entries = [{ message }, { message, fact: factOf(message, { ended: "delivered" }) }];
+    await harness.log.append(entries);
+    const once = await readLog(harness);
+
+    await harness.log.append([...entries, ...entries]);
+    await Promise.all([harness.log.append(entries), harness.log.append(entries)]);
+    await harness.log.append([]);
+
+    expect(await readLog(harness)).toEqual(once);
+    expect(once).toHaveLength(3);
+  });
+
+  guarantee("what is told in another order reads the same", async (harness) => {
+    const message = newMessage(harness);
+    const facts = [
+      factOf(message, { ended: "retry", attempt: 0 }),
+      factOf(message, { ended: "retry", attempt: 1 }),
+      factOf(message, { ended: "delivered", attempt: 2 }),
+    ];
+    for (const fact of facts.toReversed()) await harness.log.append([{ message, fact }]);
+    await harness.log.append([{ message }]);
+
+    const states = (await readLog(harness)).map(({ event }) => event.state);
+
+    expect(states).toEqual([
+      "CREATED",
+      ...["ACTIVE", "ERROR", "RETRY", "ACTIVE", "ERROR", "RETRY"],
+      ...["ACTIVE", "DELIVERED"],
+    ]);
+  });
+}
+
+function listing(guarantee: Guarantee<MessageLogHarness>): void {
+  for (const order of ["earliestFirst", "latestFirst"] as const) {
+    guarantee(
+      `a list is in the order of time, page by page, with nothing twice and nothing left out: ${order}`,
+      async (harness) => {
+        await appendMany(harness, 20);
+        const whole = await readLog(harness, {}, order);
+
+        for (const limit of [1, 7, 59, 60, 61, 1_000]) {
+          expect(await readLog(harness, {}, order, limit)).toEqual(whole);
+        }
+        expect(whole).toHaveLength(60);
+        const times = whole.map(({ event }) => event.at);
+        const ascending = times.toSorted((a, b) => a - b);
+        expect(times).toEqual(order === "earliestFirst" ? ascending : ascending.toReversed());
+      },
+    );
+
+    guarantee(`pages stay where they are while others write: ${order}`, async (harness) => {
+      await appendMany(harness, 10);
+      const before = (await readLog(harness, {}, order)).map(keyOf);
+
+      const list = (page: Parameters<MessageLog["list"]>[2]) => harness.log.list(aTenant, {}, page);
+      const disturbed = await readAll(list, 4, order, () => appendMany(harness, 2));
+
+      const keys = disturbed.map(keyOf);
+      expect(new Set(keys).size).toBe(keys.length);
+      expect(keys.filter((key) => before.includes(key))).toEqual(before);
+    });
+  }
+
+  guarantee("the last page has no successor", async (harness) => {
+    await appendMany(harness, 2);
+
+    const exact = await harness.log.list(aTenant, {}, { limit: 6, order: "earliestFirst" });
+    const less = await harness.log.list(aTenant, {}, { limit: 5, order: "earliestFirst" });
+
+    expect(exact.next).toBeUndefined();
+    expect(less.next).toBeDefined();
+  });
+
+  guarantee("a tenant reads its own log only", async (harness) => {
+    const mine = newMessage(harness);
+    const theirs = newMessage(harness, { tenant: anotherTenant });
+    await harness.log.append([{ message: mine }, { message: theirs }]);
+
+    expect((await readLog(harness)).map(({ message }) => message.id)).toEqual([mine.id]);
+    expect(await readLog(harness, { messageIds: [theirs.id] })).toEqual([]);
+    expect(
+      (await readLog(harness, {}, "earliestFirst", 10, anotherTenant)).map(
+        ({ message }) => message.id,
+      ),
+    ).toEqual([theirs.id]);
+  });
+}
+
+function filtering(guarantee: Guarantee<MessageLogHarness>): void {
+  const cases: readonly (readonly [string, MessageOverrides, LogFilter])[] = [
+    [
+      "url",
+      { url: "https://special.example:8443/a?b=1" },
+      { urls: ["https://special.example:8443/a?b=1", "x"] },
+    ],
+    ["host", { url: "https://special.example/a" }, { hosts: ["special.example"] }],
+    ["path", { url: "https://destination.example/special?b=1" }, { paths: ["/special"] }],
+    [
+      "group",
+      { origin: { callerIp: "203.0.113.7", hop: 0, group: { name: "special" } } },
+      { groups: ["special"] },
+    ],
+    [
+      "schedule",
+      { origin: { callerIp: "203.0.113.7", hop: 0, scheduleId: "scd_1" } },
+      { scheduleIds: ["scd_1"] },
+    ],
+    [
+      "queue",
+      { origin: { callerIp: "203.0.113.7", hop: 0, queueName: "special" } },
+      { queueNames: ["special"] },
+    ],
+    ["caller", { origin: { callerIp: "2001:db8::1", hop: 0 } }, { callerIps: ["2001:db8::1"] }],
+    ["label", { policy: aPolicy({ labels: ["other", "special"] }) }, { labels: ["special"] }],
+    [
+      "flow-control key",
+      { flow: { key: "special", limits: { rate: 1, periodMs: 1_000 } } },
+      { flowControlKeys: ["special"] },
+    ],
+    [
+      "two filters at once",
+      { url: "https://special.example/", policy: aPolicy({ labels: ["special"] }) },
+      { hosts: ["special.example"], labels: ["special", "unheard-of"] },
+    ],
+  ];
+  for (const [what, overrides, filter] of cases) {
+    guarantee(`a list can be narrowed by ${what}`, async (harness) => {
+      const wanted = newMessage(harness, overrides);
+      const others = [
+        newMessage(harness),
+        newMessage(harness, {
+          policy: aPolicy({ labels: ["special"] }),
+          url: "https://c.example/",
+        }),
+      ];
+      const unwanted = what === "label" ? others.slice(0, 1) : others;
+      await harness.log.append([...unwanted, wanted].map((message) => ({ message })));
+
+      const found = await readLog(harness, filter, "earliestFirst", 1);
+
+      expect(found.map(({ message }) => message.id)).toEqual([wanted.id]);
+    });
+  }
+
+  guarantee("a list can be narrowed to some messages, known or not", async (harness) => {
+    const [first, second, third] = [newMessage(harness), newMessage(harness), newMessage(harness)];
+    await harness.log.append([first, second, third].map((message) => ({ message })));
+
+    const found = await readLog(harness, { messageIds: [third.id, harness.ids.next(), first.id] });
+
+    expect(found.map(({ message }) => message.id).toSorted()).toEqual(
+      [first.id, third.id].toSorted(),
+    );
+    expect(await readLog(harness, { messageIds: [] })).toEqual([]);
+  });
+
+  guarantee("a list can be narrowed to some states", async (harness) => {
+    await appendMany(harness, 3);
+    const wanted: readonly LogState[] = ["ACTIVE", "FAILED"];
+
+    const found = await readLog(harness, { states: wanted }, "earliestFirst", 2);
+
+    expect(found.map(({ event }) => event.state)).toEqual(["ACTIVE", "ACTIVE", "ACTIVE"]);
+  });
+
+  for (const order of ["earliestFirst", "latestFirst"] as const) {
+    guarantee(`a list can be narrowed to a time, its ends included: ${order}`, async (harness) => {
+      for (let i = 0; i < 5; i++)
+        await harness.log.append([{ message: newMessage(harness, { now: epochStart + i }) }]);
+
+      const found = await readLog(harness, { from: epochStart + 1, to: epochStart + 3 }, order, 2);
+
+      const times = [1, 2, 3].map((i) => epochStart + i);
+      expect(found.map(({ event }) => event.at)).toEqual(
+        order === "earliestFirst" ? times : times.toReversed(),
+      );
+    });
+  }
+}
+
+function sweeping(guarantee: Guarantee<MessageLogHarness>): void {
+  guarantee(
+    "a sweep takes what is older, no more messages than its limit, and leaves the rest",
+    async (harness) => {
+      for (let i = 0; i < 6; i++)
+        await harness.log.append([{ message: newMessage(harness, { now: epochStart + i }) }]);
+
+      const first = await harness.log.sweep(epochStart + 4, 3);
+      const second = await harness.log.sweep(epochStart + 4, 3);
+      const third = await harness.log.sweep(epochStart + 4, 3);
+
+      expect([first, second, third]).toEqual([3, 1, 0]);
+      expect((await readLog(harness)).map(({ event }) => event.at)).toEqual([
+        epochStart + 4,
+        epochStart + 5,
+      ]);
+    },
+  );
+}
+
+let made = 0;
+
+/** Each a little later than the last, so that the order of the log is theirs. */
+function newMessage({ ids }: MessageLogHarness, overrides: MessageOverrides = {}): Message {
+  made += 1;
+  return aMessage({ id: ids.next(), now: epochStart + made, body: new Uint8Array(), ...overrides });
+}
+
+function factOf(
+  message: Message,
+  overrides: Pick<AttemptFact, "ended"> & Partial<AttemptFact>,
+): AttemptFact {
+  const { attempt = 0 } = overrides;
+  const startedAt = message.createdAt + 1_000 * (attempt + 1);
+  return {
+    kind: "fact",
+    id: message.id,
+    attempt,
+    startedAt,
+    endedAt: startedAt + 250,
+    ...overrides,
+  };
+}
+
+/** Three events each. */
+async function appendMany(harness: MessageLogHarness, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const message = newMessage(harness);
+    await harness.log.append([{ message, fact: factOf(message, { ended: "delivered" }) }]);
+  }
+}
+
+const readLog = (
+  { log }: MessageLogHarness,
+  filter: LogFilter = {},
+  order: ListOrder = "earliestFirst",
+  limit = 1_000,
+  tenant: TenantId = aTenant,
+): Promise<readonly LogEntry[]> => readAll((page) => log.list(tenant, filter, page), limit, order);
+
+const keyOf = ({ event, message }: LogEntry): string =>
+  `${message.id} ${event.attempt} ${event.state}`;

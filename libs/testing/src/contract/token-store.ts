@@ -1,0 +1,19 @@
+/** The contract of `TokenStore`: dedup windows that swallow no message, and slots and rates that cannot leak or overshoot. */
+import { contract, type Deviation } from "./guarantee.ts";
+import { deduplication } from "./token-store/deduplication.ts";
+import { flowSlots } from "./token-store/flow-slots.ts";
+import { type TokenStoreHarness } from "./token-store/harness.ts";
+
+/** `open` makes a store that knows nothing. */
+export function describeTokenStore(
+  name: string,
+  open: () => Promise<TokenStoreHarness>,
+  deviations: readonly Deviation[] = [],
+  waitMsMax?: number,
+): void {
+  const options = { deviations, ...(waitMsMax !== undefined && { waitMsMax }) };
+  contract(`${name}: a token store`, open, options, (guarantee) => {
+    deduplication(guarantee);
+    flowSlots(guarantee);
+  });
+}

@@ -1,0 +1,181 @@
+import { createHash } from "node:crypto";
+import { expect } from "@jest/globals";
+import { deduplicationKeys, limits } from "@posthaste/domain";
+import { type DeduplicationEntry } from "@posthaste/ports";
+import { aCommand } from "../../builders/command.ts";
+import { newId } from "../../builders/message.ts";
+import { type TokenGuarantee } from "./harness.ts";
+
+export function deduplication(guarantee: TokenGuarantee): void {
+  guarantee("a key that nobody claimed is the claimer's", async ({ tokens }) => {
+    expect(await tokens.claim([entry("a")])).toEqual([{ kind: "mine" }]);
+  });
+
+  guarantee(
+    "a key that was claimed is pending for others, with the id it was claimed for",
+    async ({ tokens }) => {
+      const first = entry("a");
+      await tokens.claim([first]);
+
+      expect(await tokens.claim([entry("a")])).toEqual([{ kind: "pending", id: first.id }]);
+    },
+  );
+
+  guarantee(
+    "a pending key may be taken over with the same id, so that one record comes of both",
+    async ({ tokens }) => {
+      const first = entry("a");
+      await tokens.claim([first]);
+
+      expect(await tokens.claim([first])).toEqual([{ kind: "mine" }]);
+      expect(await tokens.claim([entry("a")])).toEqual([{ kind: "pending", id: first.id }]);
+    },
+  );
+
+  guarantee("a key that was confirmed answers with its id", async ({ tokens }) => {
+    const first = entry("a");
+    await tokens.claim([first]);
+    await tokens.confirm([first]);
+
+    expect(await tokens.claim([entry("a")])).toEqual([{ kind: "done", id: first.id }]);
+    expect(await tokens.claim([first])).toEqual([{ kind: "done", id: first.id }]);
+  });
+
+  guarantee("a confirm of another id leaves a pending key as it is", async ({ tokens }) => {
+    const first = entry("a");
+    await tokens.claim([first]);
+    await tokens.confirm([entry("a")]);
+
+    expect(await tokens.claim([entry("a")])).toEqual([{ kind: "pending", id: first.id }]);
+  });
+
+  guarantee("a confirm of another id leaves a key that is done as it is", async ({ tokens }) => {
+    const first = entry("a");
+    await tokens.claim([first]);
+    await tokens.confirm([first]);
+    await tokens.confirm([entry("a")]);
+
+    expect(await tokens.claim([entry("a")])).toEqual([{ kind: "done", id: first.id }]);
+  });
+
+  guarantee("confirming twice is confirming once", async ({ tokens }) => {
+    const first = entry("a");
+    await tokens.claim([first]);
+    await Promise.all([tokens.confirm([first]), tokens.confirm([first])]);
+    await tokens.confirm([first]);
+
+    expect(await tokens.claim([entry("a")])).toEqual([{ kind: "done", id: first.id }]);
+  });
+
+  guarantee("each key of a call is answered for itself, in order", async ({ tokens }) => {
+    const [done, pending] = [entry("done"), entry("pending")];
+    await tokens.claim([done, pending]);
+    await tokens.confirm([done]);
+
+    const answers = await tokens.claim([
+      entry("new"),
+      entry("pending"),
+      entry("done"),
+      entry("newer"),
+    ]);
+
+    expect(answers).toEqual([
+      { kind: "mine" },
+      { kind: "pending", id: pending.id },
+      { kind: "done", id: done.id },
+      { kind: "mine" },
+    ]);
+    expect(await tokens.claim([])).toEqual([]);
+    await tokens.confirm([]);
+  });
+
+  guarantee("10,000 keys are claimed and confirmed in one call each", async ({ tokens }) => {
+    const entries = Array.from({ length: 10_000 }, (_, i) => entry(`endpoint ${i}`));
+
+    const claimed = await tokens.claim(entries);
+    await tokens.confirm(entries);
+    const again = await tokens.claim(entries.map(({ key }) => ({ key, id: newId() })));
+
+    expect(claimed.every(({ kind }) => kind === "mine")).toBe(true);
+    expect(again).toEqual(entries.map(({ id }) => ({ kind: "done", id })));
+  });
+
+  guarantee(
+    "of 50 publishers of one key exactly one gets it, and all others hear his id",
+    async ({ tokens, other = tokens }) => {
+      const entries = Array.from({ length: 50 }, () => entry("a"));
+
+      const answers = await Promise.all(
+        entries.map((each, i) => (i % 2 === 0 ? tokens : other).claim([each])),
+      );
+
+      const winners = entries.filter((_, i) => answers[i]?.[0]?.kind === "mine");
+      expect(winners).toHaveLength(1);
+      const heard = answers.flat().flatMap((answer) => (answer.kind === "mine" ? [] : [answer]));
+      expect(heard).toEqual(heard.map(() => ({ kind: "pending", id: winners[0]?.id })));
+    },
+  );
+
+  guarantee(
+    "a key that was never confirmed is free again after 30 s",
+    async ({ tokens, advance }) => {
+      const first = entry("a");
+      await tokens.claim([first]);
+      await advance(pendingMs - marginMs);
+      const before = await tokens.claim([entry("a")]);
+      await advance(2 * marginMs);
+      const after = await tokens.claim([entry("a")]);
+
+      expect(before).toEqual([{ kind: "pending", id: first.id }]);
+      expect(after).toEqual([{ kind: "mine" }]);
+    },
+    pendingMs + marginMs,
+  );
+
+  guarantee(
+    "a take-over holds the key for 30 s more",
+    async ({ tokens, advance }) => {
+      const first = entry("a");
+      await tokens.claim([first]);
+      await advance(pendingMs / 2);
+      await tokens.claim([first]);
+      await advance(pendingMs / 2 + marginMs);
+
+      expect(await tokens.claim([entry("a")])).toEqual([{ kind: "pending", id: first.id }]);
+    },
+    pendingMs + marginMs,
+  );
+
+  guarantee(
+    "a window lasts ten minutes from its confirmation, and then ends",
+    async ({ tokens, advance }) => {
+      const first = entry("a");
+      await tokens.claim([first]);
+      await advance(marginMs);
+      await tokens.confirm([first]);
+      await advance(limits.deduplicationMs - marginMs);
+      const before = await tokens.claim([entry("a")]);
+      await advance(2 * marginMs);
+      const after = await tokens.claim([entry("a")]);
+
+      expect(before).toEqual([{ kind: "done", id: first.id }]);
+      expect(after).toEqual([{ kind: "mine" }]);
+    },
+    limits.deduplicationMs + 2 * marginMs,
+  );
+}
+
+/** reliability.md P10. */
+const pendingMs = 30_000;
+/** Clocks of stores need not count single milliseconds. */
+const marginMs = 2_000;
+
+const sha256 = (value: string | Uint8Array): string =>
+  createHash("sha256").update(value).digest("hex");
+
+function entry(deduplicationId: string): DeduplicationEntry {
+  const command = aCommand({ deduplication: { kind: "explicit", id: deduplicationId } });
+  const [key] = deduplicationKeys(command, [], sha256);
+  if (key === undefined) throw new Error("a publish to a URL has one key");
+  return { key, id: newId() };
+}

@@ -1,0 +1,295 @@
+import { expect } from "@jest/globals";
+import { flowLaneId, type FlowLimits, limits, type MessageId } from "@posthaste/domain";
+import { aTenant, newId } from "../../builders/message.ts";
+import { dice } from "../../seeded-random.ts";
+import { type TokenGuarantee, type TokenStoreHarness } from "./harness.ts";
+
+const lane = flowLaneId(aTenant, "lane");
+const otherLane = flowLaneId(aTenant, "other");
+const threeAtOnce: FlowLimits = { parallelism: 3, periodMs: 1_000 };
+const threePerTenSeconds: FlowLimits = { rate: 3, periodMs: 10_000 };
+const ids = (count: number): readonly MessageId[] => Array.from({ length: count }, () => newId());
+
+export function flowSlots(guarantee: TokenGuarantee): void {
+  guarantee("the first in order get the free slots", async ({ tokens }) => {
+    const line = ids(5);
+
+    const { granted } = await tokens.acquire(lane, line, threeAtOnce);
+
+    expect(granted).toEqual(line.slice(0, 3));
+    expect((await tokens.peek(lane)).slots).toBe(3);
+    expect((await tokens.acquire(lane, [], threeAtOnce)).granted).toEqual([]);
+  });
+
+  guarantee("a full lane grants nothing until a slot is released", async ({ tokens }) => {
+    const [first, second, third, fourth] = ids(4);
+    if (!first || !second || !third || !fourth) throw new Error("unreachable");
+    await tokens.acquire(lane, [first, second, third], threeAtOnce);
+    const full = await tokens.acquire(lane, [fourth], threeAtOnce);
+    await tokens.release(lane, [second]);
+    const after = await tokens.acquire(lane, [fourth], threeAtOnce);
+
+    expect(full.granted).toEqual([]);
+    expect(after.granted).toEqual([fourth]);
+  });
+
+  guarantee("a holder that acquires again keeps its one slot", async ({ tokens }) => {
+    const [holder, second] = ids(2);
+    if (!holder || !second) throw new Error("unreachable");
+    const one: FlowLimits = { parallelism: 1, periodMs: 1_000 };
+    await tokens.acquire(lane, [holder], one);
+
+    const again = await tokens.acquire(lane, [holder, second], one);
+
+    expect(again.granted).toEqual([holder]);
+    expect((await tokens.peek(lane)).slots).toBe(1);
+  });
+
+  guarantee("lanes do not share their slots", async ({ tokens }) => {
+    await tokens.acquire(lane, ids(3), threeAtOnce);
+
+    expect((await tokens.acquire(otherLane, ids(3), threeAtOnce)).granted).toHaveLength(3);
+  });
+
+  guarantee(
+    "releasing what is not held, or twice, frees nobody else's slot",
+    async ({ tokens }) => {
+      const [first, ...others] = ids(4);
+      if (!first) throw new Error("unreachable");
+      await tokens.acquire(lane, [first, ...others], threeAtOnce);
+      await tokens.release(lane, [first]);
+      await tokens.release(lane, [first]);
+      await tokens.release(lane, ids(2));
+      await tokens.release(otherLane, others);
+      await tokens.release(lane, []);
+
+      expect((await tokens.acquire(lane, ids(5), threeAtOnce)).granted).toHaveLength(1);
+    },
+  );
+
+  guarantee(
+    "a slot that nobody renews or releases ends by itself with its lease",
+    async ({ tokens, advance }) => {
+      await tokens.acquire(lane, ids(3), threeAtOnce);
+      await advance(limits.leaseMs - marginMs);
+      const before = await tokens.acquire(lane, ids(1), threeAtOnce);
+      await advance(2 * marginMs);
+      const after = await tokens.acquire(lane, ids(5), threeAtOnce);
+
+      expect(before.granted).toEqual([]);
+      expect(after.granted).toHaveLength(3);
+    },
+    limits.leaseMs + marginMs,
+  );
+
+  guarantee(
+    "a slot that is renewed is held on, and one that is gone is named",
+    async ({ tokens, advance }) => {
+      const [kept, dropped, released] = ids(3);
+      if (!kept || !dropped || !released) throw new Error("unreachable");
+      await tokens.acquire(lane, [kept, dropped, released], threeAtOnce);
+      await tokens.release(lane, [released]);
+      await advance(limits.leaseMs / 2);
+      const gone = await tokens.renew(lane, [kept, released]);
+      await advance(limits.leaseMs / 2 + marginMs);
+      const goneLater = await tokens.renew(lane, [kept, dropped]);
+
+      expect(gone).toEqual([released]);
+      expect(goneLater).toEqual([dropped]);
+      expect((await tokens.acquire(lane, ids(5), threeAtOnce)).granted).toHaveLength(2);
+      expect(await tokens.renew(lane, [])).toEqual([]);
+    },
+    limits.leaseMs + marginMs,
+  );
+
+  guarantee("a lower limit holds at once, a higher one too", async ({ tokens }) => {
+    await tokens.acquire(lane, ids(2), threeAtOnce);
+
+    const lower = await tokens.acquire(lane, ids(2), { parallelism: 1, periodMs: 1_000 });
+    const higher = await tokens.acquire(lane, ids(9), { parallelism: 5, periodMs: 1_000 });
+
+    expect(lower.granted).toEqual([]);
+    expect(higher.granted).toHaveLength(3);
+  });
+
+  guarantee(
+    "of 50 granters at once no more than the limit get a slot",
+    async ({ tokens, other = tokens }) => {
+      const acquired = await Promise.all(
+        Array.from({ length: 50 }, (_, i) =>
+          (i % 2 === 0 ? tokens : other).acquire(lane, ids(2), threeAtOnce),
+        ),
+      );
+
+      expect(acquired.flatMap(({ granted }) => granted)).toHaveLength(3);
+    },
+  );
+
+  guarantee(
+    "a window of dispatches starts with the first and lets the rate through, whoever has finished",
+    async ({ tokens, now }) => {
+      const from = now();
+      const first = await tokens.acquire(lane, ids(2), threePerTenSeconds);
+      await tokens.release(lane, first.granted);
+      const second = await tokens.acquire(lane, ids(5), threePerTenSeconds);
+
+      const startedAt = first.window?.startedAt ?? Number.NaN;
+      expect(first.granted).toHaveLength(2);
+      expect(first.window?.count).toBe(2);
+      expect(startedAt).toBeGreaterThanOrEqual(from - marginMs);
+      expect(startedAt).toBeLessThanOrEqual(now() + marginMs);
+      expect(second.granted).toHaveLength(1);
+      expect(second).toMatchObject({
+        opensAt: startedAt + 10_000,
+        window: { startedAt, count: 3 },
+      });
+      expect((await tokens.peek(lane)).window).toEqual({ startedAt, count: 3 });
+    },
+  );
+
+  guarantee(
+    "a window that is over opens again, and the next starts with its own first dispatch",
+    async ({ tokens, advance }) => {
+      const short: FlowLimits = { rate: 2, periodMs: 1_000 };
+      const first = await tokens.acquire(lane, ids(2), short);
+      const full = await tokens.acquire(lane, ids(1), short);
+      await advance(1_500);
+      const next = await tokens.acquire(lane, ids(3), short);
+
+      expect(full.granted).toEqual([]);
+      expect(next.granted).toHaveLength(2);
+      expect(next.window?.count).toBe(2);
+      expect(next.window?.startedAt).toBeGreaterThanOrEqual((first.window?.startedAt ?? 0) + 1_000);
+    },
+    1_500,
+  );
+
+  guarantee("both limits hold together", async ({ tokens }) => {
+    const both: FlowLimits = { parallelism: 2, rate: 3, periodMs: 10_000 };
+    const first = await tokens.acquire(lane, ids(9), both);
+    await tokens.release(lane, first.granted);
+    const second = await tokens.acquire(lane, ids(9), both);
+    await tokens.release(lane, second.granted);
+    const third = await tokens.acquire(lane, ids(9), both);
+
+    expect([first, second, third].map(({ granted }) => granted.length)).toEqual([2, 1, 0]);
+    expect(third.opensAt).toBeDefined();
+  });
+
+  guarantee("what was not granted for want of a slot costs no dispatch", async ({ tokens }) => {
+    const both: FlowLimits = { parallelism: 1, rate: 2, periodMs: 10_000 };
+    const first = await tokens.acquire(lane, ids(5), both);
+    for (let i = 0; i < 5; i++) await tokens.acquire(lane, ids(1), both);
+    await tokens.release(lane, first.granted);
+
+    expect((await tokens.acquire(lane, ids(5), both)).granted).toHaveLength(1);
+  });
+
+  guarantee(
+    "a store that was flushed does not know its lanes until it is told",
+    async ({ tokens }) => {
+      expect(await tokens.knows(lane)).toBe(false);
+      await tokens.restore(lane, [], undefined);
+
+      expect(await tokens.knows(lane)).toBe(true);
+      expect(await tokens.knows(otherLane)).toBe(false);
+    },
+  );
+
+  guarantee(
+    "a lane that was told its holders counts them until their time, and its window too",
+    async ({ tokens, now }) => {
+      const [holder, expired] = ids(2);
+      if (!holder || !expired) throw new Error("unreachable");
+      const window = { startedAt: now() - 1_000, count: 2 };
+      const both: FlowLimits = { parallelism: 2, rate: 3, periodMs: 60_000 };
+      const holders = [
+        { id: holder, until: now() + 20_000 },
+        { id: expired, until: now() - 1_000 },
+      ];
+
+      await tokens.restore(lane, holders, window);
+
+      expect(await tokens.peek(lane)).toEqual({ slots: 1, window });
+      expect((await tokens.acquire(lane, ids(5), both)).granted).toHaveLength(1);
+      expect((await tokens.peek(lane)).window).toEqual({ startedAt: window.startedAt, count: 3 });
+      expect(await tokens.renew(lane, [holder])).toEqual([]);
+    },
+  );
+
+  guarantee(
+    "a lane that is told by two at once, or after a grant, forgets no slot",
+    async ({ tokens, other = tokens, now }) => {
+      const [holder] = ids(1);
+      if (!holder) throw new Error("unreachable");
+      const holders = [{ id: holder, until: now() + 20_000 }];
+      await Promise.all([
+        tokens.restore(lane, holders, undefined),
+        other.restore(lane, holders, undefined),
+      ]);
+      await tokens.acquire(lane, ids(1), threeAtOnce);
+      await tokens.restore(lane, holders, undefined);
+
+      expect((await tokens.peek(lane)).slots).toBe(2);
+      expect((await tokens.acquire(lane, ids(5), threeAtOnce)).granted).toHaveLength(1);
+    },
+  );
+
+  guarantee("a lane that nobody used has no slots and no window", async ({ tokens }) => {
+    expect(await tokens.peek(lane)).toEqual({ slots: 0 });
+  });
+
+  for (const seed of [1, 2, 3, 4, 5]) {
+    guarantee(
+      `no interleaving of granters, finishers and time exceeds parallelism or rate (seed ${seed})`,
+      (harness) => interleave(harness, seed),
+      stepsMax * stepMsMax,
+    );
+  }
+}
+
+/** Clocks of stores need not count single milliseconds. */
+const marginMs = 2_000;
+const stepsMax = 40;
+const stepMsMax = 200;
+
+/** Up to eight granters and finishers at a time; after each step the books must balance. */
+async function interleave(harness: TokenStoreHarness, seed: number): Promise<void> {
+  const { tokens, other = tokens, advance } = harness;
+  const { integer, pick, chance, shuffled } = dice(seed);
+  const flow: FlowLimits = {
+    parallelism: integer(1, 4),
+    rate: integer(1, 6),
+    periodMs: integer(100, 700),
+  };
+  await tokens.restore(lane, [], undefined);
+  const running = new Set<MessageId>();
+  const dispatches = new Map<number, number>();
+
+  const grant = async (): Promise<void> => {
+    const { granted, window } = await pick([tokens, other]).acquire(lane, ids(integer(1, 5)), flow);
+    for (const id of granted) running.add(id);
+    if (granted.length > 0 && window)
+      dispatches.set(window.startedAt, (dispatches.get(window.startedAt) ?? 0) + granted.length);
+  };
+  const finish = async (): Promise<void> => {
+    const done = shuffled([...running]).slice(0, integer(1, 3));
+    for (const id of done) running.delete(id);
+    await pick([tokens, other]).release(lane, done);
+  };
+
+  for (let step = 0; step < stepsMax; step++) {
+    await Promise.all(
+      Array.from({ length: integer(1, 8) }, () => (chance(0.6) ? grant() : finish())),
+    );
+    expect(running.size).toBeLessThanOrEqual(flow.parallelism ?? 0);
+    expect((await tokens.peek(lane)).slots).toBe(running.size);
+    await advance(integer(0, stepMsMax));
+  }
+
+  expect(Math.max(...dispatches.values())).toBeLessThanOrEqual(flow.rate ?? 0);
+  const starts = [...dispatches.keys()].toSorted((a, b) => a - b);
+  for (const [i, startedAt] of starts.entries()) {
+    if (i > 0) expect(startedAt - (starts[i - 1] ?? 0)).toBeGreaterThanOrEqual(flow.periodMs);
+  }
+}

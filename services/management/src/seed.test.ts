@@ -1,0 +1,165 @@
+import { beforeEach, describe, expect, it } from "@jest/globals";
+import { tenantId } from "@posthaste/domain";
+import { type Accounts, type Tenant, type Token } from "@posthaste/ports";
+import { developmentUsers, tokenHash } from "@posthaste/runtime";
+import { seedAccounts, type SeedConfig } from "./seed.ts";
+
+/** `writesMax`: the process dies after so many writes. */
+function accountsInMemory(): Accounts & { tenantsById: Map<string, Tenant>; writesLeft: number } {
+  const tenantsById = new Map<string, Tenant>();
+  const tokensByHash = new Map<string, Token>();
+  const accounts = {
+    tenantsById,
+    writesLeft: Infinity,
+    tenants: async () => [...tenantsById.values()],
+    tokens: async () => [...tokensByHash.values()],
+    putTenant: async (tenant: Tenant) => write(() => tenantsById.set(tenant.id, tenant)),
+    putToken: async (token: Token) => write(() => tokensByHash.set(token.hash, token)),
+    secret: async (_name: string, make: () => string) => make(),
+  };
+  function write(work: () => unknown): void {
+    if (accounts.writesLeft-- <= 0) throw new Error("killed");
+    work();
+  }
+  return accounts;
+}
+
+const own: SeedConfig = {
+  profile: "production",
+  token: Buffer.from(`{"UserID":"me","Password":"${"p".repeat(20)}"}`).toString("base64"),
+  signingKeyCurrent: `sig_${"a".repeat(28)}`,
+  signingKeyNext: `sig_${"b".repeat(28)}`,
+};
+const dev: SeedConfig = { profile: "dev" };
+
+let accounts: ReturnType<typeof accountsInMemory>;
+const seed = (config: SeedConfig) => seedAccounts({ accounts, config });
+const hashes = async () => (await accounts.tokens()).map(({ hash }) => hash).toSorted();
+
+beforeEach(() => {
+  accounts = accountsInMemory();
+});
+
+describe("the first start in production", () => {
+  it("makes one tenant with the credentials of the environment, and prints none of them", async () => {
+    const seeded = await seed(own);
+
+    expect(await accounts.tenants()).toEqual([
+      {
+        id: tenantId("me"),
+        dialect: "service",
+        plan: expect.anything(),
+        keys: { current: own.signingKeyCurrent, next: own.signingKeyNext },
+      },
+    ]);
+    expect(await accounts.tokens()).toEqual([
+      { hash: tokenHash(own.token ?? ""), tenant: tenantId("me"), scope: "full" },
+    ]);
+    expect(seeded).toEqual({ token: undefined, warning: undefined });
+  });
+
+  it.each([
+    ["a plain token", "t".repeat(32)],
+    [
+      "a user whose name is no id",
+      Buffer.from(`{"UserID":"a:b","Password":"x"}`).toString("base64"),
+    ],
+  ])("names the tenant of %s default", async (_, token) => {
+    await seed({ ...own, token });
+
+    expect([...accounts.tenantsById.keys()]).toEqual(["default"]);
+  });
+
+  it("does not happen without credentials", async () => {
+    await expect(seed({ profile: "production" })).rejects.toThrow("POSTHASTE_TOKEN");
+  });
+});
+
+describe("the first start of the dev profile", () => {
+  it("makes the four development users with their keys, and prints the first one's token", async () => {
+    const seeded = await seed(dev);
+
+    for (const { userId, keys } of developmentUsers) {
+      expect(accounts.tenantsById.get(userId)?.keys).toEqual(keys);
+    }
+    expect(await hashes()).toEqual(
+      developmentUsers.map(({ token }) => tokenHash(token)).toSorted(),
+    );
+    expect(seeded).toEqual({ token: developmentUsers[0].token, warning: undefined });
+  });
+
+  it("gives the first one the environment's token and keys as well", async () => {
+    await seed({ ...own, profile: "dev" });
+
+    expect(accounts.tenantsById.get("defaultUser")?.keys.current).toBe(own.signingKeyCurrent);
+    expect(await hashes()).toContain(tokenHash(own.token ?? ""));
+    expect(await hashes()).toContain(tokenHash(developmentUsers[0].token));
+  });
+});
+
+describe("a later start", () => {
+  it.each([
+    ["production", own],
+    ["the dev profile", dev],
+  ])("of %s changes nothing", async (_, config) => {
+    await seed(config);
+    accounts.writesLeft = 0;
+
+    await expect(seed(config)).resolves.toMatchObject({ warning: undefined });
+  });
+
+  it("lets the store win over a changed environment, and says so", async () => {
+    await seed(own);
+
+    const seeded = await seed({ ...own, token: "x".repeat(32), signingKeyCurrent: "sig_c" });
+
+    expect(seeded.warning).toContain("POSTHASTE_TOKEN is not among the store's tokens");
+    expect(await hashes()).toEqual([tokenHash(own.token ?? "")]);
+    expect(accounts.tenantsById.get("me")?.keys.current).toBe(own.signingKeyCurrent);
+  });
+
+  it.each([
+    ["production", own],
+    ["the dev profile", dev],
+  ])("of %s completes one that died after any write", async (_, config) => {
+    const whole = accountsInMemory();
+    await seedAccounts({ accounts: whole, config });
+
+    for (let writes = 0; writes < 8; writes++) {
+      accounts = accountsInMemory();
+      accounts.writesLeft = writes;
+      await seed(config).catch(() => undefined);
+      accounts.writesLeft = Infinity;
+      await seed(config);
+
+      expect(await accounts.tenants()).toEqual(await whole.tenants());
+      expect(await accounts.tokens()).toEqual(await whole.tokens());
+    }
+  });
+});
+
+describe("a store of the other profile", () => {
+  it("made by dev is refused by production, since it holds public credentials", async () => {
+    await seed(dev);
+
+    await expect(seed(own)).rejects.toThrow("made by the dev profile");
+  });
+
+  it("half made by dev is refused by production, too", async () => {
+    accounts.writesLeft = 1;
+    await seed(dev).catch(() => undefined);
+    accounts.writesLeft = Infinity;
+
+    await expect(seed(own)).rejects.toThrow("made by the dev profile");
+  });
+
+  it("made by production gets no public credentials from dev", async () => {
+    await seed(own);
+
+    const seeded = await seed(dev);
+
+    expect(await hashes()).toEqual([tokenHash(own.token ?? "")]);
+    expect(seeded.token).toBeUndefined();
+    expect(seeded.warning).toContain("made by the production profile");
+  });
+});

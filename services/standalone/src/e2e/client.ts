@@ -1,0 +1,91 @@
+/** A plain HTTP caller for tests: no SDK between the test and the wire. */
+import { request } from "node:http";
+import { developmentToken, freePort, ServerProcess } from "./server-process.ts";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export type Reply = { readonly status: number; readonly headers: Readonly<Record<string, unknown>>; readonly text: string; json(): unknown };
+type Headers = Readonly<Record<string, string | readonly string[]>>;
+
+export class Client {
+  readonly #port: number;
+  readonly #token: string;
+
+  constructor(port: number, token = developmentToken) {
+    this.#port = port;
+    this.#token = token;
+  }
+
+  get(path: string, headers: Headers = {}): Promise<Reply> {
+    return this.call("GET", path, headers);
+  }
+
+  delete(path: string, body?: string): Promise<Reply> {
+    return this.call("DELETE", path, {}, body);
+  }
+
+  post(path: string, headers: Headers = {}, body: string | Uint8Array = ""): Promise<Reply> {
+    return this.call("POST", path, headers, body);
+  }
+
+  publish(destination: string, headers: Headers = {}, body: string | Uint8Array = ""): Promise<Reply> {
+    return this.post(`/v2/publish/${destination}`, headers, body);
+  }
+
+  /** The id of a message that was accepted. */
+  async published(destination: string, headers: Headers = {}, body: string | Uint8Array = ""): Promise<string> {
+    const reply = await this.publish(destination, headers, body);
+    if (reply.status !== 200) throw new Error(`${reply.status} ${reply.text}`);
+    return (reply.json() as { messageId: string }).messageId;
+  }
+
+  /** The path goes out as it is, not normalised. */
+  call(method: string, path: string, headers: Headers, body?: string | Uint8Array): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      const authorization = { authorization: `Bearer ${this.#token}` };
+      const all = { ...authorization, ...(body !== undefined && { "content-length": Buffer.byteLength(body) }), ...headers };
+      const sent = request({ host: "127.0.0.1", port: this.#port, method, path, headers: all, agent: false }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("end", () => {
+          const text = Buffer.concat(chunks).toString();
+          const status = response.statusCode ?? 0;
+          resolve({ status, headers: response.headers, text, json: (): unknown => JSON.parse(text) });
+        });
+      });
+      sent.on("error", reject);
+      sent.end(body);
+    });
+  }
+}
+
+export type TestServer = { readonly process: ServerProcess; readonly port: number; readonly client: Client; stop(): Promise<void> };
+
+/** A standalone of its own, with an empty data directory that goes with it. */
+export async function startServer(settings: Readonly<Record<string, string>> = {}): Promise<TestServer> {
+  const folder = mkdtempSync(join(tmpdir(), "posthaste-e2e-"));
+  const port = await freePort();
+  const server = new ServerProcess({ POSTHASTE_PORT: String(port), POSTHASTE_DATA_DIR: join(folder, "data"), ...settings });
+  await server.start();
+  return {
+    process: server,
+    port,
+    client: new Client(port, settings["POSTHASTE_TOKEN"]),
+    stop: async () => {
+      await server.stop();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** Asks again until `test` is content; for what follows a delivery within moments. */
+export async function eventually<T>(ask: () => Promise<T>, test: (value: T) => boolean, msMax = 10_000): Promise<T> {
+  const until = Date.now() + msMax;
+  for (;;) {
+    const value = await ask();
+    if (test(value)) return value;
+    if (Date.now() > until) throw new Error(`not within ${msMax} ms: ${JSON.stringify(value)}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}

@@ -1,0 +1,37 @@
+/** What `npm start` prints: where it listens, where it keeps things, and a first publish to paste. */
+
+export type Greeting = {
+  readonly config: {
+    readonly profile: string;
+    readonly host: string;
+    readonly dataDir: string;
+    readonly catcher: boolean;
+  };
+  readonly port: number;
+  /** Undefined where tokens are not printed. */
+  readonly token: string | undefined;
+};
+
+export function greeting({ config, port, token }: Greeting): string {
+  const url = `http://${config.host}:${port}`;
+  const target = config.catcher ? `http://${config.host}:${port + 1}/hello` : "https://example.com/hello";
+  const lines = [
+    "",
+    `  Posthaste is ready (${config.profile} profile).`,
+    "",
+    `  address  ${url}`,
+    `  data     ${config.dataDir}`,
+    `  token    ${token ?? "as configured; not printed"}`,
+    ...(config.catcher ? [`  catcher  ${new URL(target).origin} prints what arrives there`] : []),
+    "",
+    "  Publish a first message:",
+    "",
+    `    curl -X POST ${url}/v2/publish/${target} \\`,
+    `      -H "Authorization: Bearer ${token ?? "$POSTHASTE_TOKEN"}" \\`,
+    `      -H "Content-Type: application/json" \\`,
+    `      -d '{"hello":"world"}'`,
+    "",
+    "",
+  ];
+  return lines.join("\n");
+}

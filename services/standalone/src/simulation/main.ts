@@ -1,0 +1,43 @@
+/**
+ * The simulation from the command line: `--seed N` (default 1), `--count N` seeds from there on, `--trace` to print all
+ * that happens, `--bug "name"` to plant a bug. Ends with 1 when a seed violates a check.
+ */
+import { parseArgs } from "node:util";
+import { mutations } from "./mutations.ts";
+import { describe } from "./report.ts";
+import { simulate } from "./simulate.ts";
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string", default: "1" },
+    count: { type: "string", default: "1" },
+    trace: { type: "boolean", default: false },
+    bug: { type: "string" },
+  },
+});
+const mutation = mutations.find(({ name }) => name === values.bug);
+if (values.bug !== undefined && !mutation) {
+  throw new Error(`no such bug; there are: ${mutations.map(({ name }) => name).join("; ")}`);
+}
+
+const total = new Map<string, number>();
+let failures = 0;
+for (let seed = Number(values.seed); seed < Number(values.seed) + Number(values.count); seed++) {
+  const begunAt = performance.now();
+  const simulated = await simulate({
+    seed,
+    ...(mutation && { mutation }),
+    ...(values.trace && { onTrace: (line) => console.log(line) }),
+  });
+  for (const [what, count] of simulated.counts) total.set(what, (total.get(what) ?? 0) + count);
+  const ms = Math.round(performance.now() - begunAt);
+  if (simulated.violations.length > 0) {
+    failures += 1;
+    console.log(describe(simulated, Number(values.count) === 1 ? 400 : 0));
+  } else if (Number(values.count) === 1) {
+    console.log(`seed ${seed} holds: ${simulated.shape}, ${simulated.steps} steps, ${ms} ms, trace ${simulated.digest}`);
+  }
+}
+console.log(Object.fromEntries([...total].toSorted(([a], [b]) => (a < b ? -1 : 1))));
+console.log(`${failures} of ${values.count} seeds violate a check`);
+process.exitCode = failures > 0 ? 1 : 0;

@@ -1,0 +1,278 @@
+/**
+ * A process that can die and stop. All that reaches it passes through its present life: timers, answers of ports, events
+ * of the bus. When the life has ended nothing reaches it any more; while it is paused all of it waits.
+ */
+import { limits } from "@posthaste/domain";
+import { type Clock } from "@posthaste/ports";
+import { type Dice } from "@posthaste/testing";
+import { planCall, type Troubles } from "./chaos.ts";
+import { type FaultRecord, type History } from "./history.ts";
+import { type World } from "./world.ts";
+
+export type Environment = {
+  readonly world: World;
+  readonly history: History;
+  /** Calm when the time of troubles is over. */
+  readonly troubles: () => Troubles;
+};
+
+/** A service as the node runs it. */
+export type Runnable = { readonly start: () => Promise<void>; readonly stop: () => Promise<void> };
+
+const clockAfterMsMax = 3_600_000;
+const restartMsMax = 15_000;
+const gatherMs = 4;
+/** A stop that drains for longer is ended by force. */
+const stopMsMax = 60_000;
+
+/** `onDeath`: it holds its store, which has to be opened anew. */
+export class SimulatedNode {
+  readonly name: string;
+  readonly holdsItsStore: boolean;
+  readonly #environment: Environment;
+  readonly #chance: Dice;
+  readonly #compose: (life: Life) => Runnable;
+  readonly #onDeath: () => void;
+  #life: Life | undefined;
+  #runnable: Runnable | undefined;
+  #lives = 0;
+  #leaving = false;
+  /** How wrong its clock is. */
+  skewMs = 0;
+
+  constructor(environment: Environment, name: string, compose: (life: Life) => Runnable, onDeath?: () => void) {
+    this.name = name;
+    this.holdsItsStore = onDeath !== undefined;
+    this.#environment = environment;
+    this.#chance = environment.world.chanceOf();
+    this.#compose = compose;
+    this.#onDeath = onDeath ?? (() => undefined);
+  }
+
+  get life(): Life | undefined {
+    return this.#life;
+  }
+
+  /** Takes requests. */
+  get isUp(): boolean {
+    return this.#life !== undefined && !this.#leaving;
+  }
+
+  start(): void {
+    this.#lives += 1;
+    const life = new Life(this.#environment, this, `${this.name}#${this.#lives}`, this.#chance.fork());
+    this.#life = life;
+    this.#leaving = false;
+    this.#environment.world.trace(`${life.name} starts`);
+    const runnable = this.#compose(life);
+    this.#runnable = runnable;
+    // A start that meets a fault is tried again, as by whatever supervises a process.
+    runnable.start().catch(() => this.crash("its start failed"));
+  }
+
+  crash(why: string): void {
+    const life = this.#life;
+    if (!life) return;
+    const { world, history } = this.#environment;
+    world.trace(`${life.name} dies: ${why}`);
+    const downMs = this.#chance.integer(100, restartMsMax);
+    history.fault("crash", this.name, world.now, world.now + downMs);
+    this.#end(life);
+    world.after(downMs, () => this.start());
+  }
+
+  pause(ms: number): void {
+    const life = this.#life;
+    if (!life || life.isPaused) return;
+    const { world, history } = this.#environment;
+    world.trace(`${life.name} stops for ${ms} ms`);
+    history.fault("pause", this.name, world.now, world.now + ms);
+    life.pause(ms);
+  }
+
+  /** As on an upgrade: drains, then starts anew. */
+  restart(): void {
+    const life = this.#life;
+    const runnable = this.#runnable;
+    if (!life || !runnable || this.#leaving) return;
+    const { world, history } = this.#environment;
+    world.trace(`${life.name} is asked to stop`);
+    this.#leaving = true;
+    const fault = history.fault("restart", this.name, world.now, world.now + stopMsMax);
+    const leave = (): void => {
+      if (this.#life !== life) return;
+      fault.to = world.now + 1_000;
+      world.trace(`${life.name} has stopped`);
+      this.#end(life);
+      world.after(this.#chance.integer(10, 1_000), () => this.start());
+    };
+    life.deliver(() => void runnable.stop().then(leave, leave));
+    world.after(stopMsMax, leave);
+  }
+
+  #end(life: Life): void {
+    life.end();
+    this.#life = undefined;
+    this.#runnable = undefined;
+    this.skewMs = 0;
+    this.#onDeath();
+  }
+}
+
+export class Life {
+  readonly name: string;
+  readonly node: SimulatedNode;
+  readonly #environment: Environment;
+  readonly #chance: Dice;
+  readonly #waiting: (() => void)[] = [];
+  readonly #endings: (() => void)[] = [];
+  #ended = false;
+  #pausedUntil = 0;
+  #timers = 0;
+  readonly #gathers: boolean;
+  readonly #gathered = new Map<number, (() => void)[]>();
+
+  constructor(environment: Environment, node: SimulatedNode, name: string, chance: Dice) {
+    this.#environment = environment;
+    this.node = node;
+    this.name = name;
+    this.#chance = chance;
+    this.#gathers = chance.chance(0.5);
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended;
+  }
+
+  get isPaused(): boolean {
+    return this.#pausedUntil > this.#environment.world.now;
+  }
+
+  /** Armed and not yet run. */
+  get timers(): number {
+    return this.#timers;
+  }
+
+  /** Runs `task` in this process: now, when it goes on, or never. */
+  deliver(task: () => void): void {
+    if (this.#ended) return;
+    if (this.isPaused || this.#waiting.length > 0) this.#waiting.push(task);
+    else task();
+  }
+
+  pause(ms: number): void {
+    this.#pausedUntil = this.#environment.world.now + ms;
+    this.#environment.world.after(ms, () => this.#goOn());
+  }
+
+  end(): void {
+    this.#ended = true;
+    for (const ending of this.#endings) ending();
+  }
+
+  onEnd(ending: () => void): void {
+    this.#endings.push(ending);
+  }
+
+  readonly clock: Clock = {
+    now: () => this.#environment.world.now + this.node.skewMs,
+    after: (ms, task) => {
+      if (ms > clockAfterMsMax) this.#environment.history.violate("clock", `${this.name} arms a timer of ${ms} ms`);
+      let armed = true;
+      this.#timers += 1;
+      const disarm = (): void => {
+        if (armed) this.#timers -= 1;
+        armed = false;
+      };
+      const cancel = this.#environment.world.after(ms, () =>
+        this.deliver(() => {
+          // Called off while the process stood still.
+          if (!armed) return;
+          disarm();
+          task();
+        }),
+      );
+      return () => {
+        disarm();
+        cancel();
+      };
+    },
+  };
+
+  /** `port` as this process reaches it: over a wire on which everything may happen. */
+  remote<P extends object>(name: string, port: P): P {
+    return new Proxy<P>(port, {
+      get: (target, property) => {
+        const method: unknown = Reflect.get(target, property);
+        if (typeof method !== "function") return method;
+        const operation = `${name}.${String(property)}`;
+        return (...args: unknown[]) => this.#call(operation, () => Reflect.apply(method, target, args));
+      },
+    });
+  }
+
+  #call(operation: string, effect: () => unknown): Promise<unknown> {
+    const { world, history, troubles } = this.#environment;
+    if (this.#ended) return new Promise(() => undefined);
+    const plan = planCall(troubles(), this.#chance);
+    if (plan.dies === "before") {
+      this.node.crash(`before ${operation}`);
+      return new Promise(() => undefined);
+    }
+    const troublesome = plan.fails !== undefined || plan.requestMs + plan.answerMs > 10;
+    const fault: FaultRecord | undefined = troublesome
+      ? history.fault(plan.fails ? "failed" : "slow", this.node.name, world.now, world.now + plan.requestMs + plan.answerMs)
+      : undefined;
+    if (fault) world.trace(`${this.name} ${operation} ${fault.kind} ${plan.fails ?? ""} ${Math.round(fault.to - fault.from)} ms`);
+    return new Promise((resolve, reject) => {
+      const answer = (give: () => void): void => {
+        if (plan.dies === "after") this.node.crash(`after ${operation}`);
+        else this.#answerAfter(plan.answerMs, give);
+      };
+      const unavailable = (): void => reject(new Error(`${operation}: unavailable`));
+      world.after(plan.requestMs, () => {
+        // A store in the same process dies with it; over a wire the request arrives all the same.
+        if (this.#ended && this.node.holdsItsStore) return;
+        if (plan.fails === "before") return answer(unavailable);
+        void Promise.resolve()
+          .then(effect)
+          .then(
+            (value) => answer(plan.fails === "after" ? unavailable : () => resolve(value)),
+            (error: unknown) => answer(() => reject(error instanceof Object ? error : new Error(String(error)))),
+          );
+      });
+    });
+  }
+
+  /** Where the process gathers, what has been answered by the next tick is heard in one turn of its event loop. */
+  #answerAfter(ms: number, give: () => void): void {
+    const { world } = this.#environment;
+    if (!this.#gathers) {
+      world.after(ms, () => this.deliver(give));
+      return;
+    }
+    const at = Math.ceil((world.now + ms) / gatherMs) * gatherMs;
+    const gathered = this.#gathered.get(at);
+    if (gathered) {
+      gathered.push(give);
+      return;
+    }
+    const answers = [give];
+    this.#gathered.set(at, answers);
+    world.after(at - world.now, () => {
+      this.#gathered.delete(at);
+      this.deliver(() => answers.forEach((each) => each()));
+    });
+  }
+
+  #goOn(): void {
+    if (this.#ended || this.isPaused) return;
+    this.#environment.world.trace(`${this.name} goes on with ${this.#waiting.length} things to do`);
+    const tasks = this.#waiting.splice(0);
+    // Timers and answers that waited run one by one, as an event loop takes them.
+    for (const task of tasks) this.#environment.world.after(0, () => !this.#ended && task());
+  }
+}
+
+/** A worker may pause for up to two leases and then go on. */
+export const pauseMsMax = 2 * limits.leaseMs;

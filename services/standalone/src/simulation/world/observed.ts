@@ -1,0 +1,126 @@
+/** The ports of a backend as the checks watch them: what took effect, for whom and when. Nothing is changed on the way. */
+import { dlqIdOf, isFinished, type MessageId } from "@posthaste/domain";
+import { type DeadLetters, type EventBus, type MessageStore, type TokenStore } from "@posthaste/ports";
+import { appliedKey, type History } from "./history.ts";
+import { type World } from "./world.ts";
+
+type Watching = { readonly history: History; readonly world: World; readonly node: string };
+
+export function observedMessages(messages: MessageStore, { history, world, node }: Watching): MessageStore {
+  const epochOf = (id: MessageId): number => history.claims.get(id)?.at(-1)?.epoch ?? 0;
+  return {
+    insert: async (inserts) => {
+      const inserted = await messages.insert(inserts);
+      for (const [i, { record }] of inserts.entries()) {
+        const { id } = record.message;
+        world.trace(`${node} insert ${id} ${record.state.kind}: ${inserted[i]}`);
+        if (inserted[i] !== "inserted") continue;
+        const lives = history.lives.get(id) ?? [];
+        history.lives.set(id, [...lives, { record, at: world.now, node }]);
+        if (record.state.kind === "claimed") noteClaim(history, id, record.epoch, node, world.now);
+      }
+      return inserted;
+    },
+    claim: async (ids, owner) => {
+      const claimed = await messages.claim(ids, owner);
+      for (const { message, epoch, leaseLosses } of claimed) {
+        world.trace(`${node} claim ${message.id} epoch ${epoch}`);
+        if (epoch <= epochOf(message.id)) history.violate("I4", `${message.id} was claimed twice at epoch ${epoch}`);
+        if (leaseLosses > 0) history.count("takeovers");
+        noteClaim(history, message.id, epoch, node, world.now);
+      }
+      return claimed;
+    },
+    pull: (...given) => messages.pull(...given),
+    renew: (claims) => messages.renew(claims),
+    settle: async (settlements) => {
+      const settled = await messages.settle(settlements);
+      for (const [i, settlement] of settlements.entries()) {
+        const { message, epoch, next } = settlement;
+        const kind = settled[i]?.kind ?? "nothing";
+        world.trace(`${node} settle ${message.id} epoch ${epoch} → ${next.kind}: ${kind}`);
+        if (kind !== "ok") {
+          history.count("fenced");
+          continue;
+        }
+        if (epoch < epochOf(message.id)) history.violate("I4", `${message.id} was settled at epoch ${epoch}, after a later claim`);
+        const key = appliedKey(message.id, epoch);
+        if (history.applied.has(key)) continue;
+        if (history.cancels.has(message.id)) history.violate("C5", `${message.id} was settled after it was canceled`);
+        history.applied.set(key, { node, at: world.now, settlement });
+      }
+      return settled;
+    },
+    clear: (items) => messages.clear(items),
+    cancel: async (tenant, ids) => {
+      const answers = await messages.cancel(tenant, ids);
+      for (const [i, answer] of answers.entries()) {
+        const id = ids[i];
+        if (id === undefined || answer.kind !== "canceled") continue;
+        world.trace(`${node} cancel ${id}, which was ${answer.was}`);
+        if (history.cancels.has(id)) history.violate("C5", `${id} was canceled twice`);
+        if (history.appliedOf(id).some(({ settlement }) => isFinished(settlement.next))) history.violate("C5", `${id} was canceled after its end`);
+        history.cancels.set(id, { at: world.now, ackedAt: undefined });
+      }
+      return answers;
+    },
+    get: (tenant, ids) => messages.get(tenant, ids),
+    expanded: (...given) => messages.expanded(...given),
+    ring: async (shards, limit) => {
+      const rings = await messages.ring(shards, limit);
+      history.count("rings");
+      return rings;
+    },
+    nextAlarm: (shards) => messages.nextAlarm(shards),
+    removeFinished: (...given) => messages.removeFinished(...given),
+    lanes: (ids) => messages.lanes(ids),
+    heads: (...given) => messages.heads(...given),
+    promote: async (lane, ids, grantUntil) => {
+      const hints = await messages.promote(lane, ids, grantUntil);
+      if (hints.length > 0) world.trace(`${node} promote ${hints.map(({ id }) => id).join(" ")}`);
+      return hints;
+    },
+    rest: (...given) => messages.rest(...given),
+    slotHolders: (lane) => messages.slotHolders(lane),
+    backlog: (tenant) => messages.backlog(tenant),
+  };
+}
+
+function noteClaim(history: History, id: MessageId, epoch: number, node: string, at: number): void {
+  history.claims.set(id, [...(history.claims.get(id) ?? []), { epoch, node, at }]);
+}
+
+export function observedTokens(tokens: TokenStore, { history, world, node }: Watching): TokenStore {
+  return {
+    claim: (entries) => tokens.claim(entries),
+    confirm: (entries) => tokens.confirm(entries),
+    acquire: async (lane, ids, limits) => {
+      const acquired = await tokens.acquire(lane, ids, limits);
+      const { rate, periodMs, parallelism } = limits;
+      history.grants.push({ lane, at: world.now, ids: acquired.granted, rate, periodMs, parallelism });
+      if (acquired.granted.length > 0) world.trace(`${node} acquire ${lane}: ${acquired.granted.length} of ${ids.length}`);
+      return acquired;
+    },
+    renew: (...given) => tokens.renew(...given),
+    release: (...given) => tokens.release(...given),
+    knows: (lane) => tokens.knows(lane),
+    restore: (...given) => tokens.restore(...given),
+    peek: (lane) => tokens.peek(lane),
+  };
+}
+
+/** I6 at the moment that the fact of a failure is said. */
+export function observedBus(bus: EventBus, deadLetters: DeadLetters, { history, world, node }: Watching): EventBus {
+  return {
+    publish: async (topic, events) => {
+      world.trace(`${node} says ${topic} × ${events.length}`);
+      await bus.publish(topic, events);
+      for (const event of events) {
+        if (!("fact" in event) || event.fact.ended !== "failed") continue;
+        const letter = await deadLetters.get(event.message.tenant, dlqIdOf(event.id, event.fact.endedAt));
+        if (!letter) history.violate("I6", `the failure of ${event.id} was said before its dead letter was written`);
+      }
+    },
+    subscribe: (...given) => bus.subscribe(...given),
+  };
+}

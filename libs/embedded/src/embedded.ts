@@ -119,7 +119,7 @@ function openRooms(
 ): { readonly rooms: Rooms; readonly positions: Positions; readonly recovered: Recovered } {
   const finished = openFinished();
   const backlog = openBacklog();
-  const recovered = recover(db, clock, backlog, finished);
+  const recovered = recover(db, clock, log, backlog, finished);
   const positions = openPositions(clock, lastPosition(db));
   const rooms = {
     db,

@@ -35,7 +35,7 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
   const alarm = "SELECT wake_at FROM lanes WHERE wake_at IS NOT NULL";
   const nextOfAll = db.prepare(`${alarm} ORDER BY wake_at LIMIT 1`);
   const nextOfSome = db.prepare(`${alarm} AND shard IN (SELECT value FROM json_each(?)) ORDER BY wake_at LIMIT 1`);
-  const page = db.prepare("SELECT max(key) AS last FROM (SELECT key FROM lanes WHERE key > ? ORDER BY key LIMIT ?)");
+  const page = db.prepare("SELECT max(key) AS last, count(*) AS n FROM (SELECT key FROM lanes WHERE key > ? ORDER BY key LIMIT ?)");
   const sweep = db.prepare(`
     DELETE FROM lanes WHERE key > ? AND key <= ? AND wake_at IS NULL
       AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.lane = lanes.key)
@@ -67,9 +67,10 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
       return row && integer(row["wake_at"]);
     },
     sweep: (limit) => {
-      const last = optionalInteger(page.get(sweptUpTo, limit)?.["last"] ?? null);
+      const looked = page.get(sweptUpTo, limit);
+      const last = optionalInteger(looked?.["last"] ?? null);
       if (last !== undefined) sweep.run(sweptUpTo, last, clock.now() - limits.flowPeriodMsMax);
-      sweptUpTo = last ?? 0;
+      sweptUpTo = last === undefined || integer(looked?.["n"]) < limit ? 0 : last;
     },
   };
 }

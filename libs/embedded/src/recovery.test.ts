@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { accept, acceptClaimed, type DeduplicationKey, flowLaneId, limits, messageId, type MessageId, positionOf } from "@posthaste/domain";
-import { aMessage, anOwner, aTenant, virtualClock } from "@posthaste/testing";
+import { accept, acceptClaimed, type DeduplicationKey, deduplicationKeys, flowLaneId, limits, messageId, type MessageId, positionOf } from "@posthaste/domain";
+import { aCommand, aMessage, anOwner, aTenant, virtualClock } from "@posthaste/testing";
 import { allShards, newDirectory, openIn, type Opened } from "./testing/opened.ts";
 
 /** As a process leaves its directory when it is killed: nothing is closed. */
@@ -12,6 +12,12 @@ function copyOf({ dataDir }: Opened): string {
   const copy = newDirectory();
   for (const file of ["posthaste.db", "posthaste.db-wal"]) copyFileSync(join(dataDir, file), join(copy, file));
   return copy;
+}
+
+function aKey(): DeduplicationKey {
+  const [key] = deduplicationKeys(aCommand({ deduplication: { kind: "explicit", id: "order-1" } }), [], String);
+  if (key === undefined) throw new Error("a publish with an explicit id has a key");
+  return key;
 }
 
 const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
@@ -88,7 +94,7 @@ describe("after a process was killed", () => {
   it("a dedup window that its insert has closed is closed", async () => {
     const first = openIn(newDirectory());
     const message = aMessage();
-    const entry = { key: "tenant1:key" as DeduplicationKey, id: message.id };
+    const entry = { key: aKey(), id: message.id };
     await first.messages.insert([{ record: accept(message, first.clock.now()), deduplication: [entry] }]);
 
     const { tokens } = openIn(copyOf(first), { clock: first.clock });

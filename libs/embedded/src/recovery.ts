@@ -5,7 +5,8 @@
  */
 import { type DatabaseSync } from "node:sqlite";
 import { limits } from "@posthaste/domain";
-import { type Clock } from "@posthaste/ports";
+import { type Clock, type Log } from "@posthaste/ports";
+import { sqliteCode } from "./database/failures.ts";
 import { integer } from "./database/rows.ts";
 import { type Backlog } from "./messages/backlog.ts";
 import { type Finished } from "./messages/finished.ts";
@@ -13,8 +14,8 @@ import { firstFinishedCode, stateCodes } from "./messages/records.ts";
 
 export type Recovered = { readonly claims: number; readonly live: number; readonly finished: number };
 
-export function recover(db: DatabaseSync, clock: Clock, backlog: Backlog, finished: Finished): Recovered {
-  const claims = releaseClaims(db, clock.now());
+export function recover(db: DatabaseSync, clock: Clock, log: Log, backlog: Backlog, finished: Finished): Recovered {
+  const claims = releaseClaimsIfThereIsRoom(db, clock.now(), log);
   let live = 0;
   const counts = db.prepare(`SELECT tenant, count(*) AS n FROM messages WHERE state < ${firstFinishedCode} GROUP BY tenant`);
   for (const row of counts.iterate()) {
@@ -30,6 +31,17 @@ export function recover(db: DatabaseSync, clock: Clock, backlog: Backlog, finish
     finished.add(integer(row["position"]), integer(row["until"]));
   }
   return { claims, live, finished: ended };
+}
+
+/** A full disk must not keep us from starting: the claims then end with their leases. */
+function releaseClaimsIfThereIsRoom(db: DatabaseSync, now: number, log: Log): number {
+  try {
+    return releaseClaims(db, now);
+  } catch (error) {
+    if (sqliteCode(error) !== "full") throw error;
+    log.error("store.claims_not_released", { error });
+    return 0;
+  }
 }
 
 function releaseClaims(db: DatabaseSync, now: number): number {

@@ -1,5 +1,6 @@
 export { aCommand } from "./builders/command.ts";
 export {
+  aCallbackPlan,
   aClaimedRecord,
   aMessage,
   anAcceptedRecord,

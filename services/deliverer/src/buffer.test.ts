@@ -54,7 +54,7 @@ describe("the buffer of hints", () => {
     expect(buffer.drained()).toEqual([]);
     expect(takeAll(buffer)).toEqual(["a1", "a2", "a3"]);
     expect(buffer.drained()).toEqual([{ tenant: "a", blocked: [] }]);
-    buffer.pulled(tenantId("a"), [hint("a4")], false);
+    buffer.pulled(tenantId("a"), [hint("a4")], { except: 0, more: false });
     expect(takeAll(buffer)).toEqual(["a4"]);
     expect(buffer.anyDropped).toBe(false);
   });
@@ -65,6 +65,18 @@ describe("the buffer of hints", () => {
     buffer.take(() => false);
 
     expect(buffer.drained()).toEqual([{ tenant: "a", blocked: [1] }]);
+  });
+
+  it("pulls an origin's dropped hints once it has run dry, however often the others were pulled meanwhile", () => {
+    const buffer = new HintBuffer(bounds);
+    for (const id of ["x1", "x2", "x3", "x4"]) buffer.add(hint(id, "a", 1));
+    buffer.take(() => false);
+    buffer.pulled(tenantId("a"), [], { except: 1, more: false });
+
+    expect(buffer.drained()).toEqual([]);
+    buffer.unblock(1);
+    expect(takeAll(buffer)).toEqual(["x1", "x2", "x3"]);
+    expect(buffer.drained()).toEqual([{ tenant: "a", blocked: [] }]);
   });
 
   it("knows who is in line, so that a newcomer does not overtake", () => {

@@ -15,8 +15,10 @@ type TenantQueue = {
   readonly ready: Map<number, Hint[]>;
   /** Those with hints that wait for a slot of their origin. */
   readonly blocked: Map<number, Hint[]>;
-  /** Something was dropped since the last pull. */
+  /** Something was dropped that no pull has brought back. */
   dropped: boolean;
+  /** Beside the blocked origins, a pull has found nothing, and since then no line has run dry and nothing was dropped. */
+  othersAsked: boolean;
 };
 
 export class HintBuffer {
@@ -44,6 +46,7 @@ export class HintBuffer {
     const line = blocked ?? queue.ready.get(hint.origin) ?? [];
     if (line.length >= this.#bounds.perOriginMax || this.#size >= this.#bounds.totalMax) {
       queue.dropped = true;
+      if (!blocked) queue.othersAsked = false;
       return;
     }
     line.push(hint);
@@ -85,15 +88,20 @@ export class HintBuffer {
     const dry: { tenant: TenantId; blocked: readonly number[] }[] = [];
     for (const queue of this.#tenants.values()) {
       if (!queue.dropped || queue.ready.size > 0) continue;
+      if (queue.blocked.size > 0 && queue.othersAsked) continue;
       dry.push({ tenant: queue.tenant, blocked: [...queue.blocked.keys()] });
     }
     return dry;
   }
 
-  /** A pull has answered; `more`: it was full, so that there may be others. */
-  pulled(tenant: TenantId, hints: readonly Hint[], more: boolean): void {
+  /**
+   * A pull has answered, apart from the origins `except`; `more`: it was full, so that there may be others. Only a pull
+   * without exceptions shows that nothing dropped is left.
+   */
+  pulled(tenant: TenantId, hints: readonly Hint[], { except, more }: { except: number; more: boolean }): void {
     const queue = this.#queueOf(tenant);
-    queue.dropped = more;
+    queue.dropped = more || except > 0;
+    queue.othersAsked = !more;
     for (const hint of hints) this.add(hint);
     if (!queue.dropped && queue.ready.size + queue.blocked.size === 0) this.#tenants.delete(tenant);
   }
@@ -107,6 +115,7 @@ export class HintBuffer {
       }
       const hint = line.shift();
       if (line.length > 0) queue.ready.set(origin, line);
+      else queue.othersAsked = false;
       if (!hint) continue;
       this.#size -= 1;
       return hint;
@@ -117,7 +126,7 @@ export class HintBuffer {
   #queueOf(tenant: TenantId): TenantQueue {
     const known = this.#tenants.get(tenant);
     if (known) return known;
-    const queue: TenantQueue = { tenant, ready: new Map(), blocked: new Map(), dropped: false };
+    const queue: TenantQueue = { tenant, ready: new Map(), blocked: new Map(), dropped: false, othersAsked: false };
     this.#tenants.set(tenant, queue);
     return queue;
   }

@@ -171,7 +171,7 @@ export class Deliverer implements LocalDelivery {
       for (const { tenant, blocked } of this.#buffer.drained()) {
         const hints = await this.#ports.messages.pull(tenant, pullMax, blocked);
         const fresh = hints.filter((hint) => !this.#running.has(hint.id));
-        this.#buffer.pulled(tenant, fresh, hints.length >= pullMax && fresh.length > 0);
+        this.#buffer.pulled(tenant, fresh, { except: blocked.length, more: hints.length >= pullMax && fresh.length > 0 });
         found += fresh.length;
       }
     } catch (error) {

@@ -1,16 +1,11 @@
 import { describe, expect, it } from "@jest/globals";
-import { aMessage, anAnswer, aPolicy, epochStart as now } from "@posthaste/testing";
+import { aCallbackPlan, aMessage, anAnswer, aPolicy, epochStart as now } from "@posthaste/testing";
 import { callbackId, failureCallbackId, flowLaneId, shardOf } from "../shared/ids.ts";
 import { callbackMessage, canonicalName, groupedHeaders } from "./callback.ts";
 import { type CallbackItem } from "./follow-up.ts";
 import { type CallbackPlan, type Message } from "./message.ts";
 
-const plan: CallbackPlan = {
-  url: "https://callback.example/",
-  method: "POST",
-  headers: [],
-  delayMs: 0, timeoutMs: 60_000,
-};
+const plan: CallbackPlan = aCallbackPlan();
 const source = (
   policy: Partial<Message["policy"]> = {},
   overrides: Parameters<typeof aMessage>[0] = {},

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import {
+  aCallbackPlan,
   aClaimedRecord,
   anAnswer,
   anAttempt,
@@ -86,12 +87,7 @@ describe("a claim", () => {
   });
 
   it("keeps the outbox, and an alarm that is no later than its", () => {
-    const callback = {
-      url: "https://callback.example/",
-      method: "POST",
-      headers: [],
-      delayMs: 0, timeoutMs: 60_000,
-    } as const;
+    const callback = aCallbackPlan();
     const { append: outbox } = settleAttempt(
       aClaimedRecord({ policy: aPolicy({ callback }) }),
       anAttempt(anAnswer(500)),

@@ -1,10 +1,17 @@
 import { describe, expect, it } from "@jest/globals";
-import { aClaimedRecord, anAnswer, anAttempt, aPolicy, dice } from "@posthaste/testing";
+import {
+  aCallbackPlan,
+  aClaimedRecord,
+  anAnswer,
+  anAttempt,
+  aPolicy,
+  dice,
+} from "@posthaste/testing";
 import { deadLetterOf } from "./dead-letter.ts";
 import { inWorkingOrder } from "./follow-up.ts";
 import { settleAttempt } from "./settle.ts";
 
-const plan = { url: "https://callback.example/", method: "POST", headers: [], delayMs: 0, timeoutMs: 60_000 } as const;
+const plan = aCallbackPlan();
 const inputs = { chance: 0, retryDelayMs: undefined };
 const policy = aPolicy({ callback: plan, failureCallback: plan, retriesMax: 1 });
 const attemptOf = (retried: number) =>

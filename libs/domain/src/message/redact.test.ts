@@ -44,7 +44,8 @@ describe("redaction", () => {
       url: "https://callback.example/",
       method: "POST",
       headers,
-      delayMs: 0, timeoutMs: 60_000,
+      delayMs: 0,
+      timeoutMs: 60_000,
     } as const;
     const message = aMessage({
       headers,

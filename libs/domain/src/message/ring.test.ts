@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import {
+  aCallbackPlan,
   aClaimedRecord,
   anAnswer,
   anAttempt,
@@ -15,12 +16,7 @@ import { ring } from "./ring.ts";
 import { settleAttempt } from "./settle.ts";
 
 const flow = { key: "k", limits: { parallelism: 1, periodMs: 1_000 } };
-const callback = {
-  url: "https://callback.example/",
-  method: "POST",
-  headers: [],
-  delayMs: 0, timeoutMs: 60_000,
-} as const;
+const callback = aCallbackPlan();
 const { append: outbox } = settleAttempt(
   aClaimedRecord({ policy: aPolicy({ callback }) }),
   anAttempt(anAnswer(200)),

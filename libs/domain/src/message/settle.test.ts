@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import {
+  aCallbackPlan,
   aborted,
   aClaimedRecord,
   anAnswer,
@@ -25,12 +26,7 @@ const settleWith = (
   { chance, retryDelayMs }: { chance?: number; retryDelayMs?: number } = {},
 ) => settleAttempt(record, anAttempt(outcome, { endedAt }), { chance: chance ?? 0, retryDelayMs });
 
-const plan: CallbackPlan = {
-  url: "https://callback.example/",
-  method: "POST",
-  headers: [],
-  delayMs: 0, timeoutMs: 60_000,
-};
+const plan: CallbackPlan = aCallbackPlan();
 const withCallbacks = aPolicy({ callback: plan, failureCallback: plan });
 const kindsOf = (items: readonly FollowUp[]) => items.map(({ kind }) => kind);
 

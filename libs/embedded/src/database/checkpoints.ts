@@ -14,15 +14,20 @@ const framesMax = 500;
 export function openCheckpoints(db: DatabaseSync, log: Log): () => void {
   const look = db.prepare("PRAGMA wal_checkpoint(NOOP)");
   const checkpoint = db.prepare("PRAGMA wal_checkpoint(PASSIVE)");
+  // On a full disk the log cannot be brought in and grows where it can: we try again when it has grown by as much.
+  let failedAt = 0;
   return () => {
     const state = look.get();
-    if (integer(state?.["log"]) - integer(state?.["checkpointed"]) < framesMax) return;
+    const waiting = integer(state?.["log"]) - integer(state?.["checkpointed"]);
+    if (waiting < failedAt) failedAt = 0;
+    if (waiting - failedAt < framesMax) return;
     try {
       checkpoint.get();
+      failedAt = 0;
     } catch (error) {
-      // A full disk loses nothing: the log goes on growing where it can, and the next commit tries again.
       if (sqliteCode(error) !== "full") throw error;
-      log.warn("store.checkpoint_failed", { error });
+      failedAt = waiting;
+      log.warn("store.checkpoint_failed", { frames: waiting, error });
     }
   };
 }

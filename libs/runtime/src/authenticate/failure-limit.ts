@@ -13,7 +13,7 @@ export type FailureLimit = {
 };
 
 /** `blocks` counts the times in a row that the network was told to stay away. */
-export type Failures = {
+type Failures = {
   readonly count: number;
   readonly windowEndsAt: number;
   readonly blocks: number;
@@ -27,7 +27,7 @@ const blockMsMax = 900_000;
 const networksMax = 10_000;
 
 /** Pure. A network that has been quiet for a whole window is forgiven. */
-export function afterFailure(before: Failures | undefined, now: number): Failures {
+function afterFailure(before: Failures | undefined, now: number): Failures {
   if (!before || now >= Math.max(before.windowEndsAt, before.blockedUntil + windowMs)) {
     return { count: 1, windowEndsAt: now + windowMs, blocks: 0, blockedUntil: 0 };
   }

@@ -14,7 +14,7 @@ export type BodyBudget = {
   readonly taken: number;
 };
 
-export const bodyBudgetBytes = 128 * 1024 * 1024;
+const bodyBudgetBytes = 128 * 1024 * 1024;
 
 export function createBodyBudget(bytesMax = bodyBudgetBytes): BodyBudget {
   let taken = 0;

@@ -47,7 +47,7 @@ export function callerIpOf(
 }
 
 /** Without a zone, and IPv4 as IPv4: `::ffff:10.0.0.1` is `10.0.0.1`. Undefined for what is no address. */
-export function plainAddress(text: string): string | undefined {
+function plainAddress(text: string): string | undefined {
   const zone = text.indexOf("%");
   const address = zone < 0 ? text : text.slice(0, zone);
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;

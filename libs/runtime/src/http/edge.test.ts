@@ -4,6 +4,7 @@ import { type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { isFault } from "@posthaste/domain";
 import { StoreError } from "@posthaste/ports";
+import { recordingLog } from "@posthaste/testing";
 import { createReadiness } from "../lifecycle/readiness.ts";
 import { answer } from "./answer.ts";
 import { createBodyBudget, readBody } from "./body.ts";
@@ -178,7 +179,8 @@ describe("a handler that throws", () => {
       },
     ],
   ])("%s is answered 500 with an id that the log has, and nothing else", async (_, handle) => {
-    const { edge, log } = await started({ handle });
+    const log = recordingLog();
+    const { edge } = await started({ handle, log });
 
     const [got] = await rawExchange(edge.port, request("GET / HTTP/1.1"));
 

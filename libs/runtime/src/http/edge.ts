@@ -20,7 +20,7 @@ export type RequestHandler = (
   res: ServerResponse<IncomingMessage>,
 ) => Promise<void> | undefined;
 
-export type EdgeLimits = {
+type EdgeLimits = {
   readonly headerBytesMax: number;
   readonly headersMsMax: number;
   readonly requestMsMax: number;
@@ -32,7 +32,7 @@ export type EdgeLimits = {
   readonly checkEveryMs: number;
 };
 
-export const edgeLimits: EdgeLimits = {
+const edgeLimits: EdgeLimits = {
   headerBytesMax: 32 * 1024,
   headersMsMax: 10_000,
   requestMsMax: 60_000,

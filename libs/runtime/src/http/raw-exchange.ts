@@ -1,8 +1,9 @@
 /** For tests: bytes on a socket as they are, and whatever comes back until the server closes. */
 import { connect, type Socket } from "node:net";
 import { fault } from "@posthaste/domain";
-import { recordingLog, type RecordingLog, seededRandom } from "@posthaste/testing";
+import { type Log } from "@posthaste/ports";
 import { systemClock } from "../clock.ts";
+import { systemRandom } from "../random.ts";
 import { type Answers, createAnswers } from "./answers.ts";
 import { createEdge, type Edge, type EdgeOptions, type RequestHandler } from "./edge.ts";
 
@@ -43,11 +44,10 @@ function answersIn(text: string): RawAnswer[] {
   return answers;
 }
 
-export type TestEdge = {
-  readonly edge: Edge;
-  readonly answers: Answers;
-  readonly log: RecordingLog;
-};
+export type TestEdge = { readonly edge: Edge; readonly answers: Answers };
+
+const ignore = (): void => undefined;
+const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, debugs: false };
 
 /** A started edge on a free port. Without a handler every request that gets through is answered 404 "got through". */
 export async function testEdge(
@@ -55,9 +55,9 @@ export async function testEdge(
     readonly handle?: (answers: Answers) => RequestHandler;
   } = {},
 ): Promise<TestEdge> {
-  const log = recordingLog();
+  const { log = silent } = options;
   const clock = systemClock();
-  const answers = createAnswers({ log, clock, random: seededRandom(1) });
+  const answers = createAnswers({ log, clock, random: systemRandom() });
   const gotThrough: RequestHandler = (_req, res) => {
     answers.fault(res, fault("not_found", "got through"));
     return undefined;
@@ -74,5 +74,5 @@ export async function testEdge(
     ...options,
   });
   await edge.start();
-  return { edge, answers, log };
+  return { edge, answers };
 }

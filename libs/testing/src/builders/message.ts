@@ -1,6 +1,7 @@
 /** Valid messages and records: the test names only what matters to it. */
 import {
   accept,
+  type CallbackPlan,
   claim,
   type FollowUp,
   flowLaneId,
@@ -39,6 +40,15 @@ export const aPolicy = (overrides: Partial<Policy> = {}): Policy => ({
   timeoutMs: 60_000,
   retriesMax: 3,
   labels: [],
+  ...overrides,
+});
+
+export const aCallbackPlan = (overrides: Partial<CallbackPlan> = {}): CallbackPlan => ({
+  url: "https://callback.example/",
+  method: "POST",
+  headers: [],
+  delayMs: 0,
+  timeoutMs: 60_000,
   ...overrides,
 });
 

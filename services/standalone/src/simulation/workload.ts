@@ -223,6 +223,7 @@ function drawPolicy(chance: Dice, op: number, manner: Manner, keys: readonly [Ke
     method: "POST",
     headers: [["Op", String(op)]],
     delayMs: chance.chance(0.2) ? chance.integer(100, 5_000) : 0,
+    timeoutMs: 30_000,
     retryDelay: "1000",
     ...(chance.chance(0.2) && { flow: chance.pick(keys) }),
   });

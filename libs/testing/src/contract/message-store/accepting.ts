@@ -8,7 +8,14 @@ import {
   type Message,
   shardOf,
 } from "@posthaste/domain";
-import { anotherOwner, anotherTenant, anOwner, aPolicy, aTenant } from "../../builders/message.ts";
+import {
+  aCallbackPlan,
+  anotherOwner,
+  anotherTenant,
+  anOwner,
+  aPolicy,
+  aTenant,
+} from "../../builders/message.ts";
 import { dice } from "../../seeded-random.ts";
 import {
   clearAll,
@@ -273,7 +280,7 @@ function everything(message: Message): Message {
         labels: ["a", "b"],
         flow: oneAtATime,
       },
-      failureCallback: { url: "https://failed.example/", method: "POST", headers: [], delayMs: 0, timeoutMs: 60_000 },
+      failureCallback: aCallbackPlan(),
       redaction: { body: true, headers: ["authorization"] },
       labels: ["$label", "a.b"],
       flow: { key: "tight", limits: { parallelism: 3, rate: 5, periodMs: 60_000 } },

@@ -1,6 +1,6 @@
 import { expect } from "@jest/globals";
 import { isDerived, limits, type Message, type StateKind } from "@posthaste/domain";
-import { anotherTenant, anOwner, aPolicy, aTenant } from "../../builders/message.ts";
+import { aCallbackPlan, anotherTenant, anOwner, aPolicy, aTenant } from "../../builders/message.ts";
 import {
   allShards,
   delivered,
@@ -57,12 +57,7 @@ export function canceling(guarantee: StoreGuarantee): void {
   );
 
   guarantee("a cancellation keeps the follow-ups of earlier attempts", async (harness) => {
-    const callback = {
-      url: "https://callback.example/",
-      method: "POST",
-      headers: [],
-      delayMs: 0, timeoutMs: 60_000,
-    } as const;
+    const callback = aCallbackPlan();
     const record = await insertClaimed(harness, { policy: aPolicy({ callback }) });
     await settle(harness, record, refused);
 

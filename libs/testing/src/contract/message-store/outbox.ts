@@ -1,6 +1,6 @@
 import { expect } from "@jest/globals";
 import { type FollowUp, limits, type Policy } from "@posthaste/domain";
-import { aPolicy } from "../../builders/message.ts";
+import { aCallbackPlan, aPolicy } from "../../builders/message.ts";
 import { anAnswer } from "../../builders/outcome.ts";
 import { dice } from "../../seeded-random.ts";
 import {
@@ -206,12 +206,7 @@ export function outbox(guarantee: StoreGuarantee): void {
   );
 }
 
-const callback = {
-  url: "https://callback.example/",
-  method: "POST",
-  headers: [],
-  delayMs: 0, timeoutMs: 60_000,
-} as const;
+const callback = aCallbackPlan();
 const withCallbacks: Policy = aPolicy({ callback, failureCallback: callback });
 
 const byKind = (items: readonly FollowUp[]): readonly FollowUp[] =>

@@ -1,6 +1,6 @@
 import { expect } from "@jest/globals";
 import { accept, callbackId, shardOf } from "@posthaste/domain";
-import { aPolicy, aTenant } from "../../builders/message.ts";
+import { aCallbackPlan, aPolicy, aTenant } from "../../builders/message.ts";
 import {
   allShards,
   claimOne,
@@ -40,12 +40,7 @@ export function removing(guarantee: StoreGuarantee): void {
   guarantee(
     "what has follow-ups that are not safe stays, however old",
     async (harness) => {
-      const callback = {
-        url: "https://callback.example/",
-        method: "POST",
-        headers: [],
-        delayMs: 0, timeoutMs: 60_000,
-      } as const;
+      const callback = aCallbackPlan();
       const record = await insertClaimed(harness, { policy: aPolicy({ callback }) });
       await settle(harness, record, delivered);
       await harness.advance(1_000);

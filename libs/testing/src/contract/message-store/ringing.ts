@@ -8,7 +8,7 @@ import {
   type MessageId,
   shardOf,
 } from "@posthaste/domain";
-import { anOwner, aTenant } from "../../builders/message.ts";
+import { aCallbackPlan, anOwner, aTenant } from "../../builders/message.ts";
 import {
   allShards,
   clearAll,
@@ -330,12 +330,7 @@ export function ringing(guarantee: StoreGuarantee): void {
 }
 
 const fanOut = { group: "group", chunks: [], endpointCount: 1_000, skipped: [] };
-const callback = {
-  url: "https://callback.example/",
-  method: "POST",
-  headers: [],
-  delayMs: 0, timeoutMs: 60_000,
-} as const;
+const callback = aCallbackPlan();
 const doubling = [30_000, 60_000, 120_000, 240_000, 480_000, 600_000, 600_000];
 const total = (waits: readonly number[]): number => waits.reduce((sum, ms) => sum + ms, 0);
 const sorted = (ids: readonly MessageId[]): readonly MessageId[] => ids.toSorted();

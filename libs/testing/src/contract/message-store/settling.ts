@@ -1,6 +1,6 @@
 import { expect } from "@jest/globals";
 import { giveBack, limits, type Outcome } from "@posthaste/domain";
-import { anotherOwner, aPolicy } from "../../builders/message.ts";
+import { aCallbackPlan, anotherOwner, aPolicy } from "../../builders/message.ts";
 import { anAnswer, aTimeout, ourFailure } from "../../builders/outcome.ts";
 import {
   claimOne,
@@ -120,7 +120,7 @@ export function settling(guarantee: StoreGuarantee): void {
       `a settle that is repeated, its answer lost, is a success and done once: ${what}`,
       async (harness) => {
         const policy = aPolicy({
-          callback: { url: "https://callback.example/", method: "POST", headers: [], delayMs: 0, timeoutMs: 60_000 },
+          callback: aCallbackPlan(),
         });
         const record = await insertClaimed(harness, { policy });
         const decided = settlementOf(harness, record, outcome);
@@ -139,7 +139,7 @@ export function settling(guarantee: StoreGuarantee): void {
     "a settle that is repeated after its follow-ups were cleared does not bring them back",
     async (harness) => {
       const policy = aPolicy({
-        callback: { url: "https://callback.example/", method: "POST", headers: [], delayMs: 0, timeoutMs: 60_000 },
+        callback: aCallbackPlan(),
       });
       const record = await insertClaimed(harness, { policy });
       const decided = settlementOf(harness, record, delivered);

@@ -1,5 +1,5 @@
 /** The invariants that can be read off the records an event has written (architecture.md §3). */
-import { isFinished, type MessageId, type MessageRecord } from "@posthaste/domain";
+import { isDerived, isFinished, type MessageId, type MessageRecord } from "@posthaste/domain";
 import { type Backend } from "../backend.ts";
 import { type History } from "../world/history.ts";
 import { type World } from "../world/world.ts";
@@ -18,6 +18,8 @@ export function everyStep(world: World, history: History, backend: Backend): () 
         checkRemoval(history, id, last.get(id));
         last.delete(id);
         epochs.delete(id);
+        // A random id leaves no tombstone: a publisher that was paused beyond its window may make it again (C4 asks why).
+        if (!isDerived(id)) finished.delete(id);
         continue;
       }
       last.set(id, record);

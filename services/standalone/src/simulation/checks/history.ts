@@ -264,21 +264,17 @@ function checkOverlap({ history }: Checking): void {
 /** C11: grants per window. */
 function checkRates({ history }: Checking): void {
   for (const [lane, grants] of Map.groupBy(history.grants, (grant) => grant.lane)) {
-    let startedAt = -Infinity;
-    let count = 0;
+    let window: { startedAt: number; count: number } | undefined;
+    let lastAt = -Infinity;
     for (const { at, ids, rate, periodMs } of grants) {
       if (rate === undefined || ids.length === 0) continue;
-      // Which window a forgetful store was told of, nobody here knows.
-      if (history.explains([], at - 2 * periodMs, at, ["flush"])) {
-        startedAt = -Infinity;
-        continue;
-      }
-      if (at >= startedAt + periodMs) {
-        startedAt = at;
-        count = 0;
-      }
-      count += ids.length;
-      if (count > rate) history.violate("C11", `${lane}: ${count} dispatches in one window of ${rate}`);
+      // Which window a forgetful store was told of, nobody here knows, until one must be new.
+      if (history.explains([], lastAt, at, ["flush"])) window = undefined;
+      if (at - lastAt >= periodMs || (window && at >= window.startedAt + periodMs)) window = { startedAt: at, count: 0 };
+      lastAt = at;
+      if (!window) continue;
+      window.count += ids.length;
+      if (window.count > rate) history.violate("C11", `${lane}: ${window.count} dispatches in one window of ${rate}`);
     }
   }
   checkStarts(history);

@@ -17,6 +17,7 @@ export function observedMessages(messages: MessageStore, { history, world, node 
         if (inserted[i] !== "inserted") continue;
         const lives = history.lives.get(id) ?? [];
         history.lives.set(id, [...lives, { record, at: world.now, node }]);
+        history.claims.delete(id);
         if (record.state.kind === "claimed") noteClaim(history, id, record.epoch, node, world.now);
       }
       return inserted;

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "@jest/globals";
+import { readPage, type Scan } from "./keyset.ts";
+
+/** Numbers from 1 to `n`, of which those that `wanted` likes are items. */
+const numbers = (n: number, wanted: (i: number) => boolean): Scan<number, number> & { reads: () => number } => {
+  let reads = 0;
+  return {
+    rows: (after, limit) => {
+      const from = Number(after ?? 0) + 1;
+      const length = Math.max(0, Math.min(limit, n - from + 1));
+      reads += length;
+      return Array.from({ length }, (_, i) => from + i);
+    },
+    keyOf: String,
+    itemOf: (i) => (wanted(i) ? i : undefined),
+    breathe: () => Promise.resolve(),
+    reads: () => reads,
+  };
+};
+const page = { limit: 2, order: "earliestFirst" } as const;
+
+describe("a page", () => {
+  it("is followed by the next one until there is nothing more, also across chunks", async () => {
+    const scan = numbers(2_000, (i) => i % 500 === 0);
+
+    const first = await readPage(scan, page);
+    const second = await readPage(scan, { ...page, ...(first.next !== undefined && { after: first.next }) });
+
+    expect(first).toEqual({ items: [500, 1_000], next: "1000" });
+    expect(second).toEqual({ items: [1_500, 2_000] });
+  });
+
+  it("is short rather than slow when the filter wants little, and says where to go on", async () => {
+    const scan = numbers(1_000_000, (i) => i === 150_000);
+
+    const first = await readPage(scan, page);
+    const second = await readPage(scan, { ...page, after: first.next ?? "" });
+
+    expect(first).toEqual({ items: [], next: "100000" });
+    expect(second.items).toEqual([150_000]);
+    expect(scan.reads()).toBe(200_000);
+  });
+});

@@ -7,7 +7,9 @@ export type Counts = {
   readonly sent: number;
   readonly accepted: number;
   readonly arrived: number;
+  /** Answered with a 2xx, and not there when the wait was over. */
   readonly lost: number;
+  readonly waitedMs: number;
   readonly unasked: number;
   readonly duplicates: number;
   readonly early: number;
@@ -19,12 +21,14 @@ const pollMs = 5;
 const duplicateMs = 50;
 
 export async function drained(books: Books, book: Book, drainMsMax = 30_000): Promise<Counts> {
-  const deadline = performance.now() + drainMsMax;
+  const startedAt = performance.now();
+  const deadline = startedAt + drainMsMax;
   while (book.arrived < book.accepted && performance.now() < deadline) await sleep(pollMs);
   await sleep(duplicateMs);
   books.close(book);
   const { sent, accepted, arrived, duplicates, early, refusals } = book;
-  return { sent, accepted, arrived, duplicates, early, refusals, ...book.missing() };
+  const waitedMs = performance.now() - startedAt;
+  return { sent, accepted, arrived, duplicates, early, refusals, waitedMs, ...book.missing() };
 }
 
 /** Refusing is what a system under too much load ought to do: worth a note, but nothing is lost by it. */
@@ -36,7 +40,10 @@ export function countFaults(who: string, counts: Counts): readonly string[] {
   const check = (count: number, what: string) => {
     if (count > 0) faults.push(`${who}: ${count} of ${counts.sent} messages ${what}`);
   };
-  check(counts.lost, "were lost");
+  check(
+    counts.lost,
+    `had not arrived ${Math.round(counts.waitedMs / 1000)} s after the last was sent`,
+  );
   check(counts.unasked, "were refused, yet delivered");
   check(counts.duplicates, "came twice");
   check(counts.early, "came early");

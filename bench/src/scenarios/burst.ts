@@ -49,6 +49,7 @@ async function run(stage: Stage): Promise<Findings> {
     due: { kind: "at", unixMs: dueAtMs },
     withinMs: dueAtMs - publishAheadMs - Date.now(),
   });
+  if (book.accepted === 0) return { blocks: ["Not measured: nothing was pending."] };
   if (book.sent < timersWanted) stage.note(`${book.sent} of ${timersWanted} timers fitted in`);
   await sleep(Math.max(0, dueAtMs - publishAheadMs - Date.now()));
 

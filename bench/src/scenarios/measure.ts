@@ -22,7 +22,7 @@ export type Load = {
 };
 
 const messagesMaxDefault = 400_000;
-const drainMsMax = 60_000;
+const drainMsMax = 30_000;
 
 export async function measureThroughput(
   stage: Stage,

@@ -54,7 +54,7 @@ export class Stage {
 
   note(text: string): void {
     this.say(`NOTE ${text}`);
-    this.notes.push(text);
+    if (!this.notes.includes(text)) this.notes.push(text);
   }
 
   fault(text: string): void {

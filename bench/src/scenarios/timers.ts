@@ -46,6 +46,7 @@ async function run(stage: Stage): Promise<Findings> {
     stage.note(`${pending} of ${pendingWanted} timers were pending: the time did not allow more`);
   }
   if (book.accepted < book.sent) stage.fault(`${book.sent - book.accepted} timers were refused`);
+  if (pending === 0) return { blocks: ["Not measured: nothing was pending."] };
   stage.say(`${pending} pending, published at ${figure(perSecond)}/s`);
 
   await sleep(calmMs);
@@ -57,7 +58,7 @@ async function run(stage: Stage): Promise<Findings> {
   const p99 = percentile(lateMs, 0.99);
   return {
     blocks: [
-      `${pending.toLocaleString("en-US")} messages pending, due in 30 days, published at ${figure(perSecond)} per second in batches of 100. Then ${lateMs.length} more, ${duePerSecond} per second, each due ${dueAfterMs / 1000} s after it was sent; late is counted from the send, so the way in is part of it.`,
+      `${pending.toLocaleString("en-US")} messages pending, due in 30 days, published at ${figure(perSecond)} per second. Then ${lateMs.length} more, ${duePerSecond} per second, each due ${dueAfterMs / 1000} s after it was sent; late is counted from the send, so the way in is part of it.`,
       table(
         ["", "measured"],
         [

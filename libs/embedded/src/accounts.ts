@@ -24,8 +24,10 @@ export function openAccounts(db: DatabaseSync, writer: Writer, keys: TenantKeys)
           scope: scopeFrom(text(row["scope"])),
         })),
       ),
-    putTenant: (tenant) => writer.write(() => void putTenant.run(JSON.stringify(tenant), keys.take(tenant.id))),
-    putToken: ({ hash, tenant, scope }) => writer.write(() => void putToken.run(hash, tenant, scope)),
+    putTenant: (tenant) =>
+      writer.write(() => void putTenant.run(JSON.stringify(tenant), keys.take(tenant.id))),
+    putToken: ({ hash, tenant, scope }) =>
+      writer.write(() => void putToken.run(hash, tenant, scope)),
     secret: (name, make) =>
       writer.write(() => {
         const known = optionalText(findSecret.get(name)?.["value"] ?? null);

@@ -16,5 +16,7 @@ export function pack(item: Answered, bytesMax = Infinity): Packed {
 }
 
 export function unpack<T extends Answered>(item: T, body: Uint8Array | undefined): T {
-  return item.response ? { ...item, response: { ...item.response, body: body ?? new Uint8Array(0) } } : item;
+  return item.response
+    ? { ...item, response: { ...item.response, body: body ?? new Uint8Array(0) } }
+    : item;
 }

@@ -11,7 +11,11 @@ export type Archive = {
   placeWhole(message: Message): number;
 };
 
-export function openArchive(db: DatabaseSync, names: Names, configurations: Configurations): Archive {
+export function openArchive(
+  db: DatabaseSync,
+  names: Names,
+  configurations: Configurations,
+): Archive {
   const exists = db.prepare("SELECT 1 FROM messages WHERE position = ?");
   const place = (message: Message): number => {
     const { position } = names.note(message.id);

@@ -2,7 +2,14 @@
  * The bus in one process: publishing is calling. Facts are awaited and tried again; hints are handed over and may fail,
  * since the alarm rings (architecture.md §1.6). Handlers of one group share the work, each group hears everything.
  */
-import { type Topic, type EventBus, type Handler, type Clock, type Log, type Topics } from "@posthaste/ports";
+import {
+  type Topic,
+  type EventBus,
+  type Handler,
+  type Clock,
+  type Log,
+  type Topics,
+} from "@posthaste/ports";
 
 const facts: ReadonlySet<Topic> = new Set<Topic>(["message.settled"]);
 
@@ -22,13 +29,21 @@ export function openBus(clock: Clock, log: Log): EventBus {
   };
   const groupsOf = <T extends Topic>(topic: T): Groups<T> => subscriptions[topic];
 
-  const tell = async <T extends Topic>(topic: T, group: string, events: readonly Topics[T][]): Promise<void> => {
+  const tell = async <T extends Topic>(
+    topic: T,
+    group: string,
+    events: readonly Topics[T][],
+  ): Promise<void> => {
     const members = groupsOf(topic).get(group);
     const handle = members?.handlers[members.next++ % members.handlers.length];
     if (handle) await handle(events);
   };
 
-  const tellUntilHeard = async <T extends Topic>(topic: T, group: string, events: readonly Topics[T][]): Promise<void> => {
+  const tellUntilHeard = async <T extends Topic>(
+    topic: T,
+    group: string,
+    events: readonly Topics[T][],
+  ): Promise<void> => {
     for (let attempt = 1; ; attempt++) {
       try {
         return await tell(topic, group, events);
@@ -40,7 +55,11 @@ export function openBus(clock: Clock, log: Log): EventBus {
     }
   };
 
-  const tellOnce = <T extends Topic>(topic: T, group: string, events: readonly Topics[T][]): void => {
+  const tellOnce = <T extends Topic>(
+    topic: T,
+    group: string,
+    events: readonly Topics[T][],
+  ): void => {
     tell(topic, group, events).catch((error: unknown) => {
       log.warn("bus.hint_lost", { topic, group, events: events.length, error });
     });
@@ -67,4 +86,5 @@ export function openBus(clock: Clock, log: Log): EventBus {
   };
 }
 
-const pause = (clock: Clock, ms: number): Promise<void> => new Promise((resolve) => clock.after(ms, resolve));
+const pause = (clock: Clock, ms: number): Promise<void> =>
+  new Promise((resolve) => clock.after(ms, resolve));

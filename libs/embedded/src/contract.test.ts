@@ -8,7 +8,7 @@ import {
   describeMessageStore,
   describeTokenStore,
 } from "@posthaste/testing/contract";
-import { newDirectory, openIn } from "./testing/opened.ts";
+import { newDirectory, openIn } from "./opened.fixture.ts";
 
 const open = (dataDir: string) => async () => {
   const { clock, messages, close, ...ports } = openIn(dataDir);

@@ -1,5 +1,5 @@
 /** The DeadLetters port. Settle writes its letters itself (letters.ts). */
-import { type DatabaseSync } from "node:sqlite";
+import { type DatabaseSync, type StatementSync } from "node:sqlite";
 import {
   type Answer,
   type DeadLetter,
@@ -7,6 +7,7 @@ import {
   dlqId,
   type DlqId,
   type FailureReason,
+  type ListOrder,
   type PageRequest,
   type TenantId,
 } from "@posthaste/domain";
@@ -27,17 +28,10 @@ export function openDeadLetters(
   breathe: () => Promise<void>,
 ): DeadLetters {
   const { db, writer, tenants, letters, configurations } = rooms;
-  const whole = `SELECT l.*, ${messageColumns} FROM dead_letters l
-    JOIN configurations c ON c.position = l.message LEFT JOIN bodies b ON b.position = l.body_of`;
-  const one = reader.prepare(`${whole} WHERE l.tenant = ? AND l.id = ?`);
-  const inRange = "l.tenant = ?1 AND l.failed_at BETWEEN ?3 AND ?4";
-  // Bodies and answers are read for what goes into the page, not for what the filter drops.
-  const heads = `SELECT l.id, l.answer, c.json, c.crc FROM dead_letters l JOIN configurations c ON c.position = l.message`;
-  const pages = {
-    earliestFirst: reader.prepare(`${heads} WHERE ${inRange} AND (?2 IS NULL OR l.id > ?2) ORDER BY l.id LIMIT ?5`),
-    latestFirst: reader.prepare(`${heads} WHERE ${inRange} AND (?2 IS NULL OR l.id < ?2) ORDER BY l.id DESC LIMIT ?5`),
-  };
-  const remove = db.prepare("DELETE FROM dead_letters WHERE tenant = ? AND id = ? RETURNING message, body_of");
+  const select = openSelect(reader);
+  const remove = db.prepare(
+    "DELETE FROM dead_letters WHERE tenant = ? AND id = ? RETURNING message, body_of",
+  );
   const removeOld = db.prepare(`
     DELETE FROM dead_letters WHERE key IN (SELECT key FROM dead_letters WHERE failed_at < ? ORDER BY failed_at LIMIT ?)
     RETURNING message, body_of`);
@@ -47,31 +41,31 @@ export function openDeadLetters(
     if (positions.length > 0) configurations.removeOrphans(JSON.stringify([...new Set(positions)]));
     return removed.length;
   };
-  const get = (tenant: number, id: DlqId): DeadLetter | undefined => {
-    const row = one.get(tenant, id);
-    return row && letterFrom(row);
-  };
 
   return {
     insert: (given) =>
       writer.write(() => {
         for (const letter of given) {
-          letters.put(tenants.take(letter.message.tenant), archive.placeWhole(letter.message), letter);
+          letters.put(
+            tenants.take(letter.message.tenant),
+            archive.placeWhole(letter.message),
+            letter,
+          );
         }
       }),
     get: async (tenantId, id) => {
       const tenant = tenants.find(tenantId);
-      return tenant === undefined ? undefined : get(tenant, id);
+      return tenant === undefined ? undefined : select.one(tenant, id);
     },
     list: async (tenantId: TenantId, filter: DeadLetterFilter, page: PageRequest) => {
       const tenant = tenants.find(tenantId);
       if (tenant === undefined) return { items: [] };
       const { from = 0, to = Number.MAX_SAFE_INTEGER } = filter;
       const rows = (after: string | undefined, limit: number): readonly Row[] =>
-        pages[page.order].all(tenant, after ?? null, from, to, limit);
+        select.pages[page.order].all(tenant, after ?? null, from, to, limit);
       const itemOf = (row: Row): DeadLetter | undefined => {
         const id = dlqId(text(row["id"]));
-        return wants(filter, row, id) ? get(tenant, id) : undefined;
+        return wants(filter, row, id) ? select.one(tenant, id) : undefined;
       };
       return readPage({ rows, keyOf: (row) => text(row["id"]), itemOf, breathe }, page);
     },
@@ -91,6 +85,31 @@ export function openDeadLetters(
       }
       return swept;
     },
+  };
+}
+
+type Select = {
+  readonly one: (tenant: number, id: DlqId) => DeadLetter | undefined;
+  /** Of (tenant, after or null, from, to, limit): bodies and answers are read for what goes into the page only. */
+  readonly pages: Readonly<Record<ListOrder, StatementSync>>;
+};
+
+function openSelect(reader: DatabaseSync): Select {
+  const one = reader.prepare(`
+    SELECT l.*, ${messageColumns} FROM dead_letters l
+    JOIN configurations c ON c.position = l.message LEFT JOIN bodies b ON b.position = l.body_of
+    WHERE l.tenant = ? AND l.id = ?`);
+  const page = (behind: string, direction: string): StatementSync =>
+    reader.prepare(`
+      SELECT l.id, l.answer, c.json, c.crc FROM dead_letters l JOIN configurations c ON c.position = l.message
+      WHERE l.tenant = ?1 AND (?2 IS NULL OR l.id ${behind} ?2) AND l.failed_at BETWEEN ?3 AND ?4
+      ORDER BY l.id ${direction} LIMIT ?5`);
+  return {
+    one: (tenant, id) => {
+      const row = one.get(tenant, id);
+      return row && letterFrom(row);
+    },
+    pages: { earliestFirst: page(">", ""), latestFirst: page("<", "DESC") },
   };
 }
 
@@ -119,7 +138,9 @@ function letterFrom(row: Row): DeadLetter {
     message: messageFrom(row),
     retried: integer(row["retried"]),
     ...(error !== undefined && { error }),
-    ...(head && { response: { ...head, body: optionalBytes(row["response"] ?? null) ?? new Uint8Array(0) } }),
+    ...(head && {
+      response: { ...head, body: optionalBytes(row["response"] ?? null) ?? new Uint8Array(0) },
+    }),
   };
 }
 

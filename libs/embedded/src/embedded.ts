@@ -69,8 +69,8 @@ export type Embedded = {
   /** What was found at open. */
   readonly recovered: Recovered;
   /** Durable commits so far. */
-  commits(): number;
-  close(): Promise<void>;
+  readonly commits: () => number;
+  readonly close: () => Promise<void>;
 };
 
 /** Throws with one clear line when the directory is in use, the file is damaged or newer, or SQLite is too old. */
@@ -83,7 +83,8 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
   const writer = new Writer(db, {
     schedule,
     makeRoom: disk.makeRoom,
-    afterCommit: database.inMemory ? () => undefined : openCheckpoints(db, log),
+    ...(database.sync && { sync: database.sync }),
+    afterCommit: database.sync ? openCheckpoints(db, log) : () => undefined,
     fatal: (error) => {
       if (sqliteCode(error.cause) === "damaged") database.suspect();
       log.error("store.failed", { error });
@@ -105,7 +106,7 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
     recovered,
     commits: () => writer.commits,
     close: async () => {
-      writer.close();
+      await writer.close();
       await disk.close();
       database.close();
     },
@@ -140,10 +141,18 @@ function openRooms(
   return { rooms, positions, recovered };
 }
 
-type Disk = { readonly checkRoom: () => void; readonly makeRoom: () => boolean; readonly close: () => Promise<void> };
+type Disk = {
+  readonly checkRoom: () => void;
+  readonly makeRoom: () => boolean;
+  readonly close: () => Promise<void>;
+};
 
-function openDisk({ dataDir, clock, log, reserveBytes = reserveBytesDefault }: EmbeddedOptions, database: Database): Disk {
-  if (database.inMemory) return { checkRoom: () => undefined, makeRoom: () => false, close: () => Promise.resolve() };
+function openDisk(
+  { dataDir, clock, log, reserveBytes = reserveBytesDefault }: EmbeddedOptions,
+  database: Database,
+): Disk {
+  if (!database.sync)
+    return { checkRoom: () => undefined, makeRoom: () => false, close: () => Promise.resolve() };
   const reserve = openReserve(dataDir, reserveBytes);
   let building = reserve.build();
   const checkRoom = openFreeSpace(dataDir, clock, (nearlyFull) => {
@@ -162,9 +171,11 @@ const reserveBytesDefault = 64 * 1024 * 1024;
 
 function lastPosition(db: DatabaseSync): number {
   const row = db
-    .prepare(`
+    .prepare(
+      `
       SELECT max(coalesce((SELECT max(position) FROM messages), 0),
-        coalesce((SELECT max(position) FROM configurations), 0)) AS last`)
+        coalesce((SELECT max(position) FROM configurations), 0)) AS last`,
+    )
     .get();
   return integer(row?.["last"]);
 }

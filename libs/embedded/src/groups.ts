@@ -41,7 +41,10 @@ export function openGroups(db: DatabaseSync, writer: Writer, clock: Clock, rando
     if (!row) throw new Error(`the chunk ${chunk} of a group is gone`);
     return stored<readonly Endpoint[]>(text(row["json"]));
   };
-  const writeChunks = (tenant: TenantId, endpoints: readonly Endpoint[]): readonly GroupChunkId[] => {
+  const writeChunks = (
+    tenant: TenantId,
+    endpoints: readonly Endpoint[],
+  ): readonly GroupChunkId[] => {
     const chunks: GroupChunkId[] = [];
     for (let from = 0; from < endpoints.length; from += groupChunkMax) {
       const id = groupChunkId(random.text(chunkRandomLength));
@@ -57,14 +60,23 @@ export function openGroups(db: DatabaseSync, writer: Writer, clock: Clock, rando
   return {
     get: (tenant, name) => writer.read(() => find(tenant, name)),
     list: (tenant) => writer.read(() => selectAll.all(tenant).map(groupFrom)),
-    endpoints: (tenant, chunks) => writer.read(() => chunks.flatMap((chunk) => endpointsOf(tenant, chunk))),
+    endpoints: (tenant, chunks) =>
+      writer.read(() => chunks.flatMap((chunk) => endpointsOf(tenant, chunk))),
     replace: (tenant, name, version, endpoints) =>
       writer.write(() => {
         const current = find(tenant, name);
         if (current?.version !== version) return false;
         const now = clock.now();
         const chunks = JSON.stringify(writeChunks(tenant, endpoints));
-        put.run(tenant, name, current?.createdAt ?? now, now, (version ?? now) + 1, chunks, endpoints.length);
+        put.run(
+          tenant,
+          name,
+          current?.createdAt ?? now,
+          now,
+          (version ?? now) + 1,
+          chunks,
+          endpoints.length,
+        );
         retireChunks(current);
         return true;
       }),
@@ -73,7 +85,8 @@ export function openGroups(db: DatabaseSync, writer: Writer, clock: Clock, rando
         retireChunks(find(tenant, name));
         removeHead.run(tenant, name);
       }),
-    sweep: (limit) => writer.write(() => Number(sweep.run(clock.now() - replacedKeepMs, limit).changes)),
+    sweep: (limit) =>
+      writer.write(() => Number(sweep.run(clock.now() - replacedKeepMs, limit).changes)),
   };
 }
 

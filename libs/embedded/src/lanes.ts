@@ -1,6 +1,14 @@
 /** Lanes: the rows that hold the limits, the alarm and the rate window of those who wait in them. */
 import { type DatabaseSync } from "node:sqlite";
-import { type FlowLimits, laneId, type LaneId, limits, type Message, type RateWindow, tenantId } from "@posthaste/domain";
+import {
+  type FlowLimits,
+  laneId,
+  type LaneId,
+  limits,
+  type Message,
+  type RateWindow,
+  tenantId,
+} from "@posthaste/domain";
 import { type Clock, type LaneRow } from "@posthaste/ports";
 import { integer, optionalInteger, type Row, stored, text } from "./database/rows.ts";
 
@@ -13,7 +21,12 @@ export type Lanes = {
   ring(shards: string | undefined, now: number, limit: number): readonly LaneId[];
   rows(ids: readonly LaneId[]): readonly LaneRow[];
   key(id: LaneId): number | undefined;
-  rest(id: LaneId, seq: number, wakeAt: number | undefined, window: RateWindow | undefined): boolean;
+  rest(
+    id: LaneId,
+    seq: number,
+    wakeAt: number | undefined,
+    window: RateWindow | undefined,
+  ): boolean;
   nextAlarm(shards: string | undefined): number | undefined;
   /** Inside a write: removes rows that nobody needs: no alarm, no record, no open window. Looks at `limit` of them. */
   sweep(limit: number): void;
@@ -23,8 +36,11 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
   const join = db.prepare(`
     INSERT INTO lanes (id, tenant, flow_key, shard, limits) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET limits = excluded.limits RETURNING key`);
-  const arrive = db.prepare("UPDATE lanes SET seq = seq + 1, wake_at = min(coalesce(wake_at, ?), ?) WHERE id = ?");
-  const ring = "UPDATE lanes SET wake_at = ? WHERE key IN (SELECT key FROM lanes WHERE wake_at <= ?";
+  const arrive = db.prepare(
+    "UPDATE lanes SET seq = seq + 1, wake_at = min(coalesce(wake_at, ?), ?) WHERE id = ?",
+  );
+  const ring =
+    "UPDATE lanes SET wake_at = ? WHERE key IN (SELECT key FROM lanes WHERE wake_at <= ?";
   const ringAll = db.prepare(`${ring} ORDER BY wake_at LIMIT ?) RETURNING id`);
   const ringSome = db.prepare(
     `${ring} AND shard IN (SELECT value FROM json_each(?)) ORDER BY wake_at LIMIT ?) RETURNING id`,
@@ -34,8 +50,12 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
     UPDATE lanes SET wake_at = ?, window_started_at = ?, window_count = ? WHERE id = ? AND seq = ?`);
   const alarm = "SELECT wake_at FROM lanes WHERE wake_at IS NOT NULL";
   const nextOfAll = db.prepare(`${alarm} ORDER BY wake_at LIMIT 1`);
-  const nextOfSome = db.prepare(`${alarm} AND shard IN (SELECT value FROM json_each(?)) ORDER BY wake_at LIMIT 1`);
-  const page = db.prepare("SELECT max(key) AS last, count(*) AS n FROM (SELECT key FROM lanes WHERE key > ? ORDER BY key LIMIT ?)");
+  const nextOfSome = db.prepare(
+    `${alarm} AND shard IN (SELECT value FROM json_each(?)) ORDER BY wake_at LIMIT 1`,
+  );
+  const page = db.prepare(
+    "SELECT max(key) AS last, count(*) AS n FROM (SELECT key FROM lanes WHERE key > ? ORDER BY key LIMIT ?)",
+  );
   const sweep = db.prepare(`
     DELETE FROM lanes WHERE key > ? AND key <= ? AND wake_at IS NULL
       AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.lane = lanes.key)
@@ -47,12 +67,17 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
       const { flowLane, policy, tenant } = message;
       if (flowLane === undefined || policy.flow === undefined) return null;
       const { key, limits: flowLimits } = policy.flow;
-      return integer(join.get(flowLane, tenant, key, message.shard, JSON.stringify(flowLimits))?.["key"]);
+      return integer(
+        join.get(flowLane, tenant, key, message.shard, JSON.stringify(flowLimits))?.["key"],
+      );
     },
     arrive: (id, now) => void arrive.run(now, now, id),
     ring: (shards, now, limit) => {
       const ahead = now + limits.ringAheadMs;
-      const rows = shards === undefined ? ringAll.all(ahead, now, limit) : ringSome.all(ahead, now, shards, limit);
+      const rows =
+        shards === undefined
+          ? ringAll.all(ahead, now, limit)
+          : ringSome.all(ahead, now, shards, limit);
       return rows.map((row) => laneId(text(row["id"])));
     },
     rows: (ids) => ids.flatMap((id) => select.all(id).map(laneFrom)),
@@ -61,7 +86,8 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
       return row && integer(row["key"]);
     },
     rest: (id, seq, wakeAt, window) =>
-      rest.run(wakeAt ?? null, window?.startedAt ?? null, window?.count ?? null, id, seq).changes === 1,
+      rest.run(wakeAt ?? null, window?.startedAt ?? null, window?.count ?? null, id, seq)
+        .changes === 1,
     nextAlarm: (shards) => {
       const row = shards === undefined ? nextOfAll.get() : nextOfSome.get(shards);
       return row && integer(row["wake_at"]);
@@ -84,7 +110,8 @@ function laneFrom(row: Row): LaneRow {
     shard: integer(row["shard"]),
     limits: stored<FlowLimits>(text(row["limits"])),
     wakeAt: optionalInteger(row["wake_at"]),
-    window: startedAt === undefined ? undefined : { startedAt, count: integer(row["window_count"]) },
+    window:
+      startedAt === undefined ? undefined : { startedAt, count: integer(row["window_count"]) },
     seq: integer(row["seq"]),
   };
 }

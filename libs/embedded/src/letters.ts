@@ -2,7 +2,7 @@
 import { type DatabaseSync } from "node:sqlite";
 import { type Answer, type DlqId, type FailureReason } from "@posthaste/domain";
 
-export type LetterRow = {
+type LetterRow = {
   readonly id: DlqId;
   readonly failedAt: number;
   readonly reason: FailureReason;

@@ -3,19 +3,34 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { accept, acceptClaimed, type DeduplicationKey, deduplicationKeys, flowLaneId, limits, messageId, type MessageId, positionOf } from "@posthaste/domain";
+import {
+  accept,
+  acceptClaimed,
+  type DeduplicationKey,
+  deduplicationKeys,
+  flowLaneId,
+  limits,
+  messageId,
+  type MessageId,
+  positionOf,
+} from "@posthaste/domain";
 import { aCommand, aMessage, anOwner, aTenant, virtualClock } from "@posthaste/testing";
-import { allShards, newDirectory, openIn, type Opened } from "./testing/opened.ts";
+import { allShards, newDirectory, openIn, type Opened } from "./opened.fixture.ts";
 
 /** As a process leaves its directory when it is killed: nothing is closed. */
 function copyOf({ dataDir }: Opened): string {
   const copy = newDirectory();
-  for (const file of ["posthaste.db", "posthaste.db-wal"]) copyFileSync(join(dataDir, file), join(copy, file));
+  for (const file of ["posthaste.db", "posthaste.db-wal"])
+    copyFileSync(join(dataDir, file), join(copy, file));
   return copy;
 }
 
 function aKey(): DeduplicationKey {
-  const [key] = deduplicationKeys(aCommand({ deduplication: { kind: "explicit", id: "order-1" } }), [], String);
+  const [key] = deduplicationKeys(
+    aCommand({ deduplication: { kind: "explicit", id: "order-1" } }),
+    [],
+    String,
+  );
   if (key === undefined) throw new Error("a publish with an explicit id has a key");
   return key;
 }
@@ -73,7 +88,9 @@ describe("after a process was killed", () => {
     expect(second.recovered).toMatchObject({ claims: 1, live: 1 });
     expect(rings.hints.map(({ id }) => id)).toEqual([record.message.id]);
     expect(claimed).toMatchObject([{ leaseLosses: 1, epoch: 2 }]);
-    expect(await second.messages.renew([{ id: record.message.id, epoch: 1 }])).toEqual([record.message.id]);
+    expect(await second.messages.renew([{ id: record.message.id, epoch: 1 }])).toEqual([
+      record.message.id,
+    ]);
   });
 
   it("what it had claimed out of a lane stands in its line again, and the lane's alarm is now", async () => {
@@ -88,18 +105,24 @@ describe("after a process was killed", () => {
     const { messages, clock } = openIn(copyOf(first), { clock: first.clock });
 
     expect(await messages.heads(lane, 10)).toEqual([message.id]);
-    expect(await messages.lanes([lane])).toMatchObject([{ wakeAt: clock.now(), window: { count: 1 } }]);
+    expect(await messages.lanes([lane])).toMatchObject([
+      { wakeAt: clock.now(), window: { count: 1 } },
+    ]);
   });
 
   it("a dedup window that its insert has closed is closed", async () => {
     const first = openIn(newDirectory());
     const message = aMessage();
     const entry = { key: aKey(), id: message.id };
-    await first.messages.insert([{ record: accept(message, first.clock.now()), deduplication: [entry] }]);
+    await first.messages.insert([
+      { record: accept(message, first.clock.now()), deduplication: [entry] },
+    ]);
 
     const { tokens } = openIn(copyOf(first), { clock: first.clock });
 
-    expect(await tokens.claim([{ ...entry, id: messageId("another") }])).toEqual([{ kind: "done", id: message.id }]);
+    expect(await tokens.claim([{ ...entry, id: messageId("another") }])).toEqual([
+      { kind: "done", id: message.id },
+    ]);
   });
 
   it("no id is given twice, even when the clock has gone back", async () => {
@@ -116,13 +139,18 @@ describe("after a process was killed", () => {
   it("the backlog is counted, and what has ended goes in its time", async () => {
     const first = openIn(newDirectory());
     const [live, done] = [aMessage(), aMessage()];
-    await first.messages.insert([live, done].map((message) => ({ record: accept(message, first.clock.now()) })));
+    await first.messages.insert(
+      [live, done].map((message) => ({ record: accept(message, first.clock.now()) })),
+    );
     await first.messages.cancel(aTenant, [done.id]);
 
     const { messages, clock } = openIn(copyOf(first), { clock: first.clock });
 
     expect(await messages.backlog(aTenant)).toBe(1);
     expect(await messages.removeFinished(allShards, clock.now() + 1, 10)).toBe(1);
-    expect(await messages.get(aTenant, [live.id, done.id])).toMatchObject([{ message: live }, undefined]);
+    expect(await messages.get(aTenant, [live.id, done.id])).toMatchObject([
+      { message: live },
+      undefined,
+    ]);
   });
 });

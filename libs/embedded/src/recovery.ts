@@ -12,12 +12,24 @@ import { type Backlog } from "./messages/backlog.ts";
 import { type Finished } from "./messages/finished.ts";
 import { firstFinishedCode, stateCodes } from "./messages/records.ts";
 
-export type Recovered = { readonly claims: number; readonly live: number; readonly finished: number };
+export type Recovered = {
+  readonly claims: number;
+  readonly live: number;
+  readonly finished: number;
+};
 
-export function recover(db: DatabaseSync, clock: Clock, log: Log, backlog: Backlog, finished: Finished): Recovered {
+export function recover(
+  db: DatabaseSync,
+  clock: Clock,
+  log: Log,
+  backlog: Backlog,
+  finished: Finished,
+): Recovered {
   const claims = releaseClaimsIfThereIsRoom(db, clock.now(), log);
   let live = 0;
-  const counts = db.prepare(`SELECT tenant, count(*) AS n FROM messages WHERE state < ${firstFinishedCode} GROUP BY tenant`);
+  const counts = db.prepare(
+    `SELECT tenant, count(*) AS n FROM messages WHERE state < ${firstFinishedCode} GROUP BY tenant`,
+  );
   for (const row of counts.iterate()) {
     live += integer(row["n"]);
     backlog.add(integer(row["tenant"]), integer(row["n"]));
@@ -47,15 +59,21 @@ function releaseClaimsIfThereIsRoom(db: DatabaseSync, now: number, log: Log): nu
 function releaseClaims(db: DatabaseSync, now: number): number {
   db.exec("BEGIN IMMEDIATE");
   try {
-    db.prepare(`
+    db.prepare(
+      `
       UPDATE lanes SET seq = seq + 1, wake_at = min(coalesce(wake_at, ?), ?)
-      WHERE key IN (SELECT lane FROM messages WHERE state = ${stateCodes.claimed})`).run(now, now);
+      WHERE key IN (SELECT lane FROM messages WHERE state = ${stateCodes.claimed})`,
+    ).run(now, now);
     // In a lane: back into line, where only an outbox has an alarm. Else: due, and ringing now.
-    const { changes } = db.prepare(`
+    const { changes } = db
+      .prepare(
+        `
       UPDATE messages SET owner = NULL, until = NULL, hints = 0, lease_losses = lease_losses + 1,
         state = iif(lane IS NULL, ${stateCodes.due}, ${stateCodes.waiting}),
         wake_at = iif(lane IS NULL, ?, iif(outbox > 0, ?, NULL))
-      WHERE state = ${stateCodes.claimed}`).run(now, now + limits.ringAheadMs);
+      WHERE state = ${stateCodes.claimed}`,
+      )
+      .run(now, now + limits.ringAheadMs);
     db.exec("COMMIT");
     return Number(changes);
   } catch (error) {

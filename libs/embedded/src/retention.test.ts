@@ -9,7 +9,7 @@ import {
   settleAttempt,
 } from "@posthaste/domain";
 import { aMessage, anAnswer, anAttempt, anOwner, aTenant } from "@posthaste/testing";
-import { allShards, countRows, newDirectory, openIn, type Opened } from "./testing/opened.ts";
+import { allShards, countRows, newDirectory, openIn, type Opened } from "./opened.fixture.ts";
 
 const once = { timeoutMs: 1_000, retriesMax: 0, labels: [] };
 
@@ -39,8 +39,14 @@ describe("a message that was delivered", () => {
     await attempt(opened, message, 200);
 
     expect(await sweepAll(opened)).toBe(1);
-    expect(rows(opened, "messages", "bodies", "configurations")).toEqual({ messages: 0, bodies: 0, configurations: 1 });
-    expect((await opened.log.list(aTenant, {}, { limit: 10, order: "earliestFirst" })).items).toHaveLength(3);
+    expect(rows(opened, "messages", "bodies", "configurations")).toEqual({
+      messages: 0,
+      bodies: 0,
+      configurations: 1,
+    });
+    expect(
+      (await opened.log.list(aTenant, {}, { limit: 10, order: "earliestFirst" })).items,
+    ).toHaveLength(3);
 
     expect(await opened.log.sweep(opened.clock.now() + 1, 10)).toBe(1);
     expect(rows(opened, "events", "configurations")).toEqual({ events: 0, configurations: 0 });
@@ -56,14 +62,21 @@ describe("a message that was delivered", () => {
     expect(rows(opened, "messages", "configurations")).toEqual({ messages: 1, configurations: 1 });
     await sweepAll(opened);
 
-    expect(rows(opened, "messages", "bodies", "configurations")).toEqual({ messages: 0, bodies: 0, configurations: 0 });
+    expect(rows(opened, "messages", "bodies", "configurations")).toEqual({
+      messages: 0,
+      bodies: 0,
+      configurations: 0,
+    });
   });
 
   it("is one of many that go in few commits", async () => {
     const opened = openIn(newDirectory());
     const many = Array.from({ length: 2_000 }, () => aMessage());
     await insert(opened, many);
-    await opened.messages.cancel(aTenant, many.map(({ id }) => id));
+    await opened.messages.cancel(
+      aTenant,
+      many.map(({ id }) => id),
+    );
     const before = opened.commits();
 
     expect(await sweepAll(opened)).toBe(2_000);
@@ -83,10 +96,16 @@ describe("a message that failed", () => {
   it("is a dead letter, a fact in the log and a record that has ended, in one commit, with nothing left to do", async () => {
     const { opened, message } = await failed();
 
-    const { items } = await opened.deadLetters.list(aTenant, {}, { limit: 10, order: "earliestFirst" });
+    const { items } = await opened.deadLetters.list(
+      aTenant,
+      {},
+      { limit: 10, order: "earliestFirst" },
+    );
     const [record] = await opened.messages.get(aTenant, [message.id]);
 
-    expect(items).toMatchObject([{ message, reason: "retries_exhausted", response: { status: 500 } }]);
+    expect(items).toMatchObject([
+      { message, reason: "retries_exhausted", response: { status: 500 } },
+    ]);
     expect(record).toMatchObject({ state: { kind: "failed" }, outbox: [] });
     expect(await opened.messages.nextAlarm(allShards)).toBeUndefined();
     expect(opened.commits()).toBe(3);
@@ -97,19 +116,36 @@ describe("a message that failed", () => {
 
     await sweepAll(opened);
     await opened.log.sweep(opened.clock.now() + 1, 10);
-    expect(rows(opened, "messages", "configurations", "bodies")).toEqual({ messages: 0, configurations: 1, bodies: 1 });
-    const [letter] = (await opened.deadLetters.list(aTenant, {}, { limit: 1, order: "earliestFirst" })).items;
+    expect(rows(opened, "messages", "configurations", "bodies")).toEqual({
+      messages: 0,
+      configurations: 1,
+      bodies: 1,
+    });
+    const [letter] = (
+      await opened.deadLetters.list(aTenant, {}, { limit: 1, order: "earliestFirst" })
+    ).items;
     expect(letter?.message).toEqual(message);
 
     expect(await opened.deadLetters.remove(aTenant, letter ? [letter.id] : [])).toBe(1);
-    expect(rows(opened, "dead_letters", "configurations", "bodies")).toEqual({ dead_letters: 0, configurations: 0, bodies: 0 });
+    expect(rows(opened, "dead_letters", "configurations", "bodies")).toEqual({
+      dead_letters: 0,
+      configurations: 0,
+      bodies: 0,
+    });
   });
 
   it("keeps its record readable when its dead letter is removed first", async () => {
     const { opened, message } = await failed();
-    const { items } = await opened.deadLetters.list(aTenant, {}, { limit: 1, order: "earliestFirst" });
+    const { items } = await opened.deadLetters.list(
+      aTenant,
+      {},
+      { limit: 1, order: "earliestFirst" },
+    );
 
-    await opened.deadLetters.remove(aTenant, items.map(({ id }) => id));
+    await opened.deadLetters.remove(
+      aTenant,
+      items.map(({ id }) => id),
+    );
 
     expect(await opened.messages.get(aTenant, [message.id])).toMatchObject([{ message }]);
   });
@@ -121,7 +157,9 @@ describe("the children of a group publish", () => {
     const fanOut = { group: "all", chunks: [], endpointCount: n, skipped: [] };
     const parent = aMessage({ fanOut, policy, body: new Uint8Array(100_000) });
     await insert(opened, [parent]);
-    const children = Array.from({ length: n }, (_, i) => childMessage(parent, { url: `https://e${i}.example/` }, i));
+    const children = Array.from({ length: n }, (_, i) =>
+      childMessage(parent, { url: `https://e${i}.example/` }, i),
+    );
     await insert(opened, children);
     await opened.messages.expanded(parent.id, 0, n, true);
     return { opened, children };
@@ -131,7 +169,12 @@ describe("the children of a group publish", () => {
     const { opened, children } = await parentWith(100);
 
     expect(rows(opened, "messages", "bodies")).toEqual({ messages: 101, bodies: 1 });
-    expect(await opened.messages.get(aTenant, children.slice(0, 1).map(({ id }) => id))).toMatchObject([{ message: children[0] }]);
+    expect(
+      await opened.messages.get(
+        aTenant,
+        children.slice(0, 1).map(({ id }) => id),
+      ),
+    ).toMatchObject([{ message: children[0] }]);
   });
 
   it("leave the body to a dead letter of one of them, and the parent still goes", async () => {
@@ -141,10 +184,17 @@ describe("the children of a group publish", () => {
     await sweepAll(opened);
     await sweepAll(opened);
     expect(rows(opened, "messages", "bodies")).toEqual({ messages: 0, bodies: 1 });
-    const { items } = await opened.deadLetters.list(aTenant, {}, { limit: 10, order: "earliestFirst" });
+    const { items } = await opened.deadLetters.list(
+      aTenant,
+      {},
+      { limit: 10, order: "earliestFirst" },
+    );
     expect(items.map(({ message }) => message.body.length)).toEqual([100_000]);
 
-    await opened.deadLetters.remove(aTenant, items.map(({ id }) => id));
+    await opened.deadLetters.remove(
+      aTenant,
+      items.map(({ id }) => id),
+    );
     expect(rows(opened, "bodies")).toEqual({ bodies: 0 });
   });
 
@@ -157,31 +207,47 @@ describe("the children of a group publish", () => {
     await opened.clock.advance(limits.tombstoneMs + 1);
     await sweepAll(opened);
     const messageIds = children.map(({ id }) => id);
-    const listed = await opened.log.list(aTenant, { messageIds }, { limit: 100, order: "earliestFirst" });
+    const listed = await opened.log.list(
+      aTenant,
+      { messageIds },
+      { limit: 100, order: "earliestFirst" },
+    );
     expect(listed.items).toHaveLength(9);
     await opened.log.sweep(opened.clock.now(), 100);
 
-    expect(rows(opened, "names", "events", "configurations")).toEqual({ names: 0, events: 0, configurations: 0 });
+    expect(rows(opened, "names", "events", "configurations")).toEqual({
+      names: 0,
+      events: 0,
+      configurations: 0,
+    });
   });
 });
 
 describe("a parent of a group publish", () => {
   it("appears in no log, also when it is canceled", async () => {
     const opened = openIn(newDirectory());
-    const parent = aMessage({ fanOut: { group: "all", chunks: [], endpointCount: 1, skipped: [] } });
+    const parent = aMessage({
+      fanOut: { group: "all", chunks: [], endpointCount: 1, skipped: [] },
+    });
     await insert(opened, [parent]);
     await opened.messages.cancel(aTenant, [parent.id]);
 
     expect(rows(opened, "events")).toEqual({ events: 0 });
     await sweepAll(opened);
-    expect(rows(opened, "messages", "configurations", "bodies")).toEqual({ messages: 0, configurations: 0, bodies: 0 });
+    expect(rows(opened, "messages", "configurations", "bodies")).toEqual({
+      messages: 0,
+      configurations: 0,
+      bodies: 0,
+    });
   });
 });
 
 describe("a lane", () => {
   it("goes when nobody stands in it, its alarm is off and its rate window is over", async () => {
     const opened = openIn(newDirectory());
-    const message = aMessage({ flow: { key: "once", limits: { parallelism: 1, periodMs: 1_000 } } });
+    const message = aMessage({
+      flow: { key: "once", limits: { parallelism: 1, periodMs: 1_000 } },
+    });
     await insert(opened, [message]);
     await opened.messages.cancel(aTenant, [message.id]);
     await sweepAll(opened);
@@ -197,7 +263,9 @@ describe("a lane", () => {
 describe("pulling", () => {
   it("finds the few that are due elsewhere behind a thousand destinations that are excepted", async () => {
     const opened = openIn(":memory:");
-    const crowd = Array.from({ length: 1_500 }, (_, i) => aMessage({ url: `https://e${i}.example/` }));
+    const crowd = Array.from({ length: 1_500 }, (_, i) =>
+      aMessage({ url: `https://e${i}.example/` }),
+    );
     await insert(opened, crowd);
     const found = new Set<string>();
     const origins = new Set<number>();

@@ -19,7 +19,8 @@ export function openTenantKeys(db: DatabaseSync, writer: Writer): TenantKeys {
     keys.set(id, key);
     names.set(key, id);
   };
-  for (const row of db.prepare("SELECT key, id FROM tenants").all()) know(tenantId(text(row["id"])), integer(row["key"]));
+  for (const row of db.prepare("SELECT key, id FROM tenants").all())
+    know(tenantId(text(row["id"])), integer(row["key"]));
 
   const insert = db.prepare("INSERT INTO tenants (id) VALUES (?) ON CONFLICT (id) DO NOTHING");
   const select = db.prepare("SELECT key FROM tenants WHERE id = ?");

@@ -44,9 +44,17 @@ export type AcceptPorts = {
   readonly local?: LocalDelivery;
 };
 
-export type Published = { readonly messageId: MessageId; readonly url: string; readonly deduplicated: boolean };
+export type Published = {
+  readonly messageId: MessageId;
+  readonly url: string;
+  readonly deduplicated: boolean;
+};
 
-export async function publishToUrl(ports: AcceptPorts, command: PublishCommand, url: string): Promise<Published | Fault> {
+export async function publishToUrl(
+  ports: AcceptPorts,
+  command: PublishCommand,
+  url: string,
+): Promise<Published | Fault> {
   if (!command.deduplication) {
     const id = ports.ids.next();
     await insert(ports, command, url, id, []);
@@ -55,7 +63,11 @@ export async function publishToUrl(ports: AcceptPorts, command: PublishCommand, 
   return publishOnce(ports, command, url);
 }
 
-async function publishOnce(ports: AcceptPorts, command: PublishCommand, url: string): Promise<Published | Fault> {
+async function publishOnce(
+  ports: AcceptPorts,
+  command: PublishCommand,
+  url: string,
+): Promise<Published | Fault> {
   const [key] = deduplicationKeys(command, [], ports.sha256);
   if (key === undefined) return fault("internal", "no deduplication key");
   const claimed = await claimKeys(ports, [{ key, id: ports.ids.next() }]);
@@ -81,11 +93,16 @@ async function insert(
   const now = clock.now();
   const message = messageOf(command, url, id, now);
   const origin = originHash(url);
-  const reserved = local !== undefined && claimableAtInsert(message) && local.reserve(message.tenant, origin);
-  const record: MessageRecord = reserved ? acceptClaimed(message, local.owner, now) : accept(message, now);
+  const reserved =
+    local !== undefined && claimableAtInsert(message) && local.reserve(message.tenant, origin);
+  const record: MessageRecord = reserved
+    ? acceptClaimed(message, local.owner, now)
+    : accept(message, now);
   let isNew = false;
   try {
-    const [inserted] = await messages.insert([deduplication.length > 0 ? { record, deduplication } : { record }]);
+    const [inserted] = await messages.insert([
+      deduplication.length > 0 ? { record, deduplication } : { record },
+    ]);
     isNew = inserted === "inserted";
   } finally {
     if (reserved && !isNew) local.release(message.tenant, origin);

@@ -1,5 +1,12 @@
 /** Tells who should look at new or moved records. Everything said here is a hint: the record's alarm is the truth. */
-import { isFinished, type LaneId, type MessageRecord, originHash, shardOf, unreachable } from "@posthaste/domain";
+import {
+  isFinished,
+  type LaneId,
+  type MessageRecord,
+  originHash,
+  shardOf,
+  unreachable,
+} from "@posthaste/domain";
 import { type Clock, type EventBus, type Hint, type WakeEvent } from "@posthaste/ports";
 
 export const hintOf = (record: MessageRecord): Hint => ({
@@ -9,7 +16,10 @@ export const hintOf = (record: MessageRecord): Hint => ({
   epoch: record.epoch,
 });
 
-export async function announce(ports: { bus: EventBus; clock: Clock }, records: readonly MessageRecord[]): Promise<void> {
+export async function announce(
+  ports: { bus: EventBus; clock: Clock },
+  records: readonly MessageRecord[],
+): Promise<void> {
   const due: Hint[] = [];
   const wakes: WakeEvent[] = [];
   for (const record of records) sort(record, ports.clock.now(), due, wakes);
@@ -20,12 +30,19 @@ export async function announce(ports: { bus: EventBus; clock: Clock }, records: 
 }
 
 /** For a caller that does not wait for its hints: one that the bus refuses is made up for by the alarm, and must not end the process. */
-export function announceUnheard(ports: { bus: EventBus; clock: Clock }, records: readonly MessageRecord[]): void {
+export function announceUnheard(
+  ports: { bus: EventBus; clock: Clock },
+  records: readonly MessageRecord[],
+): void {
   announce(ports, records).catch(() => undefined);
 }
 
 /** The lane has a free slot, or someone new in line. */
-export const wakeLane = (lane: LaneId, at: number): WakeEvent => ({ shard: shardOf(lane), at, lane });
+export const wakeLane = (lane: LaneId, at: number): WakeEvent => ({
+  shard: shardOf(lane),
+  at,
+  lane,
+});
 
 function sort(record: MessageRecord, now: number, due: Hint[], wakes: WakeEvent[]): void {
   const { message, state } = record;

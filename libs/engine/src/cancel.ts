@@ -29,24 +29,34 @@ export async function cancelMessages(
     canceled.push(id);
     if (answer.was === "claimed") ports.local?.abort(id);
     await freeSlot(ports, answer.message.flowLane, id);
-    if (answer.left.length > 0) await followUp(ports, [{ message: answer.message, items: answer.left }]);
+    if (answer.left.length > 0)
+      await followUp(ports, [{ message: answer.message, items: answer.left }]);
   }
   return canceled;
 }
 
-async function freeSlot(ports: CancelPorts, lane: Parameters<typeof wakeLane>[0] | undefined, id: MessageId): Promise<void> {
+async function freeSlot(
+  ports: CancelPorts,
+  lane: Parameters<typeof wakeLane>[0] | undefined,
+  id: MessageId,
+): Promise<void> {
   if (lane === undefined) return;
   await ports.tokens.release(lane, [id]);
   await ports.bus.publish("scheduler.wake", [wakeLane(lane, ports.clock.now())]);
 }
 
 /** A child that its parent has not made yet is made here, unannounced, so that there is something to cancel. */
-async function cancelUnexpanded(ports: CancelPorts, tenant: TenantId, id: MessageId): Promise<boolean> {
+async function cancelUnexpanded(
+  ports: CancelPorts,
+  tenant: TenantId,
+  id: MessageId,
+): Promise<boolean> {
   const child = await unexpandedChild(ports, tenant, id);
   if (!child) return false;
   await ports.messages.insert([{ record: accept(child.message, ports.clock.now()) }]);
   const [answer] = await ports.messages.cancel(tenant, [id]);
   if (answer?.kind !== "canceled") return false;
-  if (answer.left.length > 0) await followUp(ports, [{ message: answer.message, items: answer.left }]);
+  if (answer.left.length > 0)
+    await followUp(ports, [{ message: answer.message, items: answer.left }]);
   return true;
 }

@@ -19,7 +19,13 @@ import {
   type PublishCommand,
   type TenantId,
 } from "@posthaste/domain";
-import { type Clock, type DeduplicationEntry, type EventBus, type Groups, type MessageStore } from "@posthaste/ports";
+import {
+  type Clock,
+  type DeduplicationEntry,
+  type EventBus,
+  type Groups,
+  type MessageStore,
+} from "@posthaste/ports";
 import { type AcceptPorts, type Published } from "./accept.ts";
 import { announce, announceUnheard } from "./announce.ts";
 import { claimKeys } from "./deduplicate.ts";
@@ -42,7 +48,10 @@ export async function publishToGroup(
   return published;
 }
 
-type Answers = { readonly published: readonly Published[]; readonly entries: readonly DeduplicationEntry[] };
+type Answers = {
+  readonly published: readonly Published[];
+  readonly entries: readonly DeduplicationEntry[];
+};
 
 /**
  * The children's ids are known before they exist. A key that stays pending names a child of a parent that may never be
@@ -64,14 +73,21 @@ async function answersOf(
   const claimed = await claimKeys(ports, asked);
   if (isFault(claimed)) return claimed;
   if (claimed.some((verdict) => verdict.kind === "insert" && verdict.takenOver)) {
-    return fault("outcome_unknown", "another publish with this deduplication id is under way; repeat with the same one");
+    return fault(
+      "outcome_unknown",
+      "another publish with this deduplication id is under way; repeat with the same one",
+    );
   }
-  const published = endpoints.map(({ url }, i) => answer(claimed[i]?.id, url, claimed[i]?.kind === "duplicate"));
+  const published = endpoints.map(({ url }, i) =>
+    answer(claimed[i]?.id, url, claimed[i]?.kind === "duplicate"),
+  );
   return { published, entries: asked.filter((_, i) => published[i]?.deduplicated === false) };
 }
 
-const entryOf = (key: DeduplicationEntry["key"], id: MessageId | undefined): DeduplicationEntry[] =>
-  id === undefined ? [] : [{ key, id }];
+const entryOf = (
+  key: DeduplicationEntry["key"],
+  id: MessageId | undefined,
+): DeduplicationEntry[] => (id === undefined ? [] : [{ key, id }]);
 
 function answer(id: MessageId | undefined, url: string, deduplicated: boolean): Published {
   if (id === undefined) throw new Error("a group publish has an endpoint without an id");
@@ -87,9 +103,16 @@ async function insertParent(
 ): Promise<void> {
   const now = ports.clock.now();
   const skipped = published.flatMap(({ deduplicated }, i) => (deduplicated ? [i] : []));
-  const fanOut = { group: group.name, chunks: group.chunks, endpointCount: published.length, skipped };
+  const fanOut = {
+    group: group.name,
+    chunks: group.chunks,
+    endpointCount: published.length,
+    skipped,
+  };
   const record = accept(parentMessage(command, fanOut, parent, now), now);
-  await ports.messages.insert([entries.length > 0 ? { record, deduplication: entries } : { record }]);
+  await ports.messages.insert([
+    entries.length > 0 ? { record, deduplication: entries } : { record },
+  ]);
   announceUnheard(ports, [record]);
 }
 
@@ -101,15 +124,24 @@ export type ExpandPorts = {
 };
 
 /** Makes the children that are still missing. Stops when someone else expands the same parent: ids are derived, no harm is done. */
-export async function expandParent(ports: ExpandPorts, parent: InState<"expanding">): Promise<void> {
+export async function expandParent(
+  ports: ExpandPorts,
+  parent: InState<"expanding">,
+): Promise<void> {
   const { message } = parent;
   const endpoints = await ports.groups.endpoints(message.tenant, message.fanOut?.chunks ?? []);
   let upTo = parent.state.upTo;
   for (;;) {
     const batch = expand({ ...parent, state: { kind: "expanding", upTo } }, endpoints);
     const children = batch.children.map((child) => accept(child, ports.clock.now()));
-    const inserted = children.length > 0 ? await ports.messages.insert(children.map((record) => ({ record }))) : [];
-    await announce(ports, children.filter((_, i) => inserted[i] === "inserted"));
+    const inserted =
+      children.length > 0
+        ? await ports.messages.insert(children.map((record) => ({ record })))
+        : [];
+    await announce(
+      ports,
+      children.filter((_, i) => inserted[i] === "inserted"),
+    );
     const mine = await ports.messages.expanded(message.id, upTo, batch.upTo, batch.done);
     if (batch.done || !mine) return;
     upTo = batch.upTo;

@@ -13,7 +13,13 @@ import {
   redactedConfiguration,
   type Sha256Hex,
 } from "@posthaste/domain";
-import { type Clock, type DeadLetters, type EventBus, type MessageStore, type OutboxItemRef } from "@posthaste/ports";
+import {
+  type Clock,
+  type DeadLetters,
+  type EventBus,
+  type MessageStore,
+  type OutboxItemRef,
+} from "@posthaste/ports";
 import { announce } from "./announce.ts";
 
 export type FollowUpPorts = {
@@ -37,9 +43,14 @@ export async function followUp(ports: FollowUpPorts, outboxes: readonly Outbox[]
  * What the deliverer does itself after a settle: dead letter and fact are made safe without another hop. Callbacks are
  * left to their dispatcher, who hears of them through the fact, also where the store has made that safe already.
  */
-export async function tellSettled(ports: FollowUpPorts, settled: Outbox & { readonly fact: AttemptFact | undefined }): Promise<void> {
+export async function tellSettled(
+  ports: FollowUpPorts,
+  settled: Outbox & { readonly fact: AttemptFact | undefined },
+): Promise<void> {
   const { message, items, fact } = settled;
-  const own = [{ message, items: items.filter(({ kind }) => kind === "deadLetter" || kind === "fact") }];
+  const own = [
+    { message, items: items.filter(({ kind }) => kind === "deadLetter" || kind === "fact") },
+  ];
   await insertDeadLetters(ports, own);
   if (fact) await publishFacts(ports, [{ message, items: [fact] }]);
   await clear(ports, own);
@@ -64,13 +75,18 @@ async function insertCallbacks(ports: FollowUpPorts, outboxes: readonly Outbox[]
   }
   if (records.length === 0) return;
   const inserted = await ports.messages.insert(records.map((record) => ({ record })));
-  await announce(ports, records.filter((_, i) => inserted[i] === "inserted"));
+  await announce(
+    ports,
+    records.filter((_, i) => inserted[i] === "inserted"),
+  );
 }
 
 async function publishFacts(ports: FollowUpPorts, outboxes: readonly Outbox[]): Promise<void> {
   const facts = outboxes.flatMap(({ message, items }) =>
     items.flatMap((item) =>
-      item.kind === "fact" ? [{ id: message.id, message: redactedConfiguration(message, ports.sha256), fact: item }] : [],
+      item.kind === "fact"
+        ? [{ id: message.id, message: redactedConfiguration(message, ports.sha256), fact: item }]
+        : [],
     ),
   );
   if (facts.length > 0) await ports.bus.publish("message.settled", facts);

@@ -3,7 +3,13 @@
  * store's one script and from conditional promotions; two granters at once do no harm (decisions.md 12).
  */
 import { type LaneId, limits, type MessageId } from "@posthaste/domain";
-import { type Clock, type EventBus, type LaneRow, type MessageStore, type TokenStore } from "@posthaste/ports";
+import {
+  type Clock,
+  type EventBus,
+  type LaneRow,
+  type MessageStore,
+  type TokenStore,
+} from "@posthaste/ports";
 
 export type GrantPorts = {
   readonly messages: MessageStore;
@@ -37,7 +43,9 @@ async function grantBatch(ports: GrantPorts, lane: LaneRow): Promise<boolean> {
   if (hints.length > 0) await ports.bus.publish("message.due", hints);
   const full = acquired.granted.length < heads.length;
   if (!full && heads.length === wanted) return true;
-  const wakeAt = full ? Math.min(acquired.opensAt ?? Infinity, clock.now() + limits.grantMs) : undefined;
+  const wakeAt = full
+    ? Math.min(acquired.opensAt ?? Infinity, clock.now() + limits.grantMs)
+    : undefined;
   return !(await messages.rest(lane.id, lane.seq, wakeAt, acquired.window ?? lane.window)) && !full;
 }
 

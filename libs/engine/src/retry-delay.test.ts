@@ -106,6 +106,12 @@ describe("a retry delay expression", () => {
     expect(check(nested(18))?.text).toMatch(/nested deeper than 16/);
   });
 
+  it("is refused for its depth before it is parsed", () => {
+    for (const opening of ["(", "-", "abs("]) {
+      expect(check(opening.repeat(17))?.text).toMatch(/nested deeper than 16/);
+    }
+  });
+
   it("is refused without harm when it is absurdly deep", () => {
     for (const opening of ["(", "-", "abs(", "-(", "[", "+"]) {
       expect(check(opening.repeat(100_000))).toBeDefined();

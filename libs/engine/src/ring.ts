@@ -23,7 +23,8 @@ export async function ringOnce(
   const { hints, lanes, expanding, followUps } = await ports.messages.ring(shards, limit);
   if (hints.length > 0) await ports.bus.publish("message.due", hints);
   for (const lane of lanes) background.grant(lane);
-  for (const parent of expanding) background.run(`expand ${parent.message.id}`, () => expandParent(ports, parent));
+  for (const parent of expanding)
+    background.run(`expand ${parent.message.id}`, () => expandParent(ports, parent));
   if (followUps.length > 0) {
     const outboxes = followUps.map(({ message, outbox }) => ({ message, items: outbox }));
     background.run("follow up", () => followUp(ports, outboxes));

@@ -1,5 +1,14 @@
 /** Changing a URL group: read, decide, swap under its version; whoever is slower begins again. */
-import { type Endpoint, fault, type Fault, isFault, type Plan, removeEndpoints, type TenantId, upsertEndpoints } from "@posthaste/domain";
+import {
+  type Endpoint,
+  fault,
+  type Fault,
+  isFault,
+  type Plan,
+  removeEndpoints,
+  type TenantId,
+  upsertEndpoints,
+} from "@posthaste/domain";
 import { type Groups } from "@posthaste/ports";
 
 type Selector = { readonly name?: string; readonly url?: string };
@@ -17,7 +26,10 @@ export function addToGroup(
   return change(groups, tenant, name, (current) => {
     const next = upsertEndpoints(current ?? [], endpoints);
     if (next.length <= plan.groupEndpointsMax) return next;
-    return fault("beyond_plan", `quota maxEndpoints exceeded, current limit: ${plan.groupEndpointsMax}`);
+    return fault(
+      "beyond_plan",
+      `quota maxEndpoints exceeded, current limit: ${plan.groupEndpointsMax}`,
+    );
   });
 }
 

@@ -12,7 +12,11 @@ export type Tenant = {
 
 export type TokenScope = "full" | "read";
 /** `hash` is the SHA-256 of the whole token, in base64url: the token itself is kept nowhere (decisions.md 24). */
-export type Token = { readonly hash: string; readonly tenant: TenantId; readonly scope: TokenScope };
+export type Token = {
+  readonly hash: string;
+  readonly tenant: TenantId;
+  readonly scope: TokenScope;
+};
 
 export interface Accounts {
   tenants(): Promise<readonly Tenant[]>;

@@ -25,5 +25,9 @@ export interface EventBus {
   /** Facts are durable once this resolves. */
   publish<T extends Topic>(topic: T, events: readonly Topics[T][]): Promise<void>;
   /** Handlers hand over and return. Answers how to stop. */
-  subscribe<T extends Topic>(topic: T, group: string, handle: Handler<T>): Promise<() => Promise<void>>;
+  subscribe<T extends Topic>(
+    topic: T,
+    group: string,
+    handle: Handler<T>,
+  ): Promise<() => Promise<void>>;
 }

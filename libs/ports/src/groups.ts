@@ -6,7 +6,12 @@ export interface Groups {
   /** All endpoints of one version of a group, in order. Chunks of a replaced version live while a parent may refer to them. */
   endpoints(tenant: TenantId, chunks: Group["chunks"]): Promise<readonly Endpoint[]>;
   /** Writes new chunks, then swaps the head where `version` still holds (undefined: there is none). False: someone was faster. */
-  replace(tenant: TenantId, name: string, version: number | undefined, endpoints: readonly Endpoint[]): Promise<boolean>;
+  replace(
+    tenant: TenantId,
+    name: string,
+    version: number | undefined,
+    endpoints: readonly Endpoint[],
+  ): Promise<boolean>;
   /** Messages already made are not touched. */
   remove(tenant: TenantId, name: string): Promise<void>;
   /** Removes replaced chunks that no unexpanded parent refers to. Answers how many. */

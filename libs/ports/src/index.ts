@@ -1,8 +1,21 @@
 export { type DeadLetterFilter, type LogFilter, type PageRequest } from "@posthaste/domain";
-export { type Accounts, type SigningKeys, type Tenant, type Token, type TokenScope } from "./accounts.ts";
+export {
+  type Accounts,
+  type SigningKeys,
+  type Tenant,
+  type Token,
+  type TokenScope,
+} from "./accounts.ts";
 export { type Clock } from "./clock.ts";
 export { type DeadLetters } from "./dead-letters.ts";
-export { type EventBus, type Handler, type SettledEvent, type Topic, type Topics, type WakeEvent } from "./event-bus.ts";
+export {
+  type EventBus,
+  type Handler,
+  type SettledEvent,
+  type Topic,
+  type Topics,
+  type WakeEvent,
+} from "./event-bus.ts";
 export { type Groups } from "./groups.ts";
 export { type Ids } from "./ids.ts";
 export { type LocalDelivery } from "./local-delivery.ts";

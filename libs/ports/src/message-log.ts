@@ -20,7 +20,9 @@ export type Page<T> = { readonly items: readonly T[]; readonly next?: string };
 
 export interface MessageLog {
   /** Inserts what is missing, under ids derived from (message, attempt, state). `fact` absent: only CREATED. */
-  append(entries: readonly { readonly message: Message; readonly fact?: AttemptFact }[]): Promise<void>;
+  append(
+    entries: readonly { readonly message: Message; readonly fact?: AttemptFact }[],
+  ): Promise<void>;
   list(tenant: TenantId, filter: LogFilter, page: PageRequest): Promise<Page<LogEntry>>;
   /** Removes what is older than `before`, at most `limit` messages. Answers how many. */
   sweep(before: number, limit: number): Promise<number>;

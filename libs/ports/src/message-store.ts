@@ -41,14 +41,24 @@ export type DeduplicationEntry = { readonly key: DeduplicationKey; readonly id: 
 export type Inserted = "inserted" | "known";
 
 /** `left`: the follow-ups that the write did not itself make safe. */
-export type Settled = { readonly kind: "ok"; readonly left: readonly FollowUp[] } | { readonly kind: "fenced" };
+export type Settled =
+  { readonly kind: "ok"; readonly left: readonly FollowUp[] } | { readonly kind: "fenced" };
 
 export type Canceled =
   /** `was`: the state kind before, so that a running attempt can be aborted and a slot released. */
-  | { readonly kind: "canceled"; readonly message: Message; readonly was: MessageRecord["state"]["kind"]; readonly left: readonly FollowUp[] }
+  | {
+      readonly kind: "canceled";
+      readonly message: Message;
+      readonly was: MessageRecord["state"]["kind"];
+      readonly left: readonly FollowUp[];
+    }
   | { readonly kind: "unknown" };
 
-export type OutboxItemRef = { readonly id: MessageId; readonly attempt: number; readonly item: FollowUpKind };
+export type OutboxItemRef = {
+  readonly id: MessageId;
+  readonly attempt: number;
+  readonly item: FollowUpKind;
+};
 
 export type Rings = {
   readonly hints: readonly Hint[];
@@ -70,7 +80,9 @@ export interface MessageStore {
   /** The oldest due records of a tenant whose destination's origin is none of `exceptOrigins`, for a buffer that has drained. */
   pull(tenant: TenantId, limit: number, exceptOrigins: readonly number[]): Promise<readonly Hint[]>;
   /** Extends leases that still hold by `leaseMs` from now. Answers those that do not. */
-  renew(claims: readonly { readonly id: MessageId; readonly epoch: number }[]): Promise<readonly MessageId[]>;
+  renew(
+    claims: readonly { readonly id: MessageId; readonly epoch: number }[],
+  ): Promise<readonly MessageId[]>;
   /** A miss at the same epoch is our own earlier write whose answer was lost: `ok`. */
   settle(settlements: readonly Settlement[]): Promise<readonly Settled[]>;
   /** Removes outbox items that are safe elsewhere. */
@@ -94,11 +106,15 @@ export interface MessageStore {
   /** waiting → due with a grant; those of `ids` that were still waiting. */
   promote(lane: LaneId, ids: readonly MessageId[], grantUntil: number): Promise<readonly Hint[]>;
   /** After granting: sets the lane's alarm and rate window, if nobody has got into line since `seq` was read. */
-  rest(lane: LaneId, seq: number, wakeAt: number | undefined, window: RateWindow | undefined): Promise<boolean>;
+  rest(
+    lane: LaneId,
+    seq: number,
+    wakeAt: number | undefined,
+    window: RateWindow | undefined,
+  ): Promise<boolean>;
   /** Records of a lane that may hold a slot: claimed, or promoted with their grant ahead; `until` is when that ends. */
   slotHolders(lane: LaneId): Promise<readonly { readonly id: MessageId; readonly until: number }[]>;
 
   /** Unfinished records of a tenant, for the backlog quota; may lag by seconds. */
   backlog(tenant: TenantId): Promise<number>;
 }
-

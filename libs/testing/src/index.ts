@@ -1,4 +1,4 @@
-export { aCommand } from "./builders/command.ts";
+export { aCommand, aKey } from "./builders/command.ts";
 export {
   aCallbackPlan,
   aClaimedRecord,

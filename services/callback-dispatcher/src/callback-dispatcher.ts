@@ -24,8 +24,10 @@ export class CallbackDispatcher {
   }
 
   async start(): Promise<void> {
-    this.#unsubscribe = await this.#ports.bus.subscribe("message.settled", "callback-dispatcher", async (events) =>
-      this.#hear(events),
+    this.#unsubscribe = await this.#ports.bus.subscribe(
+      "message.settled",
+      "callback-dispatcher",
+      async (events) => this.#hear(events),
     );
   }
 
@@ -39,7 +41,8 @@ export class CallbackDispatcher {
       if (!hasCallback(message) || this.#waiting.size >= waitingMax) continue;
       this.#waiting.set(id, message.tenant);
     }
-    if (this.#waiting.size > 0) this.#working ??= this.#work().finally(() => (this.#working = undefined));
+    if (this.#waiting.size > 0)
+      this.#working ??= this.#work().finally(() => (this.#working = undefined));
   }
 
   async #work(): Promise<void> {
@@ -48,11 +51,17 @@ export class CallbackDispatcher {
       try {
         const records = await this.#ports.messages.get(batch.tenant, batch.ids);
         const outboxes = records.flatMap((record) =>
-          record && record.outbox.length > 0 ? [{ message: record.message, items: record.outbox }] : [],
+          record && record.outbox.length > 0
+            ? [{ message: record.message, items: record.outbox }]
+            : [],
         );
         if (outboxes.length > 0) await followUp(this.#ports, outboxes);
       } catch (error) {
-        this.#ports.log.warn("follow-up.postponed", { messages: batch.ids.length, error, againInMs: limits.ringAheadMs });
+        this.#ports.log.warn("follow-up.postponed", {
+          messages: batch.ids.length,
+          error,
+          againInMs: limits.ringAheadMs,
+        });
       }
     }
   }

@@ -9,26 +9,33 @@ export type Attempt = {
   /** When the claim, or its last renewal, was asked for: what we may rely on counts from there (P3). */
   leasedAt: number;
   sending: Sending | undefined;
-  /** It holds a slot of the long pool, not a short one. */
-  long: boolean;
+  /** Which pool it holds a slot of; none once the call has ended. */
+  slot: "short" | "long" | "none";
   /** The claim is lost: whatever comes of the call is for the log only. */
   lost: boolean;
 };
 
-export const newAttempt = (record: InState<"claimed">, origin: number, leasedAt: number, now: number): Attempt => ({
+export const newAttempt = (
+  record: InState<"claimed">,
+  origin: number,
+  leasedAt: number,
+  now: number,
+): Attempt => ({
   record,
   origin,
   startedAt: now,
   leasedAt,
   sending: undefined,
-  long: false,
+  slot: "short",
   lost: false,
 });
 
-export const needsRenewal = (attempt: Attempt, now: number): boolean => now - attempt.leasedAt >= limits.leaseRenewMs;
+export const needsRenewal = (attempt: Attempt, now: number): boolean =>
+  now - attempt.leasedAt >= limits.leaseRenewMs;
 
 /** Past this the store may give the record to another: nothing may be written any more, not even a byte to the socket. */
 export const mustAbort = (attempt: Attempt, now: number): boolean =>
   now - attempt.leasedAt >= limits.leaseMs - limits.leaseSafetyMs;
 
-export const isLong = (attempt: Attempt, now: number): boolean => now - attempt.startedAt >= limits.longAttemptMs;
+export const isLong = (attempt: Attempt, now: number): boolean =>
+  now - attempt.startedAt >= limits.longAttemptMs;

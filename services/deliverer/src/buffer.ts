@@ -37,7 +37,9 @@ export class HintBuffer {
   /** Somebody of this tenant and origin is in line already: a newcomer must not overtake. */
   hasWaiting(tenant: TenantId, origin: number): boolean {
     const queue = this.#size === 0 ? undefined : this.#tenants.get(tenant);
-    return queue !== undefined && (queue.dropped || queue.ready.has(origin) || queue.blocked.has(origin));
+    return (
+      queue !== undefined && (queue.dropped || queue.ready.has(origin) || queue.blocked.has(origin))
+    );
   }
 
   add(hint: Hint): void {
@@ -61,7 +63,8 @@ export class HintBuffer {
       const hint = this.#takeOf(queue, isFree);
       if (!hint) continue;
       this.#tenants.delete(tenant);
-      if (queue.dropped || queue.ready.size + queue.blocked.size > 0) this.#tenants.set(tenant, queue);
+      if (queue.dropped || queue.ready.size + queue.blocked.size > 0)
+        this.#tenants.set(tenant, queue);
       return hint;
     }
     return undefined;
@@ -98,7 +101,11 @@ export class HintBuffer {
    * A pull has answered, apart from the origins `except`; `more`: it was full, so that there may be others. Only a pull
    * without exceptions shows that nothing dropped is left.
    */
-  pulled(tenant: TenantId, hints: readonly Hint[], { except, more }: { except: number; more: boolean }): void {
+  pulled(
+    tenant: TenantId,
+    hints: readonly Hint[],
+    { except, more }: { except: number; more: boolean },
+  ): void {
     const queue = this.#queueOf(tenant);
     queue.dropped = more || except > 0;
     queue.othersAsked = !more;
@@ -126,7 +133,13 @@ export class HintBuffer {
   #queueOf(tenant: TenantId): TenantQueue {
     const known = this.#tenants.get(tenant);
     if (known) return known;
-    const queue: TenantQueue = { tenant, ready: new Map(), blocked: new Map(), dropped: false, othersAsked: false };
+    const queue: TenantQueue = {
+      tenant,
+      ready: new Map(),
+      blocked: new Map(),
+      dropped: false,
+      othersAsked: false,
+    };
     this.#tenants.set(tenant, queue);
     return queue;
   }

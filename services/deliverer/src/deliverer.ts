@@ -4,7 +4,8 @@
  * D1  It claims only for a slot that is free; what waits, waits in the store.
  * D2  Every write about an attempt is fenced by the claim's epoch (I4). An attempt whose lease it cannot prove is
  *     aborted and nothing is written.
- * D3  An attempt's outcome is written until the store has taken it or fenced it; meanwhile it keeps its slot.
+ * D3  An attempt's outcome is written until the store has taken it or fenced it. Its slot is free as soon as the call
+ *     has ended, as long as fewer than `settlingMax` outcomes wait to be written.
  */
 import {
   giveBack,
@@ -55,6 +56,8 @@ const buffered = { perOriginMax: 1_000, totalMax: 50_000 };
 const claimBatchMax = 200;
 const pullMax = 500;
 const housekeepingMs = 1_000;
+/** Outcomes in memory that the store has not taken yet; beyond it nothing new is claimed. */
+const settlingMax = 2_000;
 const settleRetryMsMin = 50;
 const settleRetryMsMax = 1_000;
 
@@ -70,6 +73,8 @@ export class Deliverer implements LocalDelivery {
   /** Those that took their process down too often run one after another (decisions.md 14). */
   #isolated: Promise<void> = Promise.resolve();
   #unsubscribe: (() => Promise<void>) | undefined;
+  /** Attempts whose call has ended and whose outcome is being written. */
+  #settling = 0;
   #claiming = false;
   #pulling = false;
   #stopping = false;
@@ -84,7 +89,9 @@ export class Deliverer implements LocalDelivery {
   }
 
   async start(): Promise<void> {
-    this.#unsubscribe = await this.#ports.bus.subscribe("message.due", "deliverer", async (hints) => this.#hear(hints));
+    this.#unsubscribe = await this.#ports.bus.subscribe("message.due", "deliverer", async (hints) =>
+      this.#hear(hints),
+    );
   }
 
   /** Claims nothing more, waits for what runs, then hands the rest back with its claim (P13). */
@@ -98,7 +105,8 @@ export class Deliverer implements LocalDelivery {
   }
 
   reserve(tenant: TenantId, origin: number): boolean {
-    if (this.#stopping || !this.#slots.isFree(origin) || this.#buffer.hasWaiting(tenant, origin)) return false;
+    if (this.#stopping || this.#settling >= settlingMax) return false;
+    if (!this.#slots.isFree(origin) || this.#buffer.hasWaiting(tenant, origin)) return false;
     this.#slots.take(origin);
     return true;
   }
@@ -129,7 +137,7 @@ export class Deliverer implements LocalDelivery {
 
   /** Claims for the slots that are free, one batch at a time. */
   #pump(): void {
-    if (this.#claiming || this.#stopping) return;
+    if (this.#claiming || this.#stopping || this.#settling >= settlingMax) return;
     const taken: Hint[] = [];
     // An origin is asked for a slot only while the process has one: it would wait for one of its own to be freed, and it may have none.
     while (taken.length < claimBatchMax && this.#slots.anyFree) {
@@ -171,7 +179,10 @@ export class Deliverer implements LocalDelivery {
       for (const { tenant, blocked } of this.#buffer.drained()) {
         const hints = await this.#ports.messages.pull(tenant, pullMax, blocked);
         const fresh = hints.filter((hint) => !this.#running.has(hint.id));
-        this.#buffer.pulled(tenant, fresh, { except: blocked.length, more: hints.length >= pullMax && fresh.length > 0 });
+        this.#buffer.pulled(tenant, fresh, {
+          except: blocked.length,
+          more: hints.length >= pullMax && fresh.length > 0,
+        });
         found += fresh.length;
       }
     } catch (error) {
@@ -205,7 +216,8 @@ export class Deliverer implements LocalDelivery {
     try {
       if (message.flowLane !== undefined) {
         const gone = await this.#ports.tokens.renew(message.flowLane, [message.id]);
-        if (gone.length > 0) return await this.#write(attempt, giveBack(attempt.record, this.#ports.clock.now()));
+        if (gone.length > 0)
+          return await this.#write(attempt, giveBack(attempt.record, this.#ports.clock.now()));
       }
     } catch (error) {
       this.#ports.log.warn("slot.unproven", { id: message.id, error });
@@ -218,7 +230,11 @@ export class Deliverer implements LocalDelivery {
   #call(attempt: Attempt, done: (outcome: Outcome) => void): void {
     const request = this.#options.compose(attempt.record, this.#ports.clock.now());
     if (!request) {
-      done({ kind: "infrastructure", code: "internal", text: "the tenant of this message is not known here" });
+      done({
+        kind: "infrastructure",
+        code: "internal",
+        text: "the tenant of this message is not known here",
+      });
       return;
     }
     if (attempt.lost) {
@@ -235,6 +251,7 @@ export class Deliverer implements LocalDelivery {
     const { record } = attempt;
     const { message } = record;
     if (attempt.lost) {
+      this.#giveSlotBack(attempt);
       this.#end(attempt);
       return Promise.resolve();
     }
@@ -246,19 +263,30 @@ export class Deliverer implements LocalDelivery {
           : this.#ports.retryDelays.delayMs(message.policy.retryDelay, record.retried),
     };
     const { startedAt } = attempt;
-    const settlement = settleAttempt(record, { startedAt, endedAt: this.#ports.clock.now(), outcome }, inputs);
+    const settlement = settleAttempt(
+      record,
+      { startedAt, endedAt: this.#ports.clock.now(), outcome },
+      inputs,
+    );
     this.#report(attempt, outcome, settlement);
     return this.#write(attempt, settlement);
   }
 
   async #write(attempt: Attempt, settlement: Settlement): Promise<void> {
+    this.#settling += 1;
+    this.#giveSlotBack(attempt);
     const settled = await this.#writeUntilTaken(attempt, settlement);
+    this.#settling -= 1;
     this.#end(attempt);
     if (settled?.kind === "ok") await this.#tell(attempt, settlement, settled);
   }
 
   async #writeUntilTaken(attempt: Attempt, settlement: Settlement): Promise<Settled | undefined> {
-    for (let waitMs = settleRetryMsMin; !attempt.lost; waitMs = Math.min(waitMs * 2, settleRetryMsMax)) {
+    for (
+      let waitMs = settleRetryMsMin;
+      !attempt.lost;
+      waitMs = Math.min(waitMs * 2, settleRetryMsMax)
+    ) {
       try {
         const [settled] = await this.#ports.messages.settle([settlement]);
         return settled;
@@ -270,15 +298,22 @@ export class Deliverer implements LocalDelivery {
     return undefined;
   }
 
-  async #tell(attempt: Attempt, settlement: Settlement, { left }: Extract<Settled, { kind: "ok" }>): Promise<void> {
+  async #tell(
+    attempt: Attempt,
+    settlement: Settlement,
+    { left }: Extract<Settled, { kind: "ok" }>,
+  ): Promise<void> {
     const { message, next } = settlement;
     try {
-      if (message.flowLane !== undefined) await this.#ports.tokens.release(message.flowLane, [message.id]);
+      if (message.flowLane !== undefined)
+        await this.#ports.tokens.release(message.flowLane, [message.id]);
       if (next.kind === "held") {
         await this.#ports.bus.publish("scheduler.wake", [{ shard: message.shard, at: next.dueAt }]);
       }
       if (message.flowLane !== undefined) {
-        await this.#ports.bus.publish("scheduler.wake", [wakeLane(message.flowLane, this.#ports.clock.now())]);
+        await this.#ports.bus.publish("scheduler.wake", [
+          wakeLane(message.flowLane, this.#ports.clock.now()),
+        ]);
       }
       if (left.length > 0) {
         const fact = settlement.append.find((item) => item.kind === "fact");
@@ -293,7 +328,11 @@ export class Deliverer implements LocalDelivery {
   #report({ record, startedAt }: Attempt, outcome: Outcome, settlement: Settlement): void {
     const { log, clock } = this.#ports;
     if (outcome.kind === "infrastructure") {
-      log.warn("attempt.deferred", { id: record.message.id, code: outcome.code, reason: outcome.text });
+      log.warn("attempt.deferred", {
+        id: record.message.id,
+        code: outcome.code,
+        reason: outcome.text,
+      });
     }
     if (!log.debugs) return;
     log.debug("attempt.ended", {
@@ -311,10 +350,14 @@ export class Deliverer implements LocalDelivery {
   #end(attempt: Attempt): void {
     const { id } = attempt.record.message;
     if (this.#running.get(id) === attempt) this.#running.delete(id);
-    if (attempt.long) this.#slots.freeLong();
-    else this.#freeSlot(attempt.origin);
     if (this.#running.size === 0) this.#onIdle?.();
     this.#pump();
+  }
+
+  #giveSlotBack(attempt: Attempt): void {
+    if (attempt.slot === "long") this.#slots.freeLong();
+    if (attempt.slot === "short") this.#freeSlot(attempt.origin);
+    attempt.slot = "none";
   }
 
   #freeSlot(origin: number): void {
@@ -343,8 +386,12 @@ export class Deliverer implements LocalDelivery {
         continue;
       }
       if (needsRenewal(attempt, now)) toRenew.push(attempt);
-      if (!attempt.long && isLong(attempt, now) && this.#slots.lengthen(attempt.origin)) {
-        attempt.long = true;
+      if (
+        attempt.slot === "short" &&
+        isLong(attempt, now) &&
+        this.#slots.lengthen(attempt.origin)
+      ) {
+        attempt.slot = "long";
         this.#buffer.unblock(attempt.origin);
       }
     }

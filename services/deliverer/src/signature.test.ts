@@ -4,14 +4,24 @@ import { bodyHash, Signer } from "./signature.ts";
 
 describe("the signature", () => {
   it("is a JWT that HMAC-SHA256 over the key's literal text verifies, and no other key does", () => {
-    const token = new Signer().sign({ iss: "Posthaste", sub: "https://example.com" }, "sig_current");
+    const token = new Signer().sign(
+      { iss: "Posthaste", sub: "https://example.com" },
+      "sig_current",
+    );
     const [header = "", claims = "", mac] = token.split(".");
 
-    const macOf = (key: string): string => createHmac("sha256", key).update(`${header}.${claims}`).digest("base64url");
+    const macOf = (key: string): string =>
+      createHmac("sha256", key).update(`${header}.${claims}`).digest("base64url");
     expect(mac).toBe(macOf("sig_current"));
     expect(mac).not.toBe(macOf("sig_next"));
-    expect(JSON.parse(Buffer.from(header, "base64url").toString())).toEqual({ alg: "HS256", typ: "JWT" });
-    expect(JSON.parse(Buffer.from(claims, "base64url").toString())).toEqual({ iss: "Posthaste", sub: "https://example.com" });
+    expect(JSON.parse(Buffer.from(header, "base64url").toString())).toEqual({
+      alg: "HS256",
+      typ: "JWT",
+    });
+    expect(JSON.parse(Buffer.from(claims, "base64url").toString())).toEqual({
+      iss: "Posthaste",
+      sub: "https://example.com",
+    });
   });
 
   it("hashes the raw bytes of a body, the empty one too", () => {

@@ -31,4 +31,7 @@ export class BacklogQuota {
   }
 }
 
-const tooMany = fault("too_many_requests", "quota maxBacklog exceeded: too many messages are not yet delivered");
+const tooMany = fault(
+  "too_many_requests",
+  "quota maxBacklog exceeded: too many messages are not yet delivered",
+);

@@ -1,7 +1,13 @@
 /** The gateway: accepts. Publish is taken by hand; everything else goes through one router. Stateless but for caches. */
 import { type DestinationPolicy } from "@posthaste/domain";
 import { type AcceptPorts, type CancelPorts } from "@posthaste/engine";
-import { type DeadLetters, type Log, type MessageLog, type Random, type RetryDelays } from "@posthaste/ports";
+import {
+  type DeadLetters,
+  type Log,
+  type MessageLog,
+  type Random,
+  type RetryDelays,
+} from "@posthaste/ports";
 import {
   type AddressSet,
   type Admission,
@@ -56,11 +62,17 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Edg
     admission,
     trustedProxies,
     bodyBudget: createBodyBudget(),
-    authenticate: (authorization, queryToken, address) => authenticator.authenticate(authorization, queryToken, address),
+    authenticate: (authorization, queryToken, address) =>
+      authenticator.authenticate(authorization, queryToken, address),
     checkDestination: destinationCheck(policy),
   };
   const paging = createPaging(cursors);
-  const publish = createPublish({ door, accept: ports, retryDelays: ports.retryDelays, backlog: new BacklogQuota(ports) });
+  const publish = createPublish({
+    door,
+    accept: ports,
+    retryDelays: ports.retryDelays,
+    backlog: new BacklogQuota(ports),
+  });
   const routed = createExpressApp(
     [
       ...messageRoutes(door, ports),

@@ -11,7 +11,9 @@ export function logPage(
   query: Query,
   page: PageRequest,
 ): Promise<Page<LogEntry>> {
-  return query.byMessage ? pageOfMessages(log, tenant, query, page) : log.list(tenant, query.filter, page);
+  return query.byMessage
+    ? pageOfMessages(log, tenant, query, page)
+    : log.list(tenant, query.filter, page);
 }
 
 /** Events looked at for one page, and shown of one page's messages. */
@@ -39,9 +41,12 @@ async function pageOfMessages(
     { limit: eventsMax, order: page.order },
   );
   const first = new Map<MessageId, LogEntry>();
-  for (const entry of whole.items) if (!first.has(entry.message.id)) first.set(entry.message.id, entry);
+  for (const entry of whole.items)
+    if (!first.has(entry.message.id)) first.set(entry.message.id, entry);
   const begins = (entry: LogEntry): boolean =>
-    cut.items.some(({ event, message }) => message.id === entry.message.id && sameEvent(event, entry.event));
+    cut.items.some(
+      ({ event, message }) => message.id === entry.message.id && sameEvent(event, entry.event),
+    );
   const here = new Set([...first.values()].filter(begins).map(({ message }) => message.id));
   const items = whole.items.filter(({ message }) => here.has(message.id));
   return cut.next === undefined ? { items } : { items, next: cut.next };

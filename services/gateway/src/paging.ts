@@ -3,7 +3,11 @@ import { type Fault, isFault, type PageRequest, type TenantId } from "@posthaste
 import { type PageQuery } from "@posthaste/contract";
 import { type Cursors } from "@posthaste/runtime";
 
-export type ListScope = { readonly tenant: TenantId; readonly list: string; readonly filter: object };
+export type ListScope = {
+  readonly tenant: TenantId;
+  readonly list: string;
+  readonly filter: object;
+};
 
 export type Paging = {
   open(scope: ListScope, page: PageQuery): PageRequest | Fault;
@@ -18,8 +22,12 @@ export function createPaging(cursors: Cursors): Paging {
       const after = cursors.open(cursorScope(scope), cursor);
       return isFault(after) ? after : { limit, order, after };
     },
-    seal: (scope, position) => (position === undefined ? undefined : cursors.seal(cursorScope(scope), position)),
+    seal: (scope, position) =>
+      position === undefined ? undefined : cursors.seal(cursorScope(scope), position),
   };
 }
 
-const cursorScope = ({ tenant, list, filter }: ListScope) => ({ tenant, filter: `${list}:${JSON.stringify(filter)}` });
+const cursorScope = ({ tenant, list, filter }: ListScope) => ({
+  tenant,
+  filter: `${list}:${JSON.stringify(filter)}`,
+});

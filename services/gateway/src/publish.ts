@@ -25,17 +25,23 @@ const route = "/v2/publish";
 
 /** Decided on the raw target: a router would normalise what belongs to the destination. */
 export function isPublish(target: string): boolean {
-  if (!target.startsWith(route) && target.slice(0, route.length).toLowerCase() !== route) return false;
+  if (!target.startsWith(route) && target.slice(0, route.length).toLowerCase() !== route)
+    return false;
   const next = target.charAt(route.length);
   return next === "/" || next === "" || next === "?";
 }
 
-export function createPublish(parts: PublishParts): (req: IncomingMessage, res: Response) => Promise<void> {
+export function createPublish(
+  parts: PublishParts,
+): (req: IncomingMessage, res: Response) => Promise<void> {
   const { answers } = parts.door;
   const take = createTake(parts);
   return async (req, res) => {
     if (req.method !== "POST") {
-      answers.fault(res, fault("method_not_allowed", `${req.method} is not allowed here`), ["Allow", "POST"]);
+      answers.fault(res, fault("method_not_allowed", `${req.method} is not allowed here`), [
+        "Allow",
+        "POST",
+      ]);
       return;
     }
     const result = await take(req, res);
@@ -60,7 +66,10 @@ function createTake({ door, accept, retryDelays, backlog }: PublishParts) {
     const { tenant } = caller;
     const refused = mayWrite(caller) ?? backlog.refuse(tenant);
     if (refused) return refused;
-    const body = await readBody(res, { bytesMax: tenant.plan.bodyBytesMax, budget: door.bodyBudget });
+    const body = await readBody(res, {
+      bytesMax: tenant.plan.bodyBytesMax,
+      budget: door.bodyBudget,
+    });
     if (isFault(body)) return body;
     const command = parsePublish({
       rawHeaders: req.rawHeaders,

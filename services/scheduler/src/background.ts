@@ -1,48 +1,50 @@
 /** Work that the scheduler starts and does not wait for: bounded, one at a time per lane and per name. */
 import { type LaneId } from "@posthaste/domain";
-import { type Background, grant, type GrantPorts } from "@posthaste/engine";
+import { type Background } from "@posthaste/engine";
 import { type Log } from "@posthaste/ports";
 
-export class BackgroundWork implements Background {
-  readonly #ports: GrantPorts & { readonly log: Log };
-  /** True: asked for again while it runs. */
-  readonly #granting = new Map<LaneId, boolean>();
-  readonly #running = new Map<string, Promise<void>>();
+export type BackgroundParts = {
+  readonly log: Log;
+  readonly grant: (lane: LaneId) => Promise<void>;
+};
 
-  constructor(ports: GrantPorts & { readonly log: Log }) {
-    this.#ports = ports;
+export class BackgroundWork implements Background {
+  readonly #parts: BackgroundParts;
+  readonly #running = new Map<string, Promise<void>>();
+  /** What was asked for again while it runs. */
+  readonly #again = new Set<string>();
+
+  constructor(parts: BackgroundParts) {
+    this.#parts = parts;
   }
 
   grant(lane: LaneId): void {
-    if (this.#granting.has(lane)) {
-      this.#granting.set(lane, true);
-      return;
-    }
-    this.#granting.set(lane, false);
-    this.run(`grant ${lane}`, () => this.#grantWhileAsked(lane));
+    const name = `grant ${lane}`;
+    if (this.#running.has(name)) this.#again.add(name);
+    else this.run(name, () => this.#parts.grant(lane));
   }
 
   /** A name that runs already is not started again: what it missed, the alarm brings back. */
   run(name: string, task: () => Promise<void>): void {
-    if (this.#running.has(name)) return;
-    const running = task()
-      .catch((error: unknown) => this.#ports.log.warn("background.failed", { task: name, error }))
-      .finally(() => this.#running.delete(name));
-    this.#running.set(name, running);
+    if (!this.#running.has(name)) this.#running.set(name, this.#carryOut(name, task));
   }
 
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running.values());
   }
 
-  async #grantWhileAsked(lane: LaneId): Promise<void> {
+  async #carryOut(name: string, task: () => Promise<void>): Promise<void> {
     try {
       do {
-        this.#granting.set(lane, false);
-        await grant(this.#ports, lane);
-      } while (this.#granting.get(lane) === true);
+        this.#again.delete(name);
+        await task();
+      } while (this.#again.has(name));
+    } catch (error) {
+      this.#parts.log.warn("background.failed", { task: name, error });
     } finally {
-      this.#granting.delete(lane);
+      // In the same turn as the last look at `#again`: who asks from now on starts anew, and nobody is forgotten.
+      this.#running.delete(name);
+      this.#again.delete(name);
     }
   }
 }

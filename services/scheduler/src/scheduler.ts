@@ -5,7 +5,7 @@
  * do no harm: all their writes are conditional (decisions.md 12).
  */
 import { limits } from "@posthaste/domain";
-import { ringOnce, type RingPorts } from "@posthaste/engine";
+import { grant, ringOnce, type RingPorts } from "@posthaste/engine";
 import { type Groups, type WakeEvent } from "@posthaste/ports";
 import { BackgroundWork } from "./background.ts";
 
@@ -29,11 +29,15 @@ export class Scheduler {
   constructor(ports: SchedulerPorts, shards: readonly number[]) {
     this.#ports = ports;
     this.#shards = shards;
-    this.#background = new BackgroundWork(ports);
+    this.#background = new BackgroundWork({ log: ports.log, grant: (lane) => grant(ports, lane) });
   }
 
   async start(): Promise<void> {
-    this.#unsubscribe = await this.#ports.bus.subscribe("scheduler.wake", "scheduler", async (events) => this.#hear(events));
+    this.#unsubscribe = await this.#ports.bus.subscribe(
+      "scheduler.wake",
+      "scheduler",
+      async (events) => this.#hear(events),
+    );
     this.#arm(this.#ports.clock.now());
     this.#armSweep();
   }
@@ -82,7 +86,8 @@ export class Scheduler {
     const { clock, messages, log } = this.#ports;
     try {
       const rung = await ringOnce(this.#ports, this.#background, this.#shards, limits.ringBatchMax);
-      const next = rung >= limits.ringBatchMax ? clock.now() : await messages.nextAlarm(this.#shards);
+      const next =
+        rung >= limits.ringBatchMax ? clock.now() : await messages.nextAlarm(this.#shards);
       this.#arm(Math.min(next ?? Infinity, clock.now() + lookAgainMsMax));
     } catch (error) {
       log.warn("ring.failed", { error });
@@ -102,7 +107,11 @@ export class Scheduler {
     const before = this.#ports.clock.now() - limits.finishedKeepMs;
     let removed: number;
     do {
-      removed = await this.#ports.messages.removeFinished(this.#shards, before, limits.sweepBatchMax);
+      removed = await this.#ports.messages.removeFinished(
+        this.#shards,
+        before,
+        limits.sweepBatchMax,
+      );
     } while (removed >= limits.sweepBatchMax && !this.#stopped);
     await this.#ports.groups.sweep(limits.sweepBatchMax);
   }

@@ -3,18 +3,13 @@ import { hash } from "node:crypto";
 import { destinationPolicy, isFault } from "@posthaste/domain";
 import { type Embedded, openEmbedded } from "@posthaste/embedded";
 import { seedAccounts, type Seeded } from "@posthaste/management";
-import { configSchemas, createLog, loadConfig, runServices, type Service, systemClock, systemRandom } from "@posthaste/runtime";
+import { configSchemas, createLog, readConfig, runServices, type Service, systemClock, systemRandom } from "@posthaste/runtime";
 import { createSender } from "@posthaste/sender";
 import { createCatcher } from "./catcher.ts";
 import { greeting } from "./greeting.ts";
 import { createStandalone } from "./standalone.ts";
 
-const loaded = loadConfig(configSchemas.standalone, { env: process.env });
-if (loaded.kind === "refused") {
-  process.stderr.write(`${loaded.message}\n`);
-  process.exit(1);
-}
-const { config } = loaded;
+const config = readConfig(configSchemas.standalone);
 const isDev = config.profile === "dev";
 const clock = systemClock();
 const random = systemRandom();
@@ -24,7 +19,7 @@ const drainMs = config.drainSeconds * 1_000;
 const policy = destinationPolicy({
   allowLoopback: isDev,
   anyPort: isDev,
-  allowPrivateCidrs: config.allowPrivateCidrs ?? [],
+  allowPrivateCidrs: config.allowPrivateCidrs,
   ownOrigins: [`${config.host.includes(":") ? `[${config.host}]` : config.host}:${config.port}`],
 });
 if (isFault(policy)) throw new Error(policy.text);
@@ -43,13 +38,13 @@ const cursorSecret = await store.accounts.secret("cursors", () => random.text(43
 
 const sha256 = (value: string | Uint8Array): string => hash("sha256", value, "hex");
 
-const { services, gateway } = createStandalone(
+const { services, gateway, readiness } = createStandalone(
   { ...store, messageLog: store.log, sender, clock, random, log, sha256 },
   {
     host: config.host,
     port: config.port,
     policy,
-    trustedProxies: config.trustedProxies ?? [],
+    trustedProxies: config.trustedProxies,
     anyOrigin: isDev,
     attemptsMax: config.maxInFlight,
     attemptsPerOriginMax: config.maxPerOrigin,
@@ -70,7 +65,7 @@ const adapters: Service = {
 const catcherPort = config.port === 0 ? 0 : config.port + 1;
 const catcher = config.catcher ? [createCatcher({ host: config.host, port: catcherPort, clock })] : [];
 
-await runServices([adapters, ...catcher, ...services], { log, clock, drainMs });
+await runServices([adapters, ...catcher, ...services], { log, clock, drainMs, readiness });
 if (seeded.warning !== undefined) log.warn("accounts.differ", { reason: seeded.warning });
 process.stdout.write(greeting({ config, port: gateway.port, token: seeded.token }));
 

@@ -29,6 +29,7 @@ import {
   createCursors,
   createReadiness,
   type Edge,
+  type Readiness,
   type Service,
 } from "@posthaste/runtime";
 import { Scheduler } from "@posthaste/scheduler";
@@ -64,7 +65,11 @@ export type StandaloneOptions = {
   readonly storeWaitMs: () => number;
 };
 
-export type Standalone = { readonly services: readonly Service[]; readonly gateway: Edge };
+export type Standalone = {
+  readonly services: readonly Service[];
+  readonly gateway: Edge;
+  readonly readiness: Readiness;
+};
 
 const ownerLength = 12;
 const allShards = Array.from({ length: shardCount }, (_, shard) => shard);
@@ -73,6 +78,8 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
   const { accounts, clock, log, random } = ports;
   const { attemptsMax, attemptsPerOriginMax, drainMs } = options;
   const delays = retryDelays();
+  const readiness = createReadiness();
+  const admission = createAdmission({ clock, random, storeWaitMs: options.storeWaitMs });
   const tenants = new Tenants({ accounts, clock, log });
   const authenticator = createAuthenticator({ accounts, clock, log });
   const deliverer = new Deliverer(
@@ -91,15 +98,17 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
       authenticator,
       trustedProxies: addressSet(options.trustedProxies),
       answers: createAnswers({ log, random, clock }),
-      admission: createAdmission({ clock, random, storeWaitMs: options.storeWaitMs }),
+      admission,
       cursors: createCursors({ secret: options.cursorSecret, clock }),
-      readiness: createReadiness(),
+      readiness,
     },
   );
   return {
     gateway,
+    readiness,
     // Started in this order and stopped in reverse: what takes work in goes first, what carries it out goes last.
     services: [
+      { name: "admission", start: async () => undefined, stop: async () => admission.close() },
       tenants,
       authenticator,
       new WorkflowLog(ports, { storeWritesLog: true }),

@@ -5,7 +5,13 @@
  * A store that writes the log within its own settle (the embedded one) leaves only the removal to do.
  */
 import { defaultPlan } from "@posthaste/domain";
-import { type Clock, type DeadLetters, type EventBus, type Log, type MessageLog } from "@posthaste/ports";
+import {
+  type Clock,
+  type DeadLetters,
+  type EventBus,
+  type Log,
+  type MessageLog,
+} from "@posthaste/ports";
 
 export type WorkflowLogPorts = {
   readonly messageLog: MessageLog;
@@ -58,7 +64,9 @@ export class WorkflowLog {
         messageLog.append(events.map(({ message }) => ({ message: { ...message, body: noBody } }))),
       ),
       await bus.subscribe("message.settled", "workflow-log", (events) =>
-        messageLog.append(events.map(({ message, fact }) => ({ message: { ...message, body: noBody }, fact }))),
+        messageLog.append(
+          events.map(({ message, fact }) => ({ message: { ...message, body: noBody }, fact })),
+        ),
       ),
     ];
   }
@@ -73,8 +81,14 @@ export class WorkflowLog {
   async #sweep(): Promise<void> {
     const { clock, log, messageLog, deadLetters } = this.#ports;
     try {
-      await untilDone(() => messageLog.sweep(clock.now() - defaultPlan.logMs, sweepMax), () => this.#stopped);
-      await untilDone(() => deadLetters.sweep(clock.now() - defaultPlan.deadLetterMs, sweepMax), () => this.#stopped);
+      await untilDone(
+        () => messageLog.sweep(clock.now() - defaultPlan.logMs, sweepMax),
+        () => this.#stopped,
+      );
+      await untilDone(
+        () => deadLetters.sweep(clock.now() - defaultPlan.deadLetterMs, sweepMax),
+        () => this.#stopped,
+      );
     } catch (error) {
       log.warn("retention.failed", { error });
     }

@@ -13,7 +13,8 @@ export type SqliteFailure =
 
 /** Undefined: the error is not SQLite's. */
 export function sqliteCode(error: unknown): SqliteFailure | undefined {
-  if (!Error.isError(error) || !("errcode" in error) || typeof error.errcode !== "number") return undefined;
+  if (!Error.isError(error) || !("errcode" in error) || typeof error.errcode !== "number")
+    return undefined;
   switch (error.errcode & primaryCodeMask) {
     case 5:
     case 6:

@@ -9,7 +9,8 @@ export function migrate(db: DatabaseSync, migrations: readonly string[]): void {
   const version = pragma(db, "user_version");
   const owner = pragma(db, "application_id");
   const tables = integer(db.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.["n"]);
-  if (owner !== applicationId && tables > 0) throw new Error("the database was not made by Posthaste");
+  if (owner !== applicationId && tables > 0)
+    throw new Error("the database was not made by Posthaste");
   if (version > migrations.length) {
     throw new Error(
       `the database has schema version ${version}, this program knows ${migrations.length}: it was written by a newer Posthaste`,
@@ -19,7 +20,9 @@ export function migrate(db: DatabaseSync, migrations: readonly string[]): void {
   db.exec("BEGIN IMMEDIATE");
   try {
     for (const step of migrations.slice(version)) db.exec(step);
-    db.exec(`PRAGMA user_version = ${migrations.length}; PRAGMA application_id = ${applicationId}; COMMIT`);
+    db.exec(
+      `PRAGMA user_version = ${migrations.length}; PRAGMA application_id = ${applicationId}; COMMIT`,
+    );
   } catch (error) {
     if (db.isTransaction) db.exec("ROLLBACK");
     throw error;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { accept, limits, type Message } from "@posthaste/domain";
 import { aMessage, anOwner, recordingLog } from "@posthaste/testing";
-import { allShards, newDirectory, openIn } from "../testing/opened.ts";
+import { allShards, newDirectory, openIn } from "../opened.fixture.ts";
 import { lockDirectory } from "./lock.ts";
 import { migrate } from "./migrate.ts";
 import { openDatabase, refuseOldSqlite } from "./open.ts";
@@ -18,7 +18,9 @@ describe("the lock of a data directory", () => {
     const dataDir = newDirectory();
     const first = openIn(dataDir);
 
-    expect(() => openIn(dataDir)).toThrow(`the data directory ${dataDir} is in use by another process`);
+    expect(() => openIn(dataDir)).toThrow(
+      `the data directory ${dataDir} is in use by another process`,
+    );
     await first.close();
 
     expect(() => openIn(dataDir)).not.toThrow();
@@ -68,14 +70,18 @@ describe("a file that cannot be served", () => {
     const dataDir = newDirectory();
     writeFileSync(fileIn(dataDir), "my notes, which are longer than a hundred bytes ".repeat(200));
 
-    expect(() => openDatabase(dataDir)).toThrow("is damaged and was not opened; restore it from a backup");
+    expect(() => openDatabase(dataDir)).toThrow(
+      "is damaged and was not opened; restore it from a backup",
+    );
     expect(readFileSync(fileIn(dataDir), "utf8")).toContain("my notes");
   });
 
   it("is refused when a page of it is damaged, and the lock is let go", async () => {
     const dataDir = newDirectory();
     const store = openIn(dataDir);
-    const records = Array.from({ length: 200 }, () => ({ record: accept(aMessage(), store.clock.now()) }));
+    const records = Array.from({ length: 200 }, () => ({
+      record: accept(aMessage(), store.clock.now()),
+    }));
     await store.messages.insert(records);
     await store.close();
     damage(dataDir, "messages");
@@ -109,7 +115,9 @@ describe("a file that cannot be served", () => {
 describe("what is read back damaged", () => {
   const closedWith = async (hurt: Message, sound: Message) => {
     const store = openIn(newDirectory());
-    await store.messages.insert([hurt, sound].map((message) => ({ record: accept(message, store.clock.now()) })));
+    await store.messages.insert(
+      [hurt, sound].map((message) => ({ record: accept(message, store.clock.now()) })),
+    );
     await store.close();
     return store;
   };
@@ -118,7 +126,10 @@ describe("what is read back damaged", () => {
     ["the body", "pay 100 to Alice"],
     ["the configuration", "https://alice.example/hook"],
   ])("is not delivered, and stops nobody else: a flipped bit in %s", async (_, words) => {
-    const hurt = aMessage({ body: Buffer.from("pay 100 to Alice"), url: "https://alice.example/hook" });
+    const hurt = aMessage({
+      body: Buffer.from("pay 100 to Alice"),
+      url: "https://alice.example/hook",
+    });
     const sound = aMessage();
     const { dataDir, clock } = await closedWith(hurt, sound);
     flipBit(dataDir, words);
@@ -160,7 +171,12 @@ describe("migrations", () => {
 
     migrate(db, [first, second]);
 
-    expect(db.prepare("SELECT text, read FROM notes").all().map((row) => ({ ...row }))).toEqual([{ text: "kept", read: 0 }]);
+    expect(
+      db
+        .prepare("SELECT text, read FROM notes")
+        .all()
+        .map((row) => ({ ...row })),
+    ).toEqual([{ text: "kept", read: 0 }]);
     expect(versionOf(db)).toBe(2);
     db.close();
   });
@@ -169,7 +185,9 @@ describe("migrations", () => {
     const db = open();
     migrate(db, [first]);
 
-    expect(() => migrate(db, [first, `${second}; INSERT INTO nowhere VALUES (1)`])).toThrow("nowhere");
+    expect(() => migrate(db, [first, `${second}; INSERT INTO nowhere VALUES (1)`])).toThrow(
+      "nowhere",
+    );
 
     expect(versionOf(db)).toBe(1);
     expect(db.prepare("SELECT * FROM notes").columns()).toHaveLength(1);
@@ -189,7 +207,9 @@ describe("migrations", () => {
 /** Overwrites the root page of a table with noise. */
 function damage(dataDir: string, table: string): void {
   const db = new DatabaseSync(fileIn(dataDir));
-  const root = Number(db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").get(table)?.["rootpage"]);
+  const root = Number(
+    db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").get(table)?.["rootpage"],
+  );
   const pageBytes = Number(db.prepare("PRAGMA page_size").get()?.["page_size"]);
   db.close();
   const file = openSync(fileIn(dataDir), "r+");

@@ -7,14 +7,15 @@ import { sqliteCode } from "./failures.ts";
 import { lockDirectory } from "./lock.ts";
 import { migrate } from "./migrate.ts";
 import { migrations } from "./schema.ts";
+import { openWalSync, type Sync } from "./sync.ts";
 
 export type Database = {
   /** The only connection that writes. */
   readonly db: DatabaseSync;
   /** For lists: a snapshot and a page cache of its own. The same connection when there is no file. */
   readonly reader: DatabaseSync;
-  /** Everything that was made before is gone when the process is. */
-  readonly inMemory: boolean;
+  /** Absent when everything is gone with the process. */
+  readonly sync?: Sync;
   /** The file was found damaged at work: the next open checks all of it, however large. */
   suspect(): void;
   close(): void;
@@ -35,7 +36,7 @@ export function openDatabase(dataDir: string): Database {
 function openInMemory(): Database {
   const db = new DatabaseSync(":memory:");
   migrate(db, migrations);
-  return { db, reader: db, inMemory: true, suspect: () => undefined, close: () => db.close() };
+  return { db, reader: db, suspect: () => undefined, close: () => db.close() };
 }
 
 function openFile(dataDir: string, unlock: () => void): Database {
@@ -48,13 +49,15 @@ function openFile(dataDir: string, unlock: () => void): Database {
     rmSync(suspicion, { force: true });
     migrate(db, migrations);
     const reader = new DatabaseSync(path, { readOnly: true });
+    const sync = openWalSync(path);
     const close = (): void => {
+      sync.close();
       reader.close();
       db.close();
       unlock();
     };
     const suspect = (): void => writeFileSync(suspicion, "checked as a whole at the next start\n");
-    return { db, reader, inMemory: false, suspect, close };
+    return { db, reader, sync, suspect, close };
   } catch (cause) {
     db.close();
     if (sqliteCode(cause) !== "damaged") throw cause;
@@ -65,12 +68,12 @@ function openFile(dataDir: string, unlock: () => void): Database {
 /** Somebody may look into the file with another program; we stand still for no longer than this. */
 const busyMsMax = 1_000;
 
-/** FULL: a commit is on the disk when it returns (I1). The write-ahead log is brought in by checkpoints of our own (checkpoints.ts). */
+/** NORMAL: each commit is synced by the writer before anybody is told (sync.ts, I1). The write-ahead log is brought in by checkpoints of our own (checkpoints.ts). */
 function configure(db: DatabaseSync): void {
   db.exec(`
     PRAGMA page_size = 8192;
     PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
+    PRAGMA synchronous = NORMAL;
     PRAGMA temp_store = MEMORY;
     PRAGMA cache_size = -65536;
     PRAGMA wal_autocheckpoint = 0;
@@ -91,7 +94,8 @@ function refuseDamaged(db: DatabaseSync, path: string, bytesMax: number): void {
   if (verdict !== "ok") throw new Error(`${damaged(path)}: ${String(verdict)}`);
 }
 
-const damaged = (path: string): string => `the database ${path} is damaged and was not opened; restore it from a backup`;
+const damaged = (path: string): string =>
+  `the database ${path} is damaged and was not opened; restore it from a backup`;
 
 const checkedBytesMax = 64 * 1024 * 1024;
 
@@ -99,7 +103,10 @@ const checkedBytesMax = 64 * 1024 * 1024;
 const sqliteMin = "3.51.3";
 
 export function refuseOldSqlite(version: string): void {
-  if (isOlder(version, sqliteMin)) throw new Error(`SQLite ${version} is too old: ${sqliteMin} is needed, which comes with Node 24.15`);
+  if (isOlder(version, sqliteMin))
+    throw new Error(
+      `SQLite ${version} is too old: ${sqliteMin} is needed, which comes with Node 24.15`,
+    );
 }
 
 function isOlder(version: string, than: string): boolean {

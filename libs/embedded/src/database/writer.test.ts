@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
-import { newDirectory } from "../testing/opened.ts";
+import { newDirectory } from "../opened.fixture.ts";
 import { type Connection, Writer, type WriterOptions } from "./writer.ts";
 
 const open = (given: Partial<WriterOptions> = {}) => {
@@ -21,11 +21,21 @@ const put = (db: DatabaseSync, id: number) => (): number => {
   db.prepare("INSERT INTO notes (id, text) VALUES (?, 'a note')").run(id);
   return id;
 };
-const ids = (db: DatabaseSync) => db.prepare("SELECT id FROM notes ORDER BY id").all().map((row) => row["id"]);
+const ids = (db: DatabaseSync) =>
+  db
+    .prepare("SELECT id FROM notes ORDER BY id")
+    .all()
+    .map((row) => row["id"]);
 const outcomes = async (promises: readonly Promise<unknown>[]) =>
-  (await Promise.allSettled(promises)).map((settled) => (settled.status === "fulfilled" ? settled.value : codeOf(settled.reason)));
+  (await Promise.allSettled(promises)).map((settled) =>
+    settled.status === "fulfilled" ? settled.value : codeOf(settled.reason),
+  );
 const codeOf = (reason: unknown): unknown =>
-  Error.isError(reason) && "code" in reason ? reason.code : Error.isError(reason) ? reason.message : reason;
+  Error.isError(reason) && "code" in reason
+    ? reason.code
+    : Error.isError(reason)
+      ? reason.message
+      : reason;
 
 describe("group commit", () => {
   it("a hundred writes of one turn are one commit", async () => {
@@ -125,9 +135,15 @@ describe("a queue that is full", () => {
 describe("a disk that is full", () => {
   const fill = (given: Partial<WriterOptions> = {}) => {
     const db = new DatabaseSync(join(newDirectory(), "full.db"));
-    db.exec("PRAGMA journal_mode = WAL; CREATE TABLE blobs (bytes BLOB); PRAGMA max_page_count = 40");
+    db.exec(
+      "PRAGMA journal_mode = WAL; CREATE TABLE blobs (bytes BLOB); PRAGMA max_page_count = 40",
+    );
     const big = db.prepare("INSERT INTO blobs VALUES (zeroblob(?))");
-    return { db, writer: writerOn(db, given), put: (bytes: number) => () => Number(big.run(bytes).changes) };
+    return {
+      db,
+      writer: writerOn(db, given),
+      put: (bytes: number) => () => Number(big.run(bytes).changes),
+    };
   };
 
   it("refuses new work with disk_full, and work in hand goes on", async () => {
@@ -161,6 +177,15 @@ describe("a disk that is full", () => {
     expect(roomForNew).toBe(0);
     expect(inHand).toEqual([1]);
     expect(room).toBe(1);
+  });
+
+  it("refuses work in hand, too, when the room that was made is not enough, and reads go on", async () => {
+    let rooms = 1;
+    const { db, writer, put } = fill({ makeRoom: () => rooms-- > 0 });
+
+    const told = await outcomes([writer.write(put(1_000_000)), writer.read(() => db.isOpen)]);
+
+    expect(told).toEqual(["disk_full", true]);
   });
 
   it("keeps the store usable: what fits is written afterwards", async () => {
@@ -198,6 +223,20 @@ describe("a sync that failed", () => {
     expect(ids(db)).toEqual([]);
   });
 
+  it("is as final when it follows a write that was left out", async () => {
+    const { db, put } = open();
+    const fatal: Error[] = [];
+    const writer = writerOn(failingAtCommit(db, 1034, 1), { fatal: (error) => fatal.push(error) });
+    const bad = (): never => {
+      throw new Error("no");
+    };
+
+    const told = await outcomes([writer.write(bad), writer.write(put(1))]);
+
+    expect(told).toEqual(["unavailable", "unavailable"]);
+    expect(fatal).toHaveLength(1);
+  });
+
   it("at a checkpoint ends the store, too", async () => {
     const fatal: Error[] = [];
     const { writer, put } = open({
@@ -217,7 +256,9 @@ describe("a database that another program has locked", () => {
   it("refuses what cannot be written now, and goes on when the lock is gone", async () => {
     const path = join(newDirectory(), "locked.db");
     const db = new DatabaseSync(path);
-    db.exec("PRAGMA journal_mode = WAL; CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)");
+    db.exec(
+      "PRAGMA journal_mode = WAL; CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)",
+    );
     const other = new DatabaseSync(path);
     const writer = writerOn(db);
     other.exec("BEGIN IMMEDIATE");
@@ -235,7 +276,7 @@ describe("closing", () => {
     const { db, writer, put } = open();
 
     const asked = writer.write(put(1));
-    writer.close();
+    await writer.close();
 
     expect(await asked).toBe(1);
     expect(ids(db)).toEqual([1]);
@@ -251,8 +292,72 @@ function failingAtCommit(db: DatabaseSync, errcode: number, times: number): Conn
       return db.isTransaction;
     },
     exec: (sql) => {
-      if (sql === "COMMIT" && left-- > 0) throw Object.assign(new Error("as if the disk said so"), { errcode });
+      if (sql === "COMMIT" && left-- > 0)
+        throw Object.assign(new Error("as if the disk said so"), { errcode });
       db.exec(sql);
     },
   };
 }
+
+describe("the sync of a commit", () => {
+  const heldSync = () => {
+    const held: ((error: Error | null) => void)[] = [];
+    const sync = {
+      run: (done: (error: Error | null) => void) => void held.push(done),
+      runNow: () => undefined,
+      close: () => undefined,
+    };
+    return { held, sync };
+  };
+  const turns = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  it("comes before anybody is told, and before anything else is begun", async () => {
+    const { held, sync } = heldSync();
+    const { db, writer, put } = open({ sync });
+    const told: string[] = [];
+
+    void writer.write(put(1)).then(() => told.push("first"));
+    await turns(3);
+    void writer.write(put(2)).then(() => told.push("second"));
+    void writer.read(() => ids(db)).then((seen) => told.push(`read ${String(seen)}`));
+    await turns(3);
+    expect([told, ids(db)]).toEqual([[], [1]]);
+    held.shift()?.(null);
+    await turns(3);
+    expect([told, ids(db)]).toEqual([["first"], [1, 2]]);
+    held.shift()?.(null);
+    await turns(3);
+    expect(told).toEqual(["first", "second", "read 1,2"]);
+  });
+
+  it("that fails ends the store: nobody who waited for it is told, and nothing is taken any more", async () => {
+    const { held, sync } = heldSync();
+    const failures: Error[] = [];
+    const { writer, put } = open({ sync, fatal: (error) => void failures.push(error) });
+
+    const waiting = writer.write(put(1));
+    await turns(2);
+    const behind = writer.write(put(2));
+    held.shift()?.(new Error("EIO"));
+
+    expect(await outcomes([waiting, behind])).toEqual(["unavailable", "unavailable"]);
+    expect(await outcomes([writer.write(put(3))])).toEqual(["unavailable"]);
+    expect(failures).toHaveLength(1);
+  });
+
+  it("is waited for by close, which then carries out what is queued", async () => {
+    const { held, sync } = heldSync();
+    const { writer, put } = open({ sync });
+    const first = writer.write(put(1));
+    await turns(2);
+    const second = writer.write(put(2));
+
+    const closed = writer.close();
+    held.shift()?.(null);
+
+    await closed;
+    expect(await outcomes([first, second])).toEqual([1, 2]);
+  });
+});

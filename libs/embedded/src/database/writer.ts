@@ -2,7 +2,8 @@
  * Group commit: all that was asked for while the last commit ran goes into the next one, and one sync serves it all.
  *
  * Owns the queue and every transaction of the writing connection; everything that writes goes through `write`.
- * W1: a promise of `write` resolves only after the commit that holds its work (I1).
+ * W1: a promise of `write` resolves only after the sync of the commit that holds its work (I1). Until then no other work
+ *     is begun, so nothing is ever seen that is not on the disk.
  * W2: operations take effect in the order in which they were asked for; so do reads that must see them.
  * W3: an operation that throws takes nothing with it: the others of its batch are carried out without it.
  * W4: after a failed sync nothing is carried out any more: what is on the disk is then unknown.
@@ -10,6 +11,7 @@
 import { type DatabaseSync } from "node:sqlite";
 import { StoreError } from "@posthaste/ports";
 import { sqliteCode } from "./failures.ts";
+import { type Sync } from "./sync.ts";
 
 /** What the writer needs of the connection that writes. */
 export type Connection = Pick<DatabaseSync, "exec" | "isTransaction">;
@@ -17,6 +19,8 @@ export type Connection = Pick<DatabaseSync, "exec" | "isTransaction">;
 export type WriterOptions = {
   /** Runs a task after the present turn of the event loop: `setImmediate`, or a simulation's own. */
   readonly schedule: (task: () => void) => void;
+  /** Absent when a commit needs no sync: there is no disk. */
+  readonly sync?: Sync;
   /** The disk is full and work that must go on needs room: answers whether some was made. */
   readonly makeRoom: () => boolean;
   /** After each commit, when its callers have been told; a throw of SQLite's is a failure of the disk. */
@@ -33,6 +37,9 @@ const operationsPerCommitMax = 1_024;
 const queuedMax = 65_536;
 const queuedAcceptingMax = queuedMax / 2;
 
+/** Refusing new work, making room, refusing all: see `leaveOutForRoom`. */
+const waysToRoom = 3;
+
 type Operation = {
   readonly kind: WriteKind | "reading";
   /** Does the work; answers how to tell the caller. */
@@ -40,6 +47,8 @@ type Operation = {
   readonly reject: (error: unknown) => void;
 };
 type Done = (() => void) | { readonly failed: unknown };
+/** A batch that was carried out and is not yet told. */
+type Carried = { readonly batch: readonly Operation[]; readonly done: readonly Done[] };
 
 export class Writer {
   readonly #db: Connection;
@@ -49,6 +58,8 @@ export class Writer {
   #effects: (() => void)[] = [];
   #unusable: StoreError | undefined;
   #commits = 0;
+  /** Ends with the sync that is under way. */
+  #syncing: Promise<void> | undefined;
 
   constructor(db: Connection, options: WriterOptions) {
     this.#db = db;
@@ -76,8 +87,9 @@ export class Writer {
   }
 
   /** Carries out what is queued, and refuses what comes after. */
-  close(): void {
-    while (this.#queue.length > 0 && !this.#unusable) this.#flush();
+  async close(): Promise<void> {
+    await this.#syncing;
+    while (this.#queue.length > 0 && !this.#unusable) this.#finishNow();
     this.#refuse(new StoreError("unavailable", "the store is closed"));
   }
 
@@ -92,20 +104,64 @@ export class Writer {
         return () => resolve(value);
       };
       this.#queue.push({ kind, run, reject });
-      if (this.#scheduled) return;
-      this.#scheduled = true;
-      this.#options.schedule(() => this.#turn());
+      this.#goOn();
     });
+  }
+
+  #goOn(): void {
+    if (this.#scheduled || this.#syncing || this.#queue.length === 0) return;
+    this.#scheduled = true;
+    this.#options.schedule(() => this.#turn());
   }
 
   #turn(): void {
     this.#scheduled = false;
     const before = this.#commits;
-    this.#flush();
-    if (this.#commits > before) this.#afterCommit();
-    if (this.#queue.length === 0) return;
-    this.#scheduled = true;
-    this.#options.schedule(() => this.#turn());
+    const carried = this.#carryOut();
+    if (!carried) return this.#goOn();
+    if (this.#commits === before) {
+      tell(carried);
+      return this.#goOn();
+    }
+    this.#syncing = this.#synced(carried).then(() => {
+      this.#syncing = undefined;
+      this.#goOn();
+    });
+  }
+
+  #synced(carried: Carried): Promise<void> {
+    const { sync } = this.#options;
+    if (!sync) {
+      this.#settled(carried, null);
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => {
+      sync.run((error) => {
+        this.#settled(carried, error);
+        resolve();
+      });
+    });
+  }
+
+  #settled(carried: Carried, error: Error | null): void {
+    if (error) {
+      this.#breakDown(error, carried.batch);
+      return;
+    }
+    tell(carried);
+    this.#afterCommit();
+  }
+
+  #finishNow(): void {
+    const carried = this.#carryOut();
+    if (!carried) return;
+    try {
+      this.#options.sync?.runNow();
+    } catch (error) {
+      this.#breakDown(error, carried.batch);
+      return;
+    }
+    tell(carried);
   }
 
   #afterCommit(): void {
@@ -116,23 +172,17 @@ export class Writer {
     }
   }
 
-  #flush(): void {
-    if (this.#unusable || this.#queue.length === 0) return;
+  #carryOut(): Carried | undefined {
+    if (this.#unusable || this.#queue.length === 0) return undefined;
     const batch = this.#queue;
     this.#queue = batch.splice(operationsPerCommitMax);
-    let done: readonly Done[];
     try {
-      done = this.#together(batch) ?? this.#separately(batch);
+      return { batch, done: this.#together(batch) ?? this.#separately(batch) };
     } catch (error) {
-      if (sqliteCode(error) === "busy") rejectAll(batch, new StoreError("unavailable", "another program has locked the database", { cause: error }));
+      if (sqliteCode(error) === "busy") rejectAll(batch, lockedByOther(error));
       else this.#breakDown(error, batch);
-      return;
+      return undefined;
     }
-    batch.forEach(({ reject }, i) => {
-      const outcome = done[i];
-      if (typeof outcome === "function") outcome();
-      else reject(asStoreError(outcome?.failed));
-    });
   }
 
   /** The usual case: all in one transaction, or undefined when something threw and nothing has happened. */
@@ -153,26 +203,30 @@ export class Writer {
 
   /**
    * The same, each operation inside a savepoint, so that one which throws is left out alone. When the whole transaction
-   * is lost (a full disk does that), it begins again without the culprit; at most once per operation of the batch.
+   * is lost (a full disk does that), it begins again without the culprit: at most once per operation, and once for each
+   * way of finding room.
    */
   #separately(batch: readonly Operation[]): readonly Done[] {
     const failed = new Map<number, unknown>();
-    for (let round = 0; round <= batch.length; round++) {
+    for (let round = 0; round <= batch.length + waysToRoom; round++) {
       const done = this.#roundOfSavepoints(batch, failed);
       if (done) return done;
     }
     throw new Error("a batch of writes came to no end");
   }
 
-  #roundOfSavepoints(batch: readonly Operation[], failed: Map<number, unknown>): readonly Done[] | undefined {
+  #roundOfSavepoints(
+    batch: readonly Operation[],
+    failed: Map<number, unknown>,
+  ): readonly Done[] | undefined {
     const done: Done[] = [];
     try {
       this.#db.exec("BEGIN IMMEDIATE");
       for (const [i, operation] of batch.entries()) {
         done.push(failed.has(i) ? { failed: failed.get(i) } : this.#inSavepoint(operation));
         if (this.#db.isTransaction) continue;
-        this.#leaveOut(batch, failed, i, done[i]);
-        this.#effects = [];
+        failed.set(i, failedOf(done[i]));
+        this.#undo();
         return undefined;
       }
       this.#commit();
@@ -180,44 +234,41 @@ export class Writer {
     } catch (error) {
       this.#undo();
       if (sqliteCode(error) !== "full") throw error;
-      this.#leaveOutAll(batch, failed, error);
+      this.#leaveOutForRoom(batch, failed, error);
       return undefined;
     }
   }
 
+  /** Throws what concerns the whole batch: a full disk, and what `endsBatch`. */
   #inSavepoint(operation: Operation): Done {
     const effectsBefore = this.#effects.length;
-    for (let attempt = 0; ; attempt++) {
-      this.#db.exec("SAVEPOINT operation");
-      try {
-        const done = operation.run();
-        this.#db.exec("RELEASE operation");
-        return done;
-      } catch (failed) {
-        if (endsBatch(failed)) throw failed;
-        this.#effects.length = effectsBefore;
-        if (!this.#db.isTransaction) return { failed };
-        this.#db.exec("ROLLBACK TO operation; RELEASE operation");
-        const again = attempt === 0 && operation.kind === "ongoing" && sqliteCode(failed) === "full";
-        if (!again || !this.#options.makeRoom()) return { failed };
-      }
+    this.#db.exec("SAVEPOINT operation");
+    try {
+      const done = operation.run();
+      this.#db.exec("RELEASE operation");
+      return done;
+    } catch (failed) {
+      if (endsBatch(failed) || sqliteCode(failed) === "full") throw failed;
+      this.#effects.length = effectsBefore;
+      if (this.#db.isTransaction) this.#db.exec("ROLLBACK TO operation; RELEASE operation");
+      return { failed };
     }
   }
 
-  #leaveOut(batch: readonly Operation[], failed: Map<number, unknown>, i: number, done: Done | undefined): void {
-    const error = typeof done === "object" ? done.failed : undefined;
-    if (sqliteCode(error) === "full") this.#leaveOutAll(batch, failed, error);
-    else failed.set(i, error);
-  }
-
   /** No room: first whatever takes on new work is refused; then room is made; then all is refused. */
-  #leaveOutAll(batch: readonly Operation[], failed: Map<number, unknown>, error: unknown): void {
+  #leaveOutForRoom(
+    batch: readonly Operation[],
+    failed: Map<number, unknown>,
+    error: unknown,
+  ): void {
     const before = failed.size;
     batch.forEach(({ kind }, i) => {
       if (kind === "accepting") failed.set(i, error);
     });
     if (failed.size > before || this.#options.makeRoom()) return;
-    batch.forEach((_, i) => failed.set(i, error));
+    batch.forEach(({ kind }, i) => {
+      if (kind !== "reading") failed.set(i, error);
+    });
   }
 
   #commit(): void {
@@ -234,7 +285,9 @@ export class Writer {
   }
 
   #breakDown(cause: unknown, batch: readonly Operation[]): void {
-    const error = new StoreError("unavailable", "the store has failed and takes no more writes", { cause });
+    const error = new StoreError("unavailable", "the store has failed and takes no more writes", {
+      cause,
+    });
     rejectAll(batch, error);
     this.#refuse(error);
     this.#options.fatal(error);
@@ -253,9 +306,25 @@ function endsBatch(error: unknown): boolean {
   return code === "broken" || code === "damaged" || code === "busy";
 }
 
+function tell({ batch, done }: Carried): void {
+  batch.forEach(({ reject }, i) => {
+    const outcome = done[i];
+    if (typeof outcome === "function") outcome();
+    else reject(asStoreError(failedOf(outcome)));
+  });
+}
+
+const lockedByOther = (cause: unknown): StoreError =>
+  new StoreError("unavailable", "another program has locked the database", { cause });
+
+const failedOf = (done: Done | undefined): unknown =>
+  typeof done === "object" ? done.failed : undefined;
+
 function rejectAll(operations: readonly Operation[], error: unknown): void {
   for (const { reject } of operations) reject(error);
 }
 
 const asStoreError = (error: unknown): unknown =>
-  sqliteCode(error) === "full" ? new StoreError("disk_full", "the disk is full", { cause: error }) : error;
+  sqliteCode(error) === "full"
+    ? new StoreError("disk_full", "the disk is full", { cause: error })
+    : error;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { virtualClock } from "@posthaste/testing";
-import { newDirectory } from "../testing/opened.ts";
+import { newDirectory } from "../opened.fixture.ts";
 import { isNearlyFull, openFreeSpace, type Space } from "./free-space.ts";
 import { openReserve } from "./reserve.ts";
 
@@ -11,10 +11,22 @@ const gibibyte = 1024 * mebibyte;
 
 describe("the room that is kept for what is accepted", () => {
   it.each<[string, Space, boolean]>([
-    ["a small disk with 65 MiB left has room", { totalBytes: gibibyte, freeBytes: 65 * mebibyte }, false],
-    ["a small disk with 63 MiB left has none", { totalBytes: gibibyte, freeBytes: 63 * mebibyte }, true],
+    [
+      "a small disk with 65 MiB left has room",
+      { totalBytes: gibibyte, freeBytes: 65 * mebibyte },
+      false,
+    ],
+    [
+      "a small disk with 63 MiB left has none",
+      { totalBytes: gibibyte, freeBytes: 63 * mebibyte },
+      true,
+    ],
     ["a disk of 10 GiB keeps 5 %", { totalBytes: 10 * gibibyte, freeBytes: 500 * mebibyte }, true],
-    ["a disk of 10 TiB keeps 1 GiB, not 500", { totalBytes: 10_240 * gibibyte, freeBytes: 2 * gibibyte }, false],
+    [
+      "a disk of 10 TiB keeps 1 GiB, not 500",
+      { totalBytes: 10_240 * gibibyte, freeBytes: 2 * gibibyte },
+      false,
+    ],
   ])("%s", (_, space, expected) => {
     expect(isNearlyFull(space)).toBe(expected);
   });

@@ -40,9 +40,15 @@ export function openFreeSpace(
       looking = true;
       lookedAt = now;
       // A disk that cannot be asked is not known to be full: the commit itself will say.
-      void lookAgain().catch(() => undefined).finally(() => (looking = false));
+      void lookAgain()
+        .catch(() => undefined)
+        .finally(() => (looking = false));
     }
-    if (nearlyFull) throw new StoreError("disk_full", "the disk is nearly full: what is accepted is delivered first");
+    if (nearlyFull)
+      throw new StoreError(
+        "disk_full",
+        "the disk is nearly full: what is accepted is delivered first",
+      );
   };
 }
 

@@ -40,7 +40,9 @@ export function openReserve(dataDir: string, bytes: number): Reserve {
     build: () => {
       if (bytes === 0 || existsSync(path)) return Promise.resolve();
       // A disk without room for it has no reserve: the check of free space still holds.
-      building ??= write().catch(() => undefined).finally(() => (building = undefined));
+      building ??= write()
+        .catch(() => undefined)
+        .finally(() => (building = undefined));
       return building;
     },
   };

@@ -3,7 +3,14 @@
  * it once; failed attempts have a row of details beside it. The configuration is the message's own (configurations.ts).
  */
 import { type DatabaseSync } from "node:sqlite";
-import { type AttemptFact, eventsOf, limits, type LogState, logStates, rankOf } from "@posthaste/domain";
+import {
+  type AttemptFact,
+  eventsOf,
+  limits,
+  type LogState,
+  logStates,
+  rankOf,
+} from "@posthaste/domain";
 import { pack } from "../answers.ts";
 
 export type Events = {
@@ -12,8 +19,12 @@ export type Events = {
 };
 
 export function openEvents(db: DatabaseSync): Events {
-  const one = db.prepare("INSERT OR IGNORE INTO events (tenant, at, message, step) VALUES (?, ?, ?, ?)");
-  const two = db.prepare("INSERT OR IGNORE INTO events (tenant, at, message, step) VALUES (?, ?, ?, ?), (?, ?, ?, ?)");
+  const one = db.prepare(
+    "INSERT OR IGNORE INTO events (tenant, at, message, step) VALUES (?, ?, ?, ?)",
+  );
+  const two = db.prepare(
+    "INSERT OR IGNORE INTO events (tenant, at, message, step) VALUES (?, ?, ?, ?), (?, ?, ?, ?)",
+  );
   const details = db.prepare(`
     INSERT INTO details (message, attempt, json, response) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`);
   return {
@@ -27,7 +38,8 @@ export function openEvents(db: DatabaseSync): Events {
       } else if (first) {
         one.run(tenant, first.at, position, stepOf(first.attempt, first.state));
       }
-      for (const event of more) one.run(tenant, event.at, position, stepOf(event.attempt, event.state));
+      for (const event of more)
+        one.run(tenant, event.at, position, stepOf(event.attempt, event.state));
       if (fact.ended === "retry" || fact.ended === "failed") {
         const { json, response } = pack(fact, limits.logResponseBytesMax);
         details.run(position, fact.attempt, json, response);
@@ -37,7 +49,7 @@ export function openEvents(db: DatabaseSync): Events {
 }
 
 /** Sorts events of one message that share a time; names the event inside its message. */
-export const stepOf = (attempt: number, state: LogState): number => attempt * ranks + rankOf(state);
+const stepOf = (attempt: number, state: LogState): number => attempt * ranks + rankOf(state);
 export const attemptOf = (step: number): number => Math.floor(step / ranks);
 
 /** Steps per attempt: one per state. The SQL of this folder has it, too. */

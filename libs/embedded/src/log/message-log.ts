@@ -1,6 +1,13 @@
 /** The MessageLog port. Settle and insert write their rows themselves (events.ts); `append` is for whoever else has facts. */
 import { type DatabaseSync, type SQLInputValue } from "node:sqlite";
-import { type AttemptFact, type LogFilter, type MessageId, type PageRequest, rankOf, type TenantId } from "@posthaste/domain";
+import {
+  type AttemptFact,
+  type LogFilter,
+  type MessageId,
+  type PageRequest,
+  rankOf,
+  type TenantId,
+} from "@posthaste/domain";
 import { type LogEntry, type MessageLog } from "@posthaste/ports";
 import { unpack } from "../answers.ts";
 import { type Archive } from "../archive.ts";
@@ -41,7 +48,9 @@ export function openMessageLog(
         select({ tenant, filter, positions, order: page.order, after, limit });
       const itemOf = (row: Row): LogEntry | undefined => {
         const message = configurationFrom(row);
-        return matchesMessage(filter, message) && matchesPlace(filter, message) ? entryFrom(row, message) : undefined;
+        return matchesMessage(filter, message) && matchesPlace(filter, message)
+          ? entryFrom(row, message)
+          : undefined;
       };
       return readPage({ rows, keyOf, itemOf, breathe }, page);
     },
@@ -89,12 +98,19 @@ function openSelect(reader: DatabaseSync): (query: Query) => readonly Row[] {
     WHERE e.tenant = ?1 AND ${states} AND ${range} ${byMessage ? ofMessages : ""}
     ORDER BY e.at ${direction}, e.message ${direction}, e.step ${direction} LIMIT ?7`;
   const statements = {
-    earliestFirst: { all: reader.prepare(sql(earliest, "", false)), some: reader.prepare(sql(earliest, "", true)) },
-    latestFirst: { all: reader.prepare(sql(latest, "DESC", false)), some: reader.prepare(sql(latest, "DESC", true)) },
+    earliestFirst: {
+      all: reader.prepare(sql(earliest, "", false)),
+      some: reader.prepare(sql(earliest, "", true)),
+    },
+    latestFirst: {
+      all: reader.prepare(sql(latest, "DESC", false)),
+      some: reader.prepare(sql(latest, "DESC", true)),
+    },
   };
   return ({ tenant, filter, positions, order, after, limit }) => {
     const { from = 0, to = Number.MAX_SAFE_INTEGER } = filter;
-    const [start, end] = order === "earliestFirst" ? [[from, -1, -1], to] : [[to, ...lastKey], from];
+    const [start, end] =
+      order === "earliestFirst" ? [[from, -1, -1], to] : [[to, ...lastKey], from];
     const key = after === undefined ? start : parseKey(after);
     const states = filter.states ? JSON.stringify(filter.states.map(rankOf)) : null;
     const values: SQLInputValue[] = [tenant, states, ...key, end, limit];
@@ -110,7 +126,8 @@ const keyOf = (row: Row): string => [row["at"], row["message"], row["step"]].map
 
 function parseKey(key: string): readonly number[] {
   const parts = key.split(".").map(Number);
-  if (parts.length !== 3 || !parts.every(Number.isSafeInteger)) throw new Error(`no position in the log: ${key}`);
+  if (parts.length !== 3 || !parts.every(Number.isSafeInteger))
+    throw new Error(`no position in the log: ${key}`);
   return parts;
 }
 
@@ -119,5 +136,9 @@ function entryFrom(row: Row, message: LogEntry["message"]): LogEntry {
   const event = { at: integer(row["at"]), attempt: attemptOf(step), state: stateOf(step) };
   const json = optionalText(row["fact"] ?? null);
   if (json === undefined) return { event, message };
-  return { event, message, fact: unpack(stored<AttemptFact>(json), optionalBytes(row["response"] ?? null)) };
+  return {
+    event,
+    message,
+    fact: unpack(stored<AttemptFact>(json), optionalBytes(row["response"] ?? null)),
+  };
 }

@@ -10,7 +10,9 @@ export function openLogSweep(rooms: Rooms): (before: number, limit: number) => n
   const tenants = db.prepare("SELECT key FROM tenants");
   const oldest = db.prepare(`
     SELECT at, message, step FROM events WHERE tenant = ? AND at < ? ORDER BY at, message, step LIMIT ?`);
-  const remove = db.prepare("DELETE FROM events WHERE tenant = ? AND (at, message, step) <= (?, ?, ?)");
+  const remove = db.prepare(
+    "DELETE FROM events WHERE tenant = ? AND (at, message, step) <= (?, ?, ?)",
+  );
   const removeDetails = db.prepare("DELETE FROM details WHERE message = ? AND attempt = ?");
 
   const sweepTenant = (tenant: number, before: number, limit: number): ReadonlySet<number> => {
@@ -25,7 +27,8 @@ export function openLogSweep(rooms: Rooms): (before: number, limit: number) => n
       const step = integer(row["step"]);
       if (step % ranks === errorRank) removeDetails.run(message, attemptOf(step));
     }
-    if (last) remove.run(tenant, integer(last["at"]), integer(last["message"]), integer(last["step"]));
+    if (last)
+      remove.run(tenant, integer(last["at"]), integer(last["message"]), integer(last["step"]));
     return messages;
   };
 

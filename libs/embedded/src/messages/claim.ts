@@ -1,5 +1,12 @@
 /** Claiming and renewing: the right to attempt (decisions.md 6). */
-import { claim, type InState, isClaimable, limits, type MessageId, type Owner } from "@posthaste/domain";
+import {
+  claim,
+  type InState,
+  isClaimable,
+  limits,
+  type MessageId,
+  type Owner,
+} from "@posthaste/domain";
 import { isDamaged } from "./configurations.ts";
 import { type Reading, type Standing } from "./read.ts";
 import { stateCodes } from "./records.ts";
@@ -8,7 +15,9 @@ import { type Rooms } from "./rooms.ts";
 export type Claiming = {
   readonly claim: (ids: readonly MessageId[], owner: Owner) => readonly InState<"claimed">[];
   /** Answers those that are lost. */
-  readonly renew: (claims: readonly { readonly id: MessageId; readonly epoch: number }[]) => readonly MessageId[];
+  readonly renew: (
+    claims: readonly { readonly id: MessageId; readonly epoch: number }[],
+  ) => readonly MessageId[];
 };
 
 export function openClaiming({ db, clock, log, names }: Rooms, reading: Reading): Claiming {
@@ -37,7 +46,14 @@ export function openClaiming({ db, clock, log, names }: Rooms, reading: Reading)
         if (!found || !isClaimable(found.record, now)) return [];
         const claimed = claim(found.record, owner, now);
         const { leaseUntil } = claimed.state;
-        write.run(leaseUntil, claimed.wakeAt ?? leaseUntil, claimed.epoch, owner, claimed.leaseLosses, found.position);
+        write.run(
+          leaseUntil,
+          claimed.wakeAt ?? leaseUntil,
+          claimed.epoch,
+          owner,
+          claimed.leaseLosses,
+          found.position,
+        );
         return [claimed];
       });
     },
@@ -46,7 +62,9 @@ export function openClaiming({ db, clock, log, names }: Rooms, reading: Reading)
       const until = now + limits.leaseMs;
       return claims.flatMap(({ id, epoch }) => {
         const address = names.find(id);
-        const held = address && renew.run(until, until, until, address.position, address.name, epoch, now).changes === 1;
+        const held =
+          address &&
+          renew.run(until, until, until, address.position, address.name, epoch, now).changes === 1;
         return held ? [] : [id];
       });
     },

@@ -6,7 +6,14 @@
 import { type DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { type Message } from "@posthaste/domain";
-import { integer, optionalBytes, optionalInteger, type Row, stored, text } from "../database/rows.ts";
+import {
+  integer,
+  optionalBytes,
+  optionalInteger,
+  type Row,
+  stored,
+  text,
+} from "../database/rows.ts";
 
 export type Configuration = Omit<Message, "body">;
 
@@ -22,8 +29,12 @@ export type Configurations = {
 export const messageColumns = "c.json, c.crc, b.bytes, b.crc AS body_crc";
 
 export function openConfigurations(db: DatabaseSync): Configurations {
-  const put = db.prepare("INSERT OR REPLACE INTO configurations (position, crc, json) VALUES (?, ?, ?)");
-  const putBody = db.prepare("INSERT OR REPLACE INTO bodies (position, crc, bytes) VALUES (?, ?, ?)");
+  const put = db.prepare(
+    "INSERT OR REPLACE INTO configurations (position, crc, json) VALUES (?, ?, ?)",
+  );
+  const putBody = db.prepare(
+    "INSERT OR REPLACE INTO bodies (position, crc, bytes) VALUES (?, ?, ?)",
+  );
   const has = db.prepare("SELECT 1 FROM configurations WHERE position = ?");
   const removeConfigurations = db.prepare(`
     DELETE FROM configurations WHERE position IN (SELECT value FROM json_each(?))
@@ -59,11 +70,13 @@ export function openConfigurations(db: DatabaseSync): Configurations {
 class DamagedError extends Error {
   override readonly name = "DamagedError";
 }
-export const isDamaged = (error: unknown): boolean => Error.isError(error) && error.name === "DamagedError";
+export const isDamaged = (error: unknown): boolean =>
+  Error.isError(error) && error.name === "DamagedError";
 
 export function configurationFrom(row: Row): Configuration {
   const json = text(row["json"]);
-  if (crc32(json) !== integer(row["crc"])) throw new DamagedError("the configuration of a message is damaged");
+  if (crc32(json) !== integer(row["crc"]))
+    throw new DamagedError("the configuration of a message is damaged");
   return stored<Configuration>(json);
 }
 

@@ -13,7 +13,11 @@ export function carryOut(
   for (const item of items) {
     switch (item.kind) {
       case "deadLetter":
-        letters.put(tenants.take(message.tenant), position, { ...item, id: item.dlqId, retried: item.attempt });
+        letters.put(tenants.take(message.tenant), position, {
+          ...item,
+          id: item.dlqId,
+          retried: item.attempt,
+        });
         break;
       case "fact":
         // Parents of group publishes appear in no log (decisions.md 10).
@@ -31,4 +35,17 @@ export function carryOut(
   return left;
 }
 
-export const isCallback = ({ kind }: FollowUp): boolean => kind === "callback" || kind === "failureCallback";
+/** Inside a write: the record counts no more, and goes in its time. */
+export const end = (
+  { writer, finished, backlog }: Rooms,
+  position: number,
+  tenant: number,
+  endedAt: number,
+): void =>
+  writer.onCommit(() => {
+    finished.add(position, endedAt);
+    backlog.add(tenant, -1);
+  });
+
+export const isCallback = ({ kind }: FollowUp): boolean =>
+  kind === "callback" || kind === "failureCallback";

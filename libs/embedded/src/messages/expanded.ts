@@ -1,12 +1,14 @@
 /** How far the parent of a group publish is expanded, and its end (decisions.md 10). */
 import { type MessageId } from "@posthaste/domain";
 import { integer } from "../database/rows.ts";
+import { end } from "./consequences.ts";
 import { alarmColumn, stateCodes } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
 export type Expanded = (parent: MessageId, from: number, upTo: number, done: boolean) => boolean;
 
-export function openExpanded({ db, clock, names, writer, finished, backlog }: Rooms): Expanded {
+export function openExpanded(rooms: Rooms): Expanded {
+  const { db, clock, names } = rooms;
   const write = db.prepare(`
     UPDATE messages SET state = ?, until = ?, wake_at = ?
     WHERE position = ? AND name = ? AND state = ${stateCodes.expanding} AND until = ? RETURNING tenant`);
@@ -19,14 +21,17 @@ export function openExpanded({ db, clock, names, writer, finished, backlog }: Ro
     const { position, name } = address;
     const row = done
       ? write.get(stateCodes.expanded, now, null, position, name, from)
-      : write.get(stateCodes.expanding, upTo, alarmColumn({ kind: "expanding", upTo }, false, now), position, name, from);
+      : write.get(
+          stateCodes.expanding,
+          upTo,
+          alarmColumn({ kind: "expanding", upTo }, false, now),
+          position,
+          name,
+          from,
+        );
     if (!row || !done) return row !== undefined;
     freeChunks.run(position);
-    const tenant = integer(row["tenant"]);
-    writer.onCommit(() => {
-      finished.add(position, now);
-      backlog.add(tenant, -1);
-    });
+    end(rooms, position, integer(row["tenant"]), now);
     return true;
   };
 }

@@ -5,7 +5,10 @@
 export type Finished = {
   add(position: number, endedAt: number): void;
   /** At most `limit` that ended before `endedBefore`; `upTo` is what to drop once they are gone. */
-  first(endedBefore: number, limit: number): { readonly positions: number[]; readonly upTo: number };
+  first(
+    endedBefore: number,
+    limit: number,
+  ): { readonly positions: number[]; readonly upTo: number };
   drop(upTo: number): void;
 };
 

@@ -14,7 +14,9 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
       lease_losses, deferrals, outbox, lane, body_of)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (position) DO NOTHING`);
   const standing = db.prepare("SELECT name FROM messages WHERE position = ?");
-  const addChild = db.prepare("UPDATE messages SET children = children + 1 WHERE position = ? AND name = ? RETURNING position");
+  const addChild = db.prepare(
+    "UPDATE messages SET children = children + 1 WHERE position = ? AND name = ? RETURNING position",
+  );
   const useChunk = db.prepare("INSERT OR IGNORE INTO chunk_uses (chunk, parent) VALUES (?, ?)");
 
   const insertOne = ({ record, deduplication }: Insert): Inserted => {
@@ -25,7 +27,8 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
     if (!address || (message.flowLane !== undefined && isKnown(address))) return "known";
     const tenant = tenants.take(message.tenant);
     const left = record.outbox.filter(isCallback);
-    const wakeAt = record.outbox.length > 0 ? alarmColumn(state, left.length > 0, now) : (record.wakeAt ?? null);
+    const wakeAt =
+      record.outbox.length > 0 ? alarmColumn(state, left.length > 0, now) : (record.wakeAt ?? null);
     const columns = columnsOf(state);
     const bodyOf = message.bodyOf === undefined ? null : bodyOfParent(message.bodyOf);
     const { changes } = put.run(
@@ -50,12 +53,15 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
     if (changes === 0 && isKnown(address)) return "known";
     configurations.put(address.position, message);
     if (bodyOf === null) configurations.putBody(address.position, message.body);
-    if (state.kind === "waiting" && message.flowLane !== undefined) lanes.arrive(message.flowLane, now);
-    if (message.fanOut) for (const chunk of message.fanOut.chunks) useChunk.run(chunk, address.position);
+    if (state.kind === "waiting" && message.flowLane !== undefined)
+      lanes.arrive(message.flowLane, now);
+    if (message.fanOut)
+      for (const chunk of message.fanOut.chunks) useChunk.run(chunk, address.position);
     else events.created(tenant, address.position, message.createdAt);
     if (record.outbox.length > 0) carryOut(rooms, message, address.position, record.outbox);
     if (deduplication) windows.put(deduplication);
-    if (isFinished(state)) writer.onCommit(() => rooms.finished.add(address.position, state.endedAt));
+    if (isFinished(state))
+      writer.onCommit(() => rooms.finished.add(address.position, state.endedAt));
     else writer.onCommit(() => rooms.backlog.add(tenant, 1));
     return "inserted";
   };
@@ -69,7 +75,8 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
 
   const isKnown = (address: Address): boolean => {
     const row = standing.get(address.position);
-    if (row && text(row["name"]) !== address.name) throw new Error(`two messages claim the position of ${idOf(address)}`);
+    if (row && text(row["name"]) !== address.name)
+      throw new Error(`two messages claim the position of ${idOf(address)}`);
     return row !== undefined;
   };
 

@@ -9,8 +9,14 @@ import { type Rooms } from "./rooms.ts";
 
 export type Line = {
   readonly heads: (lane: LaneId, n: number) => readonly MessageId[];
-  readonly promote: (lane: LaneId, ids: readonly MessageId[], grantUntil: number) => readonly Hint[];
-  readonly slotHolders: (lane: LaneId) => readonly { readonly id: MessageId; readonly until: number }[];
+  readonly promote: (
+    lane: LaneId,
+    ids: readonly MessageId[],
+    grantUntil: number,
+  ) => readonly Hint[];
+  readonly slotHolders: (
+    lane: LaneId,
+  ) => readonly { readonly id: MessageId; readonly until: number }[];
 };
 
 /** The place in line is the position: it is given once, so who waits again has his old place. */
@@ -35,15 +41,20 @@ export function openLine({ db, clock, lanes, names }: Rooms, reading: Reading): 
       const wakeAt = alarmColumn({ kind: "due", hints: 0, grantUntil }, false, clock.now());
       return ids.flatMap((id) => {
         const address = names.find(id);
-        return address ? promote.all(grantUntil, wakeAt, address.position, address.name, key).map(reading.hint) : [];
+        return address
+          ? promote.all(grantUntil, wakeAt, address.position, address.name, key).map(reading.hint)
+          : [];
       });
     },
     slotHolders: (lane) => {
       const key = lanes.key(lane);
       if (key === undefined) return [];
-      return holders.all(key, clock.now()).map((row) => ({ id: idFrom(row), until: integer(row["until"]) }));
+      return holders
+        .all(key, clock.now())
+        .map((row) => ({ id: idFrom(row), until: integer(row["until"]) }));
     },
   };
 }
 
-const idFrom = (row: Row): MessageId => idOf({ position: integer(row["position"]), name: text(row["name"]) });
+const idFrom = (row: Row): MessageId =>
+  idOf({ position: integer(row["position"]), name: text(row["name"]) });

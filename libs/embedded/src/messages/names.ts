@@ -3,7 +3,14 @@
  * which stays behind as its tombstone for 24 h (decisions.md 4).
  */
 import { type DatabaseSync } from "node:sqlite";
-import { limits, messageId, type MessageId, positionOf, randomLength, randomMessageId } from "@posthaste/domain";
+import {
+  limits,
+  messageId,
+  type MessageId,
+  positionOf,
+  randomLength,
+  randomMessageId,
+} from "@posthaste/domain";
 import { integer, optionalInteger } from "../database/rows.ts";
 import { type Positions } from "../positions.ts";
 
@@ -32,7 +39,9 @@ export function openNames(db: DatabaseSync, positions: Positions): Names {
   const put = db.prepare(`
     INSERT INTO names (id, position) VALUES (?, ?)
     ON CONFLICT (id) DO UPDATE SET position = excluded.position, expires_at = NULL`);
-  const bury = db.prepare("UPDATE names SET expires_at = ? WHERE position IN (SELECT value FROM json_each(?))");
+  const bury = db.prepare(
+    "UPDATE names SET expires_at = ? WHERE position IN (SELECT value FROM json_each(?))",
+  );
   const expire = db.prepare(`
     UPDATE names SET expires_at = NULL WHERE id IN (
       SELECT id FROM names WHERE expires_at <= ? AND position IN (SELECT position FROM configurations) LIMIT ?)`);
@@ -50,7 +59,11 @@ export function openNames(db: DatabaseSync, positions: Positions): Names {
     const position = positionOf(id);
     if (position !== undefined) return { position, name: id.slice(-randomLength) };
     const row = select.get(id);
-    if (row && (exists.get(row["position"] ?? null) || (optionalInteger(row["expires_at"]) ?? 0) > now)) return undefined;
+    if (
+      row &&
+      (exists.get(row["position"] ?? null) || (optionalInteger(row["expires_at"]) ?? 0) > now)
+    )
+      return undefined;
     const address = { position: positions.next(), name: `=${id}` };
     put.run(id, address.position);
     return address;
@@ -67,6 +80,7 @@ export function openNames(db: DatabaseSync, positions: Positions): Names {
     take,
     note,
     bury: (gone, now) => void bury.run(now + limits.tombstoneMs, gone),
-    sweep: (now, limit) => Number(expire.run(now, limit).changes) + Number(forget.run(now, limit).changes),
+    sweep: (now, limit) =>
+      Number(expire.run(now, limit).changes) + Number(forget.run(now, limit).changes),
   };
 }

@@ -15,7 +15,9 @@ export type Outbox = {
 export function openOutbox(db: DatabaseSync): Outbox {
   const add = db.prepare(`
     INSERT INTO outbox (message, attempt, kind, json, response) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
-  const select = db.prepare("SELECT json, response FROM outbox WHERE message = ? ORDER BY attempt, key");
+  const select = db.prepare(
+    "SELECT json, response FROM outbox WHERE message = ? ORDER BY attempt, key",
+  );
   const remove = db.prepare("DELETE FROM outbox WHERE message = ? AND attempt = ? AND kind = ?");
   return {
     add: (position, items) => {
@@ -27,7 +29,9 @@ export function openOutbox(db: DatabaseSync): Outbox {
     of: (position) =>
       select
         .all(position)
-        .map((row) => unpack(stored<FollowUp>(text(row["json"])), optionalBytes(row["response"] ?? null))),
+        .map((row) =>
+          unpack(stored<FollowUp>(text(row["json"])), optionalBytes(row["response"] ?? null)),
+        ),
     remove: (position, attempt, item) => remove.run(position, attempt, item).changes > 0,
   };
 }

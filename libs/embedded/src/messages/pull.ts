@@ -6,7 +6,11 @@ import { hintColumns, type Reading } from "./read.ts";
 import { stateCodes } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
-export type Pull = (tenant: TenantId, limit: number, exceptOrigins: readonly number[]) => readonly Hint[];
+export type Pull = (
+  tenant: TenantId,
+  limit: number,
+  exceptOrigins: readonly number[],
+) => readonly Hint[];
 
 /** How many destinations one pull looks at; the next pull goes on behind them. */
 const originsPerPullMax = 1_000;
@@ -32,7 +36,8 @@ export function openPull({ db, clock, tenants }: Rooms, reading: Reading): Pull 
     for (let looked = 0; looked < originsPerPullMax; looked++) {
       const row = nextOrigin.get(tenant, last);
       const origin = row && integer(row["origin"]);
-      const isRound = origin === undefined ? wrapped : wrapped && start !== beforeAll && origin > start;
+      const isRound =
+        origin === undefined ? wrapped : wrapped && start !== beforeAll && origin > start;
       if (isRound) return found;
       wrapped ||= origin === undefined;
       last = origin ?? beforeAll;
@@ -46,7 +51,10 @@ export function openPull({ db, clock, tenants }: Rooms, reading: Reading): Pull 
     const tenant = tenants.find(tenantId);
     if (tenant === undefined) return [];
     const origins = originsOf(tenant, new Set(exceptOrigins));
-    const each = Math.min(limit, Math.ceil((rowsPerPullFactor * limit) / Math.max(1, origins.length)));
+    const each = Math.min(
+      limit,
+      Math.ceil((rowsPerPullFactor * limit) / Math.max(1, origins.length)),
+    );
     const now = clock.now();
     return origins
       .flatMap((origin) => dueTo.all(tenant, origin, now, each))

@@ -19,8 +19,12 @@ export type Reading = {
 export const hintColumns = "position, name, tenant, origin, epoch";
 
 export function openReading({ db, names, outbox, tenants }: Rooms): Reading {
-  const byId = db.prepare(`SELECT ${recordColumns} FROM ${recordTables} WHERE m.position = ? AND m.name = ?`);
-  const byPosition = db.prepare(`SELECT ${recordColumns} FROM ${recordTables} WHERE m.position = ?`);
+  const byId = db.prepare(
+    `SELECT ${recordColumns} FROM ${recordTables} WHERE m.position = ? AND m.name = ?`,
+  );
+  const byPosition = db.prepare(
+    `SELECT ${recordColumns} FROM ${recordTables} WHERE m.position = ?`,
+  );
   const standing = (row: Row): Standing => {
     const position = integer(row["position"]);
     const items = integer(row["outbox"]) > 0 ? outbox.of(position) : [];

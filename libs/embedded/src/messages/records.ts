@@ -66,7 +66,7 @@ export function columnsOf(state: MessageState): StateColumns {
   }
 }
 
-export function stateFrom(row: Row): MessageState {
+function stateFrom(row: Row): MessageState {
   const kind = kinds[integer(row["state"])];
   switch (kind) {
     case "held":
@@ -75,7 +75,11 @@ export function stateFrom(row: Row): MessageState {
       return { kind };
     case "due": {
       const grantUntil = optionalInteger(row["until"]);
-      return { kind, hints: integer(row["hints"]), ...(grantUntil !== undefined && { grantUntil }) };
+      return {
+        kind,
+        hints: integer(row["hints"]),
+        ...(grantUntil !== undefined && { grantUntil }),
+      };
     }
     case "claimed":
       return { kind, owner: owner(text(row["owner"])), leaseUntil: integer(row["until"]) };

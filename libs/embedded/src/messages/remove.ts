@@ -4,10 +4,14 @@ import { integer, text } from "../database/rows.ts";
 import { firstFinishedCode } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
-export type Removed = { readonly removed: number; readonly more: boolean };
+type Removed = { readonly removed: number; readonly more: boolean };
 export type Removing = {
   /** At most `limit`. Answers how many went, and whether there may be more. */
-  readonly removeFinished: (shards: readonly number[], endedBefore: number, limit: number) => Removed;
+  readonly removeFinished: (
+    shards: readonly number[],
+    endedBefore: number,
+    limit: number,
+  ) => Removed;
   /** Tombstones, windows and lanes whose time is over. */
   readonly sweep: (limit: number) => void;
 };

@@ -1,41 +1,29 @@
 /** Ringing: what is due is moved ahead in the same write that answers it. */
-import {
-  type InState,
-  isIn,
-  limits,
-  type MessageRecord,
-  ring,
-  shardCount,
-} from "@posthaste/domain";
+import { type InState, isIn, limits, type MessageRecord, ring } from "@posthaste/domain";
 import { type Hint, type Rings } from "@posthaste/ports";
 import { integer } from "../database/rows.ts";
 import { isDamaged } from "./configurations.ts";
+import { shardsColumn } from "./next-alarm.ts";
 import { type Reading } from "./read.ts";
 import { bodilessColumns, bodilessTables, columnsOf, recordFrom, stateCodes } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
-export type Ringing = {
-  readonly ring: (shards: readonly number[], limit: number) => Rings;
-  readonly nextAlarm: (shards: readonly number[]) => number | undefined;
-};
+export type Ring = (shards: readonly number[], limit: number) => Rings;
 
 /** One ring reads at most so many bytes of bodies; what is left rings in the next. */
 const bodyBytesPerRingMax = 64 * 1024 * 1024;
 
-/** A single process has all the shards and need not filter. */
-const asColumn = (shards: readonly number[]): string | undefined =>
-  shards.length === shardCount ? undefined : JSON.stringify(shards);
-
-export function openRinging(rooms: Rooms, reading: Reading): Ringing {
+export function openRing(rooms: Rooms, reading: Reading): Ring {
   const { db, clock, lanes, log } = rooms;
   const due = `SELECT ${bodilessColumns}, m.origin FROM ${bodilessTables} WHERE m.wake_at <= ?`;
   const dueInAll = db.prepare(`${due} ORDER BY m.wake_at LIMIT ?`);
-  const dueInSome = db.prepare(`${due} AND m.shard IN (SELECT value FROM json_each(?)) ORDER BY m.wake_at LIMIT ?`);
-  const move = db.prepare("UPDATE messages SET state = ?, until = ?, hints = ?, wake_at = ? WHERE position = ?");
+  const dueInSome = db.prepare(
+    `${due} AND m.shard IN (SELECT value FROM json_each(?)) ORDER BY m.wake_at LIMIT ?`,
+  );
+  const move = db.prepare(
+    "UPDATE messages SET state = ?, until = ?, hints = ?, wake_at = ? WHERE position = ?",
+  );
   const postpone = db.prepare("UPDATE messages SET wake_at = ? WHERE position = ?");
-  const alarm = "SELECT wake_at FROM messages WHERE wake_at IS NOT NULL";
-  const nextOfAll = db.prepare(`${alarm} ORDER BY wake_at LIMIT 1`);
-  const nextOfSome = db.prepare(`${alarm} AND shard IN (SELECT value FROM json_each(?)) ORDER BY wake_at LIMIT 1`);
 
   /** A record that cannot be read rings seldom, says so in the log, and stops nobody else. */
   const unlessDamaged = <T>(position: number, now: number, read: () => T): T | undefined => {
@@ -49,16 +37,22 @@ export function openRinging(rooms: Rooms, reading: Reading): Ringing {
     }
   };
 
-  const ringRecords = (shards: string | undefined, now: number, limit: number): Omit<Rings, "lanes"> => {
+  const ringRecords = (
+    shards: string | undefined,
+    now: number,
+    limit: number,
+  ): Omit<Rings, "lanes"> => {
     const hints: Hint[] = [];
     const expanding: InState<"expanding">[] = [];
     const followUps: MessageRecord[] = [];
     let bodyBytes = 0;
-    const rows = shards === undefined ? dueInAll.all(now, limit) : dueInSome.all(now, shards, limit);
+    const rows =
+      shards === undefined ? dueInAll.all(now, limit) : dueInSome.all(now, shards, limit);
     for (const row of rows) {
       if (bodyBytes > bodyBytesPerRingMax) break;
       const position = integer(row["position"]);
-      const needsBody = integer(row["outbox"]) > 0 || integer(row["state"]) === stateCodes.expanding;
+      const needsBody =
+        integer(row["outbox"]) > 0 || integer(row["state"]) === stateCodes.expanding;
       const record = unlessDamaged(position, now, () =>
         needsBody ? reading.at(position)?.record : recordFrom(row, []),
       );
@@ -85,19 +79,10 @@ export function openRinging(rooms: Rooms, reading: Reading): Ringing {
     return { hints, expanding, followUps };
   };
 
-  return {
-    ring: (shards, limit) => {
-      const now = clock.now();
-      const inShards = asColumn(shards);
-      const rung = ringRecords(inShards, now, limit);
-      return { ...rung, lanes: lanes.ring(inShards, now, limit) };
-    },
-    nextAlarm: (shards) => {
-      const inShards = asColumn(shards);
-      const row = inShards === undefined ? nextOfAll.get() : nextOfSome.get(inShards);
-      const ofLanes = lanes.nextAlarm(inShards);
-      const ofRecords = row && integer(row["wake_at"]);
-      return ofRecords === undefined || ofLanes === undefined ? (ofRecords ?? ofLanes) : Math.min(ofRecords, ofLanes);
-    },
+  return (shards, limit) => {
+    const now = clock.now();
+    const inShards = shardsColumn(shards);
+    const rung = ringRecords(inShards, now, limit);
+    return { ...rung, lanes: lanes.ring(inShards, now, limit) };
   };
 }

@@ -1,13 +1,15 @@
 /** The MessageStore port, assembled: which call writes, which reads, and in what portions. */
 import { type MessageStore } from "@posthaste/ports";
+import { openCancel } from "./cancel.ts";
 import { openClaiming } from "./claim.ts";
 import { openExpanded } from "./expanded.ts";
 import { openInsert } from "./insert.ts";
 import { openLine } from "./line.ts";
+import { openNextAlarm } from "./next-alarm.ts";
 import { openPull } from "./pull.ts";
 import { openReading, ofTenant } from "./read.ts";
 import { openRemoving } from "./remove.ts";
-import { openRinging } from "./ring.ts";
+import { openRing } from "./ring.ts";
 import { type Rooms } from "./rooms.ts";
 import { openSettling } from "./settle.ts";
 
@@ -19,8 +21,10 @@ export function openMessageStore(rooms: Rooms, checkRoom: () => void): MessageSt
   const reading = openReading(rooms);
   const insertOne = openInsert(rooms);
   const claiming = openClaiming(rooms, reading);
-  const settling = openSettling(rooms, reading);
-  const ringing = openRinging(rooms, reading);
+  const settling = openSettling(rooms);
+  const cancelOne = openCancel(rooms, reading);
+  const ring = openRing(rooms, reading);
+  const nextAlarm = openNextAlarm(rooms);
   const line = openLine(rooms, reading);
   const removing = openRemoving(rooms);
   const pull = openPull(rooms, reading);
@@ -36,18 +40,21 @@ export function openMessageStore(rooms: Rooms, checkRoom: () => void): MessageSt
     renew: (claims) => writer.write(() => claiming.renew(claims)),
     settle: (settlements) => writer.write(() => settlements.map(settling.settle)),
     clear: (items) => writer.write(() => items.forEach(settling.clear)),
-    cancel: (tenant, ids) => writer.write(() => ids.map((id) => settling.cancel(tenant, id))),
-    get: (tenant, ids) => writer.read(() => ids.map((id) => ofTenant(tenant, reading.find(id))?.record)),
+    cancel: (tenant, ids) => writer.write(() => ids.map((id) => cancelOne(tenant, id))),
+    get: (tenant, ids) =>
+      writer.read(() => ids.map((id) => ofTenant(tenant, reading.find(id))?.record)),
     expanded: (parent, from, upTo, done) => writer.write(() => expanded(parent, from, upTo, done)),
-    ring: (shards, limit) => writer.write(() => ringing.ring(shards, limit)),
-    nextAlarm: (shards) => writer.read(() => ringing.nextAlarm(shards)),
+    ring: (shards, limit) => writer.write(() => ring(shards, limit)),
+    nextAlarm: (shards) => writer.read(() => nextAlarm(shards)),
     removeFinished: async (shards, endedBefore, limit) => {
       let removed = 0;
       let more = true;
       // Ends with the finished records, or at `limit`.
       while (more && removed < limit) {
         const portion = Math.min(limit - removed, removedPerCommitMax);
-        const done = await writer.write(() => removing.removeFinished(shards, endedBefore, portion));
+        const done = await writer.write(() =>
+          removing.removeFinished(shards, endedBefore, portion),
+        );
         removed += done.removed;
         more = done.more;
       }

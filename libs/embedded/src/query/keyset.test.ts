@@ -2,7 +2,10 @@ import { describe, expect, it } from "@jest/globals";
 import { readPage, type Scan } from "./keyset.ts";
 
 /** Numbers from 1 to `n`, of which those that `wanted` likes are items. */
-const numbers = (n: number, wanted: (i: number) => boolean): Scan<number, number> & { reads: () => number } => {
+const numbers = (
+  n: number,
+  wanted: (i: number) => boolean,
+): Scan<number, number> & { reads: () => number } => {
   let reads = 0;
   return {
     rows: (after, limit) => {
@@ -24,7 +27,10 @@ describe("a page", () => {
     const scan = numbers(2_000, (i) => i % 500 === 0);
 
     const first = await readPage(scan, page);
-    const second = await readPage(scan, { ...page, ...(first.next !== undefined && { after: first.next }) });
+    const second = await readPage(scan, {
+      ...page,
+      ...(first.next !== undefined && { after: first.next }),
+    });
 
     expect(first).toEqual({ items: [500, 1_000], next: "1000" });
     expect(second).toEqual({ items: [1_500, 2_000] });

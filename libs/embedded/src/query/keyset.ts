@@ -17,11 +17,14 @@ export type Scan<Row, Item> = {
 };
 
 /** Reads one match further than the page, so that `next` is absent on the last one. */
-export async function readPage<Row, Item>(scan: Scan<Row, Item>, request: PageRequest): Promise<Page<Item>> {
+export async function readPage<Row, Item>(
+  scan: Scan<Row, Item>,
+  request: PageRequest,
+): Promise<Page<Item>> {
   const items: Item[] = [];
   let after = request.after;
   let lastKept = after;
-  for (let read = 0; read < rowsPerPageMax; ) {
+  for (let read = 0; read < rowsPerPageMax;) {
     const rows = scan.rows(after, rowsPerChunk);
     for (const row of rows) {
       after = scan.keyOf(row);

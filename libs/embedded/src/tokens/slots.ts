@@ -2,7 +2,15 @@
  * Flow slots and rate windows, in memory: leases that end by themselves, so that they cannot leak (reliability.md P8).
  * A lane that is not known has to be restored from the records before the next grant.
  */
-import { countDispatches, type FlowLimits, type LaneId, limits, type MessageId, rateLeft, type RateWindow } from "@posthaste/domain";
+import {
+  countDispatches,
+  type FlowLimits,
+  type LaneId,
+  limits,
+  type MessageId,
+  rateLeft,
+  type RateWindow,
+} from "@posthaste/domain";
 import { type Acquired } from "@posthaste/ports";
 
 /** What is known of so many lanes is kept; beyond it idle ones are forgotten, which costs them a restore. */
@@ -25,9 +33,15 @@ export class Slots {
       lane.slots.set(message, now + limits.leaseMs);
       granted.push(message);
     }
-    if (granted.length > 0 && flow.rate !== undefined) lane.window = countDispatches(flow, lane.window, granted.length, now);
-    const opensAt = granted.length < wanted.length ? rateLeft(flow, lane.window, now).opensAt : undefined;
-    return { granted, ...(opensAt !== undefined && { opensAt }), ...(lane.window && { window: lane.window }) };
+    if (granted.length > 0 && flow.rate !== undefined)
+      lane.window = countDispatches(flow, lane.window, granted.length, now);
+    const opensAt =
+      granted.length < wanted.length ? rateLeft(flow, lane.window, now).opensAt : undefined;
+    return {
+      granted,
+      ...(opensAt !== undefined && { opensAt }),
+      ...(lane.window && { window: lane.window }),
+    };
   }
 
   renew(id: LaneId, messages: readonly MessageId[], now: number): readonly MessageId[] {
@@ -51,7 +65,8 @@ export class Slots {
   restore(id: LaneId, holders: Holders, window: RateWindow | undefined, now: number): void {
     const known = this.#lanes.get(id);
     const lane: Lane = known ?? { slots: new Map(), window };
-    for (const { id: message, until } of holders) if (!lane.slots.has(message)) lane.slots.set(message, until);
+    for (const { id: message, until } of holders)
+      if (!lane.slots.has(message)) lane.slots.set(message, until);
     if (known) return;
     if (this.#lanes.size >= lanesMax) this.#forgetIdle(now);
     this.#lanes.set(id, lane);
@@ -77,7 +92,8 @@ export class Slots {
   #forgetIdle(now: number): void {
     for (const [id, lane] of this.#lanes) {
       dropExpired(lane, now);
-      if (lane.slots.size === 0 && (lane.window?.startedAt ?? 0) + limits.flowPeriodMsMax < now) this.#lanes.delete(id);
+      if (lane.slots.size === 0 && (lane.window?.startedAt ?? 0) + limits.flowPeriodMsMax < now)
+        this.#lanes.delete(id);
     }
   }
 }

@@ -1,10 +1,14 @@
 import { describe, expect, it } from "@jest/globals";
 import { accept, type DeduplicationKey, deduplicationKeys, limits } from "@posthaste/domain";
 import { aCommand, aMessage } from "@posthaste/testing";
-import { countRows, newDirectory, openIn } from "../testing/opened.ts";
+import { countRows, newDirectory, openIn } from "../opened.fixture.ts";
 
 const aKey = (): DeduplicationKey => {
-  const [key] = deduplicationKeys(aCommand({ deduplication: { kind: "explicit", id: "order-1" } }), [], String);
+  const [key] = deduplicationKeys(
+    aCommand({ deduplication: { kind: "explicit", id: "order-1" } }),
+    [],
+    String,
+  );
   if (key === undefined) throw new Error("a publish with an explicit id has a key");
   return key;
 };
@@ -20,7 +24,9 @@ describe("a deduplicated publish", () => {
     await tokens.confirm([entry]);
 
     expect(commits()).toBe(1);
-    expect(await tokens.claim([{ ...entry, id: aMessage().id }])).toEqual([{ kind: "done", id: message.id }]);
+    expect(await tokens.claim([{ ...entry, id: aMessage().id }])).toEqual([
+      { kind: "done", id: message.id },
+    ]);
   });
 
   it("leaves no row behind when its window is over and swept", async () => {

@@ -1,6 +1,12 @@
 /** The TokenStore port: pending dedup keys and slots in memory, windows that are done in rows. */
 import { type DeduplicationKey, type MessageId } from "@posthaste/domain";
-import { type Clock, type DeduplicationEntry, StoreError, type TokenStore, type Window } from "@posthaste/ports";
+import {
+  type Clock,
+  type DeduplicationEntry,
+  StoreError,
+  type TokenStore,
+  type Window,
+} from "@posthaste/ports";
 import { type Writer } from "../database/writer.ts";
 import { Slots } from "./slots.ts";
 import { type Windows } from "./windows.ts";
@@ -24,10 +30,12 @@ export function openTokenStore(writer: Writer, clock: Clock, windows: Windows): 
       return { kind: "done", id: done };
     }
     const current = pending.get(key);
-    if (current && current.until > now && current.id !== id) return { kind: "pending", id: current.id };
+    if (current && current.until > now && current.id !== id)
+      return { kind: "pending", id: current.id };
     pending.delete(key);
     dropExpired(pending, now);
-    if (pending.size >= pendingMax) throw new StoreError("overloaded", "too many publishes wait for their deduplication");
+    if (pending.size >= pendingMax)
+      throw new StoreError("overloaded", "too many publishes wait for their deduplication");
     pending.set(key, { id, until: now + pendingMs });
     return { kind: "mine" };
   };

@@ -17,7 +17,9 @@ export function openWindows(db: DatabaseSync, clock: Clock): Windows {
     INSERT INTO windows (key, id, until) VALUES (?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET id = excluded.id, until = excluded.until WHERE until <= ?`);
   const select = db.prepare("SELECT id FROM windows WHERE key = ? AND until > ?");
-  const sweep = db.prepare("DELETE FROM windows WHERE key IN (SELECT key FROM windows WHERE until <= ? LIMIT ?)");
+  const sweep = db.prepare(
+    "DELETE FROM windows WHERE key IN (SELECT key FROM windows WHERE until <= ? LIMIT ?)",
+  );
   return {
     put: (entries) => {
       const now = clock.now();

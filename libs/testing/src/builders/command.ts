@@ -1,4 +1,5 @@
-import { type PublishCommand } from "@posthaste/domain";
+import { createHash } from "node:crypto";
+import { type DeduplicationKey, deduplicationKeys, type PublishCommand } from "@posthaste/domain";
 import { aPolicy, aTenant } from "./message.ts";
 
 /** A valid publish to a URL. */
@@ -14,3 +15,14 @@ export const aCommand = (overrides: Partial<PublishCommand> = {}): PublishComman
   hop: 0,
   ...overrides,
 });
+
+/** The key of a publish to a URL with this deduplication id. */
+export function aKey(deduplicationId: string): DeduplicationKey {
+  const command = aCommand({ deduplication: { kind: "explicit", id: deduplicationId } });
+  const [key] = deduplicationKeys(command, [], sha256);
+  if (key === undefined) throw new Error("a publish to a URL has one key");
+  return key;
+}
+
+const sha256 = (value: string | Uint8Array): string =>
+  createHash("sha256").update(value).digest("hex");

@@ -6,9 +6,16 @@ import { emptyReply, reply, type RoutedPath } from "@posthaste/runtime";
 import { admitted, type Door } from "../door.ts";
 import { type Paging } from "../paging.ts";
 
-export type DeadLetterParts = { readonly deadLetters: DeadLetters; readonly paging: Paging; readonly sha256: Sha256Hex };
+export type DeadLetterParts = {
+  readonly deadLetters: DeadLetters;
+  readonly paging: Paging;
+  readonly sha256: Sha256Hex;
+};
 
-export function deadLetterRoutes(door: Door, { deadLetters, paging, sha256 }: DeadLetterParts): readonly RoutedPath[] {
+export function deadLetterRoutes(
+  door: Door,
+  { deadLetters, paging, sha256 }: DeadLetterParts,
+): readonly RoutedPath[] {
   return [
     {
       path: "/v2/dlq",
@@ -21,7 +28,12 @@ export function deadLetterRoutes(door: Door, { deadLetters, paging, sha256 }: De
           if (isFault(page)) return page;
           const { items, next } = await deadLetters.list(tenant.id, query.filter, page);
           const view = { sha256, bodyBytesMax: query.page.bodyBytesMax };
-          return reply(deadLetterPageJson(items.map((letter) => deadLetterJson(letter, view)), paging.seal(scope, next)));
+          return reply(
+            deadLetterPageJson(
+              items.map((letter) => deadLetterJson(letter, view)),
+              paging.seal(scope, next),
+            ),
+          );
         }),
       },
     },
@@ -42,4 +54,5 @@ export function deadLetterRoutes(door: Door, { deadLetters, paging, sha256 }: De
   ];
 }
 
-const unknown = (id: DlqId): Fault => fault("not_found", `dead letter ${id.slice(0, 128)} not found`);
+const unknown = (id: DlqId): Fault =>
+  fault("not_found", `dead letter ${id.slice(0, 128)} not found`);

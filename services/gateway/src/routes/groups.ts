@@ -9,7 +9,8 @@ import { admitted, type Door, type Visit } from "../door.ts";
 const endpointBodyBytesMax = 2 * 1024 * 1024;
 
 export function groupRoutes(door: Door, groups: Groups): readonly RoutedPath[] {
-  const read = async (tenant: TenantId, group: Group) => groupJson(group, await groups.endpoints(tenant, group.chunks));
+  const read = async (tenant: TenantId, group: Group) =>
+    groupJson(group, await groups.endpoints(tenant, group.chunks));
   return [
     {
       path: "/v2/topics",
@@ -49,7 +50,10 @@ async function upsert(door: Door, groups: Groups, { tenant, param, body }: Visit
   if (!isName(name)) return badName;
   const bytes = await body(endpointBodyBytesMax);
   if (isFault(bytes)) return bytes;
-  const endpoints = parseUpsertEndpoints(bytes, { plan: tenant.plan, checkDestination: door.checkDestination });
+  const endpoints = parseUpsertEndpoints(bytes, {
+    plan: tenant.plan,
+    checkDestination: door.checkDestination,
+  });
   if (isFault(endpoints)) return endpoints;
   return (await addToGroup(groups, tenant.id, name, endpoints, tenant.plan)) ?? emptyReply();
 }
@@ -62,5 +66,9 @@ async function remove(groups: Groups, { tenant, param, body }: Visit) {
   return (await removeFromGroup(groups, tenant.id, param("name"), selectors)) ?? emptyReply();
 }
 
-const badName = fault("malformed", "urlGroupName: letters, digits, '-', '_' and '.' only, at most 128 characters");
-const unknown = (name: string): Fault => fault("not_found", `topic ${name.slice(0, 128)} not found`);
+const badName = fault(
+  "malformed",
+  "urlGroupName: letters, digits, '-', '_' and '.' only, at most 128 characters",
+);
+const unknown = (name: string): Fault =>
+  fault("not_found", `topic ${name.slice(0, 128)} not found`);

@@ -4,5 +4,8 @@ import { reply, type RoutedPath } from "@posthaste/runtime";
 import { admitted, type Door } from "../door.ts";
 
 export const keyRoutes = (door: Door): readonly RoutedPath[] => [
-  { path: "/v2/keys", methods: { GET: admitted(door, "read", async ({ tenant }) => reply(keysJson(tenant.keys))) } },
+  {
+    path: "/v2/keys",
+    methods: { GET: admitted(door, "read", async ({ tenant }) => reply(keysJson(tenant.keys))) },
+  },
 ];

@@ -22,7 +22,11 @@ export type LogParts = {
   readonly sha256: Sha256Hex;
 };
 
-type ListPage = { readonly query: LogQuery; readonly entries: readonly LogEntryJson[]; readonly cursor: string | undefined };
+type ListPage = {
+  readonly query: LogQuery;
+  readonly entries: readonly LogEntryJson[];
+  readonly cursor: string | undefined;
+};
 
 export function logRoutes(door: Door, parts: LogParts): readonly RoutedPath[] {
   const route = (path: string, render: (page: ListPage) => object): RoutedPath => ({
@@ -42,14 +46,19 @@ export function logRoutes(door: Door, parts: LogParts): readonly RoutedPath[] {
   ];
 }
 
-async function readPage(parts: LogParts, tenant: Tenant, search: string): Promise<ListPage | Fault> {
+async function readPage(
+  parts: LogParts,
+  tenant: Tenant,
+  search: string,
+): Promise<ListPage | Fault> {
   const query = parseLogQuery(search);
   if (isFault(query)) return query;
   const scope = { tenant: tenant.id, list: "log", filter: query.filter };
   const page = parts.paging.open(scope, query.page);
   if (isFault(page)) return page;
   const { items, next } = await logPage(parts.messageLog, tenant.id, query, page);
-  const bodies = query.page.bodyBytesMax > 0 ? await bodiesOf(parts.messages, tenant, items) : noBodies;
+  const bodies =
+    query.page.bodyBytesMax > 0 ? await bodiesOf(parts.messages, tenant, items) : noBodies;
   const view = { sha256: parts.sha256, bodyBytesMax: query.page.bodyBytesMax };
   const entries = items.map((entry) => {
     const body = bodies.get(entry.message.id);
@@ -69,5 +78,7 @@ async function bodiesOf(
   const ids = [...new Set(items.map(({ message }) => message.id))];
   if (ids.length === 0) return noBodies;
   const records = await messages.get(tenant.id, ids);
-  return new Map(records.flatMap((record) => (record ? [[record.message.id, record.message.body]] : [])));
+  return new Map(
+    records.flatMap((record) => (record ? [[record.message.id, record.message.body]] : [])),
+  );
 }

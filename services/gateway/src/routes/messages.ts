@@ -13,7 +13,9 @@ export function messageRoutes(door: Door, ports: CancelPorts): readonly RoutedPa
         GET: admitted(door, "read", async ({ tenant, param }) => {
           const id = param("messageId");
           const record = await readMessage(ports, tenant.id, messageId(id));
-          return record ? reply(messageJson(record.message, { sha256: ports.sha256 })) : unknown(id);
+          return record
+            ? reply(messageJson(record.message, { sha256: ports.sha256 }))
+            : unknown(id);
         }),
         DELETE: admitted(door, "write", async ({ tenant, param }) => {
           const id = param("messageId");

@@ -4,8 +4,19 @@ import { developmentToken, freePort, ServerProcess } from "./server-process.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Json, listOf, objectOf, textOf } from "./json.ts";
 
-export type Reply = { readonly status: number; readonly headers: Readonly<Record<string, unknown>>; readonly text: string; json(): unknown };
+export type Reply = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  json(): unknown;
+  object(): Json;
+  /** The list itself, or the one under `key`. */
+  list(key?: string): readonly Json[];
+  /** The text of a refusal. */
+  error(): string;
+};
 type Headers = Readonly<Record<string, string | readonly string[]>>;
 
 export class Client {
@@ -37,7 +48,7 @@ export class Client {
   async published(destination: string, headers: Headers = {}, body: string | Uint8Array = ""): Promise<string> {
     const reply = await this.publish(destination, headers, body);
     if (reply.status !== 200) throw new Error(`${reply.status} ${reply.text}`);
-    return (reply.json() as { messageId: string }).messageId;
+    return textOf(reply.object()["messageId"]);
   }
 
   /** The path goes out as it is, not normalised. */
@@ -50,14 +61,27 @@ export class Client {
         response.on("data", (chunk: Buffer) => chunks.push(chunk));
         response.on("end", () => {
           const text = Buffer.concat(chunks).toString();
-          const status = response.statusCode ?? 0;
-          resolve({ status, headers: response.headers, text, json: (): unknown => JSON.parse(text) });
+          resolve(replyOf(response.statusCode ?? 0, response.headers, text));
         });
       });
       sent.on("error", reject);
       sent.end(body);
     });
   }
+}
+
+function replyOf(status: number, headers: Reply["headers"], text: string): Reply {
+  const json = (): unknown => JSON.parse(text);
+  const object = (): Json => objectOf(json());
+  return {
+    status,
+    headers,
+    text,
+    json,
+    object,
+    list: (key) => listOf(key === undefined ? json() : object()[key]),
+    error: () => textOf(object()["error"]),
+  };
 }
 
 export type TestServer = { readonly process: ServerProcess; readonly port: number; readonly client: Client; stop(): Promise<void> };

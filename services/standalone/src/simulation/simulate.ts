@@ -36,6 +36,8 @@ export type SimulationOptions = {
 const stepMs = 1_000;
 /** What is left after healing: a hint lost again and again doubles its distance to ten minutes; then leases, and the sweep. */
 const healingMsMax = 1_500_000;
+/** Far beyond what any seed needs. */
+const stepsMax = 400_000;
 const sweepMsMax = 120_000;
 const clockJumps = [600_000, -600_000, 90_000, -90_000, 2_000, -2_000] as const;
 
@@ -64,7 +66,10 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
   work.start(() => composed.gateways());
   haveTroubles(environment, chance, composed, backend, troubles);
 
-  const failed = (): boolean => history.violations.length > 0;
+  const failed = (): boolean => {
+    if (world.steps > stepsMax) history.violate("C21", `${world.steps} events and no rest: something goes round in a circle`);
+    return history.violations.length > 0;
+  };
   while (world.elapsed < work.lastAtMs + 10_000 && !failed()) await world.advance(stepMs);
   // A clock that was ahead has written times that are still to come.
   const wrongByMsMax = troubles.clockJumpEveryMs === undefined ? 0 : clockJumps[0];

@@ -194,7 +194,7 @@ function drawPostponement(chance: Dice, now: number): Pick<PublishCommand, "post
 
 /** A crowd behind a narrow lane takes hours, which shows nothing. */
 const laneGroupMax = 20;
-const withoutFlow = ({ flow: _, ...policy }: Policy): Policy => policy;
+const withoutFlow = ({ flow: _, callback: _callback, failureCallback: _failure, ...policy }: Policy): Policy => policy;
 
 type Key = { readonly key: string; readonly limits: FlowLimits };
 

@@ -16,6 +16,7 @@ import {
   aPolicy,
   aTenant,
 } from "../../builders/message.ts";
+import { aKey } from "../../builders/command.ts";
 import { dice } from "../../seeded-random.ts";
 import {
   clearAll,
@@ -101,6 +102,35 @@ export function accepting(guarantee: StoreGuarantee): void {
       expect(answers.flat().toSorted()).toEqual(["inserted", "known", "known", "known"]);
     },
   );
+
+  guarantee(
+    "an insert confirms the windows that come with it, where the store keeps them",
+    async (harness) => {
+      const { tokens, store } = harness;
+      const message = newMessage(harness);
+      const entry = { key: aKey("order-1"), id: message.id };
+      await tokens?.claim([entry]);
+      await store.insert([{ record: accept(message, harness.now()), deduplication: [entry] }]);
+
+      const windows = await tokens?.claim([{ ...entry, id: harness.ids.next() }]);
+
+      if (tokens) expect(windows).toEqual([{ kind: "done", id: message.id }]);
+    },
+  );
+
+  guarantee("an insert leaves a window of another id as it is", async (harness) => {
+    const { tokens, store } = harness;
+    const [first, second] = [newMessage(harness), newMessage(harness)];
+    for (const message of [first, second]) {
+      const deduplication = [{ key: aKey("order-1"), id: message.id }];
+      await store.insert([{ record: accept(message, harness.now()), deduplication }]);
+    }
+
+    const windows = await tokens?.claim([{ key: aKey("order-1"), id: harness.ids.next() }]);
+
+    expect(await stateOf(harness, second)).toBe("due");
+    if (tokens) expect(windows).toEqual([{ kind: "done", id: first.id }]);
+  });
 
   for (const [what, body] of bodies()) {
     guarantee(`a body survives byte for byte: ${what}`, async (harness) => {

@@ -17,7 +17,13 @@ import {
   shardCount,
   type StateKind,
 } from "@posthaste/domain";
-import { type Ids, type MessageStore, type Rings, type Settled } from "@posthaste/ports";
+import {
+  type Ids,
+  type MessageStore,
+  type Rings,
+  type Settled,
+  type TokenStore,
+} from "@posthaste/ports";
 import { aMessage, anOwner, aTenant, type MessageOverrides } from "../../builders/message.ts";
 import { anAnswer, anAttempt } from "../../builders/outcome.ts";
 import { type Closable, type Guarantee } from "../guarantee.ts";
@@ -26,6 +32,8 @@ export type MessageStoreHarness = Closable & {
   readonly store: MessageStore;
   /** The same records as another process sees them; where there is none, `store` races against itself. */
   readonly other?: MessageStore;
+  /** Of a store that keeps the dedup windows, too. */
+  readonly tokens?: TokenStore;
   /** The store's own ids. */
   readonly ids: Ids;
   /** The store's clock. */

@@ -1,8 +1,7 @@
-import { createHash } from "node:crypto";
 import { expect } from "@jest/globals";
-import { deduplicationKeys, limits } from "@posthaste/domain";
+import { limits } from "@posthaste/domain";
 import { type DeduplicationEntry } from "@posthaste/ports";
-import { aCommand } from "../../builders/command.ts";
+import { aKey } from "../../builders/command.ts";
 import { newId } from "../../builders/message.ts";
 import { type TokenGuarantee } from "./harness.ts";
 
@@ -170,12 +169,7 @@ const pendingMs = 30_000;
 /** Clocks of stores need not count single milliseconds. */
 const marginMs = 2_000;
 
-const sha256 = (value: string | Uint8Array): string =>
-  createHash("sha256").update(value).digest("hex");
-
-function entry(deduplicationId: string): DeduplicationEntry {
-  const command = aCommand({ deduplication: { kind: "explicit", id: deduplicationId } });
-  const [key] = deduplicationKeys(command, [], sha256);
-  if (key === undefined) throw new Error("a publish to a URL has one key");
-  return { key, id: newId() };
-}
+const entry = (deduplicationId: string): DeduplicationEntry => ({
+  key: aKey(deduplicationId),
+  id: newId(),
+});

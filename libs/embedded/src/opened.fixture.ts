@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { recordingLog, seededRandom, virtualClock, type VirtualClock } from "@posthaste/testing";
-import { type Embedded, type EmbeddedOptions, openEmbedded } from "../index.ts";
+import { type Embedded, type EmbeddedOptions, openEmbedded } from "./index.ts";
 
 export type Opened = Embedded & { readonly clock: VirtualClock; readonly dataDir: string };
 
@@ -21,9 +21,19 @@ export function newDirectory(): string {
 }
 
 /** Closing twice is closing once, so a test may close and open again. */
-export function openIn(dataDir: string, given: Partial<EmbeddedOptions> & { clock?: VirtualClock } = {}): Opened {
+export function openIn(
+  dataDir: string,
+  given: Partial<EmbeddedOptions> & { clock?: VirtualClock } = {},
+): Opened {
   const { clock = virtualClock(), ...options } = given;
-  const embedded = openEmbedded({ dataDir, clock, random: seededRandom(1), log: recordingLog(), reserveBytes: 0, ...options });
+  const embedded = openEmbedded({
+    dataDir,
+    clock,
+    random: seededRandom(1),
+    log: recordingLog(),
+    reserveBytes: 0,
+    ...options,
+  });
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= embedded.close());
   closers.push(close);

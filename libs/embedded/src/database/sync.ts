@@ -1,0 +1,37 @@
+/**
+ * The sync of a commit, beside the event loop. SQLite would sync inside COMMIT and hold this thread for as long as the
+ * disk takes; so the connection runs with `synchronous=NORMAL`, where a commit writes the write-ahead log and a checkpoint
+ * syncs it, and the log is synced here after each commit, on a thread of Node's pool, before anybody is told. What is on
+ * the disk when a caller hears of its commit is the same as with `FULL` (docs/adr/0005).
+ */
+import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+
+export type Sync = {
+  /** Ends when every commit made before the call is on the disk, or with the reason why that is not known. */
+  run(done: (error: Error | null) => void): void;
+  /** The same, at once; throws. */
+  runNow(): void;
+  close(): void;
+};
+
+/** `path`: of the database. Its log exists from the first commit on. */
+export function openWalSync(path: string): Sync {
+  let file: number | undefined;
+  const opened = (): number => (file ??= openLog(path));
+  return {
+    run: (done) => fdatasync(opened(), done),
+    runNow: () => fdatasyncSync(opened()),
+    close: () => {
+      if (file !== undefined) closeSync(file);
+    },
+  };
+}
+
+/** The log's name in its directory must outlive a power cut, too. */
+function openLog(path: string): number {
+  const directory = openSync(dirname(path), "r");
+  fsyncSync(directory);
+  closeSync(directory);
+  return openSync(`${path}-wal`, "r+");
+}

@@ -1,0 +1,14 @@
+/** The two dialects as a caller meets them; for `describe.each`. */
+export const dialects = [
+  { prefix: "Service-", issuer: "Posthaste", userAgent: "Posthaste" },
+  { prefix: "Upstash-", issuer: "Upstash", userAgent: "Upstash-QStash" },
+] as const;
+
+type Values = Readonly<Record<string, string | readonly string[]>>;
+
+/** `{ Retries: "3" }` becomes `{ "Service-Retries": "3" }`. */
+export const inDialect = (prefix: string, settings: Values): Values =>
+  Object.fromEntries(Object.entries(settings).map(([name, value]) => [prefix + name, value]));
+
+/** The same for the `Service-` dialect, which most tests speak. */
+export const service = (settings: Values): Values => inDialect("Service-", settings);

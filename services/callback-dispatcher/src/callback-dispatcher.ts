@@ -5,6 +5,7 @@
 import { limits, type MessageId, type TenantId } from "@posthaste/domain";
 import { followUp, type FollowUpPorts } from "@posthaste/engine";
 import { type Log, type SettledEvent } from "@posthaste/ports";
+import { Loop } from "./loop.ts";
 
 export type CallbackDispatcherPorts = FollowUpPorts & { readonly log: Log };
 
@@ -16,8 +17,8 @@ export class CallbackDispatcher {
   readonly name = "callback-dispatcher";
   readonly #ports: CallbackDispatcherPorts;
   readonly #waiting = new Map<MessageId, TenantId>();
+  readonly #loop = new Loop({ hasWork: () => this.#waiting.size > 0, step: () => this.#work() });
   #unsubscribe: (() => Promise<void>) | undefined;
-  #working: Promise<void> | undefined;
 
   constructor(ports: CallbackDispatcherPorts) {
     this.#ports = ports;
@@ -33,7 +34,7 @@ export class CallbackDispatcher {
 
   async stop(): Promise<void> {
     await this.#unsubscribe?.();
-    await this.#working;
+    await this.#loop.ended();
   }
 
   #hear(events: readonly SettledEvent[]): void {
@@ -41,28 +42,25 @@ export class CallbackDispatcher {
       if (!hasCallback(message) || this.#waiting.size >= waitingMax) continue;
       this.#waiting.set(id, message.tenant);
     }
-    if (this.#waiting.size > 0)
-      this.#working ??= this.#work().finally(() => (this.#working = undefined));
+    this.#loop.wake();
   }
 
   async #work(): Promise<void> {
-    while (this.#waiting.size > 0) {
-      const batch = this.#takeOneTenant();
-      try {
-        const records = await this.#ports.messages.get(batch.tenant, batch.ids);
-        const outboxes = records.flatMap((record) =>
-          record && record.outbox.length > 0
-            ? [{ message: record.message, items: record.outbox }]
-            : [],
-        );
-        if (outboxes.length > 0) await followUp(this.#ports, outboxes);
-      } catch (error) {
-        this.#ports.log.warn("follow-up.postponed", {
-          messages: batch.ids.length,
-          error,
-          againInMs: limits.ringAheadMs,
-        });
-      }
+    const { tenant, ids } = this.#takeOneTenant();
+    try {
+      const records = await this.#ports.messages.get(tenant, ids);
+      const outboxes = records.flatMap((record) =>
+        record && record.outbox.length > 0
+          ? [{ message: record.message, items: record.outbox }]
+          : [],
+      );
+      if (outboxes.length > 0) await followUp(this.#ports, outboxes);
+    } catch (error) {
+      this.#ports.log.warn("follow-up.postponed", {
+        messages: ids.length,
+        error,
+        againInMs: limits.ringAheadMs,
+      });
     }
   }
 

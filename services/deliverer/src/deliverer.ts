@@ -206,7 +206,7 @@ export class Deliverer implements LocalDelivery {
     } else if (record.message.flowLane !== undefined) {
       void this.#callInLane(attempt);
     } else {
-      this.#call(attempt, (outcome) => this.#settle(attempt, outcome));
+      this.#call(attempt, (outcome) => void this.#settle(attempt, outcome));
     }
   }
 

@@ -36,8 +36,8 @@ export type Visit = {
   readonly tenant: Tenant;
   /** What follows the `?`, without our own token. */
   readonly search: string;
-  param(name: string): string;
-  body(bytesMax: number): Promise<Uint8Array | Fault>;
+  param: (name: string) => string;
+  body: (bytesMax: number) => Promise<Uint8Array | Fault>;
 };
 
 /** A route's work for a caller who was let in: reads with any token of the tenant, everything else with a full one. */

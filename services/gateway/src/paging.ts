@@ -3,7 +3,7 @@ import { type Fault, isFault, type PageRequest, type TenantId } from "@posthaste
 import { type PageQuery } from "@posthaste/contract";
 import { type Cursors } from "@posthaste/runtime";
 
-export type ListScope = {
+type ListScope = {
   readonly tenant: TenantId;
   readonly list: string;
   readonly filter: object;

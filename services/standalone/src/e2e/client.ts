@@ -40,12 +40,20 @@ export class Client {
     return this.call("POST", path, headers, body);
   }
 
-  publish(destination: string, headers: Headers = {}, body: string | Uint8Array = ""): Promise<Reply> {
+  publish(
+    destination: string,
+    headers: Headers = {},
+    body: string | Uint8Array = "",
+  ): Promise<Reply> {
     return this.post(`/v2/publish/${destination}`, headers, body);
   }
 
   /** The id of a message that was accepted. */
-  async published(destination: string, headers: Headers = {}, body: string | Uint8Array = ""): Promise<string> {
+  async published(
+    destination: string,
+    headers: Headers = {},
+    body: string | Uint8Array = "",
+  ): Promise<string> {
     const reply = await this.publish(destination, headers, body);
     if (reply.status !== 200) throw new Error(`${reply.status} ${reply.text}`);
     return textOf(reply.object()["messageId"]);
@@ -55,15 +63,22 @@ export class Client {
   call(method: string, path: string, headers: Headers, body?: string | Uint8Array): Promise<Reply> {
     return new Promise((resolve, reject) => {
       const authorization = { authorization: `Bearer ${this.#token}` };
-      const all = { ...authorization, ...(body !== undefined && { "content-length": Buffer.byteLength(body) }), ...headers };
-      const sent = request({ host: "127.0.0.1", port: this.#port, method, path, headers: all, agent: false }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on("data", (chunk: Buffer) => chunks.push(chunk));
-        response.on("end", () => {
-          const text = Buffer.concat(chunks).toString();
-          resolve(replyOf(response.statusCode ?? 0, response.headers, text));
-        });
-      });
+      const all = {
+        ...authorization,
+        ...(body !== undefined && { "content-length": Buffer.byteLength(body) }),
+        ...headers,
+      };
+      const sent = request(
+        { host: "127.0.0.1", port: this.#port, method, path, headers: all, agent: false },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on("data", (chunk: Buffer) => chunks.push(chunk));
+          response.on("end", () => {
+            const text = Buffer.concat(chunks).toString();
+            resolve(replyOf(response.statusCode ?? 0, response.headers, text));
+          });
+        },
+      );
       sent.on("error", reject);
       sent.end(body);
     });
@@ -84,13 +99,24 @@ function replyOf(status: number, headers: Reply["headers"], text: string): Reply
   };
 }
 
-export type TestServer = { readonly process: ServerProcess; readonly port: number; readonly client: Client; stop(): Promise<void> };
+export type TestServer = {
+  readonly process: ServerProcess;
+  readonly port: number;
+  readonly client: Client;
+  stop(): Promise<void>;
+};
 
 /** A standalone of its own, with an empty data directory that goes with it. */
-export async function startServer(settings: Readonly<Record<string, string>> = {}): Promise<TestServer> {
+export async function startServer(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), "posthaste-e2e-"));
   const port = await freePort();
-  const server = new ServerProcess({ POSTHASTE_PORT: String(port), POSTHASTE_DATA_DIR: join(folder, "data"), ...settings });
+  const server = new ServerProcess({
+    POSTHASTE_PORT: String(port),
+    POSTHASTE_DATA_DIR: join(folder, "data"),
+    ...settings,
+  });
   await server.start();
   return {
     process: server,
@@ -104,7 +130,11 @@ export async function startServer(settings: Readonly<Record<string, string>> = {
 }
 
 /** Asks again until `test` is content; for what follows a delivery within moments. */
-export async function eventually<T>(ask: () => Promise<T>, test: (value: T) => boolean, msMax = 10_000): Promise<T> {
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  test: (value: T) => boolean,
+  msMax = 10_000,
+): Promise<T> {
   const until = Date.now() + msMax;
   for (;;) {
     const value = await ask();

@@ -74,7 +74,11 @@ export class Destination {
   /** The first `count` arrivals at `path`, as soon as they are there. */
   async arrivals(path: string, count = 1, msMax = waitMsMax): Promise<readonly Arrival[]> {
     const found = (): number => this.at(path).length;
-    await this.until(() => found() >= count, msMax, () => `${found()} of ${count} arrivals at ${path}`);
+    await this.until(
+      () => found() >= count,
+      msMax,
+      () => `${found()} of ${count} arrivals at ${path}`,
+    );
     return this.at(path);
   }
 

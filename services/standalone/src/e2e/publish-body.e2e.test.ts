@@ -125,7 +125,11 @@ describe("a message", () => {
   it.each([
     ["UTF-8 is read as text", Buffer.from("żółw 🐢"), { body: "żółw 🐢" }],
     ["a byte order mark keeps it", Buffer.from("\uFEFFx"), { body: "\uFEFFx" }],
-    ["bytes that are no UTF-8 are read as base64", Buffer.from([0x61, 0xff]), { bodyBase64: "Yf8=" }],
+    [
+      "bytes that are no UTF-8 are read as base64",
+      Buffer.from([0x61, 0xff]),
+      { bodyBase64: "Yf8=" },
+    ],
     ["an empty body has neither field", Buffer.alloc(0), {}],
   ])("%s", async (_, body, expected) => {
     expect(await read(body)).toEqual(expected);

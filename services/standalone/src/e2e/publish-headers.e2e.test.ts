@@ -193,9 +193,12 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
       const message = (await server.client.get(`/v2/messages/${id}`)).object();
 
       expect(Object.keys(message).toSorted()).toEqual(
-        ["callerIP", "createdAt", "header", "maxRetries", "messageId"].concat(
-          ["method", "notBefore", "timeout", "url"],
-        ),
+        ["callerIP", "createdAt", "header", "maxRetries", "messageId"].concat([
+          "method",
+          "notBefore",
+          "timeout",
+          "url",
+        ]),
       );
       expect(message).toMatchObject({ maxRetries: 3, timeout: 7_200_000, header: {} });
     });
@@ -344,13 +347,19 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
       );
 
       expect(tooMany).toEqual({ status: 400, error: "Forward-*: must be at most 64 headers" });
-      expect(tooLarge).toEqual({ status: 400, error: "Forward-*: must be at most 16384 bytes together" });
+      expect(tooLarge).toEqual({
+        status: 400,
+        error: "Forward-*: must be at most 16384 bytes together",
+      });
     });
 
     it("refuses headers of both dialects in one request, and names one of each", async () => {
       const other = prefix === "Service-" ? "Upstash-Delay" : "Service-Delay";
 
-      const reply = await server.client.publish(url(), { ...given({ Retries: "1" }), [other]: "1s" });
+      const reply = await server.client.publish(url(), {
+        ...given({ Retries: "1" }),
+        [other]: "1s",
+      });
 
       expect(reply.status).toBe(400);
       expect(reply.error()).toContain(`${prefix}Retries and ${other}`);

@@ -44,7 +44,11 @@ describe("a publish", () => {
       ["http://HOST/../%2e%2e/x", "/x", "http://HOST/../%2e%2e/x"],
       ["http://HOST/a%2Fb%20c%00", "/a%2Fb%20c%00", "http://HOST/a%2Fb%20c%00"],
       ["http://HOST/%zz", "/%zz", "http://HOST/%zz"],
-      ["http://HOST/?u=https://c.d/?z=1&w=%23", "/?u=https://c.d/?z=1&w=%23", "http://HOST/?u=https://c.d/?z=1&w=%23"],
+      [
+        "http://HOST/?u=https://c.d/?z=1&w=%23",
+        "/?u=https://c.d/?z=1&w=%23",
+        "http://HOST/?u=https://c.d/?z=1&w=%23",
+      ],
       ["http://HOST/q?a=b;c=d", "/q?a=b;c=d", "http://HOST/q?a=b;c=d"],
       ["http://HOST/q??x=%26&&y", "/q??x=%26&&y", "http://HOST/q??x=%26&&y"],
       ["http://HOST/q?service-id=7", "/q?service-id=7", "http://HOST/q?service-id=7"],
@@ -164,12 +168,19 @@ describe("a publish", () => {
   });
 
   describe("405", () => {
-    it.each(["GET", "PUT", "DELETE", "PATCH"])("by %s is refused, and POST is named", async (method) => {
-      const reply = await server.client.call(method, `/v2/publish/${destination.url("/405")}`, {});
+    it.each(["GET", "PUT", "DELETE", "PATCH"])(
+      "by %s is refused, and POST is named",
+      async (method) => {
+        const reply = await server.client.call(
+          method,
+          `/v2/publish/${destination.url("/405")}`,
+          {},
+        );
 
-      expect(reply.status).toBe(405);
-      expect(reply.headers["allow"]).toBe("POST");
-    });
+        expect(reply.status).toBe(405);
+        expect(reply.headers["allow"]).toBe("POST");
+      },
+    );
   });
 
   it("leaves nothing behind when it is refused", async () => {

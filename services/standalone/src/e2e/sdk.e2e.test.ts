@@ -14,7 +14,11 @@ let qstash: Qstash;
 beforeAll(async () => {
   server = await startServer();
   destination = await Destination.start();
-  qstash = new Qstash({ baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken, enableTelemetry: true });
+  qstash = new Qstash({
+    baseUrl: `http://127.0.0.1:${server.port}`,
+    token: developmentToken,
+    enableTelemetry: true,
+  });
 });
 afterAll(async () => {
   await server.stop();
@@ -29,7 +33,11 @@ const receiver = new Receiver({
 describe("the client", () => {
   it("publishes JSON that arrives with its headers, in the Upstash dialect, and the receiver verifies it", async () => {
     const url = destination.url("/json?x=1");
-    const { messageId } = await qstash.publishJSON({ url, body: { hello: "world" }, headers: { "My-Header": "a, b" } });
+    const { messageId } = await qstash.publishJSON({
+      url,
+      body: { hello: "world" },
+      headers: { "My-Header": "a, b" },
+    });
 
     const arrival = await destination.arrival("/json");
     expect(arrival.path).toBe("/json?x=1");
@@ -50,10 +58,21 @@ describe("the client", () => {
   });
 
   it("reads a message right after publishing it, and cancels a delayed one", async () => {
-    const { messageId } = await qstash.publish({ url: destination.url("/later"), body: "later", delay: 600, retries: 5 });
+    const { messageId } = await qstash.publish({
+      url: destination.url("/later"),
+      body: "later",
+      delay: 600,
+      retries: 5,
+    });
 
     const message = await qstash.messages.get(messageId);
-    expect(message).toMatchObject({ messageId, url: destination.url("/later"), method: "POST", maxRetries: 5, body: "later" });
+    expect(message).toMatchObject({
+      messageId,
+      url: destination.url("/later"),
+      method: "POST",
+      maxRetries: 5,
+      body: "later",
+    });
     await qstash.messages.cancel(messageId);
     const events = await eventually(
       async () => (await qstash.logs({ filter: { messageId } })).logs,
@@ -74,7 +93,9 @@ describe("the client", () => {
   });
 
   it("gets its callback with the destination's answer, signed like any delivery", async () => {
-    destination.answers("/asked", (_, response) => response.writeHead(201, { "x-answer": "yes" }).end("the answer"));
+    destination.answers("/asked", (_, response) =>
+      response.writeHead(201, { "x-answer": "yes" }).end("the answer"),
+    );
     const { messageId } = await qstash.publish({
       url: destination.url("/asked"),
       body: "question",
@@ -83,7 +104,12 @@ describe("the client", () => {
 
     const told = await destination.arrival("/told");
     const body = JSON.parse(told.body.toString()) as Record<string, unknown>;
-    expect(body).toMatchObject({ status: 201, sourceMessageId: messageId, retried: 0, maxRetries: 3 });
+    expect(body).toMatchObject({
+      status: 201,
+      sourceMessageId: messageId,
+      retried: 0,
+      maxRetries: 3,
+    });
     expect(Buffer.from(String(body["body"]), "base64").toString()).toBe("the answer");
     expect(Buffer.from(String(body["sourceBody"]), "base64").toString()).toBe("question");
     const signature = String(told.headers["upstash-signature"]);
@@ -92,13 +118,21 @@ describe("the client", () => {
 
   it("finds a failed message in the dead letters, with the answer, and deletes it", async () => {
     destination.answers("/broken", (_, response) => response.writeHead(404).end("404 Not Found"));
-    const { messageId } = await qstash.publish({ url: destination.url("/broken"), body: "x", retries: 0 });
+    const { messageId } = await qstash.publish({
+      url: destination.url("/broken"),
+      body: "x",
+      retries: 0,
+    });
 
     const letters = await eventually(
       async () => (await qstash.dlq.listMessages({ filter: { messageId } })).messages,
       (messages) => messages.length === 1,
     );
-    expect(letters[0]).toMatchObject({ messageId, responseStatus: 404, responseBody: "404 Not Found" });
+    expect(letters[0]).toMatchObject({
+      messageId,
+      responseStatus: 404,
+      responseBody: "404 Not Found",
+    });
     const dlqId = String(letters[0]?.dlqId);
     await qstash.dlq.delete(dlqId);
     await expect(qstash.dlq.delete(dlqId)).rejects.toThrow();
@@ -112,23 +146,37 @@ describe("the client", () => {
       () => qstash.logs({ filter: { messageId } }),
       ({ logs: events }) => events.some(({ state }) => state === "FAILED"),
     );
-    expect(logs.map(({ state }) => state).toReversed()).toEqual(["CREATED", "ACTIVE", "ERROR", "FAILED"]);
+    expect(logs.map(({ state }) => state).toReversed()).toEqual([
+      "CREATED",
+      "ACTIVE",
+      "ERROR",
+      "FAILED",
+    ]);
   });
 
   it("manages a URL group and publishes to it, one message for each endpoint", async () => {
-    const endpoints = [{ name: "one", url: destination.url("/g1") }, { url: destination.url("/g2") }];
+    const endpoints = [
+      { name: "one", url: destination.url("/g1") },
+      { url: destination.url("/g2") },
+    ];
     await qstash.urlGroups.addEndpoints({ name: "my-group", endpoints });
 
     const group = await qstash.urlGroups.get("my-group");
     expect(group.endpoints).toEqual(endpoints);
-    const published = (await qstash.publishJSON({ urlGroup: "my-group", body: { n: 1 } })) as { url: string; messageId: string }[];
+    const published = (await qstash.publishJSON({ urlGroup: "my-group", body: { n: 1 } })) as {
+      url: string;
+      messageId: string;
+    }[];
     expect(published.map(({ url }) => url)).toEqual(endpoints.map(({ url }) => url));
     expect((await destination.arrival("/g1")).headers).toMatchObject({
       "upstash-topic-name": "my-group",
       "upstash-message-id": published[0]?.messageId,
     });
     await destination.arrival("/g2");
-    await qstash.urlGroups.removeEndpoints({ name: "my-group", endpoints: [{ name: "one" }, { url: destination.url("/g2") }] });
+    await qstash.urlGroups.removeEndpoints({
+      name: "my-group",
+      endpoints: [{ name: "one" }, { url: destination.url("/g2") }],
+    });
     await expect(qstash.urlGroups.get("my-group")).rejects.toThrow();
   });
 });

@@ -5,7 +5,8 @@ import { type AddressInfo, createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 
 /** The public development credential of the dev profile (protocol/qstash.md §4.10). */
-export const developmentToken = "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=";
+export const developmentToken =
+  "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=";
 
 const main = fileURLToPath(new URL("../main.ts", import.meta.url));
 const readyMsMax = 30_000;
@@ -36,7 +37,10 @@ export class ServerProcess {
       POSTHASTE_CATCHER: "off",
       ...this.#settings,
     };
-    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main], { env, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main], {
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     this.#child = child;
     child.stdout.on("data", (text: Buffer) => (this.#output += text.toString()));
     child.stderr.on("data", (text: Buffer) => (this.#output += text.toString()));
@@ -45,7 +49,8 @@ export class ServerProcess {
 
   async kill(): Promise<void> {
     const child = this.#child;
-    if (!child || child.exitCode !== null) throw new Error(`the server ended by itself:\n${this.#output}`);
+    if (!child || child.exitCode !== null)
+      throw new Error(`the server ended by itself:\n${this.#output}`);
     child.kill("SIGKILL");
     await once(child, "exit");
   }

@@ -1,6 +1,6 @@
 /** What the figures were measured on: everything that explains them, nothing that names the host. */
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from "node:fs";
-import { cpus, release, totalmem, type } from "node:os";
+import { cpus, loadavg, release, totalmem, type } from "node:os";
 import { join } from "node:path";
 import { dataFolder, repository } from "../folders.ts";
 import { percentile } from "../statistics.ts";
@@ -14,6 +14,7 @@ export function hostTable(): string {
     ["", "host"],
     [
       ["cores", `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`],
+      ["processes that wanted a core before the run (load average, 1 min)", figure(loadavg()[0])],
       ["memory", `${figure(totalmem() / 2 ** 30)} GiB`],
       ["system", `${type()} ${release()}`],
       [

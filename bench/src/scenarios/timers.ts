@@ -13,7 +13,7 @@ import { type Findings, type Scenario } from "./scenario.ts";
 import { type Stage } from "./stage.ts";
 
 const pendingWanted = 1_000_000;
-const fillMsMax = 100_000;
+const fillMsMax = 90_000;
 const calmMs = 5_000;
 const idleMs = 10_000;
 const dueAfterMs = 3_000;

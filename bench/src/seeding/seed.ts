@@ -1,6 +1,6 @@
 /** Runs the seeder in a process of its own: its memory and its caches are not those of what is measured. */
 import { execFile } from "node:child_process";
-import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { startPosthaste } from "../systems/posthaste.ts";
 
@@ -14,7 +14,7 @@ export type Seeding = {
 export async function seedFinished({ dataPath, messages, withinMs }: Seeding): Promise<number> {
   // Its first start makes the tenant that the messages belong to.
   await (await startPosthaste({ dataPath })).stop();
-  const script = join(import.meta.dirname, "seed-finished.ts");
+  const script = fileURLToPath(new URL("./seed-finished.ts", import.meta.url));
   const quiet = "--disable-warning=ExperimentalWarning";
   const seconds = String(withinMs / 1000);
   const args = [quiet, script, dataPath, String(messages), seconds];

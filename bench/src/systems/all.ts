@@ -4,9 +4,9 @@ import { startPosthaste } from "./posthaste.ts";
 import { startRelay } from "./relay.ts";
 import { type StartSystem, type SystemName } from "./system.ts";
 
-export const relay = ["bare relay", startRelay] as const;
+const relay = ["bare relay", startRelay] as const;
 export const posthaste = ["posthaste", startPosthaste] as const;
-export const bullMq = ["BullMQ", startBullMq] as const;
+const bullMq = ["BullMQ", startBullMq] as const;
 
 export const allSystems: readonly (readonly [SystemName, StartSystem])[] = [
   relay,

@@ -10,6 +10,7 @@ export type Redis = { readonly port: number; readonly pid: number; stop(): Promi
 
 const startMsMax = 10_000;
 const installMsMax = 120_000;
+const debianInstaller = "apt-get";
 
 export async function startRedis(dataPath: string): Promise<Redis> {
   const file = redisBinary() ?? installRedis();
@@ -46,7 +47,11 @@ function installRedis(): string {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const install = ["install", "-y", "--no-install-recommends", "redis-tools"];
   for (const args of [install, ["update"], install]) {
-    const { status } = spawnSync("apt-get", args, { env, timeout: installMsMax, stdio: "ignore" });
+    const { status } = spawnSync(debianInstaller, args, {
+      env,
+      timeout: installMsMax,
+      stdio: "ignore",
+    });
     const file = redisBinary();
     if (status === 0 && file !== undefined) return file;
   }

@@ -80,11 +80,13 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
   const database = openDatabase(dataDir);
   const { db, reader } = database;
   const disk = openDisk(options, database);
+  const checkpoints =
+    database.path === undefined ? undefined : openCheckpoints(db, database.path, log);
   const writer = new Writer(db, {
     schedule,
     makeRoom: disk.makeRoom,
     ...(database.sync && { sync: database.sync }),
-    afterCommit: database.sync ? openCheckpoints(db, log) : () => undefined,
+    afterCommit: () => checkpoints?.afterCommit(),
     fatal: (error) => {
       if (sqliteCode(error.cause) === "damaged") database.suspect();
       log.error("store.failed", { error });
@@ -107,6 +109,7 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
     commits: () => writer.commits,
     close: async () => {
       await writer.close();
+      await checkpoints?.close();
       await disk.close();
       database.close();
     },

@@ -10,6 +10,7 @@ import {
   type MessageStore,
   type TokenStore,
 } from "@posthaste/ports";
+import { wakeLane } from "./announce.ts";
 
 export type GrantPorts = {
   readonly messages: MessageStore;
@@ -18,35 +19,49 @@ export type GrantPorts = {
   readonly clock: Clock;
 };
 
-/** Grants what `lane` has to give now, and sets its alarm for when it may have more. */
-export async function grant(ports: GrantPorts, id: LaneId): Promise<void> {
+/**
+ * Grants what `lane` has to give now, and sets its alarm for when it may have more. Answers that alarm, for whoever holds
+ * the timer: a rate's next window is sooner than anybody would look again.
+ */
+export async function grant(ports: GrantPorts, id: LaneId): Promise<number | undefined> {
   for (let round = 0; round < roundsMax; round++) {
     const [lane] = await ports.messages.lanes([id]);
-    if (!lane) return;
-    const more = await grantBatch(ports, lane);
-    if (!more) return;
+    if (!lane) return undefined;
+    const granted = await grantBatch(ports, lane);
+    if (!granted.more) return granted.wakeAt;
   }
+  // Nobody else would look at this lane soon.
+  await ports.bus.publish("scheduler.wake", [wakeLane(id, ports.clock.now())]);
+  return undefined;
 }
 
-/** Each round promotes a batch, or finds that somebody has just got into line; the alarm takes over after that. */
+type Granted = { readonly more: true } | { readonly more: false; readonly wakeAt?: number };
+
+/** Each round promotes a batch, or finds that somebody has just got into line; others have their turn after that. */
 const roundsMax = 20;
 
-async function grantBatch(ports: GrantPorts, lane: LaneRow): Promise<boolean> {
+async function grantBatch(ports: GrantPorts, lane: LaneRow): Promise<Granted> {
   const { messages, tokens, clock } = ports;
   await remember(ports, lane);
   const wanted = Math.min(limits.grantBatchMax, lane.limits.parallelism ?? limits.grantBatchMax);
   const heads = await messages.heads(lane.id, wanted);
-  if (heads.length === 0) return !(await messages.rest(lane.id, lane.seq, undefined, lane.window));
+  if (heads.length === 0) {
+    const rests = await messages.rest(lane.id, lane.seq, undefined, lane.window);
+    return rests ? { more: false } : { more: true };
+  }
   const acquired = await tokens.acquire(lane.id, heads, lane.limits);
   const hints = await messages.promote(lane.id, acquired.granted, clock.now() + limits.grantMs);
   await giveUnusedBack(ports, lane.id, acquired.granted, new Set(hints.map((hint) => hint.id)));
   if (hints.length > 0) await ports.bus.publish("message.due", hints);
   const full = acquired.granted.length < heads.length;
-  if (!full && heads.length === wanted) return true;
+  if (!full && heads.length === wanted) return { more: true };
   const wakeAt = full
     ? Math.min(acquired.opensAt ?? Infinity, clock.now() + limits.grantMs)
     : undefined;
-  return !(await messages.rest(lane.id, lane.seq, wakeAt, acquired.window ?? lane.window)) && !full;
+  const window = acquired.window ?? lane.window;
+  const rests = await messages.rest(lane.id, lane.seq, wakeAt, window);
+  if (wakeAt !== undefined) return { more: false, wakeAt };
+  return rests ? { more: false } : { more: true };
 }
 
 /** After a flush the token store knows nothing: it is told from the records before the first grant. */

@@ -113,18 +113,19 @@ export class Deliverer implements LocalDelivery {
 
   release(_tenant: TenantId, origin: number): void {
     this.#freeSlot(origin);
+    this.#pump();
   }
 
+  /** The lease began before the insert, however long that took. */
   run(record: InState<"claimed">): void {
-    const now = this.#ports.clock.now();
-    this.#begin(newAttempt(record, originHash(record.message.url), now, now));
+    const leasedAt = record.state.leaseUntil - limits.leaseMs;
+    const origin = originHash(record.message.url);
+    this.#begin(newAttempt(record, origin, leasedAt, this.#ports.clock.now()));
   }
 
   abort(id: MessageId): void {
     const attempt = this.#running.get(id);
-    if (!attempt) return;
-    attempt.lost = true;
-    attempt.sending?.abort();
+    if (attempt) lose(attempt);
   }
 
   // ---- from hint to claim
@@ -382,7 +383,7 @@ export class Deliverer implements LocalDelivery {
     for (const attempt of this.#running.values()) {
       if (mustAbort(attempt, now)) {
         this.#ports.log.warn("attempt.lease-unproven", { id: attempt.record.message.id });
-        this.abort(attempt.record.message.id);
+        lose(attempt);
         continue;
       }
       if (needsRenewal(attempt, now)) toRenew.push(attempt);
@@ -403,14 +404,21 @@ export class Deliverer implements LocalDelivery {
     try {
       const claims = attempts.map(({ record }) => ({ id: record.message.id, epoch: record.epoch }));
       const lost = new Set(await this.#ports.messages.renew(claims));
-      for (const attempt of attempts) {
-        const { id, flowLane } = attempt.record.message;
-        if (lost.has(id)) this.abort(id);
-        else attempt.leasedAt = askedAt;
-        if (flowLane !== undefined && !lost.has(id)) await this.#ports.tokens.renew(flowLane, [id]);
-      }
+      for (const attempt of attempts) if (lost.has(attempt.record.message.id)) lose(attempt);
+      const kept = attempts.filter(({ record }) => !lost.has(record.message.id));
+      for (const attempt of kept) attempt.leasedAt = askedAt;
+      await this.#renewSlots(kept);
     } catch (error) {
       this.#ports.log.warn("renew.failed", { error, attempts: attempts.length });
+    }
+  }
+
+  async #renewSlots(attempts: readonly Attempt[]): Promise<void> {
+    const lanes = Map.groupBy(attempts, ({ record }) => record.message.flowLane);
+    for (const [lane, inLane] of lanes) {
+      if (lane === undefined) continue;
+      const ids = inLane.map(({ record }) => record.message.id);
+      await this.#ports.tokens.renew(lane, ids);
     }
   }
 
@@ -424,4 +432,10 @@ export class Deliverer implements LocalDelivery {
   #abortAll(): void {
     for (const attempt of this.#running.values()) attempt.sending?.abort();
   }
+}
+
+/** Of this claim, not of a later one that may run here under the same id. */
+function lose(attempt: Attempt): void {
+  attempt.lost = true;
+  attempt.sending?.abort();
 }

@@ -29,7 +29,13 @@ export class Scheduler {
   constructor(ports: SchedulerPorts, shards: readonly number[]) {
     this.#ports = ports;
     this.#shards = shards;
-    this.#background = new BackgroundWork({ log: ports.log, grant: (lane) => grant(ports, lane) });
+    this.#background = new BackgroundWork({
+      log: ports.log,
+      grant: async (lane) => {
+        const wakeAt = await grant(ports, lane);
+        if (wakeAt !== undefined) this.#arm(wakeAt);
+      },
+    });
   }
 
   async start(): Promise<void> {

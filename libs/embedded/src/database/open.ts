@@ -14,8 +14,9 @@ export type Database = {
   readonly db: DatabaseSync;
   /** For lists: a snapshot and a page cache of its own. The same connection when there is no file. */
   readonly reader: DatabaseSync;
-  /** Absent when everything is gone with the process. */
+  /** Absent, like the path, when everything is gone with the process. */
   readonly sync?: Sync;
+  readonly path?: string;
   /** The file was found damaged at work: the next open checks all of it, however large. */
   suspect(): void;
   close(): void;
@@ -57,7 +58,7 @@ function openFile(dataDir: string, unlock: () => void): Database {
       unlock();
     };
     const suspect = (): void => writeFileSync(suspicion, "checked as a whole at the next start\n");
-    return { db, reader, sync, suspect, close };
+    return { db, reader, sync, path, suspect, close };
   } catch (cause) {
     db.close();
     if (sqliteCode(cause) !== "damaged") throw cause;

@@ -23,8 +23,8 @@ export type WriterOptions = {
   readonly sync?: Sync;
   /** The disk is full and work that must go on needs room: answers whether some was made. */
   readonly makeRoom: () => boolean;
-  /** After each commit, when its callers have been told; a throw of SQLite's is a failure of the disk. */
-  readonly afterCommit: () => void;
+  /** After each commit, when its callers have been told. What it answers ends before the next; a failure is the disk's. */
+  readonly afterCommit: () => Promise<void> | undefined;
   /** The store has become unusable; called once. */
   readonly fatal: (error: Error) => void;
 };
@@ -129,27 +129,21 @@ export class Writer {
     });
   }
 
-  #synced(carried: Carried): Promise<void> {
-    const { sync } = this.#options;
-    if (!sync) {
-      this.#settled(carried, null);
-      return Promise.resolve();
-    }
-    return new Promise((resolve) => {
-      sync.run((error) => {
-        this.#settled(carried, error);
-        resolve();
-      });
-    });
-  }
-
-  #settled(carried: Carried, error: Error | null): void {
-    if (error) {
+  async #synced(carried: Carried): Promise<void> {
+    const { sync, afterCommit } = this.#options;
+    try {
+      if (sync)
+        await new Promise<void>((resolve, reject) => sync.run((e) => (e ? reject(e) : resolve())));
+      tell(carried);
+    } catch (error) {
       this.#breakDown(error, carried.batch);
       return;
     }
-    tell(carried);
-    this.#afterCommit();
+    try {
+      await afterCommit();
+    } catch (error) {
+      this.#breakDown(error, []);
+    }
   }
 
   #finishNow(): void {
@@ -162,14 +156,6 @@ export class Writer {
       return;
     }
     tell(carried);
-  }
-
-  #afterCommit(): void {
-    try {
-      this.#options.afterCommit();
-    } catch (error) {
-      this.#breakDown(error, []);
-    }
   }
 
   #carryOut(): Carried | undefined {

@@ -15,8 +15,8 @@ beforeAll(async () => {
   destination = await Destination.start();
 });
 afterAll(async () => {
-  await server.stop();
   await destination.stop();
+  await server.stop();
 });
 
 const bodyOf = (arrival: Arrival | undefined): Json =>

@@ -1,5 +1,6 @@
 /** A plain HTTP caller for tests: no SDK between the test and the wire. */
 import { request } from "node:http";
+import { jest } from "@jest/globals";
 import { developmentToken, freePort, ServerProcess } from "./server-process.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -98,6 +99,10 @@ function replyOf(status: number, headers: Reply["headers"], text: string): Reply
     error: () => textOf(object()["error"]),
   };
 }
+
+/** A start takes a second, and whatever waits says itself what it has waited for, sooner than this. */
+const testMsMax = 30_000;
+jest.setTimeout(testMsMax);
 
 export type TestServer = {
   readonly process: ServerProcess;

@@ -18,8 +18,8 @@ beforeAll(async () => {
   destination = await Destination.start();
 });
 afterAll(async () => {
-  await server.stop();
   await destination.stop();
+  await server.stop();
 });
 
 const notBeforeOf = async (id: string): Promise<number> =>

@@ -20,8 +20,8 @@ beforeAll(async () => {
   destination = await Destination.start();
 });
 afterAll(async () => {
-  await server.stop();
   await destination.stop();
+  await server.stop();
 });
 
 const sha256 = (bytes: Uint8Array): string => hash("sha256", bytes, "hex");

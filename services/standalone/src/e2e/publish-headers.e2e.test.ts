@@ -12,8 +12,8 @@ beforeAll(async () => {
   destination = await Destination.start();
 });
 afterAll(async () => {
-  await server.stop();
   await destination.stop();
+  await server.stop();
 });
 
 describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }) => {

@@ -12,8 +12,8 @@ beforeAll(async () => {
   destination = await Destination.start();
 });
 afterAll(async () => {
-  await server.stop();
   await destination.stop();
+  await server.stop();
 });
 
 /** Publishes to `target`, in which `HOST` stands for the destination's host and port, and waits for the delivery. */

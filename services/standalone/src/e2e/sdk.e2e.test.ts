@@ -21,8 +21,8 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await server.stop();
   await destination.stop();
+  await server.stop();
 });
 
 const receiver = new Receiver({

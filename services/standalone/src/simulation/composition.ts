@@ -5,8 +5,23 @@
 import { hash } from "node:crypto";
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
 import { type Compose, Deliverer } from "@posthaste/deliverer";
-import { type Fault, type MessageId, owner, type PublishCommand, type Sha256Hex, type TenantId } from "@posthaste/domain";
-import { type AcceptPorts, type CancelPorts, cancelMessages, publish, type Published, readMessage, retryDelays } from "@posthaste/engine";
+import {
+  type Fault,
+  type MessageId,
+  owner,
+  type PublishCommand,
+  type Sha256Hex,
+  type TenantId,
+} from "@posthaste/domain";
+import {
+  type AcceptPorts,
+  type CancelPorts,
+  cancelMessages,
+  publish,
+  type Published,
+  readMessage,
+  retryDelays,
+} from "@posthaste/engine";
 import { type LocalDelivery, type Log } from "@posthaste/ports";
 import { Scheduler } from "@posthaste/scheduler";
 import { type RecordingLog, recordingLog, seededRandom } from "@posthaste/testing";
@@ -92,7 +107,11 @@ function distributed(making: Making): readonly SimulatedNode[] {
   const { environment } = making;
   const chance = environment.world.chanceOf();
   const overlapping = chance.chance(0.3);
-  const several = (role: string, count: number, make: (life: Life, index: number) => Runnable): SimulatedNode[] =>
+  const several = (
+    role: string,
+    count: number,
+    make: (life: Life, index: number) => Runnable,
+  ): SimulatedNode[] =>
     Array.from(
       { length: count },
       (_, i) => new SimulatedNode(environment, `${role}-${i + 1}`, (life) => make(life, i)),
@@ -101,7 +120,11 @@ function distributed(making: Making): readonly SimulatedNode[] {
   return [
     ...several("gateway", 2, (life) => gateway(making, life)),
     ...several("scheduler", schedulers, (life, i) =>
-      scheduler(making, life, overlapping ? allShards : allShards.filter((shard) => shard % schedulers === i)),
+      scheduler(
+        making,
+        life,
+        overlapping ? allShards : allShards.filter((shard) => shard % schedulers === i),
+      ),
     ),
     ...several("deliverer", chance.integer(2, 3), (life) => deliverer(making, life)),
     ...several("dispatcher", 2, (life) => new CallbackDispatcher(portsOf(making, life))),
@@ -132,7 +155,7 @@ function standalone(making: Making): readonly SimulatedNode[] {
   const reopen = (): void => {
     // Slots and rate windows were in its memory.
     environment.history.fault("flush", undefined, environment.world.now, environment.world.now);
-    backend.reopen();
+    backend.model?.reopen();
   };
   return [new SimulatedNode(environment, "standalone", all, reopen)];
 }
@@ -146,7 +169,9 @@ function portsOf(making: Making, life: Life, shards?: readonly number[]): NodePo
   const log: Log = {
     ...making.log,
     warn: (event, fields) => {
-      world.trace(`${life.name} warns ${event} ${fields?.["error"] === undefined ? "" : String(fields["error"])}`);
+      world.trace(
+        `${life.name} warns ${event} ${fields?.["error"] === undefined ? "" : String(fields["error"])}`,
+      );
       making.log.warn(event, fields);
     },
   };
@@ -165,7 +190,7 @@ function portsOf(making: Making, life: Life, shards?: readonly number[]): NodePo
     sha256,
     log,
   };
-  return mutation ? mutation.change(ports, backend, life) : ports;
+  return mutation && backend.model ? mutation.change(ports, backend.model, life) : ports;
 }
 
 function gateway(making: Making, life: Life, local?: LocalDelivery): Runnable {
@@ -187,12 +212,17 @@ const deliverer = (making: Making, life: Life): Deliverer =>
   new Deliverer(portsOf(making, life), { owner: owner(life.name), slots, compose, drainMs });
 
 const workflowLog = (making: Making, life: Life): WorkflowLog =>
-  new WorkflowLog(portsOf(making, life), { storeWritesLog: false });
+  new WorkflowLog(portsOf(making, life), { storeWritesLog: making.backend.writesLog });
 
-function gatewaysOf({ open, environment }: Making, nodes: readonly SimulatedNode[]): readonly Gateway[] {
+function gatewaysOf(
+  { open, environment }: Making,
+  nodes: readonly SimulatedNode[],
+): readonly Gateway[] {
   return nodes.flatMap((node) => {
     const gateway = open.get(node.name);
-    return gateway && node.isUp && gateway.life === node.life ? [reached(environment, gateway.life, gateway.ports)] : [];
+    return gateway && node.isUp && gateway.life === node.life
+      ? [reached(environment, gateway.life, gateway.ports)]
+      : [];
   });
 }
 
@@ -204,7 +234,8 @@ function reached({ world }: Environment, life: Life, ports: GatewayPorts): Gatew
   return {
     node: life.node.name,
     publish: (command) => ask(() => publish(ports, command)),
-    read: (tenant, id) => ask(async () => ((await readMessage(ports, tenant, id)) ? "found" : "nothing")),
+    read: (tenant, id) =>
+      ask(async () => ((await readMessage(ports, tenant, id)) ? "found" : "nothing")),
     cancel: (tenant, id) => ask(async () => (await cancelMessages(ports, tenant, [id])).length > 0),
   };
 }

@@ -22,7 +22,13 @@ if (values.bug !== undefined && !mutation) {
 
 const total = new Map<string, number>();
 let failures = 0;
+let running = 0;
+process.on("unhandledRejection", (error) => {
+  console.error(`seed ${running}: nobody handles this rejection, which ends a process:`, error);
+  process.exit(1);
+});
 for (let seed = Number(values.seed); seed < Number(values.seed) + Number(values.count); seed++) {
+  running = seed;
   const begunAt = performance.now();
   const simulated = await simulate({
     seed,
@@ -30,12 +36,18 @@ for (let seed = Number(values.seed); seed < Number(values.seed) + Number(values.
     ...(values.trace && { onTrace: (line) => console.log(line) }),
   });
   for (const [what, count] of simulated.counts) total.set(what, (total.get(what) ?? 0) + count);
+  total.set(
+    `seeds.${simulated.shape}.${simulated.store}`,
+    (total.get(`seeds.${simulated.shape}.${simulated.store}`) ?? 0) + 1,
+  );
   const ms = Math.round(performance.now() - begunAt);
   if (simulated.violations.length > 0) {
     failures += 1;
     console.log(describe(simulated, Number(values.count) === 1 ? 400 : 0));
   } else if (Number(values.count) === 1) {
-    console.log(`seed ${seed} holds: ${simulated.shape}, ${simulated.steps} steps, ${ms} ms, trace ${simulated.digest}`);
+    console.log(
+      `seed ${seed} holds: ${simulated.shape}, ${simulated.store}, ${simulated.steps} steps, ${ms} ms, trace ${simulated.digest}`,
+    );
   }
 }
 console.log(Object.fromEntries([...total].toSorted(([a], [b]) => (a < b ? -1 : 1))));

@@ -9,7 +9,7 @@ import { type AcceptPorts, type CancelPorts } from "@posthaste/engine";
 import { type MessageStore } from "@posthaste/ports";
 import { type SchedulerPorts } from "@posthaste/scheduler";
 import { type WorkflowLogPorts } from "@posthaste/workflow-log";
-import { type Backend } from "./backend.ts";
+import { type Model } from "./backend.ts";
 import { type Life } from "./world/node.ts";
 
 export type NodePorts = Omit<AcceptPorts, "local"> &
@@ -21,7 +21,7 @@ export type NodePorts = Omit<AcceptPorts, "local"> &
 
 export type Mutation = {
   readonly name: string;
-  readonly change: (ports: NodePorts, backend: Backend, life: Life) => NodePorts;
+  readonly change: (ports: NodePorts, model: Model, life: Life) => NodePorts;
 };
 
 /** The port with some of its operations done otherwise. Methods are read one by one: the port may be a proxy. */
@@ -69,34 +69,43 @@ export const mutations: readonly Mutation[] = [
     change: (ports) =>
       withMessages(ports, {
         settle: async (settlements) => {
-          const now = await Promise.all(settlements.map(({ message }) => ports.messages.get(message.tenant, [message.id])));
-          return ports.messages.settle(settlements.map((each, i) => ({ ...each, epoch: now[i]?.[0]?.epoch ?? each.epoch })));
+          const now = await Promise.all(
+            settlements.map(({ message }) => ports.messages.get(message.tenant, [message.id])),
+          );
+          return ports.messages.settle(
+            settlements.map((each, i) => ({ ...each, epoch: now[i]?.[0]?.epoch ?? each.epoch })),
+          );
         },
       }),
   },
   {
-    name: "the lease renewed whatever the epoch",
-    change: (ports, backend) =>
+    name: "the lease never renewed",
+    change: (ports) => withMessages(ports, { renew: async () => [] }),
+  },
+  {
+    name: "the lane's alarm forgotten",
+    change: (ports) =>
       withMessages(ports, {
-        renew: (claims) =>
-          ports.messages.renew(claims.map(({ id, epoch }) => ({ id, epoch: backend.inspect.records.get(id)?.epoch ?? epoch }))),
+        rest: (lane, seq, _wakeAt, window) => ports.messages.rest(lane, seq, undefined, window),
       }),
   },
   {
     name: "claimed although it is not claimable",
-    change: (ports, backend) =>
+    change: (ports, model) =>
       withMessages(ports, {
         claim: async (ids, owner) => {
           const claimed = await ports.messages.claim(ids, owner);
           const missed = ids.filter((id) => !claimed.some(({ message }) => message.id === id));
-          const taken = missed.flatMap((id) => backend.inspect.records.get(id) ?? []).filter((record) => isIn(record, "claimed"));
+          const taken = missed
+            .flatMap((id) => model.inspect.records.get(id) ?? [])
+            .filter((record) => isIn(record, "claimed"));
           return [...claimed, ...taken];
         },
       }),
   },
   {
     name: "the callback told before the dead letter is written",
-    change: (ports, _backend, life) => ({
+    change: (ports, _model, life) => ({
       ...ports,
       deadLetters: {
         get: ports.deadLetters.get,
@@ -104,7 +113,10 @@ export const mutations: readonly Mutation[] = [
         remove: ports.deadLetters.remove,
         sweep: ports.deadLetters.sweep,
         insert: async (letters) => {
-          life.clock.after(2_000, () => void ports.deadLetters.insert(letters).catch(() => undefined));
+          life.clock.after(
+            2_000,
+            () => void ports.deadLetters.insert(letters).catch(() => undefined),
+          );
         },
       },
     }),
@@ -128,12 +140,20 @@ export const mutations: readonly Mutation[] = [
     change: (ports) =>
       withMessages(ports, {
         insert: (inserts) =>
-          ports.messages.insert(inserts.map((insert) => ({ ...insert, record: { ...insert.record, wakeAt: undefined } }))),
+          ports.messages.insert(
+            inserts.map((insert) => ({
+              ...insert,
+              record: { ...insert.record, wakeAt: undefined },
+            })),
+          ),
       }),
   },
   {
     name: "promoted without a slot",
-    change: (ports) => ({ ...ports, tokens: withTokens(ports, { acquire: async (_lane, ids) => ({ granted: ids }) }) }),
+    change: (ports) => ({
+      ...ports,
+      tokens: withTokens(ports, { acquire: async (_lane, ids) => ({ granted: ids }) }),
+    }),
   },
   {
     name: "the rate not counted",
@@ -146,13 +166,14 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: "the deduplication key deleted when the insert fails",
-    change: (ports, backend) =>
+    change: (ports, model) =>
       withMessages(ports, {
         insert: async (inserts) => {
           try {
             return await ports.messages.insert(inserts);
           } catch (error) {
-            for (const { deduplication } of inserts) for (const { key } of deduplication ?? []) backend.forgetKey(key);
+            for (const { deduplication } of inserts)
+              for (const { key } of deduplication ?? []) model.forgetKey(key);
             throw error;
           }
         },
@@ -176,7 +197,11 @@ export const mutations: readonly Mutation[] = [
     change: (ports) =>
       withMessages(ports, {
         settle: (settlements) =>
-          ports.messages.settle(settlements.map((each) => (each.deferrals > 0 ? { ...each, retried: each.retried + 1 } : each))),
+          ports.messages.settle(
+            settlements.map((each) =>
+              each.deferrals > 0 ? { ...each, retried: each.retried + 1 } : each,
+            ),
+          ),
       }),
   },
   {
@@ -201,18 +226,20 @@ export const mutations: readonly Mutation[] = [
           ports.messages.insert(
             inserts.map(({ record, ...rest }) => ({
               ...rest,
-              record: isIn(record, "held") ? { ...record, state: { kind: "due", hints: 0 }, wakeAt: ports.clock.now() } : record,
+              record: isIn(record, "held")
+                ? { ...record, state: { kind: "due", hints: 0 }, wakeAt: ports.clock.now() }
+                : record,
             })),
           ),
       }),
   },
   {
     name: "the tombstone forgotten",
-    change: (ports, backend) =>
+    change: (ports, model) =>
       withMessages(ports, {
         removeFinished: async (...given) => {
           const removed = await ports.messages.removeFinished(...given);
-          backend.forgetTombstones();
+          model.forgetTombstones();
           return removed;
         },
       }),
@@ -238,7 +265,12 @@ export const mutations: readonly Mutation[] = [
         ring: async (...given) => {
           const rings = await ports.messages.ring(...given);
           for (const { message, state } of rings.expanding) {
-            await ports.messages.expanded(message.id, state.upTo, message.fanOut?.endpointCount ?? 0, true);
+            await ports.messages.expanded(
+              message.id,
+              state.upTo,
+              message.fanOut?.endpointCount ?? 0,
+              true,
+            );
           }
           return rings;
         },
@@ -253,7 +285,10 @@ export const mutations: readonly Mutation[] = [
             inserts.map(({ record, ...rest }) => {
               const { message } = record;
               if (message.origin.callbackOf === undefined) return { ...rest, record };
-              return { ...rest, record: { ...record, message: { ...message, id: ports.ids.next() } } };
+              return {
+                ...rest,
+                record: { ...record, message: { ...message, id: ports.ids.next() } },
+              };
             }),
           ),
       }),
@@ -266,7 +301,12 @@ export const mutations: readonly Mutation[] = [
           ports.messages.insert(
             inserts.map(({ record, ...rest }) => {
               const of = parentOf(record.message.id);
-              return of ? { ...rest, record: { ...record, message: { ...record.message, id: neighbour(of) } } } : { ...rest, record };
+              return of
+                ? {
+                    ...rest,
+                    record: { ...record, message: { ...record.message, id: neighbour(of) } },
+                  }
+                : { ...rest, record };
             }),
           ),
       }),
@@ -277,16 +317,25 @@ export const mutations: readonly Mutation[] = [
       ...ports,
       bus: {
         subscribe: ports.bus.subscribe,
-        publish: async (topic, events) => (topic === "message.settled" ? undefined : ports.bus.publish(topic, events)),
+        publish: async (topic, events) =>
+          topic === "message.settled" ? undefined : ports.bus.publish(topic, events),
       },
     }),
   },
 ];
 
-const neighbour = ({ parent, index }: { readonly parent: MessageId; readonly index: number }): MessageId =>
-  messageId(`${parent}_${(index ^ 1).toString(32)}`);
+const neighbour = ({
+  parent,
+  index,
+}: {
+  readonly parent: MessageId;
+  readonly index: number;
+}): MessageId => messageId(`${parent}_${(index ^ 1).toString(32)}`);
 
-function withTokens({ tokens }: NodePorts, other: Partial<NodePorts["tokens"]>): NodePorts["tokens"] {
+function withTokens(
+  { tokens }: NodePorts,
+  other: Partial<NodePorts["tokens"]>,
+): NodePorts["tokens"] {
   return {
     claim: tokens.claim,
     confirm: tokens.confirm,

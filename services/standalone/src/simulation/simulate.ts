@@ -2,8 +2,8 @@
 import { addToGroup } from "@posthaste/engine";
 import { defaultPlan, dlqId } from "@posthaste/domain";
 import { type Dice } from "@posthaste/testing";
-import { type Backend, modelBackend } from "./backend.ts";
-import { atRest, describeUnrest, isAtRest } from "./checks/at-rest.ts";
+import { type Backend, embeddedBackend, modelBackend } from "./backend.ts";
+import { atRest, describeUnrest, restlessRecords } from "./checks/at-rest.ts";
 import { checkLanes, everyStep } from "./checks/every-step.ts";
 import { checkHistory } from "./checks/history.ts";
 import { type Composition, composition, type Shape } from "./composition.ts";
@@ -18,6 +18,7 @@ import { type TraceSink, World } from "./world/world.ts";
 export type Simulated = {
   readonly seed: number;
   readonly shape: Shape;
+  readonly store: "model" | "embedded";
   readonly violations: readonly Violation[];
   /** SHA-256 of the whole trace. */
   readonly digest: string;
@@ -34,6 +35,7 @@ export type SimulationOptions = {
 };
 
 const stepMs = 1_000;
+const lookEveryMs = 5_000;
 /** What is left after healing: a hint lost again and again doubles its distance to ten minutes; then leases, and the sweep. */
 const healingMsMax = 1_500_000;
 /** Far beyond what any seed needs. */
@@ -47,27 +49,35 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
   const chance = world.chanceOf();
   const shape: Shape = chance.chance(0.35) ? "standalone" : "distributed";
   let troubles = drawTroubles(chance);
-  world.trace(`seed ${seed} ${shape} ${JSON.stringify(troubles)}`);
   const environment: Environment = { world, history, troubles: () => troubles };
-  const backend = modelBackend(world);
+  const embedded = shape === "distributed" && mutation === undefined && chance.chance(0.3);
+  const backend = embedded ? embeddedBackend(world) : modelBackend(world);
+  const { model } = backend;
+  const store = embedded ? "embedded" : "model";
+  world.trace(`seed ${seed} ${shape} over the ${store} store ${JSON.stringify(troubles)}`);
   const meeting = destinations(environment);
   meeting.onReceipt((exchange) => checkFailureCallback(history, backend, exchange));
   const composed = composition(shape, environment, backend, meeting, mutation);
-  const work = workload(environment, false);
-  const stepCheck = everyStep(world, history, backend);
-  world.onStep = () => {
-    stepCheck();
-    checkLanes(history, backend);
-  };
+  const work = workload(environment, embedded);
+  if (model) {
+    const checkRecords = everyStep(world, history, model.inspect);
+    world.onStep = () => {
+      checkRecords();
+      checkLanes(history, model.inspect);
+    };
+  }
 
-  for (const { tenant, name, endpoints } of work.groups) await addToGroup(backend.groups, tenant, name, endpoints, defaultPlan);
+  for (const { tenant, name, endpoints } of work.groups) {
+    await world.during(addToGroup(backend.groups, tenant, name, endpoints, defaultPlan));
+  }
   for (const node of composed.nodes) node.start();
   await world.advance(100);
   work.start(() => composed.gateways());
   haveTroubles(environment, chance, composed, backend, troubles);
 
   const failed = (): boolean => {
-    if (world.steps > stepsMax) history.violate("C21", `${world.steps} events and no rest: something goes round in a circle`);
+    if (world.steps > stepsMax)
+      history.violate("C21", `${world.steps} events and no rest: something goes round in a circle`);
     return history.violations.length > 0;
   };
   while (world.elapsed < work.lastAtMs + 10_000 && !failed()) await world.advance(stepMs);
@@ -77,19 +87,29 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
   for (const node of composed.nodes) node.skewMs = 0;
   world.trace("healed");
   const restBy = work.lastAtMs + work.longestMs + healingMsMax + wrongByMsMax;
-  const settledClients = (): boolean => history.publications.length >= work.planned && history.publications.every(({ settledAt }) => settledAt !== undefined);
-  while (!(settledClients() && isAtRest(backend)) && world.elapsed < restBy && !failed()) await world.advance(stepMs);
-  if (!failed() && !isAtRest(backend)) history.violate("C21", describeUnrest(backend));
+  const settledClients = (): boolean =>
+    history.publications.length >= work.planned &&
+    history.publications.every(({ settledAt }) => settledAt !== undefined);
+  const restless = restlessRecords(history, backend);
+  let left = await world.during(restless());
+  while ((!settledClients() || left.length > 0) && world.elapsed < restBy && !failed()) {
+    await world.advance(lookEveryMs);
+    if (settledClients()) left = await world.during(restless());
+  }
+  if (!failed() && left.length > 0) history.violate("C21", describeUnrest(left));
   if (!failed()) {
     await world.advance(sweepMsMax + wrongByMsMax);
-    await atRest(history, backend, composed);
-    await checkHistory(history, backend);
+    await world.during(atRest(history, backend, composed));
+    await world.during(checkHistory(history, backend));
   }
+  await world.during(backend.close());
   count(history);
-  for (const { check, text } of history.violations.slice(0, 20)) world.trace(`VIOLATED ${check}: ${text}`);
+  for (const { check, text } of history.violations.slice(0, 20))
+    world.trace(`VIOLATED ${check}: ${text}`);
   return {
     seed,
     shape,
+    store,
     violations: history.violations,
     digest: world.digest(),
     tail: world.tail,
@@ -117,12 +137,17 @@ function haveTroubles(
       again(everyMs, happen);
     });
   };
-  again(troubles.pauseEveryMs, () => anyNode()?.pause(chance.chance(0.5) ? chance.integer(100, 5_000) : chance.integer(5_000, pauseMsMax)));
+  again(troubles.pauseEveryMs, () =>
+    anyNode()?.pause(
+      chance.chance(0.5) ? chance.integer(100, 5_000) : chance.integer(5_000, pauseMsMax),
+    ),
+  );
   again(troubles.restartEveryMs, () => anyNode()?.restart());
   again(troubles.flushEveryMs, () => {
+    if (!backend.model) return;
     history.fault("flush", undefined, world.now, world.now);
     world.trace("the token store forgets everything");
-    backend.flushTokens();
+    backend.model.flushTokens();
   });
   again(troubles.clockJumpEveryMs, () => {
     const node = anyNode();
@@ -137,17 +162,23 @@ function haveTroubles(
 }
 
 /** C13 at the receiver: the dead letter that a failure callback names can be read. */
-function checkFailureCallback(history: History, backend: Backend, { id, tenant, body }: Exchange): void {
+function checkFailureCallback(
+  history: History,
+  backend: Backend,
+  { id, tenant, body }: Exchange,
+): void {
   if (!id.endsWith("_fcb")) return;
   const said: unknown = JSON.parse(new TextDecoder().decode(body));
-  const named = typeof said === "object" && said !== null && "dlqId" in said ? said.dlqId : undefined;
+  const named =
+    typeof said === "object" && said !== null && "dlqId" in said ? said.dlqId : undefined;
   history.count("failureCallbacks");
   void backend.deadLetters.get(tenant, dlqId(String(named))).then((letter) => {
-    if (!letter) history.violate("I6", `${id} names the dead letter ${String(named)}, which is not there`);
+    if (!letter)
+      history.violate("I6", `${id} names the dead letter ${String(named)}, which is not there`);
   });
 }
 
 function count(history: History): void {
-  for (const { settlement } of history.applied.values()) history.count(`settled.${settlement.next.kind}`);
+  for (const { settlement } of history.applied.values())
+    history.count(`settled.${settlement.next.kind}`);
 }
-

@@ -20,7 +20,11 @@ export type Workload = {
   /** When the last planned operation begins, since the beginning. */
   readonly lastAtMs: number;
   readonly planned: number;
-  readonly groups: readonly { readonly tenant: TenantId; readonly name: string; readonly endpoints: readonly { url: string; name?: string }[] }[];
+  readonly groups: readonly {
+    readonly tenant: TenantId;
+    readonly name: string;
+    readonly endpoints: readonly { url: string; name?: string }[];
+  }[];
   /** Puts all operations on the world's clock. */
   start(gateways: () => readonly Gateway[]): void;
   /** The longest that any one message may take from its publish when nothing goes wrong. */
@@ -32,7 +36,18 @@ const triesMax = 8;
 const tenants = [aTenant, anotherTenant] as const;
 const methods: readonly [Method, ...Method[]] = ["POST", "GET", "PUT", "PATCH", "DELETE"];
 const friendly: readonly [Manner, ...Manner[]] = ["good", "good", "good", "slow"];
-const hostile: readonly [Manner, ...Manner[]] = ["good", "flaky", "bad", "final", "later", "slow", "hang", "long", "broken", "ours"];
+const hostile: readonly [Manner, ...Manner[]] = [
+  "good",
+  "flaky",
+  "bad",
+  "final",
+  "later",
+  "slow",
+  "hang",
+  "long",
+  "broken",
+  "ours",
+];
 const hourMs = 3_600_000;
 
 export function workload(environment: Environment, backendIsSlow: boolean): Workload {
@@ -60,8 +75,13 @@ export function workload(environment: Environment, backendIsSlow: boolean): Work
       tenant,
       destination: group ? { kind: "group", name: group.name } : { kind: "url", url },
       method: chance.pick(methods),
-      headers: [["Content-Type", "application/json"], ["Op", String(op)]],
-      body: new TextEncoder().encode(JSON.stringify({ op, more: "x".repeat(chance.integer(0, 50)) })),
+      headers: [
+        ["Content-Type", "application/json"],
+        ["Op", String(op)],
+      ],
+      body: new TextEncoder().encode(
+        JSON.stringify({ op, more: "x".repeat(chance.integer(0, 50)) }),
+      ),
       policy: group && group.endpoints.length > laneGroupMax ? withoutFlow(policy) : policy,
       ...(longDelay
         ? { postponement: { kind: "delay" as const, delayMs: 2 * hourMs } }
@@ -70,7 +90,11 @@ export function workload(environment: Environment, backendIsSlow: boolean): Work
     });
   };
 
-  const run = async (command: PublishCommand, op: number, gateways: () => readonly Gateway[]): Promise<void> => {
+  const run = async (
+    command: PublishCommand,
+    op: number,
+    gateways: () => readonly Gateway[],
+  ): Promise<void> => {
     const publication: Publication = {
       op,
       command,
@@ -81,20 +105,33 @@ export function workload(environment: Environment, backendIsSlow: boolean): Work
     };
     history.publications.push(publication);
     const twice = command.deduplication !== undefined && chance.chance(0.3);
-    await Promise.all([publishUntilKnown(publication, gateways), twice && publishUntilKnown(publication, gateways)]);
+    await Promise.all([
+      publishUntilKnown(publication, gateways),
+      twice && publishUntilKnown(publication, gateways),
+    ]);
     publication.settledAt = world.now;
   };
 
-  const publishUntilKnown = async (publication: Publication, gateways: () => readonly Gateway[]): Promise<void> => {
+  const publishUntilKnown = async (
+    publication: Publication,
+    gateways: () => readonly Gateway[],
+  ): Promise<void> => {
     for (let tries = 0; tries < triesMax; tries++) {
       const known = await publishOnce(publication, gateways);
       // Without a deduplication id a repeat would be another message: such a client gives up, or never had an answer to lose.
-      if (known === "acked" || (known === "unknown" && publication.command.deduplication === undefined)) return;
+      if (
+        known === "acked" ||
+        (known === "unknown" && publication.command.deduplication === undefined)
+      )
+        return;
       await world.wait(chance.integer(100, 3_000));
     }
   };
 
-  const publishOnce = async (publication: Publication, gateways: () => readonly Gateway[]): Promise<"acked" | "unknown" | "refused"> => {
+  const publishOnce = async (
+    publication: Publication,
+    gateways: () => readonly Gateway[],
+  ): Promise<"acked" | "unknown" | "refused"> => {
     const up = gateways();
     const gateway = up[chance.integer(0, Math.max(0, up.length - 1))];
     if (!gateway) return "refused";
@@ -102,25 +139,45 @@ export function workload(environment: Environment, backendIsSlow: boolean): Work
     publication.tries.push({ startedAt, gateway: gateway.node });
     const answer = await within(clientTimeoutMs, gateway.publish(publication.command));
     if (answer === undefined) return "unknown";
-    if (isFault(answer)) return answer.fault === "outcome_unknown" || answer.fault === "overloaded" ? "unknown" : "refused";
+    if (isFault(answer))
+      return answer.fault === "outcome_unknown" || answer.fault === "overloaded"
+        ? "unknown"
+        : "refused";
     const answers = "messageId" in answer ? [answer] : answer;
-    world.trace(`op ${publication.op} is accepted as ${answers.map(({ messageId }) => messageId).slice(0, 3).join(" ")}`);
+    world.trace(
+      `op ${publication.op} is accepted as ${answers
+        .map(({ messageId }) => messageId)
+        .slice(0, 3)
+        .join(" ")}`,
+    );
     history.count("acked");
     publication.acks.push({
       at: world.now,
       startedAt,
       gateway: gateway.node,
-      answers: answers.map(({ messageId, url, deduplicated }) => ({ id: messageId, url, deduplicated })),
+      answers: answers.map(({ messageId, url, deduplicated }) => ({
+        id: messageId,
+        url,
+        deduplicated,
+      })),
     });
     const one = answers[chance.integer(0, Math.max(0, answers.length - 1))];
     if (!one) return "acked";
     if (chance.chance(0.3)) void readBack(publication.command.tenant, one.messageId, gateways);
-    if (chance.chance(0.12)) world.after(chance.integer(0, 20_000), () => void cancel(publication.command.tenant, one.messageId, gateways));
+    if (chance.chance(0.12))
+      world.after(
+        chance.integer(0, 20_000),
+        () => void cancel(publication.command.tenant, one.messageId, gateways),
+      );
     return "acked";
   };
 
   /** C16: found through any gateway, at least until it may have been swept. */
-  const readBack = async (tenant: TenantId, id: MessageId, gateways: () => readonly Gateway[]): Promise<void> => {
+  const readBack = async (
+    tenant: TenantId,
+    id: MessageId,
+    gateways: () => readonly Gateway[],
+  ): Promise<void> => {
     const up = gateways();
     const gateway = up[chance.integer(0, Math.max(0, up.length - 1))];
     if (!gateway) return;
@@ -131,10 +188,15 @@ export function workload(environment: Environment, backendIsSlow: boolean): Work
     history.count("reads");
     // When a record was swept is told by the clocks that wrote its times.
     const clocksWereRight = !history.faults.some(({ kind }) => kind === "clock");
-    if (answer === "nothing" && clocksWereRight) history.violate("C16", `${id} was accepted and is not found`);
+    if (answer === "nothing" && clocksWereRight)
+      history.violate("C16", `${id} was accepted and is not found`);
   };
 
-  const cancel = async (tenant: TenantId, id: MessageId, gateways: () => readonly Gateway[]): Promise<void> => {
+  const cancel = async (
+    tenant: TenantId,
+    id: MessageId,
+    gateways: () => readonly Gateway[],
+  ): Promise<void> => {
     const up = gateways();
     const gateway = up[chance.integer(0, Math.max(0, up.length - 1))];
     if (!gateway) return;
@@ -194,7 +256,12 @@ function drawPostponement(chance: Dice, now: number): Pick<PublishCommand, "post
 
 /** A crowd behind a narrow lane takes hours, which shows nothing. */
 const laneGroupMax = 20;
-const withoutFlow = ({ flow: _, callback: _callback, failureCallback: _failure, ...policy }: Policy): Policy => policy;
+const withoutFlow = ({
+  flow: _,
+  callback: _callback,
+  failureCallback: _failure,
+  ...policy
+}: Policy): Policy => policy;
 
 type Key = { readonly key: string; readonly limits: FlowLimits };
 
@@ -203,7 +270,11 @@ function drawKeys(chance: Dice): readonly [Key, ...Key[]] {
     const parallelism = chance.chance(0.7) ? chance.integer(1, 3) : undefined;
     const rate = parallelism === undefined || chance.chance(0.4) ? chance.integer(2, 6) : undefined;
     const periodMs = chance.pick([1_000, 5_000, 20_000]);
-    return { periodMs, ...(parallelism !== undefined && { parallelism }), ...(rate !== undefined && { rate }) };
+    return {
+      periodMs,
+      ...(parallelism !== undefined && { parallelism }),
+      ...(rate !== undefined && { rate }),
+    };
   };
   return [
     { key: "alpha", limits: limitsOf() },
@@ -212,12 +283,22 @@ function drawKeys(chance: Dice): readonly [Key, ...Key[]] {
   ];
 }
 
-function drawPolicy(chance: Dice, op: number, manner: Manner, keys: readonly [Key, ...Key[]], changing: boolean): Policy {
+function drawPolicy(
+  chance: Dice,
+  op: number,
+  manner: Manner,
+  keys: readonly [Key, ...Key[]],
+  changing: boolean,
+): Policy {
   const timeoutMs = manner === "long" ? 300_000 : chance.pick([5_000, 15_000, 60_000]);
   const retriesMax = chance.integer(0, 3);
   const backsOff = retriesMax <= 2 && chance.chance(0.2);
   const key = chance.chance(0.35) ? chance.pick(keys) : undefined;
-  const limits = key && (changing && chance.chance(0.3) ? { ...key.limits, parallelism: chance.integer(1, 5) } : key.limits);
+  const limits =
+    key &&
+    (changing && chance.chance(0.3)
+      ? { ...key.limits, parallelism: chance.integer(1, 5) }
+      : key.limits);
   const callbackPlan = (kind: string): CallbackPlan => ({
     url: urlOf(chance.pick(["good", "good", "flaky", "bad"]), 9, `${kind}-${op}`),
     method: "POST",
@@ -230,7 +311,15 @@ function drawPolicy(chance: Dice, op: number, manner: Manner, keys: readonly [Ke
   return aPolicy({
     timeoutMs,
     retriesMax,
-    ...(!backsOff && { retryDelay: chance.pick(["500", "1000 * (1 + retried)", "pow(2, retried) * 700", "0", "45000"]) }),
+    ...(!backsOff && {
+      retryDelay: chance.pick([
+        "500",
+        "1000 * (1 + retried)",
+        "pow(2, retried) * 700",
+        "0",
+        "45000",
+      ]),
+    }),
     ...(chance.chance(0.25) && { callback: callbackPlan("callback") }),
     ...(chance.chance(0.25) && { failureCallback: callbackPlan("failure") }),
     ...(key && limits && { flow: { key: key.key, limits } }),
@@ -241,7 +330,11 @@ function drawGroups(chance: Dice, backendIsSlow: boolean): Workload["groups"] {
   if (!chance.chance(0.5)) return [];
   const size = chance.chance(0.1) ? (backendIsSlow ? 520 : 1_200) : chance.integer(1, 12);
   const endpoints = Array.from({ length: size }, (_, i) => ({
-    url: urlOf(size > 100 ? "good" : chance.pick(["good", "good", "flaky"]), i % 7, `endpoint-${i}`),
+    url: urlOf(
+      size > 100 ? "good" : chance.pick(["good", "good", "flaky"]),
+      i % 7,
+      `endpoint-${i}`,
+    ),
     ...(i % 3 === 0 && { name: `endpoint-${i}` }),
   }));
   return [{ tenant: aTenant, name: "crowd", endpoints }];

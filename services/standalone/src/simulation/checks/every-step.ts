@@ -1,19 +1,19 @@
 /** The invariants that can be read off the records an event has written (architecture.md §3). */
 import { isDerived, isFinished, type MessageId, type MessageRecord } from "@posthaste/domain";
-import { type Backend } from "../backend.ts";
+import { type Inspection } from "../model/message-store.ts";
 import { type History } from "../world/history.ts";
 import { type World } from "../world/world.ts";
 
 /** The alarm of an outbox is at most this far ahead (decisions.md 1), and half a second for the step's own length. */
 const outboxAlarmMsMax = 30_500;
 
-export function everyStep(world: World, history: History, backend: Backend): () => void {
+export function everyStep(world: World, history: History, inspect: Inspection): () => void {
   const finished = new Map<MessageId, string>();
   const epochs = new Map<MessageId, number>();
   const last = new Map<MessageId, MessageRecord>();
   return () => {
-    for (const id of backend.inspect.takeTouched()) {
-      const record = backend.inspect.records.get(id);
+    for (const id of inspect.takeTouched()) {
+      const record = inspect.records.get(id);
       if (!record) {
         checkRemoval(history, id, last.get(id));
         last.delete(id);
@@ -23,8 +23,9 @@ export function everyStep(world: World, history: History, backend: Backend): () 
         continue;
       }
       last.set(id, record);
-      checkAlarm(history, backend, record, world.now);
-      if (record.epoch < (epochs.get(id) ?? 0)) history.violate("I4", `the epoch of ${id} went back`);
+      checkAlarm(history, inspect, record, world.now);
+      if (record.epoch < (epochs.get(id) ?? 0))
+        history.violate("I4", `the epoch of ${id} went back`);
       epochs.set(id, record.epoch);
       const before = finished.get(id);
       if (before !== undefined && before !== record.state.kind) {
@@ -36,28 +37,38 @@ export function everyStep(world: World, history: History, backend: Backend): () 
 }
 
 /** I3: some alarm rings for everything that is not at its end. */
-function checkAlarm(history: History, backend: Backend, record: MessageRecord, now: number): void {
+function checkAlarm(
+  history: History,
+  inspect: Inspection,
+  record: MessageRecord,
+  now: number,
+): void {
   const { message, state, wakeAt, outbox } = record;
   if (outbox.length > 0 && (wakeAt === undefined || wakeAt > now + outboxAlarmMsMax)) {
     const clockIsWrong = history.faults.some(({ kind }) => kind === "clock");
-    if (!clockIsWrong || wakeAt === undefined) history.violate("I3", `the outbox of ${message.id} has no alarm near: ${String(wakeAt)}`);
+    if (!clockIsWrong || wakeAt === undefined)
+      history.violate("I3", `the outbox of ${message.id} has no alarm near: ${String(wakeAt)}`);
   }
   if (isFinished(state)) return;
-  const lane = message.flowLane === undefined ? undefined : backend.inspect.lanes.get(message.flowLane);
+  const lane = message.flowLane === undefined ? undefined : inspect.lanes.get(message.flowLane);
   const rings = state.kind === "waiting" ? lane?.wakeAt : wakeAt;
-  if (rings === undefined) history.violate("I3", `${message.id} is ${state.kind} and nothing will ring`);
+  if (rings === undefined)
+    history.violate("I3", `${message.id} is ${state.kind} and nothing will ring`);
 }
 
 /** I5: removed only when finished and with nothing left to do. */
 function checkRemoval(history: History, id: MessageId, record: MessageRecord | undefined): void {
   if (!record) return;
-  if (!isFinished(record.state)) history.violate("I5", `${id} was removed while ${record.state.kind}`);
-  if (record.outbox.length > 0) history.violate("I5", `${id} was removed with ${record.outbox.length} follow-ups to do`);
+  if (!isFinished(record.state))
+    history.violate("I5", `${id} was removed while ${record.state.kind}`);
+  if (record.outbox.length > 0)
+    history.violate("I5", `${id} was removed with ${record.outbox.length} follow-ups to do`);
 }
 
 /** I3 of lanes: while somebody waits the lane has an alarm. */
-export function checkLanes(history: History, backend: Backend): void {
-  for (const { id, wakeAt } of backend.inspect.lanes.values()) {
-    if (wakeAt === undefined && backend.inspect.waitingIn(id) > 0) history.violate("I3", `${id} has a line and no alarm`);
+export function checkLanes(history: History, inspect: Inspection): void {
+  for (const { id, wakeAt } of inspect.lanes.values()) {
+    if (wakeAt === undefined && inspect.waitingIn(id) > 0)
+      history.violate("I3", `${id} has a line and no alarm`);
   }
 }

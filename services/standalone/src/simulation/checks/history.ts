@@ -4,7 +4,9 @@ import {
   callbackId,
   dlqIdOf,
   failureCallbackId,
+  type FlowLimits,
   isDerived,
+  type LaneId,
   limits,
   type MessageId,
   messageOf,
@@ -15,7 +17,11 @@ import { retryDelays } from "@posthaste/engine";
 import { type Backend } from "../backend.ts";
 import { type Exchange, type History, type Publication, type Settling } from "../world/history.ts";
 
-type Checking = { readonly history: History; readonly backend: Backend; readonly byId: ReadonlyMap<MessageId, MessageHistory> };
+type Checking = {
+  readonly history: History;
+  readonly backend: Backend;
+  readonly byId: ReadonlyMap<MessageId, MessageHistory>;
+};
 
 export type MessageHistory = {
   readonly id: MessageId;
@@ -44,11 +50,20 @@ function byMessage(history: History): ReadonlyMap<MessageId, MessageHistory> {
   const exchanges = Map.groupBy(history.exchanges, ({ id }) => id);
   const settled = Map.groupBy(history.applied.values(), ({ settlement }) => settlement.message.id);
   const ids = new Set([...history.lives.keys(), ...exchanges.keys(), ...settled.keys()]);
-  return new Map([...ids].map((id) => [id, { id, exchanges: exchanges.get(id) ?? [], settled: settled.get(id) ?? [] }]));
+  return new Map(
+    [...ids].map((id) => [
+      id,
+      { id, exchanges: exchanges.get(id) ?? [], settled: settled.get(id) ?? [] },
+    ]),
+  );
 }
 
-const ended = ({ settled }: MessageHistory) => settled.find(({ settlement }) => settlement.next.kind === "delivered" || settlement.next.kind === "failed");
-const wasAnswered2xx = ({ status }: Exchange): boolean => status !== undefined && status >= 200 && status < 300;
+const ended = ({ settled }: MessageHistory) =>
+  settled.find(
+    ({ settlement }) => settlement.next.kind === "delivered" || settlement.next.kind === "failed",
+  );
+const wasAnswered2xx = ({ status }: Exchange): boolean =>
+  status !== undefined && status >= 200 && status < 300;
 
 /** C1, C15, C12: what was accepted has come to exist and to its end. */
 function checkAcknowledged({ history, byId }: Checking, publication: Publication): void {
@@ -56,14 +71,19 @@ function checkAcknowledged({ history, byId }: Checking, publication: Publication
     const message = byId.get(id);
     const check = publication.command.destination.kind === "group" ? "C15" : "C1";
     if (!message || !history.lives.has(id)) {
-      history.violate(check, `op ${publication.op}: ${id} (${url}) was acknowledged and never existed`);
+      history.violate(
+        check,
+        `op ${publication.op}: ${id} (${url}) was acknowledged and never existed`,
+      );
       continue;
     }
     const canceled = history.cancels.has(id);
     const end = ended(message)?.settlement.next.kind;
     if (canceled) continue;
-    if (end === undefined) history.violate(check, `op ${publication.op}: ${id} was acknowledged and has no end`);
-    if (end === "delivered" && !message.exchanges.some(wasAnswered2xx)) history.violate(check, `${id} is delivered and no destination has said so`);
+    if (end === undefined)
+      history.violate(check, `op ${publication.op}: ${id} was acknowledged and has no end`);
+    if (end === "delivered" && !message.exchanges.some(wasAnswered2xx))
+      history.violate(check, `${id} is delivered and no destination has said so`);
   }
 }
 
@@ -82,7 +102,9 @@ function checkReceipts({ history }: Checking, { id, exchanges }: MessageHistory)
       return;
     }
     const isCallback = record.message.origin.callbackOf !== undefined;
-    const expected = isCallback ? record.message : messageOf(publication.command, record.message.url, id, 0);
+    const expected = isCallback
+      ? record.message
+      : messageOf(publication.command, record.message.url, id, 0);
     const { destination } = publication.command;
     const sameUrl = isCallback || destination.kind === "group" || destination.url === exchange.url;
     const same =
@@ -91,7 +113,11 @@ function checkReceipts({ history }: Checking, { id, exchanges }: MessageHistory)
       exchange.method === expected.method &&
       JSON.stringify(exchange.headers) === JSON.stringify(expected.headers) &&
       Buffer.compare(exchange.body, expected.body) === 0;
-    if (!same) history.violate("C2", `${id} arrived other than it was published: ${exchange.method} ${exchange.url}`);
+    if (!same)
+      history.violate(
+        "C2",
+        `${id} arrived other than it was published: ${exchange.method} ${exchange.url}`,
+      );
   }
 }
 
@@ -100,12 +126,14 @@ function checkAttempts({ history }: Checking, message: MessageHistory): void {
   const { id, exchanges, settled } = message;
   const retriesMax = history.lives.get(id)?.[0]?.record.message.policy.retriesMax ?? 0;
   const counted = settled.filter(({ settlement }) => countsAsAttempt(settlement));
-  if (counted.length > 1 + retriesMax) history.violate("C3", `${id} had ${counted.length} attempts of ${1 + retriesMax}`);
+  if (counted.length > 1 + retriesMax)
+    history.violate("C3", `${id} had ${counted.length} attempts of ${1 + retriesMax}`);
   const failed = settled.find(({ settlement }) => settlement.next.kind === "failed");
   const letter = failed?.settlement.append.find((item) => item.kind === "deadLetter");
   if (letter?.reason === "retries_exhausted" && counted.length !== 1 + retriesMax) {
     history.violate("C3", `${id} failed after ${counted.length} attempts of ${1 + retriesMax}`);
   }
+  checkRetried(history, message);
   const applied = new Set(settled.map(({ settlement }) => settlement.epoch));
   for (const exchange of exchanges) {
     if (applied.has(exchange.epoch)) continue;
@@ -113,8 +141,26 @@ function checkAttempts({ history }: Checking, message: MessageHistory): void {
     const canceledAt = history.cancels.get(id)?.at;
     if (canceledAt !== undefined && canceledAt <= until) continue;
     if (!history.explains([exchange.node], exchange.sentAt - limits.leaseMs, until)) {
-      history.violate("C3", `${id} epoch ${exchange.epoch}: nothing explains why this attempt has no settlement`);
+      history.violate(
+        "C3",
+        `${id} epoch ${exchange.epoch}: nothing explains why this attempt has no settlement`,
+      );
     }
+  }
+}
+
+/** Only a destination's failure raises `retried`: it counts the retries that were scheduled. */
+function checkRetried(history: History, { id, settled }: MessageHistory): void {
+  if ((history.lives.get(id)?.length ?? 0) > 1) return;
+  let retries = 0;
+  for (const { settlement } of settled) {
+    if (settlement.append.some((item) => item.kind === "fact" && item.ended === "retry"))
+      retries += 1;
+    if (settlement.retried !== retries)
+      history.violate(
+        "C3",
+        `${id} epoch ${settlement.epoch}: retried is ${settlement.retried} after ${retries} failures`,
+      );
   }
 }
 
@@ -133,9 +179,13 @@ function checkRepeats({ history }: Checking, { id, exchanges }: MessageHistory):
     const to = (first.endedAt ?? first.answeredAt ?? first.sentAt) + limits.leaseMs;
     const inserters = (history.lives.get(id) ?? []).map(({ node }) => node);
     const twiceMade = inserters.length > 1;
-    if (isDerived(id) && twiceMade) history.violate("C13", `${id} was made ${inserters.length} times`);
+    if (isDerived(id) && twiceMade)
+      history.violate("C13", `${id} was made ${inserters.length} times`);
     if (!history.explains(twiceMade ? [first.node, ...inserters] : [first.node], from, to)) {
-      history.violate("C4", `${id}: epoch ${second.epoch} was sent by ${second.node} after the 2xx to epoch ${first.epoch} of ${first.node}; no fault explains it`);
+      history.violate(
+        "C4",
+        `${id}: epoch ${second.epoch} was sent by ${second.node} after the 2xx to epoch ${first.epoch} of ${first.node}; no fault explains it`,
+      );
     }
     return;
   }
@@ -150,150 +200,286 @@ function checkTimes({ history }: Checking, { id, exchanges, settled }: MessageHi
     !history.explains([node, life.node], Math.min(from, life.at), to, ["clock"]);
   for (const { sentAt, epoch, node } of exchanges) {
     if (sentAt < life.record.message.notBefore && clockIsRight(node, life.at, sentAt)) {
-      history.violate("C6", `${id} epoch ${epoch} was sent ${life.record.message.notBefore - sentAt} ms before its time`);
+      history.violate(
+        "C6",
+        `${id} epoch ${epoch} was sent ${life.record.message.notBefore - sentAt} ms before its time`,
+      );
     }
     const cancel = history.cancels.get(id);
-    if (cancel?.ackedAt !== undefined && sentAt > cancel.ackedAt + limits.leaseMs && !history.explains([node], cancel.at, sentAt)) {
-      history.violate("C5", `${id} epoch ${epoch} was sent ${sentAt - cancel.ackedAt} ms after its cancel was acknowledged`);
+    if (
+      cancel?.ackedAt !== undefined &&
+      sentAt > cancel.ackedAt + limits.leaseMs &&
+      !history.explains([node], cancel.at, sentAt)
+    ) {
+      history.violate(
+        "C5",
+        `${id} epoch ${epoch} was sent ${sentAt - cancel.ackedAt} ms after its cancel was acknowledged`,
+      );
     }
     for (const before of settled) {
       const { settlement, at } = before;
       if (settlement.epoch >= epoch || sentAt <= at) continue;
       if (settlement.next.kind === "delivered" || settlement.next.kind === "failed") {
         const again = (history.lives.get(id)?.length ?? 0) > 1;
-        if (!again) history.violate("C5", `${id} epoch ${epoch} was sent after it was ${settlement.next.kind} at epoch ${settlement.epoch}`);
+        if (!again)
+          history.violate(
+            "C5",
+            `${id} epoch ${epoch} was sent after it was ${settlement.next.kind} at epoch ${settlement.epoch}`,
+          );
       }
     }
   }
   for (const [i, { settlement, at, node }] of settled.entries()) {
     const fact = settlement.append.find((item) => item.kind === "fact");
     if (fact?.ended !== "retry") continue;
-    const gapMs = waitOf(settlement.message.policy.retryDelay, settlement.retried - 1, fact.response?.headers, fact.endedAt);
+    const gapMs = waitOf(
+      settlement.message.policy.retryDelay,
+      settlement.retried - 1,
+      fact.response?.headers,
+      fact.endedAt,
+    );
     const next = exchanges.find(({ epoch }) => epoch > settlement.epoch);
     // The attempt ended before its settlement took effect; the gap counts from its end as its process saw it.
     if (!next || !clockIsRight(node, at - limits.leaseMs, next.sentAt)) continue;
     if (next.sentAt < fact.endedAt + gapMs - 5) {
-      history.violate("C8", `${id}: retry ${i + 1} was sent ${next.sentAt - fact.endedAt} ms after the failure, not ${gapMs}`);
+      history.violate(
+        "C8",
+        `${id}: retry ${i + 1} was sent ${next.sentAt - fact.endedAt} ms after the failure, not ${gapMs}`,
+      );
     }
   }
 }
 
 const delays = retryDelays();
-function waitOf(expression: string | undefined, retried: number, headers: Exchange["headers"] | undefined, now: number): number {
+function waitOf(
+  expression: string | undefined,
+  retried: number,
+  headers: Exchange["headers"] | undefined,
+  now: number,
+): number {
   const asked = headers && requestedWaitMs(headers, now);
-  return asked ?? (expression === undefined ? backoffMs(retried, 0) : delays.delayMs(expression, retried));
+  return (
+    asked ??
+    (expression === undefined ? backoffMs(retried, 0) : delays.delayMs(expression, retried))
+  );
 }
 
 /** C13, I6, and the log: every settlement has the follow-ups that it causes, once each. */
-async function checkFollowUps({ history, backend, byId }: Checking, { id, settled }: MessageHistory): Promise<void> {
+async function checkFollowUps(
+  { history, backend, byId }: Checking,
+  { id, settled }: MessageHistory,
+): Promise<void> {
   const lives = history.lives.get(id) ?? [];
-  if (isDerived(id) && lives.length > 1) history.violate("C13", `${id} was made ${lives.length} times`);
+  if (isDerived(id) && lives.length > 1)
+    history.violate("C13", `${id} was made ${lives.length} times`);
   const record = lives[0]?.record;
   const source = record?.message.origin.callbackOf;
   if (source !== undefined) {
     const causes = byId.get(source)?.settled.flatMap(({ settlement }) => settlement.append) ?? [];
-    const ids = causes.map((item) => (item.kind === "failureCallback" ? failureCallbackId(source) : callbackId(source, item.attempt)));
+    const ids = causes.map((item) =>
+      item.kind === "failureCallback"
+        ? failureCallbackId(source)
+        : callbackId(source, item.attempt),
+    );
     if (!ids.includes(id)) history.violate("C13", `${id} is no callback that ${source} has caused`);
   }
-  const states = new Set(backend.statesOf(id));
+  if (!record) return;
+  const states = new Set(await backend.statesOf(record.message.tenant, id));
   for (const { settlement } of settled) {
     for (const item of settlement.append) {
       switch (item.kind) {
         case "callback":
-          if (!history.lives.has(callbackId(id, item.attempt))) history.violate("C13", `${id} has no callback of attempt ${item.attempt}`);
+          if (!history.lives.has(callbackId(id, item.attempt)))
+            history.violate("C13", `${id} has no callback of attempt ${item.attempt}`);
           break;
         case "failureCallback":
-          if (!history.lives.has(failureCallbackId(id))) history.violate("C13", `${id} has no failure callback`);
+          if (!history.lives.has(failureCallbackId(id)))
+            history.violate("C13", `${id} has no failure callback`);
           break;
         case "deadLetter":
-          if (!(await backend.deadLetters.get(settlement.message.tenant, dlqIdOf(id, item.failedAt)))) history.violate("C1", `${id} failed and has no dead letter`);
+          if (
+            !(await backend.deadLetters.get(settlement.message.tenant, dlqIdOf(id, item.failedAt)))
+          )
+            history.violate("C1", `${id} failed and has no dead letter`);
           break;
         case "fact": {
-          const said = item.ended === "delivered" ? "DELIVERED" : item.ended === "failed" ? "FAILED" : "RETRY";
-          if (!states.has(said)) history.violate("C17", `the log does not know that ${id} was ${said}`);
+          const said =
+            item.ended === "delivered" ? "DELIVERED" : item.ended === "failed" ? "FAILED" : "RETRY";
+          if (!states.has(said))
+            history.violate("C17", `the log does not know that ${id} was ${said}`);
           break;
         }
       }
     }
   }
-  if (history.cancels.has(id) && !states.has("CANCELED")) history.violate("C17", `the log does not know that ${id} was CANCELED`);
+  if (history.cancels.has(id) && !states.has("CANCELED"))
+    history.violate("C17", `the log does not know that ${id} was CANCELED`);
 }
 
 /** C12: inside one window all publishes of a key are answered with one id. */
-function checkDeduplication({ history }: Checking): void {
+function checkDeduplication(checking: Checking): void {
+  const { history } = checking;
   const scoped = Map.groupBy(history.publications, ({ deduplicationScope }) => deduplicationScope);
   for (const [scope, publications] of scoped) {
     if (scope === undefined) continue;
-    const acks = publications.flatMap((publication) => publication.acks).toSorted((a, b) => a.at - b.at);
+    checkLives(checking, publications);
+    const acks = publications
+      .flatMap((publication) => publication.acks)
+      .toSorted((a, b) => a.at - b.at);
     for (const [i, ack] of acks.entries()) {
       for (const later of acks.slice(i + 1)) {
         if (later.at > ack.at + limits.deduplicationMs - 1_000) break;
-        const other = later.answers.find(({ id, url }) => ack.answers.some((answer) => answer.url === url && answer.id !== id && parentOf(id) === undefined));
+        const other = later.answers.find(({ id, url }) =>
+          ack.answers.some(
+            (answer) => answer.url === url && answer.id !== id && parentOf(id) === undefined,
+          ),
+        );
         if (!other) continue;
         const [first] = ack.answers;
         const forgotten = history.explains([], ack.startedAt - 60_000, later.at, ["flush"]);
         // A confirmation that came after its claim had run out leaves no window.
-        const late = history.explains([ack.gateway, later.gateway], ack.startedAt - 60_000, later.at, ["slow", "pause", "failed", "crash", "clock"]);
-        if (!forgotten && !late) history.violate("C12", `${scope}: ${first?.id ?? ""} and ${other.id} were accepted within one window`);
+        const late = history.explains(
+          [ack.gateway, later.gateway],
+          ack.startedAt - 60_000,
+          later.at,
+          ["slow", "pause", "failed", "crash", "clock"],
+        );
+        if (!forgotten && !late)
+          history.violate(
+            "C12",
+            `${scope}: ${first?.id ?? ""} and ${other.id} were accepted within one window`,
+          );
       }
     }
   }
 }
 
+/** A key stays pending for 30 s from its claim, and its insert begins within 20 s. */
+const pendingForSureMs = 9_000;
+
+/** C12: while a key is pending or done no second record is made for it, whether or not anybody was told of the first. */
+function checkLives({ history }: Checking, publications: readonly Publication[]): void {
+  const ops = new Set(publications.map(({ op }) => String(op)));
+  const made = [...history.lives.values()]
+    .flatMap(([first]) => (first ? [first] : []))
+    .filter(({ record: { message } }) => {
+      const { callbackOf, group } = message.origin;
+      return (
+        callbackOf === undefined &&
+        !group &&
+        !message.fanOut &&
+        message.headers.some(([name, value]) => name === "Op" && ops.has(value))
+      );
+    });
+  for (const [i, { at, record }] of made.entries()) {
+    const next = made[i + 1];
+    if (!next || next.at > at + pendingForSureMs) continue;
+    if (
+      history.explains([next.node], at - 30_000, next.at, ["pause", "slow"]) ||
+      history.explains([], at - 30_000, next.at, ["flush"])
+    )
+      continue;
+    history.violate(
+      "C12",
+      `${record.message.id} and ${next.record.message.id} were made for one deduplication id`,
+    );
+  }
+}
+
 /** C10: attempts at once per flow key. */
 function checkOverlap({ history }: Checking): void {
-  const parallelism = new Map<string, number>();
-  for (const { lane, parallelism: allowed } of history.grants) {
-    parallelism.set(lane, Math.max(parallelism.get(lane) ?? 0, allowed ?? Infinity));
-  }
-  const inLanes = Map.groupBy(history.exchanges, ({ id }) => history.lives.get(id)?.[0]?.record.message.flowLane);
+  const published = limitsPublished(history);
+  const inLanes = Map.groupBy(
+    history.exchanges,
+    ({ id }) => history.lives.get(id)?.[0]?.record.message.flowLane,
+  );
   for (const [lane, exchanges] of inLanes) {
     if (lane === undefined) continue;
-    const allowed = parallelism.get(lane) ?? Infinity;
+    const allowed = Math.max(
+      ...(published.get(lane) ?? []).map(({ parallelism = Infinity }) => parallelism),
+    );
     for (const one of exchanges) {
-      const others = exchanges.filter((other) => other !== one && other.sentAt <= one.sentAt && (other.endedAt ?? Infinity) > one.sentAt);
+      const others = exchanges.filter(
+        (other) =>
+          other !== one && other.sentAt <= one.sentAt && (other.endedAt ?? Infinity) > one.sentAt,
+      );
       const counting = [...others, one].filter(({ id, sentAt, endedAt, node }) => {
         const canceledAt = history.cancels.get(id)?.at ?? Infinity;
-        return canceledAt > one.sentAt && !history.explains([node], sentAt - limits.leaseMs, endedAt ?? one.sentAt);
+        return (
+          canceledAt > one.sentAt &&
+          !history.explains([node], sentAt - limits.leaseMs, endedAt ?? one.sentAt)
+        );
       });
-      if (counting.length > allowed) history.violate("C10", `${lane}: ${counting.length} attempts at once, ${allowed} are allowed (${counting.map(({ id }) => id).join(", ")})`);
+      if (counting.length > allowed)
+        history.violate(
+          "C10",
+          `${lane}: ${counting.length} attempts at once, ${allowed} are allowed (${counting.map(({ id }) => id).join(", ")})`,
+        );
     }
   }
+}
+
+/** All limits that were published for a lane; the last ones hold, for those who wait already, too. */
+function limitsPublished(history: History): ReadonlyMap<LaneId, readonly FlowLimits[]> {
+  const published = new Map<LaneId, FlowLimits[]>();
+  for (const [life] of history.lives.values()) {
+    const { flowLane, policy } = life?.record.message ?? {};
+    if (flowLane !== undefined && policy?.flow)
+      published.set(flowLane, [...(published.get(flowLane) ?? []), policy.flow.limits]);
+  }
+  return published;
 }
 
 /** C11: grants per window. */
 function checkRates({ history }: Checking): void {
+  const published = limitsPublished(history);
   for (const [lane, grants] of Map.groupBy(history.grants, (grant) => grant.lane)) {
     let window: { startedAt: number; count: number } | undefined;
     let lastAt = -Infinity;
-    for (const { at, ids, rate, periodMs } of grants) {
-      if (rate === undefined || ids.length === 0) continue;
+    const rates = published.get(lane) ?? [];
+    const rate = Math.max(...rates.map((each) => each.rate ?? Infinity));
+    const periodMs = Math.min(...rates.map((each) => each.periodMs));
+    for (const { at, ids } of grants) {
+      if (ids.length === 0) continue;
       // Which window a forgetful store was told of, nobody here knows, until one must be new.
       if (history.explains([], lastAt, at, ["flush"])) window = undefined;
-      if (at - lastAt >= periodMs || (window && at >= window.startedAt + periodMs)) window = { startedAt: at, count: 0 };
+      if (at - lastAt >= periodMs || (window && at >= window.startedAt + periodMs))
+        window = { startedAt: at, count: 0 };
       lastAt = at;
       if (!window) continue;
       window.count += ids.length;
-      if (window.count > rate) history.violate("C11", `${lane}: ${window.count} dispatches in one window of ${rate}`);
+      if (window.count > rate)
+        history.violate("C11", `${lane}: ${window.count} dispatches in one window of ${rate}`);
     }
   }
-  checkStarts(history);
+  checkStarts(history, published);
 }
 
 /** What the destinations see: granted attempts may start up to a grant late, so a period sees at most those of the windows before it. */
-function checkStarts(history: History): void {
-  const inLanes = Map.groupBy(history.exchanges, ({ id }) => history.lives.get(id)?.[0]?.record.message.flowLane);
+function checkStarts(
+  history: History,
+  published: ReadonlyMap<LaneId, readonly FlowLimits[]>,
+): void {
+  const inLanes = Map.groupBy(
+    history.exchanges,
+    ({ id }) => history.lives.get(id)?.[0]?.record.message.flowLane,
+  );
   for (const [lane, exchanges] of inLanes) {
-    const limitsOf = history.grants.filter((grant) => grant.lane === lane);
-    if (lane === undefined || limitsOf.length === 0 || limitsOf.some(({ rate }) => rate === undefined)) continue;
-    const rate = Math.max(...limitsOf.map((grant) => grant.rate ?? Infinity));
-    const periodMs = Math.min(...limitsOf.map((grant) => grant.periodMs));
+    const rates = (lane === undefined ? undefined : published.get(lane)) ?? [];
+    const rate = Math.max(...rates.map((each) => each.rate ?? Infinity));
+    const periodMs = Math.min(...rates.map((each) => each.periodMs));
+    if (lane === undefined || rate === Infinity || rates.length === 0) continue;
     const windows = Math.ceil((periodMs + limits.grantMs) / periodMs) + 1;
     for (const { sentAt, node } of exchanges) {
       if (history.explains([node], sentAt - limits.leaseMs, sentAt + periodMs)) continue;
-      const inPeriod = exchanges.filter((other) => other.sentAt >= sentAt && other.sentAt < sentAt + periodMs).length;
-      if (inPeriod > rate * windows) history.violate("C11", `${lane}: ${inPeriod} attempts within ${periodMs} ms, ${rate} are allowed`);
+      const inPeriod = exchanges.filter(
+        (other) => other.sentAt >= sentAt && other.sentAt < sentAt + periodMs,
+      ).length;
+      if (inPeriod > rate * windows)
+        history.violate(
+          "C11",
+          `${lane}: ${inPeriod} attempts within ${periodMs} ms, ${rate} are allowed`,
+        );
     }
   }
 }
-

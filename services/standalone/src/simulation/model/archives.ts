@@ -47,7 +47,10 @@ export function modelArchives(now: () => number): ModelArchives {
       for (const { message, fact } of entries) {
         const known = events.get(message.id) ?? new Map<string, LogState>();
         events.set(message.id, known);
-        for (const { attempt, state } of [createdEvent(message.createdAt), ...(fact ? eventsOf(fact) : [])]) {
+        for (const { attempt, state } of [
+          createdEvent(message.createdAt),
+          ...(fact ? eventsOf(fact) : []),
+        ]) {
           known.set(`${attempt} ${state}`, state);
         }
       }
@@ -72,7 +75,15 @@ export function modelArchives(now: () => number): ModelArchives {
         ids.push(id);
       }
       const createdAt = current?.createdAt ?? now();
-      groups.set(key, { tenant, name, createdAt, updatedAt: now(), version: versions, chunks: ids, endpointCount: endpoints.length });
+      groups.set(key, {
+        tenant,
+        name,
+        createdAt,
+        updatedAt: now(),
+        version: versions,
+        chunks: ids,
+        endpointCount: endpoints.length,
+      });
       return true;
     },
     remove: async (tenant, name) => {
@@ -81,5 +92,10 @@ export function modelArchives(now: () => number): ModelArchives {
     sweep: async () => 0,
   };
 
-  return { deadLetters, messageLog, groups: groupPort, statesOf: (id) => [...(events.get(id)?.values() ?? [])] };
+  return {
+    deadLetters,
+    messageLog,
+    groups: groupPort,
+    statesOf: (id) => [...(events.get(id)?.values() ?? [])],
+  };
 }

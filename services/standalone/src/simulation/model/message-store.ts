@@ -21,7 +21,14 @@ import {
   shardOf,
 } from "@posthaste/domain";
 import { hintOf } from "@posthaste/engine";
-import { type Canceled, type Hint, type Inserted, type LaneRow, type MessageStore, type Settled } from "@posthaste/ports";
+import {
+  type Canceled,
+  type Hint,
+  type Inserted,
+  type LaneRow,
+  type MessageStore,
+  type Settled,
+} from "@posthaste/ports";
 
 export type ModelMessageStore = {
   readonly port: MessageStore;
@@ -67,7 +74,12 @@ export function modelMessageStore(now: () => number): ModelMessageStore {
     const line = waiting.get(id) ?? new Map<MessageId, number>();
     waiting.set(id, line.set(member, place));
     const lane = lanes.get(id);
-    if (lane) lanes.set(id, { ...lane, seq: lane.seq + 1, wakeAt: Math.min(lane.wakeAt ?? Infinity, now()) });
+    if (lane)
+      lanes.set(id, {
+        ...lane,
+        seq: lane.seq + 1,
+        wakeAt: Math.min(lane.wakeAt ?? Infinity, now()),
+      });
   };
 
   const change = (id: MessageId, next: MessageRecord): void => {
@@ -87,7 +99,16 @@ export function modelMessageStore(now: () => number): ModelMessageStore {
     if (flowLane === undefined || policy.flow === undefined) return;
     const known = lanes.get(flowLane);
     const { key, limits } = policy.flow;
-    const fresh: LaneRow = { id: flowLane, tenant, key, shard: shardOf(flowLane), limits, wakeAt: undefined, window: undefined, seq: 0 };
+    const fresh: LaneRow = {
+      id: flowLane,
+      tenant,
+      key,
+      shard: shardOf(flowLane),
+      limits,
+      wakeAt: undefined,
+      window: undefined,
+      seq: 0,
+    };
     lanes.set(flowLane, known ? { ...known, limits } : fresh);
   };
 
@@ -96,7 +117,12 @@ export function modelMessageStore(now: () => number): ModelMessageStore {
     if (rows.has(id) || (tombstones.get(id) ?? 0) > now()) return "known";
     makeLane(record.message);
     places += 1;
-    put(bodyOf === undefined ? record : { ...record, message: { ...record.message, body: new Uint8Array() } }, places);
+    put(
+      bodyOf === undefined
+        ? record
+        : { ...record, message: { ...record.message, body: new Uint8Array() } },
+      places,
+    );
     if (bodyOf !== undefined) childrenOf.set(bodyOf, (childrenOf.get(bodyOf) ?? 0) + 1);
     return "inserted";
   };
@@ -107,7 +133,10 @@ export function modelMessageStore(now: () => number): ModelMessageStore {
     if (!record || record.epoch !== epoch) return { kind: "fenced" };
     if (!isIn(record, "claimed")) {
       const still = new Set(record.outbox.map(({ attempt, kind }) => `${attempt} ${kind}`));
-      return { kind: "ok", left: append.filter(({ attempt, kind }) => still.has(`${attempt} ${kind}`)) };
+      return {
+        kind: "ok",
+        left: append.filter(({ attempt, kind }) => still.has(`${attempt} ${kind}`)),
+      };
     }
     const { next: state, wakeAt, retried, leaseLosses, deferrals } = settlement;
     const outbox = [...record.outbox, ...append];
@@ -117,14 +146,28 @@ export function modelMessageStore(now: () => number): ModelMessageStore {
 
   const cancelOne = (tenant: string, id: MessageId): Canceled => {
     const record = rows.get(id)?.record;
-    if (!record || record.message.tenant !== tenant || record.message.fanOut || isFinished(record.state)) return { kind: "unknown" };
+    if (
+      !record ||
+      record.message.tenant !== tenant ||
+      record.message.fanOut ||
+      isFinished(record.state)
+    )
+      return { kind: "unknown" };
     const { next, epoch, wakeAt, fact } = cancel({ ...record, state: record.state }, now());
     change(id, { ...record, state: next, epoch, wakeAt, outbox: [...record.outbox, fact] });
-    return { kind: "canceled", message: withBody(record).message, was: record.state.kind, left: [fact] };
+    return {
+      kind: "canceled",
+      message: withBody(record).message,
+      was: record.state.kind,
+      left: [fact],
+    };
   };
 
   const removable = ({ state, outbox, message }: MessageRecord, endedBefore: number): boolean =>
-    isFinished(state) && state.endedAt < endedBefore && outbox.length === 0 && (childrenOf.get(message.id) ?? 0) === 0;
+    isFinished(state) &&
+    state.endedAt < endedBefore &&
+    outbox.length === 0 &&
+    (childrenOf.get(message.id) ?? 0) === 0;
 
   const removeOne = (id: MessageId): void => {
     const bodyOf = rows.get(id)?.record.message.bodyOf;
@@ -149,7 +192,12 @@ export function modelMessageStore(now: () => number): ModelMessageStore {
       const due: Hint[] = [];
       for (const { record } of rows.values()) {
         if (due.length >= limit) break;
-        if (record.message.tenant !== tenant || record.state.kind !== "due" || !isClaimable(record, now())) continue;
+        if (
+          record.message.tenant !== tenant ||
+          record.state.kind !== "due" ||
+          !isClaimable(record, now())
+        )
+          continue;
         const hint = hintOf(record);
         if (!exceptOrigins.includes(hint.origin)) due.push(hint);
       }
@@ -158,10 +206,17 @@ export function modelMessageStore(now: () => number): ModelMessageStore {
     renew: async (claims) =>
       claims.flatMap(({ id, epoch }) => {
         const record = rows.get(id)?.record;
-        if (!record || record.epoch !== epoch || !isIn(record, "claimed") || record.state.leaseUntil <= now()) return [id];
+        if (
+          !record ||
+          record.epoch !== epoch ||
+          !isIn(record, "claimed") ||
+          record.state.leaseUntil <= now()
+        )
+          return [id];
         const leaseUntil = now() + limits.leaseMs;
         // decisions.md 1: an outbox keeps its alarm however long the attempt runs.
-        const wakeAt = record.outbox.length > 0 ? Math.min(record.wakeAt ?? Infinity, leaseUntil) : leaseUntil;
+        const wakeAt =
+          record.outbox.length > 0 ? Math.min(record.wakeAt ?? Infinity, leaseUntil) : leaseUntil;
         change(id, { ...record, state: { ...record.state, leaseUntil }, wakeAt });
         return [];
       }),
@@ -170,8 +225,11 @@ export function modelMessageStore(now: () => number): ModelMessageStore {
       for (const { id, attempt, item } of items) {
         const record = rows.get(id)?.record;
         if (!record) continue;
-        const outbox = record.outbox.filter(({ attempt: of, kind }) => of !== attempt || kind !== item);
-        const quiet = outbox.length === 0 && (isFinished(record.state) || record.state.kind === "waiting");
+        const outbox = record.outbox.filter(
+          ({ attempt: of, kind }) => of !== attempt || kind !== item,
+        );
+        const quiet =
+          outbox.length === 0 && (isFinished(record.state) || record.state.kind === "waiting");
         change(id, { ...record, outbox, wakeAt: quiet ? undefined : record.wakeAt });
       }
     },
@@ -184,7 +242,9 @@ export function modelMessageStore(now: () => number): ModelMessageStore {
     expanded: async (parent, from, upTo, done) => {
       const record = rows.get(parent)?.record;
       if (!record || !isIn(record, "expanding") || record.state.upTo !== from) return false;
-      const state = done ? ({ kind: "expanded", endedAt: now() } as const) : ({ kind: "expanding", upTo } as const);
+      const state = done
+        ? ({ kind: "expanded", endedAt: now() } as const)
+        : ({ kind: "expanding", upTo } as const);
       change(parent, { ...record, state, wakeAt: alarmOf(state, false, now()) });
       return true;
     },
@@ -195,19 +255,24 @@ export function modelMessageStore(now: () => number): ModelMessageStore {
       const expanding: InState<"expanding">[] = [];
       const followUps: MessageRecord[] = [];
       const due = [...records.values()]
-        .filter(({ wakeAt, message }) => wakeAt !== undefined && wakeAt <= now() && mine.has(message.shard))
+        .filter(
+          ({ wakeAt, message }) =>
+            wakeAt !== undefined && wakeAt <= now() && mine.has(message.shard),
+        )
         .slice(0, limit);
       for (const record of due) {
         const { next, wakeAt, then, followUp } = ring(record, now());
         const rung: MessageRecord = { ...record, state: next, wakeAt };
         change(record.message.id, rung);
         if (then === "hint") hints.push(hintOf(rung));
-        if (then === "grant" && record.message.flowLane !== undefined) granting.add(record.message.flowLane);
+        if (then === "grant" && record.message.flowLane !== undefined)
+          granting.add(record.message.flowLane);
         if (then === "expand" && isIn(rung, "expanding")) expanding.push(rung);
         if (followUp) followUps.push(withBody(rung));
       }
       for (const lane of lanes.values()) {
-        if (lane.wakeAt !== undefined && lane.wakeAt <= now() && mine.has(lane.shard)) granting.add(lane.id);
+        if (lane.wakeAt !== undefined && lane.wakeAt <= now() && mine.has(lane.shard))
+          granting.add(lane.id);
       }
       for (const id of granting) {
         const lane = lanes.get(id);
@@ -245,7 +310,11 @@ export function modelMessageStore(now: () => number): ModelMessageStore {
         const record = rows.get(id)?.record;
         if (!record || !isIn(record, "waiting")) return [];
         const state = { kind: "due", hints: 0, grantUntil } as const;
-        const promoted: MessageRecord = { ...record, state, wakeAt: alarmOf(state, record.outbox.length > 0, now()) };
+        const promoted: MessageRecord = {
+          ...record,
+          state,
+          wakeAt: alarmOf(state, record.outbox.length > 0, now()),
+        };
         change(id, promoted);
         return [hintOf(promoted)];
       }),
@@ -259,11 +328,14 @@ export function modelMessageStore(now: () => number): ModelMessageStore {
       [...records.values()].flatMap(({ message, state }) => {
         if (message.flowLane !== lane) return [];
         if (state.kind === "claimed") return [{ id: message.id, until: state.leaseUntil }];
-        if (state.kind === "due" && (state.grantUntil ?? 0) > now()) return [{ id: message.id, until: state.grantUntil ?? 0 }];
+        if (state.kind === "due" && (state.grantUntil ?? 0) > now())
+          return [{ id: message.id, until: state.grantUntil ?? 0 }];
         return [];
       }),
     backlog: async (tenant) =>
-      [...records.values()].filter(({ message, state }) => message.tenant === tenant && !isFinished(state)).length,
+      [...records.values()].filter(
+        ({ message, state }) => message.tenant === tenant && !isFinished(state),
+      ).length,
   };
 
   return {

@@ -1,5 +1,13 @@
 /** Dedup windows and flow slots in memory, as one script each in a server that may forget all of it. */
-import { countDispatches, type DeduplicationKey, type LaneId, limits, type MessageId, rateLeft, type RateWindow } from "@posthaste/domain";
+import {
+  countDispatches,
+  type DeduplicationKey,
+  type LaneId,
+  limits,
+  type MessageId,
+  rateLeft,
+  type RateWindow,
+} from "@posthaste/domain";
 import { type TokenStore, type Window } from "@posthaste/ports";
 
 export type ModelTokenStore = {
@@ -12,7 +20,11 @@ export type ModelTokenStore = {
   forgetKey(key: DeduplicationKey): void;
 };
 
-type Pending = { readonly kind: "pending" | "done"; readonly id: MessageId; readonly until: number };
+type Pending = {
+  readonly kind: "pending" | "done";
+  readonly id: MessageId;
+  readonly until: number;
+};
 type Slots = { readonly until: Map<MessageId, number>; window: RateWindow | undefined };
 
 const pendingMs = 30_000;
@@ -52,11 +64,13 @@ export function modelTokenStore(now: () => number): ModelTokenStore {
       const { left, opensAt } = rateLeft(rate, lane.window, now());
       const granted: MessageId[] = [];
       for (const member of ids) {
-        if (granted.length >= left || (!lane.until.has(member) && lane.until.size >= parallelism)) break;
+        if (granted.length >= left || (!lane.until.has(member) && lane.until.size >= parallelism))
+          break;
         lane.until.set(member, now() + limits.leaseMs);
         granted.push(member);
       }
-      if (rate.rate !== undefined && granted.length > 0) lane.window = countDispatches(rate, lane.window, granted.length, now());
+      if (rate.rate !== undefined && granted.length > 0)
+        lane.window = countDispatches(rate, lane.window, granted.length, now());
       const nextAt = opensAt ?? rateLeft(rate, lane.window, now()).opensAt;
       return {
         granted,

@@ -18,7 +18,10 @@ const redeliverMs = 10_000;
 const nobodyMs = 500;
 
 /** `local`: hints are handed over inside one process, where none gets lost. */
-export function simulatedBus(environment: Environment, options: { readonly local: boolean }): SimulatedBus {
+export function simulatedBus(
+  environment: Environment,
+  options: { readonly local: boolean },
+): SimulatedBus {
   const { world, history, troubles } = environment;
   const chance = world.chanceOf();
   const groups = new Map<Topic, Map<string, Member[]>>();
@@ -40,8 +43,13 @@ export function simulatedBus(environment: Environment, options: { readonly local
       again();
     };
     // A handler that rejects is called again when its time is up.
-    world.after(latencyMs(chance), () => member.life.deliver(() => void member.hear(events).then(done, () => undefined)));
-    if (chance.chance(troubles().duplicateHint)) world.after(latencyMs(chance) * 50, () => member.life.deliver(() => void member.hear(events).catch(() => undefined)));
+    world.after(latencyMs(chance), () =>
+      member.life.deliver(() => void member.hear(events).then(done, () => undefined)),
+    );
+    if (chance.chance(troubles().duplicateHint))
+      world.after(latencyMs(chance) * 50, () =>
+        member.life.deliver(() => void member.hear(events).catch(() => undefined)),
+      );
   };
 
   const publishHint = (topic: Topic, group: string, event: unknown): void => {
@@ -52,7 +60,9 @@ export function simulatedBus(environment: Environment, options: { readonly local
         world.trace(`a hint ${topic} is lost`);
         continue;
       }
-      const delayMs = chance.chance(troubles().delayedHint) ? chance.integer(10, 40_000) : latencyMs(chance);
+      const delayMs = chance.chance(troubles().delayedHint)
+        ? chance.integer(10, 40_000)
+        : latencyMs(chance);
       world.after(delayMs, () => {
         const members = membersOf(topic, group).filter(({ shards }) => owns(shards, event));
         const member = members[chance.integer(0, Math.max(0, members.length - 1))];
@@ -63,11 +73,16 @@ export function simulatedBus(environment: Environment, options: { readonly local
 
   const handOver = (topic: Topic, group: string, events: readonly unknown[]): void => {
     for (const member of membersOf(topic, group)) {
-      world.after(0, () => member.life.deliver(() => void member.hear(events).catch(() => undefined)));
+      world.after(0, () =>
+        member.life.deliver(() => void member.hear(events).catch(() => undefined)),
+      );
     }
   };
 
-  const publish = async <T extends Topic>(topic: T, events: readonly Topics[T][]): Promise<void> => {
+  const publish = async <T extends Topic>(
+    topic: T,
+    events: readonly Topics[T][],
+  ): Promise<void> => {
     for (const group of groups.get(topic)?.keys() ?? []) {
       if (topic === "message.settled") publishFact(topic, group, events);
       else if (options.local) handOver(topic, group, events);
@@ -87,7 +102,10 @@ export function simulatedBus(environment: Environment, options: { readonly local
     const joined: Member = { ...member, hear: (events) => handle(events as readonly Topics[T][]) };
     byGroup.set(group, [...membersOf(topic, group), joined]);
     return async () => {
-      byGroup.set(group, membersOf(topic, group).filter((other) => other !== joined));
+      byGroup.set(
+        group,
+        membersOf(topic, group).filter((other) => other !== joined),
+      );
     };
   };
 

@@ -60,7 +60,8 @@ export function planCall(troubles: Troubles, chance: Dice): CallPlan {
   const answerMs = chance.fraction() * 2;
   const moment = chance.chance(0.5) ? "before" : "after";
   if (chance.chance(troubles.crashPerCall)) return { requestMs, answerMs, dies: moment };
-  if (chance.chance(troubles.failPerCall)) return { requestMs, answerMs: answerMs + 50, fails: moment };
+  if (chance.chance(troubles.failPerCall))
+    return { requestMs, answerMs: answerMs + 50, fails: moment };
   if (!chance.chance(troubles.slowPerCall)) return { requestMs, answerMs };
   // Mostly slow, now and then beyond a lease.
   const slowMs = chance.chance(0.1) ? chance.integer(5_000, 40_000) : chance.integer(50, 2_000);

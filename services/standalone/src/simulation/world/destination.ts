@@ -5,13 +5,30 @@ import { type Dice } from "@posthaste/testing";
 import { type Exchange } from "./history.ts";
 import { type Environment, type Life } from "./node.ts";
 
-export const manners = ["good", "flaky", "bad", "final", "later", "slow", "hang", "long", "broken", "ours"] as const;
+export const manners = [
+  "good",
+  "flaky",
+  "bad",
+  "final",
+  "later",
+  "slow",
+  "hang",
+  "long",
+  "broken",
+  "ours",
+] as const;
 export type Manner = (typeof manners)[number];
 
-export const urlOf = (manner: Manner, host: number, path: string): string => `https://${manner}-${host}.example/${path}`;
+export const urlOf = (manner: Manner, host: number, path: string): string =>
+  `https://${manner}-${host}.example/${path}`;
 
 /** Beside what the caller wants forwarded, an outgoing request names what it belongs to. */
-export const ourHeaders = { id: "Service-Message-Id", tenant: "Tenant", epoch: "Service-Attempt-Epoch", retried: "Service-Retried" };
+export const ourHeaders = {
+  id: "Service-Message-Id",
+  tenant: "Tenant",
+  epoch: "Service-Attempt-Epoch",
+  retried: "Service-Retried",
+};
 
 export type Destinations = {
   senderOf(life: Life): Sender;
@@ -38,11 +55,16 @@ export function destinations(environment: Environment): Destinations {
     for (const listener of listeners) listener(exchange);
   };
 
-  const send = (life: Life, request: OutgoingRequest): { outcome: Promise<Outcome>; abort: () => void } => {
+  const send = (
+    life: Life,
+    request: OutgoingRequest,
+  ): { outcome: Promise<Outcome>; abort: () => void } => {
     const exchange = exchangeOf(life, request, world.now);
     history.exchanges.push(exchange);
     const meeting = meet(request.url, request.timeoutMs, chance);
-    world.trace(`${life.name} sends ${exchange.id} epoch ${exchange.epoch} retried ${exchange.retried}: ${meeting.kind}`);
+    world.trace(
+      `${life.name} sends ${exchange.id} epoch ${exchange.epoch} retried ${exchange.retried}: ${meeting.kind}`,
+    );
     let finish: (outcome: Outcome) => void = () => undefined;
     const outcome = new Promise<Outcome>((resolve) => {
       finish = (ended) => {
@@ -53,7 +75,9 @@ export function destinations(environment: Environment): Destinations {
     });
     const hear = (ended: Outcome): void => life.deliver(() => finish(ended));
     life.onEnd(() => (exchange.endedAt ??= world.now));
-    world.after(request.timeoutMs, () => hear({ kind: "unreachable", code: "timeout", text: "no answer in time" }));
+    world.after(request.timeoutMs, () =>
+      hear({ kind: "unreachable", code: "timeout", text: "no answer in time" }),
+    );
     const onWire = (task: () => void): void => {
       // What was cut before it arrived never arrives.
       world.after(chance.fraction() * 5, () => exchange.endedAt === undefined && task());
@@ -68,7 +92,9 @@ export function destinations(environment: Environment): Destinations {
       case "resets":
         onWire(() => {
           reach(exchange);
-          world.after(meeting.afterMs, () => hear({ kind: "unreachable", code: "connection_lost", text: "reset" }));
+          world.after(meeting.afterMs, () =>
+            hear({ kind: "unreachable", code: "connection_lost", text: "reset" }),
+          );
         });
         break;
       case "answers":
@@ -117,9 +143,13 @@ function meet(url: string, timeoutMs: number, chance: Dice): Meeting {
     case "bad":
       return answer(soon, chance.pick([500, 503, 400]));
     case "final":
-      return chance.chance(0.5) ? answer(soon, 489, [["Service-NonRetryable-Error", "true"]]) : answer(soon, 489);
+      return chance.chance(0.5)
+        ? answer(soon, 489, [["Service-NonRetryable-Error", "true"]])
+        : answer(soon, 489);
     case "later":
-      return chance.chance(0.5) ? answer(soon, 200) : answer(soon, 429, [["Retry-After", chance.pick(["0", "1", "7", "999999999", "soon"])]]);
+      return chance.chance(0.5)
+        ? answer(soon, 200)
+        : answer(soon, 429, [["Retry-After", chance.pick(["0", "1", "7", "999999999", "soon"])]]);
     case "slow":
       return answer(chance.integer(1_000, 20_000), 200);
     case "hang":
@@ -129,14 +159,17 @@ function meet(url: string, timeoutMs: number, chance: Dice): Meeting {
     case "broken":
       return chance.chance(0.4) ? answer(soon, 200) : breaking(chance);
     case "ours":
-      return chance.chance(0.6) ? answer(soon, 200) : oursToBlame;
+      return chance.chance(0.5) ? oursToBlame : answer(soon, chance.pick([200, 500]));
   }
 }
 
 const breaking = (chance: Dice): Meeting =>
   chance.chance(0.5)
     ? { kind: "resets", afterMs: chance.integer(1, 3_000) }
-    : { kind: "refused", outcome: { kind: "unreachable", code: "connect_failed", text: "refused" } };
+    : {
+        kind: "refused",
+        outcome: { kind: "unreachable", code: "connect_failed", text: "refused" },
+      };
 
 const oursToBlame: Meeting = {
   kind: "refused",
@@ -144,7 +177,8 @@ const oursToBlame: Meeting = {
 };
 
 function exchangeOf(life: Life, request: OutgoingRequest, now: number): Exchange {
-  const header = (wanted: string): string => request.headers.find(([name]) => name === wanted)?.[1] ?? "";
+  const header = (wanted: string): string =>
+    request.headers.find(([name]) => name === wanted)?.[1] ?? "";
   const ours: ReadonlySet<string> = new Set(Object.values(ourHeaders));
   return {
     id: messageId(header(ourHeaders.id)),

@@ -12,9 +12,15 @@ import {
 
 export type Violation = { readonly check: string; readonly text: string };
 
-export type FaultKind = "crash" | "restart" | "pause" | "slow" | "failed" | "clock" | "flush" | "hint";
+export type FaultKind =
+  "crash" | "restart" | "pause" | "slow" | "failed" | "clock" | "flush" | "hint";
 /** `node` undefined: it concerns all. */
-export type FaultRecord = { readonly kind: FaultKind; readonly node: string | undefined; readonly from: number; to: number };
+export type FaultRecord = {
+  readonly kind: FaultKind;
+  readonly node: string | undefined;
+  readonly from: number;
+  to: number;
+};
 
 /** One publish as its client sees it, repeats included. */
 export type Publication = {
@@ -23,10 +29,19 @@ export type Publication = {
   /** Explicit deduplication ids of one tenant and group share their keys. */
   readonly deduplicationScope: string | undefined;
   readonly tries: { readonly startedAt: number; readonly gateway: string }[];
-  readonly acks: { readonly at: number; readonly startedAt: number; readonly gateway: string; readonly answers: readonly PublicationAnswer[] }[];
+  readonly acks: {
+    readonly at: number;
+    readonly startedAt: number;
+    readonly gateway: string;
+    readonly answers: readonly PublicationAnswer[];
+  }[];
   settledAt: number | undefined;
 };
-export type PublicationAnswer = { readonly id: MessageId; readonly url: string; readonly deduplicated: boolean };
+export type PublicationAnswer = {
+  readonly id: MessageId;
+  readonly url: string;
+  readonly deduplicated: boolean;
+};
 
 /** One call on the wire. */
 export type Exchange = {
@@ -48,7 +63,11 @@ export type Exchange = {
   endedAt: number | undefined;
 };
 
-export type Settling = { readonly node: string; readonly at: number; readonly settlement: Settlement };
+export type Settling = {
+  readonly node: string;
+  readonly at: number;
+  readonly settlement: Settlement;
+};
 export type Life = { readonly record: MessageRecord; readonly at: number; readonly node: string };
 export type Grant = {
   readonly lane: LaneId;
@@ -66,7 +85,10 @@ export class History {
   readonly exchanges: Exchange[] = [];
   /** Each insert that made a record. */
   readonly lives = new Map<MessageId, Life[]>();
-  readonly claims = new Map<MessageId, { readonly epoch: number; readonly node: string; readonly at: number }[]>();
+  readonly claims = new Map<
+    MessageId,
+    { readonly epoch: number; readonly node: string; readonly at: number }[]
+  >();
   /** Settlements that had their effect, by `id epoch`. */
   readonly applied = new Map<string, Settling>();
   readonly cancels = new Map<MessageId, { readonly at: number; ackedAt: number | undefined }>();
@@ -90,7 +112,12 @@ export class History {
   }
 
   /** A fault of one of `nodes` (or of all), other than a hint's, meets the interval. */
-  explains(nodes: readonly string[], from: number, to: number, kinds?: readonly FaultKind[]): boolean {
+  explains(
+    nodes: readonly string[],
+    from: number,
+    to: number,
+    kinds?: readonly FaultKind[],
+  ): boolean {
     return this.faults.some(
       (fault) =>
         fault.kind !== "hint" &&

@@ -40,7 +40,12 @@ export class SimulatedNode {
   /** How wrong its clock is. */
   skewMs = 0;
 
-  constructor(environment: Environment, name: string, compose: (life: Life) => Runnable, onDeath?: () => void) {
+  constructor(
+    environment: Environment,
+    name: string,
+    compose: (life: Life) => Runnable,
+    onDeath?: () => void,
+  ) {
     this.name = name;
     this.holdsItsStore = onDeath !== undefined;
     this.#environment = environment;
@@ -60,7 +65,12 @@ export class SimulatedNode {
 
   start(): void {
     this.#lives += 1;
-    const life = new Life(this.#environment, this, `${this.name}#${this.#lives}`, this.#chance.fork());
+    const life = new Life(
+      this.#environment,
+      this,
+      `${this.name}#${this.#lives}`,
+      this.#chance.fork(),
+    );
     this.#life = life;
     this.#leaving = false;
     this.#environment.world.trace(`${life.name} starts`);
@@ -177,7 +187,8 @@ export class Life {
   readonly clock: Clock = {
     now: () => this.#environment.world.now + this.node.skewMs,
     after: (ms, task) => {
-      if (ms > clockAfterMsMax) this.#environment.history.violate("clock", `${this.name} arms a timer of ${ms} ms`);
+      if (ms > clockAfterMsMax)
+        this.#environment.history.violate("clock", `${this.name} arms a timer of ${ms} ms`);
       let armed = true;
       this.#timers += 1;
       const disarm = (): void => {
@@ -206,7 +217,8 @@ export class Life {
         const method: unknown = Reflect.get(target, property);
         if (typeof method !== "function") return method;
         const operation = `${name}.${String(property)}`;
-        return (...args: unknown[]) => this.#call(operation, () => Reflect.apply(method, target, args));
+        return (...args: unknown[]) =>
+          this.#call(operation, () => Reflect.apply(method, target, args));
       },
     });
   }
@@ -221,9 +233,17 @@ export class Life {
     }
     const troublesome = plan.fails !== undefined || plan.requestMs + plan.answerMs > 10;
     const fault: FaultRecord | undefined = troublesome
-      ? history.fault(plan.fails ? "failed" : "slow", this.node.name, world.now, world.now + plan.requestMs + plan.answerMs)
+      ? history.fault(
+          plan.fails ? "failed" : "slow",
+          this.node.name,
+          world.now,
+          world.now + plan.requestMs + plan.answerMs,
+        )
       : undefined;
-    if (fault) world.trace(`${this.name} ${operation} ${fault.kind} ${plan.fails ?? ""} ${Math.round(fault.to - fault.from)} ms`);
+    if (fault)
+      world.trace(
+        `${this.name} ${operation} ${fault.kind} ${plan.fails ?? ""} ${Math.round(fault.to - fault.from)} ms`,
+      );
     return new Promise((resolve, reject) => {
       const answer = (give: () => void): void => {
         if (plan.dies === "after") this.node.crash(`after ${operation}`);
@@ -238,7 +258,8 @@ export class Life {
           .then(effect)
           .then(
             (value) => answer(plan.fails === "after" ? unavailable : () => resolve(value)),
-            (error: unknown) => answer(() => reject(error instanceof Object ? error : new Error(String(error)))),
+            (error: unknown) =>
+              answer(() => reject(error instanceof Object ? error : new Error(String(error)))),
           );
       });
     });

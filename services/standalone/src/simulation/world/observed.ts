@@ -1,13 +1,30 @@
 /** The ports of a backend as the checks watch them: what took effect, for whom and when. Nothing is changed on the way. */
 import { dlqIdOf, isFinished, type MessageId } from "@posthaste/domain";
-import { type DeadLetters, type EventBus, type MessageStore, type TokenStore } from "@posthaste/ports";
+import {
+  type DeadLetters,
+  type EventBus,
+  type MessageStore,
+  type TokenStore,
+} from "@posthaste/ports";
 import { appliedKey, type History } from "./history.ts";
 import { type World } from "./world.ts";
 
 type Watching = { readonly history: History; readonly world: World; readonly node: string };
 
-export function observedMessages(messages: MessageStore, { history, world, node }: Watching): MessageStore {
+export function observedMessages(
+  messages: MessageStore,
+  { history, world, node }: Watching,
+): MessageStore {
   const epochOf = (id: MessageId): number => history.claims.get(id)?.at(-1)?.epoch ?? 0;
+  /** I4: an epoch belongs to who raised it. */
+  const checkClaimer = (id: MessageId, epoch: number): void => {
+    const claim = history.claims.get(id)?.find((each) => each.epoch === epoch);
+    if (claim && claim.node !== node)
+      history.violate(
+        "I4",
+        `${node} writes about ${id} at epoch ${epoch}, which ${claim.node} has`,
+      );
+  };
   return {
     insert: async (inserts) => {
       const inserted = await messages.insert(inserts);
@@ -26,28 +43,35 @@ export function observedMessages(messages: MessageStore, { history, world, node 
       const claimed = await messages.claim(ids, owner);
       for (const { message, epoch, leaseLosses } of claimed) {
         world.trace(`${node} claim ${message.id} epoch ${epoch}`);
-        if (epoch <= epochOf(message.id)) history.violate("I4", `${message.id} was claimed twice at epoch ${epoch}`);
+        if (epoch <= epochOf(message.id))
+          history.violate("I4", `${message.id} was claimed twice at epoch ${epoch}`);
         if (leaseLosses > 0) history.count("takeovers");
         noteClaim(history, message.id, epoch, node, world.now);
       }
       return claimed;
     },
     pull: (...given) => messages.pull(...given),
-    renew: (claims) => messages.renew(claims),
+    renew: async (claims) => {
+      for (const { id, epoch } of claims) checkClaimer(id, epoch);
+      return messages.renew(claims);
+    },
     settle: async (settlements) => {
       const settled = await messages.settle(settlements);
       for (const [i, settlement] of settlements.entries()) {
         const { message, epoch, next } = settlement;
         const kind = settled[i]?.kind ?? "nothing";
+        checkClaimer(message.id, epoch);
         world.trace(`${node} settle ${message.id} epoch ${epoch} → ${next.kind}: ${kind}`);
         if (kind !== "ok") {
           history.count("fenced");
           continue;
         }
-        if (epoch < epochOf(message.id)) history.violate("I4", `${message.id} was settled at epoch ${epoch}, after a later claim`);
+        if (epoch < epochOf(message.id))
+          history.violate("I4", `${message.id} was settled at epoch ${epoch}, after a later claim`);
         const key = appliedKey(message.id, epoch);
         if (history.applied.has(key)) continue;
-        if (history.cancels.has(message.id)) history.violate("C5", `${message.id} was settled after it was canceled`);
+        if (history.cancels.has(message.id))
+          history.violate("C5", `${message.id} was settled after it was canceled`);
         history.applied.set(key, { node, at: world.now, settlement });
       }
       return settled;
@@ -60,7 +84,8 @@ export function observedMessages(messages: MessageStore, { history, world, node 
         if (id === undefined || answer.kind !== "canceled") continue;
         world.trace(`${node} cancel ${id}, which was ${answer.was}`);
         if (history.cancels.has(id)) history.violate("C5", `${id} was canceled twice`);
-        if (history.appliedOf(id).some(({ settlement }) => isFinished(settlement.next))) history.violate("C5", `${id} was canceled after its end`);
+        if (history.appliedOf(id).some(({ settlement }) => isFinished(settlement.next)))
+          history.violate("C5", `${id} was canceled after its end`);
         history.cancels.set(id, { at: world.now, ackedAt: undefined });
       }
       return answers;
@@ -98,8 +123,16 @@ export function observedTokens(tokens: TokenStore, { history, world, node }: Wat
     acquire: async (lane, ids, limits) => {
       const acquired = await tokens.acquire(lane, ids, limits);
       const { rate, periodMs, parallelism } = limits;
-      history.grants.push({ lane, at: world.now, ids: acquired.granted, rate, periodMs, parallelism });
-      if (acquired.granted.length > 0) world.trace(`${node} acquire ${lane}: ${acquired.granted.length} of ${ids.length}`);
+      history.grants.push({
+        lane,
+        at: world.now,
+        ids: acquired.granted,
+        rate,
+        periodMs,
+        parallelism,
+      });
+      if (acquired.granted.length > 0)
+        world.trace(`${node} acquire ${lane}: ${acquired.granted.length} of ${ids.length}`);
       return acquired;
     },
     renew: (...given) => tokens.renew(...given),
@@ -111,15 +144,26 @@ export function observedTokens(tokens: TokenStore, { history, world, node }: Wat
 }
 
 /** I6 at the moment that the fact of a failure is said. */
-export function observedBus(bus: EventBus, deadLetters: DeadLetters, { history, world, node }: Watching): EventBus {
+export function observedBus(
+  bus: EventBus,
+  deadLetters: DeadLetters,
+  { history, world, node }: Watching,
+): EventBus {
   return {
     publish: async (topic, events) => {
       world.trace(`${node} says ${topic} × ${events.length}`);
       await bus.publish(topic, events);
       for (const event of events) {
         if (!("fact" in event) || event.fact.ended !== "failed") continue;
-        const letter = await deadLetters.get(event.message.tenant, dlqIdOf(event.id, event.fact.endedAt));
-        if (!letter) history.violate("I6", `the failure of ${event.id} was said before its dead letter was written`);
+        const letter = await deadLetters.get(
+          event.message.tenant,
+          dlqIdOf(event.id, event.fact.endedAt),
+        );
+        if (!letter)
+          history.violate(
+            "I6",
+            `the failure of ${event.id} was said before its dead letter was written`,
+          );
       }
     },
     subscribe: (...given) => bus.subscribe(...given),

@@ -62,6 +62,19 @@ export class World {
     this.onStep();
   }
 
+  /** Goes on until `work`, which has come from outside the history, is done. */
+  async during<T>(work: Promise<T>): Promise<T> {
+    let done = false;
+    const finished = work.finally(() => (done = true));
+    // Whoever awaits `finished` hears of a rejection.
+    finished.catch(() => undefined);
+    for (;;) {
+      await this.#clock.advance(0);
+      if (done) return finished;
+      await this.#clock.advance(1);
+    }
+  }
+
   trace(text: string): void {
     const line = `${String(this.elapsed).padStart(9)}  ${text}`;
     this.#hash.update(line);

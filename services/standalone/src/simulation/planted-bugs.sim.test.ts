@@ -1,0 +1,22 @@
+import { describe, expect, it } from "@jest/globals";
+import { mutations } from "./mutations.ts";
+import { simulate } from "./simulate.ts";
+
+/** A bug that so many histories do not show would hide in the fixed seeds, too. */
+const seedsMax = 30;
+const timeoutMs = 120_000;
+
+describe("a planted bug is caught", () => {
+  it.each(mutations)(
+    "$name",
+    async (mutation) => {
+      let violations = 0;
+      for (let seed = 1; seed <= seedsMax && violations === 0; seed++) {
+        violations = (await simulate({ seed, mutation })).violations.length;
+      }
+
+      expect(violations).toBeGreaterThan(0);
+    },
+    timeoutMs,
+  );
+});

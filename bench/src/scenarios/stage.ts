@@ -75,7 +75,7 @@ export class Stage {
       return await work();
     } catch (error) {
       this.say(Error.isError(error) ? error.message : String(error));
-      this.note(`${name} was NOT measured: it did not start here`);
+      this.note(`${name} was NOT measured: it could not be started or filled here`);
       return undefined;
     }
   }

@@ -35,6 +35,7 @@ import { openConfigurations } from "./messages/configurations.ts";
 import { openFinished } from "./messages/finished.ts";
 import { openNames } from "./messages/names.ts";
 import { openOutbox } from "./messages/outbox.ts";
+import { openRecent } from "./messages/recent.ts";
 import { type Rooms } from "./messages/rooms.ts";
 import { openMessageStore } from "./messages/store.ts";
 import { openIds, openPositions, type Positions } from "./positions.ts";
@@ -137,6 +138,7 @@ function openRooms(
     names: openNames(db, positions),
     configurations: openConfigurations(db),
     outbox: openOutbox(db),
+    recent: openRecent(),
     lanes: openLanes(db, clock),
     events: openEvents(db),
     letters: openLetters(db),

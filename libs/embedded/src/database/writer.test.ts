@@ -347,6 +347,23 @@ describe("the sync of a commit", () => {
     expect(failures).toHaveLength(1);
   });
 
+  it("is not waited for by work that a crash would only have done again, nor made for nothing else", async () => {
+    const { held, sync } = heldSync();
+    const { writer, put } = open({ sync });
+    const told: string[] = [];
+
+    void writer.write(put(1), "redoable").then(() => told.push("alone"));
+    await turns(3);
+    expect([told, held.length]).toEqual([["alone"], 0]);
+    void writer.write(put(2), "redoable").then(() => told.push("redoable"));
+    void writer.write(put(3)).then(() => told.push("ongoing"));
+    await turns(3);
+    expect([told, held.length]).toEqual([["alone", "redoable"], 1]);
+    held.shift()?.(null);
+    await turns(3);
+    expect(told).toEqual(["alone", "redoable", "ongoing"]);
+  });
+
   it("is waited for by close, which then carries out what is queued", async () => {
     const { held, sync } = heldSync();
     const { writer, put } = open({ sync });

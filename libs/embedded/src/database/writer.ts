@@ -3,7 +3,8 @@
  *
  * Owns the queue and every transaction of the writing connection; everything that writes goes through `write`.
  * W1: a promise of `write` resolves only after the sync of the commit that holds its work (I1). Until then no other work
- *     is begun, so nothing is ever seen that is not on the disk.
+ *     is begun, so nothing is ever seen that is not on the disk. Work that is redone after a crash is told, and shown,
+ *     when it is committed.
  * W2: operations take effect in the order in which they were asked for; so do reads that must see them.
  * W3: an operation that throws takes nothing with it: the others of its batch are carried out without it.
  * W4: after a failed sync nothing is carried out any more: what is on the disk is then unknown.
@@ -29,8 +30,11 @@ export type WriterOptions = {
   readonly fatal: (error: Error) => void;
 };
 
-/** `accepting`: takes on new work, so it is the first to be refused when there is too much, or no room. */
-export type WriteKind = "accepting" | "ongoing";
+/**
+ * `accepting`: takes on new work, so it is the first to be refused when there is too much, or no room. `redoable`: what a
+ * crash undoes is simply done again, a claim or a ring; it waits for no sync.
+ */
+export type WriteKind = "accepting" | "ongoing" | "redoable";
 
 /** Bounds of one transaction and of the queue. New work is refused at half of what work in hand may fill. */
 const operationsPerCommitMax = 1_024;
@@ -123,7 +127,7 @@ export class Writer {
       tell(carried);
       return this.#goOn();
     }
-    this.#syncing = this.#synced(carried).then(() => {
+    this.#syncing = this.#synced(tellRedoable(carried)).then(() => {
       this.#syncing = undefined;
       this.#goOn();
     });
@@ -132,7 +136,7 @@ export class Writer {
   async #synced(carried: Carried): Promise<void> {
     const { sync, afterCommit } = this.#options;
     try {
-      if (sync)
+      if (sync && carried.batch.some(({ kind }) => kind !== "reading"))
         await new Promise<void>((resolve, reject) => sync.run((e) => (e ? reject(e) : resolve())));
       tell(carried);
     } catch (error) {
@@ -290,6 +294,14 @@ export class Writer {
 function endsBatch(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === "broken" || code === "damaged" || code === "busy";
+}
+
+/** Answers who is still to be told, after the sync. */
+function tellRedoable({ batch, done }: Carried): Carried {
+  const isRedoable = (_: unknown, i: number): boolean => batch[i]?.kind === "redoable";
+  const isOther = (_: unknown, i: number): boolean => batch[i]?.kind !== "redoable";
+  tell({ batch: batch.filter(isRedoable), done: done.filter(isRedoable) });
+  return { batch: batch.filter(isOther), done: done.filter(isOther) };
 }
 
 function tell({ batch, done }: Carried): void {

@@ -20,7 +20,10 @@ export type Claiming = {
   ) => readonly MessageId[];
 };
 
-export function openClaiming({ db, clock, log, names }: Rooms, reading: Reading): Claiming {
+export function openClaiming(
+  { db, clock, log, names, recent, writer }: Rooms,
+  reading: Reading,
+): Claiming {
   const write = db.prepare(`
     UPDATE messages SET state = ${stateCodes.claimed}, until = ?, hints = 0, wake_at = ?, epoch = ?, owner = ?, lease_losses = ?
     WHERE position = ?`);
@@ -54,6 +57,7 @@ export function openClaiming({ db, clock, log, names }: Rooms, reading: Reading)
           claimed.leaseLosses,
           found.position,
         );
+        writer.onCommit(() => recent.drop(found.position));
         return [claimed];
       });
     },

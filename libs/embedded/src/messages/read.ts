@@ -1,9 +1,10 @@
 /** Reading whole records, and hints from hot rows alone. */
-import { type MessageId, type MessageRecord, type TenantId } from "@posthaste/domain";
+import { type Message, type MessageId, type MessageRecord, type TenantId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { integer, type Row, text } from "../database/rows.ts";
+import { messageFrom } from "./configurations.ts";
 import { idOf } from "./names.ts";
-import { recordColumns, recordFrom, recordTables } from "./records.ts";
+import { hotColumns, recordColumns, recordFrom, recordTables } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
 /** A record as it stands, and where. */
@@ -18,27 +19,32 @@ export type Reading = {
 /** The columns that `hint` reads. */
 export const hintColumns = "position, name, tenant, origin, epoch";
 
-export function openReading({ db, names, outbox, tenants }: Rooms): Reading {
+export function openReading({ db, names, outbox, recent, tenants }: Rooms): Reading {
   const byId = db.prepare(
     `SELECT ${recordColumns} FROM ${recordTables} WHERE m.position = ? AND m.name = ?`,
   );
   const byPosition = db.prepare(
     `SELECT ${recordColumns} FROM ${recordTables} WHERE m.position = ?`,
   );
-  const standing = (row: Row): Standing => {
+  const hotById = db.prepare(
+    `SELECT ${hotColumns} FROM messages m WHERE m.position = ? AND m.name = ?`,
+  );
+  const standing = (row: Row, message: Message): Standing => {
     const position = integer(row["position"]);
     const items = integer(row["outbox"]) > 0 ? outbox.of(position) : [];
-    return { position, record: recordFrom(row, items) };
+    return { position, record: recordFrom(row, message, items) };
   };
   return {
     find: (id) => {
       const address = names.find(id);
-      const row = address && byId.get(address.position, address.name);
-      return row && standing(row);
+      if (!address) return undefined;
+      const message = recent.get(address.position);
+      const row = (message ? hotById : byId).get(address.position, address.name);
+      return row && standing(row, message ?? messageFrom(row));
     },
     at: (position) => {
       const row = byPosition.get(position);
-      return row && standing(row);
+      return row && standing(row, messageFrom(row));
     },
     hint: (row) => ({
       id: idOf({ position: integer(row["position"]), name: text(row["name"]) }),

@@ -2,6 +2,7 @@
 import {
   alarmOf,
   type FollowUp,
+  type Message,
   type MessageRecord,
   type MessageState,
   owner,
@@ -9,7 +10,7 @@ import {
   unreachable,
 } from "@posthaste/domain";
 import { integer, optionalInteger, type Row, text } from "../database/rows.ts";
-import { messageColumns, messageFrom } from "./configurations.ts";
+import { messageColumns } from "./configurations.ts";
 
 /** Part of the schema: never renumbered. Live states come first. */
 export const stateCodes = {
@@ -98,7 +99,7 @@ function stateFrom(row: Row): MessageState {
 }
 
 /** The columns that `recordFrom` reads, from messages m. */
-const hotColumns = `m.position, m.name, m.tenant, m.state, m.until, m.hints, m.wake_at, m.epoch, m.owner,
+export const hotColumns = `m.position, m.name, m.tenant, m.state, m.until, m.hints, m.wake_at, m.epoch, m.owner,
   m.retried, m.lease_losses, m.deferrals, m.outbox`;
 export const recordColumns = `${hotColumns}, ${messageColumns}`;
 export const recordTables = `messages m JOIN configurations c ON c.position = m.position
@@ -108,8 +109,12 @@ export const recordTables = `messages m JOIN configurations c ON c.position = m.
 export const bodilessColumns = `${hotColumns}, c.json, c.crc, NULL AS bytes, NULL AS body_crc`;
 export const bodilessTables = "messages m JOIN configurations c ON c.position = m.position";
 
-export const recordFrom = (row: Row, outbox: readonly FollowUp[]): MessageRecord => ({
-  message: messageFrom(row),
+export const recordFrom = (
+  row: Row,
+  message: Message,
+  outbox: readonly FollowUp[],
+): MessageRecord => ({
+  message,
   state: stateFrom(row),
   wakeAt: optionalInteger(row["wake_at"]),
   epoch: integer(row["epoch"]),

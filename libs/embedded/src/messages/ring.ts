@@ -2,7 +2,7 @@
 import { type InState, isIn, limits, type MessageRecord, ring } from "@posthaste/domain";
 import { type Hint, type Rings } from "@posthaste/ports";
 import { integer } from "../database/rows.ts";
-import { isDamaged } from "./configurations.ts";
+import { isDamaged, messageFrom } from "./configurations.ts";
 import { shardsColumn } from "./next-alarm.ts";
 import { type Reading } from "./read.ts";
 import { bodilessColumns, bodilessTables, columnsOf, recordFrom, stateCodes } from "./records.ts";
@@ -54,7 +54,7 @@ export function openRing(rooms: Rooms, reading: Reading): Ring {
       const needsBody =
         integer(row["outbox"]) > 0 || integer(row["state"]) === stateCodes.expanding;
       const record = unlessDamaged(position, now, () =>
-        needsBody ? reading.at(position)?.record : recordFrom(row, []),
+        needsBody ? reading.at(position)?.record : recordFrom(row, messageFrom(row), []),
       );
       if (!record) continue;
       bodyBytes += record.message.body.length;

@@ -12,6 +12,7 @@ import { type Configurations } from "./configurations.ts";
 import { type Finished } from "./finished.ts";
 import { type Names } from "./names.ts";
 import { type Outbox } from "./outbox.ts";
+import { type Recent } from "./recent.ts";
 
 export type Rooms = {
   readonly db: DatabaseSync;
@@ -22,6 +23,7 @@ export type Rooms = {
   readonly names: Names;
   readonly configurations: Configurations;
   readonly outbox: Outbox;
+  readonly recent: Recent;
   readonly lanes: Lanes;
   readonly events: Events;
   readonly letters: Letters;

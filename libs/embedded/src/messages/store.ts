@@ -35,16 +35,16 @@ export function openMessageStore(rooms: Rooms, checkRoom: () => void): MessageSt
       checkRoom();
       return writer.write(() => inserts.map(insertOne), "accepting");
     },
-    claim: (ids, owner) => writer.write(() => claiming.claim(ids, owner)),
+    claim: (ids, owner) => writer.write(() => claiming.claim(ids, owner), "redoable"),
     pull: (tenant, limit, exceptOrigins) => writer.read(() => pull(tenant, limit, exceptOrigins)),
     renew: (claims) => writer.write(() => claiming.renew(claims)),
     settle: (settlements) => writer.write(() => settlements.map(settling.settle)),
-    clear: (items) => writer.write(() => items.forEach(settling.clear)),
+    clear: (items) => writer.write(() => items.forEach(settling.clear), "redoable"),
     cancel: (tenant, ids) => writer.write(() => ids.map((id) => cancelOne(tenant, id))),
     get: (tenant, ids) =>
       writer.read(() => ids.map((id) => ofTenant(tenant, reading.find(id))?.record)),
     expanded: (parent, from, upTo, done) => writer.write(() => expanded(parent, from, upTo, done)),
-    ring: (shards, limit) => writer.write(() => ring(shards, limit)),
+    ring: (shards, limit) => writer.write(() => ring(shards, limit), "redoable"),
     nextAlarm: (shards) => writer.read(() => nextAlarm(shards)),
     removeFinished: async (shards, endedBefore, limit) => {
       let removed = 0;
@@ -63,7 +63,8 @@ export function openMessageStore(rooms: Rooms, checkRoom: () => void): MessageSt
     },
     lanes: (ids) => writer.read(() => lanes.rows(ids)),
     heads: (lane, n) => writer.read(() => line.heads(lane, n)),
-    promote: (lane, ids, grantUntil) => writer.write(() => line.promote(lane, ids, grantUntil)),
+    promote: (lane, ids, grantUntil) =>
+      writer.write(() => line.promote(lane, ids, grantUntil), "redoable"),
     rest: (lane, seq, wakeAt, window) => writer.write(() => lanes.rest(lane, seq, wakeAt, window)),
     slotHolders: (lane) => writer.read(() => line.slotHolders(lane)),
     backlog: async (tenant) => {

@@ -22,11 +22,12 @@ type Headers = Readonly<Record<string, string | readonly string[]>>;
 
 export class Client {
   readonly #port: number;
-  readonly #token: string;
+  readonly #token: string | undefined;
 
-  constructor(port: number, token = developmentToken) {
+  /** `token` null: none is sent. */
+  constructor(port: number, token: string | null = developmentToken) {
     this.#port = port;
-    this.#token = token;
+    this.#token = token ?? undefined;
   }
 
   get(path: string, headers: Headers = {}): Promise<Reply> {
@@ -63,7 +64,7 @@ export class Client {
   /** The path goes out as it is, not normalised. */
   call(method: string, path: string, headers: Headers, body?: string | Uint8Array): Promise<Reply> {
     return new Promise((resolve, reject) => {
-      const authorization = { authorization: `Bearer ${this.#token}` };
+      const authorization = this.#token !== undefined && { authorization: `Bearer ${this.#token}` };
       const all = {
         ...authorization,
         ...(body !== undefined && { "content-length": Buffer.byteLength(body) }),
@@ -108,18 +109,22 @@ export type TestServer = {
   readonly process: ServerProcess;
   readonly port: number;
   readonly client: Client;
+  readonly dataDir: string;
   stop(): Promise<void>;
 };
 
-/** A standalone of its own, with an empty data directory that goes with it. */
+/** A standalone of its own, with an empty data directory that goes with it; `prepare` may put something in. */
 export async function startServer(
   settings: Readonly<Record<string, string>> = {},
+  prepare: (dataDir: string) => Promise<void> = async () => undefined,
 ): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), "posthaste-e2e-"));
+  const dataDir = join(folder, "data");
+  await prepare(dataDir);
   const port = await freePort();
   const server = new ServerProcess({
     POSTHASTE_PORT: String(port),
-    POSTHASTE_DATA_DIR: join(folder, "data"),
+    POSTHASTE_DATA_DIR: dataDir,
     ...settings,
   });
   await server.start();
@@ -127,6 +132,7 @@ export async function startServer(
     process: server,
     port,
     client: new Client(port, settings["POSTHASTE_TOKEN"]),
+    dataDir,
     stop: async () => {
       await server.stop();
       rmSync(folder, { recursive: true });

@@ -106,7 +106,7 @@ export function composition(
 function distributed(making: Making): readonly SimulatedNode[] {
   const { environment } = making;
   const chance = environment.world.chanceOf();
-  const overlapping = chance.chance(0.3);
+  const overlapping = chance.chance(0.5);
   const several = (
     role: string,
     count: number,
@@ -169,9 +169,8 @@ function portsOf(making: Making, life: Life, shards?: readonly number[]): NodePo
   const log: Log = {
     ...making.log,
     warn: (event, fields) => {
-      world.trace(
-        `${life.name} warns ${event} ${fields?.["error"] === undefined ? "" : String(fields["error"])}`,
-      );
+      const error: unknown = fields?.["error"];
+      world.trace(`${life.name} warns ${event} ${Error.isError(error) ? error.message : ""}`);
       making.log.warn(event, fields);
     },
   };

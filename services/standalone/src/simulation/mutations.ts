@@ -6,7 +6,7 @@ import { isFinished, isIn, type MessageId, messageId, parentOf } from "@posthast
 import { type CallbackDispatcherPorts } from "@posthaste/callback-dispatcher";
 import { type DelivererPorts } from "@posthaste/deliverer";
 import { type AcceptPorts, type CancelPorts } from "@posthaste/engine";
-import { type MessageStore } from "@posthaste/ports";
+import { type MessageStore, type TokenStore } from "@posthaste/ports";
 import { type SchedulerPorts } from "@posthaste/scheduler";
 import { type WorkflowLogPorts } from "@posthaste/workflow-log";
 import { type Model } from "./backend.ts";
@@ -24,34 +24,21 @@ export type Mutation = {
   readonly change: (ports: NodePorts, model: Model, life: Life) => NodePorts;
 };
 
-/** The port with some of its operations done otherwise. Methods are read one by one: the port may be a proxy. */
-const withMessages = (ports: NodePorts, other: Partial<MessageStore>): NodePorts => {
-  const { messages } = ports;
-  return {
-    ...ports,
-    messages: {
-      insert: messages.insert,
-      claim: messages.claim,
-      pull: messages.pull,
-      renew: messages.renew,
-      settle: messages.settle,
-      clear: messages.clear,
-      cancel: messages.cancel,
-      get: messages.get,
-      expanded: messages.expanded,
-      ring: messages.ring,
-      nextAlarm: messages.nextAlarm,
-      removeFinished: messages.removeFinished,
-      lanes: messages.lanes,
-      heads: messages.heads,
-      promote: messages.promote,
-      rest: messages.rest,
-      slotHolders: messages.slotHolders,
-      backlog: messages.backlog,
-      ...other,
-    },
-  };
-};
+/** The port with some of its operations done otherwise. */
+const otherwise = <P extends object>(port: P, other: Partial<P>): P =>
+  new Proxy<P>(port, {
+    get: (target, property): unknown => Reflect.get(property in other ? other : target, property),
+  });
+
+const withMessages = (ports: NodePorts, other: Partial<MessageStore>): NodePorts => ({
+  ...ports,
+  messages: otherwise(ports.messages, other),
+});
+
+const withTokens = (ports: NodePorts, other: Partial<TokenStore>): NodePorts => ({
+  ...ports,
+  tokens: otherwise(ports.tokens, other),
+});
 
 export const mutations: readonly Mutation[] = [
   {
@@ -107,18 +94,14 @@ export const mutations: readonly Mutation[] = [
     name: "the callback told before the dead letter is written",
     change: (ports, _model, life) => ({
       ...ports,
-      deadLetters: {
-        get: ports.deadLetters.get,
-        list: ports.deadLetters.list,
-        remove: ports.deadLetters.remove,
-        sweep: ports.deadLetters.sweep,
+      deadLetters: otherwise(ports.deadLetters, {
         insert: async (letters) => {
           life.clock.after(
             2_000,
             () => void ports.deadLetters.insert(letters).catch(() => undefined),
           );
         },
-      },
+      }),
     }),
   },
   {
@@ -150,19 +133,14 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: "promoted without a slot",
-    change: (ports) => ({
-      ...ports,
-      tokens: withTokens(ports, { acquire: async (_lane, ids) => ({ granted: ids }) }),
-    }),
+    change: (ports) => withTokens(ports, { acquire: async (_lane, ids) => ({ granted: ids }) }),
   },
   {
     name: "the rate not counted",
-    change: (ports) => ({
-      ...ports,
-      tokens: withTokens(ports, {
+    change: (ports) =>
+      withTokens(ports, {
         acquire: (lane, ids, { rate: _, ...limits }) => ports.tokens.acquire(lane, ids, limits),
       }),
-    }),
   },
   {
     name: "the deduplication key deleted when the insert fails",
@@ -181,16 +159,14 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: "the deduplication key confirmed before the insert",
-    change: (ports) => ({
-      ...ports,
-      tokens: withTokens(ports, {
+    change: (ports) =>
+      withTokens(ports, {
         claim: async (entries) => {
           const windows = await ports.tokens.claim(entries);
           await ports.tokens.confirm(entries.filter((_, i) => windows[i]?.kind === "mine"));
           return windows;
         },
       }),
-    }),
   },
   {
     name: "a failure of ours consumes a retry",
@@ -312,14 +288,27 @@ export const mutations: readonly Mutation[] = [
       }),
   },
   {
+    name: "a slot given back that another granter's message runs on",
+    change: (ports) => withMessages(ports, { slotHolders: async () => [] }),
+  },
+  {
+    name: "a pending deduplication key taken for an accepted publish",
+    change: (ports) =>
+      withTokens(ports, {
+        claim: async (entries) =>
+          (await ports.tokens.claim(entries)).map((window) =>
+            window.kind === "pending" ? { kind: "done", id: window.id } : window,
+          ),
+      }),
+  },
+  {
     name: "facts said and lost",
     change: (ports) => ({
       ...ports,
-      bus: {
-        subscribe: ports.bus.subscribe,
+      bus: otherwise(ports.bus, {
         publish: async (topic, events) =>
           topic === "message.settled" ? undefined : ports.bus.publish(topic, events),
-      },
+      }),
     }),
   },
 ];
@@ -331,20 +320,3 @@ const neighbour = ({
   readonly parent: MessageId;
   readonly index: number;
 }): MessageId => messageId(`${parent}_${(index ^ 1).toString(32)}`);
-
-function withTokens(
-  { tokens }: NodePorts,
-  other: Partial<NodePorts["tokens"]>,
-): NodePorts["tokens"] {
-  return {
-    claim: tokens.claim,
-    confirm: tokens.confirm,
-    acquire: tokens.acquire,
-    renew: tokens.renew,
-    release: tokens.release,
-    knows: tokens.knows,
-    restore: tokens.restore,
-    peek: tokens.peek,
-    ...other,
-  };
-}

@@ -3,7 +3,7 @@ import { mutations } from "./mutations.ts";
 import { simulate } from "./simulate.ts";
 
 /** A bug that so many histories do not show would hide in the fixed seeds, too. */
-const seedsMax = 30;
+const seedsMax = 60;
 const timeoutMs = 120_000;
 
 describe("a planted bug is caught", () => {

@@ -61,15 +61,18 @@ export function workload(environment: Environment, backendIsSlow: boolean): Work
   const withSecondWindow = chance.chance(0.15);
   const groups = drawGroups(chance, backendIsSlow);
   const keys = drawKeys(chance);
+  // In some seeds nearly everything stands in one line.
+  const hotLane = chance.chance(0.3);
   const longestMs = 1_800_000 + (withLongDelay ? 2 * hourMs : 0);
 
   const draw = (op: number): PublishCommand => {
     const tenant = chance.pick(tenants);
-    const group = groups[0]?.tenant === tenant && chance.chance(0.06) ? groups[0] : undefined;
+    const group =
+      groups[0]?.tenant === tenant && chance.chance(groupShare(groups)) ? groups[0] : undefined;
     const manner = chance.pick(manners);
     const url = urlOf(manner, chance.integer(1, 3), `op-${op}`);
     const deduplication = drawDeduplication(chance, op);
-    const policy = drawPolicy(chance, op, manner, keys, changingLimits);
+    const policy = drawPolicy(chance, op, manner, { keys, changingLimits, hotLane });
     const longDelay = withLongDelay && chance.chance(0.1);
     return aCommand({
       tenant,
@@ -254,6 +257,9 @@ function drawPostponement(chance: Dice, now: number): Pick<PublishCommand, "post
     : { postponement: { kind: "notBefore", at: now + ms - 5_000 } };
 }
 
+const groupShare = ([group]: Workload["groups"]): number =>
+  group && group.endpoints.length > laneGroupMax ? 0.06 : 0.2;
+
 /** A crowd behind a narrow lane takes hours, which shows nothing. */
 const laneGroupMax = 20;
 const withoutFlow = ({
@@ -283,20 +289,26 @@ function drawKeys(chance: Dice): readonly [Key, ...Key[]] {
   ];
 }
 
+type Lanes = {
+  readonly keys: readonly [Key, ...Key[]];
+  readonly changingLimits: boolean;
+  readonly hotLane: boolean;
+};
+
 function drawPolicy(
   chance: Dice,
   op: number,
   manner: Manner,
-  keys: readonly [Key, ...Key[]],
-  changing: boolean,
+  { keys, changingLimits, hotLane }: Lanes,
 ): Policy {
   const timeoutMs = manner === "long" ? 300_000 : chance.pick([5_000, 15_000, 60_000]);
   const retriesMax = chance.integer(0, 3);
   const backsOff = retriesMax <= 2 && chance.chance(0.2);
-  const key = chance.chance(0.35) ? chance.pick(keys) : undefined;
+  const inLane = chance.chance(hotLane ? 0.9 : 0.35);
+  const key = inLane ? (hotLane ? keys[0] : chance.pick(keys)) : undefined;
   const limits =
     key &&
-    (changing && chance.chance(0.3)
+    (changingLimits && chance.chance(0.3)
       ? { ...key.limits, parallelism: chance.integer(1, 5) }
       : key.limits);
   const callbackPlan = (kind: string): CallbackPlan => ({

@@ -19,7 +19,7 @@ export type ModelArchives = {
   readonly messageLog: MessageLog;
   readonly groups: Groups;
   /** The states that the log has of a message. */
-  statesOf(id: MessageId): readonly LogState[];
+  readonly statesOf: (id: MessageId) => readonly LogState[];
 };
 
 export function modelArchives(now: () => number): ModelArchives {

@@ -34,9 +34,9 @@ export type ModelMessageStore = {
   readonly port: MessageStore;
   readonly inspect: Inspection;
   /** All claims of an earlier process become due, as on opening the embedded store (decisions.md 8). */
-  reopen(): void;
+  readonly reopen: () => void;
   /** For a planted bug. */
-  forgetTombstones(): void;
+  readonly forgetTombstones: () => void;
 };
 
 export type Inspection = {

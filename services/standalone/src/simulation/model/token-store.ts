@@ -13,11 +13,11 @@ import { type TokenStore, type Window } from "@posthaste/ports";
 export type ModelTokenStore = {
   readonly port: TokenStore;
   /** Forgets everything. */
-  flush(): void;
+  readonly flush: () => void;
   /** Slots live in the memory of one process and go with it; dedup windows are on its disk. */
-  flushSlots(): void;
+  readonly flushSlots: () => void;
   /** For a planted bug: what a careless publisher does when its insert failed. */
-  forgetKey(key: DeduplicationKey): void;
+  readonly forgetKey: (key: DeduplicationKey) => void;
 };
 
 type Pending = {

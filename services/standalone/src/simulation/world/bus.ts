@@ -112,12 +112,16 @@ export function simulatedBus(
   return {
     portOf: (life, watch, shards) => {
       const member = { life, shards: shards && new Set(shards) };
-      const { publish: say, subscribe: join } = watch({
+      const watched = watch({
         publish,
         subscribe: (topic, group, handle) => subscribe(member, topic, group, handle),
       });
-      const { publish: publishRemotely } = life.remote("bus", { publish: say });
-      return { publish: publishRemotely, subscribe: join };
+      const wire = life.remote("bus", watched);
+      return {
+        publish: (topic, events) => wire.publish(topic, events),
+        // A subscription is not a call that fails: a process without one would be another composition.
+        subscribe: (topic, group, handle) => watched.subscribe(topic, group, handle),
+      };
     },
   };
 }

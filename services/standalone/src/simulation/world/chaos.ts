@@ -55,11 +55,15 @@ export type CallPlan = {
   readonly dies?: "before" | "after";
 };
 
-export function planCall(troubles: Troubles, chance: Dice): CallPlan {
+/** A gateway makes few calls, and each leaves a client without an answer: there the probability counts so many times. */
+const gatewayCrashFactor = 5;
+
+export function planCall(troubles: Troubles, chance: Dice, node: string): CallPlan {
   const requestMs = chance.fraction() * 2;
   const answerMs = chance.fraction() * 2;
   const moment = chance.chance(0.5) ? "before" : "after";
-  if (chance.chance(troubles.crashPerCall)) return { requestMs, answerMs, dies: moment };
+  if (chance.chance(troubles.crashPerCall * (node.startsWith("gateway") ? gatewayCrashFactor : 1)))
+    return { requestMs, answerMs, dies: moment };
   if (chance.chance(troubles.failPerCall))
     return { requestMs, answerMs: answerMs + 50, fails: moment };
   if (!chance.chance(troubles.slowPerCall)) return { requestMs, answerMs };

@@ -226,7 +226,7 @@ export class Life {
   #call(operation: string, effect: () => unknown): Promise<unknown> {
     const { world, history, troubles } = this.#environment;
     if (this.#ended) return new Promise(() => undefined);
-    const plan = planCall(troubles(), this.#chance);
+    const plan = planCall(troubles(), this.#chance, this.node.name);
     if (plan.dies === "before") {
       this.node.crash(`before ${operation}`);
       return new Promise(() => undefined);
@@ -259,7 +259,7 @@ export class Life {
           .then(
             (value) => answer(plan.fails === "after" ? unavailable : () => resolve(value)),
             (error: unknown) =>
-              answer(() => reject(error instanceof Object ? error : new Error(String(error)))),
+              answer(() => reject(Error.isError(error) ? error : new Error(String(error)))),
           );
       });
     });

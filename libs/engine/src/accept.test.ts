@@ -1,0 +1,173 @@
+import { describe, expect, it } from "@jest/globals";
+import { isFault, isIn, shardOf } from "@posthaste/domain";
+import { type MessageStore, StoreError } from "@posthaste/ports";
+import { aCommand, aPolicy } from "@posthaste/testing";
+import { type Published } from "./accept.ts";
+import { aLocalDelivery, gate, listen, open, type Ports, readIn, rest } from "./opened.fixture.ts";
+import { publish } from "./publish.ts";
+
+const url = "https://destination.example/hook";
+const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
+
+async function publishOne(
+  ports: Parameters<typeof publish>[0],
+  overrides: Parameters<typeof aCommand>[0] = {},
+): Promise<Published> {
+  const answer = await publish(ports, aCommand(overrides));
+  if (isFault(answer) || !("messageId" in answer)) throw new Error("one publish, one answer");
+  return answer;
+}
+
+/** The store with an insert that answers only when it is let. */
+function withHeldInsert(ports: Ports): { ports: Ports; letGo: () => void } {
+  const { open: letGo, opened } = gate();
+  const insert: MessageStore["insert"] = async (inserts) => {
+    const answer = await ports.messages.insert(inserts);
+    await opened;
+    return answer;
+  };
+  return { ports: { ...ports, messages: { ...ports.messages, insert } }, letGo };
+}
+
+const withInsert = (ports: Ports, insert: MessageStore["insert"]): Ports => ({
+  ...ports,
+  messages: { ...ports.messages, insert },
+});
+
+const failing: MessageStore["insert"] = () =>
+  Promise.reject(new StoreError("unavailable", "the store is away"));
+
+describe("publishing to a URL", () => {
+  it("answers nothing, hands over nothing and says nothing before the insert has resolved", async () => {
+    const { ports, letGo } = withHeldInsert(open());
+    const heard = await listen(ports);
+    const local = aLocalDelivery(1);
+    let answered = 0;
+
+    const claimed = publishOne({ ...ports, local }).then(() => answered++);
+    const due = publishOne({ ...ports, local }).then(() => answered++);
+    await rest(ports);
+
+    expect({ answered, ran: local.ran.length, due: heard.due.length }).toEqual({
+      answered: 0,
+      ran: 0,
+      due: 0,
+    });
+    letGo();
+    await Promise.all([claimed, due]);
+    await rest(ports);
+    expect({ answered, ran: local.ran.length, due: heard.due.length }).toEqual({
+      answered: 2,
+      ran: 1,
+      due: 1,
+    });
+  });
+
+  it("inserts the record claimed and hands it over once when a local slot is reserved, and gives no hint", async () => {
+    const ports = open();
+    const heard = await listen(ports);
+    const local = aLocalDelivery(1);
+
+    const { messageId } = await publishOne({ ...ports, local });
+    await rest(ports);
+
+    const record = await readIn(ports, { id: messageId, tenant: aCommand().tenant }, "claimed");
+    expect(record.state.owner).toBe(local.owner);
+    expect(record.epoch).toBe(1);
+    expect(local.ran.map(({ message, epoch }) => [message.id, epoch])).toEqual([[messageId, 1]]);
+    expect(local.taken).toBe(1);
+    expect(heard.due).toEqual([]);
+  });
+
+  it("inserts the record due, and hints, when no local slot is free or there is no local deliverer", async () => {
+    const ports = open();
+    const heard = await listen(ports);
+    const local = aLocalDelivery(0);
+
+    const first = await publishOne({ ...ports, local });
+    const second = await publishOne(ports);
+    await rest(ports);
+
+    for (const { messageId } of [first, second])
+      await readIn(ports, { id: messageId, tenant: aCommand().tenant }, "due");
+    expect(local.ran).toEqual([]);
+    expect(heard.due.map(({ id }) => id)).toEqual([first.messageId, second.messageId]);
+  });
+
+  it("gives the slot back and hands over nothing when the insert fails", async () => {
+    const ports = open();
+    const heard = await listen(ports);
+    const local = aLocalDelivery(1);
+
+    const publishing = publishOne({ ...withInsert(ports, failing), local });
+
+    await expect(publishing).rejects.toMatchObject({ code: "unavailable" });
+    await rest(ports);
+    expect({ taken: local.taken, ran: local.ran }).toEqual({ taken: 0, ran: [] });
+    expect(heard.due).toEqual([]);
+  });
+
+  it("gives the slot back and hands over nothing when the id is known already, and says so", async () => {
+    const ports = open();
+    const heard = await listen(ports);
+    const local = aLocalDelivery(1);
+    const known: MessageStore["insert"] = async (inserts) => inserts.map(() => "known");
+
+    const command = { deduplication: { kind: "explicit", id: "a" } } as const;
+    const answer = await publishOne({ ...withInsert(ports, known), local }, command);
+    await rest(ports);
+
+    expect(answer.deduplicated).toBe(true);
+    expect({ taken: local.taken, ran: local.ran }).toEqual({ taken: 0, ran: [] });
+    expect(heard.due).toEqual([]);
+  });
+
+  it("holds a delayed message, takes no slot for it, and wakes the scheduler of its shard at its time", async () => {
+    const ports = open();
+    const heard = await listen(ports);
+    const local = aLocalDelivery(1);
+    const dueAt = ports.clock.now() + 5_000;
+
+    const { messageId } = await publishOne(
+      { ...ports, local },
+      { postponement: { kind: "delay", delayMs: 5_000 } },
+    );
+    await rest(ports);
+
+    const record = await readIn(ports, { id: messageId, tenant: aCommand().tenant }, "held");
+    expect(record.state.dueAt).toBe(dueAt);
+    expect(heard.wakes).toEqual([{ shard: shardOf(messageId), at: dueAt }]);
+    expect({ due: heard.due, taken: local.taken }).toEqual({ due: [], taken: 0 });
+  });
+
+  it("puts a message with flow control into its line, takes no slot for it, and wakes its lane now", async () => {
+    const ports = open();
+    const heard = await listen(ports);
+    const local = aLocalDelivery(1);
+
+    const { messageId } = await publishOne({ ...ports, local }, { policy: aPolicy({ flow }) });
+    await rest(ports);
+
+    const { message } = await readIn(
+      ports,
+      { id: messageId, tenant: aCommand().tenant },
+      "waiting",
+    );
+    expect(heard.wakes).toEqual([
+      { shard: message.shard, at: ports.clock.now(), lane: message.flowLane },
+    ]);
+    expect({ due: heard.due, taken: local.taken }).toEqual({ due: [], taken: 0 });
+  });
+
+  it("is accepted although the bus refuses the hint: the record's alarm is the truth", async () => {
+    const ports = open();
+    const bus = { ...ports.bus, publish: () => Promise.reject(new Error("the bus is away")) };
+
+    const { messageId } = await publishOne({ ...ports, bus });
+    await rest(ports);
+
+    const record = await readIn(ports, { id: messageId, tenant: aCommand().tenant }, "due");
+    expect(record.wakeAt).toBe(ports.clock.now() + 30_000);
+    expect(isIn(record, "due") && record.message.url).toBe(url);
+  });
+});

@@ -1,0 +1,165 @@
+/** The ports of one process over the embedded adapters, in memory, with time and chance of the test's own. */
+import { createHash } from "node:crypto";
+import { afterEach } from "@jest/globals";
+import {
+  accept,
+  type InState,
+  isIn,
+  type Message,
+  type MessageRecord,
+  owner,
+  type Sha256Hex,
+  shardCount,
+} from "@posthaste/domain";
+import { openEmbedded } from "@posthaste/embedded";
+import {
+  type Accounts,
+  type DeadLetters,
+  type EventBus,
+  type Groups,
+  type Hint,
+  type Ids,
+  type LocalDelivery,
+  type MessageLog,
+  type MessageStore,
+  type SettledEvent,
+  type TokenStore,
+  type WakeEvent,
+} from "@posthaste/ports";
+import {
+  aMessage,
+  type MessageOverrides,
+  type RecordingLog,
+  recordingLog,
+  seededRandom,
+  type VirtualClock,
+  virtualClock,
+} from "@posthaste/testing";
+
+export type Ports = {
+  readonly messages: MessageStore;
+  readonly messageLog: MessageLog;
+  readonly deadLetters: DeadLetters;
+  readonly groups: Groups;
+  readonly accounts: Accounts;
+  readonly tokens: TokenStore;
+  readonly bus: EventBus;
+  readonly ids: Ids;
+  readonly clock: VirtualClock;
+  readonly sha256: Sha256Hex;
+  readonly log: RecordingLog;
+};
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+export function open(): Ports {
+  const clock = virtualClock();
+  const log = recordingLog();
+  const { close, log: messageLog, ...ports } = openEmbedded({
+    dataDir: ":memory:",
+    clock,
+    random: seededRandom(1),
+    log,
+    // Commits come in the turn that asked for them, so time stands still until all that a step caused has happened.
+    schedule: queueMicrotask,
+  });
+  closers.push(close);
+  const sha256: Sha256Hex = (value) => createHash("sha256").update(value).digest("hex");
+  return { ...ports, messageLog, clock, log, sha256 };
+}
+
+export const allShards: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard);
+
+/** Everything that the bus is told, in order. */
+export type Heard = {
+  readonly due: readonly Hint[];
+  readonly wakes: readonly WakeEvent[];
+  readonly settled: readonly SettledEvent[];
+};
+
+export async function listen({ bus }: Ports): Promise<Heard> {
+  const due: Hint[] = [];
+  const wakes: WakeEvent[] = [];
+  const settled: SettledEvent[] = [];
+  await bus.subscribe("message.due", "test", async (events) => void due.push(...events));
+  await bus.subscribe("scheduler.wake", "test", async (events) => void wakes.push(...events));
+  await bus.subscribe("message.settled", "test", async (events) => void settled.push(...events));
+  return { due, wakes, settled };
+}
+
+/** A message with an id of the store, accepted. */
+export async function insert(ports: Ports, overrides: MessageOverrides = {}): Promise<Message> {
+  const message = aMessage({ id: ports.ids.next(), now: ports.clock.now(), ...overrides });
+  await ports.messages.insert([{ record: accept(message, ports.clock.now()) }]);
+  return message;
+}
+
+export async function insertClaimed(
+  ports: Ports,
+  overrides: MessageOverrides = {},
+): Promise<InState<"claimed">> {
+  const message = await insert(ports, overrides);
+  const [record] = await ports.messages.claim([message.id], owner("test"));
+  if (!record) throw new Error(`${message.id} could not be claimed`);
+  return record;
+}
+
+export async function read(
+  { messages }: Pick<Ports, "messages">,
+  { id, tenant }: Pick<Message, "id" | "tenant">,
+): Promise<MessageRecord | undefined> {
+  const [record] = await messages.get(tenant, [id]);
+  return record;
+}
+
+export async function readIn<K extends MessageRecord["state"]["kind"]>(
+  ports: Pick<Ports, "messages">,
+  message: Pick<Message, "id" | "tenant">,
+  kind: K,
+): Promise<InState<K>> {
+  const record = await read(ports, message);
+  if (!record || !isIn(record, kind))
+    throw new Error(`${message.id} is ${record?.state.kind ?? "not there"}, not ${kind}`);
+  return record;
+}
+
+/** A deliverer that only writes down what it is given. */
+export type LocalProbe = LocalDelivery & {
+  readonly taken: number;
+  readonly ran: readonly InState<"claimed">[];
+  readonly aborted: readonly Message["id"][];
+};
+
+export function aLocalDelivery(slots: number): LocalProbe {
+  let free = slots;
+  const ran: InState<"claimed">[] = [];
+  const aborted: Message["id"][] = [];
+  return {
+    owner: owner("here"),
+    reserve: () => {
+      if (free === 0) return false;
+      free -= 1;
+      return true;
+    },
+    release: () => void (free += 1),
+    run: (record) => void ran.push(record),
+    abort: (id) => void aborted.push(id),
+    get taken() {
+      return slots - free;
+    },
+    ran,
+    aborted,
+  };
+}
+
+/** A promise and how to end it, for answers that the test holds back. */
+export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { opened: promise, open: resolve };
+}
+
+/** Whatever can happen without time moving has happened. */
+export const rest = ({ clock }: { readonly clock: VirtualClock }): Promise<void> => clock.advance(0);

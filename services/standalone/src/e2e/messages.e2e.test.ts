@@ -1,0 +1,223 @@
+/** `/v2/messages/{messageId}`: reading and cancelling, from the publish to the sweep. */
+import { once } from "node:events";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { Client, eventually, startServer, type TestServer } from "./client.ts";
+import { always, Destination, silent } from "./destination.ts";
+import { service } from "./dialects.ts";
+import { secondUser } from "./users.ts";
+
+let server: TestServer;
+let client: Client;
+let other: Client;
+let destination: Destination;
+/** Delivered at the start of this file, and looked at in its last test. */
+let early: { readonly id: string; readonly deliveredAt: number };
+
+beforeAll(async () => {
+  server = await startServer();
+  client = server.client;
+  other = new Client(server.port, secondUser.token);
+  destination = await Destination.start();
+  const id = await client.published(destination.url("/early"));
+  early = { id, deliveredAt: (await destination.arrival("/early")).at };
+});
+afterAll(async () => {
+  await destination.stop();
+  await server.stop();
+});
+
+const statesOf = async (id: string): Promise<readonly unknown[]> =>
+  (await client.get(`/v2/events?messageId=${id}&order=earliestFirst`))
+    .list("events")
+    .map(({ state }) => state);
+const held = (): Promise<string> =>
+  client.published(destination.url("/held"), service({ Delay: "1h" }));
+
+describe("GET /v2/messages/{messageId}", () => {
+  describe("200", () => {
+    it("answers right after the publish, a hundred times out of a hundred, delivered or not", async () => {
+      for (let i = 0; i < 100; i++) {
+        const id = await client.published(destination.url("/fast"));
+
+        const reply = await client.get(`/v2/messages/${id}`);
+
+        expect(reply.status).toBe(200);
+        expect(reply.object()["messageId"]).toBe(id);
+      }
+    });
+
+    it("answers while the attempt runs, while a retry is awaited, and after the failure", async () => {
+      const statuses: number[] = [];
+      destination.answers("/watched", ({ headers }, response) => {
+        void client.get(`/v2/messages/${String(headers["service-message-id"])}`).then(({ status }) => {
+          statuses.push(status);
+          response.writeHead(500).end();
+        });
+      });
+
+      const settings = service({ Retries: "1", "Retry-Delay": "300" });
+      const id = await client.published(destination.url("/watched"), settings);
+      await eventually(() => statesOf(id), (states) => states.includes("RETRY"));
+      const waiting = await client.get(`/v2/messages/${id}`);
+      await eventually(() => statesOf(id), (states) => states.includes("FAILED"));
+      const failed = await client.get(`/v2/messages/${id}`);
+
+      expect(statuses).toEqual([200, 200]);
+      expect([waiting.status, failed.status]).toEqual([200, 200]);
+    });
+  });
+
+  describe("401", () => {
+    it("without a token", async () => {
+      const reply = await client.get(`/v2/messages/${await held()}`, { authorization: "" });
+
+      expect(reply.status).toBe(401);
+    });
+  });
+
+  describe("404", () => {
+    it("for another tenant's message, in the same words as for none", async () => {
+      const id = await held();
+
+      const theirs = await other.get(`/v2/messages/${id}`);
+
+      expect(theirs.status).toBe(404);
+      expect(theirs.error()).toBe(`message ${id} not found`);
+    });
+
+    it.each([
+      ["an unknown id", "msg_00000000000000000000000000"],
+      ["an id with a character of its own", "msg_0000000000000000000000000_"],
+      ["no id of ours", "1"],
+      ["an operator", "$ne"],
+      ["a path upwards", "%2e%2e"],
+      ["an escaped slash", "a%2Fb"],
+      ["a NUL", "%00"],
+      ["a name that means something to JavaScript", "__proto__"],
+      ["a very long id", "m".repeat(10_000)],
+    ])("for %s", async (_, id) => {
+      const reply = await client.get(`/v2/messages/${id}`);
+
+      expect(reply.status).toBe(404);
+      expect(reply.error().length).toBeLessThan(200);
+    });
+  });
+});
+
+describe("DELETE /v2/messages/{messageId}", () => {
+  describe("202", () => {
+    it("cancels a message that waits for its time: it is not delivered and is no dead letter", async () => {
+      const failure = destination.url("/canceled-failure");
+      const settings = service({ Delay: "1s", "Failure-Callback": failure });
+      const id = await client.published(destination.url("/canceled"), settings);
+
+      const reply = await client.delete(`/v2/messages/${id}`);
+      await client.published(destination.url("/after"), service({ Delay: "2s" }));
+      await destination.arrival("/after");
+
+      expect(reply.status).toBe(202);
+      expect(reply.object()).toEqual({ cancelled: 1 });
+      expect(await statesOf(id)).toEqual(["CREATED", "CANCEL_REQUESTED", "CANCELED"]);
+      expect(destination.at("/canceled")).toEqual([]);
+      expect(destination.at("/canceled-failure")).toEqual([]);
+      expect((await client.get(`/v2/dlq?messageId=${id}`)).list("messages")).toEqual([]);
+    });
+
+    it("cancels a message that waits for its retry", async () => {
+      destination.answers("/retrying", always(500));
+      const id = await client.published(destination.url("/retrying"), service({ "Retry-Delay": "500" }));
+      await eventually(() => statesOf(id), (states) => states.includes("RETRY"));
+
+      expect((await client.delete(`/v2/messages/${id}`)).status).toBe(202);
+
+      await client.published(destination.url("/after-retry"), service({ Delay: "1s" }));
+      await destination.arrival("/after-retry");
+      expect(destination.at("/retrying")).toHaveLength(1);
+    });
+
+    it("cancels a message in flight, and hangs up on the destination at once", async () => {
+      let hungUp: Promise<unknown> | undefined;
+      destination.answers("/in-flight", (_, response) => {
+        hungUp = once(response, "close");
+      });
+      const id = await client.published(destination.url("/in-flight"));
+      await destination.arrival("/in-flight");
+
+      const reply = await client.delete(`/v2/messages/${id}`);
+      await hungUp;
+
+      expect(reply.object()).toEqual({ cancelled: 1 });
+      const states = await eventually(() => statesOf(id), (list) => list.includes("CANCELED"));
+      expect(states).not.toContain("FAILED");
+      expect(destination.at("/in-flight")).toHaveLength(1);
+    });
+
+    it("cancels a message that waits in its lane: the next one comes through", async () => {
+      destination.answers("/lane", silent);
+      const key = service({ "Flow-Control-Key": "k", "Flow-Control-Value": "parallelism=1" });
+      const first = await client.published(destination.url("/lane"), key);
+      await destination.arrival("/lane");
+      const second = await client.published(destination.url("/lane-second"), key);
+      await client.published(destination.url("/lane-third"), key);
+
+      expect((await client.delete(`/v2/messages/${second}`)).status).toBe(202);
+      expect((await client.delete(`/v2/messages/${first}`)).status).toBe(202);
+
+      await destination.arrival("/lane-third", 3_000);
+      expect(destination.at("/lane-second")).toEqual([]);
+    });
+
+    it("cancels once of ten requests at the same time", async () => {
+      const id = await held();
+
+      const replies = await Promise.all(
+        Array.from({ length: 10 }, () => client.delete(`/v2/messages/${id}`)),
+      );
+
+      const statuses = replies.map(({ status }) => status).toSorted();
+      expect(statuses).toEqual([202, ...Array<number>(9).fill(404)]);
+    });
+  });
+
+  describe("404", () => {
+    it("for what was delivered, failed, or canceled before", async () => {
+      destination.answers("/fails", always(500));
+      const failed = await client.published(destination.url("/fails"), service({ Retries: "0" }));
+      await eventually(() => statesOf(failed), (states) => states.includes("FAILED"));
+      const canceled = await held();
+      await client.delete(`/v2/messages/${canceled}`);
+
+      const replies = await Promise.all(
+        [early.id, failed, canceled].map((id) => client.delete(`/v2/messages/${id}`)),
+      );
+
+      expect(replies.map(({ status }) => status)).toEqual([404, 404, 404]);
+      expect(await statesOf(early.id)).toEqual(["CREATED", "ACTIVE", "DELIVERED"]);
+    });
+
+    it("for an unknown id, and for another tenant's, which goes on", async () => {
+      const id = await held();
+
+      const unknown = await client.delete("/v2/messages/msg_00000000000000000000000000");
+      const theirs = await other.delete(`/v2/messages/${id}`);
+
+      expect([unknown.status, theirs.status]).toEqual([404, 404]);
+      expect(await statesOf(id)).toEqual(["CREATED"]);
+    });
+  });
+});
+
+describe("a message that has ended", () => {
+  it("stays readable for at least 30 s, is gone within 75 s, and its log stays", async () => {
+    const gone = async (): Promise<boolean> =>
+      (await client.get(`/v2/messages/${early.id}`)).status === 404;
+
+    const [readableMs, goneMs] = [30_000, 75_000];
+    await eventually(gone, (isGone) => isGone, goneMs);
+    const keptMs = Date.now() - early.deliveredAt;
+
+    expect(keptMs).toBeGreaterThanOrEqual(readableMs);
+    expect(keptMs).toBeLessThan(goneMs);
+    expect(await statesOf(early.id)).toEqual(["CREATED", "ACTIVE", "DELIVERED"]);
+  }, 90_000);
+});

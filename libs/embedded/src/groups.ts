@@ -80,9 +80,11 @@ export function openGroups(db: DatabaseSync, writer: Writer, clock: Clock, rando
         retireChunks(current);
         return true;
       }),
-    remove: (tenant, name) =>
+    remove: (tenant, name, version) =>
       writer.write(() => {
-        retireChunks(find(tenant, name));
+        const current = find(tenant, name);
+        if (version !== undefined && current?.version !== version) return;
+        retireChunks(current);
         removeHead.run(tenant, name);
       }),
     sweep: (limit) =>

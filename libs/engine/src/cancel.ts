@@ -1,6 +1,6 @@
 /** Cancelling (decisions.md 9): the write decides; a running attempt is then aborted, a lane's slot given back. */
-import { accept, type MessageId, type TenantId } from "@posthaste/domain";
-import { type LocalDelivery, type TokenStore, type Groups } from "@posthaste/ports";
+import { accept, type LaneId, type MessageId, parentOf, type TenantId } from "@posthaste/domain";
+import { type Canceled, type Groups, type LocalDelivery, type TokenStore } from "@posthaste/ports";
 import { wakeLane } from "./announce.ts";
 import { unexpandedChild } from "./fan-out.ts";
 import { followUp, type FollowUpPorts } from "./follow-up.ts";
@@ -18,45 +18,44 @@ export async function cancelMessages(
   ids: readonly MessageId[],
 ): Promise<readonly MessageId[]> {
   const answers = await ports.messages.cancel(tenant, ids);
-  const canceled: MessageId[] = [];
-  for (const [i, answer] of answers.entries()) {
-    const id = ids[i];
-    if (id === undefined) continue;
-    if (answer.kind === "unknown") {
-      if (await cancelUnexpanded(ports, tenant, id)) canceled.push(id);
-      continue;
-    }
-    canceled.push(id);
-    if (answer.was === "claimed") ports.local?.abort(id);
-    await freeSlot(ports, answer.message.flowLane, id);
-    if (answer.left.length > 0)
-      await followUp(ports, [{ message: answer.message, items: answer.left }]);
+  const canceled: CanceledMessage[] = [];
+  for (const [i, id] of ids.entries()) {
+    const first = answers[i];
+    const answer = first?.kind === "canceled" ? first : await cancelChild(ports, tenant, id);
+    if (answer?.kind === "canceled") canceled.push(answer);
   }
-  return canceled;
+  for (const { message, was } of canceled) if (was === "claimed") ports.local?.abort(message.id);
+  for (const { message, left } of canceled) {
+    await freeSlot(ports, message.flowLane, message.id);
+    if (left.length > 0) await followUp(ports, [{ message, items: left }]);
+  }
+  return canceled.map(({ message }) => message.id);
+}
+
+type CanceledMessage = Extract<Canceled, { kind: "canceled" }>;
+
+/**
+ * A child of a group publish may not have been made yet: then it is made here, unannounced, so that there is something
+ * to cancel. Its parent may have made it since it was found missing, so it is cancelled in any case.
+ */
+async function cancelChild(
+  ports: CancelPorts,
+  tenant: TenantId,
+  id: MessageId,
+): Promise<Canceled | undefined> {
+  if (!parentOf(id)) return undefined;
+  const child = await unexpandedChild(ports, tenant, id);
+  if (child) await ports.messages.insert([{ record: accept(child.message, ports.clock.now()) }]);
+  const [answer] = await ports.messages.cancel(tenant, [id]);
+  return answer;
 }
 
 async function freeSlot(
   ports: CancelPorts,
-  lane: Parameters<typeof wakeLane>[0] | undefined,
+  lane: LaneId | undefined,
   id: MessageId,
 ): Promise<void> {
   if (lane === undefined) return;
   await ports.tokens.release(lane, [id]);
   await ports.bus.publish("scheduler.wake", [wakeLane(lane, ports.clock.now())]);
-}
-
-/** A child that its parent has not made yet is made here, unannounced, so that there is something to cancel. */
-async function cancelUnexpanded(
-  ports: CancelPorts,
-  tenant: TenantId,
-  id: MessageId,
-): Promise<boolean> {
-  const child = await unexpandedChild(ports, tenant, id);
-  if (!child) return false;
-  await ports.messages.insert([{ record: accept(child.message, ports.clock.now()) }]);
-  const [answer] = await ports.messages.cancel(tenant, [id]);
-  if (answer?.kind !== "canceled") return false;
-  if (answer.left.length > 0)
-    await followUp(ports, [{ message: answer.message, items: answer.left }]);
-  return true;
 }

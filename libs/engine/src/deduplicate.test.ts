@@ -1,12 +1,11 @@
 import { describe, expect, it } from "@jest/globals";
-import { isFault, type MessageId, type PublishCommand } from "@posthaste/domain";
+import { defaultPlan, isFault, type MessageId, type PublishCommand } from "@posthaste/domain";
 import { type MessageStore, StoreError, type TokenStore } from "@posthaste/ports";
-import { aCommand, aKey, anEndpoint, aTenant } from "@posthaste/testing";
+import { aCommand, aKey, anEndpoint, anotherTenant, aTenant } from "@posthaste/testing";
 import { type Published } from "./accept.ts";
 import { listen, open, type Ports, read, rest } from "./opened.fixture.ts";
 import { publish } from "./publish.ts";
 import { addToGroup } from "./url-groups.ts";
-import { defaultPlan } from "@posthaste/domain";
 
 const once = (id = "a"): PublishCommand =>
   aCommand({ deduplication: { kind: "explicit", id } });
@@ -69,10 +68,14 @@ describe("deduplication", () => {
   it("takes another id, and another tenant's same id, for another message", async () => {
     const ports = open();
 
-    const answers = [await publishOnce(ports, once("a")), await publishOnce(ports, once("b"))];
+    const answers = [
+      await publishOnce(ports, once("a")),
+      await publishOnce(ports, once("b")),
+      await publishOnce(ports, { ...once("a"), tenant: anotherTenant }),
+    ];
 
-    expect(answers.map(({ deduplicated }) => deduplicated)).toEqual([false, false]);
-    expect(new Set(answers.map(({ messageId }) => messageId)).size).toBe(2);
+    expect(answers.map(({ deduplicated }) => deduplicated)).toEqual([false, false, false]);
+    expect(new Set(answers.map(({ messageId }) => messageId)).size).toBe(3);
   });
 
   it("waits a second for a publish that is under way, and then takes over with its id", async () => {

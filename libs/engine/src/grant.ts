@@ -60,8 +60,9 @@ async function grantBatch(ports: GrantPorts, lane: LaneRow): Promise<Granted> {
     : undefined;
   const window = acquired.window ?? lane.window;
   const rests = await messages.rest(lane.id, lane.seq, wakeAt, window);
-  if (wakeAt !== undefined) return { more: false, wakeAt };
-  return rests ? { more: false } : { more: true };
+  // Also when the lane is full: what it has dispatched must be in its row before a token store may forget it.
+  if (!rests) return { more: true };
+  return wakeAt === undefined ? { more: false } : { more: false, wakeAt };
 }
 
 /** After a flush the token store knows nothing: it is told from the records before the first grant. */

@@ -55,8 +55,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-export function open(): Ports {
-  const clock = virtualClock();
+export function open(clock = virtualClock()): Ports {
   const log = recordingLog();
   const { close, log: messageLog, ...ports } = openEmbedded({
     dataDir: ":memory:",

@@ -3,6 +3,7 @@ import {
   type Endpoint,
   fault,
   type Fault,
+  type Group,
   isFault,
   type Plan,
   removeEndpoints,
@@ -56,10 +57,16 @@ async function change(
     const next = decide(group ? await groups.endpoints(tenant, group.chunks) : undefined);
     if (isFault(next)) return next;
     if (next.length === 0) {
-      await groups.remove(tenant, name);
-      return undefined;
+      if (!group || (await isRemoved(groups, group))) return undefined;
+      continue;
     }
     if (await groups.replace(tenant, name, group?.version, next)) return undefined;
   }
   return fault("overloaded", `topic ${name} is being changed by many at once; try again`);
+}
+
+/** Under its version, too: an endpoint that somebody has added meanwhile is still there, and the change begins again. */
+async function isRemoved(groups: Groups, { tenant, name, version }: Group): Promise<boolean> {
+  await groups.remove(tenant, name, version);
+  return (await groups.get(tenant, name)) === undefined;
 }

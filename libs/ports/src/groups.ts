@@ -12,8 +12,8 @@ export interface Groups {
     version: number | undefined,
     endpoints: readonly Endpoint[],
   ): Promise<boolean>;
-  /** Messages already made are not touched. */
-  remove(tenant: TenantId, name: string): Promise<void>;
+  /** Messages already made are not touched. With a `version`: only where that still holds; the caller looks again. */
+  remove(tenant: TenantId, name: string, version?: number): Promise<void>;
   /** Removes replaced chunks that no unexpanded parent refers to. Answers how many. */
   sweep(limit: number): Promise<number>;
 }

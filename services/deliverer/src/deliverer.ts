@@ -75,9 +75,13 @@ export class Deliverer implements LocalDelivery {
   #unsubscribe: (() => Promise<void>) | undefined;
   /** Attempts whose call has ended and whose outcome is being written. */
   #settling = 0;
+  /** Settled attempts whose consequences are being told. */
+  #telling = 0;
   #claiming = false;
   #pulling = false;
   #stopping = false;
+  /** The time to drain is up: nothing is called any more. */
+  #handingBack = false;
   #housekeeping: (() => void) | undefined;
   #onIdle: (() => void) | undefined;
 
@@ -98,7 +102,7 @@ export class Deliverer implements LocalDelivery {
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#unsubscribe?.();
-    const timeUp = this.#ports.clock.after(this.#options.drainMs, () => this.#abortAll());
+    const timeUp = this.#ports.clock.after(this.#options.drainMs, () => this.#handBack());
     await this.#idle();
     timeUp();
     this.#housekeeping?.();
@@ -169,6 +173,7 @@ export class Deliverer implements LocalDelivery {
     for (const hint of unclaimed.values()) this.#freeSlot(hint.origin);
     this.#claiming = false;
     this.#pump();
+    this.#endIfIdle();
   }
 
   /** What was dropped is in the store: the oldest of each tenant that has run dry, apart from origins that are full. */
@@ -238,7 +243,7 @@ export class Deliverer implements LocalDelivery {
       });
       return;
     }
-    if (attempt.lost) {
+    if (attempt.lost || this.#handingBack) {
       done({ kind: "aborted" });
       return;
     }
@@ -278,8 +283,11 @@ export class Deliverer implements LocalDelivery {
     this.#giveSlotBack(attempt);
     const settled = await this.#writeUntilTaken(attempt, settlement);
     this.#settling -= 1;
+    this.#telling += 1;
     this.#end(attempt);
     if (settled?.kind === "ok") await this.#tell(attempt, settlement, settled);
+    this.#telling -= 1;
+    this.#endIfIdle();
   }
 
   async #writeUntilTaken(attempt: Attempt, settlement: Settlement): Promise<Settled | undefined> {
@@ -351,8 +359,8 @@ export class Deliverer implements LocalDelivery {
   #end(attempt: Attempt): void {
     const { id } = attempt.record.message;
     if (this.#running.get(id) === attempt) this.#running.delete(id);
-    if (this.#running.size === 0) this.#onIdle?.();
     this.#pump();
+    this.#endIfIdle();
   }
 
   #giveSlotBack(attempt: Attempt): void {
@@ -396,6 +404,7 @@ export class Deliverer implements LocalDelivery {
         this.#buffer.unblock(attempt.origin);
       }
     }
+    this.#pump();
     if (toRenew.length > 0) void this.#renew(toRenew);
   }
 
@@ -425,11 +434,19 @@ export class Deliverer implements LocalDelivery {
   // ---- stopping
 
   #idle(): Promise<void> {
-    if (this.#running.size === 0) return Promise.resolve();
-    return new Promise((resolve) => (this.#onIdle = resolve));
+    return new Promise((resolve) => {
+      this.#onIdle = resolve;
+      this.#endIfIdle();
+    });
   }
 
-  #abortAll(): void {
+  /** A claim on its way may still begin attempts, and what is not yet told would find its bus and stores closed. */
+  #endIfIdle(): void {
+    if (this.#running.size === 0 && this.#telling === 0 && !this.#claiming) this.#onIdle?.();
+  }
+
+  #handBack(): void {
+    this.#handingBack = true;
     for (const attempt of this.#running.values()) attempt.sending?.abort();
   }
 }

@@ -211,9 +211,13 @@ describe("an attempt that was cut short", () => {
 
     const settled = settleWith(aborted, record);
 
-    expect(settled.next).toEqual({ kind: "due", hints: 0 });
+    expect(settled.next).toEqual({ kind: "held", dueAt: endedAt });
     expect(settled).toMatchObject({ retried: 1, leaseLosses: 2, deferrals: 3, append: [] });
     expect(settled).toEqual(giveBack(record, endedAt));
+  });
+
+  it("rings at once: whoever gave the claim back is stopping, and may tell nobody", () => {
+    expect(settleWith(aborted).wakeAt).toBe(endedAt);
   });
 
   it("goes back into its line when it has one", () => {
@@ -308,7 +312,9 @@ describe("every settlement", () => {
     expect(settleAttempt(record, anAttempt(ourFailure, { endedAt }), inputs).wakeAt).toBe(
       endedAt + 1_000,
     );
-    expect(giveBack(record, endedAt).wakeAt).toBe(endedAt + 30_000);
+    const flow = { key: "k", limits: { rate: 1, periodMs: 1_000 } };
+    const inLane = aClaimedRecord({ outbox: earlier, flow });
+    expect(giveBack(inLane, endedAt).wakeAt).toBe(endedAt + 30_000);
     expect(settleWith(anAnswer(503, { headers: [["Retry-After", "3600"]] }), record).wakeAt).toBe(
       endedAt + 30_000,
     );

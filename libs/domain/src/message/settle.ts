@@ -88,9 +88,12 @@ function defer(record: InState<"claimed">, attempt: Attempt): Settlement {
   return { ...settlement(record, { kind: "held", dueAt }, attempt.endedAt, []), deferrals: record.deferrals + 1 };
 }
 
-/** The claim is handed back at once: stopping, or the lane's slot was gone. No attempt is counted. */
+/**
+ * The claim is handed back at once: stopping, or the lane's slot was gone. No attempt is counted. Whoever does it may
+ * tell nobody any more, so the record is held until now and not due: its alarm rings at once.
+ */
 export function giveBack(record: InState<"claimed">, now: number): Settlement {
-  const next = record.message.flowLane ? ({ kind: "waiting" } as const) : ({ kind: "due", hints: 0 } as const);
+  const next = record.message.flowLane ? ({ kind: "waiting" } as const) : ({ kind: "held", dueAt: now } as const);
   const { leaseLosses, deferrals } = record;
   return { ...settlement(record, next, now, []), leaseLosses, deferrals };
 }

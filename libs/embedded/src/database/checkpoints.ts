@@ -79,33 +79,27 @@ export function openCheckpoints(db: DatabaseSync, path: string, log: Log): Check
 
 type Thread = { run(): Promise<CheckpointAnswer>; close(): Promise<void> };
 
-/** Started with the first checkpoint: many stores live too short for one. */
+/** Started with the first checkpoint: many stores live too short for one. It keeps the process alive only while it is asked. */
 function openThread(path: string): Thread {
   let worker: Worker | undefined;
-  const start = (): Worker => {
-    const started = new Worker(new URL("./checkpoint-worker.ts", import.meta.url), {
-      workerData: path,
+  const ask = (event: "message" | "exit", request: "run" | "close"): Promise<CheckpointAnswer> =>
+    new Promise((resolve, reject) => {
+      worker ??= new Worker(new URL("./checkpoint-worker.ts", import.meta.url), {
+        workerData: path,
+      });
+      const asked = worker;
+      asked.ref();
+      const answered = (answer: CheckpointAnswer): void => {
+        asked.off("error", reject).unref();
+        resolve(answer);
+      };
+      asked.once(event, answered).once("error", reject);
+      asked.postMessage(request);
     });
-    started.unref();
-    return started;
-  };
   return {
-    run: () =>
-      new Promise((resolve, reject) => {
-        worker ??= start();
-        const answered = worker;
-        const done = (answer: CheckpointAnswer): void => {
-          answered.off("error", reject);
-          resolve(answer);
-        };
-        answered.once("message", done).once("error", reject);
-        answered.postMessage("run");
-      }),
+    run: () => ask("message", "run"),
     close: async () => {
-      if (!worker) return;
-      const ended = new Promise((resolve) => worker?.once("exit", resolve));
-      worker.postMessage("close");
-      await ended;
+      if (worker) await ask("exit", "close");
     },
   };
 }

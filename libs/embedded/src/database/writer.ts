@@ -3,8 +3,7 @@
  *
  * Owns the queue and every transaction of the writing connection; everything that writes goes through `write`.
  * W1: a promise of `write` resolves only after the sync of the commit that holds its work (I1). Until then no other work
- *     is begun, so nothing is ever seen that is not on the disk. Work that is redone after a crash is told, and shown,
- *     when it is committed.
+ *     is begun, so nothing is ever seen that is not on the disk; but for what is urgent.
  * W2: operations take effect in the order in which they were asked for; so do reads that must see them.
  * W3: an operation that throws takes nothing with it: the others of its batch are carried out without it.
  * W4: after a failed sync nothing is carried out any more: what is on the disk is then unknown.
@@ -32,9 +31,14 @@ export type WriterOptions = {
 
 /**
  * `accepting`: takes on new work, so it is the first to be refused when there is too much, or no room. `redoable`: what a
- * crash undoes is simply done again, a claim or a ring; it waits for no sync.
+ * crash undoes is simply done again, a claim or a ring. It is urgent: it waits for no sync, neither its own nor another's,
+ * and overtakes what does.
  */
 export type WriteKind = "accepting" | "ongoing" | "redoable";
+/** `reading`: behind everything that was asked for before. `glancing`: at what is there, for work that is redoable. */
+type Kind = WriteKind | "reading" | "glancing";
+const isUrgent = (kind: Kind): boolean => kind === "redoable" || kind === "glancing";
+const isRead = (kind: Kind): boolean => kind === "reading" || kind === "glancing";
 
 /** Bounds of one transaction and of the queue. New work is refused at half of what work in hand may fill. */
 const operationsPerCommitMax = 1_024;
@@ -45,7 +49,7 @@ const queuedAcceptingMax = queuedMax / 2;
 const waysToRoom = 3;
 
 type Operation = {
-  readonly kind: WriteKind | "reading";
+  readonly kind: Kind;
   /** Does the work; answers how to tell the caller. */
   readonly run: () => () => void;
   readonly reject: (error: unknown) => void;
@@ -58,12 +62,15 @@ export class Writer {
   readonly #db: Connection;
   readonly #options: WriterOptions;
   #queue: Operation[] = [];
+  #urgent: Operation[] = [];
   #scheduled = false;
   #effects: (() => void)[] = [];
   #unusable: StoreError | undefined;
   #commits = 0;
-  /** Ends with the sync that is under way. */
+  /** Ends with the sync, and what follows it, that is under way. */
   #syncing: Promise<void> | undefined;
+  /** A checkpoint wants the log to itself: not even what is urgent may write. */
+  #held = false;
 
   constructor(db: Connection, options: WriterOptions) {
     this.#db = db;
@@ -85,6 +92,11 @@ export class Writer {
     return this.#enqueue("reading", work);
   }
 
+  /** Reads what is committed, without waiting for a sync. */
+  glance<T>(work: () => T): Promise<T> {
+    return this.#enqueue("glancing", work);
+  }
+
   /** For use inside `work`: changes of memory that must follow the disk. Dropped when the work is undone. */
   onCommit(effect: () => void): void {
     this.#effects.push(effect);
@@ -93,27 +105,32 @@ export class Writer {
   /** Carries out what is queued, and refuses what comes after. */
   async close(): Promise<void> {
     await this.#syncing;
-    while (this.#queue.length > 0 && !this.#unusable) this.#finishNow();
+    while (this.#waiting > 0 && !this.#unusable) this.#finishNow();
     this.#refuse(new StoreError("unavailable", "the store is closed"));
   }
 
-  #enqueue<T>(kind: Operation["kind"], work: () => T): Promise<T> {
+  get #waiting(): number {
+    return this.#queue.length + this.#urgent.length;
+  }
+
+  #enqueue<T>(kind: Kind, work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#unusable) return reject(this.#unusable);
-      if (this.#queue.length >= (kind === "accepting" ? queuedAcceptingMax : queuedMax)) {
+      if (this.#waiting >= (kind === "accepting" ? queuedAcceptingMax : queuedMax)) {
         return reject(new StoreError("overloaded", "too many writes are waiting"));
       }
       const run = (): (() => void) => {
         const value = work();
         return () => resolve(value);
       };
-      this.#queue.push({ kind, run, reject });
+      (isUrgent(kind) ? this.#urgent : this.#queue).push({ kind, run, reject });
       this.#goOn();
     });
   }
 
   #goOn(): void {
-    if (this.#scheduled || this.#syncing || this.#queue.length === 0) return;
+    if (this.#scheduled || this.#held) return;
+    if (this.#urgent.length === 0 && (this.#syncing || this.#queue.length === 0)) return;
     this.#scheduled = true;
     this.#options.schedule(() => this.#turn());
   }
@@ -123,11 +140,12 @@ export class Writer {
     const before = this.#commits;
     const carried = this.#carryOut();
     if (!carried) return this.#goOn();
-    if (this.#commits === before) {
-      tell(carried);
+    const rest = tellUrgent(carried);
+    if (this.#syncing || this.#commits === before) {
+      tell(rest);
       return this.#goOn();
     }
-    this.#syncing = this.#synced(tellRedoable(carried)).then(() => {
+    this.#syncing = this.#synced(rest).then(() => {
       this.#syncing = undefined;
       this.#goOn();
     });
@@ -136,7 +154,7 @@ export class Writer {
   async #synced(carried: Carried): Promise<void> {
     const { sync, afterCommit } = this.#options;
     try {
-      if (sync && carried.batch.some(({ kind }) => kind !== "reading"))
+      if (sync && carried.batch.some(({ kind }) => !isRead(kind)))
         await new Promise<void>((resolve, reject) => sync.run((e) => (e ? reject(e) : resolve())));
       tell(carried);
     } catch (error) {
@@ -144,7 +162,10 @@ export class Writer {
       return;
     }
     try {
-      await afterCommit();
+      const more = afterCommit();
+      this.#held = more !== undefined;
+      await more;
+      this.#held = false;
     } catch (error) {
       this.#breakDown(error, []);
     }
@@ -162,10 +183,16 @@ export class Writer {
     tell(carried);
   }
 
+  /** What is urgent, and when nothing is being synced what is queued. */
+  #takeBatch(): readonly Operation[] {
+    const urgent = this.#urgent.splice(0, operationsPerCommitMax);
+    if (this.#syncing) return urgent;
+    return [...urgent, ...this.#queue.splice(0, operationsPerCommitMax - urgent.length)];
+  }
+
   #carryOut(): Carried | undefined {
-    if (this.#unusable || this.#queue.length === 0) return undefined;
-    const batch = this.#queue;
-    this.#queue = batch.splice(operationsPerCommitMax);
+    if (this.#unusable || this.#waiting === 0) return undefined;
+    const batch = this.#takeBatch();
     try {
       return { batch, done: this.#together(batch) ?? this.#separately(batch) };
     } catch (error) {
@@ -178,7 +205,7 @@ export class Writer {
   /** The usual case: all in one transaction, or undefined when something threw and nothing has happened. */
   #together(batch: readonly Operation[]): readonly Done[] | undefined {
     const done: Done[] = [];
-    const writes = batch.some(({ kind }) => kind !== "reading");
+    const writes = batch.some(({ kind }) => !isRead(kind));
     try {
       if (writes) this.#db.exec("BEGIN IMMEDIATE");
       for (const operation of batch) done.push(operation.run());
@@ -257,7 +284,7 @@ export class Writer {
     });
     if (failed.size > before || this.#options.makeRoom()) return;
     batch.forEach(({ kind }, i) => {
-      if (kind !== "reading") failed.set(i, error);
+      if (!isRead(kind)) failed.set(i, error);
     });
   }
 
@@ -285,7 +312,8 @@ export class Writer {
 
   #refuse(error: StoreError): void {
     this.#unusable ??= error;
-    rejectAll(this.#queue, error);
+    rejectAll([...this.#urgent, ...this.#queue], error);
+    this.#urgent = [];
     this.#queue = [];
   }
 }
@@ -296,12 +324,12 @@ function endsBatch(error: unknown): boolean {
   return code === "broken" || code === "damaged" || code === "busy";
 }
 
-/** Answers who is still to be told, after the sync. */
-function tellRedoable({ batch, done }: Carried): Carried {
-  const isRedoable = (_: unknown, i: number): boolean => batch[i]?.kind === "redoable";
-  const isOther = (_: unknown, i: number): boolean => batch[i]?.kind !== "redoable";
-  tell({ batch: batch.filter(isRedoable), done: done.filter(isRedoable) });
-  return { batch: batch.filter(isOther), done: done.filter(isOther) };
+/** They stand first. Answers who is still to be told, after the sync. */
+function tellUrgent({ batch, done }: Carried): Carried {
+  const firstOther = batch.findIndex(({ kind }) => !isUrgent(kind));
+  const n = firstOther < 0 ? batch.length : firstOther;
+  tell({ batch: batch.slice(0, n), done: done.slice(0, n) });
+  return { batch: batch.slice(n), done: done.slice(n) };
 }
 
 function tell({ batch, done }: Carried): void {

@@ -36,7 +36,7 @@ export function openMessageStore(rooms: Rooms, checkRoom: () => void): MessageSt
       return writer.write(() => inserts.map(insertOne), "accepting");
     },
     claim: (ids, owner) => writer.write(() => claiming.claim(ids, owner), "redoable"),
-    pull: (tenant, limit, exceptOrigins) => writer.read(() => pull(tenant, limit, exceptOrigins)),
+    pull: (tenant, limit, exceptOrigins) => writer.glance(() => pull(tenant, limit, exceptOrigins)),
     renew: (claims) => writer.write(() => claiming.renew(claims)),
     settle: (settlements) => writer.write(() => settlements.map(settling.settle)),
     clear: (items) => writer.write(() => items.forEach(settling.clear), "redoable"),
@@ -45,7 +45,7 @@ export function openMessageStore(rooms: Rooms, checkRoom: () => void): MessageSt
       writer.read(() => ids.map((id) => ofTenant(tenant, reading.find(id))?.record)),
     expanded: (parent, from, upTo, done) => writer.write(() => expanded(parent, from, upTo, done)),
     ring: (shards, limit) => writer.write(() => ring(shards, limit), "redoable"),
-    nextAlarm: (shards) => writer.read(() => nextAlarm(shards)),
+    nextAlarm: (shards) => writer.glance(() => nextAlarm(shards)),
     removeFinished: async (shards, endedBefore, limit) => {
       let removed = 0;
       let more = true;
@@ -61,12 +61,12 @@ export function openMessageStore(rooms: Rooms, checkRoom: () => void): MessageSt
       await writer.write(() => removing.sweep(limit));
       return removed;
     },
-    lanes: (ids) => writer.read(() => lanes.rows(ids)),
-    heads: (lane, n) => writer.read(() => line.heads(lane, n)),
+    lanes: (ids) => writer.glance(() => lanes.rows(ids)),
+    heads: (lane, n) => writer.glance(() => line.heads(lane, n)),
     promote: (lane, ids, grantUntil) =>
       writer.write(() => line.promote(lane, ids, grantUntil), "redoable"),
     rest: (lane, seq, wakeAt, window) => writer.write(() => lanes.rest(lane, seq, wakeAt, window)),
-    slotHolders: (lane) => writer.read(() => line.slotHolders(lane)),
+    slotHolders: (lane) => writer.glance(() => line.slotHolders(lane)),
     backlog: async (tenant) => {
       const key = tenants.find(tenant);
       return key === undefined ? 0 : backlog.of(key);

@@ -174,6 +174,22 @@ function replacing(guarantee: Guarantee<GroupsHarness>): void {
 
 function removing(guarantee: Guarantee<GroupsHarness>): void {
   guarantee(
+    "a group that is removed under a version stays when somebody has changed it since",
+    async (harness) => {
+      const { groups } = harness;
+      const old = await create(harness, "g", [anEndpoint(0)]);
+      await groups.replace(aTenant, "g", old.version, [anEndpoint(1)]);
+      await groups.remove(aTenant, "g", old.version);
+      const current = await find(harness, "g");
+      const endpoints = await endpointsOf(harness, current);
+      await groups.remove(aTenant, "g", current.version);
+
+      expect(endpoints).toEqual([anEndpoint(1)]);
+      expect(await groups.get(aTenant, "g")).toBeUndefined();
+    },
+  );
+
+  guarantee(
     "a group that was removed is not there, and removing it again is no error",
     async (harness) => {
       const { groups } = harness;

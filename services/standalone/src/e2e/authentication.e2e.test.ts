@@ -122,7 +122,9 @@ describe("200", () => {
   });
 
   it("takes the token from the query where there is no header", async () => {
-    const reply = await anonymous.get(`/v2/keys?qstash_token=${encodeURIComponent(developmentToken)}`);
+    const reply = await anonymous.get(
+      `/v2/keys?qstash_token=${encodeURIComponent(developmentToken)}`,
+    );
 
     expect(reply.status).toBe(200);
   });
@@ -136,8 +138,15 @@ describe("200", () => {
     const arrival = await destination.arrival("/query-token");
     const message = await client.get(`/v2/messages/${textOf(reply.object()["messageId"])}`);
     const events = await client.get("/v2/events");
-    const leaks = [arrival.path, ...arrival.rawHeaders, reply.text, message.text, events.text].filter(
-      (text) => text.includes(developmentToken) || text.includes(token) || text.includes("qstash_token"),
+    const leaks = [
+      arrival.path,
+      ...arrival.rawHeaders,
+      reply.text,
+      message.text,
+      events.text,
+    ].filter(
+      (text) =>
+        text.includes(developmentToken) || text.includes(token) || text.includes("qstash_token"),
     );
     expect(arrival.path).toBe("/query-token?a=1&b=2");
     expect(message.object()["url"]).toBe(destination.url("/query-token?a=1&b=2"));
@@ -147,7 +156,8 @@ describe("200", () => {
 
   it("lets a known token in from a network whose other callers were refused too often", async () => {
     const from = { "x-forwarded-for": network() };
-    for (let i = 0; i < 15; i++) await client.get("/v2/keys", { ...from, authorization: "Bearer x" });
+    for (let i = 0; i < 15; i++)
+      await client.get("/v2/keys", { ...from, authorization: "Bearer x" });
 
     expect((await client.get("/v2/keys", from)).status).toBe(200);
   });

@@ -142,7 +142,10 @@ describe("GET /v2/dlq", () => {
     it("shows an answer that is no UTF-8 as base64", async () => {
       await publish("binary", client, "/binary", "x");
 
-      const { letters } = await eventually(() => page("label=binary"), (p) => p.letters.length > 0);
+      const { letters } = await eventually(
+        () => page("label=binary"),
+        (p) => p.letters.length > 0,
+      );
 
       expect(letters).toMatchObject([{ responseBodyBase64: "/w==" }]);
     });
@@ -170,8 +173,12 @@ describe("GET /v2/dlq", () => {
       expect(await found(both)).toEqual([one, two]);
       expect(await found("label=filter-one&label=filter-two")).toEqual([one, two]);
       expect(await found(`${both}&messageId=${two}`)).toEqual([two]);
-      expect(await found(`${both}&url=${encodeURIComponent(destination.url("/fails"))}`)).toHaveLength(2);
-      expect(await found(`${both}&url=${encodeURIComponent(destination.url("/fail"))}`)).toEqual([]);
+      expect(
+        await found(`${both}&url=${encodeURIComponent(destination.url("/fails"))}`),
+      ).toHaveLength(2);
+      expect(await found(`${both}&url=${encodeURIComponent(destination.url("/fail"))}`)).toEqual(
+        [],
+      );
       expect(await found(`${both}&responseStatus=418`)).toHaveLength(2);
       expect(await found(`${both}&responseStatus=500,503`)).toEqual([]);
       expect(await found(`${both}&callerIp=127.0.0.1`)).toHaveLength(2);
@@ -216,7 +223,10 @@ describe("GET /v2/dlq", () => {
       const ours = textOf((await page("label=first")).cursor);
       const theirs = textOf((await page("label=theirs&count=1", other)).cursor);
       const flipped = ours.slice(0, 5) + (ours[5] === "A" ? "B" : "A") + ours.slice(6);
-      const refused = { status: 400, error: expect.stringMatching(/^cursor: not a cursor of this list/) };
+      const refused = {
+        status: 400,
+        error: expect.stringMatching(/^cursor: not a cursor of this list/),
+      };
 
       expect(await refusal(`label=first&cursor=${flipped}`)).toEqual(refused);
       expect(await refusal(`label=first&cursor=${ours.slice(0, -1)}`)).toEqual(refused);
@@ -255,7 +265,10 @@ describe("/v2/dlq/{dlqId}", () => {
   it.each(["1700000000000-0", "x", "%2e%2e", "a%2Fb", "%00", "$gt", "1".repeat(5_000)])(
     "GET and DELETE 404 for the unknown id %s",
     async (id) => {
-      const [read, deleted] = await Promise.all([client.get(`/v2/dlq/${id}`), client.delete(`/v2/dlq/${id}`)]);
+      const [read, deleted] = await Promise.all([
+        client.get(`/v2/dlq/${id}`),
+        client.delete(`/v2/dlq/${id}`),
+      ]);
 
       expect([read.status, deleted.status]).toEqual([404, 404]);
     },

@@ -182,7 +182,9 @@ describe("a URL group", () => {
     expect(first.map(({ deduplicated }) => deduplicated)).toEqual([undefined, undefined]);
     expect(second.map(({ deduplicated }) => deduplicated)).toEqual([true, true, undefined]);
     expect(third.map(({ deduplicated }) => deduplicated)).toEqual([true, true, true]);
-    expect(third.map(({ messageId }) => messageId)).toEqual(second.map(({ messageId }) => messageId));
+    expect(third.map(({ messageId }) => messageId)).toEqual(
+      second.map(({ messageId }) => messageId),
+    );
     expect(second.slice(0, 2).map(({ messageId }) => messageId)).toEqual(
       first.map(({ messageId }) => messageId),
     );

@@ -63,7 +63,11 @@ describe.each(dialects)("in the $prefix dialect", ({ prefix }) => {
     const path = `/${prefix}rate`;
     const rate = 20;
 
-    await publishMany(80, destination.url(path), flow(`${prefix}r`, `rate=${rate}, period=1s`, prefix));
+    await publishMany(
+      80,
+      destination.url(path),
+      flow(`${prefix}r`, `rate=${rate}, period=1s`, prefix),
+    );
 
     const arrivals = await destination.arrivals(path, 80, 20_000);
     const first = arrivals[0]?.at ?? 0;
@@ -146,9 +150,7 @@ describe("flow control", () => {
     const before = Date.now();
 
     await Promise.all(
-      keys.map(({ key }) =>
-        publishMany(3, destination.url(`/${key}`), flow(key, "parallelism=1")),
-      ),
+      keys.map(({ key }) => publishMany(3, destination.url(`/${key}`), flow(key, "parallelism=1"))),
     );
 
     for (const { key } of keys) await destination.arrivals(`/${key}`, 3);

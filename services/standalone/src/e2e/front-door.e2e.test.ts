@@ -26,7 +26,11 @@ const send = (headers: readonly string[], body = "") =>
 
 describe("400", () => {
   it.each([
-    ["Content-Length and Transfer-Encoding", ["Content-Length: 5", "Transfer-Encoding: chunked"], "0\r\n\r\n"],
+    [
+      "Content-Length and Transfer-Encoding",
+      ["Content-Length: 5", "Transfer-Encoding: chunked"],
+      "0\r\n\r\n",
+    ],
     ["two Content-Lengths", ["Content-Length: 5", "Content-Length: 6"], "hello"],
     ["two equal Content-Lengths", ["Content-Length: 5", "Content-Length: 5"], "hello"],
     ["a list of Content-Lengths", ["Content-Length: 5, 5"], "hello"],
@@ -35,10 +39,18 @@ describe("400", () => {
     ["a hexadecimal Content-Length", ["Content-Length: 0x5"], "hello"],
     ["an unknown Transfer-Encoding", ["Transfer-Encoding: xchunked"], "0\r\n\r\n"],
     ["chunked that is not last", ["Transfer-Encoding: chunked, identity"], "0\r\n\r\n"],
-    ["two Transfer-Encodings", ["Transfer-Encoding: chunked", "Transfer-Encoding: identity"], "0\r\n\r\n"],
+    [
+      "two Transfer-Encodings",
+      ["Transfer-Encoding: chunked", "Transfer-Encoding: identity"],
+      "0\r\n\r\n",
+    ],
     ["a chunk size that is none", ["Transfer-Encoding: chunked"], "x\r\nhello\r\n0\r\n\r\n"],
     ["a negative chunk size", ["Transfer-Encoding: chunked"], "-5\r\nhello\r\n0\r\n\r\n"],
-    ["a line feed in a chunk extension", ["Transfer-Encoding: chunked"], "5;a\nb\r\nhello\r\n0\r\n\r\n"],
+    [
+      "a line feed in a chunk extension",
+      ["Transfer-Encoding: chunked"],
+      "5;a\nb\r\nhello\r\n0\r\n\r\n",
+    ],
     ["a folded header", ["X-Folded: a", " b"], ""],
     ["a space before the colon", ["X-Spaced : a"], ""],
     ["a header without a colon", ["X-None"], ""],
@@ -74,17 +86,21 @@ describe("400", () => {
   });
 
   it("refuses HTTP/1.1 without a Host", async () => {
-    const answer = await answerTo(server.port, "GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n");
+    const answer = await answerTo(
+      server.port,
+      "GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n",
+    );
 
     expect(answer.status).toBe(400);
   });
 
-  it.each(["\0\0\0\0\r\n\r\n", "\x16\x03\x01\x02\x00\x01\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"])(
-    "refuses what is no HTTP/1: %j",
-    async (bytes) => {
-      expect((await answerTo(server.port, bytes)).status).toBe(400);
-    },
-  );
+  it.each([
+    "\0\0\0\0\r\n\r\n",
+    "\x16\x03\x01\x02\x00\x01\r\n\r\n",
+    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+  ])("refuses what is no HTTP/1: %j", async (bytes) => {
+    expect((await answerTo(server.port, bytes)).status).toBe(400);
+  });
 });
 
 describe("404", () => {
@@ -159,7 +175,14 @@ describe("431", () => {
 describe("200", () => {
   it("serves two requests that were sent at once, in their order", async () => {
     const request = (path: string, more: readonly string[] = []): string =>
-      [`GET ${path} HTTP/1.1`, "Host: a", `Authorization: Bearer ${developmentToken}`, ...more, "", ""].join("\r\n");
+      [
+        `GET ${path} HTTP/1.1`,
+        "Host: a",
+        `Authorization: Bearer ${developmentToken}`,
+        ...more,
+        "",
+        "",
+      ].join("\r\n");
 
     const answers = await exchange(
       server.port,
@@ -225,7 +248,9 @@ describe("a request that is refused", () => {
   });
 
   it("leaves nothing behind, and the server well", async () => {
-    const events = await client.get(`/v2/events?url=${encodeURIComponent(destination.url("/refused"))}`);
+    const events = await client.get(
+      `/v2/events?url=${encodeURIComponent(destination.url("/refused"))}`,
+    );
 
     expect(events.list("events")).toEqual([]);
     expect((await client.get("/readyz")).status).toBe(200);

@@ -21,50 +21,66 @@ afterAll(async () => {
   await server.stop();
 });
 
-describe.each(dialects)("a destination that publishes what it gets, in the $prefix dialect", ({ prefix }) => {
-  const path = (name: string): string => `/${prefix}${name}`;
-  const hopOf = (arrival: Arrival): string => textOf(arrival.headers[`${prefix}hop`.toLowerCase()]);
+describe.each(dialects)(
+  "a destination that publishes what it gets, in the $prefix dialect",
+  ({ prefix }) => {
+    const path = (name: string): string => `/${prefix}${name}`;
+    const hopOf = (arrival: Arrival): string =>
+      textOf(arrival.headers[`${prefix}hop`.toLowerCase()]);
 
-  it("is stopped after eight hops, with 400 loop_detected", async () => {
-    const replies: Reply[] = [];
-    destination.answers(path("loop"), (arrival, response) => {
-      const hop = inDialect(prefix, { Hop: hopOf(arrival) });
-      void client
-        .publish(destination.url(path("loop")), hop)
-        .then((reply) => replies.push(reply))
-        .finally(() => response.end());
+    it("is stopped after eight hops, with 400 loop_detected", async () => {
+      const replies: Reply[] = [];
+      destination.answers(path("loop"), (arrival, response) => {
+        const hop = inDialect(prefix, { Hop: hopOf(arrival) });
+        void client
+          .publish(destination.url(path("loop")), hop)
+          .then((reply) => replies.push(reply))
+          .finally(() => response.end());
+      });
+
+      await client.published(destination.url(path("loop")), inDialect(prefix, { Label: "first" }));
+
+      await destination.arrivals(path("loop"), hopsMax);
+      await eventually(
+        async () => replies.length,
+        (count) => count === hopsMax,
+      );
+      expect(destination.at(path("loop")).map(hopOf)).toEqual([
+        "1",
+        "2",
+        "3",
+        "4",
+        "5",
+        "6",
+        "7",
+        "8",
+      ]);
+      expect(replies.map(({ status }) => status)).toEqual([...Array<number>(7).fill(200), 400]);
+      expect(replies[7]?.error()).toContain("loop_detected");
     });
 
-    await client.published(destination.url(path("loop")), inDialect(prefix, { Label: "first" }));
+    it("is stopped as well when it is a callback that comes back", async () => {
+      const replies: Reply[] = [];
+      destination.answers(path("callback"), (arrival, response) => {
+        const settings = { Hop: hopOf(arrival), Callback: destination.url(path("callback")) };
+        void client
+          .publish(destination.url(path("any")), inDialect(prefix, settings))
+          .then((reply) => replies.push(reply))
+          .finally(() => response.end());
+      });
 
-    await destination.arrivals(path("loop"), hopsMax);
-    await eventually(async () => replies.length, (count) => count === hopsMax);
-    expect(destination.at(path("loop")).map(hopOf)).toEqual(["1", "2", "3", "4", "5", "6", "7", "8"]);
-    expect(replies.map(({ status }) => status)).toEqual([...Array<number>(7).fill(200), 400]);
-    expect(replies[7]?.error()).toContain("loop_detected");
-  });
+      const settings = { Callback: destination.url(path("callback")) };
+      await client.published(destination.url(path("any")), inDialect(prefix, settings));
 
-  it("is stopped as well when it is a callback that comes back", async () => {
-    const replies: Reply[] = [];
-    destination.answers(path("callback"), (arrival, response) => {
-      const settings = { Hop: hopOf(arrival), Callback: destination.url(path("callback")) };
-      void client
-        .publish(destination.url(path("any")), inDialect(prefix, settings))
-        .then((reply) => replies.push(reply))
-        .finally(() => response.end());
+      await eventually(
+        async () => replies.some(({ status }) => status === 400),
+        (stopped) => stopped,
+      );
+      expect(destination.at(path("any"))).toHaveLength(hopsMax);
+      expect(destination.at(path("callback"))).toHaveLength(hopsMax);
     });
-
-    const settings = { Callback: destination.url(path("callback")) };
-    await client.published(destination.url(path("any")), inDialect(prefix, settings));
-
-    await eventually(
-      async () => replies.some(({ status }) => status === 400),
-      (stopped) => stopped,
-    );
-    expect(destination.at(path("any"))).toHaveLength(hopsMax);
-    expect(destination.at(path("callback"))).toHaveLength(hopsMax);
-  });
-});
+  },
+);
 
 describe("our own address", () => {
   const own = (): string => `http://127.0.0.1:${server.port}/v2/publish/${destination.url("/x")}`;

@@ -49,12 +49,15 @@ async function allPages(
   return pages;
 }
 
-const keyOf = ({ messageId, state, time }: Json): string => JSON.stringify([messageId, state, time]);
+const keyOf = ({ messageId, state, time }: Json): string =>
+  JSON.stringify([messageId, state, time]);
 
 describe("GET /v2/events", () => {
   describe("200", () => {
     it("has four events of each of a hundred failures, newest first, on one page", async () => {
-      await Promise.all(Array.from({ length: 100 }, () => publish("/fails", "hundred", { Retries: "0" })));
+      await Promise.all(
+        Array.from({ length: 100 }, () => publish("/fails", "hundred", { Retries: "0" })),
+      );
 
       const all = await until("label=hundred", 400);
 
@@ -110,10 +113,14 @@ describe("GET /v2/events", () => {
 
       const all = await until("label=twice", 6);
       const [created, active, error, retry, again, delivered] = all.toReversed();
-      expect([created, active, error, retry, again, delivered].map((event) => event?.["state"])).toEqual(
-        ["CREATED", "ACTIVE", "ERROR", "RETRY", "ACTIVE", "DELIVERED"],
-      );
-      expect(error).toMatchObject({ responseStatus: 503, maxRetries: 3, url: destination.url("/twice") });
+      expect(
+        [created, active, error, retry, again, delivered].map((event) => event?.["state"]),
+      ).toEqual(["CREATED", "ACTIVE", "ERROR", "RETRY", "ACTIVE", "DELIVERED"]);
+      expect(error).toMatchObject({
+        responseStatus: 503,
+        maxRetries: 3,
+        url: destination.url("/twice"),
+      });
       expect(numberOf(retry?.["nextDeliveryTime"]) - numberOf(retry?.["time"])).toBe(50);
       expect(delivered).not.toHaveProperty("responseStatus");
       expect(delivered).toMatchObject({ retryDelayExpression: "50", retryDelayExpr: "50" });
@@ -132,19 +139,27 @@ describe("GET /v2/events", () => {
         body: base64("the body"),
         responseBody: base64("the answer"),
       });
-      expect(await bodies("&trimBody=4")).toEqual({ body: base64("the "), responseBody: base64("the ") });
+      expect(await bodies("&trimBody=4")).toEqual({
+        body: base64("the "),
+        responseBody: base64("the "),
+      });
       expect(await bodies("&trimBody=0")).toEqual({});
       expect(await bodies("&trimBody=-1")).toEqual({});
     });
 
     it("filters by each field, and by all of them together", async () => {
-      const one = await publish("/filter/one", "filter-one", { "Flow-Control-Key": "fk", "Flow-Control-Value": "rate=9" });
+      const one = await publish("/filter/one", "filter-one", {
+        "Flow-Control-Key": "fk",
+        "Flow-Control-Value": "rate=9",
+      });
       const two = await publish("/filter/two", "filter-two");
       await until("label=filter-one", 3);
       await until("label=filter-two", 3);
       const both = "label=filter-one,filter-two";
       const found = async (query: string) => [
-        ...new Set((await events(`${both}&order=earliestFirst&${query}`)).map(({ messageId }) => messageId)),
+        ...new Set(
+          (await events(`${both}&order=earliestFirst&${query}`)).map(({ messageId }) => messageId),
+        ),
       ];
       const [created] = await events("label=filter-two&state=CREATED");
       const at = numberOf(created?.["time"]);
@@ -153,7 +168,9 @@ describe("GET /v2/events", () => {
       expect(await found("")).toEqual([one, two]);
       expect(await found(`messageId=${one}`)).toEqual([one]);
       expect(await found(`messageIds=${one}&messageIds=${two}`)).toEqual([one, two]);
-      expect(await found(`url=${encodeURIComponent(destination.url("/filter/two"))}`)).toEqual([two]);
+      expect(await found(`url=${encodeURIComponent(destination.url("/filter/two"))}`)).toEqual([
+        two,
+      ]);
       expect(await found("path=/filter/one")).toEqual([one]);
       expect(await found(`host=${host}`)).toEqual([one, two]);
       expect(await found("host=example.com")).toEqual([]);
@@ -193,7 +210,8 @@ describe("GET /v2/events", () => {
     it("refuses a cursor that was changed at any place, of another filter or another tenant", async () => {
       const reply = await client.get("/v2/events?label=hundred&count=1");
       const cursor = textOf(reply.object()["cursor"]);
-      const status = async (query: string, by = client) => (await by.get(`/v2/events?${query}`)).status;
+      const status = async (query: string, by = client) =>
+        (await by.get(`/v2/events?${query}`)).status;
       const changed = [...cursor].map(
         (letter, i) => cursor.slice(0, i) + (letter === "A" ? "B" : "A") + cursor.slice(i + 1),
       );
@@ -229,7 +247,12 @@ describe("GET /v2/logs", () => {
     expect(new Set(messages.map(({ messageId }) => messageId)).size).toBe(100);
     expect(messages).toHaveLength(100);
     for (const { messageId, events: own } of messages) {
-      expect(listOf(own).map((event) => event["state"])).toEqual(["FAILED", "ERROR", "ACTIVE", "CREATED"]);
+      expect(listOf(own).map((event) => event["state"])).toEqual([
+        "FAILED",
+        "ERROR",
+        "ACTIVE",
+        "CREATED",
+      ]);
       expect(listOf(own).every((event) => event["messageId"] === messageId)).toBe(true);
     }
   });
@@ -237,7 +260,10 @@ describe("GET /v2/logs", () => {
   it("200 shows nothing of another tenant", async () => {
     const other = new Client(server.port, secondUser.token);
     const theirs = await publish("/ok", "theirs", {}, other);
-    await eventually(() => events("label=theirs", other), (found) => found.length === 3);
+    await eventually(
+      () => events("label=theirs", other),
+      (found) => found.length === 3,
+    );
 
     expect(await events("label=theirs")).toEqual([]);
     expect(await events(`messageId=${theirs}`)).toEqual([]);

@@ -49,17 +49,25 @@ describe("GET /v2/messages/{messageId}", () => {
     it("answers while the attempt runs, while a retry is awaited, and after the failure", async () => {
       const statuses: number[] = [];
       destination.answers("/watched", ({ headers }, response) => {
-        void client.get(`/v2/messages/${String(headers["service-message-id"])}`).then(({ status }) => {
-          statuses.push(status);
-          response.writeHead(500).end();
-        });
+        void client
+          .get(`/v2/messages/${String(headers["service-message-id"])}`)
+          .then(({ status }) => {
+            statuses.push(status);
+            response.writeHead(500).end();
+          });
       });
 
       const settings = service({ Retries: "1", "Retry-Delay": "300" });
       const id = await client.published(destination.url("/watched"), settings);
-      await eventually(() => statesOf(id), (states) => states.includes("RETRY"));
+      await eventually(
+        () => statesOf(id),
+        (states) => states.includes("RETRY"),
+      );
       const waiting = await client.get(`/v2/messages/${id}`);
-      await eventually(() => statesOf(id), (states) => states.includes("FAILED"));
+      await eventually(
+        () => statesOf(id),
+        (states) => states.includes("FAILED"),
+      );
       const failed = await client.get(`/v2/messages/${id}`);
 
       expect(statuses).toEqual([200, 200]);
@@ -125,8 +133,14 @@ describe("DELETE /v2/messages/{messageId}", () => {
 
     it("cancels a message that waits for its retry", async () => {
       destination.answers("/retrying", always(500));
-      const id = await client.published(destination.url("/retrying"), service({ "Retry-Delay": "500" }));
-      await eventually(() => statesOf(id), (states) => states.includes("RETRY"));
+      const id = await client.published(
+        destination.url("/retrying"),
+        service({ "Retry-Delay": "500" }),
+      );
+      await eventually(
+        () => statesOf(id),
+        (states) => states.includes("RETRY"),
+      );
 
       expect((await client.delete(`/v2/messages/${id}`)).status).toBe(202);
 
@@ -147,7 +161,10 @@ describe("DELETE /v2/messages/{messageId}", () => {
       await hungUp;
 
       expect(reply.object()).toEqual({ cancelled: 1 });
-      const states = await eventually(() => statesOf(id), (list) => list.includes("CANCELED"));
+      const states = await eventually(
+        () => statesOf(id),
+        (list) => list.includes("CANCELED"),
+      );
       expect(states).not.toContain("FAILED");
       expect(destination.at("/in-flight")).toHaveLength(1);
     });
@@ -183,7 +200,10 @@ describe("DELETE /v2/messages/{messageId}", () => {
     it("for what was delivered, failed, or canceled before", async () => {
       destination.answers("/fails", always(500));
       const failed = await client.published(destination.url("/fails"), service({ Retries: "0" }));
-      await eventually(() => statesOf(failed), (states) => states.includes("FAILED"));
+      await eventually(
+        () => statesOf(failed),
+        (states) => states.includes("FAILED"),
+      );
       const canceled = await held();
       await client.delete(`/v2/messages/${canceled}`);
 

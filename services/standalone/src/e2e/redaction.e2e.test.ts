@@ -58,7 +58,9 @@ describe.each(dialects)("body and headers in the $prefix dialect", ({ prefix }) 
   const forms = canaries.flatMap((text) => [
     text,
     ...[0, 1, 2].map((shift) =>
-      Buffer.from(" ".repeat(shift) + text).toString("base64").slice(shift === 0 ? 0 : 4, -4),
+      Buffer.from(" ".repeat(shift) + text)
+        .toString("base64")
+        .slice(shift === 0 ? 0 : 4, -4),
     ),
   ]);
   const leaks = (text: string): readonly string[] => forms.filter((form) => text.includes(form));
@@ -142,7 +144,12 @@ describe.each(dialects)("body and headers in the $prefix dialect", ({ prefix }) 
 
 describe("redaction", () => {
   const held = async (fields: string): Promise<Json> => {
-    const settings = { "Redact-Fields": fields, Delay: "1h", "Forward-X-One": "1", "Forward-X-Two": "2" };
+    const settings = {
+      "Redact-Fields": fields,
+      Delay: "1h",
+      "Forward-X-One": "1",
+      "Forward-X-Two": "2",
+    };
     const id = await client.published(destination.url("/held"), service(settings), "the body");
     return (await client.get(`/v2/messages/${id}`)).object();
   };

@@ -89,7 +89,11 @@ describe("retries", () => {
 
     const id = await client.published(destination.url(`/${status}`));
 
-    expect(statesOf(await eventsUntil(id, "DELIVERED"))).toEqual(["CREATED", "ACTIVE", "DELIVERED"]);
+    expect(statesOf(await eventsUntil(id, "DELIVERED"))).toEqual([
+      "CREATED",
+      "ACTIVE",
+      "DELIVERED",
+    ]);
   });
 
   it.each([
@@ -113,7 +117,10 @@ describe("retries", () => {
 
   it("follow a redirect by asking the same URL again: the Location is never visited", async () => {
     destination.answers("/moved", (_, response, nth) => {
-      response.writeHead(nth === 0 ? 307 : 200, { Location: "/elsewhere", Refresh: "0;/elsewhere" });
+      response.writeHead(nth === 0 ? 307 : 200, {
+        Location: "/elsewhere",
+        Refresh: "0;/elsewhere",
+      });
       response.end();
     });
 
@@ -159,7 +166,12 @@ describe("retries", () => {
     ["X-RateLimit-Reset", () => ({ "X-RateLimit-Reset": "1" }), 1_000, 1_000],
     ["X-RateLimit-Reset-Requests", () => ({ "X-RateLimit-Reset-Requests": "60ms" }), 60, 60],
     ["X-RateLimit-Reset-Tokens", () => ({ "X-RateLimit-Reset-Tokens": "70ms" }), 70, 70],
-    ["Retry-After before the others", () => ({ "X-RateLimit-Reset": "9", "Retry-After": "0" }), 0, 0],
+    [
+      "Retry-After before the others",
+      () => ({ "X-RateLimit-Reset": "9", "Retry-After": "0" }),
+      0,
+      0,
+    ],
   ])("come when the destination asks for them, by %s", async (name, headers, msMin, msMax) => {
     const path = `/asks/${encodeURIComponent(name)}`;
     destination.answers(path, (_, response, nth) =>
@@ -256,7 +268,11 @@ describe("a timeout", () => {
 
   it("in the middle of the body of a 2xx answer makes it no failure", async () => {
     destination.answers("/half", (_, response) => response.writeHead(200).write("half"));
-    const halfTold = service({ Timeout: "1s", Retries: "0", Callback: destination.url("/half-told") });
+    const halfTold = service({
+      Timeout: "1s",
+      Retries: "0",
+      Callback: destination.url("/half-told"),
+    });
 
     const id = await client.published(destination.url("/half"), halfTold);
 

@@ -8,7 +8,11 @@ const ignore = (): void => undefined;
 const log = { debug: ignore, info: ignore, warn: ignore, error: ignore, debugs: false };
 
 /** A token of `userId` that may only read, in the store of `dataDir`, which no server may have open. */
-export async function seedReadOnlyToken(dataDir: string, userId: string, token: string): Promise<void> {
+export async function seedReadOnlyToken(
+  dataDir: string,
+  userId: string,
+  token: string,
+): Promise<void> {
   const store = openEmbedded({ dataDir, clock: systemClock(), random: systemRandom(), log });
   const tokenHash = hash("sha256", token, "base64url");
   await store.accounts.putToken({ hash: tokenHash, tenant: tenantId(userId), scope: "read" });

@@ -11,9 +11,11 @@ export const developmentToken =
 const main = fileURLToPath(new URL("../main.ts", import.meta.url));
 const readyMsMax = 30_000;
 
+type Running = { readonly child: ChildProcess; readonly ended: Promise<number | null> };
+
 export class ServerProcess {
   readonly #settings: Readonly<Record<string, string>>;
-  #child: ChildProcess | undefined;
+  #running: Running | undefined;
   #output = "";
 
   /** Environment of the process; the dev profile, quiet and without a catcher, unless it says otherwise. */
@@ -30,6 +32,39 @@ export class ServerProcess {
   }
 
   async start(): Promise<void> {
+    await this.#ready(this.#spawn());
+  }
+
+  /** For a start that is to fail: the exit code. */
+  startInVain(): Promise<number | null> {
+    return this.#spawn().ended;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#running?.child.kill(signal);
+  }
+
+  /** The exit code, once there is one; null when a signal has ended it. */
+  async ended(): Promise<number | null> {
+    if (!this.#running) throw new Error("not started");
+    return this.#running.ended;
+  }
+
+  async kill(): Promise<void> {
+    if (this.#running?.child.exitCode !== null)
+      throw new Error(`the server ended by itself:\n${this.#output}`);
+    this.signal("SIGKILL");
+    await this.ended();
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#running) return;
+    this.signal("SIGTERM");
+    const code = await this.ended();
+    if (code !== 0) throw new Error(`SIGTERM ended with ${code}:\n${this.#output}`);
+  }
+
+  #spawn(): Running {
     const env = {
       PATH: process.env["PATH"],
       POSTHASTE_PROFILE: "dev",
@@ -41,29 +76,15 @@ export class ServerProcess {
       env,
       stdio: ["ignore", "pipe", "pipe"],
     });
-    this.#child = child;
     child.stdout.on("data", (text: Buffer) => (this.#output += text.toString()));
     child.stderr.on("data", (text: Buffer) => (this.#output += text.toString()));
-    await this.#ready(child);
+    // Not "exit": by then not all of its output need have come.
+    const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+    this.#running = { child, ended };
+    return this.#running;
   }
 
-  async kill(): Promise<void> {
-    const child = this.#child;
-    if (!child || child.exitCode !== null)
-      throw new Error(`the server ended by itself:\n${this.#output}`);
-    child.kill("SIGKILL");
-    await once(child, "exit");
-  }
-
-  async stop(): Promise<void> {
-    const child = this.#child;
-    if (!child) return;
-    child.kill("SIGTERM");
-    const [code] = (await once(child, "exit")) as [number | null];
-    if (code !== 0) throw new Error(`SIGTERM ended with ${code}:\n${this.#output}`);
-  }
-
-  async #ready(child: ChildProcess): Promise<void> {
+  async #ready({ child }: Running): Promise<void> {
     const until = Date.now() + readyMsMax;
     while (Date.now() < until) {
       if (child.exitCode !== null) break;

@@ -103,7 +103,10 @@ describe.each(dialects)("a delivery in the $prefix dialect", ({ prefix, issuer }
     const arrival = await destination.arrival(path("callback"));
     const claims = claimsOf(arrival);
     expect(isSignedWith(tokenOf(arrival), currentKey)).toBe(true);
-    expect(claims).toMatchObject({ sub: callback, body: hash("sha256", arrival.body, "base64url") });
+    expect(claims).toMatchObject({
+      sub: callback,
+      body: hash("sha256", arrival.body, "base64url"),
+    });
   });
 });
 

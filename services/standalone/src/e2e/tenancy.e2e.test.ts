@@ -112,7 +112,13 @@ describe.each(users.map(({ userId }) => userId))("%s", (user) => {
     ];
     const asked = [
       ...(await client.get(`/v2/dlq?messageId=${foreignIds}`)).list("messages"),
-      ...(await client.get(`/v2/dlq?dlqIds=${others(own()).map(({ dlqId }) => dlqId).join(",")}`)).list("messages"),
+      ...(
+        await client.get(
+          `/v2/dlq?dlqIds=${others(own())
+            .map(({ dlqId }) => dlqId)
+            .join(",")}`,
+        )
+      ).list("messages"),
       ...(await client.get(`/v2/events?messageIds=${foreignIds}`)).list("events"),
       ...(await client.get(`/v2/logs?messageIds=${foreignIds}`)).list("logs"),
     ];

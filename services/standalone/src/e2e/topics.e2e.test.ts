@@ -142,7 +142,11 @@ describe("DELETE /v2/topics/{name}/endpoints", () => {
   it("200 removes by name and by URL, and the group with its last endpoint", async () => {
     await upsert("removed", [{ url: at("/1"), name: "one" }, { url: at("/2") }, { url: at("/3") }]);
 
-    const some = await remove("removed", [{ name: "one" }, { url: at("/2") }, { url: at("/none") }]);
+    const some = await remove("removed", [
+      { name: "one" },
+      { url: at("/2") },
+      { url: at("/none") },
+    ]);
     const left = await endpointsOf("removed");
     const last = await remove("removed", [{ url: at("/3") }]);
 
@@ -219,7 +223,7 @@ describe.each(dialects)("a publish to a group in the $prefix dialect", ({ prefix
         method: "PUT",
         body: Buffer.from("shared body"),
         headers: {
-          "x": "x",
+          x: "x",
           [header("topic-name")]: name,
           [header("message-id")]: published[i]?.["messageId"],
         },
@@ -256,14 +260,21 @@ const lettersOf = async (group: string): Promise<readonly Json[]> => {
 describe("a publish to a group", () => {
   it("of 10,000 endpoints answers all ids in one array, and each is delivered once", async () => {
     const paths = Array.from({ length: 10_000 }, (_, i) => `/all/${i}`);
-    await upsert("all", paths.map((path) => ({ url: at(path) })));
+    await upsert(
+      "all",
+      paths.map((path) => ({ url: at(path) })),
+    );
 
     const published = await publish("all", {}, "body");
     const ids = published.map(({ messageId }) => textOf(messageId));
     const last = await client.get(`/v2/messages/${ids[9_999]}`);
     const arrived = (): number => paths.filter((path) => destination.at(path).length > 0).length;
     await destination.until(() => destination.at(paths[9_999] ?? "").length > 0, 60_000);
-    await destination.until(() => arrived() === 10_000, 60_000, () => `${arrived()} arrived`);
+    await destination.until(
+      () => arrived() === 10_000,
+      60_000,
+      () => `${arrived()} arrived`,
+    );
 
     expect(published.map(({ url }) => url)).toEqual(paths.map(at));
     expect(new Set(ids).size).toBe(10_000);
@@ -277,11 +288,16 @@ describe("a publish to a group", () => {
 
   it("makes children that are readable before they exist, and cancellable", async () => {
     const paths = Array.from({ length: 2_000 }, (_, i) => `/early/${i}`);
-    await upsert("early", paths.map((path) => ({ url: at(path) })));
+    await upsert(
+      "early",
+      paths.map((path) => ({ url: at(path) })),
+    );
 
     const published = await publish("early", service({ Delay: "2s" }), "body");
     const [first, middle, last] = [0, 1_000, 1_999].map((i) => textOf(published[i]?.["messageId"]));
-    const reads = await Promise.all([first, middle, last].map((id) => client.get(`/v2/messages/${id}`)));
+    const reads = await Promise.all(
+      [first, middle, last].map((id) => client.get(`/v2/messages/${id}`)),
+    );
     const canceled = await client.delete(`/v2/messages/${last}`);
     await destination.until(
       () => paths.slice(0, -1).every((path) => destination.at(path).length === 1),
@@ -289,7 +305,11 @@ describe("a publish to a group", () => {
     );
 
     expect(reads.map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect(reads[2]?.object()).toMatchObject({ url: at("/early/1999"), topicName: "early", body: "body" });
+    expect(reads[2]?.object()).toMatchObject({
+      url: at("/early/1999"),
+      topicName: "early",
+      body: "body",
+    });
     expect(canceled.status).toBe(202);
     await client.published(at("/after-early"), service({ Delay: "1s" }));
     await destination.arrival("/after-early");
@@ -298,7 +318,10 @@ describe("a publish to a group", () => {
 
   it("reaches those who were in it: a group that changes or goes afterwards makes no difference", async () => {
     const paths = Array.from({ length: 1_200 }, (_, i) => `/version/${i}`);
-    await upsert("version", paths.map((path) => ({ url: at(path) })));
+    await upsert(
+      "version",
+      paths.map((path) => ({ url: at(path) })),
+    );
 
     await publish("version", service({ Delay: "1s" }));
     await upsert("version", [{ url: at("/too-late") }]);

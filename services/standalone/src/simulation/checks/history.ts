@@ -4,17 +4,16 @@ import {
   callbackId,
   dlqIdOf,
   failureCallbackId,
-  type FlowLimits,
   isDerived,
-  type LaneId,
   limits,
   type MessageId,
   messageOf,
-  parentOf,
   requestedWaitMs,
 } from "@posthaste/domain";
 import { retryDelays } from "@posthaste/engine";
 import { type Backend } from "../backend.ts";
+import { checkDeduplication } from "./deduplication.ts";
+import { checkOverlap, checkRates } from "./lanes.ts";
 import { type Exchange, type History, type Publication, type Settling } from "../world/history.ts";
 
 type Checking = {
@@ -23,7 +22,7 @@ type Checking = {
   readonly byId: ReadonlyMap<MessageId, MessageHistory>;
 };
 
-export type MessageHistory = {
+type MessageHistory = {
   readonly id: MessageId;
   /** In order of their sending; those that never reached their destination, too. */
   readonly exchanges: readonly Exchange[];
@@ -41,9 +40,9 @@ export async function checkHistory(history: History, backend: Backend): Promise<
     await checkFollowUps(checking, message);
   }
   for (const publication of history.publications) checkAcknowledged(checking, publication);
-  checkDeduplication(checking);
-  checkOverlap(checking);
-  checkRates(checking);
+  checkDeduplication(history);
+  checkOverlap(history);
+  checkRates(history);
 }
 
 function byMessage(history: History): ReadonlyMap<MessageId, MessageHistory> {
@@ -314,172 +313,4 @@ async function checkFollowUps(
   }
   if (history.cancels.has(id) && !states.has("CANCELED"))
     history.violate("C17", `the log does not know that ${id} was CANCELED`);
-}
-
-/** C12: inside one window all publishes of a key are answered with one id. */
-function checkDeduplication(checking: Checking): void {
-  const { history } = checking;
-  const scoped = Map.groupBy(history.publications, ({ deduplicationScope }) => deduplicationScope);
-  for (const [scope, publications] of scoped) {
-    if (scope === undefined) continue;
-    checkLives(checking, publications);
-    const acks = publications
-      .flatMap((publication) => publication.acks)
-      .toSorted((a, b) => a.at - b.at);
-    for (const [i, ack] of acks.entries()) {
-      for (const later of acks.slice(i + 1)) {
-        if (later.at > ack.at + limits.deduplicationMs - 1_000) break;
-        const other = later.answers.find(({ id, url }) =>
-          ack.answers.some(
-            (answer) => answer.url === url && answer.id !== id && parentOf(id) === undefined,
-          ),
-        );
-        if (!other) continue;
-        const [first] = ack.answers;
-        const forgotten = history.explains([], ack.startedAt - 60_000, later.at, ["flush"]);
-        // A confirmation that came after its claim had run out leaves no window.
-        const late = history.explains(
-          [ack.gateway, later.gateway],
-          ack.startedAt - 60_000,
-          later.at,
-          ["slow", "pause", "failed", "crash", "clock"],
-        );
-        if (!forgotten && !late)
-          history.violate(
-            "C12",
-            `${scope}: ${first?.id ?? ""} and ${other.id} were accepted within one window`,
-          );
-      }
-    }
-  }
-}
-
-/** A key stays pending for 30 s from its claim, and its insert begins within 20 s. */
-const pendingForSureMs = 9_000;
-
-/** C12: while a key is pending or done no second record is made for it, whether or not anybody was told of the first. */
-function checkLives({ history }: Checking, publications: readonly Publication[]): void {
-  const ops = new Set(publications.map(({ op }) => String(op)));
-  const made = [...history.lives.values()]
-    .flatMap(([first]) => (first ? [first] : []))
-    .filter(({ record: { message } }) => {
-      const { callbackOf, group } = message.origin;
-      return (
-        callbackOf === undefined &&
-        !group &&
-        !message.fanOut &&
-        message.headers.some(([name, value]) => name === "Op" && ops.has(value))
-      );
-    });
-  for (const [i, { at, record }] of made.entries()) {
-    const next = made[i + 1];
-    if (!next || next.at > at + pendingForSureMs) continue;
-    if (
-      history.explains([next.node], at - 30_000, next.at, ["pause", "slow"]) ||
-      history.explains([], at - 30_000, next.at, ["flush"])
-    )
-      continue;
-    history.violate(
-      "C12",
-      `${record.message.id} and ${next.record.message.id} were made for one deduplication id`,
-    );
-  }
-}
-
-/** C10: attempts at once per flow key. */
-function checkOverlap({ history }: Checking): void {
-  const published = limitsPublished(history);
-  const inLanes = Map.groupBy(
-    history.exchanges,
-    ({ id }) => history.lives.get(id)?.[0]?.record.message.flowLane,
-  );
-  for (const [lane, exchanges] of inLanes) {
-    if (lane === undefined) continue;
-    const allowed = Math.max(
-      ...(published.get(lane) ?? []).map(({ parallelism = Infinity }) => parallelism),
-    );
-    for (const one of exchanges) {
-      const others = exchanges.filter(
-        (other) =>
-          other !== one && other.sentAt <= one.sentAt && (other.endedAt ?? Infinity) > one.sentAt,
-      );
-      const counting = [...others, one].filter(({ id, sentAt, endedAt, node }) => {
-        const canceledAt = history.cancels.get(id)?.at ?? Infinity;
-        return (
-          canceledAt > one.sentAt &&
-          !history.explains([node], sentAt - limits.leaseMs, endedAt ?? one.sentAt)
-        );
-      });
-      if (counting.length > allowed)
-        history.violate(
-          "C10",
-          `${lane}: ${counting.length} attempts at once, ${allowed} are allowed (${counting.map(({ id }) => id).join(", ")})`,
-        );
-    }
-  }
-}
-
-/** All limits that were published for a lane; the last ones hold, for those who wait already, too. */
-function limitsPublished(history: History): ReadonlyMap<LaneId, readonly FlowLimits[]> {
-  const published = new Map<LaneId, FlowLimits[]>();
-  for (const [life] of history.lives.values()) {
-    const { flowLane, policy } = life?.record.message ?? {};
-    if (flowLane !== undefined && policy?.flow)
-      published.set(flowLane, [...(published.get(flowLane) ?? []), policy.flow.limits]);
-  }
-  return published;
-}
-
-/** C11: grants per window. */
-function checkRates({ history }: Checking): void {
-  const published = limitsPublished(history);
-  for (const [lane, grants] of Map.groupBy(history.grants, (grant) => grant.lane)) {
-    let window: { startedAt: number; count: number } | undefined;
-    let lastAt = -Infinity;
-    const rates = published.get(lane) ?? [];
-    const rate = Math.max(...rates.map((each) => each.rate ?? Infinity));
-    const periodMs = Math.min(...rates.map((each) => each.periodMs));
-    for (const { at, ids } of grants) {
-      if (ids.length === 0) continue;
-      // Which window a forgetful store was told of, nobody here knows, until one must be new.
-      if (history.explains([], lastAt, at, ["flush"])) window = undefined;
-      if (at - lastAt >= periodMs || (window && at >= window.startedAt + periodMs))
-        window = { startedAt: at, count: 0 };
-      lastAt = at;
-      if (!window) continue;
-      window.count += ids.length;
-      if (window.count > rate)
-        history.violate("C11", `${lane}: ${window.count} dispatches in one window of ${rate}`);
-    }
-  }
-  checkStarts(history, published);
-}
-
-/** What the destinations see: granted attempts may start up to a grant late, so a period sees at most those of the windows before it. */
-function checkStarts(
-  history: History,
-  published: ReadonlyMap<LaneId, readonly FlowLimits[]>,
-): void {
-  const inLanes = Map.groupBy(
-    history.exchanges,
-    ({ id }) => history.lives.get(id)?.[0]?.record.message.flowLane,
-  );
-  for (const [lane, exchanges] of inLanes) {
-    const rates = (lane === undefined ? undefined : published.get(lane)) ?? [];
-    const rate = Math.max(...rates.map((each) => each.rate ?? Infinity));
-    const periodMs = Math.min(...rates.map((each) => each.periodMs));
-    if (lane === undefined || rate === Infinity || rates.length === 0) continue;
-    const windows = Math.ceil((periodMs + limits.grantMs) / periodMs) + 1;
-    for (const { sentAt, node } of exchanges) {
-      if (history.explains([node], sentAt - limits.leaseMs, sentAt + periodMs)) continue;
-      const inPeriod = exchanges.filter(
-        (other) => other.sentAt >= sentAt && other.sentAt < sentAt + periodMs,
-      ).length;
-      if (inPeriod > rate * windows)
-        history.violate(
-          "C11",
-          `${lane}: ${inPeriod} attempts within ${periodMs} ms, ${rate} are allowed`,
-        );
-    }
-  }
 }

@@ -5,7 +5,7 @@ import { type Dice } from "@posthaste/testing";
 import { type Exchange } from "./history.ts";
 import { type Environment, type Life } from "./node.ts";
 
-export const manners = [
+const manners = [
   "good",
   "flaky",
   "bad",

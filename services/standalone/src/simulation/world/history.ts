@@ -37,7 +37,7 @@ export type Publication = {
   }[];
   settledAt: number | undefined;
 };
-export type PublicationAnswer = {
+type PublicationAnswer = {
   readonly id: MessageId;
   readonly url: string;
   readonly deduplicated: boolean;

@@ -1,0 +1,201 @@
+import { describe, expect, it } from "@jest/globals";
+import {
+  childId,
+  defaultPlan,
+  flowLaneId,
+  isFault,
+  limits,
+  type MessageId,
+  messageId,
+  parentOf,
+} from "@posthaste/domain";
+import { type MessageStore } from "@posthaste/ports";
+import { aCommand, anEndpoint, anotherTenant, aPolicy, aTenant } from "@posthaste/testing";
+import { cancelMessages } from "./cancel.ts";
+import { grant } from "./grant.ts";
+import {
+  aLocalDelivery,
+  allShards,
+  insert,
+  insertClaimed,
+  listen,
+  open,
+  type Ports,
+  readIn,
+  rest,
+} from "./opened.fixture.ts";
+import { expandParent } from "./fan-out.ts";
+import { publish } from "./publish.ts";
+import { addToGroup } from "./url-groups.ts";
+
+const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
+const lane = flowLaneId(aTenant, flow.key);
+
+/** The states that the log has of a message. */
+async function logged(ports: Ports, id: MessageId): Promise<readonly string[]> {
+  const page = { limit: 100, order: "earliestFirst" } as const;
+  const { items } = await ports.messageLog.list(aTenant, { messageIds: [id] }, page);
+  return items.map(({ event }) => event.state);
+}
+
+describe("cancelling", () => {
+  it.each([
+    { state: "held", make: (ports: Ports) => insert(ports, { delayMs: 60_000 }) },
+    { state: "waiting", make: (ports: Ports) => insert(ports, { flow }) },
+    { state: "due", make: (ports: Ports) => insert(ports) },
+    {
+      state: "claimed",
+      make: async (ports: Ports) => (await insertClaimed(ports)).message,
+    },
+  ] as const)("ends a message that is $state, with its two lines in the log", async (given) => {
+    const ports = open();
+    const message = await given.make(ports);
+    await readIn(ports, message, given.state);
+
+    expect(await cancelMessages(ports, aTenant, [message.id])).toEqual([message.id]);
+
+    await readIn(ports, message, "canceled");
+    expect(await logged(ports, message.id)).toEqual(["CREATED", "CANCEL_REQUESTED", "CANCELED"]);
+  });
+
+  it("aborts an attempt that runs here, and nothing else", async () => {
+    const ports = open();
+    const local = aLocalDelivery(0);
+    const { message } = await insertClaimed(ports);
+    const due = await insert(ports);
+
+    await cancelMessages({ ...ports, local }, aTenant, [message.id, due.id]);
+
+    expect(local.aborted).toEqual([message.id]);
+  });
+
+  it("fences a running attempt: its settle changes nothing any more", async () => {
+    const ports = open();
+    const record = await insertClaimed(ports);
+    await cancelMessages(ports, aTenant, [record.message.id]);
+
+    const [lost] = await ports.messages.renew([{ id: record.message.id, epoch: record.epoch }]);
+
+    expect(lost).toBe(record.message.id);
+  });
+
+  it("gives the lane's slot back and wakes the lane, so that the next in line runs", async () => {
+    const ports = open();
+    const first = await insert(ports, { flow });
+    const second = await insert(ports, { flow });
+    await grant(ports, lane);
+    await readIn(ports, first, "due");
+    const heard = await listen(ports);
+
+    await cancelMessages(ports, aTenant, [first.id]);
+    await rest(ports);
+
+    expect(heard.wakes).toEqual([{ shard: first.shard, at: ports.clock.now(), lane }]);
+    expect(await ports.tokens.peek(lane)).toMatchObject({ slots: 0 });
+    await grant(ports, lane);
+    await readIn(ports, second, "due");
+  });
+
+  it("answers nothing for a message that is unknown, has ended or is another tenant's", async () => {
+    const ports = open();
+    const mine = await insert(ports);
+    await cancelMessages(ports, aTenant, [mine.id]);
+    const other = await insert(ports, { tenant: anotherTenant });
+
+    const ids = [messageId("msg_nothing"), mine.id, other.id];
+
+    expect(await cancelMessages(ports, aTenant, ids)).toEqual([]);
+    await readIn(ports, other, "due");
+  });
+
+  it("answers for each of many", async () => {
+    const ports = open();
+    const messages = [await insert(ports), await insert(ports), await insert(ports)];
+    const [first, , third] = messages.map(({ id }) => id);
+    await cancelMessages(ports, aTenant, [messages[1]?.id ?? messageId("")]);
+
+    expect(await cancelMessages(ports, aTenant, messages.map(({ id }) => id))).toEqual([
+      first,
+      third,
+    ]);
+  });
+});
+
+describe("cancelling a child of a group publish while its parent makes it", () => {
+  async function openWithChild(policy = aPolicy()): Promise<{ ports: Ports; child: MessageId }> {
+    const ports = open();
+    await addToGroup(ports.groups, aTenant, "g", [anEndpoint()], defaultPlan);
+    const command = aCommand({ destination: { kind: "group", name: "g" }, policy });
+    const answer = await publish(ports, command);
+    if (isFault(answer) || "messageId" in answer || !answer[0]) throw new Error("one endpoint");
+    const named = parentOf(answer[0].messageId);
+    return { ports, child: childId(named?.parent ?? answer[0].messageId, 0) };
+  }
+
+  async function expandAll(ports: Ports): Promise<void> {
+    const { expanding } = await ports.messages.ring(allShards, 10);
+    for (const parent of expanding) await expandParent(ports, parent);
+  }
+
+  /** `then` happens right after the first answer that there is nothing to cancel. */
+  function withAfterMiss(ports: Ports, then: () => Promise<void>): Ports {
+    let isFirst = true;
+    const cancel: MessageStore["cancel"] = async (tenant, ids) => {
+      const answers = await ports.messages.cancel(tenant, ids);
+      if (isFirst) {
+        isFirst = false;
+        await then();
+      }
+      return answers;
+    };
+    return { ...ports, messages: { ...ports.messages, cancel } };
+  }
+
+  /** `then` happens right after the child was looked for and not found to be made. */
+  function withAfterLook(ports: Ports, then: () => Promise<void>): Ports {
+    let isFirst = true;
+    const get: MessageStore["get"] = async (tenant, ids) => {
+      const records = await ports.messages.get(tenant, ids);
+      if (isFirst) {
+        isFirst = false;
+        await then();
+      }
+      return records;
+    };
+    return { ...ports, messages: { ...ports.messages, get } };
+  }
+
+  it("cancels it although the parent has made it, and gone on, since it was found missing", async () => {
+    const { ports, child } = await openWithChild();
+
+    const racing = withAfterMiss(ports, () => expandAll(ports));
+
+    expect(await cancelMessages(racing, aTenant, [child])).toEqual([child]);
+    await readIn(ports, { id: child, tenant: aTenant }, "canceled");
+  });
+
+  it("aborts its attempt and gives its slot back when it has come to run meanwhile", async () => {
+    const { ports, child } = await openWithChild(aPolicy({ flow }));
+    const local = aLocalDelivery(0);
+
+    const racing = withAfterLook(ports, async () => {
+      await expandAll(ports);
+      await grant(ports, lane);
+      await ports.messages.claim([child], local.owner);
+    });
+    const canceled = await cancelMessages({ ...racing, local }, aTenant, [child]);
+
+    expect(canceled).toEqual([child]);
+    expect(local.aborted).toEqual([child]);
+    expect(await ports.tokens.peek(lane)).toMatchObject({ slots: 0 });
+  });
+
+  it("is made nowhere and answers nothing when the parent is another tenant's", async () => {
+    const { ports, child } = await openWithChild();
+
+    expect(await cancelMessages(ports, anotherTenant, [child])).toEqual([]);
+    await ports.clock.advance(limits.ringAheadMs);
+    await expandAll(ports);
+    await readIn(ports, { id: child, tenant: aTenant }, "due");
+  });
+});

@@ -1,0 +1,267 @@
+import { describe, expect, it } from "@jest/globals";
+import {
+  childId,
+  defaultPlan,
+  type InState,
+  isFault,
+  type MessageId,
+  parentOf,
+  type PublishCommand,
+} from "@posthaste/domain";
+import { type MessageStore } from "@posthaste/ports";
+import { aCommand, anEndpoint, anotherTenant, aTenant, someEndpoints } from "@posthaste/testing";
+import { type Published } from "./accept.ts";
+import { cancelMessages } from "./cancel.ts";
+import { expandParent } from "./fan-out.ts";
+import { allShards, listen, open, type Ports, read, readIn, rest } from "./opened.fixture.ts";
+import { publish } from "./publish.ts";
+import { readMessage } from "./read.ts";
+import { addToGroup, removeFromGroup } from "./url-groups.ts";
+
+const name = "g";
+const toGroup = (overrides: Partial<PublishCommand> = {}): PublishCommand =>
+  aCommand({ destination: { kind: "group", name }, ...overrides });
+
+/** The ports, with a group of `endpoints`. */
+async function openWithGroup(endpoints: number): Promise<Ports> {
+  const ports = open();
+  await addToGroup(ports.groups, aTenant, name, someEndpoints(endpoints), defaultPlan);
+  return ports;
+}
+
+async function publishAll(ports: Ports, command = toGroup()): Promise<readonly Published[]> {
+  const answer = await publish(ports, command);
+  if (isFault(answer) || "messageId" in answer)
+    throw new Error("a group publish has one answer per endpoint");
+  return answer;
+}
+
+function parentIdOf([first]: readonly Published[]): MessageId {
+  const named = first && parentOf(first.messageId);
+  if (!named) throw new Error("a child's id names its parent");
+  return named.parent;
+}
+
+const parentOfAll = (ports: Ports, published: readonly Published[]): Promise<InState<"expanding">> =>
+  readIn(ports, { id: parentIdOf(published), tenant: aTenant }, "expanding");
+
+/** As a scheduler would, from wherever the store says that it stands. */
+async function expandFromStore(ports: Ports): Promise<void> {
+  const { expanding } = await ports.messages.ring(allShards, 100);
+  for (const parent of expanding) await expandParent(ports, parent);
+}
+
+const idsOf = (published: readonly Published[]): readonly MessageId[] =>
+  published.map(({ messageId }) => messageId);
+
+async function madeOf(ports: Ports, ids: readonly MessageId[]): Promise<readonly MessageId[]> {
+  const records = await ports.messages.get(aTenant, ids);
+  return records.flatMap((record) => (record ? [record.message.id] : []));
+}
+
+describe("publishing to a group", () => {
+  it("is not found when there is no such group", async () => {
+    expect(await publish(open(), toGroup())).toMatchObject({ fault: "not_found" });
+  });
+
+  it("answers with the id of each endpoint's message before any of them exists", async () => {
+    const ports = await openWithGroup(3);
+    const heard = await listen(ports);
+
+    const published = await publishAll(ports);
+    await rest(ports);
+
+    const parent = parentIdOf(published);
+    expect(published.map(({ messageId, url }) => [messageId, url])).toEqual(
+      someEndpoints(3).map(({ url }, index) => [childId(parent, index), url]),
+    );
+    expect(await madeOf(ports, idsOf(published))).toEqual([]);
+    const { message } = await parentOfAll(ports, published);
+    expect(heard.wakes).toEqual([{ shard: message.shard, at: ports.clock.now() }]);
+  });
+
+  it("makes each child once, hints it, and ends the parent", async () => {
+    const ports = await openWithGroup(3);
+    const heard = await listen(ports);
+    const published = await publishAll(ports);
+
+    await expandFromStore(ports);
+    await rest(ports);
+
+    for (const { messageId, url } of published) {
+      const { message } = await readIn(ports, { id: messageId, tenant: aTenant }, "due");
+      expect(message).toMatchObject({ url, body: aCommand().body });
+    }
+    expect(heard.due.map(({ id }) => id)).toEqual(idsOf(published));
+    await readIn(ports, { id: parentIdOf(published), tenant: aTenant }, "expanded");
+  });
+
+  it("goes to those who were in the group when it was published, whatever becomes of the group", async () => {
+    const ports = await openWithGroup(2);
+    const published = await publishAll(ports);
+
+    await removeFromGroup(ports.groups, aTenant, name, [{ url: anEndpoint(0).url }]);
+    await addToGroup(ports.groups, aTenant, name, [anEndpoint(7)], defaultPlan);
+    await ports.clock.advance(120_000);
+    await ports.groups.sweep(1_000);
+    await expandFromStore(ports);
+
+    const made = await ports.messages.get(aTenant, idsOf(published));
+    expect(made.map((record) => record?.message.url)).toEqual([
+      anEndpoint(0).url,
+      anEndpoint(1).url,
+    ]);
+  });
+
+  it("makes no message for an endpoint that was found duplicate", async () => {
+    const ports = await openWithGroup(1);
+    const once = toGroup({ deduplication: { kind: "explicit", id: "a" } });
+    await publishAll(ports, once);
+    await expandFromStore(ports);
+    await addToGroup(ports.groups, aTenant, name, [anEndpoint(1)], defaultPlan);
+
+    const [duplicate, fresh] = await publishAll(ports, once);
+    await expandFromStore(ports);
+
+    const parent = parentIdOf(fresh ? [fresh] : []);
+    expect(duplicate?.deduplicated).toBe(true);
+    expect(await madeOf(ports, [childId(parent, 0), childId(parent, 1)])).toEqual([
+      childId(parent, 1),
+    ]);
+    expect(await readMessage(ports, aTenant, childId(parent, 0))).toBeUndefined();
+  });
+});
+
+describe("an expansion that is cut off", () => {
+  const endpoints = 1_201;
+  const dies = new Error("the process has died");
+
+  /** Runs until the call numbered `at` of either kind; that one is not made, or its answer is lost. */
+  function dyingAt(ports: Ports, at: number, when: "before" | "after"): Ports {
+    let calls = 0;
+    const orDie = async <T>(call: () => Promise<T>): Promise<T> => {
+      const last = calls++ === at;
+      if (last && when === "before") throw dies;
+      const answer = await call();
+      if (last) throw dies;
+      return answer;
+    };
+    const messages: MessageStore = {
+      ...ports.messages,
+      insert: (inserts) => orDie(() => ports.messages.insert(inserts)),
+      expanded: (...args) => orDie(() => ports.messages.expanded(...args)),
+    };
+    return { ...ports, messages };
+  }
+
+  const cuts = [0, 1, 2, 3, 4, 5].flatMap((at) =>
+    (["before", "after"] as const).map((when) => ({ at, when })),
+  );
+
+  it.each(cuts)(
+    "goes on where it was and makes every child once, when it ended $when its step $at",
+    async ({ at, when }) => {
+      const ports = await openWithGroup(endpoints);
+      const published = await publishAll(ports);
+      const parent = await parentOfAll(ports, published);
+      const inserted: string[] = [];
+      const counted: MessageStore["insert"] = async (inserts) => {
+        const answers = await ports.messages.insert(inserts);
+        answers.forEach((answer, i) => {
+          const id = inserts[i]?.record.message.id;
+          if (answer === "inserted" && id !== undefined) inserted.push(id);
+        });
+        return answers;
+      };
+      const counting = { ...ports, messages: { ...ports.messages, insert: counted } };
+
+      await expect(expandParent(dyingAt(counting, at, when), parent)).rejects.toBe(dies);
+      await ports.clock.advance(30_000);
+      await expandFromStore(counting);
+
+      expect(inserted.toSorted()).toEqual([...idsOf(published)].toSorted());
+      await readIn(ports, { id: parent.message.id, tenant: aTenant }, "expanded");
+    },
+  );
+
+  it("does no harm when two expand the same parent at once", async () => {
+    const ports = await openWithGroup(endpoints);
+    const heard = await listen(ports);
+    const published = await publishAll(ports);
+    const parent = await parentOfAll(ports, published);
+
+    await Promise.all([expandParent(ports, parent), expandParent(ports, parent)]);
+    await rest(ports);
+
+    expect(heard.due.map(({ id }) => id).toSorted()).toEqual([...idsOf(published)].toSorted());
+  });
+});
+
+describe("a child that is accepted but not yet made", () => {
+  it("can be read as it will be, by its own tenant only", async () => {
+    const ports = await openWithGroup(2);
+    const published = await publishAll(ports);
+    const second = published[1]?.messageId ?? parentIdOf(published);
+
+    const early = await readMessage(ports, aTenant, second);
+    expect(await readMessage(ports, anotherTenant, second)).toBeUndefined();
+    await expandFromStore(ports);
+    const made = await readMessage(ports, aTenant, second);
+
+    expect(early?.message).toEqual(made?.message);
+    expect(early?.message.url).toBe(anEndpoint(1).url);
+  });
+
+  it("is found although its parent makes it between the two looks", async () => {
+    const ports = await openWithGroup(1);
+    const published = await publishAll(ports);
+    const [first] = idsOf(published);
+    if (first === undefined) throw new Error("one endpoint, one answer");
+    let looks = 0;
+    const get: MessageStore["get"] = async (tenant, ids) => {
+      const records = await ports.messages.get(tenant, ids);
+      if (looks++ === 0) await expandFromStore(ports);
+      return records;
+    };
+
+    const record = await readMessage(
+      { ...ports, messages: { ...ports.messages, get } },
+      aTenant,
+      first,
+    );
+
+    expect(record?.message.id).toBe(first);
+  });
+
+  it("can be cancelled: then it is never delivered, and its siblings are", async () => {
+    const ports = await openWithGroup(3);
+    const heard = await listen(ports);
+    const published = await publishAll(ports);
+    const [first, second, third] = idsOf(published);
+    if (!first || !second || !third) throw new Error("three endpoints, three answers");
+
+    expect(await cancelMessages(ports, aTenant, [second])).toEqual([second]);
+    await expandFromStore(ports);
+    await rest(ports);
+
+    await readIn(ports, { id: second, tenant: aTenant }, "canceled");
+    expect(heard.due.map(({ id }) => id)).toEqual([first, third]);
+    expect(await cancelMessages(ports, aTenant, [second])).toEqual([]);
+  });
+
+  it("is hidden with its parent from everybody else: the parent's own id reads as nothing", async () => {
+    const ports = await openWithGroup(1);
+    const parent = parentIdOf(await publishAll(ports));
+
+    expect(await read(ports, { id: parent, tenant: aTenant })).toBeDefined();
+    expect(await readMessage(ports, aTenant, parent)).toBeUndefined();
+  });
+
+  it("is not there for an index beyond the group's end", async () => {
+    const ports = await openWithGroup(2);
+    const parent = parentIdOf(await publishAll(ports));
+
+    expect(await readMessage(ports, aTenant, childId(parent, 2))).toBeUndefined();
+    expect(await cancelMessages(ports, aTenant, [childId(parent, 2)])).toEqual([]);
+  });
+});

@@ -1,0 +1,360 @@
+import { describe, expect, it } from "@jest/globals";
+import {
+  flowLaneId,
+  type FlowLimits,
+  limits,
+  type MessageId,
+  owner,
+  settleAttempt,
+} from "@posthaste/domain";
+import { type LaneRow, type MessageStore } from "@posthaste/ports";
+import { anAnswer, anAttempt, aTenant, dice } from "@posthaste/testing";
+import { grant } from "./grant.ts";
+import { insert, listen, open, type Ports, read, rest } from "./opened.fixture.ts";
+
+const key = "tight";
+const lane = flowLaneId(aTenant, key);
+const minuteMs = 60_000;
+
+async function insertInLine(
+  ports: Ports,
+  count: number,
+  flowLimits: FlowLimits,
+): Promise<readonly MessageId[]> {
+  const ids: MessageId[] = [];
+  for (let i = 0; i < count; i++)
+    ids.push((await insert(ports, { flow: { key, limits: flowLimits } })).id);
+  return ids;
+}
+
+async function laneOf({ messages }: Ports): Promise<LaneRow> {
+  const [row] = await messages.lanes([lane]);
+  if (!row) throw new Error("the lane is not there");
+  return row;
+}
+
+async function inState(
+  ports: Ports,
+  ids: readonly MessageId[],
+  kind: string,
+): Promise<readonly MessageId[]> {
+  const records = await ports.messages.get(aTenant, ids);
+  return records.flatMap((record) => (record?.state.kind === kind ? [record.message.id] : []));
+}
+
+/** As a deliverer would: claims, calls, settles, gives the slot back. */
+async function deliver(ports: Ports, id: MessageId): Promise<void> {
+  const [record] = await ports.messages.claim([id], owner("test"));
+  if (!record) throw new Error(`${id} could not be claimed`);
+  const attempt = anAttempt(anAnswer(200), { endedAt: ports.clock.now() });
+  await ports.messages.settle([settleAttempt(record, attempt, { chance: 0, retryDelayMs: 0 })]);
+  await ports.tokens.release(lane, [id]);
+}
+
+/** The token store after a restart: it knows nothing. */
+const flushed = (ports: Ports): Ports => ({ ...ports, tokens: open(ports.clock).tokens });
+
+const withMessages = (ports: Ports, messages: Partial<MessageStore>): Ports => ({
+  ...ports,
+  messages: { ...ports.messages, ...messages },
+});
+
+/** Once. */
+function first<T>(then: () => Promise<T>): () => Promise<void> {
+  let done = false;
+  return async () => {
+    if (done) return;
+    done = true;
+    await then();
+  };
+}
+
+describe("a grant by parallelism", () => {
+  const two: FlowLimits = { parallelism: 2, periodMs: 1_000 };
+
+  it("promotes the first in line, as many as slots are free, hints them, and looks again in 30 s at the latest", async () => {
+    const ports = open();
+    const ids = await insertInLine(ports, 4, two);
+    const heard = await listen(ports);
+
+    const wakeAt = await grant(ports, lane);
+    await rest(ports);
+
+    expect(await inState(ports, ids, "due")).toEqual(ids.slice(0, 2));
+    expect(heard.due.map(({ id }) => id)).toEqual(ids.slice(0, 2));
+    expect(wakeAt).toBe(ports.clock.now() + limits.grantMs);
+    expect((await laneOf(ports)).wakeAt).toBe(wakeAt);
+  });
+
+  it("promotes the next when a slot is given back", async () => {
+    const ports = open();
+    const [a = fail(), b = fail(), c = fail()] = await insertInLine(ports, 3, two);
+    await grant(ports, lane);
+
+    await deliver(ports, b);
+    await grant(ports, lane);
+
+    expect(await inState(ports, [a, b, c], "due")).toEqual([a, c]);
+  });
+
+  it("leaves the lane without an alarm when nobody is left in line", async () => {
+    const ports = open();
+    await insertInLine(ports, 2, two);
+    await grant(ports, lane);
+
+    for (const { id } of await ports.messages.slotHolders(lane)) await deliver(ports, id);
+    await grant(ports, lane);
+
+    expect((await laneOf(ports)).wakeAt).toBeUndefined();
+  });
+
+  it("promotes all of a long line that only its batches limit", async () => {
+    const ports = open();
+    const wide: FlowLimits = { rate: 1_000_000, periodMs: 1_000 };
+    const ids = await insertInLine(ports, 2 * limits.grantBatchMax + 1, wide);
+
+    await grant(ports, lane);
+
+    expect(await inState(ports, ids, "due")).toHaveLength(ids.length);
+  });
+
+  it("does nothing for a lane that nobody has ever stood in", async () => {
+    expect(await grant(open(), lane)).toBeUndefined();
+  });
+
+  it("gives a slot back whose message has left the line meanwhile, and the next in line gets it", async () => {
+    const ports = open();
+    const [a = fail(), b = fail(), c = fail()] = await insertInLine(ports, 3, two);
+    const cancelling = first(() => ports.messages.cancel(aTenant, [a]));
+    const racing = withMessages(ports, {
+      promote: async (...args) => {
+        await cancelling();
+        return ports.messages.promote(...args);
+      },
+    });
+
+    await grant(racing, lane);
+
+    expect(await inState(ports, [b, c], "due")).toEqual([b, c]);
+    expect(await ports.tokens.peek(lane)).toMatchObject({ slots: 2 });
+  });
+
+  it("leaves a slot alone whose message another granter has promoted meanwhile", async () => {
+    const ports = open();
+    const ids = await insertInLine(ports, 3, two);
+    const racing = withMessages(ports, {
+      promote: async (...args) => {
+        await ports.messages.promote(...args);
+        return ports.messages.promote(...args);
+      },
+    });
+
+    await grant(racing, lane);
+    await grant(ports, lane);
+
+    expect(await ports.tokens.peek(lane)).toMatchObject({ slots: 2 });
+    expect(await inState(ports, ids, "due")).toEqual(ids.slice(0, 2));
+  });
+
+  it("holds after a flush of the token store, which is told who holds a slot", async () => {
+    const ports = open();
+    const [a = fail(), b = fail(), c = fail()] = await insertInLine(ports, 3, two);
+    await grant(ports, lane);
+    await ports.messages.claim([a], owner("test"));
+
+    await grant(flushed(ports), lane);
+
+    expect(await inState(ports, [a, b, c], "waiting")).toEqual([c]);
+  });
+});
+
+describe("a grant by rate", () => {
+  const twoAMinute: FlowLimits = { rate: 2, periodMs: minuteMs };
+
+  it("promotes no more than the rate in a window, and sets the alarm to when it opens again", async () => {
+    const ports = open();
+    const ids = await insertInLine(ports, 5, twoAMinute);
+    const startedAt = ports.clock.now();
+
+    const wakeAt = await grant(ports, lane);
+    expect(await inState(ports, ids, "due")).toEqual(ids.slice(0, 2));
+    for (const id of ids.slice(0, 2)) await deliver(ports, id);
+    await ports.clock.advance(20_000);
+    const later = await grant(ports, lane);
+
+    expect(await inState(ports, ids, "waiting")).toEqual(ids.slice(2));
+    // Whoever looks in vain looks again after 30 s at the latest; the window's opening is what counts when it is sooner.
+    expect(wakeAt).toBe(startedAt + limits.grantMs);
+    expect(later).toBe(startedAt + 20_000 + limits.grantMs);
+    await ports.clock.advance(20_000);
+    const last = await grant(ports, lane);
+    expect(last).toBe(startedAt + minuteMs);
+    expect((await laneOf(ports)).wakeAt).toBe(last);
+    await ports.clock.advance(20_000);
+    await grant(ports, lane);
+    expect(await inState(ports, ids, "due")).toEqual(ids.slice(2, 4));
+  });
+
+  it("holds after a flush of the token store, which is told the window", async () => {
+    const ports = open();
+    const ids = await insertInLine(ports, 3, twoAMinute);
+    await grant(ports, lane);
+
+    await grant(flushed(ports), lane);
+
+    expect(await inState(ports, ids, "waiting")).toEqual(ids.slice(2));
+  });
+
+  it("holds after a flush although somebody got into line while the window was used up", async () => {
+    const ports = open();
+    const ids = await insertInLine(ports, 3, twoAMinute);
+    const newcomer = first(() => insertInLine(ports, 1, twoAMinute));
+    const racing = withMessages(ports, {
+      promote: async (...args) => {
+        await newcomer();
+        return ports.messages.promote(...args);
+      },
+    });
+    await grant(racing, lane);
+
+    await grant(flushed(ports), lane);
+
+    expect(await inState(ports, ids, "waiting")).toEqual(ids.slice(2));
+  });
+});
+
+describe("whoever gets into line while the lane is granted", () => {
+  const wide: FlowLimits = { parallelism: 10, periodMs: 1_000 };
+  const calls = ["lanes", "heads", "promote"] as const;
+
+  it.each(calls)("is granted, too, when that is right after `%s`", async (call) => {
+    const ports = open();
+    const ids = [...(await insertInLine(ports, 1, wide))];
+    const arrive = first(async () => ids.push(...(await insertInLine(ports, 1, wide))));
+    const then =
+      <A extends unknown[], T>(f: (...args: A) => Promise<T>) =>
+      async (...args: A): Promise<T> => {
+        const answer = await f(...args);
+        await arrive();
+        return answer;
+      };
+    const { heads, lanes, promote } = ports.messages;
+    const wrapped = {
+      lanes: { lanes: then(lanes) },
+      heads: { heads: then(heads) },
+      promote: { promote: then(promote) },
+    };
+
+    await grant(withMessages(ports, wrapped[call]), lane);
+
+    expect(await inState(ports, ids, "due")).toEqual(ids);
+  });
+
+  it("is granted when the line was found empty just before", async () => {
+    const ports = open();
+    const [gone = fail()] = await insertInLine(ports, 1, wide);
+    await ports.messages.cancel(aTenant, [gone]);
+    const ids: MessageId[] = [];
+    const arrive = first(async () => ids.push(...(await insertInLine(ports, 1, wide))));
+    const racing = withMessages(ports, {
+      heads: async (...args) => {
+        const heads = await ports.messages.heads(...args);
+        await arrive();
+        return heads;
+      },
+    });
+
+    await grant(racing, lane);
+
+    expect(ids).toHaveLength(1);
+    expect(await inState(ports, ids, "due")).toEqual(ids);
+  });
+
+  it("has the lane woken again when the grant has gone on for twenty rounds", async () => {
+    const ports = open();
+    await insertInLine(ports, 1, wide);
+    const heard = await listen(ports);
+    const endless = withMessages(ports, { rest: async () => false });
+
+    await grant(endless, lane);
+    await rest(ports);
+
+    expect(heard.wakes).toEqual([
+      { shard: (await laneOf(ports)).shard, at: ports.clock.now(), lane },
+    ]);
+  });
+});
+
+describe("grants that interleave", () => {
+  const both: FlowLimits = { parallelism: 3, rate: 5, periodMs: minuteMs };
+
+  /** Every call of a store gives way to the others for some turns, before and after. */
+  function jittered<T extends object>(ports: T, pause: () => Promise<void>): T {
+    return new Proxy(ports, {
+      get: (target, name, receiver): unknown => {
+        const value: unknown = Reflect.get(target, name, receiver);
+        if (typeof value !== "function") return value;
+        return async (...args: unknown[]): Promise<unknown> => {
+          await pause();
+          const answer: unknown = await Reflect.apply(value, target, args);
+          await pause();
+          return answer;
+        };
+      },
+    });
+  }
+
+  it.each(Array.from({ length: 25 }, (_, seed) => seed))(
+    "exceed neither parallelism nor rate, and leave nobody in line for ever (seed %i)",
+    async (seed) => {
+      const ports = open();
+      const chance = dice(seed);
+      const pause = async (): Promise<void> => {
+        for (let turns = chance.integer(0, 6); turns > 0; turns--) await Promise.resolve();
+      };
+      const dispatchedAt: number[] = [];
+      let holdersMost = 0;
+      const promote: MessageStore["promote"] = async (...args) => {
+        const hints = await ports.messages.promote(...args);
+        dispatchedAt.push(...hints.map(() => ports.clock.now()));
+        holdersMost = Math.max(holdersMost, (await ports.messages.slotHolders(lane)).length);
+        return hints;
+      };
+      const messages = jittered({ ...ports.messages, promote }, pause);
+      const racing = { ...ports, messages, tokens: jittered(ports.tokens, pause) };
+      const ids = [...(await insertInLine(ports, 8, both))];
+
+      for (let round = 0; round < 8; round++) {
+        const holders = await ports.messages.slotHolders(lane);
+        await Promise.all([
+          ...Array.from({ length: 3 }, () => grant(racing, lane)),
+          ...holders.filter(() => chance.chance(0.7)).map(({ id }) => deliver(racing, id)),
+          chance.chance(0.5) && insertInLine(ports, 1, both).then((more) => ids.push(...more)),
+        ]);
+        await ports.clock.advance(chance.integer(0, 20_000));
+      }
+      for (let round = 0; round < 20; round++) {
+        for (const { id } of await ports.messages.slotHolders(lane)) await deliver(ports, id);
+        await ports.clock.advance(limits.grantMs);
+        await ports.messages.ring([(await laneOf(ports)).shard], 100);
+        await grant(ports, lane);
+      }
+
+      expect(holdersMost).toBeLessThanOrEqual(3);
+      for (const at of dispatchedAt) {
+        const window = dispatchedAt.filter((other) => other >= at && other < at + minuteMs);
+        // Windows are fixed: two of them may touch.
+        expect(window.length).toBeLessThanOrEqual(2 * 5);
+      }
+      expect(await inState(ports, ids, "delivered")).toHaveLength(
+        (await Promise.all(ids.map((id) => read(ports, { id, tenant: aTenant })))).filter(Boolean)
+          .length,
+      );
+      expect(await ports.messages.heads(lane, 10)).toEqual([]);
+    },
+  );
+});
+
+function fail(): never {
+  throw new Error("there are fewer messages than the test asks for");
+}

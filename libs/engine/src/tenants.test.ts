@@ -1,0 +1,93 @@
+import { describe, expect, it } from "@jest/globals";
+import { defaultPlan, type TenantId } from "@posthaste/domain";
+import { type Accounts, StoreError, type Tenant } from "@posthaste/ports";
+import { anotherTenant, aTenant } from "@posthaste/testing";
+import { open, type Ports } from "./opened.fixture.ts";
+import { Tenants } from "./tenants.ts";
+
+const aTenantOf = (id: TenantId, current = "sig_1"): Tenant => ({
+  id,
+  dialect: "service",
+  plan: defaultPlan,
+  keys: { current, next: "sig_2" },
+});
+
+/** Accounts that can be away. */
+function switchable(ports: Ports): { accounts: Accounts; goAway: (isAway: boolean) => void } {
+  let isAway = false;
+  const tenants: Accounts["tenants"] = () =>
+    isAway
+      ? Promise.reject(new StoreError("unavailable", "the accounts are away"))
+      : ports.accounts.tenants();
+  return { accounts: { ...ports.accounts, tenants }, goAway: (away) => void (isAway = away) };
+}
+
+describe("tenants as the services see them", () => {
+  it("are known from the start, and changes within five seconds", async () => {
+    const ports = open();
+    await ports.accounts.putTenant(aTenantOf(aTenant));
+    const tenants = new Tenants(ports);
+    await tenants.start();
+
+    expect(tenants.get(aTenant)?.keys.current).toBe("sig_1");
+    expect(tenants.get(anotherTenant)).toBeUndefined();
+    await ports.accounts.putTenant(aTenantOf(aTenant, "sig_new"));
+    await ports.accounts.putTenant(aTenantOf(anotherTenant));
+    await ports.clock.advance(5_000);
+
+    expect(tenants.get(aTenant)?.keys.current).toBe("sig_new");
+    expect(tenants.get(anotherTenant)).toBeDefined();
+    await tenants.stop();
+  });
+
+  it("stay as they were while the accounts cannot be read, and change again when they can", async () => {
+    const ports = open();
+    await ports.accounts.putTenant(aTenantOf(aTenant));
+    const { accounts, goAway } = switchable(ports);
+    const tenants = new Tenants({ ...ports, accounts });
+    await tenants.start();
+
+    goAway(true);
+    await ports.accounts.putTenant(aTenantOf(aTenant, "sig_new"));
+    await ports.clock.advance(60_000);
+    expect(tenants.get(aTenant)?.keys.current).toBe("sig_1");
+    expect(ports.log.events()).toContain("tenants.stale");
+    goAway(false);
+    await ports.clock.advance(5_000);
+
+    expect(tenants.get(aTenant)?.keys.current).toBe("sig_new");
+    await tenants.stop();
+  });
+
+  it("keep a service from starting when they cannot be read even once", async () => {
+    const ports = open();
+    const { accounts, goAway } = switchable(ports);
+    goAway(true);
+
+    await expect(new Tenants({ ...ports, accounts }).start()).rejects.toMatchObject({
+      code: "unavailable",
+    });
+    expect(ports.clock.armed).toBe(0);
+  });
+
+  it("are looked at by one timer, and by none after a stop, even one in the middle of a look", async () => {
+    const ports = open();
+    let letGo: () => void = () => undefined;
+    const slow: Accounts["tenants"] = async () => {
+      await new Promise<void>((resolve) => (letGo = resolve));
+      return ports.accounts.tenants();
+    };
+    const tenants = new Tenants({ ...ports, accounts: { ...ports.accounts, tenants: slow } });
+    const starting = tenants.start();
+    letGo();
+    await starting;
+    expect(ports.clock.armed).toBe(1);
+
+    await ports.clock.advance(4_000);
+    await tenants.stop();
+    letGo();
+    await ports.clock.advance(60_000);
+
+    expect(ports.clock.armed).toBe(0);
+  });
+});

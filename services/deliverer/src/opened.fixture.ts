@@ -1,0 +1,202 @@
+/** A deliverer over the embedded adapters, in memory, with a sender whose calls the test answers. */
+import { createHash } from "node:crypto";
+import { afterEach } from "@jest/globals";
+import {
+  accept,
+  type InState,
+  type Message,
+  type MessageId,
+  type MessageRecord,
+  type Outcome,
+  owner,
+  type Sha256Hex,
+  shardCount,
+} from "@posthaste/domain";
+import { openEmbedded } from "@posthaste/embedded";
+import { hintOf, retryDelays } from "@posthaste/engine";
+import { type MessageLog, type OutgoingRequest, type Sender } from "@posthaste/ports";
+import {
+  aMessage,
+  aTenant,
+  type MessageOverrides,
+  type RecordingLog,
+  recordingLog,
+  seededRandom,
+  type VirtualClock,
+  virtualClock,
+} from "@posthaste/testing";
+import { Deliverer, type DelivererOptions, type DelivererPorts } from "./deliverer.ts";
+
+export type Ports = DelivererPorts & {
+  readonly messageLog: MessageLog;
+  readonly clock: VirtualClock;
+  readonly log: RecordingLog;
+  readonly newId: () => MessageId;
+  readonly calls: readonly Call[];
+};
+
+export type Call = {
+  readonly url: string;
+  readonly body: string;
+  readonly aborted: boolean;
+  readonly answer: (outcome: Outcome) => void;
+};
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** `respond`: answers at once; without it every call waits for the test. */
+export function open(respond?: (request: OutgoingRequest) => Outcome): Ports {
+  const clock = virtualClock();
+  const log = recordingLog();
+  const random = seededRandom(1);
+  const embedded = openEmbedded({
+    dataDir: ":memory:",
+    clock,
+    random,
+    log,
+    // Commits come in the turn that asked for them, so time stands still until all that a step caused has happened.
+    schedule: queueMicrotask,
+  });
+  closers.push(embedded.close);
+  const { bus, deadLetters, ids, log: messageLog, messages, tokens } = embedded;
+  const sha256: Sha256Hex = (value) => createHash("sha256").update(value).digest("hex");
+  const { calls, sender } = aSender(respond);
+  const newId = (): MessageId => ids.next();
+  const ports = { bus, clock, deadLetters, log, messageLog, messages, random, sha256, tokens };
+  return { ...ports, newId, calls, sender, retryDelays: retryDelays() };
+}
+
+function aSender(respond: ((request: OutgoingRequest) => Outcome) | undefined): {
+  sender: Sender;
+  calls: readonly Call[];
+} {
+  const calls: Call[] = [];
+  const send: Sender["send"] = (request) => {
+    const { promise: outcome, resolve } = Promise.withResolvers<Outcome>();
+    let aborted = false;
+    const body = new TextDecoder().decode(request.body);
+    calls.push({
+      url: request.url,
+      body,
+      answer: resolve,
+      get aborted() {
+        return aborted;
+      },
+    });
+    if (respond) resolve(respond(request));
+    const abort = (): void => {
+      aborted = true;
+      resolve({ kind: "aborted" });
+    };
+    return { outcome, abort };
+  };
+  return { calls, sender: { send, close: async () => undefined } };
+}
+
+export const drainMs = 20_000;
+
+/** The message as it is, without signature and headers of ours. */
+const compose: DelivererOptions["compose"] = ({ message }) => ({
+  url: message.url,
+  method: message.method,
+  headers: message.headers,
+  body: message.body,
+  timeoutMs: message.policy.timeoutMs,
+  responseBytesMax: 1_024,
+});
+
+const roomy = { shortMax: 100, perOriginMax: 100, longMax: 50 };
+
+export async function startDeliverer(
+  ports: DelivererPorts,
+  slots: Partial<DelivererOptions["slots"]> = {},
+  options: Partial<DelivererOptions> = {},
+): Promise<Deliverer> {
+  const deliverer = new Deliverer(ports, {
+    owner: owner("here"),
+    slots: { ...roomy, ...slots },
+    compose,
+    drainMs,
+    ...options,
+  });
+  await deliverer.start();
+  return deliverer;
+}
+
+/** The body names the message, so that a call tells whose it is. */
+export const named = (name: string): { readonly body: Uint8Array } => ({
+  body: new TextEncoder().encode(name),
+});
+
+export async function insert(ports: Ports, overrides: MessageOverrides = {}): Promise<Message> {
+  const message = aMessage({ id: ports.newId(), now: ports.clock.now(), ...overrides });
+  await ports.messages.insert([{ record: accept(message, ports.clock.now()) }]);
+  return message;
+}
+
+/** Says that these are due, all at once, and lets happen what comes of it. */
+export async function hint(ports: Ports, messages: readonly Message[]): Promise<void> {
+  const hints = messages.map((message) => hintOf(accept(message, ports.clock.now())));
+  await ports.bus.publish("message.due", hints);
+  await rest(ports);
+}
+
+/** Accepts messages of these names and hints them. */
+export async function publish(
+  ports: Ports,
+  names: readonly string[],
+  overrides: MessageOverrides = {},
+): Promise<readonly Message[]> {
+  const messages: Message[] = [];
+  for (const name of names) messages.push(await insert(ports, { ...named(name), ...overrides }));
+  await hint(ports, messages);
+  return messages;
+}
+
+/** Whatever can happen without time moving has happened. */
+export const rest = ({ clock }: { readonly clock: VirtualClock }): Promise<void> => clock.advance(0);
+
+export async function read(
+  { messages }: Pick<Ports, "messages">,
+  { id, tenant }: Pick<Message, "id" | "tenant">,
+): Promise<MessageRecord> {
+  const [record] = await messages.get(tenant, [id]);
+  if (!record) throw new Error(`${id} is not there`);
+  return record;
+}
+
+export const called = ({ calls }: Ports): readonly string[] => calls.map(({ body }) => body);
+
+export function callOf({ calls }: Ports, name: string): Call {
+  const call = calls.findLast(({ body }) => body === name);
+  if (!call) throw new Error(`${name} was not called`);
+  return call;
+}
+
+export const allShards: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard);
+
+/** Claimed by a process that was never heard of again, so many times. */
+export async function insertLost(
+  ports: Ports,
+  name: string,
+  losses: number,
+): Promise<InState<"claimed">> {
+  const message = await insert(ports, named(name));
+  let claimed: InState<"claimed"> | undefined;
+  for (let claims = 0; claims < losses; claims++) {
+    [claimed] = await ports.messages.claim([message.id], owner("dead"));
+    await ports.clock.advance(30_000);
+  }
+  if (!claimed) throw new Error(`${name} could not be claimed`);
+  return claimed;
+}
+
+export const page = { limit: 100, order: "earliestFirst" } as const;
+
+export async function deadLettersOf({ deadLetters }: Pick<Ports, "deadLetters">) {
+  const { items } = await deadLetters.list(aTenant, {}, page);
+  return items;
+}

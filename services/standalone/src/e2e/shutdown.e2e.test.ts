@@ -1,0 +1,311 @@
+/** Stopping and starting again (reliability.md P13): nothing is lost, and nothing without a fault is repeated. */
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { type Client, eventually, startServer, type TestServer } from "./client.ts";
+import { always, Destination, type Responder } from "./destination.ts";
+import { service } from "./dialects.ts";
+import { numberOf } from "./json.ts";
+
+/** From ready to delivered, for what was handed back or fell due meanwhile. */
+const atOnceMsMax = 2_000;
+
+let server: TestServer;
+let client: Client;
+let destination: Destination;
+
+beforeEach(async () => {
+  destination = await Destination.start();
+});
+afterEach(async () => {
+  await destination.stop();
+  await server.stop();
+});
+
+async function serve(settings: Record<string, string> = {}): Promise<void> {
+  server = await startServer({ POSTHASTE_LOG_LEVEL: "info", ...settings });
+  client = server.client;
+}
+
+const publishMany = (count: number, path: string): Promise<readonly string[]> =>
+  Promise.all(Array.from({ length: count }, () => client.published(destination.url(path))));
+
+const after =
+  (ms: number): Responder =>
+  (_, response) =>
+    void setTimeout(() => response.end(), ms);
+
+const firstThen =
+  (first: Responder, then: Responder, count: number): Responder =>
+  (arrival, response, nth) =>
+    (nth < count ? first : then)(arrival, response, nth);
+
+describe("SIGTERM", () => {
+  it("lets fifty slow deliveries end, exits with 0, and repeats none of them afterwards", async () => {
+    await serve();
+    destination.answers("/slow", after(1_500));
+    const ids = await publishMany(50, "/slow");
+    await destination.arrivals("/slow", 50);
+
+    server.process.signal("SIGTERM");
+    const code = await server.process.ended();
+    await server.process.start();
+    await client.published(destination.url("/after"), service({ Delay: "2s" }));
+    await destination.arrival("/after");
+
+    expect(code).toBe(0);
+    expect(server.process.output).toContain("process.stopped");
+    const delivered = destination.at("/slow").map(({ headers }) => headers["service-message-id"]);
+    expect(delivered.toSorted()).toEqual(ids.toSorted());
+    const events = (await client.get("/v2/events?state=DELIVERED")).list("events");
+    expect(events).toHaveLength(51);
+  });
+
+  it("takes nothing new while it drains, and what it had accepted is delivered after the next start", async () => {
+    await serve();
+    destination.answers("/slow", after(1_500));
+    const held = await client.published(destination.url("/held"), service({ Delay: "1s" }));
+    await publishMany(5, "/slow");
+    await destination.arrivals("/slow", 5);
+
+    server.process.signal("SIGTERM");
+    await eventually(
+      () =>
+        client.get("/readyz").then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      (status) => status !== 200,
+      1_000,
+    );
+    const refused = await client.publish(destination.url("/late")).then(
+      ({ status }) => status,
+      () => 0,
+    );
+    expect(await server.process.ended()).toBe(0);
+    await server.process.start();
+
+    const { headers } = await destination.arrival("/held", 5_000);
+    expect(headers["service-message-id"]).toBe(held);
+    expect(refused).not.toBe(200);
+    expect(destination.at("/late")).toEqual([]);
+  });
+
+  it("without time to drain hands attempts back: they are made again at once after the next start", async () => {
+    await serve({ POSTHASTE_DRAIN_SECONDS: "0" });
+    destination.answers(
+      "/hangs",
+      firstThen(() => undefined, always(200), 50),
+    );
+    const ids = await publishMany(50, "/hangs");
+    await destination.arrivals("/hangs", 50);
+
+    const signaledAt = Date.now();
+    server.process.signal("SIGTERM");
+    const code = await server.process.ended();
+    const stoppedMs = Date.now() - signaledAt;
+    await server.process.start();
+    const readyAt = Date.now();
+    const arrivals = (await destination.arrivals("/hangs", 100)).slice(50);
+
+    expect(code).toBe(0);
+    expect(stoppedMs).toBeLessThan(3_000);
+    expect(arrivals.map(({ headers }) => headers["service-message-id"]).toSorted()).toEqual(
+      ids.toSorted(),
+    );
+    expect(Math.max(...arrivals.map(({ at }) => at)) - readyAt).toBeLessThan(atOnceMsMax);
+    // No attempt was counted: nobody had answered.
+    expect(new Set(arrivals.map(({ headers }) => headers["service-retried"]))).toEqual(
+      new Set(["0"]),
+    );
+  });
+
+  it("a second time ends the process at once", async () => {
+    await serve();
+    destination.answers(
+      "/hangs",
+      firstThen(() => undefined, always(200), 1),
+    );
+    await client.published(destination.url("/hangs"));
+    await destination.arrival("/hangs");
+
+    server.process.signal("SIGTERM");
+    await eventually(
+      async () => server.process.output,
+      (text) => text.includes("process.stopping"),
+    );
+    const signaledAt = Date.now();
+    server.process.signal("SIGTERM");
+    const code = await server.process.ended();
+    const stoppedMs = Date.now() - signaledAt;
+    await server.process.start();
+
+    expect(code).toBe(1);
+    expect(stoppedMs).toBeLessThan(1_000);
+    expect(server.process.output).toMatch(/process\.killed.*second signal/);
+    // With the directory's lock held nobody else can have the claim: there is no lease to wait for.
+    await destination.arrivals("/hangs", 2, atOnceMsMax);
+  });
+});
+
+describe("kill -9", () => {
+  it("leaves attempts that are made again at once after the next start, as the same attempts", async () => {
+    await serve();
+    destination.answers(
+      "/killed",
+      firstThen(() => undefined, always(200), 20),
+    );
+    const ids = await publishMany(20, "/killed");
+    await destination.arrivals("/killed", 20);
+
+    await server.process.kill();
+    await server.process.start();
+    const readyAt = Date.now();
+
+    const arrivals = (await destination.arrivals("/killed", 40)).slice(20);
+    expect(arrivals.map(({ headers }) => headers["service-message-id"]).toSorted()).toEqual(
+      ids.toSorted(),
+    );
+    expect(Math.max(...arrivals.map(({ at }) => at)) - readyAt).toBeLessThan(atOnceMsMax);
+    expect(new Set(arrivals.map(({ headers }) => headers["service-retried"]))).toEqual(
+      new Set(["0"]),
+    );
+  });
+
+  it("loses nothing that was answered the moment before", async () => {
+    await serve();
+    const accepted: string[] = [];
+    const publishing = Array.from({ length: 20 }, async (_, lane) => {
+      for (let n = 0; ; n++) {
+        const path = `/busy/${lane}/${n}`;
+        const status = await client.publish(destination.url(path)).then(
+          (reply) => reply.status,
+          () => 0,
+        );
+        if (status !== 200) return;
+        accepted.push(path);
+      }
+    });
+    await eventually(
+      async () => accepted.length,
+      (count) => count > 300,
+    );
+
+    await server.process.kill();
+    await Promise.all(publishing);
+    await server.process.start();
+
+    const missing = (): readonly string[] =>
+      accepted.filter((path) => destination.at(path).length === 0);
+    await destination.until(
+      () => missing().length === 0,
+      10_000,
+      () => `missing: ${missing().join(" ")}`,
+    );
+  });
+
+  it("lets what fell due meanwhile arrive at once after the next start: delays, retries and lanes", async () => {
+    await serve();
+    destination.answers("/retried", (_, response, nth) =>
+      response.writeHead(nth === 0 ? 500 : 200).end(),
+    );
+    destination.answers(
+      "/lane",
+      firstThen(() => undefined, always(200), 1),
+    );
+    const flow = service({ "Flow-Control-Key": "k", "Flow-Control-Value": "parallelism=1" });
+    await client.published(destination.url("/delayed"), service({ Delay: "1s" }));
+    await client.published(destination.url("/retried"), service({ "Retry-Delay": "1000" }));
+    for (let i = 0; i < 3; i++) await client.published(destination.url("/lane"), flow);
+    await destination.arrivals("/retried", 1);
+    await destination.arrivals("/lane", 1);
+
+    await server.process.kill();
+    await server.process.start();
+    const readyAt = Date.now();
+
+    await destination.arrival("/delayed", 5_000);
+    await destination.arrivals("/retried", 2, 5_000);
+    await destination.arrivals("/lane", 4, 5_000);
+    expect(Date.now() - readyAt).toBeLessThan(1_000 + atOnceMsMax);
+  });
+
+  it("delivers what was accepted and not yet begun within one alarm, each once: a backlog and a group", async () => {
+    // Of the backlog one attempt runs; the others had been told to a process that is no more.
+    await serve({ POSTHASTE_MAX_PER_ORIGIN: "1" });
+    destination.answers(
+      "/first",
+      firstThen(() => undefined, always(200), 1),
+    );
+    const endpoints = Array.from({ length: 600 }, (_, i) => ({
+      url: destination.url(`/group/${i}`),
+    }));
+    await client.post("/v2/topics/group/endpoints", {}, JSON.stringify({ endpoints }));
+    await client.published(destination.url("/first"));
+    await destination.arrival("/first");
+    await publishMany(50, "/backlog");
+    await client.publish("group");
+
+    await server.process.kill();
+    await server.process.start();
+
+    const [alarmMsMax, scanMsMax] = [30_000, 1_000];
+    const isComplete = (): boolean =>
+      destination.at("/backlog").length >= 50 &&
+      endpoints.every((_, i) => destination.at(`/group/${i}`).length > 0);
+    await destination.until(isComplete, alarmMsMax + scanMsMax + atOnceMsMax, () => "not complete");
+    expect(destination.at("/backlog")).toHaveLength(50);
+    expect(endpoints.every((_, i) => destination.at(`/group/${i}`).length === 1)).toBe(true);
+  }, 60_000);
+
+  it("keeps deduplication windows, groups, dead letters, the log, cancellations and cursors", async () => {
+    await serve();
+    destination.answers("/fails", always(500));
+    const once = service({ "Deduplication-Id": "once" });
+    const first = await client.published(destination.url("/once"), once);
+    const endpoints = JSON.stringify({ endpoints: [{ url: destination.url("/g"), name: "g" }] });
+    await client.post("/v2/topics/kept/endpoints", {}, endpoints);
+    await client.published(destination.url("/fails"), service({ Retries: "0" }), "x");
+    await eventually(
+      async () => (await client.get("/v2/dlq")).list("messages").length,
+      (n) => n === 1,
+    );
+    const canceled = await client.published(destination.url("/canceled"), service({ Delay: "1s" }));
+    await client.delete(`/v2/messages/${canceled}`);
+    const [page, letters, group] = await reads();
+    const cursor = String(page?.object()["cursor"]);
+
+    await server.process.kill();
+    await server.process.start();
+
+    const again = await client.publish(destination.url("/once"), once);
+    expect(again.status).toBe(202);
+    expect(again.object()).toMatchObject({ messageId: first, deduplicated: true });
+    const [pageAfter, lettersAfter, groupAfter] = await reads();
+    expect(pageAfter?.list("events")).toEqual(page?.list("events"));
+    expect(lettersAfter?.json()).toEqual(letters?.json());
+    expect(groupAfter?.json()).toEqual(group?.json());
+    expect((await client.get(`/v2/events?count=2&cursor=${cursor}`)).status).toBe(200);
+    await client.published(destination.url("/after"), service({ Delay: "1s" }));
+    await destination.arrival("/after");
+    expect(destination.at("/canceled")).toEqual([]);
+    expect(destination.at("/once")).toHaveLength(1);
+  });
+
+  it("does not begin a new period of a rate", async () => {
+    await serve();
+    const flow = service({ "Flow-Control-Key": "r", "Flow-Control-Value": "rate=5, period=8s" });
+    await Promise.all(
+      Array.from({ length: 10 }, () => client.published(destination.url("/rate"), flow)),
+    );
+    await destination.arrivals("/rate", 5); await new Promise((r) => setTimeout(r, 300));
+
+    await server.process.kill();
+    await server.process.start();
+
+    const arrivals = await destination.arrivals("/rate", 10, 20_000);
+    const [first, sixth] = [numberOf(arrivals[0]?.at), numberOf(arrivals[5]?.at)];
+    expect(sixth - first).toBeGreaterThanOrEqual(8_000 - 150);
+  });
+});
+
+const reads = () =>
+  Promise.all(["/v2/events?count=2", "/v2/dlq", "/v2/topics/kept"].map((path) => client.get(path)));

@@ -27,8 +27,10 @@ const lockWaitMsMax = 10 * 60_000;
 const onWindows = process.platform === "win32";
 
 const quiet = "--disable-warning=ExperimentalWarning";
+// V8 lets the young generation grow to 96 MiB and more; with a third of that throughput is the same.
+const smallYoung = "--max-semi-space-size=16";
 const commands = {
-  start: ["node", quiet, "services/standalone/src/main.ts"],
+  start: ["node", quiet, smallYoung, "services/standalone/src/main.ts"],
   test: ["node", "scripts/test.js"],
   bench: ["node", quiet, "bench/src/main.ts"],
   jest: ["node", quiet, "--experimental-vm-modules", "node_modules/jest/bin/jest.js"],

@@ -20,6 +20,8 @@ export async function startPosthaste(options: PosthasteOptions = {}): Promise<Sy
     file: process.execPath,
     args: [
       "--disable-warning=ExperimentalWarning",
+      // As `npm start` does.
+      "--max-semi-space-size=16",
       ...profiling(options.profilePath),
       join(repository, "services/standalone/src/main.ts"),
     ],

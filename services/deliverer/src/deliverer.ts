@@ -234,20 +234,17 @@ export class Deliverer implements LocalDelivery {
   }
 
   #call(attempt: Attempt, done: (outcome: Outcome) => void): void {
-    const request = this.#options.compose(attempt.record, this.#ports.clock.now());
-    if (!request) {
-      done({
-        kind: "infrastructure",
-        code: "internal",
-        text: "the tenant of this message is not known here",
-      });
-      return;
-    }
     if (attempt.lost || this.#handingBack) {
       done({ kind: "aborted" });
       return;
     }
-    attempt.sending = this.#ports.sender.send(request);
+    try {
+      const request = this.#options.compose(attempt.record, this.#ports.clock.now());
+      if (!request) return done(ourFault("the tenant of this message is not known here"));
+      attempt.sending = this.#ports.sender.send(request);
+    } catch (error) {
+      return done(ourFault(`the request could not be made: ${String(error)}`));
+    }
     void attempt.sending.outcome.then(done);
   }
 
@@ -456,3 +453,5 @@ function lose(attempt: Attempt): void {
   attempt.lost = true;
   attempt.sending?.abort();
 }
+
+const ourFault = (text: string): Outcome => ({ kind: "infrastructure", code: "internal", text });

@@ -24,6 +24,8 @@ export class Scheduler {
   #timer: { readonly at: number; readonly cancel: () => void } | undefined;
   #sweepTimer: (() => void) | undefined;
   #round: Promise<void> | undefined;
+  /** An alarm was due while a round was under way: it may have come too late for that. */
+  #again = false;
   #stopped = false;
 
   constructor(ports: SchedulerPorts, shards: readonly number[]) {
@@ -82,10 +84,14 @@ export class Scheduler {
 
   #ring(): void {
     if (this.#round) {
-      this.#arm(this.#ports.clock.now() + 1);
+      this.#again = true;
       return;
     }
-    this.#round = this.#ringAll().finally(() => (this.#round = undefined));
+    this.#round = this.#ringAll().finally(() => {
+      this.#round = undefined;
+      if (this.#again) this.#arm(this.#ports.clock.now());
+      this.#again = false;
+    });
   }
 
   async #ringAll(): Promise<void> {

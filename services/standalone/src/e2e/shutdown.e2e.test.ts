@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { type Client, eventually, startServer, type TestServer } from "./client.ts";
 import { always, Destination, type Responder } from "./destination.ts";
 import { service } from "./dialects.ts";
-import { numberOf } from "./json.ts";
+import { numberOf, textOf } from "./json.ts";
 
 /** From ready to delivered, for what was handed back or fell due meanwhile. */
 const atOnceMsMax = 2_000;
@@ -202,6 +202,31 @@ describe("kill -9", () => {
     );
   });
 
+  it("makes a publish that broke off one message, when it is repeated with its deduplication id", async () => {
+    await serve();
+    const publishOnce = async (n: number): Promise<string> => {
+      for (;;) {
+        const once = service({ "Deduplication-Id": `once-${n}` });
+        const reply = await client.publish(destination.url(`/once/${n}`), once).catch(() => undefined);
+        if (reply?.status === 200 || reply?.status === 202) return textOf(reply.object()["messageId"]);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    // All under way at the kill; whoever was not answered asks again.
+    const publishing = Array.from({ length: 200 }, (_, n) => publishOnce(n));
+    await Promise.race(publishing);
+
+    await server.process.kill();
+    await server.process.start();
+    const ids = await Promise.all(publishing);
+
+    for (const [n, id] of ids.entries()) {
+      const arrivals = await destination.arrivals(`/once/${n}`);
+      const arrived = new Set(arrivals.map(({ headers }) => headers["service-message-id"]));
+      expect(arrived).toEqual(new Set([id]));
+    }
+  });
+
   it("lets what fell due meanwhile arrive at once after the next start: delays, retries and lanes", async () => {
     await serve();
     destination.answers("/retried", (_, response, nth) =>
@@ -296,7 +321,10 @@ describe("kill -9", () => {
     await Promise.all(
       Array.from({ length: 10 }, () => client.published(destination.url("/rate"), flow)),
     );
-    await destination.arrivals("/rate", 5); await new Promise((r) => setTimeout(r, 300));
+    await eventually(
+      async () => (await client.get("/v2/events?state=DELIVERED")).list("events").length,
+      (count) => count === 5,
+    );
 
     await server.process.kill();
     await server.process.start();

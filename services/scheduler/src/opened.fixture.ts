@@ -1,0 +1,136 @@
+/** The ports of a scheduler over the embedded adapters, in memory, with time and chance of the test's own. */
+import { createHash } from "node:crypto";
+import { afterEach } from "@jest/globals";
+import {
+  accept,
+  type InState,
+  type Message,
+  type MessageId,
+  owner,
+  settleAttempt,
+  type Sha256Hex,
+  type StateKind,
+} from "@posthaste/domain";
+import { openEmbedded } from "@posthaste/embedded";
+import { type Clock, type Hint, type MessageStore } from "@posthaste/ports";
+import {
+  aMessage,
+  anAnswer,
+  anAttempt,
+  type MessageOverrides,
+  type RecordingLog,
+  recordingLog,
+  seededRandom,
+  type VirtualClock,
+  virtualClock,
+} from "@posthaste/testing";
+import { type SchedulerPorts } from "./scheduler.ts";
+
+export type Ports = SchedulerPorts & {
+  readonly clock: VirtualClock;
+  readonly log: RecordingLog;
+  readonly newId: () => MessageId;
+};
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+export function open(): Ports {
+  const clock = virtualClock();
+  const log = recordingLog();
+  const embedded = openEmbedded({
+    dataDir: ":memory:",
+    clock,
+    random: seededRandom(1),
+    log,
+    // Commits come in the turn that asked for them, so time stands still until all that a step caused has happened.
+    schedule: queueMicrotask,
+  });
+  closers.push(embedded.close);
+  const { bus, deadLetters, groups, ids, messages, tokens } = embedded;
+  const sha256: Sha256Hex = (value) => createHash("sha256").update(value).digest("hex");
+  const newId = (): MessageId => ids.next();
+  return { bus, clock, deadLetters, groups, log, messages, newId, sha256, tokens };
+}
+
+export async function insert(ports: Ports, overrides: MessageOverrides = {}): Promise<Message> {
+  const message = aMessage({ id: ports.newId(), now: ports.clock.now(), ...overrides });
+  await ports.messages.insert([{ record: accept(message, ports.clock.now()) }]);
+  return message;
+}
+
+export async function claim(ports: Ports, { id }: Message): Promise<InState<"claimed">> {
+  const [record] = await ports.messages.claim([id], owner("test"));
+  if (!record) throw new Error(`${id} could not be claimed`);
+  return record;
+}
+
+/** Delivered now, as a deliverer would write it, with nothing told to anybody. */
+export async function deliver(ports: Ports, message: Message): Promise<void> {
+  const record = await claim(ports, message);
+  const attempt = anAttempt(anAnswer(200), { endedAt: ports.clock.now() });
+  await ports.messages.settle([
+    settleAttempt(record, attempt, { chance: 0, retryDelayMs: undefined }),
+  ]);
+}
+
+export async function stateOf(
+  { messages }: Ports,
+  { id, tenant }: Pick<Message, "id" | "tenant">,
+): Promise<StateKind | undefined> {
+  const [record] = await messages.get(tenant, [id]);
+  return record?.state.kind;
+}
+
+/** Hints as a deliverer hears them, with the time at which it does. */
+export async function hintsOf({ bus, clock }: Ports) {
+  const heard: { readonly id: MessageId; readonly at: number }[] = [];
+  await bus.subscribe("message.due", "test", async (hints: readonly Hint[]) => {
+    heard.push(...hints.map(({ id }) => ({ id, at: clock.now() })));
+  });
+  return heard;
+}
+
+/** The clock, and what is armed on it just now: for how long. */
+export function watchedClock(clock: VirtualClock): {
+  clock: VirtualClock;
+  armed: readonly number[];
+} {
+  const armed: number[] = [];
+  const after: Clock["after"] = (ms, task) => {
+    const at = clock.now() + ms;
+    const drop = (): void => {
+      const place = armed.indexOf(at);
+      if (place >= 0) armed.splice(place, 1);
+    };
+    armed.push(at);
+    const cancel = clock.after(ms, () => {
+      drop();
+      task();
+    });
+    return () => {
+      drop();
+      cancel();
+    };
+  };
+  const watched: VirtualClock = {
+    now: () => clock.now(),
+    after,
+    advance: (ms) => clock.advance(ms),
+    runUntilIdle: (msMax) => clock.runUntilIdle(msMax),
+    get armed() {
+      return clock.armed;
+    },
+  };
+  return { clock: watched, armed };
+}
+
+export const withMessages = (ports: Ports, messages: Partial<MessageStore>): Ports => ({
+  ...ports,
+  messages: { ...ports.messages, ...messages },
+});
+
+/** Whatever can happen without time moving has happened. */
+export const rest = ({ clock }: { readonly clock: VirtualClock }): Promise<void> => clock.advance(0);

@@ -1,0 +1,370 @@
+import { describe, expect, it } from "@jest/globals";
+import {
+  accept,
+  callbackId,
+  childId,
+  flowLaneId,
+  limits,
+  parentMessage,
+  shardCount,
+  shardOf,
+} from "@posthaste/domain";
+import { type MessageStore, StoreError } from "@posthaste/ports";
+import { aCallbackPlan, aCommand, aPolicy, aTenant, someEndpoints } from "@posthaste/testing";
+import {
+  claim,
+  deliver,
+  hintsOf,
+  insert,
+  open,
+  type Ports,
+  rest,
+  stateOf,
+  watchedClock,
+  withMessages,
+} from "./opened.fixture.ts";
+import { Scheduler } from "./scheduler.ts";
+
+const allShards = Array.from({ length: shardCount }, (_, shard) => shard);
+const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
+const lane = flowLaneId(aTenant, flow.key);
+const away = new StoreError("unavailable", "the store is away");
+
+async function start(ports: Ports, shards = allShards): Promise<Scheduler> {
+  const scheduler = new Scheduler(ports, shards);
+  await scheduler.start();
+  await rest(ports);
+  return scheduler;
+}
+
+const wake = (ports: Ports, at: number): Promise<void> =>
+  ports.bus.publish("scheduler.wake", [{ shard: 0, at }]);
+
+/** Counts rounds. */
+function counting(ports: Ports): { ports: Ports; rounds: number[] } {
+  const rounds: number[] = [];
+  const ring: MessageStore["ring"] = async (...args) => {
+    rounds.push(ports.clock.now());
+    return ports.messages.ring(...args);
+  };
+  return { ports: withMessages(ports, { ring }), rounds };
+}
+
+describe("the scheduler's timer", () => {
+  it("is one, to the earliest alarm of its shards, beside the one of the sweep", async () => {
+    const opened = open();
+    const { clock, armed } = watchedClock(opened.clock);
+    const ports = { ...opened, clock };
+    const now = clock.now();
+    for (const delayMs of [20_000, 7_000, 12_000]) await insert(ports, { delayMs });
+
+    const scheduler = await start(ports);
+
+    expect(armed.toSorted()).toEqual([now + 7_000, now + limits.sweepEveryMs]);
+    await scheduler.stop();
+  });
+
+  it("rings each message at its own time, to the millisecond, with no round in between", async () => {
+    const { ports, rounds } = counting(open());
+    const now = ports.clock.now();
+    const heard = await hintsOf(ports);
+    const messages = [];
+    for (const delayMs of [2_001, 1_000]) messages.push(await insert(ports, { delayMs }));
+
+    const scheduler = await start(ports);
+    await ports.clock.advance(5_000);
+
+    expect(heard).toEqual([
+      { id: messages[1]?.id, at: now + 1_000 },
+      { id: messages[0]?.id, at: now + 2_001 },
+    ]);
+    expect(rounds).toEqual([now, now + 1_000, now + 2_001]);
+    await scheduler.stop();
+  });
+
+  it("is set earlier by a wake for an earlier time, and left alone by one for a later", async () => {
+    const opened = open();
+    const { clock, armed } = watchedClock(opened.clock);
+    const ports = { ...opened, clock };
+    const now = clock.now();
+    await insert(ports, { delayMs: 10_000 });
+    const scheduler = await start(ports);
+
+    await wake(ports, now + 20_000);
+    await rest(ports);
+    expect(armed).toContain(now + 10_000);
+    expect(armed).toHaveLength(2);
+    await wake(ports, now + 3_000);
+    await rest(ports);
+
+    expect(armed).toContain(now + 3_000);
+    expect(armed).toHaveLength(2);
+    await scheduler.stop();
+  });
+
+  it("looks at an idle store every 30 s, though a wake told of an alarm a year ahead", async () => {
+    const { ports, rounds } = counting(open());
+    const now = ports.clock.now();
+    const scheduler = await start(ports);
+    await wake(ports, now + 365 * 86_400_000);
+
+    await ports.clock.advance(60_000);
+
+    expect(rounds).toEqual([now, now + 30_000, now + 60_000]);
+    await scheduler.stop();
+  });
+
+  it("finds in 30 s at the latest what it was never told of", async () => {
+    const ports = open();
+    const heard = await hintsOf(ports);
+    const scheduler = await start(ports);
+    const message = await insert(ports, { delayMs: 1_000 });
+
+    await ports.clock.advance(30_000);
+
+    expect(heard.map(({ id }) => id)).toEqual([message.id]);
+    await scheduler.stop();
+  });
+});
+
+describe("a round of the scheduler", () => {
+  it("that fails is tried again soon", async () => {
+    const opened = open();
+    let refusals = 2;
+    const ring: MessageStore["ring"] = async (...args) => {
+      if (refusals-- > 0) throw away;
+      return opened.messages.ring(...args);
+    };
+    const ports = withMessages(opened, { ring });
+    const heard = await hintsOf(ports);
+    const message = await insert(ports, { delayMs: 1 });
+    await ports.clock.advance(1);
+
+    const scheduler = await start(ports);
+    await ports.clock.advance(1_000);
+
+    expect(heard.map(({ id }) => id)).toEqual([message.id]);
+    expect(ports.log.events().filter((event) => event === "ring.failed")).toHaveLength(2);
+    await scheduler.stop();
+  });
+
+  it("that was full is followed by the next at once", async () => {
+    const { ports, rounds } = counting(open());
+    const heard = await hintsOf(ports);
+    const count = 2 * limits.ringBatchMax + 1;
+    for (let i = 0; i < count; i++) await insert(ports, { delayMs: 1 });
+    await ports.clock.advance(1);
+    const now = ports.clock.now();
+
+    const scheduler = await start(ports);
+
+    expect(heard).toHaveLength(count);
+    expect(rounds).toEqual([now, now, now]);
+    await scheduler.stop();
+  });
+
+  it("touches no shard of another scheduler", async () => {
+    const ports = open();
+    const heard = await hintsOf(ports);
+    const message = await insert(ports, { delayMs: 1 });
+    await ports.clock.advance(1);
+    const others = allShards.filter((shard) => shard !== message.shard);
+
+    const scheduler = await start(ports, others);
+    await ports.clock.advance(60_000);
+
+    expect(heard).toEqual([]);
+    await scheduler.stop();
+  });
+
+  it("hints a message again whose claim has run out", async () => {
+    const ports = open();
+    const message = await insert(ports);
+    await claim(ports, message);
+    const heard = await hintsOf(ports);
+    const scheduler = await start(ports);
+
+    await ports.clock.advance(limits.leaseMs);
+
+    expect(heard.map(({ id }) => id)).toEqual([message.id]);
+    await scheduler.stop();
+  });
+
+  it("works the outbox that nobody has worked in 30 s: what the callback-dispatcher missed, the alarm brings back", async () => {
+    const ports = open();
+    const message = await insert(ports, { policy: aPolicy({ callback: aCallbackPlan() }) });
+    await deliver(ports, message);
+    const callback = { id: callbackId(message.id, 0), tenant: aTenant };
+    const scheduler = await start(ports);
+
+    await ports.clock.advance(limits.ringAheadMs - 1);
+    expect(await stateOf(ports, callback)).toBeUndefined();
+    await ports.clock.advance(1);
+
+    expect(await stateOf(ports, callback)).toBe("due");
+    await scheduler.stop();
+  });
+
+  it("makes the messages of a group publish", async () => {
+    const ports = open();
+    await ports.groups.replace(aTenant, "g", undefined, someEndpoints(3));
+    const group = await ports.groups.get(aTenant, "g");
+    const fanOut = { group: "g", chunks: group?.chunks ?? [], endpointCount: 3, skipped: [] };
+    const now = ports.clock.now();
+    const parent = parentMessage(aCommand(), fanOut, ports.newId(), now);
+    const heard = await hintsOf(ports);
+    const scheduler = await start(ports);
+
+    await ports.messages.insert([{ record: accept(parent, now) }]);
+    await wake(ports, now);
+    await ports.clock.advance(1);
+
+    expect(heard.map(({ id }) => id)).toEqual([0, 1, 2].map((index) => childId(parent.id, index)));
+    expect(await stateOf(ports, parent)).toBe("expanded");
+    await scheduler.stop();
+  });
+});
+
+describe("lanes", () => {
+  const wakeLane = (ports: Ports): Promise<void> =>
+    ports.bus.publish("scheduler.wake", [{ shard: shardOf(lane), at: ports.clock.now(), lane }]);
+
+  it("are granted when they are woken, without a round", async () => {
+    const { ports, rounds } = counting(open());
+    const scheduler = await start(ports);
+    const message = await insert(ports, { flow });
+
+    await wakeLane(ports);
+    await rest(ports);
+
+    expect(await stateOf(ports, message)).toBe("due");
+    expect(rounds).toHaveLength(1);
+    await scheduler.stop();
+  });
+
+  it("are granted to the millisecond when their rate's window opens", async () => {
+    const ports = open();
+    const rated = { key: flow.key, limits: { rate: 1, periodMs: 5_000 } };
+    const heard = await hintsOf(ports);
+    const scheduler = await start(ports);
+    const now = ports.clock.now();
+    const messages = [await insert(ports, { flow: rated }), await insert(ports, { flow: rated })];
+    await wakeLane(ports);
+
+    await ports.clock.advance(10_000);
+
+    expect(heard).toEqual([
+      { id: messages[0]?.id, at: now },
+      { id: messages[1]?.id, at: now + 5_000 },
+    ]);
+    await scheduler.stop();
+  });
+
+  it("are granted in 30 s at the latest when nobody woke them", async () => {
+    const ports = open();
+    const scheduler = await start(ports);
+    const message = await insert(ports, { flow });
+
+    await ports.clock.advance(30_000);
+
+    expect(await stateOf(ports, message)).toBe("due");
+    await scheduler.stop();
+  });
+});
+
+describe("the sweep", () => {
+  it("removes what has ended 30 s to 60 s ago, and nothing that lives or has an outbox", async () => {
+    const ports = open();
+    const withCallback = await insert(ports, { policy: aPolicy({ callback: aCallbackPlan() }) });
+    const held = await insert(ports, { delayMs: 86_400_000 });
+    const delivered = await insert(ports);
+    await deliver(ports, delivered);
+    await deliver(ports, withCallback);
+    // Nobody works outboxes here: the ring is another scheduler's.
+    const ring: MessageStore["ring"] = async () => ({
+      hints: [],
+      lanes: [],
+      expanding: [],
+      followUps: [],
+    });
+    const nextAlarm: MessageStore["nextAlarm"] = async () => undefined;
+    const scheduler = await start(withMessages(ports, { nextAlarm, ring }));
+
+    await ports.clock.advance(limits.finishedKeepMs);
+    expect(await stateOf(ports, delivered)).toBe("delivered");
+    await ports.clock.advance(30_000);
+
+    expect(await stateOf(ports, delivered)).toBeUndefined();
+    expect(await stateOf(ports, withCallback)).toBe("delivered");
+    expect(await stateOf(ports, held)).toBe("held");
+    await scheduler.stop();
+  });
+
+  it("goes on after it has failed", async () => {
+    const opened = open();
+    let refusals = 1;
+    const removeFinished: MessageStore["removeFinished"] = async (...args) => {
+      if (refusals-- > 0) throw away;
+      return opened.messages.removeFinished(...args);
+    };
+    const ports = withMessages(opened, { removeFinished });
+    const message = await insert(ports);
+    await deliver(ports, message);
+    const scheduler = await start(ports);
+
+    await ports.clock.advance(60_000);
+
+    expect(await stateOf(ports, message)).toBeUndefined();
+    expect(ports.log.events()).toContain("background.failed");
+    await scheduler.stop();
+  });
+});
+
+describe("stopping the scheduler", () => {
+  it("leaves nothing armed and hears nothing more", async () => {
+    const ports = open();
+    await insert(ports, { delayMs: 1_000 });
+    const scheduler = await start(ports);
+
+    await scheduler.stop();
+    await wake(ports, ports.clock.now());
+    await rest(ports);
+
+    expect(ports.clock.armed).toBe(0);
+  });
+
+  it("waits for the round, the grant and the sweep that are under way, and arms nothing after them", async () => {
+    const opened = open();
+    let answers = 0;
+    const slowly =
+      <A extends unknown[], T>(call: (...args: A) => Promise<T>) =>
+      async (...args: A): Promise<T> => {
+        const answer = await call(...args);
+        await new Promise<void>((resolve) => opened.clock.after(500, resolve));
+        answers += 1;
+        return answer;
+      };
+    const { lanes, removeFinished, ring } = opened.messages;
+    const ports = withMessages(opened, {
+      lanes: slowly(lanes),
+      removeFinished: slowly(removeFinished),
+      ring: slowly(ring),
+    });
+    await insert(ports, { flow });
+    await insert(ports, { delayMs: limits.sweepEveryMs });
+    const scheduler = await start(ports);
+    await ports.clock.advance(limits.sweepEveryMs);
+    const before = answers;
+    await ports.bus.publish("scheduler.wake", [{ shard: 0, at: ports.clock.now(), lane }]);
+    let stopped = false;
+
+    const stopping = scheduler.stop().then(() => (stopped = true));
+    await rest(ports);
+    expect(stopped).toBe(false);
+    await ports.clock.advance(60_000);
+    await stopping;
+
+    expect(answers).toBeGreaterThanOrEqual(before + 3);
+    expect(ports.clock.armed).toBe(0);
+  });
+});

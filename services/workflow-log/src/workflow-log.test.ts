@@ -1,0 +1,235 @@
+import { createHash } from "node:crypto";
+import { afterEach, describe, expect, it } from "@jest/globals";
+import {
+  accept,
+  type AttemptFact,
+  defaultPlan,
+  type Message,
+  owner,
+  redactedConfiguration,
+  settleAttempt,
+  type Sha256Hex,
+} from "@posthaste/domain";
+import { openEmbedded } from "@posthaste/embedded";
+import { type MessageLog, StoreError } from "@posthaste/ports";
+import {
+  aMessage,
+  anAnswer,
+  anAttempt,
+  aPolicy,
+  aTenant,
+  type MessageOverrides,
+  type RecordingLog,
+  recordingLog,
+  seededRandom,
+  type VirtualClock,
+  virtualClock,
+} from "@posthaste/testing";
+import { WorkflowLog, type WorkflowLogPorts } from "./workflow-log.ts";
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+type Ports = WorkflowLogPorts & {
+  readonly clock: VirtualClock;
+  readonly log: RecordingLog;
+  readonly embedded: ReturnType<typeof openEmbedded>;
+};
+
+function open(): Ports {
+  const clock = virtualClock();
+  const log = recordingLog();
+  const embedded = openEmbedded({
+    dataDir: ":memory:",
+    clock,
+    random: seededRandom(1),
+    log,
+    schedule: queueMicrotask,
+  });
+  closers.push(embedded.close);
+  const { bus, deadLetters, log: messageLog } = embedded;
+  return { bus, clock, deadLetters, embedded, log, messageLog };
+}
+
+const sha256: Sha256Hex = (value) => createHash("sha256").update(value).digest("hex");
+
+/** As another store has accepted it: this one has never seen it. */
+const aMessageElsewhere = ({ clock, embedded }: Ports, overrides: MessageOverrides = {}): Message =>
+  aMessage({ id: embedded.ids.next(), now: clock.now(), ...overrides });
+
+const deliveredFact = (message: Message, at: number): AttemptFact => ({
+  kind: "fact",
+  id: message.id,
+  attempt: 0,
+  startedAt: at,
+  endedAt: at,
+  ended: "delivered",
+});
+
+const accepted = ({ bus }: Ports, message: Message): Promise<void> =>
+  bus.publish("message.accepted", [{ message: redactedConfiguration(message, sha256) }]);
+
+const settled = ({ bus, clock }: Ports, message: Message): Promise<void> =>
+  bus.publish("message.settled", [
+    {
+      id: message.id,
+      message: redactedConfiguration(message, sha256),
+      fact: deliveredFact(message, clock.now()),
+    },
+  ]);
+
+async function logged({ messageLog }: Pick<Ports, "messageLog">): Promise<readonly string[]> {
+  const { items } = await messageLog.list(aTenant, {}, { limit: 100, order: "earliestFirst" });
+  return items.map(({ event }) => event.state);
+}
+
+/** A message that this store has seen fail for good. */
+async function fail({ clock, embedded }: Ports): Promise<void> {
+  const { ids, messages } = embedded;
+  const policy = aPolicy({ retriesMax: 0 });
+  const message = aMessage({ id: ids.next(), now: clock.now(), policy });
+  await messages.insert([{ record: accept(message, clock.now()) }]);
+  const [record] = await messages.claim([message.id], owner("test"));
+  if (!record) throw new Error("the message could not be claimed");
+  const attempt = anAttempt(anAnswer(500), { endedAt: clock.now(), tookMs: 0 });
+  await messages.settle([settleAttempt(record, attempt, { chance: 0, retryDelayMs: undefined })]);
+}
+
+async function start(ports: Ports, storeWritesLog = false): Promise<WorkflowLog> {
+  const workflowLog = new WorkflowLog(ports, { storeWritesLog });
+  await workflowLog.start();
+  return workflowLog;
+}
+
+const minuteMs = 60_000;
+
+describe("the workflow-log", () => {
+  it("writes what it hears where the store does not", async () => {
+    const ports = open();
+    const workflowLog = await start(ports);
+    const message = aMessageElsewhere(ports);
+
+    await accepted(ports, message);
+    await settled(ports, message);
+
+    expect(await logged(ports)).toEqual(["CREATED", "ACTIVE", "DELIVERED"]);
+    await workflowLog.stop();
+  });
+
+  it("writes the whole history from the settled fact alone, and once however often it hears of it", async () => {
+    const ports = open();
+    const workflowLog = await start(ports);
+    const message = aMessageElsewhere(ports);
+
+    await settled(ports, message);
+    await settled(ports, message);
+    await accepted(ports, message);
+
+    expect(await logged(ports)).toEqual(["CREATED", "ACTIVE", "DELIVERED"]);
+    await workflowLog.stop();
+  });
+
+  it("has a fact count as heard only when it is written", async () => {
+    const opened = open();
+    let refusals = 1;
+    const append: MessageLog["append"] = async (entries) => {
+      if (refusals-- > 0) throw new StoreError("unavailable", "the log is away");
+      return opened.messageLog.append(entries);
+    };
+    const ports = { ...opened, messageLog: { ...opened.messageLog, append } };
+    const workflowLog = await start(ports);
+    const message = aMessageElsewhere(ports);
+    let isHeard = false;
+
+    const publishing = settled(ports, message).then(() => (isHeard = true));
+    await ports.clock.advance(0);
+    expect(isHeard).toBe(false);
+    await ports.clock.advance(1_000);
+    await publishing;
+
+    expect(await logged(ports)).toEqual(["CREATED", "ACTIVE", "DELIVERED"]);
+    await workflowLog.stop();
+  });
+
+  it("leaves the writing to a store that writes the log itself", async () => {
+    const ports = open();
+    const workflowLog = await start(ports, true);
+
+    await settled(ports, aMessageElsewhere(ports));
+
+    expect(await logged(ports)).toEqual([]);
+    await workflowLog.stop();
+  });
+
+  it("removes events and dead letters a minute after their retention at the latest, and no younger ones", async () => {
+    const ports = open();
+    await fail(ports);
+    await ports.clock.advance(minuteMs);
+    await fail(ports);
+    const page = { limit: 100, order: "earliestFirst" } as const;
+    const counts = async () => ({
+      events: (await logged(ports)).length,
+      letters: (await ports.deadLetters.list(aTenant, {}, page)).items.length,
+    });
+
+    await ports.clock.advance(defaultPlan.logMs - 2 * minuteMs);
+    const workflowLog = await start(ports, true);
+    await ports.clock.advance(minuteMs);
+    expect(await counts()).toEqual({ events: 8, letters: 2 });
+    await ports.clock.advance(minuteMs);
+    expect(await counts()).toEqual({ events: 4, letters: 1 });
+    await ports.clock.advance(minuteMs);
+
+    expect(await counts()).toEqual({ events: 0, letters: 0 });
+    await workflowLog.stop();
+  });
+
+  it("sweeps again after a sweep has failed, and begins no second while one is under way", async () => {
+    const opened = open();
+    let sweeps = 0;
+    const sweep: MessageLog["sweep"] = async () => {
+      sweeps += 1;
+      if (sweeps === 1) throw new StoreError("unavailable", "the log is away");
+      await new Promise<void>((resolve) => opened.clock.after(10 * minuteMs, resolve));
+      return 0;
+    };
+    const ports = { ...opened, messageLog: { ...opened.messageLog, sweep } };
+    const workflowLog = await start(ports, true);
+
+    await ports.clock.advance(minuteMs);
+    expect(ports.log.events()).toContain("retention.failed");
+    await ports.clock.advance(9 * minuteMs);
+
+    expect(sweeps).toBe(2);
+    const stopping = workflowLog.stop();
+    await ports.clock.advance(10 * minuteMs);
+    await stopping;
+    expect(ports.clock.armed).toBe(0);
+  });
+
+  it("goes on without a pause while a sweep is full", async () => {
+    const opened = open();
+    const found = [5_000, 5_000, 17];
+    const sweep: MessageLog["sweep"] = async () => found.shift() ?? 0;
+    const ports = { ...opened, messageLog: { ...opened.messageLog, sweep } };
+    const workflowLog = await start(ports, true);
+
+    await ports.clock.advance(minuteMs);
+
+    expect(found).toEqual([]);
+    await workflowLog.stop();
+  });
+
+  it("hears nothing and has nothing armed once it has stopped", async () => {
+    const ports = open();
+    const workflowLog = await start(ports);
+
+    await workflowLog.stop();
+    await settled(ports, aMessageElsewhere(ports));
+
+    expect(await logged(ports)).toEqual([]);
+    expect(ports.clock.armed).toBe(0);
+  });
+});

@@ -110,6 +110,20 @@ describe("after a process was killed", () => {
     ]);
   });
 
+  it("what only waited to be heard of rings at once: due records and outboxes, but not what is held", async () => {
+    const before = openIn(newDirectory());
+    const { clock, ids, messages } = before;
+    const due = aMessage({ id: ids.next() });
+    const held = aMessage({ id: ids.next(), notBefore: clock.now() + 3_600_000 });
+    await messages.insert([due, held].map((message) => ({ record: accept(message, clock.now()) })));
+    await clock.advance(1_000);
+
+    const after = openIn(copyOf(before), { clock });
+    const { hints } = await after.messages.ring(allShards, 10);
+
+    expect(hints.map(({ id }) => id)).toEqual([due.id]);
+  });
+
   it("a dedup window that its insert has closed is closed", async () => {
     const first = openIn(newDirectory());
     const message = aMessage();

@@ -1,6 +1,7 @@
 /**
  * What an earlier process left, at open: with the directory lock held nobody else can have a claim, so every claimed
- * record may be claimed again at once (decisions.md 8), and has lost a lease. Runs in SQL, in one transaction: nothing
+ * record may be claimed again at once (decisions.md 8), and has lost a lease. The hints of that process are lost, too: what
+ * only waited to be heard of rings now instead of at its alarm. Runs in SQL, in one transaction: nothing
  * of the records passes through memory.
  */
 import { type DatabaseSync } from "node:sqlite";
@@ -74,6 +75,10 @@ function releaseClaims(db: DatabaseSync, now: number): number {
       WHERE state = ${stateCodes.claimed}`,
       )
       .run(now, now + limits.ringAheadMs);
+    db.prepare(
+      `UPDATE messages SET wake_at = ? WHERE wake_at > ? AND (state = ${stateCodes.due} OR outbox > 0)`,
+    ).run(now, now);
+    db.prepare("UPDATE lanes SET wake_at = ? WHERE wake_at > ?").run(now, now);
     db.exec("COMMIT");
     return Number(changes);
   } catch (error) {

@@ -114,10 +114,13 @@ describe("cancelling", () => {
     const [first, , third] = messages.map(({ id }) => id);
     await cancelMessages(ports, aTenant, [messages[1]?.id ?? messageId("")]);
 
-    expect(await cancelMessages(ports, aTenant, messages.map(({ id }) => id))).toEqual([
-      first,
-      third,
-    ]);
+    expect(
+      await cancelMessages(
+        ports,
+        aTenant,
+        messages.map(({ id }) => id),
+      ),
+    ).toEqual([first, third]);
   });
 });
 

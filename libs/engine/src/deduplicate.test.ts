@@ -7,8 +7,7 @@ import { listen, open, type Ports, read, rest } from "./opened.fixture.ts";
 import { publish } from "./publish.ts";
 import { addToGroup } from "./url-groups.ts";
 
-const once = (id = "a"): PublishCommand =>
-  aCommand({ deduplication: { kind: "explicit", id } });
+const once = (id = "a"): PublishCommand => aCommand({ deduplication: { kind: "explicit", id } });
 const toGroup = (id = "a"): PublishCommand => ({
   ...once(id),
   destination: { kind: "group", name: "g" },

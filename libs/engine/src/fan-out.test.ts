@@ -42,7 +42,10 @@ function parentIdOf([first]: readonly Published[]): MessageId {
   return named.parent;
 }
 
-const parentOfAll = (ports: Ports, published: readonly Published[]): Promise<InState<"expanding">> =>
+const parentOfAll = (
+  ports: Ports,
+  published: readonly Published[],
+): Promise<InState<"expanding">> =>
   readIn(ports, { id: parentIdOf(published), tenant: aTenant }, "expanding");
 
 /** As a scheduler would, from wherever the store says that it stands. */

@@ -127,18 +127,21 @@ describe("follow-ups", () => {
     expect(await read(ports, outbox.message)).toMatchObject({ outbox: [], wakeAt: undefined });
   });
 
-  it.each(steps)("clear nothing when the %s cannot be written, and the alarm stays", async (away) => {
-    const ports = open();
-    const { outbox } = await aFailure(ports);
-    const { ports: watching, done } = watched(ports, away);
+  it.each(steps)(
+    "clear nothing when the %s cannot be written, and the alarm stays",
+    async (away) => {
+      const ports = open();
+      const { outbox } = await aFailure(ports);
+      const { ports: watching, done } = watched(ports, away);
 
-    await expect(followUp(watching, [outbox])).rejects.toMatchObject({ code: "unavailable" });
+      await expect(followUp(watching, [outbox])).rejects.toMatchObject({ code: "unavailable" });
 
-    expect(done.filter((step) => step.startsWith("clear"))).toEqual([]);
-    const record = await read(ports, outbox.message);
-    expect(record?.outbox).toHaveLength(2);
-    expect(record?.wakeAt).toBe(ports.clock.now() + limits.ringAheadMs);
-  });
+      expect(done.filter((step) => step.startsWith("clear"))).toEqual([]);
+      const record = await read(ports, outbox.message);
+      expect(record?.outbox).toHaveLength(2);
+      expect(record?.wakeAt).toBe(ports.clock.now() + limits.ringAheadMs);
+    },
+  );
 
   it("are made by whoever comes next, when a first try got no further than the dead letter", async () => {
     const ports = open();

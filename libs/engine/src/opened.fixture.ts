@@ -57,7 +57,11 @@ afterEach(async () => {
 
 export function open(clock = virtualClock()): Ports {
   const log = recordingLog();
-  const { close, log: messageLog, ...ports } = openEmbedded({
+  const {
+    close,
+    log: messageLog,
+    ...ports
+  } = openEmbedded({
     dataDir: ":memory:",
     clock,
     random: seededRandom(1),
@@ -161,4 +165,5 @@ export function gate(): { readonly opened: Promise<void>; readonly open: () => v
 }
 
 /** Whatever can happen without time moving has happened. */
-export const rest = ({ clock }: { readonly clock: VirtualClock }): Promise<void> => clock.advance(0);
+export const rest = ({ clock }: { readonly clock: VirtualClock }): Promise<void> =>
+  clock.advance(0);

@@ -104,9 +104,9 @@ describe("changing a URL group", () => {
   it("finds nothing to remove from in a group that is not there", async () => {
     const { groups } = open();
 
-    expect(await removeFromGroup(groups, aTenant, name, [{ url: "https://a.example" }])).toMatchObject(
-      { fault: "not_found" },
-    );
+    expect(
+      await removeFromGroup(groups, aTenant, name, [{ url: "https://a.example" }]),
+    ).toMatchObject({ fault: "not_found" });
   });
 
   it("asks to come again when others are faster twenty times in a row", async () => {

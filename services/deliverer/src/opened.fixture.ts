@@ -157,7 +157,8 @@ export async function publish(
 }
 
 /** Whatever can happen without time moving has happened. */
-export const rest = ({ clock }: { readonly clock: VirtualClock }): Promise<void> => clock.advance(0);
+export const rest = ({ clock }: { readonly clock: VirtualClock }): Promise<void> =>
+  clock.advance(0);
 
 export async function read(
   { messages }: Pick<Ports, "messages">,

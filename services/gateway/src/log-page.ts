@@ -16,12 +16,14 @@ export function logPage(
     : log.list(tenant, query.filter, page);
 }
 
-/** Events looked at for one page, and shown of one page's messages. */
+/** Events looked at for one page, and shown of one page's messages; of a message that has more, the first in the list's order. */
 const eventsMax = 1_000;
+/** Messages looked at for one page: most events of a busy log's page are of messages that earlier pages have shown. */
+const messagesMax = 100;
 
 /**
- * `page.limit` messages, each on the page that its first event in the list's order falls on. The page ends before the
- * first event of one message more, which is found first and then asked up to.
+ * At most `page.limit` messages, each on the page that its first event in the list's order falls on, and no more than
+ * have room for their events. A page may be short, or empty, and yet not the last.
  */
 async function pageOfMessages(
   log: MessageLog,
@@ -30,27 +32,42 @@ async function pageOfMessages(
   page: PageRequest,
 ): Promise<Page<LogEntry>> {
   const seen = await log.list(tenant, filter, { ...page, limit: eventsMax });
-  const ids = new Set<MessageId>();
-  const end = seen.items.findIndex(({ message }) => ids.add(message.id).size > page.limit);
-  const cut = end < 0 ? seen : await log.list(tenant, filter, { ...page, limit: end });
-  const shown = new Set(cut.items.map(({ message }) => message.id));
-  if (shown.size === 0) return { items: [] };
-  const whole = await log.list(
-    tenant,
-    { ...filter, messageIds: [...shown] },
-    { limit: eventsMax, order: page.order },
-  );
-  const first = new Map<MessageId, LogEntry>();
-  for (const entry of whole.items)
-    if (!first.has(entry.message.id)) first.set(entry.message.id, entry);
-  const begins = (entry: LogEntry): boolean =>
-    cut.items.some(
-      ({ event, message }) => message.id === entry.message.id && sameEvent(event, entry.event),
+  const looked = new Set<MessageId>();
+  const shown: LogEntry[][] = [];
+  let end = seen.items.length;
+  for (const [i, entry] of seen.items.entries()) {
+    const { id } = entry.message;
+    if (looked.has(id)) continue;
+    looked.add(id);
+    const { items } = await log.list(
+      tenant,
+      { ...filter, messageIds: [id] },
+      { limit: eventsMax, order: page.order },
     );
-  const here = new Set([...first.values()].filter(begins).map(({ message }) => message.id));
-  const items = whole.items.filter(({ message }) => here.has(message.id));
-  return cut.next === undefined ? { items } : { items, next: cut.next };
+    // Nothing comes before the first page but what has happened since it was read.
+    const isFirst = page.after === undefined || isSame(items[0], entry);
+    const events = shown.reduce((count, of) => count + of.length, isFirst ? items.length : 0);
+    const isFull = isFirst && (shown.length === page.limit || events > eventsMax);
+    if (i > 0 && (isFull || looked.size > messagesMax)) {
+      end = i;
+      break;
+    }
+    if (isFirst) shown.push([...items]);
+  }
+  if (end === seen.items.length) return withNext(shown.flat(), seen.next);
+  // What has come in front meanwhile has moved the end of a first page: what is behind that is for the next page.
+  const cut = await log.list(tenant, filter, { ...page, limit: end });
+  const within = new Set(cut.items.map(({ message }) => message.id));
+  return withNext(
+    shown.flat().filter(({ message }) => within.has(message.id)),
+    cut.next,
+  );
 }
 
-const sameEvent = (a: LogEntry["event"], b: LogEntry["event"]): boolean =>
-  a.at === b.at && a.attempt === b.attempt && a.state === b.state;
+const isSame = (a: LogEntry | undefined, b: LogEntry): boolean =>
+  a?.event.at === b.event.at &&
+  a.event.attempt === b.event.attempt &&
+  a.event.state === b.event.state;
+
+const withNext = (items: readonly LogEntry[], next: string | undefined): Page<LogEntry> =>
+  next === undefined ? { items } : { items, next };

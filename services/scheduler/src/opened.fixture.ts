@@ -133,4 +133,5 @@ export const withMessages = (ports: Ports, messages: Partial<MessageStore>): Por
 });
 
 /** Whatever can happen without time moving has happened. */
-export const rest = ({ clock }: { readonly clock: VirtualClock }): Promise<void> => clock.advance(0);
+export const rest = ({ clock }: { readonly clock: VirtualClock }): Promise<void> =>
+  clock.advance(0);

@@ -1,0 +1,108 @@
+import { afterEach, describe, expect, it } from "@jest/globals";
+import { accept, defaultPlan, type TenantId } from "@posthaste/domain";
+import { openEmbedded } from "@posthaste/embedded";
+import { type MessageStore, StoreError, type Tenant } from "@posthaste/ports";
+import {
+  aMessage,
+  anotherTenant,
+  aTenant,
+  recordingLog,
+  seededRandom,
+  virtualClock,
+} from "@posthaste/testing";
+import { BacklogQuota } from "./backlog.ts";
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+function open() {
+  const clock = virtualClock();
+  const { close, ids, messages } = openEmbedded({
+    dataDir: ":memory:",
+    clock,
+    random: seededRandom(1),
+    log: recordingLog(),
+    schedule: queueMicrotask,
+  });
+  closers.push(close);
+  const insert = async (count: number) => {
+    const made = Array.from({ length: count }, () => aMessage({ id: ids.next() }));
+    await messages.insert(made.map((message) => ({ record: accept(message, clock.now()) })));
+    return made.map(({ id }) => id);
+  };
+  return { clock, insert, messages };
+}
+
+const atMost = (backlogMax: number, id: TenantId = aTenant): Tenant => ({
+  id,
+  dialect: "service",
+  plan: { ...defaultPlan, backlogMax },
+  keys: { current: "sig_1", next: "sig_2" },
+});
+
+describe("the backlog quota", () => {
+  it("refuses a tenant within a second of having too many messages not yet delivered, and only that one", async () => {
+    const { clock, insert, messages } = open();
+    const quota = new BacklogQuota({ clock, messages });
+    expect(quota.refuse(atMost(3))).toBeUndefined();
+    await insert(3);
+
+    await clock.advance(1_000);
+    quota.refuse(atMost(3));
+    await clock.advance(1);
+
+    expect(quota.refuse(atMost(3))).toMatchObject({ fault: "too_many_requests" });
+    expect(quota.refuse(atMost(4, anotherTenant))).toBeUndefined();
+  });
+
+  it("lets the tenant in again within a second of there being room", async () => {
+    const { clock, insert, messages } = open();
+    const quota = new BacklogQuota({ clock, messages });
+    const [first] = await insert(1);
+    quota.refuse(atMost(1));
+    await clock.advance(1);
+    expect(quota.refuse(atMost(1))).toBeDefined();
+
+    await messages.cancel(aTenant, first ? [first] : []);
+    await clock.advance(1_000);
+    quota.refuse(atMost(1));
+    await clock.advance(1);
+
+    expect(quota.refuse(atMost(1))).toBeUndefined();
+  });
+
+  it("looks once a second and tenant, however many publish", async () => {
+    const { clock } = open();
+    let looks = 0;
+    const backlog: MessageStore["backlog"] = async () => {
+      looks += 1;
+      return 0;
+    };
+    const quota = new BacklogQuota({ clock, messages: { ...open().messages, backlog } });
+
+    for (let i = 0; i < 1_000; i++) quota.refuse(atMost(1));
+    await clock.advance(999);
+    quota.refuse(atMost(1));
+    expect(looks).toBe(1);
+    await clock.advance(1);
+    quota.refuse(atMost(1));
+    quota.refuse(atMost(1, anotherTenant));
+
+    expect(looks).toBe(3);
+  });
+
+  it("refuses nobody because the store cannot be asked: the insert decides", async () => {
+    const { clock, insert, messages } = open();
+    await insert(1);
+    const backlog: MessageStore["backlog"] = () =>
+      Promise.reject(new StoreError("unavailable", "the store is away"));
+    const quota = new BacklogQuota({ clock, messages: { ...messages, backlog } });
+
+    quota.refuse(atMost(1));
+    await clock.advance(1);
+
+    expect(quota.refuse(atMost(1))).toBeUndefined();
+  });
+});

@@ -1,4 +1,10 @@
-export { type AddressClass, type Cidr, classify, parseAddress, parseCidr } from "./destination/address.ts";
+export {
+  type AddressClass,
+  type Cidr,
+  classify,
+  parseAddress,
+  parseCidr,
+} from "./destination/address.ts";
 export {
   type CheckedDestination,
   checkDestination,
@@ -13,7 +19,14 @@ export {
   destinationPolicy,
   type DestinationPolicySettings,
 } from "./destination/policy.ts";
-export { accept, acceptClaimed, childMessage, claimableAtInsert, messageOf, parentMessage } from "./message/accept.ts";
+export {
+  accept,
+  acceptClaimed,
+  childMessage,
+  claimableAtInsert,
+  messageOf,
+  parentMessage,
+} from "./message/accept.ts";
 export { alarmOf } from "./message/alarm.ts";
 export { callbackMessage, canonicalName, groupedHeaders } from "./message/callback.ts";
 export { cancel, type Cancellation } from "./message/cancel.ts";
@@ -29,7 +42,14 @@ export {
   type FollowUpKind,
   inWorkingOrder,
 } from "./message/follow-up.ts";
-export { createdEvent, eventsOf, type LogEvent, type LogState, logStates, rankOf } from "./message/log.ts";
+export {
+  createdEvent,
+  eventsOf,
+  type LogEvent,
+  type LogState,
+  logStates,
+  rankOf,
+} from "./message/log.ts";
 export { type HeaderPair, type Headers } from "./message/headers.ts";
 export {
   type CallbackPlan,
@@ -57,7 +77,14 @@ export {
   type Outcome,
   type UnreachableCode,
 } from "./message/outcome.ts";
-export { inheritedRedaction, redacted, redactedConfiguration, redactHeaders, redactsHeader, type Sha256Hex } from "./message/redact.ts";
+export {
+  inheritedRedaction,
+  redacted,
+  redactedConfiguration,
+  redactHeaders,
+  redactsHeader,
+  type Sha256Hex,
+} from "./message/redact.ts";
 export { backoffMs, clampRetryDelayMs, deferralMs, requestedWaitMs } from "./message/retry.ts";
 export { ring, type Rung } from "./message/ring.ts";
 export {
@@ -68,9 +95,20 @@ export {
   type SettleInputs,
   type Settlement,
 } from "./message/settle.ts";
-export { countDispatches, type FlowLimits, flowPeriodMsDefault, rateLeft, type RateWindow } from "./lane/flow-control.ts";
+export {
+  countDispatches,
+  type FlowLimits,
+  flowPeriodMsDefault,
+  rateLeft,
+  type RateWindow,
+} from "./lane/flow-control.ts";
 export { type Lane } from "./lane/lane.ts";
-export { type Deduplication, type Destination, type Postponement, type PublishCommand } from "./publish/command.ts";
+export {
+  type Deduplication,
+  type Destination,
+  type Postponement,
+  type PublishCommand,
+} from "./publish/command.ts";
 export { type DeduplicationKey, deduplicationKeys } from "./publish/deduplication.ts";
 export {
   type Endpoint,

@@ -25,7 +25,7 @@ export function openGroups(db: DatabaseSync, writer: Writer, clock: Clock, rando
   const put = db.prepare(`
     INSERT OR REPLACE INTO groups (tenant, name, created_at, updated_at, version, chunks, endpoint_count)
     VALUES (?, ?, ?, ?, ?, ?, ?)`);
-  const removeHead = db.prepare("DELETE FROM groups WHERE tenant = ? AND name = ?");
+  const removeHead = db.prepare(removeHeadSql);
   const retire = db.prepare("UPDATE chunks SET replaced_at = ? WHERE id = ?");
   const sweep = db.prepare(`
     DELETE FROM chunks WHERE key IN (
@@ -53,8 +53,8 @@ export function openGroups(db: DatabaseSync, writer: Writer, clock: Clock, rando
     }
     return chunks;
   };
-  const retireChunks = (group: Group | undefined): void => {
-    for (const chunk of group?.chunks ?? []) retire.run(clock.now(), chunk);
+  const retireChunks = ({ chunks }: Group): void => {
+    for (const chunk of chunks) retire.run(clock.now(), chunk);
   };
 
   return {
@@ -77,20 +77,22 @@ export function openGroups(db: DatabaseSync, writer: Writer, clock: Clock, rando
           chunks,
           endpoints.length,
         );
-        retireChunks(current);
+        if (current) retireChunks(current);
         return true;
       }),
     remove: (tenant, name, version) =>
       writer.write(() => {
-        const current = find(tenant, name);
-        if (version !== undefined && current?.version !== version) return;
-        retireChunks(current);
-        removeHead.run(tenant, name);
+        const head = removeHead.get(tenant, name, version ?? null);
+        if (head) retireChunks(groupFrom(head));
       }),
     sweep: (limit) =>
       writer.write(() => Number(sweep.run(clock.now() - replacedKeepMs, limit).changes)),
   };
 }
+
+/** Whatever its version when none is given. */
+const removeHeadSql =
+  "DELETE FROM groups WHERE tenant = ? AND name = ? AND version = coalesce(?, version) RETURNING *";
 
 const groupFrom = (row: Row): Group => ({
   tenant: tenantId(text(row["tenant"])),

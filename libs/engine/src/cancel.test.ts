@@ -201,4 +201,13 @@ describe("cancelling a child of a group publish while its parent makes it", () =
     await expandAll(ports);
     await readIn(ports, { id: child, tenant: aTenant }, "due");
   });
+
+  it("is not cancelled by its parent's id, which is nobody's message", async () => {
+    const { ports, child } = await openWithChild();
+    const parent = parentOf(child)?.parent ?? child;
+
+    expect(await cancelMessages(ports, aTenant, [parent])).toEqual([]);
+    await expandAll(ports);
+    await readIn(ports, { id: child, tenant: aTenant }, "due");
+  });
 });

@@ -17,10 +17,16 @@ export async function cancelMessages(
   tenant: TenantId,
   ids: readonly MessageId[],
 ): Promise<readonly MessageId[]> {
-  const answers = await ports.messages.cancel(tenant, ids);
+  const parents = await parentsAmong(ports, tenant, ids);
+  const answers = await ports.messages.cancel(
+    tenant,
+    ids.filter((id) => !parents.has(id)),
+  );
   const canceled: CanceledMessage[] = [];
-  for (const [i, id] of ids.entries()) {
-    const first = answers[i];
+  let next = 0;
+  for (const id of ids) {
+    if (parents.has(id)) continue;
+    const first = answers[next++];
     const answer = first?.kind === "canceled" ? first : await cancelChild(ports, tenant, id);
     if (answer?.kind === "canceled") canceled.push(answer);
   }
@@ -30,6 +36,16 @@ export async function cancelMessages(
     if (left.length > 0) await followUp(ports, [{ message, items: left }]);
   }
   return canceled.map(({ message }) => message.id);
+}
+
+/** The parent of a group publish is nobody's message: it can be read out of a child's id, and is unknown all the same. */
+async function parentsAmong(
+  { messages }: CancelPorts,
+  tenant: TenantId,
+  ids: readonly MessageId[],
+): Promise<ReadonlySet<MessageId>> {
+  const records = await messages.get(tenant, ids);
+  return new Set(records.flatMap((record) => (record?.message.fanOut ? [record.message.id] : [])));
 }
 
 type CanceledMessage = Extract<Canceled, { kind: "canceled" }>;

@@ -77,6 +77,17 @@ describe("deduplication", () => {
     expect(new Set(answers.map(({ messageId }) => messageId)).size).toBe(3);
   });
 
+  it("holds also with a store of records that knows nothing of deduplication", async () => {
+    const opened = open();
+    const insert: MessageStore["insert"] = (inserts) =>
+      opened.messages.insert(inserts.map(({ record }) => ({ record })));
+    const ports = { ...opened, messages: { ...opened.messages, insert } };
+
+    const first = await publishOnce(ports);
+
+    expect(await publishOnce(ports)).toEqual({ ...first, deduplicated: true });
+  });
+
   it("waits a second for a publish that is under way, and then takes over with its id", async () => {
     const { ports, inserted } = counting(open());
     const dead = await claimAndDie(ports);

@@ -4,6 +4,7 @@ import {
   defaultPlan,
   type InState,
   isFault,
+  limits,
   type MessageId,
   parentOf,
   type PublishCommand,
@@ -124,14 +125,14 @@ describe("publishing to a group", () => {
     await addToGroup(ports.groups, aTenant, name, [anEndpoint(1)], defaultPlan);
 
     const [duplicate, fresh] = await publishAll(ports, once);
+    const parent = parentIdOf(fresh ? [fresh] : []);
+    expect(await readMessage(ports, aTenant, childId(parent, 0))).toBeUndefined();
     await expandFromStore(ports);
 
-    const parent = parentIdOf(fresh ? [fresh] : []);
     expect(duplicate?.deduplicated).toBe(true);
     expect(await madeOf(ports, [childId(parent, 0), childId(parent, 1)])).toEqual([
       childId(parent, 1),
     ]);
-    expect(await readMessage(ports, aTenant, childId(parent, 0))).toBeUndefined();
   });
 });
 
@@ -186,6 +187,21 @@ describe("an expansion that is cut off", () => {
       await readIn(ports, { id: parent.message.id, tenant: aTenant }, "expanded");
     },
   );
+
+  it("goes no further when the parent has ended meanwhile", async () => {
+    const ports = await openWithGroup(endpoints);
+    const published = await publishAll(ports);
+    const parent = await parentOfAll(ports, published);
+    const insert: MessageStore["insert"] = async (inserts) => {
+      const answers = await ports.messages.insert(inserts);
+      await ports.messages.cancel(aTenant, [parent.message.id]);
+      return answers;
+    };
+
+    await expandParent({ ...ports, messages: { ...ports.messages, insert } }, parent);
+
+    expect(await madeOf(ports, idsOf(published))).toHaveLength(limits.expansionBatchMax);
+  });
 
   it("does no harm when two expand the same parent at once", async () => {
     const ports = await openWithGroup(endpoints);

@@ -231,18 +231,16 @@ describe("whoever gets into line while the lane is granted", () => {
     const ports = open();
     const ids = [...(await insertInLine(ports, 1, wide))];
     const arrive = first(async () => ids.push(...(await insertInLine(ports, 1, wide))));
-    const then =
-      <A extends unknown[], T>(f: (...args: A) => Promise<T>) =>
-      async (...args: A): Promise<T> => {
-        const answer = await f(...args);
-        await arrive();
-        return answer;
-      };
-    const { heads, lanes, promote } = ports.messages;
-    const wrapped = {
-      lanes: { lanes: then(lanes) },
-      heads: { heads: then(heads) },
-      promote: { promote: then(promote) },
+    const { messages } = ports;
+    const then = async <T>(answered: Promise<T>): Promise<T> => {
+      const answer = await answered;
+      await arrive();
+      return answer;
+    };
+    const wrapped: Readonly<Record<typeof call, Partial<MessageStore>>> = {
+      lanes: { lanes: (...args) => then(messages.lanes(...args)) },
+      heads: { heads: (...args) => then(messages.heads(...args)) },
+      promote: { promote: (...args) => then(messages.promote(...args)) },
     };
 
     await grant(withMessages(ports, wrapped[call]), lane);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { defaultPlan, type TenantId } from "@posthaste/domain";
 import { type Accounts, StoreError, type Tenant } from "@posthaste/ports";
 import { anotherTenant, aTenant } from "@posthaste/testing";
-import { open, type Ports } from "./opened.fixture.ts";
+import { open, type Ports, rest } from "./opened.fixture.ts";
 import { Tenants } from "./tenants.ts";
 
 const aTenantOf = (id: TenantId, current = "sig_1"): Tenant => ({
@@ -86,7 +86,7 @@ describe("tenants as the services see them", () => {
     await ports.clock.advance(4_000);
     await tenants.stop();
     letGo();
-    await ports.clock.advance(60_000);
+    await rest(ports);
 
     expect(ports.clock.armed).toBe(0);
   });

@@ -5,6 +5,7 @@ import {
   limits,
   type Message,
   originHash,
+  type Outcome,
   owner,
 } from "@posthaste/domain";
 import { type MessageStore, StoreError, type WakeEvent } from "@posthaste/ports";
@@ -50,7 +51,7 @@ async function stateOf(ports: Ports, message: Message): Promise<string> {
 }
 
 /** Answers the call of `name` and lets happen what comes of it. */
-async function answer(ports: Ports, name: string, outcome = ok): Promise<void> {
+async function answer(ports: Ports, name: string, outcome: Outcome = ok): Promise<void> {
   callOf(ports, name).answer(outcome);
   await rest(ports);
 }
@@ -89,6 +90,17 @@ describe("claiming", () => {
     expect(called(ports)).toEqual(["a1", "a2", "b1"]);
     await answer(ports, "a1");
     expect(called(ports)).toEqual(["a1", "a2", "b1", "a3"]);
+  });
+
+  it("goes on with another origin when the slot that it waited for was never its own", async () => {
+    const ports = open();
+    await startDeliverer(ports, { shortMax: 1 });
+
+    await publish(ports, ["a"]);
+    await publish(ports, ["b"], { url: elsewhere });
+    await answer(ports, "a");
+
+    expect(called(ports)).toEqual(["a", "b"]);
   });
 
   it("goes round the tenants, so that one with many messages does not hold up another", async () => {
@@ -187,12 +199,15 @@ describe("a slot reserved for an insert", () => {
 
   it("is refused to a newcomer while somebody of his origin is in line", async () => {
     const ports = open();
-    const deliverer = await startDeliverer(ports, { perOriginMax: 1 });
+    const settle: MessageStore["settle"] = () => new Promise(() => undefined);
+    const deliverer = await startDeliverer(withMessages(ports, { settle }), { perOriginMax: 1 });
     await publish(ports, ["a", "b"]);
+    // The slot is free again, and "b" has not been claimed for it yet.
+    await answer(ports, "a");
 
     expect(deliverer.reserve(aTenant, origin)).toBe(false);
     expect(deliverer.reserve(aTenant, originHash(elsewhere))).toBe(true);
-    expect(deliverer.reserve(anotherTenant, origin)).toBe(false);
+    expect(deliverer.reserve(anotherTenant, origin)).toBe(true);
   });
 
   it("is free as soon as the call has ended, though its outcome is still being written", async () => {
@@ -215,16 +230,14 @@ describe("a slot reserved for an insert", () => {
   });
 
   it("has its lease counted from before the insert, however long that took", async () => {
-    const ports = open();
+    const opened = open();
+    const ports = withMessages(opened, { renew: () => Promise.reject(away) });
     const deliverer = await startDeliverer(ports);
     const message = aMessage({ id: ports.newId(), now: ports.clock.now(), ...named("slow") });
     const record = acceptClaimed(message, deliverer.owner, ports.clock.now());
     await ports.messages.insert([{ record }]);
     await ports.clock.advance(24_000);
     deliverer.reserve(aTenant, origin);
-    const renew = (): Promise<never> => Promise.reject(away);
-    ports.messages.renew = renew;
-
     deliverer.run(record);
     await ports.clock.advance(1_000);
 

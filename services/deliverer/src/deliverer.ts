@@ -2,8 +2,8 @@
  * The deliverer: claim → call → settle. It owns the buffer of hints, the slots and the running attempts.
  *
  * D1  It claims only for a slot that is free; what waits, waits in the store.
- * D2  Every write about an attempt is fenced by the claim's epoch (I4). An attempt whose lease it cannot prove is
- *     aborted and nothing is written.
+ * D2  Every write about an attempt is fenced by the claim's epoch (I4). A running call whose lease it cannot prove is
+ *     aborted and nothing is written; the outcome of one that has ended is offered to the store however late it is.
  * D3  An attempt's outcome is written until the store has taken it or fenced it. Its slot is free as soon as the call
  *     has ended, as long as fewer than `settlingMax` outcomes wait to be written.
  */
@@ -386,7 +386,8 @@ export class Deliverer implements LocalDelivery {
     const now = this.#ports.clock.now();
     const toRenew: Attempt[] = [];
     for (const attempt of this.#running.values()) {
-      if (mustAbort(attempt, now)) {
+      // A call that has ended writes to no socket, and its outcome is fenced by its epoch: it is kept.
+      if (attempt.slot !== "none" && mustAbort(attempt, now)) {
         this.#ports.log.warn("attempt.lease-unproven", { id: attempt.record.message.id });
         lose(attempt);
         continue;

@@ -10,7 +10,6 @@ import {
   type Outcome,
   owner,
   type Sha256Hex,
-  shardCount,
 } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
 import { hintOf, retryDelays } from "@posthaste/engine";
@@ -176,8 +175,6 @@ export function callOf({ calls }: Ports, name: string): Call {
   if (!call) throw new Error(`${name} was not called`);
   return call;
 }
-
-export const allShards: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard);
 
 /** Claimed by a process that was never heard of again, so many times. */
 export async function insertLost(

@@ -54,6 +54,8 @@ describe("the backlog quota", () => {
     await clock.advance(1);
 
     expect(quota.refuse(atMost(3))).toMatchObject({ fault: "too_many_requests" });
+    await clock.advance(1_000);
+    expect(quota.refuse(atMost(3))).toMatchObject({ fault: "too_many_requests" });
     expect(quota.refuse(atMost(4, anotherTenant))).toBeUndefined();
   });
 

@@ -152,6 +152,7 @@ describe("the log by message", () => {
       ...Map.groupBy(page, ({ message }) => message.id).values(),
     ]);
     expect(new Set(counts.map((events) => events.length))).toEqual(new Set([150 * 3]));
+    for (const page of pages) expect(page.length).toBeLessThanOrEqual(1_000);
   });
 
   it("does not lose a message behind another that has more events than a page", async () => {
@@ -192,6 +193,49 @@ describe("the log by message", () => {
 
     expect(pages.map(idsOf)).toEqual([[message.id]]);
     expect(pages.flat()).toHaveLength(5);
+  });
+
+  it.each([
+    { when: "later", at: minute(50), firstPage: 2 },
+    { when: "in the same millisecond", at: minute(3), firstPage: 0 },
+  ])(
+    "has no message twice and none left out because others come in front of the first page $when",
+    async ({ at, firstPage }) => {
+      const opened = open();
+      const old = [];
+      for (let i = 0; i < 4; i++) old.push(await append(opened, [minute(i)]));
+      let calls = 0;
+      const list: MessageLog["list"] = async (...args) => {
+        const answer = await opened.log.list(...args);
+        calls += 1;
+        if (calls === 1) for (let i = 0; i < 2; i++) await append(opened, [at]);
+        return answer;
+      };
+
+      const pages = await walk({ ...opened.log, list }, { limit: 2 });
+
+      expect(pages[0]).toHaveLength(firstPage);
+      expect(pages.flat().map(({ message }) => message.id)).toEqual(
+        old.map(({ id }) => id).toReversed(),
+      );
+    },
+  );
+
+  it("looks at a hundred messages for one page at the most", async () => {
+    const opened = open();
+    for (let i = 0; i < 250; i++) await append(opened, [minute(0), minute(1)]);
+    let calls = 0;
+    let callsMost = 0;
+    const list: MessageLog["list"] = async (tenant, filter, page) => {
+      calls = filter.messageIds ? calls + 1 : 0;
+      callsMost = Math.max(callsMost, calls);
+      return opened.log.list(tenant, filter, page);
+    };
+
+    const pages = await walk({ ...opened.log, list }, { limit: 10 });
+
+    expect(pages.flatMap(idsOf)).toHaveLength(250);
+    expect(callsMost).toBe(101);
   });
 
   it("is one empty page when nothing was logged", async () => {

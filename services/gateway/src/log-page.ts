@@ -55,8 +55,10 @@ async function pageOfMessages(
     if (isFirst) shown.push([...items]);
   }
   if (end === seen.items.length) return withNext(shown.flat(), seen.next);
-  // What has come in front meanwhile has moved the end of a first page: what is behind that is for the next page.
-  const cut = await log.list(tenant, filter, { ...page, limit: end });
+  // What has come in front meanwhile is left out; of the same millisecond it may move the end of a first page.
+  const newest = page.order === "latestFirst" ? seen.items[0]?.event.at : undefined;
+  const sameFront = newest === undefined ? filter : { ...filter, to: newest };
+  const cut = await log.list(tenant, sameFront, { ...page, limit: end });
   const within = new Set(cut.items.map(({ message }) => message.id));
   return withNext(
     shown.flat().filter(({ message }) => within.has(message.id)),

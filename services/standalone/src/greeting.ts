@@ -14,7 +14,9 @@ export type Greeting = {
 
 export function greeting({ config, port, token }: Greeting): string {
   const url = `http://${config.host}:${port}`;
-  const target = config.catcher ? `http://${config.host}:${port + 1}/hello` : "https://example.com/hello";
+  const target = config.catcher
+    ? `http://${config.host}:${port + 1}/hello`
+    : "https://example.com/hello";
   const lines = [
     "",
     `  Posthaste is ready (${config.profile} profile).`,

@@ -3,7 +3,15 @@ import { hash } from "node:crypto";
 import { destinationPolicy, isFault } from "@posthaste/domain";
 import { type Embedded, openEmbedded } from "@posthaste/embedded";
 import { seedAccounts, type Seeded } from "@posthaste/management";
-import { configSchemas, createLog, readConfig, runServices, type Service, systemClock, systemRandom } from "@posthaste/runtime";
+import {
+  configSchemas,
+  createLog,
+  readConfig,
+  runServices,
+  type Service,
+  systemClock,
+  systemRandom,
+} from "@posthaste/runtime";
 import { createSender } from "@posthaste/sender";
 import { createCatcher } from "./catcher.ts";
 import { greeting } from "./greeting.ts";
@@ -13,7 +21,12 @@ const config = readConfig(configSchemas.standalone);
 const isDev = config.profile === "dev";
 const clock = systemClock();
 const random = systemRandom();
-const log = createLog({ service: "standalone", level: config.logLevel, format: isDev ? "human" : "json", clock });
+const log = createLog({
+  service: "standalone",
+  level: config.logLevel,
+  format: isDev ? "human" : "json",
+  clock,
+});
 const drainMs = config.drainSeconds * 1_000;
 
 const policy = destinationPolicy({
@@ -63,7 +76,9 @@ const adapters: Service = {
   },
 };
 const catcherPort = config.port === 0 ? 0 : config.port + 1;
-const catcher = config.catcher ? [createCatcher({ host: config.host, port: catcherPort, clock })] : [];
+const catcher = config.catcher
+  ? [createCatcher({ host: config.host, port: catcherPort, clock })]
+  : [];
 
 await runServices([adapters, ...catcher, ...services], { log, clock, drainMs, readiness });
 if (seeded.warning !== undefined) log.warn("accounts.differ", { reason: seeded.warning });

@@ -86,7 +86,11 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
     { ...ports, retryDelays: delays },
     {
       owner: owner(random.text(ownerLength)),
-      slots: { shortMax: attemptsMax, perOriginMax: attemptsPerOriginMax, longMax: Math.ceil(attemptsMax / 2) },
+      slots: {
+        shortMax: attemptsMax,
+        perOriginMax: attemptsPerOriginMax,
+        longMax: Math.ceil(attemptsMax / 2),
+      },
       compose: createCompose({ tenantOf: (id) => tenants.get(id), random }),
       drainMs,
     },

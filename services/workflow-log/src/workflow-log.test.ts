@@ -203,7 +203,10 @@ describe("the workflow-log", () => {
     await ports.clock.advance(9 * minuteMs);
 
     expect(sweeps).toBe(2);
-    const stopping = workflowLog.stop();
+    let stopped = false;
+    const stopping = workflowLog.stop().then(() => (stopped = true));
+    await ports.clock.advance(minuteMs);
+    expect(stopped).toBe(false);
     await ports.clock.advance(10 * minuteMs);
     await stopping;
     expect(ports.clock.armed).toBe(0);

@@ -316,6 +316,7 @@ describe.each(prefixes)("with the prefix %s", (prefix) => {
         method: "POST",
         headers: [],
         delayMs: 0,
+        timeoutMs: defaultPlan.timeoutMsMax,
       });
     });
 

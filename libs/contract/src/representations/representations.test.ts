@@ -28,7 +28,8 @@ const callback: CallbackPlan = {
   url: "https://example.com/cb",
   method: "POST",
   headers: [["x-secret", "cb"]],
-  delayMs: 0, timeoutMs: 60_000,
+  delayMs: 0,
+  timeoutMs: 60_000,
 };
 const everything: Partial<Policy> = {
   callback,

@@ -1,12 +1,30 @@
 /** Accepting: from a command to the first state of a record. */
-import { type LaneId, type MessageId, type Owner, childId, flowLaneId, shardOf } from "../shared/ids.ts";
+import {
+  type LaneId,
+  type MessageId,
+  type Owner,
+  childId,
+  flowLaneId,
+  shardOf,
+} from "../shared/ids.ts";
 import { leaseMs } from "../shared/limits.ts";
 import { type PublishCommand } from "../publish/command.ts";
 import { type Endpoint } from "../publish/url-group.ts";
 import { alarmOf } from "./alarm.ts";
-import { type FanOut, type InState, type Message, type MessageRecord, type MessageState } from "./message.ts";
+import {
+  type FanOut,
+  type InState,
+  type Message,
+  type MessageRecord,
+  type MessageState,
+} from "./message.ts";
 
-export function messageOf(command: PublishCommand, url: string, id: MessageId, now: number): Message {
+export function messageOf(
+  command: PublishCommand,
+  url: string,
+  id: MessageId,
+  now: number,
+): Message {
   const { policy, tenant } = command;
   const flowLane = policy.flow ? flowLaneId(tenant, policy.flow.key) : undefined;
   return {
@@ -29,11 +47,18 @@ export function messageOf(command: PublishCommand, url: string, id: MessageId, n
 function notBeforeOf(command: PublishCommand, now: number): number {
   const { postponement } = command;
   if (!postponement) return now;
-  return postponement.kind === "delay" ? now + postponement.delayMs : Math.max(postponement.at, now);
+  return postponement.kind === "delay"
+    ? now + postponement.delayMs
+    : Math.max(postponement.at, now);
 }
 
 /** The parent of a group publish: the commit point from which the children are made. */
-export function parentMessage(command: PublishCommand, fanOut: FanOut, id: MessageId, now: number): Message {
+export function parentMessage(
+  command: PublishCommand,
+  fanOut: FanOut,
+  id: MessageId,
+  now: number,
+): Message {
   const { flowLane: _, ...message } = messageOf(command, "", id, now);
   return { ...message, shard: shardOf(id), fanOut };
 }
@@ -42,7 +67,9 @@ export function parentMessage(command: PublishCommand, fanOut: FanOut, id: Messa
 export function childMessage(parent: Message, endpoint: Endpoint, index: number): Message {
   const { fanOut, flowLane: _, ...shared } = parent;
   const id = childId(parent.id, index);
-  const flowLane: LaneId | undefined = parent.policy.flow ? flowLaneId(parent.tenant, parent.policy.flow.key) : undefined;
+  const flowLane: LaneId | undefined = parent.policy.flow
+    ? flowLaneId(parent.tenant, parent.policy.flow.key)
+    : undefined;
   return {
     ...shared,
     id,
@@ -51,7 +78,10 @@ export function childMessage(parent: Message, endpoint: Endpoint, index: number)
     bodyOf: parent.id,
     origin: {
       ...parent.origin,
-      group: { name: fanOut?.group ?? "", ...(endpoint.name !== undefined && { endpointName: endpoint.name }) },
+      group: {
+        name: fanOut?.group ?? "",
+        ...(endpoint.name !== undefined && { endpointName: endpoint.name }),
+      },
     },
     ...(flowLane && { flowLane }),
   };
@@ -70,14 +100,20 @@ function firstState(message: Message, now: number): MessageState {
 
 /** decisions.md 8: may be claimed by its own insert, if a slot is reserved for it. */
 export const claimableAtInsert = (message: Message): boolean =>
-  message.notBefore <= message.createdAt && message.flowLane === undefined && message.fanOut === undefined;
+  message.notBefore <= message.createdAt &&
+  message.flowLane === undefined &&
+  message.fanOut === undefined;
 
 export function acceptClaimed(message: Message, owner: Owner, now: number): InState<"claimed"> {
   const record = recordIn(message, { kind: "claimed", owner, leaseUntil: now + leaseMs }, now);
   return { ...record, epoch: 1 };
 }
 
-function recordIn<S extends MessageState>(message: Message, state: S, now: number): MessageRecord<S> {
+function recordIn<S extends MessageState>(
+  message: Message,
+  state: S,
+  now: number,
+): MessageRecord<S> {
   return {
     message,
     state,

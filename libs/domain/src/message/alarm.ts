@@ -17,7 +17,10 @@ function ownAlarm(state: MessageState, now: number): number | undefined {
     case "waiting":
       return undefined;
     case "due":
-      return Math.min(now + Math.min(ringAheadMs * 2 ** state.hints, ringAheadMsMax), state.grantUntil ?? Infinity);
+      return Math.min(
+        now + Math.min(ringAheadMs * 2 ** state.hints, ringAheadMsMax),
+        state.grantUntil ?? Infinity,
+      );
     case "claimed":
       return state.leaseUntil;
     case "expanding":

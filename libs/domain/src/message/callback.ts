@@ -9,7 +9,8 @@ import { inheritedRedaction } from "./redact.ts";
 export function callbackMessage(source: Message, item: CallbackItem): Message | undefined {
   const plan = item.kind === "callback" ? source.policy.callback : source.policy.failureCallback;
   if (!plan) return undefined;
-  const id = item.kind === "callback" ? callbackId(source.id, item.attempt) : failureCallbackId(source.id);
+  const id =
+    item.kind === "callback" ? callbackId(source.id, item.attempt) : failureCallbackId(source.id);
   const policy = callbackPolicy(source, plan);
   const flowLane = policy.flow ? flowLaneId(source.tenant, policy.flow.key) : undefined;
   return {
@@ -43,7 +44,9 @@ function callbackPolicy(source: Message, plan: CallbackPlan): Policy {
 }
 
 const withContentType = (headers: Headers): Headers =>
-  headers.some(([name]) => name.toLowerCase() === "content-type") ? headers : [["Content-Type", "application/json"], ...headers];
+  headers.some(([name]) => name.toLowerCase() === "content-type")
+    ? headers
+    : [["Content-Type", "application/json"], ...headers];
 
 /** `status` is 0 when there was no answer; then `body` says why. */
 function callbackBody(source: Message, item: CallbackItem): object {

@@ -4,7 +4,11 @@ import { expansionBatchMax } from "../shared/limits.ts";
 import { childMessage } from "./accept.ts";
 import { type InState, type Message } from "./message.ts";
 
-export type Expansion = { readonly children: readonly Message[]; readonly upTo: number; readonly done: boolean };
+export type Expansion = {
+  readonly children: readonly Message[];
+  readonly upTo: number;
+  readonly done: boolean;
+};
 
 /** The next batch. `endpoints` are those of the group version that was published to, in order. */
 export function expand(parent: InState<"expanding">, endpoints: readonly Endpoint[]): Expansion {

@@ -16,7 +16,11 @@ export type LogState = (typeof logStates)[number];
 
 export type LogEvent = { readonly at: number; readonly attempt: number; readonly state: LogState };
 
-export const createdEvent = (createdAt: number): LogEvent => ({ at: createdAt, attempt: 0, state: "CREATED" });
+export const createdEvent = (createdAt: number): LogEvent => ({
+  at: createdAt,
+  attempt: 0,
+  state: "CREATED",
+});
 
 /** The events of one attempt (or of a cancellation), oldest first. */
 export function eventsOf(fact: AttemptFact): readonly LogEvent[] {

@@ -117,10 +117,16 @@ export type MessageRecord<S extends MessageState = MessageState> = {
   readonly outbox: readonly FollowUp[];
 };
 
-const finishedKinds: ReadonlySet<StateKind> = new Set<FinishedKind>(["delivered", "failed", "canceled", "expanded"]);
+const finishedKinds: ReadonlySet<StateKind> = new Set<FinishedKind>([
+  "delivered",
+  "failed",
+  "canceled",
+  "expanded",
+]);
 
-export const isFinished = (state: MessageState): state is Extract<MessageState, { kind: FinishedKind }> =>
-  finishedKinds.has(state.kind);
+export const isFinished = (
+  state: MessageState,
+): state is Extract<MessageState, { kind: FinishedKind }> => finishedKinds.has(state.kind);
 
 export const isIn = <K extends StateKind>(record: MessageRecord, kind: K): record is InState<K> =>
   record.state.kind === kind;

@@ -5,16 +5,24 @@ import { type CallbackPlan, type Message, type Redaction } from "./message.ts";
 /** SHA-256 in hex. The domain has no cryptography of its own. */
 export type Sha256Hex = (value: string | Uint8Array) => string;
 
-export const redacted = (value: string | Uint8Array, sha256: Sha256Hex): string => `REDACTED:${sha256(value)}`;
+export const redacted = (value: string | Uint8Array, sha256: Sha256Hex): string =>
+  `REDACTED:${sha256(value)}`;
 
 export function redactsHeader(redaction: Redaction | undefined, name: string): boolean {
   if (!redaction) return false;
   return redaction.headers === "all" || redaction.headers.includes(name.toLowerCase());
 }
 
-export function redactHeaders(headers: Headers, redaction: Redaction | undefined, sha256: Sha256Hex): Headers {
+export function redactHeaders(
+  headers: Headers,
+  redaction: Redaction | undefined,
+  sha256: Sha256Hex,
+): Headers {
   if (!redaction || (redaction.headers !== "all" && redaction.headers.length === 0)) return headers;
-  return headers.map(([name, value]) => [name, redactsHeader(redaction, name) ? redacted(value, sha256) : value]);
+  return headers.map(([name, value]) => [
+    name,
+    redactsHeader(redaction, name) ? redacted(value, sha256) : value,
+  ]);
 }
 
 /** A callback carries its source's body and headers inside its own body, so it hides that body if either is hidden (reliability.md 4.10). */
@@ -29,7 +37,10 @@ export function redactedConfiguration(message: Message, sha256: Sha256Hex): Omit
   const { body: _, ...configuration } = message;
   const { redaction, callback, failureCallback } = message.policy;
   if (!redaction) return configuration;
-  const hide = (plan: CallbackPlan): CallbackPlan => ({ ...plan, headers: redactHeaders(plan.headers, redaction, sha256) });
+  const hide = (plan: CallbackPlan): CallbackPlan => ({
+    ...plan,
+    headers: redactHeaders(plan.headers, redaction, sha256),
+  });
   return {
     ...configuration,
     headers: redactHeaders(message.headers, redaction, sha256),

@@ -4,7 +4,12 @@
  */
 import { type DlqId, dlqIdOf } from "../shared/ids.ts";
 import { alarmOf } from "./alarm.ts";
-import { type CallbackItem, type AttemptFact, type FailureReason, type FollowUp } from "./follow-up.ts";
+import {
+  type CallbackItem,
+  type AttemptFact,
+  type FailureReason,
+  type FollowUp,
+} from "./follow-up.ts";
 import { type InState, type Message, type MessageState } from "./message.ts";
 import { type Answer, type Outcome, isSuccess } from "./outcome.ts";
 import { backoffMs, deferralMs, requestedWaitMs } from "./retry.ts";
@@ -21,14 +26,22 @@ export type Settlement = {
   readonly append: readonly FollowUp[];
 };
 
-export type Attempt = { readonly startedAt: number; readonly endedAt: number; readonly outcome: Outcome };
+export type Attempt = {
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly outcome: Outcome;
+};
 
 /** What the pure decision needs of the world: a number in [0, 1) and the value of the caller's expression. */
 export type SettleInputs = { readonly chance: number; readonly retryDelayMs: number | undefined };
 
 const nonRetryableStatus = 489;
 
-export function settleAttempt(record: InState<"claimed">, attempt: Attempt, inputs: SettleInputs): Settlement {
+export function settleAttempt(
+  record: InState<"claimed">,
+  attempt: Attempt,
+  inputs: SettleInputs,
+): Settlement {
   const { outcome } = attempt;
   if (outcome.kind === "aborted") return giveBack(record, attempt.endedAt);
   if (outcome.kind === "infrastructure") return defer(record, attempt);
@@ -44,7 +57,11 @@ function deliver(record: InState<"claimed">, attempt: Attempt): Settlement {
   return settlement(record, next, attempt.endedAt, [...callbacks(record, attempt), fact]);
 }
 
-function retryLater(record: InState<"claimed">, attempt: Attempt, inputs: SettleInputs): Settlement {
+function retryLater(
+  record: InState<"claimed">,
+  attempt: Attempt,
+  inputs: SettleInputs,
+): Settlement {
   const { outcome, endedAt } = attempt;
   const asked = outcome.kind === "answered" ? requestedWaitMs(outcome.headers, endedAt) : undefined;
   const delayMs = asked ?? inputs.retryDelayMs ?? backoffMs(record.retried, inputs.chance);
@@ -58,7 +75,10 @@ function retryLater(record: InState<"claimed">, attempt: Attempt, inputs: Settle
     ...explanation(outcome),
   };
   const items = [...callbacks(record, attempt), fact];
-  return { ...settlement(record, { kind: "held", dueAt }, endedAt, items), retried: record.retried + 1 };
+  return {
+    ...settlement(record, { kind: "held", dueAt }, endedAt, items),
+    retried: record.retried + 1,
+  };
 }
 
 function fail(record: InState<"claimed">, attempt: Attempt, reason: FailureReason): Settlement {
@@ -85,7 +105,10 @@ export function quarantine(record: InState<"claimed">, now: number): Settlement 
 /** Our own failure: no retry is consumed and nobody is told; the log of the service says why. */
 function defer(record: InState<"claimed">, attempt: Attempt): Settlement {
   const dueAt = attempt.endedAt + deferralMs(record.deferrals);
-  return { ...settlement(record, { kind: "held", dueAt }, attempt.endedAt, []), deferrals: record.deferrals + 1 };
+  return {
+    ...settlement(record, { kind: "held", dueAt }, attempt.endedAt, []),
+    deferrals: record.deferrals + 1,
+  };
 }
 
 /**
@@ -93,7 +116,9 @@ function defer(record: InState<"claimed">, attempt: Attempt): Settlement {
  * tell nobody any more, so the record is held until now and not due: its alarm rings at once.
  */
 export function giveBack(record: InState<"claimed">, now: number): Settlement {
-  const next = record.message.flowLane ? ({ kind: "waiting" } as const) : ({ kind: "held", dueAt: now } as const);
+  const next = record.message.flowLane
+    ? ({ kind: "waiting" } as const)
+    : ({ kind: "held", dueAt: now } as const);
   const { leaseLosses, deferrals } = record;
   return { ...settlement(record, next, now, []), leaseLosses, deferrals };
 }
@@ -117,12 +142,19 @@ function settlement(
 }
 
 function whyFinal(record: InState<"claimed">, outcome: Outcome): FailureReason | undefined {
-  if (outcome.kind === "answered" && outcome.status === nonRetryableStatus && saysNonRetryable(outcome)) return "non_retryable";
+  if (
+    outcome.kind === "answered" &&
+    outcome.status === nonRetryableStatus &&
+    saysNonRetryable(outcome)
+  )
+    return "non_retryable";
   return record.retried >= record.message.policy.retriesMax ? "retries_exhausted" : undefined;
 }
 
 function saysNonRetryable(answer: Answer): boolean {
-  return answer.headers.some(([name, value]) => nonRetryableHeader.test(name) && value.trim().toLowerCase() === "true");
+  return answer.headers.some(
+    ([name, value]) => nonRetryableHeader.test(name) && value.trim().toLowerCase() === "true",
+  );
 }
 const nonRetryableHeader = /^(service|upstash)-nonretryable-error$/i;
 
@@ -152,11 +184,18 @@ const answerOf = (outcome: Answer): Answer => ({
 });
 
 function callbackItem(record: InState<"claimed">, attempt: Attempt): Omit<CallbackItem, "kind"> {
-  return { attempt: record.retried, endedAt: attempt.endedAt, retried: record.retried, ...explanation(attempt.outcome) };
+  return {
+    attempt: record.retried,
+    endedAt: attempt.endedAt,
+    retried: record.retried,
+    ...explanation(attempt.outcome),
+  };
 }
 
 function callbacks(record: InState<"claimed">, attempt: Attempt): FollowUp[] {
-  return record.message.policy.callback ? [{ kind: "callback", ...callbackItem(record, attempt) }] : [];
+  return record.message.policy.callback
+    ? [{ kind: "callback", ...callbackItem(record, attempt) }]
+    : [];
 }
 
 function failureCallback(record: InState<"claimed">, attempt: Attempt, id: DlqId): FollowUp[] {

@@ -7,10 +7,13 @@ export type Destination =
   | { readonly kind: "url"; readonly url: string }
   | { readonly kind: "group"; readonly name: string };
 
-export type Deduplication = { readonly kind: "explicit"; readonly id: string } | { readonly kind: "content" };
+export type Deduplication =
+  { readonly kind: "explicit"; readonly id: string } | { readonly kind: "content" };
 
 /** When the delivery may start; `at` is Unix milliseconds. Absent: now. */
-export type Postponement = { readonly kind: "delay"; readonly delayMs: number } | { readonly kind: "notBefore"; readonly at: number };
+export type Postponement =
+  | { readonly kind: "delay"; readonly delayMs: number }
+  | { readonly kind: "notBefore"; readonly at: number };
 
 export type PublishCommand = {
   readonly tenant: TenantId;

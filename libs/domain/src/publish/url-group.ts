@@ -21,9 +21,13 @@ export type Group = {
 export const groupChunkMax = 500;
 
 /** `name` if given, else `url`: an upsert of the same key replaces the endpoint in its place (protocol/qstash.md §1.7). */
-const keyOf = (endpoint: Endpoint): string => (endpoint.name === undefined ? `url:${endpoint.url}` : `name:${endpoint.name}`);
+const keyOf = (endpoint: Endpoint): string =>
+  endpoint.name === undefined ? `url:${endpoint.url}` : `name:${endpoint.name}`;
 
-export function upsertEndpoints(current: readonly Endpoint[], added: readonly Endpoint[]): readonly Endpoint[] {
+export function upsertEndpoints(
+  current: readonly Endpoint[],
+  added: readonly Endpoint[],
+): readonly Endpoint[] {
   const byKey = new Map(current.map((endpoint) => [keyOf(endpoint), endpoint]));
   for (const endpoint of added) byKey.set(keyOf(endpoint), endpoint);
   return [...byKey.values()];
@@ -35,6 +39,10 @@ export function removeEndpoints(
   selectors: readonly { readonly name?: string; readonly url?: string }[],
 ): readonly Endpoint[] {
   const names = new Set(selectors.flatMap(({ name }) => (name === undefined ? [] : [name])));
-  const urls = new Set(selectors.flatMap(({ name, url }) => (name === undefined && url !== undefined ? [url] : [])));
-  return current.filter(({ name, url }) => !(name !== undefined && names.has(name)) && !urls.has(url));
+  const urls = new Set(
+    selectors.flatMap(({ name, url }) => (name === undefined && url !== undefined ? [url] : [])),
+  );
+  return current.filter(
+    ({ name, url }) => !(name !== undefined && names.has(name)) && !urls.has(url),
+  );
 }

@@ -26,8 +26,8 @@ describe("the checker", () => {
     expect(kinds([{ ...ack, notBefore: 2_000 }], [arrival], [])).toEqual(["early"]);
     expect(kinds([ack], [{ ...arrival, intact: false }], [])).toEqual(["altered"]);
     expect(kinds([{ ...ack, kind: "callback" }], [arrival], [])).toEqual(["callback lost"]);
-    expect(kinds([{ ...ack, kind: "deduplicated" }], [arrival, { ...arrival, id: "msg_2" }], [])).toEqual([
-      "two messages under one deduplication id",
-    ]);
+    expect(
+      kinds([{ ...ack, kind: "deduplicated" }], [arrival, { ...arrival, id: "msg_2" }], []),
+    ).toEqual(["two messages under one deduplication id"]);
   });
 });

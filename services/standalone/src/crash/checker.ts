@@ -18,7 +18,11 @@ const skewMs = 1_000;
 const earlyMs = 5;
 const violationsShown = 20;
 
-export function check(acks: readonly Ack[], arrivals: readonly Arrival[], kills: readonly Kill[]): Verdict {
+export function check(
+  acks: readonly Ack[],
+  arrivals: readonly Arrival[],
+  kills: readonly Kill[],
+): Verdict {
   const byNumber = Map.groupBy(
     arrivals.filter(({ source }) => source === undefined),
     ({ n }) => n,
@@ -33,21 +37,37 @@ export function check(acks: readonly Ack[], arrivals: readonly Arrival[], kills:
     const own = (byNumber.get(ack.n) ?? []).filter(({ id }) => id === ack.id);
     const good = own.filter(({ status }) => status === 200);
     if (good.length === 0) violations.push(`lost: ${JSON.stringify(ack)}`);
-    if (own.some(({ at }) => at < ack.notBefore - earlyMs)) violations.push(`early: ${JSON.stringify(ack)}`);
-    if (ack.kind === "callback" && !callbacks.has(ack.id)) violations.push(`callback lost: ${JSON.stringify(ack)}`);
-    if (ack.kind === "deduplicated" && new Set((byNumber.get(ack.n) ?? []).map(({ id }) => id)).size > 1) {
+    if (own.some(({ at }) => at < ack.notBefore - earlyMs))
+      violations.push(`early: ${JSON.stringify(ack)}`);
+    if (ack.kind === "callback" && !callbacks.has(ack.id))
+      violations.push(`callback lost: ${JSON.stringify(ack)}`);
+    if (
+      ack.kind === "deduplicated" &&
+      new Set((byNumber.get(ack.n) ?? []).map(({ id }) => id)).size > 1
+    ) {
       violations.push(`two messages under one deduplication id: ${JSON.stringify(ack)}`);
     }
     const repeats = repeatsOf(good, kills);
     explainedRepeats += repeats.explained;
-    violations.push(...repeats.unexplained.map((repeat) => `repeated without a kill: ${JSON.stringify([ack, repeat])}`));
+    violations.push(
+      ...repeats.unexplained.map(
+        (repeat) => `repeated without a kill: ${JSON.stringify([ack, repeat])}`,
+      ),
+    );
   }
   for (const told of callbacks.values()) {
-    if (new Set(told.map(({ id }) => id)).size > 1) violations.push(`two callbacks for one attempt: ${JSON.stringify(told)}`);
+    if (new Set(told.map(({ id }) => id)).size > 1)
+      violations.push(`two callbacks for one attempt: ${JSON.stringify(told)}`);
   }
-  violations.push(...arrivals.filter(({ intact }) => !intact).map((arrival) => `altered: ${JSON.stringify(arrival)}`));
+  violations.push(
+    ...arrivals
+      .filter(({ intact }) => !intact)
+      .map((arrival) => `altered: ${JSON.stringify(arrival)}`),
+  );
   const acked = new Set(acks.map(({ id }) => id));
-  const unacked = new Set(arrivals.filter(({ id, source }) => source === undefined && !acked.has(id)).map(({ id }) => id));
+  const unacked = new Set(
+    arrivals.filter(({ id, source }) => source === undefined && !acked.has(id)).map(({ id }) => id),
+  );
   return {
     acknowledged: acks.length,
     arrived: arrivals.length,
@@ -57,12 +77,18 @@ export function check(acks: readonly Ack[], arrivals: readonly Arrival[], kills:
   };
 }
 
-function repeatsOf(good: readonly Arrival[], kills: readonly Kill[]): { explained: number; unexplained: readonly Arrival[] } {
+function repeatsOf(
+  good: readonly Arrival[],
+  kills: readonly Kill[],
+): { explained: number; unexplained: readonly Arrival[] } {
   const unexplained: Arrival[] = [];
   for (const [i, later] of good.entries()) {
     const earlier = good[i - 1];
     if (!earlier) continue;
-    const explained = kills.some(({ at }) => at >= earlier.at - skewMs && at <= earlier.at + leaseMs && at <= later.at + skewMs);
+    const explained = kills.some(
+      ({ at }) =>
+        at >= earlier.at - skewMs && at <= earlier.at + leaseMs && at <= later.at + skewMs,
+    );
     if (!explained) unexplained.push(later);
   }
   return { explained: Math.max(0, good.length - 1 - unexplained.length), unexplained };

@@ -3,7 +3,12 @@ import { runCrashes } from "./run.ts";
 
 describe("kill -9 in the middle of everything", () => {
   it("loses nothing that was acknowledged and repeats nothing that no kill explains", async () => {
-    const verdict = await runCrashes({ kills: 20, seed: 20_261_121, aliveMsMin: 200, aliveMsMax: 1_200 });
+    const verdict = await runCrashes({
+      kills: 20,
+      seed: 20_261_121,
+      aliveMsMin: 200,
+      aliveMsMax: 1_200,
+    });
 
     expect(verdict.violations).toEqual([]);
     expect(verdict.acknowledged).toBeGreaterThan(10_000);

@@ -15,7 +15,14 @@ export function createDestination(journal: Journal<Arrival>): Server {
     const id = String(request.headers["service-message-id"]);
     if (request.url === "/callback") {
       const told = JSON.parse(body.toString()) as { sourceMessageId: string };
-      journal.write({ at: Date.now(), n: -1, id, status: 200, intact: true, source: told.sourceMessageId });
+      journal.write({
+        at: Date.now(),
+        n: -1,
+        id,
+        status: 200,
+        intact: true,
+        source: told.sourceMessageId,
+      });
       response.end();
       return;
     }

@@ -4,7 +4,13 @@ import { appendFileSync, readFileSync } from "node:fs";
 export type Kind = "plain" | "delayed" | "flaky" | "callback" | "deduplicated";
 
 /** A publish that was answered 2xx. */
-export type Ack = { readonly at: number; readonly n: number; readonly kind: Kind; readonly id: string; readonly notBefore: number };
+export type Ack = {
+  readonly at: number;
+  readonly n: number;
+  readonly kind: Kind;
+  readonly id: string;
+  readonly notBefore: number;
+};
 /** A request that reached the destination, and how it was answered. */
 export type Arrival = {
   readonly at: number;

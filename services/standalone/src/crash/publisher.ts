@@ -3,11 +3,24 @@ import { Agent, request } from "node:http";
 import { bodyOf } from "./body.ts";
 import { type Ack, type Journal, type Kind } from "./journal.ts";
 
-export type Target = { readonly port: number; readonly token: string; readonly destination: string };
+export type Target = {
+  readonly port: number;
+  readonly token: string;
+  readonly destination: string;
+};
 
 const connections = 48;
 const pauseAfterFailureMs = 20;
-const kinds: readonly Kind[] = ["plain", "plain", "plain", "plain", "delayed", "flaky", "callback", "deduplicated"];
+const kinds: readonly Kind[] = [
+  "plain",
+  "plain",
+  "plain",
+  "plain",
+  "delayed",
+  "flaky",
+  "callback",
+  "deduplicated",
+];
 const delayMs = 1_000;
 
 export class Publisher {
@@ -45,10 +58,17 @@ export class Publisher {
       const sentAt = Date.now();
       let id = await this.#publish(n, kind);
       // What a caller does who asked for deduplication and does not know the outcome: the same again.
-      while (id === undefined && kind === "deduplicated" && !this.#stopped) id = await this.#publish(n, kind);
+      while (id === undefined && kind === "deduplicated" && !this.#stopped)
+        id = await this.#publish(n, kind);
       if (id === undefined) continue;
       this.#acknowledged += 1;
-      this.#journal.write({ at: Date.now(), n, kind, id, notBefore: kind === "delayed" ? sentAt + delayMs : sentAt });
+      this.#journal.write({
+        at: Date.now(),
+        n,
+        kind,
+        id,
+        notBefore: kind === "delayed" ? sentAt + delayMs : sentAt,
+      });
     }
   }
 
@@ -65,18 +85,25 @@ export class Publisher {
     const { port, token, destination } = this.#target;
     const body = bodyOf(n);
     const path = `/v2/publish/${destination}/${kind === "flaky" ? "flaky" : "arrival"}`;
-    const headers = { authorization: `Bearer ${token}`, "content-length": body.length, ...headersOf(n, kind, destination) };
+    const headers = {
+      authorization: `Bearer ${token}`,
+      "content-length": body.length,
+      ...headersOf(n, kind, destination),
+    };
     return new Promise((resolve, reject) => {
-      const sent = request({ agent: this.#agent, port, host: "127.0.0.1", method: "POST", path, headers }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on("data", (chunk: Buffer) => chunks.push(chunk));
-        response.on("error", reject);
-        response.on("end", () => {
-          const text = Buffer.concat(chunks).toString();
-          if (response.statusCode !== 200 && response.statusCode !== 202) resolve(undefined);
-          else resolve((JSON.parse(text) as { messageId: string }).messageId);
-        });
-      });
+      const sent = request(
+        { agent: this.#agent, port, host: "127.0.0.1", method: "POST", path, headers },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on("data", (chunk: Buffer) => chunks.push(chunk));
+          response.on("error", reject);
+          response.on("end", () => {
+            const text = Buffer.concat(chunks).toString();
+            if (response.statusCode !== 200 && response.statusCode !== 202) resolve(undefined);
+            else resolve((JSON.parse(text) as { messageId: string }).messageId);
+          });
+        },
+      );
       sent.on("error", reject);
       sent.end(body);
     });

@@ -10,13 +10,23 @@ import { createDestination } from "./destination.ts";
 import { type Ack, type Arrival, Journal, type Kill, readJournal } from "./journal.ts";
 import { Publisher } from "./publisher.ts";
 
-export type CrashRun = { readonly kills: number; readonly seed: number; readonly aliveMsMin: number; readonly aliveMsMax: number };
+export type CrashRun = {
+  readonly kills: number;
+  readonly seed: number;
+  readonly aliveMsMin: number;
+  readonly aliveMsMax: number;
+};
 
 const token = developmentToken;
 const quietMs = 3_000;
 const settleMsMax = 90_000;
 
-export async function runCrashes({ kills, seed, aliveMsMin, aliveMsMax }: CrashRun): Promise<Verdict> {
+export async function runCrashes({
+  kills,
+  seed,
+  aliveMsMin,
+  aliveMsMax,
+}: CrashRun): Promise<Verdict> {
   const folder = mkdtempSync(join(tmpdir(), "posthaste-crash-"));
   const paths = { acks: join(folder, "acks.jsonl"), arrivals: join(folder, "arrivals.jsonl") };
   for (const path of Object.values(paths)) writeFileSync(path, "");
@@ -25,7 +35,10 @@ export async function runCrashes({ kills, seed, aliveMsMin, aliveMsMax }: CrashR
   const destination = createDestination(arrivals).listen(0, "127.0.0.1");
   await once(destination, "listening");
   const port = await freePort();
-  const server = new ServerProcess({ POSTHASTE_PORT: String(port), POSTHASTE_DATA_DIR: join(folder, "data") });
+  const server = new ServerProcess({
+    POSTHASTE_PORT: String(port),
+    POSTHASTE_DATA_DIR: join(folder, "data"),
+  });
   await server.start();
   const publisher = new Publisher(
     { port, token, destination: `http://127.0.0.1:${(destination.address() as AddressInfo).port}` },
@@ -48,7 +61,11 @@ export async function runCrashes({ kills, seed, aliveMsMin, aliveMsMax }: CrashR
   destination.close();
   acks.flush();
   arrivals.flush();
-  const verdict = check(readJournal(paths.acks) as Ack[], readJournal(paths.arrivals) as Arrival[], killed);
+  const verdict = check(
+    readJournal(paths.acks) as Ack[],
+    readJournal(paths.arrivals) as Arrival[],
+    killed,
+  );
   if (verdict.violations.length === 0) rmSync(folder, { recursive: true });
   return verdict;
 }
@@ -60,8 +77,12 @@ async function quiet(server: ServerProcess, port: number): Promise<void> {
   let since = Date.now();
   while (Date.now() < until && Date.now() - since < quietMs) {
     await pause(200);
-    const response = await fetch(`http://127.0.0.1:${port}/v2/events?count=1`, { headers: { authorization: `Bearer ${token}` } });
-    const text = await response.text();
+    const response = await fetch(`http://127.0.0.1:${port}/v2/events?count=1`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    // A cursor is sealed anew for each answer.
+    const { events } = (await response.json()) as { events: unknown };
+    const text = JSON.stringify(events);
     if (text !== newest) since = Date.now();
     newest = text;
   }

@@ -10,8 +10,11 @@ let server: TestServer;
 let client: Client;
 let other: Client;
 let destination: Destination;
-/** Delivered at the start of this file, and looked at in its last test. */
+/** Delivered at the start of this file, and looked at in its last tests. */
 let early: { readonly id: string; readonly deliveredAt: number };
+/** Begun at the start of this file; it takes longer than a lease, and than two renewals. */
+let long: string;
+const longMs = 40_000;
 
 beforeAll(async () => {
   server = await startServer();
@@ -20,6 +23,8 @@ beforeAll(async () => {
   destination = await Destination.start();
   const id = await client.published(destination.url("/early"));
   early = { id, deliveredAt: (await destination.arrival("/early")).at };
+  destination.answers("/long", (_, response) => void setTimeout(() => response.end(), longMs));
+  long = await client.published(destination.url("/long"));
 });
 afterAll(async () => {
   await destination.stop();
@@ -225,6 +230,19 @@ describe("DELETE /v2/messages/{messageId}", () => {
       expect(await statesOf(id)).toEqual(["CREATED"]);
     });
   });
+});
+
+describe("a call that takes longer than a lease", () => {
+  it("is made once, and delivers", async () => {
+    const states = await eventually(
+      () => statesOf(long),
+      (list) => list.includes("DELIVERED"),
+      longMs + 10_000,
+    );
+
+    expect(states).toEqual(["CREATED", "ACTIVE", "DELIVERED"]);
+    expect(destination.at("/long")).toHaveLength(1);
+  }, 60_000);
 });
 
 describe("a message that has ended", () => {

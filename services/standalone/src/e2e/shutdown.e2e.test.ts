@@ -1,4 +1,5 @@
 /** Stopping and starting again (reliability.md P13): nothing is lost, and nothing without a fault is repeated. */
+import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { type Client, eventually, startServer, type TestServer } from "./client.ts";
 import { always, Destination, type Responder } from "./destination.ts";
@@ -202,13 +203,32 @@ describe("kill -9", () => {
     );
   });
 
+  it("at the very moment of the answer finds the message stored, however long that takes", async () => {
+    await serve();
+    const body = randomBytes(9 * 1024 * 1024);
+
+    for (const round of [1, 2, 3]) {
+      await client.published(destination.url(`/moment/${round}`), service({ Delay: "1s" }), body);
+      await server.process.kill();
+      await server.process.start();
+    }
+
+    for (const round of [1, 2, 3]) {
+      const arrival = await destination.arrival(`/moment/${round}`);
+      expect(arrival.body.equals(body)).toBe(true);
+    }
+  });
+
   it("makes a publish that broke off one message, when it is repeated with its deduplication id", async () => {
     await serve();
     const publishOnce = async (n: number): Promise<string> => {
       for (;;) {
         const once = service({ "Deduplication-Id": `once-${n}` });
-        const reply = await client.publish(destination.url(`/once/${n}`), once).catch(() => undefined);
-        if (reply?.status === 200 || reply?.status === 202) return textOf(reply.object()["messageId"]);
+        const reply = await client
+          .publish(destination.url(`/once/${n}`), once)
+          .catch(() => undefined);
+        if (reply?.status === 200 || reply?.status === 202)
+          return textOf(reply.object()["messageId"]);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     };

@@ -361,6 +361,29 @@ describe("an outcome", () => {
     expect(ports.calls).toHaveLength(1);
   });
 
+  it("is kept through an outage that is longer than its lease, so that nobody is called again", async () => {
+    const ports = open();
+    let isAway = true;
+    const settle: MessageStore["settle"] = async (settlements) => {
+      if (isAway) throw away;
+      return ports.messages.settle(settlements);
+    };
+    const renew: MessageStore["renew"] = async (claims) => {
+      if (isAway) throw away;
+      return ports.messages.renew(claims);
+    };
+    await startDeliverer(withMessages(ports, { settle, renew }));
+    const [message] = await publish(ports, ["a"]);
+
+    await answer(ports, "a");
+    await ports.clock.advance(limits.leaseMs + 10_000);
+    isAway = false;
+    await ports.clock.advance(2_000);
+
+    expect(message && (await stateOf(ports, message))).toBe("delivered");
+    expect(ports.calls).toHaveLength(1);
+  });
+
   it("is written until the store has fenced it, and then nothing is told", async () => {
     const ports = open();
     let isAway = true;

@@ -44,10 +44,12 @@ export function openNames(db: DatabaseSync, positions: Positions): Names {
   );
   const expire = db.prepare(`
     UPDATE names SET expires_at = NULL WHERE id IN (
-      SELECT id FROM names WHERE expires_at <= ? AND position IN (SELECT position FROM configurations) LIMIT ?)`);
+      SELECT id FROM names WHERE expires_at <= ?
+        AND EXISTS (SELECT 1 FROM configurations c WHERE c.position = names.position) LIMIT ?)`);
   const forget = db.prepare(`
     DELETE FROM names WHERE id IN (
-      SELECT id FROM names WHERE expires_at <= ? AND position NOT IN (SELECT position FROM configurations) LIMIT ?)`);
+      SELECT id FROM names WHERE expires_at <= ?
+        AND NOT EXISTS (SELECT 1 FROM configurations c WHERE c.position = names.position) LIMIT ?)`);
 
   const find = (id: MessageId): Address | undefined => {
     const position = positionOf(id);

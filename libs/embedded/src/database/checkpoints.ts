@@ -13,9 +13,9 @@ import { sqliteCode } from "./failures.ts";
 import { integer } from "./rows.ts";
 
 /** Frames of 8 KiB that wait before a checkpoint is begun. */
-const framesMax = 500;
+const framesMax = 4_000;
 /** The log's length at which the writer is held. */
-const logFramesMax = 4_000;
+const logFramesMax = 12_000;
 
 /** `failure`: what makes SQLite's error, which does not travel between threads as it is. */
 export type CheckpointAnswer = {

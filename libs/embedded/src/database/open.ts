@@ -78,7 +78,7 @@ function configure(db: DatabaseSync): void {
     PRAGMA temp_store = MEMORY;
     PRAGMA cache_size = -32768;
     PRAGMA wal_autocheckpoint = 0;
-    PRAGMA journal_size_limit = 67108864;
+    PRAGMA journal_size_limit = 134217728;
   `);
 }
 

@@ -14,7 +14,7 @@ import { type Rooms } from "./rooms.ts";
 import { openSettling } from "./settle.ts";
 
 /** So many finished records go per transaction: nothing else runs meanwhile. */
-const removedPerCommitMax = 100;
+const removedPerCommitMax = 250;
 
 export function openMessageStore(rooms: Rooms, checkRoom: () => void): MessageStore {
   const { writer, lanes, tenants, backlog } = rooms;

@@ -27,6 +27,8 @@ export type Lanes = {
     wakeAt: number | undefined,
     window: RateWindow | undefined,
   ): boolean;
+  /** Inside a write: what the lane has dispatched in its present period. */
+  keepWindow(id: LaneId, window: RateWindow): void;
   nextAlarm(shards: string | undefined): number | undefined;
   /** Inside a write: removes rows that nobody needs: no alarm, no record, no open window. Looks at `limit` of them. */
   sweep(limit: number): void;
@@ -48,6 +50,9 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
   const select = db.prepare("SELECT * FROM lanes WHERE id = ?");
   const rest = db.prepare(`
     UPDATE lanes SET wake_at = ?, window_started_at = ?, window_count = ? WHERE id = ? AND seq = ?`);
+  const keepWindow = db.prepare(
+    "UPDATE lanes SET window_started_at = ?, window_count = ? WHERE id = ?",
+  );
   const alarm = "SELECT wake_at FROM lanes WHERE wake_at IS NOT NULL";
   const nextOfAll = db.prepare(`${alarm} ORDER BY wake_at LIMIT 1`);
   const nextOfSome = db.prepare(
@@ -88,6 +93,7 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
     rest: (id, seq, wakeAt, window) =>
       rest.run(wakeAt ?? null, window?.startedAt ?? null, window?.count ?? null, id, seq)
         .changes === 1,
+    keepWindow: (id, window) => void keepWindow.run(window.startedAt, window.count, id),
     nextAlarm: (shards) => {
       const row = shards === undefined ? nextOfAll.get() : nextOfSome.get(shards);
       return row && integer(row["wake_at"]);

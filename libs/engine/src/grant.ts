@@ -50,7 +50,8 @@ async function grantBatch(ports: GrantPorts, lane: LaneRow): Promise<Granted> {
     return rests ? { more: false } : { more: true };
   }
   const acquired = await tokens.acquire(lane.id, heads, lane.limits);
-  const hints = await messages.promote(lane.id, acquired.granted, clock.now() + limits.grantMs);
+  const grantUntil = clock.now() + limits.grantMs;
+  const hints = await messages.promote(lane.id, acquired.granted, grantUntil, acquired.window);
   await giveUnusedBack(ports, lane.id, acquired.granted, new Set(hints.map((hint) => hint.id)));
   if (hints.length > 0) await ports.bus.publish("message.due", hints);
   const full = acquired.granted.length < heads.length;

@@ -63,8 +63,11 @@ export function openMessageStore(rooms: Rooms, checkRoom: () => void): MessageSt
     },
     lanes: (ids) => writer.glance(() => lanes.rows(ids)),
     heads: (lane, n) => writer.glance(() => line.heads(lane, n)),
-    promote: (lane, ids, grantUntil) =>
-      writer.write(() => line.promote(lane, ids, grantUntil), "redoable"),
+    promote: (lane, ids, grantUntil, window) =>
+      writer.write(() => {
+        if (window) lanes.keepWindow(lane, window);
+        return line.promote(lane, ids, grantUntil);
+      }, "redoable"),
     rest: (lane, seq, wakeAt, window) => writer.write(() => lanes.rest(lane, seq, wakeAt, window)),
     slotHolders: (lane) => writer.glance(() => line.slotHolders(lane)),
     backlog: async (tenant) => {

@@ -162,10 +162,14 @@ describe("DELETE /v2/messages/{messageId}", () => {
       const id = await client.published(destination.url("/in-flight"));
       await destination.arrival("/in-flight");
 
+      const askedAt = Date.now();
       const reply = await client.delete(`/v2/messages/${id}`);
       await hungUp;
+      const hungUpMs = Date.now() - askedAt;
 
       expect(reply.object()).toEqual({ cancelled: 1 });
+      // At the next renewal of its lease it would hang up as well, which is up to ten seconds later.
+      expect(hungUpMs).toBeLessThan(2_000);
       const states = await eventually(
         () => statesOf(id),
         (list) => list.includes("CANCELED"),

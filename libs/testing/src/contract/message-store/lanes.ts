@@ -131,6 +131,20 @@ export function lanes(guarantee: StoreGuarantee): void {
     },
   );
 
+  guarantee(
+    "a promotion keeps the rate window that it was granted in, whoever gets into line",
+    async (harness) => {
+      const [first] = await insertAll(harness, [{ flow: oneAtATime }]);
+      if (!first) throw new Error("unreachable");
+      const window = { startedAt: harness.now(), count: 1 };
+
+      await harness.store.promote(tightLane, [first.id], harness.now() + limits.grantMs, window);
+      await insert(harness, { flow: oneAtATime });
+
+      expect((await laneOf(harness, tightLane)).window).toEqual(window);
+    },
+  );
+
   guarantee("of ten promotions of one message at once one hints it", async (harness) => {
     const { store, other = store } = harness;
     const { id } = await insert(harness, { flow: oneAtATime });

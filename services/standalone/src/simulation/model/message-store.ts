@@ -305,8 +305,10 @@ export function modelMessageStore(now: () => number): ModelMessageStore {
         .toSorted(([, a], [, b]) => a - b)
         .slice(0, n)
         .map(([id]) => id),
-    promote: async (_lane, ids, grantUntil) =>
-      ids.flatMap((id) => {
+    promote: async (lane, ids, grantUntil, window) => {
+      const row = lanes.get(lane);
+      if (row && window) lanes.set(lane, { ...row, window });
+      return ids.flatMap((id) => {
         const record = rows.get(id)?.record;
         if (!record || !isIn(record, "waiting")) return [];
         const state = { kind: "due", hints: 0, grantUntil } as const;
@@ -317,7 +319,8 @@ export function modelMessageStore(now: () => number): ModelMessageStore {
         };
         change(id, promoted);
         return [hintOf(promoted)];
-      }),
+      });
+    },
     rest: async (id, seq, wakeAt, window) => {
       const lane = lanes.get(id);
       if (!lane || lane.seq !== seq) return false;

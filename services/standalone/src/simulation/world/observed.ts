@@ -101,8 +101,8 @@ export function observedMessages(
     removeFinished: (...given) => messages.removeFinished(...given),
     lanes: (ids) => messages.lanes(ids),
     heads: (...given) => messages.heads(...given),
-    promote: async (lane, ids, grantUntil) => {
-      const hints = await messages.promote(lane, ids, grantUntil);
+    promote: async (lane, ids, ...rest) => {
+      const hints = await messages.promote(lane, ids, ...rest);
       if (hints.length > 0) world.trace(`${node} promote ${hints.map(({ id }) => id).join(" ")}`);
       return hints;
     },

@@ -345,10 +345,7 @@ describe("kill -9", () => {
     await Promise.all(
       Array.from({ length: 10 }, () => client.published(destination.url("/rate"), flow)),
     );
-    await eventually(
-      async () => (await client.get("/v2/events?state=DELIVERED")).list("events").length,
-      (count) => count === 5,
-    );
+    await destination.arrivals("/rate", 5);
 
     await server.process.kill();
     await server.process.start();

@@ -5,13 +5,17 @@ const mayUse = {
   contract: ["domain"],
   engine: ["domain", "ports"],
   embedded: ["domain", "ports"],
+  "bus-kafka": ["domain", "ports"],
+  "tokens-redis": ["domain", "ports"],
+  "documents-mongo": ["domain", "ports"],
+  distributed: ["domain", "ports", "runtime", "bus-kafka", "tokens-redis", "documents-mongo"],
   sender: ["domain", "ports"],
   runtime: ["domain", "ports", "contract"],
   testing: ["[^/]+"],
 };
 // Tests that need more than one file. Nothing else may import from them; they may import what they like.
-const testRooms = "^services/standalone/src/(simulation|crash|e2e)/";
-const adapters = "^libs/(bus-|tokens-|documents-|sender/|embedded/)";
+const testRooms = "^services/standalone/src/(simulation|crash|e2e|faults)/";
+const adapters = "^libs/(bus-|tokens-|documents-|distributed/|sender/|embedded/)";
 
 const direction = Object.entries(mayUse).map(([name, others]) => ({
   name: `direction-of-${name}`,

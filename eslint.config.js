@@ -89,7 +89,7 @@ export default defineConfig(
       "**/config.ts",
       "**/*.{test,fixture}.ts",
       // Tests against real processes. The simulation stays inside: it must not know the real time.
-      "services/standalone/src/{crash,e2e}/**",
+      "services/standalone/src/{crash,e2e,faults}/**",
     ],
     rules: {
       "no-restricted-properties": ["error", ...nondeterminism],

@@ -2,6 +2,7 @@
  * The bus in one process: publishing is calling. Facts are awaited and tried again; hints are handed over and may fail,
  * since the alarm rings (architecture.md §1.6). Handlers of one group share the work, each group hears everything.
  */
+import { shardCount } from "@posthaste/domain";
 import {
   type Topic,
   type EventBus,
@@ -11,6 +12,7 @@ import {
   type Topics,
 } from "@posthaste/ports";
 
+const allShards = Array.from({ length: shardCount }, (_, shard) => shard);
 const facts: ReadonlySet<Topic> = new Set<Topic>(["message.settled"]);
 
 /** A fact is tried so often, with waits between that double; then publishing it has failed, and its outbox item stays. */
@@ -72,11 +74,14 @@ export function openBus(clock: Clock, log: Log): EventBus {
       if (!facts.has(topic)) for (const group of groups) tellOnce(topic, group, events);
       else await Promise.all(groups.map((group) => tellUntilHeard(topic, group, events)));
     },
-    subscribe: async (topic, group, handle) => {
+    isUp: () => true,
+    hears: () => true,
+    subscribe: async (topic, group, handle, owns) => {
       const groups = groupsOf(topic);
       const members = groups.get(group) ?? { handlers: [], next: 0 };
       groups.set(group, members);
       members.handlers.push(handle);
+      owns?.(allShards);
       return async () => {
         const at = members.handlers.indexOf(handle);
         if (at >= 0) members.handlers.splice(at, 1);

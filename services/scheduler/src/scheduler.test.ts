@@ -9,7 +9,7 @@ import {
   shardCount,
   shardOf,
 } from "@posthaste/domain";
-import { type MessageStore, StoreError } from "@posthaste/ports";
+import { type EventBus, type MessageStore, StoreError } from "@posthaste/ports";
 import { aCallbackPlan, aCommand, aPolicy, aTenant, someEndpoints } from "@posthaste/testing";
 import {
   claim,
@@ -31,10 +31,18 @@ const lane = flowLaneId(aTenant, flow.key);
 const away = new StoreError("unavailable", "the store is away");
 
 async function start(ports: Ports, shards = allShards): Promise<Scheduler> {
-  const scheduler = new Scheduler(ports, shards);
+  const scheduler = new Scheduler(owning(ports, shards));
   await scheduler.start();
   await rest(ports);
   return scheduler;
+}
+
+/** The bus gives these shards to whoever asks. */
+function owning(ports: Ports, shards: readonly number[]): Ports {
+  const { bus } = ports;
+  const subscribe: EventBus["subscribe"] = (topic, group, handle, owns) =>
+    bus.subscribe(topic, group, handle, () => owns?.(shards));
+  return { ...ports, bus: { ...bus, subscribe } };
 }
 
 const wake = (ports: Ports, at: number): Promise<void> =>

@@ -18,7 +18,8 @@ const retryMs = 250;
 export class Scheduler {
   readonly name = "scheduler";
   readonly #ports: SchedulerPorts;
-  readonly #shards: readonly number[];
+  /** As the bus gives them; the last ones stay while it is away (decisions.md 12). */
+  #shards: readonly number[] = [];
   readonly #background: BackgroundWork;
   #unsubscribe: (() => Promise<void>) | undefined;
   #timer: { readonly at: number; readonly cancel: () => void } | undefined;
@@ -28,9 +29,8 @@ export class Scheduler {
   #again = false;
   #stopped = false;
 
-  constructor(ports: SchedulerPorts, shards: readonly number[]) {
+  constructor(ports: SchedulerPorts) {
     this.#ports = ports;
-    this.#shards = shards;
     this.#background = new BackgroundWork({
       log: ports.log,
       grant: async (lane) => {
@@ -45,8 +45,8 @@ export class Scheduler {
       "scheduler.wake",
       "scheduler",
       async (events) => this.#hear(events),
+      (shards) => this.#own(shards),
     );
-    this.#arm(this.#ports.clock.now());
     this.#armSweep();
   }
 
@@ -57,6 +57,12 @@ export class Scheduler {
     this.#sweepTimer?.();
     await this.#round;
     await this.#background.settled();
+  }
+
+  /** What is due in a shard that has just come here may have been due for long. */
+  #own(shards: readonly number[]): void {
+    this.#shards = shards;
+    if (shards.length > 0) this.#arm(this.#ports.clock.now());
   }
 
   #hear(events: readonly WakeEvent[]): void {

@@ -4,7 +4,7 @@
  */
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
 import { createCompose, Deliverer } from "@posthaste/deliverer";
-import { type DestinationPolicy, owner, type Sha256Hex, shardCount } from "@posthaste/domain";
+import { type DestinationPolicy, owner, type Sha256Hex } from "@posthaste/domain";
 import { retryDelays, Tenants } from "@posthaste/engine";
 import { createGateway } from "@posthaste/gateway";
 import {
@@ -72,7 +72,6 @@ export type Standalone = {
 };
 
 const ownerLength = 12;
-const allShards = Array.from({ length: shardCount }, (_, shard) => shard);
 
 export function createStandalone(ports: StandalonePorts, options: StandaloneOptions): Standalone {
   const { accounts, clock, log, random } = ports;
@@ -118,7 +117,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
       new WorkflowLog(ports, { storeWritesLog: true }),
       new CallbackDispatcher(ports),
       deliverer,
-      new Scheduler(ports, allShards),
+      new Scheduler(ports),
       gateway,
     ],
   };

@@ -205,7 +205,7 @@ function gateway(making: Making, life: Life, local?: LocalDelivery): Runnable {
 }
 
 const scheduler = (making: Making, life: Life, shards: readonly number[]): Scheduler =>
-  new Scheduler(portsOf(making, life, shards), shards);
+  new Scheduler(portsOf(making, life, shards));
 
 const deliverer = (making: Making, life: Life): Deliverer =>
   new Deliverer(portsOf(making, life), { owner: owner(life.name), slots, compose, drainMs });

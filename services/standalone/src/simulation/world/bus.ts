@@ -1,4 +1,5 @@
 /** The bus between simulated processes: hints may be lost, come late and come twice; facts come at least once. */
+import { shardCount } from "@posthaste/domain";
 import { type EventBus, type Handler, type Topic, type Topics } from "@posthaste/ports";
 import { type Dice } from "@posthaste/testing";
 import { type Environment, type Life } from "./node.ts";
@@ -14,6 +15,7 @@ type Member = {
   readonly hear: (events: readonly unknown[]) => Promise<void>;
 };
 
+const allShards = Array.from({ length: shardCount }, (_, shard) => shard);
 const redeliverMs = 10_000;
 const nobodyMs = 500;
 
@@ -64,7 +66,7 @@ export function simulatedBus(
         ? chance.integer(10, 40_000)
         : latencyMs(chance);
       world.after(delayMs, () => {
-        const members = membersOf(topic, group).filter(({ shards }) => owns(shards, event));
+        const members = membersOf(topic, group).filter(({ shards }) => isFor(shards, event));
         const member = members[chance.integer(0, Math.max(0, members.length - 1))];
         if (member) member.life.deliver(() => void member.hear([event]).catch(() => undefined));
       });
@@ -95,7 +97,9 @@ export function simulatedBus(
     topic: T,
     group: string,
     handle: Handler<T>,
+    owns?: (shards: readonly number[]) => void,
   ): Promise<() => Promise<void>> => {
+    owns?.(member.shards ? [...member.shards] : allShards);
     const byGroup = groups.get(topic) ?? new Map<string, Member[]>();
     groups.set(topic, byGroup);
     // What is published to a topic is what is heard from it.
@@ -114,13 +118,17 @@ export function simulatedBus(
       const member = { life, shards: shards && new Set(shards) };
       const watched = watch({
         publish,
-        subscribe: (topic, group, handle) => subscribe(member, topic, group, handle),
+        subscribe: (topic, group, handle, owns) => subscribe(member, topic, group, handle, owns),
+        isUp: () => true,
+        hears: () => true,
       });
       const wire = life.remote("bus", watched);
       return {
         publish: (topic, events) => wire.publish(topic, events),
         // A subscription is not a call that fails: a process without one would be another composition.
-        subscribe: (topic, group, handle) => watched.subscribe(topic, group, handle),
+        subscribe: (topic, group, handle, owns) => watched.subscribe(topic, group, handle, owns),
+        isUp: () => watched.isUp(),
+        hears: (topic) => watched.hears(topic),
       };
     },
   };
@@ -128,7 +136,7 @@ export function simulatedBus(
 
 const latencyMs = (chance: Dice): number => chance.fraction() * 4;
 
-function owns(shards: ReadonlySet<number> | undefined, event: unknown): boolean {
+function isFor(shards: ReadonlySet<number> | undefined, event: unknown): boolean {
   if (!shards || typeof event !== "object" || event === null || !("shard" in event)) return true;
   return typeof event.shard === "number" && shards.has(event.shard);
 }

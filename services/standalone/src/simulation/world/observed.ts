@@ -167,5 +167,7 @@ export function observedBus(
       }
     },
     subscribe: (...given) => bus.subscribe(...given),
+    isUp: () => bus.isUp(),
+    hears: (topic) => bus.hears(topic),
   };
 }

@@ -1,0 +1,16 @@
+/** What every room of the documents gets to work with. */
+import { type Clock, type Log, type Random } from "@posthaste/ports";
+import { type Collection, type Db, type Document } from "mongodb";
+import { type Again } from "./retry.ts";
+
+export type Connection = {
+  readonly db: Db;
+  /** Reads from the primary, writes with majority and journal (I1). */
+  readonly collection: <T extends Document>(name: string) => Collection<T>;
+  /** Every call to the server goes through it: it repeats what a network took, and says what failed as the port does. */
+  readonly again: Again;
+  /** The store's time: due times are compared with it. */
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+};

@@ -1,0 +1,21 @@
+/** Insert if absent, by `_id`: one unordered insert in which a refused duplicate is a success. */
+import { type Collection, type Document, type OptionalUnlessRequiredId } from "mongodb";
+import { duplicatesIn } from "./failures.ts";
+import { type Again } from "./retry.ts";
+
+/** Answers the places of those whose `_id` was there already; after a lost reply also our own. */
+export async function insertMissing<T extends Document>(
+  again: Again,
+  collection: Collection<T>,
+  documents: readonly OptionalUnlessRequiredId<T>[],
+): Promise<ReadonlySet<number>> {
+  if (documents.length === 0) return new Set();
+  return again(async () => {
+    try {
+      await collection.insertMany([...documents], { ordered: false });
+      return new Set<number>();
+    } catch (error) {
+      return new Set(duplicatesIn(error));
+    }
+  });
+}

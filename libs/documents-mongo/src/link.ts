@@ -1,0 +1,129 @@
+/**
+ * The way to the server: made in the background and watched by a heartbeat, so that opening waits for nobody.
+ *
+ * I1: until the server has answered and all indexes are made, every call rejects as `unavailable`.
+ * I2: one log line when it comes up and one when it goes down.
+ */
+import { type Clock, type Log, type Random } from "@posthaste/ports";
+import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
+import { type Connection } from "./connection.ts";
+import { type Index, makeIndexes } from "./indexes.ts";
+import { createAgain, notYetOpen } from "./retry.ts";
+import { createStoreClock } from "./store-clock.ts";
+
+export type LinkOptions = {
+  /** `mongodb://…`; may carry credentials and TLS, so it is never logged. */
+  readonly uri: string;
+  readonly database: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** How long a call tries on while the server is away. Default 2.5 s, so that a publish is answered within 3. */
+  readonly patienceMs?: number;
+};
+
+export type Link = {
+  readonly connection: Connection;
+  /** With connections of its own: renewals never stand in line behind slow calls. */
+  readonly aside: Connection;
+  readonly isUp: () => boolean;
+  /** Why it is not up. */
+  readonly problem: () => string | undefined;
+  readonly close: () => Promise<void>;
+  /** Removes the database; for tests. */
+  readonly drop: () => Promise<void>;
+};
+
+export function openLink(options: LinkOptions, indexes: readonly Index[]): Link {
+  const { clock, database, log, patienceMs = patienceMsDefault } = options;
+  const main = new MongoClient(options.uri, clientOptions(patienceMs, connectionsMax));
+  const side = new MongoClient(options.uri, clientOptions(patienceMs, asideConnectionsMax));
+  const storeClock = createStoreClock(clock);
+  let prepared = false;
+  let closed = false;
+  let up = false;
+  let problem: string | undefined = "not connected yet";
+  let cancel = (): void => undefined;
+
+  const prepare = async (): Promise<void> => {
+    await main.connect();
+    await side.connect();
+    await makeIndexes(main.db(database), indexes);
+    prepared = true;
+  };
+  const measure = async (): Promise<void> => {
+    const sentMs = clock.now();
+    const { localTime } = await side.db("admin").command({ hello: 1 });
+    if (localTime instanceof Date) storeClock.measured(sentMs, localTime.getTime(), clock.now());
+  };
+  const beat = async (): Promise<void> => {
+    try {
+      if (!prepared) await prepare();
+      await measure();
+      if (!up && !closed) log.info("documents.up", { database });
+      [up, problem] = [true, undefined];
+    } catch (error) {
+      if ((up || problem === "not connected yet") && !closed)
+        log.warn("documents.down", { database, error });
+      [up, problem] = [false, Error.isError(error) ? error.message : "unknown"];
+    }
+    if (!closed) cancel = clock.after(beatMs, beatAgain);
+  };
+  let beating = beat();
+  const beatAgain = (): void => void (beating = beat());
+
+  const again = createAgain(clock, options.random, patienceMs);
+  const connect = (client: MongoClient): Connection => {
+    const db = client.db(database);
+    return {
+      db,
+      collection: <T extends Document>(name: string) => db.collection<T>(name),
+      again: (task) => (prepared ? again(task) : Promise.reject(notYetOpen(problem))),
+      clock: storeClock,
+      random: options.random,
+      log,
+    };
+  };
+  return {
+    connection: connect(main),
+    aside: connect(side),
+    isUp: () => up,
+    problem: () => problem,
+    close: async () => {
+      closed = true;
+      cancel();
+      await Promise.all([main.close(), side.close()]);
+      await beating;
+      cancel();
+    },
+    drop: async () => {
+      await main.db(database).dropDatabase();
+    },
+  };
+}
+
+const patienceMsDefault = 2_500;
+const beatMs = 1_000;
+const connectionsMax = 20;
+const asideConnectionsMax = 2;
+
+function clientOptions(patienceMs: number, maxPoolSize: number): MongoClientOptions {
+  return {
+    appName: "posthaste",
+    maxPoolSize,
+    // A black hole is noticed by the driver's own monitor after heartbeat and connect timeout, and its calls repeated.
+    heartbeatFrequencyMS: 1_000,
+    connectTimeoutMS: patienceMs,
+    serverSelectionTimeoutMS: patienceMs,
+    waitQueueTimeoutMS: patienceMs,
+    socketTimeoutMS: 4 * patienceMs,
+    // `again` repeats, whatever the call and whatever the server.
+    retryWrites: false,
+    retryReads: false,
+    writeConcern: { w: "majority", journal: true },
+    readPreference: "primary",
+    readConcern: { level: "local" },
+    ignoreUndefined: true,
+    promoteBuffers: true,
+  };
+}

@@ -1,0 +1,61 @@
+/** Databases for suites that run on the servers of `npm run stack -- stores`: one per suite, gone when it has ended. */
+import { afterAll, beforeAll } from "@jest/globals";
+import { systemClock, systemRandom } from "@posthaste/runtime";
+import { recordingLog, testStores, virtualClock, type VirtualClock } from "@posthaste/testing";
+import { type Connection } from "./connection.ts";
+import { type Index } from "./indexes.ts";
+import { type Link, openLink } from "./link.ts";
+
+export const servers = testStores().mongodb;
+
+/** A busy host may take its time; nothing here is measured. */
+export const patienceMs = 60_000;
+
+export type Opened = {
+  readonly connection: Connection;
+  /** The store's clock, which only the test moves. */
+  readonly clock: VirtualClock;
+};
+
+/**
+ * To be called inside a `describe`. Answers with how a test gets at the database, emptied, with the clock at its start;
+ * `others` are connections of further processes.
+ */
+export function freshDatabase(uri: string, indexes: readonly Index[]): () => Promise<Opened> {
+  let link: Link | undefined;
+  beforeAll(async () => {
+    link = openLink(
+      {
+        uri,
+        database: `test_${systemRandom().text(12).toLowerCase()}`,
+        clock: systemClock(),
+        random: systemRandom(),
+        log: recordingLog(),
+        patienceMs,
+      },
+      indexes,
+    );
+    await untilUp(link);
+  }, 2 * patienceMs);
+  afterAll(async () => {
+    await link?.drop();
+    await link?.close();
+  }, patienceMs);
+
+  return async () => {
+    if (!link) throw new Error("freshDatabase belongs into a describe");
+    const { connection } = link;
+    for (const { collectionName } of await connection.db.collections())
+      await connection.collection(collectionName).deleteMany({});
+    const clock = virtualClock();
+    return { connection: { ...connection, clock }, clock };
+  };
+}
+
+export async function untilUp(link: Pick<Link, "isUp" | "problem">): Promise<void> {
+  const until = Date.now() + patienceMs;
+  while (!link.isUp()) {
+    if (Date.now() > until) throw new Error(`the documents do not come up: ${link.problem()}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * The store's time: this process's clock and an offset measured at every heartbeat.
+ *
+ * I1: it never runs backwards by less than `backMsMax`: it stands still instead. Beyond that the server's clock was set.
+ */
+import { type Clock } from "@posthaste/ports";
+
+export type StoreClock = Clock & {
+  /** The server said `serverMs` between our `sentMs` and `receivedMs`, all Unix milliseconds. */
+  readonly measured: (sentMs: number, serverMs: number, receivedMs: number) => void;
+};
+
+export function createStoreClock(clock: Clock): StoreClock {
+  let offsetMs = 0;
+  let errorMs = Number.POSITIVE_INFINITY;
+  let last = Number.NEGATIVE_INFINITY;
+  return {
+    now: () => {
+      const now = clock.now() + offsetMs;
+      last = now < last && last - now <= backMsMax ? last : now;
+      return last;
+    },
+    after: (ms, task) => clock.after(ms, task),
+    measured: (sentMs, serverMs, receivedMs) => {
+      // A slow answer says little: it replaces a quick one only when that has grown old.
+      const uncertainMs = (receivedMs - sentMs) / 2;
+      errorMs += driftMsPerMeasurement;
+      if (uncertainMs > errorMs) return;
+      errorMs = uncertainMs;
+      offsetMs = Math.round(serverMs - (sentMs + receivedMs) / 2);
+    },
+  };
+}
+
+const backMsMax = 5_000;
+const driftMsPerMeasurement = 1;

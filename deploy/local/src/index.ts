@@ -1,1 +1,3 @@
-export {};
+export { type RunningRedis, startRedis } from "./servers/redis.ts";
+export { type RunningServer, type ServerPlace } from "./servers/place.ts";
+export { type ProcessControls } from "./process/server-process.ts";

@@ -1,0 +1,31 @@
+/** Ports for servers that are to come back on the same one after they were killed. */
+import { randomInt } from "node:crypto";
+import { createServer } from "node:net";
+
+export const loopback = "127.0.0.1";
+
+/**
+ * Below the range from which Linux takes the ports of outgoing connections (32768 on). A port of that range may be
+ * taken by anybody's connection while its server is down, even by a client that, calling the dead server, reaches itself.
+ */
+const first = 12_000;
+const afterLast = 32_000;
+const triesMax = 200;
+
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const port = randomInt(first, afterLast);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`no free port was found on ${loopback} in ${triesMax} tries`);
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen({ port, host: loopback, exclusive: true }, () => {
+      server.close(() => resolve(true));
+    });
+  });
+}

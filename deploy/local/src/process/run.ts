@@ -1,0 +1,49 @@
+/** Runs a command to its end. */
+import { type SpawnOptions, spawn } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+
+export type Run = {
+  readonly cwd?: string;
+  readonly argv0?: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+};
+
+const outputCharsMax = 20_000;
+const shownCharsMax = 1_500;
+
+/** What it wrote to its standard output. Throws with what it wrote last when it fails. */
+export async function run(
+  file: string,
+  args: readonly string[],
+  options: Run = {},
+): Promise<string> {
+  const spawnOptions: SpawnOptions = { stdio: ["ignore", "pipe", "pipe"], ...options };
+  const child = spawn(file, args, spawnOptions);
+  let output = "";
+  let all = "";
+  child.stdout?.on("data", (chunk) => (output = (output + String(chunk)).slice(-outputCharsMax)));
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on("data", (chunk) => (all = (all + String(chunk)).slice(-shownCharsMax)));
+  const ending = await new Promise<string | number>((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("close", (code, signal) => resolve(code ?? signal ?? "no exit code"));
+  });
+  if (ending === 0) return output;
+  throw new Error(`${file} ${args.slice(0, 3).join(" ")} failed (${ending}): ${all.trim()}`);
+}
+
+/** The file that the shell would run for `name`. */
+export function onPath(name: string): string | undefined {
+  const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+  return folders
+    .map((folder) => join(folder, name))
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}

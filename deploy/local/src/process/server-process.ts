@@ -1,0 +1,163 @@
+/**
+ * A server that is started, waited for, killed, paused, started again and stopped, at the caller's word.
+ *
+ * I1  it never outlives the process that started it: it has a process group of its own, which stands in the last will.
+ * I2  `start` and `restart` resolve when it answers; what it wrote last is in the error when it does not.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { addWill, removeWill } from "./last-will.ts";
+
+export type Command = {
+  /** For error messages: "Kafka 4.1.2". */
+  readonly name: string;
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly cwd?: string;
+  /** What the program is told as its own name. */
+  readonly argv0?: string;
+};
+
+/** Is called again and again until it says yes. `output` is what the server has written since it was last started. */
+export type Probe = (output: string) => boolean | Promise<boolean>;
+
+/** What a test or a supervisor may do to a server. */
+export type ProcessControls = {
+  readonly pid: number | undefined;
+  readonly isRunning: boolean;
+  /** The end of what it has written since it was last started. */
+  readonly output: string;
+  /** Resolves when it is gone. SIGKILL when no other signal is given. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** SIGSTOP: its connections stay open and nobody answers. */
+  pause(): void;
+  resume(): void;
+  /** Stops it if it runs; starts it on the same port with the same data. */
+  restart(): Promise<void>;
+  /** SIGTERM, and SIGKILL if that takes too long. */
+  stop(): Promise<void>;
+};
+
+const outputCharsMax = 8_000;
+const probeMs = 50;
+const startMsMax = 120_000;
+const stopMsMax = 20_000;
+
+export class ServerProcess implements ProcessControls {
+  readonly name: string;
+  readonly #command: Command;
+  readonly #isReady: Probe;
+  readonly #onEnd: (ending: string) => void;
+  #child: ChildProcess | undefined;
+  #ended: Promise<void> = Promise.resolve();
+  #output = "";
+
+  /** `onEnd` is told of every ending, also of one that was asked for. */
+  constructor(command: Command, isReady: Probe, onEnd: (ending: string) => void = () => undefined) {
+    this.name = command.name;
+    this.#command = command;
+    this.#isReady = isReady;
+    this.#onEnd = onEnd;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  get isRunning(): boolean {
+    return this.#child !== undefined;
+  }
+
+  get output(): string {
+    return this.#output.trim();
+  }
+
+  async start(): Promise<void> {
+    if (this.#child !== undefined) throw new Error(`${this.name} runs already`);
+    this.#spawn();
+    const deadline = performance.now() + startMsMax;
+    while (!(await this.#isReady(this.#output))) {
+      const isLate = performance.now() > deadline;
+      if (this.isRunning && !isLate) {
+        await sleep(probeMs);
+        continue;
+      }
+      await this.kill();
+      const why = isLate ? "was not ready in time" : "ended before it was ready";
+      throw new Error(`${this.name} ${why}: ${this.output || "it wrote nothing"}`);
+    }
+  }
+
+  async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
+    this.#signal(signal);
+    await this.#ended;
+  }
+
+  pause(): void {
+    this.#signal("SIGSTOP");
+  }
+
+  resume(): void {
+    this.#signal("SIGCONT");
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  async stop(): Promise<void> {
+    if (!this.isRunning) return;
+    // A paused process would hear of its end only when it goes on.
+    this.resume();
+    this.#signal("SIGTERM");
+    const timer = setTimeout(() => this.#signal("SIGKILL"), stopMsMax);
+    await this.#ended;
+    clearTimeout(timer);
+  }
+
+  #spawn(): void {
+    const { file, args, env, cwd, argv0 } = this.#command;
+    const child = spawn(file, args, {
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+      ...(env === undefined ? {} : { env }),
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(argv0 === undefined ? {} : { argv0 }),
+    });
+    const { pid } = child;
+    if (pid !== undefined) addWill(`group ${pid}`);
+    this.#child = child;
+    this.#output = "";
+    const keep = (chunk: unknown) => {
+      this.#output = (this.#output + String(chunk)).slice(-outputCharsMax);
+    };
+    child.stdout.on("data", keep);
+    child.stderr.on("data", keep);
+    this.#ended = new Promise((resolve) => {
+      const end = (ending: string) => {
+        if (pid !== undefined) removeWill(`group ${pid}`);
+        this.#child = undefined;
+        this.#onEnd(ending);
+        resolve();
+      };
+      child.once("error", (error) => {
+        keep(error.message);
+        end(error.message);
+      });
+      child.once("exit", (code, signal) => end(signal ?? `exit code ${code}`));
+    });
+  }
+
+  /** To the whole group: what the server has started gets it, too. */
+  #signal(signal: NodeJS.Signals): void {
+    const pid = this.#child?.pid;
+    if (pid === undefined) return;
+    try {
+      process.kill(-pid, signal);
+    } catch {
+      // It has ended, and its exit event is on its way.
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/** One Redis that keeps what it has acknowledged as well as Redis does: append-only file, synced each second. */
+import { fetchRedis, redisArgv0 } from "../fetch/redis.ts";
+import { freePort, loopback } from "../process/ports.ts";
+import { answers } from "../process/probe.ts";
+import { ServerProcess } from "../process/server-process.ts";
+import { type RunningServer, type ServerPlace, dataFolder } from "./place.ts";
+
+export type RunningRedis = RunningServer & { readonly url: string };
+
+export async function startRedis(place: ServerPlace): Promise<RunningRedis> {
+  const { name, file, env } = await fetchRedis();
+  const port = place.port ?? (await freePort());
+  const settings = {
+    port: String(port),
+    bind: loopback,
+    save: "",
+    appendonly: "yes",
+    dir: dataFolder(place, "redis"),
+  };
+  const args = Object.entries(settings).flatMap(([setting, value]) => [`--${setting}`, value]);
+  const server = new ServerProcess({ name, file, args, env, argv0: redisArgv0 }, () =>
+    answers(port, "PING\r\n", (answer) => answer.toString().startsWith("+PONG")),
+  );
+  await server.start();
+  return { name, host: loopback, port, process: server, url: `redis://${loopback}:${port}` };
+}

@@ -1,3 +1,4 @@
+export { type RunningKafka, startKafka } from "./servers/kafka.ts";
 export { type RunningRedis, startRedis } from "./servers/redis.ts";
 export { type RunningServer, type ServerPlace } from "./servers/place.ts";
 export { type ProcessControls } from "./process/server-process.ts";

@@ -39,7 +39,8 @@ export type ProcessControls = {
   stop(): Promise<void>;
 };
 
-const outputCharsMax = 8_000;
+const outputCharsMax = 64_000;
+const shownCharsMax = 4_000;
 const probeMs = 50;
 const startMsMax = 120_000;
 const stopMsMax = 20_000;
@@ -85,7 +86,9 @@ export class ServerProcess implements ProcessControls {
       }
       await this.kill();
       const why = isLate ? "was not ready in time" : "ended before it was ready";
-      throw new Error(`${this.name} ${why}: ${this.output || "it wrote nothing"}`);
+      throw new Error(
+        `${this.name} ${why}: ${this.output.slice(-shownCharsMax) || "it wrote nothing"}`,
+      );
     }
   }
 

@@ -1,0 +1,35 @@
+/** Jars by a committed pom, compared with a committed lock. */
+import { createHash } from "node:crypto";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onPath, run } from "../process/run.ts";
+import { verify } from "./checksums.ts";
+
+/** `recipe` holds `pom.xml` and `jars.sha256`; the jars come into `folder`. */
+export async function fetchJars(recipe: string, folder: string): Promise<void> {
+  needTools("mvn", "java");
+  mkdirSync(folder, { recursive: true });
+  // Maven leaves its traces beside the pom.
+  const work = mkdtempSync(join(tmpdir(), "posthaste-maven-"));
+  try {
+    copyFileSync(join(recipe, "pom.xml"), join(work, "pom.xml"));
+    const goal = ["dependency:copy-dependencies", `-DoutputDirectory=${folder}`];
+    await run("mvn", ["-q", "-B", ...goal], { cwd: work });
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+  verify(folder, join(recipe, "jars.sha256"));
+}
+
+export function needTools(...tools: readonly string[]): void {
+  const missing = tools.filter((tool) => onPath(tool) === undefined);
+  if (missing.length > 0) throw new Error(`this host has no ${missing.join(" and no ")}`);
+}
+
+/** Changes when one of the files does: part of the name under which what they make is kept. */
+export function fingerprint(...files: readonly string[]): string {
+  const hash = createHash("sha256");
+  for (const file of files) hash.update(readFileSync(file));
+  return hash.digest("hex").slice(0, 12);
+}

@@ -1,0 +1,9 @@
+/** Where this package keeps the recipes of what it fetches. */
+import { fileURLToPath } from "node:url";
+
+const recipe = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
+
+export const kafkaRecipe = recipe("kafka");
+export const mongoJavaRecipe = recipe("mongo-java");
+export const ferretdbRecipe = recipe("ferretdb");
+export const repository = recipe("../..");

@@ -97,7 +97,7 @@ async function insert(
     local !== undefined && claimableAtInsert(message) && local.reserve(message.tenant, origin);
   const record: MessageRecord = reserved
     ? acceptClaimed(message, local.owner, now)
-    : accept(message, now);
+    : accept(message, now, !ports.bus.isUp());
   let isNew = false;
   try {
     const [inserted] = await messages.insert([

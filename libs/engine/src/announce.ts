@@ -4,6 +4,8 @@ import {
   type LaneId,
   type MessageRecord,
   originHash,
+  redactedConfiguration,
+  type Sha256Hex,
   shardOf,
   unreachable,
 } from "@posthaste/domain";
@@ -16,24 +18,32 @@ export const hintOf = (record: MessageRecord): Hint => ({
   epoch: record.epoch,
 });
 
+export type AnnouncePorts = {
+  readonly bus: EventBus;
+  readonly clock: Clock;
+  readonly sha256: Sha256Hex;
+};
+
 export async function announce(
-  ports: { bus: EventBus; clock: Clock },
+  ports: AnnouncePorts,
   records: readonly MessageRecord[],
 ): Promise<void> {
   const due: Hint[] = [];
   const wakes: WakeEvent[] = [];
   for (const record of records) sort(record, ports.clock.now(), due, wakes);
+  // A parent of a group publish is nobody's message: it is in no log.
+  const accepted = records
+    .filter(({ message }) => !message.fanOut)
+    .map(({ message }) => ({ message: redactedConfiguration(message, ports.sha256) }));
   await Promise.all([
+    accepted.length > 0 && ports.bus.publish("message.accepted", accepted),
     due.length > 0 && ports.bus.publish("message.due", due),
     wakes.length > 0 && ports.bus.publish("scheduler.wake", wakes),
   ]);
 }
 
 /** For a caller that does not wait for its hints: one that the bus refuses is made up for by the alarm, and must not end the process. */
-export function announceUnheard(
-  ports: { bus: EventBus; clock: Clock },
-  records: readonly MessageRecord[],
-): void {
+export function announceUnheard(ports: AnnouncePorts, records: readonly MessageRecord[]): void {
   announce(ports, records).catch(() => undefined);
 }
 

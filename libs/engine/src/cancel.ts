@@ -72,6 +72,7 @@ async function freeSlot(
   id: MessageId,
 ): Promise<void> {
   if (lane === undefined) return;
-  await ports.tokens.release(lane, [id]);
+  // Cancelled it is: a slot that cannot be given back now runs out with its lease.
+  await ports.tokens.release(lane, [id]).catch(() => undefined);
   await ports.bus.publish("scheduler.wake", [wakeLane(lane, ports.clock.now())]);
 }

@@ -17,6 +17,7 @@ import {
   parentMessage,
   parentOf,
   type PublishCommand,
+  type Sha256Hex,
   type TenantId,
 } from "@posthaste/domain";
 import {
@@ -121,6 +122,7 @@ export type ExpandPorts = {
   readonly groups: Groups;
   readonly bus: EventBus;
   readonly clock: Clock;
+  readonly sha256: Sha256Hex;
 };
 
 /** Makes the children that are still missing. Stops when someone else expands the same parent: ids are derived, no harm is done. */
@@ -133,7 +135,9 @@ export async function expandParent(
   let upTo = parent.state.upTo;
   for (;;) {
     const batch = expand({ ...parent, state: { kind: "expanding", upTo } }, endpoints);
-    const children = batch.children.map((child) => accept(child, ports.clock.now()));
+    const children = batch.children.map((child) =>
+      accept(child, ports.clock.now(), !ports.bus.isUp()),
+    );
     const inserted =
       children.length > 0
         ? await ports.messages.insert(children.map((record) => ({ record })))

@@ -127,7 +127,7 @@ describe("follow-ups", () => {
     expect(await read(ports, outbox.message)).toMatchObject({ outbox: [], wakeAt: undefined });
   });
 
-  it.each(steps)(
+  it.each(steps.filter((step) => step !== "fact"))(
     "clear nothing when the %s cannot be written, and the alarm stays",
     async (away) => {
       const ports = open();
@@ -142,6 +142,17 @@ describe("follow-ups", () => {
       expect(record?.wakeAt).toBe(ports.clock.now() + limits.ringAheadMs);
     },
   );
+
+  it("keep only the fact when the bus is away, and the alarm stays", async () => {
+    const ports = open();
+    const { outbox } = await aFailure(ports);
+    const { ports: watching, done } = watched(ports, "fact");
+
+    await expect(followUp(watching, [outbox])).rejects.toMatchObject({ code: "unavailable" });
+
+    const cleared = done.filter((step) => step.startsWith("clear"));
+    expect(cleared).toEqual(["clear deadLetter", "clear callback", "clear failureCallback"]);
+  });
 
   it("are made by whoever comes next, when a first try got no further than the dead letter", async () => {
     const ports = open();
@@ -209,7 +220,7 @@ describe("what the deliverer tells by itself", () => {
     expect(done).toEqual(["fact"]);
   });
 
-  it("leaves dead letter and fact in the outbox when the bus is away", async () => {
+  it("leaves the fact in the outbox when the bus is away", async () => {
     const ports = open();
     const { outbox, settlement } = await aFailure(ports);
     const { ports: watching, done } = watched(ports, "fact");
@@ -219,6 +230,6 @@ describe("what the deliverer tells by itself", () => {
       code: "unavailable",
     });
 
-    expect(done).toEqual(["dead letter"]);
+    expect(done).toEqual(["dead letter", "clear deadLetter"]);
   });
 });

@@ -35,7 +35,21 @@ export type Outbox = { readonly message: Message; readonly items: readonly Follo
 export async function followUp(ports: FollowUpPorts, outboxes: readonly Outbox[]): Promise<void> {
   await insertDeadLetters(ports, outboxes);
   await insertCallbacks(ports, outboxes);
-  await publishFacts(ports, outboxes);
+  await publishFactsAndClear(ports, outboxes, outboxes);
+}
+
+/** A bus that is away keeps the facts in their outbox, and nothing else. */
+async function publishFactsAndClear(
+  ports: FollowUpPorts,
+  facts: readonly Outbox[],
+  outboxes: readonly Outbox[],
+): Promise<void> {
+  try {
+    await publishFacts(ports, facts);
+  } catch (error) {
+    await clear(ports, outboxes, ({ kind }) => kind !== "fact");
+    throw error;
+  }
   await clear(ports, outboxes);
 }
 
@@ -52,8 +66,7 @@ export async function tellSettled(
     { message, items: items.filter(({ kind }) => kind === "deadLetter" || kind === "fact") },
   ];
   await insertDeadLetters(ports, own);
-  if (fact) await publishFacts(ports, [{ message, items: [fact] }]);
-  await clear(ports, own);
+  await publishFactsAndClear(ports, fact ? [{ message, items: [fact] }] : [], own);
 }
 
 async function insertDeadLetters(ports: FollowUpPorts, outboxes: readonly Outbox[]): Promise<void> {
@@ -70,7 +83,7 @@ async function insertCallbacks(ports: FollowUpPorts, outboxes: readonly Outbox[]
     for (const item of items) {
       if (item.kind !== "callback" && item.kind !== "failureCallback") continue;
       const callback = callbackMessage(message, item);
-      if (callback) records.push(accept(callback, now));
+      if (callback) records.push(accept(callback, now, !ports.bus.isUp()));
     }
   }
   if (records.length === 0) return;
@@ -92,9 +105,15 @@ async function publishFacts(ports: FollowUpPorts, outboxes: readonly Outbox[]): 
   if (facts.length > 0) await ports.bus.publish("message.settled", facts);
 }
 
-async function clear(ports: FollowUpPorts, outboxes: readonly Outbox[]): Promise<void> {
+async function clear(
+  ports: FollowUpPorts,
+  outboxes: readonly Outbox[],
+  isDone: (item: FollowUp) => boolean = () => true,
+): Promise<void> {
   const done: OutboxItemRef[] = outboxes.flatMap(({ message, items }) =>
-    items.map((item) => ({ id: message.id, attempt: item.attempt, item: item.kind })),
+    items
+      .filter(isDone)
+      .map((item) => ({ id: message.id, attempt: item.attempt, item: item.kind })),
   );
   if (done.length > 0) await ports.messages.clear(done);
 }

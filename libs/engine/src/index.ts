@@ -9,4 +9,5 @@ export { readMessage } from "./read.ts";
 export { addToGroup, removeFromGroup } from "./url-groups.ts";
 export { retryDelays } from "./retry-delay.ts";
 export { Tenants } from "./tenants.ts";
-export { type Background, ringOnce, type RingPorts } from "./ring.ts";
+export { BackgroundWork } from "./background.ts";
+export { ringOnce, type RingPorts } from "./ring.ts";

@@ -59,15 +59,23 @@ describe("tenants as the services see them", () => {
     await tenants.stop();
   });
 
-  it("keep a service from starting when they cannot be read even once", async () => {
+  it("are waited for at the start, while the store is away", async () => {
     const ports = open();
+    await ports.accounts.putTenant(aTenantOf(aTenant));
     const { accounts, goAway } = switchable(ports);
     goAway(true);
+    const tenants = new Tenants({ ...ports, accounts });
+    let hasStarted = false;
+    const starting = tenants.start().then(() => (hasStarted = true));
 
-    await expect(new Tenants({ ...ports, accounts }).start()).rejects.toMatchObject({
-      code: "unavailable",
-    });
-    expect(ports.clock.armed).toBe(0);
+    await ports.clock.advance(60_000);
+    expect(hasStarted).toBe(false);
+    goAway(false);
+    await ports.clock.advance(1_000);
+    await starting;
+
+    expect(tenants.get(aTenant)).toBeDefined();
+    await tenants.stop();
   });
 
   it("are looked at by one timer, and by none after a stop, even one in the middle of a look", async () => {

@@ -1,5 +1,5 @@
 /** Tenants and what proves to be one. Written by management, read by the gateway and the deliverer. */
-import { type Dialect, type Plan, type TenantId } from "@posthaste/domain";
+import { type Dialect, type Fault, type Plan, type TenantId } from "@posthaste/domain";
 
 export type SigningKeys = { readonly current: string; readonly next: string };
 
@@ -8,6 +8,11 @@ export type Tenant = {
   readonly dialect: Dialect;
   readonly plan: Plan;
   readonly keys: SigningKeys;
+  /**
+   * Unix milliseconds. From then on no token proves to be this tenant, while what it has sent is still delivered, signed
+   * with its keys. A closed tenant stays, so that nobody gets its id, and with it its records and logs.
+   */
+  readonly closedAt?: number;
 };
 
 export type TokenScope = "full" | "read";
@@ -16,13 +21,28 @@ export type Token = {
   readonly hash: string;
   readonly tenant: TenantId;
   readonly scope: TokenScope;
+  /** Unix milliseconds; absent of tokens from before this was kept. */
+  readonly createdAt?: number;
 };
 
 export interface Accounts {
   tenants(): Promise<readonly Tenant[]>;
   tokens(): Promise<readonly Token[]>;
-  putTenant(tenant: Tenant): Promise<void>;
+  /** False: there is one of this id, and it stays as it is. */
+  addTenant(tenant: Tenant): Promise<boolean>;
+  /**
+   * Reads, changes and writes as one, so that no change is lost. `change` may be called several times, and only the result
+   * of its last call counts; when that is a fault, the tenant stays as it is. Undefined: no such tenant.
+   */
+  changeTenant(
+    id: TenantId,
+    change: (tenant: Tenant) => Tenant | Fault,
+  ): Promise<Tenant | Fault | undefined>;
+  /** A token with the same hash is replaced. */
   putToken(token: Token): Promise<void>;
+  removeToken(hash: string): Promise<void>;
   /** A secret of this installation by name, made by `make` on first use; for signing cursors. */
   secret(name: string, make: () => string): Promise<string>;
+  /** As `changeTenant`; nothing when there is none of this name. */
+  changeSecret(name: string, change: (value: string) => string): Promise<void>;
 }

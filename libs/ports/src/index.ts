@@ -35,6 +35,14 @@ export {
 } from "./message-store.ts";
 export { type Random } from "./random.ts";
 export { type RetryDelays } from "./retry-delays.ts";
+export {
+  type SearchIndex,
+  type SearchIndexes,
+  type SearchIndexLimits,
+  type SearchIndexRegion,
+  type SearchIndexType,
+  type ThroughputSample,
+} from "./search-indexes.ts";
 export { type OutgoingRequest, type Sender, type Sending } from "./sender.ts";
-export { StoreError, type StoreErrorCode } from "./store-error.ts";
+export { isStoreError, StoreError, type StoreErrorCode } from "./store-error.ts";
 export { type Acquired, type TokenStore, type Window } from "./token-store.ts";

@@ -13,3 +13,7 @@ export class StoreError extends Error {
 }
 
 export type StoreErrorCode = "disk_full" | "overloaded" | "unavailable";
+
+/** Told by its name: it may come from another realm. */
+export const isStoreError = (error: unknown): error is StoreError =>
+  Error.isError(error) && error.name === "StoreError";

@@ -1,8 +1,9 @@
 export { systemClock, waitMsMax } from "./clock.ts";
 export { systemRandom } from "./random.ts";
 export { createLog, type LogOptions } from "./log/log.ts";
-export { createReadiness, type Readiness } from "./lifecycle/readiness.ts";
+export { createReadiness, type Need, type Readiness } from "./lifecycle/readiness.ts";
 export { type Running, type Service, startServices } from "./lifecycle/services.ts";
+export { runServiceProcess, type ServiceProcess } from "./lifecycle/service-process.ts";
 export { runServices, type RunOptions } from "./lifecycle/run.ts";
 export { addressSet, type AddressSet, callerIp } from "./http/caller-ip.ts";
 export { type Admission, createAdmission, type RequestKind } from "./http/admission.ts";

@@ -11,6 +11,7 @@ import {
   giveBack,
   type InState,
   limits,
+  type Message,
   type MessageId,
   originHash,
   type Outcome,
@@ -310,24 +311,29 @@ export class Deliverer implements LocalDelivery {
     { left }: Extract<Settled, { kind: "ok" }>,
   ): Promise<void> {
     const { message, next } = settlement;
+    const { id } = attempt.record.message;
+    // Nothing is lost when one of these fails: outbox and alarms are in the store, and a slot runs out with its lease.
+    const postponed = (event: string) => (error: unknown) =>
+      this.#ports.log.warn(event, { id, error });
+    const fact = settlement.append.find((item) => item.kind === "fact");
+    await Promise.all([
+      this.#moveOn(message, next).catch(postponed("slot.kept")),
+      left.length > 0 &&
+        tellSettled(this.#ports, { message, items: left, fact }).catch(
+          postponed("follow-up.postponed"),
+        ),
+    ]);
+  }
+
+  /** Gives the slot back, and tells the scheduler what it may look at. */
+  async #moveOn({ id, shard, flowLane }: Message, next: Settlement["next"]): Promise<void> {
+    const { bus, clock, tokens } = this.#ports;
+    if (next.kind === "held") await bus.publish("scheduler.wake", [{ shard, at: next.dueAt }]);
+    if (flowLane === undefined) return;
     try {
-      if (message.flowLane !== undefined)
-        await this.#ports.tokens.release(message.flowLane, [message.id]);
-      if (next.kind === "held") {
-        await this.#ports.bus.publish("scheduler.wake", [{ shard: message.shard, at: next.dueAt }]);
-      }
-      if (message.flowLane !== undefined) {
-        await this.#ports.bus.publish("scheduler.wake", [
-          wakeLane(message.flowLane, this.#ports.clock.now()),
-        ]);
-      }
-      if (left.length > 0) {
-        const fact = settlement.append.find((item) => item.kind === "fact");
-        await tellSettled(this.#ports, { message, items: left, fact });
-      }
-    } catch (error) {
-      // Nothing is lost: the outbox and the alarms are in the store.
-      this.#ports.log.warn("follow-up.postponed", { id: attempt.record.message.id, error });
+      await tokens.release(flowLane, [id]);
+    } finally {
+      await bus.publish("scheduler.wake", [wakeLane(flowLane, clock.now())]);
     }
   }
 

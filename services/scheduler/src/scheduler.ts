@@ -2,12 +2,12 @@
  * The scheduler: rings alarms, grants lanes, expands group publishes, sweeps what has ended.
  *
  * It holds one timer, to the earliest alarm of its shards; an idle store is not looked at. Two schedulers on one shard
- * do no harm: all their writes are conditional (decisions.md 12).
+ * do no harm: all their writes are conditional (decisions.md 12). While the bus is away nothing is rung here: a ring moves
+ * the alarm, and its hint would be lost. The deliverers stand by meanwhile.
  */
 import { limits } from "@posthaste/domain";
-import { grant, ringOnce, type RingPorts } from "@posthaste/engine";
+import { BackgroundWork, grant, ringOnce, type RingPorts } from "@posthaste/engine";
 import { type Groups, type WakeEvent } from "@posthaste/ports";
-import { BackgroundWork } from "./background.ts";
 
 export type SchedulerPorts = RingPorts & { readonly groups: Groups };
 
@@ -33,6 +33,7 @@ export class Scheduler {
     this.#ports = ports;
     this.#background = new BackgroundWork({
       log: ports.log,
+      clock: ports.clock,
       grant: async (lane) => {
         const wakeAt = await grant(ports, lane);
         if (wakeAt !== undefined) this.#arm(wakeAt);
@@ -56,7 +57,7 @@ export class Scheduler {
     this.#timer?.cancel();
     this.#sweepTimer?.();
     await this.#round;
-    await this.#background.settled();
+    await this.#background.stop();
   }
 
   /** What is due in a shard that has just come here may have been due for long. */
@@ -101,7 +102,11 @@ export class Scheduler {
   }
 
   async #ringAll(): Promise<void> {
-    const { clock, messages, log } = this.#ports;
+    const { bus, clock, messages, log } = this.#ports;
+    if (!bus.isUp() || !this.#background.hasRoom) {
+      this.#arm(clock.now() + retryMs);
+      return;
+    }
     try {
       const rung = await ringOnce(this.#ports, this.#background, this.#shards, limits.ringBatchMax);
       const next =

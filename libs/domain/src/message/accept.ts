@@ -87,9 +87,13 @@ export function childMessage(parent: Message, endpoint: Endpoint, index: number)
   };
 }
 
-/** A record as it is first written. */
-export function accept(message: Message, now: number): MessageRecord {
-  return recordIn(message, firstState(message, now), now);
+/**
+ * A record as it is first written. `unheard`: nobody will hear of it, since the bus is away; then it rings as soon as it
+ * is due (decisions.md 12).
+ */
+export function accept(message: Message, now: number, unheard = false): MessageRecord {
+  const record = recordIn(message, firstState(message, now), now);
+  return unheard && record.state.kind === "due" ? { ...record, wakeAt: now } : record;
 }
 
 function firstState(message: Message, now: number): MessageState {

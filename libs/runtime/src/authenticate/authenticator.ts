@@ -10,6 +10,7 @@ import { fault, type Fault } from "@posthaste/domain";
 import {
   type Accounts,
   type Clock,
+  isStoreError,
   type Log,
   type Tenant,
   type Token,
@@ -33,6 +34,8 @@ export interface Authenticator extends Service {
     queryToken: string | undefined,
     callerIp?: string,
   ) => Caller | Refusal;
+  /** False until somebody's token has been read: on a first start management makes the first tenant. */
+  knowsAnybody(): boolean;
   /** Reads all accounts now: after a change in this process nobody should wait. */
   refresh(): Promise<void>;
 }
@@ -45,6 +48,8 @@ export type AuthenticatorOptions = {
 
 /** With the reading itself less than the five seconds that are promised. */
 const refreshMs = 4_000;
+/** Nobody is to wait so long for the first tenant, nor for a store that is not there yet. */
+const firstRefreshMs = 250;
 const tokenLengthMax = 1_024;
 const scheme = "bearer ";
 
@@ -67,23 +72,36 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
 
   function refreshLater(): void {
     if (stopped) return;
-    callOff = clock.after(refreshMs, () => {
+    callOff = clock.after(callers.size > 0 ? refreshMs : firstRefreshMs, () => {
       void refresh()
         .catch((error: unknown) => log.warn("accounts.stale", { error }))
         .finally(refreshLater);
     });
   }
 
+  /** A store that is away is waited for. */
+  async function refreshFirst(): Promise<void> {
+    while (!stopped) {
+      try {
+        return await refresh();
+      } catch (error) {
+        if (!isStoreError(error)) throw error;
+        await new Promise<void>((resolve) => clock.after(firstRefreshMs, resolve));
+      }
+    }
+  }
+
   return {
     name: "authenticator",
     start: async () => {
-      await refresh();
+      await refreshFirst();
       refreshLater();
     },
     stop: async () => {
       stopped = true;
       callOff();
     },
+    knowsAnybody: () => callers.size > 0,
     refresh,
     authenticate: (authorization, queryToken, callerIp = "") => {
       const token = authorization === undefined ? queryToken : bearerToken(authorization);

@@ -15,6 +15,17 @@ const production = {
   ...ownKeys,
 };
 
+/** What the distributed shape wants beside it. */
+const onServersToo = {
+  ...production,
+  POSTHASTE_KAFKA_BROKERS: "kafka-0:9092, [::1]:9093",
+  POSTHASTE_REDIS_URL: "redis://:secret@redis:6379/1",
+  POSTHASTE_MONGODB_URI: "mongodb://user:secret@a:27017,b:27017/?replicaSet=rs0",
+  POSTHASTE_SEALING_KEYS: Buffer.alloc(32, 1).toString("base64"),
+  POSTHASTE_MANAGEMENT_USER: "admin",
+  POSTHASTE_MANAGEMENT_PASSWORD: "p".repeat(16),
+};
+
 /** The problems, one a line; empty when the configuration was loaded. */
 function problemsOf(env: Environment, files: Readonly<Record<string, string>> = {}): string[] {
   const readFile = (path: string): string => {
@@ -62,7 +73,7 @@ describe("a configuration", () => {
   it.each(servicesOnServers)(
     "of %s, which runs on servers, is the production profile",
     (_, schema) => {
-      const loaded = loadConfig(schema, { env: production });
+      const loaded = loadConfig(schema, { env: onServersToo });
 
       expect(loaded).toMatchObject({ kind: "loaded", config: { profile: "production" } });
     },
@@ -85,9 +96,47 @@ describe("a configuration", () => {
   });
 
   it("may hold variables of other services", () => {
-    const env = { POSTHASTE_MAX_IN_FLIGHT: "5" };
+    const env = { ...onServersToo, POSTHASTE_MAX_IN_FLIGHT: "5" };
 
     expect(loadConfig(configSchemas.scheduler, { env }).kind).toBe("loaded");
+  });
+});
+
+describe("the addresses of servers", () => {
+  const schema = configSchemas.scheduler;
+
+  it("are lists where there may be several", () => {
+    const loaded = loadConfig(schema, { env: onServersToo });
+
+    expect(loaded).toMatchObject({
+      config: { kafkaBrokers: ["kafka-0:9092", "[::1]:9093"], redisBudgetMs: 50 },
+    });
+  });
+
+  it.each([
+    ["POSTHASTE_KAFKA_BROKERS", "kafka"],
+    ["POSTHASTE_KAFKA_BROKERS", "kafka:0"],
+    ["POSTHASTE_KAFKA_BROKERS", "kafka:65536"],
+    ["POSTHASTE_KAFKA_BROKERS", "kafka:9092,"],
+    ["POSTHASTE_KAFKA_BROKERS", "kafka://kafka:9092"],
+    ["POSTHASTE_KAFKA_PARTITIONS", "65"],
+    ["POSTHASTE_REDIS_URL", "redis:6379"],
+    ["POSTHASTE_REDIS_URL", "http://redis"],
+    ["POSTHASTE_MONGODB_URI", "mongo:27017"],
+    ["POSTHASTE_MONGODB_DATABASE", "a.b"],
+    ["POSTHASTE_SEALING_KEYS", "dG9vIHNob3J0"],
+    ["POSTHASTE_KAFKA_USER", "without-a-password"],
+  ])("are refused by their variable: %s=%s", (name, value) => {
+    const loaded = loadConfig(schema, { env: { ...onServersToo, [name]: value } });
+
+    expect(loaded).toMatchObject({ kind: "refused", message: expect.stringContaining(name) });
+  });
+
+  it("are wanted, all of them", () => {
+    const loaded = loadConfig(schema, { env: {} });
+
+    for (const name of ["KAFKA_BROKERS", "REDIS_URL", "MONGODB_URI", "SEALING_KEYS"])
+      expect(loaded).toMatchObject({ message: expect.stringContaining(`POSTHASTE_${name}`) });
   });
 });
 

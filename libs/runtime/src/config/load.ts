@@ -8,6 +8,7 @@ import { credentialRules } from "./credentials.ts";
 import { managementRules } from "./management.ts";
 import { nearestName } from "./nearest-name.ts";
 import { configSchemas } from "./services.ts";
+import { storeRules } from "./stores.ts";
 import {
   defaultText,
   environmentName,
@@ -34,7 +35,7 @@ type Shape = Readonly<Record<string, z.ZodType>>;
 type Texts = Readonly<Record<string, string | undefined>>;
 
 const prefix = "POSTHASTE_";
-const rules: readonly Rule[] = [...credentialRules, ...managementRules];
+const rules: readonly Rule[] = [...credentialRules, ...managementRules, ...storeRules];
 
 export function loadConfig<S extends Shape>(
   schema: z.ZodObject<S>,

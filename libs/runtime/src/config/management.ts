@@ -1,9 +1,10 @@
 /** Who may use the management API. */
 import { z } from "zod";
-import { type Rule, variables } from "./variable.ts";
+import { type Rule, variableOf, variables } from "./variable.ts";
 import { printable } from "./values.ts";
 
 const subject = "Management";
+const userSummary = "The user of the management API (Basic authentication).";
 const passwordLengthMin = 16;
 
 export const managementShape = {
@@ -14,7 +15,7 @@ export const managementShape = {
     .register(variables, {
       subject,
       rule: "1 to 255 characters without a colon",
-      summary: "The user of the management API (Basic authentication). Not set: the API is off.",
+      summary: `${userSummary} Not set: the API is off.`,
     }),
   managementPassword: printable(1, 255)
     .optional()
@@ -24,6 +25,16 @@ export const managementShape = {
       rule: "1 to 255 printable characters without spaces",
       summary: `Its password; in production ${passwordLengthMin} characters or more.`,
     }),
+};
+
+/** The process that serves nothing else wants both. */
+export const managementProcessShape = {
+  managementUser: managementShape.managementUser
+    .unwrap()
+    .register(variables, { ...variableOf(managementShape.managementUser), summary: userSummary }),
+  managementPassword: managementShape.managementPassword
+    .unwrap()
+    .register(variables, variableOf(managementShape.managementPassword)),
 };
 
 export const managementRules: readonly Rule[] = [

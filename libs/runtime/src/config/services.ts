@@ -3,24 +3,27 @@ import { z } from "zod";
 import { credentialsShape } from "./credentials.ts";
 import { deliveriesShape, destinationsShape } from "./deliveries.ts";
 import { listenShape, managementListenShape, proxiesShape } from "./listen.ts";
-import { managementShape } from "./management.ts";
+import { managementProcessShape, managementShape } from "./management.ts";
 import { processShape, standaloneProcessShape } from "./process.ts";
 import { standaloneShape } from "./standalone.ts";
+import { busShape, documentsShape, sealingShape, tokensShape } from "./stores.ts";
 
-const worker = { ...processShape, ...listenShape };
+/** What every process of the distributed shape reads; all but management are on the bus. */
+const apart = { ...processShape, ...documentsShape, ...sealingShape };
+const worker = { ...apart, ...listenShape, ...busShape };
 
 export const configSchemas = {
-  gateway: z.object({ ...worker, ...proxiesShape, ...destinationsShape }),
-  scheduler: z.object(worker),
-  deliverer: z.object({ ...worker, ...deliveriesShape }),
-  "callback-dispatcher": z.object({ ...worker, ...destinationsShape }),
+  gateway: z.object({ ...worker, ...tokensShape, ...proxiesShape, ...destinationsShape }),
+  scheduler: z.object({ ...worker, ...tokensShape }),
+  deliverer: z.object({ ...worker, ...tokensShape, ...deliveriesShape }),
+  "callback-dispatcher": z.object(worker),
   "workflow-log": z.object(worker),
   management: z.object({
-    ...processShape,
+    ...apart,
     ...managementListenShape,
     ...proxiesShape,
     ...credentialsShape,
-    ...managementShape,
+    ...managementProcessShape,
   }),
   standalone: z.object({
     ...standaloneProcessShape,

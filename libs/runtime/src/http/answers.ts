@@ -2,7 +2,7 @@
 import { type ServerResponse } from "node:http";
 import { faultCatalogue } from "@posthaste/contract";
 import { fault as faultOf, type Fault } from "@posthaste/domain";
-import { type Clock, type Log, type Random, type StoreError } from "@posthaste/ports";
+import { type Clock, isStoreError, type Log, type Random, type StoreError } from "@posthaste/ports";
 import { answer, answerAndClose, expectsContinue, type FlatHeaders, noHeaders } from "./answer.ts";
 
 /** A fault that knows when the caller may come back. */
@@ -81,7 +81,3 @@ function faultOfStore(error: StoreError): Fault {
       return faultOf("outcome_unknown", "the store does not answer: this may have happened or not");
   }
 }
-
-/** Told by its name: it may come from another realm. */
-const isStoreError = (error: unknown): error is StoreError =>
-  Error.isError(error) && error.name === "StoreError";

@@ -16,9 +16,10 @@ export function answerHealth(
   } else if (asksForHealth) {
     answer(res, 200, `{"healthy":true}`);
   } else {
-    const missing = readiness.missing();
-    if (missing.length === 0) answer(res, 200, `{"ready":true}`);
-    else answer(res, 503, JSON.stringify({ ready: false, missing }));
+    const [missing, degraded] = [readiness.missing(), readiness.degraded()];
+    const shown = degraded.length > 0 ? { degraded } : {};
+    if (missing.length === 0) answer(res, 200, JSON.stringify({ ready: true, ...shown }));
+    else answer(res, 503, JSON.stringify({ ready: false, missing, ...shown }));
   }
   return true;
 }

@@ -1,0 +1,106 @@
+/**
+ * Work that a scheduler starts and does not wait for: one at a time per lane and per name, so many at once, each for so
+ * long. What it misses, the alarm brings back.
+ */
+import { type LaneId } from "@posthaste/domain";
+import { type Clock, type Log } from "@posthaste/ports";
+import { type Background } from "./ring.ts";
+
+export type BackgroundParts = {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly grant: (lane: LaneId) => Promise<void>;
+};
+
+/** Beyond this nothing should be rung that may cause more. */
+const runningMax = 1_000;
+/** A task that hangs longer holds its name no more. */
+const taskMsMax = 60_000;
+/** A lane whose tokens or store were away is not left until its alarm. */
+const grantAgainMs = 1_000;
+
+export class BackgroundWork implements Background {
+  readonly #parts: BackgroundParts;
+  readonly #running = new Map<string, Promise<void>>();
+  /** What was asked for again while it runs. */
+  readonly #again = new Set<string>();
+  /** Lanes whose grant has failed, and how to call its repetition off. */
+  readonly #failed = new Map<LaneId, () => void>();
+  #stopped = false;
+
+  constructor(parts: BackgroundParts) {
+    this.#parts = parts;
+  }
+
+  get hasRoom(): boolean {
+    return this.#running.size < runningMax;
+  }
+
+  grant(lane: LaneId): void {
+    const name = `grant ${lane}`;
+    if (this.#running.has(name)) this.#again.add(name);
+    else this.run(name, () => this.#grant(lane));
+  }
+
+  /** A name that runs already is not started again: what it missed, the alarm brings back. */
+  run(name: string, task: () => Promise<void>): void {
+    if (!this.#stopped && !this.#running.has(name))
+      this.#running.set(name, this.#carryOut(name, task));
+  }
+
+  /** Starts nothing more, and waits for what runs. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const callOff of this.#failed.values()) callOff();
+    this.#failed.clear();
+    await this.settled();
+  }
+
+  async settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running.values());
+  }
+
+  async #grant(lane: LaneId): Promise<void> {
+    this.#failed.get(lane)?.();
+    this.#failed.delete(lane);
+    try {
+      await this.#parts.grant(lane);
+    } catch (error) {
+      if (!this.#stopped)
+        this.#failed.set(
+          lane,
+          this.#parts.clock.after(grantAgainMs, () => this.grant(lane)),
+        );
+      throw error;
+    }
+  }
+
+  async #carryOut(name: string, task: () => Promise<void>): Promise<void> {
+    try {
+      do {
+        this.#again.delete(name);
+        await this.#bounded(task);
+      } while (this.#again.has(name));
+    } catch (error) {
+      this.#parts.log.warn("background.failed", { task: name, error });
+    } finally {
+      // In the same turn as the last look at `#again`: who asks from now on starts anew, and nobody is forgotten.
+      this.#running.delete(name);
+      this.#again.delete(name);
+    }
+  }
+
+  async #bounded(task: () => Promise<void>): Promise<void> {
+    let callOff = (): void => undefined;
+    const timeUp = new Promise<never>((_, reject) => {
+      callOff = this.#parts.clock.after(taskMsMax, () =>
+        reject(new Error(`not done within ${taskMsMax} ms`)),
+      );
+    });
+    try {
+      await Promise.race([task(), timeUp]);
+    } finally {
+      callOff();
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/** The books on search indexes: who owns which, where it is served and how much it may do. Written and read by management. */
+import { type TenantId } from "@posthaste/domain";
+
+export type SearchIndexType = "free" | "payg" | "fixed";
+export type SearchIndexRegion = "eu-west-1" | "us-central1";
+
+/** Counts and bytes; -1 is unlimited, where interface.md knows it. */
+export type SearchIndexLimits = {
+  readonly vectorsMax: number;
+  readonly monthlyReranksMax: number;
+  readonly dailyUpdatesMax: number;
+  readonly dailyQueriesMax: number;
+  readonly monthlyBandwidthBytesMax: number;
+  readonly writesPerSecondMax: number;
+  readonly queriesPerSecondMax: number;
+  readonly readsPerRequestMax: number;
+  readonly writesPerRequestMax: number;
+};
+
+/** `at`: Unix milliseconds. */
+export type ThroughputSample = { readonly at: number; readonly value: number };
+
+export type SearchIndex = {
+  /** A UUID. */
+  readonly id: string;
+  readonly owner: TenantId;
+  readonly name: string;
+  readonly endpoint: string;
+  readonly type: SearchIndexType;
+  readonly region: SearchIndexRegion;
+  /** Empty: there is no partner. */
+  readonly partnerEmail: string;
+  /** Shown again and again, so they cannot be kept as hashes. */
+  readonly tokens: { readonly full: string; readonly readOnly: string };
+  readonly limits: SearchIndexLimits;
+  readonly inputEnrichment: boolean;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  /** Oldest first. */
+  readonly throughput: readonly ThroughputSample[];
+};
+
+export interface SearchIndexes {
+  /** All of them, oldest first. */
+  list(): Promise<readonly SearchIndex[]>;
+  get(id: string): Promise<SearchIndex | undefined>;
+  /** Adding the same id again changes nothing. */
+  add(index: SearchIndex): Promise<void>;
+  /** As `Accounts.changeTenant`. Undefined: no such index. */
+  change(
+    id: string,
+    change: (index: SearchIndex) => SearchIndex,
+  ): Promise<SearchIndex | undefined>;
+  remove(id: string): Promise<void>;
+}

@@ -1,0 +1,62 @@
+/**
+ * One service as a process of its own: health first, so that a supervisor sees what it waits for; then what it is made
+ * of, in order; then its doors. It ends in reverse.
+ */
+import { type Clock, type Log, type Random } from "@posthaste/ports";
+import { fault } from "@posthaste/domain";
+import { createAnswers } from "../http/answers.ts";
+import { createEdge, type RequestHandler } from "../http/edge.ts";
+import { type Readiness } from "./readiness.ts";
+import { runServices } from "./run.ts";
+import { type Service } from "./services.ts";
+
+export type ServiceProcess = {
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  readonly drainMs: number;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly readiness: Readiness;
+  /** Drivers to close when all else has ended. */
+  readonly adapters: readonly { close(): Promise<void> }[];
+  readonly services: readonly Service[];
+  /** What it answers over HTTP beside its health; a worker answers nothing. */
+  readonly handler?: RequestHandler;
+  /** The dev profile's permissive CORS. */
+  readonly anyOrigin?: boolean;
+};
+
+/** Resolves when everything has started. */
+export async function runServiceProcess(process: ServiceProcess): Promise<void> {
+  const { name, clock, drainMs, log, random, readiness, services } = process;
+  const answers = createAnswers({ log, clock, random });
+  let isOpen = false;
+  const edge = createEdge({
+    ...process,
+    answers,
+    handler: (req, res) => {
+      if (!isOpen) answers.fault(res, { ...starting, retryAfterSeconds: 1 });
+      else if (process.handler) return process.handler(req, res);
+      else answers.fault(res, fault("not_found", `the ${name} has nothing to ask for`));
+      return undefined;
+    },
+  });
+  const adapters: Service = {
+    name: "adapters",
+    start: async () => undefined,
+    stop: async () => {
+      for (const adapter of process.adapters) await adapter.close();
+    },
+  };
+  const doors: Service = {
+    name: "doors",
+    start: async () => void (isOpen = true),
+    stop: async () => undefined,
+  };
+  await runServices([adapters, edge, ...services, doors], { log, clock, drainMs, readiness });
+  log.info("process.ready", { service: name, port: edge.port });
+}
+
+const starting = fault("overloaded", "this process is starting");

@@ -1,6 +1,6 @@
 // Runs a command of this repository on Node >= 24.15, and first fetches or installs what is missing.
 //
-//   node scripts/bootstrap.js start | test | bench | jest <args> | <any command> <args>
+//   node scripts/bootstrap.js start | test | bench | stack | jest <args> | <any command> <args>
 //
 // Plain JavaScript for the host's Node >= 20, without dependencies: it runs before anything is installed.
 //
@@ -33,6 +33,7 @@ const commands = {
   start: ["node", quiet, smallYoung, "services/standalone/src/main.ts"],
   test: ["node", "scripts/test.js"],
   bench: ["node", quiet, "bench/src/main.ts"],
+  stack: ["node", quiet, "deploy/local/src/main.ts"],
   jest: ["node", quiet, "--experimental-vm-modules", "node_modules/jest/bin/jest.js"],
 };
 

@@ -1,7 +1,8 @@
-/** Runs a command to its end. */
+/** Runs a command to its end, which is at the latest the end of this process. */
 import { type SpawnOptions, spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
+import { addWill, removeWill } from "./last-will.ts";
 
 export type Run = {
   readonly cwd?: string;
@@ -18,8 +19,10 @@ export async function run(
   args: readonly string[],
   options: Run = {},
 ): Promise<string> {
-  const spawnOptions: SpawnOptions = { stdio: ["ignore", "pipe", "pipe"], ...options };
-  const child = spawn(file, args, spawnOptions);
+  const stdio: SpawnOptions["stdio"] = ["ignore", "pipe", "pipe"];
+  const child = spawn(file, args, { stdio, detached: true, ...options });
+  const { pid } = child;
+  if (pid !== undefined) addWill(`group ${pid}`);
   let output = "";
   let all = "";
   child.stdout?.on("data", (chunk) => (output = (output + String(chunk)).slice(-outputCharsMax)));
@@ -29,6 +32,7 @@ export async function run(
     child.once("error", (error) => resolve(error.message));
     child.once("close", (code, signal) => resolve(code ?? signal ?? "no exit code"));
   });
+  if (pid !== undefined) removeWill(`group ${pid}`);
   if (ending === 0) return output;
   throw new Error(`${file} ${args.slice(0, 3).join(" ")} failed (${ending}): ${all.trim()}`);
 }

@@ -22,6 +22,14 @@ export type Command = {
 /** Is called again and again until it says yes. `output` is what the server has written since it was last started. */
 export type Probe = (output: string) => boolean | Promise<boolean>;
 
+export type ProcessState =
+  | { readonly kind: "starting" | "ready" | "paused" }
+  /** `how`: "exit code 1", or the signal. */
+  | { readonly kind: "ended"; readonly how: string };
+
+/** Is told of every change, also of one that was asked for. */
+export type Watch = (state: ProcessState) => void;
+
 /** What a test or a supervisor may do to a server. */
 export type ProcessControls = {
   readonly pid: number | undefined;
@@ -49,17 +57,17 @@ export class ServerProcess implements ProcessControls {
   readonly name: string;
   readonly #command: Command;
   readonly #isReady: Probe;
-  readonly #onEnd: (ending: string) => void;
+  readonly #watch: Watch;
   #child: ChildProcess | undefined;
   #ended: Promise<void> = Promise.resolve();
   #output = "";
+  #isPaused = false;
 
-  /** `onEnd` is told of every ending, also of one that was asked for. */
-  constructor(command: Command, isReady: Probe, onEnd: (ending: string) => void = () => undefined) {
+  constructor(command: Command, isReady: Probe, watch: Watch = () => undefined) {
     this.name = command.name;
     this.#command = command;
     this.#isReady = isReady;
-    this.#onEnd = onEnd;
+    this.#watch = watch;
   }
 
   get pid(): number | undefined {
@@ -76,6 +84,7 @@ export class ServerProcess implements ProcessControls {
 
   async start(): Promise<void> {
     if (this.#child !== undefined) throw new Error(`${this.name} runs already`);
+    this.#watch({ kind: "starting" });
     this.#spawn();
     const deadline = performance.now() + startMsMax;
     while (!(await this.#isReady(this.#output))) {
@@ -99,10 +108,15 @@ export class ServerProcess implements ProcessControls {
 
   pause(): void {
     this.#signal("SIGSTOP");
+    this.#isPaused = true;
+    this.#watch({ kind: "paused" });
   }
 
   resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
     this.#signal("SIGCONT");
+    this.#watch({ kind: "ready" });
   }
 
   async restart(): Promise<void> {
@@ -132,6 +146,7 @@ export class ServerProcess implements ProcessControls {
     const { pid } = child;
     if (pid !== undefined) addWill(`group ${pid}`);
     this.#child = child;
+    this.#isPaused = false;
     this.#output = "";
     const keep = (chunk: unknown) => {
       this.#output = (this.#output + String(chunk)).slice(-outputCharsMax);
@@ -142,7 +157,7 @@ export class ServerProcess implements ProcessControls {
       const end = (ending: string) => {
         if (pid !== undefined) removeWill(`group ${pid}`);
         this.#child = undefined;
-        this.#onEnd(ending);
+        this.#watch({ kind: "ended", how: ending });
         resolve();
       };
       child.once("error", (error) => {

@@ -26,9 +26,9 @@ export async function startKafka(place: ServerPlace): Promise<RunningKafka> {
   }
 
   const args = java("kafka.Kafka", settings);
-  const server = new ServerProcess({ name, file: "java", args, cwd: folder }, (output) =>
-    output.includes(started),
-  );
+  const isReady = (output: string) => output.includes(started);
+  const command = { name, file: "java", args, cwd: folder };
+  const server = new ServerProcess(command, isReady, place.watch);
   await server.start();
   return { name, host: loopback, port, process: server, brokers: [`${loopback}:${port}`] };
 }

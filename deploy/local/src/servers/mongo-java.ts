@@ -6,10 +6,7 @@ import { join } from "node:path";
 import { fetchMongoJava } from "../fetch/mongo-java.ts";
 import { freePort, loopback } from "../process/ports.ts";
 import { ServerProcess } from "../process/server-process.ts";
-import { type RunningServer, type ServerPlace, dataFolder } from "./place.ts";
-
-/** A server of MongoDB's wire protocol. */
-export type RunningMongo = RunningServer & { readonly uri: string };
+import { type RunningMongo, type ServerPlace, dataFolder } from "./place.ts";
 
 const jvm = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
 
@@ -18,9 +15,8 @@ export async function startMongoJava(place: ServerPlace): Promise<RunningMongo> 
   const port = place.port ?? (await freePort());
   const file = join(dataFolder(place, "mongo-java"), "data.mv");
   const args = [...jvm, "-cp", classPath, "Main", String(port), file];
-  const server = new ServerProcess({ name, file: "java", args }, (output) =>
-    output.includes("listening"),
-  );
+  const isReady = (output: string) => output.includes("listening");
+  const server = new ServerProcess({ name, file: "java", args }, isReady, place.watch);
   await server.start();
   return { name, host: loopback, port, process: server, uri: `mongodb://${loopback}:${port}/` };
 }

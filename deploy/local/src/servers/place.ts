@@ -1,13 +1,14 @@
 /** Where a server of the stack lives, and what all of them have in common. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type ProcessControls } from "../process/server-process.ts";
+import { type ProcessControls, type Watch } from "../process/server-process.ts";
 
 export type ServerPlace = {
   /** Its data are in a folder of their own below this one, and stay there when it ends. */
   readonly dir: string;
   /** A free one when absent. */
   readonly port?: number;
+  readonly watch?: Watch;
 };
 
 export type RunningServer = {
@@ -17,6 +18,9 @@ export type RunningServer = {
   readonly port: number;
   readonly process: ProcessControls;
 };
+
+/** A server of MongoDB's wire protocol. */
+export type RunningMongo = RunningServer & { readonly uri: string };
 
 export function dataFolder({ dir }: ServerPlace, name: string): string {
   const folder = join(dir, name);

@@ -18,9 +18,10 @@ export async function startRedis(place: ServerPlace): Promise<RunningRedis> {
     dir: dataFolder(place, "redis"),
   };
   const args = Object.entries(settings).flatMap(([setting, value]) => [`--${setting}`, value]);
-  const server = new ServerProcess({ name, file, args, env, argv0: redisArgv0 }, () =>
-    answers(port, "PING\r\n", (answer) => answer.toString().startsWith("+PONG")),
-  );
+  const isReady = () =>
+    answers(port, "PING\r\n", (answer) => answer.toString().startsWith("+PONG"));
+  const command = { name, file, args, env, argv0: redisArgv0 };
+  const server = new ServerProcess(command, isReady, place.watch);
   await server.start();
   return { name, host: loopback, port, process: server, url: `redis://${loopback}:${port}` };
 }

@@ -1,0 +1,123 @@
+/** The stores of the distributed shape on this host, as many of them as can be had here. */
+import { fetchKafka } from "./fetch/kafka.ts";
+import { fetchMongoJava } from "./fetch/mongo-java.ts";
+import { fetchRedis } from "./fetch/redis.ts";
+import { type ProcessState } from "./process/server-process.ts";
+import { startKafka, type RunningKafka } from "./servers/kafka.ts";
+import { startMongoJava } from "./servers/mongo-java.ts";
+import { type RunningMongo, type RunningServer } from "./servers/place.ts";
+import { startRedis, type RunningRedis } from "./servers/redis.ts";
+
+/** A server that cannot be had on this host, and why. */
+export type Missing = { readonly name: string; readonly reason: string };
+
+/** `server` is absent where it is not ours to stop: it was given by its address. */
+export type MongoAddress = {
+  readonly name: string;
+  readonly uri: string;
+  readonly server?: RunningMongo;
+};
+
+export type Stores = {
+  readonly kafka?: RunningKafka;
+  readonly redis?: RunningRedis;
+  /** The best one first. */
+  readonly mongodb: readonly MongoAddress[];
+  readonly missing: readonly Missing[];
+  /** Ends the servers; their data stay. */
+  stop(): Promise<void>;
+};
+
+export type StoresOptions = {
+  /** Below it every server has a folder of its own. */
+  readonly dir: string;
+  readonly kafka?: boolean;
+  readonly redis?: boolean;
+  /** `best`, the default: the first that can be had of a given URI, FerretDB and mongo-java-server. */
+  readonly mongodb?: "all" | "best" | "none";
+  /** A server of MongoDB's that is there already; `POSTHASTE_MONGODB_URI` when absent. */
+  readonly mongodbUri?: string | undefined;
+  readonly watch?: (name: string, state: ProcessState) => void;
+};
+
+type Kind = "kafka" | "redis" | "mongo-java";
+type Fetch = () => Promise<{ readonly name: string }>;
+
+const fetches: Readonly<Record<Kind, { readonly label: string; readonly fetch: Fetch }>> = {
+  redis: { label: "Redis", fetch: fetchRedis },
+  kafka: { label: "Kafka", fetch: fetchKafka },
+  "mongo-java": { label: "mongo-java-server", fetch: fetchMongoJava },
+};
+
+export async function startStores(options: StoresOptions): Promise<Stores> {
+  const { dir, mongodb = "best", mongodbUri = process.env["POSTHASTE_MONGODB_URI"] } = options;
+  const missing: Missing[] = [];
+  const running: RunningServer[] = [];
+  const start = async <Server extends RunningServer>(
+    kind: Kind,
+    open: (place: { dir: string; watch: (state: ProcessState) => void }) => Promise<Server>,
+  ): Promise<Server | undefined> => {
+    const { label, fetch } = fetches[kind];
+    let name = label;
+    try {
+      ({ name } = await fetch());
+      const server = await open({ dir, watch: (state) => options.watch?.(name, state) });
+      running.push(server);
+      return server;
+    } catch (error) {
+      missing.push({ name, reason: reasonOf(error) });
+      return undefined;
+    }
+  };
+  const startMongodb = async (): Promise<MongoAddress[]> => {
+    const given = mongodbUri === undefined || mongodbUri === "" ? [] : [givenMongodb(mongodbUri)];
+    if (mongodb === "none") return [];
+    if (mongodb === "best" && given.length > 0) return given;
+    const java = await start("mongo-java", startMongoJava);
+    return [
+      ...given,
+      ...[java].flatMap((server) => (server === undefined ? [] : [addressOf(server)])),
+    ];
+  };
+
+  const [redis, kafka, addresses] = await Promise.all([
+    options.redis === false ? undefined : start("redis", startRedis),
+    options.kafka === false ? undefined : start("kafka", startKafka),
+    startMongodb(),
+  ]);
+  return {
+    ...(kafka === undefined ? {} : { kafka }),
+    ...(redis === undefined ? {} : { redis }),
+    mongodb: addresses,
+    missing,
+    stop: async () => {
+      await Promise.all(running.map((server) => server.process.stop()));
+    },
+  };
+}
+
+/** Fetches everything that the stack may start. */
+export async function fetchStores(): Promise<{ fetched: string[]; missing: Missing[] }> {
+  const fetched: string[] = [];
+  const missing: Missing[] = [];
+  for (const { label, fetch } of Object.values(fetches)) {
+    try {
+      fetched.push((await fetch()).name);
+    } catch (error) {
+      missing.push({ name: label, reason: reasonOf(error) });
+    }
+  }
+  return { fetched, missing };
+}
+
+function givenMongodb(uri: string): MongoAddress {
+  return { name: "the MongoDB that POSTHASTE_MONGODB_URI names", uri };
+}
+
+function addressOf(server: RunningMongo): MongoAddress {
+  return { name: server.name, uri: server.uri, server };
+}
+
+function reasonOf(error: unknown): string {
+  return Error.isError(error) ? error.message : String(error);
+}

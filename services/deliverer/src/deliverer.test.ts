@@ -34,21 +34,13 @@ import {
   read,
   rest,
   startDeliverer,
+  stateOf,
+  withMessages,
 } from "./opened.fixture.ts";
 
 const ok = anAnswer(200);
 const elsewhere = "https://elsewhere.example/hook";
 const away = new StoreError("unavailable", "the store is away");
-
-const withMessages = (ports: Ports, messages: Partial<MessageStore>): Ports => ({
-  ...ports,
-  messages: { ...ports.messages, ...messages },
-});
-
-async function stateOf(ports: Ports, message: Message): Promise<string> {
-  const { state } = await read(ports, message);
-  return state.kind;
-}
 
 /** Answers the call of `name` and lets happen what comes of it. */
 async function answer(ports: Ports, name: string, outcome: Outcome = ok): Promise<void> {
@@ -246,6 +238,26 @@ describe("a slot reserved for an insert", () => {
 });
 
 describe("a lease", () => {
+  it("that has run out before the call is not relied on: nobody is called, and nothing is written", async () => {
+    const opened = open();
+    const { promise, resolve: letGo } = Promise.withResolvers<void>();
+    const claim: MessageStore["claim"] = async (...args) => {
+      const claimed = await opened.messages.claim(...args);
+      await promise;
+      return claimed;
+    };
+    const ports = withMessages(opened, { claim });
+    await startDeliverer(ports);
+    const [message] = await publish(ports, ["late"]);
+
+    await ports.clock.advance(26_000);
+    letGo();
+    await rest(ports);
+
+    expect(called(ports)).toEqual([]);
+    expect(message && (await stateOf(ports, message))).toBe("claimed");
+  });
+
   it("is renewed for as long as the call lasts, so that nobody else claims the message", async () => {
     const ports = open();
     await startDeliverer(ports);

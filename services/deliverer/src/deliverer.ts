@@ -95,7 +95,7 @@ export class Deliverer implements LocalDelivery {
 
   async start(): Promise<void> {
     this.#unsubscribe = await this.#ports.bus.subscribe("message.due", "deliverer", async (hints) =>
-      this.#hear(hints),
+      this.hear(hints),
     );
   }
 
@@ -135,7 +135,8 @@ export class Deliverer implements LocalDelivery {
 
   // ---- from hint to claim
 
-  #hear(hints: readonly Hint[]): void {
+  /** Hints: look at these now. */
+  hear(hints: readonly Hint[]): void {
     if (this.#stopping) return;
     for (const hint of hints) if (!this.#running.has(hint.id)) this.#buffer.add(hint);
     this.#pump();
@@ -235,6 +236,8 @@ export class Deliverer implements LocalDelivery {
   }
 
   #call(attempt: Attempt, done: (outcome: Outcome) => void): void {
+    // The claim's answer may have been long under way, or this process asleep: another may have the record by now.
+    if (mustAbort(attempt, this.#ports.clock.now())) attempt.lost = true;
     if (attempt.lost || this.#handingBack) {
       done({ kind: "aborted" });
       return;

@@ -13,7 +13,12 @@ import {
 } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
 import { hintOf, retryDelays } from "@posthaste/engine";
-import { type MessageLog, type OutgoingRequest, type Sender } from "@posthaste/ports";
+import {
+  type MessageLog,
+  type MessageStore,
+  type OutgoingRequest,
+  type Sender,
+} from "@posthaste/ports";
 import {
   aMessage,
   aTenant,
@@ -197,4 +202,14 @@ export const page = { limit: 100, order: "earliestFirst" } as const;
 export async function deadLettersOf({ deadLetters }: Pick<Ports, "deadLetters">) {
   const { items } = await deadLetters.list(aTenant, {}, page);
   return items;
+}
+
+export const withMessages = (ports: Ports, messages: Partial<MessageStore>): Ports => ({
+  ...ports,
+  messages: { ...ports.messages, ...messages },
+});
+
+export async function stateOf(ports: Ports, message: Message): Promise<string> {
+  const { state } = await read(ports, message);
+  return state.kind;
 }

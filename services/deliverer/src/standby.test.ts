@@ -1,0 +1,116 @@
+import { afterEach, describe, expect, it } from "@jest/globals";
+import { flowLaneId, limits } from "@posthaste/domain";
+import { type EventBus, type Groups, type Hint } from "@posthaste/ports";
+import { aTenant } from "@posthaste/testing";
+import { insert, open, type Ports, rest, stateOf, withMessages } from "./opened.fixture.ts";
+import { Standby } from "./standby.ts";
+
+const tight = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
+const noGroups: Groups = {
+  get: async () => undefined,
+  list: async () => [],
+  endpoints: async () => [],
+  replace: async () => false,
+  remove: async () => undefined,
+  sweep: async () => 0,
+};
+
+const running: Standby[] = [];
+afterEach(async () => {
+  for (const standby of running.splice(0)) await standby.stop();
+});
+
+async function standBy(ports: Ports, bus: Partial<EventBus>): Promise<readonly Hint[]> {
+  const heard: Hint[] = [];
+  const standby = new Standby(
+    { ...ports, groups: noGroups, bus: { ...ports.bus, ...bus } },
+    (hints) => heard.push(...hints),
+  );
+  running.push(standby);
+  await standby.start();
+  return heard;
+}
+
+const down: Partial<EventBus> = { isUp: () => false };
+const deaf: Partial<EventBus> = { hears: () => false };
+
+describe("standing by", () => {
+  it.each([
+    ["the bus is away", down],
+    ["this process hears nothing from it", deaf],
+  ])("rings what is due within a second or two while %s", async (_, bus) => {
+    const ports = open();
+    const { id } = await insert(ports, { delayMs: 3_000 });
+    const heard = await standBy(ports, bus);
+
+    await ports.clock.advance(2_900);
+    expect(heard).toEqual([]);
+    await ports.clock.advance(1_500);
+
+    expect(heard).toMatchObject([{ id }]);
+  });
+
+  it("grants lanes, too", async () => {
+    const ports = open();
+    const message = await insert(ports, { flow: tight });
+    const heard = await standBy(ports, down);
+
+    await ports.clock.advance(2_000);
+
+    expect(heard).toMatchObject([{ id: message.id }]);
+    expect(await stateOf(ports, message)).toBe("due");
+    expect(await ports.tokens.peek(flowLaneId(aTenant, tight.key))).toMatchObject({ slots: 1 });
+  });
+
+  it("rings nothing while the bus is well and alarms are rung in time", async () => {
+    const ports = open();
+    const { clock } = ports;
+    let rounds = 0;
+    const nextAlarm = async (): Promise<number> => clock.now() - 4_000;
+    const ring: Ports["messages"]["ring"] = async (...args) => {
+      rounds += 1;
+      return ports.messages.ring(...args);
+    };
+    await standBy(withMessages(ports, { nextAlarm, ring }), {});
+
+    await clock.advance(60_000);
+
+    expect(rounds).toBe(0);
+  });
+
+  it("rings alarms that are long overdue, though the bus is well: no scheduler runs", async () => {
+    const ports = open();
+    const { id } = await insert(ports);
+    const heard = await standBy(ports, {});
+
+    await ports.clock.advance(limits.ringAheadMs + 20_000);
+
+    expect(heard[0]).toMatchObject({ id });
+  });
+
+  it("goes on after the store was away", async () => {
+    const ports = open();
+    const { id } = await insert(ports, { delayMs: 1 });
+    let away = true;
+    const ring: Ports["messages"]["ring"] = (...args) =>
+      away ? Promise.reject(new Error("away")) : ports.messages.ring(...args);
+    const heard = await standBy(withMessages(ports, { ring }), down);
+
+    await ports.clock.advance(5_000);
+    expect(heard).toEqual([]);
+    away = false;
+    await ports.clock.advance(2_000);
+
+    expect(heard).toMatchObject([{ id }]);
+  });
+
+  it("leaves no timer when it has stopped", async () => {
+    const ports = open();
+    await standBy(ports, down);
+    await rest(ports);
+
+    await running.pop()?.stop();
+
+    expect(ports.clock.armed).toBe(0);
+  });
+});

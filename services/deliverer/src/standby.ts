@@ -1,0 +1,100 @@
+/**
+ * Stands by for the schedulers (decisions.md 12): while this process hears nothing from the bus, it does their part once a
+ * second, over all shards and with the same conditional writes; slower, never stopped. Where the bus is well, it looks now
+ * and then whether any scheduler runs at all.
+ */
+import { shardCount } from "@posthaste/domain";
+import { BackgroundWork, grant, ringOnce, type RingPorts } from "@posthaste/engine";
+import { type EventBus, type Hint, type WakeEvent } from "@posthaste/ports";
+
+const everyMs = 1_000;
+/** With the bus well, alarms are looked at this often, and rung here when they are so late. */
+const lookEveryMs = 10_000;
+const lateMs = 5_000;
+const ringMax = 500;
+const allShards = Array.from({ length: shardCount }, (_, shard) => shard);
+
+export class Standby {
+  readonly name = "standby";
+  readonly #ports: RingPorts;
+  readonly #background: BackgroundWork;
+  #timer: (() => void) | undefined;
+  #round: Promise<void> | undefined;
+  #lookedAt = 0;
+  #stopped = false;
+
+  /** `hear`: the deliverer of this process, which is told without the bus. */
+  constructor(ports: RingPorts, hear: (hints: readonly Hint[]) => void) {
+    this.#background = new BackgroundWork({
+      log: ports.log,
+      clock: ports.clock,
+      grant: async (lane) => void (await grant(this.#ports, lane)),
+    });
+    this.#ports = {
+      ...ports,
+      bus: heardHere(ports.bus, {
+        hear,
+        wake: (events) => {
+          for (const { lane } of events) if (lane !== undefined) this.#background.grant(lane);
+        },
+      }),
+    };
+  }
+
+  async start(): Promise<void> {
+    this.#lookedAt = this.#ports.clock.now();
+    this.#arm();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.();
+    await this.#round;
+    await this.#background.stop();
+  }
+
+  #arm(): void {
+    if (this.#stopped) return;
+    this.#timer = this.#ports.clock.after(everyMs, () => {
+      this.#round = this.#look()
+        .catch((error: unknown) => this.#ports.log.warn("standby.failed", { error }))
+        .finally(() => this.#arm());
+    });
+  }
+
+  async #look(): Promise<void> {
+    if (!this.#background.hasRoom || !(await this.#isWanted())) return;
+    await ringOnce(this.#ports, this.#background, allShards, ringMax);
+  }
+
+  async #isWanted(): Promise<boolean> {
+    const { bus, clock, messages } = this.#ports;
+    if (!bus.isUp() || !bus.hears("message.due")) return true;
+    const now = clock.now();
+    if (now - this.#lookedAt < lookEveryMs) return false;
+    this.#lookedAt = now;
+    const next = await messages.nextAlarm(allShards);
+    return next !== undefined && next < now - lateMs;
+  }
+}
+
+type Here = {
+  readonly hear: (hints: readonly Hint[]) => void;
+  readonly wake: (events: readonly WakeEvent[]) => void;
+};
+
+/** Hints stay in this process; a fact is for the bus, and stays in its outbox while that is away. */
+function heardHere(bus: EventBus, { hear, wake }: Here): EventBus {
+  return {
+    publish: async (topic, events) => {
+      // Each topic has its own kind of events, which the compiler cannot follow through a generic.
+      if (topic === "message.due") hear(events as readonly Hint[]);
+      else if (topic === "scheduler.wake") wake(events as readonly WakeEvent[]);
+      else if (topic === "message.accepted" || bus.isUp()) await bus.publish(topic, events);
+      else throw new Error("the bus is away");
+    },
+    subscribe: (...given) => bus.subscribe(...given),
+    isUp: () => bus.isUp(),
+    hears: (topic) => bus.hears(topic),
+  };
+}

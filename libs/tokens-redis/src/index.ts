@@ -1,1 +1,1 @@
-export {};
+export { openRedisTokens, type RedisTokens, type RedisTokensOptions } from "./redis-tokens.ts";

@@ -490,6 +490,7 @@ describe("a message with flow control", () => {
   async function insertGranted(ports: Ports): Promise<Message> {
     const message = await insert(ports, { ...named("a"), flow });
     const until = ports.clock.now() + limits.grantMs;
+    await ports.tokens.restore(lane, [], undefined);
     await ports.tokens.acquire(lane, [message.id], flow.limits);
     await ports.messages.promote(lane, [message.id], until);
     return message;

@@ -1,6 +1,6 @@
 /**
  * Flow slots and rate windows, in memory: leases that end by themselves, so that they cannot leak (reliability.md P8).
- * A lane that is not known has to be restored from the records before the next grant.
+ * A lane that is not known has to be restored from the records before the next grant; until then it grants nothing.
  */
 import {
   countDispatches,
@@ -24,6 +24,7 @@ export class Slots {
 
   acquire(id: LaneId, wanted: readonly MessageId[], flow: FlowLimits, now: number): Acquired {
     const lane = this.#lane(id, now);
+    if (!lane) return { granted: [] };
     const rate = rateLeft(flow, lane.window, now);
     const granted: MessageId[] = [];
     for (const message of wanted) {
@@ -45,10 +46,10 @@ export class Slots {
   }
 
   renew(id: LaneId, messages: readonly MessageId[], now: number): readonly MessageId[] {
-    const { slots } = this.#lane(id, now);
+    const lane = this.#lane(id, now);
     return messages.filter((message) => {
-      if (!slots.has(message)) return true;
-      slots.set(message, now + limits.leaseMs);
+      if (!lane?.slots.has(message)) return true;
+      lane.slots.set(message, now + limits.leaseMs);
       return false;
     });
   }
@@ -73,20 +74,15 @@ export class Slots {
   }
 
   peek(id: LaneId, now: number): { readonly slots: number; readonly window?: RateWindow } {
-    const lane = this.#lanes.get(id);
+    const lane = this.#lane(id, now);
     if (!lane) return { slots: 0 };
-    dropExpired(lane, now);
     return { slots: lane.slots.size, ...(lane.window && { window: lane.window }) };
   }
 
-  #lane(id: LaneId, now: number): Lane {
-    const known = this.#lanes.get(id);
-    if (known) {
-      dropExpired(known, now);
-      return known;
-    }
-    this.restore(id, [], undefined, now);
-    return this.#lanes.get(id) ?? { slots: new Map(), window: undefined };
+  #lane(id: LaneId, now: number): Lane | undefined {
+    const lane = this.#lanes.get(id);
+    if (lane) dropExpired(lane, now);
+    return lane;
   }
 
   #forgetIdle(now: number): void {

@@ -1,0 +1,53 @@
+/** What the scripts answer (scripts.ts), as the port says it. Lua's false comes as null. */
+import assert from "node:assert/strict";
+import { messageId, type MessageId, type RateWindow } from "@posthaste/domain";
+import { type Acquired, type Window } from "@posthaste/ports";
+
+export function windowIn(answer: unknown): Window {
+  assert(typeof answer === "string", "a claim is answered by a text");
+  if (answer === "") return { kind: "mine" };
+  const kind = answer.startsWith("d") ? "done" : "pending";
+  return { kind, id: messageId(answer.slice(1)) };
+}
+
+export function acquiredIn(answer: unknown, ids: readonly MessageId[]): Acquired {
+  const [granted, opensAt, startedAt, count] = listIn(answer);
+  const opens = numberOrNoneIn(opensAt);
+  return {
+    granted: numberedIn(granted, ids),
+    ...(opens !== undefined && { opensAt: opens }),
+    ...windowOf(startedAt, count),
+  };
+}
+
+export function peekedIn(answer: unknown): { slots: number; window?: RateWindow } {
+  const [slots, startedAt, count] = listIn(answer);
+  return { slots: numberIn(slots), ...windowOf(startedAt, count) };
+}
+
+/** Those of `ids` that the answer numbers, from 1. */
+export function numberedIn(answer: unknown, ids: readonly MessageId[]): readonly MessageId[] {
+  return listIn(answer).map((number) => {
+    const id = ids[numberIn(number) - 1];
+    assert(id !== undefined, "an answer numbers what was asked about");
+    return id;
+  });
+}
+
+export function numberIn(answer: unknown): number {
+  assert(typeof answer === "number", "a number was asked for");
+  return answer;
+}
+
+const numberOrNoneIn = (answer: unknown): number | undefined =>
+  answer === null ? undefined : numberIn(answer);
+
+function windowOf(startedAt: unknown, count: unknown): { window?: RateWindow } {
+  const started = numberOrNoneIn(startedAt);
+  return started === undefined ? {} : { window: { startedAt: started, count: numberIn(count) } };
+}
+
+export function listIn(answer: unknown): readonly unknown[] {
+  assert(Array.isArray(answer), "a list was asked for");
+  return answer;
+}

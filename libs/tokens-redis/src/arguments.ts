@@ -1,0 +1,23 @@
+/** What the scripts read by `take`, in their order (scripts.ts). */
+import { type FlowLimits, type MessageId, type RateWindow } from "@posthaste/domain";
+
+type Arguments = readonly string[];
+
+export const countedIds = (ids: readonly MessageId[]): Arguments => [String(ids.length), ...ids];
+
+export const acquireArgs = (
+  ids: readonly MessageId[],
+  { parallelism, rate, periodMs }: FlowLimits,
+): Arguments => [optional(parallelism), optional(rate), String(periodMs), ...countedIds(ids)];
+
+export const restoreArgs = (
+  holders: readonly { readonly id: MessageId; readonly until: number }[],
+  window: RateWindow | undefined,
+): Arguments => [
+  optional(window?.startedAt),
+  optional(window?.count),
+  ...countedIds(holders.map(({ id }) => id)),
+  ...holders.map(({ until }) => String(until)),
+];
+
+const optional = (number: number | undefined): string => (number === undefined ? "" : `${number}`);

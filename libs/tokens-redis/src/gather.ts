@@ -1,0 +1,72 @@
+/**
+ * What is asked of one script in one turn of the event loop goes out as one call (docs/adr/0002-adapters-gather.md):
+ * under load a turn brings many questions, and an idle process waits for nobody.
+ *
+ * Calls do not wait for each other's answers, since waiting behind another would eat into a question's budget; Redis
+ * answers in order over the one connection, and the budget bounds how many are under way.
+ */
+export type Question = { readonly keys: readonly string[]; readonly args: readonly string[] };
+
+type Send = (questions: readonly Question[]) => Promise<readonly unknown[]>;
+
+/** Keys and arguments of one call: some milliseconds of a server that does one thing at a time. */
+const sizeMax = 2_000;
+
+type Asked = {
+  readonly questions: readonly Question[];
+  readonly resolve: (answers: readonly unknown[]) => void;
+  readonly reject: (cause: unknown) => void;
+};
+
+/** The answers stand in the order of the questions. What one call cannot hold is asked in several, one after the other. */
+export function gather(send: Send): Send {
+  let waiting: Asked[] = [];
+  const sendAll = (): void => {
+    const asked = waiting;
+    waiting = [];
+    const sizeOfAll = ({ questions }: Asked) => sum(questions.map(sizeOf));
+    for (const together of portions(asked, sizeOfAll)) void sendTogether(send, together);
+  };
+  const wait = (questions: readonly Question[]): Promise<readonly unknown[]> =>
+    new Promise((resolve, reject) => {
+      if (waiting.length === 0) setImmediate(sendAll);
+      waiting.push({ questions, resolve, reject });
+    });
+  return async (questions) => {
+    const answers: unknown[] = [];
+    for (const portion of portions(questions, sizeOf)) answers.push(...(await wait(portion)));
+    return answers;
+  };
+}
+
+async function sendTogether(send: Send, asked: readonly Asked[]): Promise<void> {
+  try {
+    const answers = await send(asked.flatMap(({ questions }) => questions));
+    let from = 0;
+    for (const { questions, resolve } of asked) {
+      resolve(answers.slice(from, from + questions.length));
+      from += questions.length;
+    }
+  } catch (cause) {
+    for (const { reject } of asked) reject(cause);
+  }
+}
+
+/** In order; each as many as fit, and at least one. */
+function portions<T>(items: readonly T[], size: (item: T) => number): readonly (readonly T[])[] {
+  const all: T[][] = [];
+  let left = 0;
+  for (const item of items) {
+    left -= size(item);
+    const last = all.at(-1);
+    if (last && left >= 0) last.push(item);
+    else {
+      all.push([item]);
+      left = sizeMax - size(item);
+    }
+  }
+  return all;
+}
+
+const sizeOf = ({ keys, args }: Question): number => keys.length + args.length;
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);

@@ -1,0 +1,89 @@
+/**
+ * The TokenStore port on Redis: deduplication windows and flow slots, which a flush may forget (reliability.md P8, P10).
+ *
+ * All keys of a prefix carry one hash tag, since one call asks about many lanes: on a cluster they live in one shard.
+ */
+import { type LaneId } from "@posthaste/domain";
+import { type Clock, type DeduplicationEntry, type Log, type TokenStore } from "@posthaste/ports";
+import { acquiredIn, numberedIn, numberIn, peekedIn, windowIn } from "./answers.ts";
+import { acquireArgs, countedIds, restoreArgs } from "./arguments.ts";
+import { gather, type Question } from "./gather.ts";
+import { type Script } from "./link/connection.ts";
+import { type Counts, Link } from "./link/link.ts";
+import * as scripts from "./scripts.ts";
+
+export type RedisTokensOptions = {
+  /** redis:// or rediss://, with user and password if it asks for them. */
+  readonly url: string;
+  /** Of all keys; installations that share a Redis have different ones. */
+  readonly prefix: string;
+  /** What Redis has for an answer before it counts as away. */
+  readonly budgetMs?: number;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+export type RedisTokens = TokenStore & {
+  /** Whether what is asked now goes out, as far as this process knows. */
+  isUp(): boolean;
+  /** Why it does not. */
+  problem(): string | undefined;
+  counts(): Counts;
+  close(): Promise<void>;
+};
+
+const budgetMsDefault = 50;
+
+/**
+ * Opens at once, also while Redis is away; connects, and connects again, by itself. Calls that Redis cannot answer now,
+ * or has not answered within the budget, reject as unavailable; repeating them with the same arguments is safe.
+ */
+export function openRedisTokens(options: RedisTokensOptions): RedisTokens {
+  const { url, prefix, budgetMs = budgetMsDefault, clock, log } = options;
+  const root = `{${prefix}tokens}`;
+  const link = new Link({ url, budgetMs, probeKey: `${root}:probe`, clock, log });
+  const asking = (script: Script) => gather((questions) => link.ask(script, questions));
+  const windowsOf = (entries: readonly DeduplicationEntry[]): readonly Question[] =>
+    entries.map(({ key, id }) => ({ keys: [`${root}:window:${key}`], args: [id] }));
+  const inLane = (lane: LaneId, args: Question["args"]): Question => ({
+    keys: [`${root}:lane:${lane}`, `${root}:slots:${lane}`],
+    args,
+  });
+
+  const claim = asking(scripts.claim);
+  const confirm = asking(scripts.confirm);
+  const acquire = asking(scripts.acquire);
+  const renew = asking(scripts.renew);
+  const release = asking(scripts.release);
+  const knows = asking(scripts.knows);
+  const restore = asking(scripts.restore);
+  const peek = asking(scripts.peek);
+
+  return {
+    claim: async (entries) => (await claim(windowsOf(entries))).map(windowIn),
+    confirm: async (entries) => void (await confirm(windowsOf(entries))),
+    acquire: async (lane, ids, limits) => {
+      const [answer] = await acquire([inLane(lane, acquireArgs(ids, limits))]);
+      return acquiredIn(answer, ids);
+    },
+    renew: async (lane, ids) => {
+      const [answer] = await renew([inLane(lane, countedIds(ids))]);
+      return numberedIn(answer, ids);
+    },
+    release: async (lane, ids) => void (await release([inLane(lane, countedIds(ids))])),
+    knows: async (lane) => {
+      const [answer] = await knows([inLane(lane, [])]);
+      return numberIn(answer) === 1;
+    },
+    restore: async (lane, holders, window) =>
+      void (await restore([inLane(lane, restoreArgs(holders, window))])),
+    peek: async (lane) => {
+      const [answer] = await peek([inLane(lane, [])]);
+      return peekedIn(answer);
+    },
+    isUp: () => link.problem === undefined,
+    problem: () => link.problem,
+    counts: () => link.counts,
+    close: () => link.close(),
+  };
+}

@@ -1,0 +1,111 @@
+/** The DeadLetters port: each letter whole in one document, with the message's body and the last answer. */
+import {
+  type DeadLetter,
+  type DeadLetterFilter,
+  type DlqId,
+  type TenantId,
+} from "@posthaste/domain";
+import { type DeadLetters } from "@posthaste/ports";
+import { type Document } from "mongodb";
+import { bytes } from "./bytes.ts";
+import { type Connection } from "./connection.ts";
+import { type Index } from "./indexes.ts";
+import { insertMissing } from "./insert-missing.ts";
+import { anyOf, messageConditions } from "./query/conditions.ts";
+import { digitsOf, type Placed, placeOf } from "./query/placed.ts";
+import { readPage } from "./query/read-page.ts";
+
+const collection = "dead_letters";
+
+export const deadLetterIndexes: readonly Index[] = [
+  { collection, key: { tenant: 1, place: 1 } },
+  // For sweeping.
+  { collection, key: { place: 1 } },
+];
+
+const removedPerCallMax = 500;
+
+export function createDeadLetters({ again, collection: open }: Connection): DeadLetters {
+  const letters = open<Placed<DeadLetter>>(collection);
+
+  return {
+    insert: async (given) => {
+      await insertMissing(again, letters, given.map(rowOf));
+    },
+    get: async (tenant, id) => {
+      const row = await again(() => letters.findOne({ _id: keyOf(tenant, id), tenant }));
+      return row ? letterFrom(row.item) : undefined;
+    },
+    list: async (tenant, filter, page) => {
+      const conditions = conditionsOf(tenant, filter);
+      const scan = { tenant, filter, conditions, bytesOf };
+      const { items, ...next } = await readPage(again, letters, scan, page);
+      return { items: items.map(letterFrom), ...next };
+    },
+    remove: async (tenant, ids) => {
+      if (ids.length === 0) return 0;
+      const keys = ids.map((id) => keyOf(tenant, id));
+      return again(
+        async () => (await letters.deleteMany({ _id: { $in: keys }, tenant })).deletedCount,
+      );
+    },
+    sweep: async (before, limit) => {
+      let swept = 0;
+      // Ends when nothing is old enough, or at `limit`.
+      while (swept < limit) {
+        const keys = await oldest(before, Math.min(limit - swept, removedPerCallMax));
+        if (keys.length === 0) break;
+        await again(() => letters.deleteMany({ _id: { $in: keys } }));
+        swept += keys.length;
+      }
+      return swept;
+    },
+  };
+
+  async function oldest(before: number, limit: number): Promise<string[]> {
+    const rows = await again(() =>
+      letters
+        .find({ place: { $lt: digitsOf(before) } }, { projection: { _id: 1 } })
+        .sort({ place: 1 })
+        .limit(limit)
+        .toArray(),
+    );
+    return rows.map(({ _id }) => _id);
+  }
+}
+
+/** Ids are told apart by a short hash, so two tenants might come to share one. */
+const keyOf = (tenant: TenantId, id: DlqId): string => `${tenant}/${id}`;
+
+function rowOf(letter: DeadLetter): Placed<DeadLetter> {
+  const { tenant } = letter.message;
+  return {
+    _id: keyOf(tenant, letter.id),
+    tenant,
+    // The order of ids, whatever the width of their times.
+    place: placeOf(letter.failedAt, letter.id),
+    item: letter,
+  };
+}
+
+const conditionsOf = (tenant: TenantId, filter: DeadLetterFilter): Document => ({
+  ...messageConditions(filter),
+  ...anyOf({
+    _id: filter.ids?.map((id) => keyOf(tenant, id)),
+    // 0 where there was no answer (protocol/qstash.md §1.8): then the field is absent, which is what null finds.
+    "item.response.status": filter.responseStatuses?.map((status) =>
+      status === 0 ? null : status,
+    ),
+  }),
+});
+
+const bytesOf = ({ message, response }: DeadLetter): number =>
+  message.body.length + (response?.body.length ?? 0);
+
+const letterFrom = (stored: DeadLetter): DeadLetter => ({
+  ...stored,
+  message: { ...stored.message, body: bytes(stored.message.body) },
+  ...(stored.response && {
+    response: { ...stored.response, body: bytes(stored.response.body) },
+  }),
+});

@@ -1,0 +1,89 @@
+/** Chunks: at most 500 endpoints each, never changed, with a time at which to see whether they are still wanted. */
+import {
+  type Endpoint,
+  type GroupChunkId,
+  groupChunkId,
+  groupChunkMax,
+  type TenantId,
+} from "@posthaste/domain";
+import { type Filter } from "mongodb";
+import { type Connection } from "../connection.ts";
+import { type Index } from "../indexes.ts";
+import { insertMissing } from "../insert-missing.ts";
+
+const collection = "group_chunks";
+
+export const chunkIndexes: readonly Index[] = [{ collection, key: { lookAt: 1 } }];
+
+type Chunk = {
+  readonly _id: GroupChunkId;
+  readonly tenant: TenantId;
+  readonly endpoints: readonly Endpoint[];
+  /** Unix milliseconds of the store. */
+  readonly lookAt: number;
+};
+
+export type Chunks = {
+  /** In their order, with a look at `lookAt`. */
+  readonly write: (
+    tenant: TenantId,
+    endpoints: readonly Endpoint[],
+    lookAt: number,
+  ) => Promise<readonly GroupChunkId[]>;
+  /** In the order of `ids`; throws when one is gone. */
+  readonly read: (tenant: TenantId, ids: readonly GroupChunkId[]) => Promise<readonly Endpoint[]>;
+  readonly lookAt: (time: number, ids: readonly GroupChunkId[]) => Promise<void>;
+  /** Those to look at by `now`, the longest due first. */
+  readonly due: (now: number, limit: number) => Promise<readonly GroupChunkId[]>;
+  /** Moves the look to `time` for those that are still due at `now`: a replacement meanwhile has set its own. */
+  readonly postpone: (ids: readonly GroupChunkId[], now: number, time: number) => Promise<void>;
+  readonly remove: (ids: readonly GroupChunkId[]) => Promise<void>;
+};
+
+const idLength = 20;
+
+export function createChunks({ again, collection: open, random }: Connection): Chunks {
+  const chunks = open<Chunk>(collection);
+
+  return {
+    write: async (tenant, endpoints, lookAt) => {
+      const count = Math.ceil(endpoints.length / groupChunkMax);
+      const made = Array.from({ length: count }, (_, i) => ({
+        _id: groupChunkId(random.text(idLength)),
+        tenant,
+        endpoints: endpoints.slice(i * groupChunkMax, (i + 1) * groupChunkMax),
+        lookAt,
+      }));
+      await insertMissing(again, chunks, made);
+      return made.map(({ _id }) => _id);
+    },
+    read: async (tenant, ids) => {
+      const found = await again(() => chunks.find({ _id: { $in: [...ids] }, tenant }).toArray());
+      const byId = new Map(found.map((chunk) => [chunk._id, chunk.endpoints]));
+      return ids.flatMap((id) => {
+        const endpoints = byId.get(id);
+        if (!endpoints) throw new Error(`the chunk ${id} of a group is gone`);
+        return endpoints;
+      });
+    },
+    lookAt: (time, ids) => setLook({ _id: { $in: [...ids] } }, time),
+    due: async (now, limit) => {
+      const found = await again(() =>
+        chunks
+          .find({ lookAt: { $lte: now } }, { projection: { _id: 1 } })
+          .sort({ lookAt: 1 })
+          .limit(limit)
+          .toArray(),
+      );
+      return found.map(({ _id }) => _id);
+    },
+    postpone: (ids, now, time) => setLook({ _id: { $in: [...ids] }, lookAt: { $lte: now } }, time),
+    remove: async (ids) => {
+      await again(() => chunks.deleteMany({ _id: { $in: [...ids] } }));
+    },
+  };
+
+  async function setLook(which: Filter<Chunk>, lookAt: number): Promise<void> {
+    await again(() => chunks.updateMany(which, { $set: { lookAt } }));
+  }
+}

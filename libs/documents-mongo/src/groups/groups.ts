@@ -1,0 +1,86 @@
+/**
+ * The Groups port: a head that lists immutable chunks (decisions.md 10).
+ *
+ * I1: a chunk is in the store before a head lists it, and a head is swapped by one write conditional on its version.
+ * I2: a chunk is removed only after a look, at its time or later, that found no head to list it and no unexpanded parent
+ *     to refer to it. Every chunk has such a time, so what a crash leaves behind is found and goes.
+ */
+import { type GroupChunkId } from "@posthaste/domain";
+import { type Groups } from "@posthaste/ports";
+import { type Connection } from "../connection.ts";
+import { type Index } from "../indexes.ts";
+import { chunkIndexes, createChunks } from "./chunks.ts";
+import { createHeads, headIndexes } from "./heads.ts";
+
+export const groupIndexes: readonly Index[] = [...headIndexes, ...chunkIndexes];
+
+/** Which of `chunks` some unexpanded parent refers to. */
+export type Referred = (chunks: readonly GroupChunkId[]) => Promise<ReadonlySet<GroupChunkId>>;
+
+/** Longer than any writer may stand still between its chunks and its head. */
+const listedLookMs = 86_400_000;
+/** A publish that has read the replaced version may not have inserted its parent yet; 20 s is the most it may take (decisions.md 17). */
+const replacedLookMs = 600_000;
+const chunksPerLookMax = 200;
+
+export function createGroups(connection: Connection, referred: Referred): Groups {
+  const { clock } = connection;
+  const heads = createHeads(connection);
+  const chunks = createChunks(connection);
+  const lookSoon = (ids: readonly GroupChunkId[]): Promise<void> =>
+    chunks.lookAt(clock.now() + replacedLookMs, ids);
+
+  return {
+    get: heads.find,
+    list: heads.list,
+    endpoints: chunks.read,
+    replace: async (tenant, name, version, endpoints) => {
+      const current = await heads.find(tenant, name);
+      if (current?.version !== version) return false;
+      const made = await chunks.write(tenant, endpoints, clock.now() + listedLookMs);
+      // Before the swap: after a crash between the two they are found in their head, and looked at again in a day.
+      if (current) await lookSoon(current.chunks);
+      const now = clock.now();
+      const next = {
+        tenant,
+        name,
+        createdAt: current?.createdAt ?? now,
+        updatedAt: now,
+        version: (version ?? now) + 1,
+        chunks: made,
+        endpointCount: endpoints.length,
+      };
+      const isSwapped = await heads.swap(next, version);
+      if (!isSwapped) await lookSoon(made);
+      return isSwapped;
+    },
+    remove: async (tenant, name, version) => {
+      const head = await heads.find(tenant, name);
+      if (!head) return;
+      if (version === undefined || version === head.version) await lookSoon(head.chunks);
+      await heads.remove(tenant, name, version);
+    },
+    sweep: async (limit) => {
+      let swept = 0;
+      // Ends when nothing is due, or at `limit`: what was looked at is gone or has a later time.
+      while (swept < limit) {
+        const now = clock.now();
+        const ids = await chunks.due(now, Math.min(limit - swept, chunksPerLookMax));
+        if (ids.length === 0) break;
+        swept += await look(ids, now);
+      }
+      return swept;
+    },
+  };
+
+  /** Removes those of `ids` that nobody wants. Answers how many. */
+  async function look(ids: readonly GroupChunkId[], now: number): Promise<number> {
+    const [listed, expanding] = [await heads.listed(ids), await referred(ids)];
+    const isUnwanted = (id: GroupChunkId): boolean => !listed.has(id) && !expanding.has(id);
+    await chunks.postpone([...listed], now, now + listedLookMs);
+    await chunks.postpone([...expanding], now, now + replacedLookMs);
+    const unwanted = ids.filter(isUnwanted);
+    await chunks.remove(unwanted);
+    return unwanted.length;
+  }
+}

@@ -1,0 +1,74 @@
+/** The head of a group: one document that lists the chunks of its newest version. */
+import { type Group, type GroupChunkId, type TenantId } from "@posthaste/domain";
+import { type Connection } from "../connection.ts";
+import { type Index } from "../indexes.ts";
+import { insertMissing } from "../insert-missing.ts";
+
+const collection = "groups";
+
+export const headIndexes: readonly Index[] = [
+  { collection, key: { tenant: 1, name: 1 } },
+  { collection, key: { chunks: 1 } },
+];
+
+/** `swap` names the write that made this version: a write whose reply was lost finds its own by it (decisions.md 30). */
+type Head = Group & { readonly _id: string; readonly swap: string };
+
+export type Heads = {
+  readonly find: (tenant: TenantId, name: string) => Promise<Group | undefined>;
+  readonly list: (tenant: TenantId) => Promise<readonly Group[]>;
+  /** Makes `next` the newest version where `version` still is (undefined: there is none). False: it is not. */
+  readonly swap: (next: Group, version: number | undefined) => Promise<boolean>;
+  /** Whatever its version when none is given. */
+  readonly remove: (tenant: TenantId, name: string, version: number | undefined) => Promise<void>;
+  /** Which of `chunks` some head lists. */
+  readonly listed: (chunks: readonly GroupChunkId[]) => Promise<ReadonlySet<GroupChunkId>>;
+};
+
+const swapLength = 20;
+
+export function createHeads({ again, collection: open, random }: Connection): Heads {
+  const heads = open<Head>(collection);
+
+  return {
+    find: async (tenant, name) => {
+      const head = await again(() => heads.findOne({ _id: keyOf(tenant, name), tenant, name }));
+      return head ? groupFrom(head) : undefined;
+    },
+    list: async (tenant) => {
+      const found = await again(() => heads.find({ tenant }).sort({ name: 1 }).toArray());
+      return found.map(groupFrom);
+    },
+    swap: async (next, version) => {
+      const _id = keyOf(next.tenant, next.name);
+      const swap = random.text(swapLength);
+      const isDone =
+        version === undefined
+          ? await insert({ ...next, _id, swap })
+          : await update(_id, version, { ...next, swap });
+      return isDone || (await again(() => heads.findOne({ _id, swap }))) !== null;
+    },
+    remove: async (tenant, name, version) => {
+      const condition = { _id: keyOf(tenant, name), ...(version !== undefined && { version }) };
+      await again(() => heads.deleteOne(condition));
+    },
+    listed: async (chunks) => {
+      const wanted = { chunks: { $in: [...chunks] } };
+      const found = await again(() => heads.find(wanted, { projection: { chunks: 1 } }).toArray());
+      return new Set(found.flatMap((head) => head.chunks));
+    },
+  };
+
+  async function insert(head: Head): Promise<boolean> {
+    return (await insertMissing(again, heads, [head])).size === 0;
+  }
+
+  async function update(_id: string, version: number, to: Omit<Head, "_id">): Promise<boolean> {
+    const { matchedCount } = await again(() => heads.updateOne({ _id, version }, { $set: to }));
+    return matchedCount > 0;
+  }
+}
+
+const keyOf = (tenant: TenantId, name: string): string => `${tenant}/${name}`;
+
+const groupFrom = ({ _id, swap: _, ...group }: Head): Group => group;

@@ -1,0 +1,74 @@
+/**
+ * The rows of the message log: one per event, whole in itself, under an id derived from (message, attempt, state), so
+ * writing it twice is writing it once.
+ */
+import {
+  type Answer,
+  type AttemptFact,
+  createdEvent,
+  eventsOf,
+  type LogEvent,
+  type LogState,
+  limits,
+  type Message,
+  rankOf,
+} from "@posthaste/domain";
+import { type LogEntry } from "@posthaste/ports";
+import { bytes } from "../bytes.ts";
+import { type Placed, placeOf } from "../query/placed.ts";
+
+export type LogRow = Placed<LogEntry> & {
+  /** Of the message's url: with and without its port, and without the query; for filters. */
+  readonly hosts: readonly string[];
+  readonly path?: string;
+};
+
+/** CREATED, and what `fact` tells. Parents of group publishes appear in no log. */
+export function rowsOf(message: Message, fact: AttemptFact | undefined): readonly LogRow[] {
+  if (message.fanOut) return [];
+  const { body: _, ...configuration } = message;
+  const url = URL.parse(message.url);
+  const kept = fact && capped(fact);
+  return [createdEvent(message.createdAt), ...(fact ? eventsOf(fact) : [])].map((event) => {
+    const step = stepOf(event);
+    return {
+      _id: `${message.id}:${step}`,
+      tenant: message.tenant,
+      place: placeOf(event.at, `${message.id}:${step}`),
+      item: {
+        event,
+        message: configuration,
+        ...(kept && statesWithFact.has(event.state) && { fact: kept }),
+      },
+      hosts: url ? [...new Set([url.host, url.hostname])] : [],
+      ...(url && { path: url.pathname }),
+    };
+  });
+}
+
+export function entryFrom({ fact, ...entry }: LogEntry): LogEntry {
+  if (!fact?.response) return { ...entry, ...(fact && { fact }) };
+  const response = { ...fact.response, body: bytes(fact.response.body) };
+  return { ...entry, fact: { ...fact, response } };
+}
+
+/** Sorts events of one message that share a time; names the event inside its message. */
+const stepOf = ({ attempt, state }: LogEvent): string =>
+  `${String(attempt).padStart(attemptDigits, "0")}${rankOf(state)}`;
+
+/** Attempts count our own failures, too, so they have no bound of their own; a second each makes 300 years. */
+const attemptDigits = 10;
+
+const statesWithFact: ReadonlySet<LogState> = new Set(["ERROR", "RETRY", "FAILED"]);
+
+const capped = ({ response, ...fact }: AttemptFact): AttemptFact =>
+  response ? { ...fact, response: cappedAnswer(response) } : fact;
+
+function cappedAnswer(answer: Answer): Answer {
+  if (answer.body.length <= limits.logResponseBytesMax) return answer;
+  return {
+    ...answer,
+    body: answer.body.subarray(0, limits.logResponseBytesMax),
+    truncated: true,
+  };
+}

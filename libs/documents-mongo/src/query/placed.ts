@@ -1,0 +1,40 @@
+/**
+ * Rows of an archive: kept for days, listed by tenant in the order of time, page by page.
+ *
+ * `place` is the time in 16 digits and what tells rows of one millisecond apart, so one string is order, range and cursor.
+ */
+import { type MessageFilter, type PageRequest, type TenantId } from "@posthaste/domain";
+
+export type Placed<Item> = {
+  readonly _id: string;
+  readonly tenant: TenantId;
+  readonly place: string;
+  readonly item: Item;
+};
+
+export const placeOf = (at: number, name: string): string => `${digitsOf(at)}:${name}`;
+
+/** Sorts before all places of that millisecond. */
+export const digitsOf = (at: number): string =>
+  String(Math.min(Math.max(Math.floor(at), 0), Number.MAX_SAFE_INTEGER)).padStart(16, "0");
+
+type PlaceRange = {
+  readonly $gte?: string;
+  readonly $lte?: string;
+  readonly $gt?: string;
+  readonly $lt?: string;
+};
+
+/** Behind the cursor and inside the times, their ends included. Undefined: everywhere. */
+export function placesIn(
+  { from, to }: Pick<MessageFilter, "from" | "to">,
+  { after, order }: Pick<PageRequest, "after" | "order">,
+): PlaceRange | undefined {
+  const range = {
+    ...(from !== undefined && { $gte: digitsOf(from) }),
+    // `;` is what comes after `:`.
+    ...(to !== undefined && { $lte: `${digitsOf(to)};` }),
+    ...(after !== undefined && { [order === "earliestFirst" ? "$gt" : "$lt"]: after }),
+  };
+  return Object.keys(range).length === 0 ? undefined : range;
+}

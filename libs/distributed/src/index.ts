@@ -1,1 +1,3 @@
-export {};
+export { openBus } from "./bus.ts";
+export { openDocuments } from "./documents.ts";
+export { openTokens } from "./tokens.ts";

@@ -12,6 +12,9 @@ const aTenantOf = (id: TenantId, current = "sig_1"): Tenant => ({
   keys: { current, next: "sig_2" },
 });
 
+const rotated = (ports: Ports) =>
+  ports.accounts.changeTenant(aTenant, () => aTenantOf(aTenant, "sig_new"));
+
 /** Accounts that can be away. */
 function switchable(ports: Ports): { accounts: Accounts; goAway: (isAway: boolean) => void } {
   let isAway = false;
@@ -25,14 +28,14 @@ function switchable(ports: Ports): { accounts: Accounts; goAway: (isAway: boolea
 describe("tenants as the services see them", () => {
   it("are known from the start, and changes within five seconds", async () => {
     const ports = open();
-    await ports.accounts.putTenant(aTenantOf(aTenant));
+    await ports.accounts.addTenant(aTenantOf(aTenant));
     const tenants = new Tenants(ports);
     await tenants.start();
 
     expect(tenants.get(aTenant)?.keys.current).toBe("sig_1");
     expect(tenants.get(anotherTenant)).toBeUndefined();
-    await ports.accounts.putTenant(aTenantOf(aTenant, "sig_new"));
-    await ports.accounts.putTenant(aTenantOf(anotherTenant));
+    await rotated(ports);
+    await ports.accounts.addTenant(aTenantOf(anotherTenant));
     await ports.clock.advance(5_000);
 
     expect(tenants.get(aTenant)?.keys.current).toBe("sig_new");
@@ -42,13 +45,13 @@ describe("tenants as the services see them", () => {
 
   it("stay as they were while the accounts cannot be read, and change again when they can", async () => {
     const ports = open();
-    await ports.accounts.putTenant(aTenantOf(aTenant));
+    await ports.accounts.addTenant(aTenantOf(aTenant));
     const { accounts, goAway } = switchable(ports);
     const tenants = new Tenants({ ...ports, accounts });
     await tenants.start();
 
     goAway(true);
-    await ports.accounts.putTenant(aTenantOf(aTenant, "sig_new"));
+    await rotated(ports);
     await ports.clock.advance(60_000);
     expect(tenants.get(aTenant)?.keys.current).toBe("sig_1");
     expect(ports.log.events()).toContain("tenants.stale");
@@ -61,7 +64,7 @@ describe("tenants as the services see them", () => {
 
   it("are waited for at the start, while the store is away", async () => {
     const ports = open();
-    await ports.accounts.putTenant(aTenantOf(aTenant));
+    await ports.accounts.addTenant(aTenantOf(aTenant));
     const { accounts, goAway } = switchable(ports);
     goAway(true);
     const tenants = new Tenants({ ...ports, accounts });

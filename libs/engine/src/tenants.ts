@@ -1,10 +1,8 @@
 /** Tenants as the services see them: a copy that is at most five seconds old (a revoked token dies within that time). */
 import { type TenantId } from "@posthaste/domain";
-import { type Accounts, type Clock, isStoreError, type Log, type Tenant } from "@posthaste/ports";
+import { type Accounts, type Clock, type Log, type Tenant, untilAvailable } from "@posthaste/ports";
 
 const refreshEveryMs = 4_000;
-/** A store that is not there yet is waited for. */
-const firstRefreshMs = 250;
 
 export class Tenants {
   readonly name = "tenants";
@@ -22,15 +20,11 @@ export class Tenants {
   }
 
   async start(): Promise<void> {
-    while (!this.#stopped) {
-      try {
-        await this.#refresh();
-        break;
-      } catch (error) {
-        if (!isStoreError(error)) throw error;
-        await new Promise<void>((resolve) => this.#ports.clock.after(firstRefreshMs, resolve));
-      }
-    }
+    await untilAvailable(
+      this.#ports.clock,
+      () => this.#refresh(),
+      () => this.#stopped,
+    );
     this.#arm();
   }
 

@@ -44,5 +44,5 @@ export {
   type ThroughputSample,
 } from "./search-indexes.ts";
 export { type OutgoingRequest, type Sender, type Sending } from "./sender.ts";
-export { isStoreError, StoreError, type StoreErrorCode } from "./store-error.ts";
+export { isStoreError, StoreError, type StoreErrorCode, untilAvailable } from "./store-error.ts";
 export { type Acquired, type TokenStore, type Window } from "./token-store.ts";

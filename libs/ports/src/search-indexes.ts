@@ -47,9 +47,6 @@ export interface SearchIndexes {
   /** Adding the same id again changes nothing. */
   add(index: SearchIndex): Promise<void>;
   /** As `Accounts.changeTenant`. Undefined: no such index. */
-  change(
-    id: string,
-    change: (index: SearchIndex) => SearchIndex,
-  ): Promise<SearchIndex | undefined>;
+  change(id: string, change: (index: SearchIndex) => SearchIndex): Promise<SearchIndex | undefined>;
   remove(id: string): Promise<void>;
 }

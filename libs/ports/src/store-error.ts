@@ -1,3 +1,5 @@
+import { type Clock } from "./clock.ts";
+
 /**
  * How a store says no: it is full, has too much to do, or is gone. Nothing that was asked has happened when the code is
  * `disk_full` or `overloaded`; with `unavailable` the outcome is unknown.
@@ -17,3 +19,21 @@ export type StoreErrorCode = "disk_full" | "overloaded" | "unavailable";
 /** Told by its name: it may come from another realm. */
 export const isStoreError = (error: unknown): error is StoreError =>
   Error.isError(error) && error.name === "StoreError";
+
+const againAfterMs = 250;
+
+/** For a start: a store that is away is waited for, until `isStopped`. */
+export async function untilAvailable<T>(
+  clock: Clock,
+  ask: () => Promise<T>,
+  isStopped: () => boolean = () => false,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isStoreError(error) || isStopped()) throw error;
+      await new Promise<void>((resolve) => clock.after(againAfterMs, resolve));
+    }
+  }
+}

@@ -19,6 +19,7 @@ import {
   type Cursors,
   type Edge,
   type Readiness,
+  type RequestHandler,
 } from "@posthaste/runtime";
 import { BacklogQuota } from "./backlog.ts";
 import { destinationCheck } from "./destinations.ts";
@@ -41,21 +42,15 @@ export type GatewayPorts = AcceptPorts &
   };
 
 export type GatewayOptions = {
-  readonly host: string;
-  readonly port: number;
   readonly policy: DestinationPolicy;
   readonly trustedProxies: AddressSet;
   readonly authenticator: Authenticator;
   readonly answers: Answers;
   readonly admission: Admission;
   readonly cursors: Cursors;
-  readonly readiness: Readiness;
-  /** The dev profile's permissive CORS. */
-  readonly anyOrigin: boolean;
-  readonly drainMs: number;
 };
 
-export function createGateway(ports: GatewayPorts, options: GatewayOptions): Edge {
+export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): RequestHandler {
   const { admission, answers, authenticator, cursors, policy, trustedProxies } = options;
   const door: Door = {
     answers,
@@ -83,15 +78,29 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Edg
     ],
     answers,
   );
-  const { anyOrigin, drainMs, host, port, readiness } = options;
+  return (req, res) => {
+    if (isPublish(req.url ?? "")) return publish(req, res);
+    routed(req, res);
+    return undefined;
+  };
+}
+
+export type GatewayEdge = GatewayOptions & {
+  readonly host: string;
+  readonly port: number;
+  readonly readiness: Readiness;
+  /** The dev profile's permissive CORS. */
+  readonly anyOrigin: boolean;
+  readonly drainMs: number;
+};
+
+/** With a listener of its own. */
+export function createGateway(ports: GatewayPorts, options: GatewayEdge): Edge {
+  const { anyOrigin, answers, drainMs, host, port, readiness } = options;
   const { clock, log } = ports;
   return createEdge({
     name: "gateway",
-    handler: (req, res) => {
-      if (isPublish(req.url ?? "")) return publish(req, res);
-      routed(req, res);
-      return undefined;
-    },
+    handler: gatewayHandler(ports, options),
     ...{ anyOrigin, answers, clock, drainMs, host, log, port, readiness },
   });
 }

@@ -10,11 +10,11 @@ import { fault, type Fault } from "@posthaste/domain";
 import {
   type Accounts,
   type Clock,
-  isStoreError,
   type Log,
   type Tenant,
   type Token,
   type TokenScope,
+  untilAvailable,
 } from "@posthaste/ports";
 import { type Refusal } from "../http/answers.ts";
 import { type Service } from "../lifecycle/services.ts";
@@ -48,7 +48,7 @@ export type AuthenticatorOptions = {
 
 /** With the reading itself less than the five seconds that are promised. */
 const refreshMs = 4_000;
-/** Nobody is to wait so long for the first tenant, nor for a store that is not there yet. */
+/** Nobody is to wait so long for the first tenant. */
 const firstRefreshMs = 250;
 const tokenLengthMax = 1_024;
 const scheme = "bearer ";
@@ -79,22 +79,10 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
     });
   }
 
-  /** A store that is away is waited for. */
-  async function refreshFirst(): Promise<void> {
-    while (!stopped) {
-      try {
-        return await refresh();
-      } catch (error) {
-        if (!isStoreError(error)) throw error;
-        await new Promise<void>((resolve) => clock.after(firstRefreshMs, resolve));
-      }
-    }
-  }
-
   return {
     name: "authenticator",
     start: async () => {
-      await refreshFirst();
+      await untilAvailable(clock, refresh, () => stopped);
       refreshLater();
     },
     stop: async () => {
@@ -123,12 +111,13 @@ const tooManyFailures = (retryAfterSeconds: number): Refusal => ({
   retryAfterSeconds,
 });
 
-/** A token whose tenant is not (or not yet) there proves nothing. */
+/** A token whose tenant is not (or not yet) there, or is closed, proves nothing. */
 function callersOf(
   tenants: readonly Tenant[],
   tokens: readonly Token[],
 ): ReadonlyMap<string, Caller> {
-  const byId = new Map(tenants.map((tenant) => [tenant.id, tenant]));
+  const open = tenants.filter(({ closedAt }) => closedAt === undefined);
+  const byId = new Map(open.map((tenant) => [tenant.id, tenant]));
   const callers = new Map<string, Caller>();
   for (const { hash, scope, tenant: id } of tokens) {
     const tenant = byId.get(id);

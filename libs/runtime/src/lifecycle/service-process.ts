@@ -2,43 +2,35 @@
  * One service as a process of its own: health first, so that a supervisor sees what it waits for; then what it is made
  * of, in order; then its doors. It ends in reverse.
  */
-import { type Clock, type Log, type Random } from "@posthaste/ports";
 import { fault } from "@posthaste/domain";
 import { createAnswers } from "../http/answers.ts";
 import { createEdge, type RequestHandler } from "../http/edge.ts";
-import { type Readiness } from "./readiness.ts";
+import { type ProcessParts } from "./process-parts.ts";
 import { runServices } from "./run.ts";
 import { type Service } from "./services.ts";
 
 export type ServiceProcess = {
-  readonly name: string;
-  readonly host: string;
-  readonly port: number;
-  readonly drainMs: number;
-  readonly log: Log;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly readiness: Readiness;
   /** Drivers to close when all else has ended. */
   readonly adapters: readonly { close(): Promise<void> }[];
   readonly services: readonly Service[];
   /** What it answers over HTTP beside its health; a worker answers nothing. */
   readonly handler?: RequestHandler;
-  /** The dev profile's permissive CORS. */
-  readonly anyOrigin?: boolean;
 };
 
 /** Resolves when everything has started. */
-export async function runServiceProcess(process: ServiceProcess): Promise<void> {
-  const { name, clock, drainMs, log, random, readiness, services } = process;
+export async function runServiceProcess(
+  parts: ProcessParts,
+  { adapters: drivers, handler, services }: ServiceProcess,
+): Promise<void> {
+  const { name, clock, drainMs, log, random, readiness } = parts;
   const answers = createAnswers({ log, clock, random });
   let isOpen = false;
   const edge = createEdge({
-    ...process,
+    ...parts,
     answers,
     handler: (req, res) => {
       if (!isOpen) answers.fault(res, { ...starting, retryAfterSeconds: 1 });
-      else if (process.handler) return process.handler(req, res);
+      else if (handler) return handler(req, res);
       else answers.fault(res, fault("not_found", `the ${name} has nothing to ask for`));
       return undefined;
     },
@@ -47,7 +39,7 @@ export async function runServiceProcess(process: ServiceProcess): Promise<void> 
     name: "adapters",
     start: async () => undefined,
     stop: async () => {
-      for (const adapter of process.adapters) await adapter.close();
+      for (const driver of drivers) await driver.close();
     },
   };
   const doors: Service = {

@@ -1,0 +1,19 @@
+/** The token store as configured. */
+import { type ConfigOf, type ProcessParts } from "@posthaste/runtime";
+import { openRedisTokens, type RedisTokens } from "@posthaste/tokens-redis";
+
+type TokensConfig = Pick<ConfigOf<"scheduler">, "redisBudgetMs" | "redisPrefix" | "redisUrl">;
+
+export function openTokens(parts: ProcessParts, config: TokensConfig): RedisTokens {
+  const { clock, log, readiness } = parts;
+  const tokens = openRedisTokens({
+    url: config.redisUrl,
+    prefix: config.redisPrefix,
+    budgetMs: config.redisBudgetMs,
+    clock,
+    log,
+  });
+  // Without it nothing can be deduplicated, and what is flow-controlled waits; all else goes on (decisions.md 18).
+  readiness.watch("redis", "helpful", () => tokens.problem());
+  return tokens;
+}

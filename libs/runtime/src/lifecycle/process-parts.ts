@@ -1,0 +1,54 @@
+/** What every process of the distributed shape has, whatever its service. */
+import { type Clock, type Log, type Random } from "@posthaste/ports";
+import { systemClock } from "../clock.ts";
+import { type ConfigOf } from "../config/services.ts";
+import { createLog } from "../log/log.ts";
+import { systemRandom } from "../random.ts";
+import { createReadiness, type Readiness } from "./readiness.ts";
+
+export type ProcessParts = {
+  /** The service, as in logs. */
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  readonly drainMs: number;
+  /** The dev profile's permissive CORS. */
+  readonly anyOrigin: boolean;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly readiness: Readiness;
+  /** This process cannot go on: it says why, and ends. */
+  readonly fatal: (error: Error) => void;
+};
+
+type ProcessConfig = Pick<
+  ConfigOf<"management">,
+  "drainSeconds" | "host" | "logLevel" | "port" | "profile"
+>;
+
+export function processParts(name: string, config: ProcessConfig): ProcessParts {
+  const clock = systemClock();
+  const isDev = config.profile === "dev";
+  const log = createLog({
+    service: name,
+    level: config.logLevel,
+    format: isDev ? "human" : "json",
+    clock,
+  });
+  return {
+    name,
+    host: config.host,
+    port: config.port,
+    drainMs: config.drainSeconds * 1_000,
+    anyOrigin: isDev,
+    clock,
+    random: systemRandom(),
+    log,
+    readiness: createReadiness(),
+    fatal: (error) => {
+      log.error("process.failed", { error });
+      process.exit(1);
+    },
+  };
+}

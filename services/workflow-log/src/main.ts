@@ -1,0 +1,15 @@
+/** The workflow-log as a process: writes the message log from what the bus tells. */
+import { openBus, openDocuments } from "@posthaste/distributed";
+import { configSchemas, processParts, readConfig, runServiceProcess } from "@posthaste/runtime";
+import { WorkflowLog } from "./workflow-log.ts";
+
+const config = readConfig(configSchemas["workflow-log"]);
+const parts = processParts("workflow-log", config);
+const documents = await openDocuments(parts, config);
+const bus = await openBus(parts, config);
+const { clock, ports } = documents;
+
+await runServiceProcess(parts, {
+  adapters: [bus, documents],
+  services: [new WorkflowLog({ ...ports, bus, clock, log: parts.log }, { storeWritesLog: false })],
+});

@@ -1,0 +1,79 @@
+{{/*
+What each service reads beside what all read (MongoDB and the sealing keys), as in libs/runtime/src/config/services.ts.
+A service gets the variables, the secrets and the ways through the network of its subjects, and no others.
+*/}}
+{{- define "posthaste.reads" -}}
+gateway: [bus, tokens, proxies, destinations]
+scheduler: [bus, tokens]
+deliverer: [bus, tokens, destinations, deliveries]
+callback-dispatcher: [bus]
+workflow-log: [bus]
+management: [proxies, credentials]
+{{- end -}}
+
+{{/* The secrets of one service: (dict "root" $ "reads" subjects). A map from the name of a file to {name, key}. */}}
+{{- define "posthaste.secrets" -}}
+{{- $values := .root.Values -}}
+{{- $fullname := include "posthaste.fullname" .root -}}
+{{- $credentials := default (printf "%s-credentials" $fullname) $values.credentials.existingSecret -}}
+{{- $stores := printf "%s-stores" $fullname -}}
+sealing-keys: {name: {{ $credentials }}, key: sealing-keys}
+mongodb-uri: {{ default (dict "name" $stores "key" "mongodb-uri") $values.mongodb.uriFrom | toJson }}
+{{- if and (has "bus" .reads) $values.kafka.user }}
+kafka-password: {{ default (dict "name" $stores "key" "kafka-password") $values.kafka.passwordFrom | toJson }}
+{{- end }}
+{{- if has "tokens" .reads }}
+redis-url: {{ default (dict "name" $stores "key" "redis-url") $values.redis.urlFrom | toJson }}
+{{- end }}
+{{- if has "credentials" .reads }}
+{{- range list "token" "signing-key-current" "signing-key-next" "management-password" }}
+{{ . }}: {name: {{ $credentials }}, key: {{ . }}}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* The environment of one service: (dict "root" $ "service" name "reads" subjects "secrets" map). */}}
+{{- define "posthaste.environment" -}}
+{{- $values := .root.Values -}}
+{{- $service := index $values.services .service -}}
+- {name: POSTHASTE_PROFILE, value: production}
+- {name: POSTHASTE_LOG_LEVEL, value: {{ $values.logLevel }}}
+- {name: POSTHASTE_DRAIN_SECONDS, value: {{ $values.drainSeconds | quote }}}
+- {name: POSTHASTE_HOST, value: {{ $values.host | quote }}}
+- {name: POSTHASTE_PORT, value: {{ include "posthaste.port" .service | quote }}}
+- {name: POSTHASTE_MONGODB_DATABASE, value: {{ $values.mongodb.database | quote }}}
+{{- if has "bus" .reads }}
+{{- with $values.kafka }}
+- {name: POSTHASTE_KAFKA_BROKERS, value: {{ join "," .brokers | quote }}}
+- {name: POSTHASTE_KAFKA_PREFIX, value: {{ .prefix | quote }}}
+- {name: POSTHASTE_KAFKA_PARTITIONS, value: {{ .partitions | quote }}}
+- {name: POSTHASTE_KAFKA_REPLICATION, value: {{ .replication | quote }}}
+- {name: POSTHASTE_KAFKA_RETENTION_HOURS, value: {{ .retentionHours | quote }}}
+- {name: POSTHASTE_KAFKA_TLS, value: {{ ternary "on" "off" .tls | quote }}}
+{{- if .user }}
+- {name: POSTHASTE_KAFKA_USER, value: {{ .user | quote }}}
+- {name: POSTHASTE_KAFKA_MECHANISM, value: {{ .mechanism | quote }}}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if has "tokens" .reads }}
+- {name: POSTHASTE_REDIS_PREFIX, value: {{ $values.redis.prefix | quote }}}
+- {name: POSTHASTE_REDIS_BUDGET_MS, value: {{ $values.redis.budgetMs | quote }}}
+{{- end }}
+{{- if and (has "proxies" .reads) $values.trustedProxies }}
+- {name: POSTHASTE_TRUSTED_PROXIES, value: {{ join "," $values.trustedProxies | quote }}}
+{{- end }}
+{{- if and (has "destinations" .reads) $values.allowPrivateCidrs }}
+- {name: POSTHASTE_ALLOW_PRIVATE_CIDRS, value: {{ join "," $values.allowPrivateCidrs | quote }}}
+{{- end }}
+{{- if has "deliveries" .reads }}
+- {name: POSTHASTE_MAX_IN_FLIGHT, value: {{ $service.maxInFlight | quote }}}
+- {name: POSTHASTE_MAX_PER_ORIGIN, value: {{ $service.maxPerOrigin | quote }}}
+{{- end }}
+{{- if has "credentials" .reads }}
+- {name: POSTHASTE_MANAGEMENT_USER, value: {{ $values.credentials.managementUser | quote }}}
+{{- end }}
+{{- range $file, $_ := .secrets }}
+- {name: POSTHASTE_{{ $file | upper | replace "-" "_" }}_FILE, value: /run/secrets/posthaste/{{ $file }}}
+{{- end }}
+{{- end -}}

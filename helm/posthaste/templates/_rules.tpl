@@ -1,0 +1,21 @@
+{{/* What values.schema.json cannot say, or not in words. */}}
+{{- define "posthaste.rules" -}}
+{{- with .Values.kafka -}}
+{{- if and .password .passwordFrom }}{{ fail "kafka: set password or passwordFrom, not both" }}{{ end -}}
+{{- if and .user (not .password) (not .passwordFrom) }}{{ fail "kafka: user wants password or passwordFrom" }}{{ end -}}
+{{- if and (not .user) (or .password .passwordFrom) }}{{ fail "kafka: a password wants user" }}{{ end -}}
+{{- end -}}
+{{- with .Values.redis -}}
+{{- if and .url .urlFrom }}{{ fail "redis: set url or urlFrom, not both" }}{{ end -}}
+{{- if not (or .url .urlFrom) }}{{ fail "redis: the chart brings none; set url or urlFrom" }}{{ end -}}
+{{- end -}}
+{{- with .Values.mongodb -}}
+{{- if and .uri .uriFrom }}{{ fail "mongodb: set uri or uriFrom, not both" }}{{ end -}}
+{{- if not (or .uri .uriFrom) }}{{ fail "mongodb: the chart brings none; set uri or uriFrom" }}{{ end -}}
+{{- end -}}
+{{- range $name, $service := .Values.services -}}
+{{- with $service.autoscaling -}}
+{{- if gt (int .minReplicas) (int .maxReplicas) }}{{ fail (printf "services.%s.autoscaling: minReplicas is above maxReplicas" $name) }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

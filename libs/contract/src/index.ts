@@ -18,12 +18,29 @@ export {
   parsePublishTarget,
   type PublishTarget,
 } from "./destination/publish-target.ts";
-export { type EndpointEntry, endpoints } from "./documents/endpoints.ts";
+export { type EndpointEntry } from "./documents/endpoint-entry.ts";
+export { endpoints } from "./documents/endpoints.ts";
 export { renderErrors } from "./documents/errors.ts";
 export { renderOpenApi } from "./documents/openapi.ts";
 export { faultCatalogue, type FaultEntry } from "./faults/catalogue.ts";
 export { parsePublish } from "./headers/parse-publish.ts";
 export { type FlatHeaders, type PublishInput } from "./headers/publish-input.ts";
+export {
+  type CreateSearchIndex,
+  parseCreateSearchIndex,
+  parseThroughput,
+  type SearchIndexJson,
+} from "./management/search-indexes.ts";
+export {
+  type NewTokenJson,
+  parseChangeTenant,
+  parseCreateTenant,
+  parseCreateToken,
+  planJson,
+  type TenantJson,
+  type TenantSettings,
+  type TokenJson,
+} from "./management/tenants.ts";
 export { type CancelQuery, parseCancelQuery } from "./queries/cancel-query.ts";
 export { type DeadLetterQuery, parseDeadLetterQuery } from "./queries/dead-letter-query.ts";
 export { type LogQuery, parseLogQuery } from "./queries/log-query.ts";
@@ -50,4 +67,4 @@ export {
 } from "./representations/publish-result.ts";
 export { type GroupJson, groupJson } from "./representations/url-group.ts";
 export { dialects, type DialectNames } from "./wire/dialects.ts";
-export { isName } from "./wire/text.ts";
+export { isName, isTenantId } from "./wire/text.ts";

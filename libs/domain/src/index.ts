@@ -155,5 +155,5 @@ export {
   type TenantId,
 } from "./shared/ids.ts";
 export * as limits from "./shared/limits.ts";
-export { defaultPlan, type Plan } from "./shared/plans.ts";
+export { defaultPlan, type Plan, planBounds, type PlanLimits } from "./shared/plans.ts";
 export { unreachable } from "./shared/unreachable.ts";

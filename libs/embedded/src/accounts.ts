@@ -1,43 +1,90 @@
 import { type DatabaseSync } from "node:sqlite";
-import { tenantId } from "@posthaste/domain";
-import { type Accounts, type Tenant, type TokenScope } from "@posthaste/ports";
-import { optionalText, stored, text } from "./database/rows.ts";
+import { isFault, type TenantId, tenantId } from "@posthaste/domain";
+import { type Accounts, type Tenant, type Token, type TokenScope } from "@posthaste/ports";
+import { erasing } from "./database/erase.ts";
+import { optionalInteger, optionalText, type Row, stored, text } from "./database/rows.ts";
 import { type Writer } from "./database/writer.ts";
 import { type TenantKeys } from "./tenants.ts";
 
-export function openAccounts(db: DatabaseSync, writer: Writer, keys: TenantKeys): Accounts {
-  const tenants = db.prepare("SELECT json FROM tenants WHERE json IS NOT NULL ORDER BY key");
-  const tokens = db.prepare("SELECT hash, tenant, scope FROM tokens ORDER BY hash");
-  const putTenant = db.prepare("UPDATE tenants SET json = ? WHERE key = ?");
-  const putToken = db.prepare(`
-    INSERT INTO tokens (hash, tenant, scope) VALUES (?, ?, ?)
-    ON CONFLICT (hash) DO UPDATE SET tenant = excluded.tenant, scope = excluded.scope`);
-  const findSecret = db.prepare("SELECT value FROM secrets WHERE name = ?");
-  const putSecret = db.prepare("INSERT INTO secrets (name, value) VALUES (?, ?)");
+type TenantAccounts = Pick<Accounts, "tenants" | "addTenant" | "changeTenant">;
+type TokenAccounts = Pick<Accounts, "tokens" | "putToken" | "removeToken">;
+type SecretAccounts = Pick<Accounts, "secret" | "changeSecret">;
+
+export const openAccounts = (db: DatabaseSync, writer: Writer, keys: TenantKeys): Accounts => ({
+  ...openTenants(db, writer, keys),
+  ...openTokens(db, writer),
+  ...openSecrets(db, writer),
+});
+
+/** A row without JSON is only a number: the tenant's messages are here, its account is not. */
+function openTenants(db: DatabaseSync, writer: Writer, keys: TenantKeys): TenantAccounts {
+  const all = db.prepare("SELECT json FROM tenants WHERE json IS NOT NULL ORDER BY key");
+  const find = db.prepare("SELECT json FROM tenants WHERE id = ?");
+  const put = db.prepare("UPDATE tenants SET json = ? WHERE key = ?");
+  const jsonOf = (id: TenantId) => optionalText(find.get(id)?.["json"] ?? null);
   return {
-    tenants: () => writer.read(() => tenants.all().map((row) => stored<Tenant>(text(row["json"])))),
-    tokens: () =>
-      writer.read(() =>
-        tokens.all().map((row) => ({
-          hash: text(row["hash"]),
-          tenant: tenantId(text(row["tenant"])),
-          scope: scopeFrom(text(row["scope"])),
-        })),
-      ),
-    putTenant: (tenant) =>
-      writer.write(() => void putTenant.run(JSON.stringify(tenant), keys.take(tenant.id))),
-    putToken: ({ hash, tenant, scope }) =>
-      writer.write(() => void putToken.run(hash, tenant, scope)),
-    secret: (name, make) =>
+    tenants: () => writer.read(() => all.all().map((row) => stored<Tenant>(text(row["json"])))),
+    addTenant: (tenant) =>
       writer.write(() => {
-        const known = optionalText(findSecret.get(name)?.["value"] ?? null);
-        if (known !== undefined) return known;
-        const value = make();
-        putSecret.run(name, value);
-        return value;
+        if (jsonOf(tenant.id) !== undefined) return false;
+        put.run(JSON.stringify(tenant), keys.take(tenant.id));
+        return true;
       }),
+    changeTenant: (id, change) =>
+      writer.write(() => {
+        const json = jsonOf(id);
+        if (json === undefined) return undefined;
+        const changed = change(stored<Tenant>(json));
+        if (!isFault(changed)) erasing(db, () => put.run(JSON.stringify(changed), keys.take(id)));
+        return changed;
+      }),
+  };
+}
+
+function openTokens(db: DatabaseSync, writer: Writer): TokenAccounts {
+  const all = db.prepare("SELECT hash, tenant, scope, created_at FROM tokens ORDER BY hash");
+  const put = db.prepare(
+    "INSERT OR REPLACE INTO tokens (hash, tenant, scope, created_at) VALUES (?, ?, ?, ?)",
+  );
+  const remove = db.prepare("DELETE FROM tokens WHERE hash = ?");
+  return {
+    tokens: () => writer.read(() => all.all().map(tokenOf)),
+    putToken: ({ hash, tenant, scope, createdAt }) =>
+      writer.write(() => void put.run(hash, tenant, scope, createdAt ?? null)),
+    removeToken: (hash) => writer.write(() => void remove.run(hash)),
+  };
+}
+
+function tokenOf(row: Row): Token {
+  const createdAt = optionalInteger(row["created_at"]);
+  return {
+    hash: text(row["hash"]),
+    tenant: tenantId(text(row["tenant"])),
+    scope: scopeFrom(text(row["scope"])),
+    ...(createdAt !== undefined && { createdAt }),
   };
 }
 
 /** What is not known to be full is read-only. */
 const scopeFrom = (scope: string): TokenScope => (scope === "full" ? "full" : "read");
+
+function openSecrets(db: DatabaseSync, writer: Writer): SecretAccounts {
+  const find = db.prepare("SELECT value FROM secrets WHERE name = ?");
+  const put = db.prepare("INSERT OR REPLACE INTO secrets (name, value) VALUES (?, ?)");
+  const valueOf = (name: string) => optionalText(find.get(name)?.["value"] ?? null);
+  return {
+    secret: (name, make) =>
+      writer.write(() => {
+        const known = valueOf(name);
+        if (known !== undefined) return known;
+        const value = make();
+        put.run(name, value);
+        return value;
+      }),
+    changeSecret: (name, change) =>
+      writer.write(() => {
+        const known = valueOf(name);
+        if (known !== undefined) erasing(db, () => put.run(name, change(known)));
+      }),
+  };
+}

@@ -6,6 +6,7 @@ import {
   describeGroups,
   describeMessageLog,
   describeMessageStore,
+  describeSearchIndexes,
   describeTokenStore,
 } from "@posthaste/testing/contract";
 import { newDirectory, openIn } from "./opened.fixture.ts";
@@ -21,6 +22,7 @@ describeMessageStore("embedded", open(":memory:"));
 describeTokenStore("embedded", open(":memory:"));
 describeGroups("embedded", open(":memory:"));
 describeAccounts("embedded", open(":memory:"));
+describeSearchIndexes("embedded", open(":memory:"));
 describeDeadLetters("embedded", open(":memory:"));
 describeMessageLog("embedded", open(":memory:"));
 describeEventBus("embedded", open(":memory:"));

@@ -12,6 +12,7 @@ import {
   type MessageLog,
   type MessageStore,
   type Random,
+  type SearchIndexes,
   type TokenStore,
 } from "@posthaste/ports";
 import { openAccounts } from "./accounts.ts";
@@ -40,6 +41,7 @@ import { type Rooms } from "./messages/rooms.ts";
 import { openMessageStore } from "./messages/store.ts";
 import { openIds, openPositions, type Positions } from "./positions.ts";
 import { recover, type Recovered } from "./recovery.ts";
+import { openSearchIndexes } from "./search-indexes.ts";
 import { openTenantKeys } from "./tenants.ts";
 import { openTokenStore } from "./tokens/token-store.ts";
 import { openWindows } from "./tokens/windows.ts";
@@ -64,6 +66,7 @@ export type Embedded = {
   readonly deadLetters: DeadLetters;
   readonly groups: Groups;
   readonly accounts: Accounts;
+  readonly indexes: SearchIndexes;
   readonly tokens: TokenStore;
   readonly bus: EventBus;
   readonly ids: Ids;
@@ -103,6 +106,7 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
     deadLetters: openDeadLetters(rooms, archive, reader, breathe),
     groups: openGroups(db, writer, clock, random),
     accounts: openAccounts(db, writer, rooms.tenants),
+    indexes: openSearchIndexes(db, writer),
     tokens: openTokenStore(writer, clock, rooms.windows),
     bus: openBus(clock, log),
     ids: openIds(positions, random),

@@ -1,11 +1,17 @@
 import { beforeEach, describe, expect, it } from "@jest/globals";
 import { tenantId } from "@posthaste/domain";
 import { type Accounts, type Tenant, type Token } from "@posthaste/ports";
+import { epochStart, virtualClock } from "@posthaste/testing";
 import { developmentUsers, tokenHash } from "@posthaste/runtime";
 import { seedAccounts, type SeedConfig } from "./seed.ts";
 
-/** `writesMax`: the process dies after so many writes. */
-function accountsInMemory(): Accounts & { tenantsById: Map<string, Tenant>; writesLeft: number } {
+type SeededAccounts = Pick<Accounts, "tenants" | "tokens" | "addTenant" | "putToken">;
+
+/** `writesLeft`: the process dies after so many writes. */
+function accountsInMemory(): SeededAccounts & {
+  tenantsById: Map<string, Tenant>;
+  writesLeft: number;
+} {
   const tenantsById = new Map<string, Tenant>();
   const tokensByHash = new Map<string, Token>();
   const accounts = {
@@ -13,9 +19,12 @@ function accountsInMemory(): Accounts & { tenantsById: Map<string, Tenant>; writ
     writesLeft: Infinity,
     tenants: async () => [...tenantsById.values()],
     tokens: async () => [...tokensByHash.values()],
-    putTenant: async (tenant: Tenant) => write(() => tenantsById.set(tenant.id, tenant)),
+    addTenant: async (tenant: Tenant) => {
+      if (tenantsById.has(tenant.id)) return false;
+      write(() => tenantsById.set(tenant.id, tenant));
+      return true;
+    },
     putToken: async (token: Token) => write(() => tokensByHash.set(token.hash, token)),
-    secret: async (_name: string, make: () => string) => make(),
   };
   function write(work: () => unknown): void {
     if (accounts.writesLeft-- <= 0) throw new Error("killed");
@@ -33,7 +42,8 @@ const own: SeedConfig = {
 const dev: SeedConfig = { profile: "dev" };
 
 let accounts: ReturnType<typeof accountsInMemory>;
-const seed = (config: SeedConfig) => seedAccounts({ accounts, config });
+const clock = virtualClock();
+const seed = (config: SeedConfig) => seedAccounts({ accounts, clock, config });
 const hashes = async () => (await accounts.tokens()).map(({ hash }) => hash).toSorted();
 
 beforeEach(() => {
@@ -53,7 +63,12 @@ describe("the first start in production", () => {
       },
     ]);
     expect(await accounts.tokens()).toEqual([
-      { hash: tokenHash(own.token ?? ""), tenant: tenantId("me"), scope: "full" },
+      {
+        hash: tokenHash(own.token ?? ""),
+        tenant: tenantId("me"),
+        scope: "full",
+        createdAt: epochStart,
+      },
     ]);
     expect(seeded).toEqual({ token: undefined, warning: undefined });
   });
@@ -123,7 +138,7 @@ describe("a later start", () => {
     ["the dev profile", dev],
   ])("of %s completes one that died after any write", async (_, config) => {
     const whole = accountsInMemory();
-    await seedAccounts({ accounts: whole, config });
+    await seedAccounts({ accounts: whole, clock, config });
 
     for (let writes = 0; writes < 8; writes++) {
       accounts = accountsInMemory();

@@ -3,10 +3,18 @@
  * production one tenant with the credentials of the environment. Afterwards the store wins (decisions.md 24).
  *
  * I1 a token is written before its tenant, and proves nothing without it: a start that dies half-way is simply repeated.
+ *    A tenant that is there already, closed ones included, is left as it is: several processes may start at once.
  * I2 the public credentials never work outside the dev profile, also when an earlier start has stored them.
  */
+import { isTenantId } from "@posthaste/contract";
 import { defaultPlan, type TenantId, tenantId } from "@posthaste/domain";
-import { type Accounts, type SigningKeys, type Tenant, type Token } from "@posthaste/ports";
+import {
+  type Accounts,
+  type Clock,
+  type SigningKeys,
+  type Tenant,
+  type Token,
+} from "@posthaste/ports";
 import {
   developmentUsers,
   isPublicSecret,
@@ -30,26 +38,31 @@ export type Seeded = {
   readonly warning: string | undefined;
 };
 
-/** Rejects when a store of the dev profile is opened outside it. */
-export async function seedAccounts(options: {
-  readonly accounts: Accounts;
+type SeededAccounts = Pick<Accounts, "tenants" | "tokens" | "addTenant" | "putToken">;
+
+export type SeedOptions = {
+  readonly accounts: SeededAccounts;
+  readonly clock: Clock;
   readonly config: SeedConfig;
-}): Promise<Seeded> {
+};
+
+/** Rejects when a store of the dev profile is opened outside it. */
+export async function seedAccounts(options: SeedOptions): Promise<Seeded> {
   const { accounts, config } = options;
   const stored = await storedIn(accounts);
-  if (config.profile === "dev") return seedDevelopment(accounts, config, stored);
+  if (config.profile === "dev") return seedDevelopment(options, stored);
   if (holdsPublicSecret(stored)) {
     throw new Error(
       "the store was made by the dev profile and holds its public credentials: start with another POSTHASTE_DATA_DIR",
     );
   }
-  if (stored.tenants.length === 0) await putFirstTenant(accounts, config);
+  if (stored.tenants.length === 0) await addFirstTenant(options);
   return { token: undefined, warning: warningOf(config, await storedIn(accounts)) };
 }
 
 type Stored = { readonly tenants: readonly Tenant[]; readonly tokens: readonly Token[] };
 
-async function storedIn(accounts: Accounts): Promise<Stored> {
+async function storedIn(accounts: SeededAccounts): Promise<Stored> {
   const [tenants, tokens] = await Promise.all([accounts.tenants(), accounts.tokens()]);
   return { tenants, tokens };
 }
@@ -58,23 +71,20 @@ const holdsPublicSecret = ({ tenants, tokens }: Stored): boolean =>
   tokens.some(({ hash }) => isPublicTokenHash(hash)) ||
   tenants.some(({ keys }) => isPublicSecret(keys.current) || isPublicSecret(keys.next));
 
-async function putFirstTenant(accounts: Accounts, config: SeedConfig): Promise<void> {
-  const { token } = config;
-  const keys = keysOf(config);
+async function addFirstTenant(options: SeedOptions): Promise<void> {
+  const { token } = options.config;
+  const keys = keysOf(options.config);
   if (token === undefined || !keys) {
     throw new Error(
       "the first start wants POSTHASTE_TOKEN and both POSTHASTE_SIGNING_KEY variables",
     );
   }
-  await putTenant(accounts, { id: tenantOf(token), tokens: [token], keys });
+  await addTenant(options, { id: tenantOf(token), tokens: [token], keys });
 }
 
 /** A store of the dev profile is completed at each start; one that production has made is left as it is. */
-async function seedDevelopment(
-  accounts: Accounts,
-  config: SeedConfig,
-  { tenants }: Stored,
-): Promise<Seeded> {
+async function seedDevelopment(options: SeedOptions, { tenants }: Stored): Promise<Seeded> {
+  const { accounts, config } = options;
   const known = new Set(tenants.map(({ id }) => id));
   const users = developmentUsers.map((user) => ({ ...user, id: tenantId(user.userId) }));
   const [first] = developmentUsers;
@@ -88,26 +98,27 @@ async function seedDevelopment(
     const isFirst = userId === first.userId;
     const own = isFirst && config.token !== undefined ? [config.token] : [];
     const ownKeys = isFirst ? keysOf(config) : undefined;
-    await putTenant(accounts, { id, tokens: [token, ...own], keys: ownKeys ?? keys });
+    await addTenant(options, { id, tokens: [token, ...own], keys: ownKeys ?? keys });
   }
   return { token: first.token, warning: warningOf(config, await storedIn(accounts)) };
 }
 
-async function putTenant(
-  accounts: Accounts,
+async function addTenant(
+  { accounts, clock }: SeedOptions,
   seed: { readonly id: TenantId; readonly tokens: readonly string[]; readonly keys: SigningKeys },
 ): Promise<void> {
   const { id, keys } = seed;
+  const createdAt = clock.now();
   for (const token of seed.tokens) {
-    await accounts.putToken({ hash: tokenHash(token), tenant: id, scope: "full" });
+    await accounts.putToken({ hash: tokenHash(token), tenant: id, scope: "full", createdAt });
   }
-  await accounts.putTenant({ id, dialect: "service", plan: defaultPlan, keys });
+  await accounts.addTenant({ id, dialect: "service", plan: defaultPlan, keys });
 }
 
 /** An id is part of lane ids and of log lines, so that not every user name will do. */
 function tenantOf(token: string): TenantId {
   const userId = userOf(token)?.userId ?? "";
-  return tenantId(/^[\w-]{1,64}$/.test(userId) ? userId : "default");
+  return tenantId(isTenantId(userId) ? userId : "default");
 }
 
 function keysOf({ signingKeyCurrent, signingKeyNext }: SeedConfig): SigningKeys | undefined {

@@ -14,6 +14,7 @@ describe("a fault on the wire", () => {
     ["forbidden", 403],
     ["not_found", 404],
     ["method_not_allowed", 405],
+    ["conflict", 409],
     ["beyond_plan", 412],
     ["too_large", 413],
     ["too_many_requests", 429],

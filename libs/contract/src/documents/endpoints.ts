@@ -12,23 +12,8 @@ import {
   messageSchema,
   publishResultSchema,
 } from "../representations/schemas.ts";
-
-export type EndpointEntry = {
-  readonly method: "get" | "post" | "delete";
-  readonly path: string;
-  readonly summary: string;
-  readonly query?: ReadonlySet<string>;
-  /** Takes the configuration headers and any bytes as its body. */
-  readonly publishes?: true;
-  readonly body?: z.ZodType;
-  readonly answers: readonly {
-    readonly status: number;
-    readonly says: string;
-    readonly schema?: z.ZodType;
-  }[];
-  /** Beside `faultsEverywhere`. */
-  readonly faults: readonly FaultCode[];
-};
+import { type EndpointEntry } from "./endpoint-entry.ts";
+import { managementEndpoints } from "./management-endpoints.ts";
 
 export const faultsEverywhere: readonly FaultCode[] = [
   "unauthorized",
@@ -44,7 +29,7 @@ const cancelled = z.object({ cancelled: z.int() });
 const page = <Key extends string>(key: Key, element: z.ZodType) =>
   z.object({ cursor, [key]: z.array(element) });
 
-export const endpoints: readonly EndpointEntry[] = [
+const gatewayEndpoints: readonly EndpointEntry[] = [
   {
     method: "post",
     path: "/v2/publish/{destination}",
@@ -179,3 +164,5 @@ export const endpoints: readonly EndpointEntry[] = [
     faults: [],
   },
 ];
+
+export const endpoints: readonly EndpointEntry[] = [...gatewayEndpoints, ...managementEndpoints];

@@ -18,13 +18,13 @@ export function renderErrors(): string {
     "",
     "## By endpoint",
     "",
-    `Every endpoint may answer ${listed(faultsEverywhere)}; beside these:`,
+    `Every endpoint may answer ${listed(faultsEverywhere)}; beside these (*m*: of the management API):`,
     "",
     "| Endpoint | Refusals |",
     "| --- | --- |",
     ...endpoints.map(
-      ({ method, path, faults }) =>
-        `| \`${method.toUpperCase()} ${path}\` | ${faults.length > 0 ? listed(faults) : "none"} |`,
+      ({ api, method, path, faults }) =>
+        `| \`${method.toUpperCase()} ${path}\`${api === "management" ? " *m*" : ""} | ${faults.length > 0 ? listed(faults) : "none"} |`,
     ),
     "",
   ].join("\n");

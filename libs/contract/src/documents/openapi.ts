@@ -4,7 +4,8 @@ import * as z from "zod";
 import { faultCatalogue } from "../faults/catalogue.ts";
 import { headerRules } from "../headers/table.ts";
 import { errorSchema } from "../representations/schemas.ts";
-import { type EndpointEntry, endpoints, faultsEverywhere } from "./endpoints.ts";
+import { type EndpointEntry } from "./endpoint-entry.ts";
+import { endpoints, faultsEverywhere } from "./endpoints.ts";
 import { parameterRules } from "./parameters.ts";
 
 export function renderOpenApi(): string {
@@ -27,7 +28,10 @@ export function renderOpenApi(): string {
     paths,
     components: {
       schemas: components.schemas,
-      securitySchemes: { token: { type: "http", scheme: "bearer" } },
+      securitySchemes: {
+        token: { type: "http", scheme: "bearer" },
+        operator: { type: "http", scheme: "basic" },
+      },
     },
   };
   return JSON.stringify(document, undefined, 2).replaceAll("#/$defs/", "#/components/schemas/");
@@ -41,11 +45,16 @@ function operation(entry: EndpointEntry, components: Components): object {
   ];
   return {
     summary: entry.summary,
+    ...(entry.api === "management" && { servers: managementServers, security: [{ operator: [] }] }),
     ...(parameters.length > 0 && { parameters }),
     ...requestBody(entry, components),
     responses: { ...answers(entry, components), ...refusals(entry, components) },
   };
 }
+
+const managementServers = [
+  { url: "http://127.0.0.1:8082", description: "The management API has a listener of its own" },
+];
 
 const pathParameters = ({ path }: EndpointEntry): object[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({

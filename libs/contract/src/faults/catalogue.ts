@@ -21,8 +21,8 @@ export const faultCatalogue: Readonly<Record<FaultCode, FaultEntry>> = {
   },
   unauthorized: {
     status: 401,
-    title: "Missing or unknown token",
-    advice: "Send `Authorization: Bearer <token>`.",
+    title: "Missing or unknown credentials",
+    advice: "Send `Authorization: Bearer <token>`; to the management API its user and password.",
   },
   forbidden: {
     status: 403,
@@ -38,6 +38,11 @@ export const faultCatalogue: Readonly<Record<FaultCode, FaultEntry>> = {
     status: 405,
     title: "Method not allowed",
     advice: "Use a method that the Allow header lists.",
+  },
+  conflict: {
+    status: 409,
+    title: "In conflict with what is there",
+    advice: "Take another id, or first remove what the text names.",
   },
   beyond_plan: {
     status: 412,

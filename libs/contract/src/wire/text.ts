@@ -24,3 +24,6 @@ export function isVisibleAscii(text: string): boolean {
 /** Of URL groups and schedules (reliability.md 4.4). The dots alone would be eaten by a client's path normalisation. */
 export const isName = (text: string): boolean =>
   /^[A-Za-z0-9._-]{1,128}$/.test(text) && text !== "." && text !== "..";
+
+/** Part of lane ids, of log lines and of paths. */
+export const isTenantId = (text: string): boolean => /^[\w-]{1,64}$/.test(text);

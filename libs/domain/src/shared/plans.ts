@@ -30,3 +30,19 @@ export const defaultPlan: Plan = {
   logMs: 7 * dayMs,
   backlogMax: 10_000_000,
 };
+
+type Bounds = { readonly min: number; readonly max: number };
+
+/** What of a plan may differ from tenant to tenant, and how far. The rest is the same for all. */
+export const planBounds = {
+  retriesDefault: { min: 0, max: 1_000 },
+  retriesMax: { min: 0, max: 1_000 },
+  delayMsMax: { min: 0, max: 365 * dayMs },
+  timeoutMsMax: { min: 1_000, max: 12 * hourMs },
+  bodyBytesMax: { min: 0, max: 10 * mebibyte },
+  responseBytesMax: { min: 0, max: mebibyte },
+  groupEndpointsMax: { min: 1, max: 10_000 },
+  backlogMax: { min: 1, max: 10_000_000 },
+} as const satisfies { readonly [K in keyof Plan]?: Bounds };
+
+export type PlanLimits = Pick<Plan, keyof typeof planBounds>;

@@ -76,4 +76,8 @@ export const migrations: readonly string[] = [
   CREATE TABLE windows (key TEXT PRIMARY KEY, id TEXT NOT NULL, until INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX windows_by_expiry ON windows (until);
   `,
+  `
+  ALTER TABLE tokens ADD COLUMN created_at INTEGER;
+  CREATE TABLE search_indexes (id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, json TEXT NOT NULL);
+  `,
 ];

@@ -18,6 +18,8 @@ export type AnswersOptions = {
   readonly log: Log;
   readonly random: Random;
   readonly clock: Clock;
+  /** What a 401 asks for. Default: a token. */
+  readonly challenge?: string;
 };
 
 /** A body up to this size is read and forgotten by Node, and the connection lives on. */
@@ -25,7 +27,8 @@ const unreadBytesMax = 64 * 1024;
 const errorIdLength = 12;
 const spreadSeconds = 5;
 
-export function createAnswers({ log, random, clock }: AnswersOptions): Answers {
+export function createAnswers(options: AnswersOptions): Answers {
+  const { log, random, clock, challenge = "Bearer" } = options;
   const after = (ms: number, task: () => void): (() => void) => clock.after(ms, task);
 
   function fault(res: ServerResponse, refusal: Refusal, extra: FlatHeaders = noHeaders): void {
@@ -40,7 +43,7 @@ export function createAnswers({ log, random, clock }: AnswersOptions): Answers {
   }
 
   function headersOf({ fault: code, retryAfterSeconds }: Refusal): FlatHeaders {
-    if (code === "unauthorized") return ["WWW-Authenticate", "Bearer"];
+    if (code === "unauthorized") return ["WWW-Authenticate", challenge];
     const { retryAfter } = faultCatalogue[code];
     if (retryAfter === undefined) return noHeaders;
     return ["Retry-After", String(retryAfterSeconds ?? spread(retryAfter))];

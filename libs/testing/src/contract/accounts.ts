@@ -1,11 +1,14 @@
 /** The contract of `Accounts`. */
 import { expect } from "@jest/globals";
-import { defaultPlan } from "@posthaste/domain";
+import { defaultPlan, fault } from "@posthaste/domain";
 import { type Accounts, type Tenant, type Token } from "@posthaste/ports";
 import { anotherTenant, aTenant } from "../builders/message.ts";
+import { epochStart } from "../virtual-clock.ts";
 import { type Closable, contract, type Deviation } from "./guarantee.ts";
 
 export type AccountsHarness = Closable & { readonly accounts: Accounts };
+
+const racersCount = 10;
 
 export function describeAccounts(
   name: string,
@@ -21,45 +24,120 @@ export function describeAccounts(
     guarantee(
       "tenants are read back as they were written, with their plans and keys",
       async ({ accounts }) => {
-        const mine = tenant();
-        const theirs = tenant({
+        const mine = aTenantWith();
+        const theirs = aTenantWith({
           id: anotherTenant,
           dialect: "upstash",
           plan: { ...defaultPlan, retriesMax: 5 },
+          closedAt: epochStart,
         });
-        await accounts.putTenant(mine);
-        await accounts.putTenant(theirs);
 
-        const found = await accounts.tenants();
+        const added = [await accounts.addTenant(mine), await accounts.addTenant(theirs)];
 
-        expect(found.toSorted((a, b) => a.id.localeCompare(b.id))).toEqual([mine, theirs]);
+        expect(added).toEqual([true, true]);
+        expect(byId(await accounts.tenants())).toEqual([mine, theirs]);
       },
     );
 
-    guarantee("a tenant that is written again is replaced", async ({ accounts }) => {
-      const rotated = tenant({ keys: { current: "sig_next", next: "sig_new" } });
-      await accounts.putTenant(tenant());
-      await accounts.putTenant(rotated);
-      await accounts.putTenant(rotated);
+    guarantee("a tenant that is there already stays as it is", async ({ accounts }) => {
+      await accounts.addTenant(aTenantWith());
 
-      expect(await accounts.tenants()).toEqual([rotated]);
+      const added = await accounts.addTenant(aTenantWith({ dialect: "upstash" }));
+
+      expect(added).toBe(false);
+      expect(await accounts.tenants()).toEqual([aTenantWith()]);
+    });
+
+    guarantee("of ten who add one tenant at once, one has added it", async ({ accounts }) => {
+      const keysOf = (n: number) => ({ current: `sig_${n}`, next: `sig_next_${n}` });
+
+      const added = await Promise.all(
+        racers((n) => accounts.addTenant(aTenantWith({ keys: keysOf(n) }))),
+      );
+
+      const winner = added.indexOf(true);
+      expect(added.filter(Boolean)).toHaveLength(1);
+      expect(await accounts.tenants()).toEqual([aTenantWith({ keys: keysOf(winner) })]);
+    });
+
+    guarantee("a change of a tenant is kept, and answered", async ({ accounts }) => {
+      await accounts.addTenant(aTenantWith());
+      await accounts.addTenant(aTenantWith({ id: anotherTenant }));
+      const rotated = { current: "sig_next", next: "sig_new" };
+
+      const answered = await accounts.changeTenant(aTenant, (tenant) => ({
+        ...tenant,
+        keys: rotated,
+        closedAt: epochStart,
+      }));
+
+      const changed = aTenantWith({ keys: rotated, closedAt: epochStart });
+      expect(answered).toEqual(changed);
+      expect(byId(await accounts.tenants())).toEqual([changed, aTenantWith({ id: anotherTenant })]);
+    });
+
+    guarantee("a change that is a fault changes nothing", async ({ accounts }) => {
+      await accounts.addTenant(aTenantWith());
+      const refused = fault("not_found", "closed");
+
+      const answered = await accounts.changeTenant(aTenant, () => refused);
+
+      expect(answered).toEqual(refused);
+      expect(await accounts.tenants()).toEqual([aTenantWith()]);
+    });
+
+    guarantee("a tenant that is not there cannot be changed", async ({ accounts }) => {
+      const answered = await accounts.changeTenant(aTenant, (tenant) => tenant);
+
+      expect(answered).toBeUndefined();
+      expect(await accounts.tenants()).toEqual([]);
+    });
+
+    guarantee("of ten who change one tenant at once, nobody's is lost", async ({ accounts }) => {
+      await accounts.addTenant(aTenantWith({ plan: { ...defaultPlan, retriesMax: 0 } }));
+
+      await Promise.all(
+        racers(() =>
+          accounts.changeTenant(aTenant, (tenant) => ({
+            ...tenant,
+            plan: { ...tenant.plan, retriesMax: tenant.plan.retriesMax + 1 },
+          })),
+        ),
+      );
+
+      const [tenant] = await accounts.tenants();
+      expect(tenant?.plan.retriesMax).toBe(racersCount);
     });
 
     guarantee(
       "tokens are read back as they were written, and replaced by their hash",
       async ({ accounts }) => {
         const full: Token = { hash: "a".repeat(43), tenant: aTenant, scope: "full" };
-        const read: Token = { hash: "b".repeat(43), tenant: aTenant, scope: "read" };
-        await accounts.putTenant(tenant());
+        const read: Token = {
+          hash: "b".repeat(43),
+          tenant: aTenant,
+          scope: "read",
+          createdAt: epochStart,
+        };
         await accounts.putToken(full);
         await accounts.putToken({ ...read, scope: "full" });
         await accounts.putToken(read);
 
-        const found = await accounts.tokens();
-
-        expect(found.toSorted((a, b) => a.hash.localeCompare(b.hash))).toEqual([full, read]);
+        expect(byHash(await accounts.tokens())).toEqual([full, read]);
       },
     );
+
+    guarantee("a token that was removed is gone, and the others stay", async ({ accounts }) => {
+      const stays: Token = { hash: "a".repeat(43), tenant: aTenant, scope: "full" };
+      const goes: Token = { hash: "b".repeat(43), tenant: aTenant, scope: "full" };
+      await accounts.putToken(stays);
+      await accounts.putToken(goes);
+
+      await accounts.removeToken(goes.hash);
+      await accounts.removeToken(goes.hash);
+
+      expect(await accounts.tokens()).toEqual([stays]);
+    });
 
     guarantee("a secret is made once and stays, each name with its own", async ({ accounts }) => {
       const first = await accounts.secret("cursor", () => "one");
@@ -71,16 +149,35 @@ export function describeAccounts(
 
     guarantee("of ten who ask for a secret first, all get the same", async ({ accounts }) => {
       const secrets = await Promise.all(
-        Array.from({ length: 10 }, (_, i) => accounts.secret("cursor", () => `made by ${i}`)),
+        racers((n) => accounts.secret("cursor", () => `made by ${n}`)),
       );
 
       expect(new Set(secrets).size).toBe(1);
       expect(await accounts.secret("cursor", () => "too late")).toBe(secrets[0]);
     });
+
+    guarantee("of ten who change a secret at once, nobody's is lost", async ({ accounts }) => {
+      await accounts.secret("cursor", () => "");
+      await accounts.secret("other", () => "as it was");
+
+      await Promise.all(racers(() => accounts.changeSecret("cursor", (value) => `${value}x`)));
+      await accounts.changeSecret("unknown", () => "made");
+
+      expect(await accounts.secret("cursor", () => "")).toBe("x".repeat(racersCount));
+      expect(await accounts.secret("other", () => "")).toBe("as it was");
+      expect(await accounts.secret("unknown", () => "not made")).toBe("not made");
+    });
   });
 }
 
-const tenant = (overrides: Partial<Tenant> = {}): Tenant => ({
+const racers = <T>(run: (n: number) => Promise<T>): Promise<T>[] =>
+  Array.from({ length: racersCount }, (_, n) => run(n));
+
+const byId = (tenants: readonly Tenant[]) => tenants.toSorted((a, b) => a.id.localeCompare(b.id));
+const byHash = (tokens: readonly Token[]) =>
+  tokens.toSorted((a, b) => a.hash.localeCompare(b.hash));
+
+const aTenantWith = (overrides: Partial<Tenant> = {}): Tenant => ({
   id: aTenant,
   dialect: "service",
   plan: defaultPlan,

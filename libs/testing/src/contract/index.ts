@@ -6,6 +6,7 @@ export { type Deviation } from "./guarantee.ts";
 export { describeMessageLog, type MessageLogHarness } from "./message-log.ts";
 export { describeMessageStore } from "./message-store.ts";
 export { type MessageStoreHarness } from "./message-store/harness.ts";
+export { describeSearchIndexes, type SearchIndexesHarness } from "./search-indexes.ts";
 export { describeSender, type SenderHarness } from "./sender.ts";
 export { describeTokenStore } from "./token-store.ts";
 export { type TokenStoreHarness } from "./token-store/harness.ts";

@@ -1,0 +1,66 @@
+/** The sealing key of a standalone that was given none: a file beside the store, readable by its owner only. */
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+
+const fileName = "sealing.key";
+const keyBytes = 32;
+const ownerOnly = 0o600;
+
+/**
+ * The key in `folder`, made if there is none and `make` is true. Whoever calls has the folder to itself. A key is never
+ * seen half-written, and is on the disk before it seals anything: without it nothing that it has sealed can be read.
+ */
+export function keyInFile(folder: string, make: boolean): Uint8Array | undefined {
+  const path = join(folder, fileName);
+  const found = readKey(path);
+  if (found || !make) return found;
+  const key = randomBytes(keyBytes);
+  const draft = `${path}.new`;
+  rmSync(draft, { force: true });
+  const file = openSync(draft, "wx", ownerOnly);
+  try {
+    writeSync(file, `${key.toString("base64")}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(draft, path);
+  syncFolder(folder);
+  return key;
+}
+
+function readKey(path: string): Uint8Array | undefined {
+  const text = readIfThere(path);
+  if (text === undefined) return undefined;
+  const key = Buffer.from(text, "base64");
+  if (key.length === keyBytes) return key;
+  throw new Error(`${path} holds no sealing key: restore it from a backup`);
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (Error.isError(error) && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** A rename is on the disk when its folder is. */
+function syncFolder(folder: string): void {
+  const file = openSync(folder, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

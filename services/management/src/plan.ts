@@ -1,0 +1,16 @@
+/** A tenant's plan, from what there is and what was asked for. */
+import { type TenantSettings } from "@posthaste/contract";
+import { fault, type Fault, type Plan } from "@posthaste/domain";
+
+/** Each limit is within its bounds already; what they must be to each other is judged here. */
+export function changedPlan(plan: Plan, limits: TenantSettings["limits"]): Plan | Fault {
+  const given = Object.fromEntries(
+    Object.entries(limits).filter(([, limit]) => limit !== undefined),
+  );
+  const changed: Plan = { ...plan, ...given };
+  if (changed.retriesDefault <= changed.retriesMax) return changed;
+  return fault(
+    "malformed",
+    `plan.retriesDefault: must be at most plan.retriesMax, ${changed.retriesMax}`,
+  );
+}

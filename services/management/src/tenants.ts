@@ -1,0 +1,27 @@
+/** Tenants as an operator sees them: one that is closed is not there. */
+import { fault, type Fault, tenantId } from "@posthaste/domain";
+import { type Accounts, type Tenant } from "@posthaste/ports";
+
+export const isOpen = ({ closedAt }: Tenant): boolean => closedAt === undefined;
+
+export async function findTenant(accounts: Accounts, id: string): Promise<Tenant | Fault> {
+  const tenants = await accounts.tenants();
+  return tenants.find((tenant) => tenant.id === id && isOpen(tenant)) ?? unknownTenant(id);
+}
+
+/** `change` as `Accounts.changeTenant` has it. */
+export async function changeOpen(
+  accounts: Accounts,
+  id: string,
+  change: (tenant: Tenant) => Tenant | Fault,
+): Promise<Tenant | Fault> {
+  const changed = await accounts.changeTenant(tenantId(id), (tenant) =>
+    isOpen(tenant) ? change(tenant) : unknownTenant(id),
+  );
+  return changed ?? unknownTenant(id);
+}
+
+const shownLengthMax = 128;
+
+const unknownTenant = (id: string): Fault =>
+  fault("not_found", `tenant ${id.slice(0, shownLengthMax)} not found`);

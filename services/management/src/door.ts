@@ -16,17 +16,19 @@ export type Door = {
   readonly checkOperator: CheckOperator;
   readonly trustedProxies: AddressSet;
   readonly bodyBudget: BodyBudget;
+  readonly onChange: () => Promise<void>;
   readonly log: Log;
 };
 
 type Request = Parameters<Work>[0];
 
 export type Visit = {
+  readonly address: string;
   param: (name: string) => string;
   body: () => Promise<Uint8Array | Fault>;
 };
 
-type Answer = (visit: Visit) => Promise<Reply | Fault>;
+type Answer = (visit: Visit, req: Request) => Promise<Reply | Fault>;
 
 const bodyBytesMax = 64 * 1024;
 
@@ -34,30 +36,33 @@ export const reads = (door: Door, answer: Answer): Work => admitted(door, answer
 
 /** One line in the log for each change, and for each that was tried. */
 export const writes = (door: Door, answer: Answer): Work =>
-  admitted(door, answer, (req) => refusalOfOrigin(req.headers["sec-fetch-site"]));
+  admitted(door, async (visit, req) => {
+    const result = refusalOfOrigin(req.headers["sec-fetch-site"]) ?? (await answer(visit, req));
+    const outcome = isFault(result) ? result.fault : "done";
+    const { address } = visit;
+    door.log.info("management.asked", { method: req.method, to: req.path, outcome, address });
+    if (!isFault(result)) await tellOfChange(door);
+    return result;
+  });
 
-function admitted(door: Door, answer: Answer, refuse?: (req: Request) => Fault | undefined): Work {
+function admitted(door: Door, answer: Answer): Work {
   return async (req, res) => {
     const address = callerIp(req, door.trustedProxies);
     const stranger = door.checkOperator(onlyValueOf(req, "authorization"), address);
     if (stranger) return stranger;
-    const result =
-      refuse?.(req) ??
-      (await answer({
-        param: (name) => paramOf(req, name),
-        body: () => readBody(res, { bytesMax: bodyBytesMax, budget: door.bodyBudget }),
-      }));
-    const outcome = isFault(result) ? result.fault : "done";
-    if (refuse)
-      door.log.info("management.asked", {
-        method: req.method,
-        position: req.path,
-        outcome,
-        address,
-      });
+    const visit: Visit = {
+      address,
+      param: (name) => paramOf(req, name),
+      body: () => readBody(res, { bytesMax: bodyBytesMax, budget: door.bodyBudget }),
+    };
+    const result = await answer(visit, req);
     return isFault(result) ? result : secret(result);
   };
 }
+
+/** What was changed is changed, whether or not everybody could be told at once. */
+const tellOfChange = ({ onChange, log }: Door): Promise<void> =>
+  onChange().catch((error: unknown) => log.warn("accounts.stale", { error }));
 
 /** Browsers keep a password and send it along with what other pages ask for; they say whose idea it was. */
 function refusalOfOrigin(site: string | string[] | undefined): Fault | undefined {

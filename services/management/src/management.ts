@@ -1,12 +1,15 @@
 /** Management: administers tenants, tokens, plans, signing keys and the books on search indexes, for one operator. */
 import {
   type AddressSet,
+  type Answers,
   createAnswers,
   createBodyBudget,
   createEdge,
   createExpressApp,
   type Edge,
   type Readiness,
+  type RequestHandler,
+  type RequestHandler,
 } from "@posthaste/runtime";
 import { basicChallenge, createOperatorCheck } from "./basic.ts";
 import { type Door } from "./door.ts";
@@ -17,24 +20,24 @@ import { tenantRoutes } from "./routes/tenants.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
 
 export type ManagementOptions = {
-  readonly host: string;
-  readonly port: number;
   readonly user: string;
   readonly password: string;
   readonly trustedProxies: AddressSet;
-  readonly readiness: Readiness;
-  readonly drainMs: number;
+  /** After each change: who keeps a copy of the accounts in this process need not wait for its next look. */
+  readonly onChange?: () => Promise<void>;
 };
 
-export function createManagement(ports: ManagementPorts, options: ManagementOptions): Edge {
-  const { clock, log } = ports;
-  const { drainMs, host, port, readiness, trustedProxies } = options;
-  const answers = createAnswers({ ...ports, challenge: basicChallenge });
+export function managementHandler(
+  ports: ManagementPorts,
+  options: ManagementOptions,
+): RequestHandler {
+  const answers = answersOf(ports);
   const door: Door = {
-    checkOperator: createOperatorCheck(options, clock),
-    trustedProxies,
+    checkOperator: createOperatorCheck(options, ports.clock),
+    trustedProxies: options.trustedProxies,
     bodyBudget: createBodyBudget(),
-    log,
+    onChange: options.onChange ?? (async () => undefined),
+    log: ports.log,
   };
   const routed = createExpressApp(
     [
@@ -45,12 +48,29 @@ export function createManagement(ports: ManagementPorts, options: ManagementOpti
     ],
     answers,
   );
+  return (req, res) => {
+    routed(req, res);
+    return undefined;
+  };
+}
+
+export type ManagementEdge = ManagementOptions & {
+  readonly host: string;
+  readonly port: number;
+  readonly readiness: Readiness;
+  readonly drainMs: number;
+};
+
+/** With a listener of its own. */
+export function createManagement(ports: ManagementPorts, options: ManagementEdge): Edge {
+  const { drainMs, host, port, readiness } = options;
+  const { clock, log } = ports;
   return createEdge({
     name: "management",
-    handler: (req, res) => {
-      routed(req, res);
-      return undefined;
-    },
-    ...{ answers, clock, drainMs, host, log, port, readiness },
+    handler: managementHandler(ports, options),
+    ...{ answers: answersOf(ports), clock, drainMs, host, log, port, readiness },
   });
 }
+
+const answersOf = (ports: ManagementPorts): Answers =>
+  createAnswers({ ...ports, challenge: basicChallenge });

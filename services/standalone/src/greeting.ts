@@ -8,11 +8,13 @@ export type Greeting = {
     readonly catcher: boolean;
   };
   readonly port: number;
+  /** Undefined: the management API is off. */
+  readonly managementPort: number | undefined;
   /** Undefined where tokens are not printed. */
   readonly token: string | undefined;
 };
 
-export function greeting({ config, port, token }: Greeting): string {
+export function greeting({ config, port, managementPort, token }: Greeting): string {
   const url = `http://${config.host}:${port}`;
   const target = config.catcher
     ? `http://${config.host}:${port + 1}/hello`
@@ -24,6 +26,7 @@ export function greeting({ config, port, token }: Greeting): string {
     `  address  ${url}`,
     `  data     ${config.dataDir}`,
     `  token    ${token ?? "as configured; not printed"}`,
+    ...(managementPort === undefined ? [] : [`  manage   http://${config.host}:${managementPort}`]),
     ...(config.catcher ? [`  catcher  ${new URL(target).origin} prints what arrives there`] : []),
     "",
     "  Publish a first message:",

@@ -1,18 +1,23 @@
 /** The standalone: opens the embedded store and the sender, runs the six services until a signal. */
 import { hash } from "node:crypto";
-import { destinationPolicy, isFault } from "@posthaste/domain";
 import { type Embedded, openEmbedded } from "@posthaste/embedded";
-import { seedAccounts, type Seeded } from "@posthaste/management";
+import { seedAccounts } from "@posthaste/management";
 import {
   configSchemas,
   createLog,
+  createSealer,
+  destinationPolicyOf,
+  keyInFile,
   readConfig,
   runServices,
+  sealAccounts,
+  sealIndexes,
+  sealStored,
   type Service,
   systemClock,
   systemRandom,
 } from "@posthaste/runtime";
-import { createSender } from "@posthaste/sender";
+import { senderOf } from "@posthaste/sender";
 import { createCatcher } from "./catcher.ts";
 import { greeting } from "./greeting.ts";
 import { createStandalone } from "./standalone.ts";
@@ -29,30 +34,18 @@ const log = createLog({
 });
 const drainMs = config.drainSeconds * 1_000;
 
-const policy = destinationPolicy({
-  allowLoopback: isDev,
-  anyPort: isDev,
-  allowPrivateCidrs: config.allowPrivateCidrs,
-  ownOrigins: [`${config.host.includes(":") ? `[${config.host}]` : config.host}:${config.port}`],
-});
-if (isFault(policy)) throw new Error(policy.text);
-
+const policy = destinationPolicyOf(config);
 const store = openStore();
-const monotonicClock = { ...clock, now: () => performance.now() };
-/** Long calls have a pool of their own, so an origin may see twice its share of connections. */
-const sender = createSender({
-  policy,
-  connectionsPerOriginMax: config.maxPerOrigin + config.maxInFlight,
-  originsMax: 1_000,
-  clock: monotonicClock,
-});
-const seeded = await seed();
-const cursorSecret = await store.accounts.secret("cursors", () => random.text(43));
+const sender = senderOf(config, policy, clock);
+const { accounts, indexes } = await openSealed();
+const seeded = await seedAccounts({ accounts, clock, config }).catch(refuseToStart);
+const cursorSecret = await accounts.secret("cursors", () => random.text(43));
 
 const sha256 = (value: string | Uint8Array): string => hash("sha256", value, "hex");
 
-const { services, gateway, readiness } = createStandalone(
-  { ...store, messageLog: store.log, sender, clock, random, log, sha256 },
+const { managementUser: user, managementPassword: password } = config;
+const { services, gateway, management, readiness } = createStandalone(
+  { ...store, accounts, indexes, messageLog: store.log, sender, clock, random, log, sha256 },
   {
     host: config.host,
     port: config.port,
@@ -63,6 +56,10 @@ const { services, gateway, readiness } = createStandalone(
     attemptsPerOriginMax: config.maxPerOrigin,
     drainMs,
     cursorSecret,
+    management:
+      user !== undefined && password !== undefined
+        ? { port: portBeside(2), user, password }
+        : undefined,
     // The embedded store commits on this thread: whoever waits for it delays the event loop, which is measured.
     storeWaitMs: () => 0,
   },
@@ -75,14 +72,21 @@ const adapters: Service = {
     await store.close();
   },
 };
-const catcherPort = config.port === 0 ? 0 : config.port + 1;
 const catcher = config.catcher
-  ? [createCatcher({ host: config.host, port: catcherPort, clock })]
+  ? [createCatcher({ host: config.host, port: portBeside(1), clock })]
   : [];
 
 await runServices([adapters, ...catcher, ...services], { log, clock, drainMs, readiness });
 if (seeded.warning !== undefined) log.warn("accounts.differ", { reason: seeded.warning });
-process.stdout.write(greeting({ config, port: gateway.port, token: seeded.token }));
+const { token } = seeded;
+process.stdout.write(
+  greeting({ config, port: gateway.port, managementPort: management?.port, token }),
+);
+
+/** decisions.md 25. */
+function portBeside(distance: number): number {
+  return config.port === 0 ? 0 : config.port + distance;
+}
 
 function openStore(): Embedded {
   try {
@@ -92,8 +96,20 @@ function openStore(): Embedded {
   }
 }
 
-function seed(): Promise<Seeded> {
-  return seedAccounts({ accounts: store.accounts, config }).catch(refuseToStart);
+/** Sealed with the key of the environment; without one with a key of its own, that lies beside the store. */
+async function openSealed() {
+  try {
+    const given = config.sealingKeys ?? [];
+    const own = keyInFile(config.dataDir, given.length === 0);
+    const sealer = createSealer(own ? [...given, own] : given);
+    await sealStored(store, sealer);
+    return {
+      accounts: sealAccounts(store.accounts, sealer),
+      indexes: sealIndexes(store.indexes, sealer),
+    };
+  } catch (error) {
+    return refuseToStart(error);
+  }
 }
 
 /** An operator's mistake gets one clear line. */

@@ -7,6 +7,7 @@ import { createCompose, Deliverer } from "@posthaste/deliverer";
 import { type DestinationPolicy, owner, type Sha256Hex } from "@posthaste/domain";
 import { retryDelays, Tenants } from "@posthaste/engine";
 import { createGateway } from "@posthaste/gateway";
+import { createManagement } from "@posthaste/management";
 import {
   type Accounts,
   type Clock,
@@ -18,6 +19,7 @@ import {
   type MessageLog,
   type MessageStore,
   type Random,
+  type SearchIndexes,
   type Sender,
   type TokenStore,
 } from "@posthaste/ports";
@@ -41,6 +43,7 @@ export type StandalonePorts = {
   readonly deadLetters: DeadLetters;
   readonly groups: Groups;
   readonly accounts: Accounts;
+  readonly indexes: SearchIndexes;
   readonly tokens: TokenStore;
   readonly bus: EventBus;
   readonly ids: Ids;
@@ -61,6 +64,9 @@ export type StandaloneOptions = {
   readonly attemptsPerOriginMax: number;
   readonly drainMs: number;
   readonly cursorSecret: string;
+  /** Undefined: the management API is off. */
+  readonly management:
+    { readonly port: number; readonly user: string; readonly password: string } | undefined;
   /** How long the store's oldest write has waited for its commit. */
   readonly storeWaitMs: () => number;
 };
@@ -68,6 +74,7 @@ export type StandaloneOptions = {
 export type Standalone = {
   readonly services: readonly Service[];
   readonly gateway: Edge;
+  readonly management: Edge | undefined;
   readonly readiness: Readiness;
 };
 
@@ -94,20 +101,31 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
       drainMs,
     },
   );
+  const trustedProxies = addressSet(options.trustedProxies);
   const gateway = createGateway(
     { ...ports, retryDelays: delays, local: deliverer },
     {
       ...options,
       authenticator,
-      trustedProxies: addressSet(options.trustedProxies),
+      trustedProxies,
       answers: createAnswers({ log, random, clock }),
       admission,
       cursors: createCursors({ secret: options.cursorSecret, clock }),
       readiness,
     },
   );
+  const management =
+    options.management &&
+    createManagement(ports, {
+      ...options,
+      ...options.management,
+      trustedProxies,
+      readiness,
+      onChange: () => authenticator.refresh(),
+    });
   return {
     gateway,
+    management,
     readiness,
     // Started in this order and stopped in reverse: what takes work in goes first, what carries it out goes last.
     services: [
@@ -118,6 +136,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
       new CallbackDispatcher(ports),
       deliverer,
       new Scheduler(ports),
+      ...(management ? [management] : []),
       gateway,
     ],
   };

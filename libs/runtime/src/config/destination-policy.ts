@@ -7,6 +7,8 @@ export type DestinationConfig = {
   readonly allowPrivateCidrs: readonly string[];
   readonly host: string;
   readonly port: number;
+  /** Set where the management API is on the port after the next. */
+  readonly managementUser?: string | undefined;
 };
 
 /** `config` has been validated: what cannot be read now is our mistake. */
@@ -17,8 +19,11 @@ export function destinationPolicyOf(config: DestinationConfig): DestinationPolic
     allowLoopback: isDev,
     anyPort: isDev,
     allowPrivateCidrs: config.allowPrivateCidrs,
-    ownOrigins: [`${host}:${config.port}`],
+    ownOrigins: ownPorts(config).map((port) => `${host}:${port}`),
   });
   if (isFault(policy)) throw new Error(policy.text);
   return policy;
 }
+
+const ownPorts = ({ port, managementUser }: DestinationConfig): readonly number[] =>
+  managementUser === undefined || port === 0 ? [port] : [port, port + 2];

@@ -1,8 +1,10 @@
 /** What only the standalone has: its directory and the catcher. */
 import { z } from "zod";
-import { variables } from "./variable.ts";
+import { sealingShape } from "./stores.ts";
+import { variableOf, variables } from "./variable.ts";
 
 const subject = "Standalone";
+const sealing = variableOf(sealingShape.sealingKeys);
 
 export const standaloneShape = {
   dataDir: z
@@ -23,4 +25,8 @@ export const standaloneShape = {
       summary: "A destination to try deliveries with, on the next port: it prints what arrives.",
       default: { dev: "on", production: "off" },
     }),
+  sealingKeys: sealingShape.sealingKeys.optional().register(variables, {
+    ...sealing,
+    summary: `${sealing.summary} The standalone makes one of its own when it is given none, and keeps it as \`sealing.key\` in its data directory.`,
+  }),
 };

@@ -8,11 +8,11 @@ import { createCipheriv, createDecipheriv, hash, randomBytes } from "node:crypto
 
 export type Sealer = {
   /** `place` says where the text is kept, in words of the caller's. */
-  seal(text: string, place: string): string;
+  readonly seal: (text: string, place: string) => string;
   /** A text that was never sealed, from before there was a sealer, is answered as it is. Throws when no key opens it. */
-  open(stored: string, place: string): string;
+  readonly open: (stored: string, place: string) => string;
   /** Sealed, and with the key that seals now. */
-  isFresh(stored: string): boolean;
+  readonly isFresh: (stored: string) => boolean;
 };
 
 const algorithm = "aes-256-gcm";

@@ -1,0 +1,37 @@
+/** Reading, changing and writing as one, over a document that names the write that made it what it is. */
+import { type Fault, isFault } from "@posthaste/domain";
+import { type Random, StoreError } from "@posthaste/ports";
+
+export type Marked<T> = { readonly item: T; readonly write: string };
+
+export type ChangeSteps<T> = {
+  readonly find: () => Promise<Marked<T> | undefined>;
+  /** Writes `next` where the document is still as the write `seen` has left it. False: it is not. */
+  readonly swap: (seen: string, next: Marked<T>) => Promise<boolean>;
+  readonly random: Random;
+};
+
+/** So many others would have to come first, each of whom got something done. */
+const triesMax = 50;
+const writeLength = 20;
+
+/** Names a write. */
+export const newWrite = (random: Random): string => random.text(writeLength);
+
+/** Undefined: there is no such document. A fault of `change` leaves it as it is. */
+export async function changeByToken<T, F extends Fault = never>(
+  { find, swap, random }: ChangeSteps<T>,
+  change: (item: T) => T | F,
+): Promise<T | F | undefined> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const seen = await find();
+    if (!seen) return undefined;
+    const item = change(seen.item);
+    if (isFault(item)) return item;
+    const write = newWrite(random);
+    if (await swap(seen.write, { item, write })) return item;
+    // The reply of a write that held may have been lost, and it was made again in vain.
+    if ((await find())?.write === write) return item;
+  }
+  throw new StoreError("overloaded", "too many change the same document at once");
+}

@@ -22,4 +22,6 @@ export default {
   modulePathIgnorePatterns: ["<rootDir>/\\.toolchain", "<rootDir>/\\.cache/"],
   cacheDirectory: "<rootDir>/.cache/jest",
   maxWorkers: 2,
+  // A busy host is no failure: whatever waits says itself what it has waited for, sooner than this.
+  testTimeout: 90_000,
 };

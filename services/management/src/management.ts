@@ -9,7 +9,6 @@ import {
   type Edge,
   type Readiness,
   type RequestHandler,
-  type RequestHandler,
 } from "@posthaste/runtime";
 import { basicChallenge, createOperatorCheck } from "./basic.ts";
 import { type Door } from "./door.ts";

@@ -57,6 +57,6 @@ async function proveOn<H extends Closable>(
   }
 }
 
-const timeoutMsMin = 20_000;
+const timeoutMsMin = 60_000;
 const timeoutMsMax = 3_600_000;
 const timeoutOf = (waitMs: number): number => Math.min(timeoutMsMin + waitMs, timeoutMsMax);

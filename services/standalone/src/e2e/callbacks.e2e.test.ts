@@ -1,6 +1,7 @@
 /** Callbacks and failure callbacks (interface.md, Events). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client, type Reply, startServer, type TestServer } from "./client.ts";
+import { type Client, type Reply } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { always, type Arrival, deadUrl, Destination, failing } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, listOf, objectOf, textOf } from "./json.ts";

@@ -1,10 +1,6 @@
 /** A plain HTTP caller for tests: no SDK between the test and the wire. */
 import { request } from "node:http";
-import { jest } from "@jest/globals";
-import { developmentToken, freePort, ServerProcess } from "./server-process.ts";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { developmentToken } from "./server-process.ts";
 import { type Json, listOf, objectOf, textOf } from "./json.ts";
 
 export type Reply = {
@@ -101,50 +97,11 @@ function replyOf(status: number, headers: Reply["headers"], text: string): Reply
   };
 }
 
-/** A start takes a second, and whatever waits says itself what it has waited for, sooner than this. */
-const testMsMax = 30_000;
-jest.setTimeout(testMsMax);
-
-export type TestServer = {
-  readonly process: ServerProcess;
-  readonly port: number;
-  readonly client: Client;
-  readonly dataDir: string;
-  stop(): Promise<void>;
-};
-
-/** A standalone of its own, with an empty data directory that goes with it; `prepare` may put something in. */
-export async function startServer(
-  settings: Readonly<Record<string, string>> = {},
-  prepare: (dataDir: string) => Promise<void> = async () => undefined,
-): Promise<TestServer> {
-  const folder = mkdtempSync(join(tmpdir(), "posthaste-e2e-"));
-  const dataDir = join(folder, "data");
-  await prepare(dataDir);
-  const port = await freePort();
-  const server = new ServerProcess({
-    POSTHASTE_PORT: String(port),
-    POSTHASTE_DATA_DIR: dataDir,
-    ...settings,
-  });
-  await server.start();
-  return {
-    process: server,
-    port,
-    client: new Client(port, settings["POSTHASTE_TOKEN"]),
-    dataDir,
-    stop: async () => {
-      await server.stop();
-      rmSync(folder, { recursive: true });
-    },
-  };
-}
-
 /** Asks again until `test` is content; for what follows a delivery within moments. */
 export async function eventually<T>(
   ask: () => Promise<T>,
   test: (value: T) => boolean,
-  msMax = 10_000,
+  msMax = 20_000,
 ): Promise<T> {
   const until = Date.now() + msMax;
   for (;;) {

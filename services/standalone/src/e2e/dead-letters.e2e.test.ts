@@ -1,6 +1,7 @@
 /** `/v2/dlq`: dead letters (protocol/qstash.md §1.8). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { Client, eventually, startServer, type TestServer } from "./client.ts";
+import { Client, eventually } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { always, Destination } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { type Json, numberOf, textOf } from "./json.ts";

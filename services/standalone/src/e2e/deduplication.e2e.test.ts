@@ -1,6 +1,7 @@
 /** Deduplication (interface.md; protocol/qstash.md §4.3): a second publish is answered with the first one's id. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { Client, type Reply, startServer, type TestServer } from "./client.ts";
+import { Client, type Reply } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { always, Destination } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { listOf } from "./json.ts";

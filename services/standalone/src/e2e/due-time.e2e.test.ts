@@ -1,6 +1,7 @@
 /** When messages are delivered: at once, after a delay, not before a time; never early. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client, eventually, startServer, type TestServer } from "./client.ts";
+import { type Client, eventually } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { Destination } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { numberOf } from "./json.ts";

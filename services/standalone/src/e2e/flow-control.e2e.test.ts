@@ -1,7 +1,8 @@
 /** Flow control (protocol/qstash.md §4.4), as the destination sees it: never more at once, never more per period. */
 import { type ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { Client, startServer, type TestServer } from "./client.ts";
+import { Client } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { type Arrival, Destination, failing } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { secondUser } from "./users.ts";

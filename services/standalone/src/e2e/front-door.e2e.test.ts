@@ -1,7 +1,8 @@
 /** The front door (reliability.md 4.4): bytes that no HTTP client would send, against the whole server. */
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client, startServer, type TestServer } from "./client.ts";
+import { type Client } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { Destination } from "./destination.ts";
 import { answerTo, errorOf, exchange, rawRequest } from "./raw-socket.ts";
 import { developmentToken } from "./server-process.ts";
@@ -254,6 +255,6 @@ describe("a request that is refused", () => {
 
     expect(events.list("events")).toEqual([]);
     expect((await client.get("/readyz")).status).toBe(200);
-    expect(server.process.output).not.toMatch(/error/i);
+    expect(server.output()).not.toMatch(/error/i);
   });
 });

@@ -1,6 +1,7 @@
 /** Isolation: who is slow, dead or loud does not hold up the others. Orders of magnitude only: the machine is shared. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { Client, startServer, type TestServer } from "./client.ts";
+import { Client } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { deadUrl, Destination, type Responder, silent } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { secondUser } from "./users.ts";
@@ -19,9 +20,11 @@ let slow: Destination;
 
 beforeAll(async () => {
   server = await startServer({
-    POSTHASTE_MAX_IN_FLIGHT: String(slotsMax),
-    POSTHASTE_MAX_PER_ORIGIN: String(perOriginMax),
-    POSTHASTE_DRAIN_SECONDS: "1",
+    env: {
+      POSTHASTE_MAX_IN_FLIGHT: String(slotsMax),
+      POSTHASTE_MAX_PER_ORIGIN: String(perOriginMax),
+      POSTHASTE_DRAIN_SECONDS: "1",
+    },
   });
   client = server.client;
   [healthy, hanging, slow] = await Promise.all([

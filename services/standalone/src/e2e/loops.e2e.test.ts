@@ -1,6 +1,7 @@
 /** Loops (reliability.md 4.2): a message that comes back is counted, and stopped. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client, eventually, type Reply, startServer, type TestServer } from "./client.ts";
+import { type Client, eventually, type Reply } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { type Arrival, Destination } from "./destination.ts";
 import { dialects, inDialect } from "./dialects.ts";
 import { textOf } from "./json.ts";

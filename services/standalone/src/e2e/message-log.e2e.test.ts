@@ -1,6 +1,7 @@
 /** `/v2/events` and `/v2/logs`: the message log (protocol/qstash.md §1.9). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { Client, eventually, type Reply, startServer, type TestServer } from "./client.ts";
+import { Client, eventually, type Reply } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { always, Destination, failing } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { type Json, listOf, numberOf, textOf } from "./json.ts";

@@ -1,7 +1,8 @@
 /** `/v2/messages/{messageId}`: reading and cancelling, from the publish to the sweep. */
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { Client, eventually, startServer, type TestServer } from "./client.ts";
+import { Client, eventually } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { always, Destination, silent } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { secondUser } from "./users.ts";

@@ -2,7 +2,8 @@
 import { hash, randomBytes } from "node:crypto";
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client, startServer, type TestServer } from "./client.ts";
+import { type Client } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { Destination } from "./destination.ts";
 import { answerTo, rawRequest } from "./raw-socket.ts";
 import { developmentToken } from "./server-process.ts";

@@ -1,6 +1,6 @@
 /** The headers of a publish (interface.md, Publish a message): what each does, and how a bad one is refused. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { startServer, type TestServer } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { Destination } from "./destination.ts";
 import { dialects, inDialect } from "./dialects.ts";
 

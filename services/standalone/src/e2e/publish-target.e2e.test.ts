@@ -1,6 +1,6 @@
 /** The target of a publish (reliability.md 4.4): raw, un-normalised, and the destination's own in every byte. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { startServer, type TestServer } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { type Arrival, Destination } from "./destination.ts";
 import { answerTo, errorOf, rawRequest } from "./raw-socket.ts";
 

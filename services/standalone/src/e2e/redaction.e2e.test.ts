@@ -1,7 +1,8 @@
 /** Redaction (interface.md, Service-Redact-Fields; reliability.md 4.10): deliveries get the originals, nothing else does. */
 import { hash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client, eventually, startServer, type TestServer } from "./client.ts";
+import { type Client, eventually } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { always, type Arrival, Destination } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, objectOf, textOf } from "./json.ts";
@@ -12,7 +13,7 @@ let client: Client;
 let destination: Destination;
 
 beforeAll(async () => {
-  server = await startServer({ POSTHASTE_LOG_LEVEL: "debug" });
+  server = await startServer({ env: { POSTHASTE_LOG_LEVEL: "debug" } });
   client = server.client;
   destination = await Destination.start();
 });
@@ -137,8 +138,8 @@ describe.each(dialects)("body and headers in the $prefix dialect", ({ prefix }) 
   });
 
   it("are in no line that the process has written, at the lowest level", () => {
-    expect(server.process.output).toContain("attempt.ended");
-    expect(leaks(server.process.output)).toEqual([]);
+    expect(server.output()).toContain("attempt.ended");
+    expect(leaks(server.output())).toEqual([]);
   });
 });
 
@@ -202,6 +203,6 @@ describe("redaction", () => {
 });
 
 it("signing keys are in no line that the process has written", () => {
-  expect(server.process.output).not.toContain(firstUser.keys.current);
-  expect(server.process.output).not.toContain(firstUser.keys.next);
+  expect(server.output()).not.toContain(firstUser.keys.current);
+  expect(server.output()).not.toContain(firstUser.keys.next);
 });

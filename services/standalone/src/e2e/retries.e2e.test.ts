@@ -1,6 +1,7 @@
 /** What a destination's answer does to a message (protocol/qstash.md §2.3): delivered, retried when, or failed. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client, eventually, startServer, type TestServer } from "./client.ts";
+import { type Client, eventually } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { always, type Arrival, deadUrl, Destination, failing, silent } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, numberOf } from "./json.ts";

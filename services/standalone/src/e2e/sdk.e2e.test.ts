@@ -3,7 +3,8 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client as Qstash, Receiver } from "@upstash/qstash";
-import { eventually, startServer, type TestServer } from "./client.ts";
+import { eventually } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
 

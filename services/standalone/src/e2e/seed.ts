@@ -1,20 +1,23 @@
-/** What only an operator could put into a store: done before the server opens it. */
-import { hash } from "node:crypto";
-import { tenantId } from "@posthaste/domain";
+/** What only an operator could put into a store. */
 import { openEmbedded } from "@posthaste/embedded";
-import { systemClock, systemRandom } from "@posthaste/runtime";
+import { tenantId } from "@posthaste/domain";
+import { type Token } from "@posthaste/ports";
+import { systemClock, systemRandom, tokenHash } from "@posthaste/runtime";
+import { firstUser } from "./users.ts";
 
 const ignore = (): void => undefined;
 const log = { debug: ignore, info: ignore, warn: ignore, error: ignore, debugs: false };
+export const parts = { clock: systemClock(), random: systemRandom(), log };
 
-/** A token of `userId` that may only read, in the store of `dataDir`, which no server may have open. */
-export async function seedReadOnlyToken(
-  dataDir: string,
-  userId: string,
-  token: string,
-): Promise<void> {
-  const store = openEmbedded({ dataDir, clock: systemClock(), random: systemRandom(), log });
-  const tokenHash = hash("sha256", token, "base64url");
-  await store.accounts.putToken({ hash: tokenHash, tenant: tenantId(userId), scope: "read" });
+export const readOnly = (token: string): Token => ({
+  hash: tokenHash(token),
+  tenant: tenantId(firstUser.userId),
+  scope: "read",
+});
+
+/** Into the data directory of a standalone that has it not open. */
+export async function seedReadOnlyToken(dataDir: string, token: string): Promise<void> {
+  const store = openEmbedded({ dataDir, ...parts });
+  await store.accounts.putToken(readOnly(token));
   await store.close();
 }

@@ -1,7 +1,8 @@
 /** Signatures (protocol/qstash.md §3): a JWT for each attempt, made with the tenant's current key. */
 import { createHmac, hash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { Client, startServer, type TestServer } from "./client.ts";
+import { Client } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { always, type Arrival, Destination } from "./destination.ts";
 import { dialects, inDialect } from "./dialects.ts";
 import { type Json, numberOf, objectOf, textOf } from "./json.ts";

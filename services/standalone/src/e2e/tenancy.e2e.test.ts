@@ -1,6 +1,7 @@
 /** Tenants (reliability.md 4.5): what is one's is nobody else's, on every route, for each pair of the four users. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { Client, eventually, startServer, type TestServer } from "./client.ts";
+import { Client, eventually } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { always, Destination } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { textOf } from "./json.ts";

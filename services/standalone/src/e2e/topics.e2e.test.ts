@@ -1,6 +1,7 @@
 /** `/v2/topics`: URL groups, and publishing to them (interface.md; protocol/qstash.md §1.7). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { Client, eventually, type Reply, startServer, type TestServer } from "./client.ts";
+import { Client, eventually, type Reply } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { always, Destination, silent } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "./json.ts";

@@ -1,7 +1,8 @@
 /** Stopping and starting again (reliability.md P13): nothing is lost, and nothing without a fault is repeated. */
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import { type Client, eventually, startServer, type TestServer } from "./client.ts";
+import { type Client, eventually } from "./client.ts";
+import { startAlone, type AloneServer } from "./alone.ts";
 import { always, Destination, type Responder } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { numberOf, textOf } from "./json.ts";
@@ -11,7 +12,7 @@ const atOnceMsMax = 2_000;
 /** The longest way to a record's next alarm (architecture.md §3). */
 const alarmMsMax = 30_000;
 
-let server: TestServer;
+let server: AloneServer;
 let client: Client;
 let destination: Destination;
 
@@ -24,7 +25,7 @@ afterEach(async () => {
 });
 
 async function serve(settings: Record<string, string> = {}): Promise<void> {
-  server = await startServer({ POSTHASTE_LOG_LEVEL: "info", ...settings });
+  server = await startAlone({ env: { POSTHASTE_LOG_LEVEL: "info", ...settings } });
   client = server.client;
 }
 

@@ -3,15 +3,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { Client, startServer, type TestServer } from "./client.ts";
+import { Client } from "./client.ts";
+import { startAlone, type AloneServer } from "./alone.ts";
 import { developmentToken, freePort, ServerProcess } from "./server-process.ts";
 import { firstUser } from "./users.ts";
 
-let server: TestServer;
+let server: AloneServer;
 let folder: string;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startAlone({});
   folder = mkdtempSync(join(tmpdir(), "posthaste-start-"));
 });
 afterAll(async () => {
@@ -117,11 +118,11 @@ describe("a process does not start", () => {
 });
 
 describe("a process in production", () => {
-  let production: TestServer;
+  let production: AloneServer;
 
   beforeAll(async () => {
     const info = { POSTHASTE_PROFILE: "production", POSTHASTE_LOG_LEVEL: "info" };
-    production = await startServer({ ...info, ...credentials });
+    production = await startAlone({ env: { ...info, ...credentials } });
   });
   afterAll(async () => {
     await production.stop();

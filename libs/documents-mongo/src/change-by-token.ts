@@ -19,7 +19,7 @@ const writeLength = 20;
 export const newWrite = (random: Random): string => random.text(writeLength);
 
 /** Undefined: there is no such document. A fault of `change` leaves it as it is. */
-export async function changeByToken<T, F extends Fault = never>(
+export async function changeByToken<T, F extends Fault>(
   { find, swap, random }: ChangeSteps<T>,
   change: (item: T) => T | F,
 ): Promise<T | F | undefined> {

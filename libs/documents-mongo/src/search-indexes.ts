@@ -19,7 +19,7 @@ export function createSearchIndexes({ again, collection, random }: Connection): 
       await insertMissing(again, indexes, [{ _id: item.id, item, write: newWrite(random) }]);
     },
     change: (_id, change) =>
-      changeByToken(
+      changeByToken<SearchIndex, never>(
         {
           random,
           find: () => find(_id),

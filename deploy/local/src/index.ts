@@ -1,3 +1,7 @@
+// For deploy/checks.
+export { cached } from "./cache.ts";
+export { onPath } from "./process/run.ts";
+export { startFerret } from "./servers/ferret.ts";
 export { type RunningKafka, startKafka } from "./servers/kafka.ts";
 export { startMongoJava } from "./servers/mongo-java.ts";
 export { type RunningRedis, startRedis } from "./servers/redis.ts";

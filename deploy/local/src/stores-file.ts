@@ -1,12 +1,19 @@
 /** What `npm run stack -- stores --file F` writes, and `testStores()` of @posthaste/testing reads. */
-import { renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type Stores } from "./stores.ts";
 
 export function writeStoresFile(file: string, stores: Stores): void {
   const writing = `${file}.${process.pid}`;
-  writeFileSync(writing, `${JSON.stringify(storesFile(stores), undefined, 2)}\n`);
+  writeFileSync(writing, textOf(stores));
   renameSync(writing, file);
 }
+
+/** Another stack may have written its own there since. */
+export function removeStoresFile(file: string, stores: Stores): void {
+  if (existsSync(file) && readFileSync(file, "utf8") === textOf(stores)) rmSync(file);
+}
+
+const textOf = (stores: Stores) => `${JSON.stringify(storesFile(stores), undefined, 2)}\n`;
 
 export function storesFile({ kafka, redis, mongodb, missing }: Stores) {
   return {

@@ -1,8 +1,10 @@
 /** The stores of the distributed shape on this host, as many of them as can be had here. */
+import { fetchFerretdb } from "./fetch/ferretdb.ts";
 import { fetchKafka } from "./fetch/kafka.ts";
 import { fetchMongoJava } from "./fetch/mongo-java.ts";
 import { fetchRedis } from "./fetch/redis.ts";
 import { type ProcessState } from "./process/server-process.ts";
+import { startFerret } from "./servers/ferret.ts";
 import { startKafka, type RunningKafka } from "./servers/kafka.ts";
 import { startMongoJava } from "./servers/mongo-java.ts";
 import { type RunningMongo, type RunningServer } from "./servers/place.ts";
@@ -40,12 +42,13 @@ export type StoresOptions = {
   readonly watch?: (name: string, state: ProcessState) => void;
 };
 
-type Kind = "kafka" | "redis" | "mongo-java";
+type Kind = "kafka" | "redis" | "ferretdb" | "mongo-java";
 type Fetch = () => Promise<{ readonly name: string }>;
 
 const fetches: Readonly<Record<Kind, { readonly label: string; readonly fetch: Fetch }>> = {
   redis: { label: "Redis", fetch: fetchRedis },
   kafka: { label: "Kafka", fetch: fetchKafka },
+  ferretdb: { label: "FerretDB over PostgreSQL", fetch: fetchFerretdb },
   "mongo-java": { label: "mongo-java-server", fetch: fetchMongoJava },
 };
 
@@ -73,11 +76,11 @@ export async function startStores(options: StoresOptions): Promise<Stores> {
     const given = mongodbUri === undefined || mongodbUri === "" ? [] : [givenMongodb(mongodbUri)];
     if (mongodb === "none") return [];
     if (mongodb === "best" && given.length > 0) return given;
-    const java = await start("mongo-java", startMongoJava);
-    return [
-      ...given,
-      ...[java].flatMap((server) => (server === undefined ? [] : [addressOf(server)])),
-    ];
+    const ferret = await start("ferretdb", startFerret);
+    const isEnough = mongodb === "best" && ferret !== undefined;
+    const java = isEnough ? undefined : await start("mongo-java", startMongoJava);
+    const servers = [ferret, java].filter((server) => server !== undefined);
+    return [...given, ...servers.map(addressOf)];
   };
 
   const [redis, kafka, addresses] = await Promise.all([

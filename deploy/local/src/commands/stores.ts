@@ -1,8 +1,7 @@
 /** `npm run stack -- stores`: the stores only, until it is told to end; then their data go. */
-import { rmSync } from "node:fs";
 import { type Asked } from "../arguments.ts";
 import { startStores, type Stores } from "../stores.ts";
-import { writeStoresFile } from "../stores-file.ts";
+import { removeStoresFile, writeStoresFile } from "../stores-file.ts";
 import { createWorkFolder } from "../work-folder.ts";
 import { say, sayMissing } from "./say.ts";
 import { untilTold } from "./until-told.ts";
@@ -21,7 +20,7 @@ export async function storesCommand(asked: Asked): Promise<number> {
     if (asked.file !== undefined) writeStoresFile(asked.file, stores);
     say("ready; Ctrl-C stops them and removes their data");
     await told;
-    if (asked.file !== undefined) rmSync(asked.file, { force: true });
+    if (asked.file !== undefined) removeStoresFile(asked.file, stores);
     return 0;
   } finally {
     await stores.stop();

@@ -2,24 +2,39 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onPath, run } from "../process/run.ts";
+import { needTools, run } from "../process/run.ts";
 
 const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
 
 /** Unpacks `name` and whatever it needs that this host lacks. */
 export async function unpackDebianPackage(name: string, folder: string): Promise<void> {
-  for (const tool of ["apt-get", "dpkg-deb"]) {
-    if (onPath(tool) === undefined) throw new Error(`this host has no ${tool}`);
-  }
+  needTools("apt-get", "dpkg-deb");
   const downloads = mkdtempSync(join(tmpdir(), "posthaste-debian-"));
   try {
     const packages = await lackingFor(name);
     await run("apt-get", ["-q", "download", ...packages], { cwd: downloads, env });
-    for (const file of readdirSync(downloads))
-      await run("dpkg-deb", ["-x", join(downloads, file), folder]);
+    await unpackDebianFiles(downloads, folder);
   } finally {
     rmSync(downloads, { recursive: true, force: true });
   }
+}
+
+export async function unpackDebianFiles(downloads: string, folder: string): Promise<void> {
+  const files = readdirSync(downloads).filter((name) => name.endsWith(".deb"));
+  for (const file of files) await run("dpkg-deb", ["-x", join(downloads, file), folder]);
+}
+
+/** Where this host takes Debian's packages from. */
+export async function debianMirror(): Promise<string> {
+  const filters = ["Created-By: Packages", "Origin: Debian", "Label: Debian"];
+  const args = ["indextargets", ...filters, "--format", "$(REPO_URI)"];
+  const [mirror] = await withLists(async () => {
+    const output = await run("apt-get", args, { env });
+    const mirrors = output.split("\n").filter((line) => line !== "");
+    if (mirrors.length === 0) throw new Error("apt knows no mirror of Debian on this host");
+    return mirrors;
+  });
+  return mirror ?? "";
 }
 
 /** The folders of an unpacked package's libraries: `usr/lib/x86_64-linux-gnu` on most hosts. */
@@ -33,14 +48,16 @@ export function libraryFolders(folder: string): string[] {
 
 async function lackingFor(name: string): Promise<string[]> {
   const args = ["install", "--simulate", "--no-install-recommends", name];
-  const simulate = () => run("apt-get", args, { env });
-  const output = await simulate().catch(async () => {
-    // A new image has no package lists.
-    await run("apt-get", ["-q", "update"], { env });
-    return simulate();
-  });
-  const packages = packagesOf(output);
+  const packages = packagesOf(await withLists(() => run("apt-get", args, { env })));
   return packages.length > 0 ? packages : [name];
+}
+
+/** A new image has no package lists: what fails is tried again with them. */
+async function withLists<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  return ask().catch(async () => {
+    await run("apt-get", ["-q", "update"], { env });
+    return ask();
+  });
 }
 
 /** The packages that `apt-get install --simulate` says it would install. */

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onPath, run } from "../process/run.ts";
+import { needTools, run } from "../process/run.ts";
 import { verify } from "./checksums.ts";
 
 /** `recipe` holds `pom.xml` and `jars.sha256`; the jars come into `folder`. */
@@ -20,11 +20,6 @@ export async function fetchJars(recipe: string, folder: string): Promise<void> {
     rmSync(work, { recursive: true, force: true });
   }
   verify(folder, join(recipe, "jars.sha256"));
-}
-
-export function needTools(...tools: readonly string[]): void {
-  const missing = tools.filter((tool) => onPath(tool) === undefined);
-  if (missing.length > 0) throw new Error(`this host has no ${missing.join(" and no ")}`);
 }
 
 /** Changes when one of the files does: part of the name under which what they make is kept. */

@@ -3,8 +3,8 @@ import { copyFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { cached } from "../cache.ts";
 import { mongoJavaRecipe } from "../folders.ts";
-import { run } from "../process/run.ts";
-import { fetchJars, fingerprint, needTools } from "./maven.ts";
+import { needTools, run } from "../process/run.ts";
+import { fetchJars, fingerprint } from "./maven.ts";
 
 export type MongoJavaJars = { readonly name: string; readonly classPath: string };
 

@@ -7,6 +7,10 @@ import { addWill, removeWill } from "./last-will.ts";
 export type Run = {
   readonly cwd?: string;
   readonly argv0?: string;
+  readonly uid?: number;
+  readonly gid?: number;
+  /** For its standard input. */
+  readonly input?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
 };
 
@@ -19,8 +23,12 @@ export async function run(
   args: readonly string[],
   options: Run = {},
 ): Promise<string> {
-  const stdio: SpawnOptions["stdio"] = ["ignore", "pipe", "pipe"];
-  const child = spawn(file, args, { stdio, detached: true, ...options });
+  const { input, ...others } = options;
+  const stdio: SpawnOptions["stdio"] = ["pipe", "pipe", "pipe"];
+  const child = spawn(file, args, { stdio, detached: true, ...others });
+  // Whether it read its input is told by how it ended.
+  child.stdin?.on("error", () => undefined);
+  child.stdin?.end(input ?? "");
   const { pid } = child;
   if (pid !== undefined) addWill(`group ${pid}`);
   let output = "";
@@ -50,4 +58,10 @@ export function onPath(name: string): string | undefined {
         return false;
       }
     });
+}
+
+/** Throws when one of them is not on the PATH. */
+export function needTools(...tools: readonly string[]): void {
+  const missing = tools.filter((tool) => onPath(tool) === undefined);
+  if (missing.length > 0) throw new Error(`this host has no ${missing.join(" and no ")}`);
 }

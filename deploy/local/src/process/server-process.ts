@@ -17,6 +17,10 @@ export type Command = {
   readonly cwd?: string;
   /** What the program is told as its own name. */
   readonly argv0?: string;
+  readonly uid?: number;
+  readonly gid?: number;
+  /** What asks it to end in good order; SIGTERM when absent. */
+  readonly stopSignal?: NodeJS.Signals;
 };
 
 /** Is called again and again until it says yes. `output` is what the server has written since it was last started. */
@@ -43,7 +47,7 @@ export type ProcessControls = {
   resume(): void;
   /** Stops it if it runs; starts it on the same port with the same data. */
   restart(): Promise<void>;
-  /** SIGTERM, and SIGKILL if that takes too long. */
+  /** Asks it to end, and kills it if that takes too long. */
   stop(): Promise<void>;
 };
 
@@ -128,20 +132,18 @@ export class ServerProcess implements ProcessControls {
     if (!this.isRunning) return;
     // A paused process would hear of its end only when it goes on.
     this.resume();
-    this.#signal("SIGTERM");
+    this.#signal(this.#command.stopSignal ?? "SIGTERM");
     const timer = setTimeout(() => this.#signal("SIGKILL"), stopMsMax);
     await this.#ended;
     clearTimeout(timer);
   }
 
   #spawn(): void {
-    const { file, args, env, cwd, argv0 } = this.#command;
+    const { name: _, file, args, stopSignal: __, ...options } = this.#command;
     const child = spawn(file, args, {
+      ...options,
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
-      ...(env === undefined ? {} : { env }),
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(argv0 === undefined ? {} : { argv0 }),
     });
     const { pid } = child;
     if (pid !== undefined) addWill(`group ${pid}`);

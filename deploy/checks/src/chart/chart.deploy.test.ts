@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ServiceName } from "@posthaste/runtime";
+import { describe } from "@jest/globals";
+import { openSecrets, problemsOf } from "../environment.ts";
+import { buildMsMax, describeWith } from "../tools/describe-with.ts";
+import { buildHelm, runHelm } from "../tools/helm.ts";
+import {
+  installKubernetesValidate,
+  kubernetesVersion,
+  runKubernetesValidate,
+} from "../tools/kubernetes-validate.ts";
+import {
+  chart,
+  type Deployment,
+  render,
+  type Rendered,
+  valueSets,
+  valuesFile,
+} from "./manifests.ts";
+import { environmentOf, filesOf, serviceOf } from "./pod-environment.ts";
+
+const services = [
+  "callback-dispatcher",
+  "deliverer",
+  "gateway",
+  "management",
+  "scheduler",
+  "workflow-log",
+] as const satisfies readonly ServiceName[];
+
+describeWith(["go", "python3"], "the chart", () => {
+  const rendered = new Map<string, Rendered>();
+  const renderedOf = (valueSet: string): Rendered => {
+    const found = rendered.get(valueSet);
+    if (found === undefined) throw new Error(`${valueSet} could not be rendered`);
+    return found;
+  };
+  /** The service names keep their order, so that Map.get below cannot miss. */
+  const deploymentsOf = (valueSet: string): readonly Deployment[] =>
+    renderedOf(valueSet).of("Deployment");
+  const folder = mkdtempSync(join(tmpdir(), "posthaste-chart-"));
+
+  beforeAll(async () => {
+    await buildHelm();
+    await installKubernetesValidate();
+    for (const valueSet of valueSets) rendered.set(valueSet, await render(valueSet));
+  }, buildMsMax);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  describe.each(valueSets)("with the values of %s", (valueSet) => {
+    it(
+      "passes helm lint --strict",
+      async () => {
+        const args = ["--strict", "--kube-version", kubernetesVersion, "--values"];
+
+        const { code, stdout, stderr } = await runHelm([
+          "lint",
+          chart,
+          ...args,
+          valuesFile(valueSet),
+        ]);
+
+        expect(`${stdout}${stderr}`).toContain("1 chart(s) linted, 0 chart(s) failed");
+        expect(code).toBe(0);
+      },
+      buildMsMax,
+    );
+
+    it(
+      "makes manifests that Kubernetes takes",
+      async () => {
+        const file = join(folder, `${valueSet}.yaml`);
+        writeFileSync(file, renderedOf(valueSet).text);
+
+        const { code, stdout, stderr } = await runKubernetesValidate([file]);
+
+        expect(`${stdout}${stderr}`.split("\n").filter((line) => !line.startsWith("INFO"))).toEqual(
+          [""],
+        );
+        expect(code).toBe(0);
+      },
+      buildMsMax,
+    );
+
+    it("has a Deployment and a Service that finds its pods for each of the six services", () => {
+      const all = renderedOf(valueSet).of("Service");
+
+      expect(deploymentsOf(valueSet).map(serviceOf)).toEqual(services);
+      expect(all.map(({ spec }) => spec.selector)).toEqual(
+        deploymentsOf(valueSet).map(({ spec }) => spec.selector.matchLabels),
+      );
+      for (const { spec } of all) expect(spec.ports[0]?.targetPort).toBe("http");
+      for (const { spec } of deploymentsOf(valueSet))
+        expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
+    });
+
+    it.each(services)("gives %s variables that it reads, with values that it takes", (service) => {
+      const deployment = deploymentsOf(valueSet).find((one) => serviceOf(one) === service);
+      if (!deployment) throw new Error(`no ${service}`);
+      const env = environmentOf(deployment);
+      const files = filesOf(deployment, renderedOf(valueSet).of("Secret"));
+
+      expect(problemsOf(service, env, files)).toEqual([]);
+      expect(openSecrets(service, env)).toEqual([]);
+      expect(deployment.spec.template.spec.containers[0].args).toEqual([
+        `services/${service}/src/main.ts`,
+      ]);
+    });
+
+    it("mounts no secret that its service does not read", () => {
+      for (const deployment of deploymentsOf(valueSet)) {
+        const named = Object.values(environmentOf(deployment));
+        const mounted = Object.keys(filesOf(deployment, renderedOf(valueSet).of("Secret")));
+        expect(mounted.filter((path) => !named.includes(path))).toEqual([]);
+      }
+    });
+
+    it("probes each service where it listens", () => {
+      for (const deployment of deploymentsOf(valueSet)) {
+        const [container] = deployment.spec.template.spec.containers;
+        const port = Number(environmentOf(deployment)["POSTHASTE_PORT"]);
+        expect(container.ports).toEqual([{ name: "http", containerPort: port }]);
+        const probe = (path: string) => ({ httpGet: { path, port: "http" } });
+        expect(container.startupProbe).toMatchObject(probe("/healthz"));
+        expect(container.livenessProbe).toMatchObject(probe("/healthz"));
+        expect(container.readinessProbe).toMatchObject(probe("/readyz"));
+      }
+    });
+
+    it("gives a stopping pod longer than its drain, and five seconds to end in", () => {
+      for (const deployment of deploymentsOf(valueSet)) {
+        const { terminationGracePeriodSeconds, containers } = deployment.spec.template.spec;
+        const preStop = containers[0].lifecycle?.preStop.sleep.seconds ?? 0;
+        const drain = Number(environmentOf(deployment)["POSTHASTE_DRAIN_SECONDS"]);
+        expect(terminationGracePeriodSeconds).toBeGreaterThan(preStop + drain + 5);
+      }
+    });
+
+    it("lets a pod do nothing but its work: no root, no writing, no rights, no token, bounded memory", () => {
+      for (const { spec } of deploymentsOf(valueSet)) {
+        const pod = spec.template.spec;
+        expect(pod).toMatchObject({
+          automountServiceAccountToken: false,
+          enableServiceLinks: false,
+        });
+        expect(pod.securityContext).toMatchObject({
+          runAsNonRoot: true,
+          runAsUser: 10_001,
+          seccompProfile: { type: "RuntimeDefault" },
+        });
+        expect(pod.containers[0].securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ["ALL"] },
+        });
+        expect(pod.containers[0].resources).toMatchObject({
+          requests: { cpu: expect.anything(), memory: expect.anything() },
+          limits: { memory: expect.anything() },
+        });
+      }
+    });
+
+    it("has autoscalers only of Deployments that leave their size to them", () => {
+      const scaled = renderedOf(valueSet)
+        .of("HorizontalPodAutoscaler")
+        .map(({ spec }) => spec.scaleTargetRef.name);
+      const unsized = deploymentsOf(valueSet).filter(({ spec }) => spec.replicas === undefined);
+
+      expect(scaled.sort()).toEqual(unsized.map(({ metadata }) => metadata.name).sort());
+    });
+  });
+
+  it("scales gateway and deliverer, and keeps a budget for each service, unless told otherwise", () => {
+    const { of } = renderedOf("minimal");
+
+    expect(of("HorizontalPodAutoscaler").map(({ metadata }) => metadata.name)).toEqual([
+      "posthaste-deliverer",
+      "posthaste-gateway",
+    ]);
+    expect(of("PodDisruptionBudget").map(({ spec }) => spec)).toEqual(
+      of("Deployment").map(({ spec }) => ({ maxUnavailable: 1, selector: spec.selector })),
+    );
+    expect(renderedOf("small").of("PodDisruptionBudget")).toEqual([]);
+  });
+
+  it(
+    "makes other credentials for each release, and none where the operator brings them",
+    async () => {
+      const [secret, another] = [renderedOf("minimal"), await render("minimal")].map(({ of }) =>
+        of("Secret").find(({ metadata }) => metadata.name === "posthaste-credentials"),
+      );
+
+      const names = Object.keys(secret?.data ?? {});
+      expect(names).toEqual([
+        "management-password",
+        "sealing-keys",
+        "signing-key-current",
+        "signing-key-next",
+        "token",
+      ]);
+      for (const name of names) expect(secret?.data?.[name]).not.toBe(another?.data?.[name]);
+      expect(renderedOf("production").of("Secret")).toEqual([]);
+    },
+    buildMsMax,
+  );
+});

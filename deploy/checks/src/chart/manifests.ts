@@ -1,0 +1,143 @@
+/** What helm makes of the chart, by kind. Only the fields that checks look at; Kubernetes' schemas hold the rest. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import { root } from "../root.ts";
+import { runHelm } from "../tools/helm.ts";
+import { kubernetesVersion } from "../tools/kubernetes-validate.ts";
+
+export const chart = join(root, "helm/posthaste");
+export const namespace = "mail";
+
+/** The value sets under `ci/`: `minimal`, `production`, … */
+export const valueSets = readdirSync(join(chart, "ci")).map((file) =>
+  file.replace("-values.yaml", ""),
+);
+export const valuesFile = (valueSet: string): string =>
+  join(chart, "ci", `${valueSet}-values.yaml`);
+
+type Labels = Readonly<Record<string, string>>;
+type Named = { readonly name: string; readonly labels?: Labels };
+type Manifest<Kind extends string> = { readonly kind: Kind; readonly metadata: Named };
+
+export type EnvVar = {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: unknown;
+};
+export type Probe = { readonly httpGet: { readonly path: string; readonly port: string } };
+export type Container = {
+  readonly name: string;
+  readonly image: string;
+  readonly args: readonly string[];
+  readonly env: readonly EnvVar[];
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly startupProbe: Probe;
+  readonly livenessProbe: Probe;
+  readonly readinessProbe: Probe;
+  readonly lifecycle?: { readonly preStop: { readonly sleep: { readonly seconds: number } } };
+  readonly resources: { readonly requests: Labels; readonly limits: Labels };
+  readonly securityContext: unknown;
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+};
+type SecretItems = {
+  readonly secret: {
+    readonly name: string;
+    readonly items: readonly { readonly key: string; readonly path: string }[];
+  };
+};
+export type Deployment = Manifest<"Deployment"> & {
+  readonly spec: {
+    readonly replicas?: number;
+    readonly selector: { readonly matchLabels: Labels };
+    readonly template: {
+      readonly metadata: { readonly labels: Labels };
+      readonly spec: {
+        readonly automountServiceAccountToken: boolean;
+        readonly enableServiceLinks: boolean;
+        readonly terminationGracePeriodSeconds: number;
+        readonly securityContext: unknown;
+        readonly containers: readonly [Container];
+        readonly volumes: readonly {
+          readonly name: string;
+          readonly projected?: { readonly sources: readonly SecretItems[] };
+          readonly emptyDir?: { readonly sizeLimit: string };
+        }[];
+      };
+    };
+  };
+};
+export type Service = Manifest<"Service"> & {
+  readonly spec: {
+    readonly selector: Labels;
+    readonly ports: readonly { readonly targetPort: string }[];
+  };
+};
+export type DisruptionBudget = Manifest<"PodDisruptionBudget"> & {
+  readonly spec: {
+    readonly maxUnavailable: number;
+    readonly selector: { readonly matchLabels: Labels };
+  };
+};
+export type Autoscaler = Manifest<"HorizontalPodAutoscaler"> & {
+  readonly spec: {
+    readonly scaleTargetRef: { readonly kind: string; readonly name: string };
+    readonly minReplicas: number;
+    readonly maxReplicas: number;
+  };
+};
+export type Secret = Manifest<"Secret"> & {
+  readonly data?: Labels;
+  readonly stringData?: Labels;
+};
+export type Peer = {
+  readonly podSelector?: { readonly matchLabels?: Labels };
+  readonly namespaceSelector?: { readonly matchLabels?: Labels };
+  readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
+};
+export type Ports = readonly { readonly protocol: string; readonly port?: number | string }[];
+export type NetworkPolicy = Manifest<"NetworkPolicy"> & {
+  readonly spec: {
+    readonly podSelector: { readonly matchLabels: Labels };
+    readonly policyTypes: readonly string[];
+    readonly ingress: readonly { readonly from?: readonly Peer[]; readonly ports: Ports }[];
+    readonly egress: readonly { readonly to?: readonly Peer[]; readonly ports: Ports }[];
+  };
+};
+
+export type AnyManifest =
+  | Deployment
+  | Service
+  | DisruptionBudget
+  | Autoscaler
+  | Secret
+  | NetworkPolicy
+  | Manifest<"ServiceAccount">;
+
+export type Rendered = {
+  readonly text: string;
+  of<Kind extends AnyManifest["kind"]>(kind: Kind): readonly Extract<AnyManifest, { kind: Kind }>[];
+};
+
+/** As `helm install posthaste` would; throws with what helm says when it refuses. */
+export async function render(
+  valueSet: string,
+  settings: readonly string[] = [],
+): Promise<Rendered> {
+  const where = ["--namespace", namespace, "--kube-version", kubernetesVersion];
+  const values = ["--values", valuesFile(valueSet), ...settings.flatMap((text) => ["--set", text])];
+  const ran = await runHelm(["template", "posthaste", chart, ...where, ...values]);
+  if (ran.code !== 0) throw new Error(ran.stderr);
+  const manifests = parseAllDocuments(ran.stdout).flatMap((document) => {
+    // Helm leaves empty documents behind.
+    const manifest = document.toJS() as AnyManifest | null;
+    return manifest === null ? [] : [manifest];
+  });
+  return {
+    text: ran.stdout,
+    of: <Kind extends AnyManifest["kind"]>(kind: Kind) =>
+      manifests.filter(
+        (manifest): manifest is Extract<AnyManifest, { kind: Kind }> => manifest.kind === kind,
+      ),
+  };
+}

@@ -1,0 +1,44 @@
+/** What a container of the chart finds at its start: variables, and the secrets that are mounted as files. */
+import { type Files, type Texts } from "../environment.ts";
+import { type Deployment, type Secret } from "./manifests.ts";
+
+/** Secrets that the operator brings: any text of the right form will do. */
+const ofTheOperator: Texts = {
+  token: "t".repeat(32),
+  "signing-key-current": `sig_${"c".repeat(28)}`,
+  "signing-key-next": `sig_${"n".repeat(28)}`,
+  "sealing-keys": Buffer.alloc(32, 7).toString("base64"),
+  "management-password": "m".repeat(16),
+  "kafka-password": "k",
+  "redis-url": "rediss://user:password@redis.example:6380",
+  "mongodb-uri": "mongodb://user:password@mongodb.example:27017",
+};
+
+export const serviceOf = (deployment: Deployment): string =>
+  deployment.spec.template.spec.containers[0].name;
+
+export function environmentOf(deployment: Deployment): Texts {
+  const { env } = deployment.spec.template.spec.containers[0];
+  return Object.fromEntries(env.map(({ name, value }) => [name, value ?? ""]));
+}
+
+export function filesOf(deployment: Deployment, secrets: readonly Secret[]): Files {
+  const { containers, volumes } = deployment.spec.template.spec;
+  const files: Record<string, string> = {};
+  for (const { name, mountPath } of containers[0].volumeMounts) {
+    const sources = volumes.find((volume) => volume.name === name)?.projected?.sources ?? [];
+    for (const { secret } of sources) {
+      for (const { key, path } of secret.items) {
+        const made = secrets.find(({ metadata }) => metadata.name === secret.name);
+        const text = made ? textOf(made, key) : ofTheOperator[path];
+        if (text !== undefined) files[`${mountPath}/${path}`] = text;
+      }
+    }
+  }
+  return files;
+}
+
+function textOf({ data, stringData }: Secret, key: string): string | undefined {
+  const encoded = data?.[key];
+  return encoded === undefined ? stringData?.[key] : Buffer.from(encoded, "base64").toString();
+}

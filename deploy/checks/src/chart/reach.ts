@@ -1,0 +1,90 @@
+/**
+ * What NetworkPolicies let through, as Kubernetes defines them: they only allow, several add up, and a direction that
+ * no policy selects is open. Of selectors only matchLabels is understood: the chart writes nothing else.
+ */
+import { BlockList, isIPv6 } from "node:net";
+import { type NetworkPolicy, type Peer, type Ports } from "./manifests.ts";
+
+type Labels = Readonly<Record<string, string>>;
+
+/** A pod, or (without labels) an address outside the cluster. */
+export type Place = {
+  readonly address: string;
+  readonly pod?: Labels;
+  readonly namespace?: Labels;
+};
+export type Call = { readonly protocol: "TCP" | "UDP"; readonly port: number };
+
+/** May a pod with these labels begin a call to `place`? `home`: the labels of the policies' own namespace. */
+export function reaches(
+  policies: readonly NetworkPolicy[],
+  pod: Labels,
+  place: Place,
+  call: Call,
+  home: Labels,
+): boolean {
+  const own = policies.filter((policy) => selects(policy, pod, "Egress"));
+  return (
+    own.length === 0 ||
+    own.some(({ spec }) =>
+      spec.egress.some(({ to, ports }) => isThere(to, place, home) && hasPort(ports, call)),
+    )
+  );
+}
+
+/** May `place` begin a call to the port named `http` of a pod with these labels? */
+export function isReachedBy(
+  policies: readonly NetworkPolicy[],
+  pod: Labels,
+  place: Place,
+  home: Labels,
+): boolean {
+  const own = policies.filter((policy) => selects(policy, pod, "Ingress"));
+  return (
+    own.length === 0 ||
+    own.some(({ spec }) =>
+      spec.ingress.some(
+        ({ from, ports }) =>
+          isThere(from, place, home) && ports.some(({ port }) => port === "http"),
+      ),
+    )
+  );
+}
+
+const selects = ({ spec }: NetworkPolicy, pod: Labels, direction: string): boolean =>
+  spec.policyTypes.includes(direction) && matches(spec.podSelector.matchLabels, pod);
+
+const matches = (wanted: Labels | undefined, labels: Labels): boolean =>
+  Object.entries(wanted ?? {}).every(([name, value]) => labels[name] === value);
+
+/** No peers: everybody. */
+const isThere = (peers: readonly Peer[] | undefined, place: Place, home: Labels): boolean =>
+  peers === undefined || peers.length === 0 || peers.some((peer) => isPeer(peer, place, home));
+
+function isPeer({ ipBlock, podSelector, namespaceSelector }: Peer, place: Place, home: Labels) {
+  if (ipBlock)
+    return (
+      isInside(ipBlock.cidr, place.address) &&
+      !(ipBlock.except ?? []).some((cidr) => isInside(cidr, place.address))
+    );
+  if (!place.pod || !place.namespace) return false;
+  const inNamespace = namespaceSelector
+    ? matches(namespaceSelector.matchLabels, place.namespace)
+    : matches(home, place.namespace);
+  return inNamespace && matches(podSelector?.matchLabels, place.pod);
+}
+
+function isInside(range: string, address: string): boolean {
+  const [network = "", prefix] = range.split("/");
+  const block = new BlockList();
+  block.addSubnet(network, Number(prefix), family(network));
+  return block.check(address, family(address));
+}
+
+const family = (address: string): "ipv4" | "ipv6" => (isIPv6(address) ? "ipv6" : "ipv4");
+
+const hasPort = (ports: Ports, call: Call): boolean =>
+  ports.some(
+    ({ protocol, port }) =>
+      protocol === call.protocol && (port === undefined || port === call.port),
+  );

@@ -1,0 +1,60 @@
+import { beforeAll, expect, it } from "@jest/globals";
+import { buildMsMax, describeWith } from "../tools/describe-with.ts";
+import { buildHelm } from "../tools/helm.ts";
+import { render } from "./manifests.ts";
+
+/** A setting on top of the value set `minimal`, and what the refusal names. */
+const refused = [
+  ["kafka.brokers=null", "kafka"],
+  ["kafka.brokers={}", "/kafka/brokers"],
+  ["kafka.brokers={kafka}", "/kafka/brokers/0"],
+  ["kafka.brokers={https://kafka:9092}", "/kafka/brokers/0"],
+  ["kafka.prefix=a/b", "/kafka/prefix"],
+  ["kafka.partitions=65", "/kafka/partitions"],
+  ["kafka.replication=0", "/kafka/replication"],
+  ["kafka.tls=on", "/kafka/tls"],
+  ["kafka.user=u", "user wants password or passwordFrom"],
+  ["kafka.password=p", "a password wants user"],
+  ["kafka.mechanism=gssapi", "/kafka/mechanism"],
+  ["redis.url=", "redis: the chart brings none"],
+  ["redis.url=http://redis", "/redis/url"],
+  ["redis.urlFrom.name=a", "/redis/urlFrom"],
+  ["redis.urlFrom.name=a,redis.urlFrom.key=b", "redis: set url or urlFrom, not both"],
+  ["redis.budgetMs=0", "/redis/budgetMs"],
+  ["mongodb.uri=", "mongodb: the chart brings none"],
+  ["mongodb.uri=postgres://db", "/mongodb/uri"],
+  ["mongodb.uriFrom.name=a,mongodb.uriFrom.key=b", "mongodb: set uri or uriFrom, not both"],
+  ["mongodb.database=a.b", "/mongodb/database"],
+  ["credentials.managementUser=a:b", "/credentials/managementUser"],
+  ["credentials.token=t", "token"],
+  ["image.tag=a b", "/image/tag"],
+  ["image.digest=sha256:1", "/image/digest"],
+  ["logLevel=trace", "/logLevel"],
+  ["drainSeconds=7201", "/drainSeconds"],
+  ["drainSeconds=a minute", "/drainSeconds"],
+  ["trustedProxies={proxy}", "/trustedProxies/0"],
+  ["allowPrivateCidrs={10.0.0.0/8/8}", "/allowPrivateCidrs/0"],
+  ["services.gateway.replicas=-1", "/services/gateway/replicas"],
+  ["services.gateway.autoscaling.minReplicas=11", "minReplicas is above maxReplicas"],
+  ["services.gateway.autoscaling.cpuUtilization=101", "/services/gateway/autoscaling"],
+  ["services.gateway.service.type=ExternalName", "/services/gateway/service/type"],
+  ["services.deliverer.maxInFlight=0", "/services/deliverer/maxInFlight"],
+  ["services.scheduler=null", "scheduler"],
+  ["services.schedular.replicas=1", "schedular"],
+  ["networkPolicy.redis.to=null", "/networkPolicy/redis"],
+  ["networkPolicy.kafka.to={}", "/networkPolicy/kafka/to"],
+  ["networkPolicy.redis.ports={0}", "/networkPolicy/redis/ports/0"],
+  ["replicaCount=3", "replicaCount"],
+] as const;
+
+describeWith(["go"], "the chart's values", () => {
+  beforeAll(buildHelm, buildMsMax);
+
+  it.each(refused)(
+    "are refused by name: %s",
+    async (setting, named) => {
+      await expect(render("minimal", [setting])).rejects.toThrow(named);
+    },
+    buildMsMax,
+  );
+});

@@ -1,0 +1,4 @@
+/** The checkout that is checked. */
+import { dirname } from "node:path";
+
+export const root = dirname(dirname(dirname(import.meta.dirname)));

@@ -1,0 +1,13 @@
+/** Suites that need a program which a host may lack. */
+import { describe } from "@jest/globals";
+import { onPath } from "@posthaste/local";
+
+/** Building a tool takes minutes of CPU, once for a host. */
+export const buildMsMax = 20 * 60_000;
+
+/** Skipped, with the reason in its name, where a program is missing; with CI=true `npm test` counts that as failed. */
+export function describeWith(programs: readonly string[], title: string, body: () => void): void {
+  const missing = programs.filter((name) => onPath(name) === undefined);
+  if (missing.length === 0) describe(title, body);
+  else describe.skip(`${title} (not checked: this host has no ${missing.join(" and no ")})`, body);
+}

@@ -1,0 +1,34 @@
+/** Programs built from the committed Go modules in `tools/`, verified by their go.sum, once for this host. */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { cached } from "@posthaste/local";
+import { root } from "../root.ts";
+import { mustRun } from "./run.ts";
+
+export type GoTool = {
+  /** The folder in `tools/`. */
+  readonly module: string;
+  /** As `go build` takes it. */
+  readonly program: string;
+};
+
+/** The file of the program. */
+export async function buildGoTool({ module, program }: GoTool): Promise<string> {
+  const source = join(root, "deploy/checks/tools", module);
+  const folder = await cached(`check-${module}-${hashOf(source)}`, async (making) => {
+    const options = ["-trimpath", "-buildvcs=false", "-ldflags=-s -w"];
+    const output = ["-o", join(making, module)];
+    await mustRun("nice", ["go", "build", ...options, ...output, program], { cwd: source });
+  });
+  return join(folder, module);
+}
+
+const hashLength = 12;
+
+export function hashOf(folder: string, also = ""): string {
+  const hash = createHash("sha256").update(also);
+  for (const name of readdirSync(folder).sort())
+    hash.update(name).update(readFileSync(join(folder, name)));
+  return hash.digest("hex").slice(0, hashLength);
+}

@@ -1,0 +1,34 @@
+/** Runs a command to its end, its output whole: what is checked is what it wrote. */
+import { execFile } from "node:child_process";
+
+export type Ran = {
+  /** 0, another exit code, or a text when it could not be started or was killed. */
+  readonly code: number | string;
+  readonly stdout: string;
+  readonly stderr: string;
+};
+
+const outputBytesMax = 64 * 1024 * 1024;
+
+export function run(
+  file: string,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<Ran> {
+  return new Promise((resolve) => {
+    execFile(file, args, { ...options, maxBuffer: outputBytesMax }, (error, stdout, stderr) => {
+      resolve({ code: error ? (error.code ?? error.message) : 0, stdout, stderr });
+    });
+  });
+}
+
+/** What it wrote to its standard output. Throws with what else it wrote when it fails. */
+export async function mustRun(
+  file: string,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<string> {
+  const { code, stdout, stderr } = await run(file, args, options);
+  if (code === 0) return stdout;
+  throw new Error(`${file} ${args.slice(0, 3).join(" ")} failed (${code}): ${stdout}${stderr}`);
+}

@@ -7,11 +7,22 @@ const duplicateKeyCode = 11_000;
 
 /** The outcome is unknown and the same call may succeed now: connections lost, replies late, elections. */
 export function isPassing(error: unknown): boolean {
-  if (!Error.isError(error)) return false;
-  if (error.name === "MongoWriteConcernError") return true;
-  if (hasLabel(error, "RetryableWriteError") || hasLabel(error, "RetryableError")) return true;
-  if (networkNames.has(error.name)) return true;
-  return "code" in error && typeof error.code === "number" && passingCodes.has(error.code);
+  const failure = unwrapped(error);
+  if (typeof failure !== "object" || failure === null) return false;
+  if ("code" in failure && typeof failure.code === "number" && passingCodes.has(failure.code))
+    return true;
+  return Error.isError(failure) && passingNames.has(failure.name);
+}
+
+/** A failure that befell a whole batch, or one of its writes, says so inside. */
+function unwrapped(error: unknown): unknown {
+  if (!Error.isError(error) || error.name !== "MongoBulkWriteError") return error;
+  const { errorResponse, writeErrors, result } = error as MongoBulkWriteError;
+  return (
+    [writeErrors].flat().find(isPassing) ??
+    result?.getWriteConcernError() ??
+    (Error.isError(errorResponse) ? errorResponse : error)
+  );
 }
 
 /** As the port says it; what is none of the store's troubles stays what it is, since then we are wrong. */
@@ -28,38 +39,51 @@ export function portError(error: unknown): unknown {
   return error;
 }
 
+export type Refused = { readonly index: number; readonly code: number };
+
+/**
+ * What of an unordered batch was refused, each write for itself; the rest was done. Throws what befell the batch as a
+ * whole: a lost connection, a write concern that was not met.
+ */
+export function refusedIn(error: unknown): {
+  readonly matched: number;
+  readonly refused: readonly Refused[];
+} {
+  if (!Error.isError(error) || error.name !== "MongoBulkWriteError") throw error;
+  const { writeErrors, result } = error as MongoBulkWriteError;
+  const refused = [writeErrors].flat().map(({ index, code }) => ({ index, code }));
+  if (refused.length === 0 || result.getWriteConcernError() || refused.some(isPassing)) throw error;
+  return { matched: result.matchedCount, refused };
+}
+
 /** The places in the batch that were refused as duplicates. Throws the error when anything else was refused. */
 export function duplicatesIn(error: unknown): readonly number[] {
-  const refused = refusedWrites(error);
-  if (refused.length === 0 || refused.some(({ code }) => code !== duplicateKeyCode)) throw error;
+  const { refused } = refusedIn(error);
+  if (refused.some(({ code }) => code !== duplicateKeyCode)) throw error;
   return refused.map(({ index }) => index);
 }
 
-function refusedWrites(error: unknown): readonly { code: number; index: number }[] {
-  if (!Error.isError(error) || error.name !== "MongoBulkWriteError") return [];
-  const { writeErrors } = error as MongoBulkWriteError;
-  return [writeErrors].flat();
-}
-
-const hasLabel = (error: Error, label: string): boolean =>
-  "errorLabels" in error && Array.isArray(error.errorLabels) && error.errorLabels.includes(label);
-
-const networkNames: ReadonlySet<string> = new Set([
+const passingNames: ReadonlySet<string> = new Set([
   "MongoNetworkError",
   "MongoNetworkTimeoutError",
-  "PoolClearedOnNetworkError",
   "MongoPoolClearedError",
+  "PoolClearedOnNetworkError",
+  "MongoWriteConcernError",
 ]);
-/** Asked for a server, and there was none in time, or we are closing. */
+/** There was no server in time, or we are closing. */
 const awayNames: ReadonlySet<string> = new Set([
   "MongoServerSelectionError",
   "MongoTopologyClosedError",
   "MongoNotConnectedError",
   "MongoClientClosedError",
-  "MongoOperationTimeoutError",
+  "MongoPoolClosedError",
+  "MongoServerClosedError",
 ]);
-/** Stepping down, shutting down, starting up, interrupted, write concern not met in time: the driver's own list of what to retry. */
+/**
+ * Stepping down, shutting down, starting up, interrupted, write concern not met in time: the driver's list of what to
+ * retry; and 1, which gateways to other databases say when those are away.
+ */
 const passingCodes: ReadonlySet<number> = new Set([
-  6, 7, 50, 64, 89, 91, 134, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436,
+  1, 6, 7, 50, 64, 89, 91, 134, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436,
 ]);
 const diskFullCodes: ReadonlySet<number> = new Set([14_031]);

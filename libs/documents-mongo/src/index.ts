@@ -1,1 +1,1 @@
-export {};
+export { type Documents, type DocumentsOptions, openDocuments } from "./open.ts";

@@ -53,7 +53,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   };
   const measure = async (): Promise<void> => {
     const sentMs = clock.now();
-    const { localTime } = await side.db("admin").command({ hello: 1 });
+    const { localTime } = await side.db("admin").command({ isMaster: 1 });
     if (localTime instanceof Date) storeClock.measured(sentMs, localTime.getTime(), clock.now());
   };
   const beat = async (): Promise<void> => {

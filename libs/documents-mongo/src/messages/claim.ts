@@ -1,0 +1,85 @@
+/**
+ * Claiming: two calls for any number of records, an update of all that are claimable with a token of this batch, then a
+ * find by that token. So each goes to exactly one claimer, also when an answer was lost (decisions.md 6, 30).
+ */
+import {
+  type InState,
+  limits,
+  type LiveKind,
+  type MessageId,
+  type MessageState,
+  type Owner,
+} from "@posthaste/domain";
+import { type AnyBulkWriteOperation, type Filter } from "mongodb";
+import { createGather, type Gather } from "../gather.ts";
+import { type Reading } from "./read.ts";
+import { type Rooms } from "./rooms.ts";
+import { claimedFrom, type StoredRecord, stateWrite } from "./stored.ts";
+import { writeAll } from "./writes.ts";
+
+export type Claim = { readonly id: MessageId; readonly owner: Owner };
+
+export function createClaim(
+  rooms: Rooms,
+  reading: Reading,
+): Gather<Claim, InState<"claimed"> | undefined> {
+  const { again, clock, messages, token } = rooms;
+  return createGather(async (claims) => {
+    const now = clock.now();
+    const claimedBy = token();
+    const operations = [...Map.groupBy(claims, ({ owner }) => owner)].flatMap(([owner, group]) =>
+      claiming(
+        group.map(({ id }) => id),
+        { kind: "claimed", owner, leaseUntil: now + limits.leaseMs },
+        claimedBy,
+        now,
+      ),
+    );
+    await writeAll(again, messages, operations);
+    const ids = [...new Set(claims.map(({ id }) => id))];
+    const filter: Filter<StoredRecord> = { _id: { $in: ids }, claimedBy, state: "claimed" };
+    const found = await again(() => messages.find(filter).toArray());
+    const records = await reading.withBodies(found, claimedFrom);
+    const left = new Map(records.map((record) => [record.message.id, record]));
+    return claims.map(({ id, owner }) => {
+      const record = left.get(id);
+      if (record?.state.owner !== owner) return undefined;
+      left.delete(id);
+      return record;
+    });
+  });
+}
+
+/** Those that take over a lease that is past count its loss; the others do not. */
+function claiming(
+  ids: readonly MessageId[],
+  state: Extract<MessageState, { kind: "claimed" }>,
+  claimedBy: string,
+  now: number,
+): readonly AnyBulkWriteOperation<StoredRecord>[] {
+  const { $set, $unset } = stateWrite(state, state.leaseUntil, now);
+  const _id = { $in: [...ids] };
+  const update = (leaseLosses: number) => ({
+    $set: { ...$set, claimedBy },
+    $unset,
+    $inc: { epoch: 1, ...(leaseLosses > 0 && { leaseLosses }) },
+  });
+  return [
+    { updateMany: { filter: { _id, $or: [...unclaimed(now)] }, update: update(0) } },
+    { updateMany: { filter: { _id, ...leaseIsPast(now) }, update: update(1) } },
+  ];
+}
+
+/** As `isClaimable` of the domain says it. */
+const unclaimed = (now: number): readonly Filter<StoredRecord>[] => [
+  { state: "due" satisfies LiveKind, ...grantHolds(now) },
+  { state: "held" satisfies LiveKind, dueAt: { $lte: now }, lane: { $exists: false } },
+];
+const leaseIsPast = (now: number): Filter<StoredRecord> => ({
+  state: "claimed" satisfies LiveKind,
+  leaseUntil: { $lte: now },
+});
+/** Also of those that need no grant. */
+export const grantHolds = (now: number): Filter<StoredRecord> => ({
+  grantUntil: { $not: { $lte: now } },
+});

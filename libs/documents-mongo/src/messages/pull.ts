@@ -1,0 +1,46 @@
+/** Pulling: how a deliverer finds what it had no room for when it was hinted (decisions.md 7). */
+import { type TenantId } from "@posthaste/domain";
+import { type MessageStore } from "@posthaste/ports";
+import { type Filter } from "mongodb";
+import { grantHolds } from "./claim.ts";
+import { type Rooms } from "./rooms.ts";
+import { hintFields, hintFrom, type StoredRecord } from "./stored.ts";
+
+type Found = Pick<StoredRecord, "_id" | "tenant" | "origin" | "epoch">;
+
+/**
+ * In the order of the index: origin by origin, the oldest first, from where the last pull stopped and once around. So a
+ * million messages to one destination that is excepted cost nothing, and no destination waits for another to run dry.
+ */
+export function createPull({ again, messages, clock }: Rooms): MessageStore["pull"] {
+  const pulledUpTo = new Map<TenantId, number>();
+
+  const find = (filter: Filter<StoredRecord>, limit: number): Promise<readonly Found[]> =>
+    again(() =>
+      messages
+        .find(filter, { projection: hintFields })
+        .sort({ origin: 1, _id: 1 })
+        .limit(limit)
+        .toArray(),
+    );
+
+  return async (tenant, limit, exceptOrigins) => {
+    const due = { tenant, state: "due", ...grantHolds(clock.now()) } as const;
+    const except = exceptOrigins.length > 0 ? { $nin: [...exceptOrigins] } : {};
+    const start = pulledUpTo.get(tenant) ?? beforeAll;
+    const after = await find({ ...due, origin: { ...except, $gt: start } }, limit);
+    const missing = limit - after.length;
+    const around =
+      missing > 0 && start > beforeAll
+        ? await find({ ...due, origin: { ...except, $gt: beforeAll, $lte: start } }, missing)
+        : [];
+    const found = [...after, ...around];
+    const last = found.at(-1);
+    if (last) pulledUpTo.set(tenant, last.origin);
+    else pulledUpTo.delete(tenant);
+    return found.toSorted((a, b) => (a._id < b._id ? -1 : 1)).map(hintFrom);
+  };
+}
+
+/** Origins are hashes of 32 bits, none below zero. */
+const beforeAll = -1;

@@ -1,0 +1,12 @@
+/** What the parts of the message store share. */
+import { type Collection } from "mongodb";
+import { type Connection } from "../connection.ts";
+import { type StoredLane } from "./lanes.ts";
+import { type StoredRecord } from "./stored.ts";
+
+export type Rooms = Connection & {
+  readonly messages: Collection<StoredRecord>;
+  readonly lanes: Collection<StoredLane>;
+  /** Names one batch of writes. */
+  readonly token: () => string;
+};

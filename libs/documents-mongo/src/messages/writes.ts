@@ -1,0 +1,25 @@
+/** Many conditional writes on single documents in one call. */
+import { type AnyBulkWriteOperation, type Collection, type Document } from "mongodb";
+import { refusedIn } from "../failures.ts";
+import { type Again } from "../retry.ts";
+
+/** `matched`: how many met their condition. `refused`: places of operations that the server would not take, e.g. too large. */
+export type Written = { readonly matched: number; readonly refused: ReadonlySet<number> };
+
+/** Unordered: one that is refused stops no other. After a lost reply `matched` counts the repetition only. */
+export async function writeAll<T extends Document>(
+  again: Again,
+  collection: Collection<T>,
+  operations: readonly AnyBulkWriteOperation<T>[],
+): Promise<Written> {
+  if (operations.length === 0) return { matched: 0, refused: new Set() };
+  return again(async () => {
+    try {
+      const { matchedCount } = await collection.bulkWrite([...operations], { ordered: false });
+      return { matched: matchedCount, refused: new Set<number>() };
+    } catch (error) {
+      const { matched, refused } = refusedIn(error);
+      return { matched, refused: new Set(refused.map(({ index }) => index)) };
+    }
+  });
+}

@@ -1,0 +1,65 @@
+/** All storage ports over one database. */
+import {
+  type Accounts,
+  type Clock,
+  type DeadLetters,
+  type Groups,
+  type Ids,
+  type MessageLog,
+  type MessageStore,
+  type SearchIndexes,
+} from "@posthaste/ports";
+import { createAccounts } from "./accounts.ts";
+import { createDeadLetters, deadLetterIndexes } from "./dead-letters.ts";
+import { createGroups, groupIndexes } from "./groups/groups.ts";
+import { createIds } from "./ids.ts";
+import { type Index } from "./indexes.ts";
+import { type Link, type LinkOptions, openLink } from "./link.ts";
+import { createMessageLog, messageLogIndexes } from "./message-log/message-log.ts";
+import { createReferred } from "./messages/expanded.ts";
+import { createMessageStore, messageStoreIndexes, roomsOf } from "./messages/store.ts";
+import { createSearchIndexes } from "./search-indexes.ts";
+
+export type DocumentsOptions = LinkOptions;
+
+export type Documents = Pick<Link, "isUp" | "problem" | "close" | "drop"> & {
+  readonly ports: {
+    readonly messages: MessageStore;
+    readonly ids: Ids;
+    readonly deadLetters: DeadLetters;
+    readonly groups: Groups;
+    readonly messageLog: MessageLog;
+    readonly accounts: Accounts;
+    readonly indexes: SearchIndexes;
+  };
+  /** Tells the store's time, by which due times go. */
+  readonly storeClock: Clock;
+};
+
+const allIndexes: readonly Index[] = [
+  ...messageStoreIndexes,
+  ...deadLetterIndexes,
+  ...groupIndexes,
+  ...messageLogIndexes,
+];
+
+/** Resolves at once, whether or not there is a server: until it has answered every call rejects as `unavailable`. */
+export async function openDocuments(options: DocumentsOptions): Promise<Documents> {
+  const { connection, aside, isUp, problem, close, drop } = openLink(options, allIndexes);
+  return {
+    ports: {
+      messages: createMessageStore(connection, aside),
+      ids: createIds(connection),
+      deadLetters: createDeadLetters(connection),
+      groups: createGroups(connection, createReferred(roomsOf(connection))),
+      messageLog: createMessageLog(connection),
+      accounts: createAccounts(connection),
+      indexes: createSearchIndexes(connection),
+    },
+    storeClock: connection.clock,
+    isUp,
+    problem,
+    close,
+    drop,
+  };
+}

@@ -6,14 +6,19 @@
 //
 // A static gate counts as one. A gate of tests counts its tests, and each suite that did not run as a failed one.
 // A gate that was killed, left no report or failed without a failed test counts as one failed, too: silence is no success.
+// Real processes on a busy host may be late where a promise holds: what failed in such a gate is run once more, alone, and
+// named as UNSTEADY when it passes. A rule that is broken fails both times.
 import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 const root = dirname(import.meta.dirname);
 const reports = join(root, ".cache/reports");
 const outputCharsMax = 200_000;
 const lingerMsMax = 10_000;
+/** Servers that are not in the cache are fetched, and one of them is built. */
+const storesSecondsMax = 1_800;
+const storesStopMsMax = 60_000;
 const tool = (path) => `node_modules/${path}`;
 
 const staticGates = [
@@ -29,15 +34,32 @@ const staticGates = [
 ].map((gate) => ({ ...gate, secondsMax: 180 }));
 
 const jest = ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning"];
+const ofKind = (kind) => `\\.${kind}\\.test\\.ts$`;
+const storesFile = join(root, ".cache/stores.json");
+/** `stores`: over the servers of `npm run stack -- stores`. `again`: over real processes. */
 const testGates = [
-  { name: "unit", skips: "\\.(sim|e2e)\\.test\\.ts$", secondsMax: 300 },
-  { name: "simulation", only: "\\.sim\\.test\\.ts$", secondsMax: 600 },
-  { name: "end-to-end", only: "\\.e2e\\.test\\.ts$", secondsMax: 600 },
-].map(({ only, skips, ...gate }) => {
+  { name: "unit", skips: [ofKind("(sim|e2e|stack|cluster|deploy)")], secondsMax: 600 },
+  { name: "simulation", only: ofKind("sim"), secondsMax: 900 },
+  { name: "end-to-end", only: ofKind("e2e"), secondsMax: 1_200, again: true },
+  // Helm and the checkers are built when they are not in the cache.
+  { name: "deploy", only: ofKind("deploy"), secondsMax: 2_400, again: true },
+  { name: "stores", only: ofKind("stack"), secondsMax: 1_200, again: true, stores: true },
+  {
+    name: "apart",
+    only: ofKind("e2e"),
+    skips: [ofKind("alone\\.e2e")],
+    secondsMax: 1_800,
+    again: true,
+    stores: true,
+    env: { POSTHASTE_TEST_SHAPE: "distributed" },
+  },
+  { name: "cluster", only: ofKind("cluster"), secondsMax: 1_800, again: true, workers: 1 },
+].map(({ only, skips = [], workers = 2, ...gate }) => {
   const report = join(reports, `${gate.name}.json`);
-  const selection = only ? [only] : ["--testPathIgnorePatterns", "/node_modules/", skips];
-  const output = ["--ci", "--json", "--outputFile", report];
-  return { ...gate, report, args: [...jest, tool("jest/bin/jest.js"), ...output, ...selection] };
+  const output = ["--ci", "--json", "--outputFile", report, "--maxWorkers", String(workers)];
+  const ignored = ["--testPathIgnorePatterns", "/node_modules/", ...skips];
+  const run = [...jest, tool("jest/bin/jest.js"), ...output];
+  return { ...gate, report, run, args: [...run, ...(only ? [only] : []), ...ignored] };
 });
 
 const running = new Set();
@@ -72,10 +94,71 @@ async function runGates(asked) {
     for (let gate = waiting.shift(); gate; gate = waiting.shift()) counts.push(await runGate(gate));
   };
   await Promise.all([work(), work()]);
-  for (const gate of testGates.filter(isAsked)) counts.push(await runGate(gate));
+  const stores = createStores();
+  for (const gate of testGates.filter(isAsked)) counts.push(await runTests(gate, stores));
+  await stores.stop();
 
   const sum = (key) => counts.reduce((total, count) => total + count[key], 0);
   return { passed: sum("passed"), failed: sum("failed") };
+}
+
+async function runTests(gate, stores) {
+  if (!gate.stores) return runGate(gate);
+  const trouble = await stores.start();
+  if (trouble === undefined)
+    return runGate({ ...gate, env: { ...gate.env, POSTHASTE_TEST_STORES: storesFile } });
+  console.log(`FAIL ${gate.name}: there are no stores\n${trouble}`);
+  return { passed: 0, failed: 1 };
+}
+
+/** The servers that several gates share: started for the first of them, stopped after the last. */
+function createStores() {
+  let starting;
+  let child;
+  const start = async () => {
+    const started = performance.now();
+    rmSync(storesFile, { force: true });
+    mkdirSync(dirname(storesFile), { recursive: true });
+    // Where nobody watches, a server that could not be had is a check that silently went away.
+    const strict = process.env.CI === "true" ? ["--strict"] : [];
+    const args = ["deploy/local/src/main.ts", "stores", "--file", storesFile, ...strict];
+    child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...args], {
+      cwd: root,
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: process.platform !== "win32",
+    });
+    running.add(child);
+    let output = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream
+        .setEncoding("utf8")
+        .on("data", (text) => (output = (output + text).slice(-outputCharsMax)));
+    let ended = false;
+    child.on("close", () => (ended = true));
+    while (!existsSync(storesFile)) {
+      const isLate = performance.now() - started > storesSecondsMax * 1000;
+      if (ended || isLate) return `${isLate ? "not within the time\n" : ""}${output}`;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    const { kafka, redis, mongodb, missing } = readReport(storesFile);
+    const names = [kafka, redis, ...mongodb].map(({ name }) => name).join(", ");
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    console.log(`     stores: ${names} (${seconds} s)`);
+    for (const { name, reason } of missing) console.log(`MISSING ${name}: ${reason}`);
+    return undefined;
+  };
+  const stop = async () => {
+    if (!child) return;
+    const ended = new Promise((resolve) => child.on("close", resolve));
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill("SIGTERM");
+      const limit = setTimeout(() => killGroup(child), storesStopMsMax);
+      await ended;
+      clearTimeout(limit);
+    }
+    running.delete(child);
+  };
+  return { start: () => (starting ??= start()), stop };
 }
 
 async function runGate(gate) {
@@ -84,10 +167,20 @@ async function runGate(gate) {
     mkdirSync(reports, { recursive: true });
     rmSync(gate.report, { force: true });
   }
-  const { exit, output } = await run(gate);
+  const first = await run(gate);
+  const { output } = first;
+  let { exit } = first;
+  let count = gate.report ? countTests(gate, exit) : countStatic(exit);
+  if (gate.again && count.failedFiles.length > 0) {
+    const second = await runAgain(gate, count);
+    if (second) {
+      count = second;
+      exit = "ok";
+    }
+  }
   const seconds = ((performance.now() - started) / 1000).toFixed(1).padStart(6);
 
-  const { passed, failed, skipped } = gate.report ? countTests(gate, exit) : countStatic(exit);
+  const { passed, failed, skipped } = count;
   const tests = gate.report ? `  ${passed} passed, ${failed} failed` : "";
   const ending = exit === "ok" ? "" : `  ${exit}`;
   console.log(`${failed ? "FAIL" : "ok  "} ${gate.name.padEnd(12)} ${seconds} s${tests}${ending}`);
@@ -96,11 +189,22 @@ async function runGate(gate) {
   return { passed, failed };
 }
 
+/** The failed files of a gate once more, alone. Answers the count with them, when they pass now. */
+async function runAgain(gate, { passed, failed, failedTests, failedFiles, skipped }) {
+  const args = [...gate.run, "--runInBand", "--runTestsByPath", ...failedFiles];
+  const { exit } = await run({ ...gate, args });
+  const again = countTests(gate, exit);
+  if (again.failed > 0) return undefined;
+  for (const test of failedTests) console.log(`UNSTEADY ${test}`);
+  return { passed: passed + failedTests.length, failed: failed - failedTests.length, skipped };
+}
+
 /** Runs a gate in a process group of its own, so that nothing it started outlives it. */
-function run({ args, report, secondsMax }) {
+function run({ args, env, report, secondsMax }) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, {
       cwd: root,
+      env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
       detached: process.platform !== "win32",
     });
@@ -149,18 +253,33 @@ function countStatic(exit) {
 
 function countTests({ report }, exit) {
   const found = readReport(report);
-  if (!found) return { passed: 0, failed: 1, skipped: [] };
+  if (!found) return { passed: 0, failed: 1, skipped: [], failedFiles: [], failedTests: [] };
 
-  const skipped = found.testResults.flatMap(({ name, assertionResults }) =>
-    assertionResults
-      .filter(({ status }) => status !== "passed" && status !== "failed")
-      .map(({ fullName }) => `${relative(root, name)}: ${fullName}`),
-  );
+  const inFile = (name) => relative(root, name);
+  const of = (isWanted) =>
+    found.testResults.flatMap(({ name, assertionResults }) =>
+      assertionResults.filter(isWanted).map(({ fullName }) => `${inFile(name)}: ${fullName}`),
+    );
+  const skipped = of(({ status }) => status !== "passed" && status !== "failed");
+  const brokenFiles = found.testResults.filter(({ status }) => status === "failed");
+  const failedTests = of(({ status }) => status === "failed");
+  for (const { name, assertionResults } of brokenFiles)
+    if (!assertionResults.some(({ status }) => status === "failed"))
+      failedTests.push(`${inFile(name)} did not run`);
   const counted = found.numFailedTests + found.numRuntimeErrorTestSuites;
   const broken = counted > 0 ? counted : Number(exit !== "ok" || found.numPassedTests === 0);
-  // Where nobody watches, a skipped test is a guarantee that silently went away.
-  const forbidden = process.env.CI === "true" ? skipped.length : 0;
-  return { passed: found.numPassedTests, failed: broken + forbidden, skipped };
+  // Where nobody watches, a skipped test is a guarantee that silently went away. One that says why has said so.
+  const silent = skipped.filter(
+    (name) => !/\((deviates: |its clock would have to move )/.test(name),
+  );
+  const forbidden = process.env.CI === "true" ? silent.length : 0;
+  return {
+    passed: found.numPassedTests,
+    failed: broken + forbidden,
+    skipped,
+    failedFiles: brokenFiles.map(({ name }) => name),
+    failedTests,
+  };
 }
 
 function readReport(file) {

@@ -21,12 +21,15 @@ export interface TokenStore {
   claim(entries: readonly DeduplicationEntry[]): Promise<readonly Window[]>;
   /** pending → done for 10 minutes; a key that holds another id is left as it is. */
   confirm(entries: readonly DeduplicationEntry[]): Promise<void>;
-  /** Of `ids`, in order, those that get a slot and a rate token now. Slots are leases of `leaseMs`: they cannot leak. */
+  /**
+   * Of `ids`, in order, those that get a slot and a rate token now. Slots are leases of `leaseMs`: they cannot leak. A
+   * lane that is not known grants nothing: it may have been forgotten since it was looked at.
+   */
   acquire(lane: LaneId, ids: readonly MessageId[], limits: FlowLimits): Promise<Acquired>;
   /** Extends slots; answers those that were gone. */
   renew(lane: LaneId, ids: readonly MessageId[]): Promise<readonly MessageId[]>;
   release(lane: LaneId, ids: readonly MessageId[]): Promise<void>;
-  /** False after a flush: `restore` must come before the next acquire. */
+  /** False after a flush, and until `restore`. */
   knows(lane: LaneId): Promise<boolean>;
   restore(
     lane: LaneId,

@@ -10,7 +10,7 @@ export type Question = { readonly keys: readonly string[]; readonly args: readon
 type Send = (questions: readonly Question[]) => Promise<readonly unknown[]>;
 
 /** Keys and arguments of one call: some milliseconds of a server that does one thing at a time. */
-const sizeMax = 2_000;
+const sizeMax = 1_000;
 
 type Asked = {
   readonly questions: readonly Question[];

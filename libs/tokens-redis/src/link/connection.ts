@@ -42,8 +42,11 @@ const dialMsMax = 2_000;
 const hangUpMsMax = 200;
 const keepAliveMs = 30_000;
 
-/** Rejects with the reason when there is no such connection to be had. */
-export async function connect(options: ConnectionOptions): Promise<Connection> {
+/** Rejects with the reason when there is no such connection to be had. `signal` ends it, made or in the making. */
+export async function connect(
+  options: ConnectionOptions,
+  signal: AbortSignal,
+): Promise<Connection> {
   const { url, budgetMs, clock } = options;
   const client = new Redis(url, {
     // Nothing is queued, resent or mended below us: who asks hears at once how it is.
@@ -58,11 +61,16 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
     disconnectTimeout: hangUpMsMax,
     keepAlive: keepAliveMs,
   });
+  const end = (): void => client.disconnect();
   let error: unknown;
   client.on("error", (cause) => (error = cause));
   const ended = new Promise<string>((resolve) => {
-    client.once("end", () => resolve(error ? reasonOf(error) : "the connection was closed"));
+    client.once("end", () => {
+      signal.removeEventListener("abort", end);
+      resolve(error ? reasonOf(error) : "the connection was closed");
+    });
   });
+  signal.addEventListener("abort", end);
   try {
     await within(clock, dialMsMax, client.connect());
     const serverId = await within(clock, budgetMs, prove(client, options));
@@ -70,10 +78,10 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
       serverId,
       run: (asked, keys, args) => run(client, asked, keys, args),
       ended,
-      end: () => client.disconnect(),
+      end,
     };
   } catch (cause) {
-    client.disconnect();
+    end();
     throw error ?? cause;
   }
 }

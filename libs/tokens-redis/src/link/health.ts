@@ -15,8 +15,9 @@ const pauseMsMin = 50;
 const pauseMsMax = 1_000;
 
 export const atStart: Down = { kind: "down", reason: "not connected yet", tries: 0 };
+export const closed: Down = { kind: "down", reason: "closed", tries: 0 };
 
-export const connected = ({ tries }: Down): Up => ({ kind: "up", failures: 0, tries });
+export const connected = ({ tries }: Health): Up => ({ kind: "up", failures: 0, tries });
 
 export const answered = (up: Up): Up =>
   up.failures === 0 && up.tries === 0 ? up : { kind: "up", failures: 0, tries: 0 };

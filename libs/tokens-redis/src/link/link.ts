@@ -10,7 +10,16 @@ import { type Log, StoreError } from "@posthaste/ports";
 import { listIn } from "../answers.ts";
 import { type Question } from "../gather.ts";
 import { connect, type Connection, type ConnectionOptions, type Script } from "./connection.ts";
-import { answered, atStart, connected, failed, type Health, lost, pauseMs } from "./health.ts";
+import {
+  answered,
+  atStart,
+  closed,
+  connected,
+  failed,
+  type Health,
+  lost,
+  pauseMs,
+} from "./health.ts";
 import { reasonOf } from "./reason.ts";
 import { within } from "./within.ts";
 
@@ -24,16 +33,18 @@ export type Counts = {
   readonly failed: number;
   /** Calls that did not go out, because Redis was away. */
   readonly refused: number;
+  /** Connections that were tried, and those of them that proved themselves. */
+  readonly tries: number;
   readonly connections: number;
 };
 
 export class Link {
   readonly #options: LinkOptions;
+  readonly #closing = new AbortController();
   readonly #kept: Promise<void>;
-  readonly #counts = { calls: 0, failed: 0, refused: 0, connections: 0 };
+  readonly #counts = { calls: 0, failed: 0, refused: 0, tries: 0, connections: 0 };
   #health: Health = atStart;
   #connection: Connection | undefined;
-  #isClosed = false;
   #endPause = (): void => undefined;
 
   constructor(options: LinkOptions) {
@@ -72,16 +83,18 @@ export class Link {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#health = closed;
+    this.#closing.abort();
     this.#endPause();
-    this.#connection?.end();
     await this.#kept;
   }
 
   async #keepConnected(): Promise<void> {
-    while (!this.#isClosed) {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
       try {
-        const connection = await connect(this.#options);
+        this.#counts.tries++;
+        const connection = await connect(this.#options, signal);
         this.#use(connection);
         const reason = await connection.ended;
         this.#become(lost(this.#health, reason), connection);
@@ -93,8 +106,6 @@ export class Link {
   }
 
   #use(connection: Connection): void {
-    // Closed while it was being made.
-    if (this.#isClosed || this.#health.kind === "up") return connection.end();
     this.#connection = connection;
     this.#counts.connections++;
     this.#become(connected(this.#health), connection);
@@ -102,7 +113,7 @@ export class Link {
 
   /** What an earlier connection still has to say is not about this one. */
   #become(next: Health, connection: Connection | undefined): void {
-    if (this.#isClosed || connection !== this.#connection) return;
+    if (this.#closing.signal.aborted || connection !== this.#connection) return;
     const before = this.#health;
     this.#health = next;
     if (next.kind === "up") {
@@ -117,7 +128,7 @@ export class Link {
 
   async #pause(): Promise<void> {
     const health = this.#health;
-    if (this.#isClosed || health.kind === "up") return;
+    if (this.#closing.signal.aborted || health.kind === "up") return;
     await new Promise<void>((resolve) => {
       const callOff = this.#options.clock.after(pauseMs(health), resolve);
       this.#endPause = () => {

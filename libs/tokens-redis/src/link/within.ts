@@ -10,6 +10,6 @@ export function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T
     const callOff = clock.after(ms, () => {
       setImmediate(() => reject(new Error(`no answer within ${ms} ms`)));
     });
-    work.then(resolve, reject).finally(callOff);
+    work.finally(callOff).then(resolve, reject);
   });
 }

@@ -1,0 +1,36 @@
+/** Token stores for suites that run against a real Redis, and patience for busy hosts: nothing here is measured. */
+import { systemClock, systemRandom } from "@posthaste/runtime";
+import { type RecordingLog, recordingLog } from "@posthaste/testing";
+import { openRedisTokens, type RedisTokens, type RedisTokensOptions } from "./redis-tokens.ts";
+
+const patienceMs = 60_000;
+const pollMs = 10;
+
+export const clock = systemClock();
+
+export type Opened = RedisTokens & { readonly log: RecordingLog };
+
+/** Under a prefix of its own unless one is given, and with a budget that a busy host keeps. */
+export function openTokens(
+  url: string,
+  options: Partial<Pick<RedisTokensOptions, "prefix" | "budgetMs">> = {},
+): Opened {
+  const log = recordingLog();
+  const prefix = `test-${systemRandom().text(12)}:`;
+  const tokens = openRedisTokens({ url, prefix, budgetMs: patienceMs, clock, log, ...options });
+  return { ...tokens, log };
+}
+
+export const wait = (ms: number): Promise<void> =>
+  new Promise((resolve) => void clock.after(ms, resolve));
+
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const giveUpAt = clock.now() + patienceMs;
+  while (!(await holds())) {
+    if (clock.now() > giveUpAt) throw new Error(`waited in vain until ${what}`);
+    await wait(pollMs);
+  }
+}
+
+export const untilUp = (tokens: RedisTokens): Promise<void> =>
+  until("Redis is up", () => tokens.isUp());

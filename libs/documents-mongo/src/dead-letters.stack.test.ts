@@ -1,18 +1,107 @@
-import { describe } from "@jest/globals";
-import { newId } from "@posthaste/testing";
+import { describe, expect, it } from "@jest/globals";
+import { type DeadLetter, dlqIdOf, limits } from "@posthaste/domain";
+import { aMessage, anotherTenant, aTenant, epochStart, newId } from "@posthaste/testing";
 import { describeDeadLetters } from "@posthaste/testing/contract";
 import { createDeadLetters, deadLetterIndexes } from "./dead-letters.ts";
-import { freshDatabase, servers } from "./opened.fixture.ts";
+import { freshDatabase, patienceMs, servers } from "./opened.fixture.ts";
+import { repeated } from "./repeated.fixture.ts";
+
+const unknownCount = { reason: "how many were there is in the reply that was lost" };
+
+const aLetter = (overrides: Partial<DeadLetter> = {}): DeadLetter => {
+  const { message = aMessage(), failedAt = epochStart } = overrides;
+  const id = dlqIdOf(message.id, failedAt);
+  return { id, failedAt, reason: "non_retryable", message, retried: 0, ...overrides };
+};
 
 describe.each(servers)("$name", ({ name, uri }) => {
   const open = freshDatabase(uri, deadLetterIndexes);
+  const opened = async () => createDeadLetters((await open()).connection);
+  const harness = { ids: { next: newId }, close: () => Promise.resolve() };
 
-  describeDeadLetters(name, async () => {
-    const { connection } = await open();
-    return {
-      deadLetters: createDeadLetters(connection),
-      ids: { next: newId },
-      close: () => Promise.resolve(),
-    };
+  describeDeadLetters(name, async () => ({ ...harness, deadLetters: await opened() }));
+
+  describeDeadLetters(
+    `${name}, each reply lost once`,
+    async () => {
+      const { connection } = await open();
+      return { ...harness, deadLetters: createDeadLetters(repeated(connection)) };
+    },
+    [
+      {
+        test: "a letter that was removed is gone, and how many were there is told",
+        ...unknownCount,
+      },
+      { test: "of ten who remove one letter one is told that it was there", ...unknownCount },
+    ],
+  );
+
+  describe("dead letters", () => {
+    it(
+      "of two tenants may have the same id",
+      async () => {
+        const letters = await opened();
+        const mine = aLetter();
+        const theirs = aLetter({ id: mine.id, message: aMessage({ tenant: anotherTenant }) });
+
+        await letters.insert([mine, theirs]);
+
+        expect(await letters.get(aTenant, mine.id)).toEqual(mine);
+        expect(await letters.get(anotherTenant, mine.id)).toEqual(theirs);
+      },
+      patienceMs,
+    );
+
+    it(
+      "that got no answer are those of status 0",
+      async () => {
+        const letters = await opened();
+        const headers = [["X-A", "1"]] as const;
+        const response = { status: 500, headers, body: Uint8Array.of(1), truncated: false };
+        const silent = aLetter({ error: "no answer" });
+        await letters.insert([silent, aLetter({ response })]);
+
+        const filter = { responseStatuses: [0, 404] };
+        const { items } = await letters.list(aTenant, filter, { limit: 9, order: "latestFirst" });
+
+        expect(items).toEqual([silent]);
+      },
+      patienceMs,
+    );
+
+    it(
+      "may be as large as a message and an answer can be",
+      async () => {
+        const letters = await opened();
+        const body = new Uint8Array(10 * 1024 * 1024).fill(7);
+        const response = {
+          status: 500,
+          headers: [],
+          body: new Uint8Array(1024 * 1024).fill(8),
+          truncated: false,
+        };
+        const large = aLetter({ message: aMessage({ body }), response });
+
+        await letters.insert([large]);
+
+        const read = await letters.get(aTenant, large.id);
+        expect(Buffer.compare(read?.message.body ?? body.subarray(1), body)).toBe(0);
+        expect(read?.response?.body.length).toBe(response.body.length);
+      },
+      patienceMs,
+    );
+
+    it(
+      "are swept in portions, up to the limit",
+      async () => {
+        const letters = await opened();
+        await letters.insert(Array.from({ length: 1_100 }, () => aLetter()));
+
+        expect(await letters.sweep(epochStart + 1, 1_050)).toBe(1_050);
+        expect(await letters.sweep(epochStart, 1_000)).toBe(0);
+        expect(await letters.sweep(epochStart + 1, limits.sweepBatchMax)).toBe(50);
+      },
+      patienceMs,
+    );
   });
 });

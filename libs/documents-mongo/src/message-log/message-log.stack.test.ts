@@ -1,18 +1,57 @@
-import { describe } from "@jest/globals";
-import { newId } from "@posthaste/testing";
+import { describe, expect, it } from "@jest/globals";
+import { type AttemptFact, type Message } from "@posthaste/domain";
+import { aMessage, aTenant, epochStart, newId } from "@posthaste/testing";
 import { describeMessageLog } from "@posthaste/testing/contract";
-import { freshDatabase, servers } from "../opened.fixture.ts";
+import { freshDatabase, patienceMs, servers } from "../opened.fixture.ts";
+import { repeated } from "../repeated.fixture.ts";
 import { createMessageLog, messageLogIndexes } from "./message-log.ts";
 
 describe.each(servers)("$name", ({ name, uri }) => {
   const open = freshDatabase(uri, messageLogIndexes);
+  const opened = async () => createMessageLog((await open()).connection);
+  const harness = { ids: { next: newId }, close: () => Promise.resolve() };
 
-  describeMessageLog(name, async () => {
+  describeMessageLog(name, async () => ({ ...harness, log: await opened() }));
+
+  describeMessageLog(`${name}, each reply lost once`, async () => {
     const { connection } = await open();
-    return {
-      log: createMessageLog(connection),
-      ids: { next: newId },
-      close: () => Promise.resolve(),
-    };
+    return { ...harness, log: createMessageLog(repeated(connection)) };
   });
+
+  describe("the message log", () => {
+    it(
+      "is swept in portions of so many messages, however many events they have, and events go by their own times",
+      async () => {
+        const log = await opened();
+        const message = aMessage({ now: epochStart });
+        const attempts = Array.from({ length: 400 }, (_, n) => retryOf(message, n, epochStart + n));
+        const other = aMessage({ now: epochStart + 300 });
+        await log.append([
+          ...attempts.map((fact) => ({ message, fact })),
+          { message: other, fact: retryOf(other, 0, epochStart + 300) },
+        ]);
+
+        const counts: number[] = [];
+        do counts.push(await log.sweep(epochStart + 390, 1));
+        while (counts.at(-1) !== 0);
+        const { items } = await log.list(aTenant, {}, { limit: 100, order: "earliestFirst" });
+
+        expect(counts).toEqual([1, 1, 1, 0]);
+        expect(items.map(({ event }) => event.at)).toEqual(
+          Array.from({ length: 30 }, (_, i) => epochStart + 390 + Math.floor(i / 3)),
+        );
+      },
+      patienceMs,
+    );
+  });
+});
+
+/** Three events of one millisecond. */
+const retryOf = ({ id }: Message, attempt: number, at: number): AttemptFact => ({
+  kind: "fact",
+  id,
+  attempt,
+  startedAt: at,
+  endedAt: at,
+  ended: "retry",
 });

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import { type AttemptFact, limits } from "@posthaste/domain";
+import { aMessage, anAnswer } from "@posthaste/testing";
+import { BSON } from "mongodb";
+import { entryFrom, type LogRow, rowsOf } from "./rows.ts";
+
+const aFact = (overrides: Partial<AttemptFact> = {}): AttemptFact => ({
+  kind: "fact",
+  id: aMessage().id,
+  attempt: 0,
+  startedAt: 1_000,
+  endedAt: 1_250,
+  ended: "failed",
+  ...overrides,
+});
+
+/** As the driver writes and reads it. */
+const throughTheStore = (row: LogRow): LogRow =>
+  BSON.deserialize(BSON.serialize(row, { ignoreUndefined: true }), {
+    promoteBuffers: true,
+  }) as LogRow;
+
+describe("rows of the message log", () => {
+  it("are none for the parent of a group publish", () => {
+    const fanOut = { group: "g", chunks: [], endpointCount: 1, skipped: [] };
+    expect(rowsOf(aMessage({ fanOut }), aFact())).toEqual([]);
+  });
+
+  it("have no body of the message, and say when the answer's was cut", () => {
+    const response = anAnswer(500, { body: new Uint8Array(limits.logResponseBytesMax + 1) });
+    const rows = rowsOf(aMessage(), aFact({ response }));
+
+    for (const { item } of rows) expect(item.message).not.toHaveProperty("body");
+    const cut = rows.flatMap(({ item }) => item.fact?.response ?? []);
+    expect(cut.map(({ body, truncated }) => [body.length, truncated])).toEqual([
+      [limits.logResponseBytesMax, true],
+      [limits.logResponseBytesMax, true],
+    ]);
+  });
+
+  it("of one message sort as they happened, also within a millisecond, beyond a hundred attempts", () => {
+    const message = aMessage();
+    const facts = [99, 100].map((attempt) =>
+      aFact({ attempt, startedAt: 7, endedAt: 7, ended: "retry" }),
+    );
+    const rows = facts.flatMap((fact) => rowsOf(message, fact)).filter(({ item }) => item.fact);
+
+    const sorted = rows.toSorted((a, b) => (a.place < b.place ? -1 : 1));
+
+    expect(sorted.map(({ item }) => [item.event.attempt, item.event.state])).toEqual([
+      [99, "ERROR"],
+      [99, "RETRY"],
+      [100, "ERROR"],
+      [100, "RETRY"],
+    ]);
+  });
+
+  it("come back from the store as they went in, whatever the texts, times and bytes", () => {
+    const text = fc.string({ unit: "binary" });
+    const pairs = fc.array(fc.tuple(fc.oneof(text, fc.constant("__proto__")), text));
+    const time = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+    fc.assert(
+      fc.property(text, pairs, fc.uint8Array(), time, (url, headers, body, endedAt) => {
+        const message = aMessage({ url, headers });
+        const response = anAnswer(500, { headers, body });
+        const rows = rowsOf(message, aFact({ endedAt, response, error: url }));
+        expect(rows.map((row) => entryFrom(throughTheStore(row).item))).toEqual(
+          rows.map(({ item }) => item),
+        );
+      }),
+    );
+  });
+});

@@ -18,6 +18,7 @@ const tokenFor = (token: string, scope: TokenScope = "full"): Token => ({
 });
 
 let clock: VirtualClock;
+let tenants: Tenant[];
 let tokens: Token[];
 let answers: () => Promise<Token[]>;
 let authenticator: Authenticator;
@@ -25,9 +26,10 @@ const log = recordingLog();
 
 beforeEach(async () => {
   clock = virtualClock();
+  tenants = [tenant];
   tokens = [tokenFor("secret"), tokenFor("reader", "read")];
   answers = async () => [...tokens];
-  const accounts = { tenants: async () => [tenant], tokens: () => answers() };
+  const accounts = { tenants: async () => tenants, tokens: () => answers() };
   authenticator = createAuthenticator({ accounts, clock, log });
   await authenticator.start();
 });
@@ -102,6 +104,14 @@ describe("the snapshot", () => {
     await authenticator.refresh();
 
     expect(authenticator.authenticate("Bearer new", undefined)).toMatchObject({ scope: "full" });
+  });
+
+  it("lets nobody in who is a closed tenant's, whatever tokens there are", async () => {
+    tenants = [{ ...tenant, closedAt: clock.now() }];
+    await clock.advance(5_000);
+
+    expect(authenticator.authenticate("Bearer secret", undefined)).toEqual(unauthorized);
+    expect(authenticator.authenticate("Bearer reader", undefined)).toEqual(unauthorized);
   });
 
   it("stays as it is while the store does not answer, says so, and goes on asking", async () => {

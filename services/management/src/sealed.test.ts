@@ -1,0 +1,175 @@
+/** Sealed ports over a real store: what goes in comes out, and the store sees none of it (reliability.md 4.11). */
+import { beforeEach, describe, expect, it } from "@jest/globals";
+import { defaultPlan, fault, tenantId } from "@posthaste/domain";
+import { type Embedded } from "@posthaste/embedded";
+import { type Accounts, type SearchIndex, type SearchIndexes, type Tenant } from "@posthaste/ports";
+import {
+  createSealer,
+  sealAccounts,
+  sealIndexes,
+  type Sealer,
+  sealStored,
+} from "@posthaste/runtime";
+import { describeAccounts, describeSearchIndexes } from "@posthaste/testing/contract";
+import { limitsOfType } from "./index-limits.ts";
+import { openStore } from "./opened.fixture.ts";
+
+const keyOf = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
+const [oldKey, newKey] = [keyOf(1), keyOf(2)];
+
+const close = (): Promise<void> => Promise.resolve();
+describeAccounts("sealed", async () => ({
+  accounts: sealAccounts(openStore().accounts, createSealer([oldKey])),
+  close,
+}));
+describeSearchIndexes("sealed", async () => ({
+  indexes: sealIndexes(openStore().indexes, createSealer([oldKey])),
+  close,
+}));
+
+const me = tenantId("me");
+const tenant: Tenant = {
+  id: me,
+  dialect: "service",
+  plan: defaultPlan,
+  keys: { current: "canary-current", next: "canary-next" },
+};
+const index: SearchIndex = {
+  id: "an index",
+  owner: me,
+  name: "articles",
+  endpoint: "https://search.example",
+  type: "free",
+  region: "eu-west-1",
+  partnerEmail: "",
+  tokens: { full: "canary-full", readOnly: "canary-read-only" },
+  limits: limitsOfType("free"),
+  inputEnrichment: false,
+  createdAt: 1,
+  throughput: [],
+};
+
+let store: Embedded;
+let sealer: Sealer;
+let accounts: Accounts;
+let indexes: SearchIndexes;
+
+beforeEach(() => {
+  store = openStore();
+  sealer = createSealer([oldKey]);
+  accounts = sealAccounts(store.accounts, sealer);
+  indexes = sealIndexes(store.indexes, sealer);
+});
+
+/** All that the store has of secrets. */
+const seen = async (): Promise<string> =>
+  JSON.stringify([
+    await store.accounts.tenants(),
+    await store.accounts.secret("cursors", () => "there is none"),
+    await store.indexes.list(),
+  ]);
+
+describe("the store", () => {
+  it("sees no signing key, no secret and no token of an index, however they came about", async () => {
+    await accounts.addTenant(tenant);
+    await accounts.secret("cursors", () => "canary-secret");
+    await indexes.add(index);
+    expect(await seen()).not.toContain("canary");
+
+    await accounts.changeTenant(me, (stored) => ({
+      ...stored,
+      keys: { current: stored.keys.next, next: "canary-newer" },
+    }));
+    await accounts.changeSecret("cursors", (value) => `${value}-changed`);
+    await indexes.change(index.id, (stored) => ({
+      ...stored,
+      tokens: { full: "canary-newer", readOnly: stored.tokens.full },
+    }));
+
+    expect(await seen()).not.toContain("canary");
+    expect(await accounts.tenants()).toMatchObject([
+      { keys: { current: "canary-next", next: "canary-newer" } },
+    ]);
+    expect(await accounts.secret("cursors", () => "")).toBe("canary-secret-changed");
+    expect(await indexes.get(index.id)).toMatchObject({
+      tokens: { full: "canary-newer", readOnly: "canary-full" },
+    });
+  });
+
+  it("is not written to by a change that is refused", async () => {
+    await accounts.addTenant(tenant);
+    const before = await seen();
+
+    const refused = fault("not_found", "closed");
+
+    expect(await accounts.changeTenant(me, () => refused)).toEqual(refused);
+    expect(await seen()).toBe(before);
+  });
+
+  it("cannot give one tenant the keys of another", async () => {
+    const you = { ...tenant, id: tenantId("you") };
+    await accounts.addTenant(tenant);
+    await accounts.addTenant(you);
+    const [mine] = await store.accounts.tenants();
+    await store.accounts.changeTenant(you.id, (stored) => ({
+      ...stored,
+      keys: mine?.keys ?? stored.keys,
+    }));
+
+    await expect(accounts.tenants()).rejects.toThrow(
+      "the signing key of you is damaged, or was sealed for another place",
+    );
+  });
+});
+
+describe("a start", () => {
+  it("seals what was stored in the clear, and it is read as before", async () => {
+    await store.accounts.addTenant(tenant);
+    await store.accounts.secret("cursors", () => "canary-secret");
+    await store.indexes.add(index);
+    expect(await seen()).toContain("canary");
+
+    await sealStored(store, sealer);
+    const secret = await accounts.secret("cursors", () => "");
+
+    expect(await seen()).not.toContain("canary");
+    expect(secret).toBe("canary-secret");
+    expect(await accounts.tenants()).toEqual([tenant]);
+    expect(await indexes.list()).toEqual([index]);
+  });
+
+  it("seals with a new key what the old one has sealed, so that the old one can go", async () => {
+    await accounts.addTenant(tenant);
+    await accounts.secret("cursors", () => "canary-secret");
+    await indexes.add(index);
+    const both = createSealer([newKey, oldKey]);
+
+    await sealStored(store, both);
+    await sealAccounts(store.accounts, both).secret("cursors", () => "");
+
+    const alone = createSealer([newKey]);
+    expect(await sealAccounts(store.accounts, alone).tenants()).toEqual([tenant]);
+    expect(await sealAccounts(store.accounts, alone).secret("cursors", () => "")).toBe(
+      "canary-secret",
+    );
+    expect(await sealIndexes(store.indexes, alone).list()).toEqual([index]);
+  });
+
+  it("leaves alone what is sealed as it should be", async () => {
+    await accounts.addTenant(tenant);
+    await indexes.add(index);
+    const before = await seen();
+
+    await sealStored(store, sealer);
+
+    expect(await seen()).toBe(before);
+  });
+
+  it("without the key of a secret fails, and says whose it is", async () => {
+    await accounts.addTenant(tenant);
+
+    await expect(sealStored(store, createSealer([newKey]))).rejects.toThrow(
+      /^the signing key of me was sealed with the key [0-9a-f]{8}, which is not here$/,
+    );
+  });
+});

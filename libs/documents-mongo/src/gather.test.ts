@@ -1,0 +1,140 @@
+import { describe, expect, it } from "@jest/globals";
+import { StoreError } from "@posthaste/ports";
+import { createGather, type GatherOptions } from "./gather.ts";
+
+/** A run that answers each item with itself, doubled, once it is let go. */
+function gathering(options: GatherOptions<number> = {}) {
+  const batches: (readonly number[])[] = [];
+  const gates: (() => void)[] = [];
+  const gather = createGather<number, number>(async (items) => {
+    batches.push(items);
+    await new Promise<void>((resolve) => gates.push(resolve));
+    return items.map((item) => 2 * item);
+  }, options);
+  const letGo = async (): Promise<void> => {
+    while (gates.length === 0) await turn();
+    gates.shift()?.();
+    await turn();
+  };
+  return { batches, gather, letGo };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Fails for items above 99, as a server does that finds one of many too large. */
+function picky() {
+  const batches: (readonly number[])[] = [];
+  const gather = createGather<number, number>(async (items) => {
+    batches.push(items);
+    if (items.some((item) => item > 99)) throw new Error("too large");
+    return items;
+  });
+  return { batches, gather };
+}
+
+describe("gathering", () => {
+  it("sends what arrives in one turn together", async () => {
+    const { batches, gather, letGo } = gathering();
+    const calls = [gather([1]), gather([2, 3])];
+    await letGo();
+
+    expect(await Promise.all(calls)).toEqual([[2], [4, 6]]);
+    expect(batches).toEqual([[1, 2, 3]]);
+  });
+
+  it("keeps what arrives while a batch is on its way for the next one", async () => {
+    const { batches, gather, letGo } = gathering();
+    const first = gather([1]);
+    while (batches.length === 0) await turn();
+    const others = [gather([2]), gather([3, 4])];
+    await turn();
+    expect(batches).toEqual([[1]]);
+    await letGo();
+    await letGo();
+
+    expect(await Promise.all([first, ...others])).toEqual([[2], [4], [6, 8]]);
+    expect(batches).toEqual([[1], [2, 3, 4]]);
+  });
+
+  it("splits by number, and gives a call its answers in order all the same", async () => {
+    const { batches, gather, letGo } = gathering({ itemsMax: 2 });
+    const answers = Promise.all([gather([1, 2, 3]), gather([4])]);
+    await letGo();
+    await letGo();
+
+    expect(await answers).toEqual([[2, 4, 6], [8]]);
+    expect(batches).toEqual([
+      [1, 2],
+      [3, 4],
+    ]);
+  });
+
+  it("splits by size, and lets an item that is larger than a batch go alone", async () => {
+    const { batches, gather, letGo } = gathering({ bytesMax: 10, bytesOf: (item) => item });
+    const answers = gather([4, 6, 1, 50, 1]);
+    for (let batch = 0; batch < 4; batch++) await letGo();
+
+    expect(await answers).toEqual([8, 12, 2, 100, 2]);
+    expect(batches).toEqual([[4, 6], [1], [50], [1]]);
+  });
+
+  it("answers a call of nothing without a run", async () => {
+    const { batches, gather } = gathering();
+
+    expect(await gather([])).toEqual([]);
+    expect(batches).toEqual([]);
+  });
+
+  it("lets an item that cannot be written fail alone", async () => {
+    const { gather } = picky();
+
+    const calls = await Promise.allSettled([
+      gather([1, 2]),
+      gather([100]),
+      gather([3]),
+      gather([4]),
+    ]);
+
+    expect(calls.map((call) => (call.status === "fulfilled" ? call.value : "failed"))).toEqual([
+      [1, 2],
+      "failed",
+      [3],
+      [4],
+    ]);
+  });
+
+  it("fails a call of which one item cannot be written, and goes on", async () => {
+    const { gather } = picky();
+
+    await expect(gather([1, 100, 2])).rejects.toThrow("too large");
+    expect(await gather([5])).toEqual([5]);
+  });
+
+  it("does not try a batch again in parts when the store is away", async () => {
+    const batches: (readonly number[])[] = [];
+    const gather = createGather<number, number>((items) => {
+      batches.push(items);
+      return Promise.reject(new StoreError("unavailable", "away"));
+    });
+
+    const calls = await Promise.allSettled([gather([1]), gather([2])]);
+
+    expect(calls.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(batches).toEqual([[1, 2]]);
+  });
+
+  it("refuses what would wait beyond its bound as overloaded, and takes more when there is room", async () => {
+    const { batches, gather, letGo } = gathering({ waitingMax: 2 });
+    const first = gather([1]);
+    while (batches.length === 0) await turn();
+    const second = gather([2, 3]);
+
+    await expect(gather([4])).rejects.toMatchObject({ name: "StoreError", code: "overloaded" });
+
+    await letGo();
+    const fourth = gather([4]);
+    await letGo();
+    await letGo();
+    expect(await Promise.all([first, second, fourth])).toEqual([[2], [4, 6], [8]]);
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from "@jest/globals";
+import { seededRandom, virtualClock } from "@posthaste/testing";
+import { createAgain } from "./retry.ts";
+
+const patienceMs = 2_500;
+
+function failure(name: string, fields: object = {}): Error {
+  const error = new Error(`said by ${name}`);
+  return Object.assign(error, { name }, fields);
+}
+
+/** Fails with each of `failures` in turn, then answers. */
+function tries(failures: readonly Error[]) {
+  const left = [...failures];
+  const done = { tries: 0 };
+  const task = async (): Promise<string> => {
+    done.tries += 1;
+    const error = left.shift();
+    if (error) throw error;
+    return "done";
+  };
+  return { done, task };
+}
+
+async function patiently(failures: readonly Error[]) {
+  const clock = virtualClock();
+  const { done, task } = tries(failures);
+  const answer = createAgain(
+    clock,
+    seededRandom(1),
+    patienceMs,
+  )(task).then(
+    (text) => text,
+    (error: unknown) => error,
+  );
+  await clock.runUntilIdle(60_000);
+  return { answer: await answer, tries: done.tries };
+}
+
+const inABatch = (inner: Error): Error =>
+  failure("MongoBulkWriteError", {
+    errorResponse: inner,
+    writeErrors: [],
+    result: { getWriteConcernError: () => undefined },
+  });
+const network = failure("MongoNetworkError");
+
+describe("a call that the network took", () => {
+  for (const [what, error] of [
+    ["a connection that broke", network],
+    ["a reply that did not come in time", failure("MongoNetworkTimeoutError")],
+    ["a pool that was cleared under it", failure("PoolClearedOnNetworkError")],
+    ["a primary that steps down", failure("MongoServerError", { code: 10_107 })],
+    ["a write concern that was not met in time", failure("MongoWriteConcernError", { code: 64 })],
+    ["a batch whose connection broke", inABatch(network)],
+    [
+      "a batch of which one write was interrupted",
+      failure("MongoBulkWriteError", { writeErrors: [{ index: 0, code: 11_602 }] }),
+    ],
+  ] as const)
+    it(`is made again: ${what}`, async () => {
+      expect(await patiently([error, error])).toEqual({ answer: "done", tries: 3 });
+    });
+
+  it("is given up as unavailable when its time is over, with the cause", async () => {
+    const { answer, tries: made } = await patiently(Array.from({ length: 1_000 }, () => network));
+
+    expect(answer).toMatchObject({ name: "StoreError", code: "unavailable", cause: network });
+    expect(made).toBeGreaterThan(3);
+    expect(made).toBeLessThan(20);
+  });
+});
+
+describe("a call that need not be made again", () => {
+  it("is unavailable when no server was found", async () => {
+    const { answer, tries: made } = await patiently([failure("MongoServerSelectionError")]);
+
+    expect(answer).toMatchObject({ name: "StoreError", code: "unavailable" });
+    expect(made).toBe(1);
+  });
+
+  it("is overloaded when every connection was taken", async () => {
+    const { answer } = await patiently([failure("MongoWaitQueueTimeoutError")]);
+
+    expect(answer).toMatchObject({ name: "StoreError", code: "overloaded" });
+  });
+
+  it("is refused as disk_full when the server's disk is", async () => {
+    const { answer } = await patiently([failure("MongoServerError", { code: 14_031 })]);
+
+    expect(answer).toMatchObject({ name: "StoreError", code: "disk_full" });
+  });
+
+  it("fails with what is our own mistake, as it is", async () => {
+    const mistake = failure("MongoServerError", { code: 9 });
+
+    expect(await patiently([mistake])).toEqual({ answer: mistake, tries: 1 });
+  });
+});

@@ -7,22 +7,41 @@ export type Texts = Readonly<Record<string, string>>;
 
 const prefix = "POSTHASTE_";
 
-/** What is wrong, one sentence each: a variable that the service does not read, or whatever it would refuse at its start. */
-export function problemsOf(service: ServiceName, env: Texts, files: Files): readonly string[] {
+/**
+ * What is wrong, one sentence each: a variable that the service does not read, or whatever it would refuse at its start.
+ * `inherited`: what the image brings for all services.
+ */
+export function problemsOf(
+  service: ServiceName,
+  env: Texts,
+  files: Files,
+  inherited: Texts = {},
+): readonly string[] {
   const own = variablesOf(service);
   const unread = Object.keys(env).filter(
     (name) => name.startsWith(prefix) && !own.has(name) && !own.has(name.replace(/_FILE$/, "")),
   );
+  const loaded = load(service, { ...inherited, ...env }, files);
+  return [
+    ...unread.map((name) => `${service} does not read ${name}`),
+    ...(loaded.kind === "refused" ? loaded.message.split("\n") : []),
+  ];
+}
+
+/** What the service would work with; throws where it would refuse to start. */
+export function configOf(service: ServiceName, env: Texts, files: Files) {
+  const loaded = load(service, env, files);
+  if (loaded.kind === "refused") throw new Error(loaded.message);
+  return loaded.config;
+}
+
+function load(service: ServiceName, env: Texts, files: Files) {
   const readFile = (path: string): string => {
     const text = files[path];
     if (text === undefined) throw Object.assign(new Error(path), { code: `ENOENT, ${path}` });
     return text;
   };
-  const loaded = loadConfig<Shape>(configSchemas[service], { env, readFile });
-  return [
-    ...unread.map((name) => `${service} does not read ${name}`),
-    ...(loaded.kind === "refused" ? loaded.message.split("\n") : []),
-  ];
+  return loadConfig<Shape>(configSchemas[service], { env, readFile });
 }
 
 /** Secrets that stand in the environment itself, where every child process and every dump shows them. */

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ServiceName } from "@posthaste/runtime";
-import { describe } from "@jest/globals";
 import { openSecrets, problemsOf } from "../environment.ts";
 import { buildMsMax, describeWith } from "../tools/describe-with.ts";
 import { buildHelm, runHelm } from "../tools/helm.ts";
@@ -38,7 +37,6 @@ describeWith(["go", "python3"], "the chart", () => {
     if (found === undefined) throw new Error(`${valueSet} could not be rendered`);
     return found;
   };
-  /** The service names keep their order, so that Map.get below cannot miss. */
   const deploymentsOf = (valueSet: string): readonly Deployment[] =>
     renderedOf(valueSet).of("Deployment");
   const folder = mkdtempSync(join(tmpdir(), "posthaste-chart-"));

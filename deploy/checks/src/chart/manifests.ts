@@ -20,13 +20,13 @@ type Labels = Readonly<Record<string, string>>;
 type Named = { readonly name: string; readonly labels?: Labels };
 type Manifest<Kind extends string> = { readonly kind: Kind; readonly metadata: Named };
 
-export type EnvVar = {
+type EnvVar = {
   readonly name: string;
   readonly value?: string;
   readonly valueFrom?: unknown;
 };
-export type Probe = { readonly httpGet: { readonly path: string; readonly port: string } };
-export type Container = {
+type Probe = { readonly httpGet: { readonly path: string; readonly port: string } };
+type Container = {
   readonly name: string;
   readonly image: string;
   readonly args: readonly string[];
@@ -67,19 +67,19 @@ export type Deployment = Manifest<"Deployment"> & {
     };
   };
 };
-export type Service = Manifest<"Service"> & {
+type Service = Manifest<"Service"> & {
   readonly spec: {
     readonly selector: Labels;
     readonly ports: readonly { readonly targetPort: string }[];
   };
 };
-export type DisruptionBudget = Manifest<"PodDisruptionBudget"> & {
+type DisruptionBudget = Manifest<"PodDisruptionBudget"> & {
   readonly spec: {
     readonly maxUnavailable: number;
     readonly selector: { readonly matchLabels: Labels };
   };
 };
-export type Autoscaler = Manifest<"HorizontalPodAutoscaler"> & {
+type Autoscaler = Manifest<"HorizontalPodAutoscaler"> & {
   readonly spec: {
     readonly scaleTargetRef: { readonly kind: string; readonly name: string };
     readonly minReplicas: number;
@@ -105,7 +105,7 @@ export type NetworkPolicy = Manifest<"NetworkPolicy"> & {
   };
 };
 
-export type AnyManifest =
+type AnyManifest =
   | Deployment
   | Service
   | DisruptionBudget
@@ -116,7 +116,9 @@ export type AnyManifest =
 
 export type Rendered = {
   readonly text: string;
-  of<Kind extends AnyManifest["kind"]>(kind: Kind): readonly Extract<AnyManifest, { kind: Kind }>[];
+  readonly of: <Kind extends AnyManifest["kind"]>(
+    kind: Kind,
+  ) => readonly Extract<AnyManifest, { kind: Kind }>[];
 };
 
 /** As `helm install posthaste` would; throws with what helm says when it refuses. */

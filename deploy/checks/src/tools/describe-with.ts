@@ -1,6 +1,6 @@
 /** Suites that need a program which a host may lack. */
 import { describe } from "@jest/globals";
-import { onPath } from "@posthaste/local";
+import { onPath } from "@posthaste/local/cache";
 
 /** Building a tool takes minutes of CPU, once for a host. */
 export const buildMsMax = 20 * 60_000;

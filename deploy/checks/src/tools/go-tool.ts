@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { cached } from "@posthaste/local";
+import { cached } from "@posthaste/local/cache";
 import { root } from "../root.ts";
 import { mustRun } from "./run.ts";
 

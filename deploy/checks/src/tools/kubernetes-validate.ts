@@ -1,6 +1,6 @@
 /** Kubernetes' own schemas, by the package `kubernetes-validate`, verified by the sums in its requirements.txt. */
 import { join } from "node:path";
-import { cached } from "@posthaste/local";
+import { cached } from "@posthaste/local/cache";
 import { root } from "../root.ts";
 import { hashOf } from "./go-tool.ts";
 import { mustRun, type Ran, run } from "./run.ts";

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { configSchemas } from "@posthaste/runtime";
+import { root } from "../root.ts";
+import { describeWith } from "../tools/describe-with.ts";
+import { mustRun, run } from "../tools/run.ts";
+import { contextFiles } from "./context.ts";
+import {
+  environmentOf,
+  execForm,
+  lastStage,
+  readDockerfile,
+  stageNamed,
+  textsOf,
+} from "./dockerfile.ts";
+
+const msMax = 10 * 60_000;
+const idOfTheImage = 10_001;
+
+// Everything that docker build and docker run would do but the container: the tree of the context, the install commands
+// of the Dockerfile, another user, nothing writable but the data directory.
+describeWith(["git", "npm"], "the tree of the image", () => {
+  const folder = mkdtempSync(join(tmpdir(), "posthaste-image-"));
+  const app = join(folder, "app");
+  const bin = join(folder, "bin");
+  const node = join(bin, "node");
+  const data = join(folder, "data");
+  const secrets = join(folder, "secrets");
+  const stages = readDockerfile();
+  const [, ...options] = execForm(textsOf(lastStage(stages), "ENTRYPOINT")[0] ?? "");
+  const env = {
+    ...environmentOf(lastStage(stages)),
+    PATH: [bin, process.env["PATH"]].join(delimiter),
+    POSTHASTE_HOST: "127.0.0.1",
+    POSTHASTE_PORT: "0",
+    POSTHASTE_DATA_DIR: data,
+    POSTHASTE_TOKEN_FILE: join(secrets, "token"),
+    POSTHASTE_SIGNING_KEY_CURRENT_FILE: join(secrets, "signing-key-current"),
+    POSTHASTE_SIGNING_KEY_NEXT_FILE: join(secrets, "signing-key-next"),
+  };
+  // Only root may become somebody else; anybody else has no rights to begin with.
+  const asUser = process.getuid?.() === 0 ? { uid: idOfTheImage, gid: idOfTheImage } : {};
+  const start = (file: string, variables: NodeJS.ProcessEnv, args: readonly string[] = []) =>
+    spawn(node, [...options, file, ...args], {
+      cwd: app,
+      env: variables,
+      stdio: ["ignore", "pipe", "pipe"],
+      ...asUser,
+    });
+
+  beforeAll(async () => {
+    chmodSync(folder, 0o755);
+    for (const path of [app, bin, data, secrets]) mkdirSync(path);
+    // Where this one lies, another user may not look.
+    copyFileSync(process.execPath, node);
+    for (const file of await contextFiles()) {
+      if (!existsSync(join(root, file))) continue;
+      mkdirSync(dirname(join(app, file)), { recursive: true });
+      copyFileSync(join(root, file), join(app, file));
+    }
+    for (const command of textsOf(stageNamed(stages, "install"), "RUN")) {
+      const withoutFlags = command.replace(/^(--\S+\s+)+/, "");
+      const installing = { ...process.env, PATH: env.PATH, npm_config_prefer_offline: "true" };
+      await mustRun("sh", ["-c", withoutFlags], { cwd: app, env: installing });
+    }
+    await mustRun("chmod", ["-R", "a+rX,a-w", app]);
+    if (asUser.uid !== undefined)
+      for (const path of [data, secrets]) chownSync(path, asUser.uid, asUser.gid);
+    const names = "token,signing-key-current,signing-key-next,management-password,sealing-keys";
+    await endOf(start("deploy/image/make-secrets.js", env, [`${secrets}=${names}`]), 0);
+  }, msMax);
+
+  afterAll(async () => {
+    if (existsSync(app)) await mustRun("chmod", ["-R", "u+w", app]);
+    rmSync(folder, { recursive: true, force: true });
+  }, msMax);
+
+  it(
+    "holds nothing that only installs or tests",
+    () => {
+      expect(existsSync(join(app, "scripts"))).toBe(false);
+      for (const tool of ["jest", "typescript", "eslint"])
+        expect(existsSync(join(app, "node_modules/.pnpm/node_modules", tool))).toBe(false);
+    },
+    msMax,
+  );
+
+  it(
+    "runs the standalone as a user without rights who can write nothing but the data directory",
+    async () => {
+      const standalone = start("services/standalone/src/main.ts", env);
+      try {
+        const port = await portOf(standalone);
+        const ask = (path: string, token: string) =>
+          fetch(`http://127.0.0.1:${port}${path}`, {
+            headers: { authorization: `Bearer ${token}` },
+          });
+        const token = readFileSync(join(secrets, "token"), "utf8");
+        const check = join(app, "deploy/image/healthcheck.js");
+        const asked = { env: { POSTHASTE_PORT: port } };
+
+        expect(await run(node, [check, "/healthz"], asked)).toMatchObject({ code: 0 });
+        expect(await run(node, [check, "/readyz"], asked)).toMatchObject({ code: 0 });
+        expect((await ask("/v2/dlq", token)).status).toBe(200);
+        expect((await ask("/v2/dlq", "another")).status).toBe(401);
+      } finally {
+        standalone.kill("SIGTERM");
+      }
+      await endOf(standalone, 0);
+    },
+    msMax,
+  );
+
+  it(
+    "is said to be unhealthy where nothing answers",
+    async () => {
+      const check = join(app, "deploy/image/healthcheck.js");
+
+      // Port 1 is nobody's.
+      expect(await run(node, [check], { env: { POSTHASTE_PORT: "1" } })).toMatchObject({ code: 1 });
+    },
+    msMax,
+  );
+
+  it.each(Object.keys(configSchemas))(
+    "has all that %s needs to begin: without a configuration it says what is missing",
+    async (service) => {
+      const variables = { PATH: env.PATH, POSTHASTE_PROFILE: "production" };
+
+      const output = await endOf(start(`services/${service}/src/main.ts`, variables), 78);
+
+      expect(output).toContain("The configuration has");
+    },
+    msMax,
+  );
+});
+
+/** All that it wrote; throws when it ends in another way. */
+async function endOf(child: ChildProcess, wanted: number): Promise<string> {
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on("data", (chunk) => (output += String(chunk)));
+  if (child.exitCode === null && child.signalCode === null) await once(child, "close");
+  const ending = child.exitCode ?? child.signalCode;
+  if (ending !== wanted) throw new Error(`ended with ${ending}: ${output}`);
+  return output;
+}
+
+/** The port in the address that it prints when it is ready. */
+function portOf(child: ChildProcess): Promise<string> {
+  let output = "";
+  return new Promise((resolve, reject) => {
+    const read = (chunk: unknown): void => {
+      output += String(chunk);
+      const [, port] = /address\s+http:\/\/[^\s]*:(\d+)\s/.exec(output) ?? [];
+      if (port !== undefined) resolve(port);
+    };
+    child.stdout?.on("data", read);
+    child.stderr?.on("data", read);
+    child.once("close", (code) => reject(new Error(`ended with ${code}: ${output}`)));
+  });
+}

@@ -1,10 +1,17 @@
-// For deploy/checks.
-export { cached } from "./cache.ts";
-export { onPath } from "./process/run.ts";
+export { openProxy, type Proxy } from "./proxy.ts";
 export { startFerret } from "./servers/ferret.ts";
 export { type RunningKafka, startKafka } from "./servers/kafka.ts";
 export { startMongoJava } from "./servers/mongo-java.ts";
 export { type RunningRedis, startRedis } from "./servers/redis.ts";
 export { type RunningMongo, type RunningServer, type ServerPlace } from "./servers/place.ts";
+export {
+  localManagementPassword,
+  type RunningService,
+  type RunningServices,
+  type ServiceName,
+  type ServicesOptions,
+  startServices,
+  type StoreAddresses,
+} from "./services.ts";
 export { type ProcessControls, type ProcessState } from "./process/server-process.ts";
 export { type MongoAddress, startStores, type Stores, type StoresOptions } from "./stores.ts";

@@ -7,7 +7,7 @@ import { type ProcessState } from "./process/server-process.ts";
 import { startFerret } from "./servers/ferret.ts";
 import { startKafka, type RunningKafka } from "./servers/kafka.ts";
 import { startMongoJava } from "./servers/mongo-java.ts";
-import { type RunningMongo, type RunningServer } from "./servers/place.ts";
+import { type RunningMongo, type RunningServer, type ServerPlace } from "./servers/place.ts";
 import { startRedis, type RunningRedis } from "./servers/redis.ts";
 
 /** A server that cannot be had on this host, and why. */
@@ -39,7 +39,7 @@ export type StoresOptions = {
   readonly mongodb?: "all" | "best" | "none";
   /** A server of MongoDB's that is there already; `POSTHASTE_MONGODB_URI` when absent. */
   readonly mongodbUri?: string | undefined;
-  readonly watch?: (name: string, state: ProcessState) => void;
+  readonly onState?: (name: string, state: ProcessState) => void;
 };
 
 type Kind = "kafka" | "redis" | "ferretdb" | "mongo-java";
@@ -58,13 +58,13 @@ export async function startStores(options: StoresOptions): Promise<Stores> {
   const running: RunningServer[] = [];
   const start = async <Server extends RunningServer>(
     kind: Kind,
-    open: (place: { dir: string; watch: (state: ProcessState) => void }) => Promise<Server>,
+    open: (place: ServerPlace) => Promise<Server>,
   ): Promise<Server | undefined> => {
     const { label, fetch } = fetches[kind];
     let name = label;
     try {
       ({ name } = await fetch());
-      const server = await open({ dir, watch: (state) => options.watch?.(name, state) });
+      const server = await open({ dir, onState: (state) => options.onState?.(name, state) });
       running.push(server);
       return server;
     } catch (error) {

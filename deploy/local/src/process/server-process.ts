@@ -5,6 +5,7 @@
  * I2  `start` and `restart` resolve when it answers; what it wrote last is in the error when it does not.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { addWill, removeWill } from "./last-will.ts";
 
@@ -31,8 +32,12 @@ export type ProcessState =
   /** `how`: "exit code 1", or the signal. */
   | { readonly kind: "ended"; readonly how: string };
 
-/** Is told of every change, also of one that was asked for. */
-export type Watch = (state: ProcessState) => void;
+export type Observer = {
+  /** Is told of every change, also of one that was asked for. */
+  readonly onState?: (state: ProcessState) => void;
+  /** Is told each line that the server writes. */
+  readonly onLine?: (line: string) => void;
+};
 
 /** What a test or a supervisor may do to a server. */
 export type ProcessControls = {
@@ -54,24 +59,25 @@ export type ProcessControls = {
 const outputCharsMax = 64_000;
 const shownCharsMax = 4_000;
 const probeMs = 50;
-const startMsMax = 120_000;
+const startMsMax = 180_000;
 const stopMsMax = 20_000;
+const lastWordsMsMax = 1_000;
 
 export class ServerProcess implements ProcessControls {
   readonly name: string;
   readonly #command: Command;
   readonly #isReady: Probe;
-  readonly #watch: Watch;
+  readonly #observer: Observer;
   #child: ChildProcess | undefined;
   #ended: Promise<void> = Promise.resolve();
   #output = "";
   #isPaused = false;
 
-  constructor(command: Command, isReady: Probe, watch: Watch = () => undefined) {
+  constructor(command: Command, isReady: Probe, observer: Observer = {}) {
     this.name = command.name;
     this.#command = command;
     this.#isReady = isReady;
-    this.#watch = watch;
+    this.#observer = observer;
   }
 
   get pid(): number | undefined {
@@ -88,21 +94,21 @@ export class ServerProcess implements ProcessControls {
 
   async start(): Promise<void> {
     if (this.#child !== undefined) throw new Error(`${this.name} runs already`);
-    this.#watch({ kind: "starting" });
+    this.#observer.onState?.({ kind: "starting" });
     this.#spawn();
     const deadline = performance.now() + startMsMax;
-    while (!(await this.#isReady(this.#output))) {
-      const isLate = performance.now() > deadline;
-      if (this.isRunning && !isLate) {
-        await sleep(probeMs);
-        continue;
+    for (;;) {
+      const isReady = await this.#isReady(this.#output);
+      // Somebody else may answer on the port that this one did not get.
+      if (!this.isRunning) throw this.#failure("ended before it was ready");
+      if (isReady) break;
+      if (performance.now() > deadline) {
+        await this.kill();
+        throw this.#failure("was not ready in time");
       }
-      await this.kill();
-      const why = isLate ? "was not ready in time" : "ended before it was ready";
-      throw new Error(
-        `${this.name} ${why}: ${this.output.slice(-shownCharsMax) || "it wrote nothing"}`,
-      );
+      await sleep(probeMs);
     }
+    this.#observer.onState?.({ kind: "ready" });
   }
 
   async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
@@ -113,14 +119,14 @@ export class ServerProcess implements ProcessControls {
   pause(): void {
     this.#signal("SIGSTOP");
     this.#isPaused = true;
-    this.#watch({ kind: "paused" });
+    this.#observer.onState?.({ kind: "paused" });
   }
 
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
     this.#signal("SIGCONT");
-    this.#watch({ kind: "ready" });
+    this.#observer.onState?.({ kind: "ready" });
   }
 
   async restart(): Promise<void> {
@@ -150,24 +156,40 @@ export class ServerProcess implements ProcessControls {
     this.#child = child;
     this.#isPaused = false;
     this.#output = "";
-    const keep = (chunk: unknown) => {
-      this.#output = (this.#output + String(chunk)).slice(-outputCharsMax);
+    const keep = (text: string) => {
+      this.#output = (this.#output + text).slice(-outputCharsMax);
     };
-    child.stdout.on("data", keep);
-    child.stderr.on("data", keep);
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", keep);
+      const { onLine } = this.#observer;
+      if (onLine) createInterface({ input: stream }).on("line", onLine);
+    }
     this.#ended = new Promise((resolve) => {
-      const end = (ending: string) => {
+      const end = (how: string) => {
         if (pid !== undefined) removeWill(`group ${pid}`);
         this.#child = undefined;
-        this.#watch({ kind: "ended", how: ending });
+        this.#observer.onState?.({ kind: "ended", how });
         resolve();
       };
       child.once("error", (error) => {
         keep(error.message);
         end(error.message);
       });
-      child.once("exit", (code, signal) => end(signal ?? `exit code ${code}`));
+      child.once("exit", (code, signal) => {
+        const how = signal ?? `exit code ${code}`;
+        // Its last words are on their way, unless a process that it has left behind holds the line.
+        const timer = setTimeout(() => end(how), lastWordsMsMax);
+        child.once("close", () => {
+          clearTimeout(timer);
+          if (this.#child === child) end(how);
+        });
+      });
     });
+  }
+
+  #failure(why: string): Error {
+    const output = this.output.slice(-shownCharsMax);
+    return new Error(`${this.name} ${why}: ${output || "it wrote nothing"}`);
   }
 
   /** To the whole group: what the server has started gets it, too. */

@@ -24,7 +24,7 @@ export async function startFerret(place: ServerPlace): Promise<RunningMongo> {
     "--telemetry=disable",
     "--log-level=warn",
   ];
-  const ferretdb = new ServerProcess({ name, file, args }, () => accepts(port), place.watch);
+  const ferretdb = new ServerProcess({ name, file, args }, () => accepts(port), place);
   const controls = together(ferretdb, postgresql);
   await controls.restart();
   const uri = `mongodb://${loopback}:${port}/`;

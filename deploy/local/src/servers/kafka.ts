@@ -28,7 +28,7 @@ export async function startKafka(place: ServerPlace): Promise<RunningKafka> {
   const args = java("kafka.Kafka", settings);
   const isReady = (output: string) => output.includes(started);
   const command = { name, file: "java", args, cwd: folder };
-  const server = new ServerProcess(command, isReady, place.watch);
+  const server = new ServerProcess(command, isReady, place);
   await server.start();
   return { name, host: loopback, port, process: server, brokers: [`${loopback}:${port}`] };
 }

@@ -16,7 +16,7 @@ export async function startMongoJava(place: ServerPlace): Promise<RunningMongo> 
   const file = join(dataFolder(place, "mongo-java"), "data.mv");
   const args = [...jvm, "-cp", classPath, "Main", String(port), file];
   const isReady = (output: string) => output.includes("listening");
-  const server = new ServerProcess({ name, file: "java", args }, isReady, place.watch);
+  const server = new ServerProcess({ name, file: "java", args }, isReady, place);
   await server.start();
   return { name, host: loopback, port, process: server, uri: `mongodb://${loopback}:${port}/` };
 }

@@ -1,14 +1,13 @@
 /** Where a server of the stack lives, and what all of them have in common. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type ProcessControls, type Watch } from "../process/server-process.ts";
+import { type Observer, type ProcessControls } from "../process/server-process.ts";
 
-export type ServerPlace = {
+export type ServerPlace = Observer & {
   /** Its data are in a folder of their own below this one, and stay there when it ends. */
   readonly dir: string;
   /** A free one when absent. */
   readonly port?: number;
-  readonly watch?: Watch;
 };
 
 export type RunningServer = {

@@ -21,7 +21,7 @@ export async function startRedis(place: ServerPlace): Promise<RunningRedis> {
   const isReady = () =>
     answers(port, "PING\r\n", (answer) => answer.toString().startsWith("+PONG"));
   const command = { name, file, args, env, argv0: redisArgv0 };
-  const server = new ServerProcess(command, isReady, place.watch);
+  const server = new ServerProcess(command, isReady, place);
   await server.start();
   return { name, host: loopback, port, process: server, url: `redis://${loopback}:${port}` };
 }

@@ -1,0 +1,163 @@
+/** The six services as processes on this host, over stores that are there. */
+import { hash } from "node:crypto";
+import { join } from "node:path";
+import { repository } from "./folders.ts";
+import { freePort, loopback } from "./process/ports.ts";
+import { answers } from "./process/probe.ts";
+import {
+  type Command,
+  type ProcessControls,
+  type ProcessState,
+  ServerProcess,
+} from "./process/server-process.ts";
+
+export const serviceNames = [
+  "management",
+  "workflow-log",
+  "callback-dispatcher",
+  "deliverer",
+  "scheduler",
+  "gateway",
+] as const;
+export type ServiceName = (typeof serviceNames)[number];
+
+/** What both `startStores()` and the file of `npm run stack -- stores` tell. */
+export type StoreAddresses = {
+  readonly kafka?: { readonly brokers: readonly string[] };
+  readonly redis?: { readonly url: string };
+  readonly mongodb: readonly { readonly uri: string }[];
+};
+
+export type RunningService = {
+  /** "deliverer 2" */
+  readonly name: string;
+  readonly service: ServiceName;
+  readonly port: number;
+  /** "http://127.0.0.1:8080" */
+  readonly url: string;
+  readonly process: ProcessControls;
+};
+
+export type RunningServices = {
+  readonly all: readonly RunningService[];
+  /** The first of them. */
+  readonly gateway: RunningService;
+  readonly management: RunningService;
+  of(service: ServiceName): readonly RunningService[];
+  /** All that they have written since they were last started, as far as it is kept. */
+  output(): string;
+  stop(): Promise<void>;
+};
+
+type Variables = Readonly<Record<string, string>>;
+
+export type ServicesOptions = {
+  readonly stores: StoreAddresses;
+  /** Names the database, and stands before topics, groups and keys: letters, digits, `_` and `-`, at most 38. */
+  readonly room?: string;
+  /** How many processes of a service; 1 when absent. */
+  readonly counts?: Partial<Record<ServiceName, number>>;
+  /** Of the first process of a service; a free one when absent. */
+  readonly ports?: Partial<Record<ServiceName, number>>;
+  /** Of all processes. */
+  readonly env?: Variables;
+  /** Of one process: the way to one of the stores may lead through a proxy. Counts from 1. */
+  readonly envOf?: (service: ServiceName, number: number) => Variables;
+  readonly onState?: (service: RunningService, state: ProcessState) => void;
+  readonly onLine?: (service: RunningService, line: string) => void;
+};
+
+/** Resolves when every one of them is ready; when one fails, all are stopped. */
+export async function startServices(options: ServicesOptions): Promise<RunningServices> {
+  const services: (RunningService & { readonly process: ServerProcess })[] = [];
+  for (const service of serviceNames) {
+    const count = options.counts?.[service] ?? 1;
+    for (let number = 1; number <= count; number++)
+      services.push(await prepare(service, number, options));
+  }
+  const stop = async () => {
+    await Promise.all(services.map(({ process }) => process.stop()));
+  };
+  try {
+    await Promise.all(services.map(({ process }) => process.start()));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const of = (service: ServiceName) => services.filter((one) => one.service === service);
+  return {
+    all: services,
+    gateway: firstOf(of("gateway")),
+    management: firstOf(of("management")),
+    of,
+    output: () => services.map(({ process }) => process.output).join("\n"),
+    stop,
+  };
+}
+
+async function prepare(service: ServiceName, number: number, options: ServicesOptions) {
+  const port = (number === 1 ? options.ports?.[service] : undefined) ?? (await freePort());
+  const env = {
+    ...inheritedEnvironment(),
+    ...environmentOf(service, options),
+    POSTHASTE_PORT: String(port),
+    ...options.env,
+    ...options.envOf?.(service, number),
+  };
+  const name = `${service} ${number}`;
+  const isReady = () => answers(port, readyRequest, (answer) => isOk.test(answer.toString()));
+  const process = new ServerProcess(commandOf(name, service, env), isReady, {
+    onState: (state) => options.onState?.(running, state),
+    onLine: (line) => options.onLine?.(running, line),
+  });
+  const running = { name, service, port, url: `http://${loopback}:${port}`, process };
+  return running;
+}
+
+const readyRequest = `GET /readyz HTTP/1.1\r\nHost: ${loopback}\r\nConnection: close\r\n\r\n`;
+const isOk = /^HTTP\/1\.1 200 /;
+
+function commandOf(name: string, service: ServiceName, env: Command["env"]): Command {
+  const main = join(repository, "services", service, "src/main.ts");
+  const args = ["--disable-warning=ExperimentalWarning", main];
+  return { name, file: process.execPath, args, cwd: repository, ...(env && { env }) };
+}
+
+/** What each of them reads, so that none reads a variable that it has no use for. */
+function environmentOf(service: ServiceName, { stores, room = "posthaste" }: ServicesOptions) {
+  const [mongodb] = stores.mongodb;
+  const { kafka, redis } = stores;
+  if (kafka === undefined || redis === undefined || mongodb === undefined)
+    throw new Error("the services want Kafka, Redis and a server that speaks MongoDB");
+  return {
+    POSTHASTE_PROFILE: "dev",
+    POSTHASTE_HOST: loopback,
+    POSTHASTE_DRAIN_SECONDS: drainSeconds,
+    POSTHASTE_KAFKA_BROKERS: kafka.brokers.join(","),
+    POSTHASTE_KAFKA_PREFIX: `${room}.`,
+    POSTHASTE_REDIS_URL: redis.url,
+    POSTHASTE_REDIS_PREFIX: `${room}:`,
+    POSTHASTE_MONGODB_URI: mongodb.uri,
+    POSTHASTE_MONGODB_DATABASE: room,
+    // The same for a room each time, so that what is in its database can be opened again.
+    POSTHASTE_SEALING_KEYS: hash("sha256", room, "base64"),
+    POSTHASTE_MANAGEMENT_USER: "admin",
+    POSTHASTE_MANAGEMENT_PASSWORD: localManagementPassword,
+  };
+}
+
+const drainSeconds = "5";
+/** Of a stack that only this host reaches and whose data nobody misses. */
+export const localManagementPassword = "admin-of-this-host";
+
+/** A setting of the shell must not change what is started. */
+function inheritedEnvironment(): Record<string, string | undefined> {
+  const isOurs = ([name]: readonly [string, unknown]) => name.startsWith("POSTHASTE_");
+  return Object.fromEntries(Object.entries(process.env).filter((entry) => !isOurs(entry)));
+}
+
+function firstOf(services: readonly RunningService[]): RunningService {
+  const [first] = services;
+  if (first === undefined) throw new Error("one of each service is needed");
+  return first;
+}

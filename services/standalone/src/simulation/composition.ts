@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto";
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
-import { type Compose, Deliverer } from "@posthaste/deliverer";
+import { type Compose, Deliverer, Standby } from "@posthaste/deliverer";
 import {
   type Fault,
   type MessageId,
@@ -37,6 +37,7 @@ export type Shape = "distributed" | "standalone";
 
 export type Composition = {
   readonly nodes: readonly SimulatedNode[];
+  readonly bus: SimulatedBus;
   /** Those that take requests now. */
   gateways(): readonly Gateway[];
   readonly log: RecordingLog;
@@ -100,7 +101,7 @@ export function composition(
     open: new Map(),
   };
   const nodes = shape === "distributed" ? distributed(making) : standalone(making);
-  return { nodes, log: making.log, gateways: () => gatewaysOf(making, nodes) };
+  return { nodes, bus: making.bus, log: making.log, gateways: () => gatewaysOf(making, nodes) };
 }
 
 function distributed(making: Making): readonly SimulatedNode[] {
@@ -126,7 +127,7 @@ function distributed(making: Making): readonly SimulatedNode[] {
         overlapping ? allShards : allShards.filter((shard) => shard % schedulers === i),
       ),
     ),
-    ...several("deliverer", chance.integer(2, 3), (life) => deliverer(making, life)),
+    ...several("deliverer", chance.integer(2, 3), (life) => delivererApart(making, life)),
     ...several("dispatcher", 2, (life) => new CallbackDispatcher(portsOf(making, life))),
     ...several("log", 1, (life) => workflowLog(making, life)),
   ];
@@ -209,6 +210,22 @@ const scheduler = (making: Making, life: Life, shards: readonly number[]): Sched
 
 const deliverer = (making: Making, life: Life): Deliverer =>
   new Deliverer(portsOf(making, life), { owner: owner(life.name), slots, compose, drainMs });
+
+/** Apart from the schedulers it stands by for them. */
+function delivererApart(making: Making, life: Life): Runnable {
+  const local = deliverer(making, life);
+  const standby = new Standby(portsOf(making, life), (hints) => local.hear(hints));
+  return {
+    start: async () => {
+      await local.start();
+      await standby.start();
+    },
+    stop: async () => {
+      await standby.stop();
+      await local.stop();
+    },
+  };
+}
 
 const workflowLog = (making: Making, life: Life): WorkflowLog =>
   new WorkflowLog(portsOf(making, life), { storeWritesLog: making.backend.writesLog });

@@ -73,7 +73,7 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
   for (const node of composed.nodes) node.start();
   await world.advance(100);
   work.start(() => composed.gateways());
-  haveTroubles(environment, chance, composed, backend, troubles);
+  haveTroubles(environment, chance, composed, backend, troubles, shape);
 
   const failed = (): boolean => {
     if (world.steps > stepsMax)
@@ -126,6 +126,7 @@ function haveTroubles(
   composed: Composition,
   backend: Backend,
   troubles: Troubles,
+  shape: Shape,
 ): void {
   const { world, history } = environment;
   const anyNode = () => composed.nodes[chance.integer(0, composed.nodes.length - 1)];
@@ -149,6 +150,9 @@ function haveTroubles(
     world.trace("the token store forgets everything");
     backend.model.flushTokens();
   });
+  // Inside one process there is no bus to go away.
+  if (shape === "distributed")
+    again(troubles.outageEveryMs, () => composed.bus.goAway(chance.integer(1_000, 60_000)));
   again(troubles.clockJumpEveryMs, () => {
     const node = anyNode();
     const jumpMs = chance.pick(clockJumps);

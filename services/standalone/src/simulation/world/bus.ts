@@ -6,6 +6,8 @@ import { type Environment, type Life } from "./node.ts";
 
 /** `watch` stands at the bus's end of the wire. A wake goes to a process that has the shard. */
 export type SimulatedBus = {
+  /** Nothing is taken and nothing handed over for so long; processes notice a little later. */
+  goAway(ms: number): void;
   portOf(life: Life, watch: (bus: EventBus) => EventBus, shards?: readonly number[]): EventBus;
 };
 
@@ -18,6 +20,7 @@ type Member = {
 const allShards = Array.from({ length: shardCount }, (_, shard) => shard);
 const redeliverMs = 10_000;
 const nobodyMs = 500;
+const noticeMsMax = 2_000;
 
 /** `local`: hints are handed over inside one process, where none gets lost. */
 export function simulatedBus(
@@ -27,11 +30,19 @@ export function simulatedBus(
   const { world, history, troubles } = environment;
   const chance = world.chanceOf();
   const groups = new Map<Topic, Map<string, Member[]>>();
+  let awayUntil = 0;
+  let knownAway: { readonly from: number; readonly to: number } = { from: 0, to: 0 };
+  const isAway = (): boolean => world.now < awayUntil;
+  const looksUp = (): boolean => world.now < knownAway.from || world.now >= knownAway.to;
 
   const membersOf = (topic: Topic, group: string): readonly Member[] =>
     (groups.get(topic)?.get(group) ?? []).filter(({ life }) => !life.hasEnded);
 
   const publishFact = (topic: Topic, group: string, events: readonly unknown[]): void => {
+    if (isAway()) {
+      world.after(nobodyMs, () => publishFact(topic, group, events));
+      return;
+    }
     const members = membersOf(topic, group);
     const member = members[chance.integer(0, Math.max(0, members.length - 1))];
     if (!member) {
@@ -57,7 +68,7 @@ export function simulatedBus(
   const publishHint = (topic: Topic, group: string, event: unknown): void => {
     const copies = chance.chance(troubles().duplicateHint) ? 2 : 1;
     for (let copy = 0; copy < copies; copy++) {
-      if (chance.chance(troubles().lostHint)) {
+      if (isAway() || chance.chance(troubles().lostHint)) {
         history.fault("hint", undefined, world.now, world.now);
         world.trace(`a hint ${topic} is lost`);
         continue;
@@ -85,6 +96,7 @@ export function simulatedBus(
     topic: T,
     events: readonly Topics[T][],
   ): Promise<void> => {
+    if (isAway() && topic === "message.settled") throw new Error("the bus is away");
     for (const group of groups.get(topic)?.keys() ?? []) {
       if (topic === "message.settled") publishFact(topic, group, events);
       else if (options.local) handOver(topic, group, events);
@@ -114,13 +126,22 @@ export function simulatedBus(
   };
 
   return {
+    goAway: (ms) => {
+      world.trace(`the bus is away for ${ms} ms`);
+      history.fault("outage", undefined, world.now, world.now + ms);
+      awayUntil = world.now + ms;
+      knownAway = {
+        from: world.now + chance.integer(0, noticeMsMax),
+        to: awayUntil + chance.integer(0, noticeMsMax),
+      };
+    },
     portOf: (life, watch, shards) => {
       const member = { life, shards: shards && new Set(shards) };
       const watched = watch({
         publish,
         subscribe: (topic, group, handle, owns) => subscribe(member, topic, group, handle, owns),
-        isUp: () => true,
-        hears: () => true,
+        isUp: looksUp,
+        hears: looksUp,
       });
       const wire = life.remote("bus", watched);
       return {

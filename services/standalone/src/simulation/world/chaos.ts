@@ -12,6 +12,8 @@ export type Troubles = {
   readonly pauseEveryMs?: number;
   readonly clockJumpEveryMs?: number;
   readonly flushEveryMs?: number;
+  /** The bus goes away for a while. */
+  readonly outageEveryMs?: number;
   readonly restartEveryMs?: number;
 };
 
@@ -33,6 +35,7 @@ const kinds: readonly [Partial<Troubles>, ...Partial<Troubles>[]] = [
   { clockJumpEveryMs: 20_000 },
   { flushEveryMs: 20_000 },
   { restartEveryMs: 15_000 },
+  { outageEveryMs: 30_000 },
   { crashPerCall: 0.015, lostHint: 0.1 },
   { pauseEveryMs: 10_000, crashPerCall: 0.003 },
 ];

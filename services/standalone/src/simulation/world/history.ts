@@ -13,7 +13,7 @@ import {
 export type Violation = { readonly check: string; readonly text: string };
 
 export type FaultKind =
-  "crash" | "restart" | "pause" | "slow" | "failed" | "clock" | "flush" | "hint";
+  "crash" | "restart" | "pause" | "slow" | "failed" | "clock" | "flush" | "hint" | "outage";
 /** `node` undefined: it concerns all. */
 export type FaultRecord = {
   readonly kind: FaultKind;
@@ -111,7 +111,7 @@ export class History {
     return record;
   }
 
-  /** A fault of one of `nodes` (or of all), other than a hint's, meets the interval. */
+  /** A fault of one of `nodes` (or of all) meets the interval; of the bus none, which explains no repetition. */
   explains(
     nodes: readonly string[],
     from: number,
@@ -121,6 +121,7 @@ export class History {
     return this.faults.some(
       (fault) =>
         fault.kind !== "hint" &&
+        fault.kind !== "outage" &&
         (kinds === undefined || kinds.includes(fault.kind)) &&
         fault.from <= to &&
         fault.to >= from &&

@@ -6,14 +6,13 @@ import {
   type TenantId,
 } from "@posthaste/domain";
 import { type DeadLetters } from "@posthaste/ports";
-import { type Document } from "mongodb";
 import { bytes } from "./bytes.ts";
 import { type Connection } from "./connection.ts";
 import { type Index } from "./indexes.ts";
 import { insertMissing } from "./insert-missing.ts";
 import { anyOf, messageConditions } from "./query/conditions.ts";
 import { digitsOf, type Placed, placeOf } from "./query/placed.ts";
-import { readPage } from "./query/read-page.ts";
+import { readPage, type Scan } from "./query/read-page.ts";
 
 const collection = "dead_letters";
 
@@ -37,8 +36,7 @@ export function createDeadLetters({ again, collection: open }: Connection): Dead
       return row ? letterFrom(row.item) : undefined;
     },
     list: async (tenant, filter, page) => {
-      const conditions = conditionsOf(tenant, filter);
-      const scan = { tenant, filter, conditions, bytesOf };
+      const scan = scanOf(tenant, filter);
       const { items, ...next } = await readPage(again, letters, scan, page);
       return { items: items.map(letterFrom), ...next };
     },
@@ -88,15 +86,21 @@ function rowOf(letter: DeadLetter): Placed<DeadLetter> {
   };
 }
 
-const conditionsOf = (tenant: TenantId, filter: DeadLetterFilter): Document => ({
-  ...messageConditions(filter),
-  ...anyOf({
-    _id: filter.ids?.map((id) => keyOf(tenant, id)),
-    // 0 where there was no answer (protocol/qstash.md §1.8): then the field is absent, which is what null finds.
-    "item.response.status": filter.responseStatuses?.map((status) =>
-      status === 0 ? null : status,
-    ),
-  }),
+const scanOf = (tenant: TenantId, filter: DeadLetterFilter): Scan<DeadLetter> => ({
+  tenant,
+  filter,
+  conditions: {
+    ...messageConditions(filter),
+    ...anyOf({
+      _id: filter.ids?.map((id) => keyOf(tenant, id)),
+      // 0 where there was no answer (protocol/qstash.md §1.8): then the field is absent, which is what null finds.
+      "item.response.status": filter.responseStatuses?.map((status) =>
+        status === 0 ? null : status,
+      ),
+    }),
+  },
+  isById: filter.ids !== undefined,
+  bytesOf,
 });
 
 const bytesOf = ({ message, response }: DeadLetter): number =>

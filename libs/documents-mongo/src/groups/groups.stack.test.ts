@@ -98,6 +98,22 @@ describe.each(servers)("$name", ({ name, uri }) => {
     );
 
     it(
+      "that are replaced while a sweep has just found them listed are looked at by the replacement's time",
+      async () => {
+        const { connection, clock } = await open();
+        const chunks = createChunks(connection);
+        const now = clock.now();
+        const ids = await chunks.write(aTenant, someEndpoints(2), now);
+
+        await chunks.lookAt(now + tenMinutesMs, ids);
+        await chunks.postpone(ids, now, now + aDayMs);
+
+        expect(await chunks.due(now + tenMinutesMs, 100)).toEqual(ids);
+      },
+      patienceMs,
+    );
+
+    it(
       "of a replaced version stay for ten minutes, for publishes that have just read it, though a day old",
       async () => {
         const opened = await open();

@@ -11,6 +11,7 @@ import {
   type LogState,
   limits,
   type Message,
+  type MessageId,
   rankOf,
 } from "@posthaste/domain";
 import { type LogEntry } from "@posthaste/ports";
@@ -30,11 +31,10 @@ export function rowsOf(message: Message, fact: AttemptFact | undefined): readonl
   const url = URL.parse(message.url);
   const kept = fact && capped(fact);
   return [createdEvent(message.createdAt), ...(fact ? eventsOf(fact) : [])].map((event) => {
-    const step = stepOf(event);
     return {
-      _id: `${message.id}:${step}`,
+      _id: idOf(message.id, event),
       tenant: message.tenant,
-      place: placeOf(event.at, `${message.id}:${step}`),
+      place: placeOf(event.at, idOf(message.id, event)),
       item: {
         event,
         message: configuration,
@@ -46,11 +46,16 @@ export function rowsOf(message: Message, fact: AttemptFact | undefined): readonl
   });
 }
 
+/** The id of the row that says when a message was accepted. */
+export const createdId = (id: MessageId): string => idOf(id, createdEvent(0));
+
 export function entryFrom({ fact, ...entry }: LogEntry): LogEntry {
   if (!fact?.response) return { ...entry, ...(fact && { fact }) };
   const response = { ...fact.response, body: bytes(fact.response.body) };
   return { ...entry, fact: { ...fact, response } };
 }
+
+const idOf = (id: MessageId, event: LogEvent): string => `${id}:${stepOf(event)}`;
 
 /** Sorts events of one message that share a time; names the event inside its message. */
 const stepOf = ({ attempt, state }: LogEvent): string =>

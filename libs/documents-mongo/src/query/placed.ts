@@ -25,16 +25,15 @@ type PlaceRange = {
   readonly $lt?: string;
 };
 
-/** Behind the cursor and inside the times, their ends included. Undefined: everywhere. */
+/** Behind the cursor and inside the times, their ends included; without any bound: everywhere. */
 export function placesIn(
   { from, to }: Pick<MessageFilter, "from" | "to">,
   { after, order }: Pick<PageRequest, "after" | "order">,
-): PlaceRange | undefined {
-  const range = {
+): PlaceRange {
+  return {
     ...(from !== undefined && { $gte: digitsOf(from) }),
     // `;` is what comes after `:`.
     ...(to !== undefined && { $lte: `${digitsOf(to)};` }),
     ...(after !== undefined && { [order === "earliestFirst" ? "$gt" : "$lt"]: after }),
   };
-  return Object.keys(range).length === 0 ? undefined : range;
 }

@@ -1,41 +1,113 @@
 import { describe, expect, it } from "@jest/globals";
-import { aTenant } from "@posthaste/testing";
+import { type ListOrder } from "@posthaste/domain";
+import { anotherTenant, aTenant } from "@posthaste/testing";
+import { type Connection } from "../connection.ts";
 import { freshDatabase, patienceMs, servers } from "../opened.fixture.ts";
 import { type Placed, placeOf } from "./placed.ts";
-import { readPage } from "./read-page.ts";
+import { type PageBounds, pageCursor, readPage, type Scan } from "./read-page.ts";
 
-describe.each(servers)("$name: a page", ({ uri }) => {
-  const open = freshDatabase(uri, []);
+const all: Scan<number> = {
+  tenant: aTenant,
+  filter: {},
+  conditions: {},
+  isById: false,
+  bytesOf: () => 0,
+};
+const unbounded: PageBounds = { rows: 1_000, bytes: 1_000 };
+
+describe.each(servers)("$name: pages", ({ name, uri }) => {
+  const open = freshDatabase(uri, [{ collection: "rows", key: { tenant: 1, place: 1 } }]);
+  const rowsOf = (connection: Connection) => connection.collection<Placed<number>>("rows");
+
+  /** Twenty numbers, one each millisecond, and somebody else's. */
+  const opened = async (): Promise<Connection> => {
+    const { connection } = await open();
+    await rowsOf(connection).insertMany(
+      Array.from({ length: 20 }, (_, i) => [
+        { _id: `${i}`, tenant: aTenant, place: placeOf(i, "x"), item: i },
+        { _id: `their ${i}`, tenant: anotherTenant, place: placeOf(i, "y"), item: i },
+      ]).flat(),
+    );
+    return connection;
+  };
+
+  async function readPages(
+    connection: Connection,
+    scan: Scan<number>,
+    bounds: PageBounds,
+    order: ListOrder = "earliestFirst",
+  ): Promise<readonly (readonly number[])[]> {
+    const pages: (readonly number[])[] = [];
+    let after: string | undefined;
+    // More pages than rows would be wrong, too.
+    for (let n = 0; n <= 20; n++) {
+      const request = { limit: 8, order, ...(after !== undefined && { after }) };
+      const page = await readPage(connection.again, rowsOf(connection), scan, request, bounds);
+      pages.push(page.items);
+      if (page.next === undefined) return pages;
+      after = page.next;
+    }
+    throw new Error("a list that does not end");
+  }
 
   it(
-    "is short rather than large, and says where to go on; what is too large alone is a page alone",
+    "are short rather than large; what is too large alone is a page alone",
     async () => {
-      const { connection } = await open();
-      const rows = connection.collection<Placed<number>>("rows");
-      await rows.insertMany(
-        Array.from({ length: 5 }, (_, i) => ({
-          _id: String(i),
-          tenant: aTenant,
-          place: placeOf(i, "x"),
-          item: i,
-        })),
-      );
-      const mebibytes = [15, 15, 15, 100, 1];
-      const bytesOf = (i: number): number => (mebibytes[i] ?? 0) * 1024 * 1024;
-      const scan = { tenant: aTenant, filter: {}, conditions: {}, bytesOf };
+      const sizes = [15, 15, 15, 100, 1];
+      const scan = { ...all, filter: { to: 4 }, bytesOf: (i: number) => sizes[i] ?? 0 };
 
-      const pages: (readonly number[])[] = [];
-      for (let after: string | undefined, isLast = false; !isLast;) {
-        const request = { limit: 4, order: "earliestFirst", ...(after !== undefined && { after }) };
-        const { items, next } = await readPage(connection.again, rows, scan, {
-          ...request,
-          order: "earliestFirst",
-        });
-        pages.push(items);
-        [after, isLast] = [next, next === undefined];
-      }
+      const pages = await readPages(await opened(), scan, { ...unbounded, bytes: 32 });
 
       expect(pages).toEqual([[0, 1], [2], [3], [4]]);
+    },
+    patienceMs,
+  );
+
+  it.each([
+    ["earliestFirst", [[], [], [11, 12, 13, 14], [15, 16, 17]]],
+    ["latestFirst", [[17, 16, 15, 14], [13, 12, 11], [], []]],
+  ] as const)(
+    "are short rather than slow when the filter wants little, and leave nothing out: %s",
+    async (order, expected) => {
+      const conditions = { item: { $in: [11, 12, 13, 14, 15, 16, 17] } };
+      const scan = { ...all, filter: { from: 0, to: 18 }, conditions };
+
+      const pages = await readPages(await opened(), scan, { ...unbounded, rows: 5 }, order);
+
+      expect(pages).toEqual(expected);
+    },
+    patienceMs,
+  );
+
+  it(
+    "are full whatever the rows between, when the filter names what it wants",
+    async () => {
+      const scan = { ...all, conditions: { item: { $in: [1, 18] } }, isById: true };
+
+      expect(await readPages(await opened(), scan, { ...unbounded, rows: 5 })).toEqual([[1, 18]]);
+    },
+    patienceMs,
+  );
+
+  const explained = name.startsWith("mongo-java-server") ? it.skip : it;
+  explained.each([
+    ["all", {}],
+    ["those of a time", { from: 3, to: 7 }],
+    ["those behind a cursor", { after: placeOf(4, "x") }],
+  ] as const)(
+    "are read by the index: %s",
+    async (_, { after, ...filter }: { after?: string; from?: number; to?: number }) => {
+      const request = {
+        limit: 3,
+        order: "latestFirst",
+        ...(after !== undefined && { after }),
+      } as const;
+      const cursor = pageCursor(rowsOf(await opened()), { ...all, filter }, request);
+
+      const plan = JSON.stringify(await cursor.explain("queryPlanner"));
+
+      expect(plan).toContain('"indexName":"tenant_1_place_1"');
+      expect(plan).not.toMatch(/Seq Scan|COLLSCAN/);
     },
     patienceMs,
   );

@@ -1,47 +1,98 @@
 /** Pages by keyset: a position survives whatever is inserted or removed around it. */
 import { type MessageFilter, type PageRequest, type TenantId } from "@posthaste/domain";
 import { type Page } from "@posthaste/ports";
-import { type Collection, type Document } from "mongodb";
+import { type Collection, type Document, type FindCursor } from "mongodb";
 import { type Again } from "../retry.ts";
 import { type Placed, placesIn } from "./placed.ts";
-
-/** A page is short rather than larger than this; a single item may be larger. */
-const bytesPerPageMax = 32 * 1024 * 1024;
 
 export type Scan<Item> = {
   readonly tenant: TenantId;
   readonly filter: Pick<MessageFilter, "from" | "to">;
   /** What the filter asks beside the times. */
   readonly conditions: Document;
+  /** The conditions name what is wanted by its id, so an index finds it without looking at the rest. */
+  readonly isById: boolean;
   /** What there is of bodies in it: all else is bounded by the page's limit. */
   readonly bytesOf: (item: Item) => number;
 };
 
-/** Reads one row further than the page, so that `next` is absent on the last one. */
+/** A page is short rather than slow or large: so many rows are looked at, and so many bytes are in it; a single item may be larger. */
+export type PageBounds = { readonly rows: number; readonly bytes: number };
+
+const pageBounds: PageBounds = { rows: 100_000, bytes: 32 * 1024 * 1024 };
+
+/** The server ends what nobody waits for any more: the driver has given the connection up by then. */
+const pageMsMax = 10_000;
+
 export function readPage<Item>(
   again: Again,
   rows: Collection<Placed<Item>>,
-  { tenant, filter, conditions, bytesOf }: Scan<Item>,
+  scan: Scan<Item>,
   page: PageRequest,
+  bounds = pageBounds,
 ): Promise<Page<Item>> {
-  const range = placesIn(filter, page);
-  const wanted: Document = { tenant, ...(range && { place: range }), ...conditions };
   return again(async () => {
-    const cursor = rows
-      .find(wanted)
-      .sort({ place: page.order === "earliestFirst" ? 1 : -1 })
-      .limit(page.limit + 1);
+    const end = isSelective(scan) ? await placeOfLast(rows, scan, page, bounds.rows) : undefined;
     const items: Item[] = [];
     let bytes = 0;
-    let next: string | undefined;
+    let last: string | undefined;
     // Bounded by the cursor's limit.
-    for await (const { item, place } of cursor) {
-      bytes += bytesOf(item);
-      const isFull = items.length === page.limit || (bytes > bytesPerPageMax && items.length > 0);
-      if (isFull) return next === undefined ? { items } : { items, next };
+    for await (const { item, place } of pageCursor(rows, scan, page, end)) {
+      bytes += scan.bytesOf(item);
+      const isFull = items.length === page.limit || (bytes > bounds.bytes && items.length > 0);
+      if (isFull) return withNext(items, last);
       items.push(item);
-      next = place;
+      last = place;
     }
-    return { items };
+    return withNext(items, end);
   });
 }
+
+/** The rows of a page in order, and one further, so that `next` is absent on the last one; none behind `end`. */
+export function pageCursor<Item>(
+  rows: Collection<Placed<Item>>,
+  scan: Scan<Item>,
+  page: PageRequest,
+  end?: string,
+): FindCursor<Placed<Item>> {
+  const side = page.order === "earliestFirst" ? "$lte" : "$gte";
+  const range = { ...placesIn(scan.filter, page), ...(end !== undefined && { [side]: end }) };
+  return sorted(rows, { ...placed(scan, range), ...scan.conditions }, page).limit(page.limit + 1);
+}
+
+/** Undefined: there are fewer than `rowsMax`. An index alone answers it. */
+async function placeOfLast<Item>(
+  rows: Collection<Placed<Item>>,
+  scan: Scan<Item>,
+  page: PageRequest,
+  rowsMax: number,
+): Promise<string | undefined> {
+  const all = placed(scan, placesIn(scan.filter, page));
+  const [last] = await sorted(rows, all, page)
+    .project<Pick<Placed<Item>, "place">>({ place: 1, _id: 0 })
+    .skip(rowsMax - 1)
+    .limit(1)
+    .toArray();
+  return last?.place;
+}
+
+const isSelective = ({ conditions, isById }: Scan<never>): boolean =>
+  !isById && Object.keys(conditions).length > 0;
+
+const placed = ({ tenant }: Scan<never>, range: object): Document => ({
+  tenant,
+  ...(Object.keys(range).length > 0 && { place: range }),
+});
+
+const sorted = <Item>(
+  rows: Collection<Placed<Item>>,
+  wanted: Document,
+  { order }: PageRequest,
+): FindCursor<Placed<Item>> =>
+  rows
+    .find<Placed<Item>>(wanted)
+    .sort({ place: order === "earliestFirst" ? 1 : -1 })
+    .maxTimeMS(pageMsMax);
+
+const withNext = <Item>(items: readonly Item[], next: string | undefined): Page<Item> =>
+  next === undefined ? { items } : { items, next };

@@ -5,6 +5,7 @@
 import { type Asked, parseArguments } from "./arguments.ts";
 import { fetchCommand } from "./commands/fetch.ts";
 import { say } from "./commands/say.ts";
+import { stackCommand } from "./commands/stack.ts";
 import { storesCommand } from "./commands/stores.ts";
 
 try {
@@ -21,6 +22,6 @@ function carryOut(asked: Asked): Promise<number> {
     case "stores":
       return storesCommand(asked);
     case "stack":
-      throw new Error("not yet");
+      return stackCommand(asked);
   }
 }

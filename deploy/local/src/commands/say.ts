@@ -1,5 +1,6 @@
 /** What the commands tell whoever started them: one line each, on the error output. */
-import { type Missing } from "../stores.ts";
+import { type Asked } from "../arguments.ts";
+import { type Missing, type Stores } from "../stores.ts";
 
 export function say(what: string): void {
   console.error(`stack: ${what}`);
@@ -8,4 +9,24 @@ export function say(what: string): void {
 /** Nobody may take a stand-in, or an absence, for the real thing. */
 export function sayMissing(missing: readonly Missing[]): void {
   for (const { name, reason } of missing) say(`MISSING ${name}: ${reason}`);
+}
+
+export function sayStores({ kafka, redis, mongodb, missing }: Stores): void {
+  const lines = [
+    ...(kafka === undefined ? [] : [{ name: kafka.name, address: kafka.brokers.join() }]),
+    ...(redis === undefined ? [] : [{ name: redis.name, address: redis.url }]),
+    ...mongodb.map(({ name, uri }) => ({ name, address: withoutPassword(uri) })),
+  ];
+  for (const { name, address } of lines) say(`${name.padEnd(36)} ${address}`);
+  sayMissing(missing);
+}
+
+/** Kafka, Redis and one that speaks MongoDB; everything, if strict. */
+export function suffices({ kafka, redis, mongodb, missing }: Stores, { isStrict }: Asked): boolean {
+  if (isStrict && missing.length > 0) return false;
+  return kafka !== undefined && redis !== undefined && mongodb.length > 0;
+}
+
+function withoutPassword(uri: string): string {
+  return uri.replace(/\/\/[^@/]*@/, "//***@");
 }

@@ -1,9 +1,9 @@
 /** `npm run stack -- stores`: the stores only, until it is told to end; then their data go. */
 import { type Asked } from "../arguments.ts";
-import { startStores, type Stores } from "../stores.ts";
+import { startStores } from "../stores.ts";
 import { removeStoresFile, writeStoresFile } from "../stores-file.ts";
 import { createWorkFolder } from "../work-folder.ts";
-import { say, sayMissing } from "./say.ts";
+import { say, sayStores, suffices } from "./say.ts";
 import { untilTold } from "./until-told.ts";
 
 /** The exit code. */
@@ -26,24 +26,4 @@ export async function storesCommand(asked: Asked): Promise<number> {
     await stores.stop();
     folder.remove();
   }
-}
-
-function sayStores({ kafka, redis, mongodb, missing }: Stores): void {
-  const lines = [
-    ...(kafka === undefined ? [] : [{ name: kafka.name, address: kafka.brokers.join() }]),
-    ...(redis === undefined ? [] : [{ name: redis.name, address: redis.url }]),
-    ...mongodb.map(({ name, uri }) => ({ name, address: withoutPassword(uri) })),
-  ];
-  for (const { name, address } of lines) say(`${name.padEnd(36)} ${address}`);
-  sayMissing(missing);
-}
-
-/** Kafka, Redis and one that speaks MongoDB; everything, if strict. */
-export function suffices({ kafka, redis, mongodb, missing }: Stores, { isStrict }: Asked): boolean {
-  if (isStrict && missing.length > 0) return false;
-  return kafka !== undefined && redis !== undefined && mongodb.length > 0;
-}
-
-function withoutPassword(uri: string): string {
-  return uri.replace(/\/\/[^@/]*@/, "//***@");
 }

@@ -20,6 +20,11 @@ export async function freePort(): Promise<number> {
   throw new Error(`no free port was found on ${loopback} in ${triesMax} tries`);
 }
 
+/** `port` if nobody has it, else another. */
+export async function preferredPort(port: number): Promise<number> {
+  return (await isFree(port)) ? port : freePort();
+}
+
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -73,7 +73,13 @@ describeWith(["git", "npm"], "the tree of the image", () => {
     }
     for (const command of textsOf(stageNamed(stages, "install"), "RUN")) {
       const withoutFlags = command.replace(/^(--\S+\s+)+/, "");
-      const installing = { ...process.env, PATH: env.PATH, npm_config_prefer_offline: "true" };
+      const installing = {
+        ...process.env,
+        PATH: env.PATH,
+        npm_config_prefer_offline: "true",
+        // Not links into pnpm's store: below, rights are taken away.
+        npm_config_package_import_method: "copy",
+      };
       await mustRun("sh", ["-c", withoutFlags], { cwd: app, env: installing });
     }
     await mustRun("chmod", ["-R", "a+rX,a-w", app]);

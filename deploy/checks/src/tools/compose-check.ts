@@ -1,5 +1,5 @@
 /** A Compose file as `docker compose` reads it: schema, interpolation, `.env`, profiles. */
-import { join } from "node:path";
+import { resolve } from "node:path";
 import { root } from "../root.ts";
 import { buildGoTool } from "./go-tool.ts";
 import { type Ran, run } from "./run.ts";
@@ -12,5 +12,5 @@ export async function runComposeCheck(
   profiles: readonly string[] = [],
 ): Promise<Ran> {
   const env = { PATH: process.env["PATH"], HOME: process.env["HOME"] };
-  return run(await buildComposeCheck(), [join(root, file), ...profiles], { cwd: root, env });
+  return run(await buildComposeCheck(), [resolve(root, file), ...profiles], { cwd: root, env });
 }

@@ -1,7 +1,13 @@
 /** Databases for suites that run on the servers of `npm run stack -- stores`: one per suite, gone when it has ended. */
 import { afterAll, beforeAll } from "@jest/globals";
 import { systemClock, systemRandom } from "@posthaste/runtime";
-import { recordingLog, testStores, virtualClock, type VirtualClock } from "@posthaste/testing";
+import {
+  type RecordingLog,
+  recordingLog,
+  testStores,
+  virtualClock,
+  type VirtualClock,
+} from "@posthaste/testing";
 import { type Connection } from "./connection.ts";
 import { type Index } from "./indexes.ts";
 import { type Link, openLink } from "./link.ts";
@@ -15,14 +21,14 @@ export type Opened = {
   readonly connection: Connection;
   /** The store's clock, which only the test moves. */
   readonly clock: VirtualClock;
+  /** Of the connection since it was opened. */
+  readonly log: RecordingLog;
 };
 
-/**
- * To be called inside a `describe`. Answers with how a test gets at the database, emptied, with the clock at its start;
- * `others` are connections of further processes.
- */
+/** To be called inside a `describe`. Answers with how a test gets at the database: emptied, with the clock at its start. */
 export function freshDatabase(uri: string, indexes: readonly Index[]): () => Promise<Opened> {
   let link: Link | undefined;
+  const log = recordingLog();
   beforeAll(async () => {
     link = openLink(
       {
@@ -30,7 +36,7 @@ export function freshDatabase(uri: string, indexes: readonly Index[]): () => Pro
         database: `test_${systemRandom().text(12).toLowerCase()}`,
         clock: systemClock(),
         random: systemRandom(),
-        log: recordingLog(),
+        log,
         patienceMs,
       },
       indexes,
@@ -48,7 +54,7 @@ export function freshDatabase(uri: string, indexes: readonly Index[]): () => Pro
     for (const { collectionName } of await connection.db.collections())
       await connection.collection(collectionName).deleteMany({});
     const clock = virtualClock();
-    return { connection: { ...connection, clock }, clock };
+    return { connection: { ...connection, clock }, clock, log };
   };
 }
 

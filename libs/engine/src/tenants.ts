@@ -22,7 +22,7 @@ export class Tenants {
   async start(): Promise<void> {
     await untilAvailable(
       this.#ports.clock,
-      () => this.#refresh(),
+      () => this.refresh(),
       () => this.#stopped,
     );
     this.#arm();
@@ -33,7 +33,8 @@ export class Tenants {
     this.#timer?.();
   }
 
-  async #refresh(): Promise<void> {
+  /** Reads them now: after a change in this process nobody should wait. */
+  async refresh(): Promise<void> {
     const tenants = await this.#ports.accounts.tenants();
     this.#byId = new Map(tenants.map((tenant) => [tenant.id, tenant]));
   }
@@ -41,7 +42,7 @@ export class Tenants {
   #arm(): void {
     if (this.#stopped) return;
     this.#timer = this.#ports.clock.after(refreshEveryMs, () => {
-      this.#refresh()
+      this.refresh()
         .catch((error: unknown) => this.#ports.log.warn("tenants.stale", { error }))
         .finally(() => this.#arm());
     });

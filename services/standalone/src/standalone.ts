@@ -121,7 +121,9 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
       ...options.management,
       trustedProxies,
       readiness,
-      onChange: () => authenticator.refresh(),
+      onChange: async () => {
+        await Promise.all([authenticator.refresh(), tenants.refresh()]);
+      },
     });
   return {
     gateway,

@@ -39,6 +39,11 @@ describe("rows of the message log", () => {
     ]);
   });
 
+  it("know the host with and without its port, and the path without the query", () => {
+    const [row] = rowsOf(aMessage({ url: "https://a.example:8443/b?c=1" }), undefined);
+    expect(row).toMatchObject({ hosts: ["a.example:8443", "a.example"], path: "/b" });
+  });
+
   it("of one message sort as they happened, also within a millisecond, beyond a hundred attempts", () => {
     const message = aMessage();
     const facts = [99, 100].map((attempt) =>

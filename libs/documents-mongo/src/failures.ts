@@ -8,11 +8,17 @@ const duplicateKeyCode = 11_000;
 /** The outcome is unknown and the same call may succeed now: connections lost, replies late, elections. */
 export function isPassing(error: unknown): boolean {
   const failure = unwrapped(error);
-  if (typeof failure !== "object" || failure === null) return false;
-  if ("code" in failure && typeof failure.code === "number" && passingCodes.has(failure.code))
-    return true;
+  const code = codeOf(failure);
+  if (code !== undefined && passingCodes.has(code)) return true;
   return Error.isError(failure) && passingNames.has(failure.name);
 }
+
+function codeOf(failure: unknown): number | undefined {
+  const isCoded = typeof failure === "object" && failure !== null && "code" in failure;
+  return isCoded && typeof failure.code === "number" ? failure.code : undefined;
+}
+
+const textOf = (error: unknown): string => (Error.isError(error) ? error.message : String(error));
 
 /** A failure that befell a whole batch, or one of its writes, says so inside. */
 function unwrapped(error: unknown): unknown {
@@ -27,15 +33,16 @@ function unwrapped(error: unknown): unknown {
 
 /** As the port says it; what is none of the store's troubles stays what it is, since then we are wrong. */
 export function portError(error: unknown): unknown {
-  if (!Error.isError(error)) return error;
-  const code = "code" in error ? error.code : undefined;
+  const failure = unwrapped(error);
+  const code = codeOf(failure);
+  const name = Error.isError(failure) ? failure.name : "";
   const options = { cause: error };
-  if (error.name === "MongoWaitQueueTimeoutError")
+  if (name === "MongoWaitQueueTimeoutError")
     return new StoreError("overloaded", "every connection to the documents is taken", options);
-  if (typeof code === "number" && diskFullCodes.has(code))
+  if (code !== undefined && diskFullCodes.has(code))
     return new StoreError("disk_full", "the documents' disk is full", options);
-  if (isPassing(error) || awayNames.has(error.name))
-    return new StoreError("unavailable", `the documents are away: ${error.message}`, options);
+  if (isPassing(error) || awayNames.has(name))
+    return new StoreError("unavailable", `the documents are away: ${textOf(error)}`, options);
   return error;
 }
 

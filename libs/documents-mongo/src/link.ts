@@ -53,8 +53,11 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   };
   const measure = async (): Promise<void> => {
     const sentMs = clock.now();
+    // `hello` by the older name that every server knows.
     const { localTime } = await side.db("admin").command({ isMaster: 1 });
     if (localTime instanceof Date) storeClock.measured(sentMs, localTime.getTime(), clock.now());
+    // A gateway to another database greets also while that is away: only a read tells.
+    await side.db(database).collection("lanes").findOne({ wakeAt: 0 });
   };
   const beat = async (): Promise<void> => {
     try {

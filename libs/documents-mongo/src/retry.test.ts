@@ -72,12 +72,16 @@ describe("a call that the network took", () => {
 });
 
 describe("a call that need not be made again", () => {
-  it("is unavailable when no server was found", async () => {
-    const { answer, tries: made } = await patiently([failure("MongoServerSelectionError")]);
+  for (const [what, error] of [
+    ["a call", failure("MongoServerSelectionError")],
+    ["a batch", inABatch(failure("MongoServerSelectionError"))],
+  ] as const)
+    it(`is unavailable when no server was found: ${what}`, async () => {
+      const { answer, tries: made } = await patiently([error]);
 
-    expect(answer).toMatchObject({ name: "StoreError", code: "unavailable" });
-    expect(made).toBe(1);
-  });
+      expect(answer).toMatchObject({ name: "StoreError", code: "unavailable" });
+      expect(made).toBe(1);
+    });
 
   it("is overloaded when every connection was taken", async () => {
     const { answer } = await patiently([failure("MongoWaitQueueTimeoutError")]);

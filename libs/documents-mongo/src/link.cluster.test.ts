@@ -1,0 +1,129 @@
+/** A server that is away, dies, hangs and comes back: what callers, logs and readiness hear of it. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
+import { accept } from "@posthaste/domain";
+import { type RunningMongo, startFerret, startMongoJava } from "@posthaste/local";
+import { systemClock, systemRandom } from "@posthaste/runtime";
+import { aMessage, aTenant, recordingLog, type RecordingLog } from "@posthaste/testing";
+import { type Documents, openDocuments } from "./open.ts";
+import { patienceMs, untilUp } from "./opened.fixture.ts";
+
+jest.setTimeout(600_000);
+
+const kinds = [
+  { name: "FerretDB", start: startFerret },
+  { name: "mongo-java-server", start: startMongoJava },
+];
+const unavailable = { name: "StoreError", code: "unavailable" };
+
+describe.each(kinds)("$name", ({ start }) => {
+  let dir: string;
+  let server: RunningMongo;
+  let documents: Documents | undefined;
+  let log: RecordingLog;
+
+  beforeEach(async () => {
+    dir = mkdtempSync(join(tmpdir(), "posthaste-documents-"));
+    server = await start({ dir });
+    log = recordingLog();
+  });
+  afterEach(async () => {
+    await documents?.close();
+    await server.process.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  async function open(): Promise<Documents> {
+    documents = await openDocuments({
+      uri: server.uri,
+      database: "test",
+      clock: systemClock(),
+      random: systemRandom(),
+      log,
+      patienceMs: 1_000,
+    });
+    return documents;
+  }
+  const publish = ({ ports, storeClock }: Documents) => {
+    const message = aMessage({ id: ports.ids.next(), now: storeClock.now() });
+    return ports.messages.insert([{ record: accept(message, storeClock.now()) }]);
+  };
+  const until = async (what: string, isSo: () => boolean): Promise<void> => {
+    const end = Date.now() + patienceMs;
+    while (!isSo()) {
+      if (Date.now() > end) throw new Error(`in vain: ${what}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  /** A busy host may take longer for a call than a server that is up is given here. */
+  const untilPublished = async (given: Documents): Promise<void> => {
+    let published = false;
+    for (const end = Date.now() + patienceMs; !published && Date.now() < end;)
+      published = (await publish(given).catch(() => [])).length > 0;
+    expect(published).toBe(true);
+  };
+  const changes = () => log.events().filter((event) => /^documents[.](up|down)$/.test(event));
+
+  it("that is away when it is opened refuses everything, and is found when it comes", async () => {
+    await server.process.kill();
+    const opened = await open();
+
+    await expect(publish(opened)).rejects.toMatchObject(unavailable);
+    await until("it is known why", () => opened.problem()?.includes("ECONNREFUSED") === true);
+    await expect(opened.ports.accounts.tenants()).rejects.toMatchObject(unavailable);
+    await expect(
+      opened.ports.messages.renew([{ id: opened.ports.ids.next(), epoch: 1 }]),
+    ).rejects.toMatchObject(unavailable);
+    expect(opened.isUp()).toBe(false);
+    await server.process.restart();
+    await untilUp(opened);
+
+    await untilPublished(opened);
+    expect(opened.problem()).toBeUndefined();
+    expect(changes().slice(0, 2)).toEqual(["documents.down", "documents.up"]);
+  });
+
+  for (const [what, goAway, comeBack] of [
+    ["dies", () => server.process.kill(), () => server.process.restart()],
+    ["hangs", async () => server.process.pause(), async () => server.process.resume()],
+  ] as const)
+    it(`that ${what} is noticed, refuses what it cannot do, and is found again after its return`, async () => {
+      const opened = await open();
+      await untilUp(opened);
+      await untilPublished(opened);
+
+      await goAway();
+      await expect(publish(opened)).rejects.toMatchObject(unavailable);
+      await until("it is noticed", () => !opened.isUp());
+      await expect(publish(opened)).rejects.toMatchObject(unavailable);
+      expect(opened.problem()).toBeDefined();
+      await comeBack();
+      await untilUp(opened);
+
+      await untilPublished(opened);
+      expect(await opened.ports.messages.pull(aTenant, 100, [])).not.toEqual([]);
+      // One line per change, as they alternate.
+      changes().forEach((event, n) =>
+        expect(event).toBe(n % 2 === 0 ? "documents.up" : "documents.down"),
+      );
+    });
+
+  it("tells the store's time", async () => {
+    const opened = await open();
+    await untilUp(opened);
+
+    // On one host the clocks are one; a reply may have taken a second.
+    expect(Math.abs(opened.storeClock.now() - Date.now())).toBeLessThan(10_000);
+  });
+
+  it("may be closed while it is away", async () => {
+    await server.process.kill();
+    const opened = await open();
+
+    await opened.close();
+
+    await expect(publish(opened)).rejects.toMatchObject(unavailable);
+  });
+});

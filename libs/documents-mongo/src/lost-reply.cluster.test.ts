@@ -1,0 +1,257 @@
+/** Replies that get lost, and a server that is killed: what was done is done once, what was acknowledged stays. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  jest,
+} from "@jest/globals";
+import { accept, flowLaneId, limits, type Message } from "@posthaste/domain";
+import { type RunningMongo, startFerret, startMongoJava } from "@posthaste/local";
+import { systemClock, systemRandom } from "@posthaste/runtime";
+import {
+  aCallbackPlan,
+  aMessage,
+  anOwner,
+  aPolicy,
+  aTenant,
+  recordingLog,
+} from "@posthaste/testing";
+import { openLossyProxy, type LossyProxy } from "./lossy-proxy.fixture.ts";
+import { settlementOf } from "./messages/harness.fixture.ts";
+import { type Documents, openDocuments } from "./open.ts";
+import { patienceMs, untilUp } from "./opened.fixture.ts";
+
+jest.setTimeout(600_000);
+
+const kinds = [
+  { name: "FerretDB", start: startFerret },
+  { name: "mongo-java-server", start: startMongoJava },
+];
+const oneAtATime = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
+const tightLane = flowLaneId(aTenant, oneAtATime.key);
+
+describe.each(kinds)("$name", ({ start }) => {
+  let dir: string;
+  let server: RunningMongo;
+  let proxy: LossyProxy;
+  let documents: Documents;
+
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), "posthaste-documents-"));
+    server = await start({ dir });
+    proxy = await openLossyProxy(server);
+  });
+  afterAll(async () => {
+    await proxy.close();
+    await server.process.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    documents = await openDocuments({
+      uri: `mongodb://127.0.0.1:${proxy.port}/`,
+      database: `test_${systemRandom().text(12).toLowerCase()}`,
+      clock: systemClock(),
+      random: systemRandom(),
+      log: recordingLog(),
+      patienceMs,
+    });
+    await untilUp(documents);
+  });
+  afterEach(async () => {
+    await documents.close();
+  });
+
+  const newMessages = (count: number, overrides: Parameters<typeof aMessage>[0] = {}) =>
+    Array.from({ length: count }, () =>
+      aMessage({ id: documents.ports.ids.next(), now: documents.storeClock.now(), ...overrides }),
+    );
+  const insert = (messages: readonly Message[]) =>
+    documents.ports.messages.insert(
+      messages.map((message) => ({ record: accept(message, documents.storeClock.now()) })),
+    );
+  const claim = (messages: readonly Message[]) =>
+    documents.ports.messages.claim(
+      messages.map(({ id }) => id),
+      anOwner,
+    );
+  /** The first two replies to `command` on `collection` get lost while `act` is under way. */
+  const losing = async <T>(
+    command: string,
+    collection: string,
+    act: () => Promise<T>,
+  ): Promise<T> => {
+    proxy.loseReplies(command, collection, 2);
+    const answer = await act();
+    expect(proxy.toBeLost()).toBe(0);
+    return answer;
+  };
+
+  it("an insert whose reply was lost says that it has inserted, and what was there before is known", async () => {
+    const [known, ...fresh] = newMessages(4);
+    if (!known) throw new Error("unreachable");
+    await insert([known]);
+
+    const answers = await losing("insert", "messages", () => insert([known, ...fresh]));
+
+    expect(answers).toEqual(["known", "inserted", "inserted", "inserted"]);
+  });
+
+  it("an insert into a line whose replies were lost keeps the line's order", async () => {
+    const messages = newMessages(4, { flow: oneAtATime });
+
+    await losing("insert", "messages", () => losing("update", "lanes", () => insert(messages)));
+
+    const { messages: store } = documents.ports;
+    expect(await store.heads(tightLane, 10)).toEqual(messages.map(({ id }) => id));
+    expect((await store.lanes([tightLane]))[0]?.wakeAt).toBeLessThanOrEqual(
+      documents.storeClock.now(),
+    );
+  });
+
+  for (const command of ["update", "find"])
+    it(`a claim finds what it has claimed although the reply to its ${command} was lost`, async () => {
+      const messages = newMessages(3);
+      await insert(messages);
+
+      const claimed = await losing(command, "messages", () => claim(messages));
+
+      expect(claimed.map(({ message, epoch }) => [message.id, epoch]).toSorted()).toEqual(
+        messages.map(({ id }) => [id, 1]).toSorted(),
+      );
+    });
+
+  it("a settle whose reply was lost holds, its follow-ups once, and leaves them to its caller", async () => {
+    const policy = aPolicy({ callback: aCallbackPlan() });
+    const messages = newMessages(3, { policy });
+    await insert(messages);
+    const records = await claim(messages);
+    const settlements = records.map((record) => settlementOf(record, documents.storeClock.now()));
+
+    const settled = await losing("update", "messages", () =>
+      documents.ports.messages.settle(settlements),
+    );
+
+    expect(settled).toEqual(settlements.map(({ append }) => ({ kind: "ok", left: append })));
+    for (const record of await documents.ports.messages.get(
+      aTenant,
+      messages.map(({ id }) => id),
+    ))
+      expect(record).toMatchObject({
+        state: { kind: "delivered" },
+        outbox: [{ kind: "callback" }, { kind: "fact" }],
+      });
+  });
+
+  it("a renewal whose reply was lost has renewed, and loses what is lost", async () => {
+    const messages = newMessages(2);
+    await insert(messages);
+    const records = await claim(messages);
+    const renewals = records.map(({ message: { id }, epoch }) => ({ id, epoch }));
+    const [gone] = renewals;
+    if (!gone) throw new Error("unreachable");
+    await documents.ports.messages.cancel(aTenant, [gone.id]);
+
+    const lost = await losing("update", "messages", () => documents.ports.messages.renew(renewals));
+
+    expect(lost).toEqual([gone.id]);
+  });
+
+  it("a cancellation whose reply was lost has canceled, once", async () => {
+    const messages = newMessages(2);
+    await insert(messages);
+
+    const canceled = await losing("update", "messages", () =>
+      documents.ports.messages.cancel(
+        aTenant,
+        messages.map(({ id }) => id),
+      ),
+    );
+
+    expect(canceled).toMatchObject([{ kind: "canceled" }, { kind: "canceled" }]);
+    for (const record of await documents.ports.messages.get(
+      aTenant,
+      messages.map(({ id }) => id),
+    ))
+      expect(record).toMatchObject({ epoch: 1, outbox: [{ kind: "fact" }] });
+  });
+
+  it("a promotion whose reply was lost hints what it has promoted", async () => {
+    const messages = newMessages(3, { flow: oneAtATime });
+    await insert(messages);
+    const ids = messages.map(({ id }) => id);
+    const grantUntil = documents.storeClock.now() + limits.grantMs;
+
+    const hints = await losing("update", "messages", () =>
+      documents.ports.messages.promote(tightLane, ids, grantUntil),
+    );
+
+    expect(hints.map(({ id }) => id)).toEqual(ids);
+  });
+
+  it("progress of a group publish is made by whom its reply did not reach", async () => {
+    const fanOut = { group: "group", chunks: [], endpointCount: 1_000, skipped: [] };
+    const [parent] = newMessages(1, { url: "", fanOut });
+    if (!parent) throw new Error("unreachable");
+    await insert([parent]);
+    const { messages: store } = documents.ports;
+
+    expect(await losing("update", "messages", () => store.expanded(parent.id, 0, 500, false))).toBe(
+      true,
+    );
+    expect(await store.expanded(parent.id, 0, 500, false)).toBe(false);
+  });
+
+  it("a lane comes to rest although the reply was lost", async () => {
+    await insert(newMessages(1, { flow: oneAtATime }));
+    const { messages: store } = documents.ports;
+    const [lane] = await store.lanes([tightLane]);
+    const wakeAt = documents.storeClock.now() + 5_000;
+
+    expect(
+      await losing("update", "lanes", () =>
+        store.rest(tightLane, lane?.seq ?? -1, wakeAt, undefined),
+      ),
+    ).toBe(true);
+    expect((await store.lanes([tightLane]))[0]?.wakeAt).toBe(wakeAt);
+  });
+
+  it("what was acknowledged is there after the server was killed, and calls meanwhile are made again", async () => {
+    const acknowledged: Message[] = [];
+    let stopped = false;
+    const publisher = async (): Promise<void> => {
+      while (!stopped) {
+        const [message] = newMessages(1);
+        if (!message) return;
+        const answer = await insert([message]).catch(() => []);
+        if (answer[0] === "inserted") acknowledged.push(message);
+      }
+    };
+    const publishers = Array.from({ length: 8 }, publisher);
+    const enough = async (count: number): Promise<void> => {
+      const goal = acknowledged.length + count;
+      while (acknowledged.length < goal) await new Promise((resolve) => setTimeout(resolve, 10));
+    };
+    for (let kill = 0; kill < 2; kill++) {
+      await enough(30);
+      await server.process.kill();
+      await server.process.restart();
+    }
+    await enough(30);
+    stopped = true;
+    await Promise.all(publishers);
+
+    const found = await documents.ports.messages.get(
+      aTenant,
+      acknowledged.map(({ id }) => id),
+    );
+
+    expect(found.filter((record) => record === undefined)).toEqual([]);
+  });
+});

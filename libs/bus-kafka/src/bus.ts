@@ -1,0 +1,116 @@
+/**
+ * The bus on Kafka (architecture.md §4). It opens while the brokers are away, and stays open when they go: facts wait for
+ * them as long as their caller does, hints are dropped, subscriptions go on when they are back.
+ */
+import { type Clock, type EventBus, type Log } from "@posthaste/ports";
+import { type ClientOptions, type Sasl } from "./client.ts";
+import { type Counts, newCounts } from "./counts.ts";
+import { Link } from "./link.ts";
+import { Outbound } from "./outbound.ts";
+import { parking } from "./parking.ts";
+import { endsWithin } from "./pause.ts";
+import { provision } from "./provision.ts";
+import { Publisher } from "./publisher.ts";
+import { quietLog } from "./quiet-log.ts";
+import { Subscriptions } from "./subscriptions.ts";
+import { isFact, topicPlans } from "./topics.ts";
+import { type Trace } from "./trace.ts";
+
+export type KafkaBusOptions = {
+  readonly brokers: readonly string[];
+  /** Before the names of topics and groups: several installations may share a cluster. */
+  readonly prefix: string;
+  readonly clientId: string;
+  /** Of each topic that is made; `scheduler.wake` never gets more than there are shards. */
+  readonly partitions?: number;
+  readonly replication?: number;
+  /** Of facts and of what was parked; hints are kept for an hour at most. */
+  readonly retentionMs?: number;
+  readonly tls?: boolean;
+  readonly sasl?: Sasl;
+  /** A member that is not heard of for so long loses its partitions. */
+  readonly sessionMs?: number;
+  readonly heartbeatMs?: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Called when only a new process can help; the error says why. */
+  readonly fatal: (error: Error) => void;
+  readonly trace?: Trace;
+};
+
+export type KafkaBus = EventBus & {
+  /** Leaves the groups, waits a few seconds for the facts under way, and disconnects. */
+  readonly close: () => Promise<void>;
+  readonly counts: () => Readonly<Counts> & { readonly connections: number };
+};
+
+const partitionsDefault = 16;
+const replicationDefault = 1;
+const retentionMsDefault = 7 * 86_400_000;
+const sessionMsDefault = 6_000;
+const heartbeatMsDefault = 300;
+const closeMsMax = 5_000;
+
+export async function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> {
+  const { prefix, clock, log, trace, fatal } = options;
+  const { partitions = partitionsDefault, replication = replicationDefault } = options;
+  const plans = topicPlans(prefix, partitions, options.retentionMs ?? retentionMsDefault);
+  const client = clientOptions(options);
+  const counts = newCounts();
+  const link = new Link({
+    client,
+    clock,
+    log,
+    provision: () => provision(client, plans, replication),
+  });
+  const outbound = new Outbound(link, clock, counts);
+  const closing = new AbortController();
+  const publisher = new Publisher({
+    prefix,
+    link,
+    outbound,
+    clock,
+    log,
+    counts,
+    trace,
+    closing: closing.signal,
+  });
+  const subscriptions = new Subscriptions({
+    prefix,
+    client,
+    link,
+    park: parking(prefix, (sayings) => outbound.fact(sayings), log, counts),
+    sessionMs: options.sessionMs ?? sessionMsDefault,
+    heartbeatMs: options.heartbeatMs ?? heartbeatMsDefault,
+    fatal,
+    clock,
+    log,
+    counts,
+    trace,
+  });
+  link.open();
+
+  return {
+    publish: async (topic, events) => {
+      if (events.length === 0) return;
+      if (isFact(topic)) await publisher.facts(topic, events);
+      else publisher.hints(topic, events);
+    },
+    subscribe: (...given) => subscriptions.add(...given),
+    isUp: () => link.isUp(),
+    hears: (topic) => subscriptions.hear(topic),
+    counts: () => ({ ...counts, connections: link.connections }),
+    close: async () => {
+      closing.abort();
+      await subscriptions.stop();
+      if (link.isUp()) await endsWithin(clock, closeMsMax, outbound.idle());
+      outbound.close();
+      await link.close();
+    },
+  };
+}
+
+function clientOptions(options: KafkaBusOptions): ClientOptions {
+  const { brokers, clientId, tls = false, sasl, log, clock } = options;
+  return { brokers, clientId, tls, sasl, quiet: quietLog(log, clock) };
+}

@@ -1,0 +1,176 @@
+/**
+ * Events as bytes: one JSON envelope `{ v, t, e }` per Kafka message. `v` counts the versions of this form and `t` is the
+ * topic, so that what lands on a wrong topic is found out. A reader takes only the version that it knows; the rest is
+ * parked, not guessed at.
+ *
+ * Bytes travel in base64. Only facts hold any, the answer of a destination, cut to what the log keeps (decisions.md 13).
+ */
+import { type AttemptFact, limits, type Message, shardCount } from "@posthaste/domain";
+import {
+  type Hint,
+  type SettledEvent,
+  type Topic,
+  type Topics,
+  type WakeEvent,
+} from "@posthaste/ports";
+
+const version = 1;
+
+export type Decoded<E> =
+  | { readonly kind: "event"; readonly event: E }
+  | { readonly kind: "unreadable"; readonly reason: string };
+
+export function encode<T extends Topic>(topic: T, event: Topics[T]): Buffer {
+  return Buffer.from(JSON.stringify({ v: version, t: topic, e: forms[topic].pack(event) }));
+}
+
+/** Never throws. `reason` names what is wrong and quotes nothing. */
+export function decode<T extends Topic>(topic: T, value: Buffer | null): Decoded<Topics[T]> {
+  if (value === null) return unreadable("it has no value");
+  const envelope = parsed(value);
+  if (!isObject(envelope)) return unreadable("it is no JSON object");
+  if (envelope["v"] !== version) return unreadable(`its version is not ${version}`);
+  if (envelope["t"] !== topic) return unreadable(`it says that it is of another topic`);
+  const event = forms[topic].unpack(envelope["e"]);
+  return event === undefined ? unreadable(`it is no ${topic}`) : { kind: "event", event };
+}
+
+type Form<E> = {
+  readonly pack: (event: E) => unknown;
+  readonly unpack: (value: unknown) => E | undefined;
+};
+
+const forms: { readonly [T in Topic]: Form<Topics[T]> } = {
+  "message.accepted": plain(isAccepted),
+  "message.due": plain(isHint),
+  "message.settled": { pack: packSettled, unpack: unpackSettled },
+  "scheduler.wake": plain(isWake),
+};
+
+function plain<E>(isOne: (value: unknown) => value is E): Form<E> {
+  return { pack: (event) => event, unpack: (value) => (isOne(value) ? value : undefined) };
+}
+
+function packSettled({ id, message, fact }: SettledEvent): unknown {
+  const { response, ...rest } = fact;
+  if (!response) return { id, message, fact: rest };
+  const body = response.body.subarray(0, limits.logResponseBytesMax);
+  const packed = {
+    ...response,
+    body: Buffer.from(body).toString("base64"),
+    truncated: response.truncated || body.length < response.body.length,
+  };
+  return { id, message, fact: { ...rest, response: packed } };
+}
+
+function unpackSettled(value: unknown): SettledEvent | undefined {
+  if (!isObject(value) || !isObject(value["fact"])) return undefined;
+  const { response, ...rest } = value["fact"];
+  if (response !== undefined && !isPackedAnswer(response)) return undefined;
+  const fact = {
+    ...rest,
+    ...(response && { response: { ...response, body: bytesOf(response.body) } }),
+  };
+  const event = { ...value, fact };
+  return isSettled(event) ? event : undefined;
+}
+
+/** A view of its own, not of Node's pool. */
+const bytesOf = (base64: string): Uint8Array => Uint8Array.from(Buffer.from(base64, "base64"));
+
+// What a reader needs to tell one event from another and to work it; the rest is as the same version has written it.
+
+function isHint(value: unknown): value is Hint {
+  return (
+    isObject(value) &&
+    isText(value["id"]) &&
+    isText(value["tenant"]) &&
+    isCount(value["origin"]) &&
+    isCount(value["epoch"])
+  );
+}
+
+function isWake(value: unknown): value is WakeEvent {
+  return (
+    isObject(value) &&
+    isCount(value["shard"]) &&
+    value["shard"] < shardCount &&
+    isTime(value["at"]) &&
+    (value["lane"] === undefined || isText(value["lane"]))
+  );
+}
+
+function isAccepted(value: unknown): value is Topics["message.accepted"] {
+  return isObject(value) && isConfiguration(value["message"]);
+}
+
+function isSettled(value: unknown): value is SettledEvent {
+  return (
+    isObject(value) &&
+    isText(value["id"]) &&
+    isConfiguration(value["message"]) &&
+    isFactOfAttempt(value["fact"])
+  );
+}
+
+function isConfiguration(value: unknown): value is Omit<Message, "body"> {
+  return (
+    isObject(value) &&
+    isText(value["id"]) &&
+    isText(value["tenant"]) &&
+    isText(value["url"]) &&
+    isText(value["method"]) &&
+    isTime(value["createdAt"]) &&
+    Array.isArray(value["headers"]) &&
+    isObject(value["policy"]) &&
+    isObject(value["origin"])
+  );
+}
+
+const endings: ReadonlySet<unknown> = new Set<AttemptFact["ended"]>([
+  "delivered",
+  "retry",
+  "failed",
+  "canceled",
+]);
+
+function isFactOfAttempt(value: unknown): value is AttemptFact {
+  return (
+    isObject(value) &&
+    value["kind"] === "fact" &&
+    isText(value["id"]) &&
+    isCount(value["attempt"]) &&
+    isTime(value["endedAt"]) &&
+    endings.has(value["ended"])
+  );
+}
+
+function isPackedAnswer(value: unknown): value is { readonly body: string } {
+  return (
+    isObject(value) &&
+    isCount(value["status"]) &&
+    Array.isArray(value["headers"]) &&
+    typeof value["body"] === "string" &&
+    typeof value["truncated"] === "boolean"
+  );
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
+const isTime = (value: unknown): value is number => Number.isFinite(value);
+const isCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 0;
+
+function parsed(value: Buffer): unknown {
+  try {
+    return JSON.parse(value.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+const unreadable = (reason: string): { kind: "unreadable"; reason: string } => ({
+  kind: "unreadable",
+  reason,
+});

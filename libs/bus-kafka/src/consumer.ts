@@ -1,0 +1,186 @@
+/**
+ * One member of a group on one topic, from its connection until it is stopped or kafkajs gives up on it.
+ *
+ * Owns a kafkajs consumer. Its subscription starts another when this one has ended.
+ * I1: kafkajs commits nothing by itself: it would wait for each commit before the next fetch (4 to 13 ms). Here a timer
+ *     commits what has been heard, at most one request at a time, and once more when the group rebalances and at the end.
+ * I2: eachBatch only hands over, since the next fetch waits for it.
+ */
+import { type Clock, type Log } from "@posthaste/ports";
+import { type Consumer as KafkaConsumer } from "kafkajs";
+import { Assignment, type Position } from "./assignment.ts";
+import { type Client, type ClientOptions, newClient } from "./client.ts";
+import { type Counts } from "./counts.ts";
+import { type HandOver } from "./hand-over.ts";
+import { endsWithin } from "./pause.ts";
+
+export type ConsumerOptions = {
+  readonly client: ClientOptions;
+  /** As the broker names them. */
+  readonly topic: string;
+  readonly group: string;
+  readonly sessionMs: number;
+  readonly heartbeatMs: number;
+  /** How many partitions the topic has, at most this many are handled at once. */
+  readonly partitionCount: number;
+  readonly handOver: HandOver;
+  readonly joined: (partitions: readonly number[]) => void;
+  /** Fetched, or heard of by its coordinator. */
+  readonly alive: () => void;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly counts: Counts;
+};
+
+/**
+ * An outage of some seconds is bridged inside kafkajs, which keeps the membership: a new member waits until the old one
+ * is given up by its group. Afterwards the subscription's own loop goes on.
+ */
+const connectionRetries = 10;
+const groupRetries = 5;
+const commitEveryMs = 250;
+/** How long a fetch waits at the broker when there is nothing: it bounds resume and shutdown, not latency. */
+const fetchWaitMs = 150;
+const fetchBytesMax = 4 * 1024 * 1024;
+const partitionBytesMax = 256 * 1024;
+/** The longest that a rebalance waits for a member that is alive. */
+const rebalanceMs = 15_000;
+const handlersMsMax = 5_000;
+const stopMsMax = 5_000;
+
+export class Consumer {
+  readonly #options: ConsumerOptions;
+  readonly #client: Client;
+  readonly #kafka: KafkaConsumer;
+  readonly #ended = Promise.withResolvers<unknown>();
+  #assignment: Assignment | undefined;
+  #cancelCommit: (() => void) | undefined;
+  #committing: Promise<void> | undefined;
+  #stopping = false;
+
+  constructor(options: ConsumerOptions) {
+    this.#options = options;
+    this.#client = newClient(options.client, connectionRetries);
+    this.#kafka = this.#client.kafka.consumer({
+      groupId: options.group,
+      sessionTimeout: options.sessionMs,
+      heartbeatInterval: options.heartbeatMs,
+      rebalanceTimeout: Math.max(rebalanceMs, options.sessionMs),
+      maxWaitTimeInMs: fetchWaitMs,
+      minBytes: 1,
+      maxBytes: fetchBytesMax,
+      maxBytesPerPartition: partitionBytesMax,
+      allowAutoTopicCreation: false,
+      retry: {
+        retries: groupRetries,
+        initialRetryTime: 100,
+        maxRetryTime: 1_000,
+        restartOnFailure: async () => false,
+      },
+    });
+  }
+
+  /** Resolves when it has ended, with the reason if it was not told to. */
+  async run(): Promise<unknown> {
+    this.#listen();
+    this.#start().catch((error: unknown) => this.#ended.resolve(error));
+    const reason = await this.#ended.promise;
+    await this.#leave();
+    return reason;
+  }
+
+  /** Hands nothing more over, commits what has been heard, leaves the group. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#assignment?.end(this.#options.clock, handlersMsMax);
+    await endsWithin(this.#options.clock, stopMsMax, this.#commit());
+    this.#ended.resolve(undefined);
+  }
+
+  async #start(): Promise<void> {
+    const { topic, partitionCount } = this.#options;
+    await this.#kafka.connect();
+    // Where nothing was committed nothing was heard: what was said before the first member came is still to be heard.
+    await this.#kafka.subscribe({ topic, fromBeginning: true });
+    await this.#kafka.run({
+      autoCommit: false,
+      partitionsConsumedConcurrently: partitionCount,
+      eachBatch: async ({ batch }) =>
+        this.#assignment?.take(batch.partition, batch.messages, batch.lastOffset()),
+    });
+  }
+
+  #listen(): void {
+    const { topic, clock, alive, joined, counts } = this.#options;
+    const { events } = this.#kafka;
+    this.#kafka.on(events.FETCH, alive);
+    this.#kafka.on(events.HEARTBEAT, alive);
+    this.#kafka.on(events.REBALANCING, () => {
+      counts.rebalances++;
+      void this.#commit();
+    });
+    this.#kafka.on(events.GROUP_JOIN, ({ payload }) => {
+      const partitions = payload.memberAssignment[topic] ?? [];
+      void this.#assignment?.end(clock, 0);
+      if (this.#stopping) return;
+      this.#assignment = this.#assign(partitions);
+      joined(partitions);
+    });
+    this.#kafka.on(events.CRASH, ({ payload }) => this.#ended.resolve(payload.error));
+  }
+
+  #assign(partitions: readonly number[]): Assignment {
+    const { topic, handOver } = this.#options;
+    // A pause outlives a rebalance.
+    this.#kafka.resume([{ topic, partitions: [...partitions] }]);
+    return new Assignment({
+      partitions,
+      handOver,
+      pause: (partition) => this.#kafka.pause([{ topic, partitions: [partition] }]),
+      resume: (partition) => this.#kafka.resume([{ topic, partitions: [partition] }]),
+      progressed: () => this.#commitSoon(),
+    });
+  }
+
+  #commitSoon(): void {
+    if (this.#stopping) return;
+    this.#cancelCommit ??= this.#options.clock.after(commitEveryMs, () => {
+      this.#cancelCommit = undefined;
+      void this.#commit();
+    });
+  }
+
+  /** At best effort: what is not committed is heard again. */
+  async #commit(): Promise<void> {
+    await this.#committing;
+    const assignment = this.#assignment;
+    const positions = assignment?.uncommitted() ?? [];
+    if (!assignment || positions.length === 0) return;
+    this.#committing = this.#say(positions).then((done) => {
+      this.#committing = undefined;
+      if (done) assignment.committed(positions);
+      else this.#commitSoon();
+    });
+    await this.#committing;
+  }
+
+  async #say(positions: readonly Position[]): Promise<boolean> {
+    const { topic, group, log, counts } = this.#options;
+    try {
+      await this.#kafka.commitOffsets(positions.map((position) => ({ topic, ...position })));
+      counts.commits++;
+      return true;
+    } catch (error) {
+      log.debug("bus.commit_failed", { topic, group, error });
+      return false;
+    }
+  }
+
+  async #leave(): Promise<void> {
+    this.#stopping = true;
+    this.#cancelCommit?.();
+    void this.#assignment?.end(this.#options.clock, 0);
+    await endsWithin(this.#options.clock, stopMsMax, this.#kafka.disconnect());
+    this.#client.breakOff();
+  }
+}

@@ -1,0 +1,14 @@
+/** The bus of this package against its contract, on the broker of the stack. Each proof has topics of its own. */
+import { describeEventBus } from "@posthaste/testing/contract";
+import { openBuses } from "./opened.fixture.ts";
+
+describeEventBus("Kafka", async () => {
+  const { open, close } = openBuses();
+  const [bus, other] = [await open(), await open()];
+  return {
+    bus,
+    other,
+    advance: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    close,
+  };
+});

@@ -1,0 +1,33 @@
+/** Plain numbers that only grow, for whoever exports metrics. */
+export type Counts = {
+  /** Produce requests begun, and those that failed and are repeated. */
+  sends: number;
+  sendFailures: number;
+  /** Events acknowledged by the brokers. */
+  events: number;
+  hintsDropped: number;
+  /** Events that a broker refuses for their content. */
+  refused: number;
+  /** Events that handlers have taken. */
+  heard: number;
+  handlerFailures: number;
+  parked: number;
+  commits: number;
+  rebalances: number;
+  /** Consumers that ended and were started again. */
+  consumerRestarts: number;
+};
+
+export const newCounts = (): Counts => ({
+  sends: 0,
+  sendFailures: 0,
+  events: 0,
+  hintsDropped: 0,
+  refused: 0,
+  heard: 0,
+  handlerFailures: 0,
+  parked: 0,
+  commits: 0,
+  rebalances: 0,
+  consumerRestarts: 0,
+});

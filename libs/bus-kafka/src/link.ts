@@ -1,0 +1,210 @@
+/**
+ * The way to the brokers for what this process says.
+ *
+ * Owns the producer and the reconnect loop of the sending side. `Outbound` sends through it.
+ * I1: a producer that has failed to send is not used again. kafkajs takes back the sequence numbers of a failed send;
+ *     had the broker stored it after all, it would take the next send of that length for its repetition, and
+ *     acknowledge what it does not store.
+ * I2: up or down is said once per change. Down is what a failed or stalled send, or a failed attempt to connect shows. A
+ *     connection that ends, and content that is refused, are only reasons to connect anew: brokers close idle ones.
+ */
+import { type Clock, type Log } from "@posthaste/ports";
+import { type Producer, type TopicMessages } from "kafkajs";
+import { type Client, type ClientOptions, newClient } from "./client.ts";
+import { backOffMs, endsWithin, pause } from "./pause.ts";
+import { type PartitionCounts } from "./provision.ts";
+import { isRefusal } from "./refusal.ts";
+
+export type LinkOptions = {
+  readonly client: ClientOptions;
+  /** Makes the topics and counts their partitions; asked for on each connection. */
+  readonly provision: () => Promise<PartitionCounts>;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+/** Of a producer that has lost its connection: longer is our own loop's matter. */
+const connectRetries = 1;
+/** A connection that was of use for less than this is followed by a wait. */
+const steadyMs = 5_000;
+/** A broker that hands over its partitions asks to try again; in all about two and a half seconds. */
+const sendRetries = 5;
+const sendRetryMs = 100;
+/** A send that takes longer counts as failed. */
+const sendMsMax = 5_000;
+const connectMsMax = 20_000;
+const disconnectMsMax = 2_000;
+/** For an attempt to connect that is under way. */
+const closeMsMax = 5_000;
+
+type Session = {
+  readonly client: Client;
+  readonly producer: Producer;
+  readonly ended: Promise<void>;
+  /** To be replaced. */
+  readonly end: () => void;
+  sending: number;
+  /** It has failed to send (I1). */
+  spent: boolean;
+  replaced: boolean;
+};
+
+export class Link {
+  readonly #options: LinkOptions;
+  readonly #closing = new AbortController();
+  readonly #whenUp = new Set<() => void>();
+  #state: "new" | "up" | "down" = "new";
+  #session: Session | undefined;
+  #partitions: PartitionCounts | undefined;
+  #connecting: Promise<void> | undefined;
+  /** How often it has come up. */
+  connections = 0;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+  }
+
+  open(): void {
+    this.#connecting = this.#stayConnected();
+  }
+
+  isUp(): boolean {
+    return this.#state === "up" && this.#session?.spent === false;
+  }
+
+  /** Known once the brokers have been reached. */
+  partitions(): PartitionCounts | undefined {
+    return this.#partitions;
+  }
+
+  /** Called each time that it has come up. Answers how to listen no more. */
+  onUp(listener: () => void): () => void {
+    this.#whenUp.add(listener);
+    return () => this.#whenUp.delete(listener);
+  }
+
+  /** Resolves once it is up, or when `signal` aborts. */
+  async untilUp(signal: AbortSignal): Promise<void> {
+    if (this.isUp() || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        forget();
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const forget = this.onUp(end);
+      signal.addEventListener("abort", end);
+    });
+  }
+
+  /** Durable on all replicas in sync once it resolves. Rejects with what kafkajs says. */
+  async send(batch: TopicMessages[]): Promise<void> {
+    const session = this.#session;
+    if (!session || !this.isUp()) throw new Error("no broker is connected");
+    const late = this.#options.clock.after(sendMsMax, () => {
+      this.#fail(session, new Error(`a send was not acknowledged within ${sendMsMax} ms`));
+      session.client.breakOff();
+    });
+    session.sending++;
+    try {
+      await session.producer.sendBatch({ acks: -1, topicMessages: batch });
+    } catch (error) {
+      this.#fail(session, error);
+      throw error;
+    } finally {
+      late();
+      session.sending--;
+      if (session.replaced && session.sending === 0) void this.#disconnect(session);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#session?.end();
+    if (this.#connecting) await endsWithin(this.#options.clock, closeMsMax, this.#connecting);
+    if (this.#session) await this.#disconnect(this.#session);
+    this.#state = "down";
+  }
+
+  async #stayConnected(): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#closing;
+    for (let failures = 0; !signal.aborted;) {
+      const next = this.#newSession();
+      try {
+        await this.#connect(next);
+      } catch (error) {
+        void this.#disconnect(next);
+        this.#down(error);
+        await pause(clock, backOffMs(failures++), signal);
+        continue;
+      }
+      this.#use(next);
+      const usedAt = clock.now();
+      if (!signal.aborted) await next.ended;
+      if (clock.now() - usedAt >= steadyMs) failures = 0;
+      else await pause(clock, backOffMs(failures++), signal);
+    }
+  }
+
+  async #connect({ producer }: Session): Promise<void> {
+    const { clock, provision } = this.#options;
+    const connected = (async () => {
+      this.#partitions = await provision();
+      await producer.connect();
+    })();
+    const inTime = await endsWithin(clock, connectMsMax, connected);
+    if (!inTime) throw new Error(`no connection within ${connectMsMax} ms`);
+    await connected;
+  }
+
+  #newSession(): Session {
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const client = newClient(this.#options.client, connectRetries, () => end());
+    const producer = client.kafka.producer({
+      idempotent: true,
+      allowAutoTopicCreation: false,
+      // Outbound sets the partition of each message.
+      createPartitioner:
+        () =>
+        ({ message }) =>
+          message.partition ?? 0,
+      retry: { retries: sendRetries, initialRetryTime: sendRetryMs, maxRetryTime: 1_000 },
+    });
+    return { client, producer, ended, end, sending: 0, spent: false, replaced: false };
+  }
+
+  #use(next: Session): void {
+    const last = this.#session;
+    this.#session = next;
+    if (last) {
+      last.replaced = true;
+      if (last.sending === 0) void this.#disconnect(last);
+    }
+    if (this.#state !== "up") {
+      this.#state = "up";
+      this.connections++;
+      const { brokers } = this.#options.client;
+      this.#options.log.info("bus.up", { brokers });
+    }
+    for (const listener of [...this.#whenUp]) listener();
+  }
+
+  #fail(session: Session, error: unknown): void {
+    session.spent = true;
+    session.end();
+    if (session === this.#session && !isRefusal(error)) this.#down(error);
+  }
+
+  #down(error: unknown): void {
+    if (this.#state === "down" || this.#closing.signal.aborted) return;
+    this.#state = "down";
+    const { brokers } = this.#options.client;
+    this.#options.log.warn("bus.down", { brokers, error });
+  }
+
+  async #disconnect({ producer, client }: Session): Promise<void> {
+    await endsWithin(this.#options.clock, disconnectMsMax, producer.disconnect());
+    client.breakOff();
+  }
+}

@@ -1,0 +1,281 @@
+/**
+ * What this process has said and the brokers have not acknowledged yet.
+ *
+ * Owns the lines in front of the partitions. The bus calls `hint` and `fact`.
+ * I1: of each partition at most one send is under way; what is said meanwhile goes in the next. kafkajs repeats each
+ *     send on its own, so two of them may change places when a broker comes back.
+ * I2: a fact leaves its line only acknowledged, refused for its content, or when its caller has been told that it failed.
+ * I3: everything is bounded: hints by number, the newest giving way; facts by bytes and by the time that a caller waits.
+ */
+import { type Clock } from "@posthaste/ports";
+import { type Message, type TopicMessages } from "kafkajs";
+import { type Counts } from "./counts.ts";
+import { type Link } from "./link.ts";
+import { isRefusal } from "./refusal.ts";
+
+/** `topic` is its name at the broker. */
+export type Saying = {
+  readonly topic: string;
+  readonly partition: number;
+  readonly key: Buffer | string | null;
+  readonly value: Buffer | null;
+  readonly headers?: NonNullable<Message["headers"]>;
+};
+
+/** A caller who waits for `left` acknowledgements. */
+type Waiter = {
+  readonly deadline: number;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+  readonly told: Promise<void>;
+  left: number;
+  over: boolean;
+};
+type Item = {
+  readonly saying: Saying;
+  readonly bytes: number;
+  readonly waiter: Waiter | undefined;
+  /** It was in a batch that was refused: it is sent by itself, to find the one that was meant. */
+  readonly alone: boolean;
+};
+type Line = {
+  readonly topic: string;
+  readonly partition: number;
+  waiting: Item[];
+  sending: boolean;
+};
+type Part = { readonly line: Line; readonly items: readonly Item[] };
+
+const hintsMax = 10_000;
+const factBytesMax = 64 * 1024 * 1024;
+/** Of one partition in one send: the broker takes a mebibyte at most, and kafkajs copies a batch once per message. */
+const batchMax = 256;
+const batchBytesMax = 512 * 1024;
+const requestBytesMax = 4 * 1024 * 1024;
+/** The longest that a fact waits for its acknowledgement; then its outbox keeps it (decisions.md 1). */
+export const factMsMax = 10_000;
+const lookEveryMs = 500;
+/** What the envelope of Kafka adds, generously. */
+const overheadBytes = 100;
+
+export class Outbound {
+  readonly #link: Pick<Link, "isUp" | "send" | "onUp">;
+  readonly #clock: Clock;
+  readonly #counts: Counts;
+  readonly #lines = new Map<string, Line>();
+  /** Lines with something to send and no send under way. */
+  readonly #ready = new Set<Line>();
+  /** Oldest first, and so by deadline. */
+  readonly #waiters = new Set<Waiter>();
+  #hints = 0;
+  #factBytes = 0;
+  #flushing = false;
+  #looking: (() => void) | undefined;
+  #lastFailure: unknown;
+
+  constructor(link: Pick<Link, "isUp" | "send" | "onUp">, clock: Clock, counts: Counts) {
+    this.#link = link;
+    this.#clock = clock;
+    this.#counts = counts;
+    link.onUp(() => this.#flushSoon());
+  }
+
+  /** Drops what cannot be taken at once. */
+  hint(sayings: readonly Saying[]): void {
+    for (const saying of sayings) {
+      if (!this.#link.isUp() || this.#hints >= hintsMax) this.#counts.hintsDropped++;
+      else this.#add({ saying, bytes: bytesOf(saying), waiter: undefined, alone: false });
+    }
+  }
+
+  /** Resolves when all are acknowledged. Rejects after `factMsMax`, or when the broker refuses one. */
+  fact(sayings: readonly Saying[]): Promise<void> {
+    if (sayings.length === 0) return Promise.resolve();
+    if (this.#factBytes >= factBytesMax)
+      return Promise.reject(
+        new Error(`${this.#factBytes} bytes of facts wait for the bus already`),
+      );
+    const { promise: told, resolve, reject } = Promise.withResolvers<void>();
+    const deadline = this.#clock.now() + factMsMax;
+    const waiter = { deadline, resolve, reject, told, left: sayings.length, over: false };
+    this.#waiters.add(waiter);
+    this.#look();
+    for (const saying of sayings)
+      this.#add({ saying, bytes: bytesOf(saying), waiter, alone: false });
+    return told;
+  }
+
+  /** Resolves when nobody waits of those who do now. */
+  async idle(): Promise<void> {
+    await Promise.allSettled([...this.#waiters].map(({ told }) => told));
+  }
+
+  /** Tells whoever still waits that nothing comes any more. */
+  close(): void {
+    this.#giveUp(Number.POSITIVE_INFINITY, "the bus is closing");
+    this.#looking?.();
+  }
+
+  #add(item: Item): void {
+    const line = this.#lineOf(item.saying);
+    line.waiting.push(item);
+    this.#count(item, 1);
+    if (!line.sending) this.#ready.add(line);
+    this.#flushSoon();
+  }
+
+  #count({ waiter, bytes }: Item, sign: 1 | -1): void {
+    if (waiter) this.#factBytes += sign * bytes;
+    else this.#hints += sign;
+  }
+
+  #lineOf({ topic, partition }: Saying): Line {
+    const name = `${topic}/${partition}`;
+    const line = this.#lines.get(name) ?? { topic, partition, waiting: [], sending: false };
+    this.#lines.set(name, line);
+    return line;
+  }
+
+  /** After what runs now, so that what is said together is sent together. */
+  #flushSoon(): void {
+    if (this.#flushing) return;
+    this.#flushing = true;
+    queueMicrotask(() => {
+      this.#flushing = false;
+      while (this.#link.isUp() && this.#ready.size > 0) void this.#send(this.#nextRequest());
+    });
+  }
+
+  #nextRequest(): readonly Part[] {
+    const parts: Part[] = [];
+    let bytes = 0;
+    for (const line of this.#ready) {
+      const alone = line.waiting[0]?.alone ?? false;
+      if (alone && parts.length > 0) continue;
+      const items = take(line);
+      this.#ready.delete(line);
+      line.sending = true;
+      parts.push({ line, items });
+      bytes += items.reduce((sum, item) => sum + item.bytes, 0);
+      if (alone || bytes >= requestBytesMax) break;
+    }
+    return parts;
+  }
+
+  async #send(parts: readonly Part[]): Promise<void> {
+    try {
+      this.#counts.sends++;
+      await this.#link.send(batchOf(parts));
+      for (const { items } of parts) for (const item of items) this.#acknowledged(item);
+    } catch (error) {
+      this.#lastFailure = error;
+      const size = parts.reduce((sum, { items }) => sum + items.length, 0);
+      const refused = isRefusal(error);
+      for (const { line, items } of parts) {
+        if (refused && size === 1) for (const item of items) this.#refused(item, error);
+        else line.waiting.unshift(...items.map((item) => ({ ...item, alone: refused })));
+      }
+      if (!refused) this.#counts.sendFailures++;
+    }
+    for (const { line } of parts) {
+      line.sending = false;
+      line.waiting = line.waiting.filter((item) => this.#stillWanted(item));
+      if (line.waiting.length > 0) this.#ready.add(line);
+    }
+    this.#flushSoon();
+  }
+
+  #acknowledged(item: Item): void {
+    this.#count(item, -1);
+    this.#counts.events++;
+    const { waiter } = item;
+    if (!waiter || waiter.over || --waiter.left > 0) return;
+    this.#end(waiter);
+    waiter.resolve();
+  }
+
+  #refused(item: Item, error: unknown): void {
+    this.#count(item, -1);
+    this.#counts.refused++;
+    const { waiter, saying, bytes } = item;
+    if (!waiter || waiter.over) return;
+    this.#end(waiter);
+    const what = `an event of ${bytes} bytes on ${saying.topic}`;
+    waiter.reject(new Error(`the broker refuses ${what}`, { cause: error }));
+  }
+
+  #end(waiter: Waiter): void {
+    waiter.over = true;
+    this.#waiters.delete(waiter);
+  }
+
+  /** One timer for all who wait, while any does. */
+  #look(): void {
+    this.#looking ??= this.#clock.after(lookEveryMs, () => {
+      this.#looking = undefined;
+      this.#giveUp(this.#clock.now(), `not acknowledged within ${factMsMax} ms`);
+      if (this.#waiters.size > 0) this.#look();
+    });
+  }
+
+  #giveUp(until: number, why: string): void {
+    const late: Waiter[] = [];
+    for (const waiter of this.#waiters) {
+      if (waiter.deadline > until) break;
+      late.push(waiter);
+    }
+    if (late.length === 0) return;
+    for (const waiter of late) {
+      this.#end(waiter);
+      waiter.reject(new Error(`facts: ${why}`, { cause: this.#lastFailure }));
+    }
+    for (const line of this.#lines.values())
+      line.waiting = line.waiting.filter((item) => this.#stillWanted(item));
+    for (const line of this.#ready) if (line.waiting.length === 0) this.#ready.delete(line);
+  }
+
+  #stillWanted(item: Item): boolean {
+    if (!item.waiter?.over) return true;
+    this.#count(item, -1);
+    return false;
+  }
+}
+
+/** From the front: one that is to go alone, or as many as a batch holds. */
+function take(line: Line): readonly Item[] {
+  let bytes = 0;
+  let count = 0;
+  for (const item of line.waiting) {
+    const fits = count < batchMax && bytes + item.bytes <= batchBytesMax && !item.alone;
+    if (count > 0 && !fits) break;
+    bytes += item.bytes;
+    count++;
+    if (item.alone) break;
+  }
+  return line.waiting.splice(0, count);
+}
+
+function batchOf(parts: readonly Part[]): TopicMessages[] {
+  const byTopic = new Map<string, Message[]>();
+  for (const { line, items } of parts) {
+    const messages = byTopic.get(line.topic) ?? [];
+    byTopic.set(line.topic, messages);
+    for (const { saying } of items) {
+      const { key, value, partition, headers } = saying;
+      messages.push({ key, value, partition, ...(headers && { headers }) });
+    }
+  }
+  return [...byTopic].map(([topic, messages]) => ({ topic, messages }));
+}
+
+const bytesOf = ({ key, value, headers }: Saying): number =>
+  overheadBytes +
+  (key?.length ?? 0) +
+  (value?.length ?? 0) +
+  Object.entries(headers ?? {}).reduce(
+    (sum, [name, text]) => sum + name.length + lengthOf(text),
+    0,
+  );
+
+const lengthOf = (value: NonNullable<Message["headers"]>[string]): number =>
+  Array.isArray(value) ? value.reduce((sum, each) => sum + each.length, 0) : (value?.length ?? 0);

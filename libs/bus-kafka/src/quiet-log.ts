@@ -1,0 +1,32 @@
+/**
+ * kafkajs tells each connection, retry and rebalance, by the thousand while a broker is away. Here the same words count
+ * as one line a second, at the level of debugging; what matters of it the bus says itself, once (`bus.up`, `bus.down`).
+ */
+import { type Clock, type Log } from "@posthaste/ports";
+import { logLevel, type logCreator } from "kafkajs";
+
+const windowMs = 1_000;
+/** Different words in one window; more are counted but not said. */
+const linesMax = 50;
+
+export function quietLog(log: Log, clock: Clock): { level: logLevel; creator: logCreator } {
+  if (!log.debugs) return { level: logLevel.NOTHING, creator: () => () => undefined };
+  const said = new Set<string>();
+  let windowEndsAt = 0;
+  let unsaid = 0;
+  const creator: logCreator =
+    () =>
+    ({ namespace, log: { message, groupId, error } }) => {
+      const now = clock.now();
+      if (now >= windowEndsAt) {
+        said.clear();
+        windowEndsAt = now + windowMs;
+      }
+      const words = `${namespace}:${groupId}:${message}`;
+      if (said.has(words) || said.size >= linesMax) return void unsaid++;
+      said.add(words);
+      log.debug("bus.client", { namespace, message, groupId, error, unsaid });
+      unsaid = 0;
+    };
+  return { level: logLevel.INFO, creator };
+}

@@ -1,0 +1,126 @@
+/**
+ * A subscription: a member of a group for as long as somebody listens, whatever happens to the brokers meanwhile.
+ *
+ * Owns one consumer after the other: kafkajs ends one for good now and then, and this starts the next.
+ */
+import { type Clock, type Log } from "@posthaste/ports";
+import { type ClientOptions } from "./client.ts";
+import { Consumer } from "./consumer.ts";
+import { type Counts } from "./counts.ts";
+import { type HandOver } from "./hand-over.ts";
+import { type Link } from "./link.ts";
+import { backOffMs, endsWithin, pause } from "./pause.ts";
+import { stalledMs, watch } from "./watchdog.ts";
+
+export type SubscriptionOptions = {
+  readonly client: ClientOptions;
+  /** As the broker names them. */
+  readonly topic: string;
+  readonly group: string;
+  readonly sessionMs: number;
+  readonly heartbeatMs: number;
+  readonly handOver: HandOver;
+  /** Which partitions of how many are heard from now on. */
+  readonly assigned: (partitions: readonly number[], partitionCount: number) => void;
+  readonly link: Pick<Link, "isUp" | "untilUp" | "partitions">;
+  readonly answers: () => Promise<boolean>;
+  readonly fatal: (error: Error) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly counts: Counts;
+};
+
+/** Who subscribes waits for the first assignment, but no longer than this. */
+const joinMsMax = 10_000;
+/** A group that has been silent for longer is not served: fetches return every 150 ms, heartbeats go out every 300. */
+const silentMsMax = 2_000;
+
+export class Subscription {
+  readonly #options: SubscriptionOptions;
+  readonly #stopping = new AbortController();
+  readonly #joined = Promise.withResolvers<void>();
+  #consumer: Consumer | undefined;
+  #running: Promise<void> | undefined;
+  #unwatch: (() => void) | undefined;
+  #aliveAt = Number.NEGATIVE_INFINITY;
+  #progress = 0;
+  #isMember = false;
+
+  constructor(options: SubscriptionOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when it hears, or when that takes too long: it goes on trying. */
+  async open(): Promise<void> {
+    const { clock, link, answers } = this.#options;
+    this.#running = this.#stayMember();
+    this.#unwatch = watch({
+      clock,
+      progress: () => this.#progress,
+      isUp: () => link.isUp(),
+      answers,
+      stalled: () => this.#stalled(),
+    });
+    await endsWithin(clock, joinMsMax, this.#joined.promise);
+  }
+
+  hears(): boolean {
+    return this.#isMember && this.#options.clock.now() - this.#aliveAt <= silentMsMax;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#unwatch?.();
+    await this.#consumer?.stop();
+    await this.#running;
+    this.#joined.resolve();
+  }
+
+  async #stayMember(): Promise<void> {
+    const { clock, link, log, topic, group, counts } = this.#options;
+    const { signal } = this.#stopping;
+    for (let failures = 0; ;) {
+      await link.untilUp(signal);
+      if (signal.aborted) return;
+      const progressBefore = this.#progress;
+      const reason = await this.#runConsumer(link.partitions()?.get(topic) ?? 1);
+      this.#isMember = false;
+      if (signal.aborted) return;
+      counts.consumerRestarts++;
+      log.warn("bus.consumer_ended", { topic, group, error: reason });
+      failures = this.#progress > progressBefore ? 0 : failures + 1;
+      await pause(clock, backOffMs(failures), signal);
+    }
+  }
+
+  async #runConsumer(partitionCount: number): Promise<unknown> {
+    const { assigned, ...options } = this.#options;
+    this.#consumer = new Consumer({
+      ...options,
+      partitionCount,
+      joined: (partitions) => {
+        this.#isMember = true;
+        this.#alive();
+        assigned(partitions, partitionCount);
+        this.#joined.resolve();
+      },
+      alive: () => this.#alive(),
+    });
+    return this.#consumer.run();
+  }
+
+  #alive(): void {
+    this.#progress++;
+    this.#aliveAt = this.#options.clock.now();
+  }
+
+  #stalled(): void {
+    const { fatal, topic, group } = this.#options;
+    const seconds = stalledMs / 1_000;
+    fatal(
+      new Error(
+        `the group ${group} has fetched nothing from ${topic} and sent no heartbeat for ${seconds} s, although the brokers answer`,
+      ),
+    );
+  }
+}

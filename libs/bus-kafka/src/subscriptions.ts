@@ -1,0 +1,88 @@
+/**
+ * All that this process listens to: one consumer for each subscription. A group hears a topic under the name
+ * `<prefix><group>.<topic>`, since the members of a Kafka group must all subscribe to the same.
+ */
+import { type Clock, type Handler, type Log, type Topic } from "@posthaste/ports";
+import { type ClientOptions } from "./client.ts";
+import { type Counts } from "./counts.ts";
+import { handOver } from "./hand-over.ts";
+import { type Link } from "./link.ts";
+import { type Park } from "./parking.ts";
+import { answers } from "./provision.ts";
+import { Subscription } from "./subscription.ts";
+import { shardsOn } from "./topics.ts";
+import { type Trace } from "./trace.ts";
+
+export type SubscriptionsOptions = {
+  readonly prefix: string;
+  readonly client: ClientOptions;
+  readonly link: Link;
+  readonly park: Park;
+  readonly sessionMs: number;
+  readonly heartbeatMs: number;
+  readonly fatal: (error: Error) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly counts: Counts;
+  readonly trace: Trace | undefined;
+};
+
+export class Subscriptions {
+  readonly #options: SubscriptionsOptions;
+  readonly #open = new Map<Subscription, Topic>();
+
+  constructor(options: SubscriptionsOptions) {
+    this.#options = options;
+  }
+
+  /** Answers how to stop, which may be said twice. */
+  async add<T extends Topic>(
+    topic: T,
+    name: string,
+    handle: Handler<T>,
+    owns?: (shards: readonly number[]) => void,
+  ): Promise<() => Promise<void>> {
+    const { prefix, client, ...options } = this.#options;
+    const kafkaTopic = prefix + topic;
+    const group = `${prefix}${name}.${topic}`;
+    const subscription = new Subscription({
+      ...options,
+      client,
+      topic: kafkaTopic,
+      group,
+      handOver: handOver({ ...options, topic, kafkaTopic, group, handle }),
+      assigned: owns && topic === "scheduler.wake" ? tellingShards(owns) : () => undefined,
+      answers: () => answers(client),
+    });
+    this.#open.set(subscription, topic);
+    await subscription.open();
+    return async () => {
+      this.#open.delete(subscription);
+      await subscription.stop();
+    };
+  }
+
+  /** Whether every subscription to `topic` is served, and there is one. */
+  hear(topic: Topic): boolean {
+    const those = [...this.#open].filter(([, of]) => of === topic);
+    return those.length > 0 && those.every(([subscription]) => subscription.hears());
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#open.keys()].map((subscription) => subscription.stop()));
+    this.#open.clear();
+  }
+}
+
+/** Tells of changes only. */
+function tellingShards(
+  owns: (shards: readonly number[]) => void,
+): (partitions: readonly number[], partitionCount: number) => void {
+  let told: string | undefined;
+  return (partitions, partitionCount) => {
+    const shards = shardsOn(partitions, partitionCount);
+    if (String(shards) === told) return;
+    told = String(shards);
+    owns(shards);
+  };
+}

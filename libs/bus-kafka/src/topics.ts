@@ -1,0 +1,80 @@
+/**
+ * The four topics as Kafka sees them: names, keys, partitions, and how long what is said is kept.
+ *
+ * Who hears an event does not depend on its partition but for `scheduler.wake`: there a shard has a partition, and who
+ * is assigned the partition owns the shard (decisions.md 5).
+ */
+import { hash32, shardCount } from "@posthaste/domain";
+import { type Topic, type Topics } from "@posthaste/ports";
+
+export const topics: readonly Topic[] = [
+  "message.accepted",
+  "message.due",
+  "message.settled",
+  "scheduler.wake",
+];
+
+const facts: ReadonlySet<Topic> = new Set<Topic>(["message.settled"]);
+export const isFact = (topic: Topic): boolean => facts.has(topic);
+
+type Placing<T extends Topic> = {
+  readonly keyOf: (event: Topics[T]) => string;
+  /** Any whole number; modulo the number of partitions it is the partition. */
+  readonly placeOf: (event: Topics[T]) => number;
+};
+
+const placings: { readonly [T in Topic]: Placing<T> } = {
+  "message.accepted": byMessage(({ message }) => message.id),
+  "message.due": byMessage(({ id }) => id),
+  "message.settled": byMessage(({ id }) => id),
+  "scheduler.wake": { keyOf: ({ shard }) => String(shard), placeOf: ({ shard }) => shard },
+};
+
+function byMessage<E>(idOf: (event: E) => string) {
+  return { keyOf: idOf, placeOf: (event: E) => hash32(idOf(event)) };
+}
+
+export function placingOf<T extends Topic>(topic: T): Placing<T> {
+  return placings[topic];
+}
+
+/** The shards whose wakes arrive on `partitions`, of `partitionCount` in all. */
+export const shardsOn = (
+  partitions: readonly number[],
+  partitionCount: number,
+): readonly number[] =>
+  Array.from({ length: shardCount }, (_, shard) => shard).filter((shard) =>
+    partitions.includes(shard % partitionCount),
+  );
+
+/** A topic to be made. Times in milliseconds, sizes in bytes. */
+export type TopicPlan = {
+  readonly name: string;
+  readonly partitions: number;
+  readonly retentionMs: number;
+  readonly messageBytesMax?: number;
+};
+
+/** What could not be read; see parking.ts. */
+export const parkedTopic = "parked";
+
+/** A hint that is an hour old is of no use: its alarm has rung. */
+const hintRetentionMsMax = 3_600_000;
+/** A parked message carries headers of ours beside its own. */
+const parkedBytesMax = 2 * 1024 * 1024;
+
+export function topicPlans(
+  prefix: string,
+  partitions: number,
+  retentionMs: number,
+): readonly TopicPlan[] {
+  const hintRetentionMs = Math.min(retentionMs, hintRetentionMsMax);
+  return [
+    ...topics.map((topic) => ({
+      name: prefix + topic,
+      partitions: topic === "scheduler.wake" ? Math.min(partitions, shardCount) : partitions,
+      retentionMs: isFact(topic) ? retentionMs : hintRetentionMs,
+    })),
+    { name: prefix + parkedTopic, partitions: 1, retentionMs, messageBytesMax: parkedBytesMax },
+  ];
+}

@@ -1,0 +1,48 @@
+/**
+ * A group that stalls although the brokers answer (a broker's defect, a client's, a right that was taken away) is noticed
+ * by nobody else: the process lives and hears nothing. Then it is better to end and to be started anew.
+ */
+import { type Clock } from "@posthaste/ports";
+
+export type Watched = {
+  readonly clock: Clock;
+  /** Grows while the group works. */
+  readonly progress: () => number;
+  /** Whether the brokers answer, as far as is known; asked often. */
+  readonly isUp: () => boolean;
+  /** Whether a broker answers now; asked once before the end. */
+  readonly answers: () => Promise<boolean>;
+  readonly stalled: () => void;
+};
+
+export const stalledMs = 60_000;
+const lookEveryMs = 5_000;
+
+/**
+ * Looks are counted, not the time between them, so a host that slept is not a group that stalled. Answers how to stop.
+ */
+export function watch({ clock, progress, isUp, answers, stalled }: Watched): () => void {
+  let last = progress();
+  let idleLooks = 0;
+  let cancel = (): void => undefined;
+  let stopped = false;
+
+  const look = async (): Promise<void> => {
+    const now = progress();
+    idleLooks = now === last && isUp() ? idleLooks + 1 : 0;
+    last = now;
+    if (idleLooks * lookEveryMs >= stalledMs) {
+      idleLooks = 0;
+      if ((await answers()) && progress() === last && !stopped) return stalled();
+    }
+    arm();
+  };
+  const arm = (): void => {
+    if (!stopped) cancel = clock.after(lookEveryMs, () => void look());
+  };
+  arm();
+  return () => {
+    stopped = true;
+    cancel();
+  };
+}

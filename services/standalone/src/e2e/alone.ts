@@ -12,12 +12,15 @@ export type AloneServer = TestServer & {
   readonly dataDir: string;
 };
 
+/** decisions.md 25. */
+const managementDistance = 2;
+
 /** With an empty data directory that goes with it. */
 export async function startAlone({ env = {}, readOnlyToken }: Settings): Promise<AloneServer> {
   const folder = mkdtempSync(join(tmpdir(), "posthaste-e2e-"));
   const dataDir = join(folder, "data");
   if (readOnlyToken !== undefined) await seedReadOnlyToken(dataDir, readOnlyToken);
-  const port = await freePort();
+  const port = await freePort(managementDistance);
   const server = new ServerProcess({
     POSTHASTE_PORT: String(port),
     POSTHASTE_DATA_DIR: dataDir,
@@ -26,6 +29,7 @@ export async function startAlone({ env = {}, readOnlyToken }: Settings): Promise
   await server.start();
   return {
     port,
+    managementPort: port + managementDistance,
     client: new Client(port, env["POSTHASTE_TOKEN"]),
     output: () => server.output,
     process: server,

@@ -28,6 +28,7 @@ export async function startApart({ env = {}, readOnlyToken }: Settings): Promise
   const { port } = services.gateway;
   return {
     port,
+    managementPort: services.management.port,
     client: new Client(port, env["POSTHASTE_TOKEN"]),
     output: () => services.output(),
     stop: () => services.stop(),

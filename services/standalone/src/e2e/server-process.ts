@@ -9,7 +9,8 @@ export const developmentToken =
   "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=";
 
 const main = fileURLToPath(new URL("../main.ts", import.meta.url));
-const readyMsMax = 30_000;
+/** On a host that does much else at once. */
+const readyMsMax = 90_000;
 
 type Running = { readonly child: ChildProcess; readonly ended: Promise<number | null> };
 
@@ -93,17 +94,30 @@ export class ServerProcess {
       if (response?.status === 200) return;
       await pause(10);
     }
+    // Left alone it would outlive the test, and keep the run from ending.
+    child.kill("SIGKILL");
     throw new Error(`the server did not get ready:\n${this.#output}`);
   }
 }
 
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
+/** One that is free now, together with those at these distances. */
+export async function freePort(...distances: readonly number[]): Promise<number> {
+  for (;;) {
+    const port = await boundPort(0);
+    const others = await Promise.all(
+      distances.map((distance) => boundPort(port + distance).catch(() => undefined)),
+    );
+    if (!others.includes(undefined)) return port;
+  }
+}
+
+async function boundPort(port: number): Promise<number> {
+  const probe = createServer().listen(port, "127.0.0.1");
   await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
+  const { port: bound } = probe.address() as AddressInfo;
   probe.close();
   await once(probe, "close");
-  return port;
+  return bound;
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

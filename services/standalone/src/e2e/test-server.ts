@@ -11,6 +11,8 @@ export type Settings = {
 export type TestServer = {
   /** Of the gateway. */
   readonly port: number;
+  /** Nobody listens there in a standalone without the operator's credentials. */
+  readonly managementPort: number;
   readonly client: Client;
   /** All that its processes have printed. */
   readonly output: () => string;

@@ -123,7 +123,7 @@ function clientOptions(patienceMs: number, maxPoolSize: number): MongoClientOpti
     // `again` repeats, whatever the call and whatever the server.
     retryWrites: false,
     retryReads: false,
-    writeConcern: { w: "majority", journal: true },
+    writeConcern: { w: "majority", journal: true, wtimeoutMS: patienceMs },
     readPreference: "primary",
     readConcern: { level: "local" },
     ignoreUndefined: true,

@@ -115,21 +115,19 @@ describe.each(servers)("$name", ({ name, uri }) => {
     expect((await store.get(aTenant, [message.id]))[0]?.wakeAt).toBeUndefined();
   });
 
-  it("reads the heads of many lines, of which one is longer than a page", async () => {
+  it("reads the heads of many lines, short ones and those that are longer than a page", async () => {
     const { insert, messages, store } = await open();
-    const lines = new Map<string, ReturnType<typeof messages>>();
-    for (const [n, count] of [3, 700, 2, 0, 5].entries()) {
-      const key = `lane-${n}`;
-      const line = messages(count, { flow: { ...oneAtATime, key } });
-      lines.set(key, line);
-      await insert(line);
-    }
+    const counts = [3, 1_100, 2, 0, 5, ...Array.from({ length: 20 }, () => 1), 300];
+    const lines = counts.map((count, n) =>
+      messages(count, { flow: { ...oneAtATime, key: `lane-${n}` } }),
+    );
+    await insert(lines.flat());
 
     const heads = await Promise.all(
-      [...lines.keys()].map((key) => store.heads(flowLaneId(aTenant, key), 4)),
+      counts.map((_, n) => store.heads(flowLaneId(aTenant, `lane-${n}`), 4)),
     );
 
-    expect(heads).toEqual([...lines.values()].map((line) => line.slice(0, 4).map(({ id }) => id)));
+    expect(heads).toEqual(lines.map((line) => line.slice(0, 4).map(({ id }) => id)));
   });
 
   it("does not let parents whose children wait stand before what can go", async () => {

@@ -5,39 +5,61 @@ import { type Rooms } from "./rooms.ts";
 
 export type Heads = { readonly lane: LaneId; readonly n: number };
 
+/** Many short lines are read together; of long ones a page would hold one each, so they are read one by one. */
 export function createHeads(rooms: Rooms): Gather<Heads, readonly MessageId[]> {
   return createGather(async (wanted) => {
-    const lengths = new Map<LaneId, number>();
-    for (const { lane, n } of wanted) lengths.set(lane, Math.max(n, lengths.get(lane) ?? 1));
+    const left = new Map<LaneId, number>();
+    for (const { lane, n } of wanted) left.set(lane, Math.max(n, left.get(lane) ?? 1));
     const lines = new Map<LaneId, readonly MessageId[]>();
-    // Ends: a page has room for the longest line wanted, so a full one completes at least one.
-    while (lengths.size > 0) {
-      const ns = [...lengths.values()];
-      const sum = ns.reduce((total, n) => total + n, 0);
-      const limit = Math.max(...ns, Math.min(sum, headsPerPageMax));
-      const page = await readPage(rooms, [...lengths.keys()], limit);
-      for (const [lane, line] of page) lines.set(lane, line);
-      if (sumOf(page) < limit) break;
-      // A full page may have ended inside its last line.
-      const last = [...page.keys()].at(-1);
-      for (const [lane, line] of page)
-        if (lane !== last || line.length >= (lengths.get(lane) ?? 1)) lengths.delete(lane);
+    const add = (read: Lines): void => read.forEach((line, lane) => lines.set(lane, line));
+
+    for (let pays = true; pays && left.size > 1;) {
+      const read = await readTogether(rooms, left);
+      add(read.lines);
+      pays = read.complete.length * paysFrom >= left.size;
+      for (const lane of read.complete) left.delete(lane);
+    }
+    const alone = [...left];
+    // Bounded by the batch.
+    while (alone.length > 0) {
+      const some = alone.splice(0, atOnceMax);
+      const read = await Promise.all(some.map(([lane, n]) => readLines(rooms, [lane], n)));
+      read.forEach(add);
     }
     return wanted.map(({ lane, n }) => (lines.get(lane) ?? []).slice(0, n));
   });
 }
 
-const headsPerPageMax = 5_000;
+/** A page is worth its call when it completes an eighth of the lines that are left. */
+const paysFrom = 8;
+const atOnceMax = 8;
+const pageMin = 1_000;
 
-const sumOf = (page: ReadonlyMap<LaneId, readonly MessageId[]>): number =>
-  [...page.values()].reduce((sum, line) => sum + line.length, 0);
+type Lines = ReadonlyMap<LaneId, readonly MessageId[]>;
 
-/** Lane by lane, each in order. */
-async function readPage(
+/** One page, with room for every line that is wanted; it is cut where others are longer. */
+async function readTogether(
+  rooms: Rooms,
+  wanted: ReadonlyMap<LaneId, number>,
+): Promise<{ readonly lines: Lines; readonly complete: readonly LaneId[] }> {
+  const limit = Math.max(pageMin, ...wanted.values());
+  const lanes = [...wanted.keys()];
+  const lines = await readLines(rooms, lanes, limit);
+  const rows = [...lines.values()].reduce((sum, line) => sum + line.length, 0);
+  if (rows < limit) return { lines, complete: lanes };
+  const found = [...lines.keys()];
+  const last = found.at(-1);
+  const isComplete = (lane: LaneId): boolean =>
+    lane !== last || (lines.get(lane)?.length ?? 0) >= (wanted.get(lane) ?? 1);
+  return { lines, complete: found.filter(isComplete) };
+}
+
+/** The first `limit` rows, line by line, each in order. */
+async function readLines(
   { again, messages }: Rooms,
   lanes: readonly LaneId[],
   limit: number,
-): Promise<ReadonlyMap<LaneId, readonly MessageId[]>> {
+): Promise<Lines> {
   const found = await again(() =>
     messages
       .find({ lane: { $in: [...lanes] }, state: "waiting" }, { projection: { lane: 1 } })
@@ -45,12 +67,12 @@ async function readPage(
       .limit(limit)
       .toArray(),
   );
-  const page = new Map<LaneId, MessageId[]>();
+  const lines = new Map<LaneId, MessageId[]>();
   for (const { _id, lane } of found) {
     if (lane === undefined) continue;
-    const line = page.get(lane) ?? [];
+    const line = lines.get(lane) ?? [];
     line.push(_id);
-    page.set(lane, line);
+    lines.set(lane, line);
   }
-  return page;
+  return lines;
 }

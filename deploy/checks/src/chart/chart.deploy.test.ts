@@ -204,4 +204,20 @@ describeWith(["go", "python3"], "the chart", () => {
     },
     buildMsMax,
   );
+
+  it(
+    "makes new pods for a store's new address, and leaves them alone otherwise",
+    async () => {
+      const templateOf = ({ of }: Rendered) => of("Deployment").map(({ spec }) => spec.template);
+      const before = templateOf(renderedOf("minimal"));
+
+      const again = templateOf(await render("minimal"));
+      const moved = templateOf(await render("minimal", ["redis.url=redis://another:6379"]));
+
+      expect(again).toEqual(before);
+      for (const [index, template] of moved.entries())
+        expect(template.metadata).not.toEqual(before[index]?.metadata);
+    },
+    buildMsMax,
+  );
 });

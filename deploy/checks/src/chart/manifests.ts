@@ -121,13 +121,17 @@ export type Rendered = {
   ) => readonly Extract<AnyManifest, { kind: Kind }>[];
 };
 
-/** As `helm install posthaste` would; throws with what helm says when it refuses. */
+/**
+ * As `helm install posthaste` would; throws with what helm says when it refuses. Settings stand above the value set:
+ * `a.b=c`, or a list in JSON.
+ */
 export async function render(
   valueSet: string,
   settings: readonly string[] = [],
 ): Promise<Rendered> {
   const where = ["--namespace", namespace, "--kube-version", kubernetesVersion];
-  const values = ["--values", valuesFile(valueSet), ...settings.flatMap((text) => ["--set", text])];
+  const set = settings.flatMap((text) => [text.endsWith("]") ? "--set-json" : "--set", text]);
+  const values = ["--values", valuesFile(valueSet), ...set];
   const ran = await runHelm(["template", "posthaste", chart, ...where, ...values]);
   if (ran.code !== 0) throw new Error(ran.stderr);
   const manifests = parseAllDocuments(ran.stdout).flatMap((document) => {

@@ -3,12 +3,12 @@ import { buildMsMax, describeWith } from "../tools/describe-with.ts";
 import { buildHelm } from "../tools/helm.ts";
 import { render } from "./manifests.ts";
 
-/** A setting on top of the value set `minimal`, and what the refusal names. */
+/** A setting on top of the value set `minimal`, as `--set` or (lists) `--set-json` takes it, and what the refusal names. */
 const refused = [
-  ["kafka.brokers=null", "kafka"],
-  ["kafka.brokers={}", "/kafka/brokers"],
-  ["kafka.brokers={kafka}", "/kafka/brokers/0"],
-  ["kafka.brokers={https://kafka:9092}", "/kafka/brokers/0"],
+  ["kafka.brokers=null", "'brokers'"],
+  ["kafka.brokers=[]", "/kafka/brokers"],
+  ['kafka.brokers=["kafka"]', "/kafka/brokers/0"],
+  ['kafka.brokers=["https://kafka:9092"]', "/kafka/brokers/0"],
   ["kafka.prefix=a/b", "/kafka/prefix"],
   ["kafka.partitions=65", "/kafka/partitions"],
   ["kafka.replication=0", "/kafka/replication"],
@@ -32,8 +32,8 @@ const refused = [
   ["logLevel=trace", "/logLevel"],
   ["drainSeconds=7201", "/drainSeconds"],
   ["drainSeconds=a minute", "/drainSeconds"],
-  ["trustedProxies={proxy}", "/trustedProxies/0"],
-  ["allowPrivateCidrs={10.0.0.0/8/8}", "/allowPrivateCidrs/0"],
+  ['trustedProxies=["proxy"]', "/trustedProxies/0"],
+  ['allowPrivateCidrs=["10.0.0.0/8/8"]', "/allowPrivateCidrs/0"],
   ["services.gateway.replicas=-1", "/services/gateway/replicas"],
   ["services.gateway.autoscaling.minReplicas=11", "minReplicas is above maxReplicas"],
   ["services.gateway.autoscaling.cpuUtilization=101", "/services/gateway/autoscaling"],
@@ -42,13 +42,21 @@ const refused = [
   ["services.scheduler=null", "scheduler"],
   ["services.schedular.replicas=1", "schedular"],
   ["networkPolicy.redis.to=null", "/networkPolicy/redis"],
-  ["networkPolicy.kafka.to={}", "/networkPolicy/kafka/to"],
-  ["networkPolicy.redis.ports={0}", "/networkPolicy/redis/ports/0"],
+  ["networkPolicy.kafka.to=[]", "/networkPolicy/kafka/to"],
+  ["networkPolicy.redis.ports=[0]", "/networkPolicy/redis/ports/0"],
   ["replicaCount=3", "replicaCount"],
 ] as const;
 
 describeWith(["go"], "the chart's values", () => {
   beforeAll(buildHelm, buildMsMax);
+
+  it(
+    "are taken as they stand in the least value set",
+    async () => {
+      await expect(render("minimal")).resolves.toBeDefined();
+    },
+    buildMsMax,
+  );
 
   it.each(refused)(
     "are refused by name: %s",

@@ -11,6 +11,9 @@ import { type Settings, type TestServer } from "./test-server.ts";
 export async function startApart({ env = {}, readOnlyToken }: Settings): Promise<TestServer> {
   const room = `e2e-${randomBytes(6).toString("hex")}`;
   const stores = testStores();
+  const [mongodb] = stores.mongodb;
+  if (readOnlyToken !== undefined && mongodb)
+    await seedReadOnlyToken({ uri: mongodb.uri, database: room }, readOnlyToken);
   const services = await startServices({
     stores,
     room,
@@ -22,9 +25,6 @@ export async function startApart({ env = {}, readOnlyToken }: Settings): Promise
       ...env,
     },
   });
-  const [mongodb] = stores.mongodb;
-  if (readOnlyToken !== undefined && mongodb)
-    await seedReadOnlyToken({ uri: mongodb.uri, database: room }, readOnlyToken);
   const { port } = services.gateway;
   return {
     port,
@@ -35,7 +35,7 @@ export async function startApart({ env = {}, readOnlyToken }: Settings): Promise
   };
 }
 
-/** Into the database of running services, which see it within five seconds. */
+/** Into the database, before there is any service; the first of them makes its tenant. */
 async function seedReadOnlyToken(
   place: { readonly uri: string; readonly database: string },
   token: string,

@@ -1,6 +1,13 @@
 /** The storage ports as configured, with secrets sealed at rest, and the time that they go by. */
 import { openDocuments as openMongo } from "@posthaste/documents-mongo";
-import { type ConfigOf, createSealer, type ProcessParts, sealAccounts } from "@posthaste/runtime";
+import {
+  type ConfigOf,
+  createSealer,
+  type ProcessParts,
+  sealAccounts,
+  sealIndexes,
+  sealStored,
+} from "@posthaste/runtime";
 
 type DocumentsConfig = Pick<
   ConfigOf<"management">,
@@ -18,8 +25,15 @@ export async function openDocuments(parts: ProcessParts, config: DocumentsConfig
   });
   readiness.watch("mongodb", "needed", () => documents.problem());
   const sealer = createSealer(config.sealingKeys);
+  const { accounts, indexes } = documents.ports;
   return {
-    ports: { ...documents.ports, accounts: sealAccounts(documents.ports.accounts, sealer) },
+    ports: {
+      ...documents.ports,
+      accounts: sealAccounts(accounts, sealer),
+      indexes: sealIndexes(indexes, sealer),
+    },
+    /** Of one service, at its start: seals anew what is sealed with a key that is on its way out. */
+    sealStored: () => sealStored(documents.ports, sealer),
     /** Due times are compared with the store's time, whatever the clocks of the processes show. */
     clock: documents.storeClock,
     close: () => documents.close(),

@@ -32,6 +32,7 @@ await runServiceProcess(parts, {
 
 async function seed(): Promise<void> {
   const { accounts } = ports;
+  await untilAvailable(clock, documents.sealStored);
   const { warning } = await untilAvailable(clock, () => seedAccounts({ accounts, clock, config }));
   if (warning !== undefined) log.warn("accounts.differ", { reason: warning });
 }

@@ -1,13 +1,9 @@
 /** Publishes without pause from several connections, through kills; writes down what was acknowledged. */
-import { Agent, request } from "node:http";
-import { bodyOf } from "./body.ts";
-import { type Ack, type Journal, type Kind } from "./journal.ts";
-
-export type Target = {
-  readonly port: number;
-  readonly token: string;
-  readonly destination: string;
-};
+import { Agent } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Journal } from "../faults/history/journal.ts";
+import { type Kind } from "../faults/history/kinds.ts";
+import { publish, type Target } from "../faults/world/publish.ts";
 
 const connections = 48;
 const pauseAfterFailureMs = 20;
@@ -21,24 +17,18 @@ const kinds: readonly Kind[] = [
   "callback",
   "deduplicated",
 ];
-const delayMs = 1_000;
 
 export class Publisher {
   readonly #target: Target;
-  readonly #journal: Journal<Ack>;
+  readonly #journal: Journal;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: connections });
   readonly #loops: Promise<void>[] = [];
   #next = 0;
-  #acknowledged = 0;
   #stopped = false;
 
-  constructor(target: Target, journal: Journal<Ack>) {
+  constructor(target: Target, journal: Journal) {
     this.#target = target;
     this.#journal = journal;
-  }
-
-  get acknowledged(): number {
-    return this.#acknowledged;
   }
 
   start(): void {
@@ -55,72 +45,17 @@ export class Publisher {
     while (!this.#stopped) {
       const n = this.#next++;
       const kind = kinds[n % kinds.length] ?? "plain";
-      const sentAt = Date.now();
-      let id = await this.#publish(n, kind);
       // What a caller does who asked for deduplication and does not know the outcome: the same again.
-      while (id === undefined && kind === "deduplicated" && !this.#stopped)
-        id = await this.#publish(n, kind);
-      if (id === undefined) continue;
-      this.#acknowledged += 1;
-      this.#journal.write({
-        at: Date.now(),
-        n,
-        kind,
-        id,
-        notBefore: kind === "delayed" ? sentAt + delayMs : sentAt,
-      });
+      for (let again = true; again && !this.#stopped;)
+        again = !(await this.#publish(n, kind)) && kind === "deduplicated";
     }
   }
 
-  async #publish(n: number, kind: Kind): Promise<string | undefined> {
-    try {
-      return await this.#post(n, kind);
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, pauseAfterFailureMs));
-      return undefined;
-    }
-  }
-
-  #post(n: number, kind: Kind): Promise<string | undefined> {
-    const { port, token, destination } = this.#target;
-    const body = bodyOf(n);
-    const path = `/v2/publish/${destination}/${kind === "flaky" ? "flaky" : "arrival"}`;
-    const headers = {
-      authorization: `Bearer ${token}`,
-      "content-length": body.length,
-      ...headersOf(n, kind, destination),
-    };
-    return new Promise((resolve, reject) => {
-      const sent = request(
-        { agent: this.#agent, port, host: "127.0.0.1", method: "POST", path, headers },
-        (response) => {
-          const chunks: Buffer[] = [];
-          response.on("data", (chunk: Buffer) => chunks.push(chunk));
-          response.on("error", reject);
-          response.on("end", () => {
-            const text = Buffer.concat(chunks).toString();
-            if (response.statusCode !== 200 && response.statusCode !== 202) resolve(undefined);
-            else resolve((JSON.parse(text) as { messageId: string }).messageId);
-          });
-        },
-      );
-      sent.on("error", reject);
-      sent.end(body);
-    });
-  }
-}
-
-function headersOf(n: number, kind: Kind, destination: string): Record<string, string> {
-  const policy = { "service-retries": "20", "service-retry-delay": "100" };
-  switch (kind) {
-    case "plain":
-    case "flaky":
-      return policy;
-    case "delayed":
-      return { ...policy, "service-delay": "1s" };
-    case "callback":
-      return { ...policy, "service-callback": `${destination}/callback` };
-    case "deduplicated":
-      return { ...policy, "service-deduplication-id": `n-${n}` };
+  /** Answers whether it was acknowledged. */
+  async #publish(n: number, kind: Kind): Promise<boolean> {
+    const answer = await publish(this.#target, this.#agent, n, kind);
+    if (answer.kind === "acknowledged") this.#journal.acks.push(answer.ack);
+    else await sleep(pauseAfterFailureMs);
+    return answer.kind === "acknowledged";
   }
 }

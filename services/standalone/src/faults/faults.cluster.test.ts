@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { seededChance } from "./chance.ts";
+import { type Verdict } from "./history/checker.ts";
+import { type Run, startRun } from "./run.ts";
+import { scenarios } from "./scenarios/all.ts";
+
+const seed = 20_261_122;
+/** The stores may have to be fetched. */
+const startMsMax = 1_500_000;
+const playMsMax = 900_000;
+const acknowledgedAtLeast = 60;
+
+let run: Run;
+
+beforeAll(async () => {
+  run = await startRun();
+}, startMsMax);
+
+afterAll(() => run.stop(), playMsMax);
+
+/** What broke a rule, and where all that is known of it was written down. */
+const broken = ({ violations }: Verdict): readonly string[] =>
+  violations.length === 0 ? [] : [...violations, `journals: ${run.save()}`];
+
+describe("services and stores that are broken under load lose nothing, repeat and refuse nothing without a cause, and keep their limits:", () => {
+  it.each(scenarios.map((scenario) => ({ ...scenario, scenario })))(
+    "$promise",
+    async ({ scenario }) => {
+      const verdict = await run.play(scenario, seededChance(seed));
+
+      expect(broken(verdict)).toEqual([]);
+      expect(verdict.acknowledged).toBeGreaterThan(acknowledgedAtLeast);
+    },
+    playMsMax,
+  );
+
+  it(
+    "and when all is over nothing is left to do, and the message log tells the end of everything",
+    async () => {
+      await run.untilIdle();
+      await run.untilLogged();
+
+      expect(broken(run.verdict())).toEqual([]);
+    },
+    playMsMax,
+  );
+});

@@ -1,0 +1,454 @@
+import { describe, expect, it } from "@jest/globals";
+import { check } from "./checker.ts";
+import {
+  type Ack,
+  type Arrival,
+  type Fault,
+  type History,
+  Journal,
+  type Letter,
+  type Refusal,
+} from "./journal.ts";
+
+const second = 1_000;
+const t = 1_000 * second;
+
+const ack = (more: Partial<Ack> = {}): Ack => ({
+  sentAt: t,
+  at: t + 5,
+  n: 1,
+  kind: "plain",
+  id: "msg_1",
+  notBefore: t,
+  ...more,
+});
+const arrival = (more: Partial<Arrival> = {}): Arrival => {
+  const at = more.at ?? t + 10;
+  return {
+    n: 1,
+    id: "msg_1",
+    retried: 0,
+    status: 200,
+    intact: true,
+    ...more,
+    at,
+    until: more.until ?? at + 1,
+  };
+};
+const refusal = (more: Partial<Refusal> = {}): Refusal => ({
+  sentAt: t,
+  at: t + 5,
+  n: 1,
+  kind: "plain",
+  status: 503,
+  text: "",
+  ...more,
+});
+const fault = (more: Partial<Fault> = {}): Fault => {
+  const at = more.at ?? t;
+  const until = more.until ?? at + second;
+  return { what: "a fault", leaves: [], ...more, at, until, over: more.over ?? until };
+};
+const callback = (more: Partial<Arrival> & Pick<Arrival, "tells">): Arrival =>
+  arrival({ n: -1, id: "msg_cb", ...more });
+const failed = { source: "msg_1", retried: 1, dlqId: "dlq_1" };
+const letter: Letter = { at: t + second, dlqId: "dlq_1", status: 200 };
+
+const rulesOf = (history: Partial<History>): readonly string[] => {
+  const { violations } = check({
+    acks: [],
+    refusals: [],
+    arrivals: [],
+    letters: [],
+    faults: [],
+    ...history,
+  });
+  return violations.map((shown) => shown.slice(0, shown.indexOf(":")));
+};
+
+/** So many of a lane, one after another or together. */
+const inLane = (
+  lane: NonNullable<Arrival["lane"]>,
+  times: readonly number[],
+  lastsMs: number,
+): readonly Arrival[] =>
+  times.map((at, i) =>
+    arrival({ lane, n: i, id: `msg_${i}`, at: t + at, until: t + at + lastsMs }),
+  );
+const every = (ms: number, count: number): readonly number[] =>
+  Array.from({ length: count }, (_, i) => i * ms);
+
+type Case = readonly [name: string, history: Partial<History>];
+
+const sound: readonly Case[] = [
+  ["one arrival for one acknowledgement", { acks: [ack()], arrivals: [arrival()] }],
+  ["a message that nobody has acknowledged, delivered", { arrivals: [arrival()] }],
+  [
+    "a refused attempt, and the next that succeeds",
+    {
+      acks: [ack({ kind: "flaky" })],
+      arrivals: [arrival({ status: 503 }), arrival({ at: t + 200, retried: 1 })],
+    },
+  ],
+  [
+    "a repeat after a fault that leaves room for it, within the lease",
+    {
+      acks: [ack()],
+      arrivals: [arrival(), arrival({ at: t + 35 * second })],
+      faults: [fault({ at: t + 20 * second, leaves: ["repeat"] })],
+    },
+  ],
+  [
+    "each attempt told, one of them twice by the same message",
+    {
+      acks: [ack({ kind: "callback" })],
+      arrivals: [
+        arrival({ status: 503 }),
+        arrival({ at: t + 200, retried: 1 }),
+        callback({ id: "msg_c0", tells: { source: "msg_1", retried: 0 }, status: 0 }),
+        callback({ id: "msg_c0", tells: { source: "msg_1", retried: 0 }, at: t + 300 }),
+        callback({ id: "msg_c1", tells: { source: "msg_1", retried: 1 } }),
+      ],
+      faults: [fault({ leaves: ["repeat"] })],
+    },
+  ],
+  [
+    "a failed message whose dead letter is there",
+    {
+      acks: [ack({ kind: "failing" })],
+      arrivals: [
+        arrival({ status: 500 }),
+        arrival({ status: 500, retried: 1, at: t + 200 }),
+        callback({ tells: failed }),
+      ],
+      letters: [letter],
+    },
+  ],
+  [
+    "as many at once as the lane allows, the next when one has ended",
+    { arrivals: inLane("pair-0", [0, 50, 100, 150], 100) },
+  ],
+  [
+    "more at once after a process stood still",
+    {
+      arrivals: inLane("pair-0", [0, 10, 20], 100),
+      faults: [fault({ at: t - 40 * second, until: t - 3 * second, leaves: ["overlap"] })],
+    },
+  ],
+  ["as many in a time as the lane allows", { arrivals: inLane("paced", every(667, 150), 1) }],
+  [
+    "a window that was forgotten",
+    {
+      arrivals: inLane("paced", every(1, 22), 1),
+      faults: [fault({ leaves: ["forget"], over: t })],
+    },
+  ],
+  [
+    "a deduplication id answered twice with one message",
+    {
+      acks: [ack({ kind: "deduplicated" }), ack({ kind: "deduplicated", at: t + 300 })],
+      arrivals: [arrival()],
+    },
+  ],
+  [
+    "a deduplication id accepted anew after it was forgotten, and both delivered",
+    {
+      acks: [
+        ack({ kind: "deduplicated" }),
+        ack({ kind: "deduplicated", id: "msg_2", sentAt: t + 9 * second, at: t + 9 * second }),
+      ],
+      arrivals: [arrival(), arrival({ id: "msg_2", at: t + 10 * second })],
+      faults: [fault({ at: t + 5 * second, leaves: ["forget"] })],
+    },
+  ],
+  [
+    "a connection that broke when the gateway was killed",
+    { refusals: [refusal({ status: 0 })], faults: [fault({ leaves: ["break"] })] },
+  ],
+  [
+    "503 while the store is away",
+    { refusals: [refusal()], faults: [fault({ leaves: ["refuse"] })] },
+  ],
+  [
+    "503 for a publish that asks for deduplication while Redis is away",
+    {
+      refusals: [refusal({ kind: "deduplicated" })],
+      faults: [fault({ leaves: ["refuse deduplicated"] })],
+    },
+  ],
+  [
+    "503 of a gateway that says it has too much to do",
+    { refusals: [refusal({ text: `{"error":"too much load, come back later"}` })] },
+  ],
+  [
+    "a message in a lane that waited until Redis was back",
+    {
+      acks: [ack({ kind: "paired", sentAt: t + second })],
+      arrivals: [arrival({ lane: "pair-0", at: t + 3 * second })],
+      faults: [fault({ until: t + 2 * second, stopsLanes: true })],
+    },
+  ],
+];
+
+const broken: readonly [name: string, rule: string, history: Partial<History>][] = [
+  ["it never arrived", "lost", { acks: [ack()] }],
+  [
+    "it arrived, and never with success",
+    "lost",
+    { acks: [ack()], arrivals: [arrival({ status: 503 })] },
+  ],
+  [
+    "it failed, and nobody was told",
+    "lost",
+    { acks: [ack({ kind: "failing" })], arrivals: [arrival({ status: 500 })] },
+  ],
+  [
+    "under its deduplication id only an earlier message lives",
+    "lost",
+    {
+      acks: [ack({ kind: "deduplicated", id: "msg_2" })],
+      faults: [fault({ leaves: ["forget"] })],
+      arrivals: [arrival()],
+    },
+  ],
+  [
+    "it arrived before its time",
+    "early",
+    { acks: [ack({ kind: "delayed", notBefore: t + 2 * second })], arrivals: [arrival()] },
+  ],
+  ["its body was another", "altered", { acks: [ack()], arrivals: [arrival({ intact: false })] }],
+  [
+    "it was tried more often than asked for",
+    "more attempts than asked for",
+    {
+      acks: [ack({ kind: "failing" })],
+      arrivals: [
+        arrival({ status: 500, retried: 2 }),
+        callback({ tells: { ...failed, retried: 2 } }),
+      ],
+      letters: [letter],
+    },
+  ],
+  [
+    "it came again after a success",
+    "repeated without a fault",
+    { acks: [ack()], arrivals: [arrival(), arrival({ at: t + 3 * second })] },
+  ],
+  [
+    "it came again after a success, as a retry",
+    "repeated without a fault",
+    { acks: [ack()], arrivals: [arrival(), arrival({ at: t + 3 * second, retried: 1 })] },
+  ],
+  [
+    "a failed attempt was made again, and none of its retries used",
+    "repeated without a fault",
+    {
+      acks: [ack()],
+      arrivals: [arrival({ status: 503 }), arrival({ at: t + 3 * second })],
+    },
+  ],
+  [
+    "it came again, and what was broken meanwhile does not explain it",
+    "repeated without a fault",
+    {
+      acks: [ack()],
+      arrivals: [arrival(), arrival({ at: t + 3 * second })],
+      faults: [fault({ leaves: ["break", "forget", "overlap", "refuse"] })],
+    },
+  ],
+  [
+    "it came again, and the fault was before",
+    "repeated without a fault",
+    {
+      acks: [ack()],
+      arrivals: [arrival(), arrival({ at: t + 3 * second })],
+      faults: [fault({ at: t - 9 * second, leaves: ["repeat"] })],
+    },
+  ],
+  [
+    "it came again, and the fault was after",
+    "repeated without a fault",
+    {
+      acks: [ack()],
+      arrivals: [arrival(), arrival({ at: t + 3 * second })],
+      faults: [fault({ at: t + 9 * second, leaves: ["repeat"] })],
+    },
+  ],
+  [
+    "it came again, and the fault was later than its lease",
+    "repeated without a fault",
+    {
+      acks: [ack()],
+      arrivals: [arrival(), arrival({ at: t + 60 * second })],
+      faults: [fault({ at: t + 40 * second, leaves: ["repeat"] })],
+    },
+  ],
+  [
+    "a callback came again",
+    "repeated without a fault",
+    {
+      arrivals: [
+        callback({ tells: { source: "msg_1", retried: 0 } }),
+        callback({ tells: { source: "msg_1", retried: 0 }, at: t + second }),
+      ],
+    },
+  ],
+  [
+    "an attempt before the last was never told",
+    "callback lost",
+    {
+      acks: [ack({ kind: "callback" })],
+      arrivals: [
+        arrival({ status: 503 }),
+        arrival({ retried: 1, at: t + 200 }),
+        callback({ tells: { source: "msg_1", retried: 1 } }),
+      ],
+    },
+  ],
+  [
+    "two messages told of one attempt",
+    "two callbacks for one attempt",
+    {
+      arrivals: [
+        callback({ tells: { source: "msg_1", retried: 0 } }),
+        callback({ id: "msg_other", tells: { source: "msg_1", retried: 0 } }),
+      ],
+    },
+  ],
+  [
+    "two messages told of its end",
+    "two callbacks for one attempt",
+    {
+      arrivals: [
+        callback({ tells: failed }),
+        callback({ id: "msg_other", tells: { ...failed, retried: 2 } }),
+      ],
+      letters: [letter],
+    },
+  ],
+  [
+    "its dead letter was not there",
+    "no dead letter when its failure callback arrived",
+    { arrivals: [callback({ tells: failed })], letters: [{ ...letter, status: 404 }] },
+  ],
+  [
+    "nobody has looked whether its dead letter was there",
+    "dead letter not looked up",
+    { arrivals: [callback({ tells: failed })] },
+  ],
+  [
+    "three ran at once in a lane of two",
+    "more at once than the lane allows",
+    { arrivals: inLane("pair-0", [0, 10, 20], 100) },
+  ],
+  [
+    "three ran at once, long after a process stood still",
+    "more at once than the lane allows",
+    {
+      arrivals: inLane("pair-0", [0, 10, 20], 100),
+      faults: [fault({ at: t - 40 * second, until: t - 9 * second, leaves: ["overlap"] })],
+    },
+  ],
+  [
+    "a whole line went out at once",
+    "more in a time than the lane allows",
+    { arrivals: inLane("paced", every(1, 22), 1) },
+  ],
+  [
+    "it went out a little too fast for long",
+    "more in a time than the lane allows",
+    { arrivals: inLane("paced", every(500, 150), 1) },
+  ],
+  [
+    "what is in a lane was delivered while nobody could give it a slot",
+    "delivered without a slot",
+    {
+      acks: [ack({ kind: "paired", sentAt: t + 500 })],
+      arrivals: [arrival({ lane: "pair-0", at: t + 600 })],
+      faults: [fault({ stopsLanes: true })],
+    },
+  ],
+  [
+    "two messages live under one deduplication id",
+    "two messages under one deduplication id",
+    {
+      acks: [ack({ kind: "deduplicated" }), ack({ kind: "deduplicated", id: "msg_2" })],
+      arrivals: [arrival(), arrival({ id: "msg_2" })],
+    },
+  ],
+  [
+    "a second message lives under a deduplication id, and nobody knows of it",
+    "two messages under one deduplication id",
+    {
+      acks: [ack({ kind: "deduplicated" })],
+      arrivals: [arrival(), arrival({ id: "msg_2" })],
+    },
+  ],
+  [
+    "two messages live under one deduplication id, which was forgotten too late for that",
+    "two messages under one deduplication id",
+    {
+      acks: [ack({ kind: "deduplicated" }), ack({ kind: "deduplicated", id: "msg_2" })],
+      arrivals: [arrival(), arrival({ id: "msg_2" })],
+      faults: [fault({ at: t + 5 * second, leaves: ["forget"] })],
+    },
+  ],
+  ["a publish was refused", "refused", { refusals: [refusal()] }],
+  [
+    "a publish was refused, and what was broken does not explain it",
+    "refused",
+    {
+      refusals: [refusal()],
+      faults: [fault({ leaves: ["refuse deduplicated", "break", "repeat"] })],
+    },
+  ],
+  [
+    "a publish was answered 500 while the store was away",
+    "refused",
+    { refusals: [refusal({ status: 500 })], faults: [fault({ leaves: ["refuse", "break"] })] },
+  ],
+  [
+    "a connection broke while the store was away",
+    "refused",
+    { refusals: [refusal({ status: 0 })], faults: [fault({ leaves: ["refuse"] })] },
+  ],
+];
+
+describe("the checker", () => {
+  it.each(sound)("is content with %s", (_, history) => {
+    expect(rulesOf(history)).toEqual([]);
+  });
+
+  it.each(broken)("sees that %s: %s", (_, rule, history) => {
+    expect(rulesOf(history)).toEqual([rule]);
+  });
+});
+
+describe("a journal", () => {
+  it("gives what came of the messages since one, and the faults of all time", () => {
+    const journal = new Journal();
+    const [early, late] = [ack(), ack({ n: 2, id: "msg_2" })];
+    const tells = { source: "msg_2", retried: 0, dlqId: "dlq_2" };
+    journal.acks.push(early, late);
+    journal.refusals.push(refusal(), refusal({ n: 3 }));
+    journal.arrivals.push(
+      arrival(),
+      arrival({ n: 2, id: "msg_2" }),
+      callback({ tells }),
+      callback({ tells: failed }),
+    );
+    journal.letters.push(letter, { ...letter, dlqId: "dlq_2" });
+    journal.faults.push(fault());
+
+    const since = journal.since(2);
+
+    expect(since.acks).toEqual([late]);
+    expect(since.refusals.map(({ n }) => n)).toEqual([3]);
+    expect(since.arrivals.map(({ tells: told, id }) => told?.source ?? id)).toEqual([
+      "msg_2",
+      "msg_2",
+    ]);
+    expect(since.letters.map(({ dlqId }) => dlqId)).toEqual(["dlq_2"]);
+    expect(since.faults).toHaveLength(1);
+  });
+});

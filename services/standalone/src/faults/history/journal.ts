@@ -1,0 +1,134 @@
+/**
+ * What a run writes down from the outside, and judges by. The servers under test never see it. All times are Unix
+ * milliseconds by the one clock of the process that publishes, receives and breaks things.
+ */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Kind, type Lane } from "./kinds.ts";
+
+/** A publish that was answered 2xx. */
+export type Ack = {
+  readonly sentAt: number;
+  readonly at: number;
+  /** Numbers the messages of a run; what is published again under its deduplication id keeps its number. */
+  readonly n: number;
+  readonly kind: Kind;
+  readonly id: string;
+  readonly notBefore: number;
+};
+
+/** A publish that was not. Whether there is a message is unknown. */
+export type Refusal = {
+  readonly sentAt: number;
+  readonly at: number;
+  readonly n: number;
+  readonly kind: Kind;
+  /** 0: the connection broke. */
+  readonly status: number;
+  /** The answer's, with what it says of the reason. */
+  readonly text: string;
+};
+
+/** A request that reached the destination, and how it was answered. */
+export type Arrival = {
+  readonly at: number;
+  /** When it was answered, or its connection broke. */
+  readonly until: number;
+  /** -1 for callbacks. */
+  readonly n: number;
+  readonly id: string;
+  readonly retried: number;
+  /** 0: its connection broke before it was answered. */
+  readonly status: number;
+  readonly intact: boolean;
+  readonly lane?: Lane;
+  /** Set on callbacks: the attempt that this one tells of. */
+  readonly tells?: Told;
+};
+export type Told = {
+  readonly source: string;
+  readonly retried: number;
+  /** Set on failure callbacks. */
+  readonly dlqId?: string;
+};
+
+/** The dead letter that a failure callback named, looked up when it arrived. */
+export type Letter = { readonly at: number; readonly dlqId: string; readonly status: number };
+
+/**
+ * What a fault may cause of that which is otherwise forbidden.
+ *
+ * - repeat: an attempt is made again
+ * - overlap: a lane runs more at once than it may
+ * - forget: a deduplication id is accepted anew, a rate window starts anew
+ * - break: connections of callers break
+ * - refuse: publishes are answered 503
+ * - refuse deduplicated: those that ask for deduplication are
+ */
+export type Leave = "repeat" | "overlap" | "forget" | "break" | "refuse" | "refuse deduplicated";
+
+export type Fault = {
+  /** "deliverer 1 killed" */
+  readonly what: string;
+  readonly leaves: readonly Leave[];
+  readonly at: number;
+  /** From here on it was being healed. */
+  readonly until: number;
+  /** From here on everything was as before. */
+  readonly over: number;
+  /** Nothing in a lane that is published during it runs before it is being healed. */
+  readonly stopsLanes?: boolean;
+};
+
+export type History = {
+  readonly acks: readonly Ack[];
+  readonly refusals: readonly Refusal[];
+  readonly arrivals: readonly Arrival[];
+  readonly letters: readonly Letter[];
+  readonly faults: readonly Fault[];
+};
+
+/** A history in the making. */
+export class Journal implements History {
+  readonly acks: Ack[] = [];
+  readonly refusals: Refusal[] = [];
+  readonly arrivals: Arrival[] = [];
+  readonly letters: Letter[] = [];
+  readonly faults: Fault[] = [];
+
+  /** Of the messages with these numbers, and of what followed from them; all faults. */
+  since(n: number): History {
+    const acks = this.acks.filter((ack) => ack.n >= n);
+    const ids = new Set(acks.map(({ id }) => id));
+    const arrivals = this.arrivals.filter(
+      ({ n: number, tells }) => number >= n || (tells && ids.has(tells.source)),
+    );
+    const told = new Set(arrivals.map(({ tells }) => tells?.dlqId));
+    return {
+      acks,
+      refusals: this.refusals.filter((refusal) => refusal.n >= n),
+      arrivals,
+      letters: this.letters.filter(({ dlqId }) => told.has(dlqId)),
+      faults: this.faults,
+    };
+  }
+
+  /**
+   * For whoever has to find out what happened: a file of JSON lines for each list, and what the servers have printed.
+   * Answers their folder.
+   */
+  save(output: string): string {
+    const folder = mkdtempSync(join(tmpdir(), "posthaste-journals-"));
+    writeFileSync(join(folder, "output.txt"), output);
+    const { acks, refusals, arrivals, letters, faults } = this;
+    for (const [name, entries] of Object.entries({ acks, refusals, arrivals, letters, faults })) {
+      const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`);
+      writeFileSync(join(folder, `${name}.jsonl`), lines.join(""));
+    }
+    return folder;
+  }
+}
+
+/** Runs on evenly when the host's clock is set. */
+export const now = (): number => performance.timeOrigin + performance.now();

@@ -1,0 +1,109 @@
+/** The kinds of messages that a run publishes: what each asks for, and what must come of it. */
+
+const laneLimits = {
+  "pair-0": { parallelism: 2 },
+  "pair-1": { parallelism: 2 },
+  paced: { rate: 3, periodMs: 2_000 },
+} as const;
+
+export type Lane = keyof typeof laneLimits;
+export type LaneLimits = {
+  readonly parallelism?: number;
+  readonly rate?: number;
+  readonly periodMs?: number;
+};
+export const lanes: Readonly<Record<Lane, LaneLimits>> = laneLimits;
+export const isLane = (name: string): name is Lane => Object.hasOwn(lanes, name);
+
+export type Kind =
+  | "plain"
+  | "delayed"
+  /** Its first attempt is refused. */
+  | "flaky"
+  /** Flaky, and each attempt is told. */
+  | "callback"
+  /** Refused whenever it comes; its end is told. */
+  | "failing"
+  | "deduplicated"
+  /** At most so many at once. */
+  | "paired"
+  /** At most so many in a time. */
+  | "paced"
+  /** Answered when the destination's gate is open. */
+  | "gated";
+
+export type Plan = {
+  /** What the destination is to do with it (world/destination.ts). */
+  readonly path: string;
+  /** Beside those of every message. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly delayMs: number;
+  readonly retriesMax: number;
+  /** Whether each attempt has a callback. */
+  readonly isTold: boolean;
+  readonly ends: "delivered" | "failed";
+  readonly lane?: Lane;
+};
+
+const retriesMax = 20;
+const retriesOfFailing = 1;
+const delaySeconds = 2;
+
+/** `n` is its number, and `destination` where callbacks go. */
+export function planOf(kind: Kind, n: number, destination: string): Plan {
+  const headers = { "service-retries": String(retriesMax), "service-retry-delay": "150" };
+  const plain: Plan = {
+    path: "/arrival",
+    headers,
+    delayMs: 0,
+    retriesMax,
+    isTold: false,
+    ends: "delivered",
+  };
+  switch (kind) {
+    case "plain":
+      return plain;
+    case "delayed": {
+      const delayMs = delaySeconds * 1_000;
+      return { ...plain, delayMs, headers: { ...headers, "service-delay": `${delaySeconds}s` } };
+    }
+    case "flaky":
+      return { ...plain, path: "/flaky" };
+    case "callback": {
+      const callback = { "service-callback": `${destination}/callback` };
+      return { ...plain, path: "/flaky", headers: { ...headers, ...callback }, isTold: true };
+    }
+    case "failing": {
+      const own = {
+        "service-retries": String(retriesOfFailing),
+        "service-failure-callback": `${destination}/callback`,
+      };
+      const plan = { ...plain, path: "/failing", retriesMax: retriesOfFailing };
+      return { ...plan, headers: { ...headers, ...own }, ends: "failed" };
+    }
+    case "deduplicated":
+      return { ...plain, headers: { ...headers, "service-deduplication-id": `n-${n}` } };
+    case "paired":
+      return inLane(plain, n % 2 === 0 ? "pair-0" : "pair-1");
+    case "paced":
+      return inLane(plain, "paced");
+    case "gated":
+      return { ...plain, path: "/gated" };
+  }
+}
+
+function inLane(plan: Plan, lane: Lane): Plan {
+  const { parallelism, rate, periodMs } = lanes[lane];
+  const limits = [
+    ...(parallelism === undefined ? [] : [`parallelism=${parallelism}`]),
+    ...(rate === undefined || periodMs === undefined
+      ? []
+      : [`rate=${rate}`, `period=${periodMs / 1_000}s`]),
+  ];
+  const headers = {
+    ...plan.headers,
+    "service-flow-control-key": lane,
+    "service-flow-control-value": limits.join(","),
+  };
+  return { ...plan, path: `/lane/${lane}`, headers, lane };
+}

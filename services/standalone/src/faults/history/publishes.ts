@@ -1,0 +1,25 @@
+/** Publishes are answered, apart from those that a fault lets be refused, and these as it says. */
+import { faultsBetween } from "./excuse.ts";
+import { type History, type Leave, type Refusal } from "./journal.ts";
+import { violation, type Violation } from "./violation.ts";
+
+export const publishRules = ({ refusals, faults }: History): readonly Violation[] =>
+  refusals
+    .filter((refusal) => !isOverload(refusal))
+    .filter((refusal) =>
+      leavesFor(refusal).every(
+        (leave) => faultsBetween(faults, leave, refusal.sentAt, refusal.at).length === 0,
+      ),
+    )
+    .map((refusal) => violation("refused", refusal));
+
+/** A host too busy for its tests: the answer says so, and asks to come back. */
+const isOverload = ({ status, text }: Refusal): boolean =>
+  status === 503 && text.includes("too much load");
+
+/** Any of these will do. */
+function leavesFor({ status, kind }: Refusal): readonly Leave[] {
+  if (status === 0) return ["break"];
+  if (status !== 503) return [];
+  return kind === "deduplicated" ? ["refuse", "refuse deduplicated"] : ["refuse"];
+}

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
-import { flowLaneId, type FlowLimits } from "@posthaste/domain";
+import { flowLaneId, type FlowLimits, limits } from "@posthaste/domain";
 import { type RunningRedis, startRedis } from "@posthaste/local";
 import { aKey, aTenant, newId } from "@posthaste/testing";
 import { Redis } from "ioredis";
@@ -14,6 +14,7 @@ import { type RedisTokens } from "./redis-tokens.ts";
 jest.setTimeout(300_000);
 
 const lane = flowLaneId(aTenant, "lane");
+const otherLane = flowLaneId(aTenant, "other");
 const threeAtOnce: FlowLimits = { parallelism: 3, periodMs: 1_000 };
 const ids = (count: number) => Array.from({ length: count }, () => newId());
 
@@ -221,6 +222,20 @@ describe("a Redis that has forgotten", () => {
     expect((await tokens.acquire(lane, ids(5), threeAtOnce)).granted).toHaveLength(1);
   });
 
+  it("believes no time that its own clock has not reached", async () => {
+    const tokens = await openUp();
+    const holder = newId();
+    const later = clock.now() + 3_600_000;
+    await tokens.restore(lane, [{ id: holder, until: later }], { startedAt: later, count: 1 });
+    const { slots, window } = await tokens.peek(lane);
+    const [key = ""] = await admin.keys("*slots*");
+    const endsAt = Number(await admin.zscore(key, holder));
+
+    expect(slots).toBe(1);
+    expect(endsAt).toBeLessThanOrEqual(clock.now() + limits.leaseMs);
+    expect(window?.startedAt).toBeLessThanOrEqual(clock.now());
+  });
+
   it("our scripts is told them again", async () => {
     const tokens = await openUp();
     await expectAllAnswered(tokens);
@@ -261,12 +276,15 @@ describe("a Redis that cannot do the work", () => {
   it("because it takes no writes counts as away until it does", async () => {
     const tokens = await openUp();
     await admin.replicaof("127.0.0.1", "1");
+    const late = open();
+    await until("it is refused", () => late.problem()?.includes("READONLY") === true);
     await until("it counts as away", async () => {
       await expect(tokens.restore(lane, [], undefined)).rejects.toMatchObject(unavailable);
       return tokens.problem()?.includes("READONLY") === true;
     });
+    expect(late.counts()).toMatchObject({ calls: 0, connections: 0 });
     await admin.replicaof("NO", "ONE");
-    await untilUp(tokens);
+    await Promise.all([untilUp(tokens), untilUp(late)]);
 
     await expectAllAnswered(tokens);
   });
@@ -319,12 +337,13 @@ describe("what is left behind", () => {
     await expectAllAnswered(tokens);
     await tokens.claim([{ key: aKey("pending"), id: newId() }]);
     await tokens.acquire(lane, ids(3), { ...threeAtOnce, rate: 5 });
+    await tokens.restore(otherLane, [], { startedAt: clock.now(), count: 1 });
 
     const keys = await admin.keys("*");
     const endsInMs = await Promise.all(keys.map((key) => admin.pttl(key)));
     const left = endsInMs.filter((ms) => ms !== hasEnded);
 
-    expect(left.length).toBeGreaterThanOrEqual(4);
+    expect(left.length).toBeGreaterThanOrEqual(5);
     expect(Math.min(...left)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...left)).toBeLessThanOrEqual(86_400_000);
   });

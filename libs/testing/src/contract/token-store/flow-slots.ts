@@ -262,6 +262,21 @@ function strangers(guarantee: TokenGuarantee): void {
     },
   );
 
+  guarantee(
+    "a lane that is told again keeps what it has dispatched since",
+    async ({ tokens, now }) => {
+      const window = { startedAt: now() - 1_000, count: 2 };
+      const rate: FlowLimits = { rate: 9, periodMs: 60_000 };
+      await tokens.restore(lane, [], window);
+      await tokens.acquire(lane, ids(3), rate);
+      await tokens.restore(lane, [], window);
+      await tokens.restore(lane, [], { startedAt: window.startedAt - 60_000, count: 9 });
+      await tokens.restore(lane, [], undefined);
+
+      expect((await tokens.peek(lane)).window).toEqual({ startedAt: window.startedAt, count: 5 });
+    },
+  );
+
   guarantee("a lane that nobody used has no slots and no window", async ({ tokens }) => {
     expect(await tokens.peek(lane)).toEqual({ slots: 0 });
   });

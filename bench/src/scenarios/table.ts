@@ -1,4 +1,5 @@
 /** All scenarios, in the order of the report. Their budgets sum to more than a run may take; few of them use theirs up. */
+import { apart } from "./apart.ts";
 import { burst } from "./burst.ts";
 import { destinations } from "./destinations.ts";
 import { flowKey } from "./flow-key.ts";
@@ -22,4 +23,5 @@ export const scenarios: readonly Scenario[] = [
   destinations,
   flowKey,
   urlGroup,
+  apart,
 ];

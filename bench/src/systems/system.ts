@@ -1,7 +1,12 @@
 /** What is measured: something that takes a publish on a port and calls the destination. */
 import { createServer } from "node:net";
 
-export type SystemName = "bare relay" | "posthaste" | "BullMQ";
+export type SystemName =
+  | "bare relay"
+  | "posthaste"
+  | "BullMQ"
+  | "posthaste apart"
+  | `posthaste apart, ${number} deliverers`;
 
 export type System = {
   readonly name: SystemName;

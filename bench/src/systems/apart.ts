@@ -1,0 +1,69 @@
+/** Posthaste as six services over real stores, on the one host: what they cost there, not how far they scale. */
+import { type RunningServices, startServices, startStores, type Stores } from "@posthaste/local";
+import { dataFolder } from "../folders.ts";
+import { readCalls, type Calls } from "./calls.ts";
+import { freePort, type System } from "./system.ts";
+
+export type ApartStores = {
+  readonly stores: Stores;
+  /** What they are, in words. */
+  readonly names: string;
+  stop(): Promise<void>;
+};
+
+export async function startApartStores(): Promise<ApartStores> {
+  const data = dataFolder();
+  const stores = await startStores({ dir: data.path });
+  const { kafka, redis, mongodb, missing } = stores;
+  const [best] = mongodb;
+  if (kafka === undefined || redis === undefined || best === undefined) {
+    await stores.stop();
+    data.remove();
+    throw new Error(
+      `missing: ${missing.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}`,
+    );
+  }
+  return {
+    stores,
+    names: [kafka.name, redis.name, best.name].join(", "),
+    stop: async () => {
+      await stores.stop();
+      data.remove();
+    },
+  };
+}
+
+export type Apart = System & { readonly calls: () => Promise<Calls> };
+
+/** Each installation has a room of its own in the stores. */
+export async function startApart({ stores }: ApartStores, deliverers: number): Promise<Apart> {
+  const metricsPorts: number[] = [];
+  const ports = new Map<string, string>();
+  for (const name of ["gateway", "scheduler", "callback-dispatcher", "workflow-log"])
+    ports.set(`${name} 1`, String(await freePort()));
+  for (let number = 1; number <= deliverers; number++)
+    ports.set(`deliverer ${number}`, String(await freePort()));
+  const services: RunningServices = await startServices({
+    stores,
+    room: `bench-${deliverers}-${process.pid}`,
+    counts: { deliverer: deliverers },
+    env: { POSTHASTE_LOG_LEVEL: "warn", POSTHASTE_REDIS_BUDGET_MS: "1000" },
+    envOf: (service, number): Readonly<Record<string, string>> => {
+      const port = ports.get(`${service} ${number}`);
+      if (port === undefined) return {};
+      metricsPorts.push(Number(port));
+      return { POSTHASTE_METRICS_PORT: port };
+    },
+  });
+  return {
+    name: apartName(deliverers),
+    port: services.gateway.port,
+    pids: services.all.flatMap(({ process: { pid } }) => pid ?? []),
+    stop: () => services.stop(),
+    output: () => services.output(),
+    calls: () => readCalls(metricsPorts),
+  };
+}
+
+export const apartName = (deliverers: number) =>
+  `posthaste apart, ${deliverers} deliverers` as const;

@@ -1,0 +1,21 @@
+/** Round trips to the servers, as the processes count them themselves and tell at `/metrics`. */
+
+export type Calls = { readonly bus: number; readonly store: number; readonly tokens: number };
+
+const counters: Readonly<Record<keyof Calls, RegExp>> = {
+  bus: /^posthaste_bus_total\{what="(?:sends|commits)"\} (\S+)$/gm,
+  store: /^posthaste_store_calls_total (\S+)$/gm,
+  tokens: /^posthaste_tokens_total\{what="calls"\} (\S+)$/gm,
+};
+
+/** Summed over the processes that listen on these ports. */
+export async function readCalls(ports: readonly number[]): Promise<Calls> {
+  const texts = await Promise.all(
+    ports.map(async (port) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()),
+  );
+  const sum = (pattern: RegExp): number =>
+    texts
+      .flatMap((text) => [...text.matchAll(pattern)])
+      .reduce((total, [, value]) => total + Number(value), 0);
+  return { bus: sum(counters.bus), store: sum(counters.store), tokens: sum(counters.tokens) };
+}

@@ -2,20 +2,21 @@
  * `npm run stack`: the stores and the six services on this host, without Docker, until Ctrl-C.
  * The exit code is 1 when something that is needed cannot be had; with `--strict`, when anything cannot.
  */
-import { type Asked, parseArguments } from "./arguments.ts";
+import { parseArguments } from "./arguments.ts";
 import { fetchCommand } from "./commands/fetch.ts";
 import { say } from "./commands/say.ts";
 import { stackCommand } from "./commands/stack.ts";
 import { storesCommand } from "./commands/stores.ts";
 
-try {
-  process.exitCode = await carryOut(parseArguments(process.argv.slice(2)));
-} catch (error) {
+const exitCode = await carryOut(process.argv.slice(2)).catch((error: unknown) => {
   say(Error.isError(error) ? error.message : String(error));
-  process.exitCode = 1;
-}
+  return 1;
+});
+// Not by itself: an open standard input would keep this process.
+process.exit(exitCode);
 
-function carryOut(asked: Asked): Promise<number> {
+async function carryOut(args: readonly string[]): Promise<number> {
+  const asked = parseArguments(args);
   switch (asked.command) {
     case "fetch":
       return fetchCommand();

@@ -99,6 +99,15 @@ export async function startStores(options: StoresOptions): Promise<Stores> {
   };
 }
 
+/** Kafka, Redis and one that speaks MongoDB; everything, if strict. */
+export function suffices(
+  { kafka, redis, mongodb, missing }: Stores,
+  { isStrict }: { readonly isStrict: boolean },
+): boolean {
+  if (isStrict && missing.length > 0) return false;
+  return kafka !== undefined && redis !== undefined && mongodb.length > 0;
+}
+
 /** Fetches everything that the stack may start. */
 export async function fetchStores(): Promise<{ fetched: string[]; missing: Missing[] }> {
   const fetched: string[] = [];

@@ -1,5 +1,4 @@
 /** What the commands tell whoever started them: one line each, on the error output. */
-import { type Asked } from "../arguments.ts";
 import { type Missing, type Stores } from "../stores.ts";
 
 export function say(what: string): void {
@@ -19,12 +18,6 @@ export function sayStores({ kafka, redis, mongodb, missing }: Stores): void {
   ];
   for (const { name, address } of lines) say(`${name.padEnd(36)} ${address}`);
   sayMissing(missing);
-}
-
-/** Kafka, Redis and one that speaks MongoDB; everything, if strict. */
-export function suffices({ kafka, redis, mongodb, missing }: Stores, { isStrict }: Asked): boolean {
-  if (isStrict && missing.length > 0) return false;
-  return kafka !== undefined && redis !== undefined && mongodb.length > 0;
 }
 
 function withoutPassword(uri: string): string {

@@ -5,9 +5,9 @@ import { preferredPort } from "../process/ports.ts";
 import { type ProcessState } from "../process/server-process.ts";
 import { watchReadiness } from "../readiness.ts";
 import { localManagementPassword, type RunningServices, startServices } from "../services.ts";
-import { startStores, type Stores } from "../stores.ts";
+import { startStores, type Stores, suffices } from "../stores.ts";
 import { createWorkFolder } from "../work-folder.ts";
-import { say, sayStores, suffices } from "./say.ts";
+import { say, sayStores } from "./say.ts";
 import { untilTold } from "./until-told.ts";
 
 /** Where the standalone listens, too; another free one when they are taken, by a second stack perhaps. */

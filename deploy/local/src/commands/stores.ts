@@ -1,9 +1,9 @@
 /** `npm run stack -- stores`: the stores only, until it is told to end; then their data go. */
 import { type Asked } from "../arguments.ts";
-import { startStores } from "../stores.ts";
+import { startStores, suffices } from "../stores.ts";
 import { removeStoresFile, writeStoresFile } from "../stores-file.ts";
 import { createWorkFolder } from "../work-folder.ts";
-import { say, sayStores, suffices } from "./say.ts";
+import { say, sayStores } from "./say.ts";
 import { untilTold } from "./until-told.ts";
 
 /** The exit code. */

@@ -7,8 +7,6 @@ import { addWill, removeWill } from "./last-will.ts";
 export type Run = {
   readonly cwd?: string;
   readonly argv0?: string;
-  readonly uid?: number;
-  readonly gid?: number;
   /** For its standard input. */
   readonly input?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;

@@ -18,8 +18,6 @@ export type Command = {
   readonly cwd?: string;
   /** What the program is told as its own name. */
   readonly argv0?: string;
-  readonly uid?: number;
-  readonly gid?: number;
   /** What asks it to end in good order; SIGTERM when absent. */
   readonly stopSignal?: NodeJS.Signals;
 };
@@ -94,12 +92,14 @@ export class ServerProcess implements ProcessControls {
 
   async start(): Promise<void> {
     if (this.#child !== undefined) throw new Error(`${this.name} runs already`);
+    // Its answers would be taken for ours.
+    if (await this.#isReady(""))
+      throw new Error(`${this.name} cannot start: another process answers on its port`);
     this.#observer.onState?.({ kind: "starting" });
     this.#spawn();
     const deadline = performance.now() + startMsMax;
     for (;;) {
       const isReady = await this.#isReady(this.#output);
-      // Somebody else may answer on the port that this one did not get.
       if (!this.isRunning) throw this.#failure("ended before it was ready");
       if (isReady) break;
       if (performance.now() > deadline) {

@@ -12,20 +12,20 @@ import { openPostgresql, startPostgresql } from "./postgresql.ts";
 export async function startFerret(place: ServerPlace): Promise<RunningMongo> {
   const { name, file, postgresql: binaries } = await fetchFerretdb();
   const port = place.port ?? (await freePort());
-  const postgresqlPort = await freePort();
   const dir = dataFolder(place, "postgresql");
-  const postgresql = await openPostgresql({ binaries, dir, port: postgresqlPort });
+  const postgresql = await openPostgresql({ binaries, dir, port: await freePort() });
   const args = [
     `--listen-addr=${loopback}:${port}`,
-    `--postgresql-url=postgres://postgres@${loopback}:${postgresqlPort}/postgres`,
     `--state-dir=${dataFolder(place, "ferretdb")}`,
     "--debug-addr=-",
     "--no-auth",
     "--telemetry=disable",
     "--log-level=warn",
   ];
-  const ferretdb = new ServerProcess({ name, file, args }, () => accepts(port), place);
-  const controls = together(ferretdb, postgresql);
+  // Not an argument: everybody on this host could read the password in it.
+  const env = { ...process.env, FERRETDB_POSTGRESQL_URL: postgresql.url };
+  const ferretdb = new ServerProcess({ name, file, args, env }, () => accepts(port), place);
+  const controls = together(ferretdb, postgresql.server);
   await controls.restart();
   const uri = `mongodb://${loopback}:${port}/`;
   return { name, host: loopback, port, process: controls, uri };

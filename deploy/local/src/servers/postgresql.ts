@@ -1,6 +1,14 @@
 /** PostgreSQL with the DocumentDB extension, for FerretDB. Every commit is synced. */
-import { appendFileSync, chmodSync, chownSync, existsSync, renameSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { randomBytes } from "node:crypto";
+import {
+  appendFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type PostgresqlBinaries } from "../fetch/postgresql.ts";
 import { loopback } from "../process/ports.ts";
@@ -10,25 +18,30 @@ import { ServerProcess } from "../process/server-process.ts";
 
 type Place = { readonly binaries: PostgresqlBinaries; readonly dir: string; readonly port: number };
 
-/** It refuses to run as root; this is Debian's `nobody`. */
-const unprivileged = 65534;
+const nobody = 65534;
+const passwordBytes = 24;
 const startTriesMax = 60;
 const startPauseMs = 500;
 
-export async function openPostgresql({ binaries, dir, port }: Place): Promise<ServerProcess> {
+export type Postgresql = { readonly server: ServerProcess; readonly url: string };
+
+export async function openPostgresql({ binaries, dir, port }: Place): Promise<Postgresql> {
   const data = join(dir, "data");
-  const user = userFor(dir);
-  if (!existsSync(data)) await createCluster({ binaries, data, port, user });
+  const passwordFile = join(dir, "password");
+  if (!existsSync(data)) await createCluster(binaries, { data, port, passwordFile });
+  const password = readFileSync(passwordFile, "utf8");
   const command = {
     name: binaries.name,
-    file: join(binaries.bin, "postgres"),
-    args: ["-D", data, "-p", String(port)],
+    ...unprivileged(join(binaries.bin, "postgres"), ["-D", data, "-p", String(port)]),
     cwd: "/",
+    // For the extension, which calls its own server.
+    env: { ...process.env, PGPASSWORD: password },
     // Fast: it does not wait for its clients.
     stopSignal: "SIGINT" as const,
-    ...user,
   };
-  return new ServerProcess(command, () => answers(port, startup, (answer) => answer[0] === ok));
+  const isReady = () => answers(port, startup, (answer) => answer[0] === asksWhoWeAre);
+  const url = `postgres://postgres:${password}@${loopback}:${port}/postgres`;
+  return { server: new ServerProcess(command, isReady), url };
 }
 
 /**
@@ -47,35 +60,41 @@ export async function startPostgresql(server: ServerProcess): Promise<void> {
   }
 }
 
-type User = { readonly uid?: number; readonly gid?: number };
-
-function userFor(dir: string): User {
-  if (process.getuid?.() !== 0) return {};
-  // It must reach its data through the folder that we were given: a temporary one, closed to others.
-  chmodSync(dirname(dir), 0o711);
-  chownSync(dir, unprivileged, unprivileged);
-  return { uid: unprivileged, gid: unprivileged };
+/**
+ * It refuses to run as root, so there it runs as nobody, who may pass closed folders all the same: the one that holds
+ * the data may be a temporary one, the one that holds the programs root's own.
+ */
+function unprivileged(file: string, args: readonly string[]): { file: string; args: string[] } {
+  if (process.getuid?.() !== 0) return { file, args: [...args] };
+  const identity = [`--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"];
+  const capability = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"];
+  return { file: "setpriv", args: [...identity, ...capability, file, ...args] };
 }
 
-type Cluster = {
-  readonly binaries: PostgresqlBinaries;
-  readonly data: string;
-  readonly port: number;
-  readonly user: User;
-};
+type Cluster = { readonly data: string; readonly port: number; readonly passwordFile: string };
 
-/** Complete or absent, like what is in the cache. */
-async function createCluster({ binaries, data, port, user }: Cluster): Promise<void> {
+/** Complete or absent, like what is in the cache. Others on this host may reach its port, so it asks for a password. */
+async function createCluster(
+  { bin }: PostgresqlBinaries,
+  { data, port, passwordFile }: Cluster,
+): Promise<void> {
   const making = `${data}.new`;
   rmSync(making, { recursive: true, force: true });
-  const options = { cwd: "/", ...user };
-  const initdb = ["-D", making, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "-N"];
-  await run(join(binaries.bin, "initdb"), initdb, options);
+  writeFileSync(passwordFile, randomBytes(passwordBytes).toString("hex"), { mode: 0o600 });
+  const access = ["-U", "postgres", "-A", "scram-sha-256", `--pwfile=${passwordFile}`];
+  const options = ["-E", "UTF8", "--no-locale", "--no-sync"];
+  await runUnprivileged(join(bin, "initdb"), ["-D", making, ...access, ...options]);
   appendFileSync(join(making, "postgresql.conf"), settings);
-  const single = ["--single", "-D", making, "-p", String(port), "postgres"];
-  const input = "CREATE EXTENSION documentdb CASCADE\n";
-  await run(join(binaries.bin, "postgres"), single, { ...options, input });
+  // By itself the single-user mode ends well whatever happened.
+  const single = ["--single", "-D", making, "-p", String(port), "-c", "exit_on_error=on"];
+  const extension = "CREATE EXTENSION documentdb CASCADE\n";
+  await runUnprivileged(join(bin, "postgres"), [...single, "postgres"], extension);
   renameSync(making, data);
+}
+
+async function runUnprivileged(program: string, its: readonly string[], input = ""): Promise<void> {
+  const { file, args } = unprivileged(program, its);
+  await run(file, args, { cwd: "/", input });
 }
 
 const settings = `
@@ -83,13 +102,13 @@ listen_addresses = '${loopback}'
 unix_socket_directories = ''
 shared_preload_libraries = 'pg_cron,pg_documentdb_core,pg_documentdb'
 cron.database_name = 'postgres'
-cron.host = '${loopback}'
+cron.use_background_workers = on
 `;
 
-/** The first message of its protocol, version 3.0; it answers `R` when it takes connections, else an error. */
+/** The first message of its protocol, version 3.0; it answers `R` when it takes connections, else `E`. */
 const parameters = Buffer.from("user\0postgres\0database\0postgres\0\0");
 const startup = Buffer.alloc(8 + parameters.length);
 startup.writeInt32BE(startup.length, 0);
 startup.writeInt32BE(196_608, 4);
 parameters.copy(startup, 8);
-const ok = "R".charCodeAt(0);
+const asksWhoWeAre = "R".charCodeAt(0);

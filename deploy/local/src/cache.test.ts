@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { cached } from "./cache.ts";
+
+/** No process has it: Linux gives out pids below 4,194,304. */
+const deadPid = 2 ** 22 + 1;
+let cache: string;
+
+beforeEach(() => {
+  cache = mkdtempSync(join(tmpdir(), "posthaste-cache-"));
+});
+
+afterEach(() => {
+  rmSync(cache, { recursive: true });
+});
+
+async function makeFile(folder: string): Promise<void> {
+  writeFileSync(join(folder, "file"), "");
+}
+
+describe("the cache", () => {
+  it("two who ask at once get one thing, which was made once", async () => {
+    let made = 0;
+    const make = async (folder: string) => {
+      made++;
+      await sleep(100);
+      await makeFile(folder);
+    };
+
+    const folders = await Promise.all([cached("a", make, cache), cached("a", make, cache)]);
+
+    expect(new Set(folders)).toEqual(new Set([join(cache, "a")]));
+    expect(made).toBe(1);
+    expect(existsSync(join(cache, "a/file"))).toBe(true);
+  });
+
+  it("what could not be made is absent, leaves nothing and is tried again", async () => {
+    const making = cached(
+      "a",
+      async (folder) => {
+        await makeFile(folder);
+        throw new Error("no network");
+      },
+      cache,
+    );
+    await expect(making).rejects.toThrow("no network");
+    expect(readdirSync(cache)).toEqual([]);
+
+    await cached("a", makeFile, cache);
+
+    expect(readdirSync(cache)).toEqual(["a"]);
+  });
+
+  it("a maker that was killed holds nobody up, and what it left goes", async () => {
+    writeFileSync(join(cache, "a.lock"), String(deadPid));
+    mkdirSync(join(cache, `a.${deadPid}`));
+
+    await cached("a", makeFile, cache);
+
+    expect(readdirSync(cache)).toEqual(["a"]);
+  });
+
+  it("another thing whose name begins alike stays", async () => {
+    await cached("a.1b", makeFile, cache);
+
+    await cached("a", makeFile, cache);
+
+    expect(readdirSync(cache)).toEqual(["a", "a.1b"]);
+  });
+});

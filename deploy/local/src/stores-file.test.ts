@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { removeStoresFile, writeStoresFile } from "./stores-file.ts";
+import { type Stores } from "./stores.ts";
+
+const stores: Stores = {
+  mongodb: [{ name: "mongo-java-server 1.47.0", uri: "mongodb://127.0.0.1:1/" }],
+  missing: [{ name: "Kafka", reason: "this host has no java" }],
+  stop: async () => undefined,
+};
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "posthaste-file-"));
+});
+
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+describe("the file of the stores", () => {
+  it("names each server with its address, and what is missing with its reason", () => {
+    const file = join(folder, "stores.json");
+
+    writeStoresFile(file, stores);
+
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
+      mongodb: [{ name: "mongo-java-server 1.47.0", uri: "mongodb://127.0.0.1:1/" }],
+      missing: [{ name: "Kafka", reason: "this host has no java" }],
+    });
+  });
+
+  it("goes with its stack", () => {
+    const file = join(folder, "stores.json");
+    writeStoresFile(file, stores);
+
+    removeStoresFile(file, stores);
+
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it("stays when another stack has written its own there", () => {
+    const file = join(folder, "stores.json");
+    writeStoresFile(file, stores);
+    writeFileSync(file, "another's");
+
+    removeStoresFile(file, stores);
+
+    expect(readFileSync(file, "utf8")).toBe("another's");
+  });
+});

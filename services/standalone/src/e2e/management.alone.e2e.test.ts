@@ -160,19 +160,29 @@ function storedSecrets(): readonly string[] {
 
 describe("a data directory from before there was sealing", () => {
   const token = "a-token-of-somebody-with-more-than-32-characters";
-  const keys = { current: "canary-current-key-of-old", next: "canary-next-key-of-old" };
+  const others = ["other-1", "other-2", "other-3", "other-4"];
+  const keysOf = (id: string) => ({
+    current: `canary-current-key-of-${id}`,
+    next: `canary-next-key-of-${id}`,
+  });
 
   beforeEach(async () => {
     const store = openEmbedded({ dataDir, ...parts });
-    const id = tenantId("old");
-    await store.accounts.putToken({ hash: tokenHash(token), tenant: id, scope: "full" });
-    await store.accounts.addTenant({ id, dialect: "service", plan: defaultPlan, keys });
+    const old = tenantId("old");
+    await store.accounts.putToken({ hash: tokenHash(token), tenant: old, scope: "full" });
+    for (const id of [old, ...others.map(tenantId)]) {
+      const keys = keysOf(id);
+      await store.accounts.addTenant({ id, dialect: "service", plan: defaultPlan, keys });
+    }
     await store.accounts.secret("cursors", () => "canary-secret-of-old");
     await store.close();
   });
 
   it("is served as ever, and what was in the clear is gone from its files after a stop", async () => {
-    const canaries = [...Object.values(keys), "canary-secret-of-old"];
+    const canaries = [
+      ...["old", ...others].flatMap((id) => Object.values(keysOf(id))),
+      "canary-secret-of-old",
+    ];
     expect(foundOnDisk(canaries)).toEqual(canaries);
 
     const { port, operator } = await start();
@@ -180,7 +190,7 @@ describe("a data directory from before there was sealing", () => {
     const tokens = (await operator.get("/v2/tenants/old/tokens")).list();
     await stop();
 
-    expect(shown.object()).toEqual(keys);
+    expect(shown.object()).toEqual(keysOf("old"));
     expect(tokens).toEqual([{ id: expect.any(String), scope: "full" }]);
     expect(foundOnDisk(canaries)).toEqual([]);
   });

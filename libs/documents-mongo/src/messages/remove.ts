@@ -20,12 +20,11 @@ type Finished = Pick<StoredRecord, "_id" | "message">;
 export function createRemoveFinished(rooms: Rooms): RemoveFinished {
   return async (shards, endedBefore, limit) => {
     let removed = 0;
-    // Ends with the finished records, or at `limit`.
-    while (removed < limit) {
+    // Ends with the finished records, or at `limit`; parents that wait for children cost a round and count for nothing.
+    for (let round = 0; removed < limit && round < roundsMax; round++) {
       const portion = Math.min(limit - removed, removedPerCallMax);
       const found = await findFinished(rooms, shards, endedBefore, portion);
-      const gone = await removeAll(rooms, found);
-      removed += gone;
+      removed += await removeAll(rooms, found);
       if (found.length < portion) break;
     }
     await sweepTombstones(rooms, limit);
@@ -35,6 +34,7 @@ export function createRemoveFinished(rooms: Rooms): RemoveFinished {
 }
 
 const removedPerCallMax = 1_000;
+const roundsMax = 20;
 const lanesPerSweepMax = 500;
 
 const findFinished = (

@@ -80,17 +80,27 @@ async function createCluster(
 ): Promise<void> {
   const making = `${data}.new`;
   rmSync(making, { recursive: true, force: true });
-  writeFileSync(passwordFile, randomBytes(passwordBytes).toString("hex"), { mode: 0o600 });
+  const password = randomBytes(passwordBytes).toString("hex");
+  writeFileSync(passwordFile, password, { mode: 0o600 });
   const access = ["-U", "postgres", "-A", "scram-sha-256", `--pwfile=${passwordFile}`];
   const options = ["-E", "UTF8", "--no-locale", "--no-sync"];
   await runUnprivileged(join(bin, "initdb"), ["-D", making, ...access, ...options]);
   appendFileSync(join(making, "postgresql.conf"), settings);
   // By itself the single-user mode ends well whatever happened.
   const single = ["--single", "-D", making, "-p", String(port), "-c", "exit_on_error=on"];
-  const extension = "CREATE EXTENSION documentdb CASCADE\n";
-  await runUnprivileged(join(bin, "postgres"), [...single, "postgres"], extension);
+  const statements = ["CREATE EXTENSION documentdb CASCADE", samePasswordForAll(password)];
+  await runUnprivileged(
+    join(bin, "postgres"),
+    [...single, "postgres"],
+    statements.map((statement) => `${statement}\n`).join(""),
+  );
   renameSync(making, data);
 }
+
+/** The extension calls its own server under several names, and libpq knows one password. */
+const samePasswordForAll = (password: string) =>
+  "DO $$ DECLARE role name; BEGIN FOR role IN SELECT rolname FROM pg_roles WHERE rolcanlogin " +
+  `LOOP EXECUTE format('ALTER ROLE %I PASSWORD %L', role, '${password}'); END LOOP; END $$`;
 
 async function runUnprivileged(program: string, its: readonly string[], input = ""): Promise<void> {
   const { file, args } = unprivileged(program, its);

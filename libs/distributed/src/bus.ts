@@ -18,7 +18,7 @@ type BusConfig = Pick<
 const msPerHour = 3_600_000;
 
 export async function openBus(parts: ProcessParts, config: BusConfig): Promise<KafkaBus> {
-  const { clock, fatal, log, name, readiness } = parts;
+  const { clock, fatal, log, name, readiness, telemetry } = parts;
   const { kafkaMechanism: mechanism, kafkaPassword: password, kafkaUser: user } = config;
   const bus = await openKafkaBus({
     brokers: config.kafkaBrokers,
@@ -35,5 +35,9 @@ export async function openBus(parts: ProcessParts, config: BusConfig): Promise<K
   });
   // Publishes are answered and due messages delivered without it: slower, and not wrong.
   readiness.watch("kafka", "helpful", () => (bus.isUp() ? undefined : "the brokers do not answer"));
+  telemetry.metrics.watch("posthaste_bus_total", () => {
+    const { connections: _, ...counts } = bus.counts();
+    return counts;
+  });
   return bus;
 }

@@ -15,13 +15,17 @@ type DocumentsConfig = Pick<
 >;
 
 export async function openDocuments(parts: ProcessParts, config: DocumentsConfig) {
-  const { clock, log, random, readiness } = parts;
+  const { clock, log, random, readiness, telemetry } = parts;
   const documents = await openMongo({
     uri: config.mongodbUri,
     database: config.mongodbDatabase,
     clock,
     log,
     random,
+    committed: (writes, seconds) => {
+      telemetry.metrics.observe("posthaste_commit_writes", writes);
+      telemetry.metrics.observe("posthaste_commit_seconds", seconds);
+    },
   });
   readiness.watch("mongodb", "needed", () => documents.problem());
   const sealer = createSealer(config.sealingKeys);

@@ -1,6 +1,7 @@
 /** What every room of the documents gets to work with. */
 import { type Clock, type Log, type Random } from "@posthaste/ports";
 import { type Collection, type Db, type Document } from "mongodb";
+import { type Committed } from "./committed.ts";
 import { type Again } from "./retry.ts";
 
 export type Connection = {
@@ -13,4 +14,5 @@ export type Connection = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly committed?: Committed;
 };

@@ -14,18 +14,18 @@ import { anyOf, messageConditions } from "./query/conditions.ts";
 import { digitsOf, type Placed, placeOf } from "./query/placed.ts";
 import { readPage, type Scan } from "./query/read-page.ts";
 
-const collection = "dead_letters";
+export const deadLettersName = "dead_letters";
 
 export const deadLetterIndexes: readonly Index[] = [
-  { collection, key: { tenant: 1, place: 1 } },
+  { collection: deadLettersName, key: { tenant: 1, place: 1 } },
   // For sweeping.
-  { collection, key: { place: 1 } },
+  { collection: deadLettersName, key: { place: 1 } },
 ];
 
 const removedPerCallMax = 500;
 
 export function createDeadLetters({ again, collection: open }: Connection): DeadLetters {
-  const letters = open<Placed<DeadLetter>>(collection);
+  const letters = open<Placed<DeadLetter>>(deadLettersName);
 
   return {
     insert: async (given) => {

@@ -8,8 +8,10 @@ import {
   type MessageLog,
   type MessageStore,
   type SearchIndexes,
+  type Sizes,
 } from "@posthaste/ports";
 import { createAccounts } from "./accounts.ts";
+import { type Committed } from "./committed.ts";
 import { createDeadLetters, deadLetterIndexes } from "./dead-letters.ts";
 import { createGroups, groupIndexes } from "./groups/groups.ts";
 import { createIds } from "./ids.ts";
@@ -19,8 +21,12 @@ import { createMessageLog, messageLogIndexes } from "./message-log/message-log.t
 import { createReferred } from "./messages/expanded.ts";
 import { createMessageStore, messageStoreIndexes, roomsOf } from "./messages/store.ts";
 import { createSearchIndexes } from "./search-indexes.ts";
+import { createSizes } from "./sizes.ts";
 
-export type DocumentsOptions = LinkOptions;
+export type DocumentsOptions = LinkOptions & {
+  /** For whoever counts: inserts and settles. */
+  readonly committed?: Committed;
+};
 
 export type Documents = Pick<Link, "isUp" | "problem" | "close" | "drop"> & {
   readonly ports: {
@@ -31,6 +37,7 @@ export type Documents = Pick<Link, "isUp" | "problem" | "close" | "drop"> & {
     readonly messageLog: MessageLog;
     readonly accounts: Accounts;
     readonly indexes: SearchIndexes;
+    readonly sizes: Sizes;
   };
   /** Tells the store's time, by which due times go. */
   readonly storeClock: Clock;
@@ -45,16 +52,18 @@ const allIndexes: readonly Index[] = [
 
 /** Resolves at once, whether or not there is a server: until it has answered every call rejects as `unavailable`. */
 export async function openDocuments(options: DocumentsOptions): Promise<Documents> {
+  const { committed } = options;
   const { connection, aside, isUp, problem, close, drop } = openLink(options, allIndexes);
   return {
     ports: {
-      messages: createMessageStore(connection, aside),
+      messages: createMessageStore(committed ? { ...connection, committed } : connection, aside),
       ids: createIds(connection),
       deadLetters: createDeadLetters(connection),
       groups: createGroups(connection, createReferred(roomsOf(connection))),
       messageLog: createMessageLog(connection),
       accounts: createAccounts(connection),
       indexes: createSearchIndexes(connection),
+      sizes: createSizes(connection),
     },
     storeClock: connection.clock,
     isUp,

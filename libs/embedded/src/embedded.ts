@@ -13,6 +13,7 @@ import {
   type MessageStore,
   type Random,
   type SearchIndexes,
+  type Sizes,
   type TokenStore,
 } from "@posthaste/ports";
 import { openAccounts } from "./accounts.ts";
@@ -42,6 +43,7 @@ import { openMessageStore } from "./messages/store.ts";
 import { openIds, openPositions, type Positions } from "./positions.ts";
 import { recover, type Recovered } from "./recovery.ts";
 import { openSearchIndexes } from "./search-indexes.ts";
+import { openSizes } from "./sizes.ts";
 import { openTenantKeys } from "./tenants.ts";
 import { openTokenStore } from "./tokens/token-store.ts";
 import { openWindows } from "./tokens/windows.ts";
@@ -54,6 +56,8 @@ export type EmbeddedOptions = {
   readonly log: Log;
   /** Runs a task after the present turn of the event loop; a simulation brings its own. */
   readonly schedule?: (task: () => void) => void;
+  /** For whoever counts: writes that became durable together, and how long that took. */
+  readonly committed?: (writes: number, seconds: number) => void;
   /** The store has failed and takes nothing more: the process should end, non-zero. */
   readonly fatal?: (error: Error) => void;
   /** Size of the file that is given up when the disk is full. Default 64 MiB; 0 for none. */
@@ -70,6 +74,7 @@ export type Embedded = {
   readonly tokens: TokenStore;
   readonly bus: EventBus;
   readonly ids: Ids;
+  readonly sizes: Sizes;
   /** What was found at open. */
   readonly recovered: Recovered;
   /** Durable commits so far. */
@@ -90,6 +95,7 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
     schedule,
     makeRoom: disk.makeRoom,
     ...(database.sync && { sync: database.sync }),
+    ...(options.committed && { committed: options.committed }),
     afterCommit: () => checkpoints?.afterCommit(),
     fatal: (error) => {
       if (sqliteCode(error.cause) === "damaged") database.suspect();
@@ -110,6 +116,7 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
     tokens: openTokenStore(writer, clock, rooms.windows),
     bus: openBus(clock, log),
     ids: openIds(positions, random),
+    sizes: openSizes(reader),
     recovered,
     commits: () => writer.commits,
     close: async () => {

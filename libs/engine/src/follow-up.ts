@@ -4,6 +4,7 @@
  */
 import {
   type AttemptFact,
+  type CallbackItem,
   type FollowUp,
   type Message,
   type MessageRecord,
@@ -19,6 +20,7 @@ import {
   type EventBus,
   type MessageStore,
   type OutboxItemRef,
+  type Telemetry,
 } from "@posthaste/ports";
 import { announce } from "./announce.ts";
 
@@ -28,6 +30,7 @@ export type FollowUpPorts = {
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly sha256: Sha256Hex;
+  readonly telemetry?: Telemetry;
 };
 
 export type Outbox = { readonly message: Message; readonly items: readonly FollowUp[] };
@@ -76,21 +79,26 @@ async function insertDeadLetters(ports: FollowUpPorts, outboxes: readonly Outbox
   if (letters.length > 0) await ports.deadLetters.insert(letters);
 }
 
+type Made = { readonly record: MessageRecord; readonly kind: CallbackItem["kind"] };
+
 async function insertCallbacks(ports: FollowUpPorts, outboxes: readonly Outbox[]): Promise<void> {
   const now = ports.clock.now();
-  const records: MessageRecord[] = [];
+  const made: Made[] = [];
   for (const { message, items } of outboxes) {
     for (const item of items) {
       if (item.kind !== "callback" && item.kind !== "failureCallback") continue;
       const callback = callbackMessage(message, item);
-      if (callback) records.push(accept(callback, now, !ports.bus.isUp()));
+      if (callback)
+        made.push({ record: accept(callback, now, !ports.bus.isUp()), kind: item.kind });
     }
   }
-  if (records.length === 0) return;
-  const inserted = await ports.messages.insert(records.map((record) => ({ record })));
+  if (made.length === 0) return;
+  const inserted = await ports.messages.insert(made.map(({ record }) => ({ record })));
+  const fresh = made.filter((_, i) => inserted[i] === "inserted");
+  for (const { kind } of fresh) ports.telemetry?.metrics.count("posthaste_callbacks_total", kind);
   await announce(
     ports,
-    records.filter((_, i) => inserted[i] === "inserted"),
+    fresh.map(({ record }) => record),
   );
 }
 

@@ -33,6 +33,17 @@ export {
   type Rings,
   type Settled,
 } from "./message-store.ts";
+export {
+  countedMax,
+  type HistogramName,
+  type Metric,
+  metricCatalogue,
+  type MetricName,
+  type Metrics,
+  type Reading,
+  type Reporter,
+  type WatchedName,
+} from "./metrics.ts";
 export { type Random } from "./random.ts";
 export { type RetryDelays } from "./retry-delays.ts";
 export {
@@ -43,6 +54,8 @@ export {
   type SearchIndexType,
   type ThroughputSample,
 } from "./search-indexes.ts";
+export { type Sizes } from "./sizes.ts";
+export { noTelemetry, type Telemetry } from "./telemetry.ts";
 export { type OutgoingRequest, type Sender, type Sending } from "./sender.ts";
 export { isStoreError, StoreError, type StoreErrorCode, untilAvailable } from "./store-error.ts";
 export { type Acquired, type TokenStore, type Window } from "./token-store.ts";

@@ -18,6 +18,7 @@ await runServiceProcess(parts, {
       bus,
       clock,
       log: parts.log,
+      telemetry: parts.telemetry,
       sha256: (value) => hash("sha256", value, "hex"),
     }),
   ],

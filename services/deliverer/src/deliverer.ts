@@ -26,14 +26,18 @@ import {
   type Hint,
   type LocalDelivery,
   type Log,
+  type Metrics,
+  noTelemetry,
   type Random,
   type RetryDelays,
   type Sender,
   type Settled,
+  type Telemetry,
   type TokenStore,
 } from "@posthaste/ports";
 import { type Attempt, isLong, mustAbort, needsRenewal, newAttempt } from "./attempt.ts";
 import { HintBuffer } from "./buffer.ts";
+import { countAttempt } from "./report.ts";
 import { type Compose } from "./compose.ts";
 import { type SlotBounds, Slots } from "./slots.ts";
 
@@ -43,6 +47,7 @@ export type DelivererPorts = FollowUpPorts & {
   readonly random: Random;
   readonly retryDelays: RetryDelays;
   readonly log: Log;
+  readonly telemetry?: Telemetry;
 };
 
 export type DelivererOptions = {
@@ -67,6 +72,7 @@ export class Deliverer implements LocalDelivery {
   readonly owner: Owner;
   readonly #ports: DelivererPorts;
   readonly #options: DelivererOptions;
+  readonly #metrics: Metrics;
   readonly #slots: Slots;
   readonly #buffer = new HintBuffer(buffered);
   /** In order of their start. */
@@ -91,6 +97,8 @@ export class Deliverer implements LocalDelivery {
     this.#options = options;
     this.#slots = new Slots(options.slots);
     this.owner = options.owner;
+    this.#metrics = (ports.telemetry ?? noTelemetry).metrics;
+    this.#metrics.watch("posthaste_attempts_running", () => this.#running.size);
   }
 
   async start(): Promise<void> {
@@ -342,6 +350,7 @@ export class Deliverer implements LocalDelivery {
 
   #report({ record, startedAt }: Attempt, outcome: Outcome, settlement: Settlement): void {
     const { log, clock } = this.#ports;
+    countAttempt(this.#metrics, record.message, outcome, clock.now());
     if (outcome.kind === "infrastructure") {
       log.warn("attempt.deferred", {
         id: record.message.id,

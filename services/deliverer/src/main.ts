@@ -17,7 +17,7 @@ import { Standby } from "./standby.ts";
 
 const config = readConfig(configSchemas.deliverer);
 const parts = processParts("deliverer", config);
-const { drainMs, log, random } = parts;
+const { drainMs, log, random, telemetry } = parts;
 const documents = await openDocuments(parts, config);
 const bus = await openBus(parts, config);
 const tokens = openTokens(parts, config);
@@ -32,6 +32,7 @@ const ports = {
   clock,
   random,
   log,
+  telemetry,
   retryDelays: retryDelays(),
   sha256: (value: string | Uint8Array) => hash("sha256", value, "hex"),
 };

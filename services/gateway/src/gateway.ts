@@ -5,8 +5,10 @@ import {
   type DeadLetters,
   type Log,
   type MessageLog,
+  noTelemetry,
   type Random,
   type RetryDelays,
+  type Telemetry,
 } from "@posthaste/ports";
 import {
   type AddressSet,
@@ -39,6 +41,7 @@ export type GatewayPorts = AcceptPorts &
     readonly retryDelays: RetryDelays;
     readonly random: Random;
     readonly log: Log;
+    readonly telemetry?: Telemetry;
   };
 
 export type GatewayOptions = {
@@ -67,6 +70,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     accept: ports,
     retryDelays: ports.retryDelays,
     backlog: new BacklogQuota(ports),
+    telemetry: ports.telemetry ?? noTelemetry,
   });
   const routed = createExpressApp(
     [

@@ -20,7 +20,7 @@ import { gatewayHandler } from "./gateway.ts";
 
 const config = readConfig(configSchemas.gateway);
 const parts = processParts("gateway", config);
-const { log, random, readiness } = parts;
+const { log, random, readiness, telemetry } = parts;
 const documents = await openDocuments(parts, config);
 const bus = await openBus(parts, config);
 const tokens = openTokens(parts, config);
@@ -58,6 +58,7 @@ async function open(): Promise<void> {
       clock,
       random,
       log,
+      telemetry,
       retryDelays: retryDelays(),
       sha256: (value) => hash("sha256", value, "hex"),
     },

@@ -6,7 +6,7 @@ import { type IncomingMessage, type ServerResponse } from "node:http";
 import { parsePublish, parsePublishTarget } from "@posthaste/contract";
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import { type AcceptPorts, publish, type Published } from "@posthaste/engine";
-import { type RetryDelays } from "@posthaste/ports";
+import { type Metrics, type RetryDelays, type Telemetry } from "@posthaste/ports";
 import { answer, callerIp, onlyValueOf, readBody } from "@posthaste/runtime";
 import { type BacklogQuota } from "./backlog.ts";
 import { type Door, mayWrite } from "./door.ts";
@@ -16,6 +16,7 @@ export type PublishParts = {
   readonly accept: AcceptPorts;
   readonly retryDelays: RetryDelays;
   readonly backlog: BacklogQuota;
+  readonly telemetry: Telemetry;
 };
 
 type Response = ServerResponse<IncomingMessage>;
@@ -50,7 +51,7 @@ export function createPublish(
   };
 }
 
-function createTake({ door, accept, retryDelays, backlog }: PublishParts) {
+function createTake({ door, accept, retryDelays, backlog, telemetry }: PublishParts) {
   const checkRetryDelay = retryDelays.check.bind(retryDelays);
   const { checkDestination } = door;
 
@@ -84,8 +85,16 @@ function createTake({ door, accept, retryDelays, backlog }: PublishParts) {
       checkRetryDelay,
       checkDestination,
     });
-    return isFault(command) ? command : publish(accept, command);
+    if (isFault(command)) return command;
+    const published = await publish(accept, command);
+    if (!isFault(published)) count(telemetry.metrics, published);
+    return published;
   };
+}
+
+function count(metrics: Metrics, published: Published | readonly Published[]): void {
+  for (const { deduplicated } of "messageId" in published ? [published] : published)
+    metrics.count("posthaste_messages_accepted_total", deduplicated ? "duplicate" : "new");
 }
 
 function sendPublished(res: Response, published: Published | readonly Published[]): void {

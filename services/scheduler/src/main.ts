@@ -1,6 +1,7 @@
 /** The scheduler as a process: the shards that the bus gives it. More processes share them. */
 import { hash } from "node:crypto";
 import { openBus, openDocuments, openTokens } from "@posthaste/distributed";
+import { countedMax } from "@posthaste/ports";
 import { configSchemas, processParts, readConfig, runServiceProcess } from "@posthaste/runtime";
 import { Scheduler } from "./scheduler.ts";
 
@@ -10,6 +11,9 @@ const documents = await openDocuments(parts, config);
 const bus = await openBus(parts, config);
 const tokens = openTokens(parts, config);
 const { clock, ports } = documents;
+const { telemetry } = parts;
+
+telemetry.metrics.watch("posthaste_lane_depth", () => ports.sizes.waiting(countedMax));
 
 await runServiceProcess(parts, {
   adapters: [tokens, bus, documents],
@@ -20,6 +24,7 @@ await runServiceProcess(parts, {
       tokens,
       clock,
       log: parts.log,
+      telemetry,
       sha256: (value) => hash("sha256", value, "hex"),
     }),
   ],

@@ -7,9 +7,18 @@
  */
 import { limits } from "@posthaste/domain";
 import { BackgroundWork, grant, ringOnce, type RingPorts } from "@posthaste/engine";
-import { type Groups, type WakeEvent } from "@posthaste/ports";
+import {
+  type Groups,
+  type Metrics,
+  noTelemetry,
+  type Telemetry,
+  type WakeEvent,
+} from "@posthaste/ports";
 
-export type SchedulerPorts = RingPorts & { readonly groups: Groups };
+export type SchedulerPorts = RingPorts & {
+  readonly groups: Groups;
+  readonly telemetry?: Telemetry;
+};
 
 /** An alarm set by someone whose hint was lost is found this late at the most. */
 const lookAgainMsMax = 30_000;
@@ -18,6 +27,7 @@ const retryMs = 250;
 export class Scheduler {
   readonly name = "scheduler";
   readonly #ports: SchedulerPorts;
+  readonly #metrics: Metrics;
   /** As the bus gives them; the last ones stay while it is away (decisions.md 12). */
   #shards: readonly number[] = [];
   readonly #background: BackgroundWork;
@@ -31,6 +41,8 @@ export class Scheduler {
 
   constructor(ports: SchedulerPorts) {
     this.#ports = ports;
+    this.#metrics = (ports.telemetry ?? noTelemetry).metrics;
+    this.#metrics.watch("posthaste_oldest_past_due_seconds", () => this.#oldestPastDueSeconds());
     this.#background = new BackgroundWork({
       log: ports.log,
       clock: ports.clock,
@@ -84,31 +96,37 @@ export class Scheduler {
     const waitMs = Math.min(Math.max(0, at - this.#ports.clock.now()), lookAgainMsMax);
     const cancel = this.#ports.clock.after(waitMs, () => {
       this.#timer = undefined;
-      this.#ring();
+      this.#ring(at);
     });
     this.#timer = { at, cancel };
   }
 
-  #ring(): void {
+  #ring(dueAt: number): void {
     if (this.#round) {
       this.#again = true;
       return;
     }
-    this.#round = this.#ringAll().finally(() => {
+    this.#round = this.#ringAll(dueAt).finally(() => {
       this.#round = undefined;
       if (this.#again) this.#arm(this.#ports.clock.now());
       this.#again = false;
     });
   }
 
-  async #ringAll(): Promise<void> {
+  async #ringAll(dueAt: number): Promise<void> {
     const { bus, clock, messages, log } = this.#ports;
     if (!bus.isUp() || !this.#background.hasRoom) {
       this.#arm(clock.now() + retryMs);
       return;
     }
+    const begunAt = clock.now();
     try {
       const rung = await ringOnce(this.#ports, this.#background, this.#shards, limits.ringBatchMax);
+      if (rung > 0)
+        this.#metrics.observe(
+          "posthaste_timer_lateness_seconds",
+          Math.max(0, begunAt - dueAt) / 1_000,
+        );
       const next =
         rung >= limits.ringBatchMax ? clock.now() : await messages.nextAlarm(this.#shards);
       this.#arm(Math.min(next ?? Infinity, clock.now() + lookAgainMsMax));
@@ -116,6 +134,12 @@ export class Scheduler {
       log.warn("ring.failed", { error });
       this.#arm(clock.now() + retryMs);
     }
+  }
+
+  async #oldestPastDueSeconds(): Promise<number> {
+    const { clock, messages } = this.#ports;
+    const alarm = await messages.nextAlarm(this.#shards);
+    return Math.max(0, clock.now() - (alarm ?? Infinity)) / 1_000;
   }
 
   #armSweep(): void {

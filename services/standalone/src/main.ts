@@ -1,11 +1,13 @@
 /** The standalone: opens the embedded store and the sender, runs the six services until a signal. */
 import { hash } from "node:crypto";
 import { type Embedded, openEmbedded } from "@posthaste/embedded";
+import { countedMax } from "@posthaste/ports";
 import { seedAccounts } from "@posthaste/management";
 import {
   configSchemas,
   createLog,
   createSealer,
+  createTelemetry,
   destinationPolicyOf,
   keyInFile,
   readConfig,
@@ -32,10 +34,14 @@ const log = createLog({
   format: isDev ? "human" : "json",
   clock,
 });
+const { telemetry, reporting } = createTelemetry("standalone", config, { clock, log });
+const { metrics } = telemetry;
 const drainMs = config.drainSeconds * 1_000;
 
 const policy = destinationPolicyOf(config);
 const store = openStore();
+metrics.watch("posthaste_lane_depth", () => store.sizes.waiting(countedMax));
+metrics.watch("posthaste_dead_letters", () => store.sizes.deadLetters(countedMax));
 const sender = senderOf(config, policy, clock);
 const { accounts, indexes } = await openSealed();
 const seeded = await seedAccounts({ accounts, clock, config }).catch(refuseToStart);
@@ -45,7 +51,18 @@ const sha256 = (value: string | Uint8Array): string => hash("sha256", value, "he
 
 const { managementUser: user, managementPassword: password } = config;
 const { services, gateway, management, readiness } = createStandalone(
-  { ...store, accounts, indexes, messageLog: store.log, sender, clock, random, log, sha256 },
+  {
+    ...store,
+    accounts,
+    indexes,
+    messageLog: store.log,
+    sender,
+    clock,
+    random,
+    log,
+    telemetry,
+    sha256,
+  },
   {
     host: config.host,
     port: config.port,
@@ -76,7 +93,12 @@ const catcher = config.catcher
   ? [createCatcher({ host: config.host, port: portBeside(1), clock })]
   : [];
 
-await runServices([adapters, ...catcher, ...services], { log, clock, drainMs, readiness });
+await runServices([adapters, ...reporting, ...catcher, ...services], {
+  log,
+  clock,
+  drainMs,
+  readiness,
+});
 if (seeded.warning !== undefined) log.warn("accounts.differ", { reason: seeded.warning });
 const { token } = seeded;
 process.stdout.write(
@@ -88,9 +110,21 @@ function portBeside(distance: number): number {
   return config.port === 0 ? 0 : config.port + distance;
 }
 
+function committed(writes: number, seconds: number): void {
+  metrics.observe("posthaste_commit_writes", writes);
+  metrics.observe("posthaste_commit_seconds", seconds);
+}
+
 function openStore(): Embedded {
   try {
-    return openEmbedded({ dataDir: config.dataDir, clock, random, log, fatal: endProcess });
+    return openEmbedded({
+      dataDir: config.dataDir,
+      clock,
+      random,
+      log,
+      committed,
+      fatal: endProcess,
+    });
   } catch (error) {
     return refuseToStart(error);
   }

@@ -21,6 +21,7 @@ import {
   type Random,
   type SearchIndexes,
   type Sender,
+  type Telemetry,
   type TokenStore,
 } from "@posthaste/ports";
 import {
@@ -51,6 +52,7 @@ export type StandalonePorts = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly telemetry?: Telemetry;
   readonly sha256: Sha256Hex;
 };
 

@@ -4,6 +4,7 @@
  */
 import { type LaneId, type MessageId, type MessageRecord } from "@posthaste/domain";
 import { type Insert, type Inserted } from "@posthaste/ports";
+import { told } from "../committed.ts";
 import { duplicatesIn } from "../failures.ts";
 import { createGather, type Gather } from "../gather.ts";
 import { enter, lastPlaces } from "./lanes.ts";
@@ -34,7 +35,9 @@ export function createInsert(rooms: Rooms): Gather<Insert, Inserted> {
     // `delete` answers true once: of one id in a batch the first is inserted.
     return inserts.map(({ record }) => (ours.delete(record.message.id) ? "inserted" : "known"));
   };
-  return createGather(insertAll, { bytesOf: ({ record }) => record.message.body.length });
+  return createGather(told(insertAll, rooms.committed), {
+    bytesOf: ({ record }) => record.message.body.length,
+  });
 }
 
 function firstOfEachId(inserts: readonly Insert[]): readonly MessageRecord[] {

@@ -2,6 +2,7 @@
 import { type Answer, type FollowUp, type MessageId, type Settlement } from "@posthaste/domain";
 import { type Settled } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
+import { told } from "../committed.ts";
 import { createGather, type Gather } from "../gather.ts";
 import { enter } from "./lanes.ts";
 import { type Rooms } from "./rooms.ts";
@@ -9,21 +10,21 @@ import { type StoredRecord, stateWrite } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
 export function createSettle(rooms: Rooms): Gather<Settlement, Settled> {
-  return createGather(
-    async (settlements) => {
-      const { matched } = await writeSettlements(rooms, settlements);
-      await enter(
-        rooms,
-        settlements.flatMap(({ message, next }) =>
-          next.kind === "waiting" ? { message, waits: true, setsLimits: false } : [],
-        ),
-      );
-      if (matched === settlements.length)
-        return settlements.map(({ append: left }) => ({ kind: "ok", left }));
-      return judge(rooms, settlements);
-    },
-    { bytesOf: ({ append }) => append.reduce((sum, item) => sum + bytesOf(item), 0) },
-  );
+  const settleAll = async (settlements: readonly Settlement[]): Promise<readonly Settled[]> => {
+    const { matched } = await writeSettlements(rooms, settlements);
+    await enter(
+      rooms,
+      settlements.flatMap(({ message, next }) =>
+        next.kind === "waiting" ? { message, waits: true, setsLimits: false } : [],
+      ),
+    );
+    if (matched === settlements.length)
+      return settlements.map(({ append: left }) => ({ kind: "ok", left }));
+    return judge(rooms, settlements);
+  };
+  return createGather(told(settleAll, rooms.committed), {
+    bytesOf: ({ append }) => append.reduce((sum, item) => sum + bytesOf(item), 0),
+  });
 }
 
 const bytesOf = ({ response }: FollowUp): number => response?.body.length ?? 0;

@@ -25,6 +25,8 @@ export type WriterOptions = {
   readonly makeRoom: () => boolean;
   /** After each commit, when its callers have been told. What it answers ends before the next; a failure is the disk's. */
   readonly afterCommit: () => Promise<void> | undefined;
+  /** For whoever counts: writes that became durable together, and the seconds from the first of them to the sync's end. */
+  readonly committed?: (writes: number, seconds: number) => void;
   /** The store has become unusable; called once. */
   readonly fatal: (error: Error) => void;
 };
@@ -138,6 +140,7 @@ export class Writer {
   #turn(): void {
     this.#scheduled = false;
     const before = this.#commits;
+    const begunAt = this.#options.committed ? performance.now() : 0;
     const carried = this.#carryOut();
     if (!carried) return this.#goOn();
     const rest = tellUrgent(carried);
@@ -145,17 +148,18 @@ export class Writer {
       tell(rest);
       return this.#goOn();
     }
-    this.#syncing = this.#synced(rest).then(() => {
+    this.#syncing = this.#synced(rest, begunAt).then(() => {
       this.#syncing = undefined;
       this.#goOn();
     });
   }
 
-  async #synced(carried: Carried): Promise<void> {
-    const { sync, afterCommit } = this.#options;
+  async #synced(carried: Carried, begunAt: number): Promise<void> {
+    const { sync, afterCommit, committed } = this.#options;
     try {
       if (sync && carried.batch.some(({ kind }) => !isRead(kind)))
         await new Promise<void>((resolve, reject) => sync.run((e) => (e ? reject(e) : resolve())));
+      committed?.(writesIn(carried.batch), (performance.now() - begunAt) / 1_000);
       tell(carried);
     } catch (error) {
       this.#breakDown(error, carried.batch);
@@ -323,6 +327,9 @@ function endsBatch(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === "broken" || code === "damaged" || code === "busy";
 }
+
+const writesIn = (batch: readonly Operation[]): number =>
+  batch.reduce((writes, { kind }) => (isRead(kind) ? writes : writes + 1), 0);
 
 /** They stand first. Answers who is still to be told, after the sync. */
 function tellUrgent({ batch, done }: Carried): Carried {

@@ -6,10 +6,11 @@ import { listenShape, managementListenShape, proxiesShape } from "./listen.ts";
 import { managementProcessShape, managementShape } from "./management.ts";
 import { processShape, standaloneProcessShape } from "./process.ts";
 import { standaloneShape } from "./standalone.ts";
+import { telemetryShape } from "./telemetry.ts";
 import { busShape, documentsShape, sealingShape, tokensShape } from "./stores.ts";
 
 /** What every process of the distributed shape reads; all but management are on the bus. */
-const apart = { ...processShape, ...documentsShape, ...sealingShape };
+const apart = { ...processShape, ...telemetryShape, ...documentsShape, ...sealingShape };
 const worker = { ...apart, ...listenShape, ...busShape };
 
 export const configSchemas = {
@@ -33,6 +34,7 @@ export const configSchemas = {
     ...managementShape,
     ...deliveriesShape,
     ...standaloneShape,
+    ...telemetryShape,
   }),
 };
 

@@ -1,14 +1,16 @@
 /** What every process of the distributed shape has, whatever its service. */
-import { type Clock, type Log, type Random } from "@posthaste/ports";
+import { type Clock, type Log, type Random, type Reporter, type Telemetry } from "@posthaste/ports";
 import { systemClock } from "../clock.ts";
 import { type ConfigOf } from "../config/services.ts";
 import { createLog } from "../log/log.ts";
 import { systemRandom } from "../random.ts";
+import { createTelemetry } from "../telemetry/telemetry.ts";
 import { createReadiness, type Readiness } from "./readiness.ts";
+import { type Service } from "./services.ts";
 
 export type ProcessParts = {
   /** The service, as in logs. */
-  readonly name: string;
+  readonly name: Reporter;
   readonly host: string;
   readonly port: number;
   readonly drainMs: number;
@@ -18,16 +20,19 @@ export type ProcessParts = {
   readonly random: Random;
   readonly log: Log;
   readonly readiness: Readiness;
+  readonly telemetry: Telemetry;
+  /** What lets others read and receive it. */
+  readonly reporting: readonly Service[];
   /** This process cannot go on: it says why, and ends. */
   readonly fatal: (error: Error) => void;
 };
 
 type ProcessConfig = Pick<
   ConfigOf<"management">,
-  "drainSeconds" | "host" | "logLevel" | "port" | "profile"
+  "drainSeconds" | "host" | "logLevel" | "metricsPort" | "port" | "profile"
 >;
 
-export function processParts(name: string, config: ProcessConfig): ProcessParts {
+export function processParts(name: Reporter, config: ProcessConfig): ProcessParts {
   const clock = systemClock();
   const isDev = config.profile === "dev";
   const log = createLog({
@@ -46,6 +51,7 @@ export function processParts(name: string, config: ProcessConfig): ProcessParts 
     random: systemRandom(),
     log,
     readiness: createReadiness(),
+    ...createTelemetry(name, config, { clock, log }),
     fatal: (error) => {
       log.error("process.failed", { error });
       process.exit(1);

@@ -22,7 +22,7 @@ export async function runServiceProcess(
   parts: ProcessParts,
   { adapters: drivers, handler, services }: ServiceProcess,
 ): Promise<void> {
-  const { name, clock, drainMs, log, random, readiness } = parts;
+  const { name, clock, drainMs, log, random, readiness, reporting } = parts;
   const answers = createAnswers({ log, clock, random });
   let isOpen = false;
   const edge = createEdge({
@@ -47,7 +47,12 @@ export async function runServiceProcess(
     start: async () => void (isOpen = true),
     stop: async () => undefined,
   };
-  await runServices([adapters, edge, ...services, doors], { log, clock, drainMs, readiness });
+  await runServices([adapters, edge, ...reporting, ...services, doors], {
+    log,
+    clock,
+    drainMs,
+    readiness,
+  });
   log.info("process.ready", { service: name, port: edge.port });
 }
 

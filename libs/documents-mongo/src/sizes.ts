@@ -1,0 +1,16 @@
+/** The Sizes port: the server counts along an index, no further than asked. */
+import { type Sizes } from "@posthaste/ports";
+import { type Connection } from "./connection.ts";
+import { deadLettersName } from "./dead-letters.ts";
+import { collectionName } from "./messages/stored.ts";
+
+export function createSizes({ again, collection }: Connection): Sizes {
+  const messages = collection(collectionName);
+  const letters = collection(deadLettersName);
+  return {
+    // Whoever waits has a lane, and lanes have an index.
+    waiting: (limit) =>
+      again(() => messages.countDocuments({ lane: { $gt: "" }, state: "waiting" }, { limit })),
+    deadLetters: (limit) => again(() => letters.countDocuments({}, { limit })),
+  };
+}

@@ -1,0 +1,18 @@
+/** The Sizes port: counts along an index, no further than asked, on the connection that only reads. */
+import { type DatabaseSync } from "node:sqlite";
+import { type Sizes } from "@posthaste/ports";
+import { integer } from "./database/rows.ts";
+import { stateCodes } from "./messages/records.ts";
+
+export function openSizes(reader: DatabaseSync): Sizes {
+  const waiting = reader.prepare(`
+    SELECT count(*) AS n FROM (
+      SELECT 1 FROM messages WHERE lane IS NOT NULL AND state = ${stateCodes.waiting} LIMIT ?)`);
+  const deadLetters = reader.prepare(
+    "SELECT count(*) AS n FROM (SELECT 1 FROM dead_letters LIMIT ?)",
+  );
+  return {
+    waiting: async (max) => integer(waiting.get(max)?.["n"]),
+    deadLetters: async (max) => integer(deadLetters.get(max)?.["n"]),
+  };
+}

@@ -1,0 +1,20 @@
+/** What an attempt that has ended tells whoever counts. */
+import { isSuccess, type Message, type Outcome } from "@posthaste/domain";
+import { type Metrics } from "@posthaste/ports";
+
+export function countAttempt(
+  metrics: Metrics,
+  message: Message,
+  outcome: Outcome,
+  endedAt: number,
+): void {
+  const word = outcomeWord(outcome);
+  metrics.count("posthaste_attempts_total", word);
+  if (word === "delivered")
+    metrics.observe("posthaste_delivery_latency_seconds", (endedAt - message.notBefore) / 1_000);
+}
+
+export function outcomeWord(outcome: Outcome) {
+  if (outcome.kind !== "answered") return outcome.kind;
+  return isSuccess(outcome) ? "delivered" : "refused";
+}

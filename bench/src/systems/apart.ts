@@ -65,5 +65,5 @@ export async function startApart({ stores }: ApartStores, deliverers: number): P
   };
 }
 
-export const apartName = (deliverers: number) =>
+const apartName = (deliverers: number) =>
   `posthaste apart, ${deliverers} deliverers` as const;

@@ -1,5 +1,5 @@
-/** What `COPY . .` copies: the tracked files that .dockerignore lets through. */
-import { readFileSync } from "node:fs";
+/** What `COPY . .` copies: the files of the checkout that .dockerignore lets through. */
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../root.ts";
 import { mustRun } from "../tools/run.ts";
@@ -10,10 +10,14 @@ export type Ignore = (path: string) => boolean;
 export const readDockerignore = (): Ignore =>
   parseDockerignore(readFileSync(join(root, ".dockerignore"), "utf8"));
 
+/** Without those that git ignores: .dockerignore does so as well, and there are very many. */
 export async function contextFiles(): Promise<readonly string[]> {
   const isIgnored = readDockerignore();
-  const tracked = await mustRun("git", ["ls-files", "-z"], { cwd: root });
-  return tracked.split("\0").filter((path) => path !== "" && !isIgnored(path));
+  const all = ["--cached", "--others", "--exclude-standard", "-z"];
+  const listed = await mustRun("git", ["ls-files", ...all], { cwd: root });
+  return listed
+    .split("\0")
+    .filter((path) => path !== "" && !isIgnored(path) && existsSync(join(root, path)));
 }
 
 export function parseDockerignore(text: string): Ignore {

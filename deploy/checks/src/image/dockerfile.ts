@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Texts } from "../environment.ts";
 import { root } from "../root.ts";
 
-export type Instruction = { readonly keyword: string; readonly text: string };
+type Instruction = { readonly keyword: string; readonly text: string };
 /** Begins with its FROM. */
 export type Stage = readonly Instruction[];
 

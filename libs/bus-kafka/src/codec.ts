@@ -41,7 +41,10 @@ type Form<E> = {
 };
 
 const forms: { readonly [T in Topic]: Form<Topics[T]> } = {
-  "message.accepted": plain(isAccepted),
+  "message.accepted": {
+    pack: ({ message }) => ({ message: bodiless(message) }),
+    unpack: (value) => (isAccepted(value) ? value : undefined),
+  },
   "message.due": plain(isHint),
   "message.settled": { pack: packSettled, unpack: unpackSettled },
   "scheduler.wake": plain(isWake),
@@ -51,7 +54,14 @@ function plain<E>(isOne: (value: unknown) => value is E): Form<E> {
   return { pack: (event) => event, unpack: (value) => (isOne(value) ? value : undefined) };
 }
 
-function packSettled({ id, message, fact }: SettledEvent): unknown {
+/** A caller may hand over more than the type names: whatever it is, it does not travel. */
+const bodiless = ({
+  body: _,
+  ...message
+}: Omit<Message, "body"> & { readonly body?: unknown }): Omit<Message, "body"> => message;
+
+function packSettled({ id, message: whole, fact }: SettledEvent): unknown {
+  const message = bodiless(whole);
   const { response, ...rest } = fact;
   if (!response) return { id, message, fact: rest };
   const body = response.body.subarray(0, limits.logResponseBytesMax);

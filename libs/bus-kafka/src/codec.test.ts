@@ -1,0 +1,215 @@
+import { describe, expect, it } from "@jest/globals";
+import {
+  type Headers,
+  laneId,
+  limits,
+  messageId,
+  type Message,
+  shardCount,
+  tenantId,
+} from "@posthaste/domain";
+import { type Hint, type SettledEvent, type Topics, type WakeEvent } from "@posthaste/ports";
+import { anAnswer } from "@posthaste/testing";
+import fc from "fast-check";
+import { decode, encode } from "./codec.ts";
+import { aHint, aSettled } from "./events.fixture.ts";
+
+const text = fc.string({ minLength: 1, unit: "binary" });
+const anyText = fc.string({ unit: "binary" });
+const count = fc.nat();
+const time = fc.integer({ min: 0, max: 4e12 });
+const headers: fc.Arbitrary<Headers> = fc.array(fc.tuple(anyText, anyText), { maxLength: 5 });
+const optional = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(value, { nil: undefined });
+
+const hints: fc.Arbitrary<Hint> = fc.record({
+  id: text.map(messageId),
+  tenant: text.map(tenantId),
+  origin: count,
+  epoch: count,
+});
+
+const wakes: fc.Arbitrary<WakeEvent> = fc.record(
+  { shard: fc.nat({ max: shardCount - 1 }), at: time, lane: text.map(laneId) },
+  { requiredKeys: ["shard", "at"] },
+);
+
+const configurations: fc.Arbitrary<Omit<Message, "body">> = fc.record(
+  {
+    id: text.map(messageId),
+    tenant: text.map(tenantId),
+    dialect: fc.constantFrom("service" as const, "upstash" as const),
+    shard: fc.nat({ max: shardCount - 1 }),
+    createdAt: time,
+    notBefore: time,
+    url: text,
+    method: fc.constantFrom("GET" as const, "POST" as const),
+    headers,
+    policy: fc.record({ timeoutMs: count, retriesMax: count, labels: fc.array(anyText) }),
+    origin: fc.record({ callerIp: anyText, hop: count }),
+    bodyOf: text.map(messageId),
+    flowLane: text.map(laneId),
+  },
+  {
+    requiredKeys: [
+      "id",
+      "tenant",
+      "dialect",
+      "shard",
+      "createdAt",
+      "notBefore",
+      "url",
+      "method",
+      "headers",
+      "policy",
+      "origin",
+    ],
+  },
+);
+
+const answers = fc.record({
+  status: fc.integer({ min: 100, max: 599 }),
+  headers,
+  body: fc.uint8Array({ maxLength: 300 }),
+  truncated: fc.boolean(),
+});
+
+const settleds: fc.Arbitrary<SettledEvent> = fc
+  .record({
+    id: text.map(messageId),
+    message: configurations,
+    attempt: count,
+    startedAt: optional(time),
+    endedAt: time,
+    ended: fc.constantFrom(
+      "delivered" as const,
+      "retry" as const,
+      "failed" as const,
+      "canceled" as const,
+    ),
+    nextDeliveryAt: optional(time),
+    error: optional(anyText),
+    response: optional(answers),
+  })
+  .map(({ id, message, nextDeliveryAt, error, response, ...fact }) => ({
+    id,
+    message,
+    fact: {
+      kind: "fact",
+      id,
+      ...fact,
+      ...(nextDeliveryAt !== undefined && { nextDeliveryAt }),
+      ...(error !== undefined && { error }),
+      ...(response && { response }),
+    },
+  }));
+
+describe("an event arrives as it was said", () => {
+  it("hints", () => {
+    fc.assert(fc.property(hints, (event) => sameAfterTravel("message.due", event)));
+  });
+
+  it("wakes", () => {
+    fc.assert(fc.property(wakes, (event) => sameAfterTravel("scheduler.wake", event)));
+  });
+
+  it("accepted messages", () => {
+    fc.assert(
+      fc.property(configurations, (message) => sameAfterTravel("message.accepted", { message })),
+    );
+  });
+
+  it("facts, with the bytes of the answer", () => {
+    fc.assert(fc.property(settleds, (event) => sameAfterTravel("message.settled", event)));
+  });
+});
+
+it("an answer travels as far as the log keeps it, and says so", () => {
+  const body = new Uint8Array(limits.logResponseBytesMax + 1).fill(7);
+
+  const decoded = decode(
+    "message.settled",
+    encode("message.settled", aSettled({ ended: "retry", response: anAnswer(500, { body }) })),
+  );
+
+  const response = decoded.kind === "event" ? decoded.event.fact.response : undefined;
+  expect(response?.body).toEqual(body.subarray(1));
+  expect(response?.truncated).toBe(true);
+});
+
+it("the body of a message does not travel, whatever the caller hands over", () => {
+  const said = aSettled();
+  const careless = { ...said, message: { ...said.message, body: new Uint8Array([1, 2, 3]) } };
+
+  const travelling = encode("message.settled", careless).toString();
+
+  expect(travelling).not.toContain('"body"');
+});
+
+describe("what cannot be read is said to be so", () => {
+  const hint = aHint();
+  const envelope = (changes: object): Buffer =>
+    Buffer.from(JSON.stringify({ v: 1, t: "message.due", e: hint, ...changes }));
+
+  it.each([
+    ["nothing", null, "no value"],
+    ["no JSON", Buffer.from("{"), "no JSON"],
+    ["JSON that is no object", Buffer.from("[1]"), "no JSON object"],
+    ["bytes that are no text", Buffer.from([0xff, 0xfe, 0x00]), "no JSON"],
+    ["another version", envelope({ v: 2 }), "version"],
+    ["no version", envelope({ v: undefined }), "version"],
+    ["another topic", envelope({ t: "message.settled" }), "topic"],
+    ["no event", envelope({ e: undefined }), "no message.due"],
+    ["a hint without an id", envelope({ e: { ...hint, id: undefined } }), "no message.due"],
+    ["a hint whose epoch is a text", envelope({ e: { ...hint, epoch: "3" } }), "no message.due"],
+  ])("%s", (_, value, reason) => {
+    const decoded = decode("message.due", value);
+
+    expect(decoded).toEqual({ kind: "unreadable", reason: expect.stringContaining(reason) });
+  });
+
+  it("a wake of a shard that does not exist", () => {
+    const value = encode("scheduler.wake", { shard: shardCount, at: 1 });
+
+    expect(decode("scheduler.wake", value).kind).toBe("unreadable");
+  });
+
+  it("a fact without its outcome, or with an answer that has no body", () => {
+    const { fact, ...rest } = aSettled();
+    const half = { ...rest, fact: { ...fact, ended: undefined } };
+    const bodiless = { ...rest, fact: { ...fact, response: { status: 500, headers: [] } } };
+
+    for (const event of [half, bodiless]) {
+      const value = Buffer.from(JSON.stringify({ v: 1, t: "message.settled", e: event }));
+      expect(decode("message.settled", value).kind).toBe("unreadable");
+    }
+  });
+
+  it("any bytes at all, without an exception", () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), (bytes) => {
+        expect(decode("message.settled", Buffer.from(bytes)).kind).toBe("unreadable");
+      }),
+    );
+  });
+
+  it("any JSON at all, without an exception", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (event) => {
+        const value = Buffer.from(JSON.stringify({ v: 1, t: "message.settled", e: event }));
+        expect(decode("message.settled", value).kind).toBe("unreadable");
+      }),
+    );
+  });
+});
+
+it("the reason why something cannot be read quotes nothing of it", () => {
+  const secret = "s3cr3t";
+  const value = Buffer.from(JSON.stringify({ v: secret, t: secret, e: { id: secret } }));
+
+  expect(JSON.stringify(decode("message.due", value))).not.toContain(secret);
+});
+
+function sameAfterTravel<T extends keyof Topics>(topic: T, event: Topics[T]): void {
+  expect(decode(topic, encode(topic, event))).toEqual({ kind: "event", event });
+}

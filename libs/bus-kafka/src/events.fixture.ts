@@ -1,0 +1,38 @@
+/** Events for tests, and waiting for what they cause. */
+import { type AttemptFact } from "@posthaste/domain";
+import { type Hint, type SettledEvent } from "@posthaste/ports";
+import { aMessage, aTenant, epochStart, type MessageOverrides, newId } from "@posthaste/testing";
+
+export const aHint = (): Hint => ({ id: newId(), tenant: aTenant, origin: 7, epoch: 3 });
+
+export function aSettled(
+  overrides: Partial<AttemptFact> = {},
+  given: MessageOverrides = {},
+): SettledEvent {
+  const { body: _, ...message } = aMessage(given);
+  const fact: AttemptFact = {
+    kind: "fact",
+    id: message.id,
+    attempt: 0,
+    startedAt: epochStart,
+    endedAt: epochStart + 5,
+    ended: "delivered",
+    ...overrides,
+  };
+  return { id: message.id, message, fact };
+}
+
+const waitMsMax = 120_000;
+const lookEveryMs = 50;
+
+export async function eventually(
+  happened: () => boolean | Promise<boolean>,
+  msMax = waitMsMax,
+): Promise<void> {
+  const deadline = performance.now() + msMax;
+  while (!(await happened())) {
+    if (performance.now() > deadline)
+      throw new Error(`not within ${msMax} ms: ${String(happened)}`);
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+  }
+}

@@ -1,0 +1,238 @@
+/** What becomes of the bus when its broker dies, hangs, or is not there yet. The broker is this file's own. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { type RunningKafka, startKafka } from "@posthaste/local";
+import { type SettledEvent } from "@posthaste/ports";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { aHint, aSettled, eventually } from "./events.fixture.ts";
+import { type KafkaBus } from "./index.ts";
+import { type OpenBuses, openBuses } from "./opened.fixture.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "posthaste-bus-kafka-"));
+const startMsMax = 300_000;
+const testMsMax = 300_000;
+let kafka: RunningKafka;
+let buses: OpenBuses;
+
+beforeAll(async () => {
+  kafka = await startKafka({ dir });
+}, startMsMax);
+afterEach(async () => {
+  if (!kafka.process.isRunning) await kafka.process.restart();
+  kafka.process.resume();
+  await buses.close();
+}, startMsMax);
+afterAll(async () => {
+  await kafka.process.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+describe("a broker that is killed and comes back", () => {
+  it(
+    "every fact that was acknowledged is heard, also those said meanwhile",
+    async () => {
+      buses = openBuses(kafka.brokers);
+      const [speaker, listener] = [await buses.open(), await buses.open()];
+      const heard = new Set<string>();
+      await listener.subscribe("message.settled", "group", hearing(heard));
+      const said = new Set<string>();
+      const outages = new AbortController();
+      const speaking = speakUntil(outages.signal, speaker, said);
+
+      for (let kills = 0; kills < 2; kills++) {
+        await eventually(() => heard.size >= 50 * (kills + 1));
+        await kafka.process.kill();
+        await eventually(() => !speaker.isUp());
+        await kafka.process.restart();
+        await eventually(() => speaker.isUp());
+      }
+      outages.abort();
+      await speaking;
+
+      await eventually(() => [...said].every((id) => heard.has(id)));
+      expect([...said].filter((id) => !heard.has(id))).toEqual([]);
+    },
+    testMsMax,
+  );
+
+  it(
+    "the bus says that it is down and that it hears nothing, and later the contrary, once each",
+    async () => {
+      buses = openBuses(kafka.brokers);
+      const bus = await buses.open();
+      const heard = new Set<string>();
+      await bus.subscribe("message.due", "group", hearing(heard));
+      await eventually(() => bus.isUp() && bus.hears("message.due"));
+
+      await kafka.process.kill();
+      await eventually(() => !bus.isUp() && !bus.hears("message.due"));
+      await kafka.process.restart();
+      await eventually(() => bus.isUp() && bus.hears("message.due"));
+
+      const changes = buses.log.events().filter((event) => /^bus\.(up|down)$/.test(event));
+      expect(changes).toEqual(["bus.up", "bus.down", "bus.up"]);
+    },
+    testMsMax,
+  );
+
+  it(
+    "a hint said meanwhile is dropped while the broker is still away, and later ones are heard",
+    async () => {
+      buses = openBuses(kafka.brokers);
+      const bus = await buses.open();
+      const heard = new Set<string>();
+      await bus.subscribe("message.due", "group", hearing(heard));
+      await kafka.process.kill();
+      await eventually(() => !bus.isUp());
+
+      await bus.publish("message.due", [aHint()]);
+      expect(kafka.process.isRunning).toBe(false);
+
+      await kafka.process.restart();
+      const later = aHint();
+      await eventually(async () => {
+        await bus.publish("message.due", [later]);
+        return heard.has(later.id);
+      });
+      expect([...heard]).toEqual([later.id]);
+    },
+    testMsMax,
+  );
+
+  it(
+    "a fact is refused in the end when nobody takes it, and its caller may say it again",
+    async () => {
+      buses = openBuses(kafka.brokers);
+      const bus = await buses.open();
+      const heard = new Set<string>();
+      await bus.subscribe("message.settled", "group", hearing(heard));
+      await kafka.process.kill();
+      const fact = aSettled();
+
+      await expect(bus.publish("message.settled", [fact])).rejects.toThrow("not acknowledged");
+
+      await kafka.process.restart();
+      await sayFact(bus, fact);
+      await eventually(() => heard.has(fact.id));
+      expect(heard).toContain(fact.id);
+    },
+    testMsMax,
+  );
+
+  it(
+    "who owned shards keeps them while it is away, and hears their wakes afterwards",
+    async () => {
+      buses = openBuses(kafka.brokers);
+      const bus = await buses.open();
+      const owned: (readonly number[])[] = [];
+      const heard = new Set<number>();
+      await bus.subscribe(
+        "scheduler.wake",
+        "group",
+        async (events) => events.forEach(({ shard }) => heard.add(shard)),
+        (shards) => owned.push(shards),
+      );
+
+      await kafka.process.kill();
+      await eventually(() => !bus.hears("scheduler.wake"));
+      await kafka.process.restart();
+      await eventually(async () => {
+        await bus.publish("scheduler.wake", [{ shard: 7, at: 0 }]);
+        return heard.has(7);
+      });
+
+      expect(owned.map((shards) => shards.length)).toEqual([64]);
+    },
+    testMsMax,
+  );
+});
+
+it(
+  "a broker that hangs is noticed, and facts said meanwhile are heard when it goes on",
+  async () => {
+    buses = openBuses(kafka.brokers);
+    const bus = await buses.open();
+    const heard = new Set<string>();
+    await bus.subscribe("message.settled", "group", hearing(heard));
+    const fact = aSettled();
+
+    kafka.process.pause();
+    const said = sayFact(bus, fact);
+    await eventually(() => !bus.isUp() && !bus.hears("message.settled"));
+    kafka.process.resume();
+    await said;
+
+    await eventually(() => heard.has(fact.id) && bus.isUp() && bus.hears("message.settled"));
+    expect(heard).toContain(fact.id);
+  },
+  testMsMax,
+);
+
+it(
+  "a bus opens and subscribes while the broker is away, and works when it comes",
+  async () => {
+    buses = openBuses(kafka.brokers);
+    await kafka.process.kill();
+    const bus = await buses.open();
+    const heard = new Set<string>();
+    await bus.subscribe("message.settled", "group", hearing(heard));
+    expect([bus.isUp(), bus.hears("message.settled"), kafka.process.isRunning]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+
+    await kafka.process.restart();
+    const fact = aSettled();
+    await sayFact(bus, fact);
+
+    await eventually(() => heard.has(fact.id));
+    expect(heard).toContain(fact.id);
+  },
+  testMsMax,
+);
+
+it(
+  "a bus closes while the broker is away",
+  async () => {
+    buses = openBuses(kafka.brokers);
+    const bus = await buses.open();
+    await bus.subscribe("message.settled", "group", async () => undefined);
+    await kafka.process.kill();
+
+    await bus.close();
+
+    expect(kafka.process.isRunning).toBe(false);
+  },
+  testMsMax,
+);
+
+const hearing =
+  (heard: Set<string>) =>
+  async (events: readonly { readonly id: string }[]): Promise<void> => {
+    for (const { id } of events) heard.add(id);
+  };
+
+/** As an outbox does: again until it is acknowledged. */
+async function sayFact(bus: KafkaBus, fact: SettledEvent): Promise<void> {
+  await eventually(() =>
+    bus.publish("message.settled", [fact]).then(
+      () => true,
+      () => false,
+    ),
+  );
+}
+
+/** Many at a time, so that sends are under way when the broker dies. */
+async function speakUntil(end: AbortSignal, bus: KafkaBus, said: Set<string>): Promise<void> {
+  const speak = async (): Promise<void> => {
+    while (!end.aborted) {
+      const fact = aSettled();
+      await sayFact(bus, fact);
+      said.add(fact.id);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  await Promise.all(Array.from({ length: 10 }, speak));
+}

@@ -1,0 +1,268 @@
+/** The lines in front of the partitions, before a way to the brokers whose answers the test gives. */
+import { describe, expect, it } from "@jest/globals";
+import { type VirtualClock, virtualClock } from "@posthaste/testing";
+import { type TopicMessages } from "kafkajs";
+import { type Counts, newCounts } from "./counts.ts";
+import { Outbound, type Saying } from "./outbound.ts";
+
+describe("one send at a time for each partition", () => {
+  it("what is said while a send is under way goes in the next, together", async () => {
+    const { outbound, way } = opened();
+    outbound.hint([aSaying(0, "a")]);
+    await turn();
+    outbound.hint([aSaying(0, "b")]);
+    outbound.hint([aSaying(0, "c")]);
+    await turn();
+    expect(way.sent()).toEqual(["a"]);
+
+    await way.answer();
+
+    expect(way.sent()).toEqual(["a", "b c"]);
+  });
+
+  it("a partition does not wait for another one's send", async () => {
+    const { outbound, way } = opened();
+    outbound.hint([aSaying(0, "a")]);
+    await turn();
+
+    outbound.hint([aSaying(1, "b")]);
+    await turn();
+
+    expect(way.sent()).toEqual(["a", "b"]);
+  });
+
+  it("what is said in the same turn of the event loop goes in one request", async () => {
+    const { outbound, way } = opened();
+
+    outbound.hint([aSaying(0, "a"), aSaying(1, "b")]);
+    outbound.hint([aSaying(2, "c")]);
+    await turn();
+
+    expect(way.sent()).toEqual(["a b c"]);
+  });
+
+  it("a batch of one partition stays below what a broker takes", async () => {
+    const { outbound, way } = opened();
+
+    outbound.hint([aSaying(0, "a", 400_000), aSaying(0, "b", 400_000), aSaying(0, "c", 10)]);
+    await turn();
+    expect(way.sent()).toEqual(["a"]);
+    await way.answer();
+
+    expect(way.sent()).toEqual(["a", "b c"]);
+  });
+});
+
+describe("a fact", () => {
+  it("counts as said when it is acknowledged, with all that were said with it", async () => {
+    const { outbound, way } = opened();
+    const said = settling(outbound.fact([aSaying(0, "a"), aSaying(0, "b")]));
+    await turn();
+    expect(said.state()).toBe("waits");
+
+    await way.answer();
+
+    expect(said.state()).toBe("done");
+  });
+
+  it("is sent again when the send fails, before what was said later", async () => {
+    const { outbound, way } = opened();
+    const said = settling(outbound.fact([aSaying(0, "a")]));
+    await turn();
+    outbound.hint([aSaying(0, "b")]);
+
+    await way.answer(new Error("connection refused"));
+    expect(way.sent()).toEqual(["a", "a b"]);
+    await way.answer();
+
+    expect(said.state()).toBe("done");
+  });
+
+  it("waits while no broker is there, and is sent when one is", async () => {
+    const { outbound, way } = opened();
+    way.goDown();
+    const said = settling(outbound.fact([aSaying(0, "a")]));
+    await turn();
+    expect(way.sent()).toEqual([]);
+
+    way.comeUp();
+    await turn();
+    await way.answer();
+
+    expect(said.state()).toBe("done");
+  });
+
+  it("is given up after ten seconds with the reason, and not sent any more", async () => {
+    const { outbound, way, clock } = opened();
+    const said = settling(outbound.fact([aSaying(0, "a")]));
+    await turn();
+    way.goDown();
+    await way.answer(new Error("connection refused"));
+
+    await clock.advance(11_000);
+    expect(said.state()).toBe("failed: facts: not acknowledged within 10000 ms");
+    expect(String(said.cause())).toContain("connection refused");
+
+    way.comeUp();
+    await turn();
+    expect(way.sent()).toEqual(["a"]);
+    expect(clock.armed).toBe(0);
+  });
+
+  it("that the broker refuses fails at once, and those that were sent with it do not", async () => {
+    const { outbound, way } = opened();
+    const [bad, good] = [
+      settling(outbound.fact([aSaying(0, "bad")])),
+      settling(outbound.fact([aSaying(0, "good")])),
+    ];
+    const elsewhere = settling(outbound.fact([aSaying(1, "elsewhere")]));
+    await turn();
+    way.refuse("bad");
+
+    for (let answers = 0; answers < 10; answers++) await way.answerAll();
+
+    expect(way.sent()[0]).toBe("bad good elsewhere");
+    expect(bad.state()).toMatch(/^failed: the broker refuses an event of \d+ bytes on topic/);
+    expect([good.state(), elsewhere.state()]).toEqual(["done", "done"]);
+  });
+
+  it("is refused when too much waits already", async () => {
+    const { outbound, way } = opened();
+    way.goDown();
+    const waiting = Array.from({ length: 70 }, () =>
+      settling(outbound.fact([aSaying(0, "a", 1e6)])),
+    );
+    await turn();
+
+    expect(waiting[0]?.state()).toBe("waits");
+    expect(waiting.at(-1)?.state()).toMatch(/^failed: \d+ bytes of facts wait/);
+  });
+
+  it("that still waits when the bus closes fails", async () => {
+    const { outbound, way } = opened();
+    way.goDown();
+    const said = settling(outbound.fact([aSaying(0, "a")]));
+
+    outbound.close();
+    await turn();
+
+    expect(said.state()).toBe("failed: facts: the bus is closing");
+  });
+});
+
+describe("a hint", () => {
+  it("is dropped while no broker is there", async () => {
+    const { outbound, way, counts } = opened();
+    way.goDown();
+    outbound.hint([aSaying(0, "a")]);
+    way.comeUp();
+
+    outbound.hint([aSaying(0, "b")]);
+    await turn();
+
+    expect(way.sent()).toEqual(["b"]);
+    expect(counts.hintsDropped).toBe(1);
+  });
+
+  it("gives way when ten thousand wait, and later ones are taken again", async () => {
+    const { outbound, way, counts } = opened();
+    outbound.hint([aSaying(0, "a")]);
+    await turn();
+    outbound.hint(Array.from({ length: 10_100 }, () => aSaying(0, "h")));
+    expect(counts.hintsDropped).toBe(101);
+
+    for (let answers = 0; answers < 60; answers++) await way.answer();
+    outbound.hint([aSaying(0, "z")]);
+    await turn();
+
+    expect(way.sent().at(-1)).toBe("z");
+    expect(counts.events).toBe(10_000);
+  });
+});
+
+/** A turn of the event loop, in which promises settle. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const aSaying = (partition: number, key: string, bytes = 10): Saying => ({
+  topic: "topic",
+  partition,
+  key,
+  value: Buffer.alloc(bytes),
+});
+
+type Answer = { readonly keys: readonly string[]; readonly settle: (error?: Error) => void };
+
+type Opened = {
+  readonly outbound: Outbound;
+  readonly clock: VirtualClock;
+  readonly counts: Counts;
+  readonly way: ReturnType<typeof aWay>;
+};
+
+function opened(): Opened {
+  const [clock, counts, way] = [virtualClock(), newCounts(), aWay()];
+  return { outbound: new Outbound(way, clock, counts), clock, counts, way };
+}
+
+/** Brokers that acknowledge when the test says so. */
+function aWay() {
+  const listeners: (() => void)[] = [];
+  const sent: string[] = [];
+  const refused = new Set<string>();
+  let open: Answer[] = [];
+  let up = true;
+  return {
+    isUp: () => up,
+    onUp: (listener: () => void) => {
+      listeners.push(listener);
+      return () => undefined;
+    },
+    send: (batch: TopicMessages[]) =>
+      new Promise<void>((resolve, reject) => {
+        const keys = batch.flatMap(({ messages }) => messages.map(({ key }) => String(key)));
+        sent.push(keys.join(" "));
+        open.push({ keys, settle: (error) => (error ? reject(error) : resolve()) });
+      }),
+    /** The keys of each request. */
+    sent: () => sent,
+    goDown: () => {
+      up = false;
+    },
+    comeUp: () => {
+      up = true;
+      for (const listener of listeners) listener();
+    },
+    refuse: (key: string) => void refused.add(key),
+    /** The oldest request. */
+    answer: (error?: Error) => {
+      open.shift()?.settle(error);
+      return turn();
+    },
+    /** Every request, refusing those with a key that is refused. */
+    answerAll: () => {
+      const all = open;
+      open = [];
+      for (const { keys, settle } of all)
+        settle(keys.some((key) => refused.has(key)) ? aRefusal() : undefined);
+      return turn();
+    },
+  };
+}
+
+const aRefusal = (): Error =>
+  Object.assign(new Error("the request is too large"), { type: "MESSAGE_TOO_LARGE" });
+
+function settling(promise: Promise<void>): { state: () => string; cause: () => unknown } {
+  let state = "waits";
+  let cause: unknown;
+  promise.then(
+    () => {
+      state = "done";
+    },
+    (error: unknown) => {
+      state = `failed: ${Error.isError(error) ? error.message : String(error)}`;
+      cause = Error.isError(error) ? error.cause : undefined;
+    },
+  );
+  return { state: () => state, cause: () => cause };
+}

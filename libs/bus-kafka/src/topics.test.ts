@@ -1,0 +1,61 @@
+import { describe, expect, it } from "@jest/globals";
+import { shardCount } from "@posthaste/domain";
+import fc from "fast-check";
+import { aHint } from "./events.fixture.ts";
+import { placingOf, shardsOn, topicPlans } from "./topics.ts";
+
+describe("shards and partitions", () => {
+  it("however many partitions there are, each shard has one, and its wakes go there", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 200 }), (partitionCount) => {
+        const { placeOf } = placingOf("scheduler.wake");
+        const owned = Array.from({ length: partitionCount }, (_, partition) =>
+          shardsOn([partition], partitionCount),
+        );
+
+        expect(owned.flat().toSorted((a, b) => a - b)).toEqual(
+          Array.from({ length: shardCount }, (_, shard) => shard),
+        );
+        for (const [partition, shards] of owned.entries())
+          for (const shard of shards)
+            expect(placeOf({ shard, at: 0 }) % partitionCount).toBe(partition);
+      }),
+    );
+  });
+
+  it("who is assigned every partition owns every shard", () => {
+    expect(shardsOn([0, 1, 2, 3], 4)).toHaveLength(shardCount);
+  });
+});
+
+it("what is said of one message goes to one partition, under its id", () => {
+  const { keyOf, placeOf } = placingOf("message.due");
+  const hint = aHint();
+
+  expect(keyOf(hint)).toBe(hint.id);
+  expect(placeOf({ ...hint, epoch: 9 })).toBe(placeOf(hint));
+});
+
+describe("the topics that are made", () => {
+  it("are named after the prefix, and wakes have no more partitions than there are shards", () => {
+    const plans = topicPlans("p.", 100, 86_400_000);
+
+    expect(plans.map(({ name, partitions }) => [name, partitions])).toEqual([
+      ["p.message.accepted", 100],
+      ["p.message.due", 100],
+      ["p.message.settled", 100],
+      ["p.scheduler.wake", 64],
+      ["p.parked", 1],
+    ]);
+  });
+
+  it("keep facts as long as asked, and hints for an hour at most", () => {
+    const retention = (retentionMs: number, name: string): number | undefined =>
+      topicPlans("", 1, retentionMs).find((plan) => plan.name === name)?.retentionMs;
+
+    expect(retention(86_400_000, "message.settled")).toBe(86_400_000);
+    expect(retention(86_400_000, "parked")).toBe(86_400_000);
+    expect(retention(86_400_000, "message.due")).toBe(3_600_000);
+    expect(retention(60_000, "message.due")).toBe(60_000);
+  });
+});

@@ -26,7 +26,6 @@ import {
   type Hint,
   type LocalDelivery,
   type Log,
-  type Metrics,
   noTelemetry,
   type Random,
   type RetryDelays,
@@ -40,6 +39,7 @@ import { HintBuffer } from "./buffer.ts";
 import { countAttempt } from "./report.ts";
 import { type Compose } from "./compose.ts";
 import { type SlotBounds, Slots } from "./slots.ts";
+import { endAttempt, startAttempt, traceClaim } from "./trace.ts";
 
 export type DelivererPorts = FollowUpPorts & {
   readonly tokens: TokenStore;
@@ -72,7 +72,7 @@ export class Deliverer implements LocalDelivery {
   readonly owner: Owner;
   readonly #ports: DelivererPorts;
   readonly #options: DelivererOptions;
-  readonly #metrics: Metrics;
+  readonly #telemetry: Telemetry;
   readonly #slots: Slots;
   readonly #buffer = new HintBuffer(buffered);
   /** In order of their start. */
@@ -97,8 +97,8 @@ export class Deliverer implements LocalDelivery {
     this.#options = options;
     this.#slots = new Slots(options.slots);
     this.owner = options.owner;
-    this.#metrics = (ports.telemetry ?? noTelemetry).metrics;
-    this.#metrics.watch("posthaste_attempts_running", () => this.#running.size);
+    this.#telemetry = ports.telemetry ?? noTelemetry;
+    this.#telemetry.metrics.watch("posthaste_attempts_running", () => this.#running.size);
   }
 
   async start(): Promise<void> {
@@ -175,7 +175,9 @@ export class Deliverer implements LocalDelivery {
         const hint = unclaimed.get(record.message.id);
         if (!hint) continue;
         unclaimed.delete(record.message.id);
-        this.#begin(newAttempt(record, hint.origin, askedAt, this.#ports.clock.now()));
+        const now = this.#ports.clock.now();
+        traceClaim(this.#telemetry.tracer, record, { askedAt, now, batch: hints.length });
+        this.#begin(newAttempt(record, hint.origin, askedAt, now));
       }
     } catch (error) {
       this.#ports.log.warn("claim.failed", { error, hints: hints.length });
@@ -251,7 +253,9 @@ export class Deliverer implements LocalDelivery {
       return;
     }
     try {
-      const request = this.#options.compose(attempt.record, this.#ports.clock.now());
+      const now = this.#ports.clock.now();
+      attempt.span = startAttempt(this.#telemetry.tracer, attempt.record, now);
+      const request = this.#options.compose(attempt.record, now, attempt.span?.traceParent);
       if (!request) return done(ourFault("the tenant of this message is not known here"));
       attempt.sending = this.#ports.sender.send(request);
     } catch (error) {
@@ -265,6 +269,7 @@ export class Deliverer implements LocalDelivery {
   #settle(attempt: Attempt, outcome: Outcome): Promise<void> {
     const { record } = attempt;
     const { message } = record;
+    endAttempt(attempt.span, outcome);
     if (attempt.lost) {
       this.#giveSlotBack(attempt);
       this.#end(attempt);
@@ -294,7 +299,10 @@ export class Deliverer implements LocalDelivery {
     this.#settling -= 1;
     this.#telling += 1;
     this.#end(attempt);
-    if (settled?.kind === "ok") await this.#tell(attempt, settlement, settled);
+    if (settled?.kind === "ok")
+      await this.#telemetry.tracer.within(attempt.span?.traceParent, () =>
+        this.#tell(attempt, settlement, settled),
+      );
     this.#telling -= 1;
     this.#endIfIdle();
   }
@@ -350,7 +358,7 @@ export class Deliverer implements LocalDelivery {
 
   #report({ record, startedAt }: Attempt, outcome: Outcome, settlement: Settlement): void {
     const { log, clock } = this.#ports;
-    countAttempt(this.#metrics, record.message, outcome, clock.now());
+    countAttempt(this.#telemetry.metrics, record.message, outcome, clock.now());
     if (outcome.kind === "infrastructure") {
       log.warn("attempt.deferred", {
         id: record.message.id,
@@ -440,11 +448,13 @@ export class Deliverer implements LocalDelivery {
 
   async #renewSlots(attempts: readonly Attempt[]): Promise<void> {
     const lanes = Map.groupBy(attempts, ({ record }) => record.message.flowLane);
-    for (const [lane, inLane] of lanes) {
-      if (lane === undefined) continue;
-      const ids = inLane.map(({ record }) => record.message.id);
-      await this.#ports.tokens.renew(lane, ids);
-    }
+    // At once, so that they go out together; one that fails runs out with its lease.
+    await Promise.all(
+      [...lanes].map(([lane, inLane]) => {
+        const ids = inLane.map(({ record }) => record.message.id);
+        return lane === undefined ? undefined : this.#ports.tokens.renew(lane, ids);
+      }),
+    );
   }
 
   // ---- stopping

@@ -10,7 +10,7 @@ export type Asked = {
   readonly untilStdinEnds: boolean;
 };
 
-export const usage = `usage: npm run stack                     the stores and the six services
+const usage = `usage: npm run stack                     the stores and the six services
        npm run stack -- stores           the stores only
        npm run stack -- fetch            fetch what they need, start nothing
   --file F             stores: write their addresses to F as JSON

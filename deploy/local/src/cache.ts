@@ -26,7 +26,7 @@ const lockPollMs = 250;
 /** Fills the empty folder that it is given, or throws. */
 export type Make = (folder: string) => Promise<void>;
 
-export function cacheFolder(): string {
+function cacheFolder(): string {
   const asked = process.env["POSTHASTE_CACHE"];
   if (asked !== undefined && asked !== "") return asked;
   return process.getuid?.() === 0 ? "/var/cache/posthaste" : join(homedir(), ".cache/posthaste");

@@ -8,7 +8,7 @@ import { freePort, loopback } from "./process/ports.ts";
 export type Address = { readonly host: string; readonly port: number };
 
 /** `request`: from the client to the server. */
-export type Direction = "request" | "reply";
+type Direction = "request" | "reply";
 
 export type Proxy = Address & {
   /** Holds back what passes from now on by so many milliseconds; 0 ends it. Order is kept. */

@@ -11,7 +11,7 @@ import {
   ServerProcess,
 } from "./process/server-process.ts";
 
-export const serviceNames = [
+const serviceNames = [
   "management",
   "workflow-log",
   "callback-dispatcher",

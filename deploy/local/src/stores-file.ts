@@ -15,7 +15,7 @@ export function removeStoresFile(file: string, stores: Stores): void {
 
 const textOf = (stores: Stores) => `${JSON.stringify(storesFile(stores), undefined, 2)}\n`;
 
-export function storesFile({ kafka, redis, mongodb, missing }: Stores) {
+function storesFile({ kafka, redis, mongodb, missing }: Stores) {
   return {
     ...(kafka === undefined ? {} : { kafka: { name: kafka.name, brokers: kafka.brokers } }),
     ...(redis === undefined ? {} : { redis: { name: redis.name, url: redis.url } }),

@@ -65,7 +65,7 @@ async function startAll(
     },
     env: { POSTHASTE_LOG_LEVEL: "warn" },
     onState: ({ name, port }, state) => say(`${stateLine(name, state)}  :${port}`),
-    onLine: ({ name }, line) => say(`${name.padEnd(nameWidth)} | ${line}`),
+    onLine: ({ name }, line) => say(`${name.padEnd(nameWidth)} | ${line.slice(0, lineLengthMax)}`),
   });
   parts.push(services);
   const watch = watchReadiness(services.all, (name, change) =>
@@ -76,6 +76,8 @@ async function startAll(
 }
 
 const nameWidth = 22;
+/** Of a service's own lines: whoever wants more reads it without the stack. */
+const lineLengthMax = 300;
 
 /** `deliverer 1             ready` */
 function stateLine(name: string, state: ProcessState): string {

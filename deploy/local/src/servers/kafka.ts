@@ -36,7 +36,7 @@ export async function startKafka(place: ServerPlace): Promise<RunningKafka> {
 type Places = { readonly port: number; readonly controllerPort: number; readonly folder: string };
 
 /** The contents of server.properties. */
-export function properties({ port, controllerPort, folder }: Places): string {
+function properties({ port, controllerPort, folder }: Places): string {
   const settings = {
     "process.roles": "broker,controller",
     "node.id": 1,

@@ -1,0 +1,66 @@
+/** `npm run stack` as a process: from its first line to its last. */
+import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+jest.setTimeout(600_000);
+
+const main = fileURLToPath(new URL("../main.ts", import.meta.url));
+const pollMs = 100;
+
+let folder: string;
+let stack: ChildProcess;
+let output: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "posthaste-test-"));
+  output = "";
+  const args = ["--disable-warning=ExperimentalWarning", main, "--until-stdin-ends"];
+  const env = { ...process.env, TMPDIR: folder };
+  stack = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "pipe"], env });
+  for (const stream of [stack.stdout, stack.stderr])
+    stream?.setEncoding("utf8").on("data", (text: string) => (output += text));
+});
+
+afterEach(() => {
+  stack.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function untilSaid(words: RegExp): Promise<RegExpExecArray> {
+  for (;;) {
+    const found = words.exec(output);
+    if (found) return found;
+    if (stack.exitCode !== null) throw new Error(`the stack ended: ${output}`);
+    await sleep(pollMs);
+  }
+}
+
+/** Runs the command that the stack shows, as somebody would who tries it. */
+async function publishAsShown(): Promise<number> {
+  const [, url = ""] = await untilSaid(/curl -X POST (\S+)/);
+  const [, token = ""] = await untilSaid(/Authorization: (Bearer \S+)"/);
+  await untilSaid(/Ctrl-C stops everything/);
+  const headers = { Authorization: token, "Content-Type": "application/json" };
+  const answer = await fetch(url, { method: "POST", headers, body: '{"hello":"world"}' });
+  return answer.status;
+}
+
+describe("npm run stack", () => {
+  it("what it says to publish arrives where it says, and Ctrl-C leaves nothing behind", async () => {
+    expect(await publishAsShown()).toBe(200);
+    await untilSaid(/caught {2}POST \/hello {2}17 B {2}msg_/);
+    const names = "management|workflow-log|callback-dispatcher|deliverer|scheduler|gateway";
+    expect(output.match(new RegExp(`(${names}) 1 +ready`, "g"))).toHaveLength(6);
+
+    stack.kill("SIGINT");
+
+    const code = await new Promise((resolve) => stack.once("exit", resolve));
+    expect({ code, left: readdirSync(folder) }).toEqual({ code: 0, left: [] });
+    expect(output.match(new RegExp(`(${names}) 1 +ended`, "g"))).toHaveLength(6);
+  });
+});

@@ -41,6 +41,9 @@ redis-url: {{ default (dict "name" $stores "key" "redis-url") $values.redis.urlF
 - {name: POSTHASTE_DRAIN_SECONDS, value: {{ $values.drainSeconds | quote }}}
 - {name: POSTHASTE_HOST, value: {{ $values.host | quote }}}
 - {name: POSTHASTE_PORT, value: {{ include "posthaste.port" .service | quote }}}
+{{- with $values.metricsPort }}
+- {name: POSTHASTE_METRICS_PORT, value: {{ . | quote }}}
+{{- end }}
 - {name: POSTHASTE_MONGODB_DATABASE, value: {{ $values.mongodb.database | quote }}}
 {{- if has "bus" .reads }}
 {{- with $values.kafka }}

@@ -120,7 +120,7 @@ describeWith(["go", "python3"], "the chart", () => {
       for (const deployment of deploymentsOf(valueSet)) {
         const [container] = deployment.spec.template.spec.containers;
         const port = Number(environmentOf(deployment)["POSTHASTE_PORT"]);
-        expect(container.ports).toEqual([{ name: "http", containerPort: port }]);
+        expect(container.ports[0]).toEqual({ name: "http", containerPort: port });
         const probe = (path: string) => ({ httpGet: { path, port: "http" } });
         expect(container.startupProbe).toMatchObject(probe("/healthz"));
         expect(container.livenessProbe).toMatchObject(probe("/healthz"));
@@ -220,4 +220,25 @@ describeWith(["go", "python3"], "the chart", () => {
     },
     buildMsMax,
   );
+
+  it("opens a port for metrics where a process serves them, and none otherwise", () => {
+    const opened = (valueSet: string) =>
+      deploymentsOf(valueSet).flatMap(({ spec }) =>
+        spec.template.spec.containers[0].ports.slice(1),
+      );
+    const served = (valueSet: string) =>
+      renderedOf(valueSet)
+        .of("Service")
+        .flatMap(({ spec }) => spec.ports.slice(1));
+
+    expect(opened("production")).toEqual(
+      services.map(() => ({ name: "metrics", containerPort: 9464 })),
+    );
+    expect(served("production").map(({ targetPort }) => targetPort)).toEqual(
+      services.map(() => "metrics"),
+    );
+    for (const deployment of deploymentsOf("production"))
+      expect(environmentOf(deployment)["POSTHASTE_METRICS_PORT"]).toBe("9464");
+    expect([...opened("minimal"), ...served("minimal")]).toEqual([]);
+  });
 });

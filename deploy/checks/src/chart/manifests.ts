@@ -100,7 +100,8 @@ export type NetworkPolicy = Manifest<"NetworkPolicy"> & {
   readonly spec: {
     readonly podSelector: { readonly matchLabels: Labels };
     readonly policyTypes: readonly string[];
-    readonly ingress: readonly { readonly from?: readonly Peer[]; readonly ports: Ports }[];
+    /** Null: from nowhere. */
+    readonly ingress: null | readonly { readonly from?: readonly Peer[]; readonly ports: Ports }[];
     readonly egress: readonly { readonly to?: readonly Peer[]; readonly ports: Ports }[];
   };
 };

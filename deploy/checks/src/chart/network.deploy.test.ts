@@ -86,8 +86,8 @@ describeWith(["go"], "the chart's network policies", () => {
       { protocol: "TCP", port },
       home,
     );
-  const isOpenTo = (valueSet: string, service: string, place: Place) =>
-    isReachedBy(policies.get(valueSet) ?? [], podOf(valueSet, service), place, home);
+  const isOpenTo = (valueSet: string, service: string, place: Place, port = "http") =>
+    isReachedBy(policies.get(valueSet) ?? [], podOf(valueSet, service), place, port, home);
 
   it("let the deliverer out to exactly the addresses that the product calls public", () => {
     const own = policies.get("minimal") ?? [];
@@ -171,5 +171,15 @@ describeWith(["go"], "the chart's network policies", () => {
     expect(
       [...workers, "deliverer"].filter((worker) => isOpenTo("minimal", worker, neighbour)),
     ).toEqual([]);
+  });
+
+  it("let metrics be read of every service by whom it is said, and of none while they are off", () => {
+    const monitoring = podIn("monitoring");
+    const read = (valueSet: string, place: Place) =>
+      all.filter((service) => isOpenTo(valueSet, service, place, "metrics"));
+
+    expect(read("production", monitoring)).toEqual(all);
+    expect(read("production", podIn("elsewhere"))).toEqual([]);
+    expect(read("minimal", monitoring)).toEqual([]);
   });
 });

@@ -69,7 +69,8 @@ describe("a pod is reached", () => {
     const http = [{ protocol: "TCP", port: "http" }];
     const open = { ...closed, spec: { ...selected, ingress: [{ ports: http }] } };
 
-    expect(isReachedBy([closed], pod, neighbour, home)).toBe(false);
-    expect(isReachedBy([open], pod, outside("8.8.8.8"), home)).toBe(true);
+    expect(isReachedBy([closed], pod, neighbour, "http", home)).toBe(false);
+    expect(isReachedBy([open], pod, outside("8.8.8.8"), "http", home)).toBe(true);
+    expect(isReachedBy([open], pod, outside("8.8.8.8"), "metrics", home)).toBe(false);
   });
 });

@@ -32,20 +32,21 @@ export function reaches(
   );
 }
 
-/** May `place` begin a call to the port named `http` of a pod with these labels? */
+/** May `place` begin a call to the port of that name of a pod with these labels? */
 export function isReachedBy(
   policies: readonly NetworkPolicy[],
   pod: Labels,
   place: Place,
+  portName: string,
   home: Labels,
 ): boolean {
   const own = policies.filter((policy) => selects(policy, pod, "Ingress"));
   return (
     own.length === 0 ||
     own.some(({ spec }) =>
-      spec.ingress.some(
+      (spec.ingress ?? []).some(
         ({ from, ports }) =>
-          isThere(from, place, home) && ports.some(({ port }) => port === "http"),
+          isThere(from, place, home) && ports.some(({ port }) => port === portName),
       ),
     )
   );

@@ -130,16 +130,27 @@ export class Consumer {
   }
 
   #assign(partitions: readonly number[]): Assignment {
-    const { topic, handOver } = this.#options;
+    const { topic, handOver, counts } = this.#options;
     // A pause outlives a rebalance.
-    this.#kafka.resume([{ topic, partitions: [...partitions] }]);
+    this.#resume(partitions);
     return new Assignment({
       partitions,
       handOver,
-      pause: (partition) => this.#kafka.pause([{ topic, partitions: [partition] }]),
-      resume: (partition) => this.#kafka.resume([{ topic, partitions: [partition] }]),
+      pause: (partition) => {
+        counts.pauses++;
+        this.#kafka.pause([{ topic, partitions: [partition] }]);
+      },
+      resume: (partition) => this.#resume([partition]),
       progressed: () => this.#commitSoon(),
     });
+  }
+
+  #resume(partitions: readonly number[]): void {
+    try {
+      this.#kafka.resume([{ topic: this.#options.topic, partitions: [...partitions] }]);
+    } catch {
+      // It has just ended, and has not said so yet. The next consumer starts without a pause.
+    }
   }
 
   #commitSoon(): void {

@@ -11,6 +11,8 @@ export type Counts = {
   /** Events that handlers have taken. */
   heard: number;
   handlerFailures: number;
+  /** Partitions paused, since too much was in hand. */
+  pauses: number;
   parked: number;
   commits: number;
   rebalances: number;
@@ -26,6 +28,7 @@ export const newCounts = (): Counts => ({
   refused: 0,
   heard: 0,
   handlerFailures: 0,
+  pauses: 0,
   parked: 0,
   commits: 0,
   rebalances: 0,

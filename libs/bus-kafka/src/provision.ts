@@ -9,8 +9,8 @@ export type PartitionCounts = ReadonlyMap<string, number>;
 const retries = 2;
 
 /**
- * A topic that has fewer partitions than planned gets more; one that has more keeps them (decisions.md 5). Retention is
- * given when a topic is made; afterwards it is the operator's.
+ * A topic that has fewer partitions than planned gets more, if we may; one that has more keeps them (decisions.md 5).
+ * Retention is given when a topic is made; afterwards it is the operator's.
  */
 export async function provision(
   client: ClientOptions,
@@ -25,7 +25,7 @@ export async function provision(
     );
     if (missing.length === 0 && growing.length === 0) return found;
     await create(admin, missing, replication);
-    await grow(admin, growing);
+    await grow(admin, growing).catch(() => undefined);
     const made = await countsOf(admin, plans);
     const absent = plans.filter(({ name }) => !made.has(name)).map(({ name }) => name);
     if (absent.length > 0) throw new Error(`the broker has no topic ${absent.join(", ")} yet`);
@@ -68,25 +68,35 @@ async function create(
 ): Promise<void> {
   if (plans.length === 0) return;
   const inSync = String(Math.max(1, Math.min(2, replication - 1)));
-  // False when another process was faster.
-  await admin.createTopics({
-    waitForLeaders: true,
-    topics: plans.map(({ name, partitions, retentionMs, messageBytesMax }) => ({
-      topic: name,
-      numPartitions: partitions,
-      replicationFactor: replication,
-      configEntries: [
-        { name: "cleanup.policy", value: "delete" },
-        { name: "retention.ms", value: String(retentionMs) },
-        // Only whole segments are removed, so one that gets little is closed in time.
-        { name: "segment.ms", value: String(Math.max(segmentMsMin, Math.floor(retentionMs / 6))) },
-        { name: "min.insync.replicas", value: inSync },
-        ...(messageBytesMax === undefined
-          ? []
-          : [{ name: "max.message.bytes", value: String(messageBytesMax) }]),
-      ],
-    })),
-  });
+  const topics = plans.map(({ name, partitions, retentionMs, messageBytesMax }) => ({
+    topic: name,
+    numPartitions: partitions,
+    replicationFactor: replication,
+    configEntries: [
+      { name: "cleanup.policy", value: "delete" },
+      { name: "retention.ms", value: String(retentionMs) },
+      // Only whole segments are removed, so one that gets little is closed in time.
+      { name: "segment.ms", value: String(Math.max(segmentMsMin, Math.floor(retentionMs / 6))) },
+      { name: "min.insync.replicas", value: inSync },
+      ...(messageBytesMax === undefined
+        ? []
+        : [{ name: "max.message.bytes", value: String(messageBytesMax) }]),
+    ],
+  }));
+  try {
+    // False when another process was faster.
+    await admin.createTopics({ waitForLeaders: true, topics });
+  } catch (error) {
+    throw new Error(`cannot make the topics: ${reasonsOf(error).join("; ")}`, { cause: error });
+  }
+}
+
+/** kafkajs says of several topics only that there were errors. */
+function reasonsOf(error: unknown): readonly string[] {
+  if (!Error.isError(error)) return [String(error)];
+  return "errors" in error && Array.isArray(error.errors)
+    ? error.errors.flatMap(reasonsOf)
+    : [error.message];
 }
 
 const segmentMsMin = 60_000;

@@ -20,8 +20,8 @@ export type SubscriptionOptions = {
   readonly sessionMs: number;
   readonly heartbeatMs: number;
   readonly handOver: HandOver;
-  /** Which partitions of how many are heard from now on. */
-  readonly assigned: (partitions: readonly number[], partitionCount: number) => void;
+  /** Which partitions are heard from now on. */
+  readonly assigned: (partitions: readonly number[]) => void;
   readonly link: Pick<Link, "isUp" | "untilUp" | "partitions">;
   readonly answers: () => Promise<boolean>;
   readonly fatal: (error: Error) => void;
@@ -101,7 +101,7 @@ export class Subscription {
       joined: (partitions) => {
         this.#isMember = true;
         this.#alive();
-        assigned(partitions, partitionCount);
+        assigned(partitions);
         this.#joined.resolve();
       },
       alive: () => this.#alive(),

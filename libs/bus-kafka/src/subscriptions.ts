@@ -45,13 +45,15 @@ export class Subscriptions {
     const { prefix, client, ...options } = this.#options;
     const kafkaTopic = prefix + topic;
     const group = `${prefix}${name}.${topic}`;
+    const partitionCount = (): number => options.link.partitions()?.get(kafkaTopic) ?? 1;
     const subscription = new Subscription({
       ...options,
       client,
       topic: kafkaTopic,
       group,
       handOver: handOver({ ...options, topic, kafkaTopic, group, handle }),
-      assigned: owns && topic === "scheduler.wake" ? tellingShards(owns) : () => undefined,
+      assigned:
+        owns && topic === "scheduler.wake" ? telling(owns, partitionCount) : () => undefined,
       answers: () => answers(client),
     });
     this.#open.set(subscription, topic);
@@ -75,12 +77,13 @@ export class Subscriptions {
 }
 
 /** Tells of changes only. */
-function tellingShards(
+function telling(
   owns: (shards: readonly number[]) => void,
-): (partitions: readonly number[], partitionCount: number) => void {
+  partitionCount: () => number,
+): (partitions: readonly number[]) => void {
   let told: string | undefined;
-  return (partitions, partitionCount) => {
-    const shards = shardsOn(partitions, partitionCount);
+  return (partitions) => {
+    const shards = shardsOn(partitions, partitionCount());
     if (String(shards) === told) return;
     told = String(shards);
     owns(shards);

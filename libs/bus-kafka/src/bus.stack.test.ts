@@ -1,0 +1,394 @@
+/** What the contract of the bus leaves open and Kafka decides, on the broker of the stack. */
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { shardCount } from "@posthaste/domain";
+import { type SettledEvent } from "@posthaste/ports";
+import { Kafka, logLevel } from "kafkajs";
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { encode } from "./codec.ts";
+import { aHint, aSettled, eventually } from "./events.fixture.ts";
+import { type OpenBuses, openBuses } from "./opened.fixture.ts";
+
+const testMsMax = 180_000;
+let buses: OpenBuses;
+/** A client beside the product's. */
+let kafka: Kafka;
+
+beforeEach(() => {
+  buses = openBuses();
+  const { brokers } = buses;
+  kafka = new Kafka({ brokers: [...brokers], clientId: "beside", logLevel: logLevel.NOTHING });
+});
+afterEach(() => buses.close(), testMsMax);
+
+describe("what has been heard", () => {
+  it(
+    "is not heard again by a member that comes after one has left in good order",
+    async () => {
+      const bus = await buses.open();
+      const [first, second] = [new Set<string>(), new Set<string>()];
+      const leave = await bus.subscribe("message.settled", "group", hearing(first));
+      const [early, late] = [facts(20), facts(1)];
+      await bus.publish("message.settled", early);
+      await eventually(() => first.size === early.length);
+      await leave();
+
+      await bus.subscribe("message.settled", "group", hearing(second));
+      await bus.publish("message.settled", late);
+      await eventually(() => second.size > 0);
+
+      expect([...second]).toEqual(late.map(({ id }) => id));
+    },
+    testMsMax,
+  );
+
+  it(
+    "is committed while the group goes on",
+    async () => {
+      const bus = await buses.open();
+      const heard = new Set<string>();
+      await bus.subscribe("message.settled", "group", hearing(heard));
+      const said = facts(50);
+      await bus.publish("message.settled", said);
+      await eventually(() => heard.size === said.length);
+
+      await eventually(async () => (await committed("group", "message.settled")) === said.length);
+
+      expect(bus.counts().commits).toBeGreaterThan(0);
+    },
+    testMsMax,
+  );
+
+  it(
+    "is nothing while the handler does not take it: another member gets it",
+    async () => {
+      const bus = await buses.open();
+      const heard = new Set<string>();
+      let offers = 0;
+      const leave = await bus.subscribe("message.settled", "group", async () => {
+        offers++;
+        throw new Error("the store is away");
+      });
+      const said = facts(10);
+      await bus.publish("message.settled", said);
+      await eventually(() => offers > 0);
+      await leave();
+
+      await bus.subscribe("message.settled", "group", hearing(heard));
+
+      await eventually(() => heard.size === said.length);
+      expect([...heard].toSorted()).toEqual(said.map(({ id }) => id).toSorted());
+    },
+    testMsMax,
+  );
+});
+
+it(
+  "what was said before the first member of a group came is heard by it",
+  async () => {
+    const bus = await buses.open();
+    const said = facts(10);
+    await bus.publish("message.settled", said);
+    const heard = new Set<string>();
+
+    await bus.subscribe("message.settled", "group", hearing(heard));
+
+    await eventually(() => heard.size === said.length);
+    expect(heard.size).toBe(said.length);
+  },
+  testMsMax,
+);
+
+it(
+  "more facts than may be in hand wait at the broker until the handler goes on, and none is lost",
+  async () => {
+    const bus = await buses.open({ partitions: 1 });
+    const heard = new Set<string>();
+    const gate = Promise.withResolvers<void>();
+    let mostInHand = 0;
+    await bus.subscribe("message.settled", "group", async (events) => {
+      mostInHand = Math.max(mostInHand, events.length);
+      await gate.promise;
+      for (const { id } of events) heard.add(id);
+    });
+    const said = facts(6_000);
+
+    for (let i = 0; i < said.length; i += 500)
+      await bus.publish("message.settled", said.slice(i, i + 500));
+    await eventually(() => bus.counts().pauses > 0);
+    gate.resolve();
+
+    await eventually(() => heard.size === said.length);
+    expect(mostInHand).toBeLessThan(2_500);
+  },
+  testMsMax,
+);
+
+describe("what cannot be read", () => {
+  it(
+    "is parked with its bytes and the reason, once for a group, and what follows is heard",
+    async () => {
+      const bus = await buses.open({ partitions: 1 });
+      await eventually(() => bus.isUp());
+      const raw = Buffer.from([0xff, 0x00, 0x7b]);
+      const hint = aHint();
+      await sayRaw("message.due", [
+        { key: "k", value: raw, headers: { theirs: "kept" } },
+        { key: null, value: null },
+        { key: "id", value: encode("message.due", hint) },
+      ]);
+      const heard = new Set<string>();
+
+      const leave = await bus.subscribe("message.due", "group", hearing(heard));
+      await eventually(() => heard.has(hint.id) && bus.counts().parked === 2);
+      await leave();
+      const later = aHint();
+      await bus.subscribe("message.due", "group", hearing(heard));
+      await eventually(async () => {
+        await bus.publish("message.due", [later]);
+        return heard.has(later.id);
+      });
+
+      const parked = await all("parked", 2);
+      expect(parked[0]).toEqual({
+        key: "k",
+        value: raw,
+        headers: {
+          theirs: "kept",
+          "parked-reason": "it is no JSON object",
+          "parked-topic": `${buses.prefix}message.due`,
+          "parked-partition": "0",
+          "parked-offset": "0",
+          "parked-group": `${buses.prefix}group.message.due`,
+        },
+      });
+      expect(parked[1]).toMatchObject({ key: undefined, value: null });
+      expect(bus.counts().parked).toBe(2);
+    },
+    testMsMax,
+  );
+});
+
+it(
+  "a fact that the broker refuses fails with the reason, and those said with it are heard",
+  async () => {
+    const bus = await buses.open({ partitions: 1 });
+    const heard = new Set<string>();
+    await bus.subscribe("message.settled", "group", hearing(heard));
+    await limitMessageBytes("message.settled", 30_000);
+    const large = aSettled({ error: "x".repeat(50_000) });
+    const small = facts(20);
+
+    const refused = bus.publish("message.settled", [large]);
+    const taken = Promise.all(small.map((fact) => bus.publish("message.settled", [fact])));
+
+    await expect(refused).rejects.toThrow(/the broker refuses an event of \d+ bytes/);
+    await taken;
+    await eventually(() => small.every(({ id }) => heard.has(id)));
+    expect(heard.has(large.id)).toBe(false);
+  },
+  testMsMax,
+);
+
+it(
+  "a fact larger than any broker takes fails at once, and those said with it are heard",
+  async () => {
+    const bus = await buses.open();
+    const heard = new Set<string>();
+    await bus.subscribe("message.settled", "group", hearing(heard));
+    const [large, small] = [aSettled({ error: "x".repeat(1_000_000) }), aSettled()];
+
+    await expect(bus.publish("message.settled", [large, small])).rejects.toThrow(/more than/);
+
+    await eventually(() => heard.has(small.id));
+    expect([...heard]).toEqual([small.id]);
+  },
+  testMsMax,
+);
+
+describe("topics", () => {
+  it(
+    "are made with the partitions and the retention that are asked for",
+    async () => {
+      const bus = await buses.open({ partitions: 3, retentionMs: 7_200_000 });
+      await eventually(() => bus.isUp());
+
+      expect(await partitionsOf("message.settled")).toBe(3);
+      expect(await partitionsOf("parked")).toBe(1);
+      expect(await settingOf("message.settled", "retention.ms")).toBe("7200000");
+      expect(await settingOf("message.due", "retention.ms")).toBe("3600000");
+    },
+    testMsMax,
+  );
+
+  it(
+    "get more partitions when more are asked for, and keep them when fewer are",
+    async () => {
+      for (const [partitions, expected] of [
+        [2, 2],
+        [5, 5],
+        [1, 5],
+      ] as const) {
+        const bus = await buses.open({ partitions });
+        await eventually(() => bus.isUp());
+        expect(await partitionsOf("scheduler.wake")).toBe(expected);
+        await bus.close();
+      }
+    },
+    testMsMax,
+  );
+});
+
+it(
+  "the context of a trace travels with an event, and nothing else of the tracer's",
+  async () => {
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const contexts: unknown[] = [];
+    const bus = await buses.open({
+      partitions: 1,
+      trace: {
+        inject: () => ({ traceparent, baggage: "secret" }),
+        run: (headers, task) => {
+          contexts.push(headers);
+          return task();
+        },
+      },
+    });
+    await bus.subscribe("message.settled", "group", async () => undefined);
+
+    await bus.publish("message.settled", [aSettled()]);
+
+    await eventually(() => contexts.length > 0);
+    expect(contexts[0]).toEqual({ traceparent });
+    expect((await all("message.settled", 1))[0]?.headers).toEqual({ traceparent });
+  },
+  testMsMax,
+);
+
+it(
+  "the shards of a member that is killed go to those who live",
+  async () => {
+    const bus = await buses.open({ sessionMs: 2_000 });
+    await eventually(() => bus.isUp());
+    const child = spawn(
+      process.execPath,
+      [
+        fileURLToPath(new URL("listening.fixture.ts", import.meta.url)),
+        String(buses.brokers[0]),
+        buses.prefix,
+        "schedulers",
+      ],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
+    try {
+      let owned = 0;
+      await new Promise((resolve) => child.stdout.once("data", resolve));
+      await bus.subscribe(
+        "scheduler.wake",
+        "schedulers",
+        async () => undefined,
+        (shards) => {
+          owned = shards.length;
+        },
+      );
+      await eventually(() => owned === shardCount / 2);
+
+      child.kill("SIGKILL");
+
+      await eventually(() => owned === shardCount);
+      expect(owned).toBe(shardCount);
+    } finally {
+      child.kill("SIGKILL");
+    }
+  },
+  testMsMax,
+);
+
+const facts = (count: number): readonly SettledEvent[] =>
+  Array.from({ length: count }, () => aSettled());
+
+const hearing =
+  (heard: Set<string>) =>
+  async (events: readonly { readonly id: string }[]): Promise<void> => {
+    for (const { id } of events) heard.add(id);
+  };
+
+type Raw = { key: string | null; value: Buffer | null; headers?: Record<string, string> };
+
+async function sayRaw(topic: string, messages: Raw[]): Promise<void> {
+  const producer = kafka.producer({ createPartitioner: () => () => 0 });
+  await producer.connect();
+  await producer.send({ topic: buses.prefix + topic, messages });
+  await producer.disconnect();
+}
+
+/** The first `count` messages of a topic, as they lie there. */
+async function all(topic: string, count: number) {
+  const consumer = kafka.consumer({ groupId: `${buses.prefix}beside.${topic}` });
+  const read: { key: string | undefined; value: Buffer | null; headers: Record<string, string> }[] =
+    [];
+  await consumer.connect();
+  await consumer.subscribe({ topic: buses.prefix + topic, fromBeginning: true });
+  await consumer.run({
+    eachMessage: async ({ message: { key, value, headers = {} } }) => {
+      const texts: Record<string, string> = {};
+      for (const [name, text] of Object.entries(headers)) texts[name] = String(text);
+      read.push({ key: key?.toString(), value, headers: texts });
+    },
+  });
+  await eventually(() => read.length >= count);
+  await consumer.disconnect();
+  return read;
+}
+
+async function asAdmin<R>(task: (admin: ReturnType<Kafka["admin"]>) => Promise<R>): Promise<R> {
+  const admin = kafka.admin();
+  await admin.connect();
+  try {
+    return await task(admin);
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+/** The sum of the offsets that a group has committed. */
+const committed = (group: string, topic: string): Promise<number> =>
+  asAdmin(async (admin) => {
+    const name = buses.prefix + topic;
+    const groupId = `${buses.prefix}${group}.${topic}`;
+    const [offsets] = await admin.fetchOffsets({ groupId, topics: [name] });
+    return (offsets?.partitions ?? [])
+      .map(({ offset }) => Math.max(0, Number(offset)))
+      .reduce((sum, offset) => sum + offset, 0);
+  });
+
+const partitionsOf = (topic: string): Promise<number | undefined> =>
+  asAdmin(async (admin) => {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [buses.prefix + topic] });
+    return topics[0]?.partitions.length;
+  });
+
+const topicResource = 2;
+
+const settingOf = (topic: string, name: string): Promise<string | undefined> =>
+  asAdmin(async (admin) => {
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [{ type: topicResource, name: buses.prefix + topic, configNames: [name] }],
+    });
+    return resources[0]?.configEntries.find(({ configName }) => configName === name)?.configValue;
+  });
+
+const limitMessageBytes = (topic: string, bytes: number): Promise<unknown> =>
+  asAdmin((admin) =>
+    admin.alterConfigs({
+      validateOnly: false,
+      resources: [
+        {
+          type: topicResource,
+          name: buses.prefix + topic,
+          configEntries: [{ name: "max.message.bytes", value: String(bytes) }],
+        },
+      ],
+    }),
+  );

@@ -1,6 +1,7 @@
 /** The bus as configured. */
 import { type KafkaBus, openKafkaBus } from "@posthaste/bus-kafka";
 import { type ConfigOf, type ProcessParts } from "@posthaste/runtime";
+import { traceOf } from "./trace.ts";
 
 type BusConfig = Pick<
   ConfigOf<"scheduler">,
@@ -32,6 +33,7 @@ export async function openBus(parts: ProcessParts, config: BusConfig): Promise<K
     clock,
     log,
     fatal,
+    ...(telemetry.tracer.isOn && { trace: traceOf(telemetry.tracer) }),
   });
   // Publishes are answered and due messages delivered without it: slower, and not wrong.
   readiness.watch("kafka", "helpful", () => (bus.isUp() ? undefined : "the brokers do not answer"));

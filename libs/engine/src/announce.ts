@@ -9,7 +9,13 @@ import {
   shardOf,
   unreachable,
 } from "@posthaste/domain";
-import { type Clock, type EventBus, type Hint, type WakeEvent } from "@posthaste/ports";
+import {
+  type Clock,
+  type EventBus,
+  type Hint,
+  type Tracer,
+  type WakeEvent,
+} from "@posthaste/ports";
 
 export const hintOf = (record: MessageRecord): Hint => ({
   id: record.message.id,
@@ -40,6 +46,19 @@ export async function announce(
     due.length > 0 && ports.bus.publish("message.due", due),
     wakes.length > 0 && ports.bus.publish("scheduler.wake", wakes),
   ]);
+}
+
+/** Each that is traced inside its own trace, which what is said of it then carries. */
+export async function announceTraced(
+  ports: AnnouncePorts,
+  tracer: Tracer,
+  records: readonly MessageRecord[],
+): Promise<void> {
+  if (!tracer.isOn) return announce(ports, records);
+  const byTrace = Map.groupBy(records, ({ message }) => message.trace);
+  await Promise.all(
+    [...byTrace].map(([trace, those]) => tracer.within(trace, () => announce(ports, those))),
+  );
 }
 
 /** For a caller that does not wait for its hints: one that the bus refuses is made up for by the alarm, and must not end the process. */

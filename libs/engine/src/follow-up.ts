@@ -19,10 +19,13 @@ import {
   type DeadLetters,
   type EventBus,
   type MessageStore,
+  noTelemetry,
   type OutboxItemRef,
+  type Span,
   type Telemetry,
 } from "@posthaste/ports";
-import { announce } from "./announce.ts";
+import { announceTraced } from "./announce.ts";
+import { startCallback } from "./trace.ts";
 
 export type FollowUpPorts = {
   readonly messages: MessageStore;
@@ -79,25 +82,37 @@ async function insertDeadLetters(ports: FollowUpPorts, outboxes: readonly Outbox
   if (letters.length > 0) await ports.deadLetters.insert(letters);
 }
 
-type Made = { readonly record: MessageRecord; readonly kind: CallbackItem["kind"] };
+type Made = {
+  readonly record: MessageRecord;
+  readonly kind: CallbackItem["kind"];
+  readonly span: Span | undefined;
+};
 
 async function insertCallbacks(ports: FollowUpPorts, outboxes: readonly Outbox[]): Promise<void> {
+  const { metrics, tracer } = ports.telemetry ?? noTelemetry;
   const now = ports.clock.now();
   const made: Made[] = [];
   for (const { message, items } of outboxes) {
     for (const item of items) {
       if (item.kind !== "callback" && item.kind !== "failureCallback") continue;
       const callback = callbackMessage(message, item);
-      if (callback)
-        made.push({ record: accept(callback, now, !ports.bus.isUp()), kind: item.kind });
+      if (!callback) continue;
+      const span = startCallback(tracer, message, callback, now);
+      const traced = span ? { ...callback, trace: span.traceParent } : callback;
+      made.push({ record: accept(traced, now, !ports.bus.isUp()), kind: item.kind, span });
     }
   }
   if (made.length === 0) return;
   const inserted = await ports.messages.insert(made.map(({ record }) => ({ record })));
   const fresh = made.filter((_, i) => inserted[i] === "inserted");
-  for (const { kind } of fresh) ports.telemetry?.metrics.count("posthaste_callbacks_total", kind);
-  await announce(
+  for (const { kind, span } of fresh) {
+    metrics.count("posthaste_callbacks_total", kind);
+    // That of a callback which was there already is never ended, and so never told.
+    span?.end();
+  }
+  await announceTraced(
     ports,
+    tracer,
     fresh.map(({ record }) => record),
   );
 }

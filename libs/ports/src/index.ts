@@ -40,6 +40,7 @@ export {
   metricCatalogue,
   type MetricName,
   type Metrics,
+  noMetrics,
   type Reading,
   type Reporter,
   type WatchedName,
@@ -56,6 +57,16 @@ export {
 } from "./search-indexes.ts";
 export { type Sizes } from "./sizes.ts";
 export { noTelemetry, type Telemetry } from "./telemetry.ts";
+export {
+  type Attributes,
+  causeOf,
+  noTracer,
+  type Span,
+  type SpanKind,
+  type SpanOptions,
+  type TraceParent,
+  type Tracer,
+} from "./tracer.ts";
 export { type OutgoingRequest, type Sender, type Sending } from "./sender.ts";
 export { isStoreError, StoreError, type StoreErrorCode, untilAvailable } from "./store-error.ts";
 export { type Acquired, type TokenStore, type Window } from "./token-store.ts";

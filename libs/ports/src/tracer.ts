@@ -21,8 +21,8 @@ export type SpanOptions = {
   /** Absent: a trace begins here, if it is among those that are sampled. */
   readonly cause?: Cause;
   readonly attributes?: Attributes;
-  /** Milliseconds since 1970; now when absent. */
-  readonly startedAt?: number;
+  /** It began before it was known to be traced: so many milliseconds ago. */
+  readonly begunMsAgo?: number;
 };
 
 export interface Span {
@@ -36,8 +36,8 @@ export interface Tracer {
   readonly isOn: boolean;
   /** Undefined: this trace is not sampled. */
   start(name: SpanName, options: SpanOptions): Span | undefined;
-  /** Inside it, also after waiting, `current` is `context`. */
-  within<R>(context: TraceParent, task: () => R): R;
+  /** Inside it, also after waiting, `current` is `context`: what is said on the bus carries it. */
+  within<R>(context: TraceParent | undefined, task: () => R): R;
   current(): TraceParent | undefined;
 }
 

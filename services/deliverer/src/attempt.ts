@@ -1,6 +1,6 @@
 /** One attempt as the deliverer keeps it while it runs. */
 import { type InState, limits } from "@posthaste/domain";
-import { type Sending } from "@posthaste/ports";
+import { type Sending, type Span } from "@posthaste/ports";
 
 export type Attempt = {
   readonly record: InState<"claimed">;
@@ -9,6 +9,8 @@ export type Attempt = {
   /** When the claim, or its last renewal, was asked for: what we may rely on counts from there (P3). */
   leasedAt: number;
   sending: Sending | undefined;
+  /** There when its message is traced, from the call on. */
+  span: Span | undefined;
   /** Which pool it holds a slot of; none once the call has ended. */
   slot: "short" | "long" | "none";
   /** The claim is lost: whatever comes of the call is for the log only. */
@@ -26,6 +28,7 @@ export const newAttempt = (
   startedAt: now,
   leasedAt,
   sending: undefined,
+  span: undefined,
   slot: "short",
   lost: false,
 });

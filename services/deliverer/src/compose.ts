@@ -1,11 +1,15 @@
 /** The request of an attempt: the message's own headers, then ours, signed now (protocol/qstash.md §2.2, §3). */
 import { deliveryHeaders, signatureClaims } from "@posthaste/contract";
-import { type InState } from "@posthaste/domain";
-import { type OutgoingRequest, type Random, type Tenant } from "@posthaste/ports";
+import { type Headers, type InState, type Message } from "@posthaste/domain";
+import { type OutgoingRequest, type Random, type Tenant, type TraceParent } from "@posthaste/ports";
 import { bodyHash, Signer } from "./signature.ts";
 
 /** Undefined when the tenant is not known here. */
-export type Compose = (record: InState<"claimed">, now: number) => OutgoingRequest | undefined;
+export type Compose = (
+  record: InState<"claimed">,
+  now: number,
+  traceParent?: TraceParent,
+) => OutgoingRequest | undefined;
 
 export type ComposeParts = {
   readonly tenantOf: (id: InState<"claimed">["message"]["tenant"]) => Tenant | undefined;
@@ -16,7 +20,7 @@ const jtiLength = 28;
 
 export function createCompose({ tenantOf, random }: ComposeParts): Compose {
   const signer = new Signer();
-  return (record, now) => {
+  return (record, now, traceParent) => {
     const { message, retried, epoch } = record;
     const tenant = tenantOf(message.tenant);
     if (!tenant) return undefined;
@@ -26,10 +30,22 @@ export function createCompose({ tenantOf, random }: ComposeParts): Compose {
     return {
       url: message.url,
       method: message.method,
-      headers: message.headers.concat(deliveryHeaders(message, { retried, epoch, signature })),
+      headers: message.headers.concat(
+        deliveryHeaders(message, { retried, epoch, signature }),
+        traceHeaders(message, traceParent),
+      ),
       body: message.body,
       timeoutMs: message.policy.timeoutMs,
       responseBytesMax: tenant.plan.responseBytesMax,
     };
   };
 }
+
+/** What the publisher forwards wins. */
+function traceHeaders({ headers }: Message, traceParent: TraceParent | undefined): Headers {
+  if (traceParent === undefined) return noHeaders;
+  const isForwarded = headers.some(([name]) => name.toLowerCase() === "traceparent");
+  return isForwarded ? noHeaders : [["traceparent", traceParent]];
+}
+
+const noHeaders: Headers = [];

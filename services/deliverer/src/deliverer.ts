@@ -299,10 +299,7 @@ export class Deliverer implements LocalDelivery {
     this.#settling -= 1;
     this.#telling += 1;
     this.#end(attempt);
-    if (settled?.kind === "ok")
-      await this.#telemetry.tracer.within(attempt.span?.traceParent, () =>
-        this.#tell(attempt, settlement, settled),
-      );
+    if (settled?.kind === "ok") await this.#tellTraced(attempt, settlement, settled);
     this.#telling -= 1;
     this.#endIfIdle();
   }
@@ -322,6 +319,17 @@ export class Deliverer implements LocalDelivery {
       }
     }
     return undefined;
+  }
+
+  /** Outside every trace, if this attempt is in none: what set it going may have been another's. */
+  #tellTraced(
+    attempt: Attempt,
+    settlement: Settlement,
+    settled: Extract<Settled, { kind: "ok" }>,
+  ): Promise<void> {
+    const { tracer } = this.#telemetry;
+    if (!tracer.isOn) return this.#tell(attempt, settlement, settled);
+    return tracer.within(attempt.span?.traceParent, () => this.#tell(attempt, settlement, settled));
   }
 
   async #tell(

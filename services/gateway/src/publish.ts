@@ -10,6 +10,7 @@ import { type Metrics, type RetryDelays, type Telemetry } from "@posthaste/ports
 import { answer, callerIp, onlyValueOf, readBody } from "@posthaste/runtime";
 import { type BacklogQuota } from "./backlog.ts";
 import { type Door, mayWrite } from "./door.ts";
+import { traced } from "./trace.ts";
 
 export type PublishParts = {
   readonly door: Door;
@@ -56,6 +57,7 @@ function createTake({ door, accept, retryDelays, backlog, telemetry }: PublishPa
   const { checkDestination } = door;
 
   return async (req: IncomingMessage, res: Response): Promise<Result> => {
+    const arrivedAt = telemetry.tracer.isOn ? accept.clock.now() : 0;
     const crowded = door.admission.refuse("publish");
     if (crowded) return crowded;
     const target = parsePublishTarget(req.url ?? "");
@@ -72,6 +74,7 @@ function createTake({ door, accept, retryDelays, backlog, telemetry }: PublishPa
       budget: door.bodyBudget,
     });
     if (isFault(body)) return body;
+    const now = accept.clock.now();
     const command = parsePublish({
       rawHeaders: req.rawHeaders,
       queryConfig: target.queryConfig,
@@ -81,12 +84,14 @@ function createTake({ door, accept, retryDelays, backlog, telemetry }: PublishPa
       plan: tenant.plan,
       defaultDialect: tenant.dialect,
       callerIp: address,
-      now: accept.clock.now(),
+      now,
       checkRetryDelay,
       checkDestination,
     });
     if (isFault(command)) return command;
-    const published = await publish(accept, command);
+    const published = await (telemetry.tracer.isOn
+      ? traced(telemetry.tracer, { req, arrivedAt, now }, command, (it) => publish(accept, it))
+      : publish(accept, command));
     if (!isFault(published)) count(telemetry.metrics, published);
     return published;
   };

@@ -34,7 +34,7 @@ const log = createLog({
   format: isDev ? "human" : "json",
   clock,
 });
-const { telemetry, reporting } = createTelemetry("standalone", config, { clock, log });
+const { telemetry, reporting } = createTelemetry("standalone", config, { clock, log, random });
 const { metrics } = telemetry;
 const drainMs = config.drainSeconds * 1_000;
 

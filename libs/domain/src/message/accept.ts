@@ -41,6 +41,7 @@ export function messageOf(
     policy,
     origin: { callerIp: command.callerIp, hop: command.hop },
     ...(flowLane && { flowLane }),
+    ...(command.trace !== undefined && { trace: command.trace }),
   };
 }
 

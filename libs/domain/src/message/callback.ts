@@ -27,6 +27,7 @@ export function callbackMessage(source: Message, item: CallbackItem): Message | 
     policy,
     origin: { callerIp: source.origin.callerIp, callbackOf: source.id, hop: source.origin.hop },
     ...(flowLane && { flowLane }),
+    ...(source.trace !== undefined && { trace: source.trace }),
   };
 }
 

@@ -80,6 +80,8 @@ export type Message = {
   readonly origin: Origin;
   readonly flowLane?: LaneId;
   readonly fanOut?: FanOut;
+  /** W3C `traceparent` of what made it; there when its trace is sampled, and for no other. */
+  readonly trace?: string;
 };
 
 export type MessageState =

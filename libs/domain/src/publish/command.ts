@@ -27,4 +27,6 @@ export type PublishCommand = {
   readonly deduplication?: Deduplication;
   readonly callerIp: string;
   readonly hop: number;
+  /** See `Message.trace`. */
+  readonly trace?: string;
 };

@@ -65,6 +65,7 @@ describe("a configuration", () => {
       allowPrivateCidrs: [],
       maxInFlight: 1_000,
       maxPerOrigin: 100,
+      traceRatio: 0.01,
       dataDir: "./.posthaste",
       catcher: true,
     });

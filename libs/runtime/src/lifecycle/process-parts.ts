@@ -29,7 +29,14 @@ export type ProcessParts = {
 
 type ProcessConfig = Pick<
   ConfigOf<"management">,
-  "drainSeconds" | "host" | "logLevel" | "metricsPort" | "port" | "profile"
+  | "drainSeconds"
+  | "host"
+  | "logLevel"
+  | "metricsPort"
+  | "otlpEndpoint"
+  | "port"
+  | "profile"
+  | "traceRatio"
 >;
 
 export function processParts(name: Reporter, config: ProcessConfig): ProcessParts {
@@ -41,6 +48,7 @@ export function processParts(name: Reporter, config: ProcessConfig): ProcessPart
     format: isDev ? "human" : "json",
     clock,
   });
+  const random = systemRandom();
   return {
     name,
     host: config.host,
@@ -48,10 +56,10 @@ export function processParts(name: Reporter, config: ProcessConfig): ProcessPart
     drainMs: config.drainSeconds * 1_000,
     anyOrigin: isDev,
     clock,
-    random: systemRandom(),
+    random,
     log,
     readiness: createReadiness(),
-    ...createTelemetry(name, config, { clock, log }),
+    ...createTelemetry(name, config, { clock, log, random }),
     fatal: (error) => {
       log.error("process.failed", { error });
       process.exit(1);

@@ -1,0 +1,27 @@
+/** What the bus carries of traces, and the span of what hears it. */
+import { type Trace } from "@posthaste/bus-kafka";
+import { type Tracer } from "@posthaste/ports";
+
+const header = "traceparent";
+
+/**
+ * A handler hands over and returns, and what it sets going is about other messages, too: it does not run within the
+ * trace. Whoever goes on with a message finds its trace in the message.
+ */
+export const traceOf = (tracer: Tracer): Trace => ({
+  inject: () => {
+    const current = tracer.current();
+    return current === undefined ? undefined : { [header]: current };
+  },
+  run: (headers, task) => {
+    const parent = headers[header];
+    if (parent === undefined) return task();
+    const span = tracer.start("bus.handle", { kind: "consumer", cause: { parent } });
+    const result = task();
+    Promise.resolve(result).then(
+      () => span?.end(),
+      () => span?.end({ error: "failed" }),
+    );
+    return result;
+  },
+});

@@ -1,0 +1,85 @@
+/** The spans of the deliverer: a claim and an attempt, of messages whose trace is sampled. */
+import { type InState, type Outcome, unreachable } from "@posthaste/domain";
+import { type Attributes, causeOf, type Span, type Tracer } from "@posthaste/ports";
+import { outcomeWord } from "./report.ts";
+
+type Claimed = InState<"claimed">;
+
+/** A claim is of many; each that is traced shows it as its own. */
+export function traceClaim(
+  tracer: Tracer,
+  { message, epoch }: Claimed,
+  {
+    askedAt,
+    now,
+    batch,
+  }: { readonly askedAt: number; readonly now: number; readonly batch: number },
+): void {
+  if (!tracer.isOn || message.trace === undefined) return;
+  tracer
+    .start("claim", {
+      kind: "internal",
+      cause: causeOf(message.trace, message.createdAt, now),
+      begunMsAgo: now - askedAt,
+      attributes: {
+        "posthaste.message.id": message.id,
+        "posthaste.epoch": epoch,
+        "posthaste.batch.size": batch,
+      },
+    })
+    ?.end();
+}
+
+export function startAttempt(
+  tracer: Tracer,
+  { message, retried, epoch }: Claimed,
+  now: number,
+): Span | undefined {
+  if (!tracer.isOn || message.trace === undefined) return undefined;
+  return tracer.start("attempt", {
+    kind: "client",
+    cause: causeOf(message.trace, message.createdAt, now),
+    attributes: {
+      "posthaste.tenant": message.tenant,
+      "posthaste.message.id": message.id,
+      "posthaste.retried": retried,
+      "posthaste.epoch": epoch,
+      "http.request.method": message.method,
+      ...serverOf(message.url),
+    },
+  });
+}
+
+export function endAttempt(span: Span | undefined, outcome: Outcome): void {
+  if (!span) return;
+  const word = outcomeWord(outcome);
+  span.end({
+    attributes: {
+      "posthaste.outcome": word,
+      ...(outcome.kind === "answered" && { "http.response.status_code": outcome.status }),
+    },
+    ...(word !== "delivered" && { error: errorOf(outcome) }),
+  });
+}
+
+/** Where it goes, without what of a URL may be a secret: user, path and query. */
+function serverOf(url: string): Attributes {
+  const { hostname, port, protocol } = new URL(url);
+  const defaultPort = protocol === "https:" ? 443 : 80;
+  return { "server.address": hostname, "server.port": port === "" ? defaultPort : Number(port) };
+}
+
+/** Never the text: it may quote what the destination said. */
+function errorOf(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case "answered":
+      return String(outcome.status);
+    case "unreachable":
+    case "infrastructure":
+      return outcome.code;
+    case "aborted":
+      return "aborted";
+    default:
+      return unreachable(outcome);
+  }
+}

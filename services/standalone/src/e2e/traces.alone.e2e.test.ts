@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { type AloneServer, startAlone } from "./alone.ts";
+import { type Collector, startCollector } from "./collector.ts";
+import { always, Destination } from "./destination.ts";
+import { canary, collectedJourney, incoming, type Journey, publishJourney } from "./journey.ts";
+import { freePort } from "./server-process.ts";
+
+let destination: Destination;
+let collector: Collector;
+
+beforeAll(async () => {
+  destination = await Destination.start();
+  collector = await startCollector();
+});
+afterAll(async () => {
+  await collector.stop();
+  await destination.stop();
+});
+
+describe("a message that is traced", () => {
+  let server: AloneServer;
+  let journey: Journey;
+
+  beforeAll(async () => {
+    server = await startAlone({
+      env: { POSTHASTE_OTLP_ENDPOINT: collector.url, POSTHASTE_TRACE_RATIO: "0" },
+    });
+    const id = await publishJourney(server.client, destination);
+    journey = await collectedJourney(collector, id);
+  }, 180_000);
+  afterAll(() => server.stop());
+
+  it("is one trace, which goes on with its caller's", () => {
+    const { publish, attempts, callbacks, callbackAttempts } = journey;
+
+    expect(publish.parentSpanId).toBe(incoming.spanId);
+    expect(attempts.map(({ parentSpanId }) => parentSpanId)).toEqual([
+      publish.spanId,
+      publish.spanId,
+    ]);
+    expect(callbacks.map(({ parentSpanId }) => parentSpanId)).toEqual([
+      publish.spanId,
+      publish.spanId,
+    ]);
+    expect(callbackAttempts.map(({ parentSpanId }) => parentSpanId).toSorted()).toEqual(
+      callbacks.map(({ spanId }) => spanId).toSorted(),
+    );
+  });
+
+  it("shows what each attempt came to, and where it went", () => {
+    const [first, second] = journey.attempts;
+
+    expect(first).toMatchObject({
+      service: "posthaste-standalone",
+      kind: 3,
+      status: 2,
+      attributes: {
+        "posthaste.outcome": "refused",
+        "posthaste.retried": "0",
+        "http.response.status_code": "500",
+        "http.request.method": "POST",
+        "server.address": "127.0.0.1",
+        "server.port": String(destination.port),
+      },
+    });
+    expect(second?.attributes).toMatchObject({
+      "posthaste.outcome": "delivered",
+      "posthaste.retried": "1",
+      "http.response.status_code": "200",
+    });
+    expect(second?.status).not.toBe(2);
+  });
+
+  it("tells its destination the attempt that calls", () => {
+    const told = destination.at("/journey").map(({ headers }) => headers["traceparent"]);
+
+    expect(told).toEqual(
+      journey.attempts.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`),
+    );
+  });
+
+  it("shows nothing of what its caller has sent, nor of this host", () => {
+    const { received } = collector;
+
+    expect(received()).not.toContain(canary);
+    expect(received()).not.toContain(server.dataDir);
+    expect(received()).not.toMatch(/host\.name|process\.(command|owner|pid)/);
+  });
+
+  it("has the traceparent that its caller forwards, and no other", async () => {
+    const forwarded = "00-11111111111111111111111111111111-2222222222222222-01";
+
+    await server.client.published(destination.url("/forwarded"), {
+      traceparent: `00-${incoming.traceId}-${incoming.spanId}-01`,
+      "service-forward-traceparent": forwarded,
+    });
+
+    const { headers, rawHeaders } = await destination.arrival("/forwarded", 60_000);
+    expect(headers["traceparent"]).toBe(forwarded);
+    expect(rawHeaders.filter((name) => name.toLowerCase() === "traceparent")).toHaveLength(1);
+  });
+});
+
+describe("a message that is not traced", () => {
+  it.each([
+    ["since its caller's trace is not sampled", "1", { traceparent: notSampled() }],
+    ["since none is to be", "0", {}],
+  ])(
+    "leaves no span and sends no header, %s",
+    async (_, ratio, headers) => {
+      const server = await startAlone({
+        env: { POSTHASTE_OTLP_ENDPOINT: collector.url, POSTHASTE_TRACE_RATIO: ratio },
+      });
+      const path = `/untraced-${ratio}`;
+
+      const id = await server.client.published(destination.url(path), headers);
+      const arrival = await destination.arrival(path, 60_000);
+      // It sends what it has before it ends.
+      await server.stop();
+
+      expect(arrival.headers["traceparent"]).toBeUndefined();
+      expect(collector.received()).not.toContain(id);
+    },
+    240_000,
+  );
+});
+
+describe("what begins here", () => {
+  it("is traced when all is to be, with or without a traceparent that can be read", async () => {
+    const server = await startAlone({
+      env: { POSTHASTE_OTLP_ENDPOINT: `${collector.url}/`, POSTHASTE_TRACE_RATIO: "1" },
+    });
+
+    const ids = [
+      await server.client.published(destination.url("/begins")),
+      await server.client.published(destination.url("/begins"), { traceparent: `00-${canary}` }),
+    ];
+    await destination.arrivals("/begins", 2, 60_000);
+    await server.stop();
+
+    const publishes = collector.spans.filter(
+      ({ name, attributes }) =>
+        name === "publish" && ids.includes(attributes["posthaste.message.id"] ?? ""),
+    );
+    expect(publishes.map(({ parentSpanId }) => parentSpanId)).toEqual([undefined, undefined]);
+    expect(new Set(publishes.map(({ traceId }) => traceId)).size).toBe(2);
+    expect(collector.received()).not.toContain(canary);
+  }, 240_000);
+});
+
+describe("a collector that is away", () => {
+  it("costs a line and no more: what is published is delivered, and the process ends in order", async () => {
+    const server = await startAlone({
+      env: {
+        POSTHASTE_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
+        POSTHASTE_TRACE_RATIO: "1",
+      },
+    });
+    destination.answers("/away", always(200));
+
+    for (let n = 0; n < 3; n++) await server.client.published(destination.url("/away"));
+    await destination.arrivals("/away", 3, 60_000);
+    await server.stop();
+
+    expect(server.output().match(/traces\.refused/g)?.length ?? 0).toBeLessThanOrEqual(1);
+  }, 240_000);
+});
+
+function notSampled(): string {
+  return `00-${"a".repeat(32)}-${"b".repeat(16)}-00`;
+}

@@ -1,5 +1,5 @@
-{{/* The ports of a store: those that are given, else those of its address (hosts may be several), else the usual one. */}}
-{{- define "posthaste.storePorts" -}}
+{{/* The ports of a store or a collector: those that are given, else those of its address (hosts may be several), else the usual one. */}}
+{{- define "posthaste.ports" -}}
 {{- $authority := regexReplaceAll "^[a-z+]+://(?:[^@/]*@)?([^/?]*).*$" .address "${1}" -}}
 {{- $ofAddress := list -}}
 {{- range regexFindAll ":[0-9]+(,|$)" $authority -1 -}}

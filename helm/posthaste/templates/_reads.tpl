@@ -44,6 +44,12 @@ redis-url: {{ default (dict "name" $stores "key" "redis-url") $values.redis.urlF
 {{- with $values.metricsPort }}
 - {name: POSTHASTE_METRICS_PORT, value: {{ . | quote }}}
 {{- end }}
+{{- with $values.traces }}
+{{- if .endpoint }}
+- {name: POSTHASTE_OTLP_ENDPOINT, value: {{ .endpoint | quote }}}
+- {name: POSTHASTE_TRACE_RATIO, value: {{ .ratio | quote }}}
+{{- end }}
+{{- end }}
 - {name: POSTHASTE_MONGODB_DATABASE, value: {{ $values.mongodb.database | quote }}}
 {{- if has "bus" .reads }}
 {{- with $values.kafka }}

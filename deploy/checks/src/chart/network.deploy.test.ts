@@ -123,7 +123,7 @@ describeWith(["go"], "the chart's network policies", () => {
     expect(quiet.filter((service) => reached(service, "10.40.9.9"))).toEqual([]);
   });
 
-  describe("let a service reach the stores that it uses, on their ports, and no other", () => {
+  describe("let a service reach the stores and the collector that it uses, on their ports, and no other", () => {
     const onTheBus = all.filter((service) => service !== "management");
     const withTokens = ["deliverer", "gateway", "scheduler"];
     it.each([
@@ -136,6 +136,9 @@ describeWith(["go"], "the chart's network policies", () => {
       ["production", podIn("mongodb"), 9093, []],
       ["production", podIn("redis"), 6380, withTokens],
       ["production", podIn("mongodb"), 27_017, all],
+      ["production", podIn("monitoring"), 4318, all],
+      ["production", podIn("monitoring"), 9464, []],
+      ["minimal", podIn("monitoring"), 4318, []],
       ["external-stores", outside("10.9.0.11"), 9094, onTheBus],
       ["external-stores", outside("10.9.0.12"), 9095, onTheBus],
       ["external-stores", outside("10.9.1.10"), 6390, withTokens],

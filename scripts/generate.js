@@ -5,7 +5,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as prettier from "prettier";
 import { renderErrors, renderOpenApi } from "../libs/contract/src/index.ts";
-import { renderConfiguration } from "../libs/runtime/src/index.ts";
+import { renderConfiguration, renderTelemetry } from "../libs/runtime/src/index.ts";
 
 const root = dirname(import.meta.dirname);
 
@@ -14,6 +14,7 @@ const documents = [
   { path: "docs/configuration.md", render: renderConfiguration },
   { path: "docs/errors.md", render: renderErrors },
   { path: "docs/openapi.json", render: renderOpenApi },
+  { path: "docs/telemetry.md", render: renderTelemetry },
 ];
 
 const check = process.argv.includes("--check");

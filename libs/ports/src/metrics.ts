@@ -160,10 +160,10 @@ export type MetricName = keyof Catalogue;
 type NamesOf<Kind extends Metric["kind"]> = {
   [Name in MetricName]: Catalogue[Name] extends { readonly kind: Kind } ? Name : never;
 }[MetricName];
-export type CounterName = NamesOf<"counter">;
+type CounterName = NamesOf<"counter">;
 export type HistogramName = NamesOf<"histogram">;
 export type WatchedName = NamesOf<"watched">;
-export type LabelOf<Name extends CounterName> = Catalogue[Name]["label"]["values"][number];
+type LabelOf<Name extends CounterName> = Catalogue[Name]["label"]["values"][number];
 
 /** A number; by label value where the metric has one; undefined while it is not known. */
 export type Reading = number | Readonly<Record<string, number>> | undefined;

@@ -6,6 +6,7 @@ export { type Running, type Service, startServices } from "./lifecycle/services.
 export { processParts, type ProcessParts } from "./lifecycle/process-parts.ts";
 export { runServiceProcess, type ServiceProcess } from "./lifecycle/service-process.ts";
 export { runServices, type RunOptions } from "./lifecycle/run.ts";
+export { renderTelemetry } from "./telemetry/document.ts";
 export { createTelemetry } from "./telemetry/telemetry.ts";
 export { addressSet, type AddressSet, callerIp } from "./http/caller-ip.ts";
 export { type Admission, createAdmission, type RequestKind } from "./http/admission.ts";

@@ -13,7 +13,7 @@ const headOf = ({ name, metric }: Sample): readonly string[] => [
 ];
 
 /** As Prometheus calls it. */
-function typeOf(metric: Metric): "counter" | "gauge" | "histogram" {
+export function typeOf(metric: Metric): "counter" | "gauge" | "histogram" {
   if (metric.kind === "watched") return metric.grows ? "counter" : "gauge";
   return metric.kind;
 }

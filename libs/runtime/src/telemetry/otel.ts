@@ -1,8 +1,8 @@
 /**
  * OpenTelemetry's own part: makes spans and sends them, as OTLP over HTTP with JSON. Loaded only where traces are sent.
  *
- * The tracer provider is used by itself. `sdk-node` around it would register globals, read a dozen variables, and load
- * the exporters of metrics and logs that nobody asks for: 46 MB and half a second (docs/telemetry.md).
+ * The tracer provider is used by itself: `sdk-node` around it would register globals, read a dozen variables, and load
+ * the exporters of metrics and logs that nobody asks for (docs/telemetry.md).
  */
 import {
   ROOT_CONTEXT,

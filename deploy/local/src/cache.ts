@@ -46,6 +46,7 @@ export async function cached(key: string, make: Make, cache = cacheFolder()): Pr
 async function makeBeside(folder: string, make: Make): Promise<void> {
   const making = `${folder}.${process.pid}`;
   removeLeftovers(folder);
+  process.stderr.write(`posthaste: fetching ${basename(folder)} into ${dirname(folder)}\n`);
   mkdirSync(making);
   try {
     await make(making);

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { needTools, run } from "../process/run.ts";
+import { needTools, run, runWithPatience } from "../process/run.ts";
 
 const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
 
@@ -12,7 +12,7 @@ export async function unpackDebianPackage(name: string, folder: string): Promise
   const downloads = mkdtempSync(join(tmpdir(), "posthaste-debian-"));
   try {
     const packages = await lackingFor(name);
-    await run("apt-get", ["-q", "download", ...packages], { cwd: downloads, env });
+    await runWithPatience("apt-get", ["-q", "download", ...packages], { cwd: downloads, env });
     await unpackDebianFiles(downloads, folder);
   } finally {
     rmSync(downloads, { recursive: true, force: true });
@@ -55,7 +55,7 @@ async function lackingFor(name: string): Promise<string[]> {
 /** A new image has no package lists: what fails is tried again with them. */
 async function withLists<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   return ask().catch(async () => {
-    await run("apt-get", ["-q", "update"], { env });
+    await runWithPatience("apt-get", ["-q", "update"], { env });
     return ask();
   });
 }

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { cached } from "../cache.ts";
 import { ferretdbRecipe } from "../folders.ts";
-import { needTools, run } from "../process/run.ts";
+import { needTools, runWithPatience } from "../process/run.ts";
 import { fingerprint } from "./maven.ts";
 import { fetchPostgresql, type PostgresqlBinaries } from "./postgresql.ts";
 
@@ -23,7 +23,7 @@ export async function fetchFerretdb(): Promise<FerretdbBinaries> {
   const folder = await cached(`ferretdb-${version}-${print}`, async (making) => {
     const env = { ...process.env, GOFLAGS: "-mod=readonly -buildvcs=false", CGO_ENABLED: "0" };
     const args = ["build", "-trimpath", "-o", join(making, "ferretdb"), command];
-    await run("go", args, { cwd: ferretdbRecipe, env });
+    await runWithPatience("go", args, { cwd: ferretdbRecipe, env });
   });
   const name = `FerretDB ${version} over ${postgresql.name}`;
   return { name, file: join(folder, "ferretdb"), postgresql };

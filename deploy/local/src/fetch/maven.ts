@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { needTools, run } from "../process/run.ts";
+import { needTools, runWithPatience } from "../process/run.ts";
 import { verify } from "./checksums.ts";
 
 /** `recipe` holds `pom.xml` and `jars.sha256`; the jars come into `folder`. */
@@ -15,7 +15,7 @@ export async function fetchJars(recipe: string, folder: string): Promise<void> {
   try {
     copyFileSync(join(recipe, "pom.xml"), join(work, "pom.xml"));
     const goal = ["dependency:copy-dependencies", `-DoutputDirectory=${folder}`];
-    await run("mvn", ["-q", "-B", ...goal], { cwd: work });
+    await runWithPatience("mvn", ["-q", "-B", ...goal], { cwd: work });
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

@@ -20,7 +20,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cached } from "../cache.ts";
-import { needTools, run } from "../process/run.ts";
+import { needTools, run, runWithPatience } from "../process/run.ts";
 import { debianMirror, libraryFolders, unpackDebianFiles } from "./debian.ts";
 
 export type PostgresqlBinaries = { readonly name: string; readonly bin: string };
@@ -57,8 +57,10 @@ async function unpack(folder: string): Promise<void> {
     writeFileSync(join(work, "status"), "");
     writeFileSync(join(work, "apt.conf"), aptSettings(work));
     const env = { ...process.env, APT_CONFIG: join(work, "apt.conf"), LC_ALL: "C" };
-    await run("apt-get", ["-q", "update"], { env });
-    await run("apt-get", ["-q", "-y", "--download-only", "install", packageName], { env });
+    await runWithPatience("apt-get", ["-q", "update"], { env });
+    await runWithPatience("apt-get", ["-q", "-y", "--download-only", "install", packageName], {
+      env,
+    });
     await unpackDebianFiles(join(work, "cache/archives"), folder);
   } finally {
     rmSync(work, { recursive: true, force: true });

@@ -2,6 +2,7 @@
 import { type SpawnOptions, spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { addWill, removeWill } from "./last-will.ts";
 
 export type Run = {
@@ -14,6 +15,8 @@ export type Run = {
 
 const outputCharsMax = 20_000;
 const shownCharsMax = 1_500;
+const triesMax = 3;
+const pauseMs = 3_000;
 
 /** What it wrote to its standard output. Throws with what it wrote last when it fails. */
 export async function run(
@@ -41,6 +44,22 @@ export async function run(
   if (pid !== undefined) removeWill(`group ${pid}`);
   if (ending === 0) return output;
   throw new Error(`${file} ${args.slice(0, 3).join(" ")} failed (${ending}): ${all.trim()}`);
+}
+
+/** For what fetches: a network may fail for a moment. */
+export async function runWithPatience(
+  file: string,
+  args: readonly string[],
+  options: Run = {},
+): Promise<string> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await run(file, args, options);
+    } catch (error) {
+      if (tries === triesMax) throw error;
+      await sleep(pauseMs * tries);
+    }
+  }
 }
 
 /** The file that the shell would run for `name`. */

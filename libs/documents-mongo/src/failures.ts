@@ -13,6 +13,12 @@ export function isPassing(error: unknown): boolean {
   return Error.isError(failure) && passingNames.has(failure.name);
 }
 
+/** Nobody has answered, whether or not the same call may succeed at once. */
+export function isAway(error: unknown): boolean {
+  const failure = unwrapped(error);
+  return isPassing(error) || (Error.isError(failure) && awayNames.has(failure.name));
+}
+
 function codeOf(failure: unknown): number | undefined {
   const isCoded = typeof failure === "object" && failure !== null && "code" in failure;
   return isCoded && typeof failure.code === "number" ? failure.code : undefined;
@@ -41,7 +47,7 @@ export function portError(error: unknown): unknown {
     return new StoreError("overloaded", "every connection to the documents is taken", options);
   if (code !== undefined && diskFullCodes.has(code))
     return new StoreError("disk_full", "the documents' disk is full", options);
-  if (isPassing(error) || awayNames.has(name))
+  if (isAway(error))
     return new StoreError("unavailable", `the documents are away: ${textOf(error)}`, options);
   return error;
 }

@@ -8,7 +8,7 @@ import { type Clock, type Log, type Random } from "@posthaste/ports";
 import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
 import { type Connection } from "./connection.ts";
 import { type Index, makeIndexes } from "./indexes.ts";
-import { createAgain, notYetOpen } from "./retry.ts";
+import { createPatience, notYetOpen } from "./retry.ts";
 import { createStoreClock } from "./store-clock.ts";
 
 export type LinkOptions = {
@@ -39,6 +39,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   const main = new MongoClient(options.uri, clientOptions(patienceMs, connectionsMax));
   const side = new MongoClient(options.uri, clientOptions(patienceMs, asideConnectionsMax));
   const storeClock = createStoreClock(clock);
+  const { again, answered } = createPatience(clock, options.random, patienceMs);
   let prepared = false;
   let closed = false;
   let up = false;
@@ -63,19 +64,19 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
     try {
       if (!prepared) await prepare();
       await measure();
+      answered();
       if (!up && !closed) log.info("documents.up", { database });
       [up, problem] = [true, undefined];
     } catch (error) {
       if ((up || problem === "not connected yet") && !closed)
         log.warn("documents.down", { database, error });
-      [up, problem] = [false, Error.isError(error) ? error.message : "unknown"];
+      [up, problem] = [false, firstLineOf(error)];
     }
     if (!closed) cancel = clock.after(beatMs, beatAgain);
   };
   let beating = beat();
   const beatAgain = (): void => void (beating = beat());
 
-  const again = createAgain(clock, options.random, patienceMs);
   const connect = (client: MongoClient): Connection => {
     const db = client.db(database);
     return {
@@ -104,6 +105,9 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
     },
   };
 }
+
+const firstLineOf = (error: unknown): string =>
+  (Error.isError(error) ? error.message : String(error)).split("\n", 1)[0] ?? "";
 
 const patienceMsDefault = 2_500;
 const beatMs = 1_000;

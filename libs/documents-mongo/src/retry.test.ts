@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { seededRandom, virtualClock } from "@posthaste/testing";
-import { createAgain } from "./retry.ts";
+import { createPatience } from "./retry.ts";
 
 const patienceMs = 2_500;
 
@@ -25,14 +25,12 @@ function tries(failures: readonly Error[]) {
 async function patiently(failures: readonly Error[]) {
   const clock = virtualClock();
   const { done, task } = tries(failures);
-  const answer = createAgain(
-    clock,
-    seededRandom(1),
-    patienceMs,
-  )(task).then(
-    (text) => text,
-    (error: unknown) => error,
-  );
+  const answer = createPatience(clock, seededRandom(1), patienceMs)
+    .again(task)
+    .then(
+      (text) => text,
+      (error: unknown) => error,
+    );
   await clock.runUntilIdle(60_000);
   return { answer: await answer, tries: done.tries };
 }
@@ -99,5 +97,46 @@ describe("a call that need not be made again", () => {
     const mistake = failure("MongoServerError", { code: 9 });
 
     expect(await patiently([mistake])).toEqual({ answer: mistake, tries: 1 });
+  });
+});
+
+describe("an outage", () => {
+  async function afterAnOutage() {
+    const clock = virtualClock();
+    const patience = createPatience(clock, seededRandom(1), patienceMs);
+    const refused = patience.again(() => Promise.reject(network)).catch((error: unknown) => error);
+    await clock.runUntilIdle(60_000);
+    expect(await refused).toMatchObject({ code: "unavailable" });
+    await clock.advance(patienceMs);
+    return patience;
+  }
+
+  it("that has outlasted a call's patience refuses the next one untried", async () => {
+    const { again } = await afterAnOutage();
+    const { done, task } = tries([]);
+
+    await expect(again(task)).rejects.toMatchObject({ code: "unavailable" });
+    expect(done.tries).toBe(0);
+  });
+
+  it("ends when somebody is answered", async () => {
+    const { again, answered } = await afterAnOutage();
+
+    answered();
+
+    expect(await again(tries([]).task)).toBe("done");
+  });
+
+  it("is none when others are answered meanwhile", async () => {
+    const clock = virtualClock();
+    const { again } = createPatience(clock, seededRandom(1), patienceMs);
+    const failing = again(() => Promise.reject(network)).catch(() => undefined);
+    for (let i = 0; i < 10; i++) {
+      await clock.advance(500);
+      await again(tries([]).task);
+    }
+    await failing;
+
+    expect(await again(tries([]).task)).toBe("done");
   });
 });

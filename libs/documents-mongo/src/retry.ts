@@ -4,17 +4,44 @@
  * `deleteMany`.
  */
 import { type Clock, type Random, StoreError } from "@posthaste/ports";
-import { isPassing, portError } from "./failures.ts";
+import { isAway, isPassing, portError } from "./failures.ts";
 
 export type Again = <T>(task: () => Promise<T>) => Promise<T>;
 
-/** Gives up when a try has failed `patienceMs` after the call began; a try itself is bounded by the driver's timeouts. */
-export function createAgain(clock: Clock, random: Random, patienceMs: number): Again {
-  return async (task) => {
+export type Patience = {
+  /**
+   * Gives up when a try has failed `patienceMs` after the call began; a try itself is bounded by the driver's timeouts.
+   * When nobody has been answered for that long, calls are refused untried: they may have waited for others before.
+   */
+  readonly again: Again;
+  /** The server has answered somebody else. */
+  readonly answered: () => void;
+};
+
+export function createPatience(clock: Clock, random: Random, patienceMs: number): Patience {
+  let awaySince: number | undefined;
+  const answered = (): void => {
+    awaySince = undefined;
+  };
+
+  const attempt = async <T>(task: () => Promise<T>): Promise<T> => {
+    try {
+      const answer = await task();
+      answered();
+      return answer;
+    } catch (error) {
+      if (isAway(error)) awaySince ??= clock.now();
+      throw error;
+    }
+  };
+
+  const again: Again = async (task) => {
+    if (awaySince !== undefined && clock.now() - awaySince > patienceMs)
+      throw new StoreError("unavailable", "the documents have been away for a while");
     const until = clock.now() + patienceMs;
     for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 2, waitMsMax)) {
       try {
-        return await task();
+        return await attempt(task);
       } catch (error) {
         if (!isPassing(error) || clock.now() + waitMs > until) throw portError(error);
       }
@@ -22,6 +49,7 @@ export function createAgain(clock: Clock, random: Random, patienceMs: number): A
       await new Promise<void>((resolve) => clock.after(jittered, resolve));
     }
   };
+  return { again, answered };
 }
 
 const firstWaitMs = 20;

@@ -13,7 +13,7 @@ import {
 import { type AnyBulkWriteOperation, type Filter } from "mongodb";
 import { createGather, type Gather } from "../gather.ts";
 import { type Reading } from "./read.ts";
-import { type Rooms } from "./rooms.ts";
+import { inOneReply, type Rooms } from "./rooms.ts";
 import { claimedFrom, type StoredRecord, stateWrite } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
@@ -38,7 +38,7 @@ export function createClaim(
     await writeAll(again, messages, operations);
     const ids = [...new Set(claims.map(({ id }) => id))];
     const filter: Filter<StoredRecord> = { _id: { $in: ids }, claimedBy, state: "claimed" };
-    const found = await again(() => messages.find(filter).toArray());
+    const found = await again(() => messages.find(filter, inOneReply).toArray());
     const records = await reading.withBodies(found, claimedFrom);
     const left = new Map(records.map((record) => [record.message.id, record]));
     return claims.map(({ id, owner }) => {

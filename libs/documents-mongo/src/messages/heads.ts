@@ -1,7 +1,7 @@
 /** Who stands first in the lines of many lanes, in few calls. */
 import { type LaneId, type MessageId } from "@posthaste/domain";
 import { createGather, type Gather } from "../gather.ts";
-import { type Rooms } from "./rooms.ts";
+import { inOneReply, type Rooms } from "./rooms.ts";
 
 export type Heads = { readonly lane: LaneId; readonly n: number };
 
@@ -62,7 +62,10 @@ async function readLines(
 ): Promise<Lines> {
   const found = await again(() =>
     messages
-      .find({ lane: { $in: [...lanes] }, state: "waiting" }, { projection: { lane: 1 } })
+      .find(
+        { lane: { $in: [...lanes] }, state: "waiting" },
+        { ...inOneReply, projection: { lane: 1 } },
+      )
       .sort({ lane: 1, state: 1, place: 1, _id: 1 })
       .limit(limit)
       .toArray(),

@@ -4,7 +4,7 @@ import { type Hint, type MessageStore } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { createGather, type Gather } from "../gather.ts";
 import { type StoredLane } from "./lanes.ts";
-import { type Rooms } from "./rooms.ts";
+import { inOneReply, type Rooms } from "./rooms.ts";
 import { hintFields, hintFrom, type StoredRecord, stateWrite } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
@@ -32,7 +32,9 @@ export function createPromote(rooms: Rooms): Gather<Promotion, readonly Hint[]> 
         promotedBy: { $in: named.map(({ promotedBy }) => promotedBy) },
       };
       const found = await again(() =>
-        messages.find(filter, { projection: { ...hintFields, promotedBy: 1 } }).toArray(),
+        messages
+          .find(filter, { ...inOneReply, projection: { ...hintFields, promotedBy: 1 } })
+          .toArray(),
       );
       const byToken = Map.groupBy(found, ({ promotedBy }) => promotedBy);
       return named.map(({ ids, promotedBy }) => {

@@ -3,7 +3,7 @@ import { type TenantId } from "@posthaste/domain";
 import { type MessageStore } from "@posthaste/ports";
 import { type Filter } from "mongodb";
 import { grantHolds } from "./claim.ts";
-import { type Rooms } from "./rooms.ts";
+import { inOneReply, type Rooms } from "./rooms.ts";
 import { hintFields, hintFrom, type StoredRecord } from "./stored.ts";
 
 type Found = Pick<StoredRecord, "_id" | "tenant" | "origin" | "epoch">;
@@ -18,7 +18,7 @@ export function createPull({ again, messages, clock }: Rooms): MessageStore["pul
   const find = (filter: Filter<StoredRecord>, limit: number): Promise<readonly Found[]> =>
     again(() =>
       messages
-        .find(filter, { projection: hintFields })
+        .find(filter, { ...inOneReply, projection: hintFields })
         .sort({ origin: 1, _id: 1 })
         .limit(limit)
         .toArray(),

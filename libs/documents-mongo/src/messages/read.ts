@@ -2,7 +2,7 @@
 import { type MessageId, type MessageRecord, type TenantId } from "@posthaste/domain";
 import { bytes } from "../bytes.ts";
 import { createGather, type Gather } from "../gather.ts";
-import { type Rooms } from "./rooms.ts";
+import { inOneReply, type Rooms } from "./rooms.ts";
 import { recordFrom, type StoredRecord } from "./stored.ts";
 
 export type Reading = {
@@ -41,7 +41,7 @@ export function createReading({ again, log, messages }: Rooms): Reading {
     async (wanted) => {
       const ids = [...new Set(wanted.map(({ id }) => id))];
       const filter = { _id: { $in: ids }, tombstoneUntil: { $exists: false } };
-      const found = await again(() => messages.find(filter).toArray());
+      const found = await again(() => messages.find(filter, inOneReply).toArray());
       const records = await withBodies(found, recordFrom);
       const byId = new Map(records.map((record) => [record.message.id, record]));
       return wanted.map(({ tenant, id }) => {

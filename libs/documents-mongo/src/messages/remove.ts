@@ -5,7 +5,7 @@
 import { isDerived, limits, type MessageId } from "@posthaste/domain";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { sweepLanes } from "./lanes.ts";
-import { type Rooms } from "./rooms.ts";
+import { inOneReply, type Rooms } from "./rooms.ts";
 import { type StoredRecord } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
@@ -47,7 +47,7 @@ const findFinished = (
     messages
       .find(
         { shard: { $in: [...shards] }, sweepAt: { $lt: endedBefore }, outbox: { $size: 0 } },
-        { projection: { "message.fanOut.group": 1 } },
+        { ...inOneReply, projection: { "message.fanOut.group": 1 } },
       )
       .sort({ sweepAt: 1 })
       .limit(limit)

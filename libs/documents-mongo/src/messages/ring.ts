@@ -4,7 +4,7 @@ import { type Rings } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { enter, ringLanes } from "./lanes.ts";
 import { type Reading } from "./read.ts";
-import { type Rooms } from "./rooms.ts";
+import { inOneReply, type Rooms } from "./rooms.ts";
 import { hintFrom, recordFrom, type StoredRecord, stateWrite } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
@@ -53,7 +53,10 @@ const findDue = (
 ): Promise<readonly StoredRecord[]> =>
   again(() =>
     messages
-      .find({ shard: { $in: [...shards] }, wakeAt: { $lte: now } }, { projection: { body: 0 } })
+      .find(
+        { shard: { $in: [...shards] }, wakeAt: { $lte: now } },
+        { ...inOneReply, projection: { body: 0 } },
+      )
       .sort({ wakeAt: 1 })
       .limit(limit)
       .toArray(),

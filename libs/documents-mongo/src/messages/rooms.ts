@@ -10,3 +10,6 @@ export type Rooms = Connection & {
   /** Names one batch of writes. */
   readonly token: () => string;
 };
+
+/** Of a find whose answers are bounded: all in one reply, as far as one holds them. */
+export const inOneReply = { batchSize: 5_000 } as const;

@@ -99,9 +99,13 @@ export async function startStores(options: StoresOptions): Promise<Stores> {
   };
 }
 
+type Had = {
+  readonly [Kind in "kafka" | "redis"]?: unknown;
+} & { readonly [Kind in "mongodb" | "missing"]: readonly unknown[] };
+
 /** Kafka, Redis and one that speaks MongoDB; everything, if strict. */
 export function suffices(
-  { kafka, redis, mongodb, missing }: Stores,
+  { kafka, redis, mongodb, missing }: Had,
   { isStrict }: { readonly isStrict: boolean },
 ): boolean {
   if (isStrict && missing.length > 0) return false;

@@ -27,7 +27,7 @@ export async function stackCommand(asked: Asked): Promise<number> {
     const starting = startAll(asked, folder.path, parts);
     const started = await Promise.race([starting, told]);
     // What is half started ends with this process.
-    if (started === undefined) process.exit(1);
+    if (started === undefined) throw new Error("told to end before everything had started");
     if (started === "insufficient") return 1;
     console.log(greeting(started));
     await told;

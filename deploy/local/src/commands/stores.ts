@@ -13,7 +13,7 @@ export async function storesCommand(asked: Asked): Promise<number> {
   const starting = startStores({ dir: folder.path, mongodb: "all" });
   const stores = await Promise.race([starting, told]);
   // What is half started ends with this process.
-  if (stores === undefined) process.exit(1);
+  if (stores === undefined) throw new Error("told to end before everything had started");
   try {
     sayStores(stores);
     if (!suffices(stores, asked)) return 1;

@@ -27,6 +27,7 @@ export async function openDocuments(parts: ProcessParts, config: DocumentsConfig
       telemetry.metrics.observe("posthaste_commit_seconds", seconds);
     },
   });
+  telemetry.metrics.watch("posthaste_store_calls_total", () => documents.calls());
   readiness.watch("mongodb", "needed", () => documents.problem());
   const sealer = createSealer(config.sealingKeys);
   const { accounts, indexes } = documents.ports;

@@ -5,13 +5,17 @@ import { openRedisTokens, type RedisTokens } from "@posthaste/tokens-redis";
 type TokensConfig = Pick<ConfigOf<"scheduler">, "redisBudgetMs" | "redisPrefix" | "redisUrl">;
 
 export function openTokens(parts: ProcessParts, config: TokensConfig): RedisTokens {
-  const { clock, log, readiness } = parts;
+  const { clock, log, readiness, telemetry } = parts;
   const tokens = openRedisTokens({
     url: config.redisUrl,
     prefix: config.redisPrefix,
     budgetMs: config.redisBudgetMs,
     clock,
     log,
+  });
+  telemetry.metrics.watch("posthaste_tokens_total", () => {
+    const { calls, failed, refused } = tokens.counts();
+    return { calls, failed, refused };
   });
   // Without it nothing can be deduplicated, and what is flow-controlled waits; all else goes on (decisions.md 18).
   readiness.watch("redis", "helpful", () => tokens.problem());

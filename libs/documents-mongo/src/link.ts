@@ -29,6 +29,8 @@ export type Link = {
   readonly isUp: () => boolean;
   /** Why it is not up. */
   readonly problem: () => string | undefined;
+  /** Calls that were made, repeated ones included. */
+  readonly calls: () => number;
   readonly close: () => Promise<void>;
   /** Removes the database; for tests. */
   readonly drop: () => Promise<void>;
@@ -41,6 +43,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   const storeClock = createStoreClock(clock);
   const { again, answered } = createPatience(clock, options.random, patienceMs);
   let prepared = false;
+  let calls = 0;
   let closed = false;
   let up = false;
   let problem: string | undefined = "not connected yet";
@@ -82,7 +85,13 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
     return {
       db,
       collection: <T extends Document>(name: string) => db.collection<T>(name),
-      again: (task) => (prepared ? again(task) : Promise.reject(notYetOpen(problem))),
+      again: (task) => {
+        if (!prepared) return Promise.reject(notYetOpen(problem));
+        return again(() => {
+          calls += 1;
+          return task();
+        });
+      },
       clock: storeClock,
       random: options.random,
       log,
@@ -92,6 +101,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
     connection: connect(main),
     aside: connect(side),
     isUp: () => up,
+    calls: () => calls,
     problem: () => problem,
     close: async () => {
       closed = true;

@@ -28,7 +28,7 @@ export type DocumentsOptions = LinkOptions & {
   readonly committed?: Committed;
 };
 
-export type Documents = Pick<Link, "isUp" | "problem" | "close" | "drop"> & {
+export type Documents = Pick<Link, "isUp" | "problem" | "calls" | "close" | "drop"> & {
   readonly ports: {
     readonly messages: MessageStore;
     readonly ids: Ids;
@@ -53,7 +53,7 @@ const allIndexes: readonly Index[] = [
 /** Resolves at once, whether or not there is a server: until it has answered every call rejects as `unavailable`. */
 export async function openDocuments(options: DocumentsOptions): Promise<Documents> {
   const { committed } = options;
-  const { connection, aside, isUp, problem, close, drop } = openLink(options, allIndexes);
+  const { connection, aside, isUp, problem, calls, close, drop } = openLink(options, allIndexes);
   return {
     ports: {
       messages: createMessageStore(committed ? { ...connection, committed } : connection, aside),
@@ -68,6 +68,7 @@ export async function openDocuments(options: DocumentsOptions): Promise<Document
     storeClock: connection.clock,
     isUp,
     problem,
+    calls,
     close,
     drop,
   };

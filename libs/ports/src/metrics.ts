@@ -133,6 +133,19 @@ export const metricCatalogue = {
     },
     by: onTheBus,
   },
+  posthaste_tokens_total: {
+    kind: "watched",
+    grows: true,
+    help: "Script calls to Redis; failed: not answered, or not in time; refused: not made, since Redis was away.",
+    label: { name: "what", values: ["calls", "failed", "refused"] },
+    by: ["gateway", "scheduler", "deliverer"],
+  },
+  posthaste_store_calls_total: {
+    kind: "watched",
+    grows: true,
+    help: "Calls to the server of the documents, repeated ones included.",
+    by: [...onTheBus, "management"],
+  },
   posthaste_event_loop_delay_seconds: {
     kind: "watched",
     grows: false,

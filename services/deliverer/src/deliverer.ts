@@ -458,9 +458,9 @@ export class Deliverer implements LocalDelivery {
     const lanes = Map.groupBy(attempts, ({ record }) => record.message.flowLane);
     // At once, so that they go out together; one that fails runs out with its lease.
     await Promise.all(
-      [...lanes].map(([lane, inLane]) => {
+      [...lanes].map(async ([lane, inLane]) => {
         const ids = inLane.map(({ record }) => record.message.id);
-        return lane === undefined ? undefined : this.#ports.tokens.renew(lane, ids);
+        if (lane !== undefined) await this.#ports.tokens.renew(lane, ids);
       }),
     );
   }

@@ -54,10 +54,9 @@ message was accepted begins a trace of its own, with a link to the message's: ba
 comes within minutes. In the standalone a message that is due is claimed by its own insert, without a \`claim\`; a retry
 has one. Kafka events carry \`traceparent\` as a header; hints of the scheduler carry none.
 
-The tracer provider of OpenTelemetry is used by itself, without \`sdk-node\`: that registers globals and reads a dozen
-variables, and unless they say otherwise it sends logs to localhost. Of the \`OTEL_\` variables only those of the exporter
-count, of which \`OTEL_EXPORTER_OTLP_HEADERS\` is of use: what a collector wants to be sent. The resource says
-\`service.name\` (\`posthaste-gateway\` …) and \`service.namespace\`, and nothing of the host.`;
+OpenTelemetry's SDK is loaded only where traces are sent. It detects nothing and instruments nothing, and exports neither
+logs nor metrics. Of the \`OTEL_\` variables \`OTEL_EXPORTER_OTLP_HEADERS\` is of use: what a collector wants to be sent. The
+resource says \`service.name\` (\`posthaste-gateway\` …) and \`service.namespace\`, and nothing of the host.`;
 
 const rows = (): readonly string[] =>
   Object.entries<Metric>(metricCatalogue).map(

@@ -1,8 +1,8 @@
 /**
  * OpenTelemetry's own part: makes spans and sends them, as OTLP over HTTP with JSON. Loaded only where traces are sent.
  *
- * The tracer provider is used by itself: `sdk-node` around it would register globals, read a dozen variables, and load
- * the exporters of metrics and logs that nobody asks for (docs/telemetry.md).
+ * Nothing is detected and nothing instrumented: the SDK gets empty lists for what nobody asked for, since by default it
+ * would send the host's name and the command line, and dial a collector for logs and metrics on this host.
  */
 import {
   ROOT_CONTEXT,
@@ -15,12 +15,8 @@ import {
 } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
-import {
-  AlwaysOnSampler,
-  BatchSpanProcessor,
-  type SpanExporter,
-  TracerProvider,
-} from "@opentelemetry/sdk-trace";
+import { NodeSDK } from "@opentelemetry/sdk-node";
+import { AlwaysOnSampler, BatchSpanProcessor, type SpanExporter } from "@opentelemetry/sdk-trace";
 import {
   type Clock,
   type Log,
@@ -67,7 +63,11 @@ const kinds: Readonly<Record<SpanKind, OtelKind>> = {
 export function openOtel({ service, endpoint, clock, log }: OtelOptions): Otel {
   const url = new URL("v1/traces", endpoint.endsWith("/") ? endpoint : `${endpoint}/`);
   const exporter = new OTLPTraceExporter({ url: url.href, timeoutMillis: sendMsMax });
-  const provider = new TracerProvider({
+  const sdk = new NodeSDK({
+    autoDetectResources: false,
+    instrumentations: [],
+    metricReaders: [],
+    logRecordProcessors: [],
     sampler: new AlwaysOnSampler(),
     resource: resourceFromAttributes({
       "service.name": `posthaste-${service}`,
@@ -84,7 +84,8 @@ export function openOtel({ service, endpoint, clock, log }: OtelOptions): Otel {
       }),
     ],
   });
-  const tracer = provider.getTracer("posthaste");
+  sdk.start();
+  const tracer = trace.getTracer("posthaste");
   return {
     start: (name, { kind, attributes, begunMsAgo }, { parent, link }) => {
       const context = parent ? trace.setSpanContext(ROOT_CONTEXT, contextOf(parent)) : ROOT_CONTEXT;
@@ -96,7 +97,7 @@ export function openOtel({ service, endpoint, clock, log }: OtelOptions): Otel {
       };
       return spanOver(tracer.startSpan(name, options, context));
     },
-    close: () => provider.shutdown().catch(() => undefined),
+    close: () => sdk.shutdown().catch(() => undefined),
   };
 }
 

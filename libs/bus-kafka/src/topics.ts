@@ -7,7 +7,7 @@
 import { hash32, shardCount } from "@posthaste/domain";
 import { type Topic, type Topics } from "@posthaste/ports";
 
-export const topics: readonly Topic[] = [
+const topics: readonly Topic[] = [
   "message.accepted",
   "message.due",
   "message.settled",

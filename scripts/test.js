@@ -31,7 +31,7 @@ const staticGates = [
   },
   { name: "dead-code", args: [tool("knip/bin/knip.js"), "--no-config-hints"] },
   { name: "documents", args: ["scripts/generate.js", "--check"] },
-].map((gate) => ({ ...gate, secondsMax: 180 }));
+].map((gate) => ({ ...gate, secondsMax: 900 }));
 
 const jest = ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning"];
 const ofKind = (kind) => `\\.${kind}\\.test\\.ts$`;

@@ -65,5 +65,4 @@ export async function startApart({ stores }: ApartStores, deliverers: number): P
   };
 }
 
-const apartName = (deliverers: number) =>
-  `posthaste apart, ${deliverers} deliverers` as const;
+const apartName = (deliverers: number) => `posthaste apart, ${deliverers} deliverers` as const;

@@ -6,36 +6,14 @@
  * I2: places are given from `place` as it was read before the insert, and told back after it. Two publishes at the same
  *     time may give the same one; a publish that begins after another was acknowledged gives a higher one.
  */
-import {
-  type FlowLimits,
-  type LaneId,
-  limits,
-  type Message,
-  type RateWindow,
-  type TenantId,
-} from "@posthaste/domain";
+import { type LaneId, limits, type Message, type RateWindow } from "@posthaste/domain";
 import { type LaneRow } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { createGather, type Gather } from "../gather.ts";
 import { type Index } from "../indexes.ts";
 import { type Rooms } from "./rooms.ts";
+import { type StoredLane } from "./stored-lane.ts";
 import { writeAll } from "./writes.ts";
-
-export type StoredLane = {
-  readonly _id: LaneId;
-  readonly tenant: TenantId;
-  readonly key: string;
-  readonly shard: number;
-  readonly limits: FlowLimits;
-  readonly wakeAt?: number;
-  readonly window?: RateWindow;
-  /** How often somebody got into line: the fence of `rest`. */
-  readonly entries: number;
-  /** The last place given. */
-  readonly place?: number;
-  /** The store's time when somebody last got in: rows long unused are swept. */
-  readonly usedAt: number;
-};
 
 export const lanesName = "lanes";
 export const laneIndexes: readonly Index[] = [

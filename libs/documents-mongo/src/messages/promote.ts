@@ -3,7 +3,7 @@ import { alarmOf, type LaneId, type MessageId, type RateWindow } from "@posthast
 import { type Hint, type MessageStore } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { createGather, type Gather } from "../gather.ts";
-import { type StoredLane } from "./lanes.ts";
+import { type StoredLane } from "./stored-lane.ts";
 import { inOneReply, type Rooms } from "./rooms.ts";
 import { hintFields, hintFrom, type StoredRecord, stateWrite } from "./stored.ts";
 import { writeAll } from "./writes.ts";

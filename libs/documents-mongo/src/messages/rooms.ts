@@ -1,7 +1,7 @@
 /** What the parts of the message store share. */
 import { type Collection } from "mongodb";
 import { type Connection } from "../connection.ts";
-import { type StoredLane } from "./lanes.ts";
+import { type StoredLane } from "./stored-lane.ts";
 import { type StoredRecord } from "./stored.ts";
 
 export type Rooms = Connection & {

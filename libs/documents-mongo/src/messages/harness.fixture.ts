@@ -37,7 +37,7 @@ export function openStores(uri: string): () => Promise<Harness> {
   return async () => harnessOn(await open());
 }
 
-export function harnessOn(opened: Opened): Harness {
+function harnessOn(opened: Opened): Harness {
   const { connection, clock } = opened;
   const ids = createIds(connection);
   const another = (): MessageStore => createMessageStore(connection, connection);

@@ -6,7 +6,6 @@ import { Destination } from "./destination.ts";
 import { exchange, rawRequest } from "./raw-socket.ts";
 import { textOf } from "./json.ts";
 import { developmentToken } from "./server-process.ts";
-import { firstUser } from "./users.ts";
 
 const readOnlyToken = "a-token-that-may-only-read";
 

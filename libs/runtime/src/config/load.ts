@@ -127,12 +127,19 @@ export function describeDefault({ default: given }: Variable): string {
 /** A misspelt variable must not be silently without effect. */
 function unknownVariables(env: Environment): readonly string[] {
   return Object.keys(env)
-    .filter((name) => name.startsWith(prefix) && !knownNames.has(name))
+    .filter((name) => name.startsWith(prefix) && !knownNames.has(name) && !ofTools.has(name))
     .map((name) => {
       const nearest = nearestName(name, [...knownNames]);
       return `${name} is no variable of Posthaste${nearest ? `: is it ${nearest}?` : ""}`;
     });
 }
+
+/** What the local stack and the tests read: it may stand in the shell of whoever starts a service by hand. */
+const ofTools: ReadonlySet<string> = new Set([
+  "POSTHASTE_CACHE",
+  "POSTHASTE_TEST_SHAPE",
+  "POSTHASTE_TEST_STORES",
+]);
 
 /** Of all services: a variable of another one may stand in a shared environment. */
 const knownNames: ReadonlySet<string> = new Set(

@@ -21,20 +21,23 @@ const say = (what: object): void => void process.stdout.write(`${JSON.stringify(
 say({ rounds, seed, scenario: asked ?? "all" });
 const chance = seededChance(seed);
 const run = await startRun();
-let broken = 0;
-for (let round = 1; round <= rounds; round++) {
-  const scenario = drawn[Math.floor(chance() * drawn.length)];
-  if (!scenario) continue;
-  const verdict = await run.play(scenario, chance);
-  say({ round, scenario: scenario.name, ...verdict });
-  broken += verdict.violations.length;
-}
-await run.untilIdle();
-await run.untilLogged();
-const verdict = run.verdict();
-say(verdict);
-if (broken + verdict.violations.length > 0) {
-  say({ journals: run.save() });
+try {
+  let broken = 0;
+  for (let round = 1; round <= rounds; round++) {
+    const scenario = drawn[Math.floor(chance() * drawn.length)];
+    if (!scenario) continue;
+    const verdict = await run.play(scenario, chance);
+    say({ round, scenario: scenario.name, ...verdict });
+    broken += verdict.violations.length;
+  }
+  await run.untilIdle();
+  await run.untilLogged();
+  const verdict = run.verdict();
+  say(verdict);
+  if (broken + verdict.violations.length > 0) throw new Error("rules were broken");
+} catch (error) {
+  say({ error: String(error), journals: run.save() });
   process.exitCode = 1;
+} finally {
+  await run.stop();
 }
-await run.stop();

@@ -33,7 +33,8 @@ type Acts = {
 
 /** What the death of one may cause: the others' callers do not notice. */
 const leavesOfKill: Readonly<Record<ServiceName, readonly Leave[]>> = {
-  gateway: ["break"],
+  // And 503 while the new one starts.
+  gateway: ["break", "refuse"],
   deliverer: ["repeat"],
   scheduler: [],
   "callback-dispatcher": [],

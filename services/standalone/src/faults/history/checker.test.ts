@@ -151,6 +151,15 @@ const sound: readonly Case[] = [
     },
   ],
   [
+    "a message delivered before the publish that was acknowledged: an earlier one of the same id was not",
+    {
+      refusals: [refusal({ kind: "deduplicated" })],
+      acks: [ack({ kind: "deduplicated", sentAt: t + 3 * second, notBefore: t + 3 * second })],
+      arrivals: [arrival()],
+      faults: [fault({ leaves: ["refuse"] })],
+    },
+  ],
+  [
     "a deduplication id accepted anew after it was forgotten, and both delivered",
     {
       acks: [

@@ -17,6 +17,7 @@ import {
   type ServiceName,
   startServices,
   startStores,
+  type Stores,
 } from "@posthaste/local";
 import { until } from "./until.ts";
 
@@ -51,25 +52,53 @@ export async function startCluster(): Promise<Cluster> {
   const dir = mkdtempSync(join(tmpdir(), "posthaste-faults-"));
   // Never a server that somebody has given: these are broken.
   const stores = await startStores({ dir, mongodbUri: "" });
-  const { kafka, redis, missing } = stores;
-  const mongodb = stores.mongodb[0]?.server;
-  if (!kafka || !redis || !mongodb)
-    throw new Error(`there are not all stores: ${JSON.stringify(missing)}`);
-
   const proxies = new Map<string, Proxies>();
+  const stopStores = async (): Promise<void> => {
+    for (const { mongodb, redis } of proxies.values())
+      await Promise.all([mongodb.close(), redis.close()]);
+    await stores.stop();
+    rmSync(dir, { recursive: true, force: true });
+  };
+  try {
+    const services = await startOver(stores, proxies);
+    return {
+      ...broken(stores),
+      services,
+      database: room,
+      proxiesOf: ({ name }) => found(proxies, name),
+      untilWell: () =>
+        until("every service is ready and misses nothing", async () => {
+          const answers = await Promise.all(services.all.map(isWell));
+          return answers.every(Boolean);
+        }),
+      stop: async () => {
+        await services.stop();
+        await stopStores();
+      },
+    };
+  } catch (error) {
+    await stopStores();
+    throw error;
+  }
+}
+
+/** The servers that a run breaks: all of them must be there, and be ours. */
+function broken({ kafka, redis, mongodb, missing }: Stores) {
+  const store = mongodb[0]?.server;
+  if (!kafka || !redis || !store)
+    throw new Error(`there are not all stores: ${JSON.stringify(missing)}`);
+  return { kafka, redis, mongodb: store };
+}
+
+async function startOver(stores: Stores, proxies: Map<string, Proxies>): Promise<RunningServices> {
+  const { mongodb, redis } = broken(stores);
   for (const [service, count] of Object.entries(counts))
     for (let number = 1; number <= count; number++)
       proxies.set(`${service} ${number}`, {
         mongodb: await openProxy({ to: mongodb }),
         redis: await openProxy({ to: redis }),
       });
-  const proxiesOf = (name: string): Proxies => {
-    const own = proxies.get(name);
-    if (!own) throw new Error(`${name} has no proxies`);
-    return own;
-  };
-
-  const services = await startServices({
+  return startServices({
     stores,
     room,
     counts,
@@ -80,34 +109,19 @@ export async function startCluster(): Promise<Cluster> {
       POSTHASTE_REDIS_BUDGET_MS: "2000",
     },
     envOf: (service, number) => {
-      const own = proxiesOf(`${service} ${number}`);
+      const own = found(proxies, `${service} ${number}`);
       return {
         POSTHASTE_MONGODB_URI: `mongodb://${own.mongodb.host}:${own.mongodb.port}/`,
         POSTHASTE_REDIS_URL: `redis://${own.redis.host}:${own.redis.port}`,
       };
     },
   });
+}
 
-  return {
-    kafka,
-    redis,
-    mongodb,
-    services,
-    database: room,
-    proxiesOf: ({ name }) => proxiesOf(name),
-    untilWell: () =>
-      until("every service is ready and misses nothing", async () => {
-        const answers = await Promise.all(services.all.map(isWell));
-        return answers.every(Boolean);
-      }),
-    stop: async () => {
-      await services.stop();
-      for (const own of proxies.values())
-        await Promise.all([own.mongodb.close(), own.redis.close()]);
-      await stores.stop();
-      rmSync(dir, { recursive: true, force: true });
-    },
-  };
+function found(proxies: ReadonlyMap<string, Proxies>, name: string): Proxies {
+  const own = proxies.get(name);
+  if (!own) throw new Error(`${name} has no proxies`);
+  return own;
 }
 
 async function isWell({ url }: RunningService): Promise<boolean> {

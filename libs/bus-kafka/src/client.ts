@@ -3,7 +3,7 @@
  * and cannot be told to give up on one.
  */
 import { Kafka, type logCreator, type logLevel } from "kafkajs";
-import { connect, type Socket } from "node:net";
+import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 
 export type Sasl = {
@@ -61,7 +61,7 @@ export function newClient(
     socketFactory: ({ host, port, ssl, onConnect }) => {
       if (brokenOff) throw givenUp();
       const socket: Socket = options.tls
-        ? connectTls({ host, port, servername: host, ...ssl })
+        ? connectTls({ host, port, ...(isIP(host) === 0 && { servername: host }), ...ssl })
         : connect({ host, port });
       socket.setKeepAlive(true, keepAliveMs);
       sockets.add(socket);

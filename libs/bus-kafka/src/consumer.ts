@@ -46,7 +46,9 @@ const partitionBytesMax = 256 * 1024;
 /** The longest that a rebalance waits for a member that is alive. */
 const rebalanceMs = 15_000;
 const handlersMsMax = 5_000;
-const stopMsMax = 5_000;
+/** For the last commit, and for leaving, each; who hears nothing has nobody to tell. */
+const farewellMsMax = 5_000;
+const deafFarewellMsMax = 500;
 
 export class Consumer {
   readonly #options: ConsumerOptions;
@@ -57,6 +59,7 @@ export class Consumer {
   #cancelCommit: (() => void) | undefined;
   #committing: Promise<void> | undefined;
   #stopping = false;
+  #farewellMs = farewellMsMax;
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
@@ -89,11 +92,12 @@ export class Consumer {
     return reason;
   }
 
-  /** Hands nothing more over, commits what has been heard, leaves the group. */
-  async stop(): Promise<void> {
+  /** Hands nothing more over, commits what has been heard, leaves the group. `hears`: whether the brokers do answer. */
+  async stop(hears: boolean): Promise<void> {
     this.#stopping = true;
+    if (!hears) this.#farewellMs = deafFarewellMsMax;
     await this.#assignment?.end(this.#options.clock, handlersMsMax);
-    await endsWithin(this.#options.clock, stopMsMax, this.#commit());
+    await endsWithin(this.#options.clock, this.#farewellMs, this.#commit());
     this.#ended.resolve(undefined);
   }
 
@@ -191,7 +195,7 @@ export class Consumer {
     this.#stopping = true;
     this.#cancelCommit?.();
     void this.#assignment?.end(this.#options.clock, 0);
-    await endsWithin(this.#options.clock, stopMsMax, this.#kafka.disconnect());
+    await endsWithin(this.#options.clock, this.#farewellMs, this.#kafka.disconnect());
     this.#client.breakOff();
   }
 }

@@ -1,6 +1,6 @@
 /** Events for tests, and waiting for what they cause. */
 import { type AttemptFact } from "@posthaste/domain";
-import { type Hint, type SettledEvent } from "@posthaste/ports";
+import { type EventBus, type Hint, type SettledEvent } from "@posthaste/ports";
 import { aMessage, aTenant, epochStart, type MessageOverrides, newId } from "@posthaste/testing";
 
 export const aHint = (): Hint => ({ id: newId(), tenant: aTenant, origin: 7, epoch: 3 });
@@ -21,6 +21,30 @@ export function aSettled(
   };
   return { id: message.id, message, fact };
 }
+
+/** As an outbox does: again until they are acknowledged, on a host however busy. */
+export const sayFacts = (bus: EventBus, facts: readonly SettledEvent[]): Promise<void> =>
+  eventually(() =>
+    bus.publish("message.settled", facts).then(
+      () => true,
+      () => false,
+    ),
+  );
+
+/** Resolves when saying them fails for the reason that is expected, and not because the host is busy. */
+export const refuses = (
+  bus: EventBus,
+  facts: readonly SettledEvent[],
+  reason: RegExp,
+): Promise<void> =>
+  eventually(() =>
+    bus.publish("message.settled", facts).then(
+      () => {
+        throw new Error("they were taken");
+      },
+      (error: unknown) => reason.test(String(error)),
+    ),
+  );
 
 const waitMsMax = 120_000;
 const lookEveryMs = 50;

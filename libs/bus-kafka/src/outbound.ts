@@ -5,7 +5,7 @@
  * I1: of each partition at most one send is under way; what is said meanwhile goes in the next. kafkajs repeats each
  *     send on its own, so two of them may change places when a broker comes back.
  * I2: a fact leaves its line only acknowledged, refused for its content, or when its caller has been told that it failed.
- * I3: everything is bounded: hints by number, the newest giving way; facts by bytes and by the time that a caller waits.
+ * I3: everything is bounded: hints by bytes, the newest giving way; facts by bytes and by the time that a caller waits.
  */
 import { type Clock } from "@posthaste/ports";
 import { type Message, type TopicMessages } from "kafkajs";
@@ -46,7 +46,7 @@ type Line = {
 };
 type Part = { readonly line: Line; readonly items: readonly Item[] };
 
-const hintsMax = 10_000;
+const hintBytesMax = 8 * 1024 * 1024;
 const factBytesMax = 64 * 1024 * 1024;
 /** Of one partition in one send: the broker takes a mebibyte at most, and kafkajs copies a batch once per message. */
 const batchMax = 256;
@@ -67,7 +67,7 @@ export class Outbound {
   readonly #ready = new Set<Line>();
   /** Oldest first, and so by deadline. */
   readonly #waiters = new Set<Waiter>();
-  #hints = 0;
+  #hintBytes = 0;
   #factBytes = 0;
   #flushing = false;
   #looking: (() => void) | undefined;
@@ -83,7 +83,7 @@ export class Outbound {
   /** Drops what cannot be taken at once. */
   hint(sayings: readonly Saying[]): void {
     for (const saying of sayings) {
-      if (!this.#link.isUp() || this.#hints >= hintsMax) this.#counts.hintsDropped++;
+      if (!this.#link.isUp() || this.#hintBytes >= hintBytesMax) this.#counts.hintsDropped++;
       else this.#add({ saying, bytes: bytesOf(saying), waiter: undefined, alone: false });
     }
   }
@@ -126,7 +126,7 @@ export class Outbound {
 
   #count({ waiter, bytes }: Item, sign: 1 | -1): void {
     if (waiter) this.#factBytes += sign * bytes;
-    else this.#hints += sign;
+    else this.#hintBytes += sign * bytes;
   }
 
   #lineOf({ topic, partition }: Saying): Line {

@@ -71,7 +71,7 @@ export class Subscription {
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#unwatch?.();
-    await this.#consumer?.stop();
+    await this.#consumer?.stop(this.hears());
     await this.#running;
     this.#joined.resolve();
   }

@@ -238,14 +238,17 @@ describe.each(kinds)("$name", ({ start }) => {
       const goal = acknowledged.length + count;
       while (acknowledged.length < goal) await new Promise((resolve) => setTimeout(resolve, 10));
     };
-    for (let kill = 0; kill < 2; kill++) {
+    try {
+      for (let kill = 0; kill < 2; kill++) {
+        await enough(30);
+        await server.process.kill();
+        await server.process.restart();
+      }
       await enough(30);
-      await server.process.kill();
-      await server.process.restart();
+    } finally {
+      stopped = true;
+      await Promise.all(publishers);
     }
-    await enough(30);
-    stopped = true;
-    await Promise.all(publishers);
 
     const found = await documents.ports.messages.get(
       aTenant,

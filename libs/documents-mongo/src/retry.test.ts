@@ -100,6 +100,21 @@ describe("a call that need not be made again", () => {
   });
 });
 
+describe("a call of which nothing is heard any more", () => {
+  it("is unavailable in the end, though the driver never says so", async () => {
+    const clock = virtualClock();
+    const { again } = createPatience(clock, seededRandom(1), patienceMs);
+    const refused = again(() => new Promise<never>(() => undefined)).catch(
+      (error: unknown) => error,
+    );
+
+    await clock.runUntilIdle(60_000);
+
+    expect(await refused).toMatchObject({ name: "StoreError", code: "unavailable" });
+    expect(clock.armed).toBe(0);
+  });
+});
+
 describe("an outage", () => {
   async function afterAnOutage() {
     const clock = virtualClock();

@@ -10,8 +10,8 @@ export type Again = <T>(task: () => Promise<T>) => Promise<T>;
 
 export type Patience = {
   /**
-   * Gives up when a try has failed `patienceMs` after the call began; a try itself is bounded by the driver's timeouts.
-   * When nobody has been answered for that long, calls are refused untried: they may have waited for others before.
+   * Gives up when a try has failed `patienceMs` after the call began; a try itself is bounded by the driver's timeouts
+   * and, should those fail, by ours. When nobody has been answered for that long, calls are refused untried: they may have waited for others before.
    */
   readonly again: Again;
   /** The server has answered somebody else. */
@@ -26,7 +26,7 @@ export function createPatience(clock: Clock, random: Random, patienceMs: number)
 
   const attempt = async <T>(task: () => Promise<T>): Promise<T> => {
     try {
-      const answer = await task();
+      const answer = await within(clock, patienceMs * patiencesPerTryMax, task());
       answered();
       return answer;
     } catch (error) {
@@ -52,6 +52,20 @@ export function createPatience(clock: Clock, random: Random, patienceMs: number)
   return { again, answered };
 }
 
+/** One that is not heard of any more may still be done: it is made again like one whose reply was lost. */
+function within<T>(clock: Clock, ms: number, task: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => reject(silence(ms)));
+    void task.then(resolve, reject).finally(cancel);
+  });
+}
+
+/** Named as the driver names it when it notices by itself. */
+const silence = (ms: number): Error =>
+  Object.assign(new Error(`nothing was heard for ${ms} ms`), { name: "MongoNetworkTimeoutError" });
+
+/** Twice what a socket may be silent for (link.ts). */
+const patiencesPerTryMax = 8;
 const firstWaitMs = 20;
 const waitMsMax = 500;
 

@@ -7,9 +7,11 @@
 import { type Clock, type Log, type Random } from "@posthaste/ports";
 import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
 import { type Connection } from "./connection.ts";
+import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 import { type Index, makeIndexes } from "./indexes.ts";
-import { createPatience, notYetOpen } from "./retry.ts";
+import { createPatience, notYetOpen, patiencesPerTryMax } from "./retry.ts";
 import { createStoreClock } from "./store-clock.ts";
+import { within } from "./within.ts";
 
 export type LinkOptions = {
   /** `mongodb://…`; may carry credentials and TLS, so it is never logged. */
@@ -22,13 +24,10 @@ export type LinkOptions = {
   readonly patienceMs?: number;
 };
 
-export type Link = {
+export type Link = Pick<Heartbeat, "isUp" | "problem"> & {
   readonly connection: Connection;
   /** With connections of its own: renewals never stand in line behind slow calls. */
   readonly aside: Connection;
-  readonly isUp: () => boolean;
-  /** Why it is not up. */
-  readonly problem: () => string | undefined;
   /** Calls that were made, repeated ones included. */
   readonly calls: () => number;
   readonly close: () => Promise<void>;
@@ -37,48 +36,33 @@ export type Link = {
 };
 
 export function openLink(options: LinkOptions, indexes: readonly Index[]): Link {
-  const { clock, database, log, patienceMs = patienceMsDefault } = options;
+  const { clock, database, log, random, patienceMs = patienceMsDefault } = options;
   const main = new MongoClient(options.uri, clientOptions(patienceMs, connectionsMax));
   const side = new MongoClient(options.uri, clientOptions(patienceMs, asideConnectionsMax));
   const storeClock = createStoreClock(clock);
-  const { again, answered } = createPatience(clock, options.random, patienceMs);
+  const { again, answered } = createPatience(clock, random, patienceMs);
   let prepared = false;
   let calls = 0;
-  let closed = false;
-  let up = false;
-  let problem: string | undefined = "not connected yet";
-  let cancel = (): void => undefined;
 
-  const prepare = async (): Promise<void> => {
-    await main.connect();
-    await side.connect();
-    await makeIndexes(main.db(database), indexes);
-    prepared = true;
-  };
-  const measure = async (): Promise<void> => {
+  const look = async (): Promise<void> => {
+    if (!prepared) {
+      await main.connect();
+      await side.connect();
+      await makeIndexes(main.db(database), indexes);
+      prepared = true;
+    }
     const sentMs = clock.now();
     // `hello` by the older name that every server knows.
     const { localTime } = await side.db("admin").command({ isMaster: 1 });
     if (localTime instanceof Date) storeClock.measured(sentMs, localTime.getTime(), clock.now());
     // A gateway to another database greets also while that is away: only a read tells.
     await side.db(database).collection("lanes").findOne({ wakeAt: 0 });
+    answered();
   };
-  const beat = async (): Promise<void> => {
-    try {
-      if (!prepared) await prepare();
-      await measure();
-      answered();
-      if (!up && !closed) log.info("documents.up", { database });
-      [up, problem] = [true, undefined];
-    } catch (error) {
-      if ((up || problem === "not connected yet") && !closed)
-        log.warn("documents.down", { database, error });
-      [up, problem] = [false, firstLineOf(error)];
-    }
-    if (!closed) cancel = clock.after(beatMs, beatAgain);
-  };
-  let beating = beat();
-  const beatAgain = (): void => void (beating = beat());
+  const heartbeat = startHeartbeat({ clock, log, database }, () =>
+    within(clock, patienceMs * patiencesPerTryMax, look()),
+  );
+  const { isUp, problem } = heartbeat;
 
   const connect = (client: MongoClient): Connection => {
     const db = client.db(database);
@@ -86,29 +70,27 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
       db,
       collection: <T extends Document>(name: string) => db.collection<T>(name),
       again: (task) => {
-        if (!prepared) return Promise.reject(notYetOpen(problem));
+        if (!prepared) return Promise.reject(notYetOpen(problem()));
         return again(() => {
           calls += 1;
           return task();
         });
       },
       clock: storeClock,
-      random: options.random,
+      random,
       log,
     };
   };
   return {
     connection: connect(main),
     aside: connect(side),
-    isUp: () => up,
+    isUp,
+    problem,
     calls: () => calls,
-    problem: () => problem,
     close: async () => {
-      closed = true;
-      cancel();
+      const stopped = heartbeat.stop();
       await Promise.all([main.close(), side.close()]);
-      await beating;
-      cancel();
+      await stopped;
     },
     drop: async () => {
       await main.db(database).dropDatabase();
@@ -116,11 +98,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   };
 }
 
-const firstLineOf = (error: unknown): string =>
-  (Error.isError(error) ? error.message : String(error)).split("\n", 1)[0] ?? "";
-
 const patienceMsDefault = 2_500;
-const beatMs = 1_000;
 const connectionsMax = 20;
 const asideConnectionsMax = 2;
 

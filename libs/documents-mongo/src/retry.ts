@@ -5,6 +5,7 @@
  */
 import { type Clock, type Random, StoreError } from "@posthaste/ports";
 import { isAway, isPassing, portError } from "./failures.ts";
+import { within } from "./within.ts";
 
 export type Again = <T>(task: () => Promise<T>) => Promise<T>;
 
@@ -52,20 +53,8 @@ export function createPatience(clock: Clock, random: Random, patienceMs: number)
   return { again, answered };
 }
 
-/** One that is not heard of any more may still be done: it is made again like one whose reply was lost. */
-function within<T>(clock: Clock, ms: number, task: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const cancel = clock.after(ms, () => reject(silence(ms)));
-    void task.then(resolve, reject).finally(cancel);
-  });
-}
-
-/** Named as the driver names it when it notices by itself. */
-const silence = (ms: number): Error =>
-  Object.assign(new Error(`nothing was heard for ${ms} ms`), { name: "MongoNetworkTimeoutError" });
-
 /** Twice what a socket may be silent for (link.ts). */
-const patiencesPerTryMax = 8;
+export const patiencesPerTryMax = 8;
 const firstWaitMs = 20;
 const waitMsMax = 500;
 

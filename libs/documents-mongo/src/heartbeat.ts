@@ -1,0 +1,56 @@
+/** Looks every second whether the server answers, and says in the log when that has changed. */
+import { type Clock, type Log } from "@posthaste/ports";
+
+export type Heartbeat = {
+  readonly isUp: () => boolean;
+  /** Why it is not up. */
+  readonly problem: () => string | undefined;
+  /** Resolves when the last look has ended. */
+  readonly stop: () => Promise<void>;
+};
+
+/** `look` rejects when the server does not answer as it should; the first look is taken at once. */
+export function startHeartbeat(
+  { clock, log, database }: { clock: Clock; log: Log; database: string },
+  look: () => Promise<void>,
+): Heartbeat {
+  let up: boolean | undefined;
+  let problem: string | undefined = "not connected yet";
+  let stopped = false;
+  let cancel = (): void => undefined;
+
+  const change = (isUp: boolean, error?: unknown): void => {
+    if (up === isUp || stopped) return;
+    up = isUp;
+    if (isUp) log.info("documents.up", { database });
+    else log.warn("documents.down", { database, error });
+  };
+  const beat = async (): Promise<void> => {
+    try {
+      await look();
+      problem = undefined;
+      change(true);
+    } catch (error) {
+      problem = firstLineOf(error);
+      change(false, error);
+    }
+    if (!stopped) cancel = clock.after(everyMs, beatAgain);
+  };
+  let beating = beat();
+  const beatAgain = (): void => void (beating = beat());
+
+  return {
+    isUp: () => up === true,
+    problem: () => problem,
+    stop: async () => {
+      stopped = true;
+      cancel();
+      await beating;
+    },
+  };
+}
+
+const everyMs = 1_000;
+
+const firstLineOf = (error: unknown): string =>
+  (Error.isError(error) ? error.message : String(error)).split("\n", 1)[0] ?? "";

@@ -101,7 +101,7 @@ function replyOf(status: number, headers: Reply["headers"], text: string): Reply
 export async function eventually<T>(
   ask: () => Promise<T>,
   test: (value: T) => boolean,
-  msMax = 20_000,
+  msMax = 60_000,
 ): Promise<T> {
   const until = Date.now() + msMax;
   for (;;) {

@@ -22,7 +22,7 @@ export type Arrival = {
 /** Answers a request; `nth` counts the arrivals at this path, from 0. */
 export type Responder = (arrival: Arrival, response: ServerResponse, nth: number) => void;
 
-const waitMsMax = 15_000;
+const waitMsMax = 45_000;
 const ok: Responder = (_, response) => response.end("ok");
 
 export class Destination {

@@ -55,7 +55,7 @@ describe.each(dialects)("in the $prefix dialect", ({ prefix }) => {
 
     await publishMany(200, destination.url(path), flow(`${prefix}p`, "parallelism=4", prefix));
 
-    await destination.arrivals(path, 200, 25_000);
+    await destination.arrivals(path, 200, 60_000);
     expect(gauge.most).toBe(4);
     expect(destination.at(path)).toHaveLength(200);
   });
@@ -70,14 +70,14 @@ describe.each(dialects)("in the $prefix dialect", ({ prefix }) => {
       flow(`${prefix}r`, `rate=${rate}, period=1s`, prefix),
     );
 
-    const arrivals = await destination.arrivals(path, 80, 20_000);
+    const arrivals = await destination.arrivals(path, 80, 60_000);
     const first = arrivals[0]?.at ?? 0;
     // The windows begin with the first dispatch, which is some milliseconds before its arrival.
-    const slackMs = 150;
+    const slackMs = 500;
     arrivals.forEach(({ at }, nth) => {
       expect(at - first).toBeGreaterThanOrEqual(Math.floor(nth / rate) * 1_000 - slackMs);
     });
-    expect((arrivals[79]?.at ?? 0) - first).toBeLessThan(6_000);
+    expect((arrivals[79]?.at ?? 0) - first).toBeLessThan(15_000);
   });
 });
 
@@ -89,7 +89,7 @@ describe("flow control", () => {
     const limits = flow("both", "rate=10, period=1s, parallelism=2");
     await publishMany(25, destination.url("/both"), limits);
 
-    const arrivals = await destination.arrivals("/both", 25, 15_000);
+    const arrivals = await destination.arrivals("/both", 25, 60_000);
     const first = arrivals[0]?.at ?? 0;
     expect(gauge.most).toBe(2);
     expect((arrivals[10]?.at ?? 0) - first).toBeGreaterThanOrEqual(850);
@@ -123,7 +123,7 @@ describe("flow control", () => {
     await destination.arrivals("/changed", 3);
     const before = gauge.most;
     await publishMany(1, url, flow("changed", "parallelism=6"));
-    await destination.arrivals("/changed", 61, 20_000);
+    await destination.arrivals("/changed", 61, 60_000);
 
     expect(before).toBe(1);
     expect(gauge.most).toBe(6);
@@ -140,7 +140,7 @@ describe("flow control", () => {
     const lowered = destination.at("/lowered").length + 8;
     await destination.arrivals("/lowered", lowered);
     gauge.most = 0;
-    await destination.arrivals("/lowered", 41, 20_000);
+    await destination.arrivals("/lowered", 41, 60_000);
 
     expect(gauge.most).toBeLessThanOrEqual(2);
   });
@@ -198,7 +198,7 @@ describe("flow control", () => {
     const canceled = await client.delete(`/v2/messages/${stuck}`);
 
     expect(canceled.status).toBe(202);
-    await destination.arrival("/unstuck", 2_000);
+    await destination.arrival("/unstuck", 15_000);
   });
 
   it("counts a callback with a key of its own like any message", async () => {
@@ -225,6 +225,6 @@ describe("flow control", () => {
     await destination.arrival("/ours");
     await other.published(destination.url("/theirs"), key);
 
-    await destination.arrival("/theirs", 2_000);
+    await destination.arrival("/theirs", 15_000);
   });
 });

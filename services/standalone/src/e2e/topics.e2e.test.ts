@@ -328,7 +328,10 @@ describe("a publish to a group", () => {
     await upsert("version", [{ url: at("/too-late") }]);
     await client.delete("/v2/topics/version");
 
-    await destination.until(() => paths.every((path) => destination.at(path).length === 1), 120_000);
+    await destination.until(
+      () => paths.every((path) => destination.at(path).length === 1),
+      120_000,
+    );
     expect(destination.at("/too-late")).toEqual([]);
   }, 240_000);
 

@@ -32,7 +32,7 @@ describe("a broker that is killed and comes back", () => {
     "every fact that was acknowledged is heard, also those said meanwhile",
     async () => {
       buses = openBuses(kafka.brokers);
-      const [speaker, listener] = [await buses.open(), await buses.open()];
+      const [speaker, listener] = [await open(), await open()];
       const heard = new Set<string>();
       await listener.subscribe("message.settled", "group", hearing(heard));
       const said = new Set<string>();
@@ -59,7 +59,7 @@ describe("a broker that is killed and comes back", () => {
     "the bus says that it is down and that it hears nothing, and later the contrary, with a line for each change",
     async () => {
       buses = openBuses(kafka.brokers);
-      const bus = await buses.open();
+      const bus = await open();
       const heard = new Set<string>();
       await bus.subscribe("message.due", "group", hearing(heard));
       await eventually(() => bus.isUp() && bus.hears("message.due"));
@@ -81,7 +81,7 @@ describe("a broker that is killed and comes back", () => {
     "a hint said meanwhile is dropped while the broker is still away, and later ones are heard",
     async () => {
       buses = openBuses(kafka.brokers);
-      const bus = await buses.open();
+      const bus = await open();
       const heard = new Set<string>();
       await bus.subscribe("message.due", "group", hearing(heard));
       await kafka.process.kill();
@@ -105,7 +105,7 @@ describe("a broker that is killed and comes back", () => {
     "a fact is refused in the end when nobody takes it, and its caller may say it again",
     async () => {
       buses = openBuses(kafka.brokers);
-      const bus = await buses.open();
+      const bus = await open();
       const heard = new Set<string>();
       await bus.subscribe("message.settled", "group", hearing(heard));
       await kafka.process.kill();
@@ -125,7 +125,7 @@ describe("a broker that is killed and comes back", () => {
     "who owned shards keeps them while it is away, and hears their wakes afterwards",
     async () => {
       buses = openBuses(kafka.brokers);
-      const bus = await buses.open();
+      const bus = await open();
       const owned: (readonly number[])[] = [];
       const heard = new Set<number>();
       await bus.subscribe(
@@ -153,7 +153,7 @@ it(
   "a broker that hangs is noticed, and facts said meanwhile are heard when it goes on",
   async () => {
     buses = openBuses(kafka.brokers);
-    const bus = await buses.open();
+    const bus = await open();
     const heard = new Set<string>();
     await bus.subscribe("message.settled", "group", hearing(heard));
     const fact = aSettled();
@@ -175,7 +175,7 @@ it(
   async () => {
     buses = openBuses(kafka.brokers);
     await kafka.process.kill();
-    const bus = await buses.open();
+    const bus = await open();
     const heard = new Set<string>();
     await bus.subscribe("message.settled", "group", hearing(heard));
     expect([bus.isUp(), bus.hears("message.settled"), kafka.process.isRunning]).toEqual([
@@ -198,7 +198,7 @@ it(
   "a bus closes while the broker is away",
   async () => {
     buses = openBuses(kafka.brokers);
-    const bus = await buses.open();
+    const bus = await open();
     await bus.subscribe("message.settled", "group", async () => undefined);
     await kafka.process.kill();
 
@@ -208,6 +208,9 @@ it(
   },
   testMsMax,
 );
+
+/** A member that was cut off is given up soon, so that its successor need not wait for long. */
+const open = (): Promise<KafkaBus> => buses.open({ sessionMs: 2_000 });
 
 const hearing =
   (heard: Set<string>) =>

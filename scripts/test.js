@@ -53,7 +53,7 @@ const testGates = [
     stores: true,
     env: { POSTHASTE_TEST_SHAPE: "distributed" },
   },
-  { name: "cluster", only: ofKind("cluster"), secondsMax: 1_800, again: true, workers: 1 },
+  { name: "cluster", only: ofKind("cluster"), secondsMax: 2_700, again: true, workers: 1 },
 ].map(({ only, skips = [], workers = 2, ...gate }) => {
   const report = join(reports, `${gate.name}.json`);
   const output = ["--ci", "--json", "--outputFile", report, "--maxWorkers", String(workers)];

@@ -1,8 +1,9 @@
 import { describe } from "@jest/globals";
 import { describeAccounts, describeSearchIndexes } from "@posthaste/testing/contract";
 import { createAccounts } from "./accounts.ts";
-import { freshDatabase, servers } from "./opened.fixture.ts";
+import { freshDatabase } from "./opened.fixture.ts";
 import { createSearchIndexes } from "./search-indexes.ts";
+import { servers } from "./servers.fixture.ts";
 
 describe.each(servers)("$name", ({ name, uri }) => {
   const open = freshDatabase(uri, []);

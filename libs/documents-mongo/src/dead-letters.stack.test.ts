@@ -3,8 +3,9 @@ import { type DeadLetter, dlqIdOf, limits } from "@posthaste/domain";
 import { aMessage, anotherTenant, aTenant, epochStart, newId } from "@posthaste/testing";
 import { describeDeadLetters } from "@posthaste/testing/contract";
 import { createDeadLetters, deadLetterIndexes } from "./dead-letters.ts";
-import { freshDatabase, patienceMs, servers } from "./opened.fixture.ts";
+import { freshDatabase, patienceMs } from "./opened.fixture.ts";
 import { repeated } from "./repeated.fixture.ts";
+import { servers } from "./servers.fixture.ts";
 
 const unknownCount = { reason: "how many were there is in the reply that was lost" };
 

@@ -1,18 +1,15 @@
-/** Databases for suites that run on the servers of `npm run stack -- stores`: one per suite, gone when it has ended. */
+/** Databases for suites: one per suite, gone when it has ended. */
 import { afterAll, beforeAll } from "@jest/globals";
 import { systemClock, systemRandom } from "@posthaste/runtime";
 import {
   type RecordingLog,
   recordingLog,
-  testStores,
   virtualClock,
   type VirtualClock,
 } from "@posthaste/testing";
 import { type Connection } from "./connection.ts";
 import { type Index } from "./indexes.ts";
 import { type Link, openLink } from "./link.ts";
-
-export const servers = testStores().mongodb;
 
 /** A busy host may take its time; nothing here is measured. */
 export const patienceMs = 60_000;

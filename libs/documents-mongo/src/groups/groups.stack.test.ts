@@ -6,10 +6,11 @@ import { describeGroups } from "@posthaste/testing/contract";
 import { type Connection } from "../connection.ts";
 import { createReferred } from "../messages/expanded.ts";
 import { createMessageStore, messageStoreIndexes, roomsOf } from "../messages/store.ts";
-import { freshDatabase, type Opened, patienceMs, servers } from "../opened.fixture.ts";
+import { freshDatabase, type Opened, patienceMs } from "../opened.fixture.ts";
 import { repeated } from "../repeated.fixture.ts";
 import { createChunks } from "./chunks.ts";
 import { createGroups, groupIndexes } from "./groups.ts";
+import { servers } from "../servers.fixture.ts";
 
 const groupsOf = (connection: Connection): Groups =>
   createGroups(connection, createReferred(roomsOf(connection)));

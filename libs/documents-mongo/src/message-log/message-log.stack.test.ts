@@ -2,9 +2,10 @@ import { describe, expect, it } from "@jest/globals";
 import { type AttemptFact, type Message } from "@posthaste/domain";
 import { aMessage, aTenant, epochStart, newId } from "@posthaste/testing";
 import { describeMessageLog } from "@posthaste/testing/contract";
-import { freshDatabase, patienceMs, servers } from "../opened.fixture.ts";
+import { freshDatabase, patienceMs } from "../opened.fixture.ts";
 import { repeated } from "../repeated.fixture.ts";
 import { createMessageLog, messageLogIndexes } from "./message-log.ts";
+import { servers } from "../servers.fixture.ts";
 
 describe.each(servers)("$name", ({ name, uri }) => {
   const open = freshDatabase(uri, messageLogIndexes);

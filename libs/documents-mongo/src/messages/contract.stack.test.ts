@@ -2,8 +2,9 @@
 import { describe } from "@jest/globals";
 import { describeMessageStore } from "@posthaste/testing/contract";
 import { createIds } from "../ids.ts";
-import { freshDatabase, servers } from "../opened.fixture.ts";
+import { freshDatabase } from "../opened.fixture.ts";
 import { createMessageStore, messageStoreIndexes } from "./store.ts";
+import { servers } from "../servers.fixture.ts";
 
 describe.each(servers)("$name", ({ name, uri }) => {
   const open = freshDatabase(uri, messageStoreIndexes);

@@ -10,9 +10,9 @@ import {
   aPolicy,
   aTenant,
 } from "@posthaste/testing";
-import { servers } from "../opened.fixture.ts";
 import { allShards, type Harness, openStores, settlementOf } from "./harness.fixture.ts";
 import { createMessageStore } from "./store.ts";
+import { servers } from "../servers.fixture.ts";
 
 jest.setTimeout(120_000);
 

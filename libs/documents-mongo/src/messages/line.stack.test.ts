@@ -3,9 +3,9 @@ import { describe, expect, it, jest } from "@jest/globals";
 import { flowLaneId, giveBack, limits } from "@posthaste/domain";
 import { type MessageStore } from "@posthaste/ports";
 import { aTenant } from "@posthaste/testing";
-import { servers } from "../opened.fixture.ts";
 import { allShards, type Harness, openStores } from "./harness.fixture.ts";
 import { createMessageStore } from "./store.ts";
+import { servers } from "../servers.fixture.ts";
 
 jest.setTimeout(120_000);
 

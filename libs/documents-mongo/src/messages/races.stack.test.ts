@@ -2,8 +2,8 @@
 import { describe, expect, it, jest } from "@jest/globals";
 import { flowLaneId, limits, type MessageId } from "@posthaste/domain";
 import { aTenant } from "@posthaste/testing";
-import { servers } from "../opened.fixture.ts";
 import { longEnoughMs, openStores, settlementOf } from "./harness.fixture.ts";
+import { servers } from "../servers.fixture.ts";
 
 jest.setTimeout(120_000);
 

@@ -2,9 +2,10 @@ import { describe, expect, it } from "@jest/globals";
 import { type ListOrder } from "@posthaste/domain";
 import { anotherTenant, aTenant } from "@posthaste/testing";
 import { type Connection } from "../connection.ts";
-import { freshDatabase, patienceMs, servers } from "../opened.fixture.ts";
+import { freshDatabase, patienceMs } from "../opened.fixture.ts";
 import { type Placed, placeOf } from "./placed.ts";
 import { type PageBounds, pageCursor, readPage, type Scan } from "./read-page.ts";
+import { servers } from "../servers.fixture.ts";
 
 const all: Scan<number> = {
   tenant: aTenant,

@@ -6,7 +6,7 @@ import { figure, spread, table } from "../report/markdown.ts";
 import { percentile, pooled, spreadOf } from "../statistics.ts";
 import { posthaste } from "../systems/all.ts";
 import { type Apart, startApart, startApartStores } from "../systems/apart.ts";
-import { type System } from "../systems/system.ts";
+import { type System, type SystemName } from "../systems/system.ts";
 import { measureThroughput } from "./measure.ts";
 import { type Findings, type Scenario } from "./scenario.ts";
 import { type Stage } from "./stage.ts";
@@ -35,20 +35,25 @@ type Row = {
   readonly calls: { bus: number; store: number; tokens: number; messages: number };
 };
 
+type Turn = readonly [SystemName, () => Promise<System | Apart>];
+
 async function run(stage: Stage): Promise<Findings> {
   const stores = await stage.attempt("posthaste apart", startApartStores);
   if (stores === undefined) return { blocks: ["Not measured."] };
   const sink = await stage.sink();
   const template = publishTemplate(`http://127.0.0.1:${sink.port}/x`);
   const rows: Row[] = [];
+  const [aloneName, startAlone] = posthaste;
+  const turns: readonly Turn[] = [
+    [aloneName, () => startAlone({})],
+    ...delivererCounts.map((n): Turn => ["posthaste apart", () => startApart(stores, n)]),
+  ];
   try {
-    const alone = await stage.start(...posthaste);
-    if (alone !== undefined) rows.push(await measure(stage, alone, template));
-    for (const deliverers of delivererCounts) {
-      const system = await stage.attempt("posthaste apart", () => startApart(stores, deliverers));
+    for (const [n, [name, start]] of turns.entries()) {
+      const system = await stage.attempt(name, start);
       if (system === undefined) continue;
       try {
-        rows.push(await measure(stage, system, template));
+        rows.push(await measure(stage, system, template, 1 / (turns.length - n)));
       } finally {
         await system.stop();
       }
@@ -60,7 +65,13 @@ async function run(stage: Stage): Promise<Findings> {
   return { blocks: blocksOf(stores.names, rows), goals: goalsOf(rows) };
 }
 
-async function measure(stage: Stage, system: System | Apart, template: Template): Promise<Row> {
+/** `share`: of the time that is left. */
+async function measure(
+  stage: Stage,
+  system: System | Apart,
+  template: Template,
+  share: number,
+): Promise<Row> {
   const row: Row = {
     name: system.name,
     delivered: [],
@@ -89,12 +100,9 @@ async function measure(stage: Stage, system: System | Apart, template: Template)
       await stage.settle(system.name, book);
       row.arrival.set(perSecond, [...(row.arrival.get(perSecond) ?? []), book.arrivalMs()]);
     }
-  }, roundsShare);
+  }, share);
   return row;
 }
-
-/** Of what is left of the budget, so that four systems have their turn. */
-const roundsShare = 0.3;
 
 function blocksOf(names: string, rows: readonly Row[]): readonly string[] {
   const figures = rows.map(({ name, delivered, cpuUs, arrival, calls }) => [

@@ -65,4 +65,5 @@ export async function startApart({ stores }: ApartStores, deliverers: number): P
   };
 }
 
-const apartName = (deliverers: number) => `posthaste apart, ${deliverers} deliverers` as const;
+const apartName = (deliverers: number) =>
+  `posthaste apart, ${deliverers} deliverer${deliverers === 1 ? "" : "s"}` as const;

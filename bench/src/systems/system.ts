@@ -6,7 +6,7 @@ export type SystemName =
   | "posthaste"
   | "BullMQ"
   | "posthaste apart"
-  | `posthaste apart, ${number} deliverers`;
+  | `posthaste apart, ${number} deliverer${"" | "s"}`;
 
 export type System = {
   readonly name: SystemName;

@@ -106,6 +106,27 @@ describe("what has been heard", () => {
 });
 
 it(
+  "what is said one after the other comes together to who has time for it",
+  async () => {
+    const bus = await buses.open({ partitions: 1 });
+    const [heard, offers] = [new Map<string, number>(), new Map<string, number>()];
+    const counting = (group: string) => (events: readonly SettledEvent[]) => {
+      heard.set(group, (heard.get(group) ?? 0) + events.length);
+      offers.set(group, (offers.get(group) ?? 0) + 1);
+      return Promise.resolve();
+    };
+    await bus.subscribe("message.settled", "hurried", counting("hurried"));
+    await bus.subscribe("message.settled", "gathering", counting("gathering"), { gatherMs: 2_000 });
+
+    for (const fact of facts(50)) await sayFacts(bus, [fact]);
+
+    await eventually(() => heard.get("hurried") === 50 && heard.get("gathering") === 50);
+    expect(offers.get("gathering")).toBeLessThan((offers.get("hurried") ?? 0) / 2);
+  },
+  testMsMax,
+);
+
+it(
   "what was said before the first member of a group came is heard by it",
   async () => {
     const bus = await buses.open();
@@ -304,14 +325,9 @@ it(
     try {
       let owned = 0;
       await new Promise((resolve) => child.stdout.once("data", resolve));
-      await bus.subscribe(
-        "scheduler.wake",
-        "schedulers",
-        async () => undefined,
-        (shards) => {
-          owned = shards.length;
-        },
-      );
+      await bus.subscribe("scheduler.wake", "schedulers", async () => undefined, {
+        owns: (shards) => (owned = shards.length),
+      });
       await eventually(() => owned === shardCount / 2);
 
       child.kill("SIGKILL");

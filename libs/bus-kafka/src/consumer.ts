@@ -23,6 +23,8 @@ export type ConsumerOptions = {
   readonly heartbeatMs: number;
   /** How many partitions the topic has, at most this many are handled at once. */
   readonly partitionCount: number;
+  /** A fetch waits so long for many; absent: it returns with the first that is there. */
+  readonly gatherMs: number | undefined;
   readonly handOver: HandOver;
   readonly joined: (partitions: readonly number[]) => void;
   /** Fetched, or heard of by its coordinator. */
@@ -41,6 +43,7 @@ const groupRetries = 5;
 const commitEveryMs = 250;
 /** How long a fetch waits at the broker when there is nothing: it bounds resume and shutdown, not latency. */
 const fetchWaitMs = 150;
+const gatheredBytes = 256 * 1024;
 const fetchBytesMax = 4 * 1024 * 1024;
 const partitionBytesMax = 256 * 1024;
 /** The longest that a rebalance waits for a member that is alive. */
@@ -69,8 +72,8 @@ export class Consumer {
       sessionTimeout: options.sessionMs,
       heartbeatInterval: options.heartbeatMs,
       rebalanceTimeout: Math.max(rebalanceMs, options.sessionMs),
-      maxWaitTimeInMs: fetchWaitMs,
-      minBytes: 1,
+      maxWaitTimeInMs: options.gatherMs ?? fetchWaitMs,
+      minBytes: options.gatherMs === undefined ? 1 : gatheredBytes,
       maxBytes: fetchBytesMax,
       maxBytesPerPartition: partitionBytesMax,
       allowAutoTopicCreation: false,

@@ -19,9 +19,6 @@ const bus = await openKafkaBus({
     throw error;
   },
 });
-await bus.subscribe(
-  "scheduler.wake",
-  group,
-  async () => undefined,
-  (shards) => console.log(shards.length),
-);
+await bus.subscribe("scheduler.wake", group, async () => undefined, {
+  owns: (shards) => console.log(shards.length),
+});

@@ -132,7 +132,7 @@ describe("a broker that is killed and comes back", () => {
         "scheduler.wake",
         "group",
         async (events) => events.forEach(({ shard }) => heard.add(shard)),
-        (shards) => owned.push(shards),
+        { owns: (shards) => owned.push(shards) },
       );
 
       await kafka.process.kill();

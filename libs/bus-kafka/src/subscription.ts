@@ -19,6 +19,7 @@ export type SubscriptionOptions = {
   readonly group: string;
   readonly sessionMs: number;
   readonly heartbeatMs: number;
+  readonly gatherMs: number | undefined;
   readonly handOver: HandOver;
   /** Which partitions are heard from now on. */
   readonly assigned: (partitions: readonly number[]) => void;

@@ -2,7 +2,13 @@
  * All that this process listens to: one consumer for each subscription. A group hears a topic under the name
  * `<prefix><group>.<topic>`, since the members of a Kafka group must all subscribe to the same.
  */
-import { type Clock, type Handler, type Log, type Topic } from "@posthaste/ports";
+import {
+  type Clock,
+  type Handler,
+  type Log,
+  type SubscribeOptions,
+  type Topic,
+} from "@posthaste/ports";
 import { type ClientOptions } from "./client.ts";
 import { type Counts } from "./counts.ts";
 import { handOver } from "./hand-over.ts";
@@ -40,7 +46,7 @@ export class Subscriptions {
     topic: T,
     name: string,
     handle: Handler<T>,
-    owns?: (shards: readonly number[]) => void,
+    { owns, gatherMs }: SubscribeOptions = {},
   ): Promise<() => Promise<void>> {
     const { prefix, client, ...options } = this.#options;
     const kafkaTopic = prefix + topic;
@@ -51,6 +57,7 @@ export class Subscriptions {
       client,
       topic: kafkaTopic,
       group,
+      gatherMs,
       handOver: handOver({ ...options, topic, kafkaTopic, group, handle }),
       assigned:
         owns && topic === "scheduler.wake" ? telling(owns, partitionCount) : () => undefined,

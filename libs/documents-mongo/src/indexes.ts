@@ -5,17 +5,23 @@ export type Index = {
   readonly collection: string;
   /** Field to direction, in order. */
   readonly key: Readonly<Record<string, 1 | -1>>;
-  /** Only documents that have the field: for tokens that few carry at a time. */
-  readonly sparse?: true;
+  /**
+   * Only documents that have this field: the others cost their writers nothing. Whoever reads by it names the field in an
+   * equality, or says `$exists: true` beside a range (FerretDB infers it from the first, not from the second).
+   */
+  readonly having?: string;
 };
 
 /** Makes what is missing; making an index again is nothing. */
 export async function makeIndexes(db: Db, indexes: readonly Index[]): Promise<void> {
   for (const [collection, group] of Map.groupBy(indexes, (index) => index.collection)) {
-    await db
-      .collection(collection)
-      .createIndexes(
-        group.map(({ key, sparse }) => ({ key: { ...key }, ...(sparse && { sparse }) })),
-      );
+    await db.collection(collection).createIndexes(
+      group.map(({ key, having }) => ({
+        key: { ...key },
+        ...(having !== undefined && {
+          partialFilterExpression: { [having]: { $exists: true } },
+        }),
+      })),
+    );
   }
 }

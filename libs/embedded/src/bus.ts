@@ -76,7 +76,7 @@ export function openBus(clock: Clock, log: Log): EventBus {
     },
     isUp: () => true,
     hears: () => true,
-    subscribe: async (topic, group, handle, owns) => {
+    subscribe: async (topic, group, handle, { owns } = {}) => {
       const groups = groupsOf(topic);
       const members = groups.get(group) ?? { handlers: [], next: 0 };
       groups.set(group, members);

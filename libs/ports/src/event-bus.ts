@@ -21,21 +21,28 @@ export type Topics = {
 export type Topic = keyof Topics;
 export type Handler<T extends Topic> = (events: readonly Topics[T][]) => Promise<void>;
 
+export type SubscribeOptions = {
+  /**
+   * Hears which shards' events come here from now on, each time that changes; meant for `scheduler.wake`, whose events go
+   * to one owner each (decisions.md 5).
+   */
+  readonly owns?: (shards: readonly number[]) => void;
+  /** Events may be kept back for so long, so that many come at once. Absent: each comes as soon as it can. */
+  readonly gatherMs?: number;
+};
+
 export interface EventBus {
   /**
    * Facts are durable once this resolves. A hint may be lost, so nobody waits for one: what the bus cannot take at once
    * it drops, and resolves.
    */
   publish<T extends Topic>(topic: T, events: readonly Topics[T][]): Promise<void>;
-  /**
-   * Handlers hand over and return. `owns` hears which shards' events come here from now on, each time that changes; they
-   * are meant for `scheduler.wake`, whose events go to one owner each (decisions.md 5). Answers how to stop.
-   */
+  /** Handlers hand over and return. Answers how to stop. */
   subscribe<T extends Topic>(
     topic: T,
     group: string,
     handle: Handler<T>,
-    owns?: (shards: readonly number[]) => void,
+    options?: SubscribeOptions,
   ): Promise<() => Promise<void>>;
   /** Whether what is said now is taken, as far as this process knows. */
   isUp(): boolean;

@@ -15,6 +15,7 @@ export {
   type Topic,
   type Topics,
   type WakeEvent,
+  type SubscribeOptions,
 } from "./event-bus.ts";
 export { type Groups } from "./groups.ts";
 export { type Ids } from "./ids.ts";

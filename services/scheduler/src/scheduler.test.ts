@@ -40,8 +40,8 @@ async function start(ports: Ports, shards = allShards): Promise<Scheduler> {
 /** The bus gives these shards to whoever asks. */
 function owning(ports: Ports, shards: readonly number[]): Ports {
   const { bus } = ports;
-  const subscribe: EventBus["subscribe"] = (topic, group, handle, owns) =>
-    bus.subscribe(topic, group, handle, () => owns?.(shards));
+  const subscribe: EventBus["subscribe"] = (topic, group, handle, options) =>
+    bus.subscribe(topic, group, handle, { owns: () => options?.owns?.(shards) });
   return { ...ports, bus: { ...bus, subscribe } };
 }
 

@@ -58,7 +58,7 @@ export class Scheduler {
       "scheduler.wake",
       "scheduler",
       async (events) => this.#hear(events),
-      (shards) => this.#own(shards),
+      { owns: (shards) => this.#own(shards) },
     );
     this.#armSweep();
   }

@@ -28,6 +28,8 @@ export type WorkflowLogOptions = {
 
 const sweepEveryMs = 60_000;
 const sweepMax = 5_000;
+/** Nobody waits for the log, and few large writes of it cost a third of many small ones. */
+const unhurried = { gatherMs: 100 } as const;
 const noBody = new Uint8Array();
 
 export class WorkflowLog {
@@ -60,13 +62,23 @@ export class WorkflowLog {
   async #subscribe(): Promise<void> {
     const { bus, messageLog } = this.#ports;
     this.#unsubscribe = [
-      await bus.subscribe("message.accepted", "workflow-log", (events) =>
-        messageLog.append(events.map(({ message }) => ({ message: { ...message, body: noBody } }))),
+      await bus.subscribe(
+        "message.accepted",
+        "workflow-log",
+        (events) =>
+          messageLog.append(
+            events.map(({ message }) => ({ message: { ...message, body: noBody } })),
+          ),
+        unhurried,
       ),
-      await bus.subscribe("message.settled", "workflow-log", (events) =>
-        messageLog.append(
-          events.map(({ message, fact }) => ({ message: { ...message, body: noBody }, fact })),
-        ),
+      await bus.subscribe(
+        "message.settled",
+        "workflow-log",
+        (events) =>
+          messageLog.append(
+            events.map(({ message, fact }) => ({ message: { ...message, body: noBody }, fact })),
+          ),
+        unhurried,
       ),
     ];
   }

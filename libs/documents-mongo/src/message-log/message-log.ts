@@ -2,6 +2,7 @@
 import { type LogFilter, type TenantId } from "@posthaste/domain";
 import { type LogEntry, type MessageLog } from "@posthaste/ports";
 import { type Connection } from "../connection.ts";
+import { createGather } from "../gather.ts";
 import { type Index } from "../indexes.ts";
 import { insertMissing } from "../insert-missing.ts";
 import { anyOf, messageConditions } from "../query/conditions.ts";
@@ -20,16 +21,16 @@ export const messageLogIndexes: readonly Index[] = [
 
 const removedPerCallMax = 1_000;
 
+type Appended = Parameters<MessageLog["append"]>[0][number];
+
 export function createMessageLog({ again, collection: open }: Connection): MessageLog {
   const log = open<Placed<LogEntry>>(collection);
+  // Each partition of the bus hands over its own: together they are one write.
+  const append = createGather(writeMissing, { bytesOf });
 
   return {
     append: async (entries) => {
-      const rows = entries.flatMap(({ message, fact }) => rowsOf(message, fact));
-      const missing = new Map(rows.map((row) => [row._id, row]));
-      const accepted = entries.flatMap(({ message, fact }) => (fact ? createdId(message.id) : []));
-      for (const id of await present(accepted)) missing.delete(id);
-      await insertMissing(again, log, [...missing.values()]);
+      await append(entries);
     },
     list: async (tenant, filter, page) => {
       const { items, ...next } = await readPage(again, log, scanOf(tenant, filter), page);
@@ -52,6 +53,15 @@ export function createMessageLog({ again, collection: open }: Connection): Messa
       }
     },
   };
+
+  async function writeMissing(entries: readonly Appended[]): Promise<readonly true[]> {
+    const rows = entries.flatMap(({ message, fact }) => rowsOf(message, fact));
+    const missing = new Map(rows.map((row) => [row._id, row]));
+    const accepted = entries.flatMap(({ message, fact }) => (fact ? createdId(message.id) : []));
+    for (const id of await present(accepted)) missing.delete(id);
+    await insertMissing(again, log, [...missing.values()]);
+    return entries.map(() => true);
+  }
 
   /** Mostly CREATED is there by the time of the fact, and to ask costs a third of what it costs to be refused (FerretDB). */
   async function present(ids: string[]): Promise<readonly string[]> {
@@ -84,4 +94,4 @@ const scanOf = (tenant: TenantId, filter: LogFilter): Scan<LogEntry> => ({
   bytesOf,
 });
 
-const bytesOf = ({ fact }: LogEntry): number => fact?.response?.body.length ?? 0;
+const bytesOf = ({ fact }: Pick<LogEntry, "fact">): number => fact?.response?.body.length ?? 0;

@@ -1,5 +1,4 @@
 /** Takes out of the outboxes what is safe elsewhere. A finished record whose outbox is empty has no alarm any more. */
-import { type MessageId } from "@posthaste/domain";
 import { type OutboxItemRef } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { createGather, type Gather } from "../gather.ts";
@@ -9,19 +8,41 @@ import { writeAll } from "./writes.ts";
 
 export function createClear({ again, messages }: Rooms): Gather<OutboxItemRef, void> {
   return createGather(async (items) => {
-    const ids = new Set(items.map(({ id }) => id));
-    await writeAll(again, messages, [...items.map(taking), ...[...ids].map(quieting)]);
+    const alike = Map.groupBy(items, ({ attempt, item }) => `${attempt} ${item}`);
+    const _id = { $in: [...new Set(items.map(({ id }) => id))] };
+    const isEmptied = { outbox: { $size: 0 }, wakeAt: { $exists: true } };
+    await writeAll(again, messages, [
+      ...[...alike.values()].flatMap(taking),
+      { updateMany: { filter: { _id, ...isFinished, ...isEmptied }, update: silence } },
+    ]);
     return items.map(() => undefined);
   });
 }
 
-const taking = ({ id, attempt, item }: OutboxItemRef): AnyBulkWriteOperation<StoredRecord> => ({
-  updateOne: { filter: { _id: id }, update: { $pull: { outbox: { attempt, kind: item } } } },
-});
+const isFinished = { state: { $in: [...finishedStates] } };
+const silence = { $unset: { wakeAt: "" } } as const;
 
-const quieting = (_id: MessageId): AnyBulkWriteOperation<StoredRecord> => ({
-  updateOne: {
-    filter: { _id, outbox: { $size: 0 }, state: { $in: [...finishedStates] } },
-    update: { $unset: { wakeAt: "" } },
-  },
-});
+/**
+ * All of one attempt and kind. Mostly it is the last thing that a finished record had to tell: then one write empties the
+ * outbox and ends the alarm. The order of the two does not matter.
+ */
+function taking([first, ...rest]: OutboxItemRef[]): AnyBulkWriteOperation<StoredRecord>[] {
+  if (first === undefined) return [];
+  const { attempt, item: kind } = first;
+  const _id = { $in: [first, ...rest].map(({ id }) => id) };
+  const isLast = { outbox: { $size: 1 }, "outbox.0.attempt": attempt, "outbox.0.kind": kind };
+  return [
+    {
+      updateMany: {
+        filter: { _id, ...isFinished, ...isLast },
+        update: { $set: { outbox: [] }, ...silence },
+      },
+    },
+    {
+      updateMany: {
+        filter: { _id, "outbox.kind": kind },
+        update: { $pull: { outbox: { attempt, kind } } },
+      },
+    },
+  ];
+}

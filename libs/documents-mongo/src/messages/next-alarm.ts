@@ -7,7 +7,7 @@ export function createNextAlarm({
   lanes,
 }: Rooms): (shards: readonly number[]) => Promise<number | undefined> {
   return async (shards) => {
-    const filter = { shard: { $in: [...shards] }, wakeAt: { $gt: 0 } };
+    const filter = { shard: { $in: [...shards] }, wakeAt: { $gt: 0, $exists: true } };
     const options = { projection: { wakeAt: 1 }, sort: { wakeAt: 1 } } as const;
     const [record, lane] = await Promise.all([
       again(() => messages.findOne(filter, options)),

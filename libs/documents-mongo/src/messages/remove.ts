@@ -46,7 +46,11 @@ const findFinished = (
   again(() =>
     messages
       .find(
-        { shard: { $in: [...shards] }, sweepAt: { $lt: endedBefore }, outbox: { $size: 0 } },
+        {
+          shard: { $in: [...shards] },
+          sweepAt: { $lt: endedBefore, $exists: true },
+          outbox: { $size: 0 },
+        },
         { ...inOneReply, projection: { "message.fanOut.group": 1 } },
       )
       .sort({ sweepAt: 1 })
@@ -112,7 +116,7 @@ async function postpone(
 const parentsLookMs = 300_000;
 
 async function sweepTombstones({ again, messages, clock }: Rooms, limit: number): Promise<void> {
-  const over = { tombstoneUntil: { $lte: clock.now() } };
+  const over = { tombstoneUntil: { $lte: clock.now(), $exists: true } };
   const found = await again(() =>
     messages
       .find(over, { projection: { _id: 1 } })

@@ -54,7 +54,7 @@ const findDue = (
   again(() =>
     messages
       .find(
-        { shard: { $in: [...shards] }, wakeAt: { $lte: now } },
+        { shard: { $in: [...shards] }, wakeAt: { $lte: now, $exists: true } },
         { ...inOneReply, projection: { body: 0 } },
       )
       .sort({ wakeAt: 1 })

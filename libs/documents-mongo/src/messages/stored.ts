@@ -73,15 +73,19 @@ type StoredMessage = Omit<Message, "id" | "tenant" | "shard" | "flowLane" | "bod
 export const collectionName = "messages";
 
 export const messageIndexes: readonly Index[] = [
-  { collection: collectionName, key: { shard: 1, wakeAt: 1 } },
-  { collection: collectionName, key: { shard: 1, sweepAt: 1 } },
+  { collection: collectionName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt" },
+  { collection: collectionName, key: { shard: 1, sweepAt: 1 }, having: "sweepAt" },
   // Pulling goes from origin to origin; counting the backlog needs the first two.
   { collection: collectionName, key: { tenant: 1, state: 1, origin: 1, _id: 1 } },
-  { collection: collectionName, key: { lane: 1, state: 1, place: 1, _id: 1 } },
-  { collection: collectionName, key: { bodyOf: 1 }, sparse: true },
-  { collection: collectionName, key: { tombstoneUntil: 1 }, sparse: true },
+  { collection: collectionName, key: { lane: 1, state: 1, place: 1, _id: 1 }, having: "lane" },
+  { collection: collectionName, key: { bodyOf: 1 }, having: "bodyOf" },
+  { collection: collectionName, key: { tombstoneUntil: 1 }, having: "tombstoneUntil" },
   // Which replaced chunks of a group are still needed.
-  { collection: collectionName, key: { "message.fanOut.chunks": 1 }, sparse: true },
+  {
+    collection: collectionName,
+    key: { "message.fanOut.chunks": 1 },
+    having: "message.fanOut.chunks",
+  },
 ];
 
 export const finishedStates: readonly StateKind[] = ["delivered", "failed", "canceled", "expanded"];

@@ -57,7 +57,7 @@ describe("a histogram", () => {
 });
 
 describe("what is watched", () => {
-  it("is asked for when somebody looks, and not again for five seconds", async () => {
+  it("is asked for when somebody looks, and a gauge not again for five seconds", async () => {
     const { clock, counted, lines } = opened();
     let asked = 0;
     counted.watch("posthaste_lane_depth", async () => ++asked);
@@ -70,6 +70,17 @@ describe("what is watched", () => {
     expect(first).toContain("posthaste_lane_depth 1");
     expect(second).toContain("posthaste_lane_depth 1");
     expect(third).toContain("posthaste_lane_depth 2");
+  });
+
+  it("is asked for each time when it is a counter", async () => {
+    const { counted, lines } = opened("gateway");
+    let calls = 0;
+    counted.watch("posthaste_store_calls_total", () => ++calls);
+
+    const texts = [await lines(), await lines()];
+
+    expect(texts[0]).toContain("posthaste_store_calls_total 1");
+    expect(texts[1]).toContain("posthaste_store_calls_total 2");
   });
 
   it("is left out when asking fails, and nothing else is", async () => {

@@ -1,8 +1,8 @@
 /**
  * The numbers of one process: added to by the services, read by the endpoint.
  *
- * I1: what is watched is asked for at most every `keepMs` and for at most `readMsMax`; a read that fails or takes longer
- *     leaves out its line and nothing else.
+ * I1: a watched gauge is asked for at most every `keepMs`, and whatever is watched for at most `readMsMax`; a read that
+ *     fails or takes longer leaves out its line and nothing else.
  */
 import {
   type Clock,
@@ -29,6 +29,7 @@ export type Counted = Metrics & {
 };
 
 type Watched = {
+  readonly keptMs: number;
   readonly ask: () => Reading | Promise<Reading>;
   last: Reading;
   askedAt: number;
@@ -67,6 +68,8 @@ export function createCounted(service: Reporter, clock: Clock): Counted {
     watch: (name: WatchedName, ask) =>
       void watched.set(name, {
         ask,
+        // Counters cost nothing to read, and a difference of two old ones would tell of another time.
+        keptMs: metricCatalogue[name].grows ? 0 : keepMs,
         last: undefined,
         askedAt: Number.NEGATIVE_INFINITY,
         asking: undefined,
@@ -85,7 +88,7 @@ export function createCounted(service: Reporter, clock: Clock): Counted {
 }
 
 async function readingOf(source: Watched, clock: Clock): Promise<Reading> {
-  if (clock.now() - source.askedAt >= keepMs) source.asking ??= ask(source, clock);
+  if (clock.now() - source.askedAt >= source.keptMs) source.asking ??= ask(source, clock);
   if (source.asking) await endsWithin(clock, source.asking);
   return source.last;
 }

@@ -333,9 +333,7 @@ async function joining(bus: EventBus): Promise<Member & { leave: () => Promise<v
         if (!member.owned.has(shard)) member.strange.push(shard);
       }
     },
-    (shards) => {
-      member.owned = new Set(shards);
-    },
+    { owns: (shards) => (member.owned = new Set(shards)) },
   );
   return Object.assign(member, { leave });
 }

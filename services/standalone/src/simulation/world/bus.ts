@@ -1,6 +1,12 @@
 /** The bus between simulated processes: hints may be lost, come late and come twice; facts come at least once. */
 import { shardCount } from "@posthaste/domain";
-import { type EventBus, type Handler, type Topic, type Topics } from "@posthaste/ports";
+import {
+  type EventBus,
+  type Handler,
+  type SubscribeOptions,
+  type Topic,
+  type Topics,
+} from "@posthaste/ports";
 import { type Dice } from "@posthaste/testing";
 import { type Environment, type Life } from "./node.ts";
 
@@ -109,7 +115,7 @@ export function simulatedBus(
     topic: T,
     group: string,
     handle: Handler<T>,
-    owns?: (shards: readonly number[]) => void,
+    { owns }: SubscribeOptions = {},
   ): Promise<() => Promise<void>> => {
     owns?.(member.shards ? [...member.shards] : allShards);
     const byGroup = groups.get(topic) ?? new Map<string, Member[]>();
@@ -139,7 +145,7 @@ export function simulatedBus(
       const member = { life, shards: shards && new Set(shards) };
       const watched = watch({
         publish,
-        subscribe: (topic, group, handle, owns) => subscribe(member, topic, group, handle, owns),
+        subscribe: (...given) => subscribe(member, ...given),
         isUp: looksUp,
         hears: looksUp,
       });
@@ -147,7 +153,7 @@ export function simulatedBus(
       return {
         publish: (topic, events) => wire.publish(topic, events),
         // A subscription is not a call that fails: a process without one would be another composition.
-        subscribe: (topic, group, handle, owns) => watched.subscribe(topic, group, handle, owns),
+        subscribe: (...given) => watched.subscribe(...given),
         isUp: () => watched.isUp(),
         hears: (topic) => watched.hears(topic),
       };

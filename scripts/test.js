@@ -36,7 +36,10 @@ const staticGates = [
 const jest = ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning"];
 const ofKind = (kind) => `\\.${kind}\\.test\\.ts$`;
 const storesFile = join(root, ".cache/stores.json");
-/** `stores`: over the servers of `npm run stack -- stores`. `again`: over real processes. */
+/**
+ * `stores`: over the servers of `npm run stack -- stores`, with so many that speak MongoDB's protocol (all when absent).
+ * `again`: over real processes.
+ */
 const testGates = [
   { name: "unit", skips: [ofKind("(sim|e2e|stack|cluster|deploy)")], secondsMax: 600 },
   { name: "simulation", only: ofKind("sim"), secondsMax: 900 },
@@ -51,6 +54,7 @@ const testGates = [
     secondsMax: 1_800,
     again: true,
     stores: true,
+    mongodbMax: 1,
     env: { POSTHASTE_TEST_SHAPE: "distributed" },
   },
   { name: "cluster", only: ofKind("cluster"), secondsMax: 2_700, again: true, workers: 1 },
@@ -105,8 +109,10 @@ async function runGates(asked) {
 async function runTests(gate, stores) {
   if (!gate.stores) return runGate(gate);
   const trouble = await stores.start();
-  if (trouble === undefined)
+  if (trouble === undefined) {
+    console.log(`     against: ${namesIn(readReport(storesFile), gate.mongodbMax).join(", ")}`);
     return runGate({ ...gate, env: { ...gate.env, POSTHASTE_TEST_STORES: storesFile } });
+  }
   console.log(`FAIL ${gate.name}: there are no stores\n${trouble}`);
   return { passed: 0, failed: 1 };
 }
@@ -140,10 +146,10 @@ function createStores() {
       if (ended || isLate) return `${isLate ? "not within the time\n" : ""}${output}`;
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
-    const { kafka, redis, mongodb, missing } = readReport(storesFile);
-    const names = [kafka, redis, ...mongodb].map(({ name }) => name).join(", ");
+    const stores = readReport(storesFile);
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    console.log(`     stores: ${names} (${seconds} s)`);
+    console.log(`     started ${namesIn(stores).length} stores in ${seconds} s`);
+    const { missing } = stores;
     for (const { name, reason } of missing) console.log(`MISSING ${name}: ${reason}`);
     return undefined;
   };
@@ -160,6 +166,9 @@ function createStores() {
   };
   return { start: () => (starting ??= start()), stop };
 }
+
+const namesIn = ({ kafka, redis, mongodb }, mongodbMax) =>
+  [kafka, redis, ...mongodb.slice(0, mongodbMax)].map(({ name }) => name);
 
 async function runGate(gate) {
   const started = performance.now();
@@ -183,6 +192,7 @@ async function runGate(gate) {
   const { passed, failed, skipped } = count;
   const tests = gate.report ? `  ${passed} passed, ${failed} failed` : "";
   const ending = exit === "ok" ? "" : `  ${exit}`;
+  for (const line of output.match(/^against: .*$/gm) ?? []) console.log(`     ${line}`);
   console.log(`${failed ? "FAIL" : "ok  "} ${gate.name.padEnd(12)} ${seconds} s${tests}${ending}`);
   if (failed > 0) console.log(output.trimEnd());
   for (const name of skipped) console.log(`SKIPPED ${name}`);

@@ -16,8 +16,8 @@ import { type Scenario } from "./scenarios/scenario.ts";
 import { Stage } from "./scenarios/stage.ts";
 import { scenarios } from "./scenarios/table.ts";
 
-/** A run ends within a quarter of an hour; what is left of it goes to starting and stopping. */
-const runMsMax = 760_000;
+/** A run ends within ten minutes; what is left of them goes to starting and stopping. */
+const runMsMax = 590_000;
 const scenarioMsMin = 10_000;
 
 const asked = parseArguments(

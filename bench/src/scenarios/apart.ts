@@ -23,7 +23,7 @@ const callsMax = 0.2;
 export const apart: Scenario = {
   name: "apart",
   title: "Six services over Kafka, Redis and MongoDB",
-  budgetMs: 170_000,
+  budgetMs: 105_000,
   run,
 };
 

@@ -1,10 +1,11 @@
 /** Slow, silent and dead destinations beside a healthy one: does the healthy one notice? */
+import { freePort } from "@posthaste/local";
 import { openLoop } from "../load/senders.ts";
 import { type PublishHeaders, publishTemplate } from "../load/template.ts";
 import { figure, spread, table } from "../report/markdown.ts";
 import { percentile, pooled, ratioSpread, spreadOf } from "../statistics.ts";
 import { posthaste } from "../systems/all.ts";
-import { freePort, type System } from "../systems/system.ts";
+import { type System } from "../systems/system.ts";
 import { type Findings, type Scenario } from "./scenario.ts";
 import { type Stage } from "./stage.ts";
 

@@ -1,8 +1,14 @@
 /** Posthaste as six services over real stores, on the one host: what they cost there, not how far they scale. */
-import { type RunningServices, startServices, startStores, type Stores } from "@posthaste/local";
+import {
+  freePort,
+  type RunningServices,
+  startServices,
+  startStores,
+  type Stores,
+} from "@posthaste/local";
 import { dataFolder } from "../folders.ts";
 import { readCalls, type Calls } from "./calls.ts";
-import { freePort, type System } from "./system.ts";
+import { type System } from "./system.ts";
 
 export type ApartStores = {
   readonly stores: Stores;

@@ -1,9 +1,10 @@
 /** The peer: BullMQ on Redis with an append-only file, one worker in the process that accepts. */
 import { join } from "node:path";
+import { freePort } from "@posthaste/local";
 import { dataFolder } from "../folders.ts";
 import { Child } from "./child.ts";
 import { startRedis } from "./redis.ts";
-import { answersOk, freePort, type System } from "./system.ts";
+import { answersOk, type System } from "./system.ts";
 
 const startMsMax = 15_000;
 

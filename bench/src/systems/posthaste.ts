@@ -1,9 +1,10 @@
 /** Posthaste standalone as anyone would start it, on a data folder of its own. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { freePort } from "@posthaste/local";
 import { dataFolder, repository } from "../folders.ts";
 import { Child } from "./child.ts";
-import { answersOk, freePort, type StartOptions, type System } from "./system.ts";
+import { answersOk, type StartOptions, type System } from "./system.ts";
 
 export type PosthasteOptions = StartOptions & {
   /** Kept by its owner; absent: a new one that goes with the system. */

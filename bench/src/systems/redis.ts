@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { connect } from "node:net";
 import { delimiter, join } from "node:path";
+import { freePort } from "@posthaste/local";
 import { Child } from "./child.ts";
-import { freePort } from "./system.ts";
 
 export type Redis = { readonly port: number; readonly pid: number; stop(): Promise<void> };
 

@@ -1,7 +1,8 @@
 /** The yardstick: node:http and undici, stores nothing. What no durable service on the same host can be much cheaper than. */
 import { join } from "node:path";
+import { freePort } from "@posthaste/local";
 import { Child } from "./child.ts";
-import { answersOk, freePort, type System } from "./system.ts";
+import { answersOk, type System } from "./system.ts";
 
 const startMsMax = 10_000;
 

@@ -1,6 +1,4 @@
 /** What is measured: something that takes a publish on a port and calls the destination. */
-import { createServer } from "node:net";
-
 export type SystemName =
   | "bare relay"
   | "posthaste"
@@ -23,19 +21,6 @@ export type StartOptions = {
   readonly profilePath?: string;
 };
 export type StartSystem = (options: StartOptions) => Promise<System>;
-
-/** A port that nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ port: 0, host: "127.0.0.1" }, resolve);
-  });
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("no port was given");
-  return address.port;
-}
 
 export async function answersOk(url: string): Promise<boolean> {
   try {

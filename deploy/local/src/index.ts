@@ -1,3 +1,4 @@
+export { freePort } from "./process/ports.ts";
 export { openProxy, type Proxy } from "./proxy.ts";
 export { startFerret } from "./servers/ferret.ts";
 export { type RunningKafka, startKafka } from "./servers/kafka.ts";

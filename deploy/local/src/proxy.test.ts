@@ -74,6 +74,22 @@ describe("the proxy", () => {
     socket.destroy();
   });
 
+  it("loses the reply to what is meant, and its connection with it", async () => {
+    proxy.loseReplies((request) => request.includes("b"));
+    const [first, second] = [client(), client()];
+    first.socket.write("a");
+    await until(() => first.received() === "A");
+
+    second.socket.write("b");
+    await second.ended;
+
+    expect(heard).toBe("ab");
+    expect(second.received()).toBe("");
+    first.socket.write("c");
+    await until(() => first.received() === "AC");
+    first.socket.destroy();
+  });
+
   it("cuts every connection, and takes new ones", async () => {
     const first = client();
     first.socket.write("a");

@@ -15,12 +15,17 @@ export type Proxy = Address & {
   delay(direction: Direction, ms: number): void;
   /** What the server says from now on is lost, while the client's words still arrive. */
   swallowReplies(on: boolean): void;
+  /** The reply to a request that is meant, and its connection with it. Replaces what was said before. */
+  loseReplies(isMeant: (request: Buffer) => boolean): void;
   /** Breaks every connection that there is; new ones are taken. */
   cut(): void;
   /** New connections are broken at once. */
   refuse(on: boolean): void;
   close(): Promise<void>;
 };
+
+/** Of one connection: whether the reply to what has passed is to be lost. */
+type Seen = { isMeant: boolean };
 
 /** Of `port`, a free one when absent. */
 export async function openProxy(options: {
@@ -30,6 +35,7 @@ export async function openProxy(options: {
   const delays: Record<Direction, number> = { request: 0, reply: 0 };
   const sockets = new Set<Socket>();
   let isSwallowing = false;
+  let isMeant: (request: Buffer) => boolean = () => false;
   let isRefusing = false;
 
   const track = (socket: Socket, other: Socket): void => {
@@ -42,10 +48,12 @@ export async function openProxy(options: {
       other.destroy();
     });
   };
-  const pass = (direction: Direction, from: Socket, to: Socket): void => {
+  const pass = (direction: Direction, from: Socket, to: Socket, seen: Seen): void => {
     const carry = inOrder(() => delays[direction]);
-    from.on("data", (chunk) => {
-      if (direction === "reply" && isSwallowing) return;
+    from.on("data", (chunk: Buffer) => {
+      if (direction === "request") seen.isMeant ||= isMeant(chunk);
+      else if (isSwallowing) return;
+      else if (seen.isMeant) return void to.destroy();
       carry(() => {
         if (to.writable) to.write(chunk);
       });
@@ -61,8 +69,9 @@ export async function openProxy(options: {
     const upstream = connect({ ...options.to, allowHalfOpen: true });
     track(client, upstream);
     track(upstream, client);
-    pass("request", client, upstream);
-    pass("reply", upstream, client);
+    const seen: Seen = { isMeant: false };
+    pass("request", client, upstream, seen);
+    pass("reply", upstream, client, seen);
   });
 
   const port = options.port ?? (await freePort());
@@ -78,6 +87,7 @@ export async function openProxy(options: {
     port,
     delay: (direction, ms) => void (delays[direction] = ms),
     swallowReplies: (on) => void (isSwallowing = on),
+    loseReplies: (wanted) => void (isMeant = wanted),
     refuse: (on) => void (isRefusing = on),
     cut,
     close: () =>

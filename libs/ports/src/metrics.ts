@@ -114,7 +114,7 @@ export const metricCatalogue = {
   posthaste_bus_total: {
     kind: "watched",
     grows: true,
-    help: "What the Kafka client has done. events: acknowledged by the brokers; heard: taken by handlers.",
+    help: "What the Kafka client has done. events: acknowledged by the brokers; heard: taken by handlers; pauses: of partitions, since too much was in hand.",
     label: {
       name: "what",
       values: [
@@ -125,6 +125,7 @@ export const metricCatalogue = {
         "refused",
         "heard",
         "handlerFailures",
+        "pauses",
         "parked",
         "commits",
         "rebalances",

@@ -4,10 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { flowLaneId, type FlowLimits, limits } from "@posthaste/domain";
-import { type RunningRedis, startRedis } from "@posthaste/local";
+import { openProxy, type RunningRedis, startRedis } from "@posthaste/local";
 import { aKey, aTenant, newId } from "@posthaste/testing";
 import { Redis } from "ioredis";
-import { openLossyProxy } from "./lossy-proxy.fixture.ts";
 import { clock, type Opened, openTokens, until, untilUp } from "./opened.fixture.ts";
 import { type RedisTokens } from "./redis-tokens.ts";
 
@@ -292,7 +291,7 @@ describe("a Redis that cannot do the work", () => {
 
 describe("a call whose answer was lost", () => {
   it("may be repeated: no slot is lost by it, and none given twice", async () => {
-    const proxy = await openLossyProxy(redis);
+    const proxy = await openProxy({ to: redis });
     const [tokens, other] = await Promise.all([
       openUp(`redis://127.0.0.1:${proxy.port}`, { prefix: "p:" }),
       openUp(redis.url, { prefix: "p:" }),
@@ -302,9 +301,9 @@ describe("a call whose answer was lost", () => {
     const holders = [{ id: first, until: clock.now() + 25_000 }];
     const twice = async <T>(call: () => Promise<T>): Promise<T> => {
       const { connections } = tokens.counts();
-      proxy.loseAnswers();
+      proxy.loseReplies(() => true);
       await expect(call()).rejects.toMatchObject(unavailable);
-      proxy.passAnswers();
+      proxy.loseReplies(() => false);
       await until("it is back", () => tokens.isUp() && tokens.counts().connections > connections);
       return call();
     };

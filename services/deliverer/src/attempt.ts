@@ -42,3 +42,9 @@ export const mustAbort = (attempt: Attempt, now: number): boolean =>
 
 export const isLong = (attempt: Attempt, now: number): boolean =>
   now - attempt.startedAt >= limits.longAttemptMs;
+
+/** Of this claim, not of a later one that may run here under the same id. */
+export function lose(attempt: Attempt): void {
+  attempt.lost = true;
+  attempt.sending?.abort();
+}

@@ -1,5 +1,6 @@
 /**
- * The deliverer: claim → call → settle. It owns the buffer of hints, the slots and the running attempts.
+ * The deliverer: claim → call → settle. It owns the buffer of hints, the slots and the running attempts; leases.ts keeps
+ * their leases.
  *
  * D1  It claims only for a slot that is free; what waits, waits in the store.
  * D2  Every write about an attempt is fenced by the claim's epoch (I4). A running call whose lease it cannot prove is
@@ -34,10 +35,11 @@ import {
   type Telemetry,
   type TokenStore,
 } from "@posthaste/ports";
-import { type Attempt, isLong, mustAbort, needsRenewal, newAttempt } from "./attempt.ts";
+import { type Attempt, lose, mustAbort, newAttempt } from "./attempt.ts";
 import { HintBuffer } from "./buffer.ts";
-import { countAttempt } from "./report.ts";
 import { type Compose } from "./compose.ts";
+import { Leases } from "./leases.ts";
+import { countAttempt } from "./report.ts";
 import { type SlotBounds, Slots } from "./slots.ts";
 import { endAttempt, startAttempt, traceClaim } from "./trace.ts";
 
@@ -61,7 +63,6 @@ export type DelivererOptions = {
 const buffered = { perOriginMax: 1_000, totalMax: 50_000 };
 const claimBatchMax = 200;
 const pullMax = 500;
-const housekeepingMs = 1_000;
 /** Outcomes in memory that the store has not taken yet; beyond it nothing new is claimed. */
 const settlingMax = 2_000;
 const settleRetryMsMin = 50;
@@ -77,6 +78,7 @@ export class Deliverer implements LocalDelivery {
   readonly #buffer = new HintBuffer(buffered);
   /** In order of their start. */
   readonly #running = new Map<MessageId, Attempt>();
+  readonly #leases: Leases;
   /** Those that took their process down too often run one after another (decisions.md 14). */
   #isolated: Promise<void> = Promise.resolve();
   #unsubscribe: (() => Promise<void>) | undefined;
@@ -89,7 +91,6 @@ export class Deliverer implements LocalDelivery {
   #stopping = false;
   /** The time to drain is up: nothing is called any more. */
   #handingBack = false;
-  #housekeeping: (() => void) | undefined;
   #onIdle: (() => void) | undefined;
 
   constructor(ports: DelivererPorts, options: DelivererOptions) {
@@ -99,6 +100,11 @@ export class Deliverer implements LocalDelivery {
     this.owner = options.owner;
     this.#telemetry = ports.telemetry ?? noTelemetry;
     this.#telemetry.metrics.watch("posthaste_attempts_running", () => this.#running.size);
+    this.#leases = new Leases(ports, {
+      running: this.#running,
+      lengthen: (attempt) => this.#lengthen(attempt),
+      checked: () => this.#pump(),
+    });
   }
 
   async start(): Promise<void> {
@@ -114,7 +120,7 @@ export class Deliverer implements LocalDelivery {
     const timeUp = this.#ports.clock.after(this.#options.drainMs, () => this.#handBack());
     await this.#idle();
     timeUp();
-    this.#housekeeping?.();
+    this.#leases.stop();
   }
 
   reserve(tenant: TenantId, origin: number): boolean {
@@ -216,7 +222,7 @@ export class Deliverer implements LocalDelivery {
   #begin(attempt: Attempt): void {
     const { record } = attempt;
     this.#running.set(record.message.id, attempt);
-    this.#keepHouse();
+    this.#leases.keep();
     if (record.leaseLosses >= limits.quarantineAfter) {
       void this.#write(attempt, quarantine(record, this.#ports.clock.now()));
     } else if (record.leaseLosses >= limits.isolateAfter) {
@@ -405,64 +411,11 @@ export class Deliverer implements LocalDelivery {
     this.#buffer.unblock(origin);
   }
 
-  // ---- leases and long calls: one timer, while anything runs
-
-  #keepHouse(): void {
-    this.#housekeeping ??= this.#ports.clock.after(housekeepingMs, () => {
-      this.#housekeeping = undefined;
-      if (this.#running.size === 0) return;
-      this.#keepHouse();
-      this.#checkLeases();
-    });
-  }
-
-  #checkLeases(): void {
-    const now = this.#ports.clock.now();
-    const toRenew: Attempt[] = [];
-    for (const attempt of this.#running.values()) {
-      // A call that has ended writes to no socket, and its outcome is fenced by its epoch: it is kept.
-      if (attempt.slot !== "none" && mustAbort(attempt, now)) {
-        this.#ports.log.warn("attempt.lease-unproven", { id: attempt.record.message.id });
-        lose(attempt);
-        continue;
-      }
-      if (needsRenewal(attempt, now)) toRenew.push(attempt);
-      if (
-        attempt.slot === "short" &&
-        isLong(attempt, now) &&
-        this.#slots.lengthen(attempt.origin)
-      ) {
-        attempt.slot = "long";
-        this.#buffer.unblock(attempt.origin);
-      }
-    }
-    this.#pump();
-    if (toRenew.length > 0) void this.#renew(toRenew);
-  }
-
-  async #renew(attempts: readonly Attempt[]): Promise<void> {
-    const askedAt = this.#ports.clock.now();
-    try {
-      const claims = attempts.map(({ record }) => ({ id: record.message.id, epoch: record.epoch }));
-      const lost = new Set(await this.#ports.messages.renew(claims));
-      for (const attempt of attempts) if (lost.has(attempt.record.message.id)) lose(attempt);
-      const kept = attempts.filter(({ record }) => !lost.has(record.message.id));
-      for (const attempt of kept) attempt.leasedAt = askedAt;
-      await this.#renewSlots(kept);
-    } catch (error) {
-      this.#ports.log.warn("renew.failed", { error, attempts: attempts.length });
-    }
-  }
-
-  async #renewSlots(attempts: readonly Attempt[]): Promise<void> {
-    const lanes = Map.groupBy(attempts, ({ record }) => record.message.flowLane);
-    // At once, so that they go out together; one that fails runs out with its lease.
-    await Promise.all(
-      [...lanes].map(async ([lane, inLane]) => {
-        const ids = inLane.map(({ record }) => record.message.id);
-        if (lane !== undefined) await this.#ports.tokens.renew(lane, ids);
-      }),
-    );
+  /** A call that runs for long leaves its place to others; it keeps it when the long pool is full. */
+  #lengthen(attempt: Attempt): void {
+    if (!this.#slots.lengthen(attempt.origin)) return;
+    attempt.slot = "long";
+    this.#buffer.unblock(attempt.origin);
   }
 
   // ---- stopping
@@ -483,12 +436,6 @@ export class Deliverer implements LocalDelivery {
     this.#handingBack = true;
     for (const attempt of this.#running.values()) attempt.sending?.abort();
   }
-}
-
-/** Of this claim, not of a later one that may run here under the same id. */
-function lose(attempt: Attempt): void {
-  attempt.lost = true;
-  attempt.sending?.abort();
 }
 
 const ourFault = (text: string): Outcome => ({ kind: "infrastructure", code: "internal", text });

@@ -12,10 +12,12 @@ const first = 12_000;
 const afterLast = 32_000;
 const triesMax = 200;
 
-export async function freePort(): Promise<number> {
+/** One that is free now, together with those at these distances. */
+export async function freePort(...distances: readonly number[]): Promise<number> {
   for (let tries = 0; tries < triesMax; tries++) {
     const port = randomInt(first, afterLast);
-    if (await isFree(port)) return port;
+    const found = await Promise.all([0, ...distances].map((distance) => isFree(port + distance)));
+    if (found.every(Boolean)) return port;
   }
   throw new Error(`no free port was found on ${loopback} in ${triesMax} tries`);
 }

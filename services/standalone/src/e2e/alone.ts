@@ -2,9 +2,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "@posthaste/local";
 import { Client } from "./client.ts";
 import { seedReadOnlyToken } from "./seed.ts";
-import { freePort, ServerProcess } from "./server-process.ts";
+import { ServerProcess } from "./server-process.ts";
 import { type Settings, type TestServer } from "./test-server.ts";
 
 export type AloneServer = TestServer & {

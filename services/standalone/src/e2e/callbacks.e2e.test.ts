@@ -1,6 +1,6 @@
 /** Callbacks and failure callbacks (interface.md, Events). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client, type Reply } from "./client.ts";
+import { type Client, eventually, type Reply } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { always, type Arrival, deadUrl, Destination, failing } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
@@ -24,10 +24,13 @@ const bodyOf = (arrival: Arrival | undefined): Json =>
   objectOf(JSON.parse(arrival?.body.toString() ?? ""));
 const decoded = (base64: unknown): string => Buffer.from(textOf(base64), "base64").toString();
 const at = (path: string): string => destination.url(path);
-const settled = async (id: string): Promise<readonly unknown[]> => {
-  const events = (await client.get(`/v2/events?messageId=${id}`)).list("events");
-  return events.map(({ state }) => state).toReversed();
-};
+/** Told what happened to it, the log soon tells the same. */
+const settled = (id: string, as: "DELIVERED" | "FAILED"): Promise<readonly unknown[]> =>
+  eventually(
+    async () =>
+      (await client.get(`/v2/events?messageId=${id}`)).list("events").map(({ state }) => state),
+    (states) => states.includes(as),
+  );
 
 describe.each(dialects)("a callback in the $prefix dialect", ({ prefix, userAgent }) => {
   const path = (name: string): string => `/${prefix}${name}`;
@@ -117,7 +120,7 @@ describe("callbacks", () => {
     const status = new Map(told.map((body) => [body["retried"], body["status"]]));
     expect([0, 1, 2].map((retried) => status.get(retried))).toEqual([503, 503, 200]);
     expect(told.every((body) => body["sourceMessageId"] === id)).toBe(true);
-    expect(await settled(id)).toContain("DELIVERED");
+    expect(await settled(id, "DELIVERED")).toContain("DELIVERED");
     expect(destination.at("/each")).toHaveLength(3);
   });
 
@@ -154,7 +157,7 @@ describe("callbacks", () => {
     const letter = await deadLetterOf(id);
     expect(letter).toMatchObject({ messageId: id, maxRetries: 1, url: at("/broken-callback") });
     expect(destination.at("/broken-callback")).toHaveLength(2);
-    expect(await settled(source)).toContain("DELIVERED");
+    expect(await settled(source, "DELIVERED")).toContain("DELIVERED");
   });
 
   it("have no callbacks of their own", async () => {
@@ -215,7 +218,7 @@ describe("a failure callback", () => {
     const found = await letter;
     expect(found?.status).toBe(200);
     expect(found?.object()).toMatchObject({ messageId: id, responseBody: "sorry" });
-    expect(await settled(id)).toContain("FAILED");
+    expect(await settled(id, "FAILED")).toContain("FAILED");
     expect(destination.at("/failed")).toHaveLength(1);
   });
 

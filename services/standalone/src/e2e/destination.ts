@@ -8,7 +8,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import { type AddressInfo } from "node:net";
-import { freePort } from "./server-process.ts";
+import { freePort } from "@posthaste/local";
 
 export type Arrival = {
   readonly at: number;

@@ -7,12 +7,13 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { defaultPlan, tenantId } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
+import { freePort } from "@posthaste/local";
 import { tokenHash } from "@posthaste/runtime";
 import { Client } from "./client.ts";
 import { textOf } from "./json.ts";
 import { Operator, operatorEnv, operatorPassword } from "./operator.ts";
 import { parts } from "./seed.ts";
-import { freePort, ServerProcess } from "./server-process.ts";
+import { ServerProcess } from "./server-process.ts";
 
 /** Most start several processes one after the other, on a host that may be busy. */
 jest.setTimeout(600_000);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { freePort } from "@posthaste/local";
 import { type AloneServer, startAlone } from "./alone.ts";
 import { eventually } from "./client.ts";
 import { always, deadUrl, Destination } from "./destination.ts";
 import { promisedBy, scrape } from "./metrics.ts";
-import { freePort } from "./server-process.ts";
 
 let port: number;
 let server: AloneServer;

@@ -1,14 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { openDocuments } from "@posthaste/documents-mongo";
-import { type RunningServices, startServices } from "@posthaste/local";
+import { freePort, type RunningServices, startServices } from "@posthaste/local";
 import { type Reporter } from "@posthaste/ports";
 import { testStores } from "@posthaste/testing";
 import { Client, eventually } from "./client.ts";
 import { always, Destination } from "./destination.ts";
 import { promisedBy, scrape, type Scrape } from "./metrics.ts";
 import { parts } from "./seed.ts";
-import { freePort } from "./server-process.ts";
 
 const stores = testStores();
 const room = `metrics-${randomBytes(6).toString("hex")}`;
@@ -85,6 +84,22 @@ describe("the metrics of six processes", () => {
     expect(log.value("posthaste_dead_letters")).toBe(1);
     expect(scheduler.value("posthaste_oldest_past_due_seconds")).toBeGreaterThanOrEqual(0);
   });
+});
+
+it("tell how many wait in lanes", async () => {
+  const client = new Client(services.gateway.port);
+  const answered = Promise.withResolvers<void>();
+  destination.answers("/held", (_, response) => void answered.promise.then(() => response.end()));
+  for (let n = 0; n < 3; n++)
+    await client.published(destination.url("/held"), {
+      "service-flow-control-key": "one at a time",
+      "service-flow-control-value": "parallelism=1",
+    });
+
+  const scheduler = await until("scheduler", ({ value }) => value("posthaste_lane_depth") === 2);
+  answered.resolve();
+
+  expect(scheduler.value("posthaste_lane_depth")).toBe(2);
 });
 
 const written = "posthaste_commit_writes_sum";

@@ -1,7 +1,5 @@
 /** A real server process for tests: started, asked, stopped and killed as an operator would. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 
 /** The public development credential of the dev profile (protocol/qstash.md §4.10). */
@@ -98,26 +96,6 @@ export class ServerProcess {
     child.kill("SIGKILL");
     throw new Error(`the server did not get ready:\n${this.#output}`);
   }
-}
-
-/** One that is free now, together with those at these distances. */
-export async function freePort(...distances: readonly number[]): Promise<number> {
-  for (;;) {
-    const port = await boundPort(0);
-    const others = await Promise.all(
-      distances.map((distance) => boundPort(port + distance).catch(() => undefined)),
-    );
-    if (!others.includes(undefined)) return port;
-  }
-}
-
-async function boundPort(port: number): Promise<number> {
-  const probe = createServer().listen(port, "127.0.0.1");
-  await once(probe, "listening");
-  const { port: bound } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return bound;
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

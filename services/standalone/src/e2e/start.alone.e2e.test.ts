@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { freePort } from "@posthaste/local";
 import { Client } from "./client.ts";
 import { startAlone, type AloneServer } from "./alone.ts";
-import { developmentToken, freePort, ServerProcess } from "./server-process.ts";
+import { developmentToken, ServerProcess } from "./server-process.ts";
 import { firstUser } from "./users.ts";
 
 let server: AloneServer;

@@ -358,8 +358,14 @@ describe("a publish to a group", () => {
     await destination.arrival("/l/1");
     await destination.arrival("/l/2");
 
-    const events = (await client.get("/v2/events?topicName=logged")).list("events");
-    expect(new Set(events.map(({ messageId }) => messageId))).toEqual(new Set(ids));
+    const logged = await eventually(
+      async () => {
+        const events = (await client.get("/v2/events?topicName=logged")).list("events");
+        return new Set(events.map(({ messageId }) => messageId));
+      },
+      ({ size }) => size >= ids.length,
+    );
+    expect(logged).toEqual(new Set(ids));
     const parent = textOf(ids[0]).replace(/_n0$/, "");
     expect((await client.get(`/v2/messages/${parent}`)).status).toBe(404);
     expect((await client.delete(`/v2/messages/${parent}`)).status).toBe(404);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { freePort } from "@posthaste/local";
 import { type AloneServer, startAlone } from "./alone.ts";
 import { type Collector, startCollector } from "./collector.ts";
 import { always, Destination } from "./destination.ts";
 import { canary, collectedJourney, incoming, type Journey, publishJourney } from "./journey.ts";
-import { freePort } from "./server-process.ts";
 
 let destination: Destination;
 let collector: Collector;

@@ -14,6 +14,8 @@ let run: Run;
 
 beforeAll(async () => {
   run = await startRun();
+  // Shown by `npm test`.
+  process.stdout.write(`\nagainst: ${run.against.join(", ")}\n`);
 }, startMsMax);
 
 afterAll(() => run.stop(), playMsMax);

@@ -17,6 +17,8 @@ import { type Target } from "./world/publish.ts";
 import { until } from "./world/until.ts";
 
 export type Run = {
+  /** What the stores are. */
+  readonly against: readonly string[];
   /** Under load, until all that was acknowledged in it has ended. */
   play(scenario: Scenario, chance: () => number): Promise<Verdict>;
   /** Of everything so far. */
@@ -56,6 +58,7 @@ export async function startRun(): Promise<Run> {
   const load = new Load(target, journal);
 
   return {
+    against: [cluster.kafka, cluster.redis, cluster.mongodb].map(({ name }) => name),
     play: async (scenario, chance) => {
       const stage = new Stage({ cluster, load, destination, journal, chance });
       const first = load.next;

@@ -87,6 +87,23 @@ export class Stage {
     );
   }
 
+  /** Stopped in good order and started again, as a rolling update does it. Its running calls may end meanwhile. */
+  async restart({ name, service, process }: RunningService): Promise<void> {
+    await this.during(
+      { what: `${name} restarted`, leaves: service === "gateway" ? ["break", "refuse"] : [] },
+      {
+        begin: () => this.heldAtGate(heldAtRestart),
+        meanwhile: async () => {
+          const restarted = process.restart();
+          await this.tried(whileDead);
+          this.destination.openGate();
+          await restarted;
+        },
+        heal: () => this.destination.openGate(),
+      },
+    );
+  }
+
   /** Messages that wait at the destination for its gate, so that whoever delivers them can be broken in the middle of it. */
   async heldAtGate(count: number): Promise<readonly Ack[]> {
     this.destination.closeGate();
@@ -145,3 +162,4 @@ export class Stage {
 }
 
 const whileDead = 5;
+const heldAtRestart = 6;

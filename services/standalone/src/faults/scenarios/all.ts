@@ -5,10 +5,12 @@ import { kills } from "./kills.ts";
 import { lostReplies } from "./lost-replies.ts";
 import { storeKilled, storeSlow } from "./mongodb.ts";
 import { redisFlushed, redisKilled } from "./redis.ts";
+import { rolling } from "./rolling.ts";
 import { standstill } from "./standstill.ts";
 
-/** The short form: each once, in this order. */
+/** The short form: each once, in this order. Rolling comes first: no fault before it excuses a repeat. */
 export const scenarios: readonly Scenario[] = [
+  rolling,
   lostReplies,
   storeSlow,
   redisFlushed,

@@ -105,6 +105,8 @@ async function startOver(stores: Stores, proxies: Map<string, Proxies>): Promise
     env: {
       POSTHASTE_LOG_LEVEL: "warn",
       POSTHASTE_KAFKA_PARTITIONS: "4",
+      // Longer than any call of a run, once its gate is open.
+      POSTHASTE_DRAIN_SECONDS: "12",
       // On a busy host an answer may take longer than a client has patience for in earnest.
       POSTHASTE_REDIS_BUDGET_MS: "2000",
     },

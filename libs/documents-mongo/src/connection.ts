@@ -12,6 +12,8 @@ export type Connection = {
   readonly again: Again;
   /** The store's time: due times are compared with it. */
   readonly clock: Clock;
+  /** By this process' own time. */
+  readonly pause: (ms: number) => Promise<void>;
   readonly random: Random;
   readonly log: Log;
   readonly committed?: Committed;

@@ -56,6 +56,23 @@ describe("gathering", () => {
     expect(batches).toEqual([[1], [2, 3, 4]]);
   });
 
+  it("waits before each batch for what nobody is in a hurry about", async () => {
+    let go = (): void => undefined;
+    const linger = (): Promise<void> => new Promise((resolve) => (go = resolve));
+    const { batches, gather, letGo } = gathering({ linger });
+    const first = gather([1]);
+    await turn();
+    const second = gather([2]);
+    await turn();
+    expect(batches).toEqual([]);
+
+    go();
+    await letGo();
+
+    expect(await Promise.all([first, second])).toEqual([[2], [4]]);
+    expect(batches).toEqual([[1, 2]]);
+  });
+
   it("splits by number, and gives a call its answers in order all the same", async () => {
     const { batches, gather, letGo } = gathering({ itemsMax: 2 });
     const answers = Promise.all([gather([1, 2, 3]), gather([4])]);

@@ -17,6 +17,8 @@ export type GatherOptions<Item> = {
   readonly bytesMax?: number;
   readonly bytesOf?: (item: Item) => number;
   readonly waitingMax?: number;
+  /** What a batch waits for before it goes, so that it holds more; for items that nobody is in a hurry about. */
+  readonly linger?: () => Promise<void>;
 };
 
 type Call<Answer> = {
@@ -36,7 +38,8 @@ export function createGather<Item, Answer>(
   run: (items: readonly Item[]) => Promise<readonly Answer[]>,
   options: GatherOptions<Item> = {},
 ): Gather<Item, Answer> {
-  const { itemsMax = 500, bytesMax = 4 * mebibyte, bytesOf, waitingMax = 50_000 } = options;
+  const { itemsMax = 500, bytesMax = 4 * mebibyte, waitingMax = 50_000 } = options;
+  const { bytesOf, linger } = options;
   let waiting: Waiting<Item, Answer>[] = [];
   let draining = false;
 
@@ -51,7 +54,10 @@ export function createGather<Item, Answer>(
     return batch;
   };
   const drain = async (): Promise<void> => {
-    while (waiting.length > 0) await carryOut(run, take());
+    while (waiting.length > 0) {
+      await linger?.();
+      await carryOut(run, take());
+    }
     draining = false;
   };
 

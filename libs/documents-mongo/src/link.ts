@@ -77,6 +77,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
         });
       },
       clock: storeClock,
+      pause: (ms) => new Promise((resolve) => void clock.after(ms, resolve)),
       random,
       log,
     };

@@ -6,8 +6,11 @@ import { type Rooms } from "./rooms.ts";
 import { finishedStates, type StoredRecord } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
-export function createClear({ again, messages }: Rooms): Gather<OutboxItemRef, void> {
-  return createGather(async (items) => {
+/** What is not cleared yet is worked through once more after a crash, and found done: nobody waits for it. */
+const lingerMs = 25;
+
+export function createClear({ again, messages, pause }: Rooms): Gather<OutboxItemRef, void> {
+  const clearAll = async (items: readonly OutboxItemRef[]): Promise<readonly void[]> => {
     const alike = Map.groupBy(items, ({ attempt, item }) => `${attempt} ${item}`);
     const _id = { $in: [...new Set(items.map(({ id }) => id))] };
     const isEmptied = { outbox: { $size: 0 }, wakeAt: { $exists: true } };
@@ -16,7 +19,8 @@ export function createClear({ again, messages }: Rooms): Gather<OutboxItemRef, v
       { updateMany: { filter: { _id, ...isFinished, ...isEmptied }, update: silence } },
     ]);
     return items.map(() => undefined);
-  });
+  };
+  return createGather(clearAll, { linger: () => pause(lingerMs) });
 }
 
 const isFinished = { state: { $in: [...finishedStates] } };

@@ -106,7 +106,8 @@ export type Rest = {
 export function createRest({ again, lanes }: Rooms): Gather<Rest, boolean> {
   return createGather(async (rests) => {
     const { matched } = await writeAll(again, lanes, rests.map(resting));
-    if (matched === rests.length) return rests.map(() => true);
+    // Where somebody has got in since an earlier try of ours that was not heard of, nothing rests either.
+    if (matched === 0 || matched === rests.length) return rests.map(() => matched > 0);
     // `entries` only grows: where it is what was asked for, it was when we wrote.
     const ids = [...new Set(rests.map(({ lane }) => lane))];
     const found = await again(() =>

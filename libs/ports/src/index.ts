@@ -12,10 +12,10 @@ export {
   type EventBus,
   type Handler,
   type SettledEvent,
+  type SubscribeOptions,
   type Topic,
   type Topics,
   type WakeEvent,
-  type SubscribeOptions,
 } from "./event-bus.ts";
 export { type Groups } from "./groups.ts";
 export { type Ids } from "./ids.ts";

@@ -99,8 +99,11 @@ async function runGates(asked) {
   };
   await Promise.all([work(), work()]);
   const stores = createStores();
-  for (const gate of testGates.filter(isAsked)) counts.push(await runTests(gate, stores));
-  await stores.stop();
+  try {
+    for (const gate of testGates.filter(isAsked)) counts.push(await runTests(gate, stores));
+  } finally {
+    await stores.stop();
+  }
 
   const sum = (key) => counts.reduce((total, count) => total + count[key], 0);
   return { passed: sum("passed"), failed: sum("failed") };
@@ -167,8 +170,9 @@ function createStores() {
   return { start: () => (starting ??= start()), stop };
 }
 
-const namesIn = ({ kafka, redis, mongodb }, mongodbMax) =>
-  [kafka, redis, ...mongodb.slice(0, mongodbMax)].map(({ name }) => name);
+function namesIn({ kafka, redis, mongodb }, mongodbMax) {
+  return [kafka, redis, ...mongodb.slice(0, mongodbMax)].map(({ name }) => name);
+}
 
 async function runGate(gate) {
   const started = performance.now();

@@ -60,10 +60,10 @@ const testGates = [
   { name: "cluster", only: ofKind("cluster"), secondsMax: 2_700, again: true, workers: 1 },
 ].map(({ only, skips = [], workers = 2, ...gate }) => {
   const report = join(reports, `${gate.name}.json`);
-  const output = ["--ci", "--json", "--outputFile", report, "--maxWorkers", String(workers)];
+  const run = [...jest, tool("jest/bin/jest.js"), "--ci", "--json", "--outputFile", report];
   const ignored = ["--testPathIgnorePatterns", "/node_modules/", ...skips];
-  const run = [...jest, tool("jest/bin/jest.js"), ...output];
-  return { ...gate, report, run, args: [...run, ...(only ? [only] : []), ...ignored] };
+  const args = [...run, "--maxWorkers", String(workers), ...(only ? [only] : []), ...ignored];
+  return { ...gate, report, run, args };
 });
 
 const running = new Set();

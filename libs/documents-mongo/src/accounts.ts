@@ -1,13 +1,13 @@
 /** The Accounts port: a document for each tenant, token and secret, all found by `_id`. */
 import { type TenantId } from "@posthaste/domain";
 import { type Accounts, type Tenant, type Token, type TokenScope } from "@posthaste/ports";
-import { changeByToken, type Marked, newWrite } from "./change-by-token.ts";
+import { changeByToken, type Kept, newWrite } from "./change-by-token.ts";
 import { type Connection } from "./connection.ts";
 import { insertMissing } from "./insert-missing.ts";
 
-type TenantDocument = Marked<Tenant> & { readonly _id: TenantId };
+type TenantDocument = Kept<Tenant, TenantId>;
 type TokenDocument = Omit<Token, "hash"> & { readonly _id: string };
-type SecretDocument = Marked<string> & { readonly _id: string };
+type SecretDocument = Kept<string, string>;
 
 type TenantAccounts = Pick<Accounts, "tenants" | "addTenant" | "changeTenant">;
 type TokenAccounts = Pick<Accounts, "tokens" | "putToken" | "removeToken">;
@@ -21,16 +21,16 @@ export const createAccounts = (connection: Connection): Accounts => ({
 
 function createTenants({ again, collection, random }: Connection): TenantAccounts {
   const tenants = collection<TenantDocument>("tenants");
-  const find = async (_id: TenantId) => (await again(() => tenants.findOne({ _id }))) ?? undefined;
+  const find = async (_id: TenantId) => (await again(() => tenants.findOne({ _id })))?.now;
   return {
     tenants: async () => {
       const found = await again(() => tenants.find().sort({ _id: 1 }).toArray());
-      return found.map(({ item }) => item);
+      return found.map(({ now }) => now.item);
     },
     addTenant: async (item) => {
       const { id: _id } = item;
       const write = newWrite(random);
-      const known = await insertMissing(again, tenants, [{ _id, item, write }]);
+      const known = await insertMissing(again, tenants, [{ _id, now: { item, write } }]);
       // Our own, when the reply of the first try was lost.
       return known.size === 0 || (await find(_id))?.write === write;
     },
@@ -40,7 +40,8 @@ function createTenants({ again, collection, random }: Connection): TenantAccount
           random,
           find: () => find(_id),
           swap: async (write, next) => {
-            const swapped = await again(() => tenants.updateOne({ _id, write }, { $set: next }));
+            const seen = { _id, "now.write": write };
+            const swapped = await again(() => tenants.updateOne(seen, { $set: { now: next } }));
             return swapped.matchedCount > 0;
           },
         },
@@ -76,13 +77,13 @@ const scopeFrom = (scope: string): TokenScope => (scope === "full" ? "full" : "r
 
 function createSecrets({ again, collection, random }: Connection): SecretAccounts {
   const secrets = collection<SecretDocument>("secrets");
-  const find = async (_id: string) => (await again(() => secrets.findOne({ _id }))) ?? undefined;
+  const find = async (_id: string) => (await again(() => secrets.findOne({ _id })))?.now;
   return {
     secret: async (name, make) => {
       const known = await find(name);
       if (known) return known.item;
-      const made = { _id: name, item: make(), write: newWrite(random) };
-      await insertMissing(again, secrets, [made]);
+      const made = { item: make(), write: newWrite(random) };
+      await insertMissing(again, secrets, [{ _id: name, now: made }]);
       return (await find(name))?.item ?? made.item;
     },
     changeSecret: async (name, change) => {
@@ -91,8 +92,8 @@ function createSecrets({ again, collection, random }: Connection): SecretAccount
           random,
           find: () => find(name),
           swap: async (write, next) => {
-            const condition = { _id: name, write };
-            const swapped = await again(() => secrets.updateOne(condition, { $set: next }));
+            const seen = { _id: name, "now.write": write };
+            const swapped = await again(() => secrets.updateOne(seen, { $set: { now: next } }));
             return swapped.matchedCount > 0;
           },
         },

@@ -1,6 +1,6 @@
 /** Indexes hold only the documents that have a field: that what is asked all the time is still answered by them. */
-import { expect, describe, it, jest } from "@jest/globals";
-import { accept, callbackId, flowLaneId } from "@posthaste/domain";
+import { describe, expect, it, jest } from "@jest/globals";
+import { accept, callbackId, flowLaneId, groupChunkId } from "@posthaste/domain";
 import { aMessage, aTenant } from "@posthaste/testing";
 import { type Collection, type Document, type Filter, type FindCursor } from "mongodb";
 import { type Connection } from "../connection.ts";
@@ -48,7 +48,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
       await store.pull(aTenant, 10, []);
       await store.heads(flowLaneId(aTenant, flow.key), 10);
       await store.removeFinished(allShards, clock.now(), 10);
-      await createReferred(roomsOf(watched))(["chunk_1" as never]);
+      await createReferred(roomsOf(watched))([groupChunkId("chunk_1")]);
 
       const plans = await Promise.all(
         cursors.map(async (cursor) => JSON.stringify(await cursor.clone().explain("queryPlanner"))),

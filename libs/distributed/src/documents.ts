@@ -1,5 +1,6 @@
 /** The storage ports as configured, with secrets sealed at rest, and the time that they go by. */
 import { openDocuments as openMongo } from "@posthaste/documents-mongo";
+import { StoreError, untilAvailable } from "@posthaste/ports";
 import {
   type ConfigOf,
   createSealer,
@@ -7,6 +8,7 @@ import {
   sealAccounts,
   sealIndexes,
   sealStored,
+  type Service,
 } from "@posthaste/runtime";
 
 type DocumentsConfig = Pick<
@@ -31,12 +33,23 @@ export async function openDocuments(parts: ProcessParts, config: DocumentsConfig
   readiness.watch("mongodb", "needed", () => documents.problem());
   const sealer = createSealer(config.sealingKeys);
   const { accounts, indexes } = documents.ports;
+  const answering: Service = {
+    name: "documents",
+    start: () =>
+      untilAvailable(clock, async () => {
+        const problem = documents.problem();
+        if (problem !== undefined) throw new StoreError("unavailable", problem);
+      }),
+    stop: async () => undefined,
+  };
   return {
     ports: {
       ...documents.ports,
       accounts: sealAccounts(accounts, sealer),
       indexes: sealIndexes(indexes, sealer),
     },
+    /** For a service that asks nothing of them at its start: in front of it, this waits until they answer. */
+    answering,
     /** Of one service, at its start: seals anew what is sealed with a key that is on its way out. */
     sealStored: () => sealStored(documents.ports, sealer),
     /** Due times are compared with the store's time, whatever the clocks of the processes show. */

@@ -194,17 +194,17 @@ describe.each(kinds)("$name", ({ start }) => {
       expect(record).toMatchObject({ epoch: 1, outbox: [{ kind: "fact" }] });
   });
 
-  it("a promotion whose reply was lost hints what it has promoted", async () => {
+  it("a promotion whose reply was lost answers what it has promoted", async () => {
     const messages = newMessages(3, { flow: oneAtATime });
     await insert(messages);
     const ids = messages.map(({ id }) => id);
     const grantUntil = documents.storeClock.now() + limits.grantMs;
 
-    const hints = await losing("update", "messages", () =>
+    const promoted = await losing("update", "messages", () =>
       documents.ports.messages.promote(tightLane, ids, grantUntil),
     );
 
-    expect(hints.map(({ id }) => id)).toEqual(ids);
+    expect(promoted).toEqual(ids);
   });
 
   it("progress of a group publish is made by whom its reply did not reach", async () => {

@@ -104,7 +104,7 @@ describe("after a process was killed", () => {
 
     const { messages, clock } = openIn(copyOf(first), { clock: first.clock });
 
-    expect(await messages.heads(lane, 10)).toEqual([message.id]);
+    expect(await messages.heads(lane, 10)).toMatchObject([{ id: message.id }]);
     expect(await messages.lanes([lane])).toMatchObject([
       { wakeAt: clock.now(), window: { count: 1 } },
     ]);

@@ -122,6 +122,27 @@ describe("a grant by parallelism", () => {
     expect(await grant(open(), lane)).toBeUndefined();
   });
 
+  it("asks nobody about a lane that has come to rest: whoever had got into line would have given it an alarm", async () => {
+    const ports = open();
+    const [id = fail()] = await insertInLine(ports, 1, two);
+    await grant(ports, lane);
+    await deliver(ports, id);
+    const asked: string[] = [];
+    const asking = withMessages(ports, {
+      heads: async (...args) => {
+        asked.push("heads");
+        return ports.messages.heads(...args);
+      },
+    });
+
+    await grant(asking, lane);
+    expect(asked).toEqual([]);
+
+    await insertInLine(ports, 1, two);
+    await grant(asking, lane);
+    expect(asked).toEqual(["heads"]);
+  });
+
   it("gives a slot back whose message has left the line meanwhile, and the next in line gets it", async () => {
     const ports = open();
     const [a = fail(), b = fail(), c = fail()] = await insertInLine(ports, 3, two);

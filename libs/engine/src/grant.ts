@@ -26,7 +26,8 @@ export type GrantPorts = {
 export async function grant(ports: GrantPorts, id: LaneId): Promise<number | undefined> {
   for (let round = 0; round < roundsMax; round++) {
     const [lane] = await ports.messages.lanes([id]);
-    if (!lane) return undefined;
+    // Who gets into line gives it an alarm: at rest without one, nobody waits there.
+    if (lane?.wakeAt === undefined) return undefined;
     const granted = await grantBatch(ports, lane);
     if (!granted.more) return granted.wakeAt;
   }
@@ -49,10 +50,14 @@ async function grantBatch(ports: GrantPorts, lane: LaneRow): Promise<Granted> {
     const rests = await messages.rest(lane.id, lane.seq, undefined, lane.window);
     return rests ? { more: false } : { more: true };
   }
-  const acquired = await tokens.acquire(lane.id, heads, lane.limits);
+  const ids = heads.map(({ id }) => id);
+  const acquired = await tokens.acquire(lane.id, ids, lane.limits);
   const grantUntil = clock.now() + limits.grantMs;
-  const hints = await messages.promote(lane.id, acquired.granted, grantUntil, acquired.window);
-  await giveUnusedBack(ports, lane.id, acquired.granted, new Set(hints.map((hint) => hint.id)));
+  const promoted = new Set(
+    await messages.promote(lane.id, acquired.granted, grantUntil, acquired.window),
+  );
+  await giveUnusedBack(ports, lane.id, acquired.granted, promoted);
+  const hints = heads.filter(({ id }) => promoted.has(id));
   if (hints.length > 0) await ports.bus.publish("message.due", hints);
   const full = acquired.granted.length < heads.length;
   if (!full && heads.length === wanted) return { more: true };

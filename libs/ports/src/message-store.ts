@@ -102,14 +102,14 @@ export interface MessageStore {
 
   lanes(ids: readonly LaneId[]): Promise<readonly LaneRow[]>;
   /** The first `n` in line. */
-  heads(lane: LaneId, n: number): Promise<readonly MessageId[]>;
-  /** waiting → due with a grant; those of `ids` that were still waiting. The lane's row has `window` by then (decisions.md 11). */
+  heads(lane: LaneId, n: number): Promise<readonly Hint[]>;
+  /** waiting → due with a grant; answers those of `ids` that were still waiting. The lane's row has `window` by then (decisions.md 11). */
   promote(
     lane: LaneId,
     ids: readonly MessageId[],
     grantUntil: number,
     window?: RateWindow,
-  ): Promise<readonly Hint[]>;
+  ): Promise<readonly MessageId[]>;
   /** After granting: sets the lane's alarm and rate window, if nobody has got into line since `seq` was read. */
   rest(
     lane: LaneId,

@@ -13,6 +13,7 @@ const { clock, ports } = documents;
 await runServiceProcess(parts, {
   adapters: [bus, documents],
   services: [
+    documents.answering,
     new CallbackDispatcher({
       ...ports,
       bus,

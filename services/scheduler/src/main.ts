@@ -18,6 +18,7 @@ telemetry.metrics.watch("posthaste_lane_depth", () => ports.sizes.waiting(counte
 await runServiceProcess(parts, {
   adapters: [tokens, bus, documents],
   services: [
+    documents.answering,
     new Scheduler({
       ...ports,
       bus,

@@ -15,5 +15,8 @@ metrics.watch("posthaste_dead_letters", () => ports.sizes.deadLetters(countedMax
 
 await runServiceProcess(parts, {
   adapters: [bus, documents],
-  services: [new WorkflowLog({ ...ports, bus, clock, log: parts.log }, { storeWritesLog: false })],
+  services: [
+    documents.answering,
+    new WorkflowLog({ ...ports, bus, clock, log: parts.log }, { storeWritesLog: false }),
+  ],
 });

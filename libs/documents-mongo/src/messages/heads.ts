@@ -1,16 +1,18 @@
 /** Who stands first in the lines of many lanes, in few calls. */
-import { type LaneId, type MessageId } from "@posthaste/domain";
+import { type LaneId } from "@posthaste/domain";
+import { type Hint } from "@posthaste/ports";
 import { createGather, type Gather } from "../gather.ts";
 import { inOneReply, type Rooms } from "./rooms.ts";
+import { hintFields, hintFrom } from "./stored.ts";
 
 export type Heads = { readonly lane: LaneId; readonly n: number };
 
 /** Many short lines are read together; of long ones a page would hold one each, so they are read one by one. */
-export function createHeads(rooms: Rooms): Gather<Heads, readonly MessageId[]> {
+export function createHeads(rooms: Rooms): Gather<Heads, readonly Hint[]> {
   return createGather(async (wanted) => {
     const left = new Map<LaneId, number>();
     for (const { lane, n } of wanted) left.set(lane, Math.max(n, left.get(lane) ?? 1));
-    const lines = new Map<LaneId, readonly MessageId[]>();
+    const lines = new Map<LaneId, readonly Hint[]>();
     const add = (read: Lines): void => read.forEach((line, lane) => lines.set(lane, line));
 
     for (let pays = true; pays && left.size > 1;) {
@@ -35,7 +37,7 @@ const paysFrom = 8;
 const atOnceMax = 8;
 const pageMin = 1_000;
 
-type Lines = ReadonlyMap<LaneId, readonly MessageId[]>;
+type Lines = ReadonlyMap<LaneId, readonly Hint[]>;
 
 /** One page, with room for every line that is wanted; it is cut where others are longer. */
 async function readTogether(
@@ -64,17 +66,17 @@ async function readLines(
     messages
       .find(
         { lane: { $in: [...lanes] }, state: "waiting" },
-        { ...inOneReply, projection: { lane: 1 } },
+        { ...inOneReply, projection: { ...hintFields, lane: 1 } },
       )
       .sort({ lane: 1, state: 1, place: 1, _id: 1 })
       .limit(limit)
       .toArray(),
   );
-  const lines = new Map<LaneId, MessageId[]>();
-  for (const { _id, lane } of found) {
+  const lines = new Map<LaneId, Hint[]>();
+  for (const { lane, ...stored } of found) {
     if (lane === undefined) continue;
     const line = lines.get(lane) ?? [];
-    line.push(_id);
+    line.push(hintFrom(stored));
     lines.set(lane, line);
   }
   return lines;

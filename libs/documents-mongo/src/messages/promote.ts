@@ -1,11 +1,11 @@
 /** A lane's records: their promotion from the line, and who of them holds a slot. */
 import { alarmOf, type LaneId, type MessageId, type RateWindow } from "@posthaste/domain";
-import { type Hint, type MessageStore } from "@posthaste/ports";
+import { type MessageStore } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { createGather, type Gather } from "../gather.ts";
 import { type StoredLane } from "./stored-lane.ts";
 import { inOneReply, type Rooms } from "./rooms.ts";
-import { hintFields, hintFrom, type StoredRecord, stateWrite } from "./stored.ts";
+import { type StoredRecord, stateWrite } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
 export type Promotion = {
@@ -15,40 +15,43 @@ export type Promotion = {
   readonly window: RateWindow | undefined;
 };
 
-export function createPromote(rooms: Rooms): Gather<Promotion, readonly Hint[]> {
+export function createPromote(rooms: Rooms): Gather<Promotion, readonly MessageId[]> {
   const { again, messages, lanes, clock, token } = rooms;
   return createGather(
     async (promotions) => {
       await writeAll(again, lanes, promotions.flatMap(keepingWindow));
       const now = clock.now();
       const named = promotions.map((promotion) => ({ ...promotion, promotedBy: token() }));
-      await writeAll(
+      const { matched } = await writeAll(
         again,
         messages,
         named.map((promotion) => promoting(promotion, now)),
       );
-      const filter = {
-        _id: { $in: named.flatMap(({ ids }) => ids) },
-        promotedBy: { $in: named.map(({ promotedBy }) => promotedBy) },
-      };
-      const found = await again(() =>
-        messages
-          .find(filter, { ...inOneReply, projection: { ...hintFields, promotedBy: 1 } })
-          .toArray(),
-      );
-      const byToken = Map.groupBy(found, ({ promotedBy }) => promotedBy);
-      return named.map(({ ids, promotedBy }) => {
-        const promoted = new Map(byToken.get(promotedBy)?.map((each) => [each._id, each]));
-        return ids.flatMap((id) => {
-          const stored = promoted.get(id);
-          return stored ? hintFrom(stored) : [];
-        });
-      });
+      const wanted = named.reduce((sum, { ids }) => sum + ids.length, 0);
+      return matched === wanted ? named.map(({ ids }) => ids) : whoseTheyAre(rooms, named);
     },
     { itemsMax: promotionsMax },
   );
 }
 const promotionsMax = 100;
+
+type Named = Promotion & { readonly promotedBy: string };
+
+/** Who was promoted by which, also by an earlier try of ours that was not heard of. */
+async function whoseTheyAre(
+  { again, messages }: Rooms,
+  promotions: readonly Named[],
+): Promise<readonly (readonly MessageId[])[]> {
+  const filter = {
+    _id: { $in: promotions.flatMap(({ ids }) => ids) },
+    promotedBy: { $in: promotions.map(({ promotedBy }) => promotedBy) },
+  };
+  const found = await again(() =>
+    messages.find(filter, { ...inOneReply, projection: { promotedBy: 1 } }).toArray(),
+  );
+  const byId = new Map(found.map(({ _id, promotedBy }) => [_id, promotedBy]));
+  return promotions.map(({ ids, promotedBy }) => ids.filter((id) => byId.get(id) === promotedBy));
+}
 
 const keepingWindow = ({
   lane,
@@ -57,7 +60,7 @@ const keepingWindow = ({
   window ? [{ updateOne: { filter: { _id: lane }, update: { $set: { window } } } }] : [];
 
 function promoting(
-  { lane, ids, grantUntil, promotedBy }: Promotion & { readonly promotedBy: string },
+  { lane, ids, grantUntil, promotedBy }: Named,
   now: number,
 ): AnyBulkWriteOperation<StoredRecord> {
   const state = { kind: "due", hints: 0, grantUntil } as const;

@@ -8,12 +8,12 @@ import { alarmColumn, stateCodes } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
 export type Line = {
-  readonly heads: (lane: LaneId, n: number) => readonly MessageId[];
+  readonly heads: (lane: LaneId, n: number) => readonly Hint[];
   readonly promote: (
     lane: LaneId,
     ids: readonly MessageId[],
     grantUntil: number,
-  ) => readonly Hint[];
+  ) => readonly MessageId[];
   readonly slotHolders: (
     lane: LaneId,
   ) => readonly { readonly id: MessageId; readonly until: number }[];
@@ -22,10 +22,10 @@ export type Line = {
 /** The place in line is the position: it is given once, so who waits again has his old place. */
 export function openLine({ db, clock, lanes, names }: Rooms, reading: Reading): Line {
   const heads = db.prepare(`
-    SELECT position, name FROM messages WHERE lane = ? AND state = ${stateCodes.waiting} ORDER BY position LIMIT ?`);
+    SELECT ${hintColumns} FROM messages WHERE lane = ? AND state = ${stateCodes.waiting} ORDER BY position LIMIT ?`);
   const promote = db.prepare(`
     UPDATE messages SET state = ${stateCodes.due}, until = ?, hints = 0, wake_at = ?
-    WHERE position = ? AND name = ? AND lane = ? AND state = ${stateCodes.waiting} RETURNING ${hintColumns}`);
+    WHERE position = ? AND name = ? AND lane = ? AND state = ${stateCodes.waiting} RETURNING position, name`);
   const holders = db.prepare(`
     SELECT position, name, until FROM messages
     WHERE lane = ? AND state IN (${stateCodes.due}, ${stateCodes.claimed}) AND until > ?`);
@@ -33,7 +33,7 @@ export function openLine({ db, clock, lanes, names }: Rooms, reading: Reading): 
   return {
     heads: (lane, n) => {
       const key = lanes.key(lane);
-      return key === undefined ? [] : heads.all(key, n).map(idFrom);
+      return key === undefined ? [] : heads.all(key, n).map(reading.hint);
     },
     promote: (lane, ids, grantUntil) => {
       const key = lanes.key(lane);
@@ -42,7 +42,7 @@ export function openLine({ db, clock, lanes, names }: Rooms, reading: Reading): 
       return ids.flatMap((id) => {
         const address = names.find(id);
         return address
-          ? promote.all(grantUntil, wakeAt, address.position, address.name, key).map(reading.hint)
+          ? promote.all(grantUntil, wakeAt, address.position, address.name, key).map(idFrom)
           : [];
       });
     },

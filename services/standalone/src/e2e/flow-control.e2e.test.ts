@@ -99,8 +99,8 @@ describe("flow control", () => {
   it("counts one key over several destinations, and several keys apart", async () => {
     const shared = new Gauge();
     const alone = new Gauge();
-    for (const path of ["/u1", "/u2"]) destination.answers(path, shared.answers(30));
-    destination.answers("/u3", alone.answers(30));
+    for (const path of ["/u1", "/u2"]) destination.answers(path, shared.answers(100));
+    destination.answers("/u3", alone.answers(100));
 
     await Promise.all([
       publishMany(15, destination.url("/u1"), flow("shared", "parallelism=1")),
@@ -116,7 +116,8 @@ describe("flow control", () => {
 
   it("takes the last published values, also for those that already wait", async () => {
     const gauge = new Gauge();
-    destination.answers("/changed", gauge.answers(40));
+    // Long enough for six slots to be granted, whatever a grant takes here.
+    destination.answers("/changed", gauge.answers(250));
     const url = destination.url("/changed");
 
     await publishMany(60, url, flow("changed", "parallelism=1"));

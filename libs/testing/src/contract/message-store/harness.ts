@@ -7,6 +7,7 @@ import {
   type FlowLimits,
   type InState,
   isIn,
+  type LaneId,
   limits,
   type Message,
   type MessageId,
@@ -97,6 +98,15 @@ export async function insertClaimed(
   const { id, flowLane } = await insert(harness, overrides);
   if (flowLane) await harness.store.promote(flowLane, [id], harness.now() + limits.grantMs);
   return claimOne(harness, id);
+}
+
+/** Who stands in a line, in its order. */
+export async function inLine(
+  { store }: MessageStoreHarness,
+  lane: LaneId = tightLane,
+  n = 10,
+): Promise<readonly MessageId[]> {
+  return (await store.heads(lane, n)).map(({ id }) => id);
 }
 
 export async function read(

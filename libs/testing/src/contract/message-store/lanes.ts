@@ -1,11 +1,12 @@
 import { expect } from "@jest/globals";
-import { flowLaneId, limits, type LaneId } from "@posthaste/domain";
-import { type LaneRow } from "@posthaste/ports";
+import { flowLaneId, limits, type LaneId, type Message, originHash } from "@posthaste/domain";
+import { type Hint, type LaneRow } from "@posthaste/ports";
 import { anotherTenant, aTenant } from "../../builders/message.ts";
 import {
   allShards,
   claimOne,
   delivered,
+  inLine,
   insert,
   insertAll,
   insertClaimed,
@@ -44,7 +45,7 @@ export function lanes(guarantee: StoreGuarantee): void {
     const found = await harness.store.lanes([flowLaneId(aTenant, "unheard-of"), tightLane]);
 
     expect(found.map(({ id }) => id)).toEqual([tightLane]);
-    expect(await harness.store.heads(flowLaneId(aTenant, "unheard-of"), 10)).toEqual([]);
+    expect(await inLine(harness, flowLaneId(aTenant, "unheard-of"))).toEqual([]);
     expect(await harness.store.lanes([])).toEqual([]);
   });
 
@@ -52,10 +53,8 @@ export function lanes(guarantee: StoreGuarantee): void {
     const mine = await insert(harness, { flow: oneAtATime });
     const theirs = await insert(harness, { flow: oneAtATime, tenant: anotherTenant });
 
-    expect(await harness.store.heads(tightLane, 10)).toEqual([mine.id]);
-    expect(await harness.store.heads(flowLaneId(anotherTenant, oneAtATime.key), 10)).toEqual([
-      theirs.id,
-    ]);
+    expect(await inLine(harness)).toEqual([mine.id]);
+    expect(await inLine(harness, flowLaneId(anotherTenant, oneAtATime.key))).toEqual([theirs.id]);
   });
 
   guarantee(
@@ -79,8 +78,8 @@ export function lanes(guarantee: StoreGuarantee): void {
       const then = await insertAll(harness, [{ flow: oneAtATime }, { flow: oneAtATime }]);
 
       const line = [...first, ...then].map(({ id }) => id);
-      expect(await harness.store.heads(tightLane, 10)).toEqual(line);
-      expect(await harness.store.heads(tightLane, 3)).toEqual(line.slice(0, 3));
+      expect(await inLine(harness)).toEqual(line);
+      expect(await inLine(harness, tightLane, 3)).toEqual(line.slice(0, 3));
     },
   );
 
@@ -98,13 +97,29 @@ export function lanes(guarantee: StoreGuarantee): void {
       await harness.advance(limits.grantMs);
       await ringAll(harness);
 
-      expect(await harness.store.heads(tightLane, 10)).toEqual([first.id, second.id, third.id]);
+      expect(await inLine(harness)).toEqual([first.id, second.id, third.id]);
     },
     limits.grantMs,
   );
 
+  guarantee("who stands in line is answered as a hint has it", async (harness) => {
+    const first = await insertClaimed(harness, { flow: oneAtATime });
+    const second = await insert(harness, { flow: oneAtATime });
+    await settle(harness, first, { kind: "aborted" });
+
+    const heads = await harness.store.heads(tightLane, 10);
+
+    const expected = (message: Message, epoch: number): Hint => ({
+      id: message.id,
+      tenant: message.tenant,
+      origin: originHash(message.url),
+      epoch,
+    });
+    expect(heads).toEqual([expected(first.message, 1), expected(second, 0)]);
+  });
+
   guarantee(
-    "a promotion makes those that wait due until their grant ends, and hints them",
+    "a promotion makes those that wait due until their grant ends, and answers them",
     async (harness) => {
       const [first, second, third] = await insertAll(harness, [
         { flow: oneAtATime },
@@ -115,19 +130,17 @@ export function lanes(guarantee: StoreGuarantee): void {
       const grantUntil = harness.now() + limits.grantMs;
       await harness.store.cancel(aTenant, [second.id]);
 
-      const hints = await harness.store.promote(
+      const answer = await harness.store.promote(
         tightLane,
         [first.id, second.id, harness.ids.next()],
         grantUntil,
       );
 
       const promoted = await readIn(harness, first, "due");
-      expect(hints.map(({ id, epoch, tenant }) => ({ id, epoch, tenant }))).toEqual([
-        { id: first.id, epoch: 0, tenant: aTenant },
-      ]);
+      expect(answer).toEqual([first.id]);
       expect(promoted.state).toEqual({ kind: "due", hints: 0, grantUntil });
       expect(promoted.wakeAt).toBeLessThanOrEqual(grantUntil);
-      expect(await harness.store.heads(tightLane, 10)).toEqual([third.id]);
+      expect(await inLine(harness)).toEqual([third.id]);
     },
   );
 
@@ -145,17 +158,17 @@ export function lanes(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("of ten promotions of one message at once one hints it", async (harness) => {
+  guarantee("of ten promotions of one message at once one has promoted it", async (harness) => {
     const { store, other = store } = harness;
     const { id } = await insert(harness, { flow: oneAtATime });
 
-    const hints = await Promise.all(
+    const promoted = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
         (i % 2 === 0 ? store : other).promote(tightLane, [id], harness.now() + limits.grantMs),
       ),
     );
 
-    expect(hints.flat()).toHaveLength(1);
+    expect(promoted.flat()).toHaveLength(1);
   });
 
   guarantee("a promotion takes nothing out of another lane", async (harness) => {
@@ -257,7 +270,7 @@ export function lanes(guarantee: StoreGuarantee): void {
     await settle(harness, record, refused);
 
     expect(await harness.store.slotHolders(tightLane)).toEqual([]);
-    expect(await harness.store.heads(tightLane, 10)).toEqual([]);
+    expect(await inLine(harness)).toEqual([]);
   });
 }
 

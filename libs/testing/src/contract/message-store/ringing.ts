@@ -13,6 +13,7 @@ import {
   allShards,
   clearAll,
   delivered,
+  inLine,
   insert,
   insertAll,
   insertClaimed,
@@ -129,7 +130,7 @@ export function ringing(guarantee: StoreGuarantee): void {
       expect(hints).toEqual([]);
       expect(lanes).toContain(tightLane);
       expect(await stateOf(harness, message)).toBe("waiting");
-      expect(await harness.store.heads(tightLane, 10)).toEqual([message.id]);
+      expect(await inLine(harness)).toEqual([message.id]);
     },
     2_000,
   );
@@ -289,7 +290,7 @@ export function ringing(guarantee: StoreGuarantee): void {
       const hinted = said.flatMap(({ hints }) => hints.map(({ id }) => id));
       expect(sorted([...new Set(hinted)])).toEqual(sorted(delayed.map(({ id }) => id)));
       expect(said.flatMap(({ lanes }) => lanes)).toContain(tightLane);
-      expect(await store.heads(tightLane, 10)).toEqual(queued.map(({ id }) => id));
+      expect(await inLine(harness)).toEqual(queued.map(({ id }) => id));
       expect(await store.nextAlarm(allShards)).toBeGreaterThan(harness.now());
       const claims = await Promise.all(hinted.map((id) => store.claim([id], anOwner)));
       expect(claims.flat()).toHaveLength(delayed.length);

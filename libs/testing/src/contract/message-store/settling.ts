@@ -7,6 +7,7 @@ import {
   clearAll,
   delivered,
   expectAlarm,
+  inLine,
   insert,
   insertClaimed,
   oneAtATime,
@@ -69,7 +70,7 @@ export function settling(guarantee: StoreGuarantee): void {
       const [lane] = await harness.store.lanes([tightLane]);
       expect(await stateOf(harness, record.message)).toBe("waiting");
       expect(lane?.wakeAt).toBeLessThanOrEqual(harness.now());
-      expect(await harness.store.heads(tightLane, 10)).toEqual([record.message.id]);
+      expect(await inLine(harness)).toEqual([record.message.id]);
     },
   );
 

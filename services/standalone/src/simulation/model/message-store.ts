@@ -304,7 +304,8 @@ export function modelMessageStore(now: () => number): ModelMessageStore {
       [...(waiting.get(lane) ?? [])]
         .toSorted(([, a], [, b]) => a - b)
         .slice(0, n)
-        .map(([id]) => id),
+        .flatMap(([id]) => rows.get(id)?.record ?? [])
+        .map(hintOf),
     promote: async (lane, ids, grantUntil, window) => {
       const row = lanes.get(lane);
       if (row && window) lanes.set(lane, { ...row, window });
@@ -318,7 +319,7 @@ export function modelMessageStore(now: () => number): ModelMessageStore {
           wakeAt: alarmOf(state, record.outbox.length > 0, now()),
         };
         change(id, promoted);
-        return [hintOf(promoted)];
+        return [id];
       });
     },
     rest: async (id, seq, wakeAt, window) => {

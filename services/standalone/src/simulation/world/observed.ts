@@ -102,9 +102,9 @@ export function observedMessages(
     lanes: (ids) => messages.lanes(ids),
     heads: (...given) => messages.heads(...given),
     promote: async (lane, ids, ...rest) => {
-      const hints = await messages.promote(lane, ids, ...rest);
-      if (hints.length > 0) world.trace(`${node} promote ${hints.map(({ id }) => id).join(" ")}`);
-      return hints;
+      const promoted = await messages.promote(lane, ids, ...rest);
+      if (promoted.length > 0) world.trace(`${node} promote ${promoted.join(" ")}`);
+      return promoted;
     },
     rest: (...given) => messages.rest(...given),
     slotHolders: (lane) => messages.slotHolders(lane),

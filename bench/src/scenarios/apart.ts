@@ -13,8 +13,8 @@ import { type Findings, type Scenario } from "./scenario.ts";
 import { type Stage } from "./stage.ts";
 
 const delivererCounts = [1, 2, 4] as const;
-/** As many callers as keep the installation busy: its calls are counted under load. */
-const connections = 256;
+/** As many callers for each deliverer as keep it busy: calls are counted under load. */
+const connectionsEach = 256;
 const publishMs = 3_000;
 const warmUpMs = 2_000;
 const rates = [100, 500] as const;
@@ -43,7 +43,16 @@ type Row = {
   readonly calls: Map<Load, Counted>;
 };
 
-type Turn = readonly [SystemName, () => Promise<System | Apart>];
+type Loads = {
+  readonly templates: Readonly<Record<Load, Template>>;
+  readonly connections: number;
+};
+
+type Turn = {
+  readonly name: SystemName;
+  readonly deliverers: number;
+  readonly start: () => Promise<System | Apart>;
+};
 
 async function run(stage: Stage): Promise<Findings> {
   const stores = await stage.attempt("posthaste apart", startApartStores);
@@ -61,15 +70,20 @@ async function run(stage: Stage): Promise<Findings> {
   const rows: Row[] = [];
   const [aloneName, startAlone] = posthaste;
   const turns: readonly Turn[] = [
-    [aloneName, () => startAlone({})],
-    ...delivererCounts.map((n): Turn => ["posthaste apart", () => startApart(stores, n)]),
+    { name: aloneName, deliverers: 1, start: () => startAlone({}) },
+    ...delivererCounts.map((n): Turn => ({
+      name: "posthaste apart",
+      deliverers: n,
+      start: () => startApart(stores, n),
+    })),
   ];
   try {
-    for (const [n, [name, start]] of turns.entries()) {
+    for (const [n, { name, deliverers, start }] of turns.entries()) {
       const system = await stage.attempt(name, start);
       if (system === undefined) continue;
       try {
-        rows.push(await measure(stage, system, templates, 1 / (turns.length - n)));
+        const load = { templates, connections: deliverers * connectionsEach };
+        rows.push(await measure(stage, system, load, 1 / (turns.length - n)));
       } finally {
         await system.stop();
       }
@@ -85,7 +99,7 @@ async function run(stage: Stage): Promise<Findings> {
 async function measure(
   stage: Stage,
   system: System | Apart,
-  templates: Readonly<Record<Load, Template>>,
+  { templates, connections }: Loads,
   share: number,
 ): Promise<Row> {
   const row: Row = {
@@ -158,9 +172,9 @@ function blocksOf(names: string, rows: readonly Row[]): readonly string[] {
     ]),
   );
   return [
-    `${names}; the stores share the two cores with the services and the load, so more deliverers cannot be faster here: the table shows what the shape costs, not how far it goes. The CPU of the stores is not in it. Throughput from ${connections} connections, each with one request at a time.`,
+    `${names}; the stores share the two cores with the services and the load, so more deliverers cannot be faster here: the table shows what the shape costs, not how far it goes. The CPU of the stores is not in it. Throughput from ${connectionsEach} connections for each deliverer, each with one request at a time.`,
     table(head, figures),
-    "Round trips per message under that load, all processes together: requests to Kafka that send or commit, to the documents, and to Redis. Guarded: each message has an id to deduplicate by, and all share a flow-control key that lets many through. The more processes share one load, the less each has to send together.",
+    "Round trips per message under that load, all processes together: requests to Kafka that send or commit, to the documents, and to Redis. Guarded: each message has an id to deduplicate by, and all share a flow-control key that lets many through.",
     table(["", "bus", "store", "tokens"], calls),
   ];
 }

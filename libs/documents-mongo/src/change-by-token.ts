@@ -3,11 +3,6 @@ import { type Fault, isFault } from "@posthaste/domain";
 import { type Random, StoreError } from "@posthaste/ports";
 
 export type Marked<T> = { readonly item: T; readonly write: string };
-/**
- * How it stands in the store: below one field, so that a write replaces both at once. Reads of mongo-java-server may fall
- * into the middle of a write.
- */
-export type Kept<T, Id> = { readonly _id: Id; readonly now: Marked<T> };
 
 export type ChangeSteps<T> = {
   readonly find: () => Promise<Marked<T> | undefined>;

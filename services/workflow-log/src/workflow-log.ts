@@ -29,7 +29,7 @@ export type WorkflowLogOptions = {
 const sweepEveryMs = 60_000;
 const sweepMax = 5_000;
 /** Nobody waits for the log, and few large writes of it cost this process half of what many small ones do (adr 0010). */
-const unhurried = { gatherMs: 50 } as const;
+const unhurried = { gatherMs: 100 } as const;
 const noBody = new Uint8Array();
 
 export class WorkflowLog {

@@ -7,7 +7,7 @@ import { finishedStates, type StoredRecord } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
 /** What is not cleared yet is worked through once more after a crash, and found done: nobody waits for it. */
-const lingerMs = 25;
+const lingerMs = 50;
 
 export function createClear({ again, messages, pause }: Rooms): Gather<OutboxItemRef, void> {
   const clearAll = async (items: readonly OutboxItemRef[]): Promise<readonly void[]> => {

@@ -1,0 +1,60 @@
+/** What is kept whole and changed by reading, changing and writing it as one: one document each, found by `_id`. */
+import { type Fault } from "@posthaste/domain";
+import { type Filter, type OptionalUnlessRequiredId } from "mongodb";
+import { changeByToken, type Marked, newWrite } from "./change-by-token.ts";
+import { type Connection } from "./connection.ts";
+import { insertMissing } from "./insert-missing.ts";
+
+/**
+ * How it stands in the store: below one field, so that a write replaces item and mark at once. Reads of
+ * mongo-java-server may fall into the middle of a write.
+ */
+type KeptDocument<T> = { readonly _id: string; readonly now: Marked<T> };
+
+export type Kept<T> = {
+  /** In no order. */
+  readonly all: () => Promise<readonly T[]>;
+  readonly get: (id: string) => Promise<T | undefined>;
+  /** False, and nothing is changed: another is there. */
+  readonly add: (id: string, item: T) => Promise<boolean>;
+  /** Undefined: there is none. A fault of `to` leaves it as it is. */
+  readonly change: <F extends Fault>(
+    id: string,
+    to: (item: T) => T | F,
+  ) => Promise<T | F | undefined>;
+  readonly remove: (id: string) => Promise<void>;
+};
+
+export function openKept<T>({ again, collection, random }: Connection, name: string): Kept<T> {
+  const kept = collection<KeptDocument<T>>(name);
+  const withId = (_id: string) => ({ _id }) as Filter<KeptDocument<T>>;
+  const find = async (id: string) => (await again(() => kept.findOne(withId(id))))?.now;
+
+  return {
+    all: async () => (await again(() => kept.find().toArray())).map(({ now }) => now.item),
+    get: async (id) => (await find(id))?.item,
+    add: async (_id, item) => {
+      const now = { item, write: newWrite(random) };
+      const document = { _id, now } as OptionalUnlessRequiredId<KeptDocument<T>>;
+      const known = await insertMissing(again, kept, [document]);
+      // Our own, when the reply of the first try was lost.
+      return known.size === 0 || (await find(_id))?.write === now.write;
+    },
+    change: <F extends Fault>(id: string, to: (item: T) => T | F) =>
+      changeByToken<T, F>(
+        {
+          random,
+          find: () => find(id),
+          swap: async (write, now) => {
+            const seen = { ...withId(id), "now.write": write };
+            const swapped = await again(() => kept.updateOne(seen, { $set: { now } }));
+            return swapped.matchedCount > 0;
+          },
+        },
+        to,
+      ),
+    remove: async (id) => {
+      await again(() => kept.deleteOne(withId(id)));
+    },
+  };
+}

@@ -1,6 +1,6 @@
 /** The storage ports as configured, with secrets sealed at rest, and the time that they go by. */
 import { openDocuments as openMongo } from "@posthaste/documents-mongo";
-import { StoreError, untilAvailable } from "@posthaste/ports";
+import { type Clock, StoreError, untilAvailable } from "@posthaste/ports";
 import {
   type ConfigOf,
   createSealer,
@@ -33,27 +33,33 @@ export async function openDocuments(parts: ProcessParts, config: DocumentsConfig
   readiness.watch("mongodb", "needed", () => documents.problem());
   const sealer = createSealer(config.sealingKeys);
   const { accounts, indexes } = documents.ports;
-  const answering: Service = {
-    name: "documents",
-    start: () =>
-      untilAvailable(clock, async () => {
-        const problem = documents.problem();
-        if (problem !== undefined) throw new StoreError("unavailable", problem);
-      }),
-    stop: async () => undefined,
-  };
+  const answering = waitingFor(clock, () => documents.problem());
   return {
     ports: {
       ...documents.ports,
       accounts: sealAccounts(accounts, sealer),
       indexes: sealIndexes(indexes, sealer),
     },
-    /** For a service that asks nothing of them at its start: in front of it, this waits until they answer. */
+    /** In front of those that need them: waits at a start until they answer. */
     answering,
     /** Of one service, at its start: seals anew what is sealed with a key that is on its way out. */
     sealStored: () => sealStored(documents.ports, sealer),
     /** Due times are compared with the store's time, whatever the clocks of the processes show. */
     clock: documents.storeClock,
     close: () => documents.close(),
+  };
+}
+
+function waitingFor(clock: Clock, problem: () => string | undefined): Service {
+  let isGivenUp = false;
+  const look = async (): Promise<void> => {
+    const reason = problem();
+    if (reason !== undefined) throw new StoreError("unavailable", reason);
+  };
+  return {
+    name: "documents",
+    start: () => untilAvailable(clock, look, () => isGivenUp),
+    stop: async () => undefined,
+    giveUp: () => void (isGivenUp = true),
   };
 }

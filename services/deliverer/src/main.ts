@@ -50,5 +50,10 @@ const deliverer = new Deliverer(ports, {
 
 await runServiceProcess(parts, {
   adapters: [sender, tokens, bus, documents],
-  services: [tenants, deliverer, new Standby(ports, (hints) => deliverer.hear(hints))],
+  services: [
+    documents.answering,
+    tenants,
+    deliverer,
+    new Standby(ports, (hints) => deliverer.hear(hints)),
+  ],
 });

@@ -40,6 +40,7 @@ await runServiceProcess(parts, {
   adapters: [tokens, bus, documents],
   handler: (req, res) => handler?.(req, res),
   services: [
+    documents.answering,
     { name: "admission", start: async () => undefined, stop: async () => admission.close() },
     authenticator,
     { name: "gateway", start: open, stop: async () => undefined },

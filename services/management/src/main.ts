@@ -27,7 +27,10 @@ await runServiceProcess(parts, {
       trustedProxies: addressSet(config.trustedProxies),
     },
   ),
-  services: [{ name: "first tenant", start: seed, stop: async () => undefined }],
+  services: [
+    documents.answering,
+    { name: "first tenant", start: seed, stop: async () => undefined },
+  ],
 });
 
 async function seed(): Promise<void> {

@@ -106,7 +106,23 @@ describe("a process", () => {
 
     const { status, lines } = await endOf(run(`[quiet("a"), ${slow}]`), [["SIGTERM", "half"]]);
 
-    expect(said(lines).slice(-2)).toEqual(["stop b", "stop a"]);
+    expect(said(lines)).toEqual(["start a", "stop b", "stop a"]);
+    expect(status).toBe(0);
+  });
+
+  it("waits for no start that waits for others: it gives up, begins no further one and exits 0", async () => {
+    const waiting = `(() => {
+      const { promise, reject } = Promise.withResolvers();
+      const start = () => (console.log("waiting"), promise);
+      return { ...quiet("b"), start, giveUp: () => reject(new Error("given up")) };
+    })()`;
+
+    const { status, lines } = await endOf(run(`[quiet("a"), ${waiting}, quiet("c")]`, 600_000), [
+      ["SIGTERM", "waiting"],
+    ]);
+
+    expect(said(lines)).toEqual(["start a", "stop a"]);
+    expect(lines.join()).not.toContain("failed");
     expect(status).toBe(0);
   });
 });

@@ -17,7 +17,7 @@ export type RunOptions = {
 /** What services need beyond the drain itself: the last commits and the closing of files. */
 const graceMs = 5_000;
 
-/** Resolves when all services have started. Afterwards signals and fatal errors decide; this process is theirs. */
+/** Resolves when all services have started, never when they are stopped before. Afterwards signals and fatal errors decide; this process is theirs. */
 export async function runServices(
   services: readonly Service[],
   options: RunOptions,
@@ -25,10 +25,12 @@ export async function runServices(
   const { log, signals = ["SIGTERM", "SIGINT"] } = options;
   const readiness = options.readiness ?? createReadiness();
   exitOnFatalErrors(log);
-  const starting = startServices(services, { log, readiness });
-  stopOnSignals(starting, signals, { ...options, readiness });
+  const stop = new AbortController();
+  const starting = startServices(services, { log, readiness, stopping: stop.signal });
+  stopOnSignals(starting, signals, { ...options, readiness, stop });
   try {
     await starting;
+    if (stop.signal.aborted) await forEver;
   } catch (error) {
     log.error("process.start.failed", { error, ...causeOf(error) });
     process.exit(1);
@@ -44,18 +46,19 @@ function exitOnFatalErrors(log: Log): void {
   process.on("unhandledRejection", die("process.unhandled"));
 }
 
+type Stopping = { readonly readiness: Readiness; readonly stop: AbortController };
+
 function stopOnSignals(
   starting: Promise<Running>,
   signals: readonly NodeJS.Signals[],
-  { log, clock, drainMs, readiness }: RunOptions & { readonly readiness: Readiness },
+  { log, clock, drainMs, readiness, stop }: RunOptions & Stopping,
 ): void {
-  let stopping = false;
   const onSignal = (signal: NodeJS.Signals): void => {
-    if (stopping) {
+    if (stop.signal.aborted) {
       log.warn("process.killed", { signal, reason: "second signal" });
       process.exit(1);
     }
-    stopping = true;
+    stop.abort();
     readiness.set("process", "stopping");
     log.info("process.stopping", { signal, drainMs });
     clock.after(drainMs + graceMs, () => {
@@ -75,6 +78,9 @@ async function drain(starting: Promise<Running>, log: Log): Promise<void> {
   log.info("process.stopped", { status: clean ? 0 : 1 });
   process.exit(clean ? 0 : 1);
 }
+
+/** What then runs is the drain, which ends the process. */
+const forEver = new Promise<never>(() => undefined);
 
 const causeOf = (error: unknown): { readonly why?: string } =>
   Error.isError(error) && Error.isError(error.cause) ? { why: error.cause.message } : {};

@@ -9,6 +9,8 @@ export interface Service {
   readonly name: string;
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** For a start that waits for others: it waits no longer, and rejects. */
+  giveUp?(): void;
 }
 
 export type Running = {
@@ -16,22 +18,33 @@ export type Running = {
   stop(): Promise<boolean>;
 };
 
-export type StartOptions = { readonly log: Log; readonly readiness?: Readiness };
+export type StartOptions = {
+  readonly log: Log;
+  readonly readiness?: Readiness;
+  /** Aborted while services start: a start in progress is finished or given up, and no further one is begun. */
+  readonly stopping?: AbortSignal;
+};
 
 /** Rejects with what failed, after stopping those that had started. */
 export async function startServices(
   services: readonly Service[],
   options: StartOptions,
 ): Promise<Running> {
-  const { log, readiness } = options;
+  const { log, readiness, stopping } = options;
   for (const { name } of services) readiness?.set(name, "starting");
   const started: Service[] = [];
   for (const service of services) {
+    const giveUp = (): void => service.giveUp?.();
+    if (stopping?.aborted) break;
+    stopping?.addEventListener("abort", giveUp, { once: true });
     try {
       await service.start();
     } catch (cause) {
+      if (stopping?.aborted) break;
       await stopAll(started, log);
       throw new Error(`cannot start ${service.name}`, { cause });
+    } finally {
+      stopping?.removeEventListener("abort", giveUp);
     }
     started.push(service);
     readiness?.set(service.name, undefined);

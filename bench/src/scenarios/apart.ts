@@ -24,7 +24,7 @@ const callsMax = 0.2;
 export const apart: Scenario = {
   name: "apart",
   title: "Six services over Kafka, Redis and MongoDB",
-  budgetMs: 105_000,
+  budgetMs: 95_000,
   run,
 };
 

@@ -19,7 +19,7 @@ const drainMsMax = 40_000;
 export const destinations: Scenario = {
   name: "destinations",
   title: "Slow, silent and dead destinations beside a healthy one",
-  budgetMs: 50_000,
+  budgetMs: 28_000,
   run,
 };
 

@@ -17,7 +17,7 @@ const drainMsMax = 30_000;
 export const flowKey: Scenario = {
   name: "flow-key",
   title: "One hot flow-control key",
-  budgetMs: 40_000,
+  budgetMs: 24_000,
   run,
 };
 

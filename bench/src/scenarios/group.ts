@@ -17,7 +17,7 @@ const requestMsMax = 30_000;
 export const urlGroup: Scenario = {
   name: "group",
   title: "A group of 10,000 endpoints",
-  budgetMs: 45_000,
+  budgetMs: 32_000,
   run,
 };
 

@@ -11,14 +11,14 @@ import { type Findings, type Scenario } from "./scenario.ts";
 import { type Stage } from "./stage.ts";
 
 const few = 10_000;
-const seedMsMax = 40_000;
+const seedMsMax = 30_000;
 const publishMs = 2_000;
 const warmUpMs = 1_000;
 
 export const growth: Scenario = {
   name: "growth",
   title: "After many finished messages",
-  budgetMs: 90_000,
+  budgetMs: 52_000,
   run: async (stage) => {
     const folders = [dataFolder(), dataFolder()] as const;
     try {

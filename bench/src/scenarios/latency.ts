@@ -23,7 +23,7 @@ const warmUpMs = 4_000;
 export const latency: Scenario = {
   name: "latency",
   title: "Latency at a steady rate",
-  budgetMs: 95_000,
+  budgetMs: 65_000,
   run,
 };
 

@@ -18,7 +18,7 @@ const publishMs = 2_000;
 export const throughput: Scenario = {
   name: "throughput",
   title: "Maximum throughput",
-  budgetMs: 100_000,
+  budgetMs: 75_000,
   run,
 };
 

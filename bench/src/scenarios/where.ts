@@ -19,7 +19,7 @@ const threadCpuMsMin = 5;
 export const where: Scenario = {
   name: "where",
   title: "Where the time goes",
-  budgetMs: 30_000,
+  budgetMs: 12_000,
   run,
 };
 

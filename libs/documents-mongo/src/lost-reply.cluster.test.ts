@@ -121,7 +121,8 @@ describe.each(kinds)("$name", ({ start }) => {
     await losing("insert", "messages", () => losing("update", "lanes", () => insert(messages)));
 
     const { messages: store } = documents.ports;
-    expect(await store.heads(tightLane, 10)).toEqual(messages.map(({ id }) => id));
+    const line = await store.heads(tightLane, 10);
+    expect(line.map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
     expect((await store.lanes([tightLane]))[0]?.wakeAt).toBeLessThanOrEqual(
       documents.storeClock.now(),
     );

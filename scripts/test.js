@@ -205,6 +205,8 @@ async function runGate(gate) {
 
 /** The failed files of a gate once more, alone. Answers the count with them, when they pass now. */
 async function runAgain(gate, { passed, failed, failedTests, failedFiles, skipped }) {
+  // The report of the first run, minutes old, would look as if the second had long ended.
+  rmSync(gate.report);
   const args = [...gate.run, "--runInBand", "--runTestsByPath", ...failedFiles];
   const { exit } = await run({ ...gate, args });
   const again = countTests(gate, exit);

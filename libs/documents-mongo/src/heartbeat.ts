@@ -2,7 +2,6 @@
 import { type Clock, type Log } from "@posthaste/ports";
 
 export type Heartbeat = {
-  readonly isUp: () => boolean;
   /** Why it is not up. */
   readonly problem: () => string | undefined;
   /** Resolves when the last look has ended. */
@@ -40,7 +39,6 @@ export function startHeartbeat(
   const beatAgain = (): void => void (beating = beat());
 
   return {
-    isUp: () => up === true,
     problem: () => problem,
     stop: async () => {
       stopped = true;

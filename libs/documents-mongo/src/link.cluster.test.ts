@@ -110,7 +110,7 @@ describe.each(kinds)("$name", ({ start }) => {
 
       await goAway();
       await untilRefused(opened);
-      await until("it is noticed", () => !opened.isUp());
+      await until("it is noticed", () => changes().at(-1) === "documents.down");
       await untilRefused(opened);
       expect(opened.problem()).toBeDefined();
       await comeBack();

@@ -7,7 +7,7 @@
 import { type Clock, type Log, type Random } from "@posthaste/ports";
 import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
 import { type Connection } from "./connection.ts";
-import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
+import { startHeartbeat } from "./heartbeat.ts";
 import { type Index, makeIndexes } from "./indexes.ts";
 import { createPatience, notYetOpen, patiencesPerTryMax } from "./retry.ts";
 import { createStoreClock } from "./store-clock.ts";
@@ -24,7 +24,10 @@ export type LinkOptions = {
   readonly patienceMs?: number;
 };
 
-export type Link = Pick<Heartbeat, "isUp" | "problem"> & {
+export type Link = {
+  readonly isUp: () => boolean;
+  /** Why calls would not be answered. */
+  readonly problem: () => string | undefined;
   readonly connection: Connection;
   /** With connections of its own: renewals never stand in line behind slow calls. */
   readonly aside: Connection;
@@ -40,7 +43,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   const main = new MongoClient(options.uri, clientOptions(patienceMs, connectionsMax));
   const side = new MongoClient(options.uri, clientOptions(patienceMs, asideConnectionsMax));
   const storeClock = createStoreClock(clock);
-  const { again, answered } = createPatience(clock, random, patienceMs);
+  const { again, answered, refusal } = createPatience(clock, random, patienceMs);
   let prepared = false;
   let calls = 0;
 
@@ -62,7 +65,9 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   const heartbeat = startHeartbeat({ clock, log, database }, () =>
     within(clock, patienceMs * patiencesPerTryMax, look()),
   );
-  const { isUp, problem } = heartbeat;
+  // A look may be under way for as long as calls have been refused.
+  const problem = (): string | undefined => heartbeat.problem() ?? refusal();
+  const isUp = (): boolean => problem() === undefined;
 
   const connect = (client: MongoClient): Connection => {
     const db = client.db(database);

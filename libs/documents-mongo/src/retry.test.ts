@@ -127,17 +127,19 @@ describe("an outage", () => {
   }
 
   it("that has outlasted a call's patience refuses the next one untried", async () => {
-    const { again } = await afterAnOutage();
+    const { again, refusal } = await afterAnOutage();
     const { done, task } = tries([]);
 
     await expect(again(task)).rejects.toMatchObject({ code: "unavailable" });
     expect(done.tries).toBe(0);
+    expect(refusal()).toBeDefined();
   });
 
   it("ends when somebody is answered", async () => {
-    const { again, answered } = await afterAnOutage();
+    const { again, answered, refusal } = await afterAnOutage();
 
     answered();
+    expect(refusal()).toBeUndefined();
 
     expect(await again(tries([]).task)).toBe("done");
   });

@@ -17,6 +17,8 @@ export type Patience = {
   readonly again: Again;
   /** The server has answered somebody else. */
   readonly answered: () => void;
+  /** Why calls are refused untried just now. */
+  readonly refusal: () => string | undefined;
 };
 
 export function createPatience(clock: Clock, random: Random, patienceMs: number): Patience {
@@ -24,6 +26,11 @@ export function createPatience(clock: Clock, random: Random, patienceMs: number)
   const answered = (): void => {
     awaySince = undefined;
   };
+
+  const refusal = (): string | undefined =>
+    awaySince !== undefined && clock.now() - awaySince > patienceMs
+      ? "the documents have been away for a while"
+      : undefined;
 
   const attempt = async <T>(task: () => Promise<T>): Promise<T> => {
     try {
@@ -37,8 +44,8 @@ export function createPatience(clock: Clock, random: Random, patienceMs: number)
   };
 
   const again: Again = async (task) => {
-    if (awaySince !== undefined && clock.now() - awaySince > patienceMs)
-      throw new StoreError("unavailable", "the documents have been away for a while");
+    const reason = refusal();
+    if (reason !== undefined) throw new StoreError("unavailable", reason);
     const until = clock.now() + patienceMs;
     for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 2, waitMsMax)) {
       try {
@@ -50,7 +57,7 @@ export function createPatience(clock: Clock, random: Random, patienceMs: number)
       await new Promise<void>((resolve) => clock.after(jittered, resolve));
     }
   };
-  return { again, answered };
+  return { again, answered, refusal };
 }
 
 /** Twice what a socket may be silent for (link.ts). */

@@ -93,6 +93,7 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
     database.path === undefined ? undefined : openCheckpoints(db, database.path, log);
   const writer = new Writer(db, {
     schedule,
+    checkRoom: disk.checkRoom,
     makeRoom: disk.makeRoom,
     ...(database.sync && { sync: database.sync }),
     ...(options.committed && { committed: options.committed }),
@@ -107,7 +108,7 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
   const archive = openArchive(db, rooms.names, rooms.configurations);
   const breathe = (): Promise<void> => new Promise((resolve) => schedule(resolve));
   return {
-    messages: openMessageStore(rooms, disk.checkRoom),
+    messages: openMessageStore(rooms),
     log: openMessageLog(rooms, archive, reader, breathe),
     deadLetters: openDeadLetters(rooms, archive, reader, breathe),
     groups: openGroups(db, writer, clock, random),

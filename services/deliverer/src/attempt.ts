@@ -5,13 +5,14 @@ import { type Sending, type Span } from "@posthaste/ports";
 export type Attempt = {
   readonly record: InState<"claimed">;
   readonly origin: number;
-  readonly startedAt: number;
+  /** Of the call; until then, when it could have begun. */
+  startedAt: number;
   /** When the claim, or its last renewal, was asked for: what we may rely on counts from there (P3). */
   leasedAt: number;
   sending: Sending | undefined;
   /** There when its message is traced, from the call on. */
   span: Span | undefined;
-  /** Which pool it holds a slot of; none once the call has ended. */
+  /** Which pool it holds a slot of; none before the call, if it has to wait for one, and once the call has ended. */
   slot: "short" | "long" | "none";
   /** The claim is lost: whatever comes of the call is for the log only. */
   lost: boolean;
@@ -22,6 +23,7 @@ export const newAttempt = (
   origin: number,
   leasedAt: number,
   now: number,
+  slot: Attempt["slot"] = "short",
 ): Attempt => ({
   record,
   origin,
@@ -29,7 +31,7 @@ export const newAttempt = (
   leasedAt,
   sending: undefined,
   span: undefined,
-  slot: "short",
+  slot,
   lost: false,
 });
 

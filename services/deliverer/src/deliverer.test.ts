@@ -18,6 +18,7 @@ import {
   aTenant,
   ourFailure,
 } from "@posthaste/testing";
+import { type Deliverer } from "./deliverer.ts";
 import {
   callOf,
   called,
@@ -175,18 +176,37 @@ describe("claiming", () => {
 describe("a slot reserved for an insert", () => {
   const origin = originHash("https://destination.example/hook");
 
-  it("counts like any other, and is free again when the insert has failed", async () => {
+  /** Inserted and claimed, and not yet handed over. */
+  async function reserved(ports: Ports, deliverer: Deliverer, names: readonly string[]) {
+    const records = names.map((name) => {
+      const message = aMessage({ id: ports.newId(), now: ports.clock.now(), ...named(name) });
+      expect(deliverer.reserve(aTenant, origin)).toBe(true);
+      return acceptClaimed(message, deliverer.owner, ports.clock.now());
+    });
+    await ports.messages.insert(records.map((record) => ({ record })));
+    return records;
+  }
+
+  it("is one of as many as there are slots, and free again when the insert has failed", async () => {
+    const deliverer = await startDeliverer(open(), { perOriginMax: 2 });
+
+    expect(deliverer.reserve(aTenant, origin)).toBe(true);
+    expect(deliverer.reserve(aTenant, origin)).toBe(true);
+    expect(deliverer.reserve(aTenant, origin)).toBe(false);
+    expect(deliverer.reserve(aTenant, originHash(elsewhere))).toBe(true);
+    deliverer.release(aTenant, origin);
+
+    expect(deliverer.reserve(aTenant, origin)).toBe(true);
+  });
+
+  it("holds nobody up while the insert is under way, and is refused when all slots are in use", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { shortMax: 1 });
 
     expect(deliverer.reserve(aTenant, origin)).toBe(true);
-    expect(deliverer.reserve(aTenant, origin)).toBe(false);
     await publish(ports, ["a"]);
-    expect(called(ports)).toEqual([]);
-    deliverer.release(aTenant, origin);
-    await rest(ports);
-
     expect(called(ports)).toEqual(["a"]);
+    expect(deliverer.reserve(aTenant, originHash(elsewhere))).toBe(false);
   });
 
   it("is refused to a newcomer while somebody of his origin is in line", async () => {
@@ -219,6 +239,50 @@ describe("a slot reserved for an insert", () => {
     await deliverer.stop();
 
     expect(deliverer.reserve(aTenant, origin)).toBe(false);
+  });
+
+  it("goes to the first of its origin when a slot is free, never beyond the limit, and before any hint", async () => {
+    const ports = open();
+    const deliverer = await startDeliverer(ports, { perOriginMax: 2 });
+    const records = await reserved(ports, deliverer, ["a", "b"]);
+    await publish(ports, ["x", "y", "z"]);
+    for (const record of records) deliverer.run(record);
+    expect(called(ports)).toEqual(["x", "y"]);
+
+    for (const name of ["x", "y", "a"]) await answer(ports, name);
+
+    expect(called(ports)).toEqual(["x", "y", "a", "b", "z"]);
+  });
+
+  it("is waited for under a lease that is renewed, and a cancelled one is not called", async () => {
+    const ports = open();
+    const deliverer = await startDeliverer(ports, { shortMax: 2 });
+    const records = await reserved(ports, deliverer, ["a", "b"]);
+    await publish(ports, ["x", "y"]);
+    for (const record of records) deliverer.run(record);
+    await ports.clock.advance(50_000);
+    const [a, b] = records.map(({ message }) => message);
+    if (a) await ports.messages.cancel(aTenant, [a.id]);
+    if (a) deliverer.abort(a.id);
+    await answer(ports, "x");
+    await answer(ports, "b");
+
+    expect(called(ports)).toEqual(["x", "y", "b"]);
+    expect(b && (await read(ports, b))).toMatchObject({ state: { kind: "delivered" }, epoch: 1 });
+  });
+
+  it("that has not come when the time to drain is up hands the claim back", async () => {
+    const ports = open();
+    const deliverer = await startDeliverer(ports, { shortMax: 1 });
+    const [record] = await reserved(ports, deliverer, ["a"]);
+    await publish(ports, ["x"]);
+    if (record) deliverer.run(record);
+    const stopped = deliverer.stop();
+    await ports.clock.advance(drainMs);
+    await stopped;
+
+    expect(called(ports)).toEqual(["x"]);
+    expect(record && (await stateOf(ports, record.message))).toBe("held");
   });
 
   it("has its lease counted from before the insert, however long that took", async () => {

@@ -1,8 +1,9 @@
 /**
  * The deliverer: claim → call → settle. It owns the buffer of hints, the slots and the running attempts; leases.ts keeps
- * their leases.
+ * their leases, settling.ts writes what comes of them.
  *
- * D1  It claims only for a slot that is free; what waits, waits in the store.
+ * D1  It claims only for a slot that is free; what waits, waits in the store. Those that their inserts have claimed may
+ *     find that others were faster: they wait here (ready.ts).
  * D2  Every write about an attempt is fenced by the claim's epoch (I4). A running call whose lease it cannot prove is
  *     aborted and nothing is written; the outcome of one that has ended is offered to the store however late it is.
  * D3  An attempt's outcome is written until the store has taken it or fenced it. Its slot is free as soon as the call
@@ -12,43 +13,32 @@ import {
   giveBack,
   type InState,
   limits,
-  type Message,
   type MessageId,
   originHash,
   type Outcome,
   type Owner,
   quarantine,
-  settleAttempt,
   type Settlement,
   type TenantId,
 } from "@posthaste/domain";
-import { type FollowUpPorts, tellSettled, wakeLane } from "@posthaste/engine";
 import {
   type Hint,
   type LocalDelivery,
-  type Log,
   noTelemetry,
-  type Random,
-  type RetryDelays,
   type Sender,
-  type Settled,
   type Telemetry,
-  type TokenStore,
 } from "@posthaste/ports";
 import { type Attempt, lose, mustAbort, newAttempt } from "./attempt.ts";
 import { HintBuffer } from "./buffer.ts";
 import { type Compose } from "./compose.ts";
 import { Leases } from "./leases.ts";
-import { countAttempt } from "./report.ts";
+import { Ready } from "./ready.ts";
+import { Settling, type SettlingPorts } from "./settling.ts";
 import { type SlotBounds, Slots } from "./slots.ts";
-import { endAttempt, startAttempt, traceClaim } from "./trace.ts";
+import { startAttempt, traceClaim } from "./trace.ts";
 
-export type DelivererPorts = FollowUpPorts & {
-  readonly tokens: TokenStore;
+export type DelivererPorts = SettlingPorts & {
   readonly sender: Sender;
-  readonly random: Random;
-  readonly retryDelays: RetryDelays;
-  readonly log: Log;
   readonly telemetry?: Telemetry;
 };
 
@@ -65,8 +55,6 @@ const claimBatchMax = 200;
 const pullMax = 500;
 /** Outcomes in memory that the store has not taken yet; beyond it nothing new is claimed. */
 const settlingMax = 2_000;
-const settleRetryMsMin = 50;
-const settleRetryMsMax = 1_000;
 
 export class Deliverer implements LocalDelivery {
   readonly name = "deliverer";
@@ -76,16 +64,15 @@ export class Deliverer implements LocalDelivery {
   readonly #telemetry: Telemetry;
   readonly #slots: Slots;
   readonly #buffer = new HintBuffer(buffered);
-  /** In order of their start. */
+  /** In order of their start; with those that are ready for it. */
   readonly #running = new Map<MessageId, Attempt>();
+  readonly #ready = new Ready();
   readonly #leases: Leases;
+  readonly #settling: Settling;
   /** Those that took their process down too often run one after another (decisions.md 14). */
   #isolated: Promise<void> = Promise.resolve();
   #unsubscribe: (() => Promise<void>) | undefined;
-  /** Attempts whose call has ended and whose outcome is being written. */
-  #settling = 0;
-  /** Settled attempts whose consequences are being told. */
-  #telling = 0;
+  #starting = false;
   #claiming = false;
   #pulling = false;
   #stopping = false;
@@ -104,6 +91,12 @@ export class Deliverer implements LocalDelivery {
       running: this.#running,
       lengthen: (attempt) => this.#lengthen(attempt),
       checked: () => this.#pump(),
+    });
+    this.#settling = new Settling(ports, {
+      telemetry: this.#telemetry,
+      called: (attempt) => this.#giveSlotBack(attempt),
+      ended: (attempt) => this.#end(attempt),
+      told: () => this.#endIfIdle(),
     });
   }
 
@@ -124,22 +117,24 @@ export class Deliverer implements LocalDelivery {
   }
 
   reserve(tenant: TenantId, origin: number): boolean {
-    if (this.#stopping || this.#settling >= settlingMax) return false;
-    if (!this.#slots.isFree(origin) || this.#buffer.hasWaiting(tenant, origin)) return false;
-    this.#slots.take(origin);
-    return true;
+    if (this.#stopping || this.#settling.writing >= settlingMax) return false;
+    if (this.#buffer.hasWaiting(tenant, origin)) return false;
+    return this.#slots.reserve(origin);
   }
 
   release(_tenant: TenantId, origin: number): void {
-    this.#freeSlot(origin);
-    this.#pump();
+    this.#slots.unreserve(origin);
   }
 
   /** The lease began before the insert, however long that took. */
   run(record: InState<"claimed">): void {
     const leasedAt = record.state.leaseUntil - limits.leaseMs;
     const origin = originHash(record.message.url);
-    this.#begin(newAttempt(record, origin, leasedAt, this.#ports.clock.now()));
+    const attempt = newAttempt(record, origin, leasedAt, this.#ports.clock.now(), "none");
+    this.#slots.unreserve(origin);
+    this.#keep(attempt);
+    this.#ready.add(attempt);
+    this.#startReady();
   }
 
   abort(id: MessageId): void {
@@ -156,9 +151,10 @@ export class Deliverer implements LocalDelivery {
     this.#pump();
   }
 
-  /** Claims for the slots that are free, one batch at a time. */
+  /** Gives the slots that are free to those that are ready, then claims for the others, one batch at a time. */
   #pump(): void {
-    if (this.#claiming || this.#stopping || this.#settling >= settlingMax) return;
+    this.#startReady();
+    if (this.#claiming || this.#stopping || this.#settling.writing >= settlingMax) return;
     const taken: Hint[] = [];
     // An origin is asked for a slot only while the process has one: it would wait for one of its own to be freed, and it may have none.
     while (taken.length < claimBatchMax && this.#slots.anyFree) {
@@ -183,7 +179,9 @@ export class Deliverer implements LocalDelivery {
         unclaimed.delete(record.message.id);
         const now = this.#ports.clock.now();
         traceClaim(this.#telemetry.tracer, record, { askedAt, now, batch: hints.length });
-        this.#begin(newAttempt(record, hint.origin, askedAt, now));
+        const attempt = newAttempt(record, hint.origin, askedAt, now);
+        this.#keep(attempt);
+        this.#start(attempt);
       }
     } catch (error) {
       this.#ports.log.warn("claim.failed", { error, hints: hints.length });
@@ -218,19 +216,37 @@ export class Deliverer implements LocalDelivery {
 
   // ---- the call
 
-  /** The slot is taken and the record is ours. */
-  #begin(attempt: Attempt): void {
-    const { record } = attempt;
-    this.#running.set(record.message.id, attempt);
+  /** The record is ours. */
+  #keep(attempt: Attempt): void {
+    this.#running.set(attempt.record.message.id, attempt);
     this.#leases.keep();
+  }
+
+  /** Not inside itself: one that may not be called ends at once, and the next is taken by the loop that took it. */
+  #startReady(): void {
+    if (this.#starting) return;
+    this.#starting = true;
+    while (this.#settling.writing < settlingMax && this.#slots.anyFree) {
+      const attempt = this.#ready.take((origin) => this.#slots.isFree(origin));
+      if (!attempt) break;
+      this.#slots.take(attempt.origin);
+      attempt.slot = "short";
+      this.#start(attempt);
+    }
+    this.#starting = false;
+  }
+
+  /** It has a slot. */
+  #start(attempt: Attempt): void {
+    const { record } = attempt;
     if (record.leaseLosses >= limits.quarantineAfter) {
-      void this.#write(attempt, quarantine(record, this.#ports.clock.now()));
+      void this.#settling.write(attempt, quarantine(record, this.#ports.clock.now()));
     } else if (record.leaseLosses >= limits.isolateAfter) {
       this.#isolated = this.#isolated.then(() => this.#callInLane(attempt));
     } else if (record.message.flowLane !== undefined) {
       void this.#callInLane(attempt);
     } else {
-      this.#call(attempt, (outcome) => void this.#settle(attempt, outcome));
+      this.#call(attempt, (outcome) => void this.#settling.settle(attempt, outcome));
     }
   }
 
@@ -240,26 +256,26 @@ export class Deliverer implements LocalDelivery {
     try {
       if (message.flowLane !== undefined) {
         const gone = await this.#ports.tokens.renew(message.flowLane, [message.id]);
-        if (gone.length > 0)
-          return await this.#write(attempt, giveBack(attempt.record, this.#ports.clock.now()));
+        if (gone.length > 0) return await this.#settling.write(attempt, this.#givenBack(attempt));
       }
     } catch (error) {
       this.#ports.log.warn("slot.unproven", { id: message.id, error });
-      return this.#write(attempt, giveBack(attempt.record, this.#ports.clock.now()));
+      return this.#settling.write(attempt, this.#givenBack(attempt));
     }
     const outcome = await new Promise<Outcome>((resolve) => this.#call(attempt, resolve));
-    await this.#settle(attempt, outcome);
+    await this.#settling.settle(attempt, outcome);
   }
 
   #call(attempt: Attempt, done: (outcome: Outcome) => void): void {
+    const now = this.#ports.clock.now();
     // The claim's answer may have been long under way, or this process asleep: another may have the record by now.
-    if (mustAbort(attempt, this.#ports.clock.now())) attempt.lost = true;
+    if (mustAbort(attempt, now)) attempt.lost = true;
     if (attempt.lost || this.#handingBack) {
       done({ kind: "aborted" });
       return;
     }
     try {
-      const now = this.#ports.clock.now();
+      attempt.startedAt = now;
       attempt.span = startAttempt(this.#telemetry.tracer, attempt.record, now);
       const request = this.#options.compose(attempt.record, now, attempt.span?.traceParent);
       if (!request) return done(ourFault("the tenant of this message is not known here"));
@@ -270,127 +286,8 @@ export class Deliverer implements LocalDelivery {
     void attempt.sending.outcome.then(done);
   }
 
-  // ---- the settle
-
-  #settle(attempt: Attempt, outcome: Outcome): Promise<void> {
-    const { record } = attempt;
-    const { message } = record;
-    endAttempt(attempt.span, outcome);
-    if (attempt.lost) {
-      this.#giveSlotBack(attempt);
-      this.#end(attempt);
-      return Promise.resolve();
-    }
-    const inputs = {
-      chance: this.#ports.random.fraction(),
-      retryDelayMs:
-        message.policy.retryDelay === undefined
-          ? undefined
-          : this.#ports.retryDelays.delayMs(message.policy.retryDelay, record.retried),
-    };
-    const { startedAt } = attempt;
-    const settlement = settleAttempt(
-      record,
-      { startedAt, endedAt: this.#ports.clock.now(), outcome },
-      inputs,
-    );
-    this.#report(attempt, outcome, settlement);
-    return this.#write(attempt, settlement);
-  }
-
-  async #write(attempt: Attempt, settlement: Settlement): Promise<void> {
-    this.#settling += 1;
-    this.#giveSlotBack(attempt);
-    const settled = await this.#writeUntilTaken(attempt, settlement);
-    this.#settling -= 1;
-    this.#telling += 1;
-    this.#end(attempt);
-    if (settled?.kind === "ok") await this.#tellTraced(attempt, settlement, settled);
-    this.#telling -= 1;
-    this.#endIfIdle();
-  }
-
-  async #writeUntilTaken(attempt: Attempt, settlement: Settlement): Promise<Settled | undefined> {
-    for (
-      let waitMs = settleRetryMsMin;
-      !attempt.lost;
-      waitMs = Math.min(waitMs * 2, settleRetryMsMax)
-    ) {
-      try {
-        const [settled] = await this.#ports.messages.settle([settlement]);
-        return settled;
-      } catch (error) {
-        this.#ports.log.warn("settle.failed", { id: settlement.message.id, error });
-        await new Promise<void>((resolve) => this.#ports.clock.after(waitMs, resolve));
-      }
-    }
-    return undefined;
-  }
-
-  /** Outside every trace, if this attempt is in none: what set it going may have been another's. */
-  #tellTraced(
-    attempt: Attempt,
-    settlement: Settlement,
-    settled: Extract<Settled, { kind: "ok" }>,
-  ): Promise<void> {
-    const { tracer } = this.#telemetry;
-    if (!tracer.isOn) return this.#tell(attempt, settlement, settled);
-    return tracer.within(attempt.span?.traceParent, () => this.#tell(attempt, settlement, settled));
-  }
-
-  async #tell(
-    attempt: Attempt,
-    settlement: Settlement,
-    { left }: Extract<Settled, { kind: "ok" }>,
-  ): Promise<void> {
-    const { message, next } = settlement;
-    const { id } = attempt.record.message;
-    // Nothing is lost when one of these fails: outbox and alarms are in the store, and a slot runs out with its lease.
-    const postponed = (event: string) => (error: unknown) =>
-      this.#ports.log.warn(event, { id, error });
-    const fact = settlement.append.find((item) => item.kind === "fact");
-    await Promise.all([
-      this.#moveOn(message, next).catch(postponed("slot.kept")),
-      left.length > 0 &&
-        tellSettled(this.#ports, { message, items: left, fact }).catch(
-          postponed("follow-up.postponed"),
-        ),
-    ]);
-  }
-
-  /** Gives the slot back, and tells the scheduler what it may look at. */
-  async #moveOn({ id, shard, flowLane }: Message, next: Settlement["next"]): Promise<void> {
-    const { bus, clock, tokens } = this.#ports;
-    if (next.kind === "held") await bus.publish("scheduler.wake", [{ shard, at: next.dueAt }]);
-    if (flowLane === undefined) return;
-    try {
-      await tokens.release(flowLane, [id]);
-    } finally {
-      await bus.publish("scheduler.wake", [wakeLane(flowLane, clock.now())]);
-    }
-  }
-
-  #report({ record, startedAt }: Attempt, outcome: Outcome, settlement: Settlement): void {
-    const { log, clock } = this.#ports;
-    countAttempt(this.#telemetry.metrics, record.message, outcome, clock.now());
-    if (outcome.kind === "infrastructure") {
-      log.warn("attempt.deferred", {
-        id: record.message.id,
-        code: outcome.code,
-        reason: outcome.text,
-      });
-    }
-    if (!log.debugs) return;
-    log.debug("attempt.ended", {
-      id: record.message.id,
-      tenant: record.message.tenant,
-      retried: record.retried,
-      epoch: record.epoch,
-      outcome: outcome.kind,
-      status: outcome.kind === "answered" ? outcome.status : undefined,
-      state: settlement.next.kind,
-      elapsedMs: clock.now() - startedAt,
-    });
+  #givenBack({ record }: Attempt): Settlement {
+    return giveBack(record, this.#ports.clock.now());
   }
 
   #end(attempt: Attempt): void {
@@ -429,7 +326,7 @@ export class Deliverer implements LocalDelivery {
 
   /** A claim on its way may still begin attempts, and what is not yet told would find its bus and stores closed. */
   #endIfIdle(): void {
-    if (this.#running.size === 0 && this.#telling === 0 && !this.#claiming) this.#onIdle?.();
+    if (this.#running.size === 0 && !this.#settling.isTelling && !this.#claiming) this.#onIdle?.();
   }
 
   #handBack(): void {

@@ -24,6 +24,18 @@ describe("the signature", () => {
     });
   });
 
+  it("is the MAC that Node makes, for keys of any length, around SHA-256's block, too", () => {
+    const signer = new Signer();
+    for (const length of [0, 1, 32, 63, 64, 65, 200]) {
+      const key = `ü${"k".repeat(length)}`;
+      const [header = "", claims = "", mac] = signer
+        .sign({ iss: "é".repeat(length) }, key)
+        .split(".");
+      const made = createHmac("sha256", key).update(`${header}.${claims}`).digest("base64url");
+      expect(mac).toBe(made);
+    }
+  });
+
   it("hashes the raw bytes of a body, the empty one too", () => {
     for (const body of [Buffer.alloc(0), Buffer.from([0xff, 0x00, 0x0d, 0x0a])]) {
       expect(bodyHash(body)).toBe(createHash("sha256").update(body).digest("base64url"));

@@ -4,6 +4,8 @@
  * S1  A short slot counts against the process and against its origin; a slow origin can hold no more than its own.
  * S2  An attempt that has run for a minute moves to the long pool and frees its short slot; when the long pool is full
  *     it keeps its slot (decisions.md 15).
+ * S3  A reservation is for an insert that is under way. It holds no slot, since an insert takes about as long as a call;
+ *     it is given only while one is free, and never more of them than there are slots.
  */
 export type SlotBounds = {
   readonly shortMax: number;
@@ -14,8 +16,10 @@ export type SlotBounds = {
 export class Slots {
   readonly #bounds: SlotBounds;
   readonly #perOrigin = new Map<number, number>();
+  readonly #reservedPerOrigin = new Map<number, number>();
   #short = 0;
   #long = 0;
+  #reserved = 0;
 
   constructor(bounds: SlotBounds) {
     this.#bounds = bounds;
@@ -31,14 +35,29 @@ export class Slots {
 
   take(origin: number): void {
     this.#short += 1;
-    this.#perOrigin.set(origin, (this.#perOrigin.get(origin) ?? 0) + 1);
+    addTo(this.#perOrigin, origin, 1);
   }
 
   free(origin: number): void {
     this.#short -= 1;
-    const left = (this.#perOrigin.get(origin) ?? 1) - 1;
-    if (left === 0) this.#perOrigin.delete(origin);
-    else this.#perOrigin.set(origin, left);
+    addTo(this.#perOrigin, origin, -1);
+  }
+
+  /** False: no slot is free, or too many are waiting to have one. */
+  reserve(origin: number): boolean {
+    const { perOriginMax, shortMax } = this.#bounds;
+    const reserved = this.#reservedPerOrigin.get(origin) ?? 0;
+    if (!this.isFree(origin) || reserved >= perOriginMax || this.#reserved >= shortMax)
+      return false;
+    this.#reserved += 1;
+    addTo(this.#reservedPerOrigin, origin, 1);
+    return true;
+  }
+
+  /** The insert has ended. */
+  unreserve(origin: number): void {
+    this.#reserved -= 1;
+    addTo(this.#reservedPerOrigin, origin, -1);
   }
 
   /** Moves a short slot to the long pool; false when that is full. */
@@ -56,4 +75,11 @@ export class Slots {
   get inUse(): number {
     return this.#short + this.#long;
   }
+}
+
+/** Keeps no zeros: there are more origins than any process should remember. */
+function addTo(counts: Map<number, number>, origin: number, n: number): void {
+  const count = (counts.get(origin) ?? 0) + n;
+  if (count === 0) counts.delete(origin);
+  else counts.set(origin, count);
 }

@@ -7,7 +7,7 @@ import { parsePublish, parsePublishTarget } from "@posthaste/contract";
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import { type AcceptPorts, publish, type Published } from "@posthaste/engine";
 import { type Metrics, type RetryDelays, type Telemetry } from "@posthaste/ports";
-import { answer, callerIp, onlyValueOf, readBody } from "@posthaste/runtime";
+import { answer, callerIp, onlyValueOf, readBody, type RequestHandler } from "@posthaste/runtime";
 import { type BacklogQuota } from "./backlog.ts";
 import { type Door, mayWrite } from "./door.ts";
 import { traced } from "./trace.ts";
@@ -33,22 +33,19 @@ export function isPublish(target: string): boolean {
   return next === "/" || next === "" || next === "?";
 }
 
-export function createPublish(
-  parts: PublishParts,
-): (req: IncomingMessage, res: Response) => Promise<void> {
+export function createPublish(parts: PublishParts): RequestHandler {
   const { answers } = parts.door;
   const take = createTake(parts);
-  return async (req, res) => {
+  return (req, res) => {
     if (req.method !== "POST") {
-      answers.fault(res, fault("method_not_allowed", `${req.method} is not allowed here`), [
-        "Allow",
-        "POST",
-      ]);
-      return;
+      const refused = fault("method_not_allowed", `${req.method} is not allowed here`);
+      answers.fault(res, refused, ["Allow", "POST"]);
+      return undefined;
     }
-    const result = await take(req, res);
-    if (isFault(result)) answers.fault(res, result);
-    else sendPublished(res, result);
+    return take(req, res).then((result) => {
+      if (isFault(result)) answers.fault(res, result);
+      else sendPublished(res, result);
+    });
   };
 }
 

@@ -14,6 +14,8 @@ import { integer } from "./rows.ts";
 
 /** Frames of 8 KiB that wait before a checkpoint is begun. */
 const framesMax = 4_000;
+/** Commits from one look at the log to the next; a look costs as much as writing a message. */
+const commitsPerLook = 8;
 /** The log's length at which the writer is held. */
 const logFramesMax = 12_000;
 
@@ -35,6 +37,7 @@ export function openCheckpoints(db: DatabaseSync, path: string, log: Log): Check
   let broken: Error | undefined;
   // On a full disk the log cannot be brought in and grows where it can: we try again when it has grown by as much.
   let failedAt = 0;
+  let unseen = 0;
 
   const run = async (waiting: number): Promise<void> => {
     const { failure } = await thread.run();
@@ -60,6 +63,8 @@ export function openCheckpoints(db: DatabaseSync, path: string, log: Log): Check
   return {
     afterCommit: () => {
       throwIfBroken();
+      if (++unseen < commitsPerLook) return undefined;
+      unseen = 0;
       const state = look.get();
       const length = integer(state?.["log"]);
       const waiting = length - integer(state?.["checkpointed"]);

@@ -21,6 +21,8 @@ export type WriterOptions = {
   readonly schedule: (task: () => void) => void;
   /** Absent when a commit needs no sync: there is no disk. */
   readonly sync?: Sync;
+  /** Throws when the disk has no room for new work. Absent when there is no disk. */
+  readonly checkRoom?: () => void;
   /** The disk is full and work that must go on needs room: answers whether some was made. */
   readonly makeRoom: () => boolean;
   /** After each commit, when its callers have been told. What it answers ends before the next; a failure is the disk's. */
@@ -50,15 +52,56 @@ const queuedAcceptingMax = queuedMax / 2;
 /** Refusing new work, making room, refusing all: see `leaveOutForRoom`. */
 const waysToRoom = 3;
 
-type Operation = {
+/** What somebody has asked for, who waits for it, and what came of it when it was last carried out. */
+class Operation {
   readonly kind: Kind;
-  /** Does the work; answers how to tell the caller. */
-  readonly run: () => () => void;
-  readonly reject: (error: unknown) => void;
-};
-type Done = (() => void) | { readonly failed: unknown };
-/** A batch that was carried out and is not yet told. */
-type Carried = { readonly batch: readonly Operation[]; readonly done: readonly Done[] };
+  readonly #work: () => unknown;
+  readonly #resolve: (value: never) => void;
+  readonly #reject: (error: unknown) => void;
+  #value: unknown;
+  #failed: { readonly error: unknown } | undefined;
+
+  constructor(
+    kind: Kind,
+    work: () => unknown,
+    resolve: (value: never) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.kind = kind;
+    this.#work = work;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  /** Throws what the work throws. */
+  carryOut(): void {
+    this.#failed = undefined;
+    this.#value = this.#work();
+  }
+
+  fail(error: unknown): void {
+    this.#failed = { error };
+  }
+
+  /** Why it has failed. */
+  get error(): unknown {
+    return this.#failed?.error;
+  }
+
+  /** The caller hears that it was not carried out. */
+  refuse(error: unknown): void {
+    this.#reject(error);
+  }
+
+  /** The caller hears how it ended. */
+  tell(): void {
+    if (this.#failed) this.#reject(asStoreError(this.#failed.error));
+    else this.#resolve(this.#value as never);
+  }
+}
+
+/** Carried out, and not yet told. */
+type Batch = readonly Operation[];
 
 export class Writer {
   readonly #db: Connection;
@@ -118,14 +161,12 @@ export class Writer {
   #enqueue<T>(kind: Kind, work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#unusable) return reject(this.#unusable);
+      if (kind === "accepting") this.#options.checkRoom?.();
       if (this.#waiting >= (kind === "accepting" ? queuedAcceptingMax : queuedMax)) {
         return reject(new StoreError("overloaded", "too many writes are waiting"));
       }
-      const run = (): (() => void) => {
-        const value = work();
-        return () => resolve(value);
-      };
-      (isUrgent(kind) ? this.#urgent : this.#queue).push({ kind, run, reject });
+      const operation = new Operation(kind, work, resolve, reject);
+      (isUrgent(kind) ? this.#urgent : this.#queue).push(operation);
       this.#goOn();
     });
   }
@@ -141,9 +182,9 @@ export class Writer {
     this.#scheduled = false;
     const before = this.#commits;
     const begunAt = this.#options.committed ? performance.now() : 0;
-    const carried = this.#carryOut();
-    if (!carried) return this.#goOn();
-    const rest = tellUrgent(carried);
+    const batch = this.#carryOut();
+    if (!batch) return this.#goOn();
+    const rest = tellUrgent(batch);
     if (this.#syncing || this.#commits === before) {
       tell(rest);
       return this.#goOn();
@@ -154,15 +195,15 @@ export class Writer {
     });
   }
 
-  async #synced(carried: Carried, begunAt: number): Promise<void> {
+  async #synced(batch: Batch, begunAt: number): Promise<void> {
     const { sync, afterCommit, committed } = this.#options;
     try {
-      if (sync && carried.batch.some(({ kind }) => !isRead(kind)))
+      if (sync && batch.some(({ kind }) => !isRead(kind)))
         await new Promise<void>((resolve, reject) => sync.run((e) => (e ? reject(e) : resolve())));
-      committed?.(writesIn(carried.batch), (performance.now() - begunAt) / 1_000);
-      tell(carried);
+      committed?.(writesIn(batch), (performance.now() - begunAt) / 1_000);
+      tell(batch);
     } catch (error) {
-      this.#breakDown(error, carried.batch);
+      this.#breakDown(error, batch);
       return;
     }
     try {
@@ -176,29 +217,30 @@ export class Writer {
   }
 
   #finishNow(): void {
-    const carried = this.#carryOut();
-    if (!carried) return;
+    const batch = this.#carryOut();
+    if (!batch) return;
     try {
       this.#options.sync?.runNow();
     } catch (error) {
-      this.#breakDown(error, carried.batch);
+      this.#breakDown(error, batch);
       return;
     }
-    tell(carried);
+    tell(batch);
   }
 
   /** What is urgent, and when nothing is being synced what is queued. */
-  #takeBatch(): readonly Operation[] {
+  #takeBatch(): Batch {
     const urgent = this.#urgent.splice(0, operationsPerCommitMax);
     if (this.#syncing) return urgent;
     return [...urgent, ...this.#queue.splice(0, operationsPerCommitMax - urgent.length)];
   }
 
-  #carryOut(): Carried | undefined {
+  #carryOut(): Batch | undefined {
     if (this.#unusable || this.#waiting === 0) return undefined;
     const batch = this.#takeBatch();
     try {
-      return { batch, done: this.#together(batch) ?? this.#separately(batch) };
+      if (!this.#together(batch)) this.#separately(batch);
+      return batch;
     } catch (error) {
       if (sqliteCode(error) === "busy") rejectAll(batch, lockedByOther(error));
       else this.#breakDown(error, batch);
@@ -206,19 +248,18 @@ export class Writer {
     }
   }
 
-  /** The usual case: all in one transaction, or undefined when something threw and nothing has happened. */
-  #together(batch: readonly Operation[]): readonly Done[] | undefined {
-    const done: Done[] = [];
+  /** The usual case: all in one transaction. False: something threw, and nothing has happened. */
+  #together(batch: Batch): boolean {
     const writes = batch.some(({ kind }) => !isRead(kind));
     try {
       if (writes) this.#db.exec("BEGIN IMMEDIATE");
-      for (const operation of batch) done.push(operation.run());
+      for (const operation of batch) operation.carryOut();
       if (writes) this.#commit();
-      return done;
+      return true;
     } catch (error) {
       this.#undo();
       if (endsBatch(error)) throw error;
-      return undefined;
+      return false;
     }
   }
 
@@ -227,69 +268,57 @@ export class Writer {
    * is lost (a full disk does that), it begins again without the culprit: at most once per operation, and once for each
    * way of finding room.
    */
-  #separately(batch: readonly Operation[]): readonly Done[] {
-    const failed = new Map<number, unknown>();
+  #separately(batch: Batch): void {
+    const leftOut = new Map<Operation, unknown>();
     for (let round = 0; round <= batch.length + waysToRoom; round++) {
-      const done = this.#roundOfSavepoints(batch, failed);
-      if (done) return done;
+      if (this.#roundOfSavepoints(batch, leftOut)) return;
     }
     throw new Error("a batch of writes came to no end");
   }
 
-  #roundOfSavepoints(
-    batch: readonly Operation[],
-    failed: Map<number, unknown>,
-  ): readonly Done[] | undefined {
-    const done: Done[] = [];
+  #roundOfSavepoints(batch: Batch, leftOut: Map<Operation, unknown>): boolean {
     try {
       this.#db.exec("BEGIN IMMEDIATE");
-      for (const [i, operation] of batch.entries()) {
-        done.push(failed.has(i) ? { failed: failed.get(i) } : this.#inSavepoint(operation));
+      for (const operation of batch) {
+        if (leftOut.has(operation)) operation.fail(leftOut.get(operation));
+        else this.#inSavepoint(operation);
         if (this.#db.isTransaction) continue;
-        failed.set(i, failedOf(done[i]));
+        leftOut.set(operation, operation.error);
         this.#undo();
-        return undefined;
+        return false;
       }
       this.#commit();
-      return done;
+      return true;
     } catch (error) {
       this.#undo();
       if (sqliteCode(error) !== "full") throw error;
-      this.#leaveOutForRoom(batch, failed, error);
-      return undefined;
+      this.#leaveOutForRoom(batch, leftOut, error);
+      return false;
     }
   }
 
   /** Throws what concerns the whole batch: a full disk, and what `endsBatch`. */
-  #inSavepoint(operation: Operation): Done {
+  #inSavepoint(operation: Operation): void {
     const effectsBefore = this.#effects.length;
     this.#db.exec("SAVEPOINT operation");
     try {
-      const done = operation.run();
+      operation.carryOut();
       this.#db.exec("RELEASE operation");
-      return done;
-    } catch (failed) {
-      if (endsBatch(failed) || sqliteCode(failed) === "full") throw failed;
+    } catch (error) {
+      if (endsBatch(error) || sqliteCode(error) === "full") throw error;
       this.#effects.length = effectsBefore;
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK TO operation; RELEASE operation");
-      return { failed };
+      operation.fail(error);
     }
   }
 
   /** No room: first whatever takes on new work is refused; then room is made; then all is refused. */
-  #leaveOutForRoom(
-    batch: readonly Operation[],
-    failed: Map<number, unknown>,
-    error: unknown,
-  ): void {
-    const before = failed.size;
-    batch.forEach(({ kind }, i) => {
-      if (kind === "accepting") failed.set(i, error);
-    });
-    if (failed.size > before || this.#options.makeRoom()) return;
-    batch.forEach(({ kind }, i) => {
-      if (!isRead(kind)) failed.set(i, error);
-    });
+  #leaveOutForRoom(batch: Batch, leftOut: Map<Operation, unknown>, error: unknown): void {
+    const before = leftOut.size;
+    for (const operation of batch)
+      if (operation.kind === "accepting") leftOut.set(operation, error);
+    if (leftOut.size > before || this.#options.makeRoom()) return;
+    for (const operation of batch) if (!isRead(operation.kind)) leftOut.set(operation, error);
   }
 
   #commit(): void {
@@ -305,7 +334,7 @@ export class Writer {
     if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
   }
 
-  #breakDown(cause: unknown, batch: readonly Operation[]): void {
+  #breakDown(cause: unknown, batch: Batch): void {
     const error = new StoreError("unavailable", "the store has failed and takes no more writes", {
       cause,
     });
@@ -328,33 +357,27 @@ function endsBatch(error: unknown): boolean {
   return code === "broken" || code === "damaged" || code === "busy";
 }
 
-const writesIn = (batch: readonly Operation[]): number =>
+const writesIn = (batch: Batch): number =>
   batch.reduce((writes, { kind }) => (isRead(kind) ? writes : writes + 1), 0);
 
 /** They stand first. Answers who is still to be told, after the sync. */
-function tellUrgent({ batch, done }: Carried): Carried {
+function tellUrgent(batch: Batch): Batch {
   const firstOther = batch.findIndex(({ kind }) => !isUrgent(kind));
+  if (firstOther === 0) return batch;
   const n = firstOther < 0 ? batch.length : firstOther;
-  tell({ batch: batch.slice(0, n), done: done.slice(0, n) });
-  return { batch: batch.slice(n), done: done.slice(n) };
+  tell(batch.slice(0, n));
+  return batch.slice(n);
 }
 
-function tell({ batch, done }: Carried): void {
-  batch.forEach(({ reject }, i) => {
-    const outcome = done[i];
-    if (typeof outcome === "function") outcome();
-    else reject(asStoreError(failedOf(outcome)));
-  });
+function tell(batch: Batch): void {
+  for (const operation of batch) operation.tell();
 }
 
 const lockedByOther = (cause: unknown): StoreError =>
   new StoreError("unavailable", "another program has locked the database", { cause });
 
-const failedOf = (done: Done | undefined): unknown =>
-  typeof done === "object" ? done.failed : undefined;
-
-function rejectAll(operations: readonly Operation[], error: unknown): void {
-  for (const { reject } of operations) reject(error);
+function rejectAll(batch: Batch, error: unknown): void {
+  for (const operation of batch) operation.refuse(error);
 }
 
 const asStoreError = (error: unknown): unknown =>

@@ -16,7 +16,7 @@ import { openSettling } from "./settle.ts";
 /** So many finished records go per transaction: nothing else runs meanwhile. */
 const removedPerCommitMax = 250;
 
-export function openMessageStore(rooms: Rooms, checkRoom: () => void): MessageStore {
+export function openMessageStore(rooms: Rooms): MessageStore {
   const { writer, lanes, tenants, backlog } = rooms;
   const reading = openReading(rooms);
   const insertOne = openInsert(rooms);
@@ -31,10 +31,7 @@ export function openMessageStore(rooms: Rooms, checkRoom: () => void): MessageSt
   const expanded = openExpanded(rooms);
 
   return {
-    insert: async (inserts) => {
-      checkRoom();
-      return writer.write(() => inserts.map(insertOne), "accepting");
-    },
+    insert: (inserts) => writer.write(() => inserts.map(insertOne), "accepting"),
     claim: (ids, owner) => writer.write(() => claiming.claim(ids, owner), "redoable"),
     pull: (tenant, limit, exceptOrigins) => writer.glance(() => pull(tenant, limit, exceptOrigins)),
     renew: (claims) => writer.write(() => claiming.renew(claims)),

@@ -62,6 +62,7 @@ function collect(
   let first: Uint8Array | undefined;
   let others: Uint8Array[] | undefined;
   let bytes = 0;
+  let ended = false;
 
   const onData = (chunk: Uint8Array): void => {
     const fits = budget.fits(chunk.length);
@@ -72,17 +73,23 @@ function collect(
     else if (first === undefined) first = chunk;
     else (others ??= [first]).push(chunk);
   };
-  const onEnd = (): void => stop(others ? Buffer.concat(others, bytes) : (first ?? empty));
-  // After `end` this finds the promise resolved already.
-  const onClose = (): void => stop(fault("malformed", "the request body was cut short"));
-  const stop = (result: Uint8Array | Fault): void => {
-    req.off("data", onData).off("end", onEnd).off("close", onClose);
+  const onEnd = (): void => {
+    ended = true;
+    resolve(others ? Buffer.concat(others, bytes) : (first ?? empty));
     first = others = undefined;
-    resolve(result);
+  };
+  const stop = (refused: Fault): void => {
+    ended = true;
+    req.off("data", onData).off("end", onEnd);
+    first = others = undefined;
+    resolve(refused);
   };
 
-  req.on("data", onData).on("end", onEnd).on("close", onClose);
-  res.on("close", () => budget.giveBack(bytes));
+  req.on("data", onData).on("end", onEnd);
+  res.on("close", () => {
+    if (!ended) stop(fault("malformed", "the request body was cut short"));
+    budget.giveBack(bytes);
+  });
 }
 
 const tooLarge = (bytesMax: number): Fault =>

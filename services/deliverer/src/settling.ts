@@ -1,0 +1,195 @@
+/**
+ * The settle: what came of a call becomes one write, and once the store has it, whoever has to look at what it left is
+ * told. Nothing is lost when telling fails: outbox and alarms are in the store, and a lane's slot runs out with its lease.
+ *
+ * T1  An outcome is written until the store has taken it or fenced it (D3).
+ * T2  Most messages leave nothing to be told, and then nobody is.
+ */
+import {
+  type FollowUp,
+  type Message,
+  type Outcome,
+  settleAttempt,
+  type Settlement,
+} from "@posthaste/domain";
+import { type FollowUpPorts, tellSettled, wakeLane } from "@posthaste/engine";
+import {
+  type Log,
+  type Random,
+  type RetryDelays,
+  type Settled,
+  type Telemetry,
+  type TokenStore,
+} from "@posthaste/ports";
+import { type Attempt } from "./attempt.ts";
+import { countAttempt } from "./report.ts";
+import { endAttempt } from "./trace.ts";
+
+export type SettlingPorts = FollowUpPorts & {
+  readonly tokens: TokenStore;
+  readonly random: Random;
+  readonly retryDelays: RetryDelays;
+  readonly log: Log;
+};
+
+export type SettlingOptions = {
+  readonly telemetry: Telemetry;
+  /** Its outcome is on the way to the store: the slot may be another's. */
+  readonly called: (attempt: Attempt) => void;
+  /** The store has its outcome, or will have none. */
+  readonly ended: (attempt: Attempt) => void;
+  readonly told: () => void;
+};
+
+const retryMsMin = 50;
+const retryMsMax = 1_000;
+
+export class Settling {
+  readonly #ports: SettlingPorts;
+  readonly #options: SettlingOptions;
+  #writing = 0;
+  #telling = 0;
+
+  constructor(ports: SettlingPorts, options: SettlingOptions) {
+    this.#ports = ports;
+    this.#options = options;
+  }
+
+  /** Attempts whose call has ended and whose outcome is being written. */
+  get writing(): number {
+    return this.#writing;
+  }
+
+  /** Somebody is being told of what was settled. */
+  get isTelling(): boolean {
+    return this.#telling > 0;
+  }
+
+  settle(attempt: Attempt, outcome: Outcome): Promise<void> {
+    endAttempt(attempt.span, outcome);
+    if (attempt.lost) {
+      this.#options.called(attempt);
+      this.#options.ended(attempt);
+      return Promise.resolve();
+    }
+    const settlement = this.#settlementOf(attempt, outcome);
+    this.#report(attempt, outcome, settlement);
+    return this.write(attempt, settlement);
+  }
+
+  write(attempt: Attempt, settlement: Settlement): Promise<void> {
+    this.#writing += 1;
+    this.#options.called(attempt);
+    return this.#offer(attempt, settlement, retryMsMin);
+  }
+
+  #offer(attempt: Attempt, settlement: Settlement, waitMs: number): Promise<void> {
+    if (attempt.lost) return Promise.resolve(this.#written(attempt, settlement, undefined));
+    return this.#ports.messages.settle([settlement]).then(
+      ([settled]) => this.#written(attempt, settlement, settled),
+      (error: unknown) => this.#offerLater(attempt, settlement, waitMs, error),
+    );
+  }
+
+  async #offerLater(
+    attempt: Attempt,
+    settlement: Settlement,
+    waitMs: number,
+    error: unknown,
+  ): Promise<void> {
+    const { clock, log } = this.#ports;
+    log.warn("settle.failed", { id: settlement.message.id, error });
+    await new Promise<void>((resolve) => clock.after(waitMs, resolve));
+    await this.#offer(attempt, settlement, Math.min(waitMs * 2, retryMsMax));
+  }
+
+  #settlementOf({ record, startedAt }: Attempt, outcome: Outcome): Settlement {
+    const { clock, random, retryDelays } = this.#ports;
+    const { retryDelay } = record.message.policy;
+    return settleAttempt(
+      record,
+      { startedAt, endedAt: clock.now(), outcome },
+      {
+        chance: random.fraction(),
+        retryDelayMs:
+          retryDelay === undefined ? undefined : retryDelays.delayMs(retryDelay, record.retried),
+      },
+    );
+  }
+
+  #written(
+    attempt: Attempt,
+    settlement: Settlement,
+    settled: Settled | undefined,
+  ): Promise<void> | undefined {
+    this.#writing -= 1;
+    if (settled?.kind !== "ok" || leavesNothing(settlement, settled.left)) {
+      this.#options.ended(attempt);
+      return undefined;
+    }
+    this.#telling += 1;
+    this.#options.ended(attempt);
+    return this.#tellTraced(attempt, settlement, settled.left).finally(() => {
+      this.#telling -= 1;
+      this.#options.told();
+    });
+  }
+
+  /** Outside every trace, if this attempt is in none: what set it going may have been another's. */
+  #tellTraced(attempt: Attempt, settlement: Settlement, left: readonly FollowUp[]): Promise<void> {
+    const { tracer } = this.#options.telemetry;
+    if (!tracer.isOn) return this.#tell(settlement, left);
+    return tracer.within(attempt.span?.traceParent, () => this.#tell(settlement, left));
+  }
+
+  async #tell({ append, message, next }: Settlement, left: readonly FollowUp[]): Promise<void> {
+    const postponed = (event: string) => (error: unknown) =>
+      this.#ports.log.warn(event, { id: message.id, error });
+    const fact = append.find((item) => item.kind === "fact");
+    await Promise.all([
+      this.#moveOn(message, next).catch(postponed("slot.kept")),
+      left.length > 0 &&
+        tellSettled(this.#ports, { message, items: left, fact }).catch(
+          postponed("follow-up.postponed"),
+        ),
+    ]);
+  }
+
+  /** Gives the slot back, and tells the scheduler what it may look at. */
+  async #moveOn({ id, shard, flowLane }: Message, next: Settlement["next"]): Promise<void> {
+    const { bus, clock, tokens } = this.#ports;
+    if (next.kind === "held") await bus.publish("scheduler.wake", [{ shard, at: next.dueAt }]);
+    if (flowLane === undefined) return;
+    try {
+      await tokens.release(flowLane, [id]);
+    } finally {
+      await bus.publish("scheduler.wake", [wakeLane(flowLane, clock.now())]);
+    }
+  }
+
+  #report({ record, startedAt }: Attempt, outcome: Outcome, settlement: Settlement): void {
+    const { log, clock } = this.#ports;
+    countAttempt(this.#options.telemetry.metrics, record.message, outcome, clock.now());
+    if (outcome.kind === "infrastructure") {
+      log.warn("attempt.deferred", {
+        id: record.message.id,
+        code: outcome.code,
+        reason: outcome.text,
+      });
+    }
+    if (!log.debugs) return;
+    log.debug("attempt.ended", {
+      id: record.message.id,
+      tenant: record.message.tenant,
+      retried: record.retried,
+      epoch: record.epoch,
+      outcome: outcome.kind,
+      status: outcome.kind === "answered" ? outcome.status : undefined,
+      state: settlement.next.kind,
+      elapsedMs: clock.now() - startedAt,
+    });
+  }
+}
+
+const leavesNothing = ({ message, next }: Settlement, left: readonly FollowUp[]): boolean =>
+  left.length === 0 && next.kind !== "held" && message.flowLane === undefined;

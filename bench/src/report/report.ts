@@ -22,7 +22,7 @@ export function report({ date, host, tookMs }: ReportHead, sections: readonly Se
   return joined([
     "# Benchmark",
     `Written by \`npm run bench\` on ${date}, in ${minutes(tookMs)}. Ratios carry over to other hosts; absolute figures do not.`,
-    "Everything runs on the one host: load generator and destination in one process, each system in its own. The systems take turns (A B C A B C …); a figure is the median of the rounds with the lowest and the highest, and a ratio is taken within each round. Posthaste answers a publish after the message is durable on disk, and signs each delivery. The bare relay stores nothing. BullMQ answers when Redis has the job, which Redis writes to disk within a second; it neither signs nor checks a token, and has its HTTP edge from `node:http`.",
+    "Everything runs on the one host: load generator and destination in one process, each system in its own. The systems take turns (A B C A B C …); a figure is the median of the rounds with the lowest and the highest, and a ratio is taken within each round. Posthaste answers a publish after the message is durable on disk, and signs each delivery. The bare relay stores nothing. The least stores, signs, settles and logs like Posthaste and out of the same parts, and knows nothing else: no retry, no tenant, no limit, no restart. BullMQ answers when Redis has the job, which Redis writes to disk within a second; it neither signs nor checks a token, and has its HTTP edge from `node:http`.",
     host,
     "## Goals",
     goals.length === 0 ? "None was measured." : goalTable(goals),

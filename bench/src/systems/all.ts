@@ -1,5 +1,6 @@
-/** The three that are compared, in the order in which they take turns. */
+/** Those that are compared, in the order in which they take turns. */
 import { startBullMq } from "./bullmq.ts";
+import { startLeast } from "./least.ts";
 import { startPosthaste } from "./posthaste.ts";
 import { startRelay } from "./relay.ts";
 import { type StartSystem, type SystemName } from "./system.ts";
@@ -7,6 +8,8 @@ import { type StartSystem, type SystemName } from "./system.ts";
 const relay = ["bare relay", startRelay] as const;
 export const posthaste = ["posthaste", startPosthaste] as const;
 const bullMq = ["BullMQ", startBullMq] as const;
+/** Of interest for its costs alone. */
+export const least = ["the least", startLeast] as const;
 
 export const allSystems: readonly (readonly [SystemName, StartSystem])[] = [
   relay,

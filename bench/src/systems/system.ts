@@ -1,6 +1,7 @@
 /** What is measured: something that takes a publish on a port and calls the destination. */
 export type SystemName =
   | "bare relay"
+  | "the least"
   | "posthaste"
   | "BullMQ"
   | "posthaste apart"

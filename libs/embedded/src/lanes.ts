@@ -48,6 +48,7 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
     `${ring} AND shard IN (SELECT value FROM json_each(?)) ORDER BY wake_at LIMIT ?) RETURNING id`,
   );
   const select = db.prepare("SELECT * FROM lanes WHERE id = ?");
+  const keyOf = db.prepare("SELECT key FROM lanes WHERE id = ?");
   const rest = db.prepare(`
     UPDATE lanes SET wake_at = ?, window_started_at = ?, window_count = ? WHERE id = ? AND seq = ?`);
   const keepWindow = db.prepare(
@@ -87,7 +88,7 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
     },
     rows: (ids) => ids.flatMap((id) => select.all(id).map(laneFrom)),
     key: (id) => {
-      const row = select.get(id);
+      const row = keyOf.get(id);
       return row && integer(row["key"]);
     },
     rest: (id, seq, wakeAt, window) =>

@@ -6,6 +6,7 @@ import { type InState, type MessageId, type Owner, type TenantId } from "@postha
  */
 export interface LocalDelivery {
   readonly owner: Owner;
+  /** True: `run` or `release` follows. What is reserved holds no other attempt up, and may itself have to wait. */
   reserve(tenant: TenantId, origin: number): boolean;
   /** The insert has failed: the slot is free again. */
   release(tenant: TenantId, origin: number): void;

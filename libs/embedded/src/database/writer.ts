@@ -35,7 +35,7 @@ export type WriterOptions = {
 
 /**
  * `accepting`: takes on new work, so it is the first to be refused when there is too much, or no room. `redoable`: what a
- * crash undoes is simply done again, a claim or a ring. It is urgent: it waits for no sync, neither its own nor another's,
+ * crash undoes is simply done again, a claim, a ring or a lane's rest. It is urgent: it waits for no sync, neither its own nor another's,
  * and overtakes what does.
  */
 export type WriteKind = "accepting" | "ongoing" | "redoable";

@@ -65,7 +65,8 @@ export function openMessageStore(rooms: Rooms): MessageStore {
         if (window) lanes.keepWindow(lane, window);
         return line.promote(lane, ids, grantUntil);
       }, "redoable"),
-    rest: (lane, seq, wakeAt, window) => writer.write(() => lanes.rest(lane, seq, wakeAt, window)),
+    rest: (lane, seq, wakeAt, window) =>
+      writer.write(() => lanes.rest(lane, seq, wakeAt, window), "redoable"),
     slotHolders: (lane) => writer.glance(() => line.slotHolders(lane)),
     backlog: async (tenant) => {
       const key = tenants.find(tenant);

@@ -10,10 +10,11 @@ import { measureThroughput } from "./measure.ts";
 import { type Findings, type Scenario } from "./scenario.ts";
 import { type Stage } from "./stage.ts";
 
+/** `share`: of the time that is left. The rate with a goal gets most: one stall of the host is a round's p99. */
 const rates = [
-  { perSecond: 100, forMs: 2_000 },
-  { perSecond: 500, forMs: 3_000 },
-  { perSecond: 1_000, forMs: 2_000 },
+  { perSecond: 100, forMs: 2_000, share: 0.25 },
+  { perSecond: 500, forMs: 3_000, share: 0.75 },
+  { perSecond: 1_000, forMs: 2_000, share: 1 },
 ] as const;
 const goalPerSecond = 500;
 const connections = 32;
@@ -23,7 +24,7 @@ const warmUpMs = 4_000;
 export const latency: Scenario = {
   name: "latency",
   title: "Latency at a steady rate",
-  budgetMs: 65_000,
+  budgetMs: 80_000,
   run,
 };
 
@@ -40,22 +41,19 @@ async function run(stage: Stage): Promise<Findings> {
   const blocks: string[] = [];
   const goals: Goal[] = [];
   const lags: Float64Array[] = [];
-  for (const [index, { perSecond, forMs }] of rates.entries()) {
+  for (const { perSecond, forMs, share } of rates) {
     const samples = new Map<System, Samples>(
       systems.map((system) => [system, { publish: [], arrival: [] }]),
     );
-    const rounds = await stage.rounds(
-      async () => {
-        for (const [{ name, port }, { publish, arrival }] of samples) {
-          const book = stage.books.open((perSecond * forMs) / 1000);
-          lags.push(await openLoop({ port, template }, book, { perSecond, forMs, connections }));
-          await stage.settle(name, book);
-          publish.push(book.publishMs());
-          arrival.push(book.arrivalMs());
-        }
-      },
-      1 / (rates.length - index),
-    );
+    const rounds = await stage.rounds(async () => {
+      for (const [{ name, port }, { publish, arrival }] of samples) {
+        const book = stage.books.open((perSecond * forMs) / 1000);
+        lags.push(await openLoop({ port, template }, book, { perSecond, forMs, connections }));
+        await stage.settle(name, book);
+        publish.push(book.publishMs());
+        arrival.push(book.arrivalMs());
+      }
+    }, share);
     stage.say(`${perSecond}/s: ${rounds} rounds`);
     blocks.push(`**${perSecond} per second**, ${rounds} rounds`, resultTable(samples));
     if (perSecond === goalPerSecond) {

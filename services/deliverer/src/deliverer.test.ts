@@ -241,7 +241,20 @@ describe("a slot reserved for an insert", () => {
     expect(deliverer.reserve(aTenant, origin)).toBe(false);
   });
 
-  it("goes to the first of its origin when a slot is free, never beyond the limit, and before any hint", async () => {
+  it("is refused while as many are ready as there are slots, whatever has just become free", async () => {
+    const ports = open();
+    const settle: MessageStore["settle"] = () => new Promise(() => undefined);
+    const deliverer = await startDeliverer(withMessages(ports, { settle }), { perOriginMax: 2 });
+    const records = await reserved(ports, deliverer, ["a", "b"]);
+    await publish(ports, ["x", "y"]);
+    for (const record of records) deliverer.run(record);
+    // Nobody has been given the slot yet.
+    await answer(ports, "x");
+
+    expect(deliverer.reserve(aTenant, origin)).toBe(false);
+  });
+
+  it("goes to the first in line when one is free, never beyond the limit, before any hint", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { perOriginMax: 2 });
     const records = await reserved(ports, deliverer, ["a", "b"]);

@@ -131,7 +131,6 @@ export class Deliverer implements LocalDelivery {
     const leasedAt = record.state.leaseUntil - limits.leaseMs;
     const origin = originHash(record.message.url);
     const attempt = newAttempt(record, origin, leasedAt, this.#ports.clock.now(), "none");
-    this.#slots.unreserve(origin);
     this.#keep(attempt);
     this.#ready.add(attempt);
     this.#startReady();
@@ -229,6 +228,7 @@ export class Deliverer implements LocalDelivery {
     while (this.#settling.writing < settlingMax && this.#slots.anyFree) {
       const attempt = this.#ready.take((origin) => this.#slots.isFree(origin));
       if (!attempt) break;
+      this.#slots.unreserve(attempt.origin);
       this.#slots.take(attempt.origin);
       attempt.slot = "short";
       this.#start(attempt);

@@ -4,8 +4,8 @@
  * S1  A short slot counts against the process and against its origin; a slow origin can hold no more than its own.
  * S2  An attempt that has run for a minute moves to the long pool and frees its short slot; when the long pool is full
  *     it keeps its slot (decisions.md 15).
- * S3  A reservation is for an insert that is under way. It holds no slot, since an insert takes about as long as a call;
- *     it is given only while one is free, and never more of them than there are slots.
+ * S3  A reservation lasts from before an insert until its attempt has a slot. It holds none meanwhile, since an insert
+ *     takes about as long as a call; it is given only while one is free, and never more of them than there are slots.
  */
 export type SlotBounds = {
   readonly shortMax: number;
@@ -54,7 +54,7 @@ export class Slots {
     return true;
   }
 
-  /** The insert has ended. */
+  /** Its attempt gets a slot, or there is none: the insert has failed. */
   unreserve(origin: number): void {
     this.#reserved -= 1;
     addTo(this.#reservedPerOrigin, origin, -1);

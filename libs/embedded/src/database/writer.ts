@@ -21,7 +21,7 @@ export type WriterOptions = {
   readonly schedule: (task: () => void) => void;
   /** Absent when a commit needs no sync: there is no disk. */
   readonly sync?: Sync;
-  /** Throws when the disk has no room for new work. Absent when there is no disk. */
+  /** Throws when the disk has no room for new work. Absent: there is always room. */
   readonly checkRoom?: () => void;
   /** The disk is full and work that must go on needs room: answers whether some was made. */
   readonly makeRoom: () => boolean;
@@ -35,8 +35,8 @@ export type WriterOptions = {
 
 /**
  * `accepting`: takes on new work, so it is the first to be refused when there is too much, or no room. `redoable`: what a
- * crash undoes is simply done again, a claim, a ring or a lane's rest. It is urgent: it waits for no sync, neither its own nor another's,
- * and overtakes what does.
+ * crash undoes is simply done again, a claim, a ring or a lane's rest. It is urgent: it waits for no sync, neither its own
+ * nor another's, and overtakes what does.
  */
 export type WriteKind = "accepting" | "ongoing" | "redoable";
 /** `reading`: behind everything that was asked for before. `glancing`: at what is there, for work that is redoable. */
@@ -100,7 +100,7 @@ class Operation {
   }
 }
 
-/** Carried out, and not yet told. */
+/** What shares a transaction, and is told together. */
 type Batch = readonly Operation[];
 
 export class Writer {

@@ -139,9 +139,11 @@ export class Link {
         await pause(clock, backOffMs(failures++), signal);
         continue;
       }
+      // Who closes does not wait for long.
+      if (signal.aborted) return this.#disconnect(next);
       this.#use(next);
       const usedAt = clock.now();
-      if (!signal.aborted) await next.ended;
+      await next.ended;
       if (clock.now() - usedAt >= steadyMs) failures = 0;
       else await pause(clock, backOffMs(failures++), signal);
     }

@@ -49,8 +49,8 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
 
   const look = async (): Promise<void> => {
     if (!prepared) {
-      await main.connect();
-      await side.connect();
+      // Both at once: a client that connects after it was closed is open again, for good.
+      await Promise.all([main.connect(), side.connect()]);
       await makeIndexes(main.db(database), indexes);
       prepared = true;
     }

@@ -177,11 +177,13 @@ export class ServerProcess implements ProcessControls {
       });
       child.once("exit", (code, signal) => {
         const how = signal ?? `exit code ${code}`;
-        // Its last words are on their way, unless a process that it has left behind holds the line.
-        const timer = setTimeout(() => end(how), lastWordsMsMax);
+        // Its last words are on their way. A process that it has left behind must not hold the line, nor us by it.
+        const timer = setTimeout(() => {
+          for (const stream of [child.stdout, child.stderr]) stream.destroy();
+        }, lastWordsMsMax);
         child.once("close", () => {
           clearTimeout(timer);
-          if (this.#child === child) end(how);
+          end(how);
         });
       });
     });

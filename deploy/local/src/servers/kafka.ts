@@ -22,7 +22,9 @@ export async function startKafka(place: ServerPlace): Promise<RunningKafka> {
   const java = (...args: readonly string[]) => [...jvm, "-cp", classPath, ...args];
   if (!existsSync(join(folder, "log/meta.properties"))) {
     const cluster = randomBytes(16).toString("base64url");
-    await run("java", java("kafka.tools.StorageTool", "format", "-t", cluster, "-c", settings));
+    // One word: an id that begins with a dash would be taken for an option.
+    const id = `--cluster-id=${cluster}`;
+    await run("java", java("kafka.tools.StorageTool", "format", id, "-c", settings));
   }
 
   const args = java("kafka.Kafka", settings);

@@ -74,7 +74,11 @@ module.exports = {
       from: { path: "^(libs|services)/([^/]+)/" },
       to: {
         path: "^(libs|services)/[^/]+/src/",
-        pathNot: ["^$1/$2/", "^(libs|services)/[^/]+/src/index\\.ts$"],
+        pathNot: [
+          "^$1/$2/",
+          "^(libs|services)/[^/]+/src/index\\.ts$",
+          "^libs/engine/src/retry-delay\\.ts$",
+        ],
       },
     },
   ],

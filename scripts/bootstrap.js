@@ -220,7 +220,12 @@ function environment() {
   const kept = /^npm_config_(.*registry|cache|.*proxy|cafile|userconfig|globalconfig)$/i;
   const isKept = ([name]) => !/^npm_config_/i.test(name) || kept.test(name);
   const inherited = Object.fromEntries(Object.entries(process.env).filter(isKept));
-  return { ...inherited, PATH: [...folders, process.env.PATH].join(delimiter) };
+  return {
+    // What Node has compiled once it reads from here, and so does every process that a command starts.
+    NODE_COMPILE_CACHE: join(root, ".cache/compile"),
+    ...inherited,
+    PATH: [...folders, process.env.PATH].join(delimiter),
+  };
 }
 
 function isAtLeast(version, least) {

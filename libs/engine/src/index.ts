@@ -7,7 +7,6 @@ export { followUp, type FollowUpPorts, type Outbox, tellSettled } from "./follow
 export { grant, type GrantPorts } from "./grant.ts";
 export { readMessage } from "./read.ts";
 export { addToGroup, removeFromGroup } from "./url-groups.ts";
-export { retryDelays } from "./retry-delay.ts";
 export { Tenants } from "./tenants.ts";
 export { BackgroundWork } from "./background.ts";
 export { ringOnce, type RingPorts } from "./ring.ts";

@@ -2,7 +2,8 @@
 import { hash } from "node:crypto";
 import { openBus, openDocuments, openTokens } from "@posthaste/distributed";
 import { owner } from "@posthaste/domain";
-import { retryDelays, Tenants } from "@posthaste/engine";
+import { Tenants } from "@posthaste/engine";
+import { retryDelays } from "@posthaste/engine/retry-delay";
 import {
   configSchemas,
   destinationPolicyOf,

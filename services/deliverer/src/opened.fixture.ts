@@ -12,7 +12,8 @@ import {
   type Sha256Hex,
 } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
-import { hintOf, retryDelays } from "@posthaste/engine";
+import { hintOf } from "@posthaste/engine";
+import { retryDelays } from "@posthaste/engine/retry-delay";
 import {
   type MessageLog,
   type MessageStore,

@@ -1,7 +1,7 @@
 /** The gateway as a process: publishes and reads, over the stores and the bus that the environment names. */
 import { hash } from "node:crypto";
 import { openBus, openDocuments, openTokens } from "@posthaste/distributed";
-import { retryDelays } from "@posthaste/engine";
+import { retryDelays } from "@posthaste/engine/retry-delay";
 import { untilAvailable } from "@posthaste/ports";
 import {
   addressSet,

@@ -5,7 +5,8 @@
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
 import { createCompose, Deliverer } from "@posthaste/deliverer";
 import { type DestinationPolicy, owner, type Sha256Hex } from "@posthaste/domain";
-import { retryDelays, Tenants } from "@posthaste/engine";
+import { Tenants } from "@posthaste/engine";
+import { retryDelays } from "@posthaste/engine/retry-delay";
 import { createGateway } from "@posthaste/gateway";
 import { createManagement } from "@posthaste/management";
 import {

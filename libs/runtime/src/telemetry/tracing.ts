@@ -15,7 +15,7 @@ import {
   type Tracer,
 } from "@posthaste/ports";
 import { type Service } from "../lifecycle/services.ts";
-import { type Otel } from "./otel.ts";
+import type { Otel } from "./otel.ts";
 import { parseTraceParent, type SpanPlace } from "./trace-parent.ts";
 
 export type TracingOptions = {

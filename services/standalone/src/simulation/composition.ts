@@ -20,8 +20,8 @@ import {
   publish,
   type Published,
   readMessage,
-  retryDelays,
 } from "@posthaste/engine";
+import { retryDelays } from "@posthaste/engine/retry-delay";
 import { type LocalDelivery, type Log } from "@posthaste/ports";
 import { Scheduler } from "@posthaste/scheduler";
 import { type RecordingLog, recordingLog, seededRandom } from "@posthaste/testing";

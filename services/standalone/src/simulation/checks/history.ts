@@ -10,7 +10,7 @@ import {
   messageOf,
   requestedWaitMs,
 } from "@posthaste/domain";
-import { retryDelays } from "@posthaste/engine";
+import { retryDelays } from "@posthaste/engine/retry-delay";
 import { type Backend } from "../backend.ts";
 import { checkDeduplication } from "./deduplication.ts";
 import { checkOverlap, checkRates } from "./lanes.ts";

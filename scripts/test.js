@@ -48,16 +48,24 @@ const tellsWhatIsOpen = (file) => [
 const ofKind = (kind) => `\\.${kind}\\.test\\.ts$`;
 const storesFile = join(root, ".cache/stores.json");
 /**
+ * `workers`: where most of the time goes by in waiting there are more than cores.
  * `stores`: over the servers of `npm run stack -- stores`, with so many that speak MongoDB's protocol (all when absent).
  * `again`: over real processes.
  */
 const testGates = [
   { name: "unit", skips: [ofKind("(sim|e2e|stack|cluster|deploy)")], secondsMax: 600 },
   { name: "simulation", only: ofKind("sim"), secondsMax: 900 },
-  { name: "end-to-end", only: ofKind("e2e"), secondsMax: 1_200, again: true },
+  { name: "end-to-end", only: ofKind("e2e"), secondsMax: 1_200, again: true, workers: 3 },
   // Helm and the checkers are built when they are not in the cache.
   { name: "deploy", only: ofKind("deploy"), secondsMax: 2_400, again: true },
-  { name: "stores", only: ofKind("stack"), secondsMax: 1_200, again: true, stores: true },
+  {
+    name: "stores",
+    only: ofKind("stack"),
+    secondsMax: 1_200,
+    again: true,
+    stores: true,
+    workers: 3,
+  },
   {
     name: "apart",
     only: ofKind("e2e"),
@@ -66,6 +74,7 @@ const testGates = [
     again: true,
     stores: true,
     mongodbMax: 1,
+    workers: 3,
     env: { POSTHASTE_TEST_SHAPE: "distributed" },
   },
   { name: "cluster", only: ofKind("cluster"), secondsMax: 2_700, again: true, workers: 1 },

@@ -241,17 +241,20 @@ describe("a slot reserved for an insert", () => {
     expect(deliverer.reserve(aTenant, origin)).toBe(false);
   });
 
-  it("is refused while as many are ready as there are slots, whatever has just become free", async () => {
+  it("goes to the first in line as soon as a call has ended, though its outcome is still being written", async () => {
     const ports = open();
     const settle: MessageStore["settle"] = () => new Promise(() => undefined);
     const deliverer = await startDeliverer(withMessages(ports, { settle }), { perOriginMax: 2 });
     const records = await reserved(ports, deliverer, ["a", "b"]);
     await publish(ports, ["x", "y"]);
     for (const record of records) deliverer.run(record);
-    // Nobody has been given the slot yet.
-    await answer(ports, "x");
 
+    await answer(ports, "x");
+    expect(called(ports)).toEqual(["x", "y", "a"]);
     expect(deliverer.reserve(aTenant, origin)).toBe(false);
+    await answer(ports, "y");
+
+    expect(called(ports)).toEqual(["x", "y", "a", "b"]);
   });
 
   it("goes to the first in line when one is free, never beyond the limit, before any hint", async () => {

@@ -301,6 +301,7 @@ export class Deliverer implements LocalDelivery {
     if (attempt.slot === "long") this.#slots.freeLong();
     if (attempt.slot === "short") this.#freeSlot(attempt.origin);
     attempt.slot = "none";
+    this.#startReady();
   }
 
   #freeSlot(origin: number): void {

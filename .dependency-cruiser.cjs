@@ -69,6 +69,14 @@ module.exports = {
       to: { path: "^services/", pathNot: "^services/$1/" },
     },
     {
+      name: "mathjs-where-expressions-are-evaluated",
+      severity: "error",
+      from: {
+        path: "^services/(scheduler|callback-dispatcher|workflow-log|management)/src/main\\.ts$",
+      },
+      to: { path: "^libs/engine/src/retry-delay", reachable: true },
+    },
+    {
       name: "no-deep-imports",
       severity: "error",
       from: { path: "^(libs|services)/([^/]+)/" },

@@ -139,7 +139,7 @@ export class Link {
         await pause(clock, backOffMs(failures++), signal);
         continue;
       }
-      // Who closes does not wait for long.
+      // Whoever closed may not have waited for it, and nobody else would end it.
       if (signal.aborted) return this.#disconnect(next);
       this.#use(next);
       const usedAt = clock.now();

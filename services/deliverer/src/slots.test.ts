@@ -17,6 +17,21 @@ describe("slots", () => {
     expect(slots.isFree(1)).toBe(true);
   });
 
+  it("as many are promised as there are, of an origin and of the process, and a promise holds none", () => {
+    const slots = new Slots(bounds);
+
+    expect([slots.reserve(1), slots.reserve(1), slots.reserve(1)]).toEqual([true, true, false]);
+    expect([slots.reserve(2), slots.reserve(3)]).toEqual([true, false]);
+    expect(slots.isFree(1)).toBe(true);
+    slots.unreserve(2);
+    expect(slots.reserve(3)).toBe(true);
+    slots.take(4);
+    slots.take(4);
+    slots.take(5);
+    slots.unreserve(1);
+    expect(slots.reserve(1)).toBe(false);
+  });
+
   it("a long call frees its short slot, unless the long pool is full", () => {
     const slots = new Slots(bounds);
     slots.take(1);

@@ -1,6 +1,5 @@
 /** What a process loads that reports nothing: OpenTelemetry is half a thousand modules. */
 import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "@jest/globals";
 
@@ -13,8 +12,7 @@ const script = `
 
 it("OpenTelemetry is not loaded before somebody asks for traces", async () => {
   const args = ["--disable-warning=ExperimentalWarning", "--input-type=module", "--eval", script];
-  const cwd = fileURLToPath(new URL("../..", import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd });
+  const { stdout } = await promisify(execFile)(process.execPath, args);
   const loaded = stdout.split("\n");
 
   expect(loaded).toContain(index);

@@ -156,4 +156,6 @@ export {
 } from "./shared/ids.ts";
 export * as limits from "./shared/limits.ts";
 export { defaultPlan, type Plan, planBounds, type PlanLimits } from "./shared/plans.ts";
+export { Places } from "./shared/places.ts";
+export { TurnoverMap } from "./shared/turnover-map.ts";
 export { unreachable } from "./shared/unreachable.ts";

@@ -27,6 +27,7 @@ const headersMax = 128;
 export class Call implements Sending, Deadline, Dispatcher.DispatchHandler {
   readonly outcome: Promise<Outcome>;
   readonly at: number;
+  place: number | undefined;
   readonly #ports: CallPorts;
   readonly #pool: OriginPool;
   readonly #options: Dispatcher.DispatchOptions;

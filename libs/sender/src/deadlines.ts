@@ -6,11 +6,14 @@
  * 2. A process that was held up reads what came in meanwhile before anything expires.
  * 3. Rings are at least `ringMsMin` apart, so that they cost a bounded share of a core; no timer is longer than an hour.
  */
+import { Places } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 
 export interface Deadline {
   /** On the sender's clock. */
   readonly at: number;
+  /** Among the pending ones, who alone set it. */
+  place?: number | undefined;
   expire(): void;
 }
 
@@ -20,7 +23,8 @@ const timerMsMax = 3_600_000;
 
 export class Deadlines {
   readonly #clock: Clock;
-  readonly #pending = new Set<Deadline>();
+  /** Not a Set, whose tables would keep calls that have ended (`TurnoverMap` says how). */
+  readonly #pending = new Places<Deadline>();
   #armedFor = Infinity;
   #ringsAt = Infinity;
   #disarm: () => void = () => undefined;
@@ -30,18 +34,20 @@ export class Deadlines {
   }
 
   add(deadline: Deadline): void {
-    this.#pending.add(deadline);
+    deadline.place = this.#pending.add(deadline);
     if (deadline.at < this.#armedFor) this.#arm(deadline.at);
   }
 
   remove(deadline: Deadline): void {
-    this.#pending.delete(deadline);
+    if (deadline.place === undefined) return;
+    this.#pending.remove(deadline.place);
+    deadline.place = undefined;
   }
 
   close(): void {
     this.#disarm();
     this.#armedFor = Infinity;
-    this.#pending.clear();
+    for (const deadline of this.#pending.values()) this.remove(deadline);
   }
 
   #arm(at: number): void {
@@ -59,12 +65,12 @@ export class Deadlines {
     if (now - this.#ringsAt > heldUpMs) return this.#arm(now);
     this.#armedFor = Infinity;
     let nearest = Infinity;
-    for (const deadline of this.#pending) {
+    for (const deadline of this.#pending.values()) {
       if (deadline.at > now) {
         nearest = Math.min(nearest, deadline.at);
         continue;
       }
-      this.#pending.delete(deadline);
+      this.remove(deadline);
       deadline.expire();
     }
     if (nearest < this.#armedFor) this.#arm(nearest);

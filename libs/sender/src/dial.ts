@@ -77,6 +77,7 @@ type DialPorts = DialerPorts & {
 
 class Dial implements Deadline {
   at = Infinity;
+  place: number | undefined;
   readonly #ports: DialPorts;
   readonly #target: DestinationUrl;
   #dialled: Dialled | undefined;

@@ -20,6 +20,7 @@ import {
   quarantine,
   type Settlement,
   type TenantId,
+  TurnoverMap,
 } from "@posthaste/domain";
 import {
   type Hint,
@@ -65,7 +66,7 @@ export class Deliverer implements LocalDelivery {
   readonly #slots: Slots;
   readonly #buffer = new HintBuffer(buffered);
   /** In order of their start; with those that are ready for it. */
-  readonly #running = new Map<MessageId, Attempt>();
+  readonly #running = new TurnoverMap<MessageId, Attempt>();
   readonly #ready = new Ready();
   readonly #leases: Leases;
   readonly #settling: Settling;

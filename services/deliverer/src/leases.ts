@@ -4,7 +4,7 @@
  * L1  A call whose lease is past for all that this process knows is aborted: another may have the record by now.
  * L2  One whose call has ended is left alone: it writes to no socket, and its outcome is fenced by its epoch.
  */
-import { type MessageId } from "@posthaste/domain";
+import { type MessageId, type TurnoverMap } from "@posthaste/domain";
 import { type Clock, type Log, type MessageStore, type TokenStore } from "@posthaste/ports";
 import { type Attempt, isLong, lose, mustAbort, needsRenewal } from "./attempt.ts";
 
@@ -16,7 +16,7 @@ export type LeasePorts = {
 };
 
 export type LeaseOptions = {
-  readonly running: ReadonlyMap<MessageId, Attempt>;
+  readonly running: Pick<TurnoverMap<MessageId, Attempt>, "size" | "values">;
   /** A call has become a long one. */
   readonly lengthen: (attempt: Attempt) => void;
   /** Slots may have become free. */

@@ -2,7 +2,7 @@
  * Messages that were inserted a moment ago and wait for a slot: who reads one of them reads its hot row only. What was
  * just written is not read back and parsed again. Owns nothing that is not in the store, too; bounded, oldest out first.
  */
-import { type Message } from "@posthaste/domain";
+import { type Message, TurnoverMap } from "@posthaste/domain";
 
 export type Recent = {
   add(position: number, message: Message): void;
@@ -16,7 +16,7 @@ const bytesMax = 32 * 1024 * 1024;
 const headBytes = 1_024;
 
 export function openRecent(): Recent {
-  const kept = new Map<number, Message>();
+  const kept = new TurnoverMap<number, Message>();
   let bytes = 0;
 
   const drop = (position: number): void => {

@@ -1,0 +1,49 @@
+import { Places } from "./places.ts";
+
+/**
+ * A map for what comes and goes by the thousand, under keys that weigh little.
+ *
+ * V8 gives a Map a new table after about as many deletes as the old one has room, and links the old to the new. Once one
+ * of them is old enough, everything that ever stood in those after it outlives the young generation: messages that are
+ * long forgotten wait, some kilobytes each, for a full collection. Here the tables hold places only.
+ */
+export class TurnoverMap<K, V> {
+  readonly #places = new Map<K, number>();
+  readonly #values = new Places<V>();
+
+  get size(): number {
+    return this.#places.size;
+  }
+
+  has(key: K): boolean {
+    return this.#places.has(key);
+  }
+
+  get(key: K): V | undefined {
+    const place = this.#places.get(key);
+    return place === undefined ? undefined : this.#values.at(place);
+  }
+
+  set(key: K, value: V): void {
+    const place = this.#places.get(key);
+    if (place === undefined) this.#places.set(key, this.#values.add(value));
+    else this.#values.replace(place, value);
+  }
+
+  delete(key: K): void {
+    const place = this.#places.get(key);
+    if (place === undefined) return;
+    this.#places.delete(key);
+    this.#values.remove(place);
+  }
+
+  /** Oldest first. */
+  keys(): MapIterator<K> {
+    return this.#places.keys();
+  }
+
+  /** In no order. */
+  values(): Generator<V> {
+    return this.#values.values();
+  }
+}

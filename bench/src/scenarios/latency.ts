@@ -1,6 +1,7 @@
 /** How long a message takes at a steady rate: to its answer, and to its arrival. */
 import { atMost, type Goal } from "../report/goals.ts";
 import { figure, spread, table } from "../report/markdown.ts";
+import { syncedWrites } from "../load/disk.ts";
 import { openLoop } from "../load/senders.ts";
 import { publishTemplate } from "../load/template.ts";
 import { percentile, pooled, ratioSpread, spreadOf } from "../statistics.ts";
@@ -45,6 +46,7 @@ async function run(stage: Stage): Promise<Findings> {
     const samples = new Map<System, Samples>(
       systems.map((system) => [system, { publish: [], arrival: [] }]),
     );
+    const disk: Float64Array[] = [];
     const rounds = await stage.rounds(async () => {
       for (const [{ name, port }, { publish, arrival }] of samples) {
         const book = stage.books.open((perSecond * forMs) / 1000);
@@ -53,9 +55,10 @@ async function run(stage: Stage): Promise<Findings> {
         publish.push(book.publishMs());
         arrival.push(book.arrivalMs());
       }
+      disk.push(await syncedWrites({ perSecond, forMs }));
     }, share);
     stage.say(`${perSecond}/s: ${rounds} rounds`);
-    blocks.push(`**${perSecond} per second**, ${rounds} rounds`, resultTable(samples));
+    blocks.push(`**${perSecond} per second**, ${rounds} rounds`, resultTable(samples, disk));
     if (perSecond === goalPerSecond) {
       const p99 = p99Against(samples);
       goals.push(atMost(`p99 of publish → arrival at ${perSecond}/s ÷ bare relay`, p99, 2));
@@ -63,17 +66,18 @@ async function run(stage: Stage): Promise<Findings> {
   }
   const lag = pooled(lags);
   blocks.push(
-    `Milliseconds from when the request was meant to be sent. p50 and p99.9 are of all rounds together; p99 is the median of the rounds with their lowest and highest. The load generator itself was late by ${figure(percentile(lag, 0.5))} (p50) and ${figure(percentile(lag, 0.99))} ms (p99), which is in every figure.`,
+    `Milliseconds from when the request was meant to be sent. p50 and p99.9 are of all rounds together; p99 is the median of the rounds with their lowest and highest. Posthaste answers when its write is synced; the disk alone says what that takes at this rate, without anything else. The load generator itself was late by ${figure(percentile(lag, 0.5))} (p50) and ${figure(percentile(lag, 0.99))} ms (p99), which is in every figure.`,
   );
   return { blocks, goals };
 }
 
-function resultTable(samples: ReadonlyMap<System, Samples>): string {
+function resultTable(samples: ReadonlyMap<System, Samples>, disk: readonly Float64Array[]): string {
   const [relay] = samples.values();
   const rows = [...samples].flatMap(([{ name }, { publish, arrival }]) => [
     row(`${name}, publish → answer`, publish, relay?.publish ?? []),
     row(`${name}, publish → arrival`, arrival, relay?.arrival ?? []),
   ]);
+  rows.push(row("the disk alone, a synced write of 4 KiB", disk, relay?.arrival ?? []));
   return table(["", "p50 ms", "p99 ms", "p99.9 ms", "p99 ÷ relay"], rows);
 }
 

@@ -14,8 +14,9 @@ export class OriginPools {
   readonly #dialer: Dialer;
   readonly #bounds: PoolBounds;
   readonly #pools = new Map<string, OriginPool>();
-  /** In the order in which they fell idle. */
-  readonly #idle = new Map<string, OriginPool>();
+  #idle = 0;
+  /** How often one has fallen idle. */
+  #rests = 0;
 
   constructor(dialer: Dialer, bounds: PoolBounds) {
     this.#dialer = dialer;
@@ -29,21 +30,30 @@ export class OriginPools {
     if (pool === undefined) {
       pool = new OriginPool(destination, this.#dialer);
       this.#pools.set(origin, pool);
+      this.#idle++;
     }
     if (pool.calls >= this.#bounds.connectionsPerOriginMax) return undefined;
-    if (pool.calls++ === 0) this.#idle.delete(origin);
+    if (pool.calls++ === 0) this.#idle--;
     return pool;
   }
 
   giveBack(pool: OriginPool): void {
     if (--pool.calls > 0) return;
-    this.#idle.set(pool.origin, pool);
-    if (this.#idle.size <= this.#bounds.originsMax) return;
-    const oldest = this.#idle.values().next().value;
-    if (oldest === undefined) return;
-    this.#idle.delete(oldest.origin);
-    this.#pools.delete(oldest.origin);
-    void oldest.close();
+    pool.restedAt = ++this.#rests;
+    if (++this.#idle > this.#bounds.originsMax) this.#dropOldest();
+  }
+
+  /** A tenth at once, since all are looked at. */
+  #dropOldest(): void {
+    const oldest = [...this.#pools.values()]
+      .filter(({ calls }) => calls === 0)
+      .sort((a, b) => a.restedAt - b.restedAt)
+      .slice(0, Math.ceil(this.#bounds.originsMax / 10));
+    for (const pool of oldest) {
+      this.#pools.delete(pool.origin);
+      void pool.close();
+    }
+    this.#idle -= oldest.length;
   }
 
   async close(): Promise<void> {
@@ -54,6 +64,8 @@ export class OriginPools {
 export class OriginPool {
   readonly origin: string;
   calls = 0;
+  /** When it last fell idle, in rests of all. */
+  restedAt = 0;
   readonly #destination: CheckedDestination;
   readonly #dialer: Dialer;
   readonly #all = new Set<Connection>();

@@ -65,7 +65,7 @@ export class Deliverer implements LocalDelivery {
   readonly #telemetry: Telemetry;
   readonly #slots: Slots;
   readonly #buffer = new HintBuffer(buffered);
-  /** In order of their start; with those that are ready for it. */
+  /** With those that are ready for their start. */
   readonly #running = new TurnoverMap<MessageId, Attempt>();
   readonly #ready = new Ready();
   readonly #leases: Leases;
@@ -133,8 +133,9 @@ export class Deliverer implements LocalDelivery {
     const origin = originHash(record.message.url);
     const attempt = newAttempt(record, origin, leasedAt, this.#ports.clock.now(), "none");
     this.#keep(attempt);
-    this.#ready.add(attempt);
-    this.#startReady();
+    const isNext = !this.#starting && !this.#ready.has(origin);
+    if (isNext && this.#mayStart && this.#slots.isFree(origin)) this.#startReserved(attempt);
+    else this.#ready.add(attempt);
   }
 
   abort(id: MessageId): void {
@@ -226,15 +227,24 @@ export class Deliverer implements LocalDelivery {
   #startReady(): void {
     if (this.#starting) return;
     this.#starting = true;
-    while (this.#settling.writing < settlingMax && this.#slots.anyFree) {
+    while (this.#mayStart) {
       const attempt = this.#ready.take((origin) => this.#slots.isFree(origin));
       if (!attempt) break;
-      this.#slots.unreserve(attempt.origin);
-      this.#slots.take(attempt.origin);
-      attempt.slot = "short";
-      this.#start(attempt);
+      this.#startReserved(attempt);
     }
     this.#starting = false;
+  }
+
+  get #mayStart(): boolean {
+    return this.#settling.writing < settlingMax && this.#slots.anyFree;
+  }
+
+  /** A slot of its origin is free. */
+  #startReserved(attempt: Attempt): void {
+    this.#slots.unreserve(attempt.origin);
+    this.#slots.take(attempt.origin);
+    attempt.slot = "short";
+    this.#start(attempt);
   }
 
   /** It has a slot. */

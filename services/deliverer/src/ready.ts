@@ -13,6 +13,10 @@ export class Ready {
     else this.#lines.set(attempt.origin, [attempt]);
   }
 
+  has(origin: number): boolean {
+    return this.#lines.has(origin);
+  }
+
   /** The next whose origin has a slot by `isFree`. */
   take(isFree: (origin: number) => boolean): Attempt | undefined {
     for (const [origin, line] of this.#lines) {

@@ -77,9 +77,11 @@ export class Slots {
   }
 }
 
-/** Keeps no zeros: there are more origins than any process should remember. */
+/** Origins that are counted, with those that have none: there are more than any process should remember. */
+const countedMax = 1_000;
+
 function addTo(counts: Map<number, number>, origin: number, n: number): void {
   const count = (counts.get(origin) ?? 0) + n;
-  if (count === 0) counts.delete(origin);
+  if (count === 0 && counts.size > countedMax) counts.delete(origin);
   else counts.set(origin, count);
 }

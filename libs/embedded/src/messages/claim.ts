@@ -26,7 +26,7 @@ export function openClaiming(
 ): Claiming {
   const write = db.prepare(`
     UPDATE messages SET state = ${stateCodes.claimed}, until = ?, hints = 0, wake_at = ?, epoch = ?, owner = ?, lease_losses = ?
-    WHERE position = ?`);
+    WHERE position = ? AND epoch = ? AND state = ?`);
   const renew = db.prepare(`
     UPDATE messages SET until = ?, wake_at = iif(outbox > 0, min(wake_at, ?), ?)
     WHERE position = ? AND name = ? AND epoch = ? AND state = ${stateCodes.claimed} AND until > ?`);
@@ -41,24 +41,39 @@ export function openClaiming(
     }
   };
 
+  /** Undefined: it may not be claimed, or is no longer what it was. */
+  const take = (
+    { position, record }: Standing,
+    owner: Owner,
+    now: number,
+  ): InState<"claimed"> | undefined => {
+    if (!isClaimable(record, now)) return undefined;
+    const claimed = claim(record, owner, now);
+    const { leaseUntil } = claimed.state;
+    const { changes } = write.run(
+      leaseUntil,
+      claimed.wakeAt ?? leaseUntil,
+      claimed.epoch,
+      owner,
+      claimed.leaseLosses,
+      position,
+      record.epoch,
+      stateCodes[record.state.kind],
+    );
+    if (changes === 0) return undefined;
+    writer.onCommit(() => recent.drop(position));
+    return claimed;
+  };
+
   return {
     claim: (ids, owner) => {
       const now = clock.now();
       return ids.flatMap((id) => {
+        const inserted = reading.recent(id);
+        const claimed = inserted && take(inserted, owner, now);
+        if (claimed) return [claimed];
         const found = findSound(id);
-        if (!found || !isClaimable(found.record, now)) return [];
-        const claimed = claim(found.record, owner, now);
-        const { leaseUntil } = claimed.state;
-        write.run(
-          leaseUntil,
-          claimed.wakeAt ?? leaseUntil,
-          claimed.epoch,
-          owner,
-          claimed.leaseLosses,
-          found.position,
-        );
-        writer.onCommit(() => recent.drop(found.position));
-        return [claimed];
+        return (found && take(found, owner, now)) ?? [];
       });
     },
     renew: (claims) => {

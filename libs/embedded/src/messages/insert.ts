@@ -63,8 +63,8 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
     if (isFinished(state))
       writer.onCommit(() => rooms.finished.add(address.position, state.endedAt));
     else writer.onCommit(() => rooms.backlog.add(tenant, 1));
-    if (state.kind === "due" && bodyOf === null)
-      writer.onCommit(() => rooms.recent.add(address.position, message));
+    if (state.kind === "due" && bodyOf === null && left.length === 0)
+      writer.onCommit(() => rooms.recent.add(address.position, { ...record, outbox: [] }));
     return "inserted";
   };
 

@@ -11,6 +11,8 @@ import { type Rooms } from "./rooms.ts";
 export type Standing = { readonly position: number; readonly record: MessageRecord };
 
 export type Reading = {
+  /** As it was inserted a moment ago; since then it may have changed. */
+  readonly recent: (id: MessageId) => Standing | undefined;
   readonly find: (id: MessageId) => Standing | undefined;
   readonly at: (position: number) => Standing | undefined;
   readonly hint: (row: Row) => Hint;
@@ -35,10 +37,15 @@ export function openReading({ db, names, outbox, recent, tenants }: Rooms): Read
     return { position, record: recordFrom(row, message, items) };
   };
   return {
+    recent: (id) => {
+      const position = names.find(id)?.position;
+      const record = position === undefined ? undefined : recent.get(position);
+      return position !== undefined && record?.message.id === id ? { position, record } : undefined;
+    },
     find: (id) => {
       const address = names.find(id);
       if (!address) return undefined;
-      const message = recent.get(address.position);
+      const message = recent.get(address.position)?.message;
       const row = (message ? hotById : byId).get(address.position, address.name);
       return row && standing(row, message ?? messageFrom(row));
     },

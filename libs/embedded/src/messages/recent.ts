@@ -1,12 +1,13 @@
 /**
- * Messages that were inserted a moment ago and wait for a slot: who reads one of them reads its hot row only. What was
- * just written is not read back and parsed again. Owns nothing that is not in the store, too; bounded, oldest out first.
+ * Records that were inserted a moment ago and wait for a slot: what was just written is not read back and parsed again,
+ * and is claimed without a look, if its row says that it is still the same. Owns nothing that is not in the store, too;
+ * bounded, oldest out first.
  */
-import { type Message, TurnoverMap } from "@posthaste/domain";
+import { type MessageRecord, TurnoverMap } from "@posthaste/domain";
 
 export type Recent = {
-  add(position: number, message: Message): void;
-  get(position: number): Message | undefined;
+  add(position: number, record: MessageRecord): void;
+  get(position: number): MessageRecord | undefined;
   drop(position: number): void;
 };
 
@@ -16,20 +17,20 @@ const bytesMax = 32 * 1024 * 1024;
 const headBytes = 1_024;
 
 export function openRecent(): Recent {
-  const kept = new TurnoverMap<number, Message>();
+  const kept = new TurnoverMap<number, MessageRecord>();
   let bytes = 0;
 
   const drop = (position: number): void => {
-    const message = kept.get(position);
-    if (!message) return;
+    const record = kept.get(position);
+    if (!record) return;
     kept.delete(position);
-    bytes -= message.body.length + headBytes;
+    bytes -= record.message.body.length + headBytes;
   };
 
   return {
-    add: (position, message) => {
-      kept.set(position, message);
-      bytes += message.body.length + headBytes;
+    add: (position, record) => {
+      kept.set(position, record);
+      bytes += record.message.body.length + headBytes;
       for (const oldest of kept.keys()) {
         if (kept.size <= messagesMax && bytes <= bytesMax) return;
         drop(oldest);

@@ -5,7 +5,7 @@
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { dataFolder } from "../folders.ts";
-import { startMetronome } from "./metronome.ts";
+import { spareBeats, startMetronome } from "./metronome.ts";
 
 const page = Buffer.alloc(4096);
 /** About a write-ahead log: it is written over from its start, and never grows. */
@@ -39,7 +39,7 @@ export async function syncedWrites(options: {
       for (; done < due; done++) times[done] = now - startAt - (done * 1000) / perSecond;
       if (done === total) metronome.stop().then(() => resolve(), reject);
     };
-    const metronome = startMetronome(perSecond, total, writeDue);
+    const metronome = startMetronome(perSecond, total + spareBeats, writeDue);
     const { startAt } = metronome;
   });
   closeSync(file);

@@ -6,6 +6,9 @@ import { Worker } from "node:worker_threads";
 
 export type Beat = { readonly startNs: bigint; readonly everyNs: bigint; readonly beats: number };
 
+/** To be asked for beyond what is needed: a beat may come a hair before what is due with it, by the caller's clock. */
+export const spareBeats = 20;
+
 /** Long enough for the thread to start. */
 const leadMs = 100;
 

@@ -1,7 +1,7 @@
 /** The two ways to publish: as fast as the answers come (closed loop), and at a fixed rate whatever happens (open loop). */
 import { type Book } from "./book.ts";
 import { Connection } from "./connection.ts";
-import { startMetronome } from "./metronome.ts";
+import { spareBeats, startMetronome } from "./metronome.ts";
 import { copyOf, renumber, type Template } from "./template.ts";
 
 export type Target = { readonly port: number; readonly template: Template };
@@ -89,8 +89,6 @@ export async function openLoop(
   return lagMs.sort();
 }
 
-/** The last beat may come a hair before the last message is due, by the clock of the book. */
-const spareBeats = 20;
 const stallMsMax = 30_000;
 
 async function openMany(port: number, count: number): Promise<readonly Connection[]> {

@@ -182,14 +182,16 @@ describe("429", () => {
 describe("a token that may only read", () => {
   it("200 reads whatever the full one reads", async () => {
     for (const [method, path] of reads()) {
-      const own = await reader.call(method, path, {});
-      const full = await client.call(method, path, {});
+      const read = async (by: typeof client) => {
+        const { status, text } = await by.call(method, path, {});
+        return { path, status, text };
+      };
+      // What the log hears of meanwhile stands in the one before and after, or in the one after only.
+      const before = await read(client);
+      const own = await read(reader);
+      const after = await read(client);
 
-      expect({ path, status: own.status, text: own.text }).toEqual({
-        path,
-        status: full.status,
-        text: full.text,
-      });
+      expect([before, after]).toContainEqual(own);
     }
   });
 

@@ -133,6 +133,7 @@ export class Deliverer implements LocalDelivery {
     const origin = originHash(record.message.url);
     const attempt = newAttempt(record, origin, leasedAt, this.#ports.clock.now(), "none");
     this.#keep(attempt);
+    // Whoever waits for nobody stands in no line: an emptied one costs a table each time (ADR 11).
     const isNext = !this.#starting && !this.#ready.has(origin);
     if (isNext && this.#mayStart && this.#slots.isFree(origin)) this.#startReserved(attempt);
     else this.#ready.add(attempt);

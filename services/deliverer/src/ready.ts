@@ -13,6 +13,7 @@ export class Ready {
     else this.#lines.set(attempt.origin, [attempt]);
   }
 
+  /** Somebody of this origin is in line already: a newcomer must not overtake. */
   has(origin: number): boolean {
     return this.#lines.has(origin);
   }

@@ -77,7 +77,10 @@ export class Slots {
   }
 }
 
-/** Origins that are counted, with those that have none: there are more than any process should remember. */
+/**
+ * Origins that are remembered with a count of none: without any, a map that is emptied again and again costs a table each
+ * time (ADR 11); without a bound, there are more of them than any process should remember.
+ */
 const countedMax = 1_000;
 
 function addTo(counts: Map<number, number>, origin: number, n: number): void {

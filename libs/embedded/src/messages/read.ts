@@ -1,10 +1,10 @@
 /** Reading whole records, and hints from hot rows alone. */
-import { type Message, type MessageId, type MessageRecord, type TenantId } from "@posthaste/domain";
+import { type MessageId, type MessageRecord, type TenantId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { integer, type Row, text } from "../database/rows.ts";
 import { messageFrom } from "./configurations.ts";
 import { idOf } from "./names.ts";
-import { hotColumns, recordColumns, recordFrom, recordTables } from "./records.ts";
+import { recordColumns, recordFrom, recordTables } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
 /** A record as it stands, and where. */
@@ -28,30 +28,27 @@ export function openReading({ db, names, outbox, recent, tenants }: Rooms): Read
   const byPosition = db.prepare(
     `SELECT ${recordColumns} FROM ${recordTables} WHERE m.position = ?`,
   );
-  const hotById = db.prepare(
-    `SELECT ${hotColumns} FROM messages m WHERE m.position = ? AND m.name = ?`,
-  );
-  const standing = (row: Row, message: Message): Standing => {
+  const standing = (row: Row): Standing => {
     const position = integer(row["position"]);
     const items = integer(row["outbox"]) > 0 ? outbox.of(position) : [];
-    return { position, record: recordFrom(row, message, items) };
+    return { position, record: recordFrom(row, messageFrom(row), items) };
   };
   return {
     recent: (id) => {
-      const position = names.find(id)?.position;
-      const record = position === undefined ? undefined : recent.get(position);
-      return position !== undefined && record?.message.id === id ? { position, record } : undefined;
+      const address = names.find(id);
+      if (!address) return undefined;
+      const { position } = address;
+      const record = recent.get(position);
+      return record?.message.id === id ? { position, record } : undefined;
     },
     find: (id) => {
       const address = names.find(id);
-      if (!address) return undefined;
-      const message = recent.get(address.position)?.message;
-      const row = (message ? hotById : byId).get(address.position, address.name);
-      return row && standing(row, message ?? messageFrom(row));
+      const row = address && byId.get(address.position, address.name);
+      return row && standing(row);
     },
     at: (position) => {
       const row = byPosition.get(position);
-      return row && standing(row, messageFrom(row));
+      return row && standing(row);
     },
     hint: (row) => ({
       id: idOf({ position: integer(row["position"]), name: text(row["name"]) }),

@@ -99,7 +99,7 @@ function stateFrom(row: Row): MessageState {
 }
 
 /** The columns that `recordFrom` reads, from messages m. */
-export const hotColumns = `m.position, m.name, m.tenant, m.state, m.until, m.hints, m.wake_at, m.epoch, m.owner,
+const hotColumns = `m.position, m.name, m.tenant, m.state, m.until, m.hints, m.wake_at, m.epoch, m.owner,
   m.retried, m.lease_losses, m.deferrals, m.outbox`;
 export const recordColumns = `${hotColumns}, ${messageColumns}`;
 export const recordTables = `messages m JOIN configurations c ON c.position = m.position

@@ -186,7 +186,7 @@ describe("a token that may only read", () => {
         const { status, text } = await by.call(method, path, {});
         return { path, status, text };
       };
-      // What the log hears of meanwhile stands in the one before and after, or in the one after only.
+      // The log may hear of something between two reads: then the one after has it, too.
       const before = await read(client);
       const own = await read(reader);
       const after = await read(client);

@@ -5,31 +5,9 @@
  * token before its parser sees it, the parsed tree must hold nothing but the list, and the instance that compiles it
  * was made of the listed functions only. The numbers are those of mathjs: `floor(2.9999999999999996)` is 3.
  */
+import { createRequire } from "node:module";
 import { limits } from "@posthaste/domain";
-import {
-  absDependencies,
-  addDependencies,
-  ceilDependencies,
-  create,
-  divideDependencies,
-  expDependencies,
-  floorDependencies,
-  isConstantNode,
-  isFunctionNode,
-  isOperatorNode,
-  isParenthesisNode,
-  isSymbolNode,
-  type MathNode,
-  maxDependencies,
-  minDependencies,
-  multiplyDependencies,
-  parseDependencies,
-  powDependencies,
-  roundDependencies,
-  sqrtDependencies,
-  subtractDependencies,
-  unaryMinusDependencies,
-} from "mathjs/number";
+import type * as MathJs from "mathjs/number";
 
 export type Expression =
   /** `why` is for the caller and quotes nothing of the text. */
@@ -57,32 +35,47 @@ export function compileExpression(text: string): Expression {
 
 const refused = (why: string): Expression => ({ kind: "refused", why });
 
-const listed = {
-  absDependencies,
-  addDependencies,
-  ceilDependencies,
-  divideDependencies,
-  expDependencies,
-  floorDependencies,
-  maxDependencies,
-  minDependencies,
-  multiplyDependencies,
-  parseDependencies,
-  powDependencies,
-  roundDependencies,
-  sqrtDependencies,
-  subtractDependencies,
-  unaryMinusDependencies,
-};
+/** What the parser may know: anything else is no function to it. */
+const listed = [
+  "absDependencies",
+  "addDependencies",
+  "ceilDependencies",
+  "divideDependencies",
+  "expDependencies",
+  "floorDependencies",
+  "maxDependencies",
+  "minDependencies",
+  "multiplyDependencies",
+  "parseDependencies",
+  "powDependencies",
+  "roundDependencies",
+  "sqrtDependencies",
+  "subtractDependencies",
+  "unaryMinusDependencies",
+] as const;
 
-/** The types of mathjs say of every one that it may be missing; if one were, nothing here would be right. */
-const present = Object.entries(listed).map(([name, factories]) => {
-  if (!factories) throw new Error(`mathjs/number has no ${name}`);
-  return [name, factories] as const;
-});
-const { parse } = create(Object.fromEntries(present));
+let loaded: ReturnType<typeof load> | undefined;
 
-function parsed(text: string): MathNode | undefined {
+/** 660 modules, half a second of a core and 60 MiB: not before there is an expression, or before anything waits. */
+export function loadedMathjs(): ReturnType<typeof load> {
+  return (loaded ??= load());
+}
+
+function load() {
+  // Only this is lazy without a promise, for which the hot path would have to wait.
+  const mathjs = createRequire(import.meta.url)("mathjs/number") as typeof MathJs;
+  /** Its types say of every one that it may be missing; if one were, nothing here would be right. */
+  const factories = listed.map((name) => {
+    const found = mathjs[name];
+    if (!found) throw new Error(`mathjs/number has no ${name}`);
+    return [name, found] as const;
+  });
+  const { parse } = mathjs.create(Object.fromEntries(factories));
+  return { mathjs, parse };
+}
+
+function parsed(text: string): MathJs.MathNode | undefined {
+  const { parse } = loadedMathjs();
   try {
     return parse(text);
   } catch {
@@ -132,26 +125,27 @@ const arity: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** Why the tree holds more than the language has; a chain of sums is not deep, what stands inside something is. */
-function whyForbidden(node: MathNode, depth: number): string | undefined {
+function whyForbidden(node: MathJs.MathNode, depth: number): string | undefined {
+  const { mathjs } = loadedMathjs();
   if (depth > limits.expressionDepthMax + 1) return tooDeep;
-  const inside = (nodes: readonly MathNode[], to: number): string | undefined =>
+  const inside = (nodes: readonly MathJs.MathNode[], to: number): string | undefined =>
     nodes.map((child) => whyForbidden(child, to)).find((why) => why !== undefined);
 
-  if (isConstantNode(node)) {
+  if (mathjs.isConstantNode(node)) {
     return Number.isFinite(node.value) ? undefined : "has a constant that is no finite number";
   }
-  if (isSymbolNode(node)) {
+  if (mathjs.isSymbolNode(node)) {
     return node.name === "retried" ? undefined : "has a name that is not `retried`";
   }
-  if (isParenthesisNode(node)) return whyForbidden(node.content, depth + 1);
-  if (isOperatorNode(node)) {
+  if (mathjs.isParenthesisNode(node)) return whyForbidden(node.content, depth + 1);
+  if (mathjs.isOperatorNode(node)) {
     const unary = node.fn === "unaryMinus";
     const binary = !node.implicit && binaryOperators.has(node.fn);
     if (!unary && !binary) return "has an operator that is not one of + - * / between two values";
     return inside(node.args, unary ? depth + 1 : depth);
   }
-  if (isFunctionNode(node)) {
-    const expected = isSymbolNode(node.fn) ? arity.get(node.fn.name) : undefined;
+  if (mathjs.isFunctionNode(node)) {
+    const expected = mathjs.isSymbolNode(node.fn) ? arity.get(node.fn.name) : undefined;
     if (expected === undefined) return "has a function that is not one of the listed";
     if (node.args.length !== expected) return "has a function with a wrong number of arguments";
     return inside(node.args, depth + 1);

@@ -1,18 +1,23 @@
 /**
  * Retry delays by expression (port `RetryDelays`): an expression is compiled once and kept; publish checks it, so that
- * no delivery meets it for the first time. An entry of its own: mathjs is 650 modules, and who evaluates nothing need
- * not load them.
+ * no delivery meets it for the first time. An entry of its own: who evaluates nothing need not load mathjs.
  */
 import { backoffMs, clampRetryDelayMs, fault } from "@posthaste/domain";
 import { type RetryDelays } from "@posthaste/ports";
-import { compileExpression, type Expression } from "./retry-delay-expression.ts";
+import { compileExpression, type Expression, loadedMathjs } from "./retry-delay-expression.ts";
 
 /** Compiled expressions are kept up to this many; the least recently used gives way. */
 const expressionsMax = 1_000;
 /** Where a plan allows more retries, the rest is evaluated only at delivery. */
 const retriesCheckedMax = 1_000;
 
-export function retryDelays(): RetryDelays {
+export type RetryDelaysOptions = {
+  /** mathjs is loaded now; else the first expression waits for it, and half a second long all else does. */
+  readonly loadedAhead?: boolean;
+};
+
+export function retryDelays({ loadedAhead = false }: RetryDelaysOptions = {}): RetryDelays {
+  if (loadedAhead) loadedMathjs();
   const compiled = leastRecentlyUsed(expressionsMax, kept);
   return {
     check: (text, retriesMax, field) => {

@@ -26,6 +26,7 @@ export {
   type Respond,
 } from "./destination.ts";
 export { type LogLine, type RecordingLog, recordingLog } from "./recording-log.ts";
+export { modulesLoadedBy } from "./loaded-modules.ts";
 export { type Dice, dice, seededRandom } from "./seeded-random.ts";
 export { epochStart, type VirtualClock, virtualClock } from "./virtual-clock.ts";
 export { type TestStores, testStores } from "./test-stores.ts";

@@ -34,7 +34,7 @@ const ports = {
   random,
   log,
   telemetry,
-  retryDelays: retryDelays(),
+  retryDelays: retryDelays({ loadedAhead: config.profile === "production" }),
   sha256: (value: string | Uint8Array) => hash("sha256", value, "hex"),
 };
 const tenants = new Tenants(ports);

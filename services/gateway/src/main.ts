@@ -60,7 +60,7 @@ async function open(): Promise<void> {
       random,
       log,
       telemetry,
-      retryDelays: retryDelays(),
+      retryDelays: retryDelays({ loadedAhead: config.profile === "production" }),
       sha256: (value) => hash("sha256", value, "hex"),
     },
     {

@@ -1,6 +1,7 @@
 /** The standalone: opens the embedded store and the sender, runs the six services until a signal. */
 import { hash } from "node:crypto";
 import { type Embedded, openEmbedded } from "@posthaste/embedded";
+import { retryDelays } from "@posthaste/engine/retry-delay";
 import { countedMax } from "@posthaste/ports";
 import { seedAccounts } from "@posthaste/management";
 import {
@@ -57,6 +58,7 @@ const { services, gateway, management, readiness } = createStandalone(
     indexes,
     messageLog: store.log,
     sender,
+    retryDelays: retryDelays({ loadedAhead: !isDev }),
     clock,
     random,
     log,

@@ -6,7 +6,6 @@ import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
 import { createCompose, Deliverer } from "@posthaste/deliverer";
 import { type DestinationPolicy, owner, type Sha256Hex } from "@posthaste/domain";
 import { Tenants } from "@posthaste/engine";
-import { retryDelays } from "@posthaste/engine/retry-delay";
 import { createGateway } from "@posthaste/gateway";
 import { createManagement } from "@posthaste/management";
 import {
@@ -20,6 +19,7 @@ import {
   type MessageLog,
   type MessageStore,
   type Random,
+  type RetryDelays,
   type SearchIndexes,
   type Sender,
   type Telemetry,
@@ -50,6 +50,7 @@ export type StandalonePorts = {
   readonly bus: EventBus;
   readonly ids: Ids;
   readonly sender: Sender;
+  readonly retryDelays: RetryDelays;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -86,27 +87,23 @@ const ownerLength = 12;
 export function createStandalone(ports: StandalonePorts, options: StandaloneOptions): Standalone {
   const { accounts, clock, log, random } = ports;
   const { attemptsMax, attemptsPerOriginMax, drainMs } = options;
-  const delays = retryDelays();
   const readiness = createReadiness();
   const admission = createAdmission({ clock, random, storeWaitMs: options.storeWaitMs });
   const tenants = new Tenants({ accounts, clock, log });
   const authenticator = createAuthenticator({ accounts, clock, log });
-  const deliverer = new Deliverer(
-    { ...ports, retryDelays: delays },
-    {
-      owner: owner(random.text(ownerLength)),
-      slots: {
-        shortMax: attemptsMax,
-        perOriginMax: attemptsPerOriginMax,
-        longMax: Math.ceil(attemptsMax / 2),
-      },
-      compose: createCompose({ tenantOf: (id) => tenants.get(id), random }),
-      drainMs,
+  const deliverer = new Deliverer(ports, {
+    owner: owner(random.text(ownerLength)),
+    slots: {
+      shortMax: attemptsMax,
+      perOriginMax: attemptsPerOriginMax,
+      longMax: Math.ceil(attemptsMax / 2),
     },
-  );
+    compose: createCompose({ tenantOf: (id) => tenants.get(id), random }),
+    drainMs,
+  });
   const trustedProxies = addressSet(options.trustedProxies);
   const gateway = createGateway(
-    { ...ports, retryDelays: delays, local: deliverer },
+    { ...ports, local: deliverer },
     {
       ...options,
       authenticator,

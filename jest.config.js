@@ -1,5 +1,6 @@
 export default {
   testEnvironment: "node",
+  testSequencer: "<rootDir>/scripts/longest-first.js",
   testMatch: ["**/src/**/*.test.ts"],
   extensionsToTreatAsEsm: [".ts"],
   transform: {

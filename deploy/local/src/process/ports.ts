@@ -12,10 +12,15 @@ const first = 12_000;
 const afterLast = 32_000;
 const triesMax = 200;
 
+/** Nobody gets a port that this process has given out and that is not taken yet: each is given once in a round. */
+let next = randomInt(first, afterLast);
+
 /** One that is free now, together with those at these distances. */
 export async function freePort(...distances: readonly number[]): Promise<number> {
+  const size = Math.max(0, ...distances) + 1;
   for (let tries = 0; tries < triesMax; tries++) {
-    const port = randomInt(first, afterLast);
+    const port = next + size <= afterLast ? next : first;
+    next = port + size;
     const found = await Promise.all([0, ...distances].map((distance) => isFree(port + distance)));
     if (found.every(Boolean)) return port;
   }

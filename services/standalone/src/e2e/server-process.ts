@@ -64,8 +64,10 @@ export class ServerProcess {
   }
 
   #spawn(): Running {
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
     const env = {
-      PATH: process.env["PATH"],
+      PATH,
+      ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
       POSTHASTE_PROFILE: "dev",
       POSTHASTE_LOG_LEVEL: "warn",
       POSTHASTE_CATCHER: "off",

@@ -1,0 +1,24 @@
+// Long suites first, so that a gate does not end with one of them beside an idle core. Jest knows how long a suite takes only
+// after it has run here, and goes by the size of its file until then.
+import Sequencer from "@jest/test-sequencer";
+
+/** More than half a minute each. */
+const longest = [
+  "faults.cluster",
+  "shutdown.alone.e2e",
+  "crash.alone.e2e",
+  "messages.e2e",
+  "management.alone.e2e",
+];
+
+export default class LongestFirst extends Sequencer {
+  async sort(tests) {
+    const sorted = await super.sort(tests);
+    return sorted.toSorted((a, b) => rank(a) - rank(b));
+  }
+}
+
+function rank({ path }) {
+  const place = longest.findIndex((name) => path.endsWith(`/${name}.test.ts`));
+  return place === -1 ? longest.length : place;
+}

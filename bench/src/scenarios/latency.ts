@@ -5,7 +5,7 @@ import { syncedWrites } from "../load/disk.ts";
 import { openLoop } from "../load/senders.ts";
 import { publishTemplate } from "../load/template.ts";
 import { percentile, pooled, ratioSpread, spreadOf } from "../statistics.ts";
-import { allSystems } from "../systems/all.ts";
+import { allSystems, least } from "../systems/all.ts";
 import { type System } from "../systems/system.ts";
 import { measureThroughput } from "./measure.ts";
 import { type Findings, type Scenario } from "./scenario.ts";
@@ -34,7 +34,7 @@ type Samples = { readonly publish: Float64Array[]; readonly arrival: Float64Arra
 async function run(stage: Stage): Promise<Findings> {
   const sink = await stage.sink();
   const template = publishTemplate(`http://127.0.0.1:${sink.port}/x`);
-  const systems = await stage.startAll(allSystems);
+  const systems = await stage.startAll([...allSystems, least]);
   for (const system of systems) {
     await measureThroughput(stage, system, { template, connections: 64, forMs: warmUpMs });
   }

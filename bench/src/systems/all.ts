@@ -1,6 +1,6 @@
 /** Those that are compared, in the order in which they take turns. */
 import { startBullMq } from "./bullmq.ts";
-import { startLeast } from "./least.ts";
+import { startLeast, startLeastInThreads } from "./least.ts";
 import { startPosthaste } from "./posthaste.ts";
 import { startRelay } from "./relay.ts";
 import { type StartSystem, type SystemName } from "./system.ts";
@@ -8,8 +8,9 @@ import { type StartSystem, type SystemName } from "./system.ts";
 const relay = ["bare relay", startRelay] as const;
 export const posthaste = ["posthaste", startPosthaste] as const;
 const bullMq = ["BullMQ", startBullMq] as const;
-/** Of interest for its costs alone. */
 export const least = ["the least", startLeast] as const;
+/** Shows what threads can give on the cores that carry the load as well. */
+export const leastInThreads = ["the least, in two threads", startLeastInThreads] as const;
 
 export const allSystems: readonly (readonly [SystemName, StartSystem])[] = [
   relay,

@@ -3,19 +3,23 @@ import { join } from "node:path";
 import { freePort } from "@posthaste/local";
 import { dataFolder } from "../folders.ts";
 import { Child } from "./child.ts";
-import { answersOk, type System } from "./system.ts";
+import { answersOk, type StartSystem, type System, type SystemName } from "./system.ts";
 
 const startMsMax = 10_000;
 
-export async function startLeast(): Promise<System> {
+export const startLeast: StartSystem = () => start("the least", "least.ts");
+export const startLeastInThreads: StartSystem = () =>
+  start("the least, in two threads", "least-in-threads.ts");
+
+async function start(name: SystemName, peer: string): Promise<System> {
   const data = dataFolder();
   const port = await freePort();
   const child = new Child({
-    name: "the least",
+    name,
     file: process.execPath,
     args: [
       "--disable-warning=ExperimentalWarning",
-      join(import.meta.dirname, "../peers/least.ts"),
+      join(import.meta.dirname, "../peers", peer),
       String(port),
       data.path,
     ],
@@ -25,5 +29,5 @@ export async function startLeast(): Promise<System> {
     await child.stop();
     data.remove();
   };
-  return { name: "the least", port, pids: [child.pid], stop, output: () => child.output };
+  return { name, port, pids: [child.pid], stop, output: () => child.output };
 }

@@ -2,6 +2,7 @@
 export type SystemName =
   | "bare relay"
   | "the least"
+  | "the least, in two threads"
   | "posthaste"
   | "BullMQ"
   | "posthaste apart"

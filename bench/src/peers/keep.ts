@@ -1,0 +1,112 @@
+/**
+ * What the least does with a publish: insert, sync, answer, sign, deliver, settle and log. One writer; all that came while
+ * a sync ran goes into the next commit.
+ */
+import { createHmac, createSecretKey, hash } from "node:crypto";
+import { fdatasync, openSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type Publish } from "./accept.ts";
+import { deliver } from "./deliver.ts";
+
+const leaseMs = 30_000;
+/** What is finished goes a while later, as it does elsewhere. */
+const keptMessages = 100_000;
+const tidyEveryMs = 1_000;
+
+/** `answer` is called when the message is on disk. */
+export function keepIn(folder: string): (publish: Publish, answer: () => void) => void {
+  const { insert, settle, remove, write } = open(join(folder, "least.db"));
+  let last = 0;
+  setInterval(() => write(() => remove.run(last - keptMessages)), tidyEveryMs);
+
+  return (publish, answer) => {
+    const { id, delivery } = publish;
+    const key = ++last;
+    const createdAt = Date.now();
+    const json = JSON.stringify({ id, url: delivery.url, headers: delivery.headers });
+    const call = () => {
+      answer();
+      const startedAt = Date.now();
+      const headers = { ...delivery.headers, "service-signature": signature(publish, startedAt) };
+      deliver({ ...delivery, headers }, (outcome) => {
+        if (outcome !== 200) console.error("least: a delivery failed", outcome);
+        const endedAt = Date.now();
+        write(() => settle(key, [createdAt, startedAt, endedAt]));
+      });
+    };
+    write(() => insert.run(key, createdAt + leaseMs, json, delivery.body), call);
+  };
+}
+
+function open(file: string) {
+  const db = new DatabaseSync(file);
+  db.exec(`
+    PRAGMA page_size = 8192;
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = NORMAL;
+    CREATE TABLE messages (key INTEGER PRIMARY KEY, state INTEGER, wake_at INTEGER, json TEXT, body BLOB);
+    CREATE INDEX by_alarm ON messages (wake_at) WHERE wake_at IS NOT NULL;
+    CREATE TABLE events (at INTEGER, message INTEGER, step INTEGER, PRIMARY KEY (at, message, step)) WITHOUT ROWID;
+    CREATE INDEX by_message ON events (message);
+  `);
+  const end = db.prepare("UPDATE messages SET state = 1, wake_at = NULL WHERE key = ?");
+  const note = db.prepare("INSERT INTO events VALUES (?, ?, 0), (?, ?, 1), (?, ?, 2)");
+  const settle = (key: number, [created, started, ended]: readonly [number, number, number]) => {
+    end.run(key);
+    note.run(created, key, started, key, ended, key);
+  };
+  return {
+    insert: db.prepare("INSERT INTO messages VALUES (?, 0, ?, ?, ?)"),
+    settle,
+    remove: db.prepare("DELETE FROM messages WHERE key <= ?"),
+    write: writerOf(db, openSync(`${file}-wal`, "r+")),
+  };
+}
+
+type Write = { readonly work: () => void; readonly done: (() => void) | undefined };
+
+function writerOf(db: DatabaseSync, log: number): (work: () => void, done?: () => void) => void {
+  let queue: Write[] = [];
+  let isSyncing = false;
+  const commit = () => {
+    if (isSyncing || queue.length === 0) return;
+    isSyncing = true;
+    setImmediate(() => {
+      const batch = queue;
+      queue = [];
+      db.exec("BEGIN");
+      for (const { work } of batch) work();
+      db.exec("COMMIT");
+      fdatasync(log, (error) => {
+        if (error) throw error;
+        isSyncing = false;
+        for (const { done } of batch) done?.();
+        commit();
+      });
+    });
+  };
+  return (work, done) => {
+    queue.push({ work, done });
+    commit();
+  };
+}
+
+const key = createSecretKey(Buffer.from("sig_0123456789abcdefghijklmnopqr"));
+const header = Buffer.from('{"alg":"HS256","typ":"JWT"}').toString("base64url");
+
+function signature({ id, delivery }: Publish, now: number): string {
+  const at = Math.floor(now / 1_000);
+  const body = hash("sha256", delivery.body, "base64url");
+  const claims = {
+    iss: "least",
+    sub: delivery.url,
+    exp: at + 300,
+    nbf: at,
+    iat: at,
+    jti: id,
+    body,
+  };
+  const signed = `${header}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
+  return `${signed}.${createHmac("sha256", key).update(signed).digest("base64url")}`;
+}

@@ -79,7 +79,7 @@ async function addFirstTenant(options: SeedOptions): Promise<void> {
       "the first start wants POSTHASTE_TOKEN and both POSTHASTE_SIGNING_KEY variables",
     );
   }
-  await addTenant(options, { id: tenantOf(token), tokens: [token], keys });
+  await addTenants(options, [{ id: tenantOf(token), tokens: [token], keys }]);
 }
 
 /** A store of the dev profile is completed at each start; one that production has made is left as it is. */
@@ -93,26 +93,36 @@ async function seedDevelopment(options: SeedOptions, { tenants }: Stored): Promi
       "the store was made by the production profile: the development credentials do not work here";
     return { token: undefined, warning };
   }
-  for (const { id, token, keys, userId } of users) {
-    if (known.has(id)) continue;
-    const isFirst = userId === first.userId;
-    const own = isFirst && config.token !== undefined ? [config.token] : [];
-    const ownKeys = isFirst ? keysOf(config) : undefined;
-    await addTenant(options, { id, tokens: [token, ...own], keys: ownKeys ?? keys });
-  }
+  const missing = users
+    .filter(({ id }) => !known.has(id))
+    .map(({ id, token, keys, userId }) => {
+      const isFirst = userId === first.userId;
+      const own = isFirst && config.token !== undefined ? [config.token] : [];
+      const ownKeys = isFirst ? keysOf(config) : undefined;
+      return { id, tokens: [token, ...own], keys: ownKeys ?? keys };
+    });
+  // At once: a gateway that finds one of them is ready, and looks for the others seconds later.
+  await addTenants(options, missing);
   return { token: first.token, warning: warningOf(config, await storedIn(accounts)) };
 }
 
-async function addTenant(
-  { accounts, clock }: SeedOptions,
-  seed: { readonly id: TenantId; readonly tokens: readonly string[]; readonly keys: SigningKeys },
-): Promise<void> {
-  const { id, keys } = seed;
+type Seed = {
+  readonly id: TenantId;
+  readonly tokens: readonly string[];
+  readonly keys: SigningKeys;
+};
+
+/** Tokens come first: without its tenant a token proves nothing, so that nobody is let in before all is there. */
+async function addTenants({ accounts, clock }: SeedOptions, seeds: readonly Seed[]): Promise<void> {
   const createdAt = clock.now();
-  for (const token of seed.tokens) {
+  const tokens = seeds.flatMap(({ id, tokens: own }) => own.map((token) => ({ id, token })));
+  for (const { id, token } of tokens) {
     await accounts.putToken({ hash: tokenHash(token), tenant: id, scope: "full", createdAt });
   }
-  await accounts.addTenant({ id, dialect: "service", plan: defaultPlan, keys });
+  const added = seeds.map(({ id, keys }) =>
+    accounts.addTenant({ id, dialect: "service", plan: defaultPlan, keys }),
+  );
+  await Promise.all(added);
 }
 
 /** An id is part of lane ids and of log lines, so that not every user name will do. */

@@ -78,7 +78,7 @@ const testGates = [
     workers: 3,
     env: { POSTHASTE_TEST_SHAPE: "distributed" },
   },
-  { name: "cluster", only: ofKind("cluster"), secondsMax: 2_700, again: true, workers: 2 },
+  { name: "cluster", only: ofKind("cluster"), secondsMax: 2_700, again: true },
 ].map(({ only, skips = [], workers = 2, ...gate }) => {
   const report = join(reports, `${gate.name}.json`);
   const open = join(reports, `${gate.name}.open.json`);

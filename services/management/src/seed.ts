@@ -112,7 +112,7 @@ type Seed = {
   readonly keys: SigningKeys;
 };
 
-/** Tokens come first: without its tenant a token proves nothing, so that nobody is let in before all is there. */
+/** Tokens first, since one without its tenant proves nothing; then all tenants at once, so that none is long alone. */
 async function addTenants({ accounts, clock }: SeedOptions, seeds: readonly Seed[]): Promise<void> {
   const createdAt = clock.now();
   const tokens = seeds.flatMap(({ id, tokens: own }) => own.map((token) => ({ id, token })));

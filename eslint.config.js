@@ -83,14 +83,12 @@ export default defineConfig(
   },
   {
     // The determinism fence: time, chance and the world come in as arguments or ports.
-    files: ["libs/{domain,ports,contract,engine}/**/*.ts", "services/*/src/**/*.ts"],
-    ignores: [
-      "**/main.ts",
-      "**/config.ts",
-      "**/*.{test,fixture}.ts",
-      // Tests against real processes. The simulation stays inside: it must not know the real time.
-      "services/standalone/src/{crash,e2e,faults}/**",
+    files: [
+      "libs/{domain,ports,contract,engine}/**/*.ts",
+      "services/*/{src,process}/**/*.ts",
+      "tests/simulation/**/*.ts",
     ],
+    ignores: ["**/main.ts", "**/config.ts", "**/*.{test,fixture}.ts"],
     rules: {
       "no-restricted-properties": ["error", ...nondeterminism],
       "no-restricted-globals": ["error", { globals: ambientGlobals, checkGlobalObject: true }],

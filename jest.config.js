@@ -1,7 +1,11 @@
 export default {
   testEnvironment: "node",
   testSequencer: "<rootDir>/scripts/longest-first.js",
-  testMatch: ["**/src/**/*.test.ts"],
+  testMatch: [
+    "**/src/**/*.test.ts",
+    "<rootDir>/services/*/process/*.test.ts",
+    "<rootDir>/tests/**/*.test.ts",
+  ],
   extensionsToTreatAsEsm: [".ts"],
   transform: {
     "^.+\\.ts$": [

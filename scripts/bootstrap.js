@@ -7,8 +7,8 @@
 // Owns  .toolchain/                Node 24 and pnpm from the npm registry, only what the host lacks
 //       node_modules/.installed    a hash of all that decides what an install puts in place
 //       .bootstrap.lock            held while either of them is made; holds the pid of its owner
-// I1    .toolchain/ is complete or absent: it is made beside its place, tried, and renamed.
-// I2    a second start with nothing to do starts no process but the command.
+// (1) .toolchain/ is complete or absent: it is made beside its place, tried, and renamed.
+// (2) a second start with nothing to do starts no process but the command.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
@@ -30,7 +30,7 @@ const quiet = "--disable-warning=ExperimentalWarning";
 // V8 lets the young generation grow to 96 MiB and more; with a third of that throughput is the same.
 const smallYoung = "--max-semi-space-size=16";
 const commands = {
-  start: ["node", quiet, smallYoung, "services/standalone/src/main.ts"],
+  start: ["node", quiet, smallYoung, "services/standalone/process/main.ts"],
   test: ["node", "scripts/test.js"],
   bench: ["node", quiet, "bench/src/main.ts"],
   stack: ["node", quiet, "deploy/local/src/main.ts"],
@@ -116,7 +116,7 @@ function removeLeftovers() {
     try {
       fs.rmSync(join(root, name), { recursive: true, force: true });
     } catch {
-      // Somebody writes to it still; the next time will do.
+      // Another process writes to it still; the next time will do.
     }
   }
 }
@@ -147,7 +147,7 @@ function installHash() {
   return hash.digest("hex");
 }
 
-/** One bootstrap at a time makes things; the others wait, then find them made. */
+/** One bootstrap at a time makes things; any other waits, then finds them made. */
 async function withLock(work) {
   const deadline = Date.now() + lockWaitMsMax;
   while (!tryLock()) {

@@ -1,11 +1,13 @@
-// Writes the documents that are made from the code, or with --check says which of them are stale.
+// Writes the documents that are made from the code, or with --check says which of them are stale, and what comments cite in
+// vain.
 //
 //   node scripts/generate.js [--check]
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as prettier from "prettier";
+import { readComments } from "./comments.js";
 import { renderErrors, renderOpenApi } from "../libs/contract/src/index.ts";
-import { renderConfiguration, renderTelemetry } from "../libs/runtime/src/index.ts";
+import { renderConfiguration, renderTelemetry } from "../libs/process/src/index.ts";
 
 const root = dirname(import.meta.dirname);
 
@@ -18,6 +20,16 @@ const documents = [
 ];
 
 const check = process.argv.includes("--check");
+const { problems, nameless } = readComments();
+for (const problem of problems) complain(problem);
+const countFile = join(root, "scripts/comments.json");
+const { namelessMax } = JSON.parse(await readFile(countFile, "utf8"));
+if (nameless > namelessMax)
+  complain(
+    `comments say who, nobody, somebody or others ${nameless} times; ${namelessMax} are left`,
+  );
+else if (!check)
+  await writeFile(countFile, `${JSON.stringify({ namelessMax: nameless }, undefined, 2)}\n`);
 for (const { path, render } of documents) {
   const file = join(root, path);
   // Through prettier, so that the format gate and this one want the same bytes.
@@ -26,10 +38,14 @@ for (const { path, render } of documents) {
   const current = await readFile(file, "utf8").catch(() => undefined);
   if (text === current) continue;
   if (check) {
-    console.log(`${path} is stale: npm run generate`);
-    process.exitCode = 1;
+    complain(`${path} is stale: npm run generate`);
   } else {
     await writeFile(file, text);
     console.log(`${path} written`);
   }
+}
+
+function complain(text) {
+  console.log(text);
+  process.exitCode = 1;
 }

@@ -6,9 +6,9 @@
 //
 // A static gate counts as one. A gate of tests counts its tests, and each suite that did not run as a failed one.
 // A gate that was killed, left no report or failed without a failed test counts as one failed, too: silence is no success.
-// Real processes on a busy host may be late where a promise holds: what failed in such a gate is run once more, alone, and
+// On a busy host a test may be late where a promise holds: a file that failed is run once more, alone, and its tests are
 // named as UNSTEADY when it passes. A rule that is broken fails both times. What a gate leaves open when its tests are done
-// is told as LEFT OPEN, and fails every gate but these.
+// is told as LEFT OPEN, and fails every gate but those over real processes.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
@@ -29,7 +29,10 @@ const staticGates = [
   { name: "format", args: [tool("prettier/bin/prettier.cjs"), "--check", "."] },
   {
     name: "dependencies",
-    args: [tool("dependency-cruiser/bin/dependency-cruiser.mjs"), "libs", "services"],
+    args: [
+      tool("dependency-cruiser/bin/dependency-cruiser.mjs"),
+      ...["libs", "services", "tests", "bench", "deploy", "scripts"],
+    ],
   },
   { name: "dead-code", args: [tool("knip/bin/knip.js"), "--no-config-hints"] },
   { name: "documents", args: ["scripts/generate.js", "--check"] },
@@ -51,19 +54,19 @@ const storesFile = join(root, ".cache/stores.json");
 /**
  * `workers`: where most of the time goes by in waiting there are more than cores.
  * `stores`: over the servers of `npm run stack -- stores`, with so many that speak MongoDB's protocol (all when absent).
- * `again`: over real processes.
+ * `processes`: over real processes, which a host may be slow to end.
  */
 const testGates = [
   { name: "unit", skips: [ofKind("(sim|e2e|stack|cluster|deploy)")], secondsMax: 600 },
   { name: "simulation", only: ofKind("sim"), secondsMax: 900 },
-  { name: "end-to-end", only: ofKind("e2e"), secondsMax: 1_200, again: true, workers: 3 },
+  { name: "end-to-end", only: ofKind("e2e"), secondsMax: 1_200, processes: true, workers: 3 },
   // Helm and the checkers are built when they are not in the cache.
-  { name: "deploy", only: ofKind("deploy"), secondsMax: 2_400, again: true },
+  { name: "deploy", only: ofKind("deploy"), secondsMax: 2_400, processes: true },
   {
     name: "stores",
     only: ofKind("stack"),
     secondsMax: 1_200,
-    again: true,
+    processes: true,
     stores: true,
     workers: 3,
   },
@@ -72,13 +75,13 @@ const testGates = [
     only: ofKind("e2e"),
     skips: [ofKind("alone\\.e2e")],
     secondsMax: 1_800,
-    again: true,
+    processes: true,
     stores: true,
     mongodbMax: 1,
     workers: 3,
     env: { POSTHASTE_TEST_SHAPE: "distributed" },
   },
-  { name: "cluster", only: ofKind("cluster"), secondsMax: 2_700, again: true },
+  { name: "cluster", only: ofKind("cluster"), secondsMax: 2_700, processes: true },
 ].map(({ only, skips = [], workers = 2, ...gate }) => {
   const report = join(reports, `${gate.name}.json`);
   const open = join(reports, `${gate.name}.open.json`);
@@ -158,7 +161,7 @@ function createStores() {
     const started = performance.now();
     rmSync(storesFile, { force: true });
     mkdirSync(dirname(storesFile), { recursive: true });
-    // Where nobody watches, a server that could not be had is a check that silently went away.
+    // In a run without a reader, a server that could not be had is a check that silently went away.
     const strict = process.env.CI === "true" ? ["--strict"] : [];
     const args = ["deploy/local/src/main.ts", "stores", "--file", storesFile, ...strict];
     child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...args], {
@@ -214,7 +217,7 @@ async function runGate(gate) {
   const { output } = first;
   let { exit } = first;
   let count = gate.report ? countTests(gate, exit) : countStatic(exit);
-  if (gate.again && count.failedFiles.length > 0) {
+  if (gate.report && count.failedFiles.length > 0) {
     const second = await runAgain(gate, count);
     if (second) {
       count = second;
@@ -228,7 +231,12 @@ async function runGate(gate) {
   const ending = exit === "ok" ? "" : `  ${exit}`;
   for (const line of output.match(/^against: .*$/gm) ?? []) console.log(`     ${line}`);
   console.log(`${failed ? "FAIL" : "ok  "} ${gate.name.padEnd(12)} ${seconds} s${tests}${ending}`);
-  if (failed > 0) console.log(output.trimEnd());
+  if (failed > 0) {
+    // First in few words: what is printed may be cut, and Jest tells of passed files before failed ones.
+    for (const test of count.failedTests ?? []) console.log(`FAILED ${test}`);
+    for (const reason of count.reasons ?? []) console.log(reason);
+    console.log(output.trimEnd());
+  }
   for (const name of skipped) console.log(`SKIPPED ${name}`);
   return { passed, failed };
 }
@@ -248,7 +256,7 @@ async function runAgain(gate, count) {
 }
 
 /** Runs a gate in a process group of its own, so that nothing it started outlives it. */
-function run({ args, env, report, open, again, secondsMax }) {
+function run({ args, env, report, open, processes, secondsMax }) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, {
       cwd: root,
@@ -273,7 +281,7 @@ function run({ args, env, report, open, again, secondsMax }) {
       const isLingering = reportedAt && Date.now() - reportedAt > lingerMsMax;
       if (!isLingering) return;
       clearInterval(watch);
-      isForgiven = again === true;
+      isForgiven = processes === true;
       for (const handle of await openIn(child, open)) console.log(`LEFT OPEN ${handle}`);
       kill("since a test left something open: Jest was done and did not end");
     }, 1000);
@@ -337,7 +345,7 @@ function countTests({ report }, exit) {
       failedTests.push(`${inFile(name)} did not run`);
   const counted = found.numFailedTests + found.numRuntimeErrorTestSuites;
   const broken = counted > 0 ? counted : Number(exit !== "ok" || found.numPassedTests === 0);
-  // Where nobody watches, a skipped test is a guarantee that silently went away. One that says why has said so.
+  // In a run without a reader, a skipped test is a guarantee that silently went away. One that names its reason is not silent.
   const silent = skipped.filter(
     (name) => !/\((deviates: |its clock would have to move )/.test(name),
   );

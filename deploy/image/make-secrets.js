@@ -1,11 +1,12 @@
-// Makes what a first start wants and nobody has given: node deploy/image/make-secrets.js FOLDER=name,name …
+// Makes the secrets that a first start needs and does not find: node deploy/image/make-secrets.js FOLDER=name,name …
 //
 // One file for each name, for its owner only; what is there stays. Names and forms are those that the configuration
-// wants (libs/runtime/src/config), as POSTHASTE_<NAME>_FILE.
+// wants (libs/process/src/config), as POSTHASTE_<NAME>_FILE.
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { newSigningKey, newToken, systemRandom } from "../../libs/runtime/src/index.ts";
+import { newSigningKey, newToken } from "../../libs/http/src/index.ts";
+import { systemRandom } from "../../libs/process/src/index.ts";
 
 const random = systemRandom();
 const makers = {

@@ -2,8 +2,8 @@
  * What became of each message of one job: when it was meant to be sent, when it was answered, when it arrived.
  *
  * Owns   the times of the messages numbered [base, base + capacity)
- * I1     every message is in it before its request is written
- * I2     an arrival is early if it comes before the caller's own clock said the message was due, to the millisecond
+ * (1) every message is in it before its request is written
+ * (2) an arrival is early if it comes before the caller's own clock said the message was due, to the millisecond
  */
 
 /** When the messages of a job ought to arrive. */

@@ -48,8 +48,13 @@ export class Sink {
     return this.#sockets.size;
   }
 
-  async stop(): Promise<void> {
+  /** Ends all connections, and with them the requests that are unanswered. */
+  hangUp(): void {
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async stop(): Promise<void> {
+    this.hangUp();
     await new Promise((resolve) => this.#server.close(resolve));
   }
 

@@ -4,13 +4,16 @@ export type Template = {
   readonly bytes: Buffer;
   /** Where the numbers of its messages go; a batch has many. */
   readonly offsets: readonly number[];
+  /** Where the number of the first is said again, in a header. */
+  readonly echoes: readonly number[];
 };
 
 export type PublishHeaders = Readonly<Record<string, string>>;
 
 const digits = 10;
 const bodyBytes = 600;
-const idPlace = "#".repeat(digits);
+/** In a header's value it becomes the message's number, so that no two messages have the same. */
+export const numberPlace = "#".repeat(digits);
 const bodyStart = `{"id":"`;
 /** Where the number stands in the body that the destination gets. */
 export const idOffset = bodyStart.length;
@@ -18,29 +21,40 @@ export const idOffset = bodyStart.length;
 /** The well-known development credentials: a public constant, refused outside the dev profile. */
 export const token = "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=";
 
-/** One message of 600 bytes. */
-export function publishTemplate(destination: string, headers: PublishHeaders = {}): Template {
-  return request(`/v2/publish/${destination}`, { ...messageHeaders, ...headers }, body(bodyBytes));
+/** Publishes as another tenant: the second of those credentials. */
+export const secondTenant: PublishHeaders = {
+  Authorization: "Bearer eyJVc2VySUQiOiJ0ZXN0VXNlcjEiLCJQYXNzd29yZCI6InRlc3RQYXNzd29yZCJ9",
+};
+
+/** One message. */
+export function publishTemplate(
+  destination: string,
+  headers: PublishHeaders = {},
+  bytes = bodyBytes,
+): Template {
+  return request(`/v2/publish/${destination}`, { ...messageHeaders, ...headers }, body(bytes));
 }
 
-/** `count` small messages in one request, to fill a store fast. */
+/** `count` small messages in one request. */
 export function batchTemplate(
   destination: string,
   count: number,
   headers: PublishHeaders,
+  bytes = 64,
 ): Template {
-  const item = { destination, headers: { ...messageHeaders, ...headers }, body: body(64) };
+  const item = { destination, headers: { ...messageHeaders, ...headers }, body: body(bytes) };
   const items = JSON.stringify(Array.from({ length: count }, () => item));
   return request("/v2/batch", { "Content-Type": "application/json" }, items);
 }
 
 /** Each sender has its own copy, since it renumbers in place. */
-export const copyOf = ({ bytes, offsets }: Template): Template => ({
+export const copyOf = ({ bytes, ...places }: Template): Template => ({
   bytes: Buffer.from(bytes),
-  offsets,
+  ...places,
 });
 
-export function renumber({ bytes, offsets }: Template, first: number): void {
+export function renumber({ bytes, offsets, echoes }: Template, first: number): void {
+  for (const echo of echoes) writeDigits(bytes, echo, first);
   let index = first;
   for (const offset of offsets) writeDigits(bytes, offset, index++);
 }
@@ -56,7 +70,7 @@ export const numbered = (index: number): string => String(index).padStart(digits
 const messageHeaders = { "Content-Type": "application/json", "Service-Forward-X-A": "b" };
 
 function body(length: number): string {
-  const start = `${bodyStart}${idPlace}","fill":"`;
+  const start = `${bodyStart}${numberPlace}","fill":"`;
   return `${start}${"x".repeat(length - start.length - 2)}"}`;
 }
 
@@ -67,13 +81,17 @@ function request(path: string, headers: PublishHeaders, content: string): Templa
     ...headers,
     "Content-Length": String(content.length),
   }).map(([name, value]) => `${name}: ${value}\r\n`);
-  const text = `POST ${path} HTTP/1.1\r\n${head.join("")}\r\n${content}`;
-  return { bytes: Buffer.from(text, "latin1"), offsets: placesOf(text) };
+  const beforeContent = `POST ${path} HTTP/1.1\r\n${head.join("")}\r\n`;
+  return {
+    bytes: Buffer.from(beforeContent + content, "latin1"),
+    offsets: placesOf(content).map((at) => beforeContent.length + at),
+    echoes: placesOf(beforeContent),
+  };
 }
 
 function placesOf(text: string): readonly number[] {
   const places: number[] = [];
-  for (let at = text.indexOf(idPlace); at !== -1; at = text.indexOf(idPlace, at + digits)) {
+  for (let at = text.indexOf(numberPlace); at !== -1; at = text.indexOf(numberPlace, at + digits)) {
     places.push(at);
   }
   return places;

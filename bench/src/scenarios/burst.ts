@@ -1,4 +1,4 @@
-/** A hundred thousand timers ring in the same second while others publish. */
+/** A hundred thousand timers ring in the same second, under a steady load of publishes. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { openLoop } from "../load/senders.ts";
 import { publishTemplate } from "../load/template.ts";

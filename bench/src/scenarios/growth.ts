@@ -1,4 +1,4 @@
-/** Does a message cost more after very many others have been delivered? */
+/** Does a message cost more after very many have been delivered? */
 import { dataFolder } from "../folders.ts";
 import { publishTemplate } from "../load/template.ts";
 import { atMost } from "../report/goals.ts";

@@ -2,7 +2,7 @@
  * What a scenario works with: one sink, one set of books, the systems it starts, and the budget it has.
  *
  * Owns   every system and sink started for the scenario; `close` stops them all
- * I1     what could not be measured becomes a note, what was counted wrong a fault; neither is silent
+ * (1) what could not be measured becomes a note, what was counted wrong a fault; neither is silent
  */
 import { type Book } from "../load/book.ts";
 import { Books } from "../load/books.ts";

@@ -1,10 +1,13 @@
 /** All scenarios, in the order of the report. Their budgets sum to more than a run may take; few of them use theirs up. */
 import { apart } from "./apart.ts";
+import { batch } from "./batch.ts";
 import { burst } from "./burst.ts";
 import { destinations } from "./destinations.ts";
+import { expressions } from "./expressions.ts";
 import { flowKey } from "./flow-key.ts";
 import { growth } from "./growth.ts";
 import { urlGroup } from "./group.ts";
+import { hanging } from "./hanging.ts";
 import { instrument } from "./instrument.ts";
 import { latency } from "./latency.ts";
 import { type Scenario } from "./scenario.ts";
@@ -21,7 +24,10 @@ export const scenarios: readonly Scenario[] = [
   growth,
   burst,
   destinations,
+  expressions,
+  hanging,
   flowKey,
   urlGroup,
+  batch,
   apart,
 ];

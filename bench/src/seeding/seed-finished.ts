@@ -45,15 +45,15 @@ await store.close();
 clearInterval(alive);
 console.log(count);
 
-async function seed({ messages, ids }: Embedded, tenantId: TenantId): Promise<void> {
+async function seed({ records, ids }: Embedded, tenantId: TenantId): Promise<void> {
   const acceptedAt = Date.now() - agoMs;
-  const records = Array.from({ length: batch }, () =>
+  const seeds = Array.from({ length: batch }, () =>
     acceptClaimed(message(ids.next(), tenantId, acceptedAt), seeder, acceptedAt),
   );
-  await messages.insert(records.map((record) => ({ record })));
-  await messages.settle(records.map(delivered));
+  await records.insert(seeds.map((record) => ({ record })));
+  await records.settle(seeds.map(delivered));
   const shards = Array.from({ length: shardCount }, (_, shard) => shard);
-  await messages.removeFinished(shards, Date.now(), batch);
+  await records.removeFinished(shards, Date.now(), batch);
 }
 
 function delivered(record: InState<"claimed">): Settlement {
@@ -83,7 +83,7 @@ function message(id: MessageId, tenantId: TenantId, createdAt: number): Message 
     ],
     body,
     policy: {
-      timeoutMs: defaultPlan.timeoutMsMax,
+      timeoutMs: defaultPlan.timeoutMsDefault,
       retriesMax: defaultPlan.retriesDefault,
       labels: [],
     },

@@ -24,7 +24,7 @@ export async function startPosthaste(options: PosthasteOptions = {}): Promise<Sy
       // As `npm start` does.
       "--max-semi-space-size=16",
       ...profiling(options.profilePath),
-      join(repository, "services/standalone/src/main.ts"),
+      join(repository, "services/standalone/process/main.ts"),
     ],
     env: {
       POSTHASTE_PROFILE: "dev",

@@ -1,5 +1,5 @@
 /** What a service finds in its environment, held against what it reads. */
-import { configSchemas, dumpConfig, loadConfig, type ServiceName } from "@posthaste/runtime";
+import { configSchemas, dumpConfig, loadConfig, type ServiceName } from "@posthaste/process";
 
 /** Texts of secrets by the path that a `…_FILE` variable names. */
 export type Files = Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@
  * Owns  <cache>/<key>         one fetched thing; the key names its version
  *       <cache>/<key>.lock    held while it is made; holds the pid of its owner
  *       <cache>/<key>.<pid>   a thing in the making
- * I1    a thing is complete or absent: it is made beside its place and renamed. A lock that two took
+ * (1) a thing is complete or absent: it is made beside its place and renamed. A lock that two took
  *       for abandoned at once costs a second fetch, never a broken thing.
  */
 import {
@@ -32,7 +32,7 @@ function cacheFolder(): string {
   return process.getuid?.() === 0 ? "/var/cache/posthaste" : join(homedir(), ".cache/posthaste");
 }
 
-/** The folder of `key`, made first if it is not there. Whoever asks meanwhile waits for the one who makes it. */
+/** The folder of `key`, made first if it is not there. A process that asks meanwhile waits for the one that makes it. */
 export async function cached(key: string, make: Make, cache = cacheFolder()): Promise<string> {
   const folder = join(cache, key);
   if (existsSync(folder)) return folder;

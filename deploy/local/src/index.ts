@@ -1,7 +1,9 @@
 export { freePort } from "./process/ports.ts";
+export { goProgram, hasGo, hasPython, pythonWith } from "./fetch/clients.ts";
+export { checkMetrics, hasPromtool } from "./fetch/promtool.ts";
 export { openProxy, type Proxy } from "./proxy.ts";
 export { startFerret } from "./servers/ferret.ts";
-export { type RunningKafka, startKafka } from "./servers/kafka.ts";
+export { joinKafka, type RunningKafka, startKafka } from "./servers/kafka.ts";
 export { startMongoJava } from "./servers/mongo-java.ts";
 export { type RunningRedis, startRedis } from "./servers/redis.ts";
 export { type RunningMongo, type RunningServer, type ServerPlace } from "./servers/place.ts";

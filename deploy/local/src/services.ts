@@ -118,7 +118,7 @@ const readyRequest = `GET /readyz HTTP/1.1\r\nHost: ${loopback}\r\nConnection: c
 const isOk = /^HTTP\/1\.1 200 /;
 
 function commandOf(name: string, service: ServiceName, env: Command["env"]): Command {
-  const main = join(repository, "services", service, "src/main.ts");
+  const main = join(repository, "services", service, "process/main.ts");
   const args = ["--disable-warning=ExperimentalWarning", main];
   return { name, file: process.execPath, args, cwd: repository, ...(env && { env }) };
 }
@@ -147,7 +147,7 @@ function environmentOf(service: ServiceName, { stores, room = "posthaste" }: Ser
 }
 
 const drainSeconds = "5";
-/** Of a stack that only this host reaches and whose data nobody misses. */
+/** Of a stack that only this host reaches and whose data may be lost. */
 export const localManagementPassword = "admin-of-this-host";
 
 /** A setting of the shell must not change what is started. */

@@ -16,7 +16,7 @@ it("without their stores all six name what is missing, and on SIGTERM give up wa
       redis: { url: `redis://${await nobody()}` },
       mongodb: [{ uri: `mongodb://${await nobody()}/` }],
     },
-    // Who waited for the end of it would be killed long after this test has failed.
+    // A test that waited for its end would be killed long after it has failed.
     env: { POSTHASTE_DRAIN_SECONDS: "600" },
     onState: (service, state) => {
       services.set(service.service, service);

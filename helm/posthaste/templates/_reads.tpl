@@ -1,5 +1,5 @@
 {{/*
-What each service reads beside what all read (MongoDB and the sealing keys), as in libs/runtime/src/config/services.ts.
+What each service reads beside what all read (MongoDB and the sealing keys), as in libs/process/src/config/services.ts.
 A service gets the variables, the secrets and the ways through the network of its subjects, and no others.
 */}}
 {{- define "posthaste.reads" -}}
@@ -78,6 +78,8 @@ redis-url: {{ default (dict "name" $stores "key" "redis-url") $values.redis.urlF
 {{- if has "deliveries" .reads }}
 - {name: POSTHASTE_MAX_IN_FLIGHT, value: {{ $service.maxInFlight | quote }}}
 - {name: POSTHASTE_MAX_PER_ORIGIN, value: {{ $service.maxPerOrigin | quote }}}
+- {name: POSTHASTE_MAX_IN_FLIGHT_MIB, value: {{ $service.maxInFlightMib | quote }}}
+- {name: POSTHASTE_MAX_WAITING, value: {{ $service.maxWaiting | int | quote }}}
 {{- end }}
 {{- if has "credentials" .reads }}
 - {name: POSTHASTE_MANAGEMENT_USER, value: {{ $values.credentials.managementUser | quote }}}

@@ -7,8 +7,8 @@ describe("hearing a partition", () => {
   it("what comes while the handler works goes in its next call", async () => {
     const { assignment, calls, finish } = assigned();
     assignment.take(0, messages(1), "0");
-    assignment.take(0, messages(2), "2");
-    assignment.take(0, messages(1), "3");
+    assignment.take(0, messages(2, { from: 1 }), "2");
+    assignment.take(0, messages(1, { from: 3 }), "3");
     expect(calls).toEqual([1]);
 
     await finish();
@@ -18,8 +18,8 @@ describe("hearing a partition", () => {
 
   it("only what has been heard may be committed, up to its end", async () => {
     const { assignment, finish } = assigned();
-    assignment.take(0, messages(1), "4");
-    assignment.take(0, messages(1), "9");
+    assignment.take(0, messages(1, { from: 4 }), "4");
+    assignment.take(0, messages(1, { from: 5 }), "9");
     expect(assignment.uncommitted()).toEqual([]);
 
     await finish();
@@ -31,7 +31,7 @@ describe("hearing a partition", () => {
 
   it("what is committed is not committed again", async () => {
     const { assignment, finish } = assigned();
-    assignment.take(0, messages(1), "4");
+    assignment.take(0, messages(1, { from: 4 }), "4");
     await finish();
 
     assignment.committed(assignment.uncommitted());
@@ -62,7 +62,7 @@ describe("too much in hand", () => {
   it("pauses the partition, and what has been heard resumes it", async () => {
     const { assignment, paused, finish } = assigned();
     assignment.take(0, messages(1), "0");
-    assignment.take(0, messages(1_000), "1000");
+    assignment.take(0, messages(1_000, { from: 1 }), "1000");
     expect([...paused]).toEqual([0]);
 
     await finish();
@@ -75,22 +75,107 @@ describe("too much in hand", () => {
   it("is counted in bytes, too", () => {
     const { assignment, paused } = assigned();
 
-    assignment.take(0, messages(5, 1_000_000), "4");
+    assignment.take(0, messages(9, { bytes: 1_000_000 }), "8");
 
     expect([...paused]).toEqual([0]);
+  });
+
+  it("is less of each partition the more there are: what is in hand of all is bounded", () => {
+    const { assignment, paused } = assigned();
+    const partitions = Array.from({ length: 32 }, (_, n) => n);
+    assignment.given(partitions);
+
+    for (const partition of partitions)
+      assignment.take(partition, messages(2, { bytes: 300_000 }), "1");
+
+    expect([...paused]).toEqual(partitions);
   });
 });
 
 describe("when the group has given the partitions anew", () => {
-  it("nothing more is handed over, and what was in hand is not committed", async () => {
+  it("a partition that stays ours keeps what is in hand: nothing is committed beyond a handler that hangs", async () => {
+    const { assignment, calls, finish } = assigned();
+    assignment.take(0, messages(5, { from: 0 }), "4");
+
+    assignment.given([0, 1]);
+    assignment.given([0]);
+    assignment.take(0, messages(2, { from: 5 }), "6");
+    expect(assignment.uncommitted()).toEqual([]);
+    await finish();
+    expect(assignment.uncommitted()).toEqual([{ partition: 0, offset: "5" }]);
+    await finish();
+
+    expect(calls).toEqual([5, 2]);
+    expect(assignment.uncommitted()).toEqual([{ partition: 0, offset: "7" }]);
+  });
+
+  it("what is in hand or heard is not taken again when it comes once more, from what was committed", async () => {
+    const { assignment, calls, finish } = assigned();
+    assignment.take(0, messages(2, { from: 3 }), "4");
+    await finish();
+    assignment.take(0, messages(2, { from: 5 }), "6");
+
+    assignment.given([0, 1]);
+    assignment.take(0, messages(3, { from: 3 }), "5");
+    assignment.take(0, messages(3, { from: 6 }), "8");
+    await finish();
+    await finish();
+
+    expect(calls).toEqual([2, 2, 2]);
+    expect(assignment.uncommitted()).toEqual([{ partition: 0, offset: "9" }]);
+  });
+
+  it("a partition that begins before what was committed is another one of that name, and is heard from there", async () => {
+    const { assignment, calls, finish } = assigned();
+    assignment.take(0, messages(2, { from: 100 }), "101");
+    await finish();
+    assignment.committed(assignment.uncommitted());
+
+    assignment.take(0, messages(3, { from: 0 }), "2");
+    await finish();
+
+    expect(calls).toEqual([2, 3]);
+    expect(assignment.uncommitted()).toEqual([{ partition: 0, offset: "3" }]);
+  });
+
+  it("a partition that is taken away is heard no more, and begins anew when it comes back", async () => {
+    const { assignment, calls, finish } = assigned();
+    assignment.take(0, messages(1, { from: 0 }), "0");
+    assignment.take(0, messages(1, { from: 1 }), "1");
+
+    assignment.given([1]);
+    assignment.take(0, messages(1, { from: 2 }), "2");
+    await finish();
+    expect(calls).toEqual([1]);
+    expect(assignment.uncommitted()).toEqual([]);
+    assignment.given([0, 1]);
+    assignment.take(0, messages(2, { from: 0 }), "1");
+    await finish();
+
+    expect(calls).toEqual([1, 2]);
+    expect(assignment.uncommitted()).toEqual([{ partition: 0, offset: "2" }]);
+  });
+
+  it("one that was paused is resumed when it comes back, and stays paused while it is ours", () => {
+    const { assignment, paused } = assigned();
+    assignment.take(0, messages(1_000), "999");
+    assignment.take(1, messages(1_000), "999");
+
+    assignment.given([1]);
+    assignment.given([0, 1]);
+
+    expect([...paused]).toEqual([1]);
+  });
+
+  it("nothing more is handed over after the end", async () => {
     const { assignment, calls, finish } = assigned();
     assignment.take(0, messages(1), "0");
-    assignment.take(0, messages(1), "1");
+    assignment.take(0, messages(1, { from: 1 }), "1");
 
     const ended = assignment.end(virtualClock(), 1_000);
     await finish();
     await ended;
-    assignment.take(0, messages(1), "2");
+    assignment.take(0, messages(1, { from: 2 }), "2");
 
     expect(calls).toEqual([1]);
   });
@@ -121,7 +206,6 @@ function assigned() {
   const paused = new Set<number>();
   const open: (() => void)[] = [];
   const assignment = new Assignment({
-    partitions: [0, 1],
     handOver: (messages) => {
       calls.push(messages.length);
       return new Promise((resolve) => open.push(() => resolve(true)));
@@ -130,6 +214,7 @@ function assigned() {
     resume: (partition) => void paused.delete(partition),
     progressed: () => undefined,
   });
+  assignment.given([0, 1]);
   const finish = (): Promise<void> => {
     open.shift()?.();
     return new Promise((resolve) => setImmediate(resolve));
@@ -137,12 +222,12 @@ function assigned() {
   return { assignment, calls, paused, finish };
 }
 
-const messages = (count: number, bytes = 10): KafkaMessage[] =>
-  Array.from({ length: count }, () => ({
+const messages = (count: number, { from = 0, bytes = 10 } = {}): KafkaMessage[] =>
+  Array.from({ length: count }, (_, n) => ({
     key: null,
     value: Buffer.alloc(bytes),
     timestamp: "0",
     attributes: 0,
-    offset: "0",
+    offset: String(from + n),
     headers: {},
   }));

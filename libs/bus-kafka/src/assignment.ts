@@ -1,19 +1,21 @@
 /**
- * The partitions that one generation of a group has given to this member, and how far each has been heard.
+ * The partitions that a group has given to this member, and how far each has been heard.
  *
- * Owned by one consumer; another generation gets another assignment, and what this one still has in hand is heard again
- * by whoever owns the partition then.
- * I1: of each partition one call of the handler is under way; what has come meanwhile goes in the next. So what has been
+ * Owned by one consumer, for all generations of its group. What is in hand of a partition that is taken away is heard
+ * again by its next owner.
+ * (1) of each partition one call of the handler is under way; what has come meanwhile goes in the next. So what has been
  *     heard has no gaps, and its end is what may be committed.
- * I2: more than `eventsMax` messages or `bytesMax` bytes in hand pause the partition.
+ * (2) more than `eventsMax` messages, or its share of `bytesMax` bytes, in hand pause the partition. So what is in hand of
+ *     all is bounded, however many there are, and by a fetch more.
+ * (3) a partition that stays ours over a join keeps what is in hand. What of it comes once more, since the client begins
+ *     anew at what was committed, is not taken twice.
  */
 import { type KafkaMessage } from "kafkajs";
-import { endsWithin } from "./pause.ts";
+import { endsWithin } from "./ends-within.ts";
 import { type Clock } from "@posthaste/ports";
 import { type HandOver } from "./hand-over.ts";
 
 export type AssignmentOptions = {
-  readonly partitions: readonly number[];
   readonly handOver: HandOver;
   readonly pause: (partition: number) => void;
   readonly resume: (partition: number) => void;
@@ -25,41 +27,68 @@ export type AssignmentOptions = {
 export type Position = { readonly partition: number; readonly offset: string };
 
 const eventsMax = 1_000;
-const bytesMax = 4 * 1024 * 1024;
+/** Of all partitions together: decoded they are several times as large. */
+const bytesMax = 16 * 1024 * 1024;
 
 type Progress = {
   readonly partition: number;
+  /** Aborts when the partition is ours no more. */
+  readonly over: AbortController;
   waiting: KafkaMessage[];
   /** In hand: waiting, and with the handler. */
   events: number;
   bytes: number;
   paused: boolean;
-  /** The offset after the last that has come, that has been heard, that is committed. */
-  come: string | undefined;
-  heard: string | undefined;
-  committed: string | undefined;
+  /** The first offset that has come, and the one after the last: all between them has been heard or is in hand. */
+  began: bigint | undefined;
+  come: bigint;
+  /** The offset after the last that has been heard, that is committed. */
+  heard: bigint | undefined;
+  committed: bigint | undefined;
   working: Promise<void> | undefined;
 };
 
 export class Assignment {
   readonly #options: AssignmentOptions;
-  readonly #over = new AbortController();
-  readonly #progress: ReadonlyMap<number, Progress>;
+  readonly #progress = new Map<number, Progress>();
 
   constructor(options: AssignmentOptions) {
     this.#options = options;
-    this.#progress = new Map(options.partitions.map((partition) => [partition, fresh(partition)]));
+  }
+
+  /** These are ours from now on, and no others. */
+  given(partitions: readonly number[]): void {
+    for (const [partition, { over }] of this.#progress) {
+      if (partitions.includes(partition)) continue;
+      over.abort();
+      this.#progress.delete(partition);
+    }
+    for (const partition of partitions) {
+      if (this.#progress.has(partition)) continue;
+      this.#progress.set(partition, fresh(partition));
+      // It may have been paused when it was ours before: a pause outlives a join.
+      this.#options.resume(partition);
+    }
   }
 
   /** `lastOffset`: of the last that was fetched, which may be beyond the last message. */
-  take(partition: number, messages: readonly KafkaMessage[], lastOffset: string): void {
+  take(partition: number, fetched: readonly KafkaMessage[], lastOffset: string): void {
     const progress = this.#progress.get(partition);
-    if (!progress || this.#over.signal.aborted) return;
+    const [first] = fetched;
+    if (!progress || !first || progress.over.signal.aborted) return;
+    const from = BigInt(first.offset);
+    const come = BigInt(lastOffset) + 1n;
+    const isRepeated = from < progress.come && from >= (progress.committed ?? progress.began ?? 0n);
+    if (isRepeated && come <= progress.come) return;
+    const messages = isRepeated
+      ? fetched.filter(({ offset }) => BigInt(offset) >= progress.come)
+      : fetched;
+    progress.began ??= from;
+    progress.come = come;
     progress.waiting.push(...messages);
     progress.events += messages.length;
     progress.bytes += bytesOf(messages);
-    progress.come = String(BigInt(lastOffset) + 1n);
-    if (!progress.paused && isFull(progress)) {
+    if (!progress.paused && this.#isFull(progress)) {
       progress.paused = true;
       this.#options.pause(partition);
     }
@@ -70,26 +99,30 @@ export class Assignment {
 
   uncommitted(): readonly Position[] {
     return [...this.#progress.values()].flatMap(({ partition, heard, committed }) =>
-      heard !== undefined && heard !== committed ? [{ partition, offset: heard }] : [],
+      heard !== undefined && heard !== committed ? [{ partition, offset: String(heard) }] : [],
     );
   }
 
   committed(positions: readonly Position[]): void {
     for (const { partition, offset } of positions) {
       const progress = this.#progress.get(partition);
-      if (progress) progress.committed = offset;
+      if (progress) progress.committed = BigInt(offset);
     }
   }
 
   /** Hands nothing more over. Resolves when the calls under way have ended, after `msMax` at the latest. */
   async end(clock: Clock, msMax: number): Promise<void> {
-    this.#over.abort();
-    const working = [...this.#progress.values()].flatMap(({ working }) => working ?? []);
-    await endsWithin(clock, msMax, Promise.all(working));
+    const all = [...this.#progress.values()];
+    for (const { over } of all) over.abort();
+    await endsWithin(clock, msMax, Promise.all(all.flatMap(({ working }) => working ?? [])));
+  }
+
+  #isFull({ events, bytes }: Progress): boolean {
+    return events >= eventsMax || bytes >= bytesMax / this.#progress.size;
   }
 
   async #work(progress: Progress): Promise<void> {
-    const { signal } = this.#over;
+    const { signal } = progress.over;
     while (progress.waiting.length > 0 && !signal.aborted) {
       const messages = progress.waiting.splice(0);
       const { come } = progress;
@@ -99,7 +132,7 @@ export class Assignment {
       progress.events -= messages.length;
       progress.bytes -= bytesOf(messages);
       this.#options.progressed();
-      if (progress.paused && !isFull(progress) && !signal.aborted) {
+      if (progress.paused && !this.#isFull(progress) && !signal.aborted) {
         progress.paused = false;
         this.#options.resume(progress.partition);
       }
@@ -109,17 +142,17 @@ export class Assignment {
 
 const fresh = (partition: number): Progress => ({
   partition,
+  over: new AbortController(),
   waiting: [],
   events: 0,
   bytes: 0,
   paused: false,
-  come: undefined,
+  began: undefined,
+  come: 0n,
   heard: undefined,
   committed: undefined,
   working: undefined,
 });
-
-const isFull = ({ events, bytes }: Progress): boolean => events >= eventsMax || bytes >= bytesMax;
 
 const bytesOf = (messages: readonly KafkaMessage[]): number =>
   messages.reduce((sum, { key, value }) => sum + (key?.length ?? 0) + (value?.length ?? 0), 0);

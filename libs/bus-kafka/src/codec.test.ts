@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from "@jest/globals";
 import {
+  flowLaneId,
   type Headers,
-  laneId,
   limits,
   messageId,
   type Message,
@@ -25,15 +25,24 @@ const headers: fc.Arbitrary<Headers> = fc.array(fc.tuple(anyText, anyText), { ma
 const optional = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(value, { nil: undefined });
 
-const hints: fc.Arbitrary<Hint> = fc.record({
-  id: text.map(messageId),
-  tenant: text.map(tenantId),
-  origin: count,
-  epoch: count,
-});
+/** Those of an earlier version have no size. */
+const hints: fc.Arbitrary<Hint> = fc.record(
+  {
+    id: text.map(messageId),
+    tenant: text.map(tenantId),
+    origin: count,
+    epoch: count,
+    bytes: count,
+  },
+  { requiredKeys: ["id", "tenant", "origin", "epoch"] },
+);
 
 const wakes: fc.Arbitrary<WakeEvent> = fc.record(
-  { shard: fc.nat({ max: shardCount - 1 }), at: time, lane: text.map(laneId) },
+  {
+    shard: fc.nat({ max: shardCount - 1 }),
+    at: time,
+    lane: text.map((key) => flowLaneId(tenantId("t"), key)),
+  },
   { requiredKeys: ["shard", "at"] },
 );
 
@@ -51,7 +60,7 @@ const configurations: fc.Arbitrary<Omit<Message, "body">> = fc.record(
     policy: fc.record({ timeoutMs: count, retriesMax: count, labels: fc.array(anyText) }),
     origin: fc.record({ callerIp: anyText, hop: count }),
     bodyOf: text.map(messageId),
-    flowLane: text.map(laneId),
+    flow: text.map((key) => flowLaneId(tenantId("t"), key)),
   },
   {
     requiredKeys: [
@@ -165,6 +174,7 @@ describe("what cannot be read is said to be so", () => {
     ["no event", envelope({ e: undefined }), "no message.due"],
     ["a hint without an id", envelope({ e: { ...hint, id: undefined } }), "no message.due"],
     ["a hint whose epoch is a text", envelope({ e: { ...hint, epoch: "3" } }), "no message.due"],
+    ["a hint of less than nothing", envelope({ e: { ...hint, bytes: -1 } }), "no message.due"],
   ])("%s", (_, value, reason) => {
     const decoded = decode("message.due", value);
 

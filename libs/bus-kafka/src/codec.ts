@@ -3,9 +3,9 @@
  * topic, so that what lands on a wrong topic is found out. A reader takes only the version that it knows; the rest is
  * parked, not guessed at.
  *
- * Bytes travel in base64. Only facts hold any, the answer of a destination, cut to what the log keeps (decisions.md 13).
+ * Bytes travel in base64. Only facts hold any, the answer of a destination, cut to what the log keeps (docs/design/wire#the-message-log).
  */
-import { type AttemptFact, limits, type Message, shardCount } from "@posthaste/domain";
+import { answerOfFact, type AttemptFact, type Message, shardCount } from "@posthaste/domain";
 import {
   type Hint,
   type SettledEvent,
@@ -64,12 +64,8 @@ function packSettled({ id, message: whole, fact }: SettledEvent): unknown {
   const message = bodiless(whole);
   const { response, ...rest } = fact;
   if (!response) return { id, message, fact: rest };
-  const body = response.body.subarray(0, limits.logResponseBytesMax);
-  const packed = {
-    ...response,
-    body: Buffer.from(body).toString("base64"),
-    truncated: response.truncated || body.length < response.body.length,
-  };
+  const kept = answerOfFact(response);
+  const packed = { ...kept, body: Buffer.from(kept.body).toString("base64") };
   return { id, message, fact: { ...rest, response: packed } };
 }
 
@@ -96,7 +92,8 @@ function isHint(value: unknown): value is Hint {
     isText(value["id"]) &&
     isText(value["tenant"]) &&
     isCount(value["origin"]) &&
-    isCount(value["epoch"])
+    isCount(value["epoch"]) &&
+    (value["bytes"] === undefined || isCount(value["bytes"]))
   );
 }
 

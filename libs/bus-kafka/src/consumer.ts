@@ -2,9 +2,9 @@
  * One member of a group on one topic, from its connection until it is stopped or kafkajs gives up on it.
  *
  * Owns a kafkajs consumer. Its subscription starts another when this one has ended.
- * I1: kafkajs commits nothing by itself: it would wait for each commit before the next fetch (4 to 13 ms). Here a timer
+ * (1) kafkajs commits nothing by itself: it would wait for each commit before the next fetch (4 to 13 ms). Here a timer
  *     commits what has been heard, at most one request at a time, and once more when the group rebalances and at the end.
- * I2: eachBatch only hands over, since the next fetch waits for it.
+ * (2) eachBatch only hands over, since the next fetch waits for it.
  */
 import { type Clock, type Log } from "@posthaste/ports";
 import { type Consumer as KafkaConsumer } from "kafkajs";
@@ -12,7 +12,7 @@ import { Assignment, type Position } from "./assignment.ts";
 import { type Client, type ClientOptions, newClient } from "./client.ts";
 import { type Counts } from "./counts.ts";
 import { type HandOver } from "./hand-over.ts";
-import { endsWithin } from "./pause.ts";
+import { endsWithin } from "./ends-within.ts";
 
 export type ConsumerOptions = {
   readonly client: ClientOptions;
@@ -49,7 +49,7 @@ const partitionBytesMax = 256 * 1024;
 /** The longest that a rebalance waits for a member that is alive. */
 const rebalanceMs = 15_000;
 const handlersMsMax = 5_000;
-/** For the last commit, and for leaving, each; who hears nothing has nobody to tell. */
+/** For the last commit, and for leaving, each: a broker that does not answer need not be told. */
 const farewellMsMax = 5_000;
 const deafFarewellMsMax = 500;
 
@@ -57,8 +57,8 @@ export class Consumer {
   readonly #options: ConsumerOptions;
   readonly #client: Client;
   readonly #kafka: KafkaConsumer;
+  readonly #assignment: Assignment;
   readonly #ended = Promise.withResolvers<unknown>();
-  #assignment: Assignment | undefined;
   #cancelCommit: (() => void) | undefined;
   #committing: Promise<void> | undefined;
   #stopping = false;
@@ -84,6 +84,7 @@ export class Consumer {
         restartOnFailure: async () => false,
       },
     });
+    this.#assignment = this.#newAssignment();
   }
 
   /** Resolves when it has ended, with the reason if it was not told to. */
@@ -99,7 +100,7 @@ export class Consumer {
   async stop(hears: boolean): Promise<void> {
     this.#stopping = true;
     if (!hears) this.#farewellMs = deafFarewellMsMax;
-    await this.#assignment?.end(this.#options.clock, handlersMsMax);
+    await this.#assignment.end(this.#options.clock, handlersMsMax);
     await endsWithin(this.#options.clock, this.#farewellMs, this.#commit());
     this.#ended.resolve(undefined);
   }
@@ -113,12 +114,12 @@ export class Consumer {
       autoCommit: false,
       partitionsConsumedConcurrently: partitionCount,
       eachBatch: async ({ batch }) =>
-        this.#assignment?.take(batch.partition, batch.messages, batch.lastOffset()),
+        this.#assignment.take(batch.partition, batch.messages, batch.lastOffset()),
     });
   }
 
   #listen(): void {
-    const { topic, clock, alive, joined, counts } = this.#options;
+    const { topic, alive, joined, counts } = this.#options;
     const { events } = this.#kafka;
     this.#kafka.on(events.FETCH, alive);
     this.#kafka.on(events.HEARTBEAT, alive);
@@ -128,33 +129,29 @@ export class Consumer {
     });
     this.#kafka.on(events.GROUP_JOIN, ({ payload }) => {
       const partitions = payload.memberAssignment[topic] ?? [];
-      void this.#assignment?.end(clock, 0);
       if (this.#stopping) return;
-      this.#assignment = this.#assign(partitions);
+      this.#assignment.given(partitions);
       joined(partitions);
     });
     this.#kafka.on(events.CRASH, ({ payload }) => this.#ended.resolve(payload.error));
   }
 
-  #assign(partitions: readonly number[]): Assignment {
+  #newAssignment(): Assignment {
     const { topic, handOver, counts } = this.#options;
-    // A pause outlives a rebalance.
-    this.#resume(partitions);
     return new Assignment({
-      partitions,
       handOver,
       pause: (partition) => {
         counts.pauses++;
         this.#kafka.pause([{ topic, partitions: [partition] }]);
       },
-      resume: (partition) => this.#resume([partition]),
+      resume: (partition) => this.#resume(partition),
       progressed: () => this.#commitSoon(),
     });
   }
 
-  #resume(partitions: readonly number[]): void {
+  #resume(partition: number): void {
     try {
-      this.#kafka.resume([{ topic: this.#options.topic, partitions: [...partitions] }]);
+      this.#kafka.resume([{ topic: this.#options.topic, partitions: [partition] }]);
     } catch {
       // It has just ended, and has not said so yet. The next consumer starts without a pause.
     }
@@ -171,12 +168,11 @@ export class Consumer {
   /** At best effort: what is not committed is heard again. */
   async #commit(): Promise<void> {
     await this.#committing;
-    const assignment = this.#assignment;
-    const positions = assignment?.uncommitted() ?? [];
-    if (!assignment || positions.length === 0) return;
+    const positions = this.#assignment.uncommitted();
+    if (positions.length === 0) return;
     this.#committing = this.#say(positions).then((done) => {
       this.#committing = undefined;
-      if (done) assignment.committed(positions);
+      if (done) this.#assignment.committed(positions);
       else this.#commitSoon();
     });
     await this.#committing;
@@ -197,7 +193,7 @@ export class Consumer {
   async #leave(): Promise<void> {
     this.#stopping = true;
     this.#cancelCommit?.();
-    void this.#assignment?.end(this.#options.clock, 0);
+    void this.#assignment.end(this.#options.clock, 0);
     await endsWithin(this.#options.clock, this.#farewellMs, this.#kafka.disconnect());
     this.#client.breakOff();
   }

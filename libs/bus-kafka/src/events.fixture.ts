@@ -3,7 +3,7 @@ import { type AttemptFact } from "@posthaste/domain";
 import { type EventBus, type Hint, type SettledEvent } from "@posthaste/ports";
 import { aMessage, aTenant, epochStart, type MessageOverrides, newId } from "@posthaste/testing";
 
-export const aHint = (): Hint => ({ id: newId(), tenant: aTenant, origin: 7, epoch: 3 });
+export const aHint = (): Hint => ({ id: newId(), tenant: aTenant, origin: 7, epoch: 3, bytes: 5 });
 
 export function aSettled(
   overrides: Partial<AttemptFact> = {},

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { type Handler, type Topic } from "@posthaste/ports";
+import { type Handler, RefusedError, StoreError, type Topic } from "@posthaste/ports";
 import { recordingLog, virtualClock } from "@posthaste/testing";
 import { type KafkaMessage } from "kafkajs";
 import { encode } from "./codec.ts";
@@ -40,6 +40,50 @@ describe("facts", () => {
 
     expect(await taken).toBe(false);
     expect(offers).toBe(1);
+  });
+});
+
+describe("a fact on which the handler itself breaks, however often", () => {
+  const breakingOn = (id: string, heard: Set<string>, error: Error): Handler<"message.settled"> =>
+    async function handle(events) {
+      for (const event of events) if (event.id === id) throw error;
+      for (const event of events) heard.add(event.id);
+    };
+
+  it.each([new TypeError("no such thing"), new RefusedError("the document is larger than 16 MiB")])(
+    "is parked as it came, and those that came with it are taken: %s",
+    async (error) => {
+      const facts = [aSettled(), aSettled(), aSettled()];
+      const [before, poison, after] = facts;
+      const heard = new Set<string>();
+      const { work, clock, parked } = working(
+        "message.settled",
+        breakingOn(poison?.id ?? "", heard, error),
+      );
+      const messages = facts.map((fact) => message(encode("message.settled", fact)));
+
+      const taken = work(messages);
+      await clock.advance(60_000);
+
+      expect(await taken).toBe(true);
+      expect([...heard]).toEqual([before?.id, after?.id]);
+      expect(parked.map(({ message: raw, reason }) => [raw, reason])).toEqual([
+        [messages[1], `the handler breaks on it: ${error.name}`],
+      ]);
+    },
+  );
+
+  it("is not taken for one while the store is away", async () => {
+    let failures = 0;
+    const { work, clock, parked } = working("message.settled", async () => {
+      if (failures++ < 50) throw new StoreError("unavailable", "away");
+    });
+
+    const taken = work([message(encode("message.settled", aSettled()))]);
+    await clock.advance(600_000);
+
+    expect(await taken).toBe(true);
+    expect(parked).toEqual([]);
   });
 });
 

@@ -1,11 +1,22 @@
-/** From Kafka's messages to the handler of a subscription, until it has taken them. */
-import { type Clock, type Handler, type Log, type Topic, type Topics } from "@posthaste/ports";
+/**
+ * From Kafka's messages to the handler of a subscription, until it has taken them.
+ *
+ * (1) a fact is offered again for as long as the handler fails. One on which it breaks, again and again by an error that
+ *     no waiting mends, is offered alone, and then parked like what cannot be read: nothing behind it waits for ever.
+ */
+import {
+  type Clock,
+  type Handler,
+  isFact,
+  type Log,
+  pause,
+  type Topic,
+  type Topics,
+} from "@posthaste/ports";
 import { type KafkaMessage } from "kafkajs";
 import { decode } from "./codec.ts";
 import { type Counts } from "./counts.ts";
 import { type Park, type Unreadable } from "./parking.ts";
-import { pause } from "./pause.ts";
-import { isFact } from "./topics.ts";
 import { headersOf, parentOf, type Trace } from "./trace.ts";
 
 export type HandOverOptions<T extends Topic> = {
@@ -32,16 +43,17 @@ export function handOver<T extends Topic>(options: HandOverOptions<T>): HandOver
   return async (messages, partition, signal) => {
     const { traced, unreadable } = sorted(options, messages, partition);
     const taken = await Promise.all([
-      ...[...traced].map(([parent, events]) => take(options, events, parent, signal)),
+      ...[...traced].map(([parent, read]) => take(options, read, parent, signal)),
       ...unreadable.map((each) => putAside(options, each, signal)),
     ]);
     return taken.every(Boolean);
   };
 }
 
+type Read<E> = { readonly event: E; readonly raw: Omit<Unreadable, "reason"> };
 type Sorted<E> = {
   /** By the trace that they belong to: a handler runs inside one. */
-  readonly traced: ReadonlyMap<string | undefined, E[]>;
+  readonly traced: ReadonlyMap<string | undefined, Read<E>[]>;
   readonly unreadable: readonly Unreadable[];
 };
 
@@ -50,58 +62,92 @@ function sorted<T extends Topic>(
   messages: readonly KafkaMessage[],
   partition: number,
 ): Sorted<Topics[T]> {
-  const traced = new Map<string | undefined, Topics[T][]>();
+  const traced = new Map<string | undefined, Read<Topics[T]>[]>();
   const unreadable: Unreadable[] = [];
   for (const message of messages) {
+    const raw = { message, topic: kafkaTopic, partition, group };
     const decoded = decode(topic, message.value);
     if (decoded.kind === "unreadable") {
-      unreadable.push({ message, topic: kafkaTopic, partition, group, reason: decoded.reason });
+      unreadable.push({ ...raw, reason: decoded.reason });
       continue;
     }
     const parent = trace && parentOf(message.headers);
-    const events = traced.get(parent);
-    if (events) events.push(decoded.event);
-    else traced.set(parent, [decoded.event]);
+    const read = { event: decoded.event, raw };
+    const others = traced.get(parent);
+    if (others) others.push(read);
+    else traced.set(parent, [read]);
   }
   return { traced, unreadable };
 }
 
 /** A hint is offered once: its alarm rings. */
 async function take<T extends Topic>(
-  { topic, group, handle, clock, log, counts, trace }: HandOverOptions<T>,
-  events: readonly Topics[T][],
+  options: HandOverOptions<T>,
+  read: readonly Read<Topics[T]>[],
   parent: string | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const { topic, group, handle, clock, log, counts, trace } = options;
+  const events = read.map(({ event }) => event);
   const handleThem = (): Promise<void> => handle(events);
   const call = async (): Promise<void> =>
     trace && parent !== undefined ? trace.run(headersOf(parent), handleThem) : handleThem();
-  const failed = (error: unknown, failures: number): void => {
+  let breaks = 0;
+  let brokenBy = "";
+  const isAgain = (error: unknown, failures: number): boolean => {
     counts.handlerFailures++;
     log.warn("bus.handler_failed", { topic, group, events: events.length, failures, error });
+    brokenBy = breakNameOf(error) ?? "";
+    breaks = brokenBy === "" ? 0 : breaks + 1;
+    return isFact(topic) && breaks < breaksMax;
   };
-  const done = await untilDone(call, failed, isFact(topic), clock, signal);
+  const done = await untilDone(call, isAgain, clock, signal);
   if (done) counts.heard += events.length;
-  return done || (!isFact(topic) && !signal.aborted);
+  if (done || signal.aborted || !isFact(topic)) return done || !signal.aborted;
+  const [only, ...others] = read;
+  if (only && others.length === 0)
+    return putAside(
+      options,
+      { ...only.raw, reason: `the handler breaks on it: ${brokenBy}` },
+      signal,
+    );
+  for (const each of read) if (!(await take(options, [each], parent, signal))) return false;
+  return true;
 }
+
+/** So often in a row; the waits between them make it a second and a half for each fact, which bounds how many go. */
+const breaksMax = 5;
+const breakNames: ReadonlySet<string> = new Set([
+  "TypeError",
+  "RangeError",
+  "SyntaxError",
+  "BSONError",
+  "RefusedError",
+]);
+
+/** Of an error that says that we are wrong, or the fact is: no outage. */
+const breakNameOf = (error: unknown): string | undefined =>
+  Error.isError(error) && breakNames.has(error.name) ? error.name : undefined;
 
 function putAside<T extends Topic>(
   { park, clock, log, kafkaTopic }: HandOverOptions<T>,
   unreadable: Unreadable,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const failed = (error: unknown, failures: number): void =>
+  const isAgain = (error: unknown, failures: number): boolean => {
     log.warn("bus.parking_failed", { topic: kafkaTopic, failures, error });
-  return untilDone(() => park(unreadable), failed, true, clock, signal);
+    return true;
+  };
+  return untilDone(() => park(unreadable), isAgain, clock, signal);
 }
 
 const waitMsMin = 50;
 const waitMsMax = 5_000;
 
+/** `isAgain` hears of each failure, and says whether it is tried again. */
 async function untilDone(
   task: () => Promise<void>,
-  failed: (error: unknown, failures: number) => void,
-  again: boolean,
+  isAgain: (error: unknown, failures: number) => boolean,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -110,9 +156,8 @@ async function untilDone(
       await task();
       return true;
     } catch (error) {
-      failed(error, failures);
+      if (!isAgain(error, failures)) return false;
     }
-    if (!again) return false;
     await pause(clock, Math.min(waitMsMin * 2 ** Math.min(failures, 10), waitMsMax), signal);
   }
   return false;

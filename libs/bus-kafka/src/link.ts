@@ -2,16 +2,19 @@
  * The way to the brokers for what this process says.
  *
  * Owns the producer and the reconnect loop of the sending side. `Outbound` sends through it.
- * I1: a producer that has failed to send is not used again. kafkajs takes back the sequence numbers of a failed send;
+ * (1) a producer that has failed to send is not used again. kafkajs takes back the sequence numbers of a failed send;
  *     had the broker stored it after all, it would take the next send of that length for its repetition, and
  *     acknowledge what it does not store.
- * I2: up or down is said once per change. Down is what a failed or stalled send, or a failed attempt to connect shows. A
+ * (2) up or down is said once per change. Down is what a failed or stalled send, or a failed attempt to connect shows. A
  *     connection that ends, and content that is refused, are only reasons to connect anew: brokers close idle ones.
+ * I3: brokers that answer may still take nothing, for want of copies. After a send has failed it is up again when they
+ *     have taken some of what they did not take then; that is heard twice.
  */
-import { type Clock, type Log } from "@posthaste/ports";
-import { type Producer, type TopicMessages } from "kafkajs";
+import { type Clock, type Log, pause } from "@posthaste/ports";
+import { type Producer, type RecordMetadata, type TopicMessages } from "kafkajs";
 import { type Client, type ClientOptions, newClient } from "./client.ts";
-import { backOffMs, endsWithin, pause } from "./pause.ts";
+import { backOffMs } from "./back-off.ts";
+import { endsWithin } from "./ends-within.ts";
 import { type PartitionCounts } from "./provision.ts";
 import { isRefusal } from "./refusal.ts";
 
@@ -44,7 +47,7 @@ type Session = {
   /** To be replaced. */
   readonly end: () => void;
   sending: number;
-  /** It has failed to send (I1). */
+  /** It has failed to send (1). */
   spent: boolean;
   replaced: boolean;
 };
@@ -56,6 +59,8 @@ export class Link {
   #state: "new" | "up" | "down" = "new";
   #session: Session | undefined;
   #partitions: PartitionCounts | undefined;
+  /** Of the send that has failed, one message for each partition (I3). */
+  #trial: TopicMessages[] = [];
   #connecting: Promise<void> | undefined;
   /** How often it has come up. */
   connections = 0;
@@ -107,8 +112,12 @@ export class Link {
     });
     session.sending++;
     try {
-      await session.producer.sendBatch({ acks: -1, topicMessages: batch });
+      for (let rest = batch; rest.length > 0;) {
+        const answers = await session.producer.sendBatch({ acks: -1, topicMessages: rest });
+        rest = unacknowledged(rest, answers);
+      }
     } catch (error) {
+      if (!isRefusal(error)) this.#trial = oneOfEach(batch);
       this.#fail(session, error);
       throw error;
     } finally {
@@ -135,11 +144,13 @@ export class Link {
         await this.#connect(next);
       } catch (error) {
         void this.#disconnect(next);
+        // Taken or refused for what it says, it has been judged.
+        if (isRefusal(error)) this.#trial = [];
         this.#down(error);
         await pause(clock, backOffMs(failures++), signal);
         continue;
       }
-      // Whoever closed may not have waited for it, and nobody else would end it.
+      // The close may not have waited for it, and nothing else would end it.
       if (signal.aborted) return this.#disconnect(next);
       this.#use(next);
       const usedAt = clock.now();
@@ -154,6 +165,9 @@ export class Link {
     const connected = (async () => {
       this.#partitions = await provision();
       await producer.connect();
+      if (this.#trial.length > 0)
+        await producer.sendBatch({ acks: -1, topicMessages: this.#trial });
+      this.#trial = [];
     })();
     const inTime = await endsWithin(clock, connectMsMax, connected);
     if (!inTime) throw new Error(`no connection within ${connectMsMax} ms`);
@@ -209,4 +223,29 @@ export class Link {
     await endsWithin(this.#options.clock, disconnectMsMax, producer.disconnect());
     client.breakOff();
   }
+}
+
+const oneOfEach = (batch: readonly TopicMessages[]): TopicMessages[] =>
+  batch.map(({ topic, messages }) => ({
+    topic,
+    messages: [...new Map(messages.map((message) => [message.partition, message])).values()],
+  }));
+
+/**
+ * kafkajs asks each broker once for its part of a batch, and leaves out what has moved meanwhile to a broker that had
+ * answered before: only what an answer names has been stored. Each round at least one partition is.
+ */
+function unacknowledged(
+  batch: readonly TopicMessages[],
+  answers: readonly RecordMetadata[],
+): TopicMessages[] {
+  const nameOf = (topic: string, partition: number): string => `${topic}/${partition}`;
+  const stored = new Set(answers.map(({ topicName, partition }) => nameOf(topicName, partition)));
+  if (stored.size === 0) throw new Error("a send was answered by no broker");
+  return batch
+    .map(({ topic, messages }) => ({
+      topic,
+      messages: messages.filter(({ partition = 0 }) => !stored.has(nameOf(topic, partition))),
+    }))
+    .filter(({ messages }) => messages.length > 0);
 }

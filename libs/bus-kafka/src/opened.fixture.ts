@@ -1,5 +1,5 @@
 /** Buses on the broker of the stack, with topics of their own. */
-import { systemClock } from "@posthaste/runtime";
+import { systemClock } from "@posthaste/process";
 import { recordingLog, type RecordingLog, testStores } from "@posthaste/testing";
 import { randomUUID } from "node:crypto";
 import { type KafkaBus, type KafkaBusOptions, openKafkaBus } from "./index.ts";

@@ -7,12 +7,13 @@ import { join } from "node:path";
 import { aHint, aSettled, eventually, sayFacts } from "./events.fixture.ts";
 import { type KafkaBus } from "./index.ts";
 import { type OpenBuses, openBuses } from "./opened.fixture.ts";
+import { testsOfOneOutage } from "./outage.fixture.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "posthaste-bus-kafka-"));
 const startMsMax = 300_000;
 const testMsMax = 300_000;
 let kafka: RunningKafka;
-let buses: OpenBuses;
+let buses: OpenBuses | undefined;
 
 beforeAll(async () => {
   kafka = await startKafka({ dir });
@@ -20,7 +21,8 @@ beforeAll(async () => {
 afterEach(async () => {
   if (!kafka.process.isRunning) await kafka.process.restart();
   kafka.process.resume();
-  await buses.close();
+  await buses?.close();
+  buses = undefined;
 }, startMsMax);
 afterAll(async () => {
   await kafka.process.stop();
@@ -32,7 +34,7 @@ describe("a broker that is killed and comes back", () => {
     "every fact that was acknowledged is heard, also those said meanwhile",
     async () => {
       buses = openBuses(kafka.brokers);
-      const [speaker, listener] = [await open(), await open()];
+      const [speaker, listener] = [await open(buses), await open(buses)];
       const heard = new Set<string>();
       await listener.subscribe("message.settled", "group", hearing(heard));
       const said = new Set<string>();
@@ -54,96 +56,94 @@ describe("a broker that is killed and comes back", () => {
     },
     testMsMax,
   );
+});
 
-  it(
-    "the bus says that it is down and that it hears nothing, and later the contrary, with a line for each change",
-    async () => {
-      buses = openBuses(kafka.brokers);
-      const bus = await open();
-      const heard = new Set<string>();
-      await bus.subscribe("message.due", "group", hearing(heard));
-      await eventually(() => bus.isUp() && bus.hears("message.due"));
+describe("a broker that is killed once and comes back", () => {
+  testsOfOneOutage(
+    () => kafka,
+    {
+      "the bus says that it is down and that it hears nothing, and later the contrary, with a line for each change":
+        async ({ buses, away, back }) => {
+          const bus = await open(buses);
+          const heard = new Set<string>();
+          await bus.subscribe("message.due", "group", hearing(heard));
+          await eventually(() => bus.isUp() && bus.hears("message.due"));
 
-      await kafka.process.kill();
-      await eventually(() => !bus.isUp() && !bus.hears("message.due"));
-      await kafka.process.restart();
-      await eventually(() => bus.isUp() && bus.hears("message.due"));
+          await away();
+          await eventually(() => !bus.isUp() && !bus.hears("message.due"));
+          await back();
+          await eventually(() => bus.isUp() && bus.hears("message.due"));
 
-      const changes = buses.log.events().filter((event) => /^bus\.(up|down)$/.test(event));
-      expect(changes).toContain("bus.down");
-      expect(changes.at(-1)).toBe("bus.up");
-      expect(changes.filter((change, i) => change === changes[i - 1])).toEqual([]);
-    },
-    testMsMax,
-  );
+          const changes = buses.log.events().filter((event) => /^bus\.(up|down)$/.test(event));
+          expect(changes).toContain("bus.down");
+          expect(changes.at(-1)).toBe("bus.up");
+          expect(changes.filter((change, i) => change === changes[i - 1])).toEqual([]);
+        },
 
-  it(
-    "a hint said meanwhile is dropped while the broker is still away, and later ones are heard",
-    async () => {
-      buses = openBuses(kafka.brokers);
-      const bus = await open();
-      const heard = new Set<string>();
-      await bus.subscribe("message.due", "group", hearing(heard));
-      await kafka.process.kill();
-      await eventually(() => !bus.isUp());
+      "a hint said meanwhile is dropped while the broker is still away, and later ones are heard":
+        async ({ buses, away, back }) => {
+          const bus = await open(buses);
+          const heard = new Set<string>();
+          await bus.subscribe("message.due", "group", hearing(heard));
+          await away();
+          await eventually(() => !bus.isUp());
 
-      await bus.publish("message.due", [aHint()]);
-      expect(kafka.process.isRunning).toBe(false);
+          await bus.publish("message.due", [aHint()]);
+          expect(kafka.process.isRunning).toBe(false);
 
-      await kafka.process.restart();
-      const later = aHint();
-      await eventually(async () => {
-        await bus.publish("message.due", [later]);
-        return heard.has(later.id);
-      });
-      expect([...heard]).toEqual([later.id]);
-    },
-    testMsMax,
-  );
+          await back();
+          const later = aHint();
+          await eventually(async () => {
+            await bus.publish("message.due", [later]);
+            return heard.has(later.id);
+          });
+          expect([...heard]).toEqual([later.id]);
+        },
 
-  it(
-    "a fact is refused in the end when nobody takes it, and its caller may say it again",
-    async () => {
-      buses = openBuses(kafka.brokers);
-      const bus = await open();
-      const heard = new Set<string>();
-      await bus.subscribe("message.settled", "group", hearing(heard));
-      await kafka.process.kill();
-      const fact = aSettled();
+      "a fact is refused in the end when nobody takes it, and its caller may say it again": async ({
+        buses,
+        away,
+        back,
+      }) => {
+        const bus = await open(buses);
+        const heard = new Set<string>();
+        await bus.subscribe("message.settled", "group", hearing(heard));
+        await away();
+        const fact = aSettled();
 
-      await expect(bus.publish("message.settled", [fact])).rejects.toThrow("not acknowledged");
+        await expect(bus.publish("message.settled", [fact])).rejects.toThrow("not acknowledged");
 
-      await kafka.process.restart();
-      await sayFacts(bus, [fact]);
-      await eventually(() => heard.has(fact.id));
-      expect(heard).toContain(fact.id);
-    },
-    testMsMax,
-  );
+        await back();
+        await sayFacts(bus, [fact]);
+        await eventually(() => heard.has(fact.id));
+        expect(heard).toContain(fact.id);
+      },
 
-  it(
-    "who owned shards keeps them while it is away, and hears their wakes afterwards",
-    async () => {
-      buses = openBuses(kafka.brokers);
-      const bus = await open();
-      const owned: (readonly number[])[] = [];
-      const heard = new Set<number>();
-      await bus.subscribe(
-        "scheduler.wake",
-        "group",
-        async (events) => events.forEach(({ shard }) => heard.add(shard)),
-        { owns: (shards) => owned.push(shards) },
-      );
+      "who owned shards keeps them while it is away, and hears their wakes afterwards": async ({
+        buses,
+        away,
+        back,
+      }) => {
+        const bus = await open(buses);
+        const owned: (readonly number[])[] = [];
+        const heard = new Set<number>();
+        await bus.subscribe(
+          "scheduler.wake",
+          "group",
+          async (events) => events.forEach(({ shard }) => heard.add(shard)),
+          { owns: (shards) => owned.push(shards) },
+        );
 
-      await kafka.process.kill();
-      await eventually(() => !bus.hears("scheduler.wake"));
-      await kafka.process.restart();
-      await eventually(async () => {
-        await bus.publish("scheduler.wake", [{ shard: 7, at: 0 }]);
-        return heard.has(7);
-      });
+        await away();
+        await eventually(() => !bus.hears("scheduler.wake"));
+        await back();
+        await eventually(async () => {
+          await bus.publish("scheduler.wake", [{ shard: 7, at: 0 }]);
+          return heard.has(7);
+        });
 
-      expect(owned.map((shards) => shards.length)).toEqual([64]);
+        expect(owned.map((shards) => shards.length)).toEqual([64]);
+      },
     },
     testMsMax,
   );
@@ -153,7 +153,7 @@ it(
   "a broker that hangs is noticed, and facts said meanwhile are heard when it goes on",
   async () => {
     buses = openBuses(kafka.brokers);
-    const bus = await open();
+    const bus = await open(buses);
     const heard = new Set<string>();
     await bus.subscribe("message.settled", "group", hearing(heard));
     const fact = aSettled();
@@ -175,7 +175,7 @@ it(
   async () => {
     buses = openBuses(kafka.brokers);
     await kafka.process.kill();
-    const bus = await open();
+    const bus = await open(buses);
     const heard = new Set<string>();
     await bus.subscribe("message.settled", "group", hearing(heard));
     expect([bus.isUp(), bus.hears("message.settled"), kafka.process.isRunning]).toEqual([
@@ -198,7 +198,7 @@ it(
   "a bus closes while the broker is away",
   async () => {
     buses = openBuses(kafka.brokers);
-    const bus = await open();
+    const bus = await open(buses);
     await bus.subscribe("message.settled", "group", async () => undefined);
     await kafka.process.kill();
 
@@ -210,7 +210,7 @@ it(
 );
 
 /** A member that was cut off is given up soon, so that its successor need not wait for long. */
-const open = (): Promise<KafkaBus> => buses.open({ sessionMs: 2_000 });
+const open = (of: OpenBuses): Promise<KafkaBus> => of.open({ sessionMs: 2_000 });
 
 const hearing =
   (heard: Set<string>) =>

@@ -53,6 +53,31 @@ describe("one send at a time for each partition", () => {
   });
 });
 
+describe("before the bus closes", () => {
+  it("hints that were said the moment before are waited for, too", async () => {
+    const { outbound, way } = opened();
+    outbound.hint([aSaying(0, "a")]);
+    const idle = settling(outbound.idle());
+    await turn();
+    outbound.hint([aSaying(0, "b")]);
+
+    await way.answer();
+    expect(idle.state()).toBe("waits");
+    await way.answer();
+
+    expect(way.sent()).toEqual(["a", "b"]);
+    expect(idle.state()).toBe("done");
+  });
+
+  it("nothing is waited for when nothing was said", async () => {
+    const idle = settling(opened().outbound.idle());
+
+    await turn();
+
+    expect(idle.state()).toBe("done");
+  });
+});
+
 describe("a fact", () => {
   it("counts as said when it is acknowledged, with all that were said with it", async () => {
     const { outbound, way } = opened();

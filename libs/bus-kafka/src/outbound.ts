@@ -2,10 +2,10 @@
  * What this process has said and the brokers have not acknowledged yet.
  *
  * Owns the lines in front of the partitions. The bus calls `hint` and `fact`.
- * I1: of each partition at most one send is under way; what is said meanwhile goes in the next. kafkajs repeats each
+ * (1) of each partition at most one send is under way; what is said meanwhile goes in the next. kafkajs repeats each
  *     send on its own, so two of them may change places when a broker comes back.
- * I2: a fact leaves its line only acknowledged, refused for its content, or when its caller has been told that it failed.
- * I3: everything is bounded: hints by bytes, the newest giving way; facts by bytes and by the time that a caller waits.
+ * (2) a fact leaves its line only acknowledged, refused for its content, or when its caller has been told that it failed.
+ * (3) everything is bounded: hints by bytes, the newest giving way; facts by bytes and by the time that a caller waits.
  */
 import { type Clock } from "@posthaste/ports";
 import { type Message, type TopicMessages } from "kafkajs";
@@ -22,12 +22,11 @@ export type Saying = {
   readonly headers?: NonNullable<Message["headers"]>;
 };
 
-/** A caller who waits for `left` acknowledgements. */
+/** A caller that waits for `left` acknowledgements. */
 type Waiter = {
   readonly deadline: number;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
-  readonly told: Promise<void>;
   left: number;
   over: boolean;
 };
@@ -52,7 +51,7 @@ const factBytesMax = 64 * 1024 * 1024;
 const batchMax = 256;
 const batchBytesMax = 512 * 1024;
 const requestBytesMax = 4 * 1024 * 1024;
-/** The longest that a fact waits for its acknowledgement; then its outbox keeps it (decisions.md 1). */
+/** The longest that a fact waits for its acknowledgement; then its outbox keeps it (docs/design/record#the-outbox). */
 export const factMsMax = 10_000;
 const lookEveryMs = 500;
 /** What the envelope of Kafka adds, generously. */
@@ -70,6 +69,7 @@ export class Outbound {
   #hintBytes = 0;
   #factBytes = 0;
   #flushing = false;
+  #idle: PromiseWithResolvers<void> | undefined;
   #looking: (() => void) | undefined;
   #lastFailure: unknown;
 
@@ -97,7 +97,7 @@ export class Outbound {
       );
     const { promise: told, resolve, reject } = Promise.withResolvers<void>();
     const deadline = this.#clock.now() + factMsMax;
-    const waiter = { deadline, resolve, reject, told, left: sayings.length, over: false };
+    const waiter = { deadline, resolve, reject, left: sayings.length, over: false };
     this.#waiters.add(waiter);
     this.#look();
     for (const saying of sayings)
@@ -105,9 +105,11 @@ export class Outbound {
     return told;
   }
 
-  /** Resolves when nobody waits of those who do now. */
+  /** Resolves when nothing is under way or in line: facts may have failed, hints have gone. */
   async idle(): Promise<void> {
-    await Promise.allSettled([...this.#waiters].map(({ told }) => told));
+    if (this.#hintBytes + this.#factBytes === 0) return;
+    this.#idle ??= Promise.withResolvers<void>();
+    await this.#idle.promise;
   }
 
   /** Tells whoever still waits that nothing comes any more. */
@@ -127,6 +129,9 @@ export class Outbound {
   #count({ waiter, bytes }: Item, sign: 1 | -1): void {
     if (waiter) this.#factBytes += sign * bytes;
     else this.#hintBytes += sign * bytes;
+    if (this.#hintBytes + this.#factBytes > 0) return;
+    this.#idle?.resolve();
+    this.#idle = undefined;
   }
 
   #lineOf({ topic, partition }: Saying): Line {
@@ -209,7 +214,7 @@ export class Outbound {
     this.#waiters.delete(waiter);
   }
 
-  /** One timer for all who wait, while any does. */
+  /** One timer for all callers that wait, while any does. */
   #look(): void {
     this.#looking ??= this.#clock.after(lookEveryMs, () => {
       this.#looking = undefined;

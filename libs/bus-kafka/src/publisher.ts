@@ -41,7 +41,7 @@ export class Publisher {
     if (tooLarge.length > 0) log.warn("bus.hint_too_large", { topic, bytes: tooLarge });
   }
 
-  /** Those that are not too large are said, whatever becomes of the others. */
+  /** Those that are not too large are said, whatever becomes of the rest. */
   async facts<T extends Topic>(topic: T, events: readonly Topics[T][]): Promise<void> {
     if (this.#options.closing.aborted) throw new Error("the bus is closed");
     const known = this.#options.link.partitions() ?? (await this.#firstPartitions());

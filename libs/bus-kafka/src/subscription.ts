@@ -1,15 +1,16 @@
 /**
- * A subscription: a member of a group for as long as somebody listens, whatever happens to the brokers meanwhile.
+ * A subscription: a member of a group for as long as there is a listener, whatever happens to the brokers meanwhile.
  *
  * Owns one consumer after the other: kafkajs ends one for good now and then, and this starts the next.
  */
-import { type Clock, type Log } from "@posthaste/ports";
+import { type Clock, type Log, pause } from "@posthaste/ports";
 import { type ClientOptions } from "./client.ts";
 import { Consumer } from "./consumer.ts";
 import { type Counts } from "./counts.ts";
 import { type HandOver } from "./hand-over.ts";
 import { type Link } from "./link.ts";
-import { backOffMs, endsWithin, pause } from "./pause.ts";
+import { backOffMs } from "./back-off.ts";
+import { endsWithin } from "./ends-within.ts";
 import { stalledMs, watch } from "./watchdog.ts";
 
 export type SubscriptionOptions = {
@@ -31,7 +32,7 @@ export type SubscriptionOptions = {
   readonly counts: Counts;
 };
 
-/** Who subscribes waits for the first assignment, but no longer than this. */
+/** A subscriber waits for the first assignment, but no longer than this. */
 const joinMsMax = 10_000;
 /** A group that has been silent for longer is not served: fetches return every 150 ms, heartbeats go out every 300. */
 const silentMsMax = 2_000;

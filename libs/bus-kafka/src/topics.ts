@@ -2,20 +2,10 @@
  * The four topics as Kafka sees them: names, keys, partitions, and how long what is said is kept.
  *
  * Who hears an event does not depend on its partition but for `scheduler.wake`: there a shard has a partition, and who
- * is assigned the partition owns the shard (decisions.md 5).
+ * is assigned the partition owns the shard (docs/design/record#shards).
  */
-import { hash32, shardCount } from "@posthaste/domain";
-import { type Topic, type Topics } from "@posthaste/ports";
-
-const topics: readonly Topic[] = [
-  "message.accepted",
-  "message.due",
-  "message.settled",
-  "scheduler.wake",
-];
-
-const facts: ReadonlySet<Topic> = new Set<Topic>(["message.settled"]);
-export const isFact = (topic: Topic): boolean => facts.has(topic);
+import { allShards, hash32, shardCount } from "@posthaste/domain";
+import { isFact, type Topic, type Topics, topics } from "@posthaste/ports";
 
 type Placing<T extends Topic> = {
   readonly keyOf: (event: Topics[T]) => string;
@@ -42,10 +32,7 @@ export function placingOf<T extends Topic>(topic: T): Placing<T> {
 export const shardsOn = (
   partitions: readonly number[],
   partitionCount: number,
-): readonly number[] =>
-  Array.from({ length: shardCount }, (_, shard) => shard).filter((shard) =>
-    partitions.includes(shard % partitionCount),
-  );
+): readonly number[] => allShards.filter((shard) => partitions.includes(shard % partitionCount));
 
 /** A topic to be made. Times in milliseconds, sizes in bytes. */
 export type TopicPlan = {

@@ -1,10 +1,3 @@
-export {
-  type EndpointJudges,
-  type EndpointSelector,
-  parseRemoveEndpoints,
-  parseUpsertEndpoints,
-} from "./bodies/endpoints.ts";
-export { parseJson } from "./bodies/json.ts";
 export { type AttemptMarks, deliveryHeaders } from "./delivery/delivery-headers.ts";
 export {
   signatureClaims,
@@ -12,59 +5,92 @@ export {
   signatureHeader,
   type SignatureInputs,
 } from "./delivery/signature-claims.ts";
-export {
-  parseDestination,
-  parseDestinationTarget,
-  parsePublishTarget,
-  type PublishTarget,
-} from "./destination/publish-target.ts";
 export { type EndpointEntry } from "./documents/endpoint-entry.ts";
 export { endpoints } from "./documents/endpoints.ts";
 export { renderErrors } from "./documents/errors.ts";
 export { renderOpenApi } from "./documents/openapi.ts";
-export { faultCatalogue, type FaultEntry } from "./faults/catalogue.ts";
-export { parsePublish } from "./headers/parse-publish.ts";
-export { type FlatHeaders, type PublishInput } from "./headers/publish-input.ts";
+export { type batch, type BatchBody, type BatchItem, type BatchJudges } from "./endpoints/batch.ts";
 export {
-  type CreateSearchIndex,
-  parseCreateSearchIndex,
-  parseThroughput,
-  type SearchIndexJson,
-} from "./management/search-indexes.ts";
-export {
-  type NewTokenJson,
-  parseChangeTenant,
-  parseCreateTenant,
-  parseCreateToken,
-  planJson,
-  type TenantJson,
-  type TenantSettings,
-  type TokenJson,
-} from "./management/tenants.ts";
-export { type CancelQuery, parseCancelQuery } from "./queries/cancel-query.ts";
-export { type DeadLetterQuery, parseDeadLetterQuery } from "./queries/dead-letter-query.ts";
-export { type LogQuery, parseLogQuery } from "./queries/log-query.ts";
-export { type PageQuery } from "./queries/page.ts";
-export {
-  type DeadLetterJson,
   deadLetterJson,
   deadLetterPageJson,
-} from "./representations/dead-letter.ts";
-export { type KeysJson, keysJson } from "./representations/keys.ts";
+  type deadLetters,
+  type DeadLetterSelection,
+  parseDeadLetterSelection,
+} from "./endpoints/dead-letters.ts";
+export {
+  type Answer,
+  type AnswerOf,
+  type AskedOf,
+  type Endpoint,
+  type EndpointKind,
+  type EndpointSpec,
+  faultOfNames,
+} from "./endpoints/endpoint.ts";
+export {
+  gatewayEndpoints,
+  type GatewaySpecs,
+  type OperationId,
+  operationIds,
+} from "./endpoints/index.ts";
+export { parseFlowKey, flowKeyJson, type flowKeys } from "./endpoints/flow-keys.ts";
+export { messageJson, type messages } from "./endpoints/messages.ts";
 export {
   eventPageJson,
   groupedLogPageJson,
-  type LogEntryJson,
   logEntryJson,
-  type LoggedEvent,
+  type LogEntryJson,
   logPageJson,
-} from "./representations/log-entry.ts";
-export { type MessageJson, messageJson, type ReadView } from "./representations/message.ts";
+  type LogQuery,
+  type messageLog,
+} from "./endpoints/message-log.ts";
 export {
-  type PublishResult,
-  type PublishResultJson,
-  publishResultJson,
-} from "./representations/publish-result.ts";
-export { type GroupJson, groupJson } from "./representations/url-group.ts";
+  dryRunText,
+  scheduleJson,
+  scheduleResultText,
+  type schedules,
+  type SlotState,
+  slotStateOf,
+} from "./endpoints/schedules.ts";
+export { type PublishResult, publishResultJson, publishResultText } from "./endpoints/publish.ts";
+export { type queues } from "./endpoints/queues.ts";
+export { keysJson, type signingKeys } from "./endpoints/signing-keys.ts";
+export {
+  endpointsText,
+  groupClosing,
+  groupOpening,
+  type urlGroups,
+} from "./endpoints/url-groups.ts";
+export { faultCatalogue, type FaultEntry } from "./faults/catalogue.ts";
+export { parseOverrides, parsePublish } from "./headers/parse-publish.ts";
+export { parseSchedule } from "./headers/parse-schedule.ts";
+export { type FlatHeaders, type PublishInput } from "./headers/publish-input.ts";
+export {
+  managementEndpoints,
+  type ManagementOperationId,
+  managementOperationIds,
+  type ManagementSpecs,
+} from "./management/index.ts";
+export {
+  type CreateSearchIndex,
+  type searchIndexes,
+  type SearchIndexJson,
+} from "./management/search-indexes.ts";
+export { type tenantKeys } from "./management/tenant-keys.ts";
+export {
+  planJson,
+  type TenantJson,
+  type tenants,
+  type TenantSettings,
+} from "./management/tenants.ts";
+export { type TokenJson, type tokens } from "./management/tokens.ts";
+export { type CancelSelection, parseCancelSelection } from "./queries/cancel-selection.ts";
+export { type PageQuery } from "./queries/page.ts";
+export {
+  type ParsedTarget,
+  parseRawTarget,
+  type RawOperation,
+  rawTargetOf,
+  type RawTargetRow,
+} from "./raw-targets.ts";
 export { dialects, type DialectNames } from "./wire/dialects.ts";
 export { isName, isTenantId } from "./wire/text.ts";

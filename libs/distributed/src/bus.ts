@@ -1,6 +1,6 @@
 /** The bus as configured. */
 import { type KafkaBus, openKafkaBus } from "@posthaste/bus-kafka";
-import { type ConfigOf, type ProcessParts } from "@posthaste/runtime";
+import { type ConfigOf, type ProcessParts } from "@posthaste/process";
 import { traceOf } from "./trace.ts";
 
 type BusConfig = Pick<

@@ -1,6 +1,6 @@
 /** The storage ports as configured, with secrets sealed at rest, and the time that they go by. */
 import { openDocuments as openMongo } from "@posthaste/documents-mongo";
-import { type Clock, StoreError, untilAvailable } from "@posthaste/ports";
+import { type Clock, type Service, StoreError, untilAvailable } from "@posthaste/ports";
 import {
   type ConfigOf,
   createSealer,
@@ -8,8 +8,7 @@ import {
   sealAccounts,
   sealIndexes,
   sealStored,
-  type Service,
-} from "@posthaste/runtime";
+} from "@posthaste/process";
 
 type DocumentsConfig = Pick<
   ConfigOf<"management">,

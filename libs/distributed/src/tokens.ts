@@ -1,5 +1,5 @@
 /** The token store as configured. */
-import { type ConfigOf, type ProcessParts } from "@posthaste/runtime";
+import { type ConfigOf, type ProcessParts } from "@posthaste/process";
 import { openRedisTokens, type RedisTokens } from "@posthaste/tokens-redis";
 
 type TokensConfig = Pick<ConfigOf<"scheduler">, "redisBudgetMs" | "redisPrefix" | "redisUrl">;
@@ -17,7 +17,7 @@ export function openTokens(parts: ProcessParts, config: TokensConfig): RedisToke
     const { calls, failed, refused } = tokens.counts();
     return { calls, failed, refused };
   });
-  // Without it nothing can be deduplicated, and what is flow-controlled waits; all else goes on (decisions.md 18).
+  // Without it nothing can be deduplicated, and what is flow-controlled waits; all else goes on (docs/design/outages#the-token-store).
   readiness.watch("redis", "helpful", () => tokens.problem());
   return tokens;
 }

@@ -11,7 +11,7 @@ export type ChangeSteps<T> = {
   readonly random: Random;
 };
 
-/** So many others would have to come first, each of whom got something done. */
+/** So many other changes would have to come first, each of which was done. */
 const triesMax = 50;
 const writeLength = 20;
 

@@ -13,13 +13,13 @@ import { insertMissing } from "./insert-missing.ts";
 import { anyOf, messageConditions } from "./query/conditions.ts";
 import { digitsOf, type Placed, placeOf } from "./query/placed.ts";
 import { readPage, type Scan } from "./query/read-page.ts";
+import { shown } from "./query/shown.ts";
 
 export const deadLettersName = "dead_letters";
 
 export const deadLetterIndexes: readonly Index[] = [
   { collection: deadLettersName, key: { tenant: 1, place: 1 } },
-  // For sweeping.
-  { collection: deadLettersName, key: { place: 1 } },
+  { collection: deadLettersName, key: { "item.message.id": 1 } },
 ];
 
 const removedPerCallMax = 500;
@@ -47,11 +47,11 @@ export function createDeadLetters({ again, collection: open }: Connection): Dead
         async () => (await letters.deleteMany({ _id: { $in: keys }, tenant })).deletedCount,
       );
     },
-    sweep: async (before, limit) => {
+    sweep: async (tenant, before, limit) => {
       let swept = 0;
       // Ends when nothing is old enough, or at `limit`.
       while (swept < limit) {
-        const keys = await oldest(before, Math.min(limit - swept, removedPerCallMax));
+        const keys = await oldest(tenant, before, Math.min(limit - swept, removedPerCallMax));
         if (keys.length === 0) break;
         await again(() => letters.deleteMany({ _id: { $in: keys } }));
         swept += keys.length;
@@ -60,10 +60,10 @@ export function createDeadLetters({ again, collection: open }: Connection): Dead
     },
   };
 
-  async function oldest(before: number, limit: number): Promise<string[]> {
+  async function oldest(tenant: TenantId, before: number, limit: number): Promise<string[]> {
     const rows = await again(() =>
       letters
-        .find({ place: { $lt: digitsOf(before) } }, { projection: { _id: 1 } })
+        .find({ tenant, place: { $lt: digitsOf(before) } }, { projection: { _id: 1 } })
         .sort({ place: 1 })
         .limit(limit)
         .toArray(),
@@ -93,14 +93,23 @@ const scanOf = (tenant: TenantId, filter: DeadLetterFilter): Scan<DeadLetter> =>
     ...messageConditions(filter),
     ...anyOf({
       _id: filter.ids?.map((id) => keyOf(tenant, id)),
-      // 0 where there was no answer (protocol/qstash.md §1.8): then the field is absent, which is what null finds.
+      // 0 where there was no answer (docs/design/wire#dead-letters): then the field is absent, which is what null finds.
       "item.response.status": filter.responseStatuses?.map((status) =>
         status === 0 ? null : status,
       ),
     }),
   },
-  isById: filter.ids !== undefined,
+  isById: filter.ids !== undefined || filter.messageIds !== undefined,
   bytesOf,
+  rowsPerReply: 4,
+  bodyFields: ["item.message.body", "item.response.body"],
+  cut: ({ message, response, ...letter }, bodyBytesMax) => ({
+    ...letter,
+    message: { ...message, body: shown(message.body, bodyBytesMax, message) },
+    ...(response && {
+      response: { ...response, body: shown(response.body, bodyBytesMax, message) },
+    }),
+  }),
 });
 
 const bytesOf = ({ message, response }: DeadLetter): number =>

@@ -1,8 +1,8 @@
 /** What a failure of the driver means to the port (store-error.ts). */
-import { StoreError } from "@posthaste/ports";
+import { RefusedError, StoreError } from "@posthaste/ports";
 import { type MongoBulkWriteError } from "mongodb";
 
-/** Somebody has this `_id`, or another unique value, already. */
+/** Another document has this `_id`, or another unique value, already. */
 const duplicateKeyCode = 11_000;
 
 /** The outcome is unknown and the same call may succeed now: connections lost, replies late, elections. */
@@ -13,7 +13,7 @@ export function isPassing(error: unknown): boolean {
   return Error.isError(failure) && passingNames.has(failure.name);
 }
 
-/** Nobody has answered, whether or not the same call may succeed at once. */
+/** No server has answered, whether or not the same call may succeed at once. */
 export function isAway(error: unknown): boolean {
   const failure = unwrapped(error);
   return isPassing(error) || (Error.isError(failure) && awayNames.has(failure.name));
@@ -49,7 +49,17 @@ export function portError(error: unknown): unknown {
     return new StoreError("disk_full", "the documents' disk is full", options);
   if (isAway(error))
     return new StoreError("unavailable", `the documents are away: ${textOf(error)}`, options);
+  if (isOfWhatWasGiven(error)) return new RefusedError(textOf(error), options);
   return error;
+}
+
+/** What a batch was refused for may stand behind duplicates, which are none of it. */
+function isOfWhatWasGiven(error: unknown): boolean {
+  if (!Error.isError(error)) return false;
+  if (error.name === "MongoInvalidArgumentError") return true;
+  const writes =
+    error.name === "MongoBulkWriteError" ? [(error as MongoBulkWriteError).writeErrors].flat() : [];
+  return [error, ...writes].some((each) => givenCodes.has(codeOf(each) ?? 0));
 }
 
 export type Refused = { readonly index: number; readonly code: number };
@@ -98,5 +108,9 @@ const awayNames: ReadonlySet<string> = new Set([
  */
 const passingCodes: ReadonlySet<number> = new Set([
   1, 6, 7, 50, 64, 89, 91, 134, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436,
+]);
+/** Bad values, names and documents, and those that are too large or nest too deep; not missing rights, which are given. */
+const givenCodes: ReadonlySet<number> = new Set([
+  2, 9, 14, 15, 22, 52, 54, 55, 56, 57, 121, 10_334, 17_280, 17_419, 17_420,
 ]);
 const diskFullCodes: ReadonlySet<number> = new Set([14_031]);

@@ -2,12 +2,12 @@
  * Calls that arrive while one is on its way wait for it and go together in the next: one call to the server for all that
  * gathered meanwhile, and no delay when there is nothing to wait for (adr 0002).
  *
- * I1: each caller gets the answers to his own items, in their order.
- * I2: an item that cannot be written fails alone: a refused batch is halved until it is found.
- * I3: nothing waits without a bound: beyond `waitingMax` items a call is refused as `overloaded`.
+ * (1) each caller gets the answers to his own items, in their order.
+ * (2) an item that cannot be written fails alone: a refused batch is halved until it is found.
+ * (3) nothing waits without a bound: beyond `waitingMax` items a call is refused as `overloaded`.
  */
 import assert from "node:assert/strict";
-import { StoreError } from "@posthaste/ports";
+import { isStoreError, StoreError } from "@posthaste/ports";
 
 export type Gather<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
 
@@ -17,7 +17,7 @@ export type GatherOptions<Item> = {
   readonly bytesMax?: number;
   readonly bytesOf?: (item: Item) => number;
   readonly waitingMax?: number;
-  /** What a batch waits for before it goes, so that it holds more; for items that nobody is in a hurry about. */
+  /** What a batch waits for before it goes, so that it holds more; for items that no caller is in a hurry about. */
   readonly linger?: () => Promise<void>;
 };
 
@@ -98,8 +98,5 @@ function tell<Item, Answer>({ call, place }: Waiting<Item, Answer>, answer: Answ
   call.missing -= 1;
   if (call.missing === 0) call.resolve(call.answers);
 }
-
-const isStoreError = (error: unknown): boolean =>
-  Error.isError(error) && error.name === "StoreError";
 
 const mebibyte = 1024 * 1024;

@@ -7,11 +7,13 @@ import { type Connection } from "./connection.ts";
 const positionsPerMs = 1_000;
 
 export function createIds({ clock, random }: Pick<Connection, "clock" | "random">): Ids {
+  const positionAt = (time: number): number => time * positionsPerMs;
   let last = 0;
   return {
     next: () => {
-      last = Math.max(last + 1, clock.now() * positionsPerMs);
+      last = Math.max(last + 1, positionAt(clock.now()));
       return randomMessageId(last, random.text(randomLength));
     },
+    positionAt,
   };
 }

@@ -6,7 +6,7 @@ export type Index = {
   /** Field to direction, in order. */
   readonly key: Readonly<Record<string, 1 | -1>>;
   /**
-   * Only documents that have this field: the others cost their writers nothing. Whoever reads by it names the field in an
+   * Only documents that have this field: the rest cost their writers nothing. A query by it names the field in an
    * equality, or says `$exists: true` beside a range (FerretDB infers it from the first, not from the second).
    */
   readonly having?: string;

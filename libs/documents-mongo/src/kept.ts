@@ -14,6 +14,11 @@ type KeptDocument<T> = { readonly _id: string; readonly now: Marked<T> };
 export type Kept<T> = {
   /** In no order. */
   readonly all: () => Promise<readonly T[]>;
+  /** In the order of their ids, from behind `after`. */
+  readonly page: (page: {
+    readonly after: string;
+    readonly limit: number;
+  }) => Promise<readonly T[]>;
   readonly get: (id: string) => Promise<T | undefined>;
   /** False, and nothing is changed: another is there. */
   readonly add: (id: string, item: T) => Promise<boolean>;
@@ -32,6 +37,11 @@ export function openKept<T>({ again, collection, random }: Connection, name: str
 
   return {
     all: async () => (await again(() => kept.find().toArray())).map(({ now }) => now.item),
+    page: async ({ after, limit }) => {
+      const behind = { _id: { $gt: after } } as Filter<KeptDocument<T>>;
+      const found = await again(() => kept.find(behind).sort({ _id: 1 }).limit(limit).toArray());
+      return found.map(({ now }) => now.item);
+    },
     get: async (id) => (await find(id))?.item,
     add: async (_id, item) => {
       const now = { item, write: newWrite(random) };

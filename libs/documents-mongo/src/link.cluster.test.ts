@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { accept } from "@posthaste/domain";
 import { type RunningMongo, startFerret, startMongoJava } from "@posthaste/local";
-import { systemClock, systemRandom } from "@posthaste/runtime";
+import { systemClock, systemRandom } from "@posthaste/process";
 import { aMessage, aTenant, recordingLog, type RecordingLog } from "@posthaste/testing";
 import { type Documents, openDocuments } from "./open.ts";
 import { patienceMs, untilUp } from "./opened.fixture.ts";
@@ -48,7 +48,7 @@ describe.each(kinds)("$name", ({ start }) => {
   }
   const publish = ({ ports, storeClock }: Documents) => {
     const message = aMessage({ id: ports.ids.next(), now: storeClock.now() });
-    return ports.messages.insert([{ record: accept(message, storeClock.now()) }]);
+    return ports.records.insert([{ record: accept(message, storeClock.now()) }]);
   };
   const until = async (what: string, isSo: () => boolean): Promise<void> => {
     const end = Date.now() + patienceMs;
@@ -88,7 +88,7 @@ describe.each(kinds)("$name", ({ start }) => {
     await until("it is known why", () => opened.problem()?.includes("ECONNREFUSED") === true);
     await expect(opened.ports.accounts.tenants()).rejects.toMatchObject(unavailable);
     await expect(
-      opened.ports.messages.renew([{ id: opened.ports.ids.next(), epoch: 1 }]),
+      opened.ports.records.renew([{ id: opened.ports.ids.next(), epoch: 1 }]),
     ).rejects.toMatchObject(unavailable);
     expect(opened.isUp()).toBe(false);
     await server.process.restart();
@@ -117,7 +117,7 @@ describe.each(kinds)("$name", ({ start }) => {
       await untilUp(opened);
 
       await untilPublished(opened);
-      expect(await opened.ports.messages.pull(aTenant, 100, [])).not.toEqual([]);
+      expect(await opened.ports.records.pull(aTenant, 100, [])).not.toEqual([]);
       const said = changes();
       expect(said).toContain("documents.down");
       // One line per change.

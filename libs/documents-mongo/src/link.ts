@@ -1,17 +1,16 @@
 /**
- * The way to the server: made in the background and watched by a heartbeat, so that opening waits for nobody.
+ * The way to the server: made in the background and watched by a heartbeat, so that opening does not wait.
  *
- * I1: until the server has answered and all indexes are made, every call rejects as `unavailable`.
- * I2: one log line when it comes up and one when it goes down.
+ * (1) until the server has answered and all indexes are made, every call rejects as `unavailable`.
+ * (2) one log line when it comes up and one when it goes down.
  */
-import { type Clock, type Log, type Random } from "@posthaste/ports";
+import { type Clock, type Log, pause, type Random } from "@posthaste/ports";
 import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
 import { type Connection } from "./connection.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { type Index, makeIndexes } from "./indexes.ts";
-import { createPatience, notYetOpen, patiencesPerTryMax } from "./retry.ts";
+import { bounded, createPatience, notYetOpen } from "./retry.ts";
 import { createStoreClock } from "./store-clock.ts";
-import { within } from "./within.ts";
 
 export type LinkOptions = {
   /** `mongodb://…`; may carry credentials and TLS, so it is never logged. */
@@ -59,11 +58,11 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
     const { localTime } = await side.db("admin").command({ isMaster: 1 });
     if (localTime instanceof Date) storeClock.measured(sentMs, localTime.getTime(), clock.now());
     // A gateway to another database greets also while that is away: only a read tells.
-    await side.db(database).collection("lanes").findOne({ wakeAt: 0 });
+    await side.db(database).collection<{ _id: string }>("lanes").findOne({ _id: "" });
     answered();
   };
   const heartbeat = startHeartbeat({ clock, log, database }, () =>
-    within(clock, patienceMs * patiencesPerTryMax, look()),
+    bounded(clock, patienceMs, look()),
   );
   // A look may be under way for as long as calls have been refused.
   const problem = (): string | undefined => heartbeat.problem() ?? refusal();
@@ -82,7 +81,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
         });
       },
       clock: storeClock,
-      pause: (ms) => new Promise((resolve) => void clock.after(ms, resolve)),
+      pause: (ms) => pause(clock, ms),
       random,
       log,
     };

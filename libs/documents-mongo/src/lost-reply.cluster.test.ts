@@ -20,7 +20,7 @@ import {
   startFerret,
   startMongoJava,
 } from "@posthaste/local";
-import { systemClock, systemRandom } from "@posthaste/runtime";
+import { systemClock, systemRandom } from "@posthaste/process";
 import {
   aCallbackPlan,
   aMessage,
@@ -28,6 +28,7 @@ import {
   aPolicy,
   aTenant,
   recordingLog,
+  aFanOut,
 } from "@posthaste/testing";
 import { settlementOf } from "./messages/harness.fixture.ts";
 import { type Documents, openDocuments } from "./open.ts";
@@ -78,11 +79,11 @@ describe.each(kinds)("$name", ({ start }) => {
       aMessage({ id: documents.ports.ids.next(), now: documents.storeClock.now(), ...overrides }),
     );
   const insert = (messages: readonly Message[]) =>
-    documents.ports.messages.insert(
+    documents.ports.records.insert(
       messages.map((message) => ({ record: accept(message, documents.storeClock.now()) })),
     );
   const claim = (messages: readonly Message[]) =>
-    documents.ports.messages.claim(
+    documents.ports.records.claim(
       messages.map(({ id }) => id),
       anOwner,
     );
@@ -120,10 +121,10 @@ describe.each(kinds)("$name", ({ start }) => {
 
     await losing("insert", "messages", () => losing("update", "lanes", () => insert(messages)));
 
-    const { messages: store } = documents.ports;
-    const line = await store.heads(tightLane, 10);
+    const { flowLanes } = documents.ports;
+    const line = await flowLanes.heads(tightLane, 10);
     expect(line.map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
-    expect((await store.lanes([tightLane]))[0]?.wakeAt).toBeLessThanOrEqual(
+    expect((await flowLanes.rows([tightLane]))[0]?.wakeAt).toBeLessThanOrEqual(
       documents.storeClock.now(),
     );
   });
@@ -148,11 +149,11 @@ describe.each(kinds)("$name", ({ start }) => {
     const settlements = records.map((record) => settlementOf(record, documents.storeClock.now()));
 
     const settled = await losing("update", "messages", () =>
-      documents.ports.messages.settle(settlements),
+      documents.ports.records.settle(settlements),
     );
 
     expect(settled).toEqual(settlements.map(({ append }) => ({ kind: "ok", left: append })));
-    for (const record of await documents.ports.messages.get(
+    for (const record of await documents.ports.records.get(
       aTenant,
       messages.map(({ id }) => id),
     ))
@@ -169,9 +170,9 @@ describe.each(kinds)("$name", ({ start }) => {
     const renewals = records.map(({ message: { id }, epoch }) => ({ id, epoch }));
     const [gone] = renewals;
     if (!gone) throw new Error("unreachable");
-    await documents.ports.messages.cancel(aTenant, [gone.id]);
+    await documents.ports.records.cancel(aTenant, [gone.id]);
 
-    const lost = await losing("update", "messages", () => documents.ports.messages.renew(renewals));
+    const lost = await losing("update", "messages", () => documents.ports.records.renew(renewals));
 
     expect(lost).toEqual([gone.id]);
   });
@@ -181,14 +182,14 @@ describe.each(kinds)("$name", ({ start }) => {
     await insert(messages);
 
     const canceled = await losing("update", "messages", () =>
-      documents.ports.messages.cancel(
+      documents.ports.records.cancel(
         aTenant,
         messages.map(({ id }) => id),
       ),
     );
 
     expect(canceled).toMatchObject([{ kind: "canceled" }, { kind: "canceled" }]);
-    for (const record of await documents.ports.messages.get(
+    for (const record of await documents.ports.records.get(
       aTenant,
       messages.map(({ id }) => id),
     ))
@@ -202,37 +203,35 @@ describe.each(kinds)("$name", ({ start }) => {
     const grantUntil = documents.storeClock.now() + limits.grantMs;
 
     const promoted = await losing("update", "messages", () =>
-      documents.ports.messages.promote(tightLane, ids, grantUntil),
+      documents.ports.flowLanes.promote(tightLane, ids, grantUntil),
     );
 
     expect(promoted).toEqual(ids);
   });
 
   it("progress of a group publish is made by whom its reply did not reach", async () => {
-    const fanOut = { group: "group", chunks: [], endpointCount: 1_000, skipped: [] };
-    const [parent] = newMessages(1, { url: "", fanOut });
-    if (!parent) throw new Error("unreachable");
-    await insert([parent]);
-    const { messages: store } = documents.ports;
+    const { fanOuts, ids } = documents.ports;
+    const fanOut = aFanOut({ id: ids.next(), now: documents.storeClock.now() });
 
-    expect(await losing("update", "messages", () => store.expanded(parent.id, 0, 500, false))).toBe(
-      true,
-    );
-    expect(await store.expanded(parent.id, 0, 500, false)).toBe(false);
+    expect(await losing("insert", "fan_outs", () => fanOuts.insert(fanOut))).toBe("inserted");
+    expect(
+      await losing("update", "fan_outs", () => fanOuts.advance(fanOut.id, 0, 500, false)),
+    ).toBe(true);
+    expect(await fanOuts.advance(fanOut.id, 0, 500, false)).toBe(false);
   });
 
   it("a lane comes to rest although the reply was lost", async () => {
     await insert(newMessages(1, { flow: oneAtATime }));
-    const { messages: store } = documents.ports;
-    const [lane] = await store.lanes([tightLane]);
+    const { flowLanes } = documents.ports;
+    const [lane] = await flowLanes.rows([tightLane]);
     const wakeAt = documents.storeClock.now() + 5_000;
 
     expect(
       await losing("update", "lanes", () =>
-        store.rest(tightLane, lane?.seq ?? -1, wakeAt, undefined),
+        flowLanes.rest(tightLane, lane?.seq ?? -1, wakeAt, undefined),
       ),
     ).toBe(true);
-    expect((await store.lanes([tightLane]))[0]?.wakeAt).toBe(wakeAt);
+    expect((await flowLanes.rows([tightLane]))[0]?.wakeAt).toBe(wakeAt);
   });
 
   it("what was acknowledged is there after the server was killed, and calls meanwhile are made again", async () => {
@@ -263,7 +262,7 @@ describe.each(kinds)("$name", ({ start }) => {
       await Promise.all(publishers);
     }
 
-    const found = await documents.ports.messages.get(
+    const found = await documents.ports.records.get(
       aTenant,
       acknowledged.map(({ id }) => id),
     );

@@ -6,20 +6,22 @@ import {
   type Groups,
   type Ids,
   type MessageLog,
-  type MessageStore,
+  type RecordPorts,
+  type Schedules,
   type SearchIndexes,
   type Sizes,
 } from "@posthaste/ports";
-import { createAccounts } from "./accounts.ts";
+import { accountIndexes, createAccounts } from "./accounts.ts";
 import { type Committed } from "./committed.ts";
 import { createDeadLetters, deadLetterIndexes } from "./dead-letters.ts";
+import { createReferred } from "./fan-outs/fan-outs.ts";
 import { createGroups, groupIndexes } from "./groups/groups.ts";
 import { createIds } from "./ids.ts";
 import { type Index } from "./indexes.ts";
 import { type Link, type LinkOptions, openLink } from "./link.ts";
 import { createMessageLog, messageLogIndexes } from "./message-log/message-log.ts";
-import { createReferred } from "./messages/expanded.ts";
-import { createMessageStore, messageStoreIndexes, roomsOf } from "./messages/store.ts";
+import { createRecordPorts, recordIndexes, roomsOf } from "./messages/record-ports.ts";
+import { createSchedules } from "./schedules/schedules.ts";
 import { createSearchIndexes } from "./search-indexes.ts";
 import { createSizes } from "./sizes.ts";
 
@@ -29,11 +31,11 @@ export type DocumentsOptions = LinkOptions & {
 };
 
 export type Documents = Pick<Link, "isUp" | "problem" | "calls" | "close" | "drop"> & {
-  readonly ports: {
-    readonly messages: MessageStore;
+  readonly ports: RecordPorts & {
     readonly ids: Ids;
     readonly deadLetters: DeadLetters;
     readonly groups: Groups;
+    readonly schedules: Schedules;
     readonly messageLog: MessageLog;
     readonly accounts: Accounts;
     readonly indexes: SearchIndexes;
@@ -44,9 +46,10 @@ export type Documents = Pick<Link, "isUp" | "problem" | "calls" | "close" | "dro
 };
 
 const allIndexes: readonly Index[] = [
-  ...messageStoreIndexes,
+  ...recordIndexes,
   ...deadLetterIndexes,
   ...groupIndexes,
+  ...accountIndexes,
   ...messageLogIndexes,
 ];
 
@@ -56,10 +59,11 @@ export async function openDocuments(options: DocumentsOptions): Promise<Document
   const { connection, aside, isUp, problem, calls, close, drop } = openLink(options, allIndexes);
   return {
     ports: {
-      messages: createMessageStore(committed ? { ...connection, committed } : connection, aside),
+      ...createRecordPorts(committed ? { ...connection, committed } : connection, aside),
       ids: createIds(connection),
       deadLetters: createDeadLetters(connection),
       groups: createGroups(connection, createReferred(roomsOf(connection))),
+      schedules: createSchedules(connection),
       messageLog: createMessageLog(connection),
       accounts: createAccounts(connection),
       indexes: createSearchIndexes(connection),

@@ -1,6 +1,6 @@
 /** Databases for suites: one per suite, gone when it has ended. */
 import { afterAll, beforeAll } from "@jest/globals";
-import { systemClock, systemRandom } from "@posthaste/runtime";
+import { systemClock, systemRandom } from "@posthaste/process";
 import {
   type RecordingLog,
   recordingLog,
@@ -10,6 +10,7 @@ import {
 import { type Connection } from "./connection.ts";
 import { type Index } from "./indexes.ts";
 import { type Link, openLink } from "./link.ts";
+import { type Queries, watchQueries } from "./queries.fixture.ts";
 
 /** A busy host may take its time; nothing here is measured. */
 export const patienceMs = 60_000;
@@ -20,17 +21,21 @@ export type Opened = {
   readonly clock: VirtualClock;
   /** Of the connection since it was opened. */
   readonly log: RecordingLog;
+  /** Of the whole suite until now. */
+  readonly queries: Queries;
 };
 
 /** To be called inside a `describe`. Answers with how a test gets at the database: emptied, with the clock at its start. */
 export function freshDatabase(uri: string, indexes: readonly Index[]): () => Promise<Opened> {
   let link: Link | undefined;
+  let queries: Queries | undefined;
   const log = recordingLog();
   beforeAll(async () => {
+    const database = `test_${systemRandom().text(12).toLowerCase()}`;
     link = openLink(
       {
-        uri,
-        database: `test_${systemRandom().text(12).toLowerCase()}`,
+        uri: `${uri}?monitorCommands=true`,
+        database,
         clock: systemClock(),
         random: systemRandom(),
         log,
@@ -38,6 +43,8 @@ export function freshDatabase(uri: string, indexes: readonly Index[]): () => Pro
       },
       indexes,
     );
+    const clients = [link.connection, link.aside].map(({ db }) => db.client);
+    queries = watchQueries(clients, database, indexes);
     await untilUp(link);
   }, 2 * patienceMs);
   afterAll(async () => {
@@ -46,12 +53,12 @@ export function freshDatabase(uri: string, indexes: readonly Index[]): () => Pro
   }, patienceMs);
 
   return async () => {
-    if (!link) throw new Error("freshDatabase belongs into a describe");
+    if (!link || !queries) throw new Error("freshDatabase belongs into a describe");
     const { connection } = link;
     for (const { collectionName } of await connection.db.collections())
       await connection.collection(collectionName).deleteMany({});
     const clock = virtualClock();
-    return { connection: { ...connection, clock }, clock, log };
+    return { connection: { ...connection, clock }, clock, log, queries };
   };
 }
 

@@ -3,19 +3,18 @@
  * task must be one whose repetition is safe. The driver's own retries are off; they leave out `updateMany` and
  * `deleteMany`.
  */
-import { type Clock, type Random, StoreError } from "@posthaste/ports";
+import { type Clock, pause, type Random, StoreError, within } from "@posthaste/ports";
 import { isAway, isPassing, portError } from "./failures.ts";
-import { within } from "./within.ts";
 
 export type Again = <T>(task: () => Promise<T>) => Promise<T>;
 
 export type Patience = {
   /**
    * Gives up when a try has failed `patienceMs` after the call began; a try itself is bounded by the driver's timeouts
-   * and, should those fail, by ours. When nobody has been answered for that long, calls are refused untried: they may have waited for others before.
+   * and, should those fail, by ours. When no call has been answered for that long, calls are refused untried: they may have waited for other calls before.
    */
   readonly again: Again;
-  /** The server has answered somebody else. */
+  /** The server has answered another call. */
   readonly answered: () => void;
   /** Why calls are refused untried just now. */
   readonly refusal: () => string | undefined;
@@ -34,7 +33,7 @@ export function createPatience(clock: Clock, random: Random, patienceMs: number)
 
   const attempt = async <T>(task: () => Promise<T>): Promise<T> => {
     try {
-      const answer = await within(clock, patienceMs * patiencesPerTryMax, task());
+      const answer = await bounded(clock, patienceMs, task());
       answered();
       return answer;
     } catch (error) {
@@ -54,14 +53,23 @@ export function createPatience(clock: Clock, random: Random, patienceMs: number)
         if (!isPassing(error) || clock.now() + waitMs > until) throw portError(error);
       }
       const jittered = waitMs * (0.5 + random.fraction() / 2);
-      await new Promise<void>((resolve) => clock.after(jittered, resolve));
+      await pause(clock, jittered);
     }
   };
   return { again, answered, refusal };
 }
 
+/** A bound of ours on what the driver does: it has been seen never to end. What takes longer may still be done. */
+export function bounded<T>(clock: Clock, patienceMs: number, work: Promise<T>): Promise<T> {
+  const ms = patienceMs * patiencesPerTryMax;
+  return within(clock, ms, work, () => silence(ms));
+}
+
 /** Twice what a socket may be silent for (link.ts). */
-export const patiencesPerTryMax = 8;
+const patiencesPerTryMax = 8;
+/** Named as the driver names it when it notices by itself: the call is made again. */
+const silence = (ms: number): Error =>
+  Object.assign(new Error(`nothing was heard for ${ms} ms`), { name: "MongoNetworkTimeoutError" });
 const firstWaitMs = 20;
 const waitMsMax = 500;
 

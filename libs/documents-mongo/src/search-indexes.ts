@@ -7,6 +7,11 @@ export function createSearchIndexes(connection: Connection): SearchIndexes {
   const { add, all, change, get, remove } = openKept<SearchIndex>(connection, "search_indexes");
   return {
     list: async () => (await all()).toSorted(byAge),
+    page: async ({ after, limit }) => {
+      const sorted = (await all()).toSorted(byAge);
+      const from = after ? sorted.findIndex((index) => byAge(index, after) > 0) : 0;
+      return from < 0 ? [] : sorted.slice(from, from + limit);
+    },
     get,
     add: async (item) => {
       await add(item.id, item);
@@ -16,5 +21,7 @@ export function createSearchIndexes(connection: Connection): SearchIndexes {
   };
 }
 
-const byAge = (a: SearchIndex, b: SearchIndex): number =>
-  a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+type Aged = Pick<SearchIndex, "createdAt" | "id">;
+
+const byAge = (a: Aged, b: Aged): number =>
+  a.createdAt - b.createdAt || (a.id < b.id ? -1 : Number(a.id > b.id));

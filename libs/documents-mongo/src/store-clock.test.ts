@@ -31,11 +31,20 @@ describe("the store's clock", () => {
     const clock = createStoreClock(virtualClock());
     clock.measured(now - 2, now + 5_000, now);
 
-    clock.measured(now - 400, now + 6_000, now);
+    clock.measured(now - 400, now + 4_900, now);
     expect(clock.now()).toBe(now + 5_001);
     for (let heartbeat = 0; heartbeat < 200; heartbeat++)
-      clock.measured(now - 400, now + 6_000, now);
-    expect(clock.now()).toBe(now + 6_200);
+      clock.measured(now - 400, now + 4_900, now);
+    expect(clock.now()).toBe(now + 5_100);
+  });
+
+  it("believes a slow answer at once that contradicts it: the host slept, or the server's clock was set", () => {
+    const clock = createStoreClock(virtualClock());
+    clock.measured(now - 2, now + 5_000, now);
+
+    clock.measured(now - 400, now + 65_000, now);
+
+    expect(clock.now()).toBe(now + 65_200);
   });
 
   it("stands still where the server's time was ahead of itself, and never runs backwards", async () => {

@@ -1,7 +1,7 @@
 /**
- * The store's time: this process's clock and an offset measured at every heartbeat.
+ * The store's time: this process's clock, which no step of the host's moves, and an offset measured at every heartbeat.
  *
- * I1: it never runs backwards by less than `backMsMax`: it stands still instead. Beyond that the server's clock was set.
+ * (1) it never runs backwards by less than `backMsMax`: it stands still instead. Beyond that the server's clock was set.
  */
 import { type Clock } from "@posthaste/ports";
 
@@ -24,10 +24,13 @@ export function createStoreClock(clock: Clock): StoreClock {
     measured: (sentMs, serverMs, receivedMs) => {
       // A slow answer says little: it replaces a quick one only when that has grown old.
       const uncertainMs = (receivedMs - sentMs) / 2;
+      const measuredMs = Math.round(serverMs - (sentMs + receivedMs) / 2);
       errorMs += driftMsPerMeasurement;
-      if (uncertainMs > errorMs) return;
+      // Unless the two cannot both be right: then the newer one is.
+      const isContradicted = Math.abs(measuredMs - offsetMs) > uncertainMs + errorMs;
+      if (uncertainMs > errorMs && !isContradicted) return;
       errorMs = uncertainMs;
-      offsetMs = Math.round(serverMs - (sentMs + receivedMs) / 2);
+      offsetMs = measuredMs;
     },
   };
 }

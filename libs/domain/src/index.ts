@@ -2,6 +2,7 @@ export {
   type AddressClass,
   type Cidr,
   classify,
+  networkOf,
   parseAddress,
   parseCidr,
 } from "./destination/address.ts";
@@ -10,8 +11,8 @@ export {
   checkDestination,
   type DestinationUrl,
   isLoopbackName,
-  originOf,
 } from "./destination/destination.ts";
+export { originHash } from "./destination/origin.ts";
 export {
   addressRefusal,
   allowsLocalNames,
@@ -19,28 +20,43 @@ export {
   destinationPolicy,
   type DestinationPolicySettings,
 } from "./destination/policy.ts";
+export { accept, acceptClaimed, claimableAtInsert, messageOf } from "./message/accept.ts";
 export {
-  accept,
-  acceptClaimed,
-  childMessage,
-  claimableAtInsert,
-  messageOf,
-  parentMessage,
-} from "./message/accept.ts";
-export { alarmOf } from "./message/alarm.ts";
+  alarmOf,
+  alarmOnEntering,
+  type AlarmSource,
+  alarmSources,
+  recordSources,
+  type RecordSource,
+  sourceOf,
+} from "./message/alarm.ts";
 export { callbackMessage, canonicalName, groupedHeaders } from "./message/callback.ts";
 export { cancel, type Cancellation } from "./message/cancel.ts";
 export { claim, isClaimable } from "./message/claim.ts";
+export { promote, type Promotion } from "./message/promote.ts";
 export { type DeadLetter, deadLetterOf } from "./message/dead-letter.ts";
-export { expand, type Expansion } from "./message/expand.ts";
+export { expand, type Expansion } from "./fan-out/expand.ts";
 export {
+  advanceTo,
+  childOf,
+  type Expanding,
+  type FanOut,
+  fanOutOf,
+  type FanOutTarget,
+  flowsOf,
+  isExpanding,
+  type Template,
+} from "./fan-out/fan-out.ts";
+export {
+  answerOfFact,
   type AttemptFact,
   type CallbackItem,
   type DeadLetterItem,
   type FailureReason,
   type FollowUp,
   type FollowUpKind,
-  inWorkingOrder,
+  followUpKinds,
+  type FollowUpOf,
 } from "./message/follow-up.ts";
 export {
   createdEvent,
@@ -54,7 +70,6 @@ export { type HeaderPair, type Headers } from "./message/headers.ts";
 export {
   type CallbackPlan,
   type Dialect,
-  type FanOut,
   type FinishedKind,
   type InState,
   isFinished,
@@ -69,6 +84,7 @@ export {
   type Policy,
   type Redaction,
   type StateKind,
+  type TurnOf,
 } from "./message/message.ts";
 export {
   type Answer,
@@ -85,50 +101,94 @@ export {
   redactsHeader,
   type Sha256Hex,
 } from "./message/redact.ts";
+export { idOfRetriedLetter, type Overrides, retriedMessage } from "./message/retried-letter.ts";
 export { backoffMs, clampRetryDelayMs, deferralMs, requestedWaitMs } from "./message/retry.ts";
-export { ring, type Rung } from "./message/ring.ts";
+export { ring, type Ringing } from "./message/ring.ts";
 export {
   type Attempt,
   giveBack,
+  postpone,
   quarantine,
   settleAttempt,
   type SettleInputs,
   type Settlement,
 } from "./message/settle.ts";
+export { sizeOf } from "./message/size.ts";
+export { isDone, mayTakeBack, takeTurn, type Turn, takenBackEpoch } from "./message/turn.ts";
 export {
+  areSameLimits,
   countDispatches,
   type FlowLimits,
   flowPeriodMsDefault,
+  isOver,
+  newWindow,
   rateLeft,
   type RateWindow,
 } from "./lane/flow-control.ts";
-export { type Lane } from "./lane/lane.ts";
+export { type Flow, flowByHand, flowOf, flowsSetBy } from "./lane/flow.ts";
+export {
+  type Limited,
+  limitsPublished,
+  noPins,
+  pin,
+  type Pinned,
+  type Pins,
+  unpin,
+} from "./lane/pins.ts";
+export { isForeign, shardOfMessage } from "./lane/gates.ts";
+export { type FlowLane, isForgettable, type QueueLane } from "./lane/lane.ts";
+export { freeTurns, queueParallelismDefault } from "./lane/queue.ts";
+export { endedSlots, type Slot, type Slots, takeSlots, withTokenBack } from "./lane/slots.ts";
 export {
   type Deduplication,
   type Destination,
   type Postponement,
   type PublishCommand,
 } from "./publish/command.ts";
-export { type DeduplicationKey, deduplicationKeys } from "./publish/deduplication.ts";
+export {
+  type DeduplicationKey,
+  deduplicationKeyOf,
+  deduplicationKeys,
+  scheduleContent,
+} from "./publish/deduplication.ts";
 export {
   type Endpoint,
   type Group,
   type GroupChunkId,
+  groupChangedAt,
   groupChunkId,
   groupChunkMax,
   removeEndpoints,
   upsertEndpoints,
 } from "./publish/url-group.ts";
-export { originHash } from "./shared/origin.ts";
 export {
   type DeadLetterFilter,
+  type LiveFilter,
   type ListOrder,
   type LogFilter,
   type MessageFilter,
   type PageRequest,
 } from "./query/filter.ts";
+export { among, matchesLive, matchesMessage, matchesPlace } from "./query/matches.ts";
+export { type Cron, parseCron } from "./schedule/cron.ts";
+export { commandAt, fired, type Firing, firingOf } from "./schedule/fire.ts";
+export { nextSlot } from "./schedule/next-slot.ts";
+export {
+  changed,
+  type LastSlot,
+  newSchedule,
+  paused,
+  replaced,
+  resumed,
+  type Schedule,
+  type ScheduleCommand,
+  type ScheduleTemplate,
+  scheduleUidLength,
+  type WholeSchedule,
+} from "./schedule/schedule.ts";
 export { parseDuration } from "./shared/duration.ts";
 export { fault, type Fault, type FaultCode, isFault } from "./shared/fault.ts";
+export { isUnderstood, ownFormat, queueFormat } from "./shared/format.ts";
 export { hash32, hashText } from "./shared/hash.ts";
 export {
   callbackId,
@@ -137,25 +197,39 @@ export {
   type DlqId,
   dlqIdOf,
   failureCallbackId,
+  flowId,
   flowLaneId,
   isDerived,
-  laneId,
+  isQueueId,
   type LaneId,
+  type FlowId,
   messageId,
   type MessageId,
   owner,
   type Owner,
   parentOf,
   positionOf,
+  queueId,
+  type QueueId,
   randomLength,
   randomMessageId,
-  shardCount,
-  shardOf,
+  scheduleId,
+  type ScheduleId,
+  slotId,
   tenantId,
   type TenantId,
 } from "./shared/ids.ts";
 export * as limits from "./shared/limits.ts";
-export { defaultPlan, type Plan, planBounds, type PlanLimits } from "./shared/plans.ts";
+export {
+  completePlan,
+  defaultPlan,
+  type Plan,
+  planBounds,
+  type PlanLimits,
+  timeoutMsOf,
+} from "./shared/plans.ts";
 export { Places } from "./shared/places.ts";
+export { beyondQuota, tooManyEndpoints, tooManyGroups, tooManyQueues } from "./shared/quota.ts";
+export { allShards, shardCount, shardOf } from "./shared/shards.ts";
 export { TurnoverMap } from "./shared/turnover-map.ts";
 export { unreachable } from "./shared/unreachable.ts";

@@ -1,13 +1,16 @@
 import { type DatabaseSync } from "node:sqlite";
-import { isFault, type TenantId, tenantId } from "@posthaste/domain";
+import { completePlan, isFault, type TenantId, tenantId } from "@posthaste/domain";
 import { type Accounts, type Tenant, type Token, type TokenScope } from "@posthaste/ports";
 import { erasing } from "./database/erase.ts";
 import { optionalInteger, optionalText, type Row, stored, text } from "./database/rows.ts";
 import { type Writer } from "./database/writer.ts";
 import { type TenantKeys } from "./tenants.ts";
 
-type TenantAccounts = Pick<Accounts, "tenants" | "addTenant" | "changeTenant">;
-type TokenAccounts = Pick<Accounts, "tokens" | "putToken" | "removeToken">;
+type TenantAccounts = Pick<
+  Accounts,
+  "tenants" | "tenant" | "tenantPage" | "addTenant" | "changeTenant"
+>;
+type TokenAccounts = Pick<Accounts, "tokens" | "tokensOf" | "putToken" | "removeToken">;
 type SecretAccounts = Pick<Accounts, "secret" | "changeSecret">;
 
 export const openAccounts = (db: DatabaseSync, writer: Writer, keys: TenantKeys): Accounts => ({
@@ -19,11 +22,21 @@ export const openAccounts = (db: DatabaseSync, writer: Writer, keys: TenantKeys)
 /** A row without JSON is only a number: the tenant's messages are here, its account is not. */
 function openTenants(db: DatabaseSync, writer: Writer, keys: TenantKeys): TenantAccounts {
   const all = db.prepare("SELECT json FROM tenants WHERE json IS NOT NULL ORDER BY key");
+  const page = db.prepare(
+    "SELECT json FROM tenants WHERE id > ? AND json IS NOT NULL ORDER BY id LIMIT ?",
+  );
   const find = db.prepare("SELECT json FROM tenants WHERE id = ?");
   const put = db.prepare("UPDATE tenants SET json = ? WHERE key = ?");
   const jsonOf = (id: TenantId) => optionalText(find.get(id)?.["json"] ?? null);
   return {
-    tenants: () => writer.read(() => all.all().map((row) => stored<Tenant>(text(row["json"])))),
+    tenants: () => writer.read(() => all.all().map((row) => tenantFrom(text(row["json"])))),
+    tenant: (id) =>
+      writer.read(() => {
+        const json = jsonOf(id);
+        return json === undefined ? undefined : tenantFrom(json);
+      }),
+    tenantPage: ({ after, limit }) =>
+      writer.read(() => page.all(after, limit).map((row) => tenantFrom(text(row["json"])))),
     addTenant: (tenant) =>
       writer.write(() => {
         if (jsonOf(tenant.id) !== undefined) return false;
@@ -34,21 +47,30 @@ function openTenants(db: DatabaseSync, writer: Writer, keys: TenantKeys): Tenant
       writer.write(() => {
         const json = jsonOf(id);
         if (json === undefined) return undefined;
-        const changed = change(stored<Tenant>(json));
+        const changed = change(tenantFrom(json));
         if (!isFault(changed)) erasing(db, () => put.run(JSON.stringify(changed), keys.take(id)));
         return changed;
       }),
   };
 }
 
+function tenantFrom(json: string): Tenant {
+  const tenant = stored<Tenant>(json);
+  return { ...tenant, plan: completePlan(tenant.plan) };
+}
+
 function openTokens(db: DatabaseSync, writer: Writer): TokenAccounts {
   const all = db.prepare("SELECT hash, tenant, scope, created_at FROM tokens ORDER BY hash");
+  const own = db.prepare(
+    "SELECT hash, tenant, scope, created_at FROM tokens WHERE tenant = ? ORDER BY hash",
+  );
   const put = db.prepare(
     "INSERT OR REPLACE INTO tokens (hash, tenant, scope, created_at) VALUES (?, ?, ?, ?)",
   );
   const remove = db.prepare("DELETE FROM tokens WHERE hash = ?");
   return {
     tokens: () => writer.read(() => all.all().map(tokenOf)),
+    tokensOf: (tenant) => writer.read(() => own.all(tenant).map(tokenOf)),
     putToken: ({ hash, tenant, scope, createdAt }) =>
       writer.write(() => void put.run(hash, tenant, scope, createdAt ?? null)),
     removeToken: (hash) => writer.write(() => void remove.run(hash)),

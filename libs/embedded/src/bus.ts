@@ -1,19 +1,18 @@
 /**
  * The bus in one process: publishing is calling. Facts are awaited and tried again; hints are handed over and may fail,
- * since the alarm rings (architecture.md §1.6). Handlers of one group share the work, each group hears everything.
+ * since the alarm rings (docs/design/outages#the-bus). Handlers of one group share the work, each group hears everything.
  */
-import { shardCount } from "@posthaste/domain";
+import { allShards } from "@posthaste/domain";
 import {
-  type Topic,
+  type Clock,
   type EventBus,
   type Handler,
-  type Clock,
+  isFact,
   type Log,
+  pause,
+  type Topic,
   type Topics,
 } from "@posthaste/ports";
-
-const allShards = Array.from({ length: shardCount }, (_, shard) => shard);
-const facts: ReadonlySet<Topic> = new Set<Topic>(["message.settled"]);
 
 /** A fact is tried so often, with waits between that double; then publishing it has failed, and its outbox item stays. */
 const attemptsMax = 5;
@@ -71,7 +70,7 @@ export function openBus(clock: Clock, log: Log): EventBus {
     publish: async (topic, events) => {
       const groups = [...groupsOf(topic).keys()];
       if (events.length === 0) return;
-      if (!facts.has(topic)) for (const group of groups) tellOnce(topic, group, events);
+      if (!isFact(topic)) for (const group of groups) tellOnce(topic, group, events);
       else await Promise.all(groups.map((group) => tellUntilHeard(topic, group, events)));
     },
     isUp: () => true,
@@ -90,6 +89,3 @@ export function openBus(clock: Clock, log: Log): EventBus {
     },
   };
 }
-
-const pause = (clock: Clock, ms: number): Promise<void> =>
-  new Promise((resolve) => clock.after(ms, resolve));

@@ -3,24 +3,32 @@ import {
   describeAccounts,
   describeDeadLetters,
   describeEventBus,
+  describeFanOuts,
   describeGroups,
   describeMessageLog,
-  describeMessageStore,
+  describeQueues,
+  describeRecords,
+  describeReopening,
+  describeSchedules,
   describeSearchIndexes,
   describeTokenStore,
 } from "@posthaste/testing/contract";
-import { newDirectory, openIn } from "./opened.fixture.ts";
+import { copyOf, newDirectory, openIn, type Opened } from "./opened.fixture.ts";
 
-const open = (dataDir: string) => async () => {
-  const { clock, messages, close, ...ports } = openIn(dataDir);
+const open = (dataDir: string) => async () => harnessOf(openIn(dataDir));
+
+const harnessOf = ({ clock, close, ...ports }: Opened) => {
   const now = (): number => clock.now();
   const advance = (ms: number): Promise<void> => clock.advance(ms);
-  return { ...ports, store: messages, now, advance, close: () => close() };
+  return { ...ports, now, advance, close: () => close() };
 };
 
-describeMessageStore("embedded", open(":memory:"));
+describeRecords("embedded", open(":memory:"));
+describeQueues("embedded", open(":memory:"));
+describeFanOuts("embedded", open(":memory:"));
 describeTokenStore("embedded", open(":memory:"));
 describeGroups("embedded", open(":memory:"));
+describeSchedules("embedded", open(":memory:"));
 describeAccounts("embedded", open(":memory:"));
 describeSearchIndexes("embedded", open(":memory:"));
 describeDeadLetters("embedded", open(":memory:"));
@@ -31,4 +39,10 @@ describeEventBus("embedded", open(":memory:"));
 const openFile = () => open(newDirectory())();
 describeDeadLetters("embedded in a file", openFile);
 describeMessageLog("embedded in a file", openFile);
-describeMessageStore("embedded in a file", openFile);
+describeRecords("embedded in a file", openFile);
+
+describeReopening("embedded", async () => {
+  const first = openIn(newDirectory());
+  const { clock } = first;
+  return { ...harnessOf(first), reopen: async () => harnessOf(openIn(copyOf(first), { clock })) };
+});

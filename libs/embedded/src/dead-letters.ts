@@ -1,23 +1,18 @@
 /** The DeadLetters port. Settle writes its letters itself (letters.ts). */
-import { type DatabaseSync, type StatementSync } from "node:sqlite";
+import { type DatabaseSync } from "node:sqlite";
 import {
-  type Answer,
-  type DeadLetter,
   type DeadLetterFilter,
-  dlqId,
-  type DlqId,
-  type FailureReason,
-  type ListOrder,
+  type MessageId,
   type PageRequest,
   type TenantId,
 } from "@posthaste/domain";
 import { type DeadLetters } from "@posthaste/ports";
 import { type Archive } from "./archive.ts";
-import { integer, optionalBytes, optionalText, type Row, stored, text } from "./database/rows.ts";
-import { configurationFrom, messageColumns, messageFrom } from "./messages/configurations.ts";
+import { integer, type Row } from "./database/rows.ts";
+import { firstIdAt, openLetterReading } from "./letter-reading.ts";
+import { freedBytesMax } from "./messages/remove.ts";
 import { type Rooms } from "./messages/rooms.ts";
 import { readPage } from "./query/keyset.ts";
-import { among, matchesMessage } from "./query/matches.ts";
 
 const removedPerCommitMax = 200;
 
@@ -27,14 +22,35 @@ export function openDeadLetters(
   reader: DatabaseSync,
   breathe: () => Promise<void>,
 ): DeadLetters {
-  const { db, writer, tenants, letters, configurations } = rooms;
-  const select = openSelect(reader);
+  const { db, writer, tenants, letters, names, configurations } = rooms;
+  const read = openLetterReading(reader);
+  const positionsOf = (ids: readonly MessageId[]): readonly number[] => [
+    ...new Set(ids.flatMap((id) => names.find(id)?.position ?? [])),
+  ];
   const remove = db.prepare(
     "DELETE FROM dead_letters WHERE tenant = ? AND id = ? RETURNING message, body_of",
   );
-  const removeOld = db.prepare(`
-    DELETE FROM dead_letters WHERE key IN (SELECT key FROM dead_letters WHERE failed_at < ? ORDER BY failed_at LIMIT ?)
-    RETURNING message, body_of`);
+  const old = db.prepare(`
+    SELECT l.key, coalesce(length(l.response), 0) + coalesce(length(b.bytes), 0) AS bytes
+    FROM dead_letters l LEFT JOIN bodies b ON b.position = l.body_of
+    WHERE l.tenant = ?1 AND l.id < ?2 AND l.failed_at < ?3 ORDER BY l.id LIMIT ?4`);
+  const oldOf = (tenant: number, before: number, limit: number): readonly Row[] =>
+    old.all(tenant, firstIdAt(before), before, limit);
+  const removeByKey = db.prepare(
+    "DELETE FROM dead_letters WHERE key = ? RETURNING message, body_of",
+  );
+
+  /** At most `limit`, at least one, and no more bytes than one portion may free. */
+  const removeOld = (tenant: number, before: number, limit: number): number => {
+    let bytes = 0;
+    const removed: Row[] = [];
+    for (const row of oldOf(tenant, before, limit)) {
+      bytes += integer(row["bytes"]);
+      if (removed.length > 0 && bytes > freedBytesMax) break;
+      removed.push(...removeByKey.all(integer(row["key"])));
+    }
+    return dropOrphans(removed);
+  };
 
   const dropOrphans = (removed: readonly Row[]): number => {
     const positions = removed.flatMap((row) => [integer(row["message"]), integer(row["body_of"])]);
@@ -55,98 +71,30 @@ export function openDeadLetters(
       }),
     get: async (tenantId, id) => {
       const tenant = tenants.find(tenantId);
-      return tenant === undefined ? undefined : select.one(tenant, id);
+      return tenant === undefined ? undefined : read.one(tenant, id);
     },
     list: async (tenantId: TenantId, filter: DeadLetterFilter, page: PageRequest) => {
       const tenant = tenants.find(tenantId);
       if (tenant === undefined) return { items: [] };
-      const { from = 0, to = Number.MAX_SAFE_INTEGER } = filter;
-      const rows = (after: string | undefined, limit: number): readonly Row[] =>
-        select.pages[page.order].all(tenant, after ?? null, from, to, limit);
-      const itemOf = (row: Row): DeadLetter | undefined => {
-        const id = dlqId(text(row["id"]));
-        return wants(filter, row, id) ? select.one(tenant, id) : undefined;
-      };
-      return readPage({ rows, keyOf: (row) => text(row["id"]), itemOf, breathe }, page);
+      return readPage({ ...read.scan({ tenant, filter, page, positionsOf }), breathe }, page);
     },
     remove: async (tenantId, ids) => {
       const tenant = tenants.find(tenantId);
       if (tenant === undefined) return 0;
-      return writer.write(() => dropOrphans(ids.flatMap((id) => remove.all(tenant, id))));
+      let removed = 0;
+      for (const id of ids)
+        removed += await writer.write(() => dropOrphans(remove.all(tenant, id)));
+      return removed;
     },
-    sweep: async (before, limit) => {
+    sweep: async (tenantId, before, limit) => {
+      const tenant = tenants.find(tenantId);
       let swept = 0;
       // Ends when nothing is old enough, or at `limit`.
-      while (swept < limit) {
+      while (tenant !== undefined && swept < limit && oldOf(tenant, before, 1).length > 0) {
         const portion = Math.min(limit - swept, removedPerCommitMax);
-        const n = await writer.write(() => dropOrphans(removeOld.all(before, portion)));
-        swept += n;
-        if (n < portion) break;
+        swept += await writer.write(() => removeOld(tenant, before, portion));
       }
       return swept;
     },
   };
-}
-
-type Select = {
-  readonly one: (tenant: number, id: DlqId) => DeadLetter | undefined;
-  /** Of (tenant, after or null, from, to, limit): bodies and answers are read for what goes into the page only. */
-  readonly pages: Readonly<Record<ListOrder, StatementSync>>;
-};
-
-function openSelect(reader: DatabaseSync): Select {
-  const one = reader.prepare(`
-    SELECT l.*, ${messageColumns} FROM dead_letters l
-    JOIN configurations c ON c.position = l.message LEFT JOIN bodies b ON b.position = l.body_of
-    WHERE l.tenant = ? AND l.id = ?`);
-  const page = (behind: string, direction: string): StatementSync =>
-    reader.prepare(`
-      SELECT l.id, l.answer, c.json, c.crc FROM dead_letters l JOIN configurations c ON c.position = l.message
-      WHERE l.tenant = ?1 AND (?2 IS NULL OR l.id ${behind} ?2) AND l.failed_at BETWEEN ?3 AND ?4
-      ORDER BY l.id ${direction} LIMIT ?5`);
-  return {
-    one: (tenant, id) => {
-      const row = one.get(tenant, id);
-      return row && letterFrom(row);
-    },
-    pages: { earliestFirst: page(">", ""), latestFirst: page("<", "DESC") },
-  };
-}
-
-function wants(filter: DeadLetterFilter, row: Row, id: DlqId): boolean {
-  if (!among(filter.ids, id)) return false;
-  if (filter.responseStatuses && !filter.responseStatuses.includes(statusOf(row))) return false;
-  return matchesMessage(filter, configurationFrom(row));
-}
-
-type Head = Omit<Answer, "body">;
-const headOf = (row: Row): Head | undefined => {
-  const json = optionalText(row["answer"] ?? null);
-  return json === undefined ? undefined : stored<Head>(json);
-};
-
-/** 0 where there was no answer (protocol/qstash.md §1.8). */
-const statusOf = (row: Row): number => headOf(row)?.status ?? 0;
-
-function letterFrom(row: Row): DeadLetter {
-  const error = optionalText(row["error"] ?? null);
-  const head = headOf(row);
-  return {
-    id: dlqId(text(row["id"])),
-    failedAt: integer(row["failed_at"]),
-    reason: reasonFrom(text(row["reason"])),
-    message: messageFrom(row),
-    retried: integer(row["retried"]),
-    ...(error !== undefined && { error }),
-    ...(head && {
-      response: { ...head, body: optionalBytes(row["response"] ?? null) ?? new Uint8Array(0) },
-    }),
-  };
-}
-
-const reasons: readonly FailureReason[] = ["retries_exhausted", "non_retryable", "quarantined"];
-function reasonFrom(value: string): FailureReason {
-  const reason = reasons.find((known) => known === value);
-  if (!reason) throw new Error(`unknown reason ${value} of a dead letter in the store`);
-  return reason;
 }

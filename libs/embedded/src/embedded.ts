@@ -10,8 +10,9 @@ import {
   type Ids,
   type Log,
   type MessageLog,
-  type MessageStore,
   type Random,
+  type RecordPorts,
+  type Schedules,
   type SearchIndexes,
   type Sizes,
   type TokenStore,
@@ -19,14 +20,16 @@ import {
 import { openAccounts } from "./accounts.ts";
 import { openArchive } from "./archive.ts";
 import { openBus } from "./bus.ts";
-import { openCheckpoints } from "./database/checkpoints.ts";
 import { sqliteCode } from "./database/failures.ts";
-import { type Database, openDatabase } from "./database/open.ts";
+import { openDatabase } from "./database/open.ts";
 import { integer } from "./database/rows.ts";
+import { type Sync } from "./database/sync.ts";
 import { Writer } from "./database/writer.ts";
 import { openDeadLetters } from "./dead-letters.ts";
-import { openFreeSpace } from "./disk/free-space.ts";
-import { openReserve } from "./disk/reserve.ts";
+import { noDisk, openDisk } from "./disk/disk.ts";
+import { giveUpReserve } from "./disk/reserve.ts";
+import { type Space } from "./disk/free-space.ts";
+import { openFanOuts } from "./fan-outs.ts";
 import { openGroups } from "./groups.ts";
 import { openLanes } from "./lanes.ts";
 import { openLetters } from "./letters.ts";
@@ -39,9 +42,13 @@ import { openNames } from "./messages/names.ts";
 import { openOutbox } from "./messages/outbox.ts";
 import { openRecent } from "./messages/recent.ts";
 import { type Rooms } from "./messages/rooms.ts";
-import { openMessageStore } from "./messages/store.ts";
+import { openRecordPorts } from "./messages/record-ports.ts";
 import { openIds, openPositions, type Positions } from "./positions.ts";
 import { recover, type Recovered } from "./recovery.ts";
+import { openQueueRows } from "./queues/rows.ts";
+import { openTurns } from "./queues/turns.ts";
+import { openScheduleAlarms } from "./schedules/alarms.ts";
+import { openSchedules } from "./schedules/schedules.ts";
 import { openSearchIndexes } from "./search-indexes.ts";
 import { openSizes } from "./sizes.ts";
 import { openTenantKeys } from "./tenants.ts";
@@ -62,13 +69,17 @@ export type EmbeddedOptions = {
   readonly fatal?: (error: Error) => void;
   /** Size of the file that is given up when the disk is full. Default 64 MiB; 0 for none. */
   readonly reserveBytes?: number;
+  /** Of the log, instead of the disk's own. */
+  readonly sync?: Sync;
+  /** What the disk has, of which `promisedBytes` are not free to take; the file system's own numbers when absent. */
+  readonly space?: (promisedBytes: number) => Space;
 };
 
-export type Embedded = {
-  readonly messages: MessageStore;
+export type Embedded = RecordPorts & {
   readonly log: MessageLog;
   readonly deadLetters: DeadLetters;
   readonly groups: Groups;
+  readonly schedules: Schedules;
   readonly accounts: Accounts;
   readonly indexes: SearchIndexes;
   readonly tokens: TokenStore;
@@ -77,8 +88,12 @@ export type Embedded = {
   readonly sizes: Sizes;
   /** What was found at open. */
   readonly recovered: Recovered;
+  /** How long the oldest write has been waiting for its commit to be durable. */
+  readonly waitMs: () => number;
   /** Durable commits so far. */
   readonly commits: () => number;
+  /** Before serving: takes now what is else taken when it is needed, when the system may have none left. */
+  readonly start: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -86,18 +101,17 @@ export type Embedded = {
 export function openEmbedded(options: EmbeddedOptions): Embedded {
   const { dataDir, clock, random, log, schedule = setImmediate } = options;
   if (dataDir !== ":memory:") mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const database = openDatabase(dataDir);
+  const database = openDatabase(dataDir, { makeRoom: () => giveUpReserve(dataDir) });
   const { db, reader } = database;
-  const disk = openDisk(options, database);
-  const checkpoints =
-    database.path === undefined ? undefined : openCheckpoints(db, database.path, log);
+  const disk = database.path === undefined ? noDisk : openDisk(options, db, database.path);
+  const sync = options.sync ?? database.sync;
   const writer = new Writer(db, {
     schedule,
     checkRoom: disk.checkRoom,
     makeRoom: disk.makeRoom,
-    ...(database.sync && { sync: database.sync }),
+    ...(sync && { sync }),
     ...(options.committed && { committed: options.committed }),
-    afterCommit: () => checkpoints?.afterCommit(),
+    afterCommit: disk.afterCommit,
     fatal: (error) => {
       if (sqliteCode(error.cause) === "damaged") database.suspect();
       log.error("store.failed", { error });
@@ -106,12 +120,15 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
   });
   const { rooms, positions, recovered } = openRooms(options, db, writer);
   const archive = openArchive(db, rooms.names, rooms.configurations);
+  const stored = openRecordPorts(rooms);
   const breathe = (): Promise<void> => new Promise((resolve) => schedule(resolve));
   return {
-    messages: openMessageStore(rooms),
+    ...stored,
+    records: disk.reclaiming(writer, stored.records),
     log: openMessageLog(rooms, archive, reader, breathe),
     deadLetters: openDeadLetters(rooms, archive, reader, breathe),
     groups: openGroups(db, writer, clock, random),
+    schedules: openSchedules(db, writer),
     accounts: openAccounts(db, writer, rooms.tenants),
     indexes: openSearchIndexes(db, writer),
     tokens: openTokenStore(writer, clock, rooms.windows),
@@ -119,10 +136,12 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
     ids: openIds(positions, random),
     sizes: openSizes(reader),
     recovered,
+    waitMs: () => writer.waitMs,
     commits: () => writer.commits,
+    start: disk.start,
     close: async () => {
+      await disk.rest();
       await writer.close();
-      await checkpoints?.close();
       await disk.close();
       database.close();
     },
@@ -138,60 +157,42 @@ function openRooms(
   const backlog = openBacklog();
   const recovered = recover(db, clock, log, backlog, finished);
   const positions = openPositions(clock, lastPosition(db));
-  const rooms = {
+  const queues = openQueueRows(db);
+  const parts = {
     db,
-    writer,
     clock,
-    log,
-    finished,
-    backlog,
+    positions,
     tenants: openTenantKeys(db, writer),
     windows: openWindows(db, clock),
     names: openNames(db, positions),
     configurations: openConfigurations(db),
+    lanes: openLanes(db, clock),
+  };
+  const rooms = {
+    ...parts,
+    writer,
+    log,
+    finished,
+    backlog,
     outbox: openOutbox(db),
     recent: openRecent(),
-    lanes: openLanes(db, clock),
+    fanOuts: openFanOuts(parts),
+    scheduleAlarms: openScheduleAlarms(db, log),
     events: openEvents(db),
     letters: openLetters(db),
+    queues,
+    turns: openTurns(db, queues),
   };
   return { rooms, positions, recovered };
 }
-
-type Disk = {
-  readonly checkRoom: () => void;
-  readonly makeRoom: () => boolean;
-  readonly close: () => Promise<void>;
-};
-
-function openDisk(
-  { dataDir, clock, log, reserveBytes = reserveBytesDefault }: EmbeddedOptions,
-  database: Database,
-): Disk {
-  if (!database.sync)
-    return { checkRoom: () => undefined, makeRoom: () => false, close: () => Promise.resolve() };
-  const reserve = openReserve(dataDir, reserveBytes);
-  let building = reserve.build();
-  const checkRoom = openFreeSpace(dataDir, clock, (nearlyFull) => {
-    log.warn(nearlyFull ? "store.disk_nearly_full" : "store.disk_has_room", {});
-    if (!nearlyFull) building = reserve.build();
-  });
-  const makeRoom = (): boolean => {
-    const made = reserve.giveUp();
-    if (made) log.error("store.reserve_given_up", { dataDir });
-    return made;
-  };
-  return { checkRoom, makeRoom, close: () => building };
-}
-
-const reserveBytesDefault = 64 * 1024 * 1024;
 
 function lastPosition(db: DatabaseSync): number {
   const row = db
     .prepare(
       `
       SELECT max(coalesce((SELECT max(position) FROM messages), 0),
-        coalesce((SELECT max(position) FROM configurations), 0)) AS last`,
+        coalesce((SELECT max(position) FROM configurations), 0),
+        coalesce((SELECT max(last) FROM fan_outs), 0)) AS last`,
     )
     .get();
   return integer(row?.["last"]);

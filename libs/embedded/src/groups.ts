@@ -1,30 +1,35 @@
-/** The Groups port: a head row that lists immutable chunks (decisions.md 10). */
+/** The Groups port: a head row that lists immutable chunks (docs/design/record#fan-out). */
 import { type DatabaseSync } from "node:sqlite";
 import {
   type Endpoint,
   type Group,
   type GroupChunkId,
+  groupChangedAt,
   groupChunkId,
   groupChunkMax,
+  type Headers,
   type TenantId,
   tenantId,
 } from "@posthaste/domain";
 import { type Clock, type Groups, type Random } from "@posthaste/ports";
-import { integer, type Row, stored, text } from "./database/rows.ts";
+import { integer, optionalText, type Row, stored, text } from "./database/rows.ts";
 import { type Writer } from "./database/writer.ts";
 
-/** A publish that has read the replaced version may not have inserted its parent yet; 20 s is the most it may take (decisions.md 17). */
+/** A publish that has read the replaced version may not have inserted its parent yet; 20 s is the most it may take (docs/design/record#fan-out). */
 const replacedKeepMs = 60_000;
 const chunkRandomLength = 20;
 
 export function openGroups(db: DatabaseSync, writer: Writer, clock: Clock, random: Random): Groups {
-  const select = db.prepare("SELECT * FROM groups WHERE tenant = ? AND name = ?");
-  const selectAll = db.prepare("SELECT * FROM groups WHERE tenant = ? ORDER BY name");
-  const selectChunk = db.prepare("SELECT json FROM chunks WHERE id = ? AND tenant = ?");
+  const { find, ...reads } = openReads(db);
   const insertChunk = db.prepare("INSERT INTO chunks (id, tenant, json) VALUES (?, ?, ?)");
   const put = db.prepare(`
-    INSERT OR REPLACE INTO groups (tenant, name, created_at, updated_at, version, chunks, endpoint_count)
-    VALUES (?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO groups (tenant, name, created_at, updated_at, version, chunks, endpoint_count)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (tenant, name) DO UPDATE SET updated_at = excluded.updated_at, version = excluded.version,
+      chunks = excluded.chunks, endpoint_count = excluded.endpoint_count`);
+  const configure = db.prepare(
+    "UPDATE groups SET headers = ?, updated_at = ? WHERE tenant = ? AND name = ?",
+  );
   const removeHead = db.prepare(removeHeadSql);
   const retire = db.prepare("UPDATE chunks SET replaced_at = ? WHERE id = ?");
   const sweep = db.prepare(`
@@ -32,15 +37,6 @@ export function openGroups(db: DatabaseSync, writer: Writer, clock: Clock, rando
       SELECT key FROM chunks WHERE replaced_at <= ?
         AND NOT EXISTS (SELECT 1 FROM chunk_uses WHERE chunk_uses.chunk = chunks.id) LIMIT ?)`);
 
-  const find = (tenant: TenantId, name: string): Group | undefined => {
-    const row = select.get(tenant, name);
-    return row && groupFrom(row);
-  };
-  const endpointsOf = (tenant: TenantId, chunk: GroupChunkId): readonly Endpoint[] => {
-    const row = selectChunk.get(chunk, tenant);
-    if (!row) throw new Error(`the chunk ${chunk} of a group is gone`);
-    return stored<readonly Endpoint[]>(text(row["json"]));
-  };
   const writeChunks = (
     tenant: TenantId,
     endpoints: readonly Endpoint[],
@@ -59,26 +55,32 @@ export function openGroups(db: DatabaseSync, writer: Writer, clock: Clock, rando
 
   return {
     get: (tenant, name) => writer.read(() => find(tenant, name)),
-    list: (tenant) => writer.read(() => selectAll.all(tenant).map(groupFrom)),
+    list: (tenant, { after, limit }) => writer.read(() => reads.page(tenant, after, limit)),
+    count: (tenant, countMax) => writer.read(() => reads.count(tenant, countMax)),
     endpoints: (tenant, chunks) =>
-      writer.read(() => chunks.flatMap((chunk) => endpointsOf(tenant, chunk))),
+      writer.read(() => chunks.flatMap((chunk) => reads.endpoints(tenant, chunk))),
     replace: (tenant, name, version, endpoints) =>
       writer.write(() => {
         const current = find(tenant, name);
         if (current?.version !== version) return false;
-        const now = clock.now();
+        const changedAt = groupChangedAt(clock.now());
         const chunks = JSON.stringify(writeChunks(tenant, endpoints));
         put.run(
           tenant,
           name,
-          current?.createdAt ?? now,
-          now,
-          (version ?? now) + 1,
+          current?.createdAt ?? changedAt,
+          changedAt,
+          (version ?? changedAt) + 1,
           chunks,
           endpoints.length,
         );
         if (current) retireChunks(current);
         return true;
+      }),
+    configure: (tenant, name, headers) =>
+      writer.write(() => {
+        const json = headers.length > 0 ? JSON.stringify(headers) : null;
+        return configure.run(json, groupChangedAt(clock.now()), tenant, name).changes > 0;
       }),
     remove: (tenant, name, version) =>
       writer.write(() => {
@@ -90,9 +92,38 @@ export function openGroups(db: DatabaseSync, writer: Writer, clock: Clock, rando
   };
 }
 
+function openReads(db: DatabaseSync) {
+  const select = db.prepare("SELECT * FROM groups WHERE tenant = ? AND name = ?");
+  const selectPage = db.prepare(
+    "SELECT * FROM groups WHERE tenant = ? AND name > ? ORDER BY name LIMIT ?",
+  );
+  const selectCount = db.prepare(
+    "SELECT count(*) AS count FROM (SELECT 1 FROM groups WHERE tenant = ? LIMIT ?)",
+  );
+  const selectChunk = db.prepare("SELECT json FROM chunks WHERE id = ? AND tenant = ?");
+  return {
+    find: (tenant: TenantId, name: string): Group | undefined => {
+      const row = select.get(tenant, name);
+      return row && groupFrom(row);
+    },
+    page: (tenant: TenantId, after: string, limit: number): readonly Group[] =>
+      selectPage.all(tenant, after, limit).map(groupFrom),
+    count: (tenant: TenantId, countMax: number): number =>
+      integer(selectCount.get(tenant, countMax)?.["count"]),
+    endpoints: (tenant: TenantId, chunk: GroupChunkId): readonly Endpoint[] => {
+      const row = selectChunk.get(chunk, tenant);
+      if (!row) throw new Error(`the chunk ${chunk} of a group is gone`);
+      return stored<readonly Endpoint[]>(text(row["json"]));
+    },
+  };
+}
+
 /** Whatever its version when none is given. */
 const removeHeadSql =
   "DELETE FROM groups WHERE tenant = ? AND name = ? AND version = coalesce(?, version) RETURNING *";
+
+const headersFrom = (json: string | undefined): Pick<Group, "headers"> =>
+  json === undefined ? {} : { headers: stored<Headers>(json) };
 
 const groupFrom = (row: Row): Group => ({
   tenant: tenantId(text(row["tenant"])),
@@ -102,4 +133,5 @@ const groupFrom = (row: Row): Group => ({
   version: integer(row["version"]),
   chunks: stored<readonly GroupChunkId[]>(text(row["chunks"])),
   endpointCount: integer(row["endpoint_count"]),
+  ...headersFrom(optionalText(row["headers"])),
 });

@@ -1,94 +1,171 @@
-/** Lanes: the rows that hold the limits, the alarm and the rate window of those who wait in them. */
+/**
+ * Lanes: the rows that hold the limits, the alarm and the rate window of the records that wait in them.
+ *
+ * (1) whatever sets a lane's alarm raises its `seq` (`alarmAt`), the fence of `rest`: a granter that looked before cannot
+ *     put the lane to sleep after it.
+ */
 import { type DatabaseSync } from "node:sqlite";
 import {
+  areSameLimits,
+  type Flow,
+  flowId,
+  type FlowId,
+  type FlowLane,
+  flowLaneId,
   type FlowLimits,
-  laneId,
-  type LaneId,
+  isForgettable,
+  type Limited,
   limits,
-  type Message,
+  limitsPublished,
+  noPins,
+  pin,
+  type Pinned,
+  type Pins,
   type RateWindow,
   tenantId,
+  type TenantId,
+  unpin,
 } from "@posthaste/domain";
-import { type Clock, type LaneRow } from "@posthaste/ports";
+import { type Clock } from "@posthaste/ports";
 import { integer, optionalInteger, type Row, stored, text } from "./database/rows.ts";
+import { isUnderstood, stateCodes } from "./messages/records.ts";
 
 export type Lanes = {
-  /** Inside a write: makes the row of the message's lane, or gives it the message's limits. Answers its key. */
-  join(message: Message): number | null;
-  /** Inside a write: somebody has got into line. */
-  arrive(id: LaneId, now: number): void;
+  /** Inside a write: the lane has these limits from now on; where they differ from those before, the records that wait in it are looked at. */
+  configure(flow: Flow, now: number): void;
+  /** Inside a write: answers the lane's key; a row that is not there is made, with these limits. */
+  join(flow: Flow, now: number): number;
+  /** Inside a write: a record has joined the line, or may go on. */
+  wake(id: FlowId, now: number): void;
   /** Inside a write: rings due alarms, moving each ahead. `shards`: JSON, or undefined for all. */
-  ring(shards: string | undefined, now: number, limit: number): readonly LaneId[];
-  rows(ids: readonly LaneId[]): readonly LaneRow[];
-  key(id: LaneId): number | undefined;
+  ring(shards: string | undefined, now: number, limit: number): readonly FlowId[];
+  rows(ids: readonly FlowId[]): readonly FlowLane[];
+  list(tenant: TenantId, search: string, limit: number): readonly FlowLane[];
+  /** How many messages wait in each line; a lane without any is missing. */
+  waiting(ids: readonly FlowId[]): ReadonlyMap<FlowId, number>;
+  /** Inside a write: the lane is made if there is none, and looked at. */
+  pin(flow: Flow, pinned: Pinned, now: number): void;
+  /** Inside a write. False: there is no such lane. */
+  unpin(id: FlowId, parts: Pins): boolean;
+  /** Inside a write. Resuming sets the alarm to now. */
+  pause(flow: Flow, paused: boolean, now: number): void;
+  key(id: FlowId): number | undefined;
   rest(
-    id: LaneId,
+    id: FlowId,
     seq: number,
     wakeAt: number | undefined,
     window: RateWindow | undefined,
   ): boolean;
   /** Inside a write: what the lane has dispatched in its present period. */
-  keepWindow(id: LaneId, window: RateWindow): void;
+  keepWindow(id: FlowId, window: RateWindow): void;
   nextAlarm(shards: string | undefined): number | undefined;
-  /** Inside a write: removes rows that nobody needs: no alarm, no record, no open window. Looks at `limit` of them. */
-  sweep(limit: number): void;
+  /** Inside a write: removes rows that are long unused, and have neither record nor open window. Looks at `limit` of them. Returns at how many. */
+  sweep(limit: number): number;
 };
 
+/** The one way to set an alarm. */
+export const alarmAt = (wakeAt: string): string => `wake_at = ${wakeAt}, seq = seq + 1`;
+export const soonest = "min(coalesce(wake_at, ?), ?)";
+
 export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
-  const join = db.prepare(`
-    INSERT INTO lanes (id, tenant, flow_key, shard, limits) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET limits = excluded.limits RETURNING key`);
-  const arrive = db.prepare(
-    "UPDATE lanes SET seq = seq + 1, wake_at = min(coalesce(wake_at, ?), ?) WHERE id = ?",
-  );
-  const ring =
-    "UPDATE lanes SET wake_at = ? WHERE key IN (SELECT key FROM lanes WHERE wake_at <= ?";
+  const make = db.prepare(`
+    INSERT INTO lanes (id, tenant, flow_key, shard, limits, format, used_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING key`);
+  const raiseFormat = db.prepare("UPDATE lanes SET format = ? WHERE id = ?");
+  const use = db.prepare("UPDATE lanes SET used_at = ? WHERE key = ?");
+  const wake = db.prepare(`UPDATE lanes SET ${alarmAt(soonest)}, used_at = ? WHERE id = ?`);
+  const ring = `
+    UPDATE lanes SET ${alarmAt("?")} WHERE key IN (SELECT key FROM lanes WHERE wake_at <= ? AND ${isUnderstood}`;
   const ringAll = db.prepare(`${ring} ORDER BY wake_at LIMIT ?) RETURNING id`);
   const ringSome = db.prepare(
     `${ring} AND shard IN (SELECT value FROM json_each(?)) ORDER BY wake_at LIMIT ?) RETURNING id`,
   );
   const select = db.prepare("SELECT * FROM lanes WHERE id = ?");
-  const keyOf = db.prepare("SELECT key FROM lanes WHERE id = ?");
+  const list = db.prepare(
+    "SELECT * FROM lanes WHERE id >= ? AND id < ? AND instr(flow_key, ?) > 0 ORDER BY id LIMIT ?",
+  );
+  const waiting = db.prepare(`
+    SELECT lanes.id, count(*) AS n FROM lanes JOIN messages ON messages.lane = lanes.key
+    WHERE lanes.id IN (SELECT value FROM json_each(?)) AND messages.state = ${stateCodes.waiting} GROUP BY lanes.id`);
+  const limit = db.prepare("UPDATE lanes SET limits = ?, pins = ? WHERE id = ?");
+  const pause = db.prepare("UPDATE lanes SET paused = ?, used_at = ? WHERE id = ?");
+  const find = db.prepare("SELECT key, format, limits, pins FROM lanes WHERE id = ?");
   const rest = db.prepare(`
     UPDATE lanes SET wake_at = ?, window_started_at = ?, window_count = ? WHERE id = ? AND seq = ?`);
   const keepWindow = db.prepare(
     "UPDATE lanes SET window_started_at = ?, window_count = ? WHERE id = ?",
   );
-  const alarm = "SELECT wake_at FROM lanes WHERE wake_at IS NOT NULL";
+  const alarm = `SELECT wake_at FROM lanes WHERE wake_at IS NOT NULL AND ${isUnderstood}`;
   const nextOfAll = db.prepare(`${alarm} ORDER BY wake_at LIMIT 1`);
   const nextOfSome = db.prepare(
     `${alarm} AND shard IN (SELECT value FROM json_each(?)) ORDER BY wake_at LIMIT 1`,
   );
-  const page = db.prepare(
-    "SELECT max(key) AS last, count(*) AS n FROM (SELECT key FROM lanes WHERE key > ? ORDER BY key LIMIT ?)",
+  const unused = db.prepare(
+    `SELECT * FROM lanes WHERE wake_at IS NULL AND used_at <= ? AND ${isUnderstood} ORDER BY used_at LIMIT ?`,
   );
-  const sweep = db.prepare(`
-    DELETE FROM lanes WHERE key > ? AND key <= ? AND wake_at IS NULL
-      AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.lane = lanes.key)
-      AND coalesce(window_started_at, 0) < ?`);
-  let sweptUpTo = 0;
+  const hasRecord = db.prepare("SELECT 1 FROM messages WHERE lane = ? LIMIT 1");
+  const remove = db.prepare("DELETE FROM lanes WHERE key = ?");
+
+  /** Answers the row's key, and its limits as they stand. */
+  const take = (flow: Flow, now: number): Limited & { readonly key: number } => {
+    const { lane, tenant, key, shard, format } = flow;
+    const row = find.get(lane);
+    if (!row) {
+      const made = make.get(lane, tenant, key, shard, JSON.stringify(flow.limits), format, now);
+      return { key: integer(made?.["key"]), limits: flow.limits, pins: noPins };
+    }
+    if (integer(row["format"]) < format) raiseFormat.run(format, lane);
+    return { key: integer(row["key"]), ...limitedFrom(row) };
+  };
+
+  const setLimited = (id: FlowId, { limits, pins }: Limited): void =>
+    void limit.run(JSON.stringify(limits), bitsOf(pins), id);
 
   return {
-    join: (message) => {
-      const { flowLane, policy, tenant } = message;
-      if (flowLane === undefined || policy.flow === undefined) return null;
-      const { key, limits: flowLimits } = policy.flow;
-      return integer(
-        join.get(flowLane, tenant, key, message.shard, JSON.stringify(flowLimits))?.["key"],
-      );
+    configure: (flow, now) => {
+      const standing = take(flow, now);
+      const published = limitsPublished(standing, flow.limits);
+      if (areSameLimits(standing.limits, published)) return;
+      setLimited(flow.lane, { limits: published, pins: standing.pins });
+      wake.run(now, now, now, flow.lane);
     },
-    arrive: (id, now) => void arrive.run(now, now, id),
+    join: (flow, now) => take(flow, now).key,
+    wake: (id, now) => void wake.run(now, now, now, id),
     ring: (shards, now, limit) => {
       const ahead = now + limits.ringAheadMs;
       const rows =
         shards === undefined
           ? ringAll.all(ahead, now, limit)
           : ringSome.all(ahead, now, shards, limit);
-      return rows.map((row) => laneId(text(row["id"])));
+      return rows.map((row) => flowId(text(row["id"])));
     },
     rows: (ids) => ids.flatMap((id) => select.all(id).map(laneFrom)),
+    list: (tenant, search, limit) => {
+      const from = flowLaneId(tenant, "");
+      return list.all(from, from + afterAnyKey, search, limit).map(laneFrom);
+    },
+    waiting: (ids) =>
+      new Map(
+        waiting
+          .all(JSON.stringify(ids))
+          .map((row) => [flowId(text(row["id"])), integer(row["n"])] as const),
+      ),
+    pin: (flow, pinned, now) => {
+      setLimited(flow.lane, pin(take(flow, now), pinned));
+      wake.run(now, now, now, flow.lane);
+    },
+    unpin: (id, parts) => {
+      const row = find.get(id);
+      if (row) setLimited(id, unpin(limitedFrom(row), parts));
+      return row !== undefined;
+    },
+    pause: (flow, paused, now) => {
+      take(flow, now);
+      pause.run(paused ? 1 : 0, now, flow.lane);
+      if (!paused) wake.run(now, now, now, flow.lane);
+    },
     key: (id) => {
-      const row = keyOf.get(id);
+      const row = find.get(id);
       return row && integer(row["key"]);
     },
     rest: (id, seq, wakeAt, window) =>
@@ -100,22 +177,44 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
       return row && integer(row["wake_at"]);
     },
     sweep: (limit) => {
-      const looked = page.get(sweptUpTo, limit);
-      const last = optionalInteger(looked?.["last"] ?? null);
-      if (last !== undefined) sweep.run(sweptUpTo, last, clock.now() - limits.flowPeriodMsMax);
-      sweptUpTo = last === undefined || integer(looked?.["n"]) < limit ? 0 : last;
+      const now = clock.now();
+      const rows = unused.all(now - limits.laneKeptMs, limit);
+      for (const row of rows) {
+        const key = integer(row["key"]);
+        const goes = isForgettable(laneFrom(row), integer(row["used_at"]), now);
+        if (goes && !hasRecord.get(key)) remove.run(key);
+        // It is looked at again when it may have become so, and does not stand before other rows until then.
+        else use.run(now, key);
+      }
+      return rows.length;
     },
   };
 }
 
-function laneFrom(row: Row): LaneRow {
-  const startedAt = optionalInteger(row["window_started_at"]);
+/** Keys are of ASCII. */
+const afterAnyKey = "\u{10ffff}";
+
+const bitsOf = ({ parallelism, rate }: Pins): number => (parallelism ? 1 : 0) + (rate ? 2 : 0);
+
+function limitedFrom(row: Row): Limited {
+  const bits = integer(row["pins"]);
   return {
-    id: laneId(text(row["id"])),
+    limits: stored<FlowLimits>(text(row["limits"])),
+    pins: { parallelism: (bits & 1) !== 0, rate: (bits & 2) !== 0 },
+  };
+}
+
+function laneFrom(row: Row): FlowLane {
+  const startedAt = optionalInteger(row["window_started_at"]);
+  const format = integer(row["format"]);
+  return {
+    id: flowId(text(row["id"])),
     tenant: tenantId(text(row["tenant"])),
     key: text(row["flow_key"]),
+    ...(format > 1 && { format }),
     shard: integer(row["shard"]),
-    limits: stored<FlowLimits>(text(row["limits"])),
+    ...limitedFrom(row),
+    paused: integer(row["paused"]) === 1,
     wakeAt: optionalInteger(row["wake_at"]),
     window:
       startedAt === undefined ? undefined : { startedAt, count: integer(row["window_count"]) },

@@ -1,6 +1,6 @@
 /** Stores for tests, in directories of their own that go when the test has ended. */
 import { afterEach } from "@jest/globals";
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -40,7 +40,15 @@ export function openIn(
   return { ...embedded, close, clock, dataDir };
 }
 
-/** What is in a table of the file, as somebody beside the process sees it. */
+/** As a process leaves its directory when it is killed: nothing is closed. */
+export function copyOf({ dataDir }: Opened): string {
+  const copy = newDirectory();
+  for (const file of ["posthaste.db", "posthaste.db-wal"])
+    copyFileSync(join(dataDir, file), join(copy, file));
+  return copy;
+}
+
+/** What is in a table of the file, as another process sees it. */
 export function countRows(dataDir: string, table: string): number {
   const db = new DatabaseSync(join(dataDir, "posthaste.db"), { readOnly: true });
   try {
@@ -49,5 +57,3 @@ export function countRows(dataDir: string, table: string): number {
     db.close();
   }
 }
-
-export const allShards: readonly number[] = Array.from({ length: 64 }, (_, shard) => shard);

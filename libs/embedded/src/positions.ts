@@ -2,7 +2,12 @@
 import { type MessageId, randomLength, randomMessageId } from "@posthaste/domain";
 import { type Clock, type Ids, type Random } from "@posthaste/ports";
 
-export type Positions = { next(): number };
+export type Positions = {
+  next(): number;
+  /** `count` in a row. Returns the first. */
+  reserve(count: number): number;
+  readonly at: (time: number) => number;
+};
 
 /** 2024-01-01T00:00:00Z. Its milliseconds, times 4096, keep positions in the order of time and far below 2^53 for centuries. */
 const epochMs = 1_704_067_200_000;
@@ -10,14 +15,22 @@ const positionsPerMs = 4_096;
 
 export function openPositions(clock: Clock, lastGiven: number): Positions {
   let last = lastGiven;
+  const at = (time: number): number => Math.max(0, time - epochMs) * positionsPerMs;
+  const reserve = (count: number): number => {
+    const first = Math.max(last + 1, at(clock.now()));
+    last = first + count - 1;
+    return first;
+  };
   return {
-    next: () => {
-      last = Math.max(last + 1, (clock.now() - epochMs) * positionsPerMs);
-      return last;
-    },
+    next: () => reserve(1),
+    reserve,
+    at,
   };
 }
 
 export function openIds(positions: Positions, random: Random): Ids {
-  return { next: (): MessageId => randomMessageId(positions.next(), random.text(randomLength)) };
+  return {
+    next: (): MessageId => randomMessageId(positions.next(), random.text(randomLength)),
+    positionAt: positions.at,
+  };
 }

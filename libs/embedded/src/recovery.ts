@@ -1,6 +1,6 @@
 /**
- * What an earlier process left, at open: with the directory lock held nobody else can have a claim, so every claimed
- * record may be claimed again at once (decisions.md 8), and has lost a lease. The hints of that process are lost, too: what
+ * What an earlier process left, at open: with the directory lock held no other process can have a claim, so every claimed
+ * record may be claimed again at once (docs/design/record#starting-again), and has lost a lease. The hints of that process are lost, too: what
  * only waited to be heard of rings now instead of at its alarm. Runs in SQL, in one transaction: nothing
  * of the records passes through memory.
  */
@@ -9,9 +9,10 @@ import { limits } from "@posthaste/domain";
 import { type Clock, type Log } from "@posthaste/ports";
 import { sqliteCode } from "./database/failures.ts";
 import { integer } from "./database/rows.ts";
+import { alarmAt, soonest } from "./lanes.ts";
 import { type Backlog } from "./messages/backlog.ts";
 import { type Finished } from "./messages/finished.ts";
-import { firstFinishedCode, stateCodes } from "./messages/records.ts";
+import { firstFinishedCode, isUnderstood, stateCodes } from "./messages/records.ts";
 
 export type Recovered = {
   readonly claims: number;
@@ -38,7 +39,7 @@ export function recover(
   let ended = 0;
   const finishedRows = db.prepare(`
     SELECT position, until FROM messages
-    WHERE state >= ${firstFinishedCode} AND outbox = 0 AND children = 0 ORDER BY until`);
+    WHERE state >= ${firstFinishedCode} AND outbox = 0 ORDER BY until`);
   for (const row of finishedRows.iterate()) {
     ended++;
     finished.add(integer(row["position"]), integer(row["until"]));
@@ -62,7 +63,7 @@ function releaseClaims(db: DatabaseSync, now: number): number {
   try {
     db.prepare(
       `
-      UPDATE lanes SET seq = seq + 1, wake_at = min(coalesce(wake_at, ?), ?)
+      UPDATE lanes SET ${alarmAt(soonest)}
       WHERE key IN (SELECT lane FROM messages WHERE state = ${stateCodes.claimed})`,
     ).run(now, now);
     // In a lane: back into line, where only an outbox has an alarm. Else: due, and ringing now.
@@ -72,13 +73,20 @@ function releaseClaims(db: DatabaseSync, now: number): number {
       UPDATE messages SET owner = NULL, until = NULL, hints = 0, lease_losses = lease_losses + 1,
         state = iif(lane IS NULL, ${stateCodes.due}, ${stateCodes.waiting}),
         wake_at = iif(lane IS NULL, ?, iif(outbox > 0, ?, NULL))
-      WHERE state = ${stateCodes.claimed}`,
+      WHERE state = ${stateCodes.claimed} AND ${isUnderstood}`,
       )
       .run(now, now + limits.ringAheadMs);
-    db.prepare(
-      `UPDATE messages SET wake_at = ? WHERE wake_at > ? AND (state = ${stateCodes.due} OR outbox > 0)`,
-    ).run(now, now);
-    db.prepare("UPDATE lanes SET wake_at = ? WHERE wake_at > ?").run(now, now);
+    // Each along its index.
+    const hadOutbox = `state < ${firstFinishedCode} AND (state = ${stateCodes.due} OR outbox > 0)`;
+    for (const rows of [hadOutbox, `state >= ${firstFinishedCode} AND outbox > 0`])
+      db.prepare(`UPDATE messages SET wake_at = ? WHERE wake_at > ? AND ${rows}`).run(now, now);
+    for (const lines of ["lanes", "queues"])
+      db.prepare(`UPDATE ${lines} SET ${alarmAt("?")} WHERE wake_at > ?`).run(now, now);
+    // Calls that were cut short ended with their process.
+    db.exec(
+      "UPDATE messages SET runs_until = NULL WHERE position IN (SELECT message FROM turns) AND runs_until IS NOT NULL",
+    );
+    db.prepare("UPDATE fan_outs SET wake_at = ? WHERE wake_at > ?").run(now, now);
     db.exec("COMMIT");
     return Number(changes);
   } catch (error) {

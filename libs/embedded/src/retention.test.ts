@@ -2,31 +2,42 @@
 import { describe, expect, it } from "@jest/globals";
 import {
   accept,
-  childMessage,
+  allShards,
+  childOf,
   flowLaneId,
   limits,
+  messageId,
   type Message,
   settleAttempt,
+  groupChunkId,
 } from "@posthaste/domain";
-import { aMessage, anAnswer, anAttempt, anOwner, aTenant } from "@posthaste/testing";
-import { allShards, countRows, newDirectory, openIn, type Opened } from "./opened.fixture.ts";
+import {
+  aMessage,
+  anAnswer,
+  anAttempt,
+  anOwner,
+  aTenant,
+  aFanOut,
+  newId,
+} from "@posthaste/testing";
+import { countRows, newDirectory, openIn, type Opened } from "./opened.fixture.ts";
 
 const once = { timeoutMs: 1_000, retriesMax: 0, labels: [] };
 
-const insert = async ({ messages, clock }: Opened, given: readonly Message[]) => {
-  await messages.insert(given.map((message) => ({ record: accept(message, clock.now()) })));
+const insert = async ({ records, clock }: Opened, given: readonly Message[]) => {
+  await records.insert(given.map((message) => ({ record: accept(message, clock.now()) })));
 };
 
 async function attempt(opened: Opened, message: Message, status: number): Promise<void> {
-  const { messages, clock } = opened;
-  const [record] = await messages.claim([message.id], anOwner);
+  const { records, clock } = opened;
+  const [record] = await records.claim([message.id], anOwner);
   if (!record) throw new Error(`${message.id} could not be claimed`);
   const answered = anAttempt(anAnswer(status, { body: "said" }), { endedAt: clock.now() });
-  await messages.settle([settleAttempt(record, answered, { chance: 0, retryDelayMs: 1_000 })]);
+  await records.settle([settleAttempt(record, answered, { chance: 0, retryDelayMs: 1_000 })]);
 }
 
-const sweepAll = async ({ messages, clock }: Opened): Promise<number> =>
-  messages.removeFinished(allShards, clock.now() + 1, 10_000);
+const sweepAll = async ({ records, clock }: Opened): Promise<number> =>
+  records.removeFinished(allShards, clock.now() + 1, 10_000);
 
 const rows = (opened: Opened, ...tables: readonly string[]) =>
   Object.fromEntries(tables.map((table) => [table, countRows(opened.dataDir, table)]));
@@ -48,7 +59,7 @@ describe("a message that was delivered", () => {
       (await opened.log.list(aTenant, {}, { limit: 10, order: "earliestFirst" })).items,
     ).toHaveLength(3);
 
-    expect(await opened.log.sweep(opened.clock.now() + 1, 10)).toBe(1);
+    expect(await opened.log.sweep(aTenant, opened.clock.now() + 1, 10)).toBe(1);
     expect(rows(opened, "events", "configurations")).toEqual({ events: 0, configurations: 0 });
   });
 
@@ -58,7 +69,7 @@ describe("a message that was delivered", () => {
     await insert(opened, [message]);
     await attempt(opened, message, 200);
 
-    await opened.log.sweep(opened.clock.now() + 1, 10);
+    await opened.log.sweep(aTenant, opened.clock.now() + 1, 10);
     expect(rows(opened, "messages", "configurations")).toEqual({ messages: 1, configurations: 1 });
     await sweepAll(opened);
 
@@ -73,7 +84,7 @@ describe("a message that was delivered", () => {
     const opened = openIn(newDirectory());
     const many = Array.from({ length: 2_000 }, () => aMessage());
     await insert(opened, many);
-    await opened.messages.cancel(
+    await opened.records.cancel(
       aTenant,
       many.map(({ id }) => id),
     );
@@ -101,13 +112,13 @@ describe("a message that failed", () => {
       {},
       { limit: 10, order: "earliestFirst" },
     );
-    const [record] = await opened.messages.get(aTenant, [message.id]);
+    const [record] = await opened.records.get(aTenant, [message.id]);
 
     expect(items).toMatchObject([
       { message, reason: "retries_exhausted", response: { status: 500 } },
     ]);
     expect(record).toMatchObject({ state: { kind: "failed" }, outbox: [] });
-    expect(await opened.messages.nextAlarm(allShards)).toBeUndefined();
+    expect(await opened.alarms.next(allShards)).toBeUndefined();
     expect(opened.commits()).toBe(3);
   });
 
@@ -115,7 +126,7 @@ describe("a message that failed", () => {
     const { opened, message } = await failed();
 
     await sweepAll(opened);
-    await opened.log.sweep(opened.clock.now() + 1, 10);
+    await opened.log.sweep(aTenant, opened.clock.now() + 1, 10);
     expect(rows(opened, "messages", "configurations", "bodies")).toEqual({
       messages: 0,
       configurations: 1,
@@ -147,43 +158,47 @@ describe("a message that failed", () => {
       items.map(({ id }) => id),
     );
 
-    expect(await opened.messages.get(aTenant, [message.id])).toMatchObject([{ message }]);
+    expect(await opened.records.get(aTenant, [message.id])).toMatchObject([{ message }]);
   });
 });
 
 describe("the children of a group publish", () => {
   const parentWith = async (n: number, policy = once) => {
     const opened = openIn(newDirectory());
-    const fanOut = { group: "all", chunks: [], endpointCount: n, skipped: [] };
-    const parent = aMessage({ fanOut, policy, body: new Uint8Array(100_000) });
-    await insert(opened, [parent]);
+    const body = new Uint8Array(100_000);
+    const fanOut = aFanOut({ endpointCount: n, command: { policy, body } });
+    await opened.fanOuts.insert(fanOut);
     const children = Array.from({ length: n }, (_, i) =>
-      childMessage(parent, { url: `https://e${i}.example/` }, i),
+      childOf(fanOut, { url: `https://e${i}.example/` }, i),
     );
     await insert(opened, children);
-    await opened.messages.expanded(parent.id, 0, n, true);
+    await opened.fanOuts.advance(fanOut.id, 0, n, true);
     return { opened, children };
   };
 
   it("have one body among them, in the file too", async () => {
     const { opened, children } = await parentWith(100);
 
-    expect(rows(opened, "messages", "bodies")).toEqual({ messages: 101, bodies: 1 });
+    expect(rows(opened, "messages", "bodies")).toEqual({ messages: 100, bodies: 1 });
     expect(
-      await opened.messages.get(
+      await opened.records.get(
         aTenant,
         children.slice(0, 1).map(({ id }) => id),
       ),
     ).toMatchObject([{ message: children[0] }]);
   });
 
-  it("leave the body to a dead letter of one of them, and the parent still goes", async () => {
+  it("leave the body to a dead letter of one of them, and the fan-out still goes", async () => {
     const { opened, children } = await parentWith(2);
     for (const [i, child] of children.entries()) await attempt(opened, child, i === 0 ? 500 : 200);
 
     await sweepAll(opened);
     await sweepAll(opened);
-    expect(rows(opened, "messages", "bodies")).toEqual({ messages: 0, bodies: 1 });
+    expect(rows(opened, "messages", "fan_outs", "bodies")).toEqual({
+      messages: 0,
+      fan_outs: 0,
+      bodies: 1,
+    });
     const { items } = await opened.deadLetters.list(
       aTenant,
       {},
@@ -213,7 +228,7 @@ describe("the children of a group publish", () => {
       { limit: 100, order: "earliestFirst" },
     );
     expect(listed.items).toHaveLength(9);
-    await opened.log.sweep(opened.clock.now(), 100);
+    await opened.log.sweep(aTenant, opened.clock.now(), 100);
 
     expect(rows(opened, "names", "events", "configurations")).toEqual({
       names: 0,
@@ -223,37 +238,68 @@ describe("the children of a group publish", () => {
   });
 });
 
-describe("a parent of a group publish", () => {
-  it("appears in no log, also when it is canceled", async () => {
+describe("a fan-out", () => {
+  it("appears in no log, and leaves nothing", async () => {
     const opened = openIn(newDirectory());
-    const parent = aMessage({
-      fanOut: { group: "all", chunks: [], endpointCount: 1, skipped: [] },
-    });
-    await insert(opened, [parent]);
-    await opened.messages.cancel(aTenant, [parent.id]);
+    const { id } = aFanOut({ endpointCount: 1 });
+    await opened.fanOuts.insert(aFanOut({ id, endpointCount: 1, chunks: [groupChunkId("c")] }));
+    expect(rows(opened, "chunk_uses")).toEqual({ chunk_uses: 1 });
+    expect(await opened.fanOuts.advance(id, 0, 1, true)).toBe(true);
 
-    expect(rows(opened, "events")).toEqual({ events: 0 });
+    expect(rows(opened, "events", "chunk_uses")).toEqual({ events: 0, chunk_uses: 0 });
     await sweepAll(opened);
-    expect(rows(opened, "messages", "configurations", "bodies")).toEqual({
-      messages: 0,
+    expect(rows(opened, "fan_outs", "configurations", "bodies", "names")).toEqual({
+      fan_outs: 0,
       configurations: 0,
       bodies: 0,
+      names: 0,
     });
+  });
+
+  it("under a derived id leaves a tombstone for 24 hours", async () => {
+    const opened = openIn(newDirectory());
+    const fanOut = aFanOut({ id: messageId(`${newId()}_s`), endpointCount: 1 });
+    await opened.fanOuts.insert(fanOut);
+    await opened.fanOuts.advance(fanOut.id, 0, 1, true);
+    await sweepAll(opened);
+
+    expect(rows(opened, "fan_outs", "names")).toEqual({ fan_outs: 0, names: 1 });
+    expect(await opened.fanOuts.insert(fanOut)).toBe("known");
+    await opened.clock.advance(limits.tombstoneMs + 1);
+    expect(await opened.fanOuts.insert(fanOut)).toBe("inserted");
+  });
+
+  it("has its positions for itself, also after a start", async () => {
+    const first = openIn(newDirectory());
+    const fanOut = aFanOut({ id: first.ids.next(), endpointCount: 5_000 });
+    await first.fanOuts.insert(fanOut);
+    await first.close();
+    const opened = openIn(first.dataDir, { clock: first.clock });
+    const after = Array.from({ length: 3 }, () => aMessage({ id: opened.ids.next() }));
+    await insert(opened, after);
+
+    const children = [0, 1, 4_999].map((i) => childOf(fanOut, { url: "https://e.example/" }, i));
+    await insert(opened, children);
+
+    expect(rows(opened, "messages")).toEqual({ messages: 6 });
   });
 });
 
 describe("a lane", () => {
-  it("goes when nobody stands in it, its alarm is off and its rate window is over", async () => {
+  it("goes a day after its last use, when nobody stands in it and its alarm is off", async () => {
     const opened = openIn(newDirectory());
     const message = aMessage({
       flow: { key: "once", limits: { parallelism: 1, periodMs: 1_000 } },
     });
     await insert(opened, [message]);
-    await opened.messages.cancel(aTenant, [message.id]);
+    await opened.records.cancel(aTenant, [message.id]);
     await sweepAll(opened);
     expect(rows(opened, "lanes")).toEqual({ lanes: 1 });
 
-    await opened.messages.rest(flowLaneId(aTenant, "once"), 1, undefined, undefined);
+    const [lane] = await opened.flowLanes.rows([flowLaneId(aTenant, "once")]);
+    if (!lane) throw new Error("the lane is not there");
+    await opened.flowLanes.rest(lane.id, lane.seq, undefined, undefined);
+    await opened.clock.advance(limits.laneKeptMs);
     await sweepAll(opened);
 
     expect(rows(opened, "lanes")).toEqual({ lanes: 0 });
@@ -272,7 +318,7 @@ describe("pulling", () => {
 
     // Each pull goes on where the last one stopped, so a few of them see all.
     for (let n = 0; n < 4; n++) {
-      for (const hint of await opened.messages.pull(aTenant, 1_500, [...origins])) {
+      for (const hint of await opened.records.pull(aTenant, 1_500, [...origins])) {
         found.add(hint.id);
         origins.add(hint.origin);
       }

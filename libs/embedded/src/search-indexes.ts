@@ -6,6 +6,8 @@ import { type Writer } from "./database/writer.ts";
 
 export function openSearchIndexes(db: DatabaseSync, writer: Writer): SearchIndexes {
   const all = db.prepare("SELECT json FROM search_indexes ORDER BY created_at, id");
+  const page = db.prepare(`
+    SELECT json FROM search_indexes WHERE (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ?`);
   const find = db.prepare("SELECT json FROM search_indexes WHERE id = ?");
   const add = db.prepare(`
     INSERT INTO search_indexes (id, created_at, json) VALUES (?, ?, ?)
@@ -18,6 +20,8 @@ export function openSearchIndexes(db: DatabaseSync, writer: Writer): SearchIndex
   };
   return {
     list: () => writer.read(() => all.all().map(indexOf)),
+    page: ({ after, limit }) =>
+      writer.read(() => page.all(after?.createdAt ?? -1, after?.id ?? "", limit).map(indexOf)),
     get: (id) => writer.read(() => get(id)),
     add: (index) =>
       writer.write(() => void add.run(index.id, index.createdAt, JSON.stringify(index))),

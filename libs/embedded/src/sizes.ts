@@ -1,4 +1,4 @@
-/** The Sizes port: counts along an index, no further than asked, on the connection that only reads. */
+/** The Sizes port: looks along an index, no further than asked, on the connection that only reads. */
 import { type DatabaseSync } from "node:sqlite";
 import { type Sizes } from "@posthaste/ports";
 import { integer } from "./database/rows.ts";
@@ -6,8 +6,8 @@ import { stateCodes } from "./messages/records.ts";
 
 export function openSizes(reader: DatabaseSync): Sizes {
   const waiting = reader.prepare(`
-    SELECT count(*) AS n FROM (
-      SELECT 1 FROM messages WHERE lane IS NOT NULL AND state = ${stateCodes.waiting} LIMIT ?)`);
+    SELECT coalesce(sum(state = ${stateCodes.waiting}), 0) AS n FROM (
+      SELECT state FROM messages WHERE lane IS NOT NULL LIMIT ?)`);
   const deadLetters = reader.prepare(
     "SELECT count(*) AS n FROM (SELECT 1 FROM dead_letters LIMIT ?)",
   );

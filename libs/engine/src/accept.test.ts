@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { isFault, isIn, shardOf } from "@posthaste/domain";
-import { type MessageStore, StoreError } from "@posthaste/ports";
+import { type Records, StoreError } from "@posthaste/ports";
 import { aCommand, aPolicy } from "@posthaste/testing";
 import { type Published } from "./accept.ts";
 import { aLocalDelivery, gate, listen, open, type Ports, readIn, rest } from "./opened.fixture.ts";
@@ -21,20 +21,20 @@ async function publishOne(
 /** The store with an insert that answers only when it is let. */
 function withHeldInsert(ports: Ports): { ports: Ports; letGo: () => void } {
   const { open: letGo, opened } = gate();
-  const insert: MessageStore["insert"] = async (inserts) => {
-    const answer = await ports.messages.insert(inserts);
+  const insert: Records["insert"] = async (inserts) => {
+    const answer = await ports.records.insert(inserts);
     await opened;
     return answer;
   };
-  return { ports: { ...ports, messages: { ...ports.messages, insert } }, letGo };
+  return { ports: { ...ports, records: { ...ports.records, insert } }, letGo };
 }
 
-const withInsert = (ports: Ports, insert: MessageStore["insert"]): Ports => ({
+const withInsert = (ports: Ports, insert: Records["insert"]): Ports => ({
   ...ports,
-  messages: { ...ports.messages, insert },
+  records: { ...ports.records, insert },
 });
 
-const failing: MessageStore["insert"] = () =>
+const failing: Records["insert"] = () =>
   Promise.reject(new StoreError("unavailable", "the store is away"));
 
 describe("publishing to a URL", () => {
@@ -111,7 +111,7 @@ describe("publishing to a URL", () => {
     const ports = open();
     const heard = await listen(ports);
     const local = aLocalDelivery(1);
-    const known: MessageStore["insert"] = async (inserts) => inserts.map(() => "known");
+    const known: Records["insert"] = async (inserts) => inserts.map(() => "known");
 
     const command = { deduplication: { kind: "explicit", id: "a" } } as const;
     const answer = await publishOne({ ...withInsert(ports, known), local }, command);
@@ -154,7 +154,7 @@ describe("publishing to a URL", () => {
       "waiting",
     );
     expect(heard.wakes).toEqual([
-      { shard: message.shard, at: ports.clock.now(), lane: message.flowLane },
+      { shard: message.shard, at: ports.clock.now(), lane: message.flow },
     ]);
     expect({ due: heard.due, taken: local.taken }).toEqual({ due: [], taken: 0 });
   });

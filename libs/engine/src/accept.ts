@@ -2,7 +2,7 @@
  * Accepting: publish answers only after the record is durable (I1). One commit lies between arrival and answer.
  *
  * With a local deliverer that has a slot to spare, the insert is the claim: insert, call, settle, and nothing else
- * (decisions.md 8).
+ * (docs/design/record#claimed-by-its-insert).
  */
 import {
   accept,
@@ -24,17 +24,20 @@ import {
   type Clock,
   type DeduplicationEntry,
   type EventBus,
+  type FanOuts,
   type Groups,
   type Ids,
+  type Insert,
   type LocalDelivery,
-  type MessageStore,
+  type Records,
   type TokenStore,
 } from "@posthaste/ports";
 import { announceUnheard } from "./announce.ts";
-import { claimKeys } from "./deduplicate.ts";
+import { claimKeys, confirmKeys } from "./deduplicate.ts";
 
 export type AcceptPorts = {
-  readonly messages: MessageStore;
+  readonly records: Records;
+  readonly fanOuts: FanOuts;
   readonly groups: Groups;
   readonly tokens: TokenStore;
   readonly bus: EventBus;
@@ -71,21 +74,20 @@ async function publishOnce(
 ): Promise<Published | Fault> {
   const [key] = deduplicationKeys(command, [], ports.sha256);
   if (key === undefined) return fault("internal", "no deduplication key");
-  const claimed = await claimKeys(ports, [{ key, id: ports.ids.next() }]);
+  const own = ports.ids.next();
+  const claimed = await claimKeys(ports, [{ key, id: own }]);
   if (isFault(claimed)) return claimed;
   const [verdict] = claimed;
   if (!verdict) return fault("internal", "no answer from the deduplication window");
   if (verdict.kind === "duplicate") return { messageId: verdict.id, url, deduplicated: true };
-  const entries = [{ key, id: verdict.id }];
-  const isNew = await insert(ports, command, url, verdict.id, entries);
-  await ports.tokens.confirm(entries);
-  return { messageId: verdict.id, url, deduplicated: !isNew };
+  const messageId = verdict.kind === "takeOver" ? verdict.id : own;
+  const entries = [{ key, id: messageId }];
+  const isNew = await insert(ports, command, url, messageId, entries);
+  await confirmKeys(ports, entries);
+  return { messageId, url, deduplicated: !isNew };
 }
 
-/**
- * Answers whether the record is new; a taken-over id may have been inserted by the publish that was first. Every message
- * passes here, hence promises by hand: an async function costs several times as much.
- */
+/** Answers whether the record is new; a taken-over id may have been inserted by the publish that was first. */
 function insert(
   ports: AcceptPorts,
   command: PublishCommand,
@@ -93,28 +95,60 @@ function insert(
   id: MessageId,
   deduplication: readonly DeduplicationEntry[],
 ): Promise<boolean> {
-  const { local, messages, clock } = ports;
-  const now = clock.now();
-  const message = messageOf(command, url, id, now);
-  const origin = originHash(url);
-  const reserved =
-    local !== undefined && claimableAtInsert(message) && local.reserve(message.tenant, origin);
-  const record: MessageRecord = reserved
-    ? acceptClaimed(message, local.owner, now)
-    : accept(message, now, !ports.bus.isUp());
-  const release = (): void => {
-    if (reserved) local.release(message.tenant, origin);
-  };
-  return messages.insert([deduplication.length > 0 ? { record, deduplication } : { record }]).then(
+  const entering = entered(ports, command, url, id);
+  return ports.records.insert([insertOf(entering, deduplication)]).then(
     ([inserted]) => {
-      if (inserted !== "inserted") release();
-      else if (reserved && isIn(record, "claimed")) local.run(record);
-      else announceUnheard(ports, [record]);
-      return inserted === "inserted";
+      const isNew = inserted === "inserted";
+      if (!isNew) giveBack(ports, entering);
+      else if (!begun(ports, entering)) announceUnheard(ports, [entering.record]);
+      return isNew;
     },
     (error: unknown) => {
-      release();
+      giveBack(ports, entering);
       throw error;
     },
   );
+}
+
+/** A record that is about to be inserted, and the slot that it holds here. */
+export type Entering = { readonly record: MessageRecord; readonly reserved: boolean };
+
+/** Every message passes here. `begun` or `giveBack` follows. */
+export function entered(
+  ports: AcceptPorts,
+  command: PublishCommand,
+  url: string,
+  id: MessageId,
+): Entering {
+  const { local, clock } = ports;
+  const now = clock.now();
+  const message = messageOf(command, url, id, now);
+  const reserved =
+    local !== undefined &&
+    claimableAtInsert(message) &&
+    local.reserve(message.tenant, originHash(url), message.body.length);
+  return {
+    record: reserved
+      ? acceptClaimed(message, local.owner, now)
+      : accept(message, now, !ports.bus.isUp()),
+    reserved,
+  };
+}
+
+export const insertOf = (
+  { record }: Entering,
+  deduplication: readonly DeduplicationEntry[],
+): Insert => (deduplication.length > 0 ? { record, deduplication } : { record });
+
+/** The record is inserted: its attempt begins, if it was claimed by its insert. False: it is to be announced. */
+export function begun({ local }: AcceptPorts, { record, reserved }: Entering): boolean {
+  if (!reserved || !isIn(record, "claimed")) return false;
+  local?.run(record);
+  return true;
+}
+
+/** The record was not inserted. */
+export function giveBack({ local }: AcceptPorts, { record, reserved }: Entering): void {
+  const { body, tenant, url } = record.message;
+  if (reserved) local?.release(tenant, originHash(url), body.length);
 }

@@ -1,5 +1,6 @@
-/** Tells who should look at new or moved records. Everything said here is a hint: the record's alarm is the truth. */
+/** Tells schedulers and deliverers to look at new or moved records. Everything said here is a hint: the record's alarm is the truth. */
 import {
+  type FanOut,
   isFinished,
   type LaneId,
   type MessageRecord,
@@ -22,6 +23,7 @@ export const hintOf = (record: MessageRecord): Hint => ({
   tenant: record.message.tenant,
   origin: originHash(record.message.url),
   epoch: record.epoch,
+  bytes: record.message.body.length,
 });
 
 export type AnnouncePorts = {
@@ -37,10 +39,9 @@ export async function announce(
   const due: Hint[] = [];
   const wakes: WakeEvent[] = [];
   for (const record of records) sort(record, ports.clock.now(), due, wakes);
-  // A parent of a group publish is nobody's message: it is in no log.
-  const accepted = records
-    .filter(({ message }) => !message.fanOut)
-    .map(({ message }) => ({ message: redactedConfiguration(message, ports.sha256) }));
+  const accepted = records.map(({ message }) => ({
+    message: redactedConfiguration(message, ports.sha256),
+  }));
   await Promise.all([
     accepted.length > 0 && ports.bus.publish("message.accepted", accepted),
     due.length > 0 && ports.bus.publish("message.due", due),
@@ -66,7 +67,12 @@ export function announceUnheard(ports: AnnouncePorts, records: readonly MessageR
   announce(ports, records).catch(() => undefined);
 }
 
-/** The lane has a free slot, or someone new in line. */
+/** As `announceUnheard`; a fan-out is no message, so nothing else is said of it. */
+export function announceFanOut({ bus, clock }: AnnouncePorts, { shard }: FanOut): void {
+  bus.publish("scheduler.wake", [{ shard, at: clock.now() }]).catch(() => undefined);
+}
+
+/** The lane has a free slot or turn, or a message that is new in line. */
 export const wakeLane = (lane: LaneId, at: number): WakeEvent => ({
   shard: shardOf(lane),
   at,
@@ -84,10 +90,10 @@ function sort(record: MessageRecord, now: number, due: Hint[], wakes: WakeEvent[
       wakes.push({ shard: message.shard, at: state.dueAt });
       return;
     case "waiting":
-      if (message.flowLane) wakes.push(wakeLane(message.flowLane, now));
+      if (message.flow) wakes.push(wakeLane(message.flow, now));
       return;
-    case "expanding":
-      wakes.push({ shard: message.shard, at: now });
+    case "queued":
+      wakes.push(wakeLane(state.queue, now));
       return;
     case "claimed":
       return;

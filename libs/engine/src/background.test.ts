@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@jest/globals";
-import { laneId } from "@posthaste/domain";
+import { flowId, messageId } from "@posthaste/domain";
 import { virtualClock } from "@posthaste/testing";
 import { BackgroundWork } from "./background.ts";
 
-const lane = laneId("flow:t:key");
+const lane = flowId("flow:t:key");
 const ignore = (): void => undefined;
 const log = { debug: ignore, info: ignore, warn: ignore, error: ignore, debugs: false };
 
@@ -16,7 +16,7 @@ describe("background work", () => {
       const work = new BackgroundWork({
         log,
         clock: virtualClock(),
-        grant: async () => void looks++,
+        serve: async () => void looks++,
       });
 
       work.grant(lane);
@@ -33,7 +33,7 @@ describe("background work", () => {
     const work = new BackgroundWork({
       log,
       clock: virtualClock(),
-      grant: async () => void looks++,
+      serve: async () => void looks++,
     });
 
     for (let i = 0; i < 100; i++) work.grant(lane);
@@ -49,7 +49,7 @@ describe("background work", () => {
       throw new Error("the store is away");
     };
     const clock = virtualClock();
-    const work = new BackgroundWork({ log, clock, grant });
+    const work = new BackgroundWork({ log, clock, serve: grant });
 
     work.grant(lane);
     await work.settled();
@@ -65,7 +65,7 @@ describe("background work", () => {
   it("gives a name back when its task hangs", async () => {
     const clock = virtualClock();
     let runs = 0;
-    const work = new BackgroundWork({ log, clock, grant: async () => undefined });
+    const work = new BackgroundWork({ log, clock, serve: async () => undefined });
     const hangs = (): Promise<void> => (runs++, new Promise(() => undefined));
 
     work.run("expand", hangs);
@@ -76,8 +76,53 @@ describe("background work", () => {
     expect(runs).toBe(2);
   });
 
+  it("follows up two batches at a time, drops none, and says when there is room again", async () => {
+    let rooms = 0;
+    const work = new BackgroundWork({
+      log,
+      clock: virtualClock(),
+      serve: async () => undefined,
+      roomAgain: () => void rooms++,
+    });
+    const ends: (() => void)[] = [];
+    const waits = (): Promise<void> => new Promise((resolve) => ends.push(resolve));
+
+    work.followUp(waits);
+    expect(work.hasRoomToFollowUp).toBe(true);
+    work.followUp(waits);
+    work.followUp(waits);
+
+    expect(ends).toHaveLength(3);
+    expect(work.hasRoomToFollowUp).toBe(false);
+    for (const end of ends) end();
+    await work.settled();
+    expect(work.hasRoomToFollowUp).toBe(true);
+    expect(rooms).toBe(3);
+  });
+
+  it("expands three parents at a time, and none twice; once stopped it begins no other", async () => {
+    const work = new BackgroundWork({ log, clock: virtualClock(), serve: async () => undefined });
+    const ids = ["a", "b", "c", "d", "e"].map((id) => messageId(id));
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    for (const id of [...ids, ...ids])
+      work.expand(id, () => {
+        begun.push(id);
+        return new Promise((resolve) => ends.push(resolve));
+      });
+
+    expect(begun).toEqual(["a", "b", "c"]);
+    ends[0]?.();
+    await virtualClock().advance(0);
+    expect(begun).toEqual(["a", "b", "c", "d"]);
+    const stopping = work.stop();
+    for (const end of ends) end();
+    await stopping;
+    expect(begun).toHaveLength(4);
+  });
+
   it("has room until a thousand tasks run", async () => {
-    const work = new BackgroundWork({ log, clock: virtualClock(), grant: async () => undefined });
+    const work = new BackgroundWork({ log, clock: virtualClock(), serve: async () => undefined });
     const ends: (() => void)[] = [];
     const waits = (): Promise<void> => new Promise((resolve) => ends.push(resolve));
 
@@ -93,7 +138,7 @@ describe("background work", () => {
 
   it("runs one task of a name at a time, and the next when it has ended", async () => {
     let runs = 0;
-    const work = new BackgroundWork({ log, clock: virtualClock(), grant: async () => undefined });
+    const work = new BackgroundWork({ log, clock: virtualClock(), serve: async () => undefined });
     const task = async (): Promise<void> => void runs++;
 
     work.run("sweep", task);

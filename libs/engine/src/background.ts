@@ -2,18 +2,25 @@
  * Work that a scheduler starts and does not wait for: one at a time per lane and per name, so many at once, each for so
  * long. What it misses, the alarm brings back.
  */
-import { type LaneId } from "@posthaste/domain";
+import { type LaneId, type MessageId } from "@posthaste/domain";
 import { type Clock, type Log } from "@posthaste/ports";
 import { type Background } from "./ring.ts";
 
 export type BackgroundParts = {
   readonly log: Log;
   readonly clock: Clock;
-  readonly grant: (lane: LaneId) => Promise<void>;
+  readonly serve: (lane: LaneId) => Promise<void>;
+  /** Follow-ups, or schedules, may ring again. */
+  readonly roomAgain?: () => void;
 };
 
 /** Beyond this nothing should be rung that may cause more. */
 const runningMax = 1_000;
+/** So many parents are expanded at once; the rest wait, without their bodies. */
+const expandingMax = 3;
+/** So many batches of outboxes are held and worked at once, and so many of schedules fired. */
+const batchesMax = { "follow up": 2, fire: 2 } as const;
+type BatchKind = keyof typeof batchesMax;
 /** A task that hangs longer holds its name no more. */
 const taskMsMax = 60_000;
 /** A lane whose tokens or store were away is not left until its alarm. */
@@ -21,6 +28,10 @@ const grantAgainMs = 1_000;
 
 export class BackgroundWork implements Background {
   readonly #parts: BackgroundParts;
+  #expanding = 0;
+  readonly #waiting: (() => void)[] = [];
+  readonly #batches: Record<BatchKind, number> = { "follow up": 0, fire: 0 };
+  #batchesBegun = 0;
   readonly #running = new Map<string, Promise<void>>();
   /** What was asked for again while it runs. */
   readonly #again = new Set<string>();
@@ -48,6 +59,49 @@ export class BackgroundWork implements Background {
       this.#running.set(name, this.#carryOut(name, task));
   }
 
+  expand(parent: MessageId, task: () => Promise<void>): void {
+    const name = `expand ${parent}`;
+    if (!this.#stopped && !this.#running.has(name))
+      this.#running.set(name, this.#expandInTurn(name, task));
+  }
+
+  async #expandInTurn(name: string, task: () => Promise<void>): Promise<void> {
+    // Bounded by what rings: nothing does while `runningMax` tasks run or wait.
+    while (this.#expanding >= expandingMax)
+      await new Promise<void>((goOn) => this.#waiting.push(goOn));
+    this.#expanding += 1;
+    await this.#carryOut(name, this.#stopped ? nothing : task);
+    this.#expanding -= 1;
+    this.#waiting.shift()?.();
+  }
+
+  get hasRoomToFollowUp(): boolean {
+    return this.#batches["follow up"] < batchesMax["follow up"];
+  }
+
+  followUp(task: () => Promise<void>): void {
+    this.#runBatch("follow up", task);
+  }
+
+  get hasRoomToFire(): boolean {
+    return this.#batches.fire < batchesMax.fire;
+  }
+
+  fire(task: () => Promise<void>): void {
+    this.#runBatch("fire", task);
+  }
+
+  #runBatch(kind: BatchKind, task: () => Promise<void>): void {
+    if (this.#stopped) return;
+    const name = `${kind} ${++this.#batchesBegun}`;
+    this.#batches[kind] += 1;
+    const ended = this.#carryOut(name, task).then(() => {
+      this.#batches[kind] -= 1;
+      this.#parts.roomAgain?.();
+    });
+    this.#running.set(name, ended);
+  }
+
   /** Starts nothing more, and waits for what runs. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -64,7 +118,7 @@ export class BackgroundWork implements Background {
     this.#failed.get(lane)?.();
     this.#failed.delete(lane);
     try {
-      await this.#parts.grant(lane);
+      await this.#parts.serve(lane);
     } catch (error) {
       if (!this.#stopped)
         this.#failed.set(
@@ -84,7 +138,7 @@ export class BackgroundWork implements Background {
     } catch (error) {
       this.#parts.log.warn("background.failed", { task: name, error });
     } finally {
-      // In the same turn as the last look at `#again`: who asks from now on starts anew, and nobody is forgotten.
+      // In the same turn as the last look at `#again`: a caller that asks from now on starts anew, and none is forgotten.
       this.#running.delete(name);
       this.#again.delete(name);
     }
@@ -104,3 +158,5 @@ export class BackgroundWork implements Background {
     }
   }
 }
+
+const nothing = (): Promise<void> => Promise.resolve();

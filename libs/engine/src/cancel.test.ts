@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import {
+  allShards,
   childId,
   defaultPlan,
   flowLaneId,
@@ -7,15 +8,15 @@ import {
   limits,
   type MessageId,
   messageId,
+  owner,
   parentOf,
 } from "@posthaste/domain";
-import { type MessageStore } from "@posthaste/ports";
-import { aCommand, anEndpoint, anotherTenant, aPolicy, aTenant } from "@posthaste/testing";
+import { type Records, type FanOuts } from "@posthaste/ports";
+import { aCommand, anEndpoint, anotherTenant, aPolicy, aTenant, byKind } from "@posthaste/testing";
 import { cancelMessages } from "./cancel.ts";
 import { grant } from "./grant.ts";
 import {
   aLocalDelivery,
-  allShards,
   insert,
   insertClaimed,
   listen,
@@ -24,7 +25,7 @@ import {
   readIn,
   rest,
 } from "./opened.fixture.ts";
-import { expandParent } from "./fan-out.ts";
+import { expandStored } from "./fan-out.ts";
 import { publish } from "./publish.ts";
 import { addToGroup } from "./url-groups.ts";
 
@@ -74,7 +75,7 @@ describe("cancelling", () => {
     const record = await insertClaimed(ports);
     await cancelMessages(ports, aTenant, [record.message.id]);
 
-    const [lost] = await ports.messages.renew([{ id: record.message.id, epoch: record.epoch }]);
+    const [lost] = await ports.records.renew([{ id: record.message.id, epoch: record.epoch }]);
 
     expect(lost).toBe(record.message.id);
   });
@@ -96,6 +97,41 @@ describe("cancelling", () => {
     await readIn(ports, second, "due");
   });
 
+  it("leaves the slot of a call that may run elsewhere to its lease: one too many would run", async () => {
+    const ports = open();
+    const first = await insert(ports, { flow });
+    await grant(ports, lane);
+    await ports.records.claim([first.id], owner("elsewhere"));
+    const second = await insert(ports, { flow });
+    const heard = await listen(ports);
+    const local = { ...aLocalDelivery(0), abort: () => false };
+
+    await cancelMessages({ ...ports, local }, aTenant, [first.id]);
+    await rest(ports);
+
+    expect(heard.wakes).toEqual([]);
+    expect(await ports.tokens.peek(lane)).toMatchObject({ slots: 1 });
+    await grant(ports, lane);
+    await readIn(ports, second, "waiting");
+    await ports.clock.advance(limits.leaseMs);
+    await grant(ports, lane);
+    await readIn(ports, second, "due");
+  });
+
+  it("gives the slot of a call that was aborted here back at once", async () => {
+    const ports = open();
+    const first = await insert(ports, { flow });
+    await grant(ports, lane);
+    const local = aLocalDelivery(0);
+    await ports.records.claim([first.id], local.owner);
+
+    await cancelMessages({ ...ports, local }, aTenant, [first.id]);
+    await rest(ports);
+
+    expect(local.aborted).toEqual([first.id]);
+    expect(await ports.tokens.peek(lane)).toMatchObject({ slots: 0 });
+  });
+
   it("answers nothing for a message that is unknown, has ended or is another tenant's", async () => {
     const ports = open();
     const mine = await insert(ports);
@@ -106,6 +142,67 @@ describe("cancelling", () => {
 
     expect(await cancelMessages(ports, aTenant, ids)).toEqual([]);
     await readIn(ports, other, "due");
+  });
+
+  it("answers at once while the bus and the token store hang", async () => {
+    const ports = open();
+    const message = await insert(ports, { flow });
+    const hang = (): Promise<never> => new Promise(() => undefined);
+    const bus = { ...ports.bus, publish: hang };
+    const tokens = { ...ports.tokens, release: hang };
+
+    const canceling = cancelMessages({ ...ports, bus, tokens }, aTenant, [message.id]);
+    await rest(ports);
+
+    expect(await Promise.race([canceling, Promise.resolve("waits")])).toEqual([message.id]);
+  });
+
+  it("asks each store once for many, and reads no record that is no child's parent", async () => {
+    const ports = open();
+    const messages = await Promise.all(Array.from({ length: 20 }, () => insert(ports, { flow })));
+    const calls: string[] = [];
+    const counted = <P extends object>(name: string, port: P): P =>
+      new Proxy(port, {
+        get: (target, property): unknown => {
+          const method: unknown = Reflect.get(target, property);
+          if (typeof method !== "function") return method;
+          return (...args: unknown[]): unknown => {
+            calls.push(`${name}.${String(property)}`);
+            return Reflect.apply(method, target, args);
+          };
+        },
+      });
+
+    await cancelMessages(
+      {
+        ...ports,
+        records: counted("messages", ports.records),
+        tokens: counted("tokens", ports.tokens),
+        bus: counted("bus", ports.bus),
+      },
+      aTenant,
+      messages.map(({ id }) => id),
+    );
+    await rest(ports);
+
+    expect(calls).toEqual(["messages.cancel", "tokens.release", "bus.publish"]);
+  });
+
+  it("asks the store for 500 at a time, each once however often it is named", async () => {
+    const ports = open();
+    const { id } = await insert(ports);
+    const sizes: number[] = [];
+    const cancel: Records["cancel"] = (tenant, ids) => {
+      sizes.push(ids.length);
+      return ports.records.cancel(tenant, ids);
+    };
+    const unknown = Array.from({ length: 999 }, (_, n) => messageId(`msg_${n}`));
+    const ids = [...unknown, id, id];
+
+    const records = { ...ports.records, cancel };
+
+    expect(await cancelMessages({ ...ports, records }, aTenant, ids)).toEqual([id]);
+    expect(sizes).toEqual([500, 500]);
   });
 
   it("answers for each of many", async () => {
@@ -136,36 +233,36 @@ describe("cancelling a child of a group publish while its parent makes it", () =
   }
 
   async function expandAll(ports: Ports): Promise<void> {
-    const { expanding } = await ports.messages.ring(allShards, 10);
-    for (const parent of expanding) await expandParent(ports, parent);
+    const { fanOuts } = byKind(await ports.alarms.ring(allShards, 10));
+    for (const { id, tenant } of fanOuts) await expandStored(ports, tenant, id);
   }
 
   /** `then` happens right after the first answer that there is nothing to cancel. */
   function withAfterMiss(ports: Ports, then: () => Promise<void>): Ports {
     let isFirst = true;
-    const cancel: MessageStore["cancel"] = async (tenant, ids) => {
-      const answers = await ports.messages.cancel(tenant, ids);
+    const cancel: Records["cancel"] = async (tenant, ids) => {
+      const answers = await ports.records.cancel(tenant, ids);
       if (isFirst) {
         isFirst = false;
         await then();
       }
       return answers;
     };
-    return { ...ports, messages: { ...ports.messages, cancel } };
+    return { ...ports, records: { ...ports.records, cancel } };
   }
 
   /** `then` happens right after the child was looked for and not found to be made. */
   function withAfterLook(ports: Ports, then: () => Promise<void>): Ports {
     let isFirst = true;
-    const get: MessageStore["get"] = async (tenant, ids) => {
-      const records = await ports.messages.get(tenant, ids);
+    const get: FanOuts["get"] = async (tenant, ids) => {
+      const found = await ports.fanOuts.get(tenant, ids);
       if (isFirst) {
         isFirst = false;
         await then();
       }
-      return records;
+      return found;
     };
-    return { ...ports, messages: { ...ports.messages, get } };
+    return { ...ports, fanOuts: { ...ports.fanOuts, get } };
   }
 
   it("cancels it although the parent has made it, and gone on, since it was found missing", async () => {
@@ -184,9 +281,10 @@ describe("cancelling a child of a group publish while its parent makes it", () =
     const racing = withAfterLook(ports, async () => {
       await expandAll(ports);
       await grant(ports, lane);
-      await ports.messages.claim([child], local.owner);
+      await ports.records.claim([child], local.owner);
     });
     const canceled = await cancelMessages({ ...racing, local }, aTenant, [child]);
+    await rest(ports);
 
     expect(canceled).toEqual([child]);
     expect(local.aborted).toEqual([child]);

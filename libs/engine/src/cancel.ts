@@ -1,78 +1,173 @@
-/** Cancelling (decisions.md 9): the write decides; a running attempt is then aborted, a lane's slot given back. */
-import { accept, type LaneId, type MessageId, parentOf, type TenantId } from "@posthaste/domain";
-import { type Canceled, type Groups, type LocalDelivery, type TokenStore } from "@posthaste/ports";
+/** Cancelling: the write decides; a running attempt is then aborted, a lane's slot given back. A fan-out is no message. */
+import { accept, type FlowId, type MessageId, parentOf, type TenantId } from "@posthaste/domain";
+import {
+  type Canceled,
+  type FanOuts,
+  type Groups,
+  type LocalDelivery,
+  type Queues,
+  type Records,
+  type TokenStore,
+} from "@posthaste/ports";
 import { wakeLane } from "./announce.ts";
-import { unexpandedChild } from "./fan-out.ts";
+import { unexpandedChildren } from "./fan-out.ts";
 import { followUp, type FollowUpPorts } from "./follow-up.ts";
 
 export type CancelPorts = FollowUpPorts & {
   readonly tokens: TokenStore;
   readonly groups: Groups;
+  readonly queues: Queues;
+  readonly fanOuts: FanOuts;
   readonly local?: LocalDelivery;
 };
 
-/** The ids that were live and are canceled now. */
+/**
+ * The ids that were live and are canceled now, as soon as the store has it: what follows is done beside. When it rejects,
+ * some may be canceled.
+ */
 export async function cancelMessages(
   ports: CancelPorts,
   tenant: TenantId,
-  ids: readonly MessageId[],
+  asked: readonly MessageId[],
 ): Promise<readonly MessageId[]> {
-  const parents = await parentsAmong(ports, tenant, ids);
-  const answers = await ports.messages.cancel(
-    tenant,
-    ids.filter((id) => !parents.has(id)),
-  );
-  const canceled: CanceledMessage[] = [];
-  let next = 0;
-  for (const id of ids) {
-    if (parents.has(id)) continue;
-    const first = answers[next++];
-    const answer = first?.kind === "canceled" ? first : await cancelChild(ports, tenant, id);
-    if (answer?.kind === "canceled") canceled.push(answer);
+  const ids = [...new Set(asked)];
+  const canceled: MessageId[] = [];
+  for (let n = 0; n < ids.length; n += cancelPortionMax) {
+    const portion = await cancelPortion(ports, tenant, ids.slice(n, n + cancelPortionMax));
+    canceled.push(...portion.canceled);
   }
-  for (const { message, was } of canceled) if (was === "claimed") ports.local?.abort(message.id);
-  for (const { message, left } of canceled) {
-    await freeSlot(ports, message.flowLane, message.id);
-    if (left.length > 0) await followUp(ports, [{ message, items: left }]);
-  }
-  return canceled.map(({ message }) => message.id);
+  return canceled;
 }
 
-/** The parent of a group publish is nobody's message: it can be read out of a child's id, and is unknown all the same. */
-async function parentsAmong(
-  { messages }: CancelPorts,
+/** So many in one call of a store. */
+export const cancelPortionMax = 500;
+
+export type CanceledPortion = {
+  readonly canceled: readonly MessageId[];
+  /** Resolves when what follows is done, or is left to the alarms. */
+  readonly told: Promise<void>;
+};
+
+/** The ids are different ones. */
+export async function cancelPortion(
+  ports: CancelPorts,
   tenant: TenantId,
   ids: readonly MessageId[],
-): Promise<ReadonlySet<MessageId>> {
-  const records = await messages.get(tenant, ids);
-  return new Set(records.flatMap((record) => (record?.message.fanOut ? [record.message.id] : [])));
+): Promise<CanceledPortion> {
+  const first = await cancelAll(ports.records, tenant, ids);
+  const children = await makeChildren(
+    ports,
+    tenant,
+    ids.filter((id) => !first.has(id)),
+  );
+  const second = await cancelAll(ports.records, tenant, children);
+  const canceled = new Map([...first, ...second]);
+  const told = tellCanceled(ports, [...canceled.values()]);
+  return { canceled: ids.filter((id) => canceled.has(id)), told };
+}
+
+/** What follows the write: running calls are aborted, slots and turns given back, the facts told. Never rejects. */
+export function tellCanceled(ports: CancelPorts, answers: readonly Canceled[]): Promise<void> {
+  const canceled = answers.filter((answer) => answer.kind === "canceled");
+  const aborted = canceled.filter(({ message, was }) =>
+    was === "claimed" ? ports.local?.abort(message.id) : false,
+  );
+  return tell(ports, canceled, new Set(aborted.map(({ message }) => message.id)));
 }
 
 type CanceledMessage = Extract<Canceled, { kind: "canceled" }>;
 
-/**
- * A child of a group publish may not have been made yet: then it is made here, unannounced, so that there is something
- * to cancel. Its parent may have made it since it was found missing, so it is cancelled in any case.
- */
-async function cancelChild(
-  ports: CancelPorts,
+async function cancelAll(
+  records: Records,
   tenant: TenantId,
-  id: MessageId,
-): Promise<Canceled | undefined> {
-  if (!parentOf(id)) return undefined;
-  const child = await unexpandedChild(ports, tenant, id);
-  if (child) await ports.messages.insert([{ record: accept(child.message, ports.clock.now()) }]);
-  const [answer] = await ports.messages.cancel(tenant, [id]);
-  return answer;
+  ids: readonly MessageId[],
+): Promise<ReadonlyMap<MessageId, CanceledMessage>> {
+  const answers = ids.length > 0 ? await records.cancel(tenant, ids) : [];
+  return new Map(
+    answers.flatMap((answer) =>
+      answer.kind === "canceled" ? [[answer.message.id, answer] as const] : [],
+    ),
+  );
 }
 
-async function freeSlot(
+/**
+ * Children of group publishes that may not have been made yet: then they are made here, unannounced, so that there is
+ * something to cancel. A fan-out may have made one since it was found missing, so all are to be cancelled in any case.
+ */
+async function makeChildren(
   ports: CancelPorts,
-  lane: LaneId | undefined,
-  id: MessageId,
+  tenant: TenantId,
+  ids: readonly MessageId[],
+): Promise<readonly MessageId[]> {
+  const children = ids.filter((id) => parentOf(id));
+  if (children.length === 0) return [];
+  const unmade = await unexpandedChildren(ports, tenant, children);
+  if (unmade.size > 0) {
+    const now = ports.clock.now();
+    await ports.records.insert(
+      [...unmade.values()].map(({ message }) => ({ record: accept(message, now) })),
+    );
+  }
+  return children;
+}
+
+/** Cancelled they are: a slot that cannot be given back now runs out with its lease, a fact that cannot be told rings. */
+async function tell(
+  ports: CancelPorts,
+  canceled: readonly CanceledMessage[],
+  aborted: ReadonlySet<MessageId>,
 ): Promise<void> {
-  if (lane === undefined) return;
-  // Cancelled it is: a slot that cannot be given back now runs out with its lease.
-  await ports.tokens.release(lane, [id]).catch(() => undefined);
-  await ports.bus.publish("scheduler.wake", [wakeLane(lane, ports.clock.now())]);
+  const outboxes = canceled
+    .filter(({ left }) => left.length > 0)
+    .map(({ message, left }) => ({ message, items: left }));
+  // A call that was not aborted here may still run: its slot lasts until its own process has, or its lease is past.
+  const ended = canceled.filter(({ message, was }) => was !== "claimed" || aborted.has(message.id));
+  await Promise.all([
+    freeSlots(ports, ended),
+    freeTurns(ports, canceled, aborted),
+    outboxes.length > 0 && followUp(ports, outboxes),
+  ]).catch((error: unknown) =>
+    ports.log.warn("follow-up.postponed", { messages: canceled.length, error }),
+  );
+}
+
+async function freeSlots(
+  { bus, clock, tokens }: CancelPorts,
+  canceled: readonly CanceledMessage[],
+): Promise<void> {
+  const byLane = new Map<FlowId, MessageId[]>();
+  for (const { message } of canceled) {
+    const { id, flow } = message;
+    if (flow !== undefined) byLane.set(flow, [...(byLane.get(flow) ?? []), id]);
+  }
+  if (byLane.size === 0) return;
+  await Promise.allSettled([...byLane].map(([lane, ids]) => tokens.release(lane, ids)));
+  const now = clock.now();
+  await bus.publish(
+    "scheduler.wake",
+    [...byLane.keys()].map((lane) => wakeLane(lane, now)),
+  );
+}
+
+/** A turn of what was not running is over; that of a call which was aborted here lasts no longer than until now. */
+async function freeTurns(
+  { bus, clock, queues }: CancelPorts,
+  canceled: readonly CanceledMessage[],
+  aborted: ReadonlySet<MessageId>,
+): Promise<void> {
+  const messages = canceled.map(({ message }) => message);
+  const [first] = messages;
+  const concerned = new Set(messages.flatMap(({ queue, turnOf }) => queue ?? turnOf?.queue ?? []));
+  if (concerned.size === 0 || !first) return;
+  const ended = messages.filter(({ id, queue }) => queue !== undefined && aborted.has(id));
+  if (ended.length > 0)
+    await queues.callsEnded(
+      first.tenant,
+      ended.map(({ id }) => id),
+    );
+  const now = clock.now();
+  await bus.publish(
+    "scheduler.wake",
+    [...concerned].map((queue) => wakeLane(queue, now)),
+  );
 }

@@ -1,11 +1,18 @@
 import { describe, expect, it } from "@jest/globals";
-import { defaultPlan, isFault, type MessageId, type PublishCommand } from "@posthaste/domain";
-import { type MessageStore, StoreError, type TokenStore } from "@posthaste/ports";
+import {
+  defaultPlan,
+  isFault,
+  messageId,
+  type MessageId,
+  parentOf,
+  type PublishCommand,
+} from "@posthaste/domain";
+import { type Records, StoreError, type TokenStore, type FanOuts } from "@posthaste/ports";
 import { aCommand, aKey, anEndpoint, anotherTenant, aTenant } from "@posthaste/testing";
 import { type Published } from "./accept.ts";
 import { listen, open, type Ports, read, rest } from "./opened.fixture.ts";
 import { publish } from "./publish.ts";
-import { addToGroup } from "./url-groups.ts";
+import { addToGroup, removeFromGroup } from "./url-groups.ts";
 
 const once = (id = "a"): PublishCommand => aCommand({ deduplication: { kind: "explicit", id } });
 const toGroup = (id = "a"): PublishCommand => ({
@@ -34,11 +41,17 @@ const withTokens = (ports: Ports, tokens: Partial<TokenStore>): Ports => ({
 /** Counts what is inserted. */
 function counting(ports: Ports): { ports: Ports; inserted: MessageId[] } {
   const inserted: MessageId[] = [];
-  const insert: MessageStore["insert"] = (inserts) => {
+  const insert: Records["insert"] = (inserts) => {
     inserted.push(...inserts.map(({ record }) => record.message.id));
-    return ports.messages.insert(inserts);
+    return ports.records.insert(inserts);
   };
-  return { ports: { ...ports, messages: { ...ports.messages, insert } }, inserted };
+  const insertFanOut: FanOuts["insert"] = (fanOut, ...rest) => {
+    inserted.push(fanOut.id);
+    return ports.fanOuts.insert(fanOut, ...rest);
+  };
+  const records = { ...ports.records, insert };
+  const fanOuts = { ...ports.fanOuts, insert: insertFanOut };
+  return { ports: { ...ports, records, fanOuts }, inserted };
 }
 
 /** A publish that has claimed its key and then died. */
@@ -79,9 +92,9 @@ describe("deduplication", () => {
 
   it("holds also with a store of records that knows nothing of deduplication", async () => {
     const opened = open();
-    const insert: MessageStore["insert"] = (inserts) =>
-      opened.messages.insert(inserts.map(({ record }) => ({ record })));
-    const ports = { ...opened, messages: { ...opened.messages, insert } };
+    const insert: Records["insert"] = (inserts) =>
+      opened.records.insert(inserts.map(({ record }) => ({ record })));
+    const ports = { ...opened, records: { ...opened.records, insert } };
 
     const first = await publishOnce(ports);
 
@@ -118,12 +131,12 @@ describe("deduplication", () => {
   it("makes one message of two publishes of which the second took over while the first was still inserting", async () => {
     const ports = open();
     const heard = await listen(ports);
-    const slow: MessageStore["insert"] = async (inserts) => {
+    const slow: Records["insert"] = async (inserts) => {
       await new Promise<void>((resolve) => ports.clock.after(5_000, resolve));
-      return ports.messages.insert(inserts);
+      return ports.records.insert(inserts);
     };
 
-    const first = publishOnce({ ...ports, messages: { ...ports.messages, insert: slow } });
+    const first = publishOnce({ ...ports, records: { ...ports.records, insert: slow } });
     const second = publishOnce(ports);
     await ports.clock.advance(6_000);
 
@@ -164,12 +177,12 @@ describe("deduplication", () => {
 
   it("can be repeated with the same id after the store has failed, and yields the same message", async () => {
     const ports = open();
-    const insert: MessageStore["insert"] = async (inserts) => {
-      await ports.messages.insert(inserts.map(({ record }) => ({ record })));
+    const insert: Records["insert"] = async (inserts) => {
+      await ports.records.insert(inserts.map(({ record }) => ({ record })));
       throw new StoreError("unavailable", "the answer was lost");
     };
 
-    const lost = publishOnce({ ...ports, messages: { ...ports.messages, insert } });
+    const lost = publishOnce({ ...ports, records: { ...ports.records, insert } });
     await expect(lost).rejects.toMatchObject({ code: "unavailable" });
     const again = publishOnce(ports);
     await ports.clock.advance(1_000);
@@ -177,6 +190,34 @@ describe("deduplication", () => {
     const { messageId, deduplicated } = await again;
     expect(deduplicated).toBe(true);
     expect(await read(ports, { id: messageId, tenant: aTenant })).toBeDefined();
+  });
+});
+
+describe("a confirmation that fails", () => {
+  it("costs the caller nothing: what is stored is answered for, and confirmed as soon as the tokens are back", async () => {
+    const { ports: counted, inserted } = counting(open());
+    // A store of records that knows nothing of deduplication.
+    const insert: Records["insert"] = (inserts) =>
+      counted.records.insert(inserts.map(({ record }) => ({ record })));
+    let away = true;
+    const ports = withTokens(
+      { ...counted, records: { ...counted.records, insert } },
+      {
+        confirm: (entries) =>
+          away
+            ? Promise.reject(new StoreError("unavailable", "the tokens are away"))
+            : counted.tokens.confirm(entries),
+      },
+    );
+
+    const first = await publishOnce(ports);
+    away = false;
+    await ports.clock.advance(1_000);
+    const second = await publishOnce(ports);
+
+    expect(first.deduplicated).toBe(false);
+    expect(second).toEqual({ ...first, deduplicated: true });
+    expect(inserted).toEqual([first.messageId]);
   });
 });
 
@@ -208,20 +249,118 @@ describe("deduplication of a group publish", () => {
     expect(inserted).toHaveLength(1);
   });
 
-  it("has to be repeated when another publish of it stays under way, since only that one knows its parent", async () => {
-    const { ports, inserted } = counting(open());
-    await addToGroup(ports.groups, aTenant, "g", [anEndpoint(0)], plan);
-    const insert: MessageStore["insert"] = () => new Promise(() => undefined);
-    void publish({ ...ports, messages: { ...ports.messages, insert } }, toGroup());
+  const idsOf = (published: readonly Published[]): readonly MessageId[] =>
+    published.map(({ messageId }) => messageId);
+  const areDuplicates = (published: readonly Published[]): readonly boolean[] =>
+    published.map(({ deduplicated }) => deduplicated);
+
+  async function openWithGroup(endpoints: number): Promise<ReturnType<typeof counting>> {
+    const counted = counting(open());
+    const all = Array.from({ length: endpoints }, (_, i) => anEndpoint(i));
+    await addToGroup(counted.ports.groups, aTenant, "g", all, plan);
+    return counted;
+  }
+
+  /** A publish that dies before or after its insert; the insert of the first kind may still be let go. */
+  function dying(ports: Ports, when: "before" | "after"): { ports: Ports; goOn: () => void } {
+    const { promise: gone, resolve: goOn } = Promise.withResolvers<void>();
+    const insert: FanOuts["insert"] = async (fanOut) => {
+      if (when === "before") {
+        await gone;
+        return ports.fanOuts.insert(fanOut);
+      }
+      await ports.fanOuts.insert(fanOut);
+      throw new StoreError("unavailable", "the answer was lost");
+    };
+    return { ports: { ...ports, fanOuts: { ...ports.fanOuts, insert } }, goOn };
+  }
+
+  async function repeat(ports: Ports): Promise<readonly Published[]> {
+    const publishing = publishToGroup(ports);
+    await ports.clock.advance(1_000);
+    return publishing;
+  }
+
+  it("takes over one that has died before its insert, also minutes later: the same children come of both", async () => {
+    const { ports, inserted } = await openWithGroup(3);
+    const first = dying(ports, "before");
+    const publishing = publishToGroup(first.ports);
+    await ports.clock.advance(5 * 60_000);
+
+    const second = await repeat(ports);
+    first.goOn();
+    const late = await publishing;
+
+    expect(areDuplicates(second)).toEqual([false, false, false]);
+    expect(idsOf(late)).toEqual(idsOf(second));
+    expect(areDuplicates(late)).toEqual([true, true, true]);
+    expect(new Set(inserted).size).toBe(1);
+  });
+
+  it("finds the children of one whose reply was lost, also minutes later, and makes no others", async () => {
+    const { ports, inserted } = await openWithGroup(3);
+    await expect(publishToGroup(dying(ports, "after").ports)).rejects.toThrow("lost");
+    await ports.clock.advance(5 * 60_000);
+
+    const second = await repeat(ports);
+    const third = await publishToGroup(ports);
+
+    expect(areDuplicates(second)).toEqual([true, true, true]);
+    expect(idsOf(third)).toEqual(idsOf(second));
+    expect(new Set(inserted).size).toBe(1);
+  });
+
+  it("gives endpoints that have joined since a parent of their own", async () => {
+    const { ports, inserted } = await openWithGroup(2);
+    await expect(publishToGroup(dying(ports, "after").ports)).rejects.toThrow("lost");
+    await addToGroup(ports.groups, aTenant, "g", [anEndpoint(2)], plan);
+
+    const second = await repeat(ports);
+
+    expect(areDuplicates(second)).toEqual([true, true, false]);
+    expect(new Set(inserted).size).toBe(2);
+    const parents = idsOf(second).map((id) => parentOf(id)?.parent);
+    expect(new Set(parents).size).toBe(2);
+    const [own] = await ports.fanOuts.get(aTenant, [parents[2] ?? messageId("")]);
+    expect(own?.skipped).toEqual([0, 1]);
+  });
+
+  it("answers with the children that were named when others have left the group since, if their parent is there", async () => {
+    const { ports } = await openWithGroup(2);
+    await expect(publishToGroup(dying(ports, "after").ports)).rejects.toThrow("lost");
+    await removeFromGroup(ports.groups, aTenant, "g", [{ url: anEndpoint(0).url }]);
+
+    const [second] = await repeat(ports);
+
+    expect(second).toMatchObject({ url: anEndpoint(1).url, deduplicated: true });
+    expect(second && parentOf(second.messageId)?.index).toBe(1);
+  });
+
+  it("has to be repeated when others have left the group since, and their parent is not there", async () => {
+    const { ports, inserted } = await openWithGroup(2);
+    void publish(dying(ports, "before").ports, toGroup());
     await rest(ports);
+    await removeFromGroup(ports.groups, aTenant, "g", [{ url: anEndpoint(0).url }]);
 
     const publishing = publish(ports, toGroup());
     await ports.clock.advance(1_000);
 
     expect(await publishing).toMatchObject({ fault: "outcome_unknown" });
     expect(inserted).toEqual([]);
-    const later = ports.clock.advance(30_000).then(() => publishToGroup(ports));
-    expect((await later).map(({ deduplicated }) => deduplicated)).toEqual([false]);
+  });
+
+  it("has to be repeated by one that was taken over with endpoints missing that have left the group since", async () => {
+    const { ports } = await openWithGroup(2);
+    const first = dying(ports, "before");
+    const publishing = publish(first.ports, toGroup());
+    await rest(ports);
+    await removeFromGroup(ports.groups, aTenant, "g", [{ url: anEndpoint(1).url }]);
+
+    const second = await repeat(ports);
+    first.goOn();
+
+    expect(areDuplicates(second)).toEqual([false]);
+    expect(await publishing).toMatchObject({ fault: "outcome_unknown" });
   });
 
   it("is a different message from the same deduplication id to a URL or to another group", async () => {

@@ -1,5 +1,5 @@
 /**
- * Deduplication that can never swallow a message (reliability.md P10): a key that exists names an id that exists or is
+ * Deduplication that can never swallow a message (docs/design/deduplication#take-over): a key that exists names an id that exists or is
  * about to. A publisher that meets a pending key waits a second and then takes over with the same id.
  */
 import {
@@ -9,17 +9,19 @@ import {
   limits,
   type MessageId,
 } from "@posthaste/domain";
-import { type Clock, type TokenStore, type Window } from "@posthaste/ports";
+import { type Clock, pause, type TokenStore, type Window } from "@posthaste/ports";
 
 export type Claimed =
-  /** Insert under this id, then confirm. `takenOver`: another publish may insert the same, or have done so. */
-  | { readonly kind: "insert"; readonly id: MessageId; readonly takenOver: boolean }
+  | { readonly kind: "mine" }
+  /** Another publish may insert under this id, or have done so: insert the same, then confirm. */
+  | { readonly kind: "takeOver"; readonly id: MessageId }
   | { readonly kind: "duplicate"; readonly id: MessageId };
 
 type Entry = { readonly key: DeduplicationKey; readonly id: MessageId };
+type Ports = { readonly tokens: TokenStore; readonly clock: Clock };
 
 export async function claimKeys(
-  ports: { tokens: TokenStore; clock: Clock },
+  ports: Ports,
   entries: readonly Entry[],
 ): Promise<readonly Claimed[] | Fault> {
   const begunAt = ports.clock.now();
@@ -38,11 +40,39 @@ export async function claimKeys(
 }
 
 function verdict(entry: Entry, window: Window | undefined): Claimed {
-  if (window === undefined || window.kind === "mine")
-    return { kind: "insert", id: entry.id, takenOver: false };
+  if (window === undefined || window.kind === "mine") return { kind: "mine" };
   if (window.kind === "done") return { kind: "duplicate", id: window.id };
-  return { kind: "insert", id: window.id, takenOver: window.id !== entry.id };
+  return window.id === entry.id ? { kind: "mine" } : { kind: "takeOver", id: window.id };
 }
 
-const pause = (clock: Clock, ms: number): Promise<void> =>
-  new Promise((resolve) => clock.after(ms, resolve));
+/**
+ * To be called when the record is inserted. It never fails: what is stored is answered for, and a key that could not be
+ * confirmed is tried again beside the answer. Until then it names the same id, for as long as a window lasts.
+ */
+export async function confirmKeys(ports: Ports, entries: readonly Entry[]): Promise<void> {
+  try {
+    await ports.tokens.confirm(entries);
+  } catch {
+    void confirmLater(ports, entries);
+  }
+}
+
+/** Keys that wait for their confirmation, of one token store; beyond the bound they stay pending. */
+const unconfirmed = new WeakMap<TokenStore, number>();
+const unconfirmedMax = 100_000;
+const confirmTries = 10;
+
+async function confirmLater({ tokens, clock }: Ports, entries: readonly Entry[]): Promise<void> {
+  const waiting = unconfirmed.get(tokens) ?? 0;
+  if (waiting + entries.length > unconfirmedMax) return;
+  unconfirmed.set(tokens, waiting + entries.length);
+  for (let tries = 0; tries < confirmTries; tries++) {
+    await pause(clock, limits.deduplicationPendingMs * 2 ** tries);
+    const isDone = await tokens.confirm(entries).then(
+      () => true,
+      () => false,
+    );
+    if (isDone) break;
+  }
+  unconfirmed.set(tokens, (unconfirmed.get(tokens) ?? 0) - entries.length);
+}

@@ -1,20 +1,28 @@
 import { describe, expect, it } from "@jest/globals";
 import {
+  allShards,
   childId,
   defaultPlan,
-  type InState,
   isFault,
   limits,
   type MessageId,
   parentOf,
   type PublishCommand,
+  shardOf,
 } from "@posthaste/domain";
-import { type MessageStore } from "@posthaste/ports";
-import { aCommand, anEndpoint, anotherTenant, aTenant, someEndpoints } from "@posthaste/testing";
+import { type Records, type FanOuts } from "@posthaste/ports";
+import {
+  aCommand,
+  anEndpoint,
+  anotherTenant,
+  aTenant,
+  someEndpoints,
+  byKind,
+} from "@posthaste/testing";
 import { type Published } from "./accept.ts";
 import { cancelMessages } from "./cancel.ts";
-import { expandParent } from "./fan-out.ts";
-import { allShards, listen, open, type Ports, read, readIn, rest } from "./opened.fixture.ts";
+import { expandStored } from "./fan-out.ts";
+import { listen, open, type Ports, readIn, rest } from "./opened.fixture.ts";
 import { publish } from "./publish.ts";
 import { readMessage } from "./read.ts";
 import { addToGroup, removeFromGroup } from "./url-groups.ts";
@@ -43,23 +51,22 @@ function parentIdOf([first]: readonly Published[]): MessageId {
   return named.parent;
 }
 
-const parentOfAll = (
-  ports: Ports,
-  published: readonly Published[],
-): Promise<InState<"expanding">> =>
-  readIn(ports, { id: parentIdOf(published), tenant: aTenant }, "expanding");
+async function stateOfFanOut({ fanOuts }: Ports, id: MessageId): Promise<string | undefined> {
+  const [fanOut] = await fanOuts.get(aTenant, [id]);
+  return fanOut?.state.kind;
+}
 
 /** As a scheduler would, from wherever the store says that it stands. */
 async function expandFromStore(ports: Ports): Promise<void> {
-  const { expanding } = await ports.messages.ring(allShards, 100);
-  for (const parent of expanding) await expandParent(ports, parent);
+  const { fanOuts } = byKind(await ports.alarms.ring(allShards, 100));
+  for (const { id, tenant } of fanOuts) await expandStored(ports, tenant, id);
 }
 
 const idsOf = (published: readonly Published[]): readonly MessageId[] =>
   published.map(({ messageId }) => messageId);
 
 async function madeOf(ports: Ports, ids: readonly MessageId[]): Promise<readonly MessageId[]> {
-  const records = await ports.messages.get(aTenant, ids);
+  const records = await ports.records.get(aTenant, ids);
   return records.flatMap((record) => (record ? [record.message.id] : []));
 }
 
@@ -80,8 +87,7 @@ describe("publishing to a group", () => {
       someEndpoints(3).map(({ url }, index) => [childId(parent, index), url]),
     );
     expect(await madeOf(ports, idsOf(published))).toEqual([]);
-    const { message } = await parentOfAll(ports, published);
-    expect(heard.wakes).toEqual([{ shard: message.shard, at: ports.clock.now() }]);
+    expect(heard.wakes).toEqual([{ shard: shardOf(parent), at: ports.clock.now() }]);
   });
 
   it("makes each child once, hints it, and ends the parent", async () => {
@@ -97,7 +103,7 @@ describe("publishing to a group", () => {
       expect(message).toMatchObject({ url, body: aCommand().body });
     }
     expect(heard.due.map(({ id }) => id)).toEqual(idsOf(published));
-    await readIn(ports, { id: parentIdOf(published), tenant: aTenant }, "expanded");
+    expect(await stateOfFanOut(ports, parentIdOf(published))).toBe("expanded");
   });
 
   it("goes to those who were in the group when it was published, whatever becomes of the group", async () => {
@@ -110,7 +116,7 @@ describe("publishing to a group", () => {
     await ports.groups.sweep(1_000);
     await expandFromStore(ports);
 
-    const made = await ports.messages.get(aTenant, idsOf(published));
+    const made = await ports.records.get(aTenant, idsOf(published));
     expect(made.map((record) => record?.message.url)).toEqual([
       anEndpoint(0).url,
       anEndpoint(1).url,
@@ -150,12 +156,15 @@ describe("an expansion that is cut off", () => {
       if (last) throw dies;
       return answer;
     };
-    const messages: MessageStore = {
-      ...ports.messages,
-      insert: (inserts) => orDie(() => ports.messages.insert(inserts)),
-      expanded: (...args) => orDie(() => ports.messages.expanded(...args)),
+    const records: Records = {
+      ...ports.records,
+      insert: (inserts) => orDie(() => ports.records.insert(inserts)),
     };
-    return { ...ports, messages };
+    const fanOuts: FanOuts = {
+      ...ports.fanOuts,
+      advance: (...args) => orDie(() => ports.fanOuts.advance(...args)),
+    };
+    return { ...ports, records, fanOuts };
   }
 
   const cuts = [0, 1, 2, 3, 4, 5].flatMap((at) =>
@@ -167,38 +176,39 @@ describe("an expansion that is cut off", () => {
     async ({ at, when }) => {
       const ports = await openWithGroup(endpoints);
       const published = await publishAll(ports);
-      const parent = await parentOfAll(ports, published);
+      const parent = parentIdOf(published);
       const inserted: string[] = [];
-      const counted: MessageStore["insert"] = async (inserts) => {
-        const answers = await ports.messages.insert(inserts);
+      const counted: Records["insert"] = async (inserts) => {
+        const answers = await ports.records.insert(inserts);
         answers.forEach((answer, i) => {
           const id = inserts[i]?.record.message.id;
           if (answer === "inserted" && id !== undefined) inserted.push(id);
         });
         return answers;
       };
-      const counting = { ...ports, messages: { ...ports.messages, insert: counted } };
+      const counting = { ...ports, records: { ...ports.records, insert: counted } };
 
-      await expect(expandParent(dyingAt(counting, at, when), parent)).rejects.toBe(dies);
+      await expect(expandStored(dyingAt(counting, at, when), aTenant, parent)).rejects.toBe(dies);
       await ports.clock.advance(30_000);
       await expandFromStore(counting);
 
       expect(inserted.toSorted()).toEqual([...idsOf(published)].toSorted());
-      await readIn(ports, { id: parent.message.id, tenant: aTenant }, "expanded");
+      expect(await stateOfFanOut(ports, parent)).toBe("expanded");
     },
   );
 
   it("goes no further when the parent has ended meanwhile", async () => {
     const ports = await openWithGroup(endpoints);
     const published = await publishAll(ports);
-    const parent = await parentOfAll(ports, published);
-    const insert: MessageStore["insert"] = async (inserts) => {
-      const answers = await ports.messages.insert(inserts);
-      await ports.messages.cancel(aTenant, [parent.message.id]);
+    const parent = parentIdOf(published);
+    const insert: Records["insert"] = async (inserts) => {
+      const answers = await ports.records.insert(inserts);
+      await ports.fanOuts.advance(parent, 0, limits.expansionBatchMax, true);
       return answers;
     };
 
-    await expandParent({ ...ports, messages: { ...ports.messages, insert } }, parent);
+    const cut = { ...ports, records: { ...ports.records, insert } };
+    await expandStored(cut, aTenant, parent);
 
     expect(await madeOf(ports, idsOf(published))).toHaveLength(limits.expansionBatchMax);
   });
@@ -207,9 +217,9 @@ describe("an expansion that is cut off", () => {
     const ports = await openWithGroup(endpoints);
     const heard = await listen(ports);
     const published = await publishAll(ports);
-    const parent = await parentOfAll(ports, published);
+    const parent = parentIdOf(published);
 
-    await Promise.all([expandParent(ports, parent), expandParent(ports, parent)]);
+    await Promise.all([expandStored(ports, aTenant, parent), expandStored(ports, aTenant, parent)]);
     await rest(ports);
 
     expect(heard.due.map(({ id }) => id).toSorted()).toEqual([...idsOf(published)].toSorted());
@@ -237,14 +247,14 @@ describe("a child that is accepted but not yet made", () => {
     const [first] = idsOf(published);
     if (first === undefined) throw new Error("one endpoint, one answer");
     let looks = 0;
-    const get: MessageStore["get"] = async (tenant, ids) => {
-      const records = await ports.messages.get(tenant, ids);
+    const get: Records["get"] = async (tenant, ids) => {
+      const records = await ports.records.get(tenant, ids);
       if (looks++ === 0) await expandFromStore(ports);
       return records;
     };
 
     const record = await readMessage(
-      { ...ports, messages: { ...ports.messages, get } },
+      { ...ports, records: { ...ports.records, get } },
       aTenant,
       first,
     );
@@ -272,7 +282,7 @@ describe("a child that is accepted but not yet made", () => {
     const ports = await openWithGroup(1);
     const parent = parentIdOf(await publishAll(ports));
 
-    expect(await read(ports, { id: parent, tenant: aTenant })).toBeDefined();
+    expect(await stateOfFanOut(ports, parent)).toBe("expanding");
     expect(await readMessage(ports, aTenant, parent)).toBeUndefined();
   });
 

@@ -2,8 +2,10 @@ import { describe, expect, it } from "@jest/globals";
 import {
   callbackId,
   failureCallbackId,
+  type FollowUp,
   type InState,
   limits,
+  ownFormat,
   type Settlement,
   settleAttempt,
 } from "@posthaste/domain";
@@ -25,13 +27,12 @@ async function aFailure(
   const record = await insertClaimed(ports, { policy });
   const attempt = anAttempt(anAnswer(500, { body: "broken" }), { endedAt: ports.clock.now() });
   const settlement = settleAttempt(record, attempt, { chance: 0, retryDelayMs: undefined });
-  await ports.messages.settle([settlement]);
+  await ports.records.settle([settlement]);
   const { message, append } = settlement;
   return { record, settlement, outbox: { message, items: append } };
 }
 
-const steps = ["dead letter", "callbacks", "fact", "clear"] as const;
-type Step = (typeof steps)[number];
+type Step = "dead letter" | "callbacks" | "fact" | "clear";
 
 /** Writes down the order of what is made safe; the step `away` is refused, as by a store or a bus that is away. */
 function watched(ports: Ports, away?: Step): { ports: FollowUpPorts; done: string[] } {
@@ -46,19 +47,19 @@ function watched(ports: Ports, away?: Step): { ports: FollowUpPorts; done: strin
     done,
     ports: {
       ...ports,
-      messages: {
-        ...ports.messages,
+      records: {
+        ...ports.records,
         insert: (inserts) =>
           pass(
             "callbacks",
             inserts.map(({ record }) => record.message.url),
-            () => ports.messages.insert(inserts),
+            () => ports.records.insert(inserts),
           ),
         clear: (items) =>
           pass(
             "clear",
             items.map(({ item }) => `clear ${item}`),
-            () => ports.messages.clear(items),
+            () => ports.records.clear(items),
           ),
       },
       deadLetters: {
@@ -76,6 +77,11 @@ function watched(ports: Ports, away?: Step): { ports: FollowUpPorts; done: strin
     },
   };
 }
+
+/** As the store of a newer build would hold it. */
+const anUnknownItem: unknown = { kind: "turnOver", attempt: 0, format: ownFormat + 1 };
+const asStored = (item: unknown): item is FollowUp & { readonly format: number } =>
+  typeof item === "object";
 
 const cleared = ["clear deadLetter", "clear callback", "clear failureCallback", "clear fact"];
 const page = { limit: 100, order: "earliestFirst" } as const;
@@ -127,16 +133,20 @@ describe("follow-ups", () => {
     expect(await read(ports, outbox.message)).toMatchObject({ outbox: [], wakeAt: undefined });
   });
 
-  it.each(steps.filter((step) => step !== "fact"))(
-    "clear nothing when the %s cannot be written, and the alarm stays",
-    async (away) => {
+  it.each([
+    { away: "dead letter", safe: [] },
+    { away: "callbacks", safe: ["clear deadLetter"] },
+    { away: "clear", safe: [] },
+  ] as const)(
+    "clear only what is safe when the $away cannot be written, and the alarm stays",
+    async ({ away, safe }) => {
       const ports = open();
       const { outbox } = await aFailure(ports);
       const { ports: watching, done } = watched(ports, away);
 
       await expect(followUp(watching, [outbox])).rejects.toMatchObject({ code: "unavailable" });
 
-      expect(done.filter((step) => step.startsWith("clear"))).toEqual([]);
+      expect(done.filter((step) => step.startsWith("clear"))).toEqual(safe);
       const record = await read(ports, outbox.message);
       expect(record?.outbox).toHaveLength(2);
       expect(record?.wakeAt).toBe(ports.clock.now() + limits.ringAheadMs);
@@ -164,6 +174,32 @@ describe("follow-ups", () => {
     const { id } = outbox.message;
     await readIn(ports, { id: callbackId(id, 0), tenant: aTenant }, "due");
     expect((await read(ports, outbox.message))?.outbox).toEqual([]);
+  });
+
+  it("that this build does not know are left where they are, and the others are worked", async () => {
+    const ports = open();
+    const { outbox } = await aFailure(ports);
+    const newer = [
+      ...outbox.items.map((item) => ({ ...item, attempt: 1, format: ownFormat + 1 })),
+      ...[anUnknownItem].filter(asStored),
+    ];
+    const { ports: watching, done } = watched(ports);
+
+    await followUp(watching, [{ message: outbox.message, items: [...outbox.items, ...newer] }]);
+    await followUp(watching, [{ message: outbox.message, items: newer }]);
+
+    expect(done).toEqual([
+      "dead letter",
+      "https://callback.example/",
+      "https://failure.example/",
+      "fact",
+      ...cleared,
+    ]);
+    expect(ports.log.lines.filter(({ event }) => event === "follow-up.not_understood")).toEqual(
+      newer.map(({ kind, format }) =>
+        expect.objectContaining({ fields: { id: outbox.message.id, kind, format } }),
+      ),
+    );
   });
 
   it("carry no body of the message in the fact", async () => {
@@ -220,15 +256,40 @@ describe("what the deliverer tells by itself", () => {
     expect(done).toEqual(["fact"]);
   });
 
-  it("leaves the fact in the outbox when the bus is away", async () => {
+  it.each([
+    { bus: "is known to be away", isUp: false, first: [] },
+    { bus: "does not take the fact", isUp: true, first: ["dead letter", "clear deadLetter"] },
+  ])(
+    "is the whole outbox but the fact when the bus $bus: no dispatcher hears of it",
+    async ({ isUp, first }) => {
+      const ports = open();
+      const { outbox, settlement } = await aFailure(ports);
+      const { ports: watching, done } = watched(ports, "fact");
+      const fact = settlement.append.find((item) => item.kind === "fact");
+      const bus = { ...watching.bus, isUp: () => isUp };
+
+      await tellSettled({ ...watching, bus }, { ...outbox, fact }).catch(() => undefined);
+
+      expect(done).toEqual([
+        ...first,
+        "dead letter",
+        "https://callback.example/",
+        "https://failure.example/",
+        ...cleared.filter((step) => step !== "clear fact"),
+      ]);
+    },
+  );
+
+  it("is not tried again for a fact alone", async () => {
     const ports = open();
     const { outbox, settlement } = await aFailure(ports);
     const { ports: watching, done } = watched(ports, "fact");
     const fact = settlement.append.find((item) => item.kind === "fact");
+    const items = outbox.items.filter(({ kind }) => kind === "fact" || kind === "deadLetter");
 
-    await expect(tellSettled(watching, { ...outbox, fact })).rejects.toMatchObject({
-      code: "unavailable",
-    });
+    await expect(
+      tellSettled(watching, { message: outbox.message, items, fact }),
+    ).rejects.toMatchObject({ code: "unavailable" });
 
     expect(done).toEqual(["dead letter", "clear deadLetter"]);
   });

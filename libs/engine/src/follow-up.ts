@@ -1,142 +1,116 @@
 /**
- * Follow-ups: works through outboxes in the order dead letter, callback, failure callback, fact, and clears what is
- * safe (decisions.md 1). Whoever runs it, however often, the same things come to exist: all ids are derived.
+ * Follow-ups: works through outboxes kind by kind, and clears what a worker proves safe. However often this is done and by
+ * however many processes, the same things come to exist: all ids are derived.
  */
 import {
   type AttemptFact,
-  type CallbackItem,
   type FollowUp,
+  type FollowUpKind,
+  followUpKinds,
+  type FollowUpOf,
+  isUnderstood,
   type Message,
-  type MessageRecord,
-  accept,
-  callbackMessage,
-  deadLetterOf,
-  redactedConfiguration,
-  type Sha256Hex,
 } from "@posthaste/domain";
-import {
-  type Clock,
-  type DeadLetters,
-  type EventBus,
-  type MessageStore,
-  noTelemetry,
-  type OutboxItemRef,
-  type Span,
-  type Telemetry,
-} from "@posthaste/ports";
-import { announceTraced } from "./announce.ts";
-import { startCallback } from "./trace.ts";
+import { type Log, type OutboxItemRef } from "@posthaste/ports";
+import { wakeLane } from "./announce.ts";
+import { settledEvent, type Task, workers, type WorkerPorts } from "./follow-up-workers.ts";
 
-export type FollowUpPorts = {
-  readonly messages: MessageStore;
-  readonly deadLetters: DeadLetters;
-  readonly bus: EventBus;
-  readonly clock: Clock;
-  readonly sha256: Sha256Hex;
-  readonly telemetry?: Telemetry;
-};
+export type FollowUpPorts = WorkerPorts & { readonly log: Log };
 
 export type Outbox = { readonly message: Message; readonly items: readonly FollowUp[] };
 
+/** A worker that fails ends the round: what comes after it in the order may rely on it. What was safe by then is cleared. */
 export async function followUp(ports: FollowUpPorts, outboxes: readonly Outbox[]): Promise<void> {
-  await insertDeadLetters(ports, outboxes);
-  await insertCallbacks(ports, outboxes);
-  await publishFactsAndClear(ports, outboxes, outboxes);
+  leaveStrangers(ports, outboxes);
+  const done: OutboxItemRef[] = [];
+  try {
+    for (const kind of followUpKinds) done.push(...(await work(ports, kind, outboxes)));
+  } finally {
+    if (done.length > 0) {
+      await ports.records.clear(done);
+      await wakeQueues(ports, outboxes, done);
+    }
+  }
 }
 
-/** A bus that is away keeps the facts in their outbox, and nothing else. */
-async function publishFactsAndClear(
-  ports: FollowUpPorts,
-  facts: readonly Outbox[],
+/** A message whose last callback has been made, and has perhaps ended already, keeps its turn no longer. */
+async function wakeQueues(
+  { bus, clock }: FollowUpPorts,
   outboxes: readonly Outbox[],
+  done: readonly OutboxItemRef[],
 ): Promise<void> {
-  try {
-    await publishFacts(ports, facts);
-  } catch (error) {
-    await clear(ports, outboxes, ({ kind }) => kind !== "fact");
-    throw error;
-  }
-  await clear(ports, outboxes);
+  const queued = outboxes.filter(({ message }) => message.queue !== undefined);
+  if (queued.length === 0) return;
+  const made = new Set(done.filter(({ item }) => item !== "fact").map(({ id }) => id));
+  const queues = queued.flatMap(({ message: { id, queue } }) => (made.has(id) && queue) || []);
+  const wakes = [...new Set(queues)].map((queue) => wakeLane(queue, clock.now()));
+  // A hint: the queue's alarm makes up for one that the bus refuses.
+  if (wakes.length > 0) await bus.publish("scheduler.wake", wakes).catch(() => undefined);
+}
+
+function work<K extends FollowUpKind>(
+  ports: FollowUpPorts,
+  kind: K,
+  outboxes: readonly Outbox[],
+): Promise<readonly OutboxItemRef[]> {
+  const isOfKind = (item: FollowUp): item is FollowUpOf<K> =>
+    item.kind === kind && isUnderstood(item);
+  const tasks = outboxes.flatMap(({ message, items }) =>
+    items.filter(isOfKind).map((item): Task<K> => ({ message, item })),
+  );
+  const worker = workers[kind];
+  return tasks.length > 0 ? worker(ports, tasks) : Promise.resolve([]);
 }
 
 /**
- * What the deliverer does itself after a settle: dead letter and fact are made safe without another hop. Callbacks are
- * left to their dispatcher, who hears of them through the fact, also where the store has made that safe already.
+ * What the deliverer does itself after a settle. Dead letter and fact are made safe without another hop, and callbacks are
+ * left to the dispatcher, which hears of them through the fact. While the bus is away it hears of nothing: then the whole
+ * outbox is worked here, so that an outage costs callbacks no more than it costs other messages.
  */
-export async function tellSettled(
+export async function tellSettled(ports: FollowUpPorts, settled: Settled): Promise<void> {
+  const whole = [{ message: settled.message, items: settled.items }];
+  if (!ports.bus.isUp()) return followUp(ports, whole);
+  try {
+    await tellDispatcher(ports, settled);
+  } catch (error) {
+    if (!settled.items.some(isCallback)) throw error;
+    await followUp(ports, whole);
+  }
+}
+
+type Settled = Outbox & { readonly fact: AttemptFact | undefined };
+
+/** The fact is said also where the store has made it safe already. */
+async function tellDispatcher(
   ports: FollowUpPorts,
-  settled: Outbox & { readonly fact: AttemptFact | undefined },
+  { message, items, fact }: Settled,
 ): Promise<void> {
-  const { message, items, fact } = settled;
-  const own = [
-    { message, items: items.filter(({ kind }) => kind === "deadLetter" || kind === "fact") },
-  ];
-  await insertDeadLetters(ports, own);
-  await publishFactsAndClear(ports, fact ? [{ message, items: [fact] }] : [], own);
+  const own = items.filter((item) => !isCallback(item));
+  await followUp(ports, [{ message, items: own }]);
+  if (fact && own.every(({ kind }) => kind !== "fact"))
+    await ports.bus.publish("message.settled", [settledEvent(ports, message, fact)]);
 }
 
-async function insertDeadLetters(ports: FollowUpPorts, outboxes: readonly Outbox[]): Promise<void> {
-  const letters = outboxes.flatMap(({ message, items }) =>
-    items.flatMap((item) => (item.kind === "deadLetter" ? [deadLetterOf(message, item)] : [])),
-  );
-  if (letters.length > 0) await ports.deadLetters.insert(letters);
-}
+const isCallback = ({ kind }: FollowUp): boolean =>
+  kind === "callback" || kind === "failureCallback";
 
-type Made = {
-  readonly record: MessageRecord;
-  readonly kind: CallbackItem["kind"];
-  readonly span: Span | undefined;
-};
-
-async function insertCallbacks(ports: FollowUpPorts, outboxes: readonly Outbox[]): Promise<void> {
-  const { metrics, tracer } = ports.telemetry ?? noTelemetry;
-  const now = ports.clock.now();
-  const made: Made[] = [];
+/** Left where they are for a newer build, which finds them by the record's alarm. Each kind is logged once in a process. */
+function leaveStrangers({ log }: FollowUpPorts, outboxes: readonly Outbox[]): void {
   for (const { message, items } of outboxes) {
     for (const item of items) {
-      if (item.kind !== "callback" && item.kind !== "failureCallback") continue;
-      const callback = callbackMessage(message, item);
-      if (!callback) continue;
-      const span = startCallback(tracer, message, callback, now);
-      const traced = span ? { ...callback, trace: span.traceParent } : callback;
-      made.push({ record: accept(traced, now, !ports.bus.isUp()), kind: item.kind, span });
+      if (isKnown(item)) continue;
+      const { kind, format = 1 } = item;
+      const name = `${kind} ${format}`;
+      const logged = strangers.get(log) ?? new Set<string>();
+      if (logged.has(name) || logged.size >= strangersMax) continue;
+      strangers.set(log, logged.add(name));
+      log.warn("follow-up.not_understood", { id: message.id, kind, format });
     }
   }
-  if (made.length === 0) return;
-  const inserted = await ports.messages.insert(made.map(({ record }) => ({ record })));
-  const fresh = made.filter((_, i) => inserted[i] === "inserted");
-  for (const { kind, span } of fresh) {
-    metrics.count("posthaste_callbacks_total", kind);
-    // That of a callback which was there already is never ended, and so never told.
-    span?.end();
-  }
-  await announceTraced(
-    ports,
-    tracer,
-    fresh.map(({ record }) => record),
-  );
 }
 
-async function publishFacts(ports: FollowUpPorts, outboxes: readonly Outbox[]): Promise<void> {
-  const facts = outboxes.flatMap(({ message, items }) =>
-    items.flatMap((item) =>
-      item.kind === "fact"
-        ? [{ id: message.id, message: redactedConfiguration(message, ports.sha256), fact: item }]
-        : [],
-    ),
-  );
-  if (facts.length > 0) await ports.bus.publish("message.settled", facts);
-}
+const known: ReadonlySet<string> = new Set(followUpKinds);
+const isKnown = (item: FollowUp): boolean => known.has(item.kind) && isUnderstood(item);
 
-async function clear(
-  ports: FollowUpPorts,
-  outboxes: readonly Outbox[],
-  isDone: (item: FollowUp) => boolean = () => true,
-): Promise<void> {
-  const done: OutboxItemRef[] = outboxes.flatMap(({ message, items }) =>
-    items
-      .filter(isDone)
-      .map((item) => ({ id: message.id, attempt: item.attempt, item: item.kind })),
-  );
-  if (done.length > 0) await ports.messages.clear(done);
-}
+const strangers = new WeakMap<Log, Set<string>>();
+const strangersMax = 100;

@@ -1,19 +1,19 @@
 /**
- * Granting: the lowest in line get the lane's free slots (architecture.md, Lanes). Correctness comes from the token
- * store's one script and from conditional promotions; two granters at once do no harm (decisions.md 12).
+ * Granting: the lowest in line get the lane's free slots (docs/design/lanes). Correctness comes from the token
+ * store's one script and from conditional promotions; two granters at once do no harm (docs/design/outages#ownership-is-an-economy).
  */
-import { type LaneId, limits, type MessageId } from "@posthaste/domain";
 import {
-  type Clock,
-  type EventBus,
-  type LaneRow,
-  type MessageStore,
-  type TokenStore,
-} from "@posthaste/ports";
+  type FlowId,
+  type FlowLane,
+  isUnderstood,
+  limits,
+  type MessageId,
+} from "@posthaste/domain";
+import { type Clock, type EventBus, type FlowLanes, type TokenStore } from "@posthaste/ports";
 import { wakeLane } from "./announce.ts";
 
 export type GrantPorts = {
-  readonly messages: MessageStore;
+  readonly flowLanes: FlowLanes;
   readonly tokens: TokenStore;
   readonly bus: EventBus;
   readonly clock: Clock;
@@ -23,38 +23,38 @@ export type GrantPorts = {
  * Grants what `lane` has to give now, and sets its alarm for when it may have more. Answers that alarm, for whoever holds
  * the timer: a rate's next window is sooner than anybody would look again.
  */
-export async function grant(ports: GrantPorts, id: LaneId): Promise<number | undefined> {
+export async function grant(ports: GrantPorts, id: FlowId): Promise<number | undefined> {
   for (let round = 0; round < roundsMax; round++) {
-    const [lane] = await ports.messages.lanes([id]);
-    // Who gets into line gives it an alarm: at rest without one, nobody waits there.
-    if (lane?.wakeAt === undefined) return undefined;
-    const granted = await grantBatch(ports, lane);
+    const [lane] = await ports.flowLanes.rows([id]);
+    // Joining a lane sets its alarm: a lane at rest without one has no waiting message.
+    if (lane?.wakeAt === undefined || !isUnderstood(lane)) return undefined;
+    const granted = lane.paused ? await rest(ports, lane) : await grantBatch(ports, lane);
     if (!granted.more) return granted.wakeAt;
   }
-  // Nobody else would look at this lane soon.
+  // Without this no scheduler would look at this lane soon.
   await ports.bus.publish("scheduler.wake", [wakeLane(id, ports.clock.now())]);
   return undefined;
 }
 
 type Granted = { readonly more: true } | { readonly more: false; readonly wakeAt?: number };
 
-/** Each round promotes a batch, or finds that somebody has just got into line; others have their turn after that. */
+/** Each round promotes a batch, or finds that a message has just joined the line; other lanes have their turn after that. */
 const roundsMax = 20;
 
-async function grantBatch(ports: GrantPorts, lane: LaneRow): Promise<Granted> {
-  const { messages, tokens, clock } = ports;
-  await remember(ports, lane);
+async function grantBatch(ports: GrantPorts, lane: FlowLane): Promise<Granted> {
+  const { flowLanes, tokens, clock } = ports;
   const wanted = Math.min(limits.grantBatchMax, lane.limits.parallelism ?? limits.grantBatchMax);
-  const heads = await messages.heads(lane.id, wanted);
-  if (heads.length === 0) {
-    const rests = await messages.rest(lane.id, lane.seq, undefined, lane.window);
-    return rests ? { more: false } : { more: true };
-  }
+  const heads = await flowLanes.heads(lane.id, wanted);
+  if (heads.length === 0) return rest(ports, lane);
   const ids = heads.map(({ id }) => id);
   const acquired = await tokens.acquire(lane.id, ids, lane.limits);
+  if (acquired.isUnknown) {
+    await restore(ports, lane);
+    return { more: true };
+  }
   const grantUntil = clock.now() + limits.grantMs;
   const promoted = new Set(
-    await messages.promote(lane.id, acquired.granted, grantUntil, acquired.window),
+    await flowLanes.promote(lane.id, acquired.granted, grantUntil, acquired.window),
   );
   await giveUnusedBack(ports, lane.id, acquired.granted, promoted);
   const hints = heads.filter(({ id }) => promoted.has(id));
@@ -62,31 +62,39 @@ async function grantBatch(ports: GrantPorts, lane: LaneRow): Promise<Granted> {
   const full = acquired.granted.length < heads.length;
   if (!full && heads.length === wanted) return { more: true };
   const wakeAt = full
-    ? Math.min(acquired.opensAt ?? Infinity, clock.now() + limits.grantMs)
+    ? clock.now() + Math.min(acquired.opensInMs ?? Infinity, limits.grantMs)
     : undefined;
   const window = acquired.window ?? lane.window;
-  const rests = await messages.rest(lane.id, lane.seq, wakeAt, window);
+  const rests = await flowLanes.rest(lane.id, lane.seq, wakeAt, window);
   // Also when the lane is full: what it has dispatched must be in its row before a token store may forget it.
   if (!rests) return { more: true };
   return wakeAt === undefined ? { more: false } : { more: false, wakeAt };
 }
 
-/** After a flush the token store knows nothing: it is told from the records before the first grant. */
-async function remember({ messages, tokens }: GrantPorts, lane: LaneRow): Promise<void> {
-  if (await tokens.knows(lane.id)) return;
-  await tokens.restore(lane.id, await messages.slotHolders(lane.id), lane.window);
+/** Without an alarm: joining the lane sets one, and so does its resuming. */
+async function rest({ flowLanes }: GrantPorts, lane: FlowLane): Promise<Granted> {
+  const rests = await flowLanes.rest(lane.id, lane.seq, undefined, lane.window);
+  return { more: !rests };
+}
+
+/** What the token store has forgotten, or cannot know, it is told from the records. */
+async function restore({ flowLanes, tokens, clock }: GrantPorts, lane: FlowLane): Promise<void> {
+  const holders = await flowLanes.slotHolders(lane.id);
+  const now = clock.now();
+  const left = holders.map(({ id, until }) => ({ id, leftMs: until - now }));
+  await tokens.restore(lane.id, left, lane.window);
 }
 
 /** A slot whose message was promoted by another granter meanwhile is that message's own: releasing it would let one too many run. */
 async function giveUnusedBack(
-  { messages, tokens }: GrantPorts,
-  lane: LaneId,
+  { flowLanes, tokens }: GrantPorts,
+  lane: FlowId,
   granted: readonly MessageId[],
   promoted: ReadonlySet<MessageId>,
 ): Promise<void> {
   const unused = granted.filter((id) => !promoted.has(id));
   if (unused.length === 0) return;
-  const holders = new Set((await messages.slotHolders(lane)).map(({ id }) => id));
+  const holders = new Set((await flowLanes.slotHolders(lane)).map(({ id }) => id));
   const free = unused.filter((id) => !holders.has(id));
   if (free.length > 0) await tokens.release(lane, free);
 }

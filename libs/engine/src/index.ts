@@ -1,12 +1,46 @@
 export { type AcceptPorts, type Published } from "./accept.ts";
 export { publish } from "./publish.ts";
+export { publishMany } from "./publish-many.ts";
+export { type Outcome } from "./publish-portion.ts";
 export { announce, hintOf, wakeLane } from "./announce.ts";
 export { cancelMessages, type CancelPorts } from "./cancel.ts";
-export { expandParent, type ExpandPorts } from "./fan-out.ts";
+export { type ExpandPorts, expandStored } from "./fan-out.ts";
+export {
+  cancelMatching,
+  countLive,
+  countMatching,
+  matchedMax,
+  type MatchingPorts,
+} from "./cancel-matching.ts";
 export { followUp, type FollowUpPorts, type Outbox, tellSettled } from "./follow-up.ts";
+export { admit, hasMore, serveLane, type TurnPorts } from "./turns.ts";
+export {
+  type FlowKeyNow,
+  listFlowKeys,
+  pauseFlowKey,
+  pinFlowKey,
+  readFlowKey,
+  resetFlowRate,
+  resumeFlowKey,
+  unpinFlowKey,
+} from "./flow-keys.ts";
 export { grant, type GrantPorts } from "./grant.ts";
+export {
+  type Change,
+  retryLetters,
+  type RetryLettersPorts,
+  unknownLetter,
+} from "./retry-letters.ts";
+export { endQueue, makeQueue, putQueue, resumeQueue } from "./queues.ts";
+export {
+  pauseSchedule,
+  putSchedule,
+  resumeSchedule,
+  type ScheduleGiven,
+  type SchedulePorts,
+} from "./schedules/change.ts";
 export { readMessage } from "./read.ts";
 export { addToGroup, removeFromGroup } from "./url-groups.ts";
 export { Tenants } from "./tenants.ts";
 export { BackgroundWork } from "./background.ts";
-export { ringOnce, type RingPorts } from "./ring.ts";
+export { ringOnce, type RingPorts, sourcesNow } from "./ring.ts";

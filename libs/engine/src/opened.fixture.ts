@@ -9,7 +9,7 @@ import {
   type MessageRecord,
   owner,
   type Sha256Hex,
-  shardCount,
+  type TenantId,
 } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
 import {
@@ -21,7 +21,9 @@ import {
   type Ids,
   type LocalDelivery,
   type MessageLog,
-  type MessageStore,
+  type RecordPorts,
+  type Schedules,
+  type Tenant,
   type SettledEvent,
   type TokenStore,
   type WakeEvent,
@@ -36,11 +38,13 @@ import {
   virtualClock,
 } from "@posthaste/testing";
 
-export type Ports = {
-  readonly messages: MessageStore;
+export type Ports = RecordPorts & {
   readonly messageLog: MessageLog;
   readonly deadLetters: DeadLetters;
   readonly groups: Groups;
+  readonly schedules: Schedules;
+  /** None is known: each is taken for open. */
+  readonly tenants: ReadonlyMap<TenantId, Tenant>;
   readonly accounts: Accounts;
   readonly tokens: TokenStore;
   readonly bus: EventBus;
@@ -71,10 +75,8 @@ export function open(clock = virtualClock()): Ports {
   });
   closers.push(close);
   const sha256: Sha256Hex = (value) => createHash("sha256").update(value).digest("hex");
-  return { ...ports, messageLog, clock, log, sha256 };
+  return { ...ports, messageLog, clock, log, sha256, tenants: new Map() };
 }
-
-export const allShards: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard);
 
 /** Everything that the bus is told, in order. */
 export type Heard = {
@@ -96,7 +98,7 @@ export async function listen({ bus }: Ports): Promise<Heard> {
 /** A message with an id of the store, accepted. */
 export async function insert(ports: Ports, overrides: MessageOverrides = {}): Promise<Message> {
   const message = aMessage({ id: ports.ids.next(), now: ports.clock.now(), ...overrides });
-  await ports.messages.insert([{ record: accept(message, ports.clock.now()) }]);
+  await ports.records.insert([{ record: accept(message, ports.clock.now()) }]);
   return message;
 }
 
@@ -105,21 +107,21 @@ export async function insertClaimed(
   overrides: MessageOverrides = {},
 ): Promise<InState<"claimed">> {
   const message = await insert(ports, overrides);
-  const [record] = await ports.messages.claim([message.id], owner("test"));
+  const [record] = await ports.records.claim([message.id], owner("test"));
   if (!record) throw new Error(`${message.id} could not be claimed`);
   return record;
 }
 
 export async function read(
-  { messages }: Pick<Ports, "messages">,
+  { records }: Pick<Ports, "records">,
   { id, tenant }: Pick<Message, "id" | "tenant">,
 ): Promise<MessageRecord | undefined> {
-  const [record] = await messages.get(tenant, [id]);
+  const [record] = await records.get(tenant, [id]);
   return record;
 }
 
 export async function readIn<K extends MessageRecord["state"]["kind"]>(
-  ports: Pick<Ports, "messages">,
+  ports: Pick<Ports, "records">,
   message: Pick<Message, "id" | "tenant">,
   kind: K,
 ): Promise<InState<K>> {
@@ -149,7 +151,7 @@ export function aLocalDelivery(slots: number): LocalProbe {
     },
     release: () => void (free += 1),
     run: (record) => void ran.push(record),
-    abort: (id) => void aborted.push(id),
+    abort: (id) => aborted.push(id) > 0,
     get taken() {
       return slots - free;
     },

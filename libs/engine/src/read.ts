@@ -1,18 +1,19 @@
-/** Reading one message: also a child of a group publish that is accepted but not yet made. Parents appear in no read. */
+/** Reading one message: also a child of a group publish that is accepted but not yet made. */
 import { type MessageId, type MessageRecord, type TenantId } from "@posthaste/domain";
-import { type Groups, type MessageStore } from "@posthaste/ports";
-import { unexpandedChild } from "./fan-out.ts";
+import { type FanOuts, type Groups, type Records } from "@posthaste/ports";
+import { unexpandedChildren } from "./fan-out.ts";
 
 export async function readMessage(
-  ports: { messages: MessageStore; groups: Groups },
+  ports: { records: Records; fanOuts: FanOuts; groups: Groups },
   tenant: TenantId,
   id: MessageId,
 ): Promise<MessageRecord | undefined> {
-  const [record] = await ports.messages.get(tenant, [id]);
-  if (record) return record.message.fanOut ? undefined : record;
-  const child = await unexpandedChild(ports, tenant, id);
+  const [record] = await ports.records.get(tenant, [id]);
+  if (record) return record;
+  const children = await unexpandedChildren(ports, tenant, [id]);
+  const child = children.get(id);
   if (child) return child;
-  // Its parent may have made it, and gone on, between the two looks.
-  const [again] = await ports.messages.get(tenant, [id]);
-  return again?.message.fanOut ? undefined : again;
+  // Its fan-out may have made it, and gone on, between the two looks.
+  const [again] = await ports.records.get(tenant, [id]);
+  return again;
 }

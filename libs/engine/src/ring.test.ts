@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@jest/globals";
-import { flowLaneId, type LaneId, limits, settleAttempt } from "@posthaste/domain";
+import { allShards, flowLaneId, type LaneId, limits, settleAttempt } from "@posthaste/domain";
 import { aCallbackPlan, anAnswer, anAttempt, aPolicy, aTenant } from "@posthaste/testing";
-import { allShards, insert, insertClaimed, listen, open, readIn, rest } from "./opened.fixture.ts";
-import { type Background, ringOnce } from "./ring.ts";
+import { insert, insertClaimed, listen, open, readIn, rest } from "./opened.fixture.ts";
+import { type Background, ringOnce, type Round, sourcesNow } from "./ring.ts";
 
 const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
 
@@ -17,7 +17,11 @@ function anIdleBackground(): Background & {
     lanes,
     tasks,
     grant: (lane) => void lanes.push(lane),
-    run: (name, task) => void tasks.set(name, task),
+    expand: (parent, task) => void tasks.set(`expand ${parent}`, task),
+    followUp: (task) => void tasks.set(`follow up ${tasks.size}`, task),
+    hasRoomToFollowUp: true,
+    fire: (task) => void tasks.set("fire", task),
+    hasRoomToFire: true,
   };
 }
 
@@ -34,7 +38,7 @@ describe("a round of ringing", () => {
     const rung = await ringOnce(ports, background, allShards, 100);
     await rest(ports);
 
-    expect(rung).toBe(2);
+    expect(rung).toEqual({ rang: 2, more: false });
     expect(heard.due.map(({ id }) => id)).toEqual([held.id]);
     expect(background.lanes).toEqual([flowLaneId(aTenant, flow.key)]);
   });
@@ -48,7 +52,7 @@ describe("a round of ringing", () => {
     await ringOnce(ports, background, allShards, 100);
 
     await readIn(ports, held, "waiting");
-    expect(background.lanes).toEqual([held.flowLane]);
+    expect(background.lanes).toEqual([held.flow]);
   });
 
   it("works through the outbox that nobody has cleared in 30 s", async () => {
@@ -57,23 +61,53 @@ describe("a round of ringing", () => {
     const record = await insertClaimed(ports, { policy });
     const attempt = anAttempt(anAnswer(200), { endedAt: ports.clock.now() });
     const inputs = { chance: 0, retryDelayMs: undefined };
-    await ports.messages.settle([settleAttempt(record, attempt, inputs)]);
+    await ports.records.settle([settleAttempt(record, attempt, inputs)]);
     const background = anIdleBackground();
 
     await ports.clock.advance(limits.ringAheadMs);
     await ringOnce(ports, background, allShards, 100);
-    await background.tasks.get("follow up")?.();
+    await background.tasks.get("follow up 0")?.();
 
     expect((await readIn(ports, record.message, "delivered")).outbox).toEqual([]);
   });
 
-  it("rings no more than its limit, and says how many", async () => {
+  it("leaves follow-ups alone while enough of them are worked, and facts while the bus is away", () => {
+    const { bus } = open();
+    const background = anIdleBackground();
+    const away = { ...bus, isUp: () => false };
+
+    expect(sourcesNow(bus, background)).toEqual([
+      "record",
+      "fanOut",
+      "followUp",
+      "fact",
+      "schedule",
+    ]);
+    expect(sourcesNow(away, background)).toEqual(["record", "fanOut", "followUp", "schedule"]);
+    expect(sourcesNow(bus, { ...background, hasRoomToFollowUp: false })).toEqual([
+      "record",
+      "fanOut",
+      "schedule",
+    ]);
+    expect(sourcesNow(bus, { ...background, hasRoomToFire: false })).toEqual([
+      "record",
+      "fanOut",
+      "followUp",
+      "fact",
+    ]);
+  });
+
+  it("rings no more than its limit, and says how many and whether there may be more", async () => {
     const ports = open();
     for (let i = 0; i < 5; i++) await insert(ports);
     await ports.clock.advance(limits.ringAheadMs);
 
-    const round = (): Promise<number> => ringOnce(ports, anIdleBackground(), allShards, 3);
+    const round = (): Promise<Round> => ringOnce(ports, anIdleBackground(), allShards, 3);
 
-    expect([await round(), await round(), await round()]).toEqual([3, 2, 0]);
+    expect([await round(), await round(), await round()]).toEqual([
+      { rang: 3, more: true },
+      { rang: 2, more: false },
+      { rang: 0, more: false },
+    ]);
   });
 });

@@ -1,33 +1,96 @@
-/** Ringing: one round over the due alarms of some shards, and what each calls for (architecture.md §3). */
-import { type LaneId } from "@posthaste/domain";
-import { type Log } from "@posthaste/ports";
-import { expandParent, type ExpandPorts } from "./fan-out.ts";
-import { followUp, type FollowUpPorts } from "./follow-up.ts";
-import { type GrantPorts } from "./grant.ts";
+/** Ringing: one round over the due alarms of some shards, and what each calls for (docs/design/record#the-alarm). */
+import {
+  type AlarmSource,
+  alarmSources,
+  type LaneId,
+  type MessageId,
+  type Schedule,
+  unreachable,
+} from "@posthaste/domain";
+import { type Alarms, type EventBus, type Hint, type Log } from "@posthaste/ports";
+import { expandStored, type ExpandPorts } from "./fan-out.ts";
+import { followUp, type FollowUpPorts, type Outbox } from "./follow-up.ts";
+import { type FirePorts, fireSchedules } from "./schedules/fire.ts";
+import { type ServePorts } from "./turns.ts";
 
-export type RingPorts = FollowUpPorts & GrantPorts & ExpandPorts & { readonly log: Log };
+export type RingPorts = FollowUpPorts &
+  ServePorts &
+  ExpandPorts &
+  FirePorts & { readonly alarms: Alarms; readonly log: Log };
 
 /** Work that may take long and may be asked for twice: one at a time per lane and per parent, elsewhere than in the scan. */
 export type Background = {
+  /** Grants a flow lane, or admits from a queue. */
   grant(lane: LaneId): void;
-  run(name: string, task: () => Promise<void>): void;
+  /** Each parent holds the body of its children, so a few at a time. */
+  expand(parent: MessageId, task: () => Promise<void>): void;
+  /** Works outboxes; each call counts, whatever runs. */
+  followUp(task: () => Promise<void>): void;
+  /** False: those that ring now would wait. */
+  readonly hasRoomToFollowUp: boolean;
+  /** Fires schedules; each call counts, whatever runs. */
+  fire(task: () => Promise<void>): void;
+  readonly hasRoomToFire: boolean;
 };
 
-/** Answers how many alarms rang: a full batch means that more may be due. */
+/**
+ * What is left alone keeps its alarm: facts while the bus is away, all follow-ups while enough of them are being worked,
+ * and schedules while enough of them are fired.
+ */
+export function sourcesNow(
+  bus: EventBus,
+  { hasRoomToFire, hasRoomToFollowUp }: Pick<Background, "hasRoomToFire" | "hasRoomToFollowUp">,
+): readonly AlarmSource[] {
+  const areRung: { readonly [Source in AlarmSource]: boolean } = {
+    record: true,
+    fanOut: true,
+    followUp: hasRoomToFollowUp,
+    fact: hasRoomToFollowUp && bus.isUp(),
+    schedule: hasRoomToFire,
+  };
+  return alarmSources.filter((source) => areRung[source]);
+}
+
+/** `more`: also more may be due. */
+export type Round = { readonly rang: number; readonly more: boolean };
+
 export async function ringOnce(
   ports: RingPorts,
   background: Background,
   shards: readonly number[],
-  limit: number,
-): Promise<number> {
-  const { hints, lanes, expanding, followUps } = await ports.messages.ring(shards, limit);
-  if (hints.length > 0) await ports.bus.publish("message.due", hints);
-  for (const lane of lanes) background.grant(lane);
-  for (const parent of expanding)
-    background.run(`expand ${parent.message.id}`, () => expandParent(ports, parent));
-  if (followUps.length > 0) {
-    const outboxes = followUps.map(({ message, outbox }) => ({ message, items: outbox }));
-    background.run("follow up", () => followUp(ports, outboxes));
+  limitOfEach: number,
+): Promise<Round> {
+  const sources = sourcesNow(ports.bus, background);
+  const { rung, more } = await ports.alarms.ring(shards, limitOfEach, sources);
+  const hints: Hint[] = [];
+  const outboxes: Outbox[] = [];
+  const schedules: Schedule[] = [];
+  for (const each of rung) {
+    switch (each.kind) {
+      case "hint":
+        hints.push(each.hint);
+        break;
+      case "lane":
+        background.grant(each.lane);
+        break;
+      case "fanOut": {
+        // Read when its turn comes: meanwhile nothing holds its body.
+        const { id, tenant } = each;
+        background.expand(id, () => expandStored(ports, tenant, id));
+        break;
+      }
+      case "followUp":
+        outboxes.push({ message: each.record.message, items: each.record.outbox });
+        break;
+      case "schedule":
+        schedules.push(each.schedule);
+        break;
+      default:
+        unreachable(each);
+    }
   }
-  return hints.length + lanes.length + expanding.length + followUps.length;
+  if (outboxes.length > 0) background.followUp(() => followUp(ports, outboxes));
+  if (schedules.length > 0) background.fire(() => fireSchedules(ports, schedules));
+  if (hints.length > 0) await ports.bus.publish("message.due", hints);
+  return { rang: rung.length, more };
 }

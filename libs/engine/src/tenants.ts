@@ -19,6 +19,10 @@ export class Tenants {
     return this.#byId.get(id);
   }
 
+  ids(): readonly TenantId[] {
+    return [...this.#byId.keys()];
+  }
+
   async start(): Promise<void> {
     await untilAvailable(
       this.#ports.clock,
@@ -33,7 +37,7 @@ export class Tenants {
     this.#timer?.();
   }
 
-  /** Reads them now: after a change in this process nobody should wait. */
+  /** Reads them now: after a change in this process it holds at once. */
   async refresh(): Promise<void> {
     const tenants = await this.#ports.accounts.tenants();
     this.#byId = new Map(tenants.map((tenant) => [tenant.id, tenant]));

@@ -76,7 +76,7 @@ describe("changing a URL group", () => {
     );
 
     expect(await groups.get(aTenant, name)).toBeUndefined();
-    expect(await groups.list(aTenant)).toEqual([]);
+    expect(await groups.count(aTenant, 1)).toBe(0);
   });
 
   it("can make a group again that was deleted by becoming empty", async () => {
@@ -99,6 +99,20 @@ describe("changing a URL group", () => {
     });
     expect(await addToGroup(groups, aTenant, name, [anEndpoint(1)], plan)).toBeUndefined();
     expect(await endpointsOf(groups)).toEqual(someEndpoints(2));
+  });
+
+  it("refuses one group more than the plan allows, and still changes those that are there", async () => {
+    const { groups } = open();
+    const plan = { ...defaultPlan, groupsMax: 2 };
+    await addToGroup(groups, aTenant, name, [anEndpoint(0)], plan);
+    await addToGroup(groups, aTenant, "other", [anEndpoint(0)], plan);
+
+    expect(await addToGroup(groups, aTenant, "third", [anEndpoint(0)], plan)).toEqual({
+      fault: "beyond_plan",
+      text: "quota maxTopics exceeded, current limit: 2",
+    });
+    expect(await addToGroup(groups, aTenant, name, [anEndpoint(1)], plan)).toBeUndefined();
+    expect(await groups.get(aTenant, "third")).toBeUndefined();
   });
 
   it("finds nothing to remove from in a group that is not there", async () => {

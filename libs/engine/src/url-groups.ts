@@ -8,6 +8,8 @@ import {
   type Plan,
   removeEndpoints,
   type TenantId,
+  tooManyEndpoints,
+  tooManyGroups,
   upsertEndpoints,
 } from "@posthaste/domain";
 import { type Groups } from "@posthaste/ports";
@@ -24,24 +26,23 @@ export function addToGroup(
   endpoints: readonly Endpoint[],
   plan: Plan,
 ): Promise<undefined | Fault> {
-  return change(groups, tenant, name, (current) => {
+  return change(groups, tenant, name, async (current) => {
+    // Of several that are made at once the last ones may pass the quota, which is to bound millions.
+    if (!current && (await groups.count(tenant, plan.groupsMax)) >= plan.groupsMax)
+      return tooManyGroups(plan);
     const next = upsertEndpoints(current ?? [], endpoints);
-    if (next.length <= plan.groupEndpointsMax) return next;
-    return fault(
-      "beyond_plan",
-      `quota maxEndpoints exceeded, current limit: ${plan.groupEndpointsMax}`,
-    );
+    return next.length <= plan.groupEndpointsMax ? next : tooManyEndpoints(plan);
   });
 }
 
-/** A group that becomes empty is deleted (protocol/qstash.md §1.7). */
+/** A group that becomes empty is deleted (docs/design/wire#url-groups). */
 export function removeFromGroup(
   groups: Groups,
   tenant: TenantId,
   name: string,
   selectors: readonly Selector[],
 ): Promise<undefined | Fault> {
-  return change(groups, tenant, name, (current) =>
+  return change(groups, tenant, name, async (current) =>
     current ? removeEndpoints(current, selectors) : fault("not_found", `topic ${name} not found`),
   );
 }
@@ -50,11 +51,11 @@ async function change(
   groups: Groups,
   tenant: TenantId,
   name: string,
-  decide: (current: readonly Endpoint[] | undefined) => readonly Endpoint[] | Fault,
+  decide: (current: readonly Endpoint[] | undefined) => Promise<readonly Endpoint[] | Fault>,
 ): Promise<undefined | Fault> {
   for (let tries = 0; tries < triesMax; tries++) {
     const group = await groups.get(tenant, name);
-    const next = decide(group ? await groups.endpoints(tenant, group.chunks) : undefined);
+    const next = await decide(group ? await groups.endpoints(tenant, group.chunks) : undefined);
     if (isFault(next)) return next;
     if (next.length === 0) {
       if (!group || (await isRemoved(groups, group))) return undefined;
@@ -65,7 +66,7 @@ async function change(
   return fault("overloaded", `topic ${name} is being changed by many at once; try again`);
 }
 
-/** Under its version, too: an endpoint that somebody has added meanwhile is still there, and the change begins again. */
+/** Under its version, too: an endpoint that was added meanwhile is still there, and the change begins again. */
 async function isRemoved(groups: Groups, { tenant, name, version }: Group): Promise<boolean> {
   await groups.remove(tenant, name, version);
   return (await groups.get(tenant, name)) === undefined;

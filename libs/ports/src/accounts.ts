@@ -10,13 +10,13 @@ export type Tenant = {
   readonly keys: SigningKeys;
   /**
    * Unix milliseconds. From then on no token proves to be this tenant, while what it has sent is still delivered, signed
-   * with its keys. A closed tenant stays, so that nobody gets its id, and with it its records and logs.
+   * with its keys. A closed tenant stays, so that its id, and with it its records and logs, is not given again.
    */
   readonly closedAt?: number;
 };
 
 export type TokenScope = "full" | "read";
-/** `hash` is the SHA-256 of the whole token, in base64url: the token itself is kept nowhere (decisions.md 24). */
+/** `hash` is the SHA-256 of the whole token, in base64url: the token itself is kept nowhere (docs/design/security#authentication). */
 export type Token = {
   readonly hash: string;
   readonly tenant: TenantId;
@@ -27,7 +27,11 @@ export type Token = {
 
 export interface Accounts {
   tenants(): Promise<readonly Tenant[]>;
+  tenant(id: TenantId): Promise<Tenant | undefined>;
+  /** In the order of their ids, from behind `after`; "" is before all of them. */
+  tenantPage(page: { readonly after: string; readonly limit: number }): Promise<readonly Tenant[]>;
   tokens(): Promise<readonly Token[]>;
+  tokensOf(tenant: TenantId): Promise<readonly Token[]>;
   /** False: there is one of this id, and it stays as it is. */
   addTenant(tenant: Tenant): Promise<boolean>;
   /**

@@ -1,7 +1,39 @@
-/** Time as a port: nothing below `main.ts` reads a clock or arms a timer of its own. */
+/** Time as a port: nothing below a process reads a clock or arms a timer of its own. */
 export interface Clock {
   /** Unix milliseconds. */
   now(): number;
   /** Runs `task` once after `ms` (at most an hour: a longer wait is re-armed by its owner). Returns how to call it off. */
   after(ms: number, task: () => void): () => void;
+}
+
+/** Resolves after `ms`, or as soon as `signal` aborts. */
+export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = (): void => {
+      cancel();
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const cancel = clock.after(ms, end);
+    signal?.addEventListener("abort", end);
+  });
+}
+
+/**
+ * Rejects with `late()` when `work` has not ended `ms` after the call. `work` goes on; its end is no longer of interest. A
+ * process that was itself held up finds timer and answer due together: the answer is read before the timer counts.
+ */
+export function within<T>(
+  clock: Clock,
+  ms: number,
+  work: Promise<T>,
+  late: () => Error,
+): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    let callOff = clock.after(ms, () => {
+      callOff = clock.after(0, () => reject(late()));
+    });
+    work.finally(() => callOff()).then(resolve, reject);
+  });
 }

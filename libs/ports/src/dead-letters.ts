@@ -15,5 +15,6 @@ export interface DeadLetters {
   get(tenant: TenantId, id: DlqId): Promise<DeadLetter | undefined>;
   /** Answers how many of them were there. */
   remove(tenant: TenantId, ids: readonly DlqId[]): Promise<number>;
-  sweep(before: number, limit: number): Promise<number>;
+  /** Removes what of the tenant failed before `before`, at most `limit` letters. Answers how many. */
+  sweep(tenant: TenantId, before: number, limit: number): Promise<number>;
 }

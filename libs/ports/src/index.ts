@@ -6,47 +6,63 @@ export {
   type Token,
   type TokenScope,
 } from "./accounts.ts";
-export { type Clock } from "./clock.ts";
+export { type Alarms, type Rings, type Rung } from "./alarms.ts";
+export { type Clock, pause, within } from "./clock.ts";
 export { type DeadLetters } from "./dead-letters.ts";
 export {
   type EventBus,
   type Handler,
+  isFact,
   type SettledEvent,
   type SubscribeOptions,
   type Topic,
   type Topics,
+  topics,
   type WakeEvent,
-} from "./event-bus.ts";
+} from "./bus.ts";
+export { type FanOuts } from "./fan-outs.ts";
+export { type FlowLanes } from "./flow-lanes.ts";
+export { type ScheduleKey, type SchedulePlace, type Schedules } from "./schedules.ts";
 export { type Groups } from "./groups.ts";
 export { type Ids } from "./ids.ts";
 export { type LocalDelivery } from "./local-delivery.ts";
 export { type Log, type LogFields } from "./log.ts";
 export { type LogEntry, type MessageLog, type Page } from "./message-log.ts";
+export { type Metric, type Reporter } from "./metrics/metric.ts";
+export {
+  countedMax,
+  type HistogramName,
+  metricCatalogue,
+  type MetricName,
+  type Metrics,
+  noMetrics,
+  type Reading,
+  type WatchedName,
+} from "./metrics/metrics.ts";
+export {
+  type Admitted,
+  type Changed,
+  type Queue,
+  type QueueChange,
+  type Queues,
+  type TakenBack,
+} from "./queues.ts";
+export { type Random } from "./random.ts";
+export { type Need, type Readiness } from "./readiness.ts";
+export { type RecordPorts } from "./record-ports.ts";
 export {
   type Canceled,
   type DeduplicationEntry,
   type Hint,
   type Insert,
   type Inserted,
-  type LaneRow,
-  type MessageStore,
   type OutboxItemRef,
-  type Rings,
+  type Records,
   type Settled,
-} from "./message-store.ts";
-export {
-  countedMax,
-  type HistogramName,
-  type Metric,
-  metricCatalogue,
-  type MetricName,
-  type Metrics,
-  noMetrics,
-  type Reading,
-  type Reporter,
-  type WatchedName,
-} from "./metrics.ts";
-export { type Random } from "./random.ts";
+  type Some,
+  type Walk,
+  type Walked,
+} from "./records.ts";
 export { type RetryDelays } from "./retry-delays.ts";
 export {
   type SearchIndex,
@@ -56,6 +72,7 @@ export {
   type SearchIndexType,
   type ThroughputSample,
 } from "./search-indexes.ts";
+export { type Service } from "./service.ts";
 export { type Sizes } from "./sizes.ts";
 export { noTelemetry, type Telemetry } from "./telemetry.ts";
 export {
@@ -69,5 +86,11 @@ export {
   type Tracer,
 } from "./tracer.ts";
 export { type OutgoingRequest, type Sender, type Sending } from "./sender.ts";
-export { isStoreError, StoreError, type StoreErrorCode, untilAvailable } from "./store-error.ts";
-export { type Acquired, type TokenStore, type Window } from "./token-store.ts";
+export {
+  isStoreError,
+  RefusedError,
+  StoreError,
+  type StoreErrorCode,
+  untilAvailable,
+} from "./store-error.ts";
+export { type Acquired, type SlotHolder, type TokenStore, type Window } from "./token-store.ts";

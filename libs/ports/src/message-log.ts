@@ -19,11 +19,13 @@ export type LogEntry = {
 export type Page<T> = { readonly items: readonly T[]; readonly next?: string };
 
 export interface MessageLog {
+  /** `settle`: the store writes events with the records themselves. `facts`: workflow-log writes what it hears. */
+  readonly writtenBy: "settle" | "facts";
   /** Inserts what is missing, under ids derived from (message, attempt, state). `fact` absent: only CREATED. */
   append(
     entries: readonly { readonly message: Message; readonly fact?: AttemptFact }[],
   ): Promise<void>;
   list(tenant: TenantId, filter: LogFilter, page: PageRequest): Promise<Page<LogEntry>>;
-  /** Removes what is older than `before`, at most `limit` messages. Answers how many. */
-  sweep(before: number, limit: number): Promise<number>;
+  /** Removes what of the tenant is older than `before`, at most `limit` messages. Answers how many. */
+  sweep(tenant: TenantId, before: number, limit: number): Promise<number>;
 }

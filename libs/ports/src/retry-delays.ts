@@ -1,6 +1,6 @@
 import { type Fault } from "@posthaste/domain";
 
-/** The language of `-Retry-Delay` (interface.md; reliability.md 4.7). */
+/** The language of `-Retry-Delay` (docs/design/wire#retry-delays). */
 export interface RetryDelays {
   /** Undefined when the expression is fine for every retry up to `retriesMax`. */
   check(expression: string, retriesMax: number, field: string): Fault | undefined;

@@ -1,10 +1,10 @@
-/** The books on search indexes: who owns which, where it is served and how much it may do. Written and read by management. */
+/** The books on search indexes: which tenant owns which, where it is served and how much it may do. Written and read by management. */
 import { type TenantId } from "@posthaste/domain";
 
 export type SearchIndexType = "free" | "payg" | "fixed";
 export type SearchIndexRegion = "eu-west-1" | "us-central1";
 
-/** Counts and bytes; -1 is unlimited, where interface.md knows it. */
+/** Counts and bytes; -1 is unlimited, where docs/design/wire#search-indexes allows it. */
 export type SearchIndexLimits = {
   readonly vectorsMax: number;
   readonly monthlyReranksMax: number;
@@ -43,6 +43,11 @@ export type SearchIndex = {
 export interface SearchIndexes {
   /** All of them, oldest first. */
   list(): Promise<readonly SearchIndex[]>;
+  /** Of that list, from behind `after`. */
+  page(page: {
+    readonly after: Pick<SearchIndex, "createdAt" | "id"> | undefined;
+    readonly limit: number;
+  }): Promise<readonly SearchIndex[]>;
   get(id: string): Promise<SearchIndex | undefined>;
   /** Adding the same id again changes nothing. */
   add(index: SearchIndex): Promise<void>;

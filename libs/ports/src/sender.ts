@@ -12,7 +12,12 @@ export type OutgoingRequest = {
 };
 
 /** A call on its way. `outcome` never rejects. */
-export type Sending = { readonly outcome: Promise<Outcome>; abort(): void };
+export type Sending = {
+  readonly outcome: Promise<Outcome>;
+  /** The network that it went to, once that is known: what belongs together has the same (`networkOf`). */
+  readonly address?: string | undefined;
+  abort(): void;
+};
 
 export interface Sender {
   send(request: OutgoingRequest): Sending;

@@ -1,4 +1,4 @@
-/** How much is there, for those who watch: nothing is decided by it. Each counts no further than `max`. */
+/** How much is there, for operators: nothing is decided by it. Each counts no further than `max`. */
 export interface Sizes {
   /** Messages that wait in a lane, of all tenants. */
   waiting(max: number): Promise<number>;

@@ -1,4 +1,4 @@
-import { type Clock } from "./clock.ts";
+import { type Clock, pause } from "./clock.ts";
 
 /**
  * How a store says no: it is full, has too much to do, or is gone. Nothing that was asked has happened when the code is
@@ -15,6 +15,11 @@ export class StoreError extends Error {
 }
 
 export type StoreErrorCode = "disk_full" | "overloaded" | "unavailable";
+
+/** The store refuses what it is given for what that is, its size perhaps: asking again helps nothing. */
+export class RefusedError extends Error {
+  override readonly name = "RefusedError";
+}
 
 /** Told by its name: it may come from another realm. */
 export const isStoreError = (error: unknown): error is StoreError =>
@@ -33,7 +38,7 @@ export async function untilAvailable<T>(
       return await ask();
     } catch (error) {
       if (!isStoreError(error) || isStopped()) throw error;
-      await new Promise<void>((resolve) => clock.after(againAfterMs, resolve));
+      await pause(clock, againAfterMs);
     }
   }
 }

@@ -1,5 +1,5 @@
 /** What a process tells about itself. Absent from the ports of a service, nothing is told. */
-import { type Metrics, noMetrics } from "./metrics.ts";
+import { type Metrics, noMetrics } from "./metrics/metrics.ts";
 import { noTracer, type Tracer } from "./tracer.ts";
 
 export type Telemetry = { readonly metrics: Metrics; readonly tracer: Tracer };

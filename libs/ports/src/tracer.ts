@@ -3,7 +3,7 @@
  *
  * A trace context is a W3C `traceparent`. It is kept with a message only when its trace is sampled, so whoever finds one
  * goes on with it and asks no further. A span holds ids, states, sizes and the destination's host; never a path or query
- * of a URL, a header or a body (reliability.md 4.10).
+ * of a URL, a header or a body (docs/design/security#what-is-logged).
  */
 
 /** `00-<32 hex>-<16 hex>-01` */

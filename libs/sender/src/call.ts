@@ -3,12 +3,13 @@
  *
  * 1. The outcome is given once: by the answer, an error, the deadline or `abort`, whichever is first.
  * 2. Once the head of an answer is there, its status decides, however the body ends; only `abort` of an answer other
- *    than 2xx is still an abort (decisions.md 23).
+ *    than 2xx is still an abort (docs/design/delivery#whose-doing-it-was).
  * 3. A request goes out twice only if the first connection broke before a byte of it was handed to the socket.
  */
 import { type HeaderPair, type Headers, type Outcome } from "@posthaste/domain";
 import { type OutgoingRequest, type Sending } from "@posthaste/ports";
 import { type Dispatcher } from "undici";
+import { AnswerBody } from "./answer-body.ts";
 import { type Connection } from "./connection.ts";
 import { type Counts } from "./counts.ts";
 import { type Deadline, type Deadlines } from "./deadlines.ts";
@@ -32,15 +33,13 @@ export class Call implements Sending, Deadline, Dispatcher.DispatchHandler {
   readonly #pool: OriginPool;
   readonly #options: Dispatcher.DispatchOptions;
   readonly #timeoutMs: number;
-  readonly #responseBytesMax: number;
   #resolve: ((outcome: Outcome) => void) | undefined;
   #connection: Connection;
   #isStarted = false;
   #informational = 0;
   #status = 0;
   #headers: Headers = [];
-  #chunks: Uint8Array[] = [];
-  #bytes = 0;
+  readonly #body: AnswerBody;
 
   constructor(
     request: OutgoingRequest,
@@ -55,8 +54,12 @@ export class Call implements Sending, Deadline, Dispatcher.DispatchHandler {
     this.#pool = pool;
     this.#options = options;
     this.#timeoutMs = request.timeoutMs;
-    this.#responseBytesMax = request.responseBytesMax;
+    this.#body = new AnswerBody(request.responseBytesMax);
     this.#connection = pool.connection();
+  }
+
+  get address(): string | undefined {
+    return this.#connection.network;
   }
 
   start(): void {
@@ -102,10 +105,7 @@ export class Call implements Sending, Deadline, Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#resolve === undefined) return;
-    const room = this.#responseBytesMax - this.#bytes;
-    this.#chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
-    this.#bytes += chunk.length;
-    if (chunk.length > room) this.#end(this.#answer(true));
+    if (!this.#body.add(chunk)) this.#end(this.#answer(true));
   }
 
   onResponseEnd(): void {
@@ -133,8 +133,7 @@ export class Call implements Sending, Deadline, Dispatcher.DispatchHandler {
       kind: "answered",
       status: this.#status,
       headers: this.#headers,
-      // Copied: a chunk is a view of the socket's whole read buffer.
-      body: Buffer.concat(this.#chunks),
+      body: this.#body.bytes,
       truncated,
     };
   }
@@ -148,7 +147,6 @@ export class Call implements Sending, Deadline, Dispatcher.DispatchHandler {
     if (connection === "keep") this.#pool.keep(this.#connection);
     else this.#pool.drop(this.#connection);
     this.#ports.pools.giveBack(this.#pool);
-    this.#chunks = [];
     resolve(outcome);
   }
 }

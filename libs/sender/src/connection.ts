@@ -2,7 +2,7 @@
 import { type Socket } from "node:net";
 import { type CheckedDestination } from "@posthaste/domain";
 import { Client, type Dispatcher } from "undici";
-import { type Dialer } from "./dial.ts";
+import { type Dialer, type Dialing } from "./dial.ts";
 
 export class Connection {
   /** It has carried a call before: it may have broken since, unnoticed. */
@@ -12,7 +12,7 @@ export class Connection {
   readonly #client: Client;
   #socket: Socket | undefined;
   #keptInTurn = -1;
-  #dial: { cancel(): void } | undefined;
+  #dial: Dialing | undefined;
 
   constructor(
     destination: CheckedDestination,
@@ -29,6 +29,11 @@ export class Connection {
       },
     });
     this.#client.on("disconnect", () => disconnected(this));
+  }
+
+  /** The network that it goes to, once that is known. */
+  get network(): string | undefined {
+    return this.#dial?.network;
   }
 
   /**

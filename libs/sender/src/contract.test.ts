@@ -7,6 +7,7 @@ describeSender("undici", async () => {
     policy: loopbackPolicy,
     connectionsPerOriginMax: 100,
     originsMax: 10,
+    idleConnectionsMax: 10,
     clock: realClock,
   });
   return { sender, close: () => sender.close() };

@@ -100,6 +100,30 @@ describe("deadlines", () => {
     expect(expired).toEqual([[1_000, 5_020]]);
   });
 
+  it("expire all the same when the process is held up again and again", () => {
+    const { clock, expired, add } = setUp();
+    add(1_000);
+
+    clock.wakeLateAt(5_000);
+    clock.wakeLateAt(6_000);
+    expect(expired).toEqual([[1_000, 6_000]]);
+    add(7_000);
+    clock.wakeLateAt(8_000);
+    clock.wakeLateAt(9_000);
+
+    expect(expired.at(-1)).toEqual([7_000, 9_000]);
+  });
+
+  it("expire the earliest first", () => {
+    const { clock, expired, add } = setUp();
+    for (const at of [110, 100, 105]) add(at);
+
+    clock.advanceTo(99);
+    clock.wakeLateAt(190);
+
+    expect(expired.map(([at]) => at)).toEqual([100, 105, 110]);
+  });
+
   it("may be added while others expire", () => {
     const { clock, expired, deadlines, add } = setUp();
     deadlines.add({ at: 100, expire: () => void add(200) });

@@ -3,7 +3,8 @@
  * reaches its deadline, so adding and removing are cheap and the rare ring looks at all of them.
  *
  * 1. A deadline expires once, at most 50 ms after its time, or is removed before.
- * 2. A process that was held up reads what came in meanwhile before anything expires.
+ * 2. A process that was held up reads what came in meanwhile before anything expires; one that is held up again and again
+ *    does so once, and then they expire.
  * 3. Rings are at least `ringMsMin` apart, so that they cost a bounded share of a core; no timer is longer than an hour.
  */
 import { Places } from "@posthaste/domain";
@@ -27,6 +28,8 @@ export class Deadlines {
   readonly #pending = new Places<Deadline>();
   #armedFor = Infinity;
   #ringsAt = Infinity;
+  /** The last ring was late, and has left its work to the next. */
+  #isPostponed = false;
   #disarm: () => void = () => undefined;
 
   constructor(clock: Clock) {
@@ -62,14 +65,18 @@ export class Deadlines {
   #ring(): void {
     const now = this.#clock.now();
     // Timers come before sockets in a turn: an answer may have been waiting longer than its deadline has.
-    if (now - this.#ringsAt > heldUpMs) return this.#arm(now);
+    this.#isPostponed = !this.#isPostponed && now - this.#ringsAt > heldUpMs;
+    if (this.#isPostponed) return this.#arm(now);
     this.#armedFor = Infinity;
     let nearest = Infinity;
+    const past: Deadline[] = [];
     for (const deadline of this.#pending.values()) {
-      if (deadline.at > now) {
-        nearest = Math.min(nearest, deadline.at);
-        continue;
-      }
+      if (deadline.at <= now) past.push(deadline);
+      else nearest = Math.min(nearest, deadline.at);
+    }
+    for (const deadline of past.sort((a, b) => a.at - b.at)) {
+      // One that expires may remove further ones.
+      if (deadline.place === undefined) continue;
       this.remove(deadline);
       deadline.expire();
     }

@@ -1,11 +1,12 @@
 /**
- * Opens connections, and decides where none may go (reliability.md 4.1): publish only judged a name's form.
+ * Opens connections, and decides where none may go (docs/design/delivery#destinations): publish only judged a name's form.
  *
  * 1. Every address is vetted before it is dialled, a literal like an answer of DNS; what was vetted is what is dialled.
  * 2. The connected address is vetted again before the first byte, TLS's included.
  * 3. TLS is always verified, against the name in the URL.
  * 4. `dialled` is called once, within the resolver's time and `connectMsMax`, or never after `cancel`.
  */
+import { constants } from "node:crypto";
 import {
   connect as connectTcp,
   isIP,
@@ -18,6 +19,7 @@ import {
   addressRefusal,
   type DestinationPolicy,
   type DestinationUrl,
+  networkOf,
   type Outcome,
 } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
@@ -31,11 +33,18 @@ import {
   unreachableBy,
 } from "./failure.ts";
 import { type Names } from "./names.ts";
+import { TlsSessions } from "./tls-sessions.ts";
 
 type Dialled = (...result: [null, Socket] | [DialFailure, null]) => void;
 
+export interface Dialing {
+  /** The network that it goes to, once that is known. */
+  readonly network: string | undefined;
+  cancel(): void;
+}
+
 export interface Dialer {
-  dial(target: DestinationUrl, dialled: Dialled): { cancel(): void };
+  dial(target: DestinationUrl, dialled: Dialled): Dialing;
 }
 
 export type DialerPorts = {
@@ -50,10 +59,12 @@ export type DialerPorts = {
 };
 
 export function createDialer(ports: DialerPorts): Dialer {
-  const secureContext = createSecureContext(
-    ports.certificates === undefined ? {} : { ca: [...ports.certificates] },
-  );
-  const sessions = new Map<string, Buffer>();
+  const secureContext = createSecureContext({
+    // A destination could ask for handshakes without end, hundreds a second, on a connection that stands.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    ...(ports.certificates !== undefined && { ca: [...ports.certificates] }),
+  });
+  const sessions = new TlsSessions();
   return {
     dial(target, dialled) {
       const dial = new Dial({ ...ports, secureContext, sessions }, target, dialled);
@@ -68,14 +79,14 @@ const addressesMax = 4;
 const attemptMsMax = 1_000;
 /** So that a network address translator does not forget a call that is silent for hours. */
 const tcpKeepAliveMs = 30_000;
-const sessionsMax = 1_000;
 
 type DialPorts = DialerPorts & {
   readonly secureContext: SecureContext;
-  readonly sessions: Map<string, Buffer>;
+  readonly sessions: TlsSessions;
 };
 
-class Dial implements Deadline {
+class Dial implements Deadline, Dialing {
+  network: string | undefined;
   at = Infinity;
   place: number | undefined;
   readonly #ports: DialPorts;
@@ -87,6 +98,7 @@ class Dial implements Deadline {
     this.#ports = ports;
     this.#target = target;
     this.#dialled = dialled;
+    if (target.isLiteral) this.network = networkOf(target.host);
   }
 
   async start(): Promise<void> {
@@ -134,6 +146,8 @@ class Dial implements Deadline {
   }
 
   #connect(addresses: readonly string[]): void {
+    const [first] = addresses;
+    this.network = first === undefined ? undefined : networkOf(first);
     const socket = connectTcp(tcpOptions(addresses, this.#target.port));
     this.#socket = socket;
     this.#ports.counts.connects++;
@@ -153,15 +167,20 @@ class Dial implements Deadline {
       this.#ports.counts.ssrfBlockedLate++;
       return this.#fail(unreachableBy("address_refused", refusal));
     }
-    if (this.#target.scheme === "https") this.#secure(socket);
-    else this.#succeed(socket);
+    this.network = networkOf(remoteAddress);
+    if (this.#target.scheme !== "https") return this.#succeed(socket);
+    try {
+      this.#secure(socket);
+    } catch (error) {
+      this.#fail(tlsFailure(error));
+    }
   }
 
   #secure(socket: Socket): void {
     const { host, isLiteral, port } = this.#target;
     const { secureContext, sessions } = this.#ports;
     const sessionKey = `${host}:${port}`;
-    const session = sessions.get(sessionKey);
+    const session = sessions.of(sessionKey);
     const secured = connectTls({
       socket,
       // What the certificate is compared with; SNI takes no addresses.
@@ -175,10 +194,7 @@ class Dial implements Deadline {
     });
     this.#socket = secured;
     secured.on("error", (error) => this.#fail(tlsFailure(error)));
-    secured.on("session", (fresh) => {
-      if (sessions.size >= sessionsMax) sessions.clear();
-      sessions.set(sessionKey, fresh);
-    });
+    secured.on("session", (fresh) => sessions.keep(sessionKey, fresh));
     const ended = (): void => this.#fail(tlsFailure({ code: "ECONNRESET" }));
     secured.once("end", ended);
     secured.once("secureConnect", () => {

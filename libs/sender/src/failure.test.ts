@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
+import { errors } from "undici";
 import { connectFailure, requestFailure, tlsFailure } from "./failure.ts";
 
 const withCode = (code: string): Error => Object.assign(new Error("x"), { code });
@@ -16,9 +17,18 @@ describe("a failure", () => {
       expect(connectFailure(withCode(code))).toEqual(expected);
       expect(tlsFailure(withCode(code))).toEqual(expected);
       expect(requestFailure(withCode(code))).toEqual(expected);
-      expect(
-        connectFailure(new AggregateError([withCode("EHOSTUNREACH"), withCode(code)])),
-      ).toEqual(expected);
+      expect(connectFailure(new AggregateError([withCode(code), withCode(code)]))).toEqual(
+        expected,
+      );
+    },
+  );
+
+  it.each(["EMFILE", "ENFILE", "ENOBUFS"])(
+    "for want of sockets is ours for one address: %s",
+    (code) => {
+      const error = new AggregateError([withCode("EHOSTUNREACH"), withCode(code)]);
+
+      expect(connectFailure(error)).toMatchObject({ kind: "infrastructure" });
     },
   );
 
@@ -45,4 +55,67 @@ describe("a failure", () => {
       });
     },
   );
+});
+
+/** Whatever the client library can raise, and what it means. A new one has to be given a meaning here. */
+const verdicts: Readonly<Record<string, string>> = {
+  AbortError: "connection_lost",
+  BalancedPoolMissingUpstreamError: "connection_lost",
+  BodyTimeoutError: "connection_lost",
+  ClientClosedError: "connection_lost",
+  ClientDestroyedError: "connection_lost",
+  ConnectTimeoutError: "connection_lost",
+  HTTPParserError: "protocol_error",
+  HeadersOverflowError: "header_overflow",
+  HeadersTimeoutError: "connection_lost",
+  InformationalError: "connection_lost",
+  InvalidArgumentError: "protocol_error",
+  InvalidReturnValueError: "connection_lost",
+  MaxOriginsReachedError: "connection_lost",
+  MaxRedirectsError: "connection_lost",
+  MessageSizeExceededError: "connection_lost",
+  NotSupportedError: "protocol_error",
+  ProxyConnectionError: "connection_lost",
+  RequestAbortedError: "connection_lost",
+  RequestContentLengthMismatchError: "protocol_error",
+  RequestRetryError: "connection_lost",
+  ResponseContentLengthMismatchError: "protocol_error",
+  ResponseError: "connection_lost",
+  ResponseExceededMaxSizeError: "connection_lost",
+  SecureProxyConnectionError: "connection_lost",
+  Socks5ProxyError: "connection_lost",
+  SocketError: "connection_lost",
+  UndiciError: "connection_lost",
+  WebAssemblyNotSupportedError: "connection_lost",
+};
+
+describe("an error of the client library is the destination's, and costs a retry", () => {
+  it.each(Object.keys(errors))("%s", (name) => {
+    const code = verdicts[name];
+    const made: unknown = Reflect.construct(Reflect.get(errors, name) as new () => Error, [
+      "x",
+      500,
+      {},
+    ]);
+
+    expect(requestFailure(made)).toMatchObject({ kind: "unreachable", code });
+    expect(code).toBeDefined();
+  });
+
+  it.each<[string, unknown, string]>([
+    ["an assertion about what it has parsed", withCode("ERR_ASSERTION"), "protocol_error"],
+    ["one of the WebAssembly that parses", new RangeError("out of bounds"), "connection_lost"],
+    ["one of TLS on a standing connection", withCode("ERR_SSL_BAD_RECORD_MAC"), "tls_failed"],
+    ["renegotiation", withCode("ERR_TLS_RENEGOTIATION_DISABLED"), "tls_failed"],
+    ["one that is not known", new Error("never seen"), "connection_lost"],
+    ["something that is no error", undefined, "connection_lost"],
+  ])("so is %s", (_, error, code) => {
+    expect(requestFailure(error)).toMatchObject({ kind: "unreachable", code });
+  });
+
+  it("so is a name with an address that this host has no way to, if another has answered", () => {
+    const error = new AggregateError([withCode("EADDRNOTAVAIL"), withCode("ECONNREFUSED")]);
+
+    expect(connectFailure(error)).toMatchObject({ kind: "unreachable", code: "connect_failed" });
+  });
 });

@@ -1,4 +1,4 @@
-/** What an error of a socket, of TLS or of undici means for the message: whose doing it was (reliability.md P4). */
+/** What an error of a socket, of TLS or of undici means for the message: whose doing it was (docs/design/delivery#whose-doing-it-was). */
 import { type InfrastructureCode, type Outcome, type UnreachableCode } from "@posthaste/domain";
 
 export const unreachableBy = (code: UnreachableCode, text: string): Outcome => ({
@@ -33,7 +33,10 @@ export function tlsFailure(error: unknown): Outcome {
   return outOfSockets(error) ?? unreachableBy("tls_failed", `TLS failed: ${nameOf(error)}`);
 }
 
-/** An error on a connection that stood, before the head of an answer. */
+/**
+ * An error on a connection that stood, before the head of an answer. Only what this host has run out of is ours: whatever
+ * else there is, known or not, a destination may have caused, and as a failure of ours it would be caused for ever.
+ */
 export function requestFailure(error: unknown): Outcome {
   if (error instanceof DialFailure) return error.outcome;
   const ours = outOfSockets(error);
@@ -41,13 +44,14 @@ export function requestFailure(error: unknown): Outcome {
   const code = codeOf(error);
   if (code === "UND_ERR_HEADERS_OVERFLOW")
     return unreachableBy("header_overflow", "the answer has too many bytes of headers");
-  // A message that cannot be written must end some day: as a failure of ours it would be tried for ever.
   if (unwritableCodes.has(code))
     return unreachableBy("protocol_error", `the request cannot be written: ${messageOf(error)}`);
   if (isParserError(error) || protocolMessages.has(messageOf(error)))
     return unreachableBy("protocol_error", `the answer is not HTTP/1.1: ${messageOf(error)}`);
+  // undici asserts what its parser lets pass: `HTTP/1.1 000`, or 101 without an upgrade. Its message is its source.
+  if (code === "ERR_ASSERTION")
+    return unreachableBy("protocol_error", "the answer is not HTTP/1.1: it cannot be understood");
   if (code.startsWith("ERR_SSL") || code.startsWith("ERR_TLS")) return tlsFailure(error);
-  if (code === "ERR_ASSERTION") return infrastructure("internal", messageOf(error));
   return unreachableBy(
     "connection_lost",
     `the connection broke before an answer: ${nameOf(error)}`,
@@ -77,9 +81,13 @@ const exhaustedCodes: ReadonlySet<string> = new Set([
 ]);
 
 function outOfSockets(error: unknown): Outcome | undefined {
-  const exhausted = [error, ...errorsIn(error)]
-    .map(codeOf)
-    .find((code) => exhaustedCodes.has(code));
+  const several = errorsIn(error);
+  const codes = (several.length > 0 ? several : [error]).map(codeOf);
+  // No local address for one of its addresses, and an answer from another: that is how the destination's name is set up.
+  const isNameOnly = codes.some((code) => !exhaustedCodes.has(code));
+  const exhausted = codes.find(
+    (code) => exhaustedCodes.has(code) && !(isNameOnly && code === "EADDRNOTAVAIL"),
+  );
   return exhausted === undefined
     ? undefined
     : infrastructure("out_of_sockets", `no socket left: ${exhausted}`);

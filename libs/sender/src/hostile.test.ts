@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { type AddressInfo } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import {
@@ -11,7 +13,7 @@ import {
   requestTo,
   type Respond,
 } from "./test-kit.ts";
-import { authority, expired, otherName, selfSigned, valid } from "./test-certificates.ts";
+import { authority, expired, key, otherName, selfSigned, valid } from "./test-certificates.ts";
 
 afterEach(closeAll);
 
@@ -177,6 +179,10 @@ describe("an answer that is not HTTP/1.1 is a protocol error", () => {
       "a switch of protocols",
       "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
     ],
+    ["an upgrade that is none", "HTTP/1.1 101 Switching Protocols\r\n\r\n"],
+    ["status 000", "HTTP/1.1 000\r\n\r\n"],
+    ["status 000 with a body", "HTTP/1.1 000 X\r\ncontent-length: 1\r\n\r\nx"],
+    ["status 099 in chunks", "HTTP/1.1 099 X\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"],
   ])("%s", async (_name, bytes) => {
     expect(await outcomeOf((socket) => socket.write(bytes))).toBe("unreachable protocol_error");
   });
@@ -270,7 +276,7 @@ describe("the environment", () => {
       import { createSender } from ${JSON.stringify(new URL("./sender.ts", import.meta.url).href)};
       const policy = { allowLoopback: true, allowPrivateCidrs: [], allowMetadata: false, anyPort: true, ownOrigins: [] };
       const clock = { now: () => performance.now(), after: (ms, task) => { const t = setTimeout(task, ms); return () => clearTimeout(t); } };
-      const sender = createSender({ policy, clock, connectionsPerOriginMax: 1, originsMax: 1 });
+      const sender = createSender({ policy, clock, connectionsPerOriginMax: 1, originsMax: 1, idleConnectionsMax: 1 });
       for (const url of ${JSON.stringify([plain.url, secure.url])}) {
         const call = { url, method: "POST", headers: [], body: Buffer.alloc(0), timeoutMs: 5_000, responseBytesMax: 9 };
         const outcome = await sender.send(call).outcome;
@@ -346,6 +352,28 @@ describe("TLS", () => {
       await sender.send(requestTo(`https://${host}:${destination.port}/`)).outcome;
 
     expect(named).toEqual(["localhost", false]);
+  });
+
+  it("is not negotiated anew on a connection that stands, however often a destination asks", async () => {
+    let negotiated = 0;
+    const server = createTlsServer({ cert: valid, key, maxVersion: "TLSv1.2" }, (socket) => {
+      socket.on("error", () => undefined);
+      socket.once("data", () => {
+        socket.renegotiate({}, (error) => {
+          if (!error) negotiated++;
+        });
+      });
+    });
+    const port = await new Promise<number>((resolve) =>
+      server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port)),
+    );
+    const sender = openSender({ certificates: [authority] });
+
+    const { outcome } = sender.send(requestTo(`https://localhost:${port}/`, { timeoutMs: 500 }));
+
+    const { kind } = await outcome;
+    server.close();
+    expect([kind, negotiated]).toEqual(["unreachable", 0]);
   });
 
   it("is resumed on later connections, and still verified", async () => {

@@ -125,10 +125,12 @@ describe("the name server", () => {
   const noSuchName = 3;
 
   /** Answers A questions for `a.test`, fails for `broken.test`, is silent for `silent.test`, and knows no other name. */
-  async function openDns(): Promise<{ server: string; close(): void }> {
+  async function openDns() {
     const socket = createSocket("udp4");
+    const asked: string[] = [];
     socket.on("message", (question, from) => {
       const name = nameIn(question);
+      asked.push(name);
       if (name === "silent.test") return;
       const isIpv4 = question.readUInt16BE(question.indexOf(0, 12) + 1) === 1;
       const code =
@@ -158,7 +160,7 @@ describe("the name server", () => {
       );
     });
     await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
-    return { server: `127.0.0.1:${socket.address().port}`, close: () => socket.close() };
+    return { server: `127.0.0.1:${socket.address().port}`, asked, close: () => socket.close() };
   }
 
   function nameIn(question: Buffer): string {
@@ -168,10 +170,9 @@ describe("the name server", () => {
     return labels.join(".");
   }
 
-  it("speaks to a resolver: addresses with TTL, no such name, failure and silence are told apart in two seconds", async () => {
+  it("speaks to a resolver: addresses with TTL, no such name, failure and silence after two questions are told apart", async () => {
     const dns = await openDns();
     const server = createNameServer([dns.server]);
-    const startedAt = performance.now();
     try {
       expect(await server.resolve4("a.test")).toEqual([{ address: "127.0.0.1", ttl: 7 }]);
       await expect(server.resolve6("a.test")).rejects.toMatchObject({ code: "ENODATA" });
@@ -181,7 +182,7 @@ describe("the name server", () => {
         code: "EBADNAME",
       });
       await expect(server.resolve4("silent.test")).rejects.toMatchObject({ code: "ETIMEOUT" });
-      expect(performance.now() - startedAt).toBeLessThan(3_500);
+      expect(dns.asked.filter((name) => name === "silent.test")).toHaveLength(2);
     } finally {
       dns.close();
     }

@@ -3,17 +3,27 @@
  *
  * 1. A call has a connection to itself; a pool never has more than `connectionsPerOriginMax` calls, and says so.
  * 2. Of the pools without a call at most `originsMax` keep connections: the least recently used goes first.
+ * 3. At most `idleConnectionsMax` connections without a call are kept, of all: a destination may ask for each of its own to
+ *    be kept for long, and files that may be open are for calls.
  */
 import { type CheckedDestination } from "@posthaste/domain";
 import { Connection } from "./connection.ts";
 import { type Dialer } from "./dial.ts";
 
-export type PoolBounds = { readonly connectionsPerOriginMax: number; readonly originsMax: number };
+export type PoolBounds = {
+  readonly connectionsPerOriginMax: number;
+  readonly originsMax: number;
+  readonly idleConnectionsMax: number;
+};
+
+/** Connections without a call, of all pools. */
+type IdleConnections = { count: number; readonly max: number };
 
 export class OriginPools {
   readonly #dialer: Dialer;
   readonly #bounds: PoolBounds;
   readonly #pools = new Map<string, OriginPool>();
+  readonly #idleConnections: IdleConnections;
   #idle = 0;
   /** How often one has fallen idle. */
   #rests = 0;
@@ -21,6 +31,7 @@ export class OriginPools {
   constructor(dialer: Dialer, bounds: PoolBounds) {
     this.#dialer = dialer;
     this.#bounds = bounds;
+    this.#idleConnections = { count: 0, max: bounds.idleConnectionsMax };
   }
 
   /** Undefined: the origin has all the calls it may have. */
@@ -28,7 +39,7 @@ export class OriginPools {
     const { origin } = destination;
     let pool = this.#pools.get(origin);
     if (pool === undefined) {
-      pool = new OriginPool(destination, this.#dialer);
+      pool = new OriginPool(destination, this.#dialer, this.#idleConnections);
       this.#pools.set(origin, pool);
       this.#idle++;
     }
@@ -68,12 +79,14 @@ export class OriginPool {
   restedAt = 0;
   readonly #destination: CheckedDestination;
   readonly #dialer: Dialer;
+  readonly #ofAll: IdleConnections;
   readonly #all = new Set<Connection>();
-  /** The last used is used first: the others then reach their idle time and go. */
+  /** The last used is used first: the rest then reach their idle time and go. */
   readonly #idle: Connection[] = [];
 
-  constructor(destination: CheckedDestination, dialer: Dialer) {
+  constructor(destination: CheckedDestination, dialer: Dialer, ofAll: IdleConnections) {
     this.origin = destination.origin;
+    this.#ofAll = ofAll;
     this.#destination = destination;
     this.#dialer = dialer;
   }
@@ -81,6 +94,7 @@ export class OriginPool {
   connection(): Connection {
     const connection = this.#idle.pop();
     if (connection === undefined) return this.freshConnection();
+    this.#ofAll.count -= 1;
     connection.isReused = true;
     return connection;
   }
@@ -92,9 +106,11 @@ export class OriginPool {
   }
 
   keep(connection: Connection): void {
-    if (!this.#all.has(connection) || !connection.isDrained) return this.drop(connection);
+    const isWanted = this.#all.has(connection) && this.#ofAll.count < this.#ofAll.max;
+    if (!isWanted || !connection.isDrained) return this.drop(connection);
     connection.rest();
     this.#idle.push(connection);
+    this.#ofAll.count += 1;
   }
 
   drop(connection: Connection): void {
@@ -105,6 +121,7 @@ export class OriginPool {
   async close(): Promise<void> {
     const connections = [...this.#all];
     this.#all.clear();
+    this.#ofAll.count -= this.#idle.length;
     this.#idle.length = 0;
     for (const connection of connections) connection.call?.abort();
     await Promise.all(connections.map((connection) => connection.close()));
@@ -115,6 +132,7 @@ export class OriginPool {
     // One with a call dials again by itself, or its call has failed and drops it.
     if (index < 0) return;
     this.#idle.splice(index, 1);
+    this.#ofAll.count -= 1;
     this.drop(connection);
   };
 }

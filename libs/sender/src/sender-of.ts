@@ -1,23 +1,27 @@
 /** The sender of a process, as it is configured. */
 import { type DestinationPolicy } from "@posthaste/domain";
-import { type Clock } from "@posthaste/ports";
+import { type Clock, type Metrics } from "@posthaste/ports";
 import { type CountingSender, createSender } from "./sender.ts";
 
-type SenderConfig = { readonly maxInFlight: number; readonly maxPerOrigin: number };
+type SenderConfig = { readonly maxInFlight: number; readonly maxWaiting: number };
 
 const originsMax = 1_000;
+const idleConnectionsMax = 1_000;
 
 export function senderOf(
   config: SenderConfig,
   policy: DestinationPolicy,
-  clock: Clock,
+  { clock, metrics }: { readonly clock: Clock; readonly metrics: Metrics },
 ): CountingSender {
-  return createSender({
+  const sender = createSender({
     policy,
-    // Long calls have a pool of their own, so an origin may see twice its share of connections.
-    connectionsPerOriginMax: config.maxPerOrigin + config.maxInFlight,
+    // The deliverer bounds them, by its own spelling of origins: all its calls, with the one that is made alone, fit.
+    connectionsPerOriginMax: config.maxInFlight + config.maxWaiting + 1,
     originsMax,
-    // Deadlines are lengths of time, whatever somebody does to the wall clock.
+    idleConnectionsMax,
+    // Deadlines are lengths of time, whatever is done to the wall clock.
     clock: { ...clock, now: () => performance.now() },
   });
+  metrics.watch("posthaste_ssrf_blocked_late_total", () => sender.counts.ssrfBlockedLate);
+  return sender;
 }

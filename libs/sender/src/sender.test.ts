@@ -304,6 +304,19 @@ describe("connections", () => {
     expect(await counts()).toEqual([2, 2, 2]);
   });
 
+  it("are kept without a call as many as may be, whatever the destinations would have", async () => {
+    const destinations = await Promise.all([1, 2, 3].map(() => openDestination(answering(ok))));
+    const sender = openSender({ idleConnectionsMax: 2 });
+    const sendAll = async (): Promise<void> => {
+      for (const destination of destinations) await sender.send(requestTo(destination.url)).outcome;
+    };
+
+    await sendAll();
+    await sendAll();
+
+    expect(destinations.map(({ connections }) => connections.length)).toEqual([1, 1, 2]);
+  });
+
   it("of an origin too many are closed at once, not when they have idled long enough", async () => {
     const closed = Promise.withResolvers<string>();
     const first = await openDestination(answering(ok), {

@@ -1,6 +1,6 @@
 /**
  * The port `Sender` on undici's dispatch: it writes the request as it is given, follows nothing, and reads no more of
- * the answer than it was asked for (reliability.md 2.3).
+ * the answer than it was asked for (docs/design/delivery#one-deadline).
  */
 import {
   allowsLocalNames,
@@ -27,11 +27,13 @@ export type SenderSettings = {
   readonly policy: DestinationPolicy;
   /**
    * Calls to one origin at a time. One more is not queued but ends as `out_of_sockets`, which costs no retry: the
-   * caller's own slots, those for long calls included, are to stay below it.
+   * caller's own slots, those for calls that wait included, are to stay below it.
    */
   readonly connectionsPerOriginMax: number;
   /** Origins without a running call of which connections are kept. */
   readonly originsMax: number;
+  /** Connections without a call that are kept. */
+  readonly idleConnectionsMax: number;
   /** `now` is used for differences only: give a monotonic one, so that a step of the wall clock cuts no call short. */
   readonly clock: Clock;
   /** Where the caller's headers have none. */

@@ -1,6 +1,8 @@
 /** Senders, destinations and name servers for the tests of this package. All sockets are real, on 127.0.0.1. */
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import {
   type DestinationPolicy,
   destinationPolicy,
@@ -40,6 +42,7 @@ export function openSender(settings: Partial<SenderSettings> = {}): CountingSend
     policy: loopbackPolicy,
     connectionsPerOriginMax: 100,
     originsMax: 10,
+    idleConnectionsMax: 100,
     clock: realClock,
     ...settings,
   });
@@ -164,3 +167,12 @@ export function fakeNameServer(answers: Answers): NameServer & { asked: number }
 }
 
 export const dnsError = (code: string): Error => Object.assign(new Error(code), { code });
+
+/** Of memory, after a full collection. */
+export function usedBytes(): number {
+  setFlagsFromString("--expose-gc");
+  const gc = runInNewContext("gc") as () => void;
+  gc();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

@@ -1,6 +1,8 @@
 export { aCommand, aKey } from "./builders/command.ts";
 export {
   aCallbackPlan,
+  aFlow,
+  aQueue,
   aClaimedRecord,
   aMessage,
   anAcceptedRecord,
@@ -16,7 +18,10 @@ export {
   newId,
   type Progress,
 } from "./builders/message.ts";
+export { byKind } from "./by-kind.ts";
+export { aFanOut, type FanOutOverrides } from "./builders/fan-out.ts";
 export { aborted, anAnswer, anAttempt, aTimeout, ourFailure } from "./builders/outcome.ts";
+export { aCron, aSchedule, aScheduleCommand } from "./builders/schedule.ts";
 export { anEndpoint, someEndpoints } from "./builders/url-group.ts";
 export {
   answer,

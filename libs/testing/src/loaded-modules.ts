@@ -1,4 +1,4 @@
-/** Which modules a process loads, for what is heavy and must not be loaded by those who do not need it. */
+/** Which modules a process loads, for what is heavy and must not be loaded by a process that does not need it. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 

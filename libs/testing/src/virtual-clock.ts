@@ -2,9 +2,9 @@
  * A clock that stands still until it is told to move.
  *
  * Owns every timer armed through it. Only the test moves it.
- * I1: timers run in order of their time, then in the order in which they were armed.
- * I2: `now()` is a timer's own time while it runs, never later.
- * I3: what a timer set going has come to rest before the next timer runs, so a run repeats exactly.
+ * (1) timers run in order of their time, then in the order in which they were armed.
+ * (2) `now()` is a timer's own time while it runs, never later.
+ * (3) what a timer set going has come to rest before the next timer runs, so a run repeats exactly.
  */
 import assert from "node:assert/strict";
 import { type Clock } from "@posthaste/ports";

@@ -11,11 +11,12 @@ export function windowIn(answer: unknown): Window {
 }
 
 export function acquiredIn(answer: unknown, ids: readonly MessageId[]): Acquired {
-  const [granted, opensAt, startedAt, count] = listIn(answer);
-  const opens = numberOrNoneIn(opensAt);
+  if (answer === null) return { granted: [], isUnknown: true };
+  const [granted, opensInMs, startedAt, count] = listIn(answer);
+  const opens = numberOrNoneIn(opensInMs);
   return {
     granted: numberedIn(granted, ids),
-    ...(opens !== undefined && { opensAt: opens }),
+    ...(opens !== undefined && { opensInMs: opens }),
     ...windowOf(startedAt, count),
   };
 }

@@ -1,5 +1,6 @@
 /** What the scripts read by `take`, in their order (scripts.ts). */
 import { type FlowLimits, type MessageId, type RateWindow } from "@posthaste/domain";
+import { type SlotHolder } from "@posthaste/ports";
 
 type Arguments = readonly string[];
 
@@ -11,13 +12,13 @@ export const acquireArgs = (
 ): Arguments => [optional(parallelism), optional(rate), String(periodMs), ...countedIds(ids)];
 
 export const restoreArgs = (
-  holders: readonly { readonly id: MessageId; readonly until: number }[],
+  holders: readonly SlotHolder[],
   window: RateWindow | undefined,
 ): Arguments => [
   optional(window?.startedAt),
   optional(window?.count),
   ...countedIds(holders.map(({ id }) => id)),
-  ...holders.map(({ until }) => String(until)),
+  ...holders.map(({ leftMs }) => String(leftMs)),
 ];
 
 const optional = (number: number | undefined): string => (number === undefined ? "" : `${number}`);

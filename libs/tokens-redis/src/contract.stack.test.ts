@@ -1,6 +1,6 @@
 /** The port against its contract, and what this adapter adds to it, on the Redis of `npm run stack -- stores`. */
 import { describe, expect, it } from "@jest/globals";
-import { systemRandom } from "@posthaste/runtime";
+import { systemRandom } from "@posthaste/process";
 import { aKey, newId, testStores } from "@posthaste/testing";
 import { describeTokenStore, type TokenStoreHarness } from "@posthaste/testing/contract";
 import { clock, openTokens, untilUp, wait } from "./opened.fixture.ts";

@@ -1,6 +1,6 @@
 /**
  * What is asked of one script in one turn of the event loop goes out as one call (docs/adr/0002-adapters-gather.md):
- * under load a turn brings many questions, and an idle process waits for nobody.
+ * under load a turn brings many questions, and an idle process does not wait.
  *
  * Calls do not wait for each other's answers, since waiting behind another would eat into a question's budget; Redis
  * answers in order over the one connection, and the budget bounds how many are under way.

@@ -1,5 +1,5 @@
 /** Token stores for suites that run against a real Redis, and patience for busy hosts: nothing here is measured. */
-import { systemClock, systemRandom } from "@posthaste/runtime";
+import { systemClock, systemRandom } from "@posthaste/process";
 import { type RecordingLog, recordingLog } from "@posthaste/testing";
 import { openRedisTokens, type RedisTokens, type RedisTokensOptions } from "./redis-tokens.ts";
 

@@ -56,10 +56,11 @@ const everyCall = (tokens: RedisTokens): readonly (() => Promise<unknown>)[] => 
     () => tokens.claim([entry]),
     () => tokens.confirm([entry]),
     () => tokens.acquire(lane, ids(1), threeAtOnce),
-    () => tokens.renew(lane, ids(1)),
+    () => tokens.use(lane, ids(1)),
+    () => tokens.hold(lane, []),
     () => tokens.release(lane, ids(1)),
-    () => tokens.knows(lane),
     () => tokens.restore(lane, [], undefined),
+    () => tokens.resetRate(lane),
     () => tokens.peek(lane),
   ];
 };
@@ -99,7 +100,11 @@ describe("a Redis that is away", () => {
     await expectAllRefused(tokens);
 
     expect(tokens.isUp()).toBe(false);
-    expect(tokens.counts()).toMatchObject({ calls: 0, refused: 16, connections: 0 });
+    expect(tokens.counts()).toMatchObject({
+      calls: 0,
+      refused: 2 * everyCall(tokens).length,
+      connections: 0,
+    });
     await redis.process.restart();
     await untilUp(tokens);
     await expectAllAnswered(tokens);
@@ -186,14 +191,13 @@ describe("a Redis that has forgotten", () => {
     await tokens.acquire(lane, holders, threeAtOnce);
     await admin.flushall();
 
-    expect(await tokens.knows(lane)).toBe(false);
-    expect((await tokens.acquire(lane, ids(5), threeAtOnce)).granted).toEqual([]);
-    expect(await tokens.renew(lane, holders)).toEqual(holders);
-    expect(await tokens.knows(lane)).toBe(false);
-    const ends = clock.now() + 25_000;
+    const unknown = { granted: [], isUnknown: true };
+    expect(await tokens.acquire(lane, ids(5), threeAtOnce)).toEqual(unknown);
+    expect(await tokens.use(lane, holders)).toEqual(holders);
+    expect(await tokens.acquire(lane, ids(5), threeAtOnce)).toEqual(unknown);
     await tokens.restore(
       lane,
-      holders.map((id) => ({ id, until: ends })),
+      holders.map((id) => ({ id, leftMs: 25_000 })),
       undefined,
     );
     expect((await tokens.acquire(lane, ids(5), threeAtOnce)).granted).toHaveLength(1);
@@ -213,10 +217,9 @@ describe("a Redis that has forgotten", () => {
     expect(await tokens.claim([{ ...entry, id: newId() }])).toEqual([
       { kind: "done", id: entry.id },
     ]);
-    expect(await tokens.knows(lane)).toBe(false);
-    expect((await tokens.acquire(lane, ids(5), threeAtOnce)).granted).toEqual([]);
-    expect(await tokens.renew(lane, [kept, forgotten])).toEqual([forgotten]);
-    await tokens.restore(lane, [{ id: forgotten, until: clock.now() + 25_000 }], undefined);
+    expect(await tokens.acquire(lane, ids(5), threeAtOnce)).toMatchObject({ isUnknown: true });
+    expect(await tokens.use(lane, [kept, forgotten])).toEqual([forgotten]);
+    await tokens.restore(lane, [{ id: forgotten, leftMs: 25_000 }], undefined);
     expect((await tokens.peek(lane)).slots).toBe(2);
     expect((await tokens.acquire(lane, ids(5), threeAtOnce)).granted).toHaveLength(1);
   });
@@ -225,7 +228,7 @@ describe("a Redis that has forgotten", () => {
     const tokens = await openUp();
     const holder = newId();
     const later = clock.now() + 3_600_000;
-    await tokens.restore(lane, [{ id: holder, until: later }], { startedAt: later, count: 1 });
+    await tokens.restore(lane, [{ id: holder, leftMs: 3_600_000 }], { startedAt: later, count: 1 });
     const { slots, window } = await tokens.peek(lane);
     const [key = ""] = await admin.keys("*slots*");
     const endsAt = Number(await admin.zscore(key, holder));
@@ -298,7 +301,7 @@ describe("a call whose answer was lost", () => {
     ]);
     const entry = { key: aKey("a"), id: newId() };
     const [first, second, third] = [newId(), newId(), newId()];
-    const holders = [{ id: first, until: clock.now() + 25_000 }];
+    const holders = [{ id: first, leftMs: 25_000 }];
     const twice = async <T>(call: () => Promise<T>): Promise<T> => {
       const { connections } = tokens.counts();
       proxy.loseReplies(() => true);
@@ -313,7 +316,7 @@ describe("a call whose answer was lost", () => {
     await twice(() => tokens.restore(lane, holders, undefined));
     const line = [second, third, newId()];
     const acquired = await twice(() => tokens.acquire(lane, line, threeAtOnce));
-    const gone = await twice(() => tokens.renew(lane, [first, second, third]));
+    const gone = await twice(() => tokens.use(lane, [first, second, third]));
 
     expect(acquired.granted).toEqual([second, third]);
     expect(gone).toEqual([]);

@@ -1,9 +1,9 @@
 /**
- * The TokenStore port on Redis: deduplication windows and flow slots, which a flush may forget (reliability.md P8, P10).
+ * The TokenStore port on Redis: deduplication windows and flow slots, which a flush may forget (docs/design/lanes#slots-and-rates, docs/design/deduplication#take-over).
  *
  * All keys of a prefix carry one hash tag, since one call asks about many lanes: on a cluster they live in one shard.
  */
-import { type LaneId } from "@posthaste/domain";
+import { type FlowId } from "@posthaste/domain";
 import { type Clock, type DeduplicationEntry, type Log, type TokenStore } from "@posthaste/ports";
 import { acquiredIn, numberedIn, numberIn, peekedIn, windowIn } from "./answers.ts";
 import { acquireArgs, countedIds, restoreArgs } from "./arguments.ts";
@@ -45,7 +45,7 @@ export function openRedisTokens(options: RedisTokensOptions): RedisTokens {
   const asking = (script: Script) => gather((questions) => link.ask(script, questions));
   const windowsOf = (entries: readonly DeduplicationEntry[]): readonly Question[] =>
     entries.map(({ key, id }) => ({ keys: [`${root}:window:${key}`], args: [id] }));
-  const inLane = (lane: LaneId, args: Question["args"]): Question => ({
+  const inLane = (lane: FlowId, args: Question["args"]): Question => ({
     keys: [`${root}:lane:${lane}`, `${root}:slots:${lane}`],
     args,
   });
@@ -53,10 +53,11 @@ export function openRedisTokens(options: RedisTokensOptions): RedisTokens {
   const claim = asking(scripts.claim);
   const confirm = asking(scripts.confirm);
   const acquire = asking(scripts.acquire);
-  const renew = asking(scripts.renew);
+  const use = asking(scripts.use);
+  const putBack = asking(scripts.putBack);
   const release = asking(scripts.release);
-  const knows = asking(scripts.knows);
   const restore = asking(scripts.restore);
+  const resetRate = asking(scripts.resetRate);
   const peek = asking(scripts.peek);
 
   return {
@@ -66,17 +67,18 @@ export function openRedisTokens(options: RedisTokensOptions): RedisTokens {
       const [answer] = await acquire([inLane(lane, acquireArgs(ids, limits))]);
       return acquiredIn(answer, ids);
     },
-    renew: async (lane, ids) => {
-      const [answer] = await renew([inLane(lane, countedIds(ids))]);
+    use: async (lane, ids) => {
+      const [answer] = await use([inLane(lane, countedIds(ids))]);
       return numberedIn(answer, ids);
     },
+    hold: async (lane, ids) => void (await putBack([inLane(lane, countedIds(ids))])),
     release: async (lane, ids) => void (await release([inLane(lane, countedIds(ids))])),
-    knows: async (lane) => {
-      const [answer] = await knows([inLane(lane, [])]);
-      return numberIn(answer) === 1;
-    },
     restore: async (lane, holders, window) =>
       void (await restore([inLane(lane, restoreArgs(holders, window))])),
+    resetRate: async (lane) => {
+      const [answer] = await resetRate([inLane(lane, [])]);
+      return { startedAt: numberIn(answer), count: 0 };
+    },
     peek: async (lane) => {
       const [answer] = await peek([inLane(lane, [])]);
       return peekedIn(answer);

@@ -2,8 +2,9 @@
  * What Redis does for us, each in one step of its own and by its own clock. All of them may be repeated: a call whose
  * answer was lost finds at its repetition what it did, and does it to the same ids again.
  *
- * deduplication key   "p<id>": pending, for 30 s, or "d<id>": done, for ten minutes
- * lane                hash: `server`, and of its rate window `startedAt` and `count`
+ * deduplication key   "p<id>": pending, or "d<id>": done, for ten minutes
+ * lane                hash: `server`, of its rate window `startedAt` and `count`, and for each id whose slot is unused the
+ *                     start of the window that its token was counted in, "" without a rate
  * slots of a lane     sorted set: the ids that hold one, each scored with the end of its lease
  *
  * A lane is known on the server that was told it: `server` is the run id, another one after each start. So a Redis that
@@ -13,10 +14,10 @@
 import { limits } from "@posthaste/domain";
 import { script } from "./link/connection.ts";
 
-/** A key that was claimed stays so for this long; then its publish has failed, and the next may have it (P10). */
-const pendingMs = 30_000;
 /** An idle lane is forgotten, and told again when it is next in use. */
-const laneMs = 86_400_000;
+const laneMs = limits.laneKeptMs;
+/** One call looks at so many slots that have ended; what is left counts as taken until the next. */
+const endedMax = 1_000;
 
 /** `ask` answers one question: `key`, and `slots` where a question has two keys; its arguments come by `take`. */
 const forEachQuestion = (keys: 1 | 2, ask: string) =>
@@ -32,6 +33,29 @@ local function ids()
   for i = 1, number() do all[i] = take() end
   return all
 end
+local function windowOf(key)
+  local window = redis.call('HMGET', key, 'startedAt', 'count')
+  return tonumber(window[1]), tonumber(window[2])
+end
+local function keep(key, slots)
+  redis.call('PEXPIRE', key, ${laneMs})
+  redis.call('PEXPIRE', slots, ${laneMs})
+end
+local function hold(key, slots, id)
+  redis.call('ZADD', slots, now + ${limits.leaseMs}, id)
+  redis.call('HDEL', key, id)
+end
+local function drop(key, slots, id)
+  redis.call('ZREM', slots, id)
+  local countedIn = redis.call('HGET', key, id)
+  if not countedIn then return end
+  redis.call('HDEL', key, id)
+  local startedAt, count = windowOf(key)
+  if startedAt and tonumber(countedIn) == startedAt and count > 0 then redis.call('HSET', key, 'count', count - 1) end
+end
+local function ended(slots)
+  return redis.call('ZRANGEBYSCORE', slots, '-inf', now, 'LIMIT', 0, ${endedMax})
+end
 local function ask(key, slots)
 ${ask}
 end
@@ -46,30 +70,36 @@ export const claim = forEachQuestion(
   local mine = 'p' .. take()
   local held = redis.call('GET', key)
   if held and held ~= mine then return held end
-  redis.call('SET', key, mine, 'PX', ${pendingMs})
+  redis.call('SET', key, mine, 'PX', ${limits.deduplicationPendingMsMax})
   return ''`,
 );
 
-/** id → nothing of interest. */
+/** id → nothing of interest. A key that has run out is set, too: its record is there. */
 export const confirm = forEachQuestion(
   1,
   `
   local id = take()
-  if redis.call('GET', key) == 'p' .. id then
+  local held = redis.call('GET', key)
+  if not held or held == 'p' .. id then
     redis.call('SET', key, 'd' .. id, 'PX', ${limits.deduplicationMs})
   end
   return 1`,
 );
 
-/** parallelism, rate ("" for none), periodMs, ids → which of them by number, opensAt, startedAt, count. Both limits in one step. */
+/**
+ * parallelism, rate ("" for none), periodMs, ids → false for a lane that is not known, or: which of them by number,
+ * opensInMs, startedAt, count. As `takeSlots` of the domain decides it, in one step.
+ */
 export const acquire = forEachQuestion(
   2,
   `
   local parallelism, rate, periodMs, wanted = number(), number(), number(), ids()
-  if redis.call('HGET', key, 'server') ~= server then return { {}, false, false, false } end
-  redis.call('ZREMRANGEBYSCORE', slots, '-inf', now)
-  local window = redis.call('HMGET', key, 'startedAt', 'count')
-  local startedAt, count = tonumber(window[1]), tonumber(window[2])
+  if redis.call('HGET', key, 'server') ~= server then return false end
+  for _, id in ipairs(ended(slots)) do
+    if redis.call('HEXISTS', key, id) == 0 then return false end
+    drop(key, slots, id)
+  end
+  local startedAt, count = windowOf(key)
   local function isOver() return not startedAt or startedAt + periodMs <= now end
   local function rateLeft()
     if not rate then return math.huge end
@@ -79,84 +109,97 @@ export const acquire = forEachQuestion(
 
   local left = rateLeft()
   local free = (parallelism or math.huge) - redis.call('ZCARD', slots)
-  local granted = {}
+  local granted, counted = {}, {}
   for i, id in ipairs(wanted) do
-    if #granted >= left then break end
     local holds = redis.call('ZSCORE', slots, id)
-    if holds or free > 0 then
+    local countedIn = holds and redis.call('HGET', key, id)
+    local hasToken = countedIn and (not rate or (tonumber(countedIn) == startedAt and not isOver()))
+    if hasToken or (#counted < left and (holds or free > 0)) then
+      if not hasToken then counted[#counted + 1] = id end
       if not holds then free = free - 1 end
       redis.call('ZADD', slots, now + ${limits.leaseMs}, id)
       granted[#granted + 1] = i
     end
   end
 
-  if #granted > 0 and rate then
+  if #counted > 0 and rate then
     if isOver() then startedAt, count = now, 0 end
-    count = count + #granted
+    count = count + #counted
     redis.call('HSET', key, 'startedAt', startedAt, 'count', count)
   end
-  redis.call('PEXPIRE', key, ${laneMs})
-  redis.call('PEXPIRE', slots, ${laneMs})
-  local opensAt = #granted < #wanted and rateLeft() == 0 and startedAt + periodMs
-  return { granted, opensAt, startedAt or false, count or false }`,
+  for _, id in ipairs(counted) do redis.call('HSET', key, id, rate and startedAt or '') end
+  keep(key, slots)
+  local opensIn = #granted < #wanted and rateLeft() == 0 and startedAt + periodMs - now
+  return { granted, opensIn, startedAt or false, count or false }`,
 );
 
 /** ids → which of them are gone, by number. */
-export const renew = forEachQuestion(
+export const use = forEachQuestion(
   2,
   `
   local gone = {}
-  redis.call('ZREMRANGEBYSCORE', slots, '-inf', now)
   for i, id in ipairs(ids()) do
-    if redis.call('ZSCORE', slots, id) then redis.call('ZADD', slots, now + ${limits.leaseMs}, id)
-    else gone[#gone + 1] = i end
+    local untilAt = tonumber(redis.call('ZSCORE', slots, id))
+    if untilAt and untilAt > now then hold(key, slots, id) else gone[#gone + 1] = i end
   end
-  redis.call('PEXPIRE', key, ${laneMs})
-  redis.call('PEXPIRE', slots, ${laneMs})
+  keep(key, slots)
   return gone`,
+);
+
+/** ids → nothing of interest. */
+export const putBack = forEachQuestion(
+  2,
+  `
+  for _, id in ipairs(ids()) do hold(key, slots, id) end
+  keep(key, slots)
+  return 1`,
 );
 
 /** ids → nothing of interest. */
 export const release = forEachQuestion(
   2,
   `
-  for _, id in ipairs(ids()) do redis.call('ZREM', slots, id) end
+  for _, id in ipairs(ids()) do drop(key, slots, id) end
   return 1`,
 );
 
-/** → 1 or 0. */
-export const knows = forEachQuestion(
-  2,
-  `
-  return redis.call('HGET', key, 'server') == server and 1 or 0`,
-);
-
 /**
- * startedAt, count ("" for no window), ids, then as many ends → nothing of interest. What is told is added to what is
- * there: of two windows the later or fuller one holds, of two ends the later. Times come from another clock, so none
- * may lie further ahead than one of ours could.
+ * startedAt, count ("" for no window), ids, then how long each holds its slot yet → nothing of interest. What is told is
+ * added to what is there. A server that knows the lane knows its window better; else the later or fuller of two holds,
+ * and none may lie further ahead than one of ours could: it may come from another clock. What ended in use is answered for
+ * by the holders.
  */
 export const restore = forEachQuestion(
   2,
   `
   local startedAt, count, holders = number(), number(), ids()
-  local window = redis.call('HMGET', key, 'startedAt', 'count')
-  local knownStart, knownCount = tonumber(window[1]), tonumber(window[2])
-  if startedAt then
+  local knownStart, knownCount = windowOf(key)
+  if startedAt and redis.call('HGET', key, 'server') ~= server then
     startedAt = math.min(startedAt, now)
     if not knownStart or startedAt > knownStart or (startedAt == knownStart and count > knownCount) then
       redis.call('HSET', key, 'startedAt', startedAt, 'count', count)
     end
   end
+  for _, id in ipairs(ended(slots)) do
+    if redis.call('HEXISTS', key, id) == 0 then redis.call('ZREM', slots, id) end
+  end
   for _, id in ipairs(holders) do
-    local untilAt = math.min(number(), now + ${limits.leaseMs})
-    local known = tonumber(redis.call('ZSCORE', slots, id))
-    if untilAt > now and (not known or untilAt > known) then redis.call('ZADD', slots, untilAt, id) end
+    local leftMs = math.min(number(), ${limits.leaseMs})
+    if leftMs > 0 and not redis.call('ZSCORE', slots, id) then redis.call('ZADD', slots, now + leftMs, id) end
   end
   redis.call('HSET', key, 'server', server)
-  redis.call('PEXPIRE', key, ${laneMs})
-  redis.call('PEXPIRE', slots, ${laneMs})
+  keep(key, slots)
   return 1`,
+);
+
+/** → startedAt. A lane that is not known takes the later window when it is told. */
+export const resetRate = forEachQuestion(
+  2,
+  `
+  local startedAt = math.max(now, (windowOf(key) or 0) + 1)
+  redis.call('HSET', key, 'startedAt', startedAt, 'count', 0)
+  keep(key, slots)
+  return startedAt`,
 );
 
 /** → slots, startedAt, count. */

@@ -5,14 +5,16 @@ import {
   callbackId,
   limits,
   type Message,
+  type MessageId,
   owner,
   redactedConfiguration,
   settleAttempt,
   type Sha256Hex,
+  sizeOf,
 } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
 import { followUp } from "@posthaste/engine";
-import { type MessageStore, type SettledEvent, StoreError } from "@posthaste/ports";
+import { type Records, type SettledEvent, StoreError, type Alarms } from "@posthaste/ports";
 import {
   aCallbackPlan,
   aMessage,
@@ -27,6 +29,7 @@ import {
   seededRandom,
   type VirtualClock,
   virtualClock,
+  byKind,
 } from "@posthaste/testing";
 import { CallbackDispatcher, type CallbackDispatcherPorts } from "./callback-dispatcher.ts";
 
@@ -36,6 +39,7 @@ afterEach(async () => {
 });
 
 type Ports = CallbackDispatcherPorts & {
+  readonly alarms: Alarms;
   readonly clock: VirtualClock;
   readonly log: RecordingLog;
   readonly newId: () => Message["id"];
@@ -54,23 +58,24 @@ function open(): Ports {
     schedule: queueMicrotask,
   });
   closers.push(embedded.close);
-  const { bus, deadLetters, ids, messages } = embedded;
-  return { bus, clock, deadLetters, log, messages, newId: () => ids.next(), sha256 };
+  const { alarms, bus, deadLetters, ids, records } = embedded;
+  return { alarms, bus, clock, deadLetters, log, records, newId: () => ids.next(), sha256 };
 }
 
+const mebibyte = 1024 * 1024;
 const withCallback = aPolicy({ callback: aCallbackPlan() });
 
 /** Delivered, with its callback in the outbox, and what the bus says of that. */
 async function settle(ports: Ports, overrides: MessageOverrides = {}): Promise<SettledEvent> {
-  const { clock, messages } = ports;
+  const { clock, records } = ports;
   const now = clock.now();
   const message = aMessage({ id: ports.newId(), now, policy: withCallback, ...overrides });
-  await messages.insert([{ record: accept(message, now) }]);
-  const [record] = await messages.claim([message.id], owner("test"));
+  await records.insert([{ record: accept(message, now) }]);
+  const [record] = await records.claim([message.id], owner("test"));
   if (!record) throw new Error(`${message.id} could not be claimed`);
   const attempt = anAttempt(anAnswer(200), { endedAt: now });
   const settlement = settleAttempt(record, attempt, { chance: 0, retryDelayMs: undefined });
-  await messages.settle([settlement]);
+  await records.settle([settlement]);
   const fact = settlement.append.find((item) => item.kind === "fact");
   if (!fact) throw new Error("every settled attempt has a fact");
   return { id: message.id, message: redactedConfiguration(message, sha256), fact };
@@ -97,7 +102,7 @@ async function answered(ports: Ports, events: readonly SettledEvent[]): Promise<
   let count = 0;
   for (const { id, message } of events) {
     const ids = [callbackId(id, 0), id];
-    const [callback, record] = await ports.messages.get(message.tenant, ids);
+    const [callback, record] = await ports.records.get(message.tenant, ids);
     if (callback && record?.outbox.length === 0) count += 1;
   }
   return count;
@@ -109,11 +114,11 @@ function watched(ports: Ports): {
   reads: { readonly tenant: string; readonly ids: number }[];
 } {
   const reads: { readonly tenant: string; readonly ids: number }[] = [];
-  const get: MessageStore["get"] = (tenant, ids) => {
+  const getSome: Records["getSome"] = (tenant, ids) => {
     reads.push({ tenant, ids: ids.length });
-    return ports.messages.get(tenant, ids);
+    return ports.records.getSome(tenant, ids);
   };
-  return { ports: { ...ports, messages: { ...ports.messages, get } }, reads };
+  return { ports: { ...ports, records: { ...ports.records, getSome } }, reads };
 }
 
 describe("the callback-dispatcher", () => {
@@ -152,6 +157,33 @@ describe("the callback-dispatcher", () => {
     ]);
   });
 
+  it("holds some of many large messages at once, and makes their callbacks a few at a time", async () => {
+    const opened = open();
+    const held: number[] = [];
+    const made: number[] = [];
+    const records: Records = {
+      ...opened.records,
+      getSome: async (tenant, ids) => {
+        const some = await opened.records.getSome(tenant, ids);
+        held.push(some.records.reduce((bytes, record) => bytes + sizeOf(record), 0));
+        return some;
+      },
+      insert: (inserts) => {
+        made.push(inserts.reduce((bytes, { record }) => bytes + sizeOf(record), 0));
+        return opened.records.insert(inserts);
+      },
+    };
+    const events = await settleMany(opened, 24, { body: new Uint8Array(4 * mebibyte) });
+    const dispatcher = await start({ ...opened, records });
+
+    await opened.bus.publish("message.settled", events);
+    await dispatcher.stop();
+
+    expect(await answered(opened, events)).toBe(24);
+    expect(Math.max(...held)).toBeLessThanOrEqual(limits.readBytesMax + 4 * mebibyte);
+    expect(Math.max(...made)).toBeLessThanOrEqual(6 * mebibyte);
+  });
+
   it("does not look at messages that asked for no callback", async () => {
     const opened = open();
     const { ports, reads } = watched(opened);
@@ -183,11 +215,11 @@ describe("the callback-dispatcher", () => {
     const opened = open();
     const lost = await settle(opened);
     const other = await settle(opened, { tenant: anotherTenant });
-    const get: MessageStore["get"] = async (tenant, ids) => {
+    const getSome: Records["getSome"] = async (tenant, ids) => {
       if (tenant === aTenant) throw new StoreError("unavailable", "the store is away");
-      return opened.messages.get(tenant, ids);
+      return opened.records.getSome(tenant, ids);
     };
-    const ports = { ...opened, messages: { ...opened.messages, get } };
+    const ports = { ...opened, records: { ...opened.records, getSome } };
     const dispatcher = await start(ports);
 
     await ports.bus.publish("message.settled", [lost, other]);
@@ -197,7 +229,7 @@ describe("the callback-dispatcher", () => {
     expect(await answered(opened, [other])).toBe(1);
     expect(opened.log.events()).toContain("follow-up.postponed");
     await opened.clock.advance(limits.ringAheadMs);
-    const { followUps } = await opened.messages.ring([lost.message.shard], 10);
+    const { followUps } = byKind(await opened.alarms.ring([lost.message.shard], 10));
     await followUp(
       opened,
       followUps.map(({ message, outbox }) => ({ message, items: outbox })),
@@ -205,16 +237,44 @@ describe("the callback-dispatcher", () => {
     expect(await answered(opened, [lost])).toBe(1);
   });
 
+  it("leaves what it has not begun shortly before its alarm to that alarm", async () => {
+    const opened = open();
+    const { promise: opens, resolve: letGo } = Promise.withResolvers<void>();
+    const read: MessageId[] = [];
+    const getSome: Records["getSome"] = async (tenant, ids) => {
+      read.push(...ids);
+      await opens;
+      return opened.records.getSome(tenant, ids);
+    };
+    const begun = await settle(opened);
+    const waiting = await settle(opened);
+    const dispatcher = await start({ ...opened, records: { ...opened.records, getSome } });
+
+    await opened.bus.publish("message.settled", [begun]);
+    await opened.bus.publish("message.settled", [waiting]);
+    await opened.clock.advance(limits.ringAheadMs - limits.followUpLeftMs);
+    const fresh = await settle(opened, { tenant: anotherTenant });
+    await opened.bus.publish("message.settled", [fresh]);
+    letGo();
+    await dispatcher.stop();
+
+    expect(read).toEqual([begun.id, fresh.id]);
+    await opened.clock.advance(limits.followUpLeftMs);
+    const { alarms } = opened;
+    const { followUps } = byKind(await alarms.ring([waiting.message.shard], 10, ["followUp"]));
+    expect(followUps.map(({ message }) => message.id)).toEqual([waiting.id]);
+  });
+
   it("remembers ten thousand at the most: the alarms bring back the others", async () => {
     const opened = open();
     const { promise: opens, resolve: letGo } = Promise.withResolvers<void>();
     let looked = 0;
-    const get: MessageStore["get"] = async (_tenant, ids) => {
+    const getSome: Records["getSome"] = async (_tenant, ids) => {
       await opens;
       looked += ids.length;
-      return ids.map(() => undefined);
+      return { records: [], left: [] };
     };
-    const dispatcher = await start({ ...opened, messages: { ...opened.messages, get } });
+    const dispatcher = await start({ ...opened, records: { ...opened.records, getSome } });
     const event = await settle(opened);
     const many = Array.from({ length: 10_500 }, () => ({ ...event, id: opened.newId() }));
 
@@ -229,11 +289,11 @@ describe("the callback-dispatcher", () => {
     const opened = open();
     const event = await settle(opened);
     const { promise: opens, resolve: letGo } = Promise.withResolvers<void>();
-    const get: MessageStore["get"] = async (...args) => {
+    const getSome: Records["getSome"] = async (...args) => {
       await opens;
-      return opened.messages.get(...args);
+      return opened.records.getSome(...args);
     };
-    const dispatcher = await start({ ...opened, messages: { ...opened.messages, get } });
+    const dispatcher = await start({ ...opened, records: { ...opened.records, getSome } });
 
     await opened.bus.publish("message.settled", [event]);
     let stopped = false;

@@ -1,6 +1,7 @@
 /**
  * The callback-dispatcher: answers back. It hears what has been settled and works through the record's outbox. Hearing
- * nothing costs time only: the record's alarm rings while its outbox is not empty.
+ * nothing costs time only: the record's alarm rings while its outbox is not empty. What has waited here until shortly
+ * before that alarm is left to it, so that a backlog is not worked twice at the same time.
  */
 import { limits, type MessageId, type TenantId } from "@posthaste/domain";
 import { followUp, type FollowUpPorts } from "@posthaste/engine";
@@ -16,7 +17,7 @@ const waitingMax = 10_000;
 export class CallbackDispatcher {
   readonly name = "callback-dispatcher";
   readonly #ports: CallbackDispatcherPorts;
-  readonly #waiting = new Map<MessageId, TenantId>();
+  readonly #waiting = new Map<MessageId, Waiting>();
   readonly #loop = new Loop({ hasWork: () => this.#waiting.size > 0, step: () => this.#work() });
   #unsubscribe: (() => Promise<void>) | undefined;
 
@@ -38,22 +39,23 @@ export class CallbackDispatcher {
   }
 
   #hear(events: readonly SettledEvent[]): void {
-    for (const { id, message } of events) {
+    for (const { id, message, fact } of events) {
       if (!hasCallback(message) || this.#waiting.size >= waitingMax) continue;
-      this.#waiting.set(id, message.tenant);
+      this.#waiting.set(id, { tenant: message.tenant, endedAt: fact.endedAt });
     }
     this.#loop.wake();
   }
 
   async #work(): Promise<void> {
-    const { tenant, ids } = this.#takeOneTenant();
+    const { tenant, taken } = this.#takeOneTenant();
+    if (tenant === undefined) return;
+    const ids = [...taken.keys()];
     try {
-      const records = await this.#ports.messages.get(tenant, ids);
-      const outboxes = records.flatMap((record) =>
-        record && record.outbox.length > 0
-          ? [{ message: record.message, items: record.outbox }]
-          : [],
-      );
+      const { records, left } = await this.#ports.records.getSome(tenant, ids);
+      for (const id of left) this.#putBack(id, taken);
+      const outboxes = records
+        .filter(({ outbox }) => outbox.length > 0)
+        .map(({ message, outbox }) => ({ message, items: outbox }));
       if (outboxes.length > 0) await followUp(this.#ports, outboxes);
     } catch (error) {
       this.#ports.log.warn("follow-up.postponed", {
@@ -64,19 +66,31 @@ export class CallbackDispatcher {
     }
   }
 
-  #takeOneTenant(): { tenant: TenantId; ids: MessageId[] } {
-    const [first] = this.#waiting.values();
-    if (first === undefined) throw new Error("nothing waits");
-    const ids: MessageId[] = [];
-    for (const [id, tenant] of this.#waiting) {
-      if (ids.length >= batchMax) break;
-      if (tenant !== first) continue;
-      ids.push(id);
+  /** Of the tenant that has waited longest. No tenant: all that waited was left to the alarms. */
+  #takeOneTenant(): { tenant: TenantId | undefined; taken: ReadonlyMap<MessageId, Waiting> } {
+    const isLeftFrom = this.#ports.clock.now() - (limits.ringAheadMs - limits.followUpLeftMs);
+    let tenant: TenantId | undefined;
+    const taken = new Map<MessageId, Waiting>();
+    for (const [id, waiting] of this.#waiting) {
+      if (taken.size >= batchMax) break;
+      const isLeft = waiting.endedAt <= isLeftFrom;
+      if (!isLeft) tenant ??= waiting.tenant;
+      if (!isLeft && waiting.tenant !== tenant) continue;
       this.#waiting.delete(id);
+      if (!isLeft) taken.set(id, waiting);
     }
-    return { tenant: first, ids };
+    return { tenant, taken };
+  }
+
+  /** Unless it was heard of again meanwhile. */
+  #putBack(id: MessageId, taken: ReadonlyMap<MessageId, Waiting>): void {
+    const waiting = taken.get(id);
+    if (waiting && !this.#waiting.has(id)) this.#waiting.set(id, waiting);
   }
 }
+
+/** `endedAt`: of the attempt; the alarm stands `limits.ringAheadMs` later. */
+type Waiting = { readonly tenant: TenantId; readonly endedAt: number };
 
 const hasCallback = ({ policy }: SettledEvent["message"]): boolean =>
   policy.callback !== undefined || policy.failureCallback !== undefined;

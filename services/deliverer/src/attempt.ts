@@ -1,19 +1,25 @@
 /** One attempt as the deliverer keeps it while it runs. */
-import { type InState, limits } from "@posthaste/domain";
+import { type InState, limits, type TenantId } from "@posthaste/domain";
 import { type Sending, type Span } from "@posthaste/ports";
+import { countedBytes } from "./body-bytes.ts";
+import { type Slot } from "./slots.ts";
 
 export type Attempt = {
   readonly record: InState<"claimed">;
   readonly origin: number;
+  /** Of its body, as counted while it is in flight. */
+  readonly bytes: number;
   /** Of the call; until then, when it could have begun. */
   startedAt: number;
-  /** When the claim, or its last renewal, was asked for: what we may rely on counts from there (P3). */
+  /** When the claim, or its last renewal, was asked for: what we may rely on counts from there (docs/design/record#claims-leases-epochs). */
   leasedAt: number;
   sending: Sending | undefined;
   /** There when its message is traced, from the call on. */
   span: Span | undefined;
-  /** Which pool it holds a slot of; none before the call, if it has to wait for one, and once the call has ended. */
-  slot: "short" | "long" | "none";
+  /** Undefined before the call, if it has to wait for one, once the call has ended, and of one that is called alone. */
+  slot: Slot | undefined;
+  /** From the call's beginning until its slot, or its turn, is another's. */
+  isCalling: boolean;
   /** The claim is lost: whatever comes of the call is for the log only. */
   lost: boolean;
 };
@@ -23,17 +29,21 @@ export const newAttempt = (
   origin: number,
   leasedAt: number,
   now: number,
-  slot: Attempt["slot"] = "short",
+  slot: Slot | undefined,
 ): Attempt => ({
   record,
   origin,
+  bytes: countedBytes(record.message.body.length),
   startedAt: now,
   leasedAt,
   sending: undefined,
   span: undefined,
   slot,
+  isCalling: false,
   lost: false,
 });
+
+export const tenantOf = ({ record }: Attempt): TenantId => record.message.tenant;
 
 export const needsRenewal = (attempt: Attempt, now: number): boolean =>
   now - attempt.leasedAt >= limits.leaseRenewMs;
@@ -41,6 +51,10 @@ export const needsRenewal = (attempt: Attempt, now: number): boolean =>
 /** Past this the store may give the record to another: nothing may be written any more, not even a byte to the socket. */
 export const mustAbort = (attempt: Attempt, now: number): boolean =>
   now - attempt.leasedAt >= limits.leaseMs - limits.leaseSafetyMs;
+
+/** It holds a short slot, and has for long enough: `Slots.wait`. */
+export const isWaiting = ({ slot, startedAt, isCalling }: Attempt, now: number): boolean =>
+  isCalling && slot?.kind === "short" && now - startedAt >= limits.waitingAttemptMs;
 
 export const isLong = (attempt: Attempt, now: number): boolean =>
   now - attempt.startedAt >= limits.longAttemptMs;

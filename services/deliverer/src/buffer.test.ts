@@ -1,20 +1,24 @@
 import { describe, expect, it } from "@jest/globals";
 import { messageId, tenantId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
-import { HintBuffer } from "./buffer.ts";
+import { HintBuffer, type Room } from "./buffer.ts";
 
 const hint = (id: string, tenant = "a", origin = 1): Hint => ({
   id: messageId(id),
   tenant: tenantId(tenant),
   origin,
   epoch: 0,
+  bytes: 0,
 });
 const bounds = { perOriginMax: 3, totalMax: 100 };
-const always = (): boolean => true;
+const roomFor = (isFree: (hint: Hint) => boolean): Room => ({ isFreeFor: () => true, isFree });
+const always = roomFor(() => true);
+const never = roomFor(() => false);
 
-function takeAll(buffer: HintBuffer, isFree: (origin: number) => boolean = always): string[] {
+function takeAll(buffer: HintBuffer, isFree?: (hint: Hint) => boolean): string[] {
+  const room = isFree ? roomFor(isFree) : always;
   const ids: string[] = [];
-  for (let next = buffer.take(isFree); next; next = buffer.take(isFree)) ids.push(next.id);
+  for (let next = buffer.take(room); next; next = buffer.take(room)) ids.push(next.id);
   return ids;
 }
 
@@ -40,7 +44,7 @@ describe("the buffer of hints", () => {
     buffer.add(hint("x1", "a", 1));
     buffer.add(hint("y1", "a", 2));
 
-    expect(takeAll(buffer, (origin) => origin !== 1)).toEqual(["y1"]);
+    expect(takeAll(buffer, ({ origin }) => origin !== 1)).toEqual(["y1"]);
     expect(takeAll(buffer)).toEqual([]);
     buffer.unblock(1);
     expect(takeAll(buffer)).toEqual(["x1"]);
@@ -51,9 +55,9 @@ describe("the buffer of hints", () => {
     for (const id of ["a1", "a2", "a3", "a4"]) buffer.add(hint(id));
 
     expect(buffer.size).toBe(3);
-    expect(buffer.drained()).toEqual([]);
+    expect(buffer.drained(always)).toEqual([]);
     expect(takeAll(buffer)).toEqual(["a1", "a2", "a3"]);
-    expect(buffer.drained()).toEqual([{ tenant: "a", blocked: [] }]);
+    expect(buffer.drained(always)).toEqual([{ tenant: "a", blocked: [] }]);
     buffer.pulled(tenantId("a"), [hint("a4")], { except: 0, more: false });
     expect(takeAll(buffer)).toEqual(["a4"]);
     expect(buffer.anyDropped).toBe(false);
@@ -62,29 +66,104 @@ describe("the buffer of hints", () => {
   it("counts a tenant as run dry although a full origin of its own still has hints", () => {
     const buffer = new HintBuffer(bounds);
     for (const id of ["x1", "x2", "x3", "x4"]) buffer.add(hint(id, "a", 1));
-    buffer.take(() => false);
+    buffer.take(never);
 
-    expect(buffer.drained()).toEqual([{ tenant: "a", blocked: [1] }]);
+    expect(buffer.drained(always)).toEqual([{ tenant: "a", blocked: [1] }]);
   });
 
   it("pulls an origin's dropped hints once it has run dry, however often the others were pulled meanwhile", () => {
     const buffer = new HintBuffer(bounds);
     for (const id of ["x1", "x2", "x3", "x4"]) buffer.add(hint(id, "a", 1));
-    buffer.take(() => false);
+    buffer.take(never);
     buffer.pulled(tenantId("a"), [], { except: 1, more: false });
 
-    expect(buffer.drained()).toEqual([]);
+    expect(buffer.drained(always)).toEqual([]);
     buffer.unblock(1);
     expect(takeAll(buffer)).toEqual(["x1", "x2", "x3"]);
-    expect(buffer.drained()).toEqual([{ tenant: "a", blocked: [] }]);
+    expect(buffer.drained(always)).toEqual([{ tenant: "a", blocked: [] }]);
+  });
+
+  it("has room for a tenant however many hints another one has, to however many origins", () => {
+    const buffer = new HintBuffer(bounds);
+    for (let n = 0; n < 1_000; n++) buffer.add(hint(`a${n}`, "a", n));
+    for (let n = 0; n < 3; n++) buffer.add(hint(`b${n}`, "b", n));
+
+    expect(buffer.size).toBe(75 + 3);
+  });
+
+  it("passes over a tenant without a free slot, and leaves its hints where they are", () => {
+    const buffer = new HintBuffer(bounds);
+    buffer.add(hint("a1", "a"));
+    buffer.add(hint("b1", "b"));
+    const room = { ...always, isFreeFor: (tenant: string) => tenant !== "a" };
+
+    expect([buffer.take(room)?.id, buffer.take(room)?.id]).toEqual(["b1", undefined]);
+    expect([buffer.anyFree(room), buffer.anyFree(always)]).toEqual([false, true]);
+    expect(takeAll(buffer)).toEqual(["a1"]);
+  });
+
+  it("looks at some of those that were blocked again, each time at others", () => {
+    const buffer = new HintBuffer({ perOriginMax: 3, totalMax: 2_000 });
+    for (let origin = 0; origin < 600; origin++) buffer.add(hint(`${origin}`, "a", origin));
+    buffer.take(never);
+    const isLast = ({ origin }: Hint): boolean => origin === 599;
+
+    const taken: string[] = [];
+    for (let turns = 0; turns < 3; turns++) {
+      buffer.unblockSome();
+      taken.push(...takeAll(buffer, isLast));
+    }
+
+    expect(taken).toEqual(["599"]);
   });
 
   it("knows who is in line, so that a newcomer does not overtake", () => {
     const buffer = new HintBuffer(bounds);
     buffer.add(hint("x1", "a", 1));
 
-    expect(buffer.hasWaiting(tenantId("a"), 1)).toBe(true);
-    expect(buffer.hasWaiting(tenantId("a"), 2)).toBe(false);
-    expect(buffer.hasWaiting(tenantId("b"), 1)).toBe(false);
+    expect(buffer.hasWaiting(tenantId("a"), 1, 0)).toBe(true);
+    expect(buffer.hasWaiting(tenantId("a"), 2, 0)).toBe(false);
+    expect(buffer.hasWaiting(tenantId("b"), 1, 0)).toBe(false);
+  });
+});
+
+describe("heavy messages in the buffer", () => {
+  const heavy = (id: string, origin = 1): Hint => ({ ...hint(id, "a", origin), bytes: 1_000_000 });
+  const isLight = ({ bytes }: Hint): boolean => bytes === 0;
+
+  it("stand in a line of their own: while they wait for bytes, light ones to their origin go on", () => {
+    const buffer = new HintBuffer(bounds);
+    for (const each of [heavy("h1"), heavy("h2"), hint("l1"), hint("l2")]) buffer.add(each);
+
+    expect(takeAll(buffer, isLight)).toEqual(["l1", "l2"]);
+    expect(buffer.hasWaiting(tenantId("a"), 1, 1_000_000)).toBe(true);
+    expect(buffer.hasWaiting(tenantId("a"), 1, 0)).toBe(false);
+    buffer.unblock(1);
+    expect(takeAll(buffer)).toEqual(["h1", "h2"]);
+  });
+
+  it("have another look when bytes become free, some at a time, and all when nothing is left to free any", () => {
+    const buffer = new HintBuffer(bounds);
+    for (let origin = 0; origin < 40; origin++) buffer.add(heavy(`h${origin}`, origin));
+    const looks: number[] = [];
+    for (const all of [false, false, true]) {
+      let looked = 0;
+      buffer.unblockHeavy(all);
+      takeAll(buffer, () => {
+        looked += 1;
+        return false;
+      });
+      looks.push(looked);
+    }
+
+    expect(looks).toEqual([40, 16, 40]);
+  });
+
+  it("that were dropped are asked of the store by their origin", () => {
+    const buffer = new HintBuffer(bounds);
+    for (let n = 0; n < 4; n++) buffer.add(heavy(`h${n}`, 7));
+    buffer.take(never);
+
+    expect(buffer.drained(always)).toEqual([{ tenant: "a", blocked: [7] }]);
   });
 });

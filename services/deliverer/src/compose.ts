@@ -1,4 +1,4 @@
-/** The request of an attempt: the message's own headers, then ours, signed now (protocol/qstash.md §2.2, §3). */
+/** The request of an attempt: the message's own headers, then ours, signed now (docs/design/delivery#signatures). */
 import { deliveryHeaders, signatureClaims } from "@posthaste/contract";
 import { type Headers, type InState, type Message } from "@posthaste/domain";
 import { type OutgoingRequest, type Random, type Tenant, type TraceParent } from "@posthaste/ports";

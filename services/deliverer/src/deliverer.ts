@@ -1,13 +1,13 @@
 /**
- * The deliverer: claim → call → settle. It owns the buffer of hints, the slots and the running attempts; leases.ts keeps
- * their leases, settling.ts writes what comes of them.
+ * The deliverer: claim → call → settle. It owns the slots and the running attempts; claiming.ts brings what is to be
+ * called, leases.ts keeps the leases, settling.ts writes the outcomes.
  *
- * D1  It claims only for a slot that is free; what waits, waits in the store. Those that their inserts have claimed may
- *     find that others were faster: they wait here (ready.ts).
- * D2  Every write about an attempt is fenced by the claim's epoch (I4). A running call whose lease it cannot prove is
+ * (1) A call has a slot. A message that its own insert has claimed may find that its slot was taken meanwhile: it waits
+ *     here (ready.ts).
+ * (2) Every write about an attempt is fenced by the claim's epoch (I4). A running call whose lease it cannot prove is
  *     aborted and nothing is written; the outcome of one that has ended is offered to the store however late it is.
- * D3  An attempt's outcome is written until the store has taken it or fenced it. Its slot is free as soon as the call
- *     has ended, as long as fewer than `settlingMax` outcomes wait to be written.
+ * (3) An attempt's outcome is written until the store has taken it or fenced it. Its slot is free as soon as the call
+ *     has ended, as long as not too many outcomes, or bytes of answers, wait to be written.
  */
 import {
   giveBack,
@@ -17,6 +17,7 @@ import {
   originHash,
   type Outcome,
   type Owner,
+  postpone,
   quarantine,
   type Settlement,
   type TenantId,
@@ -29,14 +30,16 @@ import {
   type Sender,
   type Telemetry,
 } from "@posthaste/ports";
-import { type Attempt, lose, mustAbort, newAttempt } from "./attempt.ts";
-import { HintBuffer } from "./buffer.ts";
+import { Alone } from "./alone.ts";
+import { type Attempt, lose, mustAbort, newAttempt, tenantOf } from "./attempt.ts";
+import { BodyBytes, countedBytes } from "./body-bytes.ts";
+import { Claiming } from "./claiming.ts";
 import { type Compose } from "./compose.ts";
 import { Leases } from "./leases.ts";
 import { Ready } from "./ready.ts";
 import { Settling, type SettlingPorts } from "./settling.ts";
 import { type SlotBounds, Slots } from "./slots.ts";
-import { startAttempt, traceClaim } from "./trace.ts";
+import { startAttempt } from "./trace.ts";
 
 export type DelivererPorts = SettlingPorts & {
   readonly sender: Sender;
@@ -46,16 +49,17 @@ export type DelivererPorts = SettlingPorts & {
 export type DelivererOptions = {
   readonly owner: Owner;
   readonly slots: SlotBounds;
+  /** Bytes of bodies in flight. */
+  readonly bodyBytesMax: number;
   readonly compose: Compose;
+  /**
+   * Whose messages are looked for at the start: what has gone with another process' buffer waits for its alarm, or for
+   * this. Absent where the store rings anew at its start.
+   */
+  readonly tenants?: () => readonly TenantId[];
   /** How long stopping waits for attempts before it hands them back. */
   readonly drainMs: number;
 };
-
-const buffered = { perOriginMax: 1_000, totalMax: 50_000 };
-const claimBatchMax = 200;
-const pullMax = 500;
-/** Outcomes in memory that the store has not taken yet; beyond it nothing new is claimed. */
-const settlingMax = 2_000;
 
 export class Deliverer implements LocalDelivery {
   readonly name = "deliverer";
@@ -64,18 +68,16 @@ export class Deliverer implements LocalDelivery {
   readonly #options: DelivererOptions;
   readonly #telemetry: Telemetry;
   readonly #slots: Slots;
-  readonly #buffer = new HintBuffer(buffered);
+  readonly #bodyBytes: BodyBytes;
+  readonly #claiming: Claiming;
   /** With those that are ready for their start. */
   readonly #running = new TurnoverMap<MessageId, Attempt>();
   readonly #ready = new Ready();
   readonly #leases: Leases;
   readonly #settling: Settling;
-  /** Those that took their process down too often run one after another (decisions.md 14). */
-  #isolated: Promise<void> = Promise.resolve();
+  readonly #alone = new Alone(limits.isolatedMax);
   #unsubscribe: (() => Promise<void>) | undefined;
   #starting = false;
-  #claiming = false;
-  #pulling = false;
   #stopping = false;
   /** The time to drain is up: nothing is called any more. */
   #handingBack = false;
@@ -85,19 +87,54 @@ export class Deliverer implements LocalDelivery {
     this.#ports = ports;
     this.#options = options;
     this.#slots = new Slots(options.slots);
+    this.#bodyBytes = new BodyBytes(options.bodyBytesMax);
     this.owner = options.owner;
     this.#telemetry = ports.telemetry ?? noTelemetry;
     this.#telemetry.metrics.watch("posthaste_attempts_running", () => this.#running.size);
+    this.#telemetry.metrics.watch("posthaste_attempts_body_bytes", () => this.#bodyBytes.inFlight);
+    this.#claiming = new Claiming(ports, {
+      owner: this.owner,
+      tracer: this.#telemetry.tracer,
+      slots: this.#slots,
+      bodyBytes: this.#bodyBytes,
+      isRunning: (id) => this.#running.has(id),
+      mayClaim: () => !this.#stopping && !this.#settling.isFull,
+      claimed: (attempt) => {
+        this.#keep(attempt);
+        this.#start(attempt);
+      },
+      ended: () => {
+        this.#pump();
+        this.#endIfIdle();
+      },
+      found: () => this.#pump(),
+    });
     this.#leases = new Leases(ports, {
       running: this.#running,
+      lost: (attempt) => {
+        lose(attempt);
+        this.#settling.freeLane(attempt);
+      },
+      locate: (attempt) => this.#locate(attempt),
+      waits: (attempt) => this.#wait(attempt),
       lengthen: (attempt) => this.#lengthen(attempt),
-      checked: () => this.#pump(),
+      checked: () => {
+        this.#claiming.unblockSome();
+        this.#pump();
+      },
+      anyWaiting: () => this.#claiming.anyWaiting && !this.#stopping,
     });
     this.#settling = new Settling(ports, {
       telemetry: this.#telemetry,
       called: (attempt) => this.#giveSlotBack(attempt),
       ended: (attempt) => this.#end(attempt),
-      told: () => this.#endIfIdle(),
+      forgotten: ({ record, origin, bytes }) =>
+        this.#claiming.freeBytes(record.message.tenant, origin, bytes),
+      told: () => {
+        this.#pump();
+        this.#endIfIdle();
+      },
+      due: (hints) => this.#share(hints),
     });
   }
 
@@ -105,115 +142,81 @@ export class Deliverer implements LocalDelivery {
     this.#unsubscribe = await this.#ports.bus.subscribe("message.due", "deliverer", async (hints) =>
       this.hear(hints),
     );
+    for (const tenant of this.#options.tenants?.() ?? []) this.#claiming.expect(tenant);
+    this.#pump();
   }
 
-  /** Claims nothing more, waits for what runs, then hands the rest back with its claim (P13). */
+  /** Claims nothing more, tells the other deliverers what waits here, waits for what runs, then hands the rest back with its claim (docs/design/outages#stopping). */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#unsubscribe?.();
+    // Without a hint a message waits for its alarm, which may be ten minutes ahead.
+    await this.#ports.bus.publish("message.due", this.#claiming.giveAll());
     const timeUp = this.#ports.clock.after(this.#options.drainMs, () => this.#handBack());
     await this.#idle();
     timeUp();
     this.#leases.stop();
   }
 
-  reserve(tenant: TenantId, origin: number): boolean {
-    if (this.#stopping || this.#settling.writing >= settlingMax) return false;
-    if (this.#buffer.hasWaiting(tenant, origin)) return false;
-    return this.#slots.reserve(origin);
+  reserve(tenant: TenantId, origin: number, bodyBytes: number): boolean {
+    if (this.#stopping || this.#settling.isFull) return false;
+    const counted = countedBytes(bodyBytes);
+    if (this.#claiming.isAheadOf(tenant, origin, counted)) return false;
+    if (!this.#bodyBytes.fit(tenant, origin, counted)) return false;
+    if (!this.#slots.reserve(tenant, origin)) return false;
+    this.#bodyBytes.take(tenant, origin, counted);
+    return true;
   }
 
-  release(_tenant: TenantId, origin: number): void {
-    this.#slots.unreserve(origin);
+  release(tenant: TenantId, origin: number, bodyBytes: number): void {
+    this.#slots.unreserve(tenant, origin);
+    const counted = countedBytes(bodyBytes);
+    this.#claiming.freeBytes(tenant, origin, counted);
+    // A reservation holds no slot, but it does hold bytes: a hint may wait for them.
+    if (counted > 0) this.#pump();
   }
 
   /** The lease began before the insert, however long that took. */
   run(record: InState<"claimed">): void {
     const leasedAt = record.state.leaseUntil - limits.leaseMs;
-    const origin = originHash(record.message.url);
-    const attempt = newAttempt(record, origin, leasedAt, this.#ports.clock.now(), "none");
+    const { tenant, url } = record.message;
+    const origin = originHash(url);
+    const attempt = newAttempt(record, origin, leasedAt, this.#ports.clock.now(), undefined);
     this.#keep(attempt);
-    // Whoever waits for nobody stands in no line: an emptied one costs a table each time (ADR 11).
-    const isNext = !this.#starting && !this.#ready.has(origin);
-    if (isNext && this.#mayStart && this.#slots.isFree(origin)) this.#startReserved(attempt);
+    // What need not wait joins no line: an emptied one costs a table each time (ADR 11).
+    const isNext = !this.#starting && !this.#ready.has(tenant, origin);
+    if (isNext && this.#mayStart && this.#slots.isFree(tenant, origin))
+      this.#startReserved(attempt);
     else this.#ready.add(attempt);
   }
 
-  abort(id: MessageId): void {
+  abort(id: MessageId): boolean {
     const attempt = this.#running.get(id);
     if (attempt) lose(attempt);
+    return attempt !== undefined;
   }
 
   // ---- from hint to claim
 
   /** Hints: look at these now. */
   hear(hints: readonly Hint[]): void {
-    if (this.#stopping) return;
-    for (const hint of hints) if (!this.#running.has(hint.id)) this.#buffer.add(hint);
+    this.#claiming.add(hints);
     this.#pump();
   }
 
-  /** Gives the slots that are free to those that are ready, then claims for the others, one batch at a time. */
+  /** Hears what it has a slot for. The rest is for any deliverer: no queue stands behind one that is full. */
+  async #share(hints: readonly Hint[]): Promise<void> {
+    const isMine = ({ tenant, origin }: Hint): boolean =>
+      !this.#stopping && this.#slots.isFree(tenant, origin);
+    const theirs = hints.filter((hint) => !isMine(hint));
+    this.hear(hints.filter(isMine));
+    if (theirs.length > 0) await this.#ports.bus.publish("message.due", theirs);
+  }
+
+  /** Gives the slots that are free to the attempts that are ready, then claims for the rest. */
   #pump(): void {
     this.#startReady();
-    if (this.#claiming || this.#stopping || this.#settling.writing >= settlingMax) return;
-    const taken: Hint[] = [];
-    // An origin is asked for a slot only while the process has one: it would wait for one of its own to be freed, and it may have none.
-    while (taken.length < claimBatchMax && this.#slots.anyFree) {
-      const hint = this.#buffer.take((origin) => this.#slots.isFree(origin));
-      if (!hint) break;
-      this.#slots.take(hint.origin);
-      taken.push(hint);
-    }
-    if (taken.length > 0) void this.#claim(taken);
-    else if (this.#buffer.anyDropped) void this.#refill();
-  }
-
-  async #claim(hints: readonly Hint[]): Promise<void> {
-    this.#claiming = true;
-    const askedAt = this.#ports.clock.now();
-    const unclaimed = new Map(hints.map((hint) => [hint.id, hint]));
-    try {
-      const claimed = await this.#ports.messages.claim([...unclaimed.keys()], this.owner);
-      for (const record of claimed) {
-        const hint = unclaimed.get(record.message.id);
-        if (!hint) continue;
-        unclaimed.delete(record.message.id);
-        const now = this.#ports.clock.now();
-        traceClaim(this.#telemetry.tracer, record, { askedAt, now, batch: hints.length });
-        const attempt = newAttempt(record, hint.origin, askedAt, now);
-        this.#keep(attempt);
-        this.#start(attempt);
-      }
-    } catch (error) {
-      this.#ports.log.warn("claim.failed", { error, hints: hints.length });
-    }
-    for (const hint of unclaimed.values()) this.#freeSlot(hint.origin);
-    this.#claiming = false;
-    this.#pump();
-    this.#endIfIdle();
-  }
-
-  /** What was dropped is in the store: the oldest of each tenant that has run dry, apart from origins that are full. */
-  async #refill(): Promise<void> {
-    if (this.#pulling || !this.#slots.anyFree) return;
-    this.#pulling = true;
-    let found = 0;
-    try {
-      for (const { tenant, blocked } of this.#buffer.drained()) {
-        const hints = await this.#ports.messages.pull(tenant, pullMax, blocked);
-        const fresh = hints.filter((hint) => !this.#running.has(hint.id));
-        this.#buffer.pulled(tenant, fresh, {
-          except: blocked.length,
-          more: hints.length >= pullMax && fresh.length > 0,
-        });
-        found += fresh.length;
-      }
-    } catch (error) {
-      this.#ports.log.warn("pull.failed", { error });
-    }
-    this.#pulling = false;
-    if (found > 0) this.#pump();
+    this.#claiming.next();
   }
 
   // ---- the call
@@ -229,7 +232,7 @@ export class Deliverer implements LocalDelivery {
     if (this.#starting) return;
     this.#starting = true;
     while (this.#mayStart) {
-      const attempt = this.#ready.take((origin) => this.#slots.isFree(origin));
+      const attempt = this.#ready.take((tenant, origin) => this.#slots.isFree(tenant, origin));
       if (!attempt) break;
       this.#startReserved(attempt);
     }
@@ -237,14 +240,15 @@ export class Deliverer implements LocalDelivery {
   }
 
   get #mayStart(): boolean {
-    return this.#settling.writing < settlingMax && this.#slots.anyFree;
+    return !this.#settling.isFull && this.#slots.anyFree;
   }
 
   /** A slot of its origin is free. */
   #startReserved(attempt: Attempt): void {
-    this.#slots.unreserve(attempt.origin);
-    this.#slots.take(attempt.origin);
-    attempt.slot = "short";
+    const { origin } = attempt;
+    const tenant = tenantOf(attempt);
+    this.#slots.unreserve(tenant, origin);
+    attempt.slot = this.#slots.take(tenant, origin);
     this.#start(attempt);
   }
 
@@ -254,20 +258,28 @@ export class Deliverer implements LocalDelivery {
     if (record.leaseLosses >= limits.quarantineAfter) {
       void this.#settling.write(attempt, quarantine(record, this.#ports.clock.now()));
     } else if (record.leaseLosses >= limits.isolateAfter) {
-      this.#isolated = this.#isolated.then(() => this.#callInLane(attempt));
-    } else if (record.message.flowLane !== undefined) {
+      this.#isolate(attempt);
+    } else if (record.message.flow !== undefined) {
       void this.#callInLane(attempt);
     } else {
       this.#call(attempt, (outcome) => void this.#settling.settle(attempt, outcome));
     }
   }
 
-  /** The lane's slot must still be ours before the first byte (decisions.md 11). */
+  #isolate(attempt: Attempt): void {
+    this.#giveSlotBack(attempt);
+    if (this.#alone.add(() => this.#callInLane(attempt))) return;
+    const now = this.#ports.clock.now();
+    const later = postpone(attempt.record, now, now + limits.isolatedLaterMs);
+    void this.#settling.write(attempt, later);
+  }
+
+  /** The lane's slot must still be ours before the first byte (docs/design/lanes#grants). */
   async #callInLane(attempt: Attempt): Promise<void> {
     const { message } = attempt.record;
     try {
-      if (message.flowLane !== undefined) {
-        const gone = await this.#ports.tokens.renew(message.flowLane, [message.id]);
+      if (message.flow !== undefined) {
+        const gone = await this.#ports.tokens.use(message.flow, [message.id]);
         if (gone.length > 0) return await this.#settling.write(attempt, this.#givenBack(attempt));
       }
     } catch (error) {
@@ -280,7 +292,7 @@ export class Deliverer implements LocalDelivery {
 
   #call(attempt: Attempt, done: (outcome: Outcome) => void): void {
     const now = this.#ports.clock.now();
-    // The claim's answer may have been long under way, or this process asleep: another may have the record by now.
+    // The claim's answer may have been long under way, or this process asleep: another process may have the record by now.
     if (mustAbort(attempt, now)) attempt.lost = true;
     if (attempt.lost || this.#handingBack) {
       done({ kind: "aborted" });
@@ -288,10 +300,12 @@ export class Deliverer implements LocalDelivery {
     }
     try {
       attempt.startedAt = now;
+      attempt.isCalling = true;
       attempt.span = startAttempt(this.#telemetry.tracer, attempt.record, now);
       const request = this.#options.compose(attempt.record, now, attempt.span?.traceParent);
       if (!request) return done(ourFault("the tenant of this message is not known here"));
       attempt.sending = this.#ports.sender.send(request);
+      if (attempt.slot && !attempt.slot.address) this.#locate(attempt);
     } catch (error) {
       return done(ourFault(`the request could not be made: ${String(error)}`));
     }
@@ -310,22 +324,30 @@ export class Deliverer implements LocalDelivery {
   }
 
   #giveSlotBack(attempt: Attempt): void {
-    if (attempt.slot === "long") this.#slots.freeLong();
-    if (attempt.slot === "short") this.#freeSlot(attempt.origin);
-    attempt.slot = "none";
-    this.#startReady();
+    const { slot, origin, sending } = attempt;
+    attempt.isCalling = false;
+    attempt.slot = undefined;
+    if (slot && sending) this.#slots.ended(slot, sending.address);
+    if (slot) this.#claiming.freeSlot(slot, origin);
+    this.#pump();
   }
 
-  #freeSlot(origin: number): void {
-    this.#slots.free(origin);
-    this.#buffer.unblock(origin);
+  #locate(attempt: Attempt): void {
+    const { slot, sending, origin } = attempt;
+    if (!slot || sending?.address === undefined) return;
+    this.#slots.locate(slot, tenantOf(attempt), sending.address);
+    this.#claiming.unblock(origin);
   }
 
-  /** A call that runs for long leaves its place to others; it keeps it when the long pool is full. */
-  #lengthen(attempt: Attempt): void {
-    if (!this.#slots.lengthen(attempt.origin)) return;
-    attempt.slot = "long";
-    this.#buffer.unblock(attempt.origin);
+  /** A call that waits for its answer leaves its place, unless its own kind holds its share already. */
+  #wait(attempt: Attempt): void {
+    if (attempt.slot) this.#slots.wait(attempt.slot, tenantOf(attempt));
+  }
+
+  #lengthen({ slot, origin }: Attempt): void {
+    if (!slot) return;
+    this.#slots.leaveOrigin(slot);
+    this.#claiming.unblock(origin);
   }
 
   // ---- stopping
@@ -339,7 +361,8 @@ export class Deliverer implements LocalDelivery {
 
   /** A claim on its way may still begin attempts, and what is not yet told would find its bus and stores closed. */
   #endIfIdle(): void {
-    if (this.#running.size === 0 && !this.#settling.isTelling && !this.#claiming) this.#onIdle?.();
+    if (this.#running.size === 0 && !this.#settling.isTelling && !this.#claiming.isClaiming)
+      this.#onIdle?.();
   }
 
   #handBack(): void {

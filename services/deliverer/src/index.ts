@@ -1,4 +1,4 @@
 export { type Compose, createCompose } from "./compose.ts";
 export { Deliverer, type DelivererOptions, type DelivererPorts } from "./deliverer.ts";
-export { type SlotBounds } from "./slots.ts";
+export { type SlotBounds, slotBounds } from "./slots.ts";
 export { Standby } from "./standby.ts";

@@ -1,34 +1,47 @@
 /**
  * Leases of running attempts: renewed in time, given up when they cannot be proven. One timer, while anything runs.
  *
- * L1  A call whose lease is past for all that this process knows is aborted: another may have the record by now.
- * L2  One whose call has ended is left alone: it writes to no socket, and its outcome is fenced by its epoch.
+ * (1) A call whose lease is past for all that this process knows is aborted: another may have the record by now.
+ * (2) One whose call has ended is left alone: it writes to no socket, and its outcome is fenced by its epoch.
  */
 import { type MessageId, type TurnoverMap } from "@posthaste/domain";
-import { type Clock, type Log, type MessageStore, type TokenStore } from "@posthaste/ports";
-import { type Attempt, isLong, lose, mustAbort, needsRenewal } from "./attempt.ts";
+import { type Clock, type Log, type Records, type TokenStore } from "@posthaste/ports";
+import { type Attempt, isLong, isWaiting, lose, mustAbort, needsRenewal } from "./attempt.ts";
 
 export type LeasePorts = {
-  readonly messages: Pick<MessageStore, "renew">;
-  readonly tokens: Pick<TokenStore, "renew">;
+  readonly records: Pick<Records, "renew">;
+  readonly tokens: Pick<TokenStore, "hold">;
   readonly clock: Clock;
   readonly log: Log;
 };
 
 export type LeaseOptions = {
   readonly running: Pick<TurnoverMap<MessageId, Attempt>, "size" | "values">;
-  /** A call has become a long one. */
+  /** The store says that it is another process' claim, or none. */
+  readonly lost: (attempt: Attempt) => void;
+  /** Where it goes was not known so far. */
+  readonly locate: (attempt: Attempt) => void;
+  /** It has waited for its answer for a second. */
+  readonly waits: (attempt: Attempt) => void;
+  /** It has for a minute. */
   readonly lengthen: (attempt: Attempt) => void;
   /** Slots may have become free. */
   readonly checked: () => void;
+  /** Nothing runs, but something still waits to be looked at. */
+  readonly anyWaiting: () => boolean;
 };
 
-const checkEveryMs = 1_000;
+/** Calls leave their short slots a quarter of a second late at most. */
+const checkEveryMs = 250;
+const renewEveryMs = 1_000;
+/** The store takes them in portions, so that thousands of calls that wait do not stop it. */
+const renewedAtOnceMax = 500;
 
 export class Leases {
   readonly #ports: LeasePorts;
   readonly #options: LeaseOptions;
   #cancel: (() => void) | undefined;
+  #renewedAt = 0;
 
   constructor(ports: LeasePorts, options: LeaseOptions) {
     this.#ports = ports;
@@ -37,10 +50,17 @@ export class Leases {
 
   /** To be called when an attempt begins. */
   keep(): void {
-    this.#cancel ??= this.#ports.clock.after(checkEveryMs, () => {
+    if (this.#cancel) return;
+    this.#renewedAt = this.#ports.clock.now();
+    this.#arm();
+  }
+
+  #arm(): void {
+    this.#cancel = this.#ports.clock.after(checkEveryMs, () => {
       this.#cancel = undefined;
-      if (this.#options.running.size === 0) return;
-      this.keep();
+      const { running, anyWaiting } = this.#options;
+      if (running.size === 0 && !anyWaiting()) return;
+      this.#arm();
       this.#check();
     });
   }
@@ -50,43 +70,57 @@ export class Leases {
   }
 
   #check(): void {
-    const { running, lengthen, checked } = this.#options;
+    const { running, locate, waits, lengthen, checked } = this.#options;
     const now = this.#ports.clock.now();
+    // A clock that was ahead and is set back must not stop renewals until it is there again.
+    const renews = Math.abs(now - this.#renewedAt) >= renewEveryMs;
+    if (renews) this.#renewedAt = now;
     const toRenew: Attempt[] = [];
     for (const attempt of running.values()) {
-      if (attempt.slot !== "none" && mustAbort(attempt, now)) {
+      if (attempt.isCalling && mustAbort(attempt, now)) {
         this.#ports.log.warn("attempt.lease-unproven", { id: attempt.record.message.id });
         lose(attempt);
         continue;
       }
-      if (needsRenewal(attempt, now)) toRenew.push(attempt);
-      if (attempt.slot === "short" && isLong(attempt, now)) lengthen(attempt);
+      if (renews && needsRenewal(attempt, now)) toRenew.push(attempt);
+      if (attempt.slot && !attempt.slot.address) locate(attempt);
+      if (isWaiting(attempt, now)) waits(attempt);
+      if (attempt.slot?.countsForOrigin === true && isLong(attempt, now)) lengthen(attempt);
     }
     checked();
-    if (toRenew.length > 0) void this.#renew(toRenew);
+    if (toRenew.length > 0) void this.#renewAll(toRenew);
+  }
+
+  /** One portion after another: in one store several together would be one long turn again. */
+  async #renewAll(attempts: readonly Attempt[]): Promise<void> {
+    for (let from = 0; from < attempts.length; from += renewedAtOnceMax)
+      await this.#renew(attempts.slice(from, from + renewedAtOnceMax));
   }
 
   async #renew(attempts: readonly Attempt[]): Promise<void> {
     const askedAt = this.#ports.clock.now();
     try {
       const claims = attempts.map(({ record }) => ({ id: record.message.id, epoch: record.epoch }));
-      const lost = new Set(await this.#ports.messages.renew(claims));
-      for (const attempt of attempts) if (lost.has(attempt.record.message.id)) lose(attempt);
+      const lost = new Set(await this.#ports.records.renew(claims));
+      for (const attempt of attempts)
+        if (lost.has(attempt.record.message.id)) this.#options.lost(attempt);
       const kept = attempts.filter(({ record }) => !lost.has(record.message.id));
       for (const attempt of kept) attempt.leasedAt = askedAt;
-      await this.#renewSlots(kept);
+      await this.#holdSlots(kept);
     } catch (error) {
       this.#ports.log.warn("renew.failed", { error, attempts: attempts.length });
     }
   }
 
-  async #renewSlots(attempts: readonly Attempt[]): Promise<void> {
-    const lanes = Map.groupBy(attempts, ({ record }) => record.message.flowLane);
+  async #holdSlots(attempts: readonly Attempt[]): Promise<void> {
+    // Whose call has ended meanwhile has given its slot back, and must not take it again.
+    const calling = attempts.filter(({ slot }) => slot !== undefined);
+    const lanes = Map.groupBy(calling, ({ record }) => record.message.flow);
     // At once, so that they go out together; one that fails runs out with its lease.
     await Promise.all(
       [...lanes].map(async ([lane, inLane]) => {
         const ids = inLane.map(({ record }) => record.message.id);
-        if (lane !== undefined) await this.#ports.tokens.renew(lane, ids);
+        if (lane !== undefined) await this.#ports.tokens.hold(lane, ids);
       }),
     );
   }

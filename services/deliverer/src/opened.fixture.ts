@@ -11,17 +11,25 @@ import {
   owner,
   type Sha256Hex,
 } from "@posthaste/domain";
-import { openEmbedded } from "@posthaste/embedded";
+import { type EmbeddedOptions, openEmbedded } from "@posthaste/embedded";
 import { hintOf } from "@posthaste/engine";
-import { retryDelays } from "@posthaste/engine/retry-delay";
+import { retryDelays } from "@posthaste/retry-delays-mathjs";
 import {
+  type Alarms,
+  type Groups,
+  type Ids,
   type MessageLog,
-  type MessageStore,
   type OutgoingRequest,
+  type RecordPorts,
+  type Records,
+  type Schedules,
   type Sender,
+  StoreError,
+  type WakeEvent,
 } from "@posthaste/ports";
 import {
   aMessage,
+  anAnswer,
   aTenant,
   type MessageOverrides,
   type RecordingLog,
@@ -32,13 +40,17 @@ import {
 } from "@posthaste/testing";
 import { Deliverer, type DelivererOptions, type DelivererPorts } from "./deliverer.ts";
 
-export type Ports = DelivererPorts & {
-  readonly messageLog: MessageLog;
-  readonly clock: VirtualClock;
-  readonly log: RecordingLog;
-  readonly newId: () => MessageId;
-  readonly calls: readonly Call[];
-};
+export type Ports = DelivererPorts &
+  RecordPorts & {
+    readonly messageLog: MessageLog;
+    readonly groups: Groups;
+    readonly schedules: Schedules;
+    readonly ids: Ids;
+    readonly clock: VirtualClock;
+    readonly log: RecordingLog;
+    readonly newId: () => MessageId;
+    readonly calls: readonly Call[];
+  };
 
 export type Call = {
   readonly url: string;
@@ -53,7 +65,10 @@ afterEach(async () => {
 });
 
 /** `respond`: answers at once; without it every call waits for the test. */
-export function open(respond?: (request: OutgoingRequest) => Outcome): Ports {
+export function open(
+  respond?: (request: OutgoingRequest) => Outcome,
+  options: Pick<EmbeddedOptions, "sync"> = {},
+): Ports {
   const clock = virtualClock();
   const log = recordingLog();
   const random = seededRandom(1);
@@ -64,14 +79,18 @@ export function open(respond?: (request: OutgoingRequest) => Outcome): Ports {
     log,
     // Commits come in the turn that asked for them, so time stands still until all that a step caused has happened.
     schedule: queueMicrotask,
+    ...options,
   });
   closers.push(embedded.close);
-  const { bus, deadLetters, ids, log: messageLog, messages, tokens } = embedded;
+  const { bus, deadLetters, groups, ids, log: messageLog, schedules, tokens } = embedded;
+  const { alarms, fanOuts, flowLanes, queues, records } = embedded;
   const sha256: Sha256Hex = (value) => createHash("sha256").update(value).digest("hex");
   const { calls, sender } = aSender(respond);
   const newId = (): MessageId => ids.next();
-  const ports = { bus, clock, deadLetters, log, messageLog, messages, random, sha256, tokens };
-  return { ...ports, newId, calls, sender, retryDelays: retryDelays() };
+  const ports = { bus, clock, deadLetters, groups, ids, log, messageLog, random, schedules };
+  const stored = { alarms, fanOuts, flowLanes, queues, records };
+  const made = { newId, calls, sender, retryDelays: retryDelays() };
+  return { ...ports, ...stored, ...made, sha256, tokens };
 }
 
 function aSender(respond: ((request: OutgoingRequest) => Outcome) | undefined): {
@@ -96,10 +115,13 @@ function aSender(respond: ((request: OutgoingRequest) => Outcome) | undefined): 
       aborted = true;
       resolve({ kind: "aborted" });
     };
-    return { outcome, abort };
+    return { outcome, abort, address: serverOf(request.url) };
   };
   return { calls, sender: { send, close: async () => undefined } };
 }
+
+/** Names that differ in a number only are one server's. */
+const serverOf = (url: string): string => new URL(url).hostname.replace(/-\d+/, "");
 
 export const drainMs = 20_000;
 
@@ -113,7 +135,7 @@ const compose: DelivererOptions["compose"] = ({ message }) => ({
   responseBytesMax: 1_024,
 });
 
-const roomy = { shortMax: 100, perOriginMax: 100, longMax: 50 };
+const roomy = { shortMax: 100, perOriginMax: 100, waitingMax: 50 };
 
 export async function startDeliverer(
   ports: DelivererPorts,
@@ -123,6 +145,7 @@ export async function startDeliverer(
   const deliverer = new Deliverer(ports, {
     owner: owner("here"),
     slots: { ...roomy, ...slots },
+    bodyBytesMax: 64 * 1024 * 1024,
     compose,
     drainMs,
     ...options,
@@ -138,7 +161,7 @@ export const named = (name: string): { readonly body: Uint8Array } => ({
 
 export async function insert(ports: Ports, overrides: MessageOverrides = {}): Promise<Message> {
   const message = aMessage({ id: ports.newId(), now: ports.clock.now(), ...overrides });
-  await ports.messages.insert([{ record: accept(message, ports.clock.now()) }]);
+  await ports.records.insert([{ record: accept(message, ports.clock.now()) }]);
   return message;
 }
 
@@ -166,10 +189,10 @@ export const rest = ({ clock }: { readonly clock: VirtualClock }): Promise<void>
   clock.advance(0);
 
 export async function read(
-  { messages }: Pick<Ports, "messages">,
+  { records }: Pick<Ports, "records">,
   { id, tenant }: Pick<Message, "id" | "tenant">,
 ): Promise<MessageRecord> {
-  const [record] = await messages.get(tenant, [id]);
+  const [record] = await records.get(tenant, [id]);
   if (!record) throw new Error(`${id} is not there`);
   return record;
 }
@@ -191,7 +214,7 @@ export async function insertLost(
   const message = await insert(ports, named(name));
   let claimed: InState<"claimed"> | undefined;
   for (let claims = 0; claims < losses; claims++) {
-    [claimed] = await ports.messages.claim([message.id], owner("dead"));
+    [claimed] = await ports.records.claim([message.id], owner("dead"));
     await ports.clock.advance(30_000);
   }
   if (!claimed) throw new Error(`${name} could not be claimed`);
@@ -205,12 +228,33 @@ export async function deadLettersOf({ deadLetters }: Pick<Ports, "deadLetters">)
   return items;
 }
 
-export const withMessages = (ports: Ports, messages: Partial<MessageStore>): Ports => ({
+export const withRecords = (ports: Ports, records: Partial<Records>): Ports => ({
   ...ports,
-  messages: { ...ports.messages, ...messages },
+  records: { ...ports.records, ...records },
+});
+
+export const withAlarms = (ports: Ports, alarms: Partial<Alarms>): Ports => ({
+  ...ports,
+  alarms: { ...ports.alarms, ...alarms },
 });
 
 export async function stateOf(ports: Ports, message: Message): Promise<string> {
   const { state } = await read(ports, message);
   return state.kind;
+}
+
+export const ok = anAnswer(200);
+export const elsewhere = "https://elsewhere.example/hook";
+export const away = new StoreError("unavailable", "the store is away");
+
+/** Answers the call of `name` and lets happen what comes of it. */
+export async function answer(ports: Ports, name: string, outcome: Outcome = ok): Promise<void> {
+  callOf(ports, name).answer(outcome);
+  await rest(ports);
+}
+
+export async function wakesOf({ bus }: Ports): Promise<readonly WakeEvent[]> {
+  const wakes: WakeEvent[] = [];
+  await bus.subscribe("scheduler.wake", "test", async (events) => void wakes.push(...events));
+  return wakes;
 }

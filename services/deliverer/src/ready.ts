@@ -1,31 +1,40 @@
 /**
- * Attempts that are claimed and have no slot: their inserts were the claims, and others had taken the slots of their
- * origin when they were durable. First come, first served, per origin; there are never more than reservations (S3).
+ * Attempts that are claimed and have no slot: their inserts were the claims, and other calls had taken the slots of their
+ * origin when they were durable. First come, first served, per tenant and origin; there are never more than
+ * reservations (slots.ts (4)).
  */
-import { type Attempt } from "./attempt.ts";
+import { type TenantId } from "@posthaste/domain";
+import { type Attempt, tenantOf } from "./attempt.ts";
+
+type Line = { readonly tenant: TenantId; readonly origin: number; readonly attempts: Attempt[] };
 
 export class Ready {
-  readonly #lines = new Map<number, Attempt[]>();
+  readonly #lines = new Map<string, Line>();
 
   add(attempt: Attempt): void {
-    const line = this.#lines.get(attempt.origin);
-    if (line) line.push(attempt);
-    else this.#lines.set(attempt.origin, [attempt]);
+    const { origin } = attempt;
+    const tenant = tenantOf(attempt);
+    const key = keyOf(tenant, origin);
+    const line = this.#lines.get(key);
+    if (line) line.attempts.push(attempt);
+    else this.#lines.set(key, { tenant, origin, attempts: [attempt] });
   }
 
-  /** Somebody of this origin is in line already: a newcomer must not overtake. */
-  has(origin: number): boolean {
-    return this.#lines.has(origin);
+  /** Attempts of this tenant and origin are in line already: a newcomer must not overtake. */
+  has(tenant: TenantId, origin: number): boolean {
+    return this.#lines.size > 0 && this.#lines.has(keyOf(tenant, origin));
   }
 
-  /** The next whose origin has a slot by `isFree`. */
-  take(isFree: (origin: number) => boolean): Attempt | undefined {
-    for (const [origin, line] of this.#lines) {
-      if (!isFree(origin)) continue;
-      const attempt = line.shift();
-      if (line.length === 0) this.#lines.delete(origin);
+  /** The next whose tenant and origin have a slot by `isFree`. */
+  take(isFree: (tenant: TenantId, origin: number) => boolean): Attempt | undefined {
+    for (const [key, { tenant, origin, attempts }] of this.#lines) {
+      if (!isFree(tenant, origin)) continue;
+      const attempt = attempts.shift();
+      if (attempts.length === 0) this.#lines.delete(key);
       if (attempt) return attempt;
     }
     return undefined;
   }
 }
+
+const keyOf = (tenant: TenantId, origin: number): string => `${origin} ${tenant}`;

@@ -2,18 +2,27 @@
  * The settle: what came of a call becomes one write, and once the store has it, whoever has to look at what it left is
  * told. Nothing is lost when telling fails: outbox and alarms are in the store, and a lane's slot runs out with its lease.
  *
- * T1  An outcome is written until the store has taken it or fenced it (D3).
- * T2  Most messages leave nothing to be told, and then nobody is.
+ * (1) An outcome is written until the store has taken it or fenced it (deliverer.ts (3)).
+ * (2) Most messages leave nothing to be told, and then nothing is said.
  */
 import {
   type FollowUp,
+  isFinished,
   type Message,
   type Outcome,
   settleAttempt,
   type Settlement,
 } from "@posthaste/domain";
-import { type FollowUpPorts, tellSettled, wakeLane } from "@posthaste/engine";
 import {
+  admit,
+  type FollowUpPorts,
+  hasMore,
+  tellSettled,
+  type TurnPorts,
+  wakeLane,
+} from "@posthaste/engine";
+import {
+  type Hint,
   type Log,
   type Random,
   type RetryDelays,
@@ -25,12 +34,13 @@ import { type Attempt } from "./attempt.ts";
 import { countAttempt } from "./report.ts";
 import { endAttempt } from "./trace.ts";
 
-export type SettlingPorts = FollowUpPorts & {
-  readonly tokens: TokenStore;
-  readonly random: Random;
-  readonly retryDelays: RetryDelays;
-  readonly log: Log;
-};
+export type SettlingPorts = FollowUpPorts &
+  TurnPorts & {
+    readonly tokens: TokenStore;
+    readonly random: Random;
+    readonly retryDelays: RetryDelays;
+    readonly log: Log;
+  };
 
 export type SettlingOptions = {
   readonly telemetry: Telemetry;
@@ -38,8 +48,16 @@ export type SettlingOptions = {
   readonly called: (attempt: Attempt) => void;
   /** The store has its outcome, or will have none. */
   readonly ended: (attempt: Attempt) => void;
+  /** Nothing of it is in memory any more. */
+  readonly forgotten: (attempt: Attempt) => void;
   readonly told: () => void;
+  /** A write of this process has made these due. */
+  readonly due: (hints: readonly Hint[]) => Promise<void>;
 };
+
+/** Of outcomes that the store has not taken, or that are still being told: so many, and so many bytes of answers. */
+const outcomesMax = 2_000;
+const answerBytesMax = 64 * 1024 * 1024;
 
 const retryMsMin = 50;
 const retryMsMax = 1_000;
@@ -49,18 +67,19 @@ export class Settling {
   readonly #options: SettlingOptions;
   #writing = 0;
   #telling = 0;
+  #answerBytes = 0;
 
   constructor(ports: SettlingPorts, options: SettlingOptions) {
     this.#ports = ports;
     this.#options = options;
   }
 
-  /** Attempts whose call has ended and whose outcome is being written. */
-  get writing(): number {
-    return this.#writing;
+  /** Nothing new may be claimed: too much waits to be written. */
+  get isFull(): boolean {
+    return this.#writing >= outcomesMax || this.#answerBytes >= answerBytesMax;
   }
 
-  /** Somebody is being told of what was settled. */
+  /** What was settled is being told. */
   get isTelling(): boolean {
     return this.#telling > 0;
   }
@@ -69,7 +88,7 @@ export class Settling {
     endAttempt(attempt.span, outcome);
     if (attempt.lost) {
       this.#options.called(attempt);
-      this.#options.ended(attempt);
+      this.#end(attempt);
       return Promise.resolve();
     }
     const settlement = this.#settlementOf(attempt, outcome);
@@ -79,13 +98,14 @@ export class Settling {
 
   write(attempt: Attempt, settlement: Settlement): Promise<void> {
     this.#writing += 1;
+    this.#answerBytes += answerBytesOf(settlement);
     this.#options.called(attempt);
     return this.#offer(attempt, settlement, retryMsMin);
   }
 
   #offer(attempt: Attempt, settlement: Settlement, waitMs: number): Promise<void> {
     if (attempt.lost) return Promise.resolve(this.#written(attempt, settlement, undefined));
-    return this.#ports.messages.settle([settlement]).then(
+    return this.#ports.records.settle([settlement]).then(
       ([settled]) => this.#written(attempt, settlement, settled),
       (error: unknown) => this.#offerLater(attempt, settlement, waitMs, error),
     );
@@ -117,22 +137,59 @@ export class Settling {
     );
   }
 
+  /**
+   * A call that was made here for a message of a lane has ended or was aborted, and its claim was lost meanwhile. If the
+   * message was cancelled, its slot and its turn were left to this process (`cancelMessages`); else another attempt has them.
+   */
+  freeLane({ record }: Attempt): void {
+    if (record.message.flow === undefined && record.message.queue === undefined) return;
+    this.#telling += 1;
+    void this.#freeLane(record.message)
+      .catch((error: unknown) =>
+        this.#ports.log.warn("slot.kept", { id: record.message.id, error }),
+      )
+      .finally(() => {
+        this.#telling -= 1;
+        this.#options.told();
+      });
+  }
+
+  async #freeLane(message: Message): Promise<void> {
+    const [found] = await this.#ports.records.get(message.tenant, [message.id]);
+    if (found !== undefined && found.state.kind !== "canceled") return;
+    const { bus, clock, queues } = this.#ports;
+    await this.#giveLaneBack(message);
+    if (message.queue === undefined) return;
+    await queues.callsEnded(message.tenant, [message.id]);
+    await bus.publish("scheduler.wake", [wakeLane(message.queue, clock.now())]);
+  }
+
   #written(
     attempt: Attempt,
     settlement: Settlement,
     settled: Settled | undefined,
   ): Promise<void> | undefined {
     this.#writing -= 1;
+    if (settled?.kind === "fenced") this.freeLane(attempt);
     if (settled?.kind !== "ok" || leavesNothing(settlement, settled.left)) {
-      this.#options.ended(attempt);
+      this.#answerBytes -= answerBytesOf(settlement);
+      this.#end(attempt);
       return undefined;
     }
     this.#telling += 1;
     this.#options.ended(attempt);
     return this.#tellTraced(attempt, settlement, settled.left).finally(() => {
       this.#telling -= 1;
+      this.#answerBytes -= answerBytesOf(settlement);
+      this.#options.forgotten(attempt);
       this.#options.told();
     });
+  }
+
+  /** Nothing has to be told. */
+  #end(attempt: Attempt): void {
+    this.#options.forgotten(attempt);
+    this.#options.ended(attempt);
   }
 
   /** Outside every trace, if this attempt is in none: what set it going may have been another's. */
@@ -148,6 +205,7 @@ export class Settling {
     const fact = append.find((item) => item.kind === "fact");
     await Promise.all([
       this.#moveOn(message, next).catch(postponed("slot.kept")),
+      this.#giveTurn(message, next).catch(postponed("turn.kept")),
       left.length > 0 &&
         tellSettled(this.#ports, { message, items: left, fact }).catch(
           postponed("follow-up.postponed"),
@@ -156,14 +214,30 @@ export class Settling {
   }
 
   /** Gives the slot back, and tells the scheduler what it may look at. */
-  async #moveOn({ id, shard, flowLane }: Message, next: Settlement["next"]): Promise<void> {
+  async #moveOn(message: Message, next: Settlement["next"]): Promise<void> {
+    const { bus } = this.#ports;
+    if (next.kind === "held")
+      await bus.publish("scheduler.wake", [{ shard: message.shard, at: next.dueAt }]);
+    await this.#giveLaneBack(message);
+  }
+
+  /** A turn that this write has ended goes to the next in line without another hop. */
+  async #giveTurn({ queue, turnOf }: Message, next: Settlement["next"]): Promise<void> {
+    const concerned = queue ?? turnOf?.queue;
+    if (concerned === undefined || !isFinished(next)) return;
+    const { bus, clock } = this.#ports;
+    const admitted = await admit(this.#ports, concerned, this.#options.due);
+    if (admitted && hasMore(admitted))
+      await bus.publish("scheduler.wake", [wakeLane(concerned, clock.now())]);
+  }
+
+  async #giveLaneBack({ id, flow }: Message): Promise<void> {
     const { bus, clock, tokens } = this.#ports;
-    if (next.kind === "held") await bus.publish("scheduler.wake", [{ shard, at: next.dueAt }]);
-    if (flowLane === undefined) return;
+    if (flow === undefined) return;
     try {
-      await tokens.release(flowLane, [id]);
+      await tokens.release(flow, [id]);
     } finally {
-      await bus.publish("scheduler.wake", [wakeLane(flowLane, clock.now())]);
+      await bus.publish("scheduler.wake", [wakeLane(flow, clock.now())]);
     }
   }
 
@@ -192,4 +266,12 @@ export class Settling {
 }
 
 const leavesNothing = ({ message, next }: Settlement, left: readonly FollowUp[]): boolean =>
-  left.length === 0 && next.kind !== "held" && message.flowLane === undefined;
+  left.length === 0 &&
+  next.kind !== "held" &&
+  message.flow === undefined &&
+  message.queue === undefined &&
+  message.turnOf === undefined;
+
+/** All items of one settlement hold the same answer. */
+const answerBytesOf = ({ append }: Settlement): number =>
+  append.reduce((bytes, { response }) => Math.max(bytes, response?.body.length ?? 0), 0);

@@ -1,5 +1,5 @@
 /**
- * JWT, HS256, made for each attempt (protocol/qstash.md §3). The key is the literal text of `sig_…`.
+ * JWT, HS256, made for each attempt (docs/design/delivery#signatures). The key is the literal text of `sig_…`.
  *
  * The MAC is HMAC by its definition (RFC 2104) over one-shot hashes: `createHmac` makes an object with a finalizer for
  * every message, which costs more than all the hashing.

@@ -1,47 +1,205 @@
 import { describe, expect, it } from "@jest/globals";
-import { Slots } from "./slots.ts";
+import { type TenantId, tenantId } from "@posthaste/domain";
+import { type Slot, slotBounds, Slots } from "./slots.ts";
 
-const bounds = { shortMax: 3, perOriginMax: 2, longMax: 1 };
+const bounds = { shortMax: 3, perOriginMax: 2, waitingMax: 1 };
+const a = tenantId("a");
+const b = tenantId("b");
+const c = tenantId("c");
+const here = "10.0.0.1";
+const there = "10.0.0.2";
+
+/** So many slots of `tenant` for `origins` in turn, as far as there are any. */
+function takeMany(slots: Slots, tenant = a, origins: readonly number[] = [1], count = 1): Slot[] {
+  const taken: Slot[] = [];
+  for (let n = 0; n < count; n++) {
+    const origin = origins[n % origins.length] ?? 0;
+    if (slots.isFree(tenant, origin)) taken.push(slots.take(tenant, origin));
+  }
+  return taken;
+}
+
+/** Where calls to the origin went is known from now on. */
+function locate(slots: Slots, origin: number, address: string): void {
+  const slot = slots.take(a, origin);
+  slots.locate(slot, a, address);
+  slots.free(slot);
+}
+
+function wait(slots: Slots, slot: Slot, tenant: TenantId, address: string): boolean {
+  slots.locate(slot, tenant, address);
+  return slots.wait(slot, tenant);
+}
+
+const range = (from: number, to: number): readonly number[] =>
+  Array.from({ length: to - from }, (_, n) => from + n);
 
 describe("slots", () => {
-  it("an origin can hold no more than its own share, and others still get theirs", () => {
+  it("are bounded per process and per origin", () => {
     const slots = new Slots(bounds);
-    slots.take(1);
-    slots.take(1);
+    slots.take(a, 1);
+    const second = slots.take(b, 1);
 
-    expect(slots.isFree(1)).toBe(false);
-    expect(slots.isFree(2)).toBe(true);
-    slots.take(2);
-    expect(slots.isFree(3)).toBe(false);
-    slots.free(1);
-    expect(slots.isFree(1)).toBe(true);
+    expect([slots.isFree(a, 1), slots.isFree(a, 2)]).toEqual([false, true]);
+    slots.take(b, 2);
+    expect([slots.isFree(a, 3), slots.isFree(b, 3)]).toEqual([false, false]);
+    slots.free(second);
+    expect(slots.isFree(a, 1)).toBe(true);
   });
 
-  it("as many are promised as there are, of an origin and of the process, and a promise holds none", () => {
+  it("are promised as many as there are, of an origin and of the process, and a promise holds none", () => {
     const slots = new Slots(bounds);
 
-    expect([slots.reserve(1), slots.reserve(1), slots.reserve(1)]).toEqual([true, true, false]);
-    expect([slots.reserve(2), slots.reserve(3)]).toEqual([true, false]);
-    expect(slots.isFree(1)).toBe(true);
-    slots.unreserve(2);
-    expect(slots.reserve(3)).toBe(true);
-    slots.take(4);
-    slots.take(4);
-    slots.take(5);
-    slots.unreserve(1);
-    expect(slots.reserve(1)).toBe(false);
+    expect([slots.reserve(a, 1), slots.reserve(b, 1), slots.reserve(b, 1)]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect([slots.reserve(b, 2), slots.reserve(a, 3)]).toEqual([true, false]);
+    expect(slots.isFree(a, 1)).toBe(true);
+    slots.unreserve(b, 2);
+    expect(slots.reserve(a, 3)).toBe(true);
+    slots.unreserve(a, 3);
+    for (const origin of [4, 4, 5]) slots.take(origin === 4 ? a : b, origin);
+    expect(slots.reserve(b, 6)).toBe(false);
   });
 
-  it("a long call frees its short slot, unless the long pool is full", () => {
+  it("that wait for their answer free their short one, as long as those that wait may have one more", () => {
     const slots = new Slots(bounds);
-    slots.take(1);
-    slots.take(1);
+    const first = slots.take(a, 1);
+    const second = slots.take(b, 2);
 
-    expect(slots.lengthen(1)).toBe(true);
-    expect(slots.isFree(1)).toBe(true);
-    expect(slots.lengthen(1)).toBe(false);
-    expect(slots.inUse).toBe(2);
-    slots.freeLong();
-    expect(slots.inUse).toBe(1);
+    expect(wait(slots, first, a, here)).toBe(true);
+    expect(slots.inUse).toMatchObject({ short: 1, waiting: 1 });
+    expect(wait(slots, second, b, there)).toBe(false);
+    slots.free(first);
+    expect(wait(slots, second, b, there)).toBe(true);
+    slots.free(second);
+    expect(slots.inUse).toMatchObject({ short: 0, waiting: 0 });
+  });
+
+  it("count for their origin while they wait, until they have run for long", () => {
+    const slots = new Slots({ shortMax: 100, perOriginMax: 2, waitingMax: 100 });
+    const taken = takeMany(slots, a, [1], 5);
+    for (const slot of taken) wait(slots, slot, a, here);
+
+    expect(taken).toHaveLength(2);
+    expect(slots.isFree(b, 1)).toBe(false);
+    for (const slot of taken) slots.leaveOrigin(slot);
+    expect(slots.isFree(b, 1)).toBe(true);
+    for (const slot of taken) slots.free(slot);
+    expect(takeMany(slots, a, [1], 5)).toHaveLength(2);
+  });
+});
+
+describe("the bounds of slots", () => {
+  const config = { maxInFlight: 1_000, maxPerOrigin: 100, maxWaiting: 10_000 };
+
+  it.each([
+    { callsMax: 11_000, shortMax: 1_000, waitingMax: 10_000 },
+    { callsMax: 2_000, shortMax: 1_000, waitingMax: 1_000 },
+    { callsMax: 96, shortMax: 48, waitingMax: 48 },
+    { callsMax: 1, shortMax: 1, waitingMax: 0 },
+  ])("within $callsMax calls are $shortMax and $waitingMax", ({ callsMax, ...expected }) => {
+    expect(slotBounds(config, callsMax)).toEqual({ perOriginMax: 100, ...expected });
+  });
+});
+
+describe("calls to an origin whose address is not known yet", () => {
+  const many = { shortMax: 100, perOriginMax: 10, waitingMax: 1_000 };
+
+  it("are few, until one has told it", () => {
+    const slots = new Slots(many);
+
+    const [first] = takeMany(slots, a, [1], 10);
+    expect(slots.inUse.short).toBe(4);
+    if (first) slots.locate(first, a, here);
+    takeMany(slots, a, [1], 10);
+    expect(slots.inUse.short).toBe(10);
+  });
+
+  it("are few, until one has ended without having one", () => {
+    const slots = new Slots(many);
+
+    const [first] = takeMany(slots, a, [1], 10);
+    if (first) slots.ended(first, undefined);
+    takeMany(slots, a, [1], 10);
+    expect(slots.inUse.short).toBe(10);
+  });
+
+  it("count for the address once they have told it", () => {
+    const slots = new Slots(many);
+    for (const origin of range(0, 15))
+      for (const slot of takeMany(slots, a, [origin], 4)) slots.locate(slot, a, here);
+
+    expect(slots.inUse.short).toBe(60);
+    expect([slots.isFree(a, 0), slots.isFree(a, 100)]).toEqual([false, true]);
+  });
+});
+
+describe("of slots", () => {
+  const many = { shortMax: 100, perOriginMax: 10, waitingMax: 1_000 };
+
+  it("a tenant has no more than its share, whatever its destinations are", () => {
+    const slots = new Slots(many);
+
+    expect(takeMany(slots, a, range(0, 100), 1_000)).toHaveLength(75);
+    expect(takeMany(slots, b, range(0, 100), 1_000)).toHaveLength(19);
+    expect(slots.isFree(c, 200)).toBe(true);
+  });
+
+  it("an address has no more than its share, under whatever names: another of the same tenant has slots", () => {
+    const slots = new Slots(many);
+    for (const origin of range(0, 100)) locate(slots, origin, here);
+
+    const taken = takeMany(slots, a, range(0, 100), 1_000);
+
+    expect(taken).toHaveLength(57);
+    expect(slots.isFree(a, 100)).toBe(true);
+    expect(slots.isFree(b, 100)).toBe(true);
+  });
+
+  it("a tenant has no more than its share at an address that others call, too", () => {
+    const slots = new Slots(many);
+    for (const origin of range(0, 100)) locate(slots, origin, here);
+
+    takeMany(slots, a, range(0, 100), 1_000);
+
+    expect(slots.isFree(b, 99)).toBe(true);
+  });
+
+  it("those that wait are shared in the same way", () => {
+    const slots = new Slots({ shortMax: 10_000, perOriginMax: 10_000, waitingMax: 100 });
+    const waiting = (tenant: TenantId, origin: number, address: string): number => {
+      locate(slots, origin, address);
+      const taken = takeMany(slots, tenant, [origin], 200);
+      return taken.filter((slot) => slots.wait(slot, tenant)).length;
+    };
+
+    expect([waiting(a, 1, here), waiting(a, 2, there), waiting(b, 1, here)]).toEqual([57, 18, 4]);
+  });
+
+  it("that a hostile tenant leaves over when it has gone, others have all", () => {
+    const slots = new Slots(many);
+    const taken = takeMany(slots, a, range(0, 100), 1_000);
+    for (const slot of taken) slots.free(slot);
+
+    expect(slots.inUse).toMatchObject({ short: 0, waiting: 0 });
+    expect(takeMany(slots, b, range(200, 300), 1_000)).toHaveLength(75);
+  });
+
+  it("ten thousand may wait, of a few tenants, and nothing is left behind when they have been answered", () => {
+    const slots = new Slots({ shortMax: 1_000, perOriginMax: 100, waitingMax: 10_000 });
+    const waiting: Slot[] = [];
+    for (let round = 0; round < 40; round++)
+      for (const tenant of [a, b, c])
+        for (const slot of takeMany(slots, tenant, range(round * 100, round * 100 + 100), 250)) {
+          if (wait(slots, slot, tenant, `10.0.${round}.1`)) waiting.push(slot);
+          else slots.free(slot);
+        }
+
+    expect(waiting.length).toBeGreaterThan(8_500);
+    for (const slot of waiting) slots.free(slot);
+    expect(slots.inUse).toMatchObject({ short: 0, waiting: 0 });
   });
 });

@@ -1,90 +1,195 @@
 /**
  * Slots: the right to have a request on the wire. Owned by the deliverer.
  *
- * S1  A short slot counts against the process and against its origin; a slow origin can hold no more than its own.
- * S2  An attempt that has run for a minute moves to the long pool and frees its short slot; when the long pool is full
- *     it keeps its slot (decisions.md 15).
- * S3  A reservation lasts from before an insert until its attempt has a slot. It holds none meanwhile, since an insert
- *     takes about as long as a call; it is given only while one is free, and never more of them than there are slots.
+ * (1) A call that waits for its answer holds up no other call: it has a short slot for its first second, then one of those for
+ *     waiting calls; while it may have none of those it keeps its short one (ADR 15).
+ * (2) Of both kinds a tenant, an address and a tenant at an address may have their share of what the rest have left,
+ *     and no more. While the address of an origin is unknown, its calls count for their tenant alone, and are few.
+ * (3) A call counts for its origin in its first minute, of whichever kind its slot is: that bound is the destination's.
+ * (4) A reservation lasts from before an insert until its attempt has a slot. It holds none meanwhile, since an insert
+ *     takes about as long as a call; it is given only while one is free, and its tenant has its share of those, too.
  */
+import { type TenantId } from "@posthaste/domain";
+import { type Held, Holders, type Kind, noneHeld } from "./holders.ts";
+import { Remembered } from "./remembered.ts";
+import { shareOf } from "./share.ts";
+
 export type SlotBounds = {
   readonly shortMax: number;
   readonly perOriginMax: number;
-  readonly longMax: number;
+  readonly waitingMax: number;
 };
 
-export class Slots {
-  readonly #bounds: SlotBounds;
-  readonly #perOrigin = new Map<number, number>();
-  readonly #reservedPerOrigin = new Map<number, number>();
-  #short = 0;
-  #long = 0;
-  #reserved = 0;
+type SlotConfig = {
+  readonly maxInFlight: number;
+  readonly maxPerOrigin: number;
+  readonly maxWaiting: number;
+};
 
-  constructor(bounds: SlotBounds) {
-    this.#bounds = bounds;
+/** Within so many calls at once. Where they are few, half are for those that have just begun. Pure. */
+export function slotBounds(config: SlotConfig, callsMax: number): SlotBounds {
+  const shortMax = Math.max(1, Math.min(config.maxInFlight, Math.ceil(callsMax / 2)));
+  const waitingMax = Math.max(0, Math.min(config.maxWaiting, callsMax - shortMax));
+  return { shortMax, perOriginMax: config.maxPerOrigin, waitingMax };
+}
+
+export type Slot = {
+  readonly origin: Origin;
+  readonly tenant: Held;
+  /** Of all calls to its address, and of its tenant's calls to it. */
+  address: Held | undefined;
+  ownOfAddress: Held | undefined;
+  kind: "short" | "waiting";
+  countsForOrigin: boolean;
+};
+
+type Origin = {
+  held: number;
+  reserved: number;
+  address: string | undefined;
+  /** A call to it has told its address, or has ended without one. */
+  isKnown: boolean;
+};
+
+/** Calls to an origin that is not known yet: whoever has a thousand names for one server shows it soon. */
+const unknownMax = 4;
+
+/** Also without a call, or their address would be forgotten between two. */
+const idleOriginsMax = 10_000;
+
+export class Slots {
+  readonly #bounds: Readonly<Record<Kind, number>>;
+  readonly #perOriginMax: number;
+  readonly #held = noneHeld();
+  readonly #holders = new Holders();
+  readonly #origins = new Remembered<number, Origin>(
+    idleOriginsMax,
+    () => ({ held: 0, reserved: 0, address: undefined, isKnown: false }),
+    ({ held, reserved }) => held + reserved === 0,
+  );
+
+  constructor({ shortMax, waitingMax, perOriginMax }: SlotBounds) {
+    this.#bounds = { short: shortMax, waiting: waitingMax, reserved: shortMax };
+    this.#perOriginMax = perOriginMax;
   }
 
   get anyFree(): boolean {
-    return this.#short < this.#bounds.shortMax;
+    return this.#held.short < this.#bounds.short;
   }
 
-  isFree(origin: number): boolean {
-    return this.anyFree && (this.#perOrigin.get(origin) ?? 0) < this.#bounds.perOriginMax;
+  /** Of any origin. */
+  isFreeFor(tenant: TenantId): boolean {
+    return this.#hasShare("short", this.#holders.ofTenant(tenant));
   }
 
-  take(origin: number): void {
-    this.#short += 1;
-    addTo(this.#perOrigin, origin, 1);
+  isFree(tenant: TenantId, origin: number): boolean {
+    const known = this.#origins.known(origin);
+    if (known === undefined) return this.isFreeFor(tenant);
+    const max = known.isKnown ? this.#perOriginMax : Math.min(unknownMax, this.#perOriginMax);
+    if (known.held >= max || !this.isFreeFor(tenant)) return false;
+    return known.address === undefined || this.#mayHold("short", tenant, known.address);
   }
 
-  free(origin: number): void {
-    this.#short -= 1;
-    addTo(this.#perOrigin, origin, -1);
+  take(tenant: TenantId, origin: number): Slot {
+    const of = this.#origins.of(origin);
+    of.held += 1;
+    const slot: Slot = {
+      origin: of,
+      tenant: this.#holders.ofTenant(tenant),
+      address: undefined,
+      ownOfAddress: undefined,
+      kind: "short",
+      countsForOrigin: true,
+    };
+    this.#count(slot, 1);
+    if (of.address !== undefined) this.#place(slot, tenant, of.address);
+    return slot;
+  }
+
+  free(slot: Slot): void {
+    this.#count(slot, -1);
+    this.leaveOrigin(slot);
+  }
+
+  /** Where its call goes, which counts for that address from now on. */
+  locate(slot: Slot, tenant: TenantId, address: string): void {
+    slot.origin.address = address;
+    slot.origin.isKnown = true;
+    if (slot.address === undefined) this.#place(slot, tenant, address);
+  }
+
+  /** Its call has ended, and gone there; undefined: nowhere. */
+  ended({ origin }: Slot, address: string | undefined): void {
+    origin.address = address ?? origin.address;
+    origin.isKnown = true;
+  }
+
+  /** It has waited for so long that it leaves its short slot. False: calls that wait have their share already. */
+  wait(slot: Slot, tenant: TenantId): boolean {
+    const { address } = slot.origin;
+    if (!this.#hasShare("waiting", slot.tenant)) return false;
+    if (address !== undefined && !this.#mayHold("waiting", tenant, address)) return false;
+    this.#count(slot, -1);
+    slot.kind = "waiting";
+    this.#count(slot, 1);
+    return true;
+  }
+
+  /** It runs for long: its origin may have another. */
+  leaveOrigin(slot: Slot): void {
+    if (!slot.countsForOrigin) return;
+    slot.countsForOrigin = false;
+    slot.origin.held -= 1;
   }
 
   /** False: no slot is free, or too many are waiting to have one. */
-  reserve(origin: number): boolean {
-    const { perOriginMax, shortMax } = this.#bounds;
-    const reserved = this.#reservedPerOrigin.get(origin) ?? 0;
-    if (!this.isFree(origin) || reserved >= perOriginMax || this.#reserved >= shortMax)
-      return false;
-    this.#reserved += 1;
-    addTo(this.#reservedPerOrigin, origin, 1);
+  reserve(tenant: TenantId, origin: number): boolean {
+    const held = this.#holders.ofTenant(tenant);
+    if (!this.isFree(tenant, origin) || !this.#hasShare("reserved", held)) return false;
+    const of = this.#origins.of(origin);
+    if (of.reserved >= this.#perOriginMax) return false;
+    of.reserved += 1;
+    addOne("reserved", 1, this.#held, held);
     return true;
   }
 
   /** Its attempt gets a slot, or there is none: the insert has failed. */
-  unreserve(origin: number): void {
-    this.#reserved -= 1;
-    addTo(this.#reservedPerOrigin, origin, -1);
+  unreserve(tenant: TenantId, origin: number): void {
+    this.#origins.of(origin).reserved -= 1;
+    addOne("reserved", -1, this.#held, this.#holders.ofTenant(tenant));
   }
 
-  /** Moves a short slot to the long pool; false when that is full. */
-  lengthen(origin: number): boolean {
-    if (this.#long >= this.#bounds.longMax) return false;
-    this.#long += 1;
-    this.free(origin);
-    return true;
+  get inUse(): { readonly short: number; readonly waiting: number } {
+    return this.#held;
   }
 
-  freeLong(): void {
-    this.#long -= 1;
+  #hasShare(kind: Kind, holder: Held): boolean {
+    const max = this.#bounds[kind];
+    const all = this.#held[kind];
+    return all < max && holder[kind] < shareOf(max, all - holder[kind]);
   }
 
-  get inUse(): number {
-    return this.#short + this.#long;
+  #mayHold(kind: Kind, tenant: TenantId, address: string): boolean {
+    const known = this.#holders.atAddress(tenant, address);
+    const atAddress = known.all[kind];
+    const max = shareOf(this.#bounds[kind], this.#held[kind] - atAddress);
+    return atAddress < max && known.own[kind] < shareOf(max, atAddress - known.own[kind]);
+  }
+
+  #place(slot: Slot, tenant: TenantId, address: string): void {
+    const { all, own } = this.#holders.atAddress(tenant, address);
+    slot.address = all;
+    slot.ownOfAddress = own;
+    addOne(slot.kind, 1, all, own);
+  }
+
+  #count({ kind, tenant, address, ownOfAddress }: Slot, n: 1 | -1): void {
+    addOne(kind, n, this.#held, tenant);
+    if (address && ownOfAddress) addOne(kind, n, address, ownOfAddress);
   }
 }
 
-/**
- * Origins that are remembered with a count of none: without any, a map that is emptied again and again costs a table each
- * time (ADR 11); without a bound, there are more of them than any process should remember.
- */
-const countedMax = 1_000;
-
-function addTo(counts: Map<number, number>, origin: number, n: number): void {
-  const count = (counts.get(origin) ?? 0) + n;
-  if (count === 0 && counts.size > countedMax) counts.delete(origin);
-  else counts.set(origin, count);
+function addOne(kind: Kind, n: 1 | -1, one: Held, other: Held): void {
+  one[kind] += n;
+  other[kind] += n;
 }

@@ -1,19 +1,11 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { flowLaneId, limits } from "@posthaste/domain";
-import { type EventBus, type Groups, type Hint } from "@posthaste/ports";
+import { type EventBus, type Hint } from "@posthaste/ports";
 import { aTenant } from "@posthaste/testing";
-import { insert, open, type Ports, rest, stateOf, withMessages } from "./opened.fixture.ts";
+import { insert, open, type Ports, rest, stateOf, withAlarms } from "./opened.fixture.ts";
 import { Standby } from "./standby.ts";
 
 const tight = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
-const noGroups: Groups = {
-  get: async () => undefined,
-  list: async () => [],
-  endpoints: async () => [],
-  replace: async () => false,
-  remove: async () => undefined,
-  sweep: async () => 0,
-};
 
 const running: Standby[] = [];
 afterEach(async () => {
@@ -23,7 +15,7 @@ afterEach(async () => {
 async function standBy(ports: Ports, bus: Partial<EventBus>): Promise<readonly Hint[]> {
   const heard: Hint[] = [];
   const standby = new Standby(
-    { ...ports, groups: noGroups, bus: { ...ports.bus, ...bus } },
+    { ...ports, tenants: new Map(), bus: { ...ports.bus, ...bus } },
     (hints) => heard.push(...hints),
   );
   running.push(standby);
@@ -66,12 +58,12 @@ describe("standing by", () => {
     const ports = open();
     const { clock } = ports;
     let rounds = 0;
-    const nextAlarm = async (): Promise<number> => clock.now() - 4_000;
-    const ring: Ports["messages"]["ring"] = async (...args) => {
+    const next = async (): Promise<number> => clock.now() - 4_000;
+    const ring: Ports["alarms"]["ring"] = async (...args) => {
       rounds += 1;
-      return ports.messages.ring(...args);
+      return ports.alarms.ring(...args);
     };
-    await standBy(withMessages(ports, { nextAlarm, ring }), {});
+    await standBy(withAlarms(ports, { next, ring }), {});
 
     await clock.advance(60_000);
 
@@ -92,9 +84,9 @@ describe("standing by", () => {
     const ports = open();
     const { id } = await insert(ports, { delayMs: 1 });
     let away = true;
-    const ring: Ports["messages"]["ring"] = (...args) =>
-      away ? Promise.reject(new Error("away")) : ports.messages.ring(...args);
-    const heard = await standBy(withMessages(ports, { ring }), down);
+    const ring: Ports["alarms"]["ring"] = (...args) =>
+      away ? Promise.reject(new Error("away")) : ports.alarms.ring(...args);
+    const heard = await standBy(withAlarms(ports, { ring }), down);
 
     await ports.clock.advance(5_000);
     expect(heard).toEqual([]);

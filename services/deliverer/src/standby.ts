@@ -1,10 +1,10 @@
 /**
- * Stands by for the schedulers (decisions.md 12): while this process hears nothing from the bus, it does their part once a
+ * Stands by for the schedulers (docs/design/outages#ownership-is-an-economy): while this process hears nothing from the bus, it does their part once a
  * second, over all shards and with the same conditional writes; slower, never stopped. Where the bus is well, it looks now
  * and then whether any scheduler runs at all.
  */
-import { shardCount } from "@posthaste/domain";
-import { BackgroundWork, grant, ringOnce, type RingPorts } from "@posthaste/engine";
+import { allShards } from "@posthaste/domain";
+import { BackgroundWork, ringOnce, type RingPorts, serveLane } from "@posthaste/engine";
 import { type EventBus, type Hint, type WakeEvent } from "@posthaste/ports";
 
 const everyMs = 1_000;
@@ -12,7 +12,8 @@ const everyMs = 1_000;
 const lookEveryMs = 10_000;
 const lateMs = 5_000;
 const ringMax = 500;
-const allShards = Array.from({ length: shardCount }, (_, shard) => shard);
+/** Beyond these the next second goes on. */
+const roundsMax = 4;
 
 export class Standby {
   readonly name = "standby";
@@ -28,7 +29,7 @@ export class Standby {
     this.#background = new BackgroundWork({
       log: ports.log,
       clock: ports.clock,
-      grant: async (lane) => void (await grant(this.#ports, lane)),
+      serve: async (lane) => void (await serveLane(this.#ports, lane)),
     });
     this.#ports = {
       ...ports,
@@ -64,16 +65,17 @@ export class Standby {
 
   async #look(): Promise<void> {
     if (!this.#background.hasRoom || !(await this.#isWanted())) return;
-    await ringOnce(this.#ports, this.#background, allShards, ringMax);
+    for (let round = 0; round < roundsMax; round++)
+      if (!(await ringOnce(this.#ports, this.#background, allShards, ringMax)).more) return;
   }
 
   async #isWanted(): Promise<boolean> {
-    const { bus, clock, messages } = this.#ports;
+    const { bus, clock, alarms } = this.#ports;
     if (!bus.isUp() || !bus.hears("message.due")) return true;
     const now = clock.now();
     if (now - this.#lookedAt < lookEveryMs) return false;
     this.#lookedAt = now;
-    const next = await messages.nextAlarm(allShards);
+    const next = await alarms.next(allShards);
     return next !== undefined && next < now - lateMs;
   }
 }

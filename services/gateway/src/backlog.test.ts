@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { accept, defaultPlan, type TenantId } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
-import { type MessageStore, StoreError, type Tenant } from "@posthaste/ports";
+import { type Records, StoreError, type Tenant } from "@posthaste/ports";
 import {
   aMessage,
   anotherTenant,
@@ -19,7 +19,7 @@ afterEach(async () => {
 
 function open() {
   const clock = virtualClock();
-  const { close, ids, messages } = openEmbedded({
+  const { close, ids, records } = openEmbedded({
     dataDir: ":memory:",
     clock,
     random: seededRandom(1),
@@ -29,10 +29,10 @@ function open() {
   closers.push(close);
   const insert = async (count: number) => {
     const made = Array.from({ length: count }, () => aMessage({ id: ids.next() }));
-    await messages.insert(made.map((message) => ({ record: accept(message, clock.now()) })));
+    await records.insert(made.map((message) => ({ record: accept(message, clock.now()) })));
     return made.map(({ id }) => id);
   };
-  return { clock, insert, messages };
+  return { clock, insert, records };
 }
 
 const atMost = (backlogMax: number, id: TenantId = aTenant): Tenant => ({
@@ -44,8 +44,8 @@ const atMost = (backlogMax: number, id: TenantId = aTenant): Tenant => ({
 
 describe("the backlog quota", () => {
   it("refuses a tenant within a second of having too many messages not yet delivered, and only that one", async () => {
-    const { clock, insert, messages } = open();
-    const quota = new BacklogQuota({ clock, messages });
+    const { clock, insert, records } = open();
+    const quota = new BacklogQuota({ clock, records });
     expect(quota.refuse(atMost(3))).toBeUndefined();
     await insert(3);
 
@@ -60,14 +60,14 @@ describe("the backlog quota", () => {
   });
 
   it("lets the tenant in again within a second of there being room", async () => {
-    const { clock, insert, messages } = open();
-    const quota = new BacklogQuota({ clock, messages });
+    const { clock, insert, records } = open();
+    const quota = new BacklogQuota({ clock, records });
     const [first] = await insert(1);
     quota.refuse(atMost(1));
     await clock.advance(1);
     expect(quota.refuse(atMost(1))).toBeDefined();
 
-    await messages.cancel(aTenant, first ? [first] : []);
+    await records.cancel(aTenant, first ? [first] : []);
     await clock.advance(1_000);
     quota.refuse(atMost(1));
     await clock.advance(1);
@@ -78,11 +78,11 @@ describe("the backlog quota", () => {
   it("looks once a second and tenant, however many publish", async () => {
     const { clock } = open();
     let looks = 0;
-    const backlog: MessageStore["backlog"] = async () => {
+    const backlog: Records["backlog"] = async () => {
       looks += 1;
       return 0;
     };
-    const quota = new BacklogQuota({ clock, messages: { ...open().messages, backlog } });
+    const quota = new BacklogQuota({ clock, records: { ...open().records, backlog } });
 
     for (let i = 0; i < 1_000; i++) quota.refuse(atMost(1));
     await clock.advance(999);
@@ -96,11 +96,11 @@ describe("the backlog quota", () => {
   });
 
   it("refuses nobody because the store cannot be asked: the insert decides", async () => {
-    const { clock, insert, messages } = open();
+    const { clock, insert, records } = open();
     await insert(1);
-    const backlog: MessageStore["backlog"] = () =>
+    const backlog: Records["backlog"] = () =>
       Promise.reject(new StoreError("unavailable", "the store is away"));
-    const quota = new BacklogQuota({ clock, messages: { ...messages, backlog } });
+    const quota = new BacklogQuota({ clock, records: { ...records, backlog } });
 
     quota.refuse(atMost(1));
     await clock.advance(1);

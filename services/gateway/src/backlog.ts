@@ -1,15 +1,15 @@
-/** The backlog quota (decisions.md 26): looked up once a second and tenant, so a burst may pass it by a second's worth. */
+/** The backlog quota (docs/design/wire#plans): looked up once a second and tenant, so a burst may pass it by a second's worth. */
 import { fault, type Fault } from "@posthaste/domain";
-import { type Clock, type MessageStore, type Tenant } from "@posthaste/ports";
+import { type Clock, type Records, type Tenant } from "@posthaste/ports";
 
 const lookEveryMs = 1_000;
 const tenantsKept = 10_000;
 
 export class BacklogQuota {
-  readonly #ports: { readonly messages: MessageStore; readonly clock: Clock };
+  readonly #ports: { readonly records: Records; readonly clock: Clock };
   readonly #seen = new Map<string, { at: number; full: boolean }>();
 
-  constructor(ports: { messages: MessageStore; clock: Clock }) {
+  constructor(ports: { records: Records; clock: Clock }) {
     this.#ports = ports;
   }
 
@@ -26,7 +26,7 @@ export class BacklogQuota {
 
   async #look(tenant: Tenant, seen: { full: boolean }): Promise<void> {
     // A store that cannot answer refuses the publish itself.
-    const unfinished = await this.#ports.messages.backlog(tenant.id).catch(() => 0);
+    const unfinished = await this.#ports.records.backlog(tenant.id).catch(() => 0);
     seen.full = unfinished >= tenant.plan.backlogMax;
   }
 }

@@ -1,4 +1,4 @@
-/** The destination policy at the door, for early and clear refusals; the dialer decides again (reliability.md 4.1). */
+/** The destination policy at the door, for early and clear refusals; the dialer decides again (docs/design/delivery#destinations). */
 import {
   checkDestination,
   type DestinationPolicy,

@@ -1,6 +1,12 @@
-/** What every request passes on its way in, whichever route it takes: load, caller, rights. */
+/** What every request passes on its way in, whichever way it takes: load, caller, rights; then what its row lets it ask. */
+import {
+  type Answer,
+  type Endpoint,
+  type EndpointKind,
+  type EndpointSpec,
+  faultOfNames,
+} from "@posthaste/contract";
 import { type Fault, fault, isFault } from "@posthaste/domain";
-import { type Tenant } from "@posthaste/ports";
 import {
   type AddressSet,
   type Admission,
@@ -10,12 +16,11 @@ import {
   type Caller,
   callerIp,
   onlyValueOf,
-  queryOf,
   readBody,
-  type Reply,
-  type RequestKind,
-  type Work,
-} from "@posthaste/runtime";
+} from "@posthaste/http";
+import { queryOf, replyOf, type Work as RouteWork } from "@posthaste/http/router";
+import { type BacklogQuota } from "./backlog.ts";
+import { type Work } from "./works/work.ts";
 
 export type Door = {
   readonly answers: Answers;
@@ -23,50 +28,78 @@ export type Door = {
   readonly bodyBudget: BodyBudget;
   readonly trustedProxies: AddressSet;
   readonly authenticate: Authenticator["authenticate"];
-  readonly checkDestination: (url: string, field: string) => Fault | undefined;
+  readonly backlog: BacklogQuota;
 };
 
-/** A read-only token is refused whatever changes something. */
-export const mayWrite = ({ scope }: Caller): Fault | undefined =>
-  scope === "read" ? fault("forbidden", "this token may only read") : undefined;
+/** A read-only token is refused whatever changes something, and the signing keys: with one of them a caller signs as the tenant does. */
+export function refusalOfScope({ scope }: Caller, kind: EndpointKind): Fault | undefined {
+  if (scope === "full") return undefined;
+  switch (kind) {
+    case "list":
+    case "read":
+      return undefined;
+    case "secret":
+      return fault("forbidden", "this token may not read the signing keys");
+    case "write":
+    case "publish":
+      return fault("forbidden", "this token may only read");
+  }
+}
 
-type Request = Parameters<Work>[0];
-
-export type Visit = {
-  readonly tenant: Tenant;
-  /** What follows the `?`, without our own token. */
-  readonly search: string;
-  param: (name: string) => string;
-  body: (bytesMax: number) => Promise<Uint8Array | Fault>;
-};
-
-/** A route's work for a caller who was let in: reads with any token of the tenant, everything else with a full one. */
-export function admitted(
+/** The work of an endpoint behind the door: it is asked only what its row lets through. */
+export function admitted<Spec extends EndpointSpec>(
   door: Door,
-  kind: Exclude<RequestKind, "publish" | "health">,
-  work: (visit: Visit) => Promise<Reply | Fault>,
-): Work {
+  row: Endpoint<Spec>,
+  work: Work<Spec, Answer>,
+): RouteWork {
   return async (req, res) => {
-    const crowded = door.admission.refuse(kind);
+    const crowded = door.admission.refuse(row.kind === "secret" ? "read" : row.kind);
     if (crowded) return crowded;
-    const query = queryOf(req);
-    const queryToken = query.get("qstash_token") ?? undefined;
-    query.delete("qstash_token");
+    const search = queryOf(req);
+    const queryToken = search.get("qstash_token") ?? undefined;
+    search.delete("qstash_token");
     const address = callerIp(req, door.trustedProxies);
     const caller = door.authenticate(onlyValueOf(req, "authorization"), queryToken, address);
     if (isFault(caller)) return caller;
-    const refused = kind === "write" ? mayWrite(caller) : undefined;
+    const { tenant } = caller;
+    const param = (name: string): string => paramOf(req, name);
+    const refused =
+      refusalOfScope(caller, row.kind) ??
+      faultOfNames(row, param) ??
+      (row.kind === "publish" ? door.backlog.refuse(tenant) : undefined);
     if (refused) return refused;
-    return work({
-      tenant: caller.tenant,
-      search: query.toString(),
-      param: (name) => paramOf(req, name),
-      body: (bytesMax) => readBody(res, { bytesMax, budget: door.bodyBudget }),
-    });
+    const query = row.query.parse(search.toString());
+    if (isFault(query)) return query;
+    const { bytesMax } = row.body;
+    const owner = { tenant: tenant.id, address };
+    const bytes =
+      bytesMax === 0 ? empty : await readBody(res, { bytesMax, budget: door.bodyBudget, owner });
+    if (isFault(bytes)) return bytes;
+    const body = row.body.parse(bytes);
+    if (isFault(body)) return body;
+    const { rawHeaders } = req;
+    const asked = { tenant, callerIp: address, rawHeaders, param, query, body };
+    if (isLarge(row)) return { status: 200, owner: tenant.id, pieces: oneOf(() => work(asked)) };
+    const answered = await work(asked);
+    return isFault(answered) ? answered : replyOf(answered, tenant.id);
   };
 }
 
-function paramOf(req: Request, name: string): string {
+const empty = new Uint8Array(0);
+
+const isLarge = ({ answers }: Pick<Endpoint, "answers">): boolean => answers[200]?.isLarge === true;
+
+/** Begun when there is room for what it reads. */
+async function* oneOf(
+  work: () => Promise<Answer | Fault>,
+): AsyncGenerator<string | Fault, void, undefined> {
+  const answered = await work();
+  if (isFault(answered)) yield answered;
+  else if ("pieces" in answered) yield* answered.pieces;
+  else yield JSON.stringify(answered.json);
+}
+
+function paramOf(req: Parameters<RouteWork>[0], name: string): string {
   const value = req.params[name];
   return typeof value === "string" ? value : "";
 }

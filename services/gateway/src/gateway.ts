@@ -1,15 +1,15 @@
-/** The gateway: accepts. Publish is taken by hand; everything else goes through one router. Stateless but for caches. */
+/** The gateway: accepts. Raw targets are taken by hand; everything else goes through one router. Stateless but for caches. */
+import {
+  type Answer,
+  type Endpoint,
+  gatewayEndpoints,
+  type GatewaySpecs,
+  type OperationId,
+  operationIds,
+  rawTargetOf,
+} from "@posthaste/contract";
 import { type DestinationPolicy } from "@posthaste/domain";
 import { type AcceptPorts, type CancelPorts } from "@posthaste/engine";
-import {
-  type DeadLetters,
-  type Log,
-  type MessageLog,
-  noTelemetry,
-  type Random,
-  type RetryDelays,
-  type Telemetry,
-} from "@posthaste/ports";
 import {
   type AddressSet,
   type Admission,
@@ -17,29 +17,45 @@ import {
   type Authenticator,
   createBodyBudget,
   createEdge,
-  createExpressApp,
+  type EdgeRoom,
   type Cursors,
   type Edge,
-  type Readiness,
   type RequestHandler,
-} from "@posthaste/runtime";
+} from "@posthaste/http";
+import { createExpressApp, type Route } from "@posthaste/http/router";
+import {
+  type Accounts,
+  type DeadLetters,
+  type FlowLanes,
+  type Log,
+  type MessageLog,
+  noTelemetry,
+  type Random,
+  type Readiness,
+  type RetryDelays,
+  type Schedules,
+  type Telemetry,
+} from "@posthaste/ports";
 import { BacklogQuota } from "./backlog.ts";
 import { destinationCheck } from "./destinations.ts";
-import { type Door } from "./door.ts";
+import { admitted, type Door } from "./door.ts";
+import { createJudge } from "./judge.ts";
 import { createPaging } from "./paging.ts";
-import { createPublish, isPublish } from "./publish.ts";
-import { deadLetterRoutes } from "./routes/dead-letters.ts";
-import { groupRoutes } from "./routes/groups.ts";
-import { keyRoutes } from "./routes/keys.ts";
-import { logRoutes } from "./routes/logs.ts";
-import { messageRoutes } from "./routes/messages.ts";
+import { createRawDoor } from "./raw-door.ts";
+import { publishWork } from "./works/publish.ts";
+import { createScheduleWork } from "./works/schedules.ts";
+import { gatewayWorks, type WorkParts } from "./works/index.ts";
+import { type Work } from "./works/work.ts";
 
 export type GatewayPorts = AcceptPorts &
   CancelPorts & {
+    readonly flowLanes: FlowLanes;
     readonly messageLog: MessageLog;
     readonly deadLetters: DeadLetters;
+    readonly schedules: Schedules;
     readonly retryDelays: RetryDelays;
     readonly random: Random;
+    readonly accounts: Pick<Accounts, "changeTenant">;
     readonly log: Log;
     readonly telemetry?: Telemetry;
   };
@@ -48,6 +64,8 @@ export type GatewayOptions = {
   readonly policy: DestinationPolicy;
   readonly trustedProxies: AddressSet;
   readonly authenticator: Authenticator;
+  /** Reads the accounts again after a change by this process. */
+  readonly refreshAccounts: () => Promise<void>;
   readonly answers: Answers;
   readonly admission: Admission;
   readonly cursors: Cursors;
@@ -55,56 +73,83 @@ export type GatewayOptions = {
 
 export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): RequestHandler {
   const { admission, answers, authenticator, cursors, policy, trustedProxies } = options;
+  const backlog = new BacklogQuota(ports);
   const door: Door = {
     answers,
     admission,
     trustedProxies,
-    bodyBudget: createBodyBudget(),
+    bodyBudget: createBodyBudget(ports.clock),
     authenticate: (authorization, queryToken, address) =>
       authenticator.authenticate(authorization, queryToken, address),
-    checkDestination: destinationCheck(policy),
+    backlog,
   };
-  const paging = createPaging(cursors);
-  const publish = createPublish({
-    door,
+  const checkDestination = destinationCheck(policy);
+  const { telemetry = noTelemetry } = ports;
+  const judge = createJudge({ ...ports, checkDestination });
+  const publishing = publishWork({
     accept: ports,
-    retryDelays: ports.retryDelays,
-    backlog: new BacklogQuota(ports),
-    telemetry: ports.telemetry ?? noTelemetry,
+    queues: ports.queues,
+    judge,
+    telemetry,
   });
-  const routed = createExpressApp(
-    [
-      ...messageRoutes(door, ports),
-      ...groupRoutes(door, ports.groups),
-      ...deadLetterRoutes(door, { ...ports, paging }),
-      ...logRoutes(door, { ...ports, paging }),
-      ...keyRoutes(door),
-    ],
-    answers,
+  const raw = createRawDoor(
+    { door, clock: ports.clock, telemetry },
+    {
+      publish: publishing,
+      enqueue: publishing,
+      createSchedule: createScheduleWork({ ...ports, judge }),
+    },
   );
+  const { refreshAccounts } = options;
+  const parts = {
+    ...ports,
+    refreshAccounts,
+    backlog,
+    judge,
+    checkDestination,
+    telemetry,
+    paging: createPaging(cursors),
+  };
+  const routed = createExpressApp(routesOf(door, parts), answers);
   return (req, res) => {
-    if (isPublish(req.url ?? "")) return publish(req, res);
+    const target = rawTargetOf(req.method ?? "", req.url ?? "");
+    if (target) return raw(target, req, res);
     routed(req, res);
     return undefined;
   };
 }
 
-export type GatewayEdge = GatewayOptions & {
-  readonly host: string;
-  readonly port: number;
-  readonly readiness: Readiness;
-  /** The dev profile's permissive CORS. */
-  readonly anyOrigin: boolean;
-  readonly drainMs: number;
-};
+type Rows = { readonly [Id in OperationId]: Endpoint<GatewaySpecs[Id]> };
+type BoundWorks = { readonly [Id in OperationId]: Work<GatewaySpecs[Id], Answer> };
+
+function routesOf(door: Door, parts: WorkParts): readonly Route[] {
+  const rows: Rows = gatewayEndpoints;
+  const works: BoundWorks = gatewayWorks(parts);
+  const routeOf = <Id extends OperationId>(id: Id): Route => ({
+    method: rows[id].method,
+    path: rows[id].path,
+    work: admitted(door, rows[id], works[id]),
+  });
+  return operationIds.map(routeOf);
+}
+
+export type GatewayEdge = GatewayOptions &
+  EdgeRoom & {
+    readonly host: string;
+    readonly port: number;
+    readonly readiness: Readiness;
+    /** The dev profile's permissive CORS. */
+    readonly anyOrigin: boolean;
+    readonly drainMs: number;
+  };
 
 /** With a listener of its own. */
 export function createGateway(ports: GatewayPorts, options: GatewayEdge): Edge {
-  const { anyOrigin, answers, drainMs, host, port, readiness } = options;
+  const { anyOrigin, answers, drainMs, host, limits = {}, port, readiness } = options;
   const { clock, log } = ports;
   return createEdge({
     name: "gateway",
     handler: gatewayHandler(ports, options),
-    ...{ anyOrigin, answers, clock, drainMs, host, log, port, readiness },
+    ...{ anyOrigin, answers, clock, drainMs, host, limits, log, port, readiness },
   });
 }

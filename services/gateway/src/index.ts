@@ -1,1 +1,6 @@
-export { createGateway, type GatewayOptions, type GatewayPorts } from "./gateway.ts";
+export {
+  createGateway,
+  gatewayHandler,
+  type GatewayOptions,
+  type GatewayPorts,
+} from "./gateway.ts";

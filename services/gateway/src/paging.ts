@@ -1,7 +1,7 @@
 /** Pages of lists: positions leave the house signed, bound to tenant, list and filter. */
 import { type Fault, isFault, type PageRequest, type TenantId } from "@posthaste/domain";
 import { type PageQuery } from "@posthaste/contract";
-import { type Cursors } from "@posthaste/runtime";
+import { type Cursors } from "@posthaste/http";
 
 type ListScope = {
   readonly tenant: TenantId;
@@ -9,22 +9,60 @@ type ListScope = {
   readonly filter: object;
 };
 
+type OpenedPage<F> = {
+  readonly page: PageRequest;
+  /** What the list is asked for: the query's filter, from where its page was to begin. */
+  readonly filter: F;
+  readonly startAt?: number;
+};
+
+type Times = { readonly from?: number; readonly to?: number };
+
 export type Paging = {
-  open(scope: ListScope, page: PageQuery): PageRequest | Fault;
+  open<F extends Times>(
+    scope: ListScope & { readonly filter: F },
+    page: PageQuery,
+  ): OpenedPage<F> | Fault;
   /** Undefined at the end. */
-  seal(scope: ListScope, position: string | undefined): string | undefined;
+  seal(
+    scope: ListScope,
+    opened: Pick<OpenedPage<object>, "startAt">,
+    position: string | undefined,
+  ): string | undefined;
 };
 
 export function createPaging(cursors: Cursors): Paging {
   return {
-    open: (scope, { cursor, limit, order }) => {
-      if (cursor === undefined) return { limit, order };
-      const after = cursors.open(cursorScope(scope), cursor);
-      return isFault(after) ? after : { limit, order, after };
+    open: (scope, { cursor, startAt, ...page }) => {
+      if (cursor === undefined) return begun(scope.filter, page, startAt);
+      const sealed = cursors.open(cursorScope(scope), cursor);
+      if (isFault(sealed)) return sealed;
+      const [, start, after = ""] = /^(?:(\d+)@)?(.*)$/s.exec(sealed) ?? [];
+      const next = { ...page, after };
+      return begun(scope.filter, next, start === undefined ? undefined : Number(start));
     },
-    seal: (scope, position) =>
-      position === undefined ? undefined : cursors.seal(cursorScope(scope), position),
+    seal: (scope, { startAt }, position) =>
+      position === undefined
+        ? undefined
+        : cursors.seal(
+            cursorScope(scope),
+            startAt === undefined ? position : `${startAt}@${position}`,
+          ),
   };
+}
+
+/** The later pages of a list that began at a time of the caller's are of the same list: it goes with their cursors. */
+function begun<F extends Times>(
+  filter: F,
+  page: PageRequest,
+  startAt: number | undefined,
+): OpenedPage<F> {
+  if (startAt === undefined) return { page, filter };
+  const times =
+    page.order === "latestFirst"
+      ? { to: Math.min(filter.to ?? startAt, startAt) }
+      : { from: Math.max(filter.from ?? startAt, startAt) };
+  return { page, filter: { ...filter, ...times }, startAt };
 }
 
 const cursorScope = ({ tenant, list, filter }: ListScope) => ({

@@ -1,4 +1,4 @@
-/** The span of a publish. Whoever calls with a `traceparent` is continued; nobody is before his token is known. */
+/** The span of a publish. A trace that a caller's `traceparent` names is continued, once the caller's token is known. */
 import { type IncomingMessage } from "node:http";
 import { type Fault, isFault, type PublishCommand } from "@posthaste/domain";
 import { type Published } from "@posthaste/engine";

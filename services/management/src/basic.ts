@@ -1,11 +1,11 @@
 /**
  * The operator's credentials (HTTP Basic, RFC 7617). Every refusal is in the same words, and a network that has failed too
- * often is refused whatever it sends: a password can be guessed, unlike a token (reliability.md 4.5).
+ * often is refused whatever it sends: a password can be guessed, unlike a token (docs/design/security#authentication).
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import { fault, type Fault } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
-import { createFailureLimit, type Refusal } from "@posthaste/runtime";
+import { createFailureLimit, type Refusal } from "@posthaste/http";
 
 export type Credentials = { readonly user: string; readonly password: string };
 

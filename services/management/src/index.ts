@@ -1,3 +1,3 @@
-export { createManagement, type ManagementEdge } from "./management.ts";
+export { createManagement, type ManagementEdge, managementHandler } from "./management.ts";
 export { type ManagementPorts } from "./ports.ts";
 export { type SeedConfig, seedAccounts, type Seeded } from "./seed.ts";

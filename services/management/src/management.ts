@@ -1,28 +1,34 @@
 /** Management: administers tenants, tokens, plans, signing keys and the books on search indexes, for one operator. */
 import {
+  type Answer,
+  type Endpoint,
+  managementEndpoints,
+  type ManagementOperationId,
+  managementOperationIds,
+  type ManagementSpecs,
+} from "@posthaste/contract";
+import {
   type AddressSet,
   type Answers,
   createAnswers,
   createBodyBudget,
   createEdge,
-  createExpressApp,
   type Edge,
-  type Readiness,
   type RequestHandler,
-} from "@posthaste/runtime";
+} from "@posthaste/http";
+import { createExpressApp, type Route } from "@posthaste/http/router";
+import { type Readiness } from "@posthaste/ports";
 import { basicChallenge, createOperatorCheck } from "./basic.ts";
-import { type Door } from "./door.ts";
+import { admitted, type Door } from "./door.ts";
 import { type ManagementPorts } from "./ports.ts";
-import { keyRoutes } from "./routes/keys.ts";
-import { searchIndexRoutes } from "./routes/search-indexes.ts";
-import { tenantRoutes } from "./routes/tenants.ts";
-import { tokenRoutes } from "./routes/tokens.ts";
+import { managementWorks } from "./works/index.ts";
+import { type Work } from "./works/work.ts";
 
 export type ManagementOptions = {
   readonly user: string;
   readonly password: string;
   readonly trustedProxies: AddressSet;
-  /** After each change: who keeps a copy of the accounts in this process need not wait for its next look. */
+  /** After each change: a copy of the accounts in this process need not wait for its next look. */
   readonly onChange?: () => Promise<void>;
 };
 
@@ -34,23 +40,29 @@ export function managementHandler(
   const door: Door = {
     checkOperator: createOperatorCheck(options, ports.clock),
     trustedProxies: options.trustedProxies,
-    bodyBudget: createBodyBudget(),
+    bodyBudget: createBodyBudget(ports.clock),
     onChange: options.onChange ?? (async () => undefined),
     log: ports.log,
   };
-  const routed = createExpressApp(
-    [
-      ...searchIndexRoutes(door, ports),
-      ...tenantRoutes(door, ports),
-      ...tokenRoutes(door, ports),
-      ...keyRoutes(door, ports),
-    ],
-    answers,
-  );
+  const routed = createExpressApp(routesOf(door, ports), answers);
   return (req, res) => {
     routed(req, res);
     return undefined;
   };
+}
+
+type Rows = { readonly [Id in ManagementOperationId]: Endpoint<ManagementSpecs[Id]> };
+type BoundWorks = { readonly [Id in ManagementOperationId]: Work<ManagementSpecs[Id], Answer> };
+
+function routesOf(door: Door, ports: ManagementPorts): readonly Route[] {
+  const rows: Rows = managementEndpoints;
+  const works: BoundWorks = managementWorks(ports);
+  const routeOf = <Id extends ManagementOperationId>(id: Id): Route => ({
+    method: rows[id].method,
+    path: rows[id].path,
+    work: admitted(door, rows[id], works[id]),
+  });
+  return managementOperationIds.map(routeOf);
 }
 
 export type ManagementEdge = ManagementOptions & {

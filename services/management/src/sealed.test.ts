@@ -1,4 +1,4 @@
-/** Sealed ports over a real store: what goes in comes out, and the store sees none of it (reliability.md 4.11). */
+/** Sealed ports over a real store: what goes in comes out, and the store sees none of it (docs/design/security#secrets). */
 import { beforeEach, describe, expect, it } from "@jest/globals";
 import { defaultPlan, fault, tenantId } from "@posthaste/domain";
 import { type Embedded } from "@posthaste/embedded";
@@ -9,7 +9,7 @@ import {
   sealIndexes,
   type Sealer,
   sealStored,
-} from "@posthaste/runtime";
+} from "@posthaste/process";
 import { describeAccounts, describeSearchIndexes } from "@posthaste/testing/contract";
 import { limitsOfType } from "./index-limits.ts";
 import { openStore } from "./opened.fixture.ts";

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "@jest/globals";
 import { tenantId } from "@posthaste/domain";
 import { type Accounts, type Tenant, type Token } from "@posthaste/ports";
 import { epochStart, virtualClock } from "@posthaste/testing";
-import { developmentUsers, tokenHash } from "@posthaste/runtime";
+import { developmentUsers, tokenHash } from "@posthaste/http";
 import { seedAccounts, type SeedConfig } from "./seed.ts";
 
 type SeededAccounts = Pick<Accounts, "tenants" | "tokens" | "addTenant" | "putToken">;
@@ -35,11 +35,12 @@ function accountsInMemory(): SeededAccounts & {
 
 const own: SeedConfig = {
   profile: "production",
+  dialect: "service",
   token: Buffer.from(`{"UserID":"me","Password":"${"p".repeat(20)}"}`).toString("base64"),
   signingKeyCurrent: `sig_${"a".repeat(28)}`,
   signingKeyNext: `sig_${"b".repeat(28)}`,
 };
-const dev: SeedConfig = { profile: "dev" };
+const dev: SeedConfig = { profile: "dev", dialect: "service" };
 
 let accounts: ReturnType<typeof accountsInMemory>;
 const clock = virtualClock();
@@ -86,7 +87,8 @@ describe("the first start in production", () => {
   });
 
   it("does not happen without credentials", async () => {
-    await expect(seed({ profile: "production" })).rejects.toThrow("POSTHASTE_TOKEN");
+    const none: SeedConfig = { profile: "production", dialect: "service" };
+    await expect(seed(none)).rejects.toThrow("POSTHASTE_TOKEN");
   });
 });
 
@@ -110,6 +112,17 @@ describe("the first start of the dev profile", () => {
     expect(await hashes()).toContain(tokenHash(own.token ?? ""));
     expect(await hashes()).toContain(tokenHash(developmentUsers[0].token));
   });
+});
+
+it.each([
+  ["production", own],
+  ["the dev profile", dev],
+])("the tenants that %s makes speak the dialect of the environment", async (_, config) => {
+  await seed({ ...config, dialect: "upstash" });
+
+  expect(new Set((await accounts.tenants()).map(({ dialect }) => dialect))).toEqual(
+    new Set(["upstash"]),
+  );
 });
 
 describe("a later start", () => {

@@ -1,13 +1,13 @@
 /**
  * The first tenants. Owns what stands in an empty store: in the dev profile the four public development users, in
- * production one tenant with the credentials of the environment. Afterwards the store wins (decisions.md 24).
+ * production one tenant with the credentials of the environment. Afterwards the store wins (docs/design/security#authentication).
  *
- * I1 a token is written before its tenant, and proves nothing without it: a start that dies half-way is simply repeated.
+ * (1) a token is written before its tenant, and proves nothing without it: a start that dies half-way is simply repeated.
  *    A tenant that is there already, closed ones included, is left as it is: several processes may start at once.
- * I2 the public credentials never work outside the dev profile, also when an earlier start has stored them.
+ * (2) the public credentials never work outside the dev profile, also when an earlier start has stored them.
  */
 import { isTenantId } from "@posthaste/contract";
-import { defaultPlan, type TenantId, tenantId } from "@posthaste/domain";
+import { defaultPlan, type Dialect, type TenantId, tenantId } from "@posthaste/domain";
 import {
   type Accounts,
   type Clock,
@@ -19,16 +19,17 @@ import {
   developmentUsers,
   isPublicSecret,
   isPublicTokenHash,
-  type Profile,
   tokenHash,
   userOf,
-} from "@posthaste/runtime";
+} from "@posthaste/http";
 
 export type SeedConfig = {
-  readonly profile: Profile;
+  readonly profile: "dev" | "production";
   readonly token?: string | undefined;
   readonly signingKeyCurrent?: string | undefined;
   readonly signingKeyNext?: string | undefined;
+  /** Of the tenants that are made. */
+  readonly dialect: Dialect;
 };
 
 export type Seeded = {
@@ -101,7 +102,7 @@ async function seedDevelopment(options: SeedOptions, { tenants }: Stored): Promi
       const ownKeys = isFirst ? keysOf(config) : undefined;
       return { id, tokens: [token, ...own], keys: ownKeys ?? keys };
     });
-  // At once: a gateway that finds one of them is ready, and looks for the others seconds later.
+  // At once: a gateway that finds one of them is ready, and looks for the second seconds later.
   await addTenants(options, missing);
   return { token: first.token, warning: warningOf(config, await storedIn(accounts)) };
 }
@@ -113,14 +114,17 @@ type Seed = {
 };
 
 /** Tokens first, since one without its tenant proves nothing; then all tenants at once, so that none is long alone. */
-async function addTenants({ accounts, clock }: SeedOptions, seeds: readonly Seed[]): Promise<void> {
+async function addTenants(
+  { accounts, clock, config }: SeedOptions,
+  seeds: readonly Seed[],
+): Promise<void> {
   const createdAt = clock.now();
   const tokens = seeds.flatMap(({ id, tokens: own }) => own.map((token) => ({ id, token })));
   for (const { id, token } of tokens) {
     await accounts.putToken({ hash: tokenHash(token), tenant: id, scope: "full", createdAt });
   }
   const added = seeds.map(({ id, keys }) =>
-    accounts.addTenant({ id, dialect: "service", plan: defaultPlan, keys }),
+    accounts.addTenant({ id, dialect: config.dialect, plan: defaultPlan, keys }),
   );
   await Promise.all(added);
 }

@@ -5,8 +5,8 @@ import { type Accounts, type Tenant } from "@posthaste/ports";
 export const isOpen = ({ closedAt }: Tenant): boolean => closedAt === undefined;
 
 export async function findTenant(accounts: Accounts, id: string): Promise<Tenant | Fault> {
-  const tenants = await accounts.tenants();
-  return tenants.find((tenant) => tenant.id === id && isOpen(tenant)) ?? unknownTenant(id);
+  const tenant = await accounts.tenant(tenantId(id));
+  return tenant && isOpen(tenant) ? tenant : unknownTenant(id);
 }
 
 /** `change` as `Accounts.changeTenant` has it. */

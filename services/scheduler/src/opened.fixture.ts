@@ -10,9 +10,10 @@ import {
   settleAttempt,
   type Sha256Hex,
   type StateKind,
+  type TenantId,
 } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
-import { type Clock, type Hint, type MessageStore } from "@posthaste/ports";
+import { type Clock, type Hint, type Records, type Alarms, type Tenant } from "@posthaste/ports";
 import {
   aMessage,
   anAnswer,
@@ -49,20 +50,26 @@ export function open(): Ports {
     schedule: queueMicrotask,
   });
   closers.push(embedded.close);
-  const { bus, deadLetters, groups, ids, messages, tokens } = embedded;
+  const { bus, deadLetters, groups, ids, schedules, tokens } = embedded;
+  const tenants = new Map<TenantId, Tenant>();
+  const { alarms, fanOuts, flowLanes, queues, records } = embedded;
+  const stored = { alarms, fanOuts, flowLanes, queues, records };
   const sha256: Sha256Hex = (value) => createHash("sha256").update(value).digest("hex");
   const newId = (): MessageId => ids.next();
-  return { bus, clock, deadLetters, groups, log, messages, newId, sha256, tokens };
+  return {
+    ...stored,
+    ...{ bus, clock, deadLetters, groups, ids, log, newId, schedules, sha256, tenants, tokens },
+  };
 }
 
 export async function insert(ports: Ports, overrides: MessageOverrides = {}): Promise<Message> {
   const message = aMessage({ id: ports.newId(), now: ports.clock.now(), ...overrides });
-  await ports.messages.insert([{ record: accept(message, ports.clock.now()) }]);
+  await ports.records.insert([{ record: accept(message, ports.clock.now()) }]);
   return message;
 }
 
 export async function claim(ports: Ports, { id }: Message): Promise<InState<"claimed">> {
-  const [record] = await ports.messages.claim([id], owner("test"));
+  const [record] = await ports.records.claim([id], owner("test"));
   if (!record) throw new Error(`${id} could not be claimed`);
   return record;
 }
@@ -71,16 +78,16 @@ export async function claim(ports: Ports, { id }: Message): Promise<InState<"cla
 export async function deliver(ports: Ports, message: Message): Promise<void> {
   const record = await claim(ports, message);
   const attempt = anAttempt(anAnswer(200), { endedAt: ports.clock.now() });
-  await ports.messages.settle([
+  await ports.records.settle([
     settleAttempt(record, attempt, { chance: 0, retryDelayMs: undefined }),
   ]);
 }
 
 export async function stateOf(
-  { messages }: Ports,
+  { records }: Ports,
   { id, tenant }: Pick<Message, "id" | "tenant">,
 ): Promise<StateKind | undefined> {
-  const [record] = await messages.get(tenant, [id]);
+  const [record] = await records.get(tenant, [id]);
   return record?.state.kind;
 }
 
@@ -127,9 +134,14 @@ export function watchedClock(clock: VirtualClock): {
   return { clock: watched, armed };
 }
 
-export const withMessages = (ports: Ports, messages: Partial<MessageStore>): Ports => ({
+export const withRecords = (ports: Ports, records: Partial<Records>): Ports => ({
   ...ports,
-  messages: { ...ports.messages, ...messages },
+  records: { ...ports.records, ...records },
+});
+
+export const withAlarms = (ports: Ports, alarms: Partial<Alarms>): Ports => ({
+  ...ports,
+  alarms: { ...ports.alarms, ...alarms },
 });
 
 /** Whatever can happen without time moving has happened. */

@@ -1,16 +1,22 @@
 import { describe, expect, it } from "@jest/globals";
 import {
-  accept,
+  allShards,
   callbackId,
   childId,
   flowLaneId,
   limits,
-  parentMessage,
-  shardCount,
+  type Message,
   shardOf,
 } from "@posthaste/domain";
-import { type EventBus, type MessageStore, StoreError } from "@posthaste/ports";
-import { aCallbackPlan, aCommand, aPolicy, aTenant, someEndpoints } from "@posthaste/testing";
+import {
+  type EventBus,
+  type Groups,
+  type Alarms,
+  type Records,
+  StoreError,
+  type FlowLanes,
+} from "@posthaste/ports";
+import { aCallbackPlan, aPolicy, aTenant, someEndpoints, aFanOut } from "@posthaste/testing";
 import {
   claim,
   deliver,
@@ -21,11 +27,11 @@ import {
   rest,
   stateOf,
   watchedClock,
-  withMessages,
+  withAlarms,
+  withRecords,
 } from "./opened.fixture.ts";
 import { Scheduler } from "./scheduler.ts";
 
-const allShards = Array.from({ length: shardCount }, (_, shard) => shard);
 const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
 const lane = flowLaneId(aTenant, flow.key);
 const away = new StoreError("unavailable", "the store is away");
@@ -51,11 +57,11 @@ const wake = (ports: Ports, at: number): Promise<void> =>
 /** Counts rounds. */
 function counting(ports: Ports): { ports: Ports; rounds: number[] } {
   const rounds: number[] = [];
-  const ring: MessageStore["ring"] = async (...args) => {
+  const ring: Alarms["ring"] = async (...args) => {
     rounds.push(ports.clock.now());
-    return ports.messages.ring(...args);
+    return ports.alarms.ring(...args);
   };
-  return { ports: withMessages(ports, { ring }), rounds };
+  return { ports: withAlarms(ports, { ring }), rounds };
 }
 
 describe("the scheduler's timer", () => {
@@ -139,11 +145,11 @@ describe("a round of the scheduler", () => {
   it("that fails is tried again soon", async () => {
     const opened = open();
     let refusals = 2;
-    const ring: MessageStore["ring"] = async (...args) => {
+    const ring: Alarms["ring"] = async (...args) => {
       if (refusals-- > 0) throw away;
-      return opened.messages.ring(...args);
+      return opened.alarms.ring(...args);
     };
-    const ports = withMessages(opened, { ring });
+    const ports = withAlarms(opened, { ring });
     const heard = await hintsOf(ports);
     const message = await insert(ports, { delayMs: 1 });
     await ports.clock.advance(1);
@@ -217,18 +223,19 @@ describe("a round of the scheduler", () => {
     const ports = open();
     await ports.groups.replace(aTenant, "g", undefined, someEndpoints(3));
     const group = await ports.groups.get(aTenant, "g");
-    const fanOut = { group: "g", chunks: group?.chunks ?? [], endpointCount: 3, skipped: [] };
     const now = ports.clock.now();
-    const parent = parentMessage(aCommand(), fanOut, ports.newId(), now);
+    const chunks = group?.chunks ?? [];
+    const fanOut = aFanOut({ id: ports.newId(), now, chunks, endpointCount: 3 });
     const heard = await hintsOf(ports);
     const scheduler = await start(ports);
 
-    await ports.messages.insert([{ record: accept(parent, now) }]);
+    await ports.fanOuts.insert(fanOut);
     await wake(ports, now);
     await ports.clock.advance(1);
 
-    expect(heard.map(({ id }) => id)).toEqual([0, 1, 2].map((index) => childId(parent.id, index)));
-    expect(await stateOf(ports, parent)).toBe("expanded");
+    expect(heard.map(({ id }) => id)).toEqual([0, 1, 2].map((index) => childId(fanOut.id, index)));
+    const [expanded] = await ports.fanOuts.get(aTenant, [fanOut.id]);
+    expect(expanded?.state.kind).toBe("expanded");
     await scheduler.stop();
   });
 });
@@ -280,7 +287,59 @@ describe("lanes", () => {
   });
 });
 
+describe("follow-ups", () => {
+  it("that ring while others are being worked are worked when those have ended, and not 30 s later", async () => {
+    const opened = open();
+    const { promise: opens, resolve: letGo } = Promise.withResolvers<void>();
+    const clear: Records["clear"] = async (items) => {
+      await opens;
+      await opened.records.clear(items);
+    };
+    const ports = withRecords(opened, { clear });
+    const policy = aPolicy({ callback: aCallbackPlan() });
+    const messages: Message[] = [];
+    for (let i = 0; i < 4; i++) {
+      const message = await insert(ports, { policy });
+      messages.push(message);
+      await deliver(ports, message);
+      await ports.clock.advance(1_000);
+    }
+    const scheduler = await start(ports);
+    await ports.clock.advance(limits.ringAheadMs);
+    letGo();
+    await rest(ports);
+
+    const left = await ports.records.get(
+      aTenant,
+      messages.map(({ id }) => id),
+    );
+    expect(left.map((record) => record?.outbox.length)).toEqual([0, 0, 0, 0]);
+    await scheduler.stop();
+  });
+});
+
 describe("the sweep", () => {
+  it("is one at a time, and no groups wait for it, behind a backlog that takes longer than a sweep may", async () => {
+    const opened = open();
+    const { clock } = opened;
+    let [running, most, groups] = [0, 0, 0];
+    const removeFinished: Records["removeFinished"] = async (_shards, _before, limit) => {
+      most = Math.max(most, ++running);
+      await new Promise<void>((resolve) => clock.after(2_500, resolve));
+      running--;
+      return limit;
+    };
+    const sweep: Groups["sweep"] = async () => ++groups;
+    const ports = withRecords(opened, { removeFinished });
+    const scheduler = await start({ ...ports, groups: { ...ports.groups, sweep } });
+
+    await clock.advance(20 * limits.sweepEveryMs);
+    await Promise.all([scheduler.stop(), clock.advance(limits.sweepEveryMs)]);
+
+    expect(most).toBe(1);
+    expect(groups).toBeGreaterThanOrEqual(19);
+  });
+
   it("removes what has ended 30 s to 60 s ago, and nothing that lives or has an outbox", async () => {
     const ports = open();
     const withCallback = await insert(ports, { policy: aPolicy({ callback: aCallbackPlan() }) });
@@ -288,15 +347,10 @@ describe("the sweep", () => {
     const delivered = await insert(ports);
     await deliver(ports, delivered);
     await deliver(ports, withCallback);
-    // Nobody works outboxes here: the ring is another scheduler's.
-    const ring: MessageStore["ring"] = async () => ({
-      hints: [],
-      lanes: [],
-      expanding: [],
-      followUps: [],
-    });
-    const nextAlarm: MessageStore["nextAlarm"] = async () => undefined;
-    const scheduler = await start(withMessages(ports, { nextAlarm, ring }));
+    // No scheduler works outboxes here: the ring is another scheduler's.
+    const ring: Alarms["ring"] = async () => ({ rung: [], more: false });
+    const next: Alarms["next"] = async () => undefined;
+    const scheduler = await start(withAlarms(ports, { next, ring }));
 
     await ports.clock.advance(limits.finishedKeepMs);
     expect(await stateOf(ports, delivered)).toBe("delivered");
@@ -311,11 +365,11 @@ describe("the sweep", () => {
   it("goes on after it has failed", async () => {
     const opened = open();
     let refusals = 1;
-    const removeFinished: MessageStore["removeFinished"] = async (...args) => {
+    const removeFinished: Records["removeFinished"] = async (...args) => {
       if (refusals-- > 0) throw away;
-      return opened.messages.removeFinished(...args);
+      return opened.records.removeFinished(...args);
     };
-    const ports = withMessages(opened, { removeFinished });
+    const ports = withRecords(opened, { removeFinished });
     const message = await insert(ports);
     await deliver(ports, message);
     const scheduler = await start(ports);
@@ -341,7 +395,7 @@ describe("stopping the scheduler", () => {
     expect(ports.clock.armed).toBe(0);
   });
 
-  it.each(["ring", "lanes", "removeFinished"] as const)(
+  it.each(["ring", "rows", "removeFinished"] as const)(
     "waits for the `%s` that is under way, and arms nothing after it",
     async (call) => {
       const opened = open();
@@ -352,13 +406,17 @@ describe("stopping the scheduler", () => {
         if (isSlow) await opens;
         return answer;
       };
-      const { messages } = opened;
-      const slow: Readonly<Record<typeof call, Partial<MessageStore>>> = {
-        lanes: { lanes: (...args) => slowly(messages.lanes(...args)) },
-        removeFinished: { removeFinished: (...args) => slowly(messages.removeFinished(...args)) },
-        ring: { ring: (...args) => slowly(messages.ring(...args)) },
+      const { records, flowLanes, alarms } = opened;
+      const rows: FlowLanes["rows"] = (...args) => slowly(flowLanes.rows(...args));
+      const removeFinished: Records["removeFinished"] = (...args) =>
+        slowly(records.removeFinished(...args));
+      const ring: Alarms["ring"] = (...args) => slowly(alarms.ring(...args));
+      const slow: Readonly<Record<typeof call, Partial<Ports>>> = {
+        rows: { flowLanes: { ...flowLanes, rows } },
+        removeFinished: { records: { ...records, removeFinished } },
+        ring: { alarms: { ...alarms, ring } },
       };
-      const ports = withMessages(opened, slow[call]);
+      const ports = { ...opened, ...slow[call] };
       await insert(ports, { delayMs: limits.sweepEveryMs });
       const scheduler = await start(ports);
       isSlow = true;

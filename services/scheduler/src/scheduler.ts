@@ -1,12 +1,12 @@
 /**
- * The scheduler: rings alarms, grants lanes, expands group publishes, sweeps what has ended.
+ * The scheduler: rings alarms, grants lanes, gives turns, expands group publishes, sweeps what has ended.
  *
  * It holds one timer, to the earliest alarm of its shards; an idle store is not looked at. Two schedulers on one shard
- * do no harm: all their writes are conditional (decisions.md 12). While the bus is away nothing is rung here: a ring moves
+ * do no harm: all their writes are conditional (docs/design/outages#ownership-is-an-economy). While the bus is away nothing is rung here: a ring moves
  * the alarm, and its hint would be lost. The deliverers stand by meanwhile.
  */
 import { limits } from "@posthaste/domain";
-import { BackgroundWork, grant, ringOnce, type RingPorts } from "@posthaste/engine";
+import { BackgroundWork, ringOnce, type RingPorts, serveLane, sourcesNow } from "@posthaste/engine";
 import {
   type Groups,
   type Metrics,
@@ -23,12 +23,14 @@ export type SchedulerPorts = RingPorts & {
 /** An alarm set by someone whose hint was lost is found this late at the most. */
 const lookAgainMsMax = 30_000;
 const retryMs = 250;
+/** Before the next one is due: two sweeps remove the same records. */
+const sweepMsMax = (limits.sweepEveryMs * 2) / 3;
 
 export class Scheduler {
   readonly name = "scheduler";
   readonly #ports: SchedulerPorts;
   readonly #metrics: Metrics;
-  /** As the bus gives them; the last ones stay while it is away (decisions.md 12). */
+  /** As the bus gives them; the last ones stay while it is away (docs/design/outages#ownership-is-an-economy). */
   #shards: readonly number[] = [];
   readonly #background: BackgroundWork;
   #unsubscribe: (() => Promise<void>) | undefined;
@@ -46,10 +48,11 @@ export class Scheduler {
     this.#background = new BackgroundWork({
       log: ports.log,
       clock: ports.clock,
-      grant: async (lane) => {
-        const wakeAt = await grant(ports, lane);
+      serve: async (lane) => {
+        const wakeAt = await serveLane(ports, lane);
         if (wakeAt !== undefined) this.#arm(wakeAt);
       },
+      roomAgain: () => this.#arm(ports.clock.now()),
     });
   }
 
@@ -114,21 +117,27 @@ export class Scheduler {
   }
 
   async #ringAll(dueAt: number): Promise<void> {
-    const { bus, clock, messages, log } = this.#ports;
+    const { bus, clock, alarms, log } = this.#ports;
     if (!bus.isUp() || !this.#background.hasRoom) {
       this.#arm(clock.now() + retryMs);
       return;
     }
     const begunAt = clock.now();
     try {
-      const rung = await ringOnce(this.#ports, this.#background, this.#shards, limits.ringBatchMax);
-      if (rung > 0)
+      const { rang, more } = await ringOnce(
+        this.#ports,
+        this.#background,
+        this.#shards,
+        limits.ringBatchMax,
+      );
+      if (rang > 0)
         this.#metrics.observe(
           "posthaste_timer_lateness_seconds",
           Math.max(0, begunAt - dueAt) / 1_000,
         );
-      const next =
-        rung >= limits.ringBatchMax ? clock.now() : await messages.nextAlarm(this.#shards);
+      const next = more
+        ? clock.now()
+        : await alarms.next(this.#shards, sourcesNow(bus, this.#background));
       this.#arm(Math.min(next ?? Infinity, clock.now() + lookAgainMsMax));
     } catch (error) {
       log.warn("ring.failed", { error });
@@ -137,8 +146,8 @@ export class Scheduler {
   }
 
   async #oldestPastDueSeconds(): Promise<number> {
-    const { clock, messages } = this.#ports;
-    const alarm = await messages.nextAlarm(this.#shards);
+    const { clock, alarms } = this.#ports;
+    const alarm = await alarms.next(this.#shards, ["record"]);
     return Math.max(0, clock.now() - (alarm ?? Infinity)) / 1_000;
   }
 
@@ -150,16 +159,19 @@ export class Scheduler {
     });
   }
 
+  /** Ends in its time, whatever there is to remove: the next one goes on. */
   async #sweep(): Promise<void> {
-    const before = this.#ports.clock.now() - limits.finishedKeepMs;
+    const { clock, groups, records } = this.#ports;
+    const begunAt = clock.now();
+    const before = begunAt - limits.finishedKeepMs;
     let removed: number;
     do {
-      removed = await this.#ports.messages.removeFinished(
-        this.#shards,
-        before,
-        limits.sweepBatchMax,
-      );
-    } while (removed >= limits.sweepBatchMax && !this.#stopped);
-    await this.#ports.groups.sweep(limits.sweepBatchMax);
+      removed = await records.removeFinished(this.#shards, before, limits.sweepBatchMax);
+    } while (
+      removed >= limits.sweepBatchMax &&
+      clock.now() - begunAt < sweepMsMax &&
+      !this.#stopped
+    );
+    await groups.sweep(limits.sweepBatchMax);
   }
 }

@@ -3,10 +3,18 @@
  * function calls: the deliverer is the gateway's local delivery, so that an insert may be the claim.
  */
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
-import { createCompose, Deliverer } from "@posthaste/deliverer";
+import { createCompose, Deliverer, type SlotBounds } from "@posthaste/deliverer";
 import { type DestinationPolicy, owner, type Sha256Hex } from "@posthaste/domain";
 import { Tenants } from "@posthaste/engine";
 import { createGateway } from "@posthaste/gateway";
+import {
+  addressSet,
+  createAdmission,
+  createAnswers,
+  createAuthenticator,
+  createCursors,
+  type Edge,
+} from "@posthaste/http";
 import { createManagement } from "@posthaste/management";
 import {
   type Accounts,
@@ -17,33 +25,25 @@ import {
   type Ids,
   type Log,
   type MessageLog,
-  type MessageStore,
+  type RecordPorts,
   type Random,
+  type Readiness,
   type RetryDelays,
+  type Schedules,
   type SearchIndexes,
   type Sender,
+  type Service,
   type Telemetry,
   type TokenStore,
 } from "@posthaste/ports";
-import {
-  addressSet,
-  createAdmission,
-  createAnswers,
-  createAuthenticator,
-  createCursors,
-  createReadiness,
-  type Edge,
-  type Readiness,
-  type Service,
-} from "@posthaste/runtime";
 import { Scheduler } from "@posthaste/scheduler";
 import { WorkflowLog } from "@posthaste/workflow-log";
 
-export type StandalonePorts = {
-  readonly messages: MessageStore;
+export type StandalonePorts = RecordPorts & {
   readonly messageLog: MessageLog;
   readonly deadLetters: DeadLetters;
   readonly groups: Groups;
+  readonly schedules: Schedules;
   readonly accounts: Accounts;
   readonly indexes: SearchIndexes;
   readonly tokens: TokenStore;
@@ -64,8 +64,11 @@ export type StandaloneOptions = {
   readonly policy: DestinationPolicy;
   readonly trustedProxies: readonly string[];
   readonly anyOrigin: boolean;
-  readonly attemptsMax: number;
-  readonly attemptsPerOriginMax: number;
+  readonly readiness: Readiness;
+  readonly slots: SlotBounds;
+  /** Of callers, at once. */
+  readonly connectionsMax: number;
+  readonly bodyBytesMax: number;
   readonly drainMs: number;
   readonly cursorSecret: string;
   /** Undefined: the management API is off. */
@@ -79,39 +82,38 @@ export type Standalone = {
   readonly services: readonly Service[];
   readonly gateway: Edge;
   readonly management: Edge | undefined;
-  readonly readiness: Readiness;
 };
 
 const ownerLength = 12;
 
 export function createStandalone(ports: StandalonePorts, options: StandaloneOptions): Standalone {
   const { accounts, clock, log, random } = ports;
-  const { attemptsMax, attemptsPerOriginMax, drainMs } = options;
-  const readiness = createReadiness();
+  const { slots, bodyBytesMax, drainMs } = options;
   const admission = createAdmission({ clock, random, storeWaitMs: options.storeWaitMs });
   const tenants = new Tenants({ accounts, clock, log });
   const authenticator = createAuthenticator({ accounts, clock, log });
   const deliverer = new Deliverer(ports, {
     owner: owner(random.text(ownerLength)),
-    slots: {
-      shortMax: attemptsMax,
-      perOriginMax: attemptsPerOriginMax,
-      longMax: Math.ceil(attemptsMax / 2),
-    },
+    slots,
+    bodyBytesMax,
     compose: createCompose({ tenantOf: (id) => tenants.get(id), random }),
     drainMs,
   });
+  const refreshAccounts = async (): Promise<void> => {
+    await Promise.all([authenticator.refresh(), tenants.refresh()]);
+  };
   const trustedProxies = addressSet(options.trustedProxies);
   const gateway = createGateway(
     { ...ports, local: deliverer },
     {
       ...options,
       authenticator,
+      refreshAccounts,
       trustedProxies,
       answers: createAnswers({ log, random, clock }),
       admission,
+      limits: { connectionsMax: options.connectionsMax },
       cursors: createCursors({ secret: options.cursorSecret, clock }),
-      readiness,
     },
   );
   const management =
@@ -120,24 +122,20 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
       ...options,
       ...options.management,
       trustedProxies,
-      readiness,
-      onChange: async () => {
-        await Promise.all([authenticator.refresh(), tenants.refresh()]);
-      },
+      onChange: refreshAccounts,
     });
   return {
     gateway,
     management,
-    readiness,
     // Started in this order and stopped in reverse: what takes work in goes first, what carries it out goes last.
     services: [
       { name: "admission", start: async () => undefined, stop: async () => admission.close() },
       tenants,
       authenticator,
-      new WorkflowLog(ports, { storeWritesLog: true }),
+      new WorkflowLog(ports),
       new CallbackDispatcher(ports),
       deliverer,
-      new Scheduler(ports),
+      new Scheduler({ ...ports, tenants }),
       ...(management ? [management] : []),
       gateway,
     ],

@@ -1,1 +1,1 @@
-export { WorkflowLog, type WorkflowLogOptions, type WorkflowLogPorts } from "./workflow-log.ts";
+export { WorkflowLog, type WorkflowLogPorts } from "./workflow-log.ts";

@@ -6,16 +6,19 @@ import {
   defaultPlan,
   type Message,
   owner,
+  type Plan,
   redactedConfiguration,
   settleAttempt,
   type Sha256Hex,
+  type TenantId,
 } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
-import { type MessageLog, StoreError } from "@posthaste/ports";
+import { type MessageLog, StoreError, type Tenant } from "@posthaste/ports";
 import {
   aMessage,
   anAnswer,
   anAttempt,
+  anotherTenant,
   aPolicy,
   aTenant,
   type MessageOverrides,
@@ -50,8 +53,16 @@ function open(): Ports {
   });
   closers.push(embedded.close);
   const { bus, deadLetters, log: messageLog } = embedded;
-  return { bus, clock, deadLetters, embedded, log, messageLog };
+  const accounts = { tenants: async () => [tenantWith(defaultPlan)] };
+  return { accounts, bus, clock, deadLetters, embedded, log, messageLog };
 }
+
+const tenantWith = (plan: Plan, id = aTenant): Tenant => ({
+  id,
+  dialect: "service",
+  plan,
+  keys: { current: "current", next: "next" },
+});
 
 const sha256: Sha256Hex = (value) => createHash("sha256").update(value).digest("hex");
 
@@ -86,19 +97,25 @@ async function logged({ messageLog }: Pick<Ports, "messageLog">): Promise<readon
 }
 
 /** A message that this store has seen fail for good. */
-async function fail({ clock, embedded }: Ports): Promise<void> {
-  const { ids, messages } = embedded;
+async function fail({ clock, embedded }: Ports, overrides: MessageOverrides = {}): Promise<void> {
+  const { ids, records } = embedded;
   const policy = aPolicy({ retriesMax: 0 });
-  const message = aMessage({ id: ids.next(), now: clock.now(), policy });
-  await messages.insert([{ record: accept(message, clock.now()) }]);
-  const [record] = await messages.claim([message.id], owner("test"));
+  const message = aMessage({ id: ids.next(), now: clock.now(), policy, ...overrides });
+  await records.insert([{ record: accept(message, clock.now()) }]);
+  const [record] = await records.claim([message.id], owner("test"));
   if (!record) throw new Error("the message could not be claimed");
   const attempt = anAttempt(anAnswer(500), { endedAt: clock.now(), tookMs: 0 });
-  await messages.settle([settleAttempt(record, attempt, { chance: 0, retryDelayMs: undefined })]);
+  await records.settle([settleAttempt(record, attempt, { chance: 0, retryDelayMs: undefined })]);
 }
 
-async function start(ports: Ports, storeWritesLog = false): Promise<WorkflowLog> {
-  const workflowLog = new WorkflowLog(ports, { storeWritesLog });
+async function start(
+  ports: Ports,
+  writtenBy: MessageLog["writtenBy"] = "facts",
+): Promise<WorkflowLog> {
+  const workflowLog = new WorkflowLog({
+    ...ports,
+    messageLog: { ...ports.messageLog, writtenBy },
+  });
   await workflowLog.start();
   return workflowLog;
 }
@@ -155,7 +172,7 @@ describe("the workflow-log", () => {
 
   it("leaves the writing to a store that writes the log itself", async () => {
     const ports = open();
-    const workflowLog = await start(ports, true);
+    const workflowLog = await start(ports, "settle");
 
     await settled(ports, aMessageElsewhere(ports));
 
@@ -175,7 +192,7 @@ describe("the workflow-log", () => {
     });
 
     await ports.clock.advance(defaultPlan.logMs - 2 * minuteMs);
-    const workflowLog = await start(ports, true);
+    const workflowLog = await start(ports, "settle");
     await ports.clock.advance(minuteMs);
     expect(await counts()).toEqual({ events: 8, letters: 2 });
     await ports.clock.advance(minuteMs);
@@ -183,6 +200,35 @@ describe("the workflow-log", () => {
     await ports.clock.advance(minuteMs);
 
     expect(await counts()).toEqual({ events: 0, letters: 0 });
+    await workflowLog.stop();
+  });
+
+  it("removes what is one tenant's by that tenant's retention, also when it is closed", async () => {
+    const opened = open();
+    const briefly = { ...defaultPlan, logMs: 2 * minuteMs, deadLetterMs: 4 * minuteMs };
+    const closed = { ...tenantWith(briefly), closedAt: opened.clock.now() };
+    const accounts = { tenants: async () => [closed, tenantWith(defaultPlan, anotherTenant)] };
+    const ports = { ...opened, accounts };
+    await fail(ports);
+    await fail(ports, { tenant: anotherTenant });
+    const page = { limit: 100, order: "earliestFirst" } as const;
+    const countsOf = async (tenant: TenantId) => [
+      (await ports.messageLog.list(tenant, {}, page)).items.length,
+      (await ports.deadLetters.list(tenant, {}, page)).items.length,
+    ];
+    const workflowLog = await start(ports, "settle");
+
+    await ports.clock.advance(3 * minuteMs);
+    expect([await countsOf(aTenant), await countsOf(anotherTenant)]).toEqual([
+      [0, 1],
+      [4, 1],
+    ]);
+    await ports.clock.advance(2 * minuteMs);
+
+    expect([await countsOf(aTenant), await countsOf(anotherTenant)]).toEqual([
+      [0, 0],
+      [4, 1],
+    ]);
     await workflowLog.stop();
   });
 
@@ -196,7 +242,7 @@ describe("the workflow-log", () => {
       return 0;
     };
     const ports = { ...opened, messageLog: { ...opened.messageLog, sweep } };
-    const workflowLog = await start(ports, true);
+    const workflowLog = await start(ports, "settle");
 
     await ports.clock.advance(minuteMs);
     expect(ports.log.events()).toContain("retention.failed");
@@ -217,7 +263,7 @@ describe("the workflow-log", () => {
     const found = [5_000, 5_000, 17];
     const sweep: MessageLog["sweep"] = async () => found.shift() ?? 0;
     const ports = { ...opened, messageLog: { ...opened.messageLog, sweep } };
-    const workflowLog = await start(ports, true);
+    const workflowLog = await start(ports, "settle");
 
     await ports.clock.advance(minuteMs);
 

@@ -4,8 +4,8 @@
  *
  * A store that writes the log within its own settle (the embedded one) leaves only the removal to do.
  */
-import { defaultPlan } from "@posthaste/domain";
 import {
+  type Accounts,
   type Clock,
   type DeadLetters,
   type EventBus,
@@ -14,6 +14,7 @@ import {
 } from "@posthaste/ports";
 
 export type WorkflowLogPorts = {
+  readonly accounts: Pick<Accounts, "tenants">;
   readonly messageLog: MessageLog;
   readonly deadLetters: DeadLetters;
   readonly bus: EventBus;
@@ -21,33 +22,26 @@ export type WorkflowLogPorts = {
   readonly log: Log;
 };
 
-export type WorkflowLogOptions = {
-  /** The store writes events with the records themselves. */
-  readonly storeWritesLog: boolean;
-};
-
 const sweepEveryMs = 60_000;
 const sweepMax = 5_000;
-/** Nobody waits for the log, and few large writes of it cost this process half of what many small ones do (adr 0010). */
+/** No caller waits for the log, and few large writes of it cost this process half of what many small ones do (adr 0010). */
 const unhurried = { gatherMs: 100 } as const;
 const noBody = new Uint8Array();
 
 export class WorkflowLog {
   readonly name = "workflow-log";
   readonly #ports: WorkflowLogPorts;
-  readonly #options: WorkflowLogOptions;
   #unsubscribe: readonly (() => Promise<void>)[] = [];
   #timer: (() => void) | undefined;
   #sweeping: Promise<void> | undefined;
   #stopped = false;
 
-  constructor(ports: WorkflowLogPorts, options: WorkflowLogOptions) {
+  constructor(ports: WorkflowLogPorts) {
     this.#ports = ports;
-    this.#options = options;
   }
 
   async start(): Promise<void> {
-    if (!this.#options.storeWritesLog) await this.#subscribe();
+    if (this.#ports.messageLog.writtenBy === "facts") await this.#subscribe();
     this.#armSweep();
   }
 
@@ -91,16 +85,19 @@ export class WorkflowLog {
   }
 
   async #sweep(): Promise<void> {
-    const { clock, log, messageLog, deadLetters } = this.#ports;
+    const { accounts, clock, log, messageLog, deadLetters } = this.#ports;
     try {
-      await untilDone(
-        () => messageLog.sweep(clock.now() - defaultPlan.logMs, sweepMax),
-        () => this.#stopped,
-      );
-      await untilDone(
-        () => deadLetters.sweep(clock.now() - defaultPlan.deadLetterMs, sweepMax),
-        () => this.#stopped,
-      );
+      // Tenant by tenant, each by its own retention, those that are closed as well.
+      for (const { id, plan } of await accounts.tenants()) {
+        await untilDone(
+          () => messageLog.sweep(id, clock.now() - plan.logMs, sweepMax),
+          () => this.#stopped,
+        );
+        await untilDone(
+          () => deadLetters.sweep(id, clock.now() - plan.deadLetterMs, sweepMax),
+          () => this.#stopped,
+        );
+      }
     } catch (error) {
       log.warn("retention.failed", { error });
     }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ServiceName } from "@posthaste/runtime";
+import { type ServiceName } from "@posthaste/process";
 import { openSecrets, problemsOf } from "../environment.ts";
 import { buildMsMax, describeWith } from "../tools/describe-with.ts";
 import { buildHelm, runHelm } from "../tools/helm.ts";
@@ -104,7 +104,7 @@ describeWith(["go", "python3"], "the chart", () => {
       expect(problemsOf(service, env, files)).toEqual([]);
       expect(openSecrets(service, env)).toEqual([]);
       expect(deployment.spec.template.spec.containers[0].args).toEqual([
-        `services/${service}/src/main.ts`,
+        `services/${service}/process/main.ts`,
       ]);
     });
 

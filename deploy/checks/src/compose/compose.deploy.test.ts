@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ServiceName } from "@posthaste/runtime";
+import { type ServiceName } from "@posthaste/process";
 import { configOf, type Files, openSecrets, problemsOf } from "../environment.ts";
 import { environmentOf, lastStage, readDockerfile } from "../image/dockerfile.ts";
 import { root } from "../root.ts";
@@ -63,7 +63,7 @@ describeWith(["go"], "docker-compose.yml", () => {
 
     expect(problemsOf(name, environment, filesOf(name), ofTheImage)).toEqual([]);
     expect(openSecrets(name, environment).filter((variable) => !isOpenHere(variable))).toEqual([]);
-    expect(command).toEqual([`services/${name}/src/main.ts`]);
+    expect(command).toEqual([`services/${name}/process/main.ts`]);
   });
 
   it("opens the gateway last, when all else is healthy or done", () => {

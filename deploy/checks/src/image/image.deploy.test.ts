@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { configSchemas, type ServiceName } from "@posthaste/runtime";
+import { configSchemas, type ServiceName } from "@posthaste/process";
 import { openSecrets, problemsOf } from "../environment.ts";
 import { root } from "../root.ts";
 import { contextFiles, readDockerignore } from "./context.ts";
@@ -56,7 +56,9 @@ describe("the image", () => {
 
     expect(node).toBe("node");
     for (const option of options) expect(bootstrap).toContain(`"${option}"`);
-    expect(execForm(textsOf(last, "CMD")[0] ?? "")).toEqual(["services/standalone/src/main.ts"]);
+    expect(execForm(textsOf(last, "CMD")[0] ?? "")).toEqual([
+      "services/standalone/process/main.ts",
+    ]);
   });
 
   it("brings variables that some service reads, and no secret", () => {
@@ -103,7 +105,7 @@ describe("the image", () => {
 
     it("that has the file of every service", () => {
       const missing = services
-        .map((service) => `services/${service}/src/main.ts`)
+        .map((service) => `services/${service}/process/main.ts`)
         .filter((path) => !files.includes(path));
 
       expect(missing).toEqual([]);

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { configSchemas } from "@posthaste/runtime";
+import { configSchemas } from "@posthaste/process";
 import { root } from "../root.ts";
 import { describeWith } from "../tools/describe-with.ts";
 import { mustRun, run } from "../tools/run.ts";
@@ -51,7 +51,7 @@ describeWith(["git", "npm"], "the tree of the image", () => {
     POSTHASTE_SIGNING_KEY_CURRENT_FILE: join(secrets, "signing-key-current"),
     POSTHASTE_SIGNING_KEY_NEXT_FILE: join(secrets, "signing-key-next"),
   };
-  // Only root may become somebody else; anybody else has no rights to begin with.
+  // Only root may become another user; any other has no rights to begin with.
   const asUser = process.getuid?.() === 0 ? { uid: idOfTheImage, gid: idOfTheImage } : {};
   const start = (file: string, variables: NodeJS.ProcessEnv, args: readonly string[] = []) =>
     spawn(node, [...options, file, ...args], {
@@ -106,7 +106,7 @@ describeWith(["git", "npm"], "the tree of the image", () => {
   it(
     "runs the standalone as a user without rights who can write nothing but the data directory",
     async () => {
-      const standalone = start("services/standalone/src/main.ts", env);
+      const standalone = start("services/standalone/process/main.ts", env);
       try {
         const port = await portOf(standalone);
         const ask = (path: string, token: string) =>
@@ -134,7 +134,7 @@ describeWith(["git", "npm"], "the tree of the image", () => {
     async () => {
       const check = join(app, "deploy/image/healthcheck.js");
 
-      // Port 1 is nobody's.
+      // Port 1 has no listener.
       expect(await run(node, [check], { env: { POSTHASTE_PORT: "1" } })).toMatchObject({ code: 1 });
     },
     msMax,
@@ -145,7 +145,7 @@ describeWith(["git", "npm"], "the tree of the image", () => {
     async (service) => {
       const variables = { PATH: env.PATH, POSTHASTE_PROFILE: "production" };
 
-      const output = await endOf(start(`services/${service}/src/main.ts`, variables), 78);
+      const output = await endOf(start(`services/${service}/process/main.ts`, variables), 78);
 
       expect(output).toContain("The configuration has");
     },

@@ -5,7 +5,7 @@ export function say(what: string): void {
   console.error(`stack: ${what}`);
 }
 
-/** Nobody may take a stand-in, or an absence, for the real thing. */
+/** A stand-in, or an absence, must not pass for the real thing. */
 export function sayMissing(missing: readonly Missing[]): void {
   for (const { name, reason } of missing) say(`MISSING ${name}: ${reason}`);
 }

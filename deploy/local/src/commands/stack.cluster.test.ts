@@ -40,7 +40,7 @@ async function untilSaid(words: RegExp): Promise<RegExpExecArray> {
   }
 }
 
-/** Runs the command that the stack shows, as somebody would who tries it. */
+/** Runs the command that the stack shows, as a first user would. */
 async function publishAsShown(): Promise<number> {
   const [, url = ""] = await untilSaid(/curl -X POST (\S+)/);
   const [, token = ""] = await untilSaid(/Authorization: (Bearer \S+)"/);

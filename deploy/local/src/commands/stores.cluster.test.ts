@@ -98,7 +98,7 @@ describe("the stack of stores", () => {
     child.kill("SIGKILL");
 
     await untilNobodyAnswers(ports);
-    // Its file is all that stays: nobody was left to say that it is of no use any more.
+    // Its file is all that stays: no process was left to remove it.
     while (readdirSync(folder).join() !== "stores.json") await sleep(pollMs);
   });
 });

@@ -7,12 +7,21 @@ import { needTools, run, runWithPatience } from "../process/run.ts";
 const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
 
 /** Unpacks `name` and whatever it needs that this host lacks. */
-export async function unpackDebianPackage(name: string, folder: string): Promise<void> {
+export function unpackDebianPackage(name: string, folder: string): Promise<void> {
+  return unpack(() => lackingFor(name), folder);
+}
+
+/** Unpacks `name` without what it needs: for a program in it that needs none of that. */
+export function unpackDebianPackageAlone(name: string, folder: string): Promise<void> {
+  return unpack(async () => [name], folder);
+}
+
+async function unpack(packages: () => Promise<readonly string[]>, folder: string): Promise<void> {
   needTools("apt-get", "dpkg-deb");
   const downloads = mkdtempSync(join(tmpdir(), "posthaste-debian-"));
   try {
-    const packages = await lackingFor(name);
-    await runWithPatience("apt-get", ["-q", "download", ...packages], { cwd: downloads, env });
+    const args = ["-q", "download", ...(await packages())];
+    await withLists(() => runWithPatience("apt-get", args, { cwd: downloads, env }));
     await unpackDebianFiles(downloads, folder);
   } finally {
     rmSync(downloads, { recursive: true, force: true });

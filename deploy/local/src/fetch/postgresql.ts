@@ -78,7 +78,7 @@ function aptSettings(work: string): string {
     "Dir::Etc::preferences": "/dev/null",
     "Dir::Etc::preferencesparts": "/dev/null",
     "APT::Install-Recommends": "false",
-    // Nobody else can write into our temporary folder.
+    // No other user can write into our temporary folder.
     "APT::Sandbox::User": "root",
   };
   return Object.entries(settings)

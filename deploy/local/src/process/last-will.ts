@@ -54,7 +54,7 @@ function startExecutor(): ChildProcess {
     stdio: ["pipe", "ignore", "ignore"],
   });
   started.unref();
-  // A shell that somebody killed can do nothing more; this process need not die of it.
+  // A shell that was killed can do nothing more; this process need not die of it.
   started.on("error", () => undefined);
   pipeOf(started)?.on("error", () => undefined);
   return started;

@@ -12,7 +12,7 @@ const first = 12_000;
 const afterLast = 32_000;
 const triesMax = 200;
 
-/** Nobody gets a port that this process has given out and that is not taken yet: each is given once in a round. */
+/** A port that this process has given out and that is not taken yet is not given again: each is given once in a round. */
 let next = randomInt(first, afterLast);
 
 /** One that is free now, together with those at these distances. */
@@ -27,7 +27,7 @@ export async function freePort(...distances: readonly number[]): Promise<number>
   throw new Error(`no free port was found on ${loopback} in ${triesMax} tries`);
 }
 
-/** `port` if nobody has it, else another. */
+/** `port` if it is free, else another. */
 export async function preferredPort(port: number): Promise<number> {
   return (await isFree(port)) ? port : freePort();
 }

@@ -1,8 +1,8 @@
 /**
  * A server that is started, waited for, killed, paused, started again and stopped, at the caller's word.
  *
- * I1  it never outlives the process that started it: it has a process group of its own, which stands in the last will.
- * I2  `start` and `restart` resolve when it answers; what it wrote last is in the error when it does not.
+ * (1) it never outlives the process that started it: it has a process group of its own, which stands in the last will.
+ * (2) `start` and `restart` resolve when it answers; what it wrote last is in the error when it does not.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -45,7 +45,7 @@ export type ProcessControls = {
   readonly output: string;
   /** Resolves when it is gone. SIGKILL when no other signal is given. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** SIGSTOP: its connections stay open and nobody answers. */
+  /** SIGSTOP: its connections stay open and get no answer. */
   pause(): void;
   resume(): void;
   /** Stops it if it runs; starts it on the same port with the same data. */

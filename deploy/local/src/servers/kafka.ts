@@ -1,6 +1,6 @@
-/** One Kafka node, broker and controller in one (KRaft), on this host only. */
+/** Kafka (KRaft) on this host only: one node, broker and controller in one, and further brokers that join it. */
 import { randomBytes } from "node:crypto";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fetchKafka } from "../fetch/kafka.ts";
 import { freePort, loopback } from "../process/ports.ts";
@@ -8,22 +8,56 @@ import { run } from "../process/run.ts";
 import { ServerProcess } from "../process/server-process.ts";
 import { type RunningServer, type ServerPlace, dataFolder } from "./place.ts";
 
-export type RunningKafka = RunningServer & { readonly brokers: readonly string[] };
+export type RunningKafka = RunningServer & {
+  readonly brokers: readonly string[];
+  /** What another broker needs in order to join it. */
+  readonly cluster: Cluster;
+};
+type Cluster = { readonly id: string; readonly controllerPort: number };
 
 const jvm = ["-Xms256m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
 const started = "Kafka Server started";
 
 export async function startKafka(place: ServerPlace): Promise<RunningKafka> {
-  const { name, classPath } = await fetchKafka();
-  const port = place.port ?? (await freePort());
+  const controllerPort = await freePort();
   const folder = dataFolder(place, "kafka");
+  const cluster = { id: clusterIdIn(folder) ?? newClusterId(), controllerPort };
+  return startNode(place, folder, { nodeId: firstNode, role: "broker,controller", cluster });
+}
+
+/** A second broker of the cluster of `first`, which stays its only controller. `brokers` of the answer are both. */
+export async function joinKafka(first: RunningKafka, place: ServerPlace): Promise<RunningKafka> {
+  const { cluster, brokers } = first;
+  const folder = dataFolder(place, "kafka-2");
+  const second = await startNode(place, folder, { nodeId: firstNode + 1, role: "broker", cluster });
+  return { ...second, brokers: [...brokers, ...second.brokers] };
+}
+
+const firstNode = 1;
+const metaOf = (folder: string): string => join(folder, "log/meta.properties");
+const newClusterId = (): string => randomBytes(16).toString("base64url");
+
+function clusterIdIn(folder: string): string | undefined {
+  if (!existsSync(metaOf(folder))) return undefined;
+  return /^cluster\.id=(.*)$/m.exec(readFileSync(metaOf(folder), "utf8"))?.[1];
+}
+
+type Node = {
+  readonly nodeId: number;
+  readonly role: "broker" | "broker,controller";
+  readonly cluster: Cluster;
+};
+
+async function startNode(place: ServerPlace, folder: string, node: Node): Promise<RunningKafka> {
+  const { name, classPath } = await fetchKafka();
+  const { cluster } = node;
+  const port = place.port ?? (await freePort());
   const settings = join(folder, "server.properties");
-  writeFileSync(settings, properties({ port, controllerPort: await freePort(), folder }));
+  writeFileSync(settings, properties({ ...node, port, folder }));
   const java = (...args: readonly string[]) => [...jvm, "-cp", classPath, ...args];
-  if (!existsSync(join(folder, "log/meta.properties"))) {
-    const cluster = randomBytes(16).toString("base64url");
+  if (!existsSync(metaOf(folder))) {
     // One word: an id that begins with a dash would be taken for an option.
-    const id = `--cluster-id=${cluster}`;
+    const id = `--cluster-id=${cluster.id}`;
     await run("java", java("kafka.tools.StorageTool", "format", id, "-c", settings));
   }
 
@@ -32,20 +66,23 @@ export async function startKafka(place: ServerPlace): Promise<RunningKafka> {
   const command = { name, file: "java", args, cwd: folder };
   const server = new ServerProcess(command, isReady, place);
   await server.start();
-  return { name, host: loopback, port, process: server, brokers: [`${loopback}:${port}`] };
+  const brokers = [`${loopback}:${port}`];
+  return { name, host: loopback, port, process: server, brokers, cluster };
 }
 
-type Places = { readonly port: number; readonly controllerPort: number; readonly folder: string };
+type Places = Node & { readonly port: number; readonly folder: string };
 
 /** The contents of server.properties. */
-function properties({ port, controllerPort, folder }: Places): string {
+function properties({ nodeId, role, cluster, port, folder }: Places): string {
+  const listener = `PLAINTEXT://${loopback}:${port}`;
+  const controller = `${loopback}:${cluster.controllerPort}`;
   const settings = {
-    "process.roles": "broker,controller",
-    "node.id": 1,
-    "controller.quorum.voters": `1@${loopback}:${controllerPort}`,
+    "process.roles": role,
+    "node.id": nodeId,
+    "controller.quorum.voters": `${firstNode}@${controller}`,
     "controller.listener.names": "CONTROLLER",
-    listeners: `PLAINTEXT://${loopback}:${port},CONTROLLER://${loopback}:${controllerPort}`,
-    "advertised.listeners": `PLAINTEXT://${loopback}:${port}`,
+    listeners: role === "broker" ? listener : `${listener},CONTROLLER://${controller}`,
+    "advertised.listeners": listener,
     "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
     "log.dirs": join(folder, "log"),
     "auto.create.topics.enable": false,
@@ -58,7 +95,7 @@ function properties({ port, controllerPort, folder }: Places): string {
     "share.coordinator.state.topic.replication.factor": 1,
     "share.coordinator.state.topic.min.isr": 1,
 
-    // By default the first member of a group waits 3 s for others, and a commit 5 ms for more of them.
+    // By default the first member of a group waits 3 s for more members, and a commit 5 ms for more of them.
     "group.initial.rebalance.delay.ms": 0,
     "group.coordinator.append.linger.ms": 0,
     // Tests kill members, and want to see what follows soon.

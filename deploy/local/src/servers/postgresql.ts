@@ -73,7 +73,7 @@ function unprivileged(file: string, args: readonly string[]): { file: string; ar
 
 type Cluster = { readonly data: string; readonly port: number; readonly passwordFile: string };
 
-/** Complete or absent, like what is in the cache. Others on this host may reach its port, so it asks for a password. */
+/** Complete or absent, like what is in the cache. Every user of this host may reach its port, so it asks for a password. */
 async function createCluster(
   { bin }: PostgresqlBinaries,
   { data, port, passwordFile }: Cluster,

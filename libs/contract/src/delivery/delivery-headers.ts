@@ -1,11 +1,11 @@
-/** What a delivery carries beside the headers that the caller gave for it (protocol/qstash.md §2.2, decisions.md 19 and 21). */
+/** What a delivery carries beside the headers that the caller gave for it (docs/design/wire#dialects). */
 import { type HeaderPair, type Headers, type Message } from "@posthaste/domain";
 import { dialects } from "../wire/dialects.ts";
 
 export type AttemptMarks = {
   /** Failures of the destination so far: 0 on the first attempt. */
   readonly retried: number;
-  /** The claim's fence. A strict receiver can refuse what comes from an older one (reliability.md P7). */
+  /** The claim's fence. A strict receiver can refuse what comes from an older one (docs/design/record#claims-leases-epochs). */
   readonly epoch: number;
   /** The signed claims, see `signatureClaims`. */
   readonly signature: string;

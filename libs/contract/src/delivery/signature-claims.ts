@@ -1,4 +1,4 @@
-/** What a delivery's signature says (protocol/qstash.md §3, reliability.md 4.9). Made at each attempt: it lives 5 minutes. */
+/** What a delivery's signature says (docs/design/delivery#signatures). Made at each attempt: it lives 5 minutes. */
 import { type Message } from "@posthaste/domain";
 import { dialects } from "../wire/dialects.ts";
 

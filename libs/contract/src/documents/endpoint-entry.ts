@@ -1,22 +1,24 @@
-/** What the table of endpoints says of one. */
+/** What the documents say of one endpoint, whichever table it stands in. */
 import { type FaultCode } from "@posthaste/domain";
-import type * as z from "zod";
+import {
+  type AnswerRow,
+  type BodyRow,
+  type EndpointKind,
+  type QueryRow,
+} from "../endpoints/endpoint.ts";
 
 export type EndpointEntry = {
+  readonly operation: string;
   /** Absent: the gateway's, with a token. Management listens elsewhere and wants a user and a password. */
   readonly api?: "management";
   readonly method: "get" | "post" | "patch" | "delete";
   readonly path: string;
+  readonly kind: EndpointKind;
   readonly summary: string;
-  readonly query?: ReadonlySet<string>;
-  /** Takes the configuration headers and any bytes as its body. */
-  readonly publishes?: true;
-  readonly body?: z.ZodType;
-  readonly answers: readonly {
-    readonly status: number;
-    readonly says: string;
-    readonly schema?: z.ZodType;
-  }[];
-  /** Beside `faultsEverywhere`. */
+  readonly query?: Pick<QueryRow<unknown>, "names">;
+  readonly body?: Pick<BodyRow<unknown>, "schema">;
+  /** Takes the configuration headers, and any bytes as its body. */
+  readonly isRaw?: true;
+  readonly answers: Readonly<Record<number, AnswerRow>>;
   readonly faults: readonly FaultCode[];
 };

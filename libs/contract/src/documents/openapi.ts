@@ -44,6 +44,7 @@ function operation(entry: EndpointEntry, components: Components): object {
     ...headerParameters(entry),
   ];
   return {
+    operationId: entry.operation,
     summary: entry.summary,
     ...(entry.api === "management" && { servers: managementServers, security: [{ operator: [] }] }),
     ...(parameters.length > 0 && { parameters }),
@@ -65,15 +66,15 @@ const pathParameters = ({ path }: EndpointEntry): object[] =>
   }));
 
 const queryParameters = ({ query }: EndpointEntry): object[] =>
-  [...(query ?? [])].map((name) => ({
+  [...(query?.names ?? [])].map((name) => ({
     name,
     in: "query",
     description: parameterRules[name],
     schema: { type: "string" },
   }));
 
-const headerParameters = ({ publishes }: EndpointEntry): object[] =>
-  publishes
+const headerParameters = ({ isRaw }: EndpointEntry): object[] =>
+  isRaw
     ? headerRules.map(({ suffix, rule }) => ({
         name: `Service-${suffix}`,
         in: "header",
@@ -82,17 +83,17 @@ const headerParameters = ({ publishes }: EndpointEntry): object[] =>
       }))
     : [];
 
-function requestBody({ body, publishes }: EndpointEntry, components: Components): object {
-  if (publishes) {
+function requestBody({ body, isRaw }: EndpointEntry, components: Components): object {
+  if (isRaw) {
     return { requestBody: { description: "Any bytes, sent as they are", content: { "*/*": {} } } };
   }
-  if (!body) return {};
-  return { requestBody: { required: true, content: components.content(body) } };
+  if (!body?.schema) return {};
+  return { requestBody: { required: true, content: components.content(body.schema) } };
 }
 
 const answers = ({ answers }: EndpointEntry, components: Components): Record<string, object> =>
   Object.fromEntries(
-    answers.map(({ status, says, schema }) => [
+    Object.entries(answers).map(([status, { says, schema }]) => [
       status,
       { description: says, ...(schema && { content: components.content(schema) }) },
     ]),

@@ -1,6 +1,6 @@
 /**
- * The catalogue of faults: what each comes to on the wire (decisions.md 20). `docs/errors.md` is made from it.
- * The body of all is `{"error": text}`: some clients parse nothing else (protocol/qstash.md §1.0).
+ * The catalogue of faults: what each comes to on the wire (docs/design/wire#statuses). `docs/errors.md` is made from it.
+ * The body of all is `{"error": text}`: some clients parse nothing else (docs/design/wire#statuses).
  */
 import { type FaultCode } from "@posthaste/domain";
 
@@ -38,6 +38,11 @@ export const faultCatalogue: Readonly<Record<FaultCode, FaultEntry>> = {
     status: 405,
     title: "Method not allowed",
     advice: "Use a method that the Allow header lists.",
+  },
+  timed_out: {
+    status: 408,
+    title: "Took too long",
+    advice: "Nothing was accepted. Send the request again, its body without long pauses.",
   },
   conflict: {
     status: 409,

@@ -10,12 +10,13 @@ import {
   type Postponement,
   type PublishCommand,
   isFault,
+  timeoutMsOf,
 } from "@posthaste/domain";
 import { checkForwardedSize, forwardable } from "./forwarded.ts";
 import { incomingHeaders, withIncoming } from "./incoming.ts";
 import { type FlatHeaders, type PublishInput } from "./publish-input.ts";
 import { flowOf } from "./request-settings.ts";
-import { type Bounds, type PublishDraft, type RequestDraft } from "./setting.ts";
+import { type Bounds, malformed, type PublishDraft, type RequestDraft } from "./setting.ts";
 
 export function completeCommand(
   draft: PublishDraft,
@@ -26,6 +27,8 @@ export function completeCommand(
   if (isFault(headers)) return headers;
   const policy = policyOf(draft, input);
   if (isFault(policy)) return policy;
+  const queue = queueOf(draft, input);
+  if (isFault(queue)) return queue;
   const postponement = postponementOf(draft);
   const deduplication = deduplicationOf(draft);
   return {
@@ -38,6 +41,7 @@ export function completeCommand(
     policy,
     ...(postponement && { postponement }),
     ...(deduplication && { deduplication }),
+    ...(queue !== undefined && { queue }),
     callerIp: input.callerIp,
     hop: draft.hop ?? 1,
   };
@@ -57,7 +61,7 @@ function withContentType(contentType: HeaderPair | undefined, forwarded: Headers
   return [contentType, ...forwarded];
 }
 
-const bounded = (headers: Headers, family: string): Headers | Fault =>
+export const bounded = (headers: Headers, family: string): Headers | Fault =>
   checkForwardedSize(headers, family) ?? headers;
 
 function policyOf(draft: PublishDraft, input: Bounds): Policy | Fault {
@@ -77,7 +81,7 @@ function policyOf(draft: PublishDraft, input: Bounds): Policy | Fault {
   const refused = checkRetryDelays(draft, retriesMax, input);
   if (refused) return refused;
   return {
-    timeoutMs: message.timeoutMs ?? input.plan.timeoutMsMax,
+    timeoutMs: message.timeoutMs ?? timeoutMsOf(input.plan),
     retriesMax,
     labels: message.labels ?? [],
     ...(message.retryDelay && { retryDelay: message.retryDelay.value }),
@@ -89,7 +93,7 @@ function policyOf(draft: PublishDraft, input: Bounds): Policy | Fault {
 }
 
 /** Settings without a callback URL are judged like any other and then come to nothing. */
-function callbackPlan(
+export function callbackPlan(
   url: string | undefined,
   request: RequestDraft,
   family: string,
@@ -106,7 +110,7 @@ function callbackPlan(
     method: request.method ?? "POST",
     headers,
     delayMs: request.delayMs ?? 0,
-    timeoutMs: timeoutMs ?? plan.timeoutMsMax,
+    timeoutMs: timeoutMs ?? timeoutMsOf(plan),
     ...(retriesMax !== undefined && { retriesMax }),
     ...(retryDelay && { retryDelay: retryDelay.value }),
     ...(labels && { labels }),
@@ -136,9 +140,24 @@ function checkRetryDelays(
   return field && bounds.checkRetryDelay(field.value, inheritedMax, field.name);
 }
 
+/** The target's and the header's, where both are given, must be the same. */
+function queueOf({ queue: field }: PublishDraft, input: PublishInput): string | Fault | undefined {
+  const { destination, queue = field?.value } = input;
+  if (queue === undefined) return undefined;
+  if (field && field.value !== queue)
+    return malformed(field, `the target names the queue ${queue}, and this another`);
+  // Its children would have to take their places when it is published, all at once.
+  if (destination.kind === "group")
+    return malformed(
+      { name: field?.name ?? "queueName" },
+      "a URL group cannot be put into a queue",
+    );
+  return queue;
+}
+
 /** A time wins over a delay. */
-function postponementOf({ notBeforeAt, message }: PublishDraft): Postponement | undefined {
-  if (notBeforeAt !== undefined) return { kind: "notBefore", at: notBeforeAt };
+export function postponementOf({ notBefore, message }: PublishDraft): Postponement | undefined {
+  if (notBefore) return { kind: "notBefore", at: notBefore.at };
   return message.delayMs ? { kind: "delay", delayMs: message.delayMs } : undefined;
 }
 

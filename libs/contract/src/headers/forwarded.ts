@@ -67,11 +67,11 @@ const connectionNames: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** Hop-by-hop names, and those that frame the request (reliability.md 4.3). */
+/** Hop-by-hop names, and those that frame the request (docs/design/wire#headers). */
 const isOfTheConnection = (lower: string): boolean =>
   connectionNames.has(lower) || lower.startsWith("proxy-");
 
-/** decisions.md 21: only these, so that `-Forward-Upstash-Workflow-*` passes. */
+/** docs/design/wire#headers: only these, so that `-Forward-Upstash-Workflow-*` passes. */
 const ownSuffixes: ReadonlySet<string> = new Set([
   "signature",
   "message-id",

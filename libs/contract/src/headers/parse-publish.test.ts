@@ -15,10 +15,16 @@ describe("a publish without configuration", () => {
       method: "POST",
       headers: [],
       body: new Uint8Array(),
-      policy: { timeoutMs: defaultPlan.timeoutMsMax, retriesMax: 3, labels: [] },
+      policy: { timeoutMs: defaultPlan.timeoutMsDefault, retriesMax: 3, labels: [] },
       callerIp: "192.0.2.7",
       hop: 1,
     });
+  });
+
+  it("has no longer timeout than the plan's bound, where its default is beyond that", () => {
+    const plan = { ...defaultPlan, timeoutMsMax: 60_000 };
+
+    expect(accepted({}, { plan }).policy.timeoutMs).toBe(60_000);
   });
 
   it("forwards its Content-Type and none of its other headers", () => {
@@ -77,6 +83,40 @@ describe.each(prefixes)("with the prefix %s", (prefix) => {
   ])("the unknown header %s is ignored", (suffix) => {
     expect(accepted(one(suffix, "anything")).headers).toEqual([]);
   });
+
+  describe("names a queue", () => {
+    const named = (queue: string | undefined, name = "orders") =>
+      publish(one("Queue-Name", name), { queue });
+
+    it("that the message gets into", () => {
+      expect(accepted(one("Queue-Name", "orders")).queue).toBe("orders");
+      expect(accepted({}, { queue: "orders" }).queue).toBe("orders");
+      expect(named("orders")).toMatchObject({ queue: "orders" });
+    });
+
+    it.each(["", "a b", "a/b", "..", "x".repeat(129)])("but not %p", (name) => {
+      expect(refused(one("Queue-Name", name)).text).toContain(`${prefix}Queue-Name: letters`);
+    });
+
+    it("but not two, nor for a URL group", () => {
+      const group = { destination: { kind: "group", name: "g" } } as const;
+
+      expect(named("another")).toMatchObject({ fault: "malformed" });
+      expect(refused(one("Queue-Name", "q"), group).text).toContain(`${prefix}Queue-Name: a URL`);
+      expect(refused({}, { ...group, queue: "q" }).text).toContain("queueName: a URL group");
+    });
+  });
+
+  it.each(["Cron", "Schedule-Id", "Dry-Run"])(
+    "%s is refused by name, in a header and in the query: ignored it would change what is meant",
+    (suffix) => {
+      const name = prefix + suffix;
+      const refusal = { fault: "malformed", text: expect.stringContaining(`${name}: `) };
+
+      expect(refused(one(suffix, goodValue(suffix)))).toEqual(refusal);
+      expect(refused({}, { queryConfig: [name, goodValue(suffix)] })).toEqual(refusal);
+    },
+  );
 
   const single = headerRules.filter(({ suffix }) => !suffix.endsWith("*"));
 
@@ -177,8 +217,8 @@ describe.each(prefixes)("with the prefix %s", (prefix) => {
       "quota maxDelay exceeded, current limit: 31536000",
     ],
     ["Not-Before", "170000000000", "quota maxDelay exceeded, current limit: 31536000"],
-    ["Timeout", "7201s", "quota maxTimeout exceeded, current limit: 7200"],
-    ["Failure-Callback-Timeout", "3h", "quota maxTimeout exceeded, current limit: 7200"],
+    ["Timeout", "48h1s", "quota maxTimeout exceeded, current limit: 172800"],
+    ["Failure-Callback-Timeout", "3d", "quota maxTimeout exceeded, current limit: 172800"],
   ])("%s: %s is beyond the plan", (suffix, value, text) => {
     expect(refused(one(suffix, value))).toEqual({ fault: "beyond_plan", text });
   });
@@ -189,6 +229,8 @@ describe.each(prefixes)("with the prefix %s", (prefix) => {
     ["Retries", " 2 ", { policy: { retriesMax: 2 } }],
     ["Method", "DELETE", { method: "DELETE" }],
     ["Timeout", "1h1h", { policy: { timeoutMs: 7_200_000 } }],
+    ["Timeout", "1d2h", { policy: { timeoutMs: 93_600_000 } }],
+    ["Timeout", "48h", { policy: { timeoutMs: 172_800_000 } }],
     ["Timeout", "45", { policy: { timeoutMs: 45_000 } }],
     ["Delay", "1d10h30m", { postponement: { kind: "delay", delayMs: 124_200_000 } }],
     ["Not-Before", "1700000100", { postponement: { kind: "notBefore", at: 1_700_000_100_000 } }],
@@ -316,7 +358,7 @@ describe.each(prefixes)("with the prefix %s", (prefix) => {
         method: "POST",
         headers: [],
         delayMs: 0,
-        timeoutMs: defaultPlan.timeoutMsMax,
+        timeoutMs: defaultPlan.timeoutMsDefault,
       });
     });
 
@@ -484,11 +526,15 @@ function goodValue(suffix: string): string {
     "Flow-Control-Key": "k",
     "Flow-Control-Value": "rate=1",
     "Not-Before": "1",
+    "Queue-Name": "q",
     "Deduplication-Id": "a",
     "Content-Based-Deduplication": "true",
     "Redact-Fields": "body",
     "Header-Forward": "false",
     Hop: "1",
+    Cron: "* * * * *",
+    "Schedule-Id": "scd_1",
+    "Dry-Run": "true",
   };
   return good[name] ?? "https://example.com";
 }

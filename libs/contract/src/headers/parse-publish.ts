@@ -2,28 +2,85 @@
  * A publish, from headers to command: one pass over the headers, then one look at how they go together.
  * On the path of every publish, hence no schema library and no work for headers that are not ours.
  */
-import { type Dialect, type Fault, type PublishCommand, fault } from "@posthaste/domain";
+import {
+  type Dialect,
+  type Fault,
+  type Headers,
+  type Overrides,
+  type PublishCommand,
+  fault,
+  isFault,
+} from "@posthaste/domain";
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
 import { isHeaderValue } from "../wire/text.ts";
 import { completeCommand } from "./complete.ts";
 import { takeForwarded } from "./forwarded.ts";
-import { type FlatHeaders, type PublishInput } from "./publish-input.ts";
+import { completeOverrides } from "./overrides.ts";
+import { type FlatHeaders, type OverridesInput, type PublishInput } from "./publish-input.ts";
+import { refuseScheduleHeaders } from "./schedule-settings.ts";
 import { type Bounds, type PublishDraft, type RequestDraft, malformed } from "./setting.ts";
 import { forwardPrefixes, handlers } from "./table.ts";
 
 /** The command, or what is wrong: `malformed` names the header as the caller wrote it, `beyond_plan` the quota. */
 export function parsePublish(input: PublishInput): PublishCommand | Fault {
+  const request = readRequest(input);
+  if (isFault(request)) return request;
+  const { draft, dialect } = request;
+  return refuseScheduleHeaders(draft) ?? completeCommand(draft, dialect, input);
+}
+
+type Request = { readonly draft: PublishDraft; readonly dialect: Dialect };
+
+/** Each header for itself, and the destination. */
+export function readRequest(input: PublishInput): Request | Fault {
   const { destination } = input;
   if (destination.kind === "url") {
     const refused = input.checkDestination(destination.url, "destination");
     if (refused) return refused;
   }
+  const reading = read(input);
+  if (isFault(reading)) return reading;
+  const dialect = reading.dialect ?? input.defaultDialect;
+  const defaults = destination.kind === "group" ? input.defaultsOf?.(destination.name) : undefined;
+  const wrong = defaults && readDefaults(defaults, reading, dialect, input);
+  return wrong ?? { draft: reading.draft, dialect };
+}
+
+/** In the dialect of the request, whichever they were given in. */
+function readDefaults(
+  defaults: Headers,
+  reading: Reading,
+  dialect: Dialect,
+  bounds: Bounds,
+): Fault | undefined {
+  const forwarded = forwardPrefixes.map(({ of }) => namesOf(of(reading.draft).forwarded));
+  for (const [name, value] of defaults) {
+    const lower = name.toLowerCase();
+    const suffix = lower.slice(prefixLength);
+    const family = forwardPrefixes.findIndex(({ prefix }) => suffix.startsWith(prefix));
+    const sent = suffix.slice(forwardPrefixes[family]?.prefix.length);
+    if (reading.seen.has(suffix) || forwarded[family]?.has(sent)) continue;
+    const refused = readOurs(reading, name, lower, value, dialect, bounds);
+    if (refused) return refused;
+  }
+  return undefined;
+}
+
+const namesOf = (headers: Headers): ReadonlySet<string> =>
+  new Set(headers.map(([name]) => name.toLowerCase()));
+
+/** What the headers of a retry change of a stored message: only what they name. The message keeps its dialect. */
+export function parseOverrides(input: OverridesInput): Overrides | Fault {
+  const reading = read(input);
+  if (isFault(reading)) return reading;
+  return refuseScheduleHeaders(reading.draft) ?? completeOverrides(reading.draft, input);
+}
+
+function read(input: OverridesInput): Reading | Fault {
   const reading = newReading();
   const refused =
     readFlat(input.rawHeaders, reading, input) ?? readFlat(input.queryConfig ?? [], reading, input);
-  if (refused) return refused;
-  const dialect = reading.dialect ?? input.defaultDialect;
-  return completeCommand(reading.draft, dialect, input);
+  return refused ?? reading;
 }
 
 type Reading = {
@@ -36,7 +93,12 @@ type Reading = {
 
 const newRequest = (): RequestDraft => ({ forwarded: [] });
 const newReading = (): Reading => ({
-  draft: { message: newRequest(), callback: newRequest(), failureCallback: newRequest() },
+  draft: {
+    message: newRequest(),
+    callback: newRequest(),
+    failureCallback: newRequest(),
+    schedule: {},
+  },
   seen: new Set(),
   dialect: undefined,
   witness: "",

@@ -1,5 +1,6 @@
 /** The headers that a message has and a callback has not. */
 import { type Fault, fault } from "@posthaste/domain";
+import { badName, isName } from "../wire/text.ts";
 import { into } from "./request-settings.ts";
 import { type Field, type PublishDraft, type Setting } from "./setting.ts";
 import { parseBoolean, parseHop, parseKey, parseNotBefore, parseRedaction } from "./values.ts";
@@ -9,7 +10,7 @@ export const publishSettings: readonly Setting<PublishDraft>[] = [
     suffix: "Not-Before",
     rule: "Unix timestamp in seconds (UTC) before which the message is not delivered; wins over Delay.",
     take: (field, draft, bounds) =>
-      into(parseNotBefore(field, bounds), (at) => (draft.notBeforeAt = at)),
+      into(parseNotBefore(field, bounds), (at) => (draft.notBefore = { field, at })),
   },
   {
     suffix: "Deduplication-Id",
@@ -23,6 +24,12 @@ export const publishSettings: readonly Setting<PublishDraft>[] = [
     suffix: "Content-Based-Deduplication",
     rule: "true or false: a hash of destination, body, Content-Type and forwarded headers is the deduplication id.",
     take: (field, draft) => into(parseBoolean(field), (value) => (draft.contentBased = value)),
+  },
+  {
+    suffix: "Queue-Name",
+    rule: "Queue that the message gets into; it is made if there is none. Its messages are delivered in their order.",
+    take: (field, draft) =>
+      isName(field.value) ? void (draft.queue = field) : badName(field.name),
   },
   {
     suffix: "Callback",

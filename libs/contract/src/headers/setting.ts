@@ -1,6 +1,7 @@
 /** A configuration header as a row: how it is called, what it may hold, and where its value lands. */
 import {
   type CallbackPlan,
+  type Cron,
   type Dialect,
   type Fault,
   type HeaderPair,
@@ -8,6 +9,7 @@ import {
   type Plan,
   type Policy,
   type Redaction,
+  type ScheduleId,
   fault,
 } from "@posthaste/domain";
 
@@ -41,6 +43,13 @@ export type RequestDraft = {
   flowLimits?: Field & { readonly limits: NonNullable<Policy["flow"]>["limits"] };
 };
 
+/** What a schedule has beside its message; each with the header that said it. */
+type ScheduleDraft = {
+  cron?: { readonly field: Field; readonly cron: Cron };
+  id?: { readonly field: Field; readonly id: ScheduleId };
+  dryRun?: { readonly field: Field; readonly isDry: boolean };
+};
+
 /** A publish in the making: filled by one pass over the headers, turned into a command by `completeCommand`. */
 export type PublishDraft = {
   readonly message: RequestDraft;
@@ -48,13 +57,15 @@ export type PublishDraft = {
   readonly failureCallback: RequestDraft;
   callbackUrl?: CallbackPlan["url"];
   failureCallbackUrl?: CallbackPlan["url"];
-  notBeforeAt?: number;
+  notBefore?: { readonly field: Field; readonly at: number };
   deduplicationId?: string;
   contentBased?: boolean;
   redaction?: Redaction;
+  queue?: Field;
   forwardsAll?: boolean;
   contentType?: HeaderPair;
   hop?: number;
+  readonly schedule: ScheduleDraft;
 };
 
 export type Setting<Draft> = {

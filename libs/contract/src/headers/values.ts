@@ -4,6 +4,7 @@ import {
   type Fault,
   type Method,
   type Redaction,
+  beyondQuota,
   fault,
   flowPeriodMsDefault,
   limits,
@@ -48,9 +49,9 @@ export function parseNotBefore(field: Field, { plan, now }: Bounds): number | Fa
   return at - now > plan.delayMsMax ? beyond("maxDelay", plan.delayMsMax) : at;
 }
 
-/** In the words that callers know and search for (protocol/qstash.md §1.0). */
+/** In seconds, as callers write it. */
 const beyond = (quota: string, msMax: number): Fault =>
-  fault("beyond_plan", `quota ${quota} exceeded, current limit: ${Math.floor(msMax / 1_000)}`);
+  beyondQuota(quota, Math.floor(msMax / 1_000));
 
 export function parseBoolean(field: Field): boolean | Fault {
   const value = field.value.toLowerCase();
@@ -140,7 +141,7 @@ export function parseRedaction(field: Field): Redaction | Fault {
   return { body, headers: all ? "all" : names };
 }
 
-/** Times that a chain of messages has passed through us, this publish included (reliability.md 4.2). */
+/** Times that a chain of messages has passed through us, this publish included (docs/design/delivery#loops). */
 export function parseHop(field: Field): number | Fault {
   if (!/^\d{1,4}$/.test(field.value)) return malformed(field, "must be an integer");
   const hop = Number(field.value) + 1;

@@ -1,8 +1,13 @@
 import { describe, expect, it } from "@jest/globals";
 import { defaultPlan, isFault, planBounds } from "@posthaste/domain";
 import * as fc from "fast-check";
-import { parseCreateSearchIndex, parseThroughput } from "./search-indexes.ts";
-import { parseChangeTenant, parseCreateTenant, parseCreateToken, planJson } from "./tenants.ts";
+import { searchIndexes } from "./search-indexes.ts";
+import { parseChangeTenant, parseCreateTenant, planJson } from "./tenants.ts";
+import { tokens } from "./tokens.ts";
+
+const parseCreateSearchIndex = searchIndexes.enterSearchIndex.body.parse;
+const parseThroughput = searchIndexes.reportThroughput.body.parse;
+const parseCreateToken = tokens.createToken.body.parse;
 
 const bytes = (value: unknown): Uint8Array =>
   new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
@@ -66,8 +71,8 @@ describe("the limits of a plan", () => {
   });
 
   it("that are the same for all cannot be set", () => {
-    expect(parseChangeTenant(bytes({ plan: { logMs: 1 } }))).toMatchObject({
-      text: expect.stringContaining('plan: unknown field "logMs"; known are retriesDefault'),
+    expect(parseChangeTenant(bytes({ plan: { groupsMax: 1 } }))).toMatchObject({
+      text: expect.stringContaining('plan: unknown field "groupsMax"; known are retriesDefault'),
     });
   });
 });

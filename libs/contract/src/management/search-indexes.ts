@@ -1,7 +1,7 @@
-/** Search indexes with the fields of interface.md, as the management API shows and takes them. */
-import { type Fault } from "@posthaste/domain";
+/** Search indexes as the management API shows and takes them (docs/design/wire#search-indexes). */
 import * as z from "zod";
-import { parseJson } from "../bodies/json.ts";
+import { jsonBody } from "../bodies/json-body.ts";
+import { endpoint } from "../endpoints/endpoint.ts";
 import { type JsonOf } from "../representations/schemas.ts";
 import { isVisibleAscii } from "../wire/text.ts";
 import { line, oneOf, strictObject, wholeNumber } from "./fields.ts";
@@ -31,7 +31,7 @@ const quotas = {
   max_writes_per_request: bounded,
 };
 
-export const searchIndexSchema = z
+const searchIndexSchema = z
   .object({
     customer_id: z.string().describe("The tenant that owns it"),
     id: z.uuid(),
@@ -53,7 +53,7 @@ export const searchIndexSchema = z
 
 export type SearchIndexJson = JsonOf<typeof searchIndexSchema>;
 
-export const createSearchIndexSchema = strictObject({
+const createSearchIndexSchema = strictObject({
   customer_id: idOfTenant,
   name: line(1, nameLengthMax),
   endpoint: z
@@ -70,12 +70,60 @@ export const createSearchIndexSchema = strictObject({
 });
 export type CreateSearchIndex = JsonOf<typeof createSearchIndexSchema>;
 
-export const throughputSchema = strictObject({
+const throughputSchema = strictObject({
   y: z.number("must be a number").min(0, "must not be negative"),
 });
 
-export const parseCreateSearchIndex = (body: Uint8Array): CreateSearchIndex | Fault =>
-  parseJson(body, createSearchIndexSchema);
-
-export const parseThroughput = (body: Uint8Array): { readonly y: number } | Fault =>
-  parseJson(body, throughputSchema);
+export const searchIndexes = {
+  listSearchIndexes: endpoint({
+    method: "get",
+    path: "/v2/search",
+    kind: "list",
+    summary: "List the search indexes, oldest first, each with its tokens and limits",
+    answers: { 200: { says: "All indexes", schema: z.array(searchIndexSchema), inPieces: true } },
+    faults: [],
+  }),
+  enterSearchIndex: endpoint({
+    method: "post",
+    path: "/v2/search",
+    kind: "write",
+    summary:
+      "Enter a search index, which gets its id and tokens; what is not said of its limits follows from its type",
+    body: jsonBody(createSearchIndexSchema),
+    answers: { 201: { says: "Entered", schema: searchIndexSchema } },
+    faults: ["malformed", "forbidden", "beyond_plan", "too_large"],
+  }),
+  readSearchIndex: endpoint({
+    method: "get",
+    path: "/v2/search/{id}",
+    kind: "read",
+    summary: "Read a search index",
+    answers: { 200: { says: "The index", schema: searchIndexSchema } },
+    faults: ["not_found"],
+  }),
+  strikeSearchIndex: endpoint({
+    method: "delete",
+    path: "/v2/search/{id}",
+    kind: "write",
+    summary: "Strike a search index out",
+    answers: { 200: { says: "Struck out" } },
+    faults: ["forbidden", "not_found"],
+  }),
+  rotateSearchIndexTokens: endpoint({
+    method: "post",
+    path: "/v2/search/{id}/rotate",
+    kind: "write",
+    summary: "Give a search index new tokens; the old ones are forgotten",
+    answers: { 200: { says: "The index", schema: searchIndexSchema } },
+    faults: ["forbidden", "not_found"],
+  }),
+  reportThroughput: endpoint({
+    method: "post",
+    path: "/v2/search/{id}/throughput",
+    kind: "write",
+    summary: "Report the present throughput of a search index; the newest 100 reports are kept",
+    body: jsonBody(throughputSchema),
+    answers: { 200: { says: "The index", schema: searchIndexSchema } },
+    faults: ["malformed", "forbidden", "not_found", "too_large"],
+  }),
+};

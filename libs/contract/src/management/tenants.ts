@@ -1,4 +1,4 @@
-/** Tenants, their plans, tokens and signing keys, as the management API shows and takes them. */
+/** Tenants and their plans as the management API shows and takes them. */
 import {
   type Dialect,
   type Fault,
@@ -10,7 +10,8 @@ import {
   tenantId,
 } from "@posthaste/domain";
 import * as z from "zod";
-import { parseJson } from "../bodies/json.ts";
+import { jsonBytesMax, parseJson } from "../bodies/json.ts";
+import { type BodyRow, endpoint } from "../endpoints/endpoint.ts";
 import { type JsonOf } from "../representations/schemas.ts";
 import { isTenantId } from "../wire/text.ts";
 import { oneOf, strictObject, wholeNumber } from "./fields.ts";
@@ -18,8 +19,6 @@ import { oneOf, strictObject, wholeNumber } from "./fields.ts";
 const dialect = oneOf(["service", "upstash"]).describe(
   "The family of headers that its messages carry when a publish uses none",
 );
-const scope = oneOf(["full", "read"]).describe("`read` may not change anything");
-
 export const idOfTenant = z
   .string("must be a string")
   .refine(isTenantId, "must be 1 to 64 letters, digits, '-' and '_'");
@@ -29,43 +28,32 @@ const planSchema = strictObject({
   retriesDefault: limit("retriesDefault").describe("Retries of a publish that names none"),
   retriesMax: limit("retriesMax"),
   delayMsMax: limit("delayMsMax"),
+  timeoutMsDefault: limit("timeoutMsDefault").describe("Of a publish that names none"),
   timeoutMsMax: limit("timeoutMsMax"),
   bodyBytesMax: limit("bodyBytesMax"),
   responseBytesMax: limit("responseBytesMax").describe("What is kept of a response"),
   groupEndpointsMax: limit("groupEndpointsMax"),
+  queuesMax: limit("queuesMax"),
+  queueParallelismMax: limit("queueParallelismMax").describe("Of each queue"),
+  schedulesMax: limit("schedulesMax"),
+  logMs: limit("logMs").describe("For how long the events of its messages are kept"),
+  deadLetterMs: limit("deadLetterMs").describe("For how long its dead letters are kept"),
   backlogMax: limit("backlogMax").describe("Messages that are not yet delivered"),
 } satisfies Record<keyof PlanLimits, z.ZodType>);
 
-export const tenantSchema = z
-  .object({ id: z.string(), dialect, plan: planSchema })
-  .meta({ id: "Tenant" });
-
-export const tokenSchema = z
-  .object({
-    id: z.string().describe("Names the token, and does not let anybody in"),
-    scope,
-    createdAt: z.int().optional().describe("Unix timestamp in milliseconds"),
-  })
-  .meta({ id: "Token" });
-
-export const newTokenSchema = tokenSchema
-  .extend({ token: z.string().describe("Shown this once: only its hash is kept") })
-  .meta({ id: "NewToken" });
+const tenantSchema = z.object({ id: z.string(), dialect, plan: planSchema }).meta({ id: "Tenant" });
 
 export type TenantJson = JsonOf<typeof tenantSchema>;
-export type TokenJson = JsonOf<typeof tokenSchema>;
-export type NewTokenJson = JsonOf<typeof newTokenSchema>;
 
-export const createTenantSchema = strictObject({
+const createTenantSchema = strictObject({
   id: idOfTenant,
   dialect: dialect.optional(),
   plan: planSchema.partial().optional(),
 });
-export const changeTenantSchema = strictObject({
+const changeTenantSchema = strictObject({
   dialect: dialect.optional(),
   plan: planSchema.partial().optional(),
 });
-export const createTokenSchema = strictObject({ scope });
 
 /** What a tenant is to have; what is absent stays as it is, or as the default plan has it. */
 export type TenantSettings = {
@@ -86,18 +74,77 @@ export function parseChangeTenant(body: Uint8Array): TenantSettings | Fault {
   return isFault(parsed) ? parsed : { dialect: parsed.dialect, limits: parsed.plan ?? {} };
 }
 
-export function parseCreateToken(body: Uint8Array): { readonly scope: "full" | "read" } | Fault {
-  return parseJson(body, createTokenSchema);
-}
+const createBody: BodyRow<TenantSettings & { readonly id: TenantId }> = {
+  schema: createTenantSchema,
+  bytesMax: jsonBytesMax,
+  parse: parseCreateTenant,
+};
+const changeBody: BodyRow<TenantSettings> = {
+  schema: changeTenantSchema,
+  bytesMax: jsonBytesMax,
+  parse: parseChangeTenant,
+};
+
+export const tenants = {
+  listTenants: endpoint({
+    method: "get",
+    path: "/v2/tenants",
+    kind: "list",
+    summary: "List tenants",
+    answers: { 200: { says: "All tenants", schema: z.array(tenantSchema), inPieces: true } },
+    faults: [],
+  }),
+  createTenant: endpoint({
+    method: "post",
+    path: "/v2/tenants",
+    kind: "write",
+    summary: "Make a tenant, with signing keys and without tokens",
+    body: createBody,
+    answers: { 201: { says: "Made", schema: tenantSchema } },
+    faults: ["malformed", "forbidden", "conflict", "beyond_plan", "too_large"],
+  }),
+  readTenant: endpoint({
+    method: "get",
+    path: "/v2/tenants/{id}",
+    kind: "read",
+    summary: "Read a tenant",
+    answers: { 200: { says: "The tenant", schema: tenantSchema } },
+    faults: ["not_found"],
+  }),
+  changeTenant: endpoint({
+    method: "patch",
+    path: "/v2/tenants/{id}",
+    kind: "write",
+    summary: "Change a tenant's dialect or limits; what is not named stays",
+    body: changeBody,
+    answers: { 200: { says: "The tenant", schema: tenantSchema } },
+    faults: ["malformed", "forbidden", "not_found", "too_large"],
+  }),
+  closeTenant: endpoint({
+    method: "delete",
+    path: "/v2/tenants/{id}",
+    kind: "write",
+    summary:
+      "Close a tenant: its tokens are removed, what it has sent is still delivered, its id is not given again",
+    answers: { 200: { says: "Closed" } },
+    faults: ["forbidden", "not_found", "conflict"],
+  }),
+};
 
 /** The limits that are a tenant's own. */
 export const planJson = (plan: Plan): TenantJson["plan"] => ({
   retriesDefault: plan.retriesDefault,
   retriesMax: plan.retriesMax,
   delayMsMax: plan.delayMsMax,
+  timeoutMsDefault: plan.timeoutMsDefault,
   timeoutMsMax: plan.timeoutMsMax,
   bodyBytesMax: plan.bodyBytesMax,
   responseBytesMax: plan.responseBytesMax,
   groupEndpointsMax: plan.groupEndpointsMax,
+  queuesMax: plan.queuesMax,
+  queueParallelismMax: plan.queueParallelismMax,
+  schedulesMax: plan.schedulesMax,
+  logMs: plan.logMs,
+  deadLetterMs: plan.deadLetterMs,
   backlogMax: plan.backlogMax,
 });

@@ -1,4 +1,4 @@
-/** The filters that all lists of messages have in common (protocol/qstash.md §1.0: any of in a filter, all of between filters). */
+/** The filters that all lists of messages have in common (docs/design/wire#lists-and-cursors: any of in a filter, all of between filters). */
 import { type Fault, type MessageFilter, isFault, messageId } from "@posthaste/domain";
 import { type QueryValues, integer, parameterFault, several } from "./query-values.ts";
 

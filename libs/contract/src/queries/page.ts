@@ -7,6 +7,8 @@ export type PageQuery = {
   readonly order: ListOrder;
   /** As the caller sent it back: whoever signed it must verify it and turn it into `PageRequest.after`. */
   readonly cursor?: string;
+  /** In place of a cursor: the page begins here, Unix milliseconds. */
+  readonly startAt?: number;
   /** Bodies are cut there; 0: left out. All bodies of a page together have a bound, whatever the caller asked. */
   readonly bodyBytesMax: number;
 };
@@ -39,10 +41,15 @@ export function parsePage(values: QueryValues, defaults: PageDefaults): PageQuer
   return {
     limit,
     order,
-    // Some clients send an empty one for the first page.
-    ...(cursor !== undefined && cursor !== "" && { cursor }),
+    ...placeOf(cursor),
     bodyBytesMax: Math.max(Math.min(trimBody ?? fair, fair), 0),
   };
+}
+
+/** Some clients send an empty one for the first page, and some begin with a time of their own, such as `Date.now()`. */
+function placeOf(cursor: string | undefined): Pick<PageQuery, "cursor" | "startAt"> {
+  if (cursor === undefined || cursor === "") return {};
+  return /^\d{1,15}$/.test(cursor) ? { startAt: Number(cursor) } : { cursor };
 }
 
 function parseOrder(values: QueryValues): ListOrder | undefined | Fault {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@jest/globals";
 import { isFault } from "@posthaste/domain";
 import * as fc from "fast-check";
-import { parseCancelQuery } from "./cancel-query.ts";
-import { deadLetterParameters, parseDeadLetterQuery } from "./dead-letter-query.ts";
-import { logParameters, parseLogQuery } from "./log-query.ts";
+import { cancelBody, cancelQuery, parseCancelSelection } from "./cancel-selection.ts";
+import { deadLetterParameters, parseDeadLetterQuery } from "../endpoints/dead-letters.ts";
+import { logParameters, parseLogQuery } from "../endpoints/message-log.ts";
 
 const lists = [
   ["events", parseLogQuery, 1_000, "latestFirst"],
@@ -111,6 +111,11 @@ describe.each(lists)("a list of %s", (_, parse, countMax, order) => {
     expect(page("cursor=abc")).toMatchObject({ cursor: "abc" });
   });
 
+  it("takes digits in the place of a cursor for a time to begin at", () => {
+    expect(page("cursor=1700000000000")).toMatchObject({ startAt: 1_700_000_000_000 });
+    expect(page("cursor=1700000000000")).not.toHaveProperty("cursor");
+  });
+
   it.each([
     ["trimBody=-1", 0],
     ["trimBody=0", 0],
@@ -192,28 +197,57 @@ describe("a list of dead letters", () => {
 });
 
 describe("a bulk cancel", () => {
-  it("without parameters means all", () => {
-    expect(parseCancelQuery("")).toEqual({ filter: {}, limit: 100 });
+  const selected = (search: string, body = "") => {
+    const query = cancelQuery.parse(search);
+    const bytes = cancelBody.parse(new TextEncoder().encode(body));
+    if (isFault(query)) return query;
+    return isFault(bytes) ? bytes : parseCancelSelection(query, bytes);
+  };
+
+  it.each([
+    ["messageIds=a,b&messageId=c", "", { ids: ["c", "a", "b"] }],
+    ["", '{"messageIds":["a","b"]}', { ids: ["a", "b"] }],
+    ["", '{"messageIds":"a","count":3}', { ids: ["a"] }],
+    ["messageIds=a&label=x&host=y&count=1&dryRun=true", "", { ids: ["a"], dryRun: true }],
+    ["", "", { filter: {} }],
+    ["", "{}", { filter: {} }],
+    ["", "null", { filter: {} }],
+    ["", '{"messageIds":null}', { filter: {} }],
+    ["count=500", "", { filter: {}, count: 500 }],
+    [
+      "label=x&host=h,i&path=/p,q&fromDate=1&toDate=2&count=1",
+      "",
+      { filter: { labels: ["x"], hosts: ["h", "i"], paths: ["/p,q"], from: 1, to: 2 }, count: 1 },
+    ],
+    ["", '{"queueName":["q"],"dryRun":true}', { filter: { queueNames: ["q"] }, dryRun: true }],
+  ])("of %s with body %s is about %j", (search, body, about) => {
+    const whole = "ids" in about ? {} : { count: undefined };
+    expect(selected(search, body)).toEqual({ dryRun: false, ...whole, ...about });
   });
 
-  it("of ids cancels exactly these, whatever the filters say", () => {
-    expect(parseCancelQuery("messageIds=a,b&label=x&host=y&count=1")).toEqual({
-      filter: { messageIds: ["a", "b"] },
-      limit: 2,
-    });
-  });
-
-  it("cancels as many as it is told", () => {
-    expect(parseCancelQuery("label=x&host=h&path=/p&count=1&async=true")).toEqual({
-      filter: { labels: ["x"], hosts: ["h"], paths: ["/p"] },
-      limit: 1,
-    });
-  });
-
-  it.each(["labeel=x", "label=", "messageIds=", "count=501", "state=ERROR", "cursor=x"])(
-    "refuses %s",
-    (search) => {
-      expect(parseCancelQuery(search)).toMatchObject({ fault: "malformed" });
+  it.each(['{"messageIds":[]}', '{"label":[]}', '{"label":"x","messageIds":[]}'])(
+    "with body %s is about none",
+    (body) => {
+      expect(selected("", body)).toBe("none");
     },
   );
+
+  it.each([
+    ["label=", ""],
+    ["count=501", ""],
+    ["count=0", ""],
+    ["dryRun=1", ""],
+    ["state=ERROR", ""],
+    ["cursor=x", ""],
+    ["messageIds=", ""],
+    ["", '{"messageIds":[""]}'],
+    ["", '{"messageIds":[{}]}'],
+    ["", `{"messageIds":[${'"a",'.repeat(1_000)}"a"]}`],
+    ["messageIds=a", '{"messageIds":["b"]}'],
+    ["labeel=x", ""],
+    ["", '{"labeel":"x"}'],
+    ["", "[]"],
+  ])("refuses %s with body %.30s", (search, body) => {
+    expect(selected(search, body)).toMatchObject({ fault: "malformed" });
+  });
 });

@@ -1,11 +1,11 @@
-/** The parameters of a query: by name, each with all its values; a name that nobody knows is a mistake. */
+/** The parameters of a query: by name, each with all its values; an unknown name is a mistake. */
 import { type Fault, fault, isFault } from "@posthaste/domain";
 
 /** A typo in a filter of a bulk delete would delete everything, hence no unknown name passes. */
 export type QueryValues = ReadonlyMap<string, readonly string[]>;
 
 const valueLengthMax = 2_048;
-const valuesMax = 1_000;
+export const valuesMax = 1_000;
 
 /** Accepted everywhere and without effect here: the token is read before, `api` is what older clients send. */
 const ignored: ReadonlySet<string> = new Set(["qstash_token", "api"]);
@@ -32,7 +32,7 @@ export const parameterFault = (name: string, must: string): Fault =>
 
 const nameLengthMax = 64;
 
-function unknownName(name: string, known: ReadonlySet<string>): Fault {
+export function unknownName(name: string, known: ReadonlySet<string>): Fault {
   const shown = JSON.stringify(name.slice(0, nameLengthMax));
   return fault("malformed", `unknown parameter ${shown}; known are ${[...known].join(", ")}`);
 }
@@ -65,6 +65,15 @@ export function several(
 }
 
 export type Range = { readonly min: number; readonly max: number };
+
+/** `true` or `false`; absent: false. */
+export function flag(values: QueryValues, name: string): boolean | Fault {
+  const text = single(values, name) ?? "false";
+  if (isFault(text)) return text;
+  return text === "true" || text === "false"
+    ? text === "true"
+    : parameterFault(name, "must be true or false");
+}
 
 /** An integer in a range, both ends included. */
 export function integer(

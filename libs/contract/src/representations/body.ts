@@ -1,10 +1,16 @@
 /** Bodies as JSON: text where they are UTF-8, base64 where not, a hash where they are redacted. */
-import { type Redaction, type Sha256Hex, redacted } from "@posthaste/domain";
+import { type Message, type Redaction, type Sha256Hex, redacted } from "@posthaste/domain";
 
 export type ReadableBody =
   | { readonly kind: "none" }
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "binary"; readonly base64: string };
+
+export type ReadView = {
+  readonly sha256: Sha256Hex;
+  /** Longer bodies are cut there; 0 leaves them out. Absent: whole. */
+  readonly bodyBytesMax?: number;
+};
 
 export type BodyView = {
   readonly redaction: Redaction | undefined;
@@ -13,9 +19,18 @@ export type BodyView = {
   readonly bytesMax?: number;
 };
 
+export const bodyView = (
+  { policy: { redaction } }: Omit<Message, "body">,
+  { sha256, bodyBytesMax }: ReadView,
+): BodyView => ({
+  redaction,
+  sha256,
+  ...(bodyBytesMax !== undefined && { bytesMax: bodyBytesMax }),
+});
+
 export function readableBody(bytes: Uint8Array | undefined, view: BodyView): ReadableBody {
   if (!bytes || bytes.length === 0 || view.bytesMax === 0) return { kind: "none" };
-  // A response, too: a destination may well answer with what it was sent (reliability.md 4.10).
+  // A response, too: a destination may well answer with what it was sent (docs/design/wire#redaction).
   if (view.redaction?.body) return { kind: "text", text: redacted(bytes, view.sha256) };
   const text = textOf(cut(bytes, view.bytesMax, "character"));
   if (text !== undefined) return { kind: "text", text };

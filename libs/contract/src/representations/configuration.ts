@@ -1,21 +1,58 @@
-/** The part of a message that reads of the message, of its dead letter and of its log have in common. */
-import { type Message } from "@posthaste/domain";
+/** The part of a message that reads of the message, of its dead letter and of its log have in common; and of that, a schedule's. */
+import { type Message, type Policy } from "@posthaste/domain";
+import * as z from "zod";
+
+export const policyShape = {
+  method: z.string(),
+  callback: z.string().optional(),
+  failureCallback: z.string().optional(),
+  label: z.string().optional().describe("The first label"),
+  labels: z.array(z.string()).optional(),
+  flowControlKey: z.string().optional(),
+  parallelism: z.int().optional(),
+  rate: z.int().optional(),
+  period: z.int().optional().describe("Seconds; present whenever there is a flow control key"),
+  retryDelayExpression: z.string().optional(),
+  timeout: z.int().describe("Milliseconds"),
+};
+
+export const configurationShape = {
+  url: z.string().describe("Destination URL, as published"),
+  topicName: z.string().optional().describe("URL group, when sent to one"),
+  endpointName: z.string().optional(),
+  ...policyShape,
+  maxRetries: z.int(),
+  queueName: z.string().optional(),
+  scheduleId: z.string().optional(),
+};
 
 export function configurationJson(message: Omit<Message, "body">) {
   const { origin, policy } = message;
-  const { callback, failureCallback, flow, labels, retryDelay } = policy;
-  const [label] = labels;
   return {
     url: message.url,
     ...(origin.group && { topicName: origin.group.name }),
     ...(origin.group?.endpointName !== undefined && { endpointName: origin.group.endpointName }),
     method: message.method,
     maxRetries: policy.retriesMax,
-    ...(callback && { callback: callback.url }),
-    ...(failureCallback && { failureCallback: failureCallback.url }),
     ...(origin.queueName !== undefined && { queueName: origin.queueName }),
     ...(origin.scheduleId !== undefined && { scheduleId: origin.scheduleId }),
     callerIP: origin.callerIp,
+    ...policyJson(policy),
+  };
+}
+
+export function policyJson({
+  callback,
+  failureCallback,
+  flow,
+  labels,
+  retryDelay,
+  timeoutMs,
+}: Policy) {
+  const [label] = labels;
+  return {
+    ...(callback && { callback: callback.url }),
+    ...(failureCallback && { failureCallback: failureCallback.url }),
     ...(label !== undefined && { label, labels }),
     ...(flow && {
       flowControlKey: flow.key,
@@ -24,6 +61,6 @@ export function configurationJson(message: Omit<Message, "body">) {
       period: Math.ceil(flow.limits.periodMs / 1_000),
     }),
     ...(retryDelay !== undefined && { retryDelayExpression: retryDelay }),
-    timeout: policy.timeoutMs,
+    timeout: timeoutMs,
   };
 }

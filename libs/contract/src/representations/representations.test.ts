@@ -12,14 +12,19 @@ import {
   tenantId,
 } from "@posthaste/domain";
 import * as fc from "fast-check";
-import { deadLetterJson, deadLetterPageJson } from "./dead-letter.ts";
-import { keysJson } from "./keys.ts";
-import { eventPageJson, groupedLogPageJson, logEntryJson, logPageJson } from "./log-entry.ts";
+import { deadLetterJson, deadLetterPageJson, deadLetterSchema } from "../endpoints/dead-letters.ts";
+import {
+  eventPageJson,
+  groupedLogPageJson,
+  logEntryJson,
+  logEntrySchema,
+  logPageJson,
+} from "../endpoints/message-log.ts";
+import { messageJson, messageSchema } from "../endpoints/messages.ts";
+import { publishResultText } from "../endpoints/publish.ts";
+import { keysJson } from "../endpoints/signing-keys.ts";
+import { endpointsText, groupClosing, groupOpening } from "../endpoints/url-groups.ts";
 import { bytes, hidden, messageFixture, sha256 } from "./message.fixture.ts";
-import { messageJson } from "./message.ts";
-import { publishResultJson } from "./publish-result.ts";
-import { deadLetterSchema, logEntrySchema, messageSchema } from "./schemas.ts";
-import { groupJson } from "./url-group.ts";
 
 const view = { sha256 };
 const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
@@ -395,8 +400,8 @@ describe("other answers", () => {
   it("of a publish say when it was a duplicate", () => {
     const first = { messageId: id, url, deduplicated: false };
 
-    expect(json(publishResultJson(first))).toEqual({ messageId: "m", url });
-    expect(publishResultJson({ ...first, deduplicated: true })).toEqual({
+    expect(JSON.parse(publishResultText(first))).toEqual({ messageId: "m", url });
+    expect(JSON.parse(publishResultText({ ...first, deduplicated: true }))).toEqual({
       messageId: "m",
       url,
       deduplicated: true,
@@ -414,7 +419,9 @@ describe("other answers", () => {
       endpointCount: 2,
     };
 
-    expect(json(groupJson(group, [{ url: "b", name: "n" }, { url: "a" }]))).toEqual({
+    const endpoints = endpointsText([{ url: "b", name: "n" }, { url: "a" }]);
+
+    expect(JSON.parse(groupOpening(group) + endpoints + groupClosing)).toEqual({
       name: "g",
       createdAt: 1,
       updatedAt: 2,

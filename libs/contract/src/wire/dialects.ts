@@ -9,7 +9,7 @@ export type DialectNames = {
   readonly issuer: string;
 };
 
-/** decisions.md 19; protocol/qstash.md §2.2 and §3. */
+/** docs/design/wire#dialects. */
 export const dialects: Readonly<Record<Dialect, DialectNames>> = {
   service: { prefix: "Service-", userAgent: "Posthaste", issuer: "Posthaste" },
   upstash: { prefix: "Upstash-", userAgent: "Upstash-QStash", issuer: "Upstash" },

@@ -1,9 +1,11 @@
 /** What a header may hold: the character rules of every name and value that enters or leaves through one. */
 
+import { type Fault, fault } from "@posthaste/domain";
+
 /** RFC 9110 §5.6.2. */
 export const isToken = (text: string): boolean => /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text);
 
-/** Visible ASCII, space and tab (reliability.md 4.3): what is more could be read in two ways further on. */
+/** Visible ASCII, space and tab (docs/design/wire#headers): what is more could be read in two ways further on. */
 export function isHeaderValue(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -21,9 +23,14 @@ export function isVisibleAscii(text: string): boolean {
   return true;
 }
 
-/** Of URL groups and schedules (reliability.md 4.4). The dots alone would be eaten by a client's path normalisation. */
+/** Of URL groups and schedules (docs/design/wire#targets). The dots alone would be eaten by a client's path normalisation. */
 export const isName = (text: string): boolean =>
   /^[A-Za-z0-9._-]{1,128}$/.test(text) && text !== "." && text !== "..";
+
+export const nameForm = "letters, digits, '-', '_' and '.' only, at most 128 characters";
+
+/** `field`: how the documents call it. */
+export const badName = (field: string): Fault => fault("malformed", `${field}: ${nameForm}`);
 
 /** Part of lane ids, of log lines and of paths. */
 export const isTenantId = (text: string): boolean => /^[\w-]{1,64}$/.test(text);

@@ -4,8 +4,8 @@ import { type Groups } from "@posthaste/ports";
 import { anEndpoint, aTenant, newId, someEndpoints } from "@posthaste/testing";
 import { describeGroups } from "@posthaste/testing/contract";
 import { type Connection } from "../connection.ts";
-import { createReferred } from "../messages/expanded.ts";
-import { createMessageStore, messageStoreIndexes, roomsOf } from "../messages/store.ts";
+import { createReferred } from "../fan-outs/fan-outs.ts";
+import { createRecordPorts, recordIndexes, roomsOf } from "../messages/record-ports.ts";
 import { freshDatabase, type Opened, patienceMs } from "../opened.fixture.ts";
 import { repeated } from "../repeated.fixture.ts";
 import { createChunks } from "./chunks.ts";
@@ -17,7 +17,7 @@ const groupsOf = (connection: Connection): Groups =>
 
 const harnessOf = ({ clock }: Opened, connection: Connection) => ({
   groups: groupsOf(connection),
-  store: createMessageStore(connection, connection),
+  ...createRecordPorts(connection, connection),
   ids: { next: newId },
   now: () => clock.now(),
   advance: (ms: number) => clock.advance(ms),
@@ -25,7 +25,7 @@ const harnessOf = ({ clock }: Opened, connection: Connection) => ({
 });
 
 describe.each(servers)("$name", ({ name, uri }) => {
-  const open = freshDatabase(uri, [...groupIndexes, ...messageStoreIndexes]);
+  const open = freshDatabase(uri, [...groupIndexes, ...recordIndexes]);
 
   describeGroups(name, async () => {
     const opened = await open();
@@ -35,6 +35,13 @@ describe.each(servers)("$name", ({ name, uri }) => {
   describeGroups(`${name}, each reply lost once`, async () => {
     const opened = await open();
     return harnessOf(opened, repeated(opened.connection));
+  });
+
+  it(`${name}: no question of groups reads a whole collection`, async () => {
+    const { queries } = await open();
+
+    expect(queries.unserved()).toEqual([]);
+    expect(queries.count()).toBeGreaterThan(0);
   });
 
   describe("the chunks of groups", () => {

@@ -1,11 +1,11 @@
 /**
- * The Groups port: a head that lists immutable chunks (decisions.md 10).
+ * The Groups port: a head that lists immutable chunks (docs/design/record#fan-out).
  *
- * I1: a chunk is in the store before a head lists it, and a head is swapped by one write conditional on its version.
- * I2: a chunk is removed only after a look, at its time or later, that found no head to list it and no unexpanded parent
+ * (1) a chunk is in the store before a head lists it, and a head is swapped by one write conditional on its version.
+ * (2) a chunk is removed only after a look, at its time or later, that found no head to list it and no unexpanded parent
  *     to refer to it. Every chunk has such a time, so what a crash leaves behind is found and goes.
  */
-import { type GroupChunkId } from "@posthaste/domain";
+import { groupChangedAt, type GroupChunkId } from "@posthaste/domain";
 import { type Groups } from "@posthaste/ports";
 import { type Connection } from "../connection.ts";
 import { type Index } from "../indexes.ts";
@@ -19,7 +19,7 @@ export type Referred = (chunks: readonly GroupChunkId[]) => Promise<ReadonlySet<
 
 /** Longer than any writer may stand still between its chunks and its head. */
 const listedLookMs = 86_400_000;
-/** A publish that has read the replaced version may not have inserted its parent yet; 20 s is the most it may take (decisions.md 17). */
+/** A publish that has read the replaced version may not have inserted its parent yet; 20 s is the most it may take (docs/design/record#fan-out). */
 const replacedLookMs = 600_000;
 const chunksPerLookMax = 200;
 
@@ -33,6 +33,7 @@ export function createGroups(connection: Connection, referred: Referred): Groups
   return {
     get: heads.find,
     list: heads.list,
+    count: heads.count,
     endpoints: chunks.read,
     replace: async (tenant, name, version, endpoints) => {
       const current = await heads.find(tenant, name);
@@ -40,13 +41,13 @@ export function createGroups(connection: Connection, referred: Referred): Groups
       const made = await chunks.write(tenant, endpoints, clock.now() + listedLookMs);
       // Before the swap: after a crash between the two they are found in their head, and looked at again in a day.
       if (current) await lookSoon(current.chunks);
-      const now = clock.now();
+      const changedAt = groupChangedAt(clock.now());
       const next = {
         tenant,
         name,
-        createdAt: current?.createdAt ?? now,
-        updatedAt: now,
-        version: (version ?? now) + 1,
+        createdAt: current?.createdAt ?? changedAt,
+        updatedAt: changedAt,
+        version: (version ?? changedAt) + 1,
         chunks: made,
         endpointCount: endpoints.length,
       };
@@ -54,6 +55,8 @@ export function createGroups(connection: Connection, referred: Referred): Groups
       if (!isSwapped) await lookSoon(made);
       return isSwapped;
     },
+    configure: (tenant, name, headers) =>
+      heads.configure(tenant, name, headers, groupChangedAt(clock.now())),
     remove: async (tenant, name, version) => {
       const head = await heads.find(tenant, name);
       if (!head) return;
@@ -62,18 +65,19 @@ export function createGroups(connection: Connection, referred: Referred): Groups
     },
     sweep: async (limit) => {
       let swept = 0;
-      // Ends when nothing is due, or at `limit`: what was looked at is gone or has a later time.
-      while (swept < limit) {
+      // Ends when nothing is due, or when `limit` have been looked at, each of which is gone or has a later time.
+      for (let looked = 0; looked < limit;) {
         const now = clock.now();
-        const ids = await chunks.due(now, Math.min(limit - swept, chunksPerLookMax));
+        const ids = await chunks.due(now, Math.min(limit - looked, chunksPerLookMax));
         if (ids.length === 0) break;
         swept += await look(ids, now);
+        looked += ids.length;
       }
       return swept;
     },
   };
 
-  /** Removes those of `ids` that nobody wants. Answers how many. */
+  /** Removes those of `ids` that no head and no fan-out refers to. Returns how many. */
   async function look(ids: readonly GroupChunkId[], now: number): Promise<number> {
     const [listed, expanding] = [await heads.listed(ids), await referred(ids)];
     const isUnwanted = (id: GroupChunkId): boolean => !listed.has(id) && !expanding.has(id);

@@ -1,5 +1,6 @@
 /** The head of a group: one document that lists the chunks of its newest version. */
-import { type Group, type GroupChunkId, type TenantId } from "@posthaste/domain";
+import { type Group, type GroupChunkId, type Headers, type TenantId } from "@posthaste/domain";
+import { type Groups } from "@posthaste/ports";
 import { type Connection } from "../connection.ts";
 import { type Index } from "../indexes.ts";
 import { insertMissing } from "../insert-missing.ts";
@@ -11,14 +12,21 @@ export const headIndexes: readonly Index[] = [
   { collection, key: { chunks: 1 } },
 ];
 
-/** `swap` names the write that made this version: a write whose reply was lost finds its own by it (decisions.md 30). */
+/** `swap` names the write that made this version: a write whose reply was lost finds its own by it (docs/design/record#writes-whose-answer-was-lost). */
 type Head = Group & { readonly _id: string; readonly swap: string };
 
 export type Heads = {
   readonly find: (tenant: TenantId, name: string) => Promise<Group | undefined>;
-  readonly list: (tenant: TenantId) => Promise<readonly Group[]>;
+  readonly list: Groups["list"];
+  readonly count: Groups["count"];
   /** Makes `next` the newest version where `version` still is (undefined: there is none). False: it is not. */
   readonly swap: (next: Group, version: number | undefined) => Promise<boolean>;
+  readonly configure: (
+    tenant: TenantId,
+    name: string,
+    headers: Headers,
+    updatedAt: number,
+  ) => Promise<boolean>;
   /** Whatever its version when none is given. */
   readonly remove: (tenant: TenantId, name: string, version: number | undefined) => Promise<void>;
   /** Which of `chunks` some head lists. */
@@ -35,10 +43,12 @@ export function createHeads({ again, collection: open, random }: Connection): He
       const head = await again(() => heads.findOne({ _id: keyOf(tenant, name), tenant, name }));
       return head ? groupFrom(head) : undefined;
     },
-    list: async (tenant) => {
-      const found = await again(() => heads.find({ tenant }).sort({ name: 1 }).toArray());
+    list: async (tenant, { after, limit }) => {
+      const page = { tenant, name: { $gt: after } };
+      const found = await again(() => heads.find(page).sort({ name: 1 }).limit(limit).toArray());
       return found.map(groupFrom);
     },
+    count: (tenant, countMax) => again(() => heads.countDocuments({ tenant }, { limit: countMax })),
     swap: async (next, version) => {
       const _id = keyOf(next.tenant, next.name);
       const swap = random.text(swapLength);
@@ -47,6 +57,15 @@ export function createHeads({ again, collection: open, random }: Connection): He
           ? await insert({ ...next, _id, swap })
           : await update(_id, version, { ...next, swap });
       return isDone || (await again(() => heads.findOne({ _id, swap }))) !== null;
+    },
+    // A swap sets other fields, so that neither undoes the other.
+    configure: async (tenant, name, headers, updatedAt) => {
+      const _id = keyOf(tenant, name);
+      const change =
+        headers.length > 0
+          ? { $set: { headers, updatedAt } }
+          : { $set: { updatedAt }, $unset: { headers: "" as const } };
+      return (await again(() => heads.updateOne({ _id }, change))).matchedCount > 0;
     },
     remove: async (tenant, name, version) => {
       const condition = { _id: keyOf(tenant, name), ...(version !== undefined && { version }) };

@@ -8,6 +8,7 @@ import { insertMissing } from "../insert-missing.ts";
 import { anyOf, messageConditions } from "../query/conditions.ts";
 import { digitsOf, type Placed } from "../query/placed.ts";
 import { readPage, type Scan } from "../query/read-page.ts";
+import { shown } from "../query/shown.ts";
 import { createdId, entryFrom, rowsOf } from "./rows.ts";
 
 const collection = "message_log";
@@ -15,8 +16,6 @@ const collection = "message_log";
 export const messageLogIndexes: readonly Index[] = [
   { collection, key: { tenant: 1, place: 1 } },
   { collection, key: { "item.message.id": 1 } },
-  // For sweeping.
-  { collection, key: { place: 1 } },
 ];
 
 const removedPerCallMax = 1_000;
@@ -29,6 +28,7 @@ export function createMessageLog({ again, collection: open }: Connection): Messa
   const append = createGather(writeMissing, { bytesOf });
 
   return {
+    writtenBy: "facts",
     append: async (entries) => {
       await append(entries);
     },
@@ -36,11 +36,11 @@ export function createMessageLog({ again, collection: open }: Connection): Messa
       const { items, ...next } = await readPage(again, log, scanOf(tenant, filter), page);
       return { items: items.map(entryFrom), ...next };
     },
-    sweep: async (before, limit) => {
+    sweep: async (tenant, before, limit) => {
       const messages = new Set<string>();
       // Ends when nothing is old enough, or when the rest is of further messages.
       for (;;) {
-        const rows = await oldest(before);
+        const rows = await oldest(tenant, before);
         const keys: string[] = [];
         for (const { _id, item } of rows) {
           const { id } = item.message;
@@ -72,10 +72,13 @@ export function createMessageLog({ again, collection: open }: Connection): Messa
     return found.map(({ _id }) => _id);
   }
 
-  function oldest(before: number): Promise<readonly Placed<LogEntry>[]> {
+  function oldest(tenant: TenantId, before: number): Promise<readonly Placed<LogEntry>[]> {
     return again(() =>
       log
-        .find({ place: { $lt: digitsOf(before) } }, { projection: { "item.message.id": 1 } })
+        .find(
+          { tenant, place: { $lt: digitsOf(before) } },
+          { projection: { "item.message.id": 1 } },
+        )
         .sort({ place: 1 })
         .limit(removedPerCallMax)
         .toArray(),
@@ -92,6 +95,14 @@ const scanOf = (tenant: TenantId, filter: LogFilter): Scan<LogEntry> => ({
   },
   isById: filter.messageIds !== undefined,
   bytesOf,
+  rowsPerReply: 100,
+  bodyFields: ["item.fact.response.body"],
+  cut: ({ fact, ...entry }, bodyBytesMax) => {
+    if (!fact?.response) return { ...entry, ...(fact && { fact }) };
+    const { response } = fact;
+    const body = shown(response.body, bodyBytesMax, entry.message);
+    return { ...entry, fact: { ...fact, response: { ...response, body } } };
+  },
 });
 
 const bytesOf = ({ fact }: Pick<LogEntry, "fact">): number => fact?.response?.body.length ?? 0;

@@ -22,11 +22,6 @@ const throughTheStore = (row: LogRow): LogRow =>
   }) as LogRow;
 
 describe("rows of the message log", () => {
-  it("are none for the parent of a group publish", () => {
-    const fanOut = { group: "g", chunks: [], endpointCount: 1, skipped: [] };
-    expect(rowsOf(aMessage({ fanOut }), aFact())).toEqual([]);
-  });
-
   it("have no body of the message, and say when the answer's was cut", () => {
     const response = anAnswer(500, { body: new Uint8Array(limits.logResponseBytesMax + 1) });
     const rows = rowsOf(aMessage(), aFact({ response }));

@@ -3,13 +3,12 @@
  * writing it twice is writing it once.
  */
 import {
-  type Answer,
+  answerOfFact,
   type AttemptFact,
   createdEvent,
   eventsOf,
   type LogEvent,
   type LogState,
-  limits,
   type Message,
   type MessageId,
   rankOf,
@@ -26,7 +25,6 @@ export type LogRow = Placed<LogEntry> & {
 
 /** CREATED, and what `fact` tells. Parents of group publishes appear in no log. */
 export function rowsOf(message: Message, fact: AttemptFact | undefined): readonly LogRow[] {
-  if (message.fanOut) return [];
   const { body: _, ...configuration } = message;
   const url = URL.parse(message.url);
   const kept = fact && capped(fact);
@@ -67,13 +65,4 @@ const attemptDigits = 10;
 const statesWithFact: ReadonlySet<LogState> = new Set(["ERROR", "RETRY", "FAILED"]);
 
 const capped = ({ response, ...fact }: AttemptFact): AttemptFact =>
-  response ? { ...fact, response: cappedAnswer(response) } : fact;
-
-function cappedAnswer(answer: Answer): Answer {
-  if (answer.body.length <= limits.logResponseBytesMax) return answer;
-  return {
-    ...answer,
-    body: answer.body.subarray(0, limits.logResponseBytesMax),
-    truncated: true,
-  };
-}
+  response ? { ...fact, response: answerOfFact(response) } : fact;

@@ -1,5 +1,5 @@
 /**
- * Cancelling: one write from any live state, with its fact (decisions.md 9). The fact names the attempt, so the record
+ * Cancelling: one write from any live state, with its fact (docs/design/record#cancelling). The fact names the attempt, so the record
  * is read before; where it has moved on by the time of the write, it is read again.
  */
 import {
@@ -9,13 +9,14 @@ import {
   type LiveKind,
   type MessageId,
   type MessageRecord,
+  sourceOf,
   type TenantId,
 } from "@posthaste/domain";
 import { type Canceled } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
-import { type Reading } from "./read.ts";
+import { wakeQueues } from "../queues/alarms.ts";
 import { type Rooms } from "./rooms.ts";
-import { liveStates, recordFrom, type StoredRecord, stateWrite } from "./stored.ts";
+import { isUnderstood, liveStates, recordFrom, type StoredRecord, stateWrite } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
 export type Cancel = (tenant: TenantId, ids: readonly MessageId[]) => Promise<readonly Canceled[]>;
@@ -23,12 +24,12 @@ export type Cancel = (tenant: TenantId, ids: readonly MessageId[]) => Promise<re
 /** A record moves on a few times a second at most. */
 const roundsMax = 20;
 
-export function createCancel(rooms: Rooms, reading: Reading): Cancel {
+export function createCancel(rooms: Rooms): Cancel {
   return async (tenant, ids) => {
     const done = new Map<MessageId, Canceled>();
     let left: readonly MessageId[] = [...new Set(ids)];
     for (let round = 0; left.length > 0 && round < roundsMax; round++) {
-      const found = await findLive(rooms, reading, tenant, left);
+      const found = await findLive(rooms, tenant, left);
       const canceled = await cancelAll(rooms, found);
       for (const each of canceled) if (each.kind === "canceled") done.set(each.message.id, each);
       left = found.map(({ message }) => message.id).filter((id) => !done.has(id));
@@ -42,37 +43,41 @@ export function createCancel(rooms: Rooms, reading: Reading): Cancel {
   };
 }
 
-/** Parents of group publishes cannot be cancelled. */
 async function findLive(
   { again, messages }: Rooms,
-  reading: Reading,
   tenant: TenantId,
   ids: readonly MessageId[],
 ): Promise<readonly InState<LiveKind>[]> {
   const filter = {
     _id: { $in: [...ids] },
     tenant,
+    ...isUnderstood,
     state: { $in: [...liveStates] },
-    "message.fanOut": { $exists: false },
   };
-  const found = await again(() => messages.find(filter).toArray());
-  return (await reading.withBodies(found, recordFrom)).filter(isLive);
+  const found = await again(() => messages.find(filter, { projection: slim }).toArray());
+  return found.map((stored) => recordFrom(stored, noBody)).filter(isLive);
 }
+
+/** Neither body nor answers: many may be cancelled at once. */
+const slim = { body: 0, "outbox.response": 0 } as const;
+const noBody = new Uint8Array();
 
 const isLive = (record: MessageRecord): record is InState<LiveKind> => !isFinished(record.state);
 
 async function cancelAll(
-  { again, messages, clock, token }: Rooms,
+  rooms: Rooms,
   records: readonly InState<LiveKind>[],
 ): Promise<readonly Canceled[]> {
   if (records.length === 0) return [];
+  const { again, messages, clock, token } = rooms;
   const now = clock.now();
   const changedBy = token();
   const planned = records.map((record) => ({ record, cancellation: cancel(record, now) }));
   const operations = planned.map(({ record, cancellation }) => {
     const { next, wakeAt, epoch, fact } = cancellation;
-    const { $set, $unset } = stateWrite(next, wakeAt, now);
-    const { message, state, retried } = record;
+    const { message, state, retried, outbox } = record;
+    const source = sourceOf(next, [...outbox, fact]);
+    const { $set, $unset } = stateWrite(next, wakeAt, now, source);
     const filter = { _id: message.id, epoch: record.epoch, state: state.kind, retried };
     const update = { $set: { ...$set, epoch, changedBy }, $unset, $push: { outbox: fact } };
     return { updateOne: { filter, update } } satisfies AnyBulkWriteOperation<StoredRecord>;
@@ -89,6 +94,10 @@ async function cancelAll(
             )
           ).map(({ _id }) => _id),
         );
+  await wakeQueues(
+    rooms,
+    planned.map(({ record }) => record.message),
+  );
   return planned
     .filter(({ record }) => ours.has(record.message.id))
     .map(({ record: { message, state }, cancellation }) => ({

@@ -1,6 +1,6 @@
 /**
  * Claiming: two calls for any number of records, an update of all that are claimable with a token of this batch, then a
- * find by that token. So each goes to exactly one claimer, also when an answer was lost (decisions.md 6, 30).
+ * find by that token. So each goes to exactly one claimer, also when an answer was lost (docs/design/record#claims-leases-epochs).
  */
 import {
   type InState,
@@ -14,7 +14,7 @@ import { type AnyBulkWriteOperation, type Filter } from "mongodb";
 import { createGather, type Gather } from "../gather.ts";
 import { type Reading } from "./read.ts";
 import { inOneReply, type Rooms } from "./rooms.ts";
-import { claimedFrom, type StoredRecord, stateWrite } from "./stored.ts";
+import { claimedFrom, isUnderstood, type StoredRecord, stateWrite } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
 export type Claim = { readonly id: MessageId; readonly owner: Owner };
@@ -50,7 +50,7 @@ export function createClaim(
   });
 }
 
-/** Those that take over a lease that is past count its loss; the others do not. */
+/** Those that take over a lease that is past count its loss; the rest do not. */
 function claiming(
   ids: readonly MessageId[],
   state: Extract<MessageState, { kind: "claimed" }>,
@@ -58,15 +58,15 @@ function claiming(
   now: number,
 ): readonly AnyBulkWriteOperation<StoredRecord>[] {
   const { $set, $unset } = stateWrite(state, state.leaseUntil, now);
-  const _id = { $in: [...ids] };
+  const those = { _id: { $in: [...ids] }, ...isUnderstood };
   const update = (leaseLosses: number) => ({
     $set: { ...$set, claimedBy },
     $unset,
     $inc: { epoch: 1, ...(leaseLosses > 0 && { leaseLosses }) },
   });
   return [
-    { updateMany: { filter: { _id, $or: [...unclaimed(now)] }, update: update(0) } },
-    { updateMany: { filter: { _id, ...leaseIsPast(now) }, update: update(1) } },
+    { updateMany: { filter: { ...those, $or: [...unclaimed(now)] }, update: update(0) } },
+    { updateMany: { filter: { ...those, ...leaseIsPast(now) }, update: update(1) } },
   ];
 }
 

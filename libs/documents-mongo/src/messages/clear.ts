@@ -1,4 +1,5 @@
 /** Takes out of the outboxes what is safe elsewhere. A finished record whose outbox is empty has no alarm any more. */
+import { limits, type MessageId } from "@posthaste/domain";
 import { type OutboxItemRef } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { createGather, type Gather } from "../gather.ts";
@@ -6,40 +7,66 @@ import { type Rooms } from "./rooms.ts";
 import { finishedStates, type StoredRecord } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
-/** What is not cleared yet is worked through once more after a crash, and found done: nobody waits for it. */
+/** What is not cleared yet is worked through once more after a crash, and found done: no caller waits for it. */
 const lingerMs = 50;
 
-export function createClear({ again, messages, pause }: Rooms): Gather<OutboxItemRef, void> {
+export function createClear({ again, clock, messages, pause }: Rooms): Gather<OutboxItemRef, void> {
   const clearAll = async (items: readonly OutboxItemRef[]): Promise<readonly void[]> => {
     const alike = Map.groupBy(items, ({ attempt, item }) => `${attempt} ${item}`);
     const _id = { $in: [...new Set(items.map(({ id }) => id))] };
-    const isEmptied = { outbox: { $size: 0 }, wakeAt: { $exists: true } };
-    await writeAll(again, messages, [
-      ...[...alike.values()].flatMap(taking),
-      { updateMany: { filter: { _id, ...isFinished, ...isEmptied }, update: silence } },
-    ]);
+    const now = clock.now();
+    const isEmptied = { outbox: { $size: 0 }, sweepAt: { $exists: false } };
+    const operations: AnyBulkWriteOperation<StoredRecord>[] = [
+      ...[...alike.values()].flatMap((those) => taking(those, now)),
+      { updateMany: { filter: { _id, ...isFinished, ...isEmptied }, update: silence(now) } },
+    ];
+    if (items.some(({ item }) => item !== "fact")) operations.push(leavingFacts(_id, now));
+    await writeAll(again, messages, operations);
     return items.map(() => undefined);
   };
   return createGather(clearAll, { linger: () => pause(lingerMs) });
 }
 
 const isFinished = { state: { $in: [...finishedStates] } };
-const silence = { $unset: { wakeAt: "" } } as const;
+
+/** Nothing is left to tell: no alarm, and the sweep may come. */
+const silence = (now: number) =>
+  ({ $set: { sweepAt: now }, $unset: { wakeAt: "", followUpAt: "", factAt: "" } }) as const;
+
+/** What a finished record has left are facts: they wait for the bus, and ring by themselves. */
+function leavingFacts(_id: { $in: MessageId[] }, now: number): AnyBulkWriteOperation<StoredRecord> {
+  const isOther = { kind: { $ne: "fact" as const } };
+  const filter = {
+    _id,
+    ...isFinished,
+    followUpAt: { $exists: true },
+    outbox: { $not: { $elemMatch: isOther } },
+  };
+  const update = {
+    $set: { factAt: now + limits.ringAheadMs },
+    $unset: { followUpAt: "" },
+  } as const;
+  return { updateMany: { filter, update } };
+}
 
 /**
  * All of one attempt and kind. Mostly it is the last thing that a finished record had to tell: then one write empties the
  * outbox and ends the alarm. The order of the two does not matter.
  */
-function taking([first, ...rest]: OutboxItemRef[]): AnyBulkWriteOperation<StoredRecord>[] {
+function taking(
+  [first, ...rest]: OutboxItemRef[],
+  now: number,
+): AnyBulkWriteOperation<StoredRecord>[] {
   if (first === undefined) return [];
   const { attempt, item: kind } = first;
   const _id = { $in: [first, ...rest].map(({ id }) => id) };
+  const { $set, $unset } = silence(now);
   const isLast = { outbox: { $size: 1 }, "outbox.0.attempt": attempt, "outbox.0.kind": kind };
   return [
     {
       updateMany: {
         filter: { _id, ...isFinished, ...isLast },
-        update: { $set: { outbox: [] }, ...silence },
+        update: { $set: { outbox: [], ...$set }, $unset },
       },
     },
     {

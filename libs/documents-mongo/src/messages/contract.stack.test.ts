@@ -1,23 +1,33 @@
 /** The record store against its contract, on every server there is; `other` is a second process. */
-import { describe } from "@jest/globals";
-import { describeMessageStore } from "@posthaste/testing/contract";
+import { describe, expect, it } from "@jest/globals";
+import { describeFanOuts, describeRecords, type RecordsHarness } from "@posthaste/testing/contract";
 import { createIds } from "../ids.ts";
 import { freshDatabase } from "../opened.fixture.ts";
-import { createMessageStore, messageStoreIndexes } from "./store.ts";
+import { createRecordPorts, recordIndexes } from "./record-ports.ts";
 import { servers } from "../servers.fixture.ts";
 
 describe.each(servers)("$name", ({ name, uri }) => {
-  const open = freshDatabase(uri, messageStoreIndexes);
+  const open = freshDatabase(uri, recordIndexes);
 
-  describeMessageStore(name, async () => {
+  const openHarness = async (): Promise<RecordsHarness> => {
     const { connection, clock } = await open();
     return {
-      store: createMessageStore(connection, connection),
-      other: createMessageStore(connection, connection),
+      ...createRecordPorts(connection, connection),
+      other: createRecordPorts(connection, connection),
       ids: createIds(connection),
       now: () => clock.now(),
       advance: (ms) => clock.advance(ms),
       close: () => Promise.resolve(),
     };
+  };
+
+  describeRecords(name, openHarness);
+  describeFanOuts(name, openHarness);
+
+  it(`${name}: no question of the record store reads a whole collection`, async () => {
+    const { queries } = await open();
+
+    expect(queries.unserved()).toEqual([]);
+    expect(queries.count()).toBeGreaterThan(0);
   });
 });

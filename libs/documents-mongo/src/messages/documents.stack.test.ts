@@ -1,17 +1,21 @@
 /** What is this adapter's own: sizes, alarms beside the lane's, what is swept, and how few calls it takes. */
 import { describe, expect, it, jest } from "@jest/globals";
-import { accept, callbackId, childMessage, flowLaneId, limits } from "@posthaste/domain";
+import { accept, allShards, callbackId, childOf, flowLaneId, limits } from "@posthaste/domain";
+import { type DeduplicationEntry } from "@posthaste/ports";
 import {
   aCallbackPlan,
+  aKey,
   aMessage,
   anAnswer,
   anEndpoint,
   anOwner,
   aPolicy,
   aTenant,
+  byKind,
+  aFanOut,
 } from "@posthaste/testing";
-import { allShards, type Harness, openStores, settlementOf } from "./harness.fixture.ts";
-import { createMessageStore } from "./store.ts";
+import { type Harness, openStores, settlementOf } from "./harness.fixture.ts";
+import { createRecordPorts } from "./record-ports.ts";
 import { servers } from "../servers.fixture.ts";
 
 jest.setTimeout(120_000);
@@ -33,25 +37,47 @@ describe.each(servers)("$name", ({ name, uri }) => {
         return harness.connection.again(task);
       },
     };
-    const store = createMessageStore(counted, counted);
+    const { records } = createRecordPorts(counted, counted);
     const sent = harness.messages(200);
 
-    await Promise.all(sent.map((message) => harness.insert([message], store)));
-    const claims = await Promise.all(sent.map(({ id }) => store.claim([id], anOwner)));
-    const records = claims.flat();
+    await Promise.all(sent.map((message) => harness.insert([message], records)));
+    const claims = await Promise.all(sent.map(({ id }) => records.claim([id], anOwner)));
+    const claimed = claims.flat();
     await Promise.all(
-      records.map((record) => store.settle([settlementOf(record, harness.clock.now())])),
+      claimed.map((record) => records.settle([settlementOf(record, harness.clock.now())])),
     );
     await Promise.all(
-      records.map(({ message: { id } }) => store.clear([{ id, attempt: 0, item: "fact" }])),
+      claimed.map(({ message: { id } }) => records.clear([{ id, attempt: 0, item: "fact" }])),
     );
 
-    expect(records).toHaveLength(200);
+    expect(claimed).toHaveLength(200);
     expect(calls).toBe(5);
   });
 
+  it("inserts the children of a group in one call, however large the body that they share", async () => {
+    const harness = await open();
+    let calls = 0;
+    const counted = {
+      ...harness.connection,
+      again: <T>(task: () => Promise<T>) => {
+        calls += 1;
+        return harness.connection.again(task);
+      },
+    };
+    const fanOut = aFanOut({ command: { body: new Uint8Array(8 * mebibyte) } });
+    await harness.fanOuts.insert(fanOut);
+    const children = Array.from({ length: 200 }, (_, n) => childOf(fanOut, anEndpoint(), n));
+
+    const answers = await harness.insert(children, createRecordPorts(counted, counted).records);
+
+    expect(new Set(answers)).toEqual(new Set(["inserted"]));
+    expect(calls).toBe(1);
+    const [read] = await harness.records.get(aTenant, [children[7]?.id ?? fanOut.id]);
+    expect(read?.message.body).toHaveLength(8 * mebibyte);
+  });
+
   it("lets a record that is too large fail alone", async () => {
-    const { insert, messages, store } = await open();
+    const { insert, messages, records } = await open();
     const [large, ...others] = [
       ...messages(1, { body: new Uint8Array(17 * mebibyte) }),
       ...messages(3),
@@ -66,25 +92,25 @@ describe.each(servers)("$name", ({ name, uri }) => {
       "fulfilled",
       "fulfilled",
     ]);
-    const found = await store.get(aTenant, [large.id, ...others.map(({ id }) => id)]);
+    const found = await records.get(aTenant, [large.id, ...others.map(({ id }) => id)]);
     expect(found.map((record) => record !== undefined)).toEqual([false, true, true, true]);
   });
 
   it("settles a record that its answer would make too large, without the answer's body", async () => {
-    const { claim, clock, insert, messages, store } = await open();
+    const { claim, clock, insert, messages, records } = await open();
     const policy = aPolicy({ callback: aCallbackPlan() });
     const body = new Uint8Array(15.5 * mebibyte);
     const sent = [...messages(1, { policy, body }), ...messages(1, { policy })];
     await insert(sent);
-    const records = await claim(sent.map(({ id }) => id));
+    const claimed = await claim(sent.map(({ id }) => id));
     const answer = anAnswer(200, { body: new Uint8Array(mebibyte) });
 
-    const settled = await store.settle(
-      records.map((record) => settlementOf(record, clock.now(), answer)),
+    const settled = await records.settle(
+      claimed.map((record) => settlementOf(record, clock.now(), answer)),
     );
 
     expect(settled.map(({ kind }) => kind)).toEqual(["ok", "ok"]);
-    const found = await store.get(
+    const found = await records.get(
       aTenant,
       sent.map(({ id }) => id),
     );
@@ -99,7 +125,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
   });
 
   it("gives who got into line an alarm of his own, which rings the lane when nobody was told", async () => {
-    const { clock, connection, insert, messages, store } = await open();
+    const { clock, connection, insert, messages, records, alarms, flowLanes } = await open();
     const [message] = messages(1, { flow: oneAtATime });
     if (!message) throw new Error("unreachable");
     await insert([message]);
@@ -107,16 +133,16 @@ describe.each(servers)("$name", ({ name, uri }) => {
     await connection.collection("lanes").deleteMany({});
     await clock.advance(limits.ringAheadMs);
 
-    const { lanes } = await store.ring(allShards, 100);
+    const { lanes } = byKind(await alarms.ring(allShards, 100));
 
     expect(lanes).toEqual([tightLane]);
-    expect(await store.lanes([tightLane])).toMatchObject([{ limits: oneAtATime.limits }]);
-    expect(await store.heads(tightLane, 10)).toMatchObject([{ id: message.id }]);
-    expect((await store.get(aTenant, [message.id]))[0]?.wakeAt).toBeUndefined();
+    expect(await flowLanes.rows([tightLane])).toMatchObject([{ limits: oneAtATime.limits }]);
+    expect(await flowLanes.heads(tightLane, 10)).toMatchObject([{ id: message.id }]);
+    expect((await records.get(aTenant, [message.id]))[0]?.wakeAt).toBeUndefined();
   });
 
   it("reads the heads of many lines, short ones and those that are longer than a page", async () => {
-    const { insert, messages, store } = await open();
+    const { insert, messages, flowLanes } = await open();
     const counts = [3, 1_100, 2, 0, 5, ...Array.from({ length: 20 }, () => 1), 300];
     const lines = counts.map((count, n) =>
       messages(count, { flow: { ...oneAtATime, key: `lane-${n}` } }),
@@ -124,7 +150,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     await insert(lines.flat());
 
     const heads = await Promise.all(
-      counts.map((_, n) => store.heads(flowLaneId(aTenant, `lane-${n}`), 4)),
+      counts.map((_, n) => flowLanes.heads(flowLaneId(aTenant, `lane-${n}`), 4)),
     );
 
     expect(heads.map((line) => line.map(({ id }) => id))).toEqual(
@@ -132,63 +158,61 @@ describe.each(servers)("$name", ({ name, uri }) => {
     );
   });
 
-  it("does not let parents whose children wait stand before what can go", async () => {
+  it("does not let fan-outs whose children wait stand before what can go", async () => {
     const harness = await open();
-    const { clock, store } = harness;
-    const [parent] = await insertParent(harness);
+    const { clock, records } = harness;
+    const [fanOut] = await insertFanOut(harness);
     const [done] = harness.messages(1);
-    if (!parent || !done) throw new Error("unreachable");
+    if (!done) throw new Error("unreachable");
     await clock.advance(1_000);
     await finish(harness, done);
     await clock.advance(1_000);
 
-    expect(await store.removeFinished(allShards, clock.now(), 1)).toBe(1);
-    expect(await store.get(aTenant, [done.id])).toEqual([undefined]);
-    expect((await store.get(aTenant, [parent.id]))[0]?.state.kind).toBe("expanded");
+    expect(await records.removeFinished(allShards, clock.now(), 1)).toBe(1);
+    expect(await records.get(aTenant, [done.id])).toEqual([undefined]);
+    expect((await harness.fanOuts.get(aTenant, [fanOut.id]))[0]?.state.kind).toBe("expanded");
   });
 
   it("forgets a derived id when its tombstone's day is over", async () => {
     const harness = await open();
-    const { clock, ids, store } = harness;
+    const { clock, ids, records } = harness;
     const message = aMessage({ id: callbackId(ids.next(), 0), now: clock.now() });
     await finish(harness, message);
     await clock.advance(1_000);
-    await store.removeFinished(allShards, clock.now(), 10);
+    await records.removeFinished(allShards, clock.now(), 10);
     expect(await harness.insert([message])).toEqual(["known"]);
     await clock.advance(limits.tombstoneMs);
 
-    await store.removeFinished(allShards, clock.now(), 10);
+    await records.removeFinished(allShards, clock.now(), 10);
 
     expect(await harness.insert([message])).toEqual(["inserted"]);
   });
 
-  it("removes a lane that is long unused, unless somebody will yet get into its line", async () => {
+  it("knows what was published with a deduplication id for as long as that may be repeated, though it has gone", async () => {
     const harness = await open();
-    const { clock, insert, messages, store } = harness;
-    const unused = { ...oneAtATime, key: "unused" };
-    const awaited = { ...oneAtATime, key: "awaited" };
-    const [going] = messages(1, { flow: unused, delayMs: 1_000 });
-    if (!going) throw new Error("unreachable");
-    await insert([going, ...messages(1, { flow: awaited, delayMs: 30 * 86_400_000 })]);
-    await store.cancel(aTenant, [going.id]);
-    await store.clear([{ id: going.id, attempt: 0, item: "fact" }]);
-    await clock.advance(limits.flowPeriodMsMax + 1_000);
-    await store.removeFinished(allShards, clock.now(), 10);
+    const { clock, records } = harness;
+    const [message, plain] = harness.messages(2);
+    if (!message || !plain) throw new Error("unreachable");
+    const deduplication = [{ key: aKey("a"), id: message.id }];
+    await finish(harness, message, deduplication);
+    await finish(harness, plain);
+    await clock.advance(limits.finishedKeepMs);
+    await records.removeFinished(allShards, clock.now(), 10);
 
-    await store.removeFinished(allShards, clock.now(), 10);
-
-    const left = await store.lanes([unused, awaited].map(({ key }) => flowLaneId(aTenant, key)));
-    expect(left.map(({ key }) => key)).toEqual(["awaited"]);
+    expect(await records.get(aTenant, [message.id, plain.id])).toEqual([undefined, undefined]);
+    expect(await harness.insert([message, plain])).toEqual(["known", "inserted"]);
+    await clock.advance(limits.deduplicationPendingMsMax);
+    await records.removeFinished(allShards, clock.now(), 10);
+    expect(await harness.insert([message])).toEqual(["inserted"]);
   });
 
   it("leaves out a record whose body is gone, and says so", async () => {
     const harness = await open();
-    const [parent, child] = await insertParent(harness);
-    if (!parent || !child) throw new Error("unreachable");
-    await harness.connection.collection<{ _id: string }>("messages").deleteOne({ _id: parent.id });
+    const [fanOut, child] = await insertFanOut(harness);
+    await harness.connection.collection<{ _id: string }>("fan_outs").deleteOne({ _id: fanOut.id });
 
     expect(await harness.claim([child.id])).toEqual([]);
-    expect(await harness.store.get(aTenant, [child.id])).toEqual([undefined]);
+    expect(await harness.records.get(aTenant, [child.id])).toEqual([undefined]);
     const said = harness.log.lines.filter(({ event }) => event === "documents.body_missing");
     expect(said.map(({ fields }) => fields)).toEqual([
       { messageId: child.id },
@@ -197,25 +221,25 @@ describe.each(servers)("$name", ({ name, uri }) => {
   });
 });
 
-/** An expanded parent with one child that is due. */
-async function insertParent(harness: Harness) {
-  const fanOut = { group: "group", chunks: [], endpointCount: 1, skipped: [] };
-  const [parent] = harness.messages(1, { url: "", fanOut });
-  if (!parent) throw new Error("unreachable");
-  await harness.insert([parent]);
-  const child = childMessage(parent, anEndpoint(0), 0);
-  await harness.insert([child]);
-  await harness.store.expanded(parent.id, 0, 1, true);
-  return [parent, child] as const;
+/** Expanded, with one child that is due. */
+async function insertFanOut({ clock, fanOuts, insert }: Harness) {
+  const fanOut = aFanOut({ now: clock.now(), endpointCount: 1 });
+  await fanOuts.insert(fanOut);
+  const child = childOf(fanOut, anEndpoint(0), 0);
+  await insert([child]);
+  await fanOuts.advance(fanOut.id, 0, 1, true);
+  return [fanOut, child] as const;
 }
 
 async function finish(
-  { store, clock }: Harness,
+  { records, clock }: Harness,
   message: ReturnType<typeof aMessage>,
+  deduplication?: readonly DeduplicationEntry[],
 ): Promise<void> {
-  await store.insert([{ record: accept(message, clock.now()) }]);
-  const [record] = await store.claim([message.id], anOwner);
-  if (!record) throw new Error(`${message.id} could not be claimed`);
-  await store.settle([settlementOf(record, clock.now())]);
-  await store.clear([{ id: message.id, attempt: 0, item: "fact" }]);
+  const record = accept(message, clock.now());
+  await records.insert([deduplication ? { record, deduplication } : { record }]);
+  const [claimed] = await records.claim([message.id], anOwner);
+  if (!claimed) throw new Error(`${message.id} could not be claimed`);
+  await records.settle([settlementOf(claimed, clock.now())]);
+  await records.clear([{ id: message.id, attempt: 0, item: "fact" }]);
 }

@@ -9,51 +9,49 @@ import {
   settleAttempt,
   type Settlement,
 } from "@posthaste/domain";
-import { type Ids, type MessageStore } from "@posthaste/ports";
+import { type Ids, type RecordPorts, type Records } from "@posthaste/ports";
 import { aMessage, anAnswer, anAttempt, anOwner, type MessageOverrides } from "@posthaste/testing";
 import { createIds } from "../ids.ts";
 import { freshDatabase, type Opened } from "../opened.fixture.ts";
-import { createMessageStore, messageStoreIndexes } from "./store.ts";
+import { createRecordPorts, recordIndexes } from "./record-ports.ts";
 
-export const allShards: readonly number[] = Array.from({ length: 64 }, (_, shard) => shard);
-
-export type Harness = Opened & {
-  readonly ids: Ids;
-  readonly store: MessageStore;
-  /** As a further process has it: what it asks gathers with nobody else's. */
-  readonly another: () => MessageStore;
-  readonly messages: (count: number, overrides?: MessageOverrides) => readonly Message[];
-  readonly insert: (messages: readonly Message[], by?: MessageStore) => Promise<readonly string[]>;
-  readonly claim: (
-    ids: readonly MessageId[],
-    by?: MessageStore,
-    owner?: Owner,
-  ) => Promise<readonly InState<"claimed">[]>;
-};
+export type Harness = Opened &
+  RecordPorts & {
+    readonly ids: Ids;
+    /** As a further process has it: what it asks gathers with no other process's. */
+    readonly another: () => RecordPorts;
+    readonly messages: (count: number, overrides?: MessageOverrides) => readonly Message[];
+    readonly insert: (messages: readonly Message[], by?: Records) => Promise<readonly string[]>;
+    readonly claim: (
+      ids: readonly MessageId[],
+      by?: Records,
+      owner?: Owner,
+    ) => Promise<readonly InState<"claimed">[]>;
+  };
 
 /** To be called inside a `describe`; each call of the answer is an empty database. */
 export function openStores(uri: string): () => Promise<Harness> {
-  const open = freshDatabase(uri, messageStoreIndexes);
+  const open = freshDatabase(uri, recordIndexes);
   return async () => harnessOn(await open());
 }
 
 function harnessOn(opened: Opened): Harness {
   const { connection, clock } = opened;
   const ids = createIds(connection);
-  const another = (): MessageStore => createMessageStore(connection, connection);
-  const store = another();
+  const another = (): RecordPorts => createRecordPorts(connection, connection);
+  const ports = another();
   return {
     ...opened,
     ids,
-    store,
+    ...ports,
     another,
     messages: (count, overrides) =>
       Array.from({ length: count }, () =>
         aMessage({ id: ids.next(), now: clock.now(), ...overrides }),
       ),
-    insert: (messages, by = store) =>
+    insert: (messages, by = ports.records) =>
       by.insert(messages.map((message) => ({ record: accept(message, clock.now()) }))),
-    claim: (claimed, by = store, owner = anOwner) => by.claim(claimed, owner),
+    claim: (claimed, by = ports.records, owner = anOwner) => by.claim(claimed, owner),
   };
 }
 

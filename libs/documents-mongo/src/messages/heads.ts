@@ -1,18 +1,18 @@
-/** Who stands first in the lines of many lanes, in few calls. */
-import { type LaneId } from "@posthaste/domain";
+/** The first records in the lines of many lanes, in few calls. */
+import { type FlowId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { createGather, type Gather } from "../gather.ts";
 import { inOneReply, type Rooms } from "./rooms.ts";
 import { hintFields, hintFrom } from "./stored.ts";
 
-export type Heads = { readonly lane: LaneId; readonly n: number };
+export type Heads = { readonly lane: FlowId; readonly n: number };
 
 /** Many short lines are read together; of long ones a page would hold one each, so they are read one by one. */
 export function createHeads(rooms: Rooms): Gather<Heads, readonly Hint[]> {
   return createGather(async (wanted) => {
-    const left = new Map<LaneId, number>();
+    const left = new Map<FlowId, number>();
     for (const { lane, n } of wanted) left.set(lane, Math.max(n, left.get(lane) ?? 1));
-    const lines = new Map<LaneId, readonly Hint[]>();
+    const lines = new Map<FlowId, readonly Hint[]>();
     const add = (read: Lines): void => read.forEach((line, lane) => lines.set(lane, line));
 
     for (let pays = true; pays && left.size > 1;) {
@@ -37,13 +37,13 @@ const paysFrom = 8;
 const atOnceMax = 8;
 const pageMin = 1_000;
 
-type Lines = ReadonlyMap<LaneId, readonly Hint[]>;
+type Lines = ReadonlyMap<FlowId, readonly Hint[]>;
 
-/** One page, with room for every line that is wanted; it is cut where others are longer. */
+/** One page, with room for every line that is wanted; it is cut where other lines are longer. */
 async function readTogether(
   rooms: Rooms,
-  wanted: ReadonlyMap<LaneId, number>,
-): Promise<{ readonly lines: Lines; readonly complete: readonly LaneId[] }> {
+  wanted: ReadonlyMap<FlowId, number>,
+): Promise<{ readonly lines: Lines; readonly complete: readonly FlowId[] }> {
   const limit = Math.max(pageMin, ...wanted.values());
   const lanes = [...wanted.keys()];
   const lines = await readLines(rooms, lanes, limit);
@@ -51,7 +51,7 @@ async function readTogether(
   if (rows < limit) return { lines, complete: lanes };
   const found = [...lines.keys()];
   const last = found.at(-1);
-  const isComplete = (lane: LaneId): boolean =>
+  const isComplete = (lane: FlowId): boolean =>
     lane !== last || (lines.get(lane)?.length ?? 0) >= (wanted.get(lane) ?? 1);
   return { lines, complete: found.filter(isComplete) };
 }
@@ -59,7 +59,7 @@ async function readTogether(
 /** The first `limit` rows, line by line, each in order. */
 async function readLines(
   { again, messages }: Rooms,
-  lanes: readonly LaneId[],
+  lanes: readonly FlowId[],
   limit: number,
 ): Promise<Lines> {
   const found = await again(() =>
@@ -72,7 +72,7 @@ async function readLines(
       .limit(limit)
       .toArray(),
   );
-  const lines = new Map<LaneId, Hint[]>();
+  const lines = new Map<FlowId, Hint[]>();
   for (const { lane, ...stored } of found) {
     if (lane === undefined) continue;
     const line = lines.get(lane) ?? [];

@@ -1,13 +1,14 @@
 /** Indexes hold only the documents that have a field: that what is asked all the time is still answered by them. */
 import { describe, expect, it, jest } from "@jest/globals";
-import { accept, callbackId, flowLaneId, groupChunkId } from "@posthaste/domain";
-import { aMessage, aTenant } from "@posthaste/testing";
+import { accept, allShards, callbackId, flowLaneId, groupChunkId } from "@posthaste/domain";
+import { aMessage, aTenant, aFanOut } from "@posthaste/testing";
 import { type Collection, type Document, type Filter, type FindCursor } from "mongodb";
 import { type Connection } from "../connection.ts";
+import { createReferred } from "../fan-outs/fan-outs.ts";
+import { fanOutsName } from "../fan-outs/stored-fan-out.ts";
 import { servers } from "../servers.fixture.ts";
-import { createReferred } from "./expanded.ts";
-import { allShards, openStores } from "./harness.fixture.ts";
-import { createMessageStore, roomsOf } from "./store.ts";
+import { openStores } from "./harness.fixture.ts";
+import { createRecordPorts, roomsOf } from "./record-ports.ts";
 import { collectionName } from "./stored.ts";
 
 jest.setTimeout(120_000);
@@ -15,12 +16,14 @@ jest.setTimeout(120_000);
 const flow = { key: "lane", limits: { parallelism: 1, periodMs: 1_000 } };
 const asked = [
   "shard_1_wakeAt_1",
+  "shard_1_followUpAt_1",
+  "shard_1_factAt_1",
   "shard_1_sweepAt_1",
   "tenant_1_state_1_origin_1__id_1",
   "lane_1_state_1_place_1__id_1",
   "bodyOf_1",
   "tombstoneUntil_1",
-  "message.fanOut.chunks_1",
+  "chunks_1",
 ];
 
 describe.each(servers)("$name", ({ name, uri }) => {
@@ -34,20 +37,20 @@ describe.each(servers)("$name", ({ name, uri }) => {
       const { connection, clock, insert, messages, ids } = await open();
       const cursors: FindCursor<Document>[] = [];
       const watched = watching(connection, cursors);
-      const store = createMessageStore(watched, watched);
-      const fanOut = { group: "group", chunks: [], endpointCount: 1, skipped: [] };
+      const { records, alarms, flowLanes, fanOuts } = createRecordPorts(watched, watched);
+      const expanded = aFanOut({ now: clock.now(), endpointCount: 1 });
       const callback = aMessage({ id: callbackId(ids.next(), 0), now: clock.now() });
-      const parents = messages(1, { url: "", fanOut });
-      await insert([...messages(40), ...messages(40, { flow }), ...parents]);
-      await store.insert([{ record: accept(callback, clock.now()) }]);
-      for (const { id } of parents) await store.expanded(id, 0, 1, true);
+      await insert([...messages(40), ...messages(40, { flow })]);
+      await records.insert([{ record: accept(callback, clock.now()) }]);
+      for (const each of [expanded, aFanOut({ now: clock.now() })]) await fanOuts.insert(each);
+      await fanOuts.advance(expanded.id, 0, 1, true);
       await clock.advance(60_000);
 
-      await store.nextAlarm(allShards);
-      await store.ring(allShards, 100);
-      await store.pull(aTenant, 10, []);
-      await store.heads(flowLaneId(aTenant, flow.key), 10);
-      await store.removeFinished(allShards, clock.now(), 10);
+      await alarms.next(allShards);
+      await alarms.ring(allShards, 100);
+      await records.pull(aTenant, 10, []);
+      await flowLanes.heads(flowLaneId(aTenant, flow.key), 10);
+      await records.removeFinished(allShards, clock.now(), 10);
       await createReferred(roomsOf(watched))([groupChunkId("chunk_1")]);
 
       const plans = await Promise.all(
@@ -60,11 +63,11 @@ describe.each(servers)("$name", ({ name, uri }) => {
   );
 });
 
-/** Keeps a cursor of each read of the messages. */
+/** Keeps a cursor of each read of messages and fan-outs. */
 function watching(connection: Connection, cursors: FindCursor<Document>[]): Connection {
   const watch = <T extends Document>(name: string): Collection<T> => {
     const collection = connection.collection<T>(name);
-    if (name !== collectionName) return collection;
+    if (name !== collectionName && name !== fanOutsName) return collection;
     return new Proxy(collection, {
       get: (target, key) => {
         const value: unknown = Reflect.get(target, key);

@@ -2,41 +2,71 @@
  * Inserting: one unordered insert for all that gathered. Uniqueness is in `_id`, so an id that is there, its record or
  * its tombstone, refuses the second, which is a success.
  */
-import { type LaneId, type MessageId, type MessageRecord } from "@posthaste/domain";
+import {
+  areSameLimits,
+  type Flow,
+  type FlowId,
+  flowOf,
+  flowsSetBy,
+  limits,
+  limitsPublished,
+  type MessageId,
+  type MessageRecord,
+  parentOf,
+} from "@posthaste/domain";
 import { type Insert, type Inserted } from "@posthaste/ports";
+import { placesOfFirst } from "../fan-outs/fan-outs.ts";
 import { told } from "../committed.ts";
 import { duplicatesIn } from "../failures.ts";
 import { createGather, type Gather } from "../gather.ts";
-import { enter, lastPlaces } from "./lanes.ts";
+import { enterQueues, queuePlacesOf } from "../queues/alarms.ts";
+import { enter, type Entry, pinsFrom, type Standing, standingOf } from "./lanes.ts";
 import { type Rooms } from "./rooms.ts";
 import { storedFrom, type StoredRecord } from "./stored.ts";
 
 export function createInsert(rooms: Rooms): Gather<Insert, Inserted> {
   const insertAll = async (inserts: readonly Insert[]): Promise<readonly Inserted[]> => {
     const records = firstOfEachId(inserts);
-    const places = await placesOf(rooms, records);
+    const [standing, reserved] = await Promise.all([
+      standingOf(rooms, lanesOf(records)),
+      placesOfFirst(rooms, fanOutsOf(records)),
+    ]);
+    const places = placesOf(standing, reserved, records);
+    const queuePlaces = await queuePlacesOf(rooms, records);
+    const placesIn = (id: MessageId) => ({
+      place: places.get(id),
+      queuePlace: queuePlaces.get(id),
+    });
     const token = rooms.token();
     const now = rooms.clock.now();
-    const documents = records.map((record) =>
-      storedFrom(record, token, places.get(record.message.id), now),
+    const repeatable = new Set(
+      inserts.flatMap(({ record, deduplication }) => (deduplication ? record.message.id : [])),
     );
+    const documents = records.map((record) => ({
+      ...storedFrom(record, token, placesIn(record.message.id), now),
+      ...(repeatable.has(record.message.id) && {
+        repeatableUntil: now + limits.deduplicationPendingMsMax,
+      }),
+    }));
     const known = await insertMissing(rooms, documents, token);
     const inserted = records.filter(({ message }) => !known.has(message.id));
     await enter(
       rooms,
-      inserted.map(({ message, state }) => ({
-        message,
-        waits: state.kind === "waiting",
-        place: places.get(message.id),
-        setsLimits: true,
-      })),
+      inserted.flatMap((record) => entriesOf(record, standing, places.get(record.message.id))),
+    );
+    await enterQueues(
+      rooms,
+      inserted.flatMap(({ message }) =>
+        message.queue === undefined ? [] : { message, place: queuePlaces.get(message.id) },
+      ),
     );
     const ours = new Set(inserted.map(({ message }) => message.id));
     // `delete` answers true once: of one id in a batch the first is inserted.
     return inserts.map(({ record }) => (ours.delete(record.message.id) ? "inserted" : "known"));
   };
   return createGather(told(insertAll, rooms.committed), {
-    bytesOf: ({ record }) => record.message.body.length,
+    // Children store no body: it stands with their fan-out.
+    bytesOf: ({ record: { message } }) => (message.bodyOf === undefined ? message.body.length : 0),
   });
 }
 
@@ -47,20 +77,60 @@ function firstOfEachId(inserts: readonly Insert[]): readonly MessageRecord[] {
   return [...first.values()];
 }
 
-async function placesOf(
-  rooms: Rooms,
+/** Those whose limits it sets, and the one that it stands in. */
+function lanesOf(records: readonly MessageRecord[]): readonly FlowId[] {
+  const lanes = records.flatMap(({ message }) => [
+    ...flowsSetBy(message).map(({ lane }) => lane),
+    ...(message.flow === undefined ? [] : [message.flow]),
+  ]);
+  return [...new Set(lanes)];
+}
+
+/** Of the children that will stand in a line. */
+const fanOutsOf = (records: readonly MessageRecord[]): readonly MessageId[] =>
+  records.flatMap(({ message: { bodyOf, flow } }) =>
+    bodyOf === undefined || flow === undefined ? [] : bodyOf,
+  );
+
+/** `reserved`: by fan-outs, of which a child has its own place. */
+function placesOf(
+  standing: ReadonlyMap<FlowId, Standing>,
+  reserved: ReadonlyMap<MessageId, number>,
   records: readonly MessageRecord[],
-): Promise<ReadonlyMap<MessageId, number>> {
-  const lanes = new Set(records.flatMap(({ message }) => message.flowLane ?? []));
-  const last = new Map<LaneId, number>(await lastPlaces(rooms, [...lanes]));
+): ReadonlyMap<MessageId, number> {
+  const last = new Map<FlowId, number>();
   const places = new Map<MessageId, number>();
   for (const { message } of records) {
-    if (message.flowLane === undefined) continue;
-    const place = (last.get(message.flowLane) ?? 0) + 1;
-    last.set(message.flowLane, place);
-    places.set(message.id, place);
+    const { flow, id } = message;
+    if (flow === undefined) continue;
+    const first = message.bodyOf && reserved.get(message.bodyOf);
+    if (first !== undefined) {
+      places.set(id, first + (parentOf(id)?.index ?? 0));
+      continue;
+    }
+    const place = (last.get(flow) ?? standing.get(flow)?.place ?? 0) + 1;
+    last.set(flow, place);
+    places.set(id, place);
   }
   return places;
+}
+
+function entriesOf(
+  { message, state }: MessageRecord,
+  standing: ReadonlyMap<FlowId, Standing>,
+  place: number | undefined,
+): readonly Entry[] {
+  const changes = ({ lane, limits }: Flow): boolean => {
+    const known = standing.get(lane);
+    if (!known) return false;
+    const published = limitsPublished({ limits: known.limits, pins: pinsFrom(known) }, limits);
+    return !areSameLimits(known.limits, published);
+  };
+  const own = flowOf(message);
+  return [
+    ...flowsSetBy(message).map((flow) => ({ flow, wakes: changes(flow), setsLimits: true })),
+    ...(own ? [{ flow: own, wakes: state.kind === "waiting", place, setsLimits: false }] : []),
+  ];
 }
 
 /** Answers the ids that were there before this batch. */

@@ -1,17 +1,28 @@
 /**
- * Lanes: the documents that hold limits, alarm and rate window of those who wait in line.
+ * Lanes: the documents that hold limits, alarm and rate window of the records in line.
  *
- * I1: the lane is told after the record stands in line, so `entries` read before the line was means: nobody has got in
+ * (1) whatever sets a lane's alarm raises `entries` (`settingAlarm`), the fence of `rest`: a granter that looked before
+ *     cannot put the lane to sleep after it.
+ * (2) the lane is told after the record stands in line, so `entries` read before the line was means: nobody has got in
  *     unseen. Until then the record has an alarm of its own (stored.ts).
- * I2: places are given from `place` as it was read before the insert, and told back after it. Two publishes at the same
+ * (3) places are given from `place` as it was read before the insert, and told back after it. Two publishes at the same
  *     time may give the same one; a publish that begins after another was acknowledged gives a higher one.
  */
-import { type LaneId, limits, type Message, type RateWindow } from "@posthaste/domain";
-import { type LaneRow } from "@posthaste/ports";
+import {
+  type Flow,
+  type FlowId,
+  type FlowLane,
+  type FlowLimits,
+  isForgettable,
+  limits,
+  type Pins,
+  type RateWindow,
+} from "@posthaste/domain";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { createGather, type Gather } from "../gather.ts";
 import { type Index } from "../indexes.ts";
 import { type Rooms } from "./rooms.ts";
+import { isUnderstood } from "./stored.ts";
 import { type StoredLane } from "./stored-lane.ts";
 import { writeAll } from "./writes.ts";
 
@@ -21,12 +32,13 @@ export const laneIndexes: readonly Index[] = [
   { collection: lanesName, key: { shard: 1, usedAt: 1 } },
 ];
 
-/** Somebody who got into line or, held, has a place in it for later. */
+/** A message that got into line or, held, has a place in it for later; or a publish that says the lane's limits. */
 export type Entry = {
-  readonly message: Pick<Message, "flowLane" | "tenant" | "shard" | "policy">;
-  readonly waits: boolean;
+  readonly flow: Flow;
+  /** A record may be granted now. */
+  readonly wakes: boolean;
   readonly place?: number | undefined;
-  /** A publish sets the limits; who comes back to his place only brings them where the row is gone. */
+  /** A publish sets the limits; whatever else comes only brings them where the row is gone. */
   readonly setsLimits: boolean;
 };
 
@@ -35,11 +47,27 @@ export async function enter(
   entries: readonly Entry[],
 ): Promise<void> {
   const now = clock.now();
-  const byLane = Map.groupBy(entries, ({ message }) => message.flowLane);
-  let operations: AnyBulkWriteOperation<StoredLane>[] = [];
-  for (const [lane, group] of byLane)
-    if (lane !== undefined) operations.push(...entering(lane, group, now));
-  // Two who make the same row at the same time: one is refused, finds it there the next time.
+  const byLane = Map.groupBy(entries, ({ flow }) => flow.lane);
+  const entering = [...byLane.values()].flatMap((group) => enteringOf(group, now));
+  const { refused } = await writeAll(
+    again,
+    lanes,
+    entering.map(({ freely }) => freely),
+  );
+  // A lane with pins, or one that was made meanwhile.
+  const careful = [...refused].flatMap((n) => entering[n]?.carefully ?? []);
+  await writeLanes({ again, lanes }, careful);
+}
+
+type LaneWrites = readonly AnyBulkWriteOperation<StoredLane>[];
+
+/** Upserts, too. */
+export async function writeLanes(
+  { again, lanes }: Pick<Rooms, "again" | "lanes">,
+  writes: LaneWrites,
+): Promise<void> {
+  let operations = writes;
+  // Of two calls that make the same row at once one is refused, and finds it there the next time.
   for (let round = 0; operations.length > 0 && round < roundsMax; round++) {
     const { refused } = await writeAll(again, lanes, operations);
     operations = operations.filter((_, n) => refused.has(n));
@@ -49,41 +77,98 @@ export async function enter(
 
 const roundsMax = 5;
 
-function entering(
-  lane: LaneId,
-  entries: readonly Entry[],
-  now: number,
-): readonly AnyBulkWriteOperation<StoredLane>[] {
+/** `freely` sets all limits, and is refused where some are pinned; `carefully` sets those that are not. */
+type Entering = {
+  readonly freely: AnyBulkWriteOperation<StoredLane>;
+  readonly carefully: LaneWrites;
+};
+
+function enteringOf(entries: readonly Entry[], now: number): readonly Entering[] {
   const [first] = entries;
-  const flow = first?.message.policy.flow;
-  if (!first || !flow) return [];
-  const { tenant, shard } = first.message;
-  const limitsOf = entries.findLast(({ setsLimits }) => setsLimits)?.message.policy.flow?.limits;
+  if (!first) return [];
+  const { lane, tenant, key, shard, limits: brought } = first.flow;
+  const limitsSet = entries.findLast(({ setsLimits }) => setsLimits)?.flow.limits;
+  const format = Math.max(...entries.map(({ flow }) => flow.format));
   const places = entries.flatMap(({ place }) => place ?? []);
-  const filter = { _id: lane };
+  const wakes = entries.some((entry) => entry.wakes);
   const update = {
-    $inc: { entries: entries.length },
-    $max: { usedAt: now, ...(places.length > 0 && { place: Math.max(...places) }) },
-    ...(entries.some(({ waits }) => waits) && { $min: { wakeAt: now } }),
-    ...(limitsOf && { $set: { limits: limitsOf } }),
-    $setOnInsert: { tenant, key: flow.key, shard, ...(!limitsOf && { limits: flow.limits }) },
+    ...(wakes ? settingAlarm({ $min: { wakeAt: now } }) : { $inc: { entries: 0 } }),
+    $max: {
+      usedAt: now,
+      ...(format > 1 && { format }),
+      ...(places.length > 0 && { place: Math.max(...places) }),
+    },
   };
-  return [{ updateOne: { filter, update, upsert: true } }];
+  const $setOnInsert = { tenant, key, shard };
+  const filter = { _id: lane };
+  const base: AnyBulkWriteOperation<StoredLane> = {
+    updateOne: {
+      filter,
+      update: { ...update, $setOnInsert: { ...$setOnInsert, limits: limitsSet ?? brought } },
+      upsert: true,
+    },
+  };
+  if (!limitsSet) return [{ freely: base, carefully: [base] }];
+  const setting = { ...update, $set: { limits: limitsSet }, $setOnInsert };
+  return [
+    {
+      freely: { updateOne: { filter: { ...filter, ...hasNoPins }, update: setting, upsert: true } },
+      carefully: [base, ...settingUnpinned(lane, limitsSet)],
+    },
+  ];
 }
 
-/** The last places given in `ids`; 0 where there is no row. */
-export async function lastPlaces(
+const isNotPinned = { $exists: false } as const;
+const hasNoPins = { pinnedParallelism: isNotPinned, pinnedRate: isNotPinned };
+
+function settingUnpinned(_id: FlowId, { parallelism, rate, periodMs }: FlowLimits): LaneWrites {
+  return [
+    {
+      updateOne: {
+        filter: { _id, pinnedParallelism: isNotPinned },
+        update:
+          parallelism === undefined
+            ? { $unset: { "limits.parallelism": "" } }
+            : { $set: { "limits.parallelism": parallelism } },
+      },
+    },
+    {
+      updateOne: {
+        filter: { _id, pinnedRate: isNotPinned },
+        update: {
+          $set: { "limits.periodMs": periodMs, ...(rate !== undefined && { "limits.rate": rate }) },
+          ...(rate === undefined && { $unset: { "limits.rate": "" } }),
+        },
+      },
+    },
+  ];
+}
+
+/** The one way to set an alarm. */
+export const settingAlarm = <T extends { $min: { wakeAt: number } } | { $set: { wakeAt: number } }>(
+  alarm: T,
+) => ({ ...alarm, $inc: { entries: 1 } });
+
+export type Standing = Pick<StoredLane, "limits" | "pinnedParallelism" | "pinnedRate" | "place">;
+
+/** How lanes stand before an insert; those without a row are missing. */
+export async function standingOf(
   { again, lanes }: Rooms,
-  ids: readonly LaneId[],
-): Promise<ReadonlyMap<LaneId, number>> {
+  ids: readonly FlowId[],
+): Promise<ReadonlyMap<FlowId, Standing>> {
   if (ids.length === 0) return new Map();
   const found = await again(() =>
-    lanes.find({ _id: { $in: [...ids] } }, { projection: { place: 1 } }).toArray(),
+    lanes
+      .find(
+        { _id: { $in: [...ids] } },
+        { projection: { place: 1, limits: 1, pinnedParallelism: 1, pinnedRate: 1 } },
+      )
+      .toArray(),
   );
-  return new Map(found.map(({ _id, place = 0 }) => [_id, place]));
+  return new Map(found.map((standing) => [standing._id, standing]));
 }
 
-export function createRows({ again, lanes }: Rooms): Gather<LaneId, LaneRow | undefined> {
+export function createRows({ again, lanes }: Rooms): Gather<FlowId, FlowLane | undefined> {
   return createGather(async (ids) => {
     const found = await again(() => lanes.find({ _id: { $in: [...new Set(ids)] } }).toArray());
     const rows = new Map(found.map((stored) => [stored._id, rowFrom(stored)]));
@@ -91,13 +176,38 @@ export function createRows({ again, lanes }: Rooms): Gather<LaneId, LaneRow | un
   });
 }
 
-function rowFrom({ _id: id, tenant, key, shard, limits: flow, ...stored }: StoredLane): LaneRow {
-  const { wakeAt, window, entries: seq } = stored;
-  return { id, tenant, key, shard, limits: flow, wakeAt, window, seq };
+export function rowFrom({
+  _id: id,
+  tenant,
+  key,
+  shard,
+  limits: flow,
+  paused,
+  ...stored
+}: StoredLane): FlowLane {
+  const { format, wakeAt, window, entries: seq } = stored;
+  return {
+    id,
+    tenant,
+    ...(format !== undefined && { format }),
+    key,
+    shard,
+    limits: flow,
+    paused: paused === true,
+    pins: pinsFrom(stored),
+    wakeAt,
+    window,
+    seq,
+  };
 }
 
+export const pinsFrom = (stored: Pick<StoredLane, "pinnedParallelism" | "pinnedRate">): Pins => ({
+  parallelism: stored.pinnedParallelism === true,
+  rate: stored.pinnedRate === true,
+});
+
 export type Rest = {
-  readonly lane: LaneId;
+  readonly lane: FlowId;
   readonly seq: number;
   readonly wakeAt: number | undefined;
   readonly window: RateWindow | undefined;
@@ -106,7 +216,7 @@ export type Rest = {
 export function createRest({ again, lanes }: Rooms): Gather<Rest, boolean> {
   return createGather(async (rests) => {
     const { matched } = await writeAll(again, lanes, rests.map(resting));
-    // Where somebody has got in since an earlier try of ours that was not heard of, nothing rests either.
+    // If a record has joined since an earlier try of ours whose reply was lost, nothing rests either.
     if (matched === 0 || matched === rests.length) return rests.map(() => matched > 0);
     // `entries` only grows: where it is what was asked for, it was when we wrote.
     const ids = [...new Set(rests.map(({ lane }) => lane))];
@@ -137,8 +247,8 @@ export async function ringLanes(
   shards: readonly number[],
   now: number,
   limit: number,
-): Promise<readonly LaneId[]> {
-  const isDue = { wakeAt: { $lte: now } };
+): Promise<readonly FlowId[]> {
+  const isDue = { wakeAt: { $lte: now }, ...isUnderstood };
   const found = await again(() =>
     lanes
       .find({ shard: { $in: [...shards] }, ...isDue }, { projection: { _id: 1 } })
@@ -148,37 +258,61 @@ export async function ringLanes(
   );
   if (found.length === 0) return [];
   const ids = found.map(({ _id }) => _id);
-  const $set = { wakeAt: now + limits.ringAheadMs };
-  await again(() => lanes.updateMany({ _id: { $in: ids }, ...isDue }, { $set }));
+  const ahead = settingAlarm({ $set: { wakeAt: now + limits.ringAheadMs } });
+  await again(() => lanes.updateMany({ _id: { $in: ids }, ...isDue }, ahead));
   return ids;
 }
 
-/** Removes rows that nobody needs: no alarm, unused for longer than any period, and no record. Looks at `limit` of them. */
+/**
+ * Removes rows that are long unused, and have neither alarm nor record nor open window. Looks at `limit` of them, and once
+ * a day at each that stays.
+ */
 export async function sweepLanes(
-  { again, lanes, messages, clock }: Rooms,
+  rooms: Rooms,
   shards: readonly number[],
   limit: number,
 ): Promise<void> {
+  let looked = 0;
+  while (looked < limit) {
+    const portion = Math.min(limit - looked, lanesPerPortionMax);
+    const found = await sweepPortion(rooms, shards, portion);
+    looked += found;
+    if (found < portion) return;
+  }
+}
+const lanesPerPortionMax = 500;
+
+async function sweepPortion(
+  { again, lanes, messages, clock }: Rooms,
+  shards: readonly number[],
+  limit: number,
+): Promise<number> {
   const now = clock.now();
-  const unused = { wakeAt: { $exists: false }, usedAt: { $lt: now - limits.flowPeriodMsMax } };
+  const unused = {
+    ...isUnderstood,
+    wakeAt: { $exists: false },
+    usedAt: { $lte: now - limits.laneKeptMs },
+  };
   const found = await again(() =>
     lanes
-      .find({ shard: { $in: [...shards] }, ...unused }, { projection: { entries: 1 } })
+      .find({ shard: { $in: [...shards] }, ...unused })
       .sort({ usedAt: 1 })
       .limit(limit)
       .toArray(),
   );
-  if (found.length === 0) return;
+  if (found.length === 0) return 0;
   const ids = found.map(({ _id }) => _id);
   const needed = new Set(await again(() => messages.distinct("lane", { lane: { $in: ids } })));
   await writeAll(
     again,
     lanes,
-    found.map(({ _id, entries }): AnyBulkWriteOperation<StoredLane> => {
+    found.map((stored): AnyBulkWriteOperation<StoredLane> => {
+      const { _id, entries, usedAt } = stored;
       const filter = { _id, entries, ...unused };
-      return needed.has(_id)
+      return needed.has(_id) || !isForgettable(rowFrom(stored), usedAt, now)
         ? { updateOne: { filter, update: { $set: { usedAt: now } } } }
         : { deleteOne: { filter } };
     }),
   );
+  return found.length;
 }

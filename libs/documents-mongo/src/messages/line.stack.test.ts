@@ -1,10 +1,10 @@
 /** Getting into line is two writes, record then lane: what a granter may do between them. */
 import { describe, expect, it, jest } from "@jest/globals";
-import { flowLaneId, giveBack, limits } from "@posthaste/domain";
-import { type MessageStore } from "@posthaste/ports";
+import { allShards, flowLaneId, giveBack, limits } from "@posthaste/domain";
+import { type FlowLanes, type RecordPorts } from "@posthaste/ports";
 import { aTenant } from "@posthaste/testing";
-import { allShards, type Harness, openStores } from "./harness.fixture.ts";
-import { createMessageStore } from "./store.ts";
+import { type Harness, openStores } from "./harness.fixture.ts";
+import { createRecordPorts } from "./record-ports.ts";
 import { servers } from "../servers.fixture.ts";
 
 jest.setTimeout(120_000);
@@ -15,31 +15,31 @@ const tightLane = flowLaneId(aTenant, oneAtATime.key);
 type Entry = {
   readonly what: string;
   /** Makes the lane, empty, and answers with how somebody gets into its line through `watched`. */
-  readonly prepare: (harness: Harness, watched: MessageStore) => Promise<() => Promise<unknown>>;
+  readonly prepare: (harness: Harness, watched: RecordPorts) => Promise<() => Promise<unknown>>;
 };
 
 const entries: readonly Entry[] = [
   {
     what: "by an insert",
-    prepare: async ({ claim, clock, insert, messages, store }, watched) => {
+    prepare: async ({ claim, clock, insert, messages, flowLanes }, watched) => {
       const [gone] = messages(1, { flow: oneAtATime });
       if (!gone) throw new Error("unreachable");
       await insert([gone]);
-      await store.promote(tightLane, [gone.id], clock.now() + limits.grantMs);
+      await flowLanes.promote(tightLane, [gone.id], clock.now() + limits.grantMs);
       await claim([gone.id]);
-      return () => insert(messages(1, { flow: oneAtATime }), watched);
+      return () => insert(messages(1, { flow: oneAtATime }), watched.records);
     },
   },
   {
     what: "by a claim that is handed back",
-    prepare: async ({ claim, clock, insert, messages, store }, watched) => {
+    prepare: async ({ claim, clock, insert, messages, flowLanes }, watched) => {
       const [message] = messages(1, { flow: oneAtATime });
       if (!message) throw new Error("unreachable");
       await insert([message]);
-      await store.promote(tightLane, [message.id], clock.now() + limits.grantMs);
+      await flowLanes.promote(tightLane, [message.id], clock.now() + limits.grantMs);
       const [record] = await claim([message.id]);
       if (!record) throw new Error("unreachable");
-      return () => watched.settle([giveBack(record, clock.now())]);
+      return () => watched.records.settle([giveBack(record, clock.now())]);
     },
   },
   {
@@ -48,7 +48,7 @@ const entries: readonly Entry[] = [
       await insert(messages(1, { flow: oneAtATime, delayMs: 1_000 }));
       return async () => {
         await clock.advance(1_000);
-        await watched.ring(allShards, 100);
+        await watched.alarms.ring(allShards, 100);
       };
     },
   },
@@ -60,30 +60,57 @@ describe.each(servers)("$name", ({ uri }) => {
   for (const { what, prepare } of entries)
     it(`a granter who looks between any two calls puts no lane to rest in which somebody stands: ${what}`, async () => {
       const harness = await open();
-      const { connection, store } = harness;
+      const { connection, flowLanes } = harness;
       const looking = {
         ...connection,
         again: async <T>(task: () => Promise<T>): Promise<T> => {
           const answer = await connection.again(task);
-          await restIfEmpty(store);
+          await restIfEmpty(flowLanes);
           return answer;
         },
       };
-      const enter = await prepare(harness, createMessageStore(looking, looking));
-      await restIfEmpty(store);
-      expect((await store.lanes([tightLane]))[0]?.wakeAt).toBeUndefined();
+      const enter = await prepare(harness, createRecordPorts(looking, looking));
+      await restIfEmpty(flowLanes);
+      expect((await flowLanes.rows([tightLane]))[0]?.wakeAt).toBeUndefined();
 
       await enter();
 
-      expect(await store.heads(tightLane, 10)).toHaveLength(1);
-      const [lane] = await store.lanes([tightLane]);
+      expect(await flowLanes.heads(tightLane, 10)).toHaveLength(1);
+      const [lane] = await flowLanes.rows([tightLane]);
       expect(lane?.wakeAt).toBeLessThanOrEqual(harness.clock.now() + limits.ringAheadMs);
     });
+
+  it.each([1, 2, 3, 4])(
+    "a record that waits in a lane at rest has an alarm, also when its ringer is killed after %i calls",
+    async (callsMax) => {
+      const { clock, connection, insert, messages, records, flowLanes } = await open();
+      const [message] = messages(1, { flow: oneAtATime });
+      if (!message) throw new Error("unreachable");
+      await insert([message]);
+      const [lane] = await flowLanes.rows([tightLane]);
+      await flowLanes.rest(tightLane, lane?.seq ?? 0, undefined, undefined);
+      await clock.advance(limits.ringAheadMs);
+      let calls = 0;
+      const again: typeof connection.again = async (task) => {
+        if (++calls > callsMax) throw new Error("killed");
+        return connection.again(task);
+      };
+      const ringer = createRecordPorts({ ...connection, again }, connection);
+
+      await ringer.alarms.ring(allShards, 100).catch(() => undefined);
+
+      const [after] = await flowLanes.rows([tightLane]);
+      const [record] = await records.get(aTenant, [message.id]);
+      expect(Math.min(after?.wakeAt ?? Infinity, record?.wakeAt ?? Infinity)).toBeLessThan(
+        Infinity,
+      );
+    },
+  );
 });
 
 /** As `grant` of the engine does it when there is nothing to grant. */
-async function restIfEmpty(store: MessageStore): Promise<void> {
-  const [lane] = await store.lanes([tightLane]);
-  if (!lane || (await store.heads(tightLane, 1)).length > 0) return;
-  await store.rest(tightLane, lane.seq, undefined, lane.window);
+async function restIfEmpty(flowLanes: FlowLanes): Promise<void> {
+  const [lane] = await flowLanes.rows([tightLane]);
+  if (!lane || (await flowLanes.heads(tightLane, 1)).length > 0) return;
+  await flowLanes.rest(tightLane, lane.seq, undefined, lane.window);
 }

@@ -1,19 +1,34 @@
+import { alarmSources, recordSources } from "@posthaste/domain";
+import { type Alarms } from "@posthaste/ports";
+import { nextQueueAlarm } from "../queues/alarms.ts";
+import { nextScheduleAlarm } from "../schedules/alarms.ts";
 import { type Rooms } from "./rooms.ts";
+import { alarmFields, alarmIn, isUnderstood } from "./stored.ts";
 
-/** The earliest alarm in `shards`, of records and lanes. */
-export function createNextAlarm({
-  again,
-  messages,
-  lanes,
-}: Rooms): (shards: readonly number[]) => Promise<number | undefined> {
-  return async (shards) => {
-    const filter = { shard: { $in: [...shards] }, wakeAt: { $gt: 0, $exists: true } };
-    const options = { projection: { wakeAt: 1 }, sort: { wakeAt: 1 } } as const;
-    const [record, lane] = await Promise.all([
-      again(() => messages.findOne(filter, options)),
-      again(() => lanes.findOne(filter, options)),
+/** The earliest alarm in `shards`, of records, fan-outs, lanes, queues and schedules. */
+export function createNextAlarm(rooms: Rooms): Alarms["next"] {
+  const { again, messages, lanes, fanOuts } = rooms;
+  return async (shards, sources = alarmSources) => {
+    const inShards = { shard: { $in: [...shards] }, ...isUnderstood };
+    const isSet = { $gt: 0, $exists: true };
+    const byAlarm = { projection: { wakeAt: 1 }, sort: { wakeAt: 1 } } as const;
+    const ofRecords = recordSources.filter((source) => sources.includes(source));
+    const [lane, queue, fanOut, schedule, ...records] = await Promise.all([
+      again(() => lanes.findOne({ ...inShards, wakeAt: isSet }, byAlarm)),
+      nextQueueAlarm(rooms, shards),
+      sources.includes("fanOut")
+        ? again(() => fanOuts.findOne({ ...inShards, wakeAt: isSet }, byAlarm))
+        : undefined,
+      sources.includes("schedule") ? nextScheduleAlarm(rooms, shards) : undefined,
+      ...ofRecords.map((source) => {
+        const field = alarmFields[source];
+        const options = { projection: { [field]: 1 }, sort: { [field]: 1 } } as const;
+        return again(() => messages.findOne({ ...inShards, [field]: isSet }, options));
+      }),
     ]);
-    const alarms = [record?.wakeAt, lane?.wakeAt].filter((wakeAt) => wakeAt !== undefined);
+    const alarms = records.flatMap((record) => (record && alarmIn(record)?.at) ?? []);
+    const others = [lane?.wakeAt, queue, fanOut?.wakeAt, schedule];
+    alarms.push(...others.filter((alarm) => alarm !== undefined));
     return alarms.length > 0 ? Math.min(...alarms) : undefined;
   };
 }

@@ -1,6 +1,6 @@
-/** A lane's records: their promotion from the line, and who of them holds a slot. */
-import { alarmOf, type LaneId, type MessageId, type RateWindow } from "@posthaste/domain";
-import { type MessageStore } from "@posthaste/ports";
+/** A lane's records: their promotion from the line, and which of them hold a slot. */
+import { type FlowId, type MessageId, promote, type RateWindow } from "@posthaste/domain";
+import { type FlowLanes } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { createGather, type Gather } from "../gather.ts";
 import { type StoredLane } from "./stored-lane.ts";
@@ -9,7 +9,7 @@ import { type StoredRecord, stateWrite } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
 export type Promotion = {
-  readonly lane: LaneId;
+  readonly lane: FlowId;
   readonly ids: readonly MessageId[];
   readonly grantUntil: number;
   readonly window: RateWindow | undefined;
@@ -37,7 +37,7 @@ const promotionsMax = 100;
 
 type Named = Promotion & { readonly promotedBy: string };
 
-/** Who was promoted by which, also by an earlier try of ours that was not heard of. */
+/** Which record was promoted by which call, also by an earlier try of ours whose reply was lost. */
 async function whoseTheyAre(
   { again, messages }: Rooms,
   promotions: readonly Named[],
@@ -63,14 +63,13 @@ function promoting(
   { lane, ids, grantUntil, promotedBy }: Named,
   now: number,
 ): AnyBulkWriteOperation<StoredRecord> {
-  const state = { kind: "due", hints: 0, grantUntil } as const;
-  // The alarm of an outbox would not be sooner.
-  const { $set, $unset } = stateWrite(state, alarmOf(state, false, now), now);
+  const { next, wakeAt } = promote(grantUntil, now);
+  const { $set, $unset } = stateWrite(next, wakeAt, now);
   const filter = { _id: { $in: [...ids] }, lane, state: "waiting" } as const;
   return { updateMany: { filter, update: { $set: { ...$set, promotedBy }, $unset } } };
 }
 
-export function createSlotHolders({ again, messages, clock }: Rooms): MessageStore["slotHolders"] {
+export function createSlotHolders({ again, messages, clock }: Rooms): FlowLanes["slotHolders"] {
   return async (lane) => {
     const filter = {
       lane,

@@ -1,21 +1,25 @@
-/** Pulling: how a deliverer finds what it had no room for when it was hinted (decisions.md 7). */
+/** Pulling: how a deliverer finds what it had no room for when it was hinted (docs/design/delivery#hints-and-slots). */
 import { type TenantId } from "@posthaste/domain";
-import { type MessageStore } from "@posthaste/ports";
+import { type Records } from "@posthaste/ports";
 import { type Filter } from "mongodb";
 import { grantHolds } from "./claim.ts";
 import { inOneReply, type Rooms } from "./rooms.ts";
-import { hintFields, hintFrom, type StoredRecord } from "./stored.ts";
-
-type Found = Pick<StoredRecord, "_id" | "tenant" | "origin" | "epoch">;
+import {
+  type HintDocument,
+  hintFields,
+  hintFrom,
+  isUnderstood,
+  type StoredRecord,
+} from "./stored.ts";
 
 /**
  * In the order of the index: origin by origin, the oldest first, from where the last pull stopped and once around. So a
  * million messages to one destination that is excepted cost nothing, and no destination waits for another to run dry.
  */
-export function createPull({ again, messages, clock }: Rooms): MessageStore["pull"] {
+export function createPull({ again, messages, clock }: Rooms): Records["pull"] {
   const pulledUpTo = new Map<TenantId, number>();
 
-  const find = (filter: Filter<StoredRecord>, limit: number): Promise<readonly Found[]> =>
+  const find = (filter: Filter<StoredRecord>, limit: number): Promise<readonly HintDocument[]> =>
     again(() =>
       messages
         .find(filter, { ...inOneReply, projection: hintFields })
@@ -25,7 +29,7 @@ export function createPull({ again, messages, clock }: Rooms): MessageStore["pul
     );
 
   return async (tenant, limit, exceptOrigins) => {
-    const due = { tenant, state: "due", ...grantHolds(clock.now()) } as const;
+    const due = { tenant, state: "due", ...isUnderstood, ...grantHolds(clock.now()) } as const;
     const except = exceptOrigins.length > 0 ? { $nin: [...exceptOrigins] } : {};
     const start = pulledUpTo.get(tenant) ?? beforeAll;
     const after = await find({ ...due, origin: { ...except, $gt: start } }, limit);

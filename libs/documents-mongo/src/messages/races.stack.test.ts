@@ -1,8 +1,15 @@
 /** What several processes do to the same records at the same time: conditional writes decide, one for each record. */
 import { describe, expect, it, jest } from "@jest/globals";
-import { flowLaneId, limits, type MessageId } from "@posthaste/domain";
-import { aTenant } from "@posthaste/testing";
+import {
+  allShards,
+  flowLaneId,
+  limits,
+  type MessageId,
+  type MessageRecord,
+} from "@posthaste/domain";
+import { aCallbackPlan, anAnswer, aPolicy, aTenant, byKind } from "@posthaste/testing";
 import { longEnoughMs, openStores, settlementOf } from "./harness.fixture.ts";
+import { createRecordPorts } from "./record-ports.ts";
 import { servers } from "../servers.fixture.ts";
 
 jest.setTimeout(120_000);
@@ -23,7 +30,7 @@ describe.each(servers)("$name", ({ uri }) => {
     const ids = sent.map(({ id }) => id);
 
     for (let round = 1; round <= 5; round++) {
-      const claimed = (await Promise.all(stores.map((store) => claim(ids, store)))).flat();
+      const claimed = (await Promise.all(stores.map((store) => claim(ids, store.records)))).flat();
 
       expect(sorted(claimed.map(({ message }) => message.id))).toEqual(sorted(ids));
       expect(new Set(claimed.map(({ epoch }) => epoch))).toEqual(new Set([round]));
@@ -33,21 +40,21 @@ describe.each(servers)("$name", ({ uri }) => {
   });
 
   it("of a settle and seven cancellations of each of many records exactly one holds, and knows it", async () => {
-    const { another, claim, clock, insert, messages, store } = await open();
+    const { another, claim, clock, insert, messages, records } = await open();
     const sent = messages(20);
     await insert(sent);
     const ids = sent.map(({ id }) => id);
-    const records = await claim(ids);
-    const settlements = records.map((record) => settlementOf(record, clock.now()));
+    const claimed = await claim(ids);
+    const settlements = claimed.map((record) => settlementOf(record, clock.now()));
     const cancelers = Array.from({ length: processes - 1 }, another);
 
     const [settled, ...canceled] = await Promise.all([
-      store.settle(settlements),
-      ...cancelers.map((each) => each.cancel(aTenant, ids)),
+      records.settle(settlements),
+      ...cancelers.map((each) => each.records.cancel(aTenant, ids)),
     ]);
 
     for (const [n, { message }] of settlements.entries()) {
-      const [standing] = await store.get(aTenant, [message.id]);
+      const [standing] = await records.get(aTenant, [message.id]);
       const cancellations = canceled
         .flat()
         .filter((each) => each.kind === "canceled" && each.message.id === message.id);
@@ -55,6 +62,63 @@ describe.each(servers)("$name", ({ uri }) => {
         standing?.state.kind === "delivered" ? ["ok", 0, "delivered"] : ["fenced", 1, "canceled"],
       );
     }
+  });
+
+  it("a ring beside a renewal leaves the lease as it was renewed", async () => {
+    const { claim, clock, connection, insert, messages, records, alarms } = await open();
+    const callback = aCallbackPlan();
+    const sent = messages(1, { policy: aPolicy({ callback }) });
+    await insert(sent);
+    const ids = sent.map(({ id }) => id);
+    for (const record of await claim(ids))
+      await records.settle([settlementOf(record, clock.now(), anAnswer(503))]);
+    await clock.advance(longEnoughMs);
+    await alarms.ring(allShards, 10);
+    const [claimed] = await claim(ids);
+    if (!claimed) throw new Error("unreachable");
+    // Its callback is not made yet: for that the record keeps its alarm while its lease is renewed.
+    const renewal = [{ id: claimed.message.id, epoch: claimed.epoch }];
+    await clock.advance(limits.leaseRenewMs);
+    await records.renew(renewal);
+    await clock.advance(limits.leaseMs - limits.leaseRenewMs);
+    let calls = 0;
+    const again: typeof connection.again = async (task) => {
+      const answer = await connection.again(task);
+      if (++calls === 1) await records.renew(renewal);
+      return answer;
+    };
+    const watched = createRecordPorts({ ...connection, again }, connection);
+
+    const { followUps } = byKind(await watched.alarms.ring(allShards, 10));
+
+    const [record] = await records.get(aTenant, ids);
+    expect(followUps).toHaveLength(1);
+    expect(record?.state).toMatchObject({ leaseUntil: clock.now() + limits.leaseMs });
+  });
+
+  it("of two rings at once that find the same follow-ups one works them", async () => {
+    const { another, claim, clock, connection, insert, messages, records } = await open();
+    const sent = messages(3, { policy: aPolicy({ callback: aCallbackPlan() }) });
+    await insert(sent);
+    const ids = sent.map(({ id }) => id);
+    for (const record of await claim(ids))
+      await records.settle([settlementOf(record, clock.now())]);
+    await clock.advance(limits.ringAheadMs);
+    let calls = 0;
+    let faster: readonly MessageRecord[] = [];
+    const again: typeof connection.again = async (task) => {
+      const answer = await connection.again(task);
+      if (++calls > 1) return answer;
+      await clock.advance(1);
+      ({ followUps: faster } = byKind(await another().alarms.ring(allShards, 10, ["followUp"])));
+      return answer;
+    };
+    const slower = createRecordPorts({ ...connection, again }, connection);
+
+    const { followUps } = byKind(await slower.alarms.ring(allShards, 10, ["followUp"]));
+
+    expect(sorted(faster.map(({ message }) => message.id))).toEqual(sorted(ids));
+    expect(followUps).toEqual([]);
   });
 
   it("of eight granters that promote the same records each record is promoted by exactly one", async () => {
@@ -65,14 +129,16 @@ describe.each(servers)("$name", ({ uri }) => {
     const grantUntil = clock.now() + limits.grantMs;
 
     const promoted = await Promise.all(
-      Array.from({ length: processes }, () => another().promote(tightLane, ids, grantUntil)),
+      Array.from({ length: processes }, () =>
+        another().flowLanes.promote(tightLane, ids, grantUntil),
+      ),
     );
 
     expect(sorted(promoted.flat())).toEqual(sorted(ids));
   });
 
   it("what was acknowledged stands in line before what was published after that, whoever published", async () => {
-    const { another, insert, messages, store } = await open();
+    const { another, insert, messages, flowLanes } = await open();
     const stores = Array.from({ length: processes }, another);
     const sentBy = stores.map(() => messages(6, { flow: oneAtATime }));
     const acknowledged: MessageId[] = [];
@@ -82,28 +148,30 @@ describe.each(servers)("$name", ({ uri }) => {
       stores.map(async (each, n) => {
         for (const message of sentBy[n] ?? []) {
           before.set(message.id, [...acknowledged]);
-          expect(await insert([message], each)).toEqual(["inserted"]);
+          expect(await insert([message], each.records)).toEqual(["inserted"]);
           acknowledged.push(message.id);
         }
       }),
     );
 
-    const line = (await store.heads(tightLane, 100)).map(({ id }) => id);
+    const line = (await flowLanes.heads(tightLane, 100)).map(({ id }) => id);
     expect(line).toHaveLength(processes * 6);
     for (const [id, earlier] of before)
       for (const other of earlier) expect(line.indexOf(other)).toBeLessThan(line.indexOf(id));
   });
 
   it("a lane that many publish to for the first time at once comes to exist once, with its alarm set", async () => {
-    const { another, clock, insert, messages, store } = await open();
+    const { another, clock, insert, messages, flowLanes } = await open();
 
     await Promise.all(
-      Array.from({ length: processes }, () => insert(messages(3, { flow: oneAtATime }), another())),
+      Array.from({ length: processes }, () =>
+        insert(messages(3, { flow: oneAtATime }), another().records),
+      ),
     );
 
-    const [lane] = await store.lanes([tightLane]);
-    expect(lane).toMatchObject({ seq: processes * 3, limits: oneAtATime.limits });
+    const [lane] = await flowLanes.rows([tightLane]);
+    expect(lane).toMatchObject({ seq: processes, limits: oneAtATime.limits });
     expect(lane?.wakeAt).toBe(clock.now());
-    expect(await store.heads(tightLane, 100)).toHaveLength(processes * 3);
+    expect(await flowLanes.heads(tightLane, 100)).toHaveLength(processes * 3);
   });
 });

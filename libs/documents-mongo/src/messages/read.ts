@@ -1,9 +1,10 @@
-/** Reading records whole: their bodies stand with them or, of a group's children, once with their parent. */
-import { type MessageId, type MessageRecord, type TenantId } from "@posthaste/domain";
+/** Reading records whole: their bodies stand with them or, of a group's children, once with their fan-out. */
+import { limits, type MessageId, type MessageRecord, type TenantId } from "@posthaste/domain";
+import { type Records } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
 import { createGather, type Gather } from "../gather.ts";
 import { inOneReply, type Rooms } from "./rooms.ts";
-import { recordFrom, type StoredRecord } from "./stored.ts";
+import { answerBytesOf, isUnderstood, recordFrom, type StoredRecord } from "./stored.ts";
 
 export type Reading = {
   /** Of documents read with or without their bodies. One whose body is gone is left out, loudly. */
@@ -12,10 +13,15 @@ export type Reading = {
     make: (stored: StoredRecord, body: Uint8Array) => R,
   ) => Promise<readonly R[]>;
   readonly get: Gather<Wanted, MessageRecord | undefined>;
+  readonly getSome: Records["getSome"];
+};
+type Found = {
+  readonly found: readonly StoredRecord[];
+  readonly left: readonly MessageId[];
 };
 type Wanted = { readonly tenant: TenantId; readonly id: MessageId };
 
-export function createReading({ again, log, messages }: Rooms): Reading {
+export function createReading({ again, fanOuts, log, messages }: Rooms): Reading {
   const withBodies: Reading["withBodies"] = async (found, make) => {
     const bodies = await bodiesOf(found);
     return found.flatMap((stored) => {
@@ -29,18 +35,27 @@ export function createReading({ again, log, messages }: Rooms): Reading {
   const bodiesOf = async (
     found: readonly StoredRecord[],
   ): Promise<ReadonlyMap<MessageId, Uint8Array>> => {
-    const missing = found.filter(({ body, bodyBytes }) => !body && bodyBytes > 0).map(keeperOf);
-    if (missing.length === 0) return new Map();
-    const keepers = await again(() =>
-      messages.find({ _id: { $in: [...new Set(missing)] } }, { projection: { body: 1 } }).toArray(),
+    const missing = found.filter(({ body, bodyBytes }) => !body && bodyBytes > 0);
+    const own = missing.flatMap(({ _id, bodyOf }) => (bodyOf === undefined ? _id : []));
+    const shared = new Set(missing.flatMap(({ bodyOf }) => bodyOf ?? []));
+    const projection = { body: 1 } as const;
+    const [ofRecords, ofFanOuts] = await Promise.all([
+      own.length > 0
+        ? again(() => messages.find({ _id: { $in: own } }, { projection }).toArray())
+        : [],
+      shared.size > 0
+        ? again(() => fanOuts.find({ _id: { $in: [...shared] } }, { projection }).toArray())
+        : [],
+    ]);
+    return new Map(
+      [...ofRecords, ...ofFanOuts].flatMap(({ _id, body }) => (body ? [[_id, body]] : [])),
     );
-    return new Map(keepers.flatMap(({ _id, body }) => (body ? [[_id, body]] : [])));
   };
 
   const get = createGather<Wanted, MessageRecord | undefined>(
     async (wanted) => {
       const ids = [...new Set(wanted.map(({ id }) => id))];
-      const filter = { _id: { $in: ids }, tombstoneUntil: { $exists: false } };
+      const filter = { _id: { $in: ids }, tombstoneUntil: { $exists: false }, ...isUnderstood };
       const found = await again(() => messages.find(filter, inOneReply).toArray());
       const records = await withBodies(found, recordFrom);
       const byId = new Map(records.map((record) => [record.message.id, record]));
@@ -51,9 +66,30 @@ export function createReading({ again, log, messages }: Rooms): Reading {
     },
     { itemsMax: readAtOnceMax },
   );
-  return { withBodies, get };
+
+  /** Reply by reply, so that no more is read than there is room for, and one reply. */
+  const findSome = async (tenant: TenantId, ids: readonly MessageId[]): Promise<Found> => {
+    const left = new Set(ids);
+    const filter = { _id: { $in: [...left] }, tenant, ...isUnderstood };
+    const found: StoredRecord[] = [];
+    let bytes = 0;
+    for await (const stored of messages.find(filter, inSmallReplies)) {
+      if (bytes >= limits.readBytesMax) return { found, left: [...left] };
+      found.push(stored);
+      left.delete(stored._id);
+      bytes += stored.bodyBytes + answerBytesOf(stored);
+    }
+    return { found, left: [] };
+  };
+
+  const getSome: Records["getSome"] = async (tenant, ids) => {
+    const { found, left } = await again(() => findSome(tenant, ids));
+    return { records: await withBodies(found, recordFrom), left };
+  };
+  return { withBodies, get, getSome };
 }
 
 const keeperOf = ({ _id, bodyOf }: StoredRecord): MessageId => bodyOf ?? _id;
 const noBody = new Uint8Array();
 const readAtOnceMax = 100;
+const inSmallReplies = { batchSize: 16 } as const;

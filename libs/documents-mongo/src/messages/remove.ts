@@ -1,12 +1,14 @@
 /**
  * Removal: the sweep of what has been finished for a while (I5), in ranges. Derived ids leave a tombstone: their cause
- * may be worked through again. A group's parent goes when no child remains, since they have its body.
+ * may be worked through again; so does, for a while, what was published with a deduplication id, which may be repeated.
  */
 import { isDerived, limits, type MessageId } from "@posthaste/domain";
 import { type AnyBulkWriteOperation } from "mongodb";
+import { sweepQueues } from "../queues/alarms.ts";
+import { removeFanOuts, sweepTombstonesOfFanOuts } from "../fan-outs/remove.ts";
 import { sweepLanes } from "./lanes.ts";
 import { inOneReply, type Rooms } from "./rooms.ts";
-import { type StoredRecord } from "./stored.ts";
+import { isUnderstood, type StoredRecord } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
 export type RemoveFinished = (
@@ -15,27 +17,32 @@ export type RemoveFinished = (
   limit: number,
 ) => Promise<number>;
 
-type Finished = Pick<StoredRecord, "_id" | "message">;
+type Finished = Pick<StoredRecord, "_id" | "repeatableUntil">;
 
 export function createRemoveFinished(rooms: Rooms): RemoveFinished {
   return async (shards, endedBefore, limit) => {
     let removed = 0;
-    // Ends with the finished records, or at `limit`; parents that wait for children cost a round and count for nothing.
+    // Ends with the finished records, or at `limit`.
     for (let round = 0; removed < limit && round < roundsMax; round++) {
       const portion = Math.min(limit - removed, removedPerCallMax);
       const found = await findFinished(rooms, shards, endedBefore, portion);
-      removed += await removeAll(rooms, found);
+      await removeThese(rooms, found);
+      removed += found.length;
       if (found.length < portion) break;
     }
+    const fanOuts = await removeFanOuts(rooms, shards, endedBefore, limit);
     await sweepTombstones(rooms, limit);
-    await sweepLanes(rooms, shards, lanesPerSweepMax);
-    return removed;
+    await sweepTombstonesOfFanOuts(rooms, limit);
+    // As many as records went: each may have been the last of a lane of its own.
+    await sweepLanes(rooms, shards, Math.max(lanesPerSweepMin, removed));
+    await sweepQueues(rooms, shards, lanesPerSweepMin);
+    return removed + fanOuts;
   };
 }
 
 const removedPerCallMax = 1_000;
 const roundsMax = 20;
-const lanesPerSweepMax = 500;
+const lanesPerSweepMin = 500;
 
 const findFinished = (
   { again, messages }: Rooms,
@@ -50,70 +57,33 @@ const findFinished = (
           shard: { $in: [...shards] },
           sweepAt: { $lt: endedBefore, $exists: true },
           outbox: { $size: 0 },
+          ...isUnderstood,
         },
-        { ...inOneReply, projection: { "message.fanOut.group": 1 } },
+        { ...inOneReply, projection: { repeatableUntil: 1 } },
       )
       .sort({ sweepAt: 1 })
       .limit(limit)
       .toArray(),
   );
 
-/** Answers how many went. */
-async function removeAll(rooms: Rooms, found: readonly Finished[]): Promise<number> {
-  const parents = found.filter(isParent);
-  const others = found.filter((each) => !isParent(each));
-  await removeThese(rooms, others);
-  const { free, needed } = await divide(rooms, parents);
-  await removeThese(rooms, free);
-  await postpone(rooms, needed);
-  return others.length + free.length;
-}
-
-const isParent = ({ message }: Finished): boolean => message.fanOut !== undefined;
-
 async function removeThese(
   { again, messages, clock }: Rooms,
   records: readonly Finished[],
 ): Promise<void> {
-  const ids = records.map(({ _id }) => _id);
-  const derived = ids.filter(isDerived);
-  const random = ids.filter((id) => !isDerived(id));
-  const operations: AnyBulkWriteOperation<StoredRecord>[] = derived.map((_id) => ({
-    replaceOne: {
-      filter: { _id },
-      replacement: tombstone(clock.now() + limits.tombstoneMs),
-    },
-  }));
-  if (random.length > 0) operations.push({ deleteMany: { filter: { _id: { $in: random } } } });
+  const now = clock.now();
+  const operations: AnyBulkWriteOperation<StoredRecord>[] = [];
+  const gone: MessageId[] = [];
+  for (const { _id, repeatableUntil = now } of records) {
+    const until = isDerived(_id) ? now + limits.tombstoneMs : repeatableUntil;
+    if (until <= now) gone.push(_id);
+    else operations.push({ replaceOne: { filter: { _id }, replacement: tombstone(until) } });
+  }
+  if (gone.length > 0) operations.push({ deleteMany: { filter: { _id: { $in: gone } } } });
   await writeAll(again, messages, operations);
 }
 
-/** A document with nothing else (stored.ts, I2). */
+/** A document with nothing else (stored.ts (2)). */
 const tombstone = (tombstoneUntil: number) => ({ tombstoneUntil }) as Omit<StoredRecord, "_id">;
-
-async function divide(
-  { again, messages }: Rooms,
-  parents: readonly Finished[],
-): Promise<{ readonly free: readonly Finished[]; readonly needed: readonly MessageId[] }> {
-  if (parents.length === 0) return { free: [], needed: [] };
-  const filter = { bodyOf: { $in: parents.map(({ _id }) => _id) } };
-  const having = new Set(await again(() => messages.distinct("bodyOf", filter)));
-  return {
-    free: parents.filter(({ _id }) => !having.has(_id)),
-    needed: parents.map(({ _id }) => _id).filter((id) => having.has(id)),
-  };
-}
-
-/** So that parents of children who wait for a month do not stand before what can go. */
-async function postpone(
-  { again, messages, clock }: Rooms,
-  parents: readonly MessageId[],
-): Promise<void> {
-  if (parents.length === 0) return;
-  const update = { $set: { sweepAt: clock.now() + parentsLookMs } };
-  await again(() => messages.updateMany({ _id: { $in: [...parents] } }, update));
-}
-const parentsLookMs = 300_000;
 
 async function sweepTombstones({ again, messages, clock }: Rooms, limit: number): Promise<void> {
   const over = { tombstoneUntil: { $lte: clock.now(), $exists: true } };

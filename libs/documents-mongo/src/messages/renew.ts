@@ -24,7 +24,7 @@ export function createRenew({ again, clock, collection }: Connection): Gather<Re
   });
 }
 
-/** An outbox keeps its alarm however long the attempt runs (decisions.md 1). */
+/** An outbox keeps its alarm however long the attempt runs (docs/design/record#the-outbox). */
 function renewing(
   { id: _id, epoch }: Renewal,
   now: number,

@@ -1,97 +1,209 @@
-/** Ringing: due alarms are found, moved ahead where they still stand, and answered; ringing twice does no harm. */
-import { type InState, isIn, type MessageRecord, ring, type Rung } from "@posthaste/domain";
-import { type Rings } from "@posthaste/ports";
+/** RungRecord: due alarms are found, moved ahead where they still stand, and answered; ringing twice does no harm. */
+import {
+  alarmSources,
+  flowOf,
+  isFinished,
+  isForeign,
+  limits,
+  type LaneId,
+  type MessageRecord,
+  ring,
+  type Ringing,
+  recordSources,
+  type RecordSource,
+  sourceOf,
+} from "@posthaste/domain";
+import { type Alarms, type Rung } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
-import { enter, ringLanes } from "./lanes.ts";
+import { ringFanOuts } from "../fan-outs/fan-outs.ts";
+import { enterQueues, type QueueEntry, ringQueues } from "../queues/alarms.ts";
+import { ringSchedules } from "../schedules/alarms.ts";
+import { enter, type Entry, ringLanes } from "./lanes.ts";
 import { type Reading } from "./read.ts";
 import { inOneReply, type Rooms } from "./rooms.ts";
-import { hintFrom, recordFrom, type StoredRecord, stateWrite } from "./stored.ts";
+import {
+  answerBytesOf,
+  alarmFields,
+  alarmIn,
+  hintFrom,
+  isUnderstood,
+  recordFrom,
+  type StoredRecord,
+  stateWrite,
+} from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
-export type Ring = (shards: readonly number[], limit: number) => Promise<Rings>;
+type RungRecord = {
+  readonly stored: StoredRecord;
+  /** Without its body. */
+  readonly record: MessageRecord;
+  readonly rung: Ringing;
+  readonly source: RecordSource;
+};
 
-/** One ring reads at most so many bytes of bodies; what is left rings in the next. */
-const bodyBytesPerRingMax = 64 * 1024 * 1024;
-
-type Ringing = { readonly stored: StoredRecord; readonly rung: Rung };
-
-export function createRing(rooms: Rooms, reading: Reading): Ring {
-  return async (shards, limit) => {
+export function createRing(rooms: Rooms, reading: Reading): Alarms["ring"] {
+  return async (shards, limitOfEach, sources = alarmSources) => {
     const now = rooms.clock.now();
-    const due = await findDue(rooms, shards, now, limit);
-    const ringing = affordable(
-      due.map((stored) => ({ stored, rung: ring(recordFrom(stored, noBody), now) })),
+    const ofRecords = recordSources.filter((source) => sources.includes(source));
+    const due = await Promise.all(
+      ofRecords.map((source) => findDue(rooms, shards, source, now, limitOfEach)),
     );
-    await writeAll(
-      rooms.again,
-      rooms.messages,
-      ringing.map((each) => moving(each, now)),
-    );
-    await enter(rooms, ringing.filter(getsIntoLine).map(entryOf));
+    const rung = due.flatMap(({ found }) => found).map((stored) => rungAt(stored, now));
+    const ringing = affordable(rung);
+    const move = (some: readonly RungRecord[]) =>
+      writeAll(
+        rooms.again,
+        rooms.messages,
+        some.flatMap((each) => moving(each, now)),
+      );
+    // A lane is told after a record stands in its line, and before the record's own alarm goes: each order outlives us.
+    await move(ringing.filter((each) => !waits(each)));
+    await enter(rooms, ringing.filter(getsIntoLine).flatMap(entryOf));
+    await enterQueues(rooms, ringing.flatMap(queueEntryOf));
+    await move(ringing.filter(waits));
+    const ours = await withoutLost(rooms, ringing.filter(needsBody));
     const whole = await reading.withBodies(
-      ringing.filter(needsBody).map(({ stored }) => stored),
+      ours.map(({ stored }) => stored),
       recordFrom,
     );
+    const onlyFacts = ringing.filter(({ source }) => source === "fact");
+    const [lanes, queues, fanOuts, schedules] = await Promise.all([
+      ringLanes(rooms, shards, now, limitOfEach),
+      ringQueues(rooms, shards, now, limitOfEach),
+      sources.includes("fanOut") ? ringFanOuts(rooms, shards, now, limitOfEach) : [],
+      sources.includes("schedule") ? ringSchedules(rooms, shards, now, limitOfEach) : [],
+    ]);
+    const told = new Set<LaneId>(lanes).union(foreignAmong(ringing)).union(new Set(queues));
+    const withOutbox = [
+      ...whole.filter(({ outbox }) => outbox.length > 0),
+      ...onlyFacts.map(({ stored }) => recordFrom(stored, noBody)),
+    ];
     return {
-      hints: ringing
-        .filter(({ rung }) => rung.then === "hint")
-        .map(({ stored }) => hintFrom(stored)),
-      lanes: await ringLanes(rooms, shards, now, limit),
-      expanding: whole.filter(isExpanding),
-      followUps: whole.filter(({ outbox }) => outbox.length > 0),
+      rung: [
+        ...ringing.flatMap(hinted),
+        ...[...told].map((lane): Rung => ({ kind: "lane", lane })),
+        ...fanOuts,
+        ...withOutbox.map((record): Rung => ({ kind: "followUp", record })),
+        ...schedules.map((schedule): Rung => ({ kind: "schedule", schedule })),
+      ],
+      more:
+        ringing.length < rung.length ||
+        lanes.length >= limitOfEach ||
+        queues.length >= limitOfEach ||
+        fanOuts.length >= limitOfEach ||
+        schedules.length >= limitOfEach ||
+        due.some(({ found, isCut }) => isCut || found.length >= limitOfEach),
     };
   };
 }
 
 const noBody = new Uint8Array();
 
+const hinted = ({ stored, rung }: RungRecord): readonly Rung[] =>
+  rung.then === "hint" ? [{ kind: "hint", hint: hintFrom(stored) }] : [];
+
+/** Lanes of other shards that were told. */
+const foreignAmong = (ringing: readonly RungRecord[]): ReadonlySet<LaneId> =>
+  new Set(
+    ringing.flatMap(({ record, rung: { next } }) =>
+      next.kind === "waiting" && isForeign(record.message, next.flow) ? next.flow : [],
+    ),
+  );
+
+function rungAt(stored: StoredRecord, now: number): RungRecord {
+  const record = recordFrom(stored, noBody);
+  const rung = ring(record, now);
+  return { stored, record, rung, source: sourceOf(rung.next, record.outbox) };
+}
+
+/** `isCut`: the answers in their outboxes are as much as one reading holds; what is left rings in the next. */
+type Due = { readonly found: readonly StoredRecord[]; readonly isCut: boolean };
+
 const findDue = (
   { again, messages }: Rooms,
   shards: readonly number[],
+  source: RecordSource,
   now: number,
   limit: number,
-): Promise<readonly StoredRecord[]> =>
-  again(() =>
-    messages
+): Promise<Due> => {
+  const field = alarmFields[source];
+  const isDue = { [field]: { $lte: now, $exists: true } };
+  return again(async () => {
+    const cursor = messages
       .find(
-        { shard: { $in: [...shards] }, wakeAt: { $lte: now, $exists: true } },
+        { shard: { $in: [...shards] }, ...isDue, ...isUnderstood },
         { ...inOneReply, projection: { body: 0 } },
       )
-      .sort({ wakeAt: 1 })
-      .limit(limit)
-      .toArray(),
-  );
+      .sort({ [field]: 1 })
+      .limit(limit);
+    const found: StoredRecord[] = [];
+    let bytes = 0;
+    for await (const stored of cursor) {
+      if (bytes >= limits.readBytesMax) return { found, isCut: true };
+      found.push(stored);
+      bytes += answerBytesOf(stored);
+    }
+    return { found, isCut: false };
+  });
+};
 
-function affordable(ringing: readonly Ringing[]): readonly Ringing[] {
-  let bodyBytes = 0;
-  const tooMuch = ringing.findIndex((each, n) => {
-    bodyBytes += needsBody(each) ? each.stored.bodyBytes : 0;
-    return n > 0 && bodyBytes > bodyBytesPerRingMax;
+/** As many as have bodies and answers for one reading. */
+function affordable(ringing: readonly RungRecord[]): readonly RungRecord[] {
+  let bytes = 0;
+  const tooMuch = ringing.findIndex((each) => {
+    const isFull = bytes >= limits.readBytesMax;
+    bytes += answerBytesOf(each.stored) + (needsBody(each) ? each.stored.bodyBytes : 0);
+    return isFull;
   });
   return tooMuch < 0 ? ringing : ringing.slice(0, tooMuch);
 }
 
-const needsBody = ({ rung }: Ringing): boolean => rung.followUp || rung.then === "expand";
+/** Facts hold no body. */
+const needsBody = ({ rung, source }: RungRecord): boolean => rung.followUp && source !== "fact";
 
-/** Where somebody was faster, his write stands. */
-function moving({ stored, rung }: Ringing, now: number): AnyBulkWriteOperation<StoredRecord> {
-  const { _id, epoch, state, wakeAt = 0 } = stored;
-  const update =
-    state === "waiting" ? alarmWrite(rung.wakeAt) : stateWrite(rung.next, rung.wakeAt, now);
-  return { updateOne: { filter: { _id, epoch, state, wakeAt }, update } };
+/** Follow-ups of finished records are worked by the ringer whose move of the alarm stands. */
+async function withoutLost(
+  { again, messages }: Rooms,
+  ringing: readonly RungRecord[],
+): Promise<readonly RungRecord[]> {
+  const contested = ringing.filter(({ source }) => source === "followUp");
+  if (contested.length === 0) return ringing;
+  const filter = {
+    _id: { $in: contested.map(({ stored }) => stored._id) },
+    [alarmFields.followUp]: { $in: [...new Set(contested.map(({ rung }) => rung.wakeAt))] },
+  };
+  const projection = { _id: 1 } as const;
+  const moved = await again(() => messages.find(filter, { ...inOneReply, projection }).toArray());
+  const won = new Set(moved.map(({ _id }) => _id));
+  return ringing.filter(({ source, stored }) => source !== "followUp" || won.has(stored._id));
 }
 
-/** Who stood in line when his own alarm rang has only his lane's from now on. */
+/** Stood in line when its own alarm rang: its lane may have been put to rest before it got in (stored.ts). */
+const waits = ({ stored }: RungRecord): boolean =>
+  stored.state === "waiting" || stored.state === "queued";
+const getsIntoLine = ({ rung }: RungRecord): boolean => rung.next.kind === "waiting";
+
+/** Where another write was faster, that stands. */
+function moving(
+  { stored, record, rung, source }: RungRecord,
+  now: number,
+): readonly AnyBulkWriteOperation<StoredRecord>[] {
+  const alarm = alarmIn(stored);
+  if (!alarm) return [];
+  const { _id, epoch, state } = stored;
+  // A renewal may have been between, which need not move the alarm: of a live state that stays, nothing is written.
+  const stays = rung.next === record.state && !isFinished(record.state);
+  const update = stays ? alarmWrite(rung.wakeAt) : stateWrite(rung.next, rung.wakeAt, now, source);
+  return [{ updateOne: { filter: { _id, epoch, state, [alarm.field]: alarm.at }, update } }];
+}
+
 const alarmWrite = (wakeAt: number | undefined) =>
   wakeAt === undefined ? { $unset: { wakeAt: "" as const } } : { $set: { wakeAt } };
 
-/** Also one that stands in line already: its lane may have been put to rest before it got in (stored.ts). */
-const getsIntoLine = ({ rung }: Ringing): boolean => rung.next.kind === "waiting";
-
-const entryOf = ({ stored }: Ringing) => {
-  const { message } = recordFrom(stored, noBody);
-  return { message, waits: true, place: stored.place, setsLimits: false };
+const entryOf = ({ stored, record }: RungRecord): readonly Entry[] => {
+  const flow = flowOf(record.message);
+  return flow ? [{ flow, wakes: true, place: stored.place, setsLimits: false }] : [];
 };
 
-const isExpanding = (record: MessageRecord): record is InState<"expanding"> =>
-  isIn(record, "expanding");
+const queueEntryOf = ({ stored, record }: RungRecord): readonly QueueEntry[] =>
+  stored.state === "queued" ? [{ message: record.message, place: stored.queuePlace }] : [];

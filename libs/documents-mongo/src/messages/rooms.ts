@@ -1,12 +1,14 @@
 /** What the parts of the message store share. */
 import { type Collection } from "mongodb";
 import { type Connection } from "../connection.ts";
+import { type StoredFanOut } from "../fan-outs/stored-fan-out.ts";
 import { type StoredLane } from "./stored-lane.ts";
 import { type StoredRecord } from "./stored.ts";
 
 export type Rooms = Connection & {
   readonly messages: Collection<StoredRecord>;
   readonly lanes: Collection<StoredLane>;
+  readonly fanOuts: Collection<StoredFanOut>;
   /** Names one batch of writes. */
   readonly token: () => string;
 };

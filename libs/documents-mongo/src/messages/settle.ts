@@ -1,9 +1,17 @@
 /** The write that ends an attempt (I2, I4): what it causes stands in the outbox and is left to the caller, all of it. */
-import { type Answer, type FollowUp, type MessageId, type Settlement } from "@posthaste/domain";
+import {
+  type Answer,
+  flowOf,
+  type FollowUp,
+  isFinished,
+  type MessageId,
+  type Settlement,
+} from "@posthaste/domain";
 import { type Settled } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { told } from "../committed.ts";
 import { createGather, type Gather } from "../gather.ts";
+import { wakeQueues } from "../queues/alarms.ts";
 import { enter } from "./lanes.ts";
 import { type Rooms } from "./rooms.ts";
 import { type StoredRecord, stateWrite } from "./stored.ts";
@@ -14,9 +22,14 @@ export function createSettle(rooms: Rooms): Gather<Settlement, Settled> {
     const { matched } = await writeSettlements(rooms, settlements);
     await enter(
       rooms,
-      settlements.flatMap(({ message, next }) =>
-        next.kind === "waiting" ? { message, waits: true, setsLimits: false } : [],
-      ),
+      settlements.flatMap(({ message, next }) => {
+        const flow = next.kind === "waiting" ? flowOf(message) : undefined;
+        return flow ? { flow, wakes: true, setsLimits: false } : [];
+      }),
+    );
+    await wakeQueues(
+      rooms,
+      settlements.flatMap(({ message, next }) => (isFinished(next) ? message : [])),
     );
     if (matched === settlements.length)
       return settlements.map(({ append: left }) => ({ kind: "ok", left }));
@@ -42,15 +55,16 @@ async function writeSettlements(
     );
   const { matched, refused } = await write(settlements);
   if (refused.size === 0) return { matched };
-  // A document holds 16 MiB: a large body beside many answers that nobody has worked off. The answers' bodies give way.
+  // A document holds 16 MiB: a large body beside many answers that are not worked off. The answers' bodies give way.
   const cut = await write(settlements.filter((_, n) => refused.has(n)).map(withoutBodies));
   if (cut.refused.size > 0) throw new Error(`${cut.refused.size} settlements were refused`);
   return { matched: matched + cut.matched };
 }
 
 function settling(settlement: Settlement, now: number): AnyBulkWriteOperation<StoredRecord> {
-  const { message, epoch, next, wakeAt, retried, leaseLosses, deferrals, append } = settlement;
-  const { $set, $unset } = stateWrite(next, wakeAt, now);
+  const { message, epoch, next, wakeAt, source, append } = settlement;
+  const { retried, leaseLosses, deferrals } = settlement;
+  const { $set, $unset } = stateWrite(next, wakeAt, now, source);
   const filter = { _id: message.id, epoch, state: "claimed" } as const;
   const update = {
     $set: { ...$set, retried, leaseLosses, deferrals },

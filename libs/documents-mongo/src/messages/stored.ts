@@ -2,14 +2,16 @@
  * How a record stands in the collection `messages`: one document per record, keyed by the message's id, with what
  * conditions and indexes look at on its first level and the rest of the message below `message`.
  *
- * I1: fields of a state are there in that state only; every write of a state says all of them (`stateWrite`).
- * I2: a tombstone is a document with nothing but `_id` and `tombstoneUntil`: no condition of a read or write meets it.
+ * (1) fields of a state are there in that state only; every write of a state says all of them (`stateWrite`).
+ * (2) a tombstone is a document with nothing but `_id` and `tombstoneUntil`: no condition of a read or write meets it.
  */
 import {
+  type RecordSource,
   type FollowUp,
   type InState,
+  isFinished,
   isIn,
-  type LaneId,
+  type FlowId,
   limits,
   type Message,
   type MessageId,
@@ -17,8 +19,12 @@ import {
   type MessageState,
   originHash,
   type Owner,
+  ownFormat,
+  sourceOf,
   type StateKind,
+  type QueueId,
   type TenantId,
+  type TurnOf,
 } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
@@ -30,91 +36,129 @@ type StateFields = {
   readonly grantUntil?: number;
   readonly owner?: Owner;
   readonly leaseUntil?: number;
-  readonly upTo?: number;
   readonly endedAt?: number;
-  /** Finished records: from when on the sweep looks at them. Their end, or later for parents that wait for children. */
+  readonly runsUntil?: number;
+  /** Finished records with nothing left to tell: from when on the sweep looks at them. */
   readonly sweepAt?: number;
 };
 
-export type StoredRecord = StateFields & {
-  readonly _id: MessageId;
-  readonly tenant: TenantId;
-  readonly shard: number;
-  /** Hash of the destination's origin. */
-  readonly origin: number;
-  readonly state: StateKind;
+/** The alarm, in the field of its source: each source has an index, and is looked at by itself. */
+type AlarmFields = {
   readonly wakeAt?: number;
-  readonly epoch: number;
-  readonly retried: number;
-  readonly leaseLosses: number;
-  readonly deferrals: number;
-  readonly outbox: readonly FollowUp[];
-  readonly lane?: LaneId;
-  /** In the lane's line; given once. */
-  readonly place?: number;
-  readonly message: StoredMessage;
-  readonly body?: Uint8Array;
-  readonly bodyBytes: number;
-  /** The group parent that has the body. */
-  readonly bodyOf?: MessageId;
-  /**
-   * Tokens of the batches that inserted, claimed, promoted and last otherwise changed the record: by them a batch whose
-   * answer was lost finds what it did (decisions.md 30). Claim and promotion have their own, since one follows the other.
-   */
-  readonly insertedBy: string;
-  readonly claimedBy?: string;
-  readonly promotedBy?: string;
-  readonly changedBy?: string;
-  readonly tombstoneUntil?: number;
+  readonly followUpAt?: number;
+  readonly factAt?: number;
 };
+export const alarmFields = {
+  record: "wakeAt",
+  followUp: "followUpAt",
+  fact: "factAt",
+} as const satisfies Record<RecordSource, keyof AlarmFields>;
 
-type StoredMessage = Omit<Message, "id" | "tenant" | "shard" | "flowLane" | "body" | "bodyOf">;
+export type StoredRecord = StateFields &
+  AlarmFields & {
+    readonly _id: MessageId;
+    readonly tenant: TenantId;
+    /** Where it is above 1. */
+    readonly format?: number;
+    readonly shard: number;
+    /** Hash of the destination's origin. */
+    readonly origin: number;
+    readonly state: StateKind;
+    readonly epoch: number;
+    readonly retried: number;
+    readonly leaseLosses: number;
+    readonly deferrals: number;
+    readonly outbox: readonly FollowUp[];
+    readonly lane?: FlowId;
+    /** In the lane's line; given once. */
+    readonly place?: number;
+    readonly queue?: QueueId;
+    /** In the queue's line; given once. */
+    readonly queuePlace?: number;
+    readonly turnOf?: TurnOf;
+    readonly message: StoredMessage;
+    readonly body?: Uint8Array;
+    readonly bodyBytes: number;
+    /** The fan-out that has the body. */
+    readonly bodyOf?: MessageId;
+    /**
+     * Tokens of the batches that inserted, claimed, promoted and last otherwise changed the record: by them a batch whose
+     * answer was lost finds what it did (docs/design/record#writes-whose-answer-was-lost). Claim and promotion have their own, since one follows the other.
+     */
+    readonly insertedBy: string;
+    readonly claimedBy?: string;
+    readonly promotedBy?: string;
+    readonly changedBy?: string;
+    /** Its publish may be repeated with its deduplication id until then: if it is removed before, it leaves a tombstone. */
+    readonly repeatableUntil?: number;
+    readonly tombstoneUntil?: number;
+  };
+
+type StoredMessage = Omit<
+  Message,
+  "id" | "format" | "tenant" | "shard" | "queue" | "flow" | "body" | "bodyOf" | "turnOf"
+>;
 
 export const collectionName = "messages";
 
 export const messageIndexes: readonly Index[] = [
-  { collection: collectionName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt" },
+  ...Object.values(alarmFields).map((field) => ({
+    collection: collectionName,
+    key: { shard: 1, [field]: 1 } as const,
+    having: field,
+  })),
   { collection: collectionName, key: { shard: 1, sweepAt: 1 }, having: "sweepAt" },
   // Pulling goes from origin to origin; counting the backlog needs the first two.
   { collection: collectionName, key: { tenant: 1, state: 1, origin: 1, _id: 1 } },
   { collection: collectionName, key: { lane: 1, state: 1, place: 1, _id: 1 }, having: "lane" },
-  { collection: collectionName, key: { bodyOf: 1 }, having: "bodyOf" },
-  { collection: collectionName, key: { tombstoneUntil: 1 }, having: "tombstoneUntil" },
-  // Which replaced chunks of a group are still needed.
   {
     collection: collectionName,
-    key: { "message.fanOut.chunks": 1 },
-    having: "message.fanOut.chunks",
+    key: { queue: 1, state: 1, queuePlace: 1, _id: 1 },
+    having: "queue",
   },
+  { collection: collectionName, key: { "turnOf.id": 1 }, having: "turnOf.id" },
+  { collection: collectionName, key: { bodyOf: 1 }, having: "bodyOf" },
+  { collection: collectionName, key: { tombstoneUntil: 1 }, having: "tombstoneUntil" },
 ];
 
-export const finishedStates: readonly StateKind[] = ["delivered", "failed", "canceled", "expanded"];
-export const liveStates: readonly StateKind[] = ["held", "waiting", "due", "claimed", "expanding"];
+export const finishedStates: readonly StateKind[] = ["delivered", "failed", "canceled"];
+export const liveStates: readonly StateKind[] = ["queued", "held", "waiting", "due", "claimed"];
+
+/** This build knows what to do with it; also of lanes and fan-outs. */
+export const isUnderstood = { format: { $not: { $gt: ownFormat } } };
+
+/** In the lines that it stands in. */
+export type Places = {
+  readonly place?: number | undefined;
+  readonly queuePlace?: number | undefined;
+};
 
 export function storedFrom(
   record: MessageRecord,
   insertedBy: string,
-  place: number | undefined,
+  { place, queuePlace }: Places,
   now: number,
 ): StoredRecord {
   const { message, state, outbox } = record;
-  const { id, tenant, shard, flowLane, body, bodyOf, ...rest } = message;
-  const wakeAt = alarmBesideLane(state, record.wakeAt, now);
+  const { id, format, tenant, shard, queue, flow, body, bodyOf, turnOf, ...rest } = message;
   return {
     _id: id,
     tenant,
+    ...(format !== undefined && { format }),
     shard,
     origin: originHash(message.url),
-    ...fieldsOf(state),
+    ...stateWrite(state, record.wakeAt, now, sourceOf(state, outbox)).$set,
     state: state.kind,
-    ...(wakeAt !== undefined && { wakeAt }),
     epoch: record.epoch,
     retried: record.retried,
     leaseLosses: record.leaseLosses,
     deferrals: record.deferrals,
     outbox,
-    ...(flowLane !== undefined && { lane: flowLane }),
+    ...(flow !== undefined && { lane: flow }),
     ...(place !== undefined && { place }),
+    ...(queue !== undefined && { queue }),
+    ...(queuePlace !== undefined && { queuePlace }),
+    ...(turnOf && { turnOf }),
     message: rest,
     bodyBytes: body.length,
     ...(bodyOf === undefined ? { body } : { bodyOf }),
@@ -122,23 +166,26 @@ export function storedFrom(
   };
 }
 
-/** `body`: the record's own or its parent's. */
+/** `body`: the record's own or that of its fan-out. */
 export function recordFrom(stored: StoredRecord, body: Uint8Array): MessageRecord {
-  const { _id: id, tenant, shard, lane, bodyOf } = stored;
+  const { _id: id, format, tenant, shard, queue, lane, bodyOf, turnOf } = stored;
   const { epoch, retried, leaseLosses, deferrals } = stored;
   const message: Message = {
     ...stored.message,
     id,
+    ...(format !== undefined && { format }),
     tenant,
     shard,
     body,
     ...(bodyOf !== undefined && { bodyOf }),
-    ...(lane !== undefined && { flowLane: lane }),
+    ...(queue !== undefined && { queue }),
+    ...(lane !== undefined && { flow: lane }),
+    ...(turnOf && { turnOf }),
   };
   return {
     message,
     state: stateFrom(stored),
-    wakeAt: stored.wakeAt,
+    wakeAt: alarmIn(stored)?.at,
     epoch,
     retried,
     leaseLosses,
@@ -147,24 +194,36 @@ export function recordFrom(stored: StoredRecord, body: Uint8Array): MessageRecor
   };
 }
 
+/** A record has one alarm. */
+export function alarmIn(
+  stored: AlarmFields,
+): { readonly field: keyof AlarmFields; readonly at: number } | undefined {
+  for (const field of Object.values(alarmFields)) {
+    const at = stored[field];
+    if (at !== undefined) return { field, at };
+  }
+  return undefined;
+}
+
 export function claimedFrom(stored: StoredRecord, body: Uint8Array): InState<"claimed"> {
   const record = recordFrom(stored, body);
   if (!isIn(record, "claimed")) throw new Error(`${stored._id} was found as claimed and is not`);
   return record;
 }
 
+/** Bytes of the answers in its outbox. */
+export const answerBytesOf = ({ outbox }: Pick<StoredRecord, "outbox">): number =>
+  outbox.reduce((bytes, { response }) => bytes + (response?.body.length ?? 0), 0);
+
 /** What a hint needs: a projection of `hintFields`. */
-export const hintFields = { tenant: 1, origin: 1, epoch: 1 } as const;
-export const hintFrom = ({
-  _id: id,
-  tenant,
-  origin,
-  epoch,
-}: Pick<StoredRecord, "_id" | "tenant" | "origin" | "epoch">): Hint => ({
+export const hintFields = { tenant: 1, origin: 1, epoch: 1, bodyBytes: 1 } as const;
+export type HintDocument = Pick<StoredRecord, "_id" | keyof typeof hintFields>;
+export const hintFrom = ({ _id: id, tenant, origin, epoch, bodyBytes }: HintDocument): Hint => ({
   id,
   tenant,
   origin,
   epoch,
+  bytes: bodyBytes,
 });
 
 export type StateWrite = {
@@ -177,12 +236,14 @@ export function stateWrite(
   state: MessageState,
   wakeAt: number | undefined,
   now: number,
+  source: RecordSource = "record",
 ): StateWrite {
   const alarm = alarmBesideLane(state, wakeAt, now);
   const $set = {
     ...fieldsOf(state),
     state: state.kind,
-    ...(alarm !== undefined && { wakeAt: alarm }),
+    ...(alarm !== undefined && { [alarmFields[source]]: alarm }),
+    ...(isFinished(state) && alarm === undefined && { sweepAt: state.endedAt }),
   };
   const absent = changingFields.filter((field) => !(field in $set));
   return { $set, $unset: Object.fromEntries(absent.map((field) => [field, ""] as const)) };
@@ -194,10 +255,10 @@ const changingFields = [
   "grantUntil",
   "owner",
   "leaseUntil",
-  "upTo",
   "endedAt",
+  "runsUntil",
   "sweepAt",
-  "wakeAt",
+  ...Object.values(alarmFields),
 ] as const satisfies readonly (keyof StoredRecord)[];
 type ChangingField = (typeof changingFields)[number];
 
@@ -210,7 +271,7 @@ function alarmBesideLane(
   wakeAt: number | undefined,
   now: number,
 ): number | undefined {
-  if (state.kind !== "waiting") return wakeAt;
+  if (state.kind !== "waiting" && state.kind !== "queued") return wakeAt;
   return Math.min(wakeAt ?? Number.POSITIVE_INFINITY, now + limits.ringAheadMs);
 }
 
@@ -218,6 +279,7 @@ function fieldsOf(state: MessageState): StateFields {
   switch (state.kind) {
     case "held":
       return { dueAt: state.dueAt };
+    case "queued":
     case "waiting":
       return {};
     case "due":
@@ -227,13 +289,14 @@ function fieldsOf(state: MessageState): StateFields {
       };
     case "claimed":
       return { owner: state.owner, leaseUntil: state.leaseUntil };
-    case "expanding":
-      return { upTo: state.upTo };
+    case "canceled":
+      return {
+        endedAt: state.endedAt,
+        ...(state.runsUntil !== undefined && { runsUntil: state.runsUntil }),
+      };
     case "delivered":
     case "failed":
-    case "canceled":
-    case "expanded":
-      return { endedAt: state.endedAt, sweepAt: state.endedAt };
+      return { endedAt: state.endedAt };
   }
 }
 
@@ -242,8 +305,10 @@ function stateFrom(stored: StoredRecord): MessageState {
   switch (kind) {
     case "held":
       return { kind, dueAt: present(stored.dueAt) };
+    case "queued":
+      return { kind, queue: present(stored.queue) };
     case "waiting":
-      return { kind };
+      return { kind, flow: present(stored.lane) };
     case "due": {
       const { grantUntil } = stored;
       return {
@@ -254,12 +319,16 @@ function stateFrom(stored: StoredRecord): MessageState {
     }
     case "claimed":
       return { kind, owner: present(stored.owner), leaseUntil: present(stored.leaseUntil) };
-    case "expanding":
-      return { kind, upTo: present(stored.upTo) };
+    case "canceled": {
+      const { runsUntil } = stored;
+      return {
+        kind,
+        endedAt: present(stored.endedAt),
+        ...(runsUntil !== undefined && { runsUntil }),
+      };
+    }
     case "delivered":
     case "failed":
-    case "canceled":
-    case "expanded":
       return { kind, endedAt: present(stored.endedAt) };
   }
 }

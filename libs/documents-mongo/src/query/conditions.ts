@@ -2,17 +2,17 @@
 import { type MessageFilter } from "@posthaste/domain";
 import { type Document } from "mongodb";
 
-/** Of rows whose item has the message. Times are asked of the row's place. */
-export const messageConditions = (filter: MessageFilter): Document =>
+/** Of documents that have the message `at` a field. Times are asked of the document's place. */
+export const messageConditions = (filter: MessageFilter, at = "item.message"): Document =>
   anyOf({
-    "item.message.id": filter.messageIds,
-    "item.message.url": filter.urls,
-    "item.message.origin.group.name": filter.groups,
-    "item.message.origin.scheduleId": filter.scheduleIds,
-    "item.message.origin.queueName": filter.queueNames,
-    "item.message.origin.callerIp": filter.callerIps,
-    "item.message.policy.flow.key": filter.flowControlKeys,
-    "item.message.policy.labels": filter.labels,
+    [`${at}.id`]: filter.messageIds,
+    [`${at}.url`]: filter.urls,
+    [`${at}.origin.group.name`]: filter.groups,
+    [`${at}.origin.scheduleId`]: filter.scheduleIds,
+    [`${at}.origin.queueName`]: filter.queueNames,
+    [`${at}.origin.callerIp`]: filter.callerIps,
+    [`${at}.policy.flow.key`]: filter.flowControlKeys,
+    [`${at}.policy.labels`]: filter.labels,
   });
 
 /** A field that is an array answers with any of its values; a list that is absent asks nothing, an empty one nothing answers. */

@@ -13,6 +13,9 @@ const all: Scan<number> = {
   conditions: {},
   isById: false,
   bytesOf: () => 0,
+  rowsPerReply: 100,
+  bodyFields: [],
+  cut: (item) => item,
 };
 const unbounded: PageBounds = { rows: 1_000, bytes: 1_000 };
 

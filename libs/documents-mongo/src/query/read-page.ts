@@ -14,14 +14,22 @@ export type Scan<Item> = {
   readonly isById: boolean;
   /** What there is of bodies in it: all else is bounded by the page's limit. */
   readonly bytesOf: (item: Item) => number;
+  /** A reply is held whole, whatever of it is kept. */
+  readonly rowsPerReply: number;
+  /** Where bodies stand in the row: not read when none is shown. */
+  readonly bodyFields: readonly string[];
+  /** The same with bodies no longer than what is shown. */
+  readonly cut: (item: Item, bodyBytesMax: number) => Item;
 };
+
+type Asked = Pick<Scan<unknown>, "tenant" | "filter" | "conditions" | "isById">;
 
 /** A page is short rather than slow or large: so many rows are looked at, and so many bytes are in it; a single item may be larger. */
 export type PageBounds = { readonly rows: number; readonly bytes: number };
 
 const pageBounds: PageBounds = { rows: 100_000, bytes: 32 * 1024 * 1024 };
 
-/** The server ends what nobody waits for any more: the driver has given the connection up by then. */
+/** The server ends what no caller waits for any more: the driver has given the connection up by then. */
 const pageMsMax = 10_000;
 
 export function readPage<Item>(
@@ -31,6 +39,8 @@ export function readPage<Item>(
   page: PageRequest,
   bounds = pageBounds,
 ): Promise<Page<Item>> {
+  const { bodyBytesMax } = page;
+  const hasBodies = bodyBytesMax !== 0;
   return again(async () => {
     const end = isSelective(scan) ? await placeOfLast(rows, scan, page, bounds.rows) : undefined;
     const items: Item[] = [];
@@ -38,14 +48,23 @@ export function readPage<Item>(
     let last: string | undefined;
     // Bounded by the cursor's limit.
     for await (const { item, place } of pageCursor(rows, scan, page, end)) {
-      bytes += scan.bytesOf(item);
+      if (hasBodies) bytes += scan.bytesOf(item);
       const isFull = items.length === page.limit || (bytes > bounds.bytes && items.length > 0);
       if (isFull) return withNext(items, last);
-      items.push(item);
+      items.push(bodyBytesMax === undefined || !hasBodies ? item : scan.cut(item, bodyBytesMax));
       last = place;
     }
     return withNext(items, end);
   });
+}
+
+function withoutBodies<Item>(
+  cursor: FindCursor<Placed<Item>>,
+  { bodyFields }: Scan<Item>,
+  { bodyBytesMax }: PageRequest,
+): FindCursor<Placed<Item>> {
+  if (bodyBytesMax !== 0) return cursor;
+  return cursor.project<Placed<Item>>(Object.fromEntries(bodyFields.map((field) => [field, 0])));
 }
 
 /** The rows of a page in order, and one further, so that `next` is absent on the last one; none behind `end`. */
@@ -57,13 +76,17 @@ export function pageCursor<Item>(
 ): FindCursor<Placed<Item>> {
   const side = page.order === "earliestFirst" ? "$lte" : "$gte";
   const range = { ...placesIn(scan.filter, page), ...(end !== undefined && { [side]: end }) };
-  return sorted(rows, { ...placed(scan, range), ...scan.conditions }, page).limit(page.limit + 1);
+  const cursor = sorted(rows, { ...placed(scan, range), ...scan.conditions }, page);
+  // Each item is let go of as soon as it is cut, so few come at once.
+  return withoutBodies(cursor, scan, page)
+    .limit(page.limit + 1)
+    .batchSize(scan.rowsPerReply);
 }
 
 /** Undefined: there are fewer than `rowsMax`. An index alone answers it. */
 async function placeOfLast<Item>(
   rows: Collection<Placed<Item>>,
-  scan: Scan<Item>,
+  scan: Asked,
   page: PageRequest,
   rowsMax: number,
 ): Promise<string | undefined> {
@@ -76,10 +99,10 @@ async function placeOfLast<Item>(
   return last?.place;
 }
 
-const isSelective = ({ conditions, isById }: Scan<never>): boolean =>
+const isSelective = ({ conditions, isById }: Asked): boolean =>
   !isById && Object.keys(conditions).length > 0;
 
-const placed = ({ tenant }: Scan<never>, range: object): Document => ({
+const placed = ({ tenant }: Asked, range: object): Document => ({
   tenant,
   ...(Object.keys(range).length > 0 && { place: range }),
 });

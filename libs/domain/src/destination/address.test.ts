@@ -1,10 +1,23 @@
 import { describe, expect, it } from "@jest/globals";
-import { classify, contains, parseAddress, parseCidr } from "./address.ts";
+import { classify, contains, networkOf, parseAddress, parseCidr } from "./address.ts";
 
 const classOf = (text: string): string => {
   const address = parseAddress(text);
   return address === undefined ? "unreadable" : classify(address);
 };
+
+describe("the network of an address", () => {
+  it.each([
+    ["10.0.0.1", "10.0.0.1", true],
+    ["10.0.0.1", "::ffff:10.0.0.1", true],
+    ["10.0.0.1", "10.0.0.2", false],
+    ["2001:db8:1:2::1", "2001:db8:1:2:ffff::9", true],
+    ["2001:db8:1:2::1", "2001:db8:1:3::1", false],
+    ["no address", "no address", true],
+  ])("of %s and of %s: the same? %s", (one, other, same) => {
+    expect(networkOf(one) === networkOf(other)).toBe(same);
+  });
+});
 
 describe("addresses", () => {
   it.each([

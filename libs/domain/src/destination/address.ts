@@ -1,5 +1,5 @@
 /**
- * What kind of place an IP address is (reliability.md 4.1: IANA special-purpose registries and the clouds' own specials).
+ * What kind of place an IP address is (docs/design/delivery#destinations: IANA special-purpose registries and the clouds' own specials).
  * IPv4 is public unless listed; IPv6 is public only inside 2000::/3, minus what is listed.
  */
 export type AddressClass =
@@ -38,6 +38,14 @@ export function contains(cidr: Cidr, address: Address): boolean {
 /** A literal as DNS, sockets and the URL parser write it: dotted quad, or IPv6 without brackets. A zone makes it undefined. */
 export function parseAddress(text: string): Address | undefined {
   return text.includes(":") ? parseIpv6(text) : parseIpv4(text);
+}
+
+/** A key for what one owner has as a whole: an IPv4 address; of an IPv6 one its /64. What is no address is its own. */
+export function networkOf(text: string): string {
+  const address = parseAddress(text);
+  if (address === undefined) return text;
+  const words = address.length === 1 ? address : address.slice(0, 2);
+  return words.map((word) => word.toString(16)).join(":");
 }
 
 /** `10.0.0.0/8`, `fd00::/8`, or one address without a prefix. */

@@ -56,25 +56,6 @@ export function checkDestination(
   };
 }
 
-/**
- * Scheme, host and port of a URL that was accepted, as text to group by: cheap, and not canonical (a port that is
- * written out and one that is not are two origins).
- */
-export function originOf(text: string): string {
-  const start = text.indexOf("://") + 3;
-  for (let index = start; index < text.length; index++) {
-    const char = text.charCodeAt(index);
-    if (char === slash || char === question || char === hash || char === backslash)
-      return text.slice(0, index).toLowerCase();
-  }
-  return text.toLowerCase();
-}
-
-const slash = 0x2f;
-const question = 0x3f;
-const hash = 0x23;
-const backslash = 0x5c;
-
 const refused = (why: string): Fault => fault("malformed", `invalid destination url: ${why}`);
 
 const defaultPorts = { http: 80, https: 443 } as const;

@@ -1,6 +1,6 @@
 /**
  * Where messages may go. One policy serves publish, URL groups and callbacks (for early errors) and the dialer, which
- * decides: only the dialer knows the address that a name stands for at that moment (reliability.md 4.1).
+ * decides: only the dialer knows the address that a name stands for at that moment (docs/design/delivery#destinations).
  */
 import { fault, type Fault } from "../shared/fault.ts";
 import {

@@ -1,4 +1,4 @@
-/** Which ports a destination may have (reliability.md 4.1, decisions.md 27). */
+/** Which ports a destination may have (docs/design/delivery#destinations). */
 import { type DestinationPolicy } from "./policy.ts";
 
 export function isPortAllowed(port: number, policy: DestinationPolicy): boolean {

@@ -1,15 +1,70 @@
-/** A lane: an ordered line with limits. In this form a flow-control key; its row has the alarm of all who wait in it (I3). */
-import { type LaneId, type TenantId } from "../shared/ids.ts";
-import { type FlowLimits, type RateWindow } from "./flow-control.ts";
+/** Lanes: ordered lines with limits. The row of one has the alarm of all messages that wait in it (I3). */
+import { type FlowId, flowLaneId, queueId, type QueueId, type TenantId } from "../shared/ids.ts";
+import { laneKeptMs } from "../shared/limits.ts";
+import { isPinned, type Pins } from "./pins.ts";
+import { type FlowLimits, isOver, type RateWindow } from "./flow-control.ts";
 
-export type Lane = {
-  readonly id: LaneId;
+/** The lines that a message stands in, one for each kind of lane. */
+export type Lanes = { readonly queue?: QueueId; readonly flow?: FlowId };
+
+/** As its settings name them. */
+export const lanesOf = (
+  tenant: TenantId,
+  flow: { readonly key: string } | undefined,
+  queue?: string,
+): Lanes => ({
+  ...(queue !== undefined && { queue: queueId(tenant, queue) }),
+  ...(flow && { flow: flowLaneId(tenant, flow.key) }),
+});
+
+/** What the row of every lane has. */
+type LaneRow = {
   readonly tenant: TenantId;
-  readonly key: string;
+  /** The highest of the records that have joined it: a process that does not understand them all grants none. Absent: 1. */
+  readonly format?: number;
   readonly shard: number;
+  readonly wakeAt: number | undefined;
+  /** Raised by whatever sets the alarm: the fence of the write that puts the lane to rest (ADR 21). */
+  readonly seq: number;
+};
+
+/** A FIFO queue: a line whose messages get turns, as many at once as its parallelism. */
+export type QueueLane = LaneRow & {
+  readonly id: QueueId;
+  readonly name: string;
+  readonly parallelism: number;
+  readonly paused: boolean;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Deleted then: nothing in it gets a turn. An insert makes the queue anew. */
+  readonly endedAt?: number;
+  /** What has this place or a lower one was in the queue when it was deleted: it gets no turn, and is cancelled. */
+  readonly purgeUpTo?: number;
+};
+
+/** A flow-control key. */
+export type FlowLane = LaneRow & {
+  readonly id: FlowId;
+  readonly key: string;
   /** Of the most recent publish: they hold for messages that already wait, too. */
   readonly limits: FlowLimits;
-  readonly wakeAt: number | undefined;
-  /** Kept with each batch of grants, so that a token store that forgot can be told (decisions.md 11). */
+  readonly pins: Pins;
+  /** By hand: nothing is granted (docs/design/lanes#by-hand). */
+  readonly paused: boolean;
+  /** Kept with each batch of grants, so that a token store that forgot can be told (docs/design/lanes#grants). */
   readonly window: RateWindow | undefined;
 };
+
+/**
+ * Whether a lane that has no alarm, and no record, can go: the next publish makes it anew, with its own limits. A
+ * window that is still open would be lost with it, and so would what was set by hand.
+ */
+export const isForgettable = (
+  { limits, paused, pins, window }: Pick<FlowLane, "limits" | "paused" | "pins" | "window">,
+  usedAt: number,
+  now: number,
+): boolean =>
+  usedAt + laneKeptMs <= now &&
+  !paused &&
+  !isPinned(pins) &&
+  (!window || isOver(limits, window, now));

@@ -1,18 +1,18 @@
 import { describe, expect, it } from "@jest/globals";
-import { aCommand, aMessage, anOwner, aPolicy, epochStart as now, newId } from "@posthaste/testing";
-import { childId, flowLaneId, shardOf } from "../shared/ids.ts";
+import { shardOf } from "../shared/shards.ts";
 import {
-  accept,
-  acceptClaimed,
-  childMessage,
-  claimableAtInsert,
-  messageOf,
-  parentMessage,
-} from "./accept.ts";
+  aCommand,
+  aFlow,
+  aMessage,
+  anOwner,
+  aPolicy,
+  epochStart as now,
+  newId,
+} from "@posthaste/testing";
+import { flowLaneId } from "../shared/ids.ts";
+import { accept, acceptClaimed, claimableAtInsert, messageOf } from "./accept.ts";
 
 const flow = { key: "k", limits: { parallelism: 2, periodMs: 1_000 } };
-const fanOut = { group: "g", chunks: [], endpointCount: 2, skipped: [] };
-
 describe("a message of a command", () => {
   it("is due from now on when nothing was postponed", () => {
     const id = newId();
@@ -26,7 +26,7 @@ describe("a message of a command", () => {
       notBefore: now,
       shard: shardOf(id),
     });
-    expect(message).not.toHaveProperty("flowLane");
+    expect(message).not.toHaveProperty("flow");
     expect(message.origin).toEqual({ callerIp: "203.0.113.7", hop: 0 });
   });
 
@@ -46,7 +46,7 @@ describe("a message of a command", () => {
     const message = messageOf(command, "https://a.example/", newId(), now);
 
     const lane = flowLaneId(command.tenant, "k");
-    expect(message).toMatchObject({ flowLane: lane, shard: shardOf(lane) });
+    expect(message).toMatchObject({ flow: lane, shard: shardOf(lane) });
   });
 });
 
@@ -54,19 +54,12 @@ describe("an accepted record", () => {
   it.each([
     ["at once", aMessage({ now }), { kind: "due", hints: 0 }, now + 30_000],
     ["later", aMessage({ now, delayMs: 5_000 }), { kind: "held", dueAt: now + 5_000 }, now + 5_000],
-    ["in a lane", aMessage({ now, flow }), { kind: "waiting" }, undefined],
+    ["in a lane", aMessage({ now, flow }), { kind: "waiting", flow: aFlow }, undefined],
     [
       "in a lane, later",
       aMessage({ now, flow, delayMs: 1 }),
       { kind: "held", dueAt: now + 1 },
       now + 1,
-    ],
-    ["to a group", aMessage({ now, fanOut }), { kind: "expanding", upTo: 0 }, now],
-    [
-      "to a group, later",
-      aMessage({ now, fanOut, delayMs: 5_000 }),
-      { kind: "expanding", upTo: 0 },
-      now,
     ],
   ] as const)(
     "to be delivered %s starts in the right state with its alarm",
@@ -95,7 +88,6 @@ describe("an accepted record", () => {
     ["a plain one", aMessage({ now }), true],
     ["a delayed one", aMessage({ now, delayMs: 1 }), false],
     ["one with a lane", aMessage({ now, flow }), false],
-    ["a group's", aMessage({ now, fanOut }), false],
   ])("may be claimed by its own insert: %s, %s", (_, message, expected) => {
     expect(claimableAtInsert(message)).toBe(expected);
   });
@@ -106,46 +98,5 @@ describe("an accepted record", () => {
       wakeAt: now + 30_000,
       epoch: 1,
     });
-  });
-});
-
-describe("a publish to a group", () => {
-  const command = aCommand({
-    destination: { kind: "group", name: "g" },
-    policy: aPolicy({ flow }),
-  });
-  const parent = parentMessage(command, fanOut, newId(), now);
-
-  it("has a parent that waits in no line and lives in its own shard", () => {
-    expect(parent).toMatchObject({ url: "", fanOut, shard: shardOf(parent.id) });
-    expect(parent).not.toHaveProperty("flowLane");
-  });
-
-  it("has children that know their endpoint, share the parent's body and stand in the lane", () => {
-    const child = childMessage(parent, { url: "https://e.example/", name: "one" }, 1);
-
-    const lane = flowLaneId(parent.tenant, "k");
-    expect(child).toMatchObject({
-      id: childId(parent.id, 1),
-      url: "https://e.example/",
-      bodyOf: parent.id,
-      flowLane: lane,
-      shard: shardOf(lane),
-      notBefore: parent.notBefore,
-    });
-    expect(child.origin).toEqual({
-      callerIp: "203.0.113.7",
-      hop: 0,
-      group: { name: "g", endpointName: "one" },
-    });
-    expect(child).not.toHaveProperty("fanOut");
-    expect(child.body).toBe(parent.body);
-  });
-
-  it("makes the same child each time, and one without a name when the endpoint has none", () => {
-    const endpoint = { url: "https://e.example/" };
-
-    expect(childMessage(parent, endpoint, 0)).toEqual(childMessage(parent, endpoint, 0));
-    expect(childMessage(parent, endpoint, 0).origin.group).toEqual({ name: "g" });
   });
 });

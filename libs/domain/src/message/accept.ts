@@ -1,23 +1,12 @@
 /** Accepting: from a command to the first state of a record. */
-import {
-  type LaneId,
-  type MessageId,
-  type Owner,
-  childId,
-  flowLaneId,
-  shardOf,
-} from "../shared/ids.ts";
+import { onward, shardOfMessage } from "../lane/gates.ts";
+import { lanesOf } from "../lane/lane.ts";
+import { type MessageId, type Owner } from "../shared/ids.ts";
+import { queueFormat } from "../shared/format.ts";
 import { leaseMs } from "../shared/limits.ts";
-import { type PublishCommand } from "../publish/command.ts";
-import { type Endpoint } from "../publish/url-group.ts";
-import { alarmOf } from "./alarm.ts";
-import {
-  type FanOut,
-  type InState,
-  type Message,
-  type MessageRecord,
-  type MessageState,
-} from "./message.ts";
+import { notBeforeOf, type PublishCommand } from "../publish/command.ts";
+import { alarmOnEntering } from "./alarm.ts";
+import { type InState, type Message, type MessageRecord, type MessageState } from "./message.ts";
 
 export function messageOf(
   command: PublishCommand,
@@ -25,13 +14,15 @@ export function messageOf(
   id: MessageId,
   now: number,
 ): Message {
-  const { policy, tenant } = command;
-  const flowLane = policy.flow ? flowLaneId(tenant, policy.flow.key) : undefined;
+  const { policy, queue, tenant } = command;
+  const lanes = lanesOf(tenant, policy.flow, queue);
   return {
+    ...lanes,
     id,
+    ...(queue !== undefined && { format: queueFormat }),
     tenant,
     dialect: command.dialect,
-    shard: shardOf(flowLane ?? id),
+    shard: shardOfMessage({ id, ...lanes }),
     createdAt: now,
     notBefore: notBeforeOf(command, now),
     url,
@@ -39,75 +30,31 @@ export function messageOf(
     headers: command.headers,
     body: command.body,
     policy,
-    origin: { callerIp: command.callerIp, hop: command.hop },
-    ...(flowLane && { flowLane }),
+    origin: {
+      callerIp: command.callerIp,
+      hop: command.hop,
+      ...(command.schedule !== undefined && { scheduleId: command.schedule }),
+      ...(queue !== undefined && { queueName: queue }),
+    },
     ...(command.trace !== undefined && { trace: command.trace }),
   };
 }
 
-function notBeforeOf(command: PublishCommand, now: number): number {
-  const { postponement } = command;
-  if (!postponement) return now;
-  return postponement.kind === "delay"
-    ? now + postponement.delayMs
-    : Math.max(postponement.at, now);
-}
-
-/** The parent of a group publish: the commit point from which the children are made. */
-export function parentMessage(
-  command: PublishCommand,
-  fanOut: FanOut,
-  id: MessageId,
-  now: number,
-): Message {
-  const { flowLane: _, ...message } = messageOf(command, "", id, now);
-  return { ...message, shard: shardOf(id), fanOut };
-}
-
-/** The child for the endpoint at `index`, the same however often it is made. */
-export function childMessage(parent: Message, endpoint: Endpoint, index: number): Message {
-  const { fanOut, flowLane: _, ...shared } = parent;
-  const id = childId(parent.id, index);
-  const flowLane: LaneId | undefined = parent.policy.flow
-    ? flowLaneId(parent.tenant, parent.policy.flow.key)
-    : undefined;
-  return {
-    ...shared,
-    id,
-    url: endpoint.url,
-    shard: shardOf(flowLane ?? id),
-    bodyOf: parent.id,
-    origin: {
-      ...parent.origin,
-      group: {
-        name: fanOut?.group ?? "",
-        ...(endpoint.name !== undefined && { endpointName: endpoint.name }),
-      },
-    },
-    ...(flowLane && { flowLane }),
-  };
-}
-
 /**
- * A record as it is first written. `unheard`: nobody will hear of it, since the bus is away; then it rings as soon as it
- * is due (decisions.md 12).
+ * A record as it is first written. `unheard`: no hint of it can be sent, since the bus is away; then it rings as soon as it
+ * is due (docs/design/outages#ownership-is-an-economy).
  */
 export function accept(message: Message, now: number, unheard = false): MessageRecord {
   const record = recordIn(message, firstState(message, now), now);
   return unheard && record.state.kind === "due" ? { ...record, wakeAt: now } : record;
 }
 
-function firstState(message: Message, now: number): MessageState {
-  if (message.fanOut) return { kind: "expanding", upTo: 0 };
-  if (message.notBefore > now) return { kind: "held", dueAt: message.notBefore };
-  return message.flowLane ? { kind: "waiting" } : { kind: "due", hints: 0 };
-}
+const firstState = (message: Message, now: number): MessageState =>
+  onward(message, "none", message.notBefore, now);
 
-/** decisions.md 8: may be claimed by its own insert, if a slot is reserved for it. */
+/** docs/design/record#claimed-by-its-insert: may be claimed by its own insert, if a slot is reserved for it. */
 export const claimableAtInsert = (message: Message): boolean =>
-  message.notBefore <= message.createdAt &&
-  message.flowLane === undefined &&
-  message.fanOut === undefined;
+  firstState(message, message.createdAt).kind === "due";
 
 export function acceptClaimed(message: Message, owner: Owner, now: number): InState<"claimed"> {
   const record = recordIn(message, { kind: "claimed", owner, leaseUntil: now + leaseMs }, now);
@@ -122,7 +69,7 @@ function recordIn<S extends MessageState>(
   return {
     message,
     state,
-    wakeAt: alarmOf(state, false, now),
+    wakeAt: alarmOnEntering(message, state, false, now),
     epoch: 0,
     retried: 0,
     leaseLosses: 0,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { anOwner, epochStart as now, finishedStates } from "@posthaste/testing";
+import { aFlow, anOwner, epochStart as now, finishedStates } from "@posthaste/testing";
 import { alarmOf } from "./alarm.ts";
 import { type MessageState } from "./message.ts";
 
@@ -7,7 +7,7 @@ describe("the alarm of a state", () => {
   it.each<[string, MessageState, number | undefined, number]>([
     ["held: when it is due", { kind: "held", dueAt: now + 90_000 }, 90_000, 30_000],
     ["held for less than 30 s", { kind: "held", dueAt: now + 9_000 }, 9_000, 9_000],
-    ["waiting: its lane has it", { kind: "waiting" }, undefined, 30_000],
+    ["waiting: its lane has it", { kind: "waiting", flow: aFlow }, undefined, 30_000],
     ["due: 30 s after its hint", { kind: "due", hints: 0 }, 30_000, 30_000],
     ["due and hinted again: further", { kind: "due", hints: 2 }, 120_000, 30_000],
     ["due for very long: ten minutes", { kind: "due", hints: 2_000 }, 600_000, 30_000],
@@ -23,7 +23,6 @@ describe("the alarm of a state", () => {
       30_000,
       30_000,
     ],
-    ["expanding: at once", { kind: "expanding", upTo: 7 }, 0, 0],
   ])("%s; with an outbox 30 s at most", (_, state, ownMs, withOutboxMs) => {
     expect(alarmOf(state, false, now)).toBe(ownMs === undefined ? undefined : now + ownMs);
     expect(alarmOf(state, true, now)).toBe(now + withOutboxMs);

@@ -1,7 +1,39 @@
-/** Where a record's alarm stands: the whole recovery design in one function (architecture.md §3, I3). */
+/** Where a record's alarm stands: the whole recovery design in one function (docs/design/record#the-alarm, I3). */
+import { isForeign } from "../lane/gates.ts";
 import { ringAheadMs, ringAheadMsMax } from "../shared/limits.ts";
 import { unreachable } from "../shared/unreachable.ts";
-import { type MessageState } from "./message.ts";
+import { type FollowUp } from "./follow-up.ts";
+import { isFinished, type Message, type MessageState } from "./message.ts";
+
+/** What an alarm calls for. Each source rings with a limit of its own, so that a herd of one holds up no other. */
+export const alarmSources = ["record", "fanOut", "followUp", "fact", "schedule"] as const;
+export type AlarmSource = (typeof alarmSources)[number];
+/** Those of messages. */
+export const recordSources = ["record", "followUp", "fact"] as const;
+export type RecordSource = (typeof recordSources)[number];
+
+/** Of a record: one that is not finished, one that has follow-ups left, and one that only has facts to tell, for which it needs the bus. */
+export function sourceOf(
+  state: MessageState,
+  outbox: readonly Pick<FollowUp, "kind">[],
+): RecordSource {
+  if (!isFinished(state)) return "record";
+  return outbox.every(({ kind }) => kind === "fact") ? "fact" : "followUp";
+}
+
+/**
+ * The alarm of a record that enters a state at `now`. One that gets into a line of another shard has an alarm of its own,
+ * until that rings and tells the lane: record and lane are two writes.
+ */
+export function alarmOnEntering(
+  message: Pick<Message, "shard">,
+  state: MessageState,
+  hasOutbox: boolean,
+  now: number,
+): number | undefined {
+  const isAlone = state.kind === "waiting" && isForeign(message, state.flow);
+  return alarmOf(state, hasOutbox || isAlone, now);
+}
 
 /** The alarm that a state has on being entered at `now`; a record with an outbox rings within 30 s whatever its state. */
 export function alarmOf(state: MessageState, hasOutbox: boolean, now: number): number | undefined {
@@ -14,6 +46,7 @@ function ownAlarm(state: MessageState, now: number): number | undefined {
   switch (state.kind) {
     case "held":
       return state.dueAt;
+    case "queued":
     case "waiting":
       return undefined;
     case "due":
@@ -23,12 +56,9 @@ function ownAlarm(state: MessageState, now: number): number | undefined {
       );
     case "claimed":
       return state.leaseUntil;
-    case "expanding":
-      return now;
     case "delivered":
     case "failed":
     case "canceled":
-    case "expanded":
       return undefined;
     default:
       return unreachable(state);

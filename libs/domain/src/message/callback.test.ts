@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
+import { shardOf } from "../shared/shards.ts";
 import { aCallbackPlan, aMessage, anAnswer, aPolicy, epochStart as now } from "@posthaste/testing";
-import { callbackId, failureCallbackId, flowLaneId, shardOf } from "../shared/ids.ts";
+import { callbackId, failureCallbackId, flowLaneId } from "../shared/ids.ts";
 import { callbackMessage, canonicalName, groupedHeaders } from "./callback.ts";
 import { type CallbackItem } from "./follow-up.ts";
 import { type CallbackPlan, type Message } from "./message.ts";
@@ -40,7 +41,7 @@ const bodyOf = (message: Message | undefined): Record<string, unknown> =>
   JSON.parse(new TextDecoder().decode(message?.body)) as Record<string, unknown>;
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** interface.md, Events: the callback body, field by field. */
+/** The callback body, field by field. */
 const always = [
   "status", "header", "body", "retried", "maxRetries", "sourceMessageId", "url", "method", "sourceHeader", "sourceBody",
   "notBefore", "createdAt", "callerIP",
@@ -94,6 +95,24 @@ describe("the body of a callback", () => {
       createdAt: String(now),
       callerIP: "203.0.113.7",
     });
+  });
+
+  it("is JSON whatever stands in headers, names and URLs, and its bodies are whole however large", () => {
+    const strange = 'é "body":"" \\ \u2028 \u{1F600}';
+    const large = new Uint8Array(1024 * 1024 + 1).fill(0xfb);
+    const message = source({}, { headers: [["x-strange", strange]], body: large });
+    const response = anAnswer(200, { headers: [["x-answer", strange]], body: large });
+
+    const body = bodyOf(callbackMessage(message, { ...answered, response }));
+
+    expect(body).toMatchObject({
+      header: { "X-Answer": [strange] },
+      sourceHeader: { "X-Strange": [strange] },
+    });
+    expect([body["body"], body["sourceBody"]]).toEqual([
+      Buffer.from(large).toString("base64"),
+      Buffer.from(large).toString("base64"),
+    ]);
   });
 
   it("has status 0 and the reason when there was no answer", () => {
@@ -192,7 +211,7 @@ describe("a callback", () => {
     expect(callback).toMatchObject({
       method: "PUT",
       notBefore: now + 7_000,
-      flowLane: lane,
+      flow: lane,
       shard: shardOf(lane),
       policy: { timeoutMs: 1_000, retriesMax: 0, retryDelay: "5", labels: ["own"] },
     });

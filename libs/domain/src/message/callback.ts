@@ -1,5 +1,7 @@
-/** Callbacks: an attempt's answer as a new message (interface.md, Events). */
-import { callbackId, failureCallbackId, flowLaneId, shardOf } from "../shared/ids.ts";
+/** Callbacks: an attempt's answer as a new message (docs/design/wire#callbacks). */
+import { shardOfMessage } from "../lane/gates.ts";
+import { lanesOf } from "../lane/lane.ts";
+import { callbackId, failureCallbackId } from "../shared/ids.ts";
 import { type CallbackItem } from "./follow-up.ts";
 import { type Headers } from "./headers.ts";
 import { type CallbackPlan, type Message, type Policy } from "./message.ts";
@@ -12,21 +14,22 @@ export function callbackMessage(source: Message, item: CallbackItem): Message | 
   const id =
     item.kind === "callback" ? callbackId(source.id, item.attempt) : failureCallbackId(source.id);
   const policy = callbackPolicy(source, plan);
-  const flowLane = policy.flow ? flowLaneId(source.tenant, policy.flow.key) : undefined;
+  const lanes = lanesOf(source.tenant, policy.flow);
   return {
+    ...lanes,
     id,
     tenant: source.tenant,
     dialect: source.dialect,
-    shard: shardOf(flowLane ?? id),
+    shard: shardOfMessage({ id, ...lanes }),
     createdAt: item.endedAt,
     notBefore: item.endedAt + plan.delayMs,
     url: plan.url,
     method: plan.method,
     headers: withContentType(plan.headers),
-    body: new TextEncoder().encode(JSON.stringify(callbackBody(source, item))),
+    body: callbackBody(source, item),
     policy,
     origin: { callerIp: source.origin.callerIp, callbackOf: source.id, hop: source.origin.hop },
-    ...(flowLane && { flowLane }),
+    ...(source.queue !== undefined && { turnOf: { queue: source.queue, id: source.id } }),
     ...(source.trace !== undefined && { trace: source.trace }),
   };
 }
@@ -49,14 +52,18 @@ const withContentType = (headers: Headers): Headers =>
     ? headers
     : [["Content-Type", "application/json"], ...headers];
 
-/** `status` is 0 when there was no answer; then `body` says why. */
-function callbackBody(source: Message, item: CallbackItem): object {
+/**
+ * JSON; `status` is 0 when there was no answer, and then `body` says why. The bodies in it, which may be large, pass through
+ * no escaping and stand in no second text.
+ */
+function callbackBody(source: Message, item: CallbackItem): Uint8Array {
   const { response, error } = item;
   const { group, scheduleId } = source.origin;
-  return {
+  const answered = {
     status: response?.status ?? 0,
     header: response ? groupedHeaders(response.headers) : {},
-    body: response ? base64(response.body) : base64(new TextEncoder().encode(error ?? "")),
+  };
+  const about = {
     retried: item.retried,
     maxRetries: source.policy.retriesMax,
     ...(item.dlqId !== undefined && { dlqId: item.dlqId }),
@@ -66,15 +73,34 @@ function callbackBody(source: Message, item: CallbackItem): object {
     url: source.url,
     method: source.method,
     sourceHeader: groupedHeaders(source.headers),
-    sourceBody: base64(source.body),
+  };
+  const origin = {
     notBefore: String(source.notBefore),
     createdAt: String(source.createdAt),
     ...(scheduleId !== undefined && { scheduleId }),
     callerIP: source.origin.callerIp,
   };
+  return utf8([
+    `{${fieldsOf(answered)},"body":"`,
+    base64(response?.body ?? new TextEncoder().encode(error ?? "")),
+    `",${fieldsOf(about)},"sourceBody":"`,
+    base64(source.body),
+    `",${fieldsOf(origin)}}`,
+  ]);
 }
 
-/** `{Name: [value, …]}` with names in Go's canonical form (decisions.md 21). */
+/** Of an object that has some, without its braces. */
+const fieldsOf = (object: object): string => JSON.stringify(object).slice(1, -1);
+
+function utf8(texts: readonly string[]): Uint8Array {
+  const length = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let end = 0;
+  for (const text of texts) end += bytes.write(text, end);
+  return new Uint8Array(bytes.buffer);
+}
+
+/** `{Name: [value, …]}` with names in Go's canonical form (docs/design/wire#headers). */
 export function groupedHeaders(headers: Headers): Readonly<Record<string, readonly string[]>> {
   const grouped = new Map<string, string[]>();
   for (const [name, value] of headers) {

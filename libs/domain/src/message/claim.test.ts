@@ -2,6 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import {
   aCallbackPlan,
   aClaimedRecord,
+  aFlow,
   anAnswer,
   anAttempt,
   anotherOwner,
@@ -25,7 +26,7 @@ describe("a record can be claimed", () => {
     ["held with its time come", true, { kind: "held", dueAt: now }, false],
     ["held with its time ahead", false, { kind: "held", dueAt: now + 1 }, false],
     ["held with its time come and a lane", false, { kind: "held", dueAt: now }, true],
-    ["waiting", false, { kind: "waiting" }, true],
+    ["waiting", false, { kind: "waiting", flow: aFlow }, true],
     [
       "claimed with its lease past",
       true,
@@ -44,7 +45,6 @@ describe("a record can be claimed", () => {
       { kind: "claimed", owner: anOwner, leaseUntil: now + 1 },
       false,
     ],
-    ["expanding", false, { kind: "expanding", upTo: 0 }, false],
   ])("when it is %s: %s", (_, expected, state, inLane) => {
     expect(isClaimable(aRecordIn(state, inLane ? { flow } : {}), now)).toBe(expected);
   });

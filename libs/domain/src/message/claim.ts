@@ -1,27 +1,29 @@
-/** Claiming: the right to attempt, for a time, behind a fence (reliability.md P3). */
+/** Claiming: the right to attempt, for a time, behind a fence (docs/design/record#claims-leases-epochs). */
+import { onward } from "../lane/gates.ts";
+import { isUnderstood } from "../shared/format.ts";
 import { leaseMs } from "../shared/limits.ts";
 import { type Owner } from "../shared/ids.ts";
 import { type InState, type MessageRecord } from "./message.ts";
 
 /**
- * decisions.md 6: `due` (inside its grant, if it has one), `held` with its time come, `claimed` with its lease past.
- * A held record with a lane is not: it must get into line first.
+ * docs/design/record#claims-leases-epochs: `due` (inside its grant, if it has one), `held` with its time come, `claimed` with its lease past.
+ * A held record with a lane is not: it must get into line first. What this build does not understand is not, either.
  */
 export function isClaimable(record: MessageRecord, now: number): boolean {
-  const { state } = record;
+  const { message, state } = record;
+  if (!isUnderstood(message)) return false;
   switch (state.kind) {
     case "due":
       return state.grantUntil === undefined || state.grantUntil > now;
     case "held":
-      return state.dueAt <= now && record.message.flowLane === undefined;
+      return onward(message, "queue", state.dueAt, now).kind === "due";
     case "claimed":
       return state.leaseUntil <= now;
+    case "queued":
     case "waiting":
-    case "expanding":
     case "delivered":
     case "failed":
     case "canceled":
-    case "expanded":
       return false;
   }
 }

@@ -1,14 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
-import {
-  aCallbackPlan,
-  aClaimedRecord,
-  anAnswer,
-  anAttempt,
-  aPolicy,
-  dice,
-} from "@posthaste/testing";
+import { aCallbackPlan, aClaimedRecord, anAnswer, anAttempt, aPolicy } from "@posthaste/testing";
 import { deadLetterOf } from "./dead-letter.ts";
-import { inWorkingOrder } from "./follow-up.ts";
 import { settleAttempt } from "./settle.ts";
 
 const plan = aCallbackPlan();
@@ -20,21 +12,6 @@ const attemptOf = (retried: number) =>
     anAttempt(anAnswer(500, { body: "no" })),
     inputs,
   ).append;
-
-describe("an outbox", () => {
-  it("is worked attempt by attempt: dead letter, callback, failure callback, fact", () => {
-    const outbox = dice(7).shuffled([...attemptOf(0), ...attemptOf(1)]);
-
-    expect(inWorkingOrder(outbox).map(({ attempt, kind }) => `${attempt} ${kind}`)).toEqual([
-      "0 callback",
-      "0 fact",
-      "1 deadLetter",
-      "1 callback",
-      "1 failureCallback",
-      "1 fact",
-    ]);
-  });
-});
 
 describe("a dead letter", () => {
   it("holds the message whole, why it failed, and what the destination said last", () => {

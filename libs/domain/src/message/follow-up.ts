@@ -3,12 +3,20 @@
  * each is safe elsewhere, and their ids are derived, so working one twice is working it once.
  */
 import { type DlqId, type MessageId } from "../shared/ids.ts";
+import { logResponseBytesMax } from "../shared/limits.ts";
 import { type Answer } from "./outcome.ts";
 
-export type FailureReason = "retries_exhausted" | "non_retryable" | "quarantined";
+/** In the order in which those of one attempt are worked: the dead letter is there before the failure is told (I6). */
+export const followUpKinds = ["deadLetter", "callback", "failureCallback", "fact"] as const;
+export type FollowUpKind = (typeof followUpKinds)[number];
 
-/** How the attempt ended for the log: its events in order, and what the destination said. No request body (decisions.md 13). */
-export type AttemptFact = {
+/** `format`: of the item, see `isUnderstood`; absent: 1. */
+type Stored = { readonly format?: number };
+
+export type FailureReason = "retries_exhausted" | "non_retryable" | "quarantined" | "deferred";
+
+/** How the attempt ended for the log: its events in order, and what the destination said. No request body (docs/design/wire#the-message-log). */
+export type AttemptFact = Stored & {
   readonly kind: "fact";
   readonly id: MessageId;
   /** Position of the attempt: failures before it, whoever's; unique per message together with `ended`. */
@@ -21,7 +29,7 @@ export type AttemptFact = {
   readonly response?: Answer;
 };
 
-export type DeadLetterItem = {
+export type DeadLetterItem = Stored & {
   readonly kind: "deadLetter";
   readonly attempt: number;
   readonly dlqId: DlqId;
@@ -31,7 +39,7 @@ export type DeadLetterItem = {
   readonly response?: Answer;
 };
 
-export type CallbackItem = {
+export type CallbackItem = Stored & {
   readonly kind: "callback" | "failureCallback";
   readonly attempt: number;
   readonly endedAt: number;
@@ -43,11 +51,11 @@ export type CallbackItem = {
   readonly dlqId?: DlqId;
 };
 
+/** What a fact keeps of an answer: the first `limits.logResponseBytesMax` bytes of its body. */
+export const answerOfFact = (answer: Answer): Answer =>
+  answer.body.length <= logResponseBytesMax
+    ? answer
+    : { ...answer, body: answer.body.subarray(0, logResponseBytesMax), truncated: true };
+
 export type FollowUp = DeadLetterItem | CallbackItem | AttemptFact;
-export type FollowUpKind = FollowUp["kind"];
-
-/** The order within one attempt: who hears of a failed message finds its dead letter (I6). */
-const order: readonly FollowUpKind[] = ["deadLetter", "callback", "failureCallback", "fact"];
-
-export const inWorkingOrder = (outbox: readonly FollowUp[]): readonly FollowUp[] =>
-  outbox.toSorted((a, b) => a.attempt - b.attempt || order.indexOf(a.kind) - order.indexOf(b.kind));
+export type FollowUpOf<K extends FollowUpKind> = FollowUp & { readonly kind: K };

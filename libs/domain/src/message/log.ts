@@ -1,4 +1,4 @@
-/** The message log: what happened to a message, in events whose ids are (message, attempt, state) (decisions.md 13). */
+/** The message log: what happened to a message, in events whose ids are (message, attempt, state) (docs/design/wire#the-message-log). */
 import { unreachable } from "../shared/unreachable.ts";
 import { type AttemptFact } from "./follow-up.ts";
 

@@ -1,12 +1,18 @@
 /**
- * The record: one message, one alarm (architecture.md §3).
+ * The record: one message, one alarm (docs/design/record#the-alarm).
  *
  * `Message` is fixed when the message is accepted; `MessageRecord` is its moving part. All changes of the moving part
  * are the transitions of this folder, each taking the state that it is legal from.
  */
 import { type FlowLimits } from "../lane/flow-control.ts";
-import { type GroupChunkId } from "../publish/url-group.ts";
-import { type LaneId, type MessageId, type Owner, type TenantId } from "../shared/ids.ts";
+import { type Lanes } from "../lane/lane.ts";
+import {
+  type FlowId,
+  type MessageId,
+  type Owner,
+  type QueueId,
+  type TenantId,
+} from "../shared/ids.ts";
 import { type FollowUp } from "./follow-up.ts";
 import { type Headers } from "./headers.ts";
 
@@ -49,20 +55,17 @@ export type Origin = {
   readonly queueName?: string;
   /** Set on callbacks and failure callbacks: they have no callbacks of their own. */
   readonly callbackOf?: MessageId;
-  /** Times this chain of messages has passed through us (reliability.md 4.2). */
+  /** Times this chain of messages has passed through us (docs/design/delivery#loops). */
   readonly hop: number;
 };
 
-/** A publish to a URL group before the scheduler has made its children. `skipped` are endpoints found duplicate. */
-export type FanOut = {
-  readonly group: string;
-  readonly chunks: readonly GroupChunkId[];
-  readonly endpointCount: number;
-  readonly skipped: readonly number[];
-};
+/** The message of a queue that a callback tells of: its turn is not over before its callbacks have ended. */
+export type TurnOf = { readonly queue: QueueId; readonly id: MessageId };
 
-export type Message = {
+export type Message = Lanes & {
   readonly id: MessageId;
+  /** Of the record, see `isUnderstood`; absent: 1. */
+  readonly format?: number;
   readonly tenant: TenantId;
   readonly dialect: Dialect;
   readonly shard: number;
@@ -74,30 +77,31 @@ export type Message = {
   /** What the destination gets beside our own headers; holds Content-Type when the caller gave one. */
   readonly headers: Headers;
   readonly body: Uint8Array;
-  /** The body is stored with this group parent, once for all children. */
+  /** The body is stored with this fan-out, once for all of its children. */
   readonly bodyOf?: MessageId;
   readonly policy: Policy;
   readonly origin: Origin;
-  readonly flowLane?: LaneId;
-  readonly fanOut?: FanOut;
+  readonly turnOf?: TurnOf;
   /** W3C `traceparent` of what made it; there when its trace is sampled, and for no other. */
   readonly trace?: string;
 };
 
 export type MessageState =
+  /** Waits for a turn of its queue, whose row has the alarm. */
+  | { readonly kind: "queued"; readonly queue: QueueId }
   /** Waits for a time: delay, not-before, retry, Retry-After. */
   | { readonly kind: "held"; readonly dueAt: number }
-  /** Waits for its lane, which has the alarm. */
-  | { readonly kind: "waiting" }
+  /** Waits for a slot of its flow key, whose lane has the alarm. */
+  | { readonly kind: "waiting"; readonly flow: FlowId }
   /** May be claimed now; with a grant of its lane, only until `grantUntil`. `hints` counts the rings without a claim. */
   | { readonly kind: "due"; readonly hints: number; readonly grantUntil?: number }
   /** An attempt is running. */
   | { readonly kind: "claimed"; readonly owner: Owner; readonly leaseUntil: number }
-  /** A group publish of which the children up to `upTo` exist. */
-  | { readonly kind: "expanding"; readonly upTo: number }
-  | { readonly kind: FinishedKind; readonly endedAt: number };
+  /** Of one in a queue: until `runsUntil` the call that was cut short may still run elsewhere, and its turn lasts. */
+  | { readonly kind: "canceled"; readonly endedAt: number; readonly runsUntil?: number }
+  | { readonly kind: Exclude<FinishedKind, "canceled">; readonly endedAt: number };
 
-export type FinishedKind = "delivered" | "failed" | "canceled" | "expanded";
+export type FinishedKind = "delivered" | "failed" | "canceled";
 export type StateKind = MessageState["kind"];
 export type LiveKind = Exclude<StateKind, FinishedKind>;
 
@@ -106,7 +110,7 @@ export type InState<K extends StateKind> = MessageRecord<Extract<MessageState, {
 export type MessageRecord<S extends MessageState = MessageState> = {
   readonly message: Message;
   readonly state: S;
-  /** The alarm: if nobody has finished by then, someone looks again. Undefined: none of its own (I3). */
+  /** The alarm: a scheduler looks again at this time. Undefined: none of its own (I3). */
   readonly wakeAt: number | undefined;
   /** Raised by claim and cancel; the fence of every worker's write (I4). */
   readonly epoch: number;
@@ -123,7 +127,6 @@ const finishedKinds: ReadonlySet<StateKind> = new Set<FinishedKind>([
   "delivered",
   "failed",
   "canceled",
-  "expanded",
 ]);
 
 export const isFinished = (

@@ -1,11 +1,11 @@
-/** What one HTTP call came to. The destination's doing costs a retry; ours never does (reliability.md P4). */
+/** What one HTTP call came to. The destination's doing costs a retry; ours never does (docs/design/delivery#whose-doing-it-was). */
 import { type Headers } from "./headers.ts";
 
 export type Answer = {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Uint8Array;
-  /** The body was cut at the cap, or the connection broke after a 2xx head (decisions.md 23). */
+  /** The body was cut at the cap, or the connection broke after a 2xx head (docs/design/delivery#whose-doing-it-was). */
   readonly truncated: boolean;
 };
 

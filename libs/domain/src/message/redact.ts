@@ -1,4 +1,4 @@
-/** Redaction: `REDACTED:<SHA256 hex>` in place of a value, in every read; deliveries use the originals (interface.md, Service-Redact-Fields). */
+/** Redaction: `REDACTED:<SHA256 hex>` in place of a value, in every read; deliveries use the originals (docs/design/wire#redaction). */
 import { type Headers } from "./headers.ts";
 import { type CallbackPlan, type Message, type Redaction } from "./message.ts";
 
@@ -25,7 +25,7 @@ export function redactHeaders(
   ]);
 }
 
-/** A callback carries its source's body and headers inside its own body, so it hides that body if either is hidden (reliability.md 4.10). */
+/** A callback carries its source's body and headers inside its own body, so it hides that body if either is hidden (docs/design/wire#redaction). */
 export function inheritedRedaction(source: Message): Redaction | undefined {
   const { redaction } = source.policy;
   if (!redaction) return undefined;

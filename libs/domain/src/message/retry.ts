@@ -8,7 +8,7 @@ import {
 } from "../shared/limits.ts";
 import { type Headers } from "./headers.ts";
 
-/** `min(86400, e^(2.5 n))` seconds before retry n, n = 1 for the first; jitter adds up to 1 s, never subtracts (decisions.md 21). */
+/** `min(86400, e^(2.5 n))` seconds before retry n, n = 1 for the first; jitter adds up to 1 s, never subtracts (docs/design/delivery#retries). */
 export function backoffMs(retried: number, chance: number): number {
   const seconds = Math.min(86_400, Math.exp(2.5 * (retried + 1)));
   return Math.round(seconds * 1_000 + chance * backoffJitterMsMax);
@@ -21,7 +21,7 @@ export const clampRetryDelayMs = (value: number): number =>
 export const deferralMs = (deferrals: number): number =>
   Math.min(deferralMsMin * 2 ** Math.min(deferrals, 16), deferralMsMax);
 
-/** In the order of precedence, protocol/qstash.md §2.3. */
+/** In the order of precedence, docs/design/delivery#retries. */
 const waitHeaders = [
   "retry-after",
   "x-ratelimit-reset",

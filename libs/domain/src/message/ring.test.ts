@@ -3,6 +3,7 @@ import fc from "fast-check";
 import {
   aCallbackPlan,
   aClaimedRecord,
+  aFlow,
   anAnswer,
   anAttempt,
   anOwner,
@@ -50,7 +51,7 @@ describe("ringing", () => {
     const record = aRecordIn({ kind: "held", dueAt: now }, { flow });
 
     expect(ring(record, now)).toEqual({
-      next: { kind: "waiting" },
+      next: { kind: "waiting", flow: aFlow },
       wakeAt: undefined,
       then: "grant",
       followUp: false,
@@ -84,7 +85,7 @@ describe("ringing", () => {
     const record = aRecordIn({ kind: "due", hints: 0, grantUntil: now }, { flow });
 
     expect(ring(record, now)).toMatchObject({
-      next: { kind: "waiting" },
+      next: { kind: "waiting", flow: aFlow },
       wakeAt: undefined,
       then: "grant",
     });
@@ -99,20 +100,9 @@ describe("ringing", () => {
   });
 
   it("a waiting record leaves it to its lane", () => {
-    expect(ring(aRecordIn({ kind: "waiting" }, { flow }), now)).toMatchObject({
+    expect(ring(aRecordIn({ kind: "waiting", flow: aFlow }, { flow }), now)).toMatchObject({
       wakeAt: undefined,
       then: "nothing",
-    });
-  });
-
-  it("a parent goes on expanding it", () => {
-    const parent = aRecordIn({ kind: "expanding", upTo: 500 });
-
-    expect(ring(parent, now)).toEqual({
-      next: parent.state,
-      wakeAt: now + 30_000,
-      then: "expand",
-      followUp: false,
     });
   });
 
@@ -125,7 +115,7 @@ describe("ringing", () => {
     });
   });
 
-  it.each([...finishedStates(now), { kind: "waiting" as const }])(
+  it.each([...finishedStates(now), { kind: "waiting" as const, flow: aFlow }])(
     "a record with an outbox follows it up and rings again in 30 s, even when it is $kind",
     (state) => {
       expect(ring(aRecordIn(state, { outbox }), now)).toMatchObject({
@@ -147,8 +137,7 @@ describe("ringing", () => {
         owner: fc.constant(anOwner),
         leaseUntil: times,
       }),
-      fc.record({ kind: fc.constant("expanding" as const), upTo: fc.nat(10_000) }),
-      fc.constant<MessageState>({ kind: "waiting" }),
+      fc.constant<MessageState>({ kind: "waiting", flow: aFlow }),
       fc.constantFrom(...finishedStates(now)),
     );
 

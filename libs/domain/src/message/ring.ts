@@ -6,48 +6,54 @@ import {
   type MessageState,
   isFinished,
 } from "./message.ts";
-import { alarmOf } from "./alarm.ts";
+import { isForeign, onward } from "../lane/gates.ts";
+import { alarmOf, alarmOnEntering } from "./alarm.ts";
 import { ringAheadMs } from "../shared/limits.ts";
 import { unreachable } from "../shared/unreachable.ts";
 
 /** What to do beside the write. `followUp`: the outbox was not cleared in time. */
-export type Rung = {
+export type Ringing = {
   readonly next: MessageState;
   readonly wakeAt: number | undefined;
-  readonly then: "nothing" | "hint" | "grant" | "expand";
+  readonly then: "nothing" | "hint" | "grant" | "admit";
   readonly followUp: boolean;
 };
 
-export function ring(record: MessageRecord, now: number): Rung {
+export function ring(record: MessageRecord, now: number): Ringing {
   const hasOutbox = record.outbox.length > 0;
   const { next, then } = isFinished(record.state)
     ? { next: record.state, then: "nothing" as const }
     : ringLive(record as InState<LiveKind>, now);
-  return { next, wakeAt: ahead(alarmOf(next, hasOutbox, now), now), then, followUp: hasOutbox };
+  // The alarm that a record has beside a foreign lane rings once: from then on the lane's covers it.
+  const alarm = next === record.state ? alarmOf : alarmOnEntering.bind(undefined, record.message);
+  return { next, wakeAt: ahead(alarm(next, hasOutbox, now), now), then, followUp: hasOutbox };
 }
 
 /** An alarm that has just rung must not ring again at once. */
 const ahead = (wakeAt: number | undefined, now: number): number | undefined =>
   wakeAt !== undefined && wakeAt <= now ? now + ringAheadMs : wakeAt;
 
-function ringLive(record: InState<LiveKind>, now: number): Pick<Rung, "next" | "then"> {
+/** To the gate after its time. What becomes `due` rings at growing distances, and is found by `pull` when its hint is dropped. */
+function goOn({ message }: MessageRecord, now: number): Pick<Ringing, "next" | "then"> {
+  const next = onward(message, "time", now, now);
+  return { next, then: next.kind === "waiting" ? "grant" : "hint" };
+}
+
+function ringLive(record: InState<LiveKind>, now: number): Pick<Ringing, "next" | "then"> {
   const { state } = record;
   switch (state.kind) {
     case "held":
       if (state.dueAt > now) return { next: state, then: "nothing" };
-      if (record.message.flowLane) return { next: { kind: "waiting" }, then: "grant" };
-      // It becomes `due`: rings at growing distances from now on, and is found by `pull` when its hint is dropped.
-      return { next: { kind: "due", hints: 0 }, then: "hint" };
+      return goOn(record, now);
     case "due":
-      if (state.grantUntil !== undefined && state.grantUntil <= now)
-        return { next: { kind: "waiting" }, then: "grant" };
+      if (state.grantUntil !== undefined && state.grantUntil <= now) return goOn(record, now);
       return { next: { ...state, hints: state.hints + 1 }, then: "hint" };
     case "claimed":
       return { next: state, then: state.leaseUntil <= now ? "hint" : "nothing" };
     case "waiting":
-      return { next: state, then: "nothing" };
-    case "expanding":
-      return { next: state, then: "expand" };
+      return { next: state, then: isForeign(record.message, state.flow) ? "grant" : "nothing" };
+    case "queued":
+      return { next: state, then: "admit" };
     default:
       return unreachable(state);
   }

@@ -12,11 +12,13 @@ import {
   ourFailure,
 } from "@posthaste/testing";
 import { dlqIdOf } from "../shared/ids.ts";
+import { deferralsMax, logResponseBytesMax } from "../shared/limits.ts";
 import { alarmOf } from "./alarm.ts";
 import { type FollowUp } from "./follow-up.ts";
 import { type CallbackPlan } from "./message.ts";
 import { type Outcome } from "./outcome.ts";
-import { giveBack, quarantine, settleAttempt } from "./settle.ts";
+import { deferralMs } from "./retry.ts";
+import { giveBack, postpone, quarantine, settleAttempt } from "./settle.ts";
 
 const endedAt = epochStart + 5_000;
 const inputs = { chance: 0, retryDelayMs: undefined };
@@ -122,6 +124,27 @@ describe("an attempt that failed with retries left", () => {
     expect(silent).toMatchObject({ error: "no answer within 60000 ms" });
     expect(silent).not.toHaveProperty("response");
   });
+
+  it.each([
+    ["with retries left", {}],
+    ["for good", { retried: 3 }],
+  ])("keeps of a large answer in the fact what the log shows, %s", (_, overrides) => {
+    const large = anAnswer(500, { body: new Uint8Array(logResponseBytesMax + 1) });
+
+    const { append } = settleWith(large, aClaimedRecord({ policy: withCallbacks, ...overrides }));
+
+    const kept = append.map(({ kind, response }) => [
+      kind,
+      response?.body.length,
+      response?.truncated,
+    ]);
+    expect(kept.find(([kind]) => kind === "callback")).toEqual([
+      "callback",
+      logResponseBytesMax + 1,
+      false,
+    ]);
+    expect(kept.find(([kind]) => kind === "fact")).toEqual(["fact", logResponseBytesMax, true]);
+  });
 });
 
 describe("an attempt that failed for good", () => {
@@ -180,7 +203,7 @@ describe("an attempt that failed for good", () => {
 
 describe("an attempt that failed through us", () => {
   it("costs no retry, is told to nobody, and waits longer each time up to a minute", () => {
-    const waits = [0, 1, 2, 5, 6, 100, 5_000].map((deferrals) => {
+    const waits = [0, 1, 2, 5, 6, 40, deferralsMax - 1].map((deferrals) => {
       const settled = settleWith(ourFailure, aClaimedRecord({ deferrals, policy: withCallbacks }));
       expect(settled).toMatchObject({ retried: 0, deferrals: deferrals + 1, append: [] });
       return settled.next.kind === "held" && settled.next.dueAt - endedAt;
@@ -191,6 +214,25 @@ describe("an attempt that failed through us", () => {
 
   it("is not final, however many retries are used up", () => {
     expect(settleWith(ourFailure, aClaimedRecord({ retried: 3 })).next.kind).toBe("held");
+  });
+
+  it("is final once it has gone on for an hour: a dead letter that says why", () => {
+    const hourMs = 3_600_000;
+    const record = aClaimedRecord({ deferrals: deferralsMax, policy: withCallbacks });
+    let waitedMs = 0;
+    for (let deferrals = 0; deferrals < deferralsMax; deferrals++)
+      waitedMs += deferralMs(deferrals);
+
+    const { next, append } = settleWith(ourFailure, record);
+
+    expect([waitedMs >= hourMs, waitedMs < hourMs + 60_000]).toEqual([true, true]);
+    expect(next).toEqual({ kind: "failed", endedAt });
+    expect(append[0]).toMatchObject({
+      kind: "deadLetter",
+      reason: "deferred",
+      error: expect.stringMatching(/^deferred for an hour, no attempt was possible: ./) as unknown,
+    });
+    expect(kindsOf(append)).toEqual(["deadLetter", "callback", "failureCallback", "fact"]);
   });
 
   it("is forgotten after a word from the destination, as lost leases are", () => {
@@ -218,6 +260,20 @@ describe("an attempt that was cut short", () => {
 
   it("rings at once: whoever gave the claim back is stopping, and may tell nobody", () => {
     expect(settleWith(aborted).wakeAt).toBe(endedAt);
+  });
+
+  it("is held until later when it is postponed, in a line or not, and nothing is counted", () => {
+    const flow = { key: "k", limits: { rate: 1, periodMs: 1_000 } };
+    const record = aClaimedRecord({ flow, retried: 1, leaseLosses: 5, deferrals: 3 });
+
+    expect(postpone(record, endedAt, endedAt + 30_000)).toMatchObject({
+      next: { kind: "held", dueAt: endedAt + 30_000 },
+      wakeAt: endedAt + 30_000,
+      retried: 1,
+      leaseLosses: 5,
+      deferrals: 3,
+      append: [],
+    });
   });
 
   it("goes back into its line when it has one", () => {

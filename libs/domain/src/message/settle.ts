@@ -1,10 +1,13 @@
 /**
- * Settling: the only place where an attempt has consequences (architecture.md §1.4). One conditional write holds the
+ * Settling: the only place where an attempt has consequences (docs/design/record#the-outbox). One conditional write holds the
  * new state and the follow-ups; a settlement is that write, as data.
  */
 import { type DlqId, dlqIdOf } from "../shared/ids.ts";
-import { alarmOf } from "./alarm.ts";
+import { onward } from "../lane/gates.ts";
+import { deferralsMax } from "../shared/limits.ts";
+import { alarmOnEntering, type RecordSource, sourceOf } from "./alarm.ts";
 import {
+  answerOfFact,
   type CallbackItem,
   type AttemptFact,
   type FailureReason,
@@ -18,8 +21,10 @@ import { backoffMs, deferralMs, requestedWaitMs } from "./retry.ts";
 export type Settlement = {
   readonly message: Message;
   readonly epoch: number;
-  readonly next: Exclude<MessageState, { kind: "claimed" | "expanding" | "expanded" }>;
+  readonly next: Exclude<MessageState, { kind: "queued" | "claimed" }>;
   readonly wakeAt: number | undefined;
+  /** Of that alarm, as far as the claimer knows what else stands in the outbox. */
+  readonly source: RecordSource;
   readonly retried: number;
   readonly leaseLosses: number;
   readonly deferrals: number;
@@ -72,7 +77,7 @@ function retryLater(
     ...commonOf(record, attempt),
     ended: "retry",
     nextDeliveryAt: dueAt,
-    ...explanation(outcome),
+    ...ofFact(explanation(outcome)),
   };
   const items = [...callbacks(record, attempt), fact];
   return {
@@ -90,20 +95,24 @@ function fail(record: InState<"claimed">, attempt: Attempt, reason: FailureReaso
     { kind: "deadLetter", attempt: common.attempt, dlqId: id, failedAt: endedAt, reason, ...said },
     ...callbacks(record, attempt),
     ...failureCallback(record, attempt, id),
-    { kind: "fact", id: record.message.id, ...common, ended: "failed", ...said },
+    { kind: "fact", id: record.message.id, ...common, ended: "failed", ...ofFact(said) },
   ];
   return settlement(record, { kind: "failed", endedAt }, endedAt, items);
 }
 
-/** decisions.md 14: a message that keeps taking deliverers down ends as a dead letter without another attempt. */
+/** docs/design/record#poisonous-messages: a message that keeps taking deliverers down ends as a dead letter without another attempt. */
 export function quarantine(record: InState<"claimed">, now: number): Settlement {
   const text = `quarantined: ${record.leaseLosses} attempts ended without a word from the process that made them`;
   const outcome: Outcome = { kind: "infrastructure", code: "internal", text };
   return fail(record, { startedAt: now, endedAt: now, outcome }, "quarantined");
 }
 
-/** Our own failure: no retry is consumed and nobody is told; the log of the service says why. */
+/**
+ * Our own failure: no retry is consumed and nothing is told; the log of the service says why. What has failed so for an hour,
+ * without an attempt of which anything came, ends: a message that is never attempted must not be tried for ever.
+ */
 function defer(record: InState<"claimed">, attempt: Attempt): Settlement {
+  if (record.deferrals >= deferralsMax) return fail(record, deferredForLong(attempt), "deferred");
   const dueAt = attempt.endedAt + deferralMs(record.deferrals);
   return {
     ...settlement(record, { kind: "held", dueAt }, attempt.endedAt, []),
@@ -116,11 +125,24 @@ function defer(record: InState<"claimed">, attempt: Attempt): Settlement {
  * tell nobody any more, so the record is held until now and not due: its alarm rings at once.
  */
 export function giveBack(record: InState<"claimed">, now: number): Settlement {
-  const next = record.message.flowLane
-    ? ({ kind: "waiting" } as const)
-    : ({ kind: "held", dueAt: now } as const);
+  const next = onward(record.message, "time", now, now);
+  return next.kind === "waiting" ? uncounted(record, next, now) : postpone(record, now, now);
+}
+
+/** The claim is handed back until then. No attempt is counted. */
+export const postpone = (record: InState<"claimed">, now: number, dueAt: number): Settlement =>
+  uncounted(record, { kind: "held", dueAt }, now);
+
+function uncounted(record: InState<"claimed">, next: Settlement["next"], now: number): Settlement {
   const { leaseLosses, deferrals } = record;
   return { ...settlement(record, next, now, []), leaseLosses, deferrals };
+}
+
+function deferredForLong(attempt: Attempt): Attempt {
+  const { outcome } = attempt;
+  if (outcome.kind !== "infrastructure") return attempt;
+  const text = `deferred for an hour, no attempt was possible: ${outcome.text}`;
+  return { ...attempt, outcome: { ...outcome, text } };
 }
 
 function settlement(
@@ -133,7 +155,8 @@ function settlement(
     message: record.message,
     epoch: record.epoch,
     next,
-    wakeAt: alarmOf(next, record.outbox.length + append.length > 0, now),
+    wakeAt: alarmOnEntering(record.message, next, record.outbox.length + append.length > 0, now),
+    source: sourceOf(next, [...record.outbox, ...append]),
     retried: record.retried,
     leaseLosses: 0,
     deferrals: 0,
@@ -164,7 +187,12 @@ const commonOf = (record: InState<"claimed">, attempt: Attempt) => ({
   endedAt: attempt.endedAt,
 });
 
-function explanation(outcome: Outcome): { error?: string; response?: Answer } {
+type Explanation = { readonly error?: string; readonly response?: Answer };
+
+const ofFact = ({ response, ...said }: Explanation): Explanation =>
+  response ? { ...said, response: answerOfFact(response) } : said;
+
+function explanation(outcome: Outcome): Explanation {
   switch (outcome.kind) {
     case "answered":
       return { response: answerOf(outcome) };

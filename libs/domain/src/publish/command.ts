@@ -1,5 +1,5 @@
 /** A publish as the caller meant it: parsed once at the door, trusted inside. */
-import { type TenantId } from "../shared/ids.ts";
+import { type ScheduleId, type TenantId } from "../shared/ids.ts";
 import { type Headers } from "../message/headers.ts";
 import { type Dialect, type Method, type Policy } from "../message/message.ts";
 
@@ -25,8 +25,23 @@ export type PublishCommand = {
   readonly policy: Policy;
   readonly postponement?: Postponement;
   readonly deduplication?: Deduplication;
+  /** Name of the queue that it gets into line of. */
+  readonly queue?: string;
   readonly callerIp: string;
   readonly hop: number;
+  /** Set on messages of a schedule. */
+  readonly schedule?: ScheduleId;
   /** See `Message.trace`. */
   readonly trace?: string;
 };
+
+/** Unix milliseconds; never before `now`. */
+export function notBeforeOf(
+  { postponement }: Pick<PublishCommand, "postponement">,
+  now: number,
+): number {
+  if (!postponement) return now;
+  return postponement.kind === "delay"
+    ? now + postponement.delayMs
+    : Math.max(postponement.at, now);
+}

@@ -51,6 +51,25 @@ describe("deduplication keys", () => {
     expect(keysOf({ ...content, ...overrides })).not.toEqual(keysOf(content));
   });
 
+  it("by content are the same however header names are spelled and ordered", () => {
+    const headers = [
+      ["Content-Type", "text/plain"],
+      ["X-B", "2"],
+      ["X-A", "1"],
+      ["X-A", "3"],
+    ] as const;
+    const other = [
+      ["x-a", "1"],
+      ["X-B", "2"],
+      ["X-a", "3"],
+      ["content-type", "text/plain"],
+    ] as const;
+    const swapped = [...other.slice(2, 3), ...other.slice(0, 2), ...other.slice(3)];
+
+    expect(keysOf({ ...content, headers: other })).toEqual(keysOf({ ...content, headers }));
+    expect(keysOf({ ...content, headers: swapped })).not.toEqual(keysOf({ ...content, headers }));
+  });
+
   it("by content are the same for the same publish, whoever calls and whatever its policy", () => {
     const policy = { ...aCommand().policy, retriesMax: 0 };
 

@@ -1,7 +1,10 @@
-/** Deduplication keys (decisions.md 16): tenant + explicit id or content hash, and for a group its name and the endpoint. */
+/** Deduplication keys (docs/design/deduplication#keys): tenant + explicit id or content hash, and for a group its name and the endpoint. */
+import { type HeaderPair, type Headers } from "../message/headers.ts";
 import { type Sha256Hex } from "../message/redact.ts";
 import { type Endpoint } from "./url-group.ts";
-import { type PublishCommand } from "./command.ts";
+import { type ScheduleCommand } from "../schedule/schedule.ts";
+import { type TenantId } from "../shared/ids.ts";
+import { type Deduplication, type PublishCommand } from "./command.ts";
 
 declare const brand: unique symbol;
 export type DeduplicationKey = string & { readonly [brand]: "DeduplicationKey" };
@@ -14,21 +17,49 @@ export function deduplicationKeys(
 ): readonly DeduplicationKey[] {
   const { deduplication, destination, tenant } = command;
   if (!deduplication) return [];
-  const asked =
-    deduplication.kind === "explicit"
-      ? `id:${deduplication.id}`
-      : `content:${contentHash(command, sha256)}`;
+  let hash: string | undefined;
+  const content = (): string => (hash ??= contentHash(command, sha256));
   const keyed = (scope: string): DeduplicationKey =>
-    `${tenant}:${sha256(JSON.stringify([asked, scope]))}` as DeduplicationKey;
+    deduplicationKeyOf(tenant, deduplication, scope, content, sha256);
   if (destination.kind === "url") return [keyed("")];
   return endpoints.map(({ name, url }) =>
     keyed(`group:${destination.name}:${JSON.stringify([name, url])}`),
   );
 }
 
-/** Over destination, body, content type and forwarded headers (reliability.md P10): equal bodies to two URLs are two messages. */
-function contentHash(command: PublishCommand, sha256: Sha256Hex): string {
+/** `scope` keeps apart what is asked for under one id; `content` is asked where there is none. */
+export function deduplicationKeyOf(
+  tenant: TenantId,
+  deduplication: Deduplication,
+  scope: string,
+  content: () => string,
+  sha256: Sha256Hex,
+): DeduplicationKey {
+  const asked =
+    deduplication.kind === "explicit" ? `id:${deduplication.id}` : `content:${content()}`;
+  return `${tenant}:${sha256(JSON.stringify([asked, scope]))}` as DeduplicationKey;
+}
+
+/** Over what its messages are made of, and when. */
+export const scheduleContent = (
+  { cron, template, body }: ScheduleCommand,
+  sha256: Sha256Hex,
+): string => sha256(JSON.stringify([cron.text, contentHash({ ...template, body }, sha256)]));
+
+/** Over destination, body, content type and forwarded headers (docs/design/deduplication#keys): equal bodies to two URLs are two messages. */
+function contentHash(
+  command: Pick<PublishCommand, "destination" | "headers" | "body">,
+  sha256: Sha256Hex,
+): string {
   const { destination } = command;
   const where = destination.kind === "url" ? destination.url : destination.name;
-  return sha256(JSON.stringify([destination.kind, where, command.headers, sha256(command.body)]));
+  return sha256(
+    JSON.stringify([destination.kind, where, comparable(command.headers), sha256(command.body)]),
+  );
 }
+
+/** Clients and proxies spell and order names as they like. Values of one name keep their order, which may mean something. */
+const comparable = (headers: Headers): Headers =>
+  headers
+    .map(([name, value]): HeaderPair => [name.toLowerCase(), value])
+    .toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)));

@@ -1,4 +1,5 @@
-/** URL groups: a head row that lists immutable chunks of endpoints (decisions.md 10). */
+/** URL groups: a head row that lists immutable chunks of endpoints (docs/design/record#fan-out). */
+import { type Headers } from "../message/headers.ts";
 import { type TenantId } from "../shared/ids.ts";
 
 declare const brand: unique symbol;
@@ -16,11 +17,16 @@ export type Group = {
   readonly version: number;
   readonly chunks: readonly GroupChunkId[];
   readonly endpointCount: number;
+  /** Configuration of every publish to the group that does not give its own, as the caller wrote it. */
+  readonly headers?: Headers;
 };
 
 export const groupChunkMax = 500;
 
-/** `name` if given, else `url`: an upsert of the same key replaces the endpoint in its place (protocol/qstash.md §1.7). */
+/** When a group counts as changed: times are whole milliseconds, and this one is after any that was read before the call. */
+export const groupChangedAt = (now: number): number => now + 1;
+
+/** `name` if given, else `url`: an upsert of the same key replaces the endpoint in its place (docs/design/wire#url-groups). */
 const keyOf = (endpoint: Endpoint): string =>
   endpoint.name === undefined ? `url:${endpoint.url}` : `name:${endpoint.name}`;
 

@@ -22,6 +22,9 @@ export type LogFilter = MessageFilter & {
   readonly paths?: readonly string[];
 };
 
+/** Of live messages: which are cancelled together. */
+export type LiveFilter = Omit<MessageFilter, "messageIds"> & Pick<LogFilter, "hosts" | "paths">;
+
 export type DeadLetterFilter = MessageFilter & {
   readonly ids?: readonly DlqId[];
   readonly responseStatuses?: readonly number[];
@@ -34,4 +37,9 @@ export type PageRequest = {
   readonly after?: string;
   readonly limit: number;
   readonly order: ListOrder;
+  /**
+   * So much of a body is shown: it comes cut one byte further on, and not at all at 0. One that is shown as its hash comes
+   * whole. Absent: all bodies are whole. Together they have a bound in any case: then a page is short.
+   */
+  readonly bodyBytesMax?: number;
 };

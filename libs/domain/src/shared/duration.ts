@@ -1,4 +1,4 @@
-/** `<int><unit>` one or more times, units s m h d; a bare integer means seconds (protocol/qstash.md §2.1). */
+/** `<int><unit>` one or more times, units s m h d; a bare integer means seconds (docs/design/wire#values). */
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const textLengthMax = 64;
 

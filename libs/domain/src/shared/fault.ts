@@ -7,6 +7,7 @@ export type FaultCode =
   | "forbidden"
   | "not_found"
   | "method_not_allowed"
+  | "timed_out"
   | "conflict"
   | "too_large"
   | "headers_too_large"

@@ -8,13 +8,13 @@ import {
   failureCallbackId,
   flowLaneId,
   isDerived,
+  type MessageId,
   messageId,
   parentOf,
   positionOf,
   randomLength,
   randomMessageId,
-  shardCount,
-  shardOf,
+  slotId,
 } from "./ids.ts";
 
 const random = "x".repeat(randomLength);
@@ -132,21 +132,6 @@ describe("a dead letter's id", () => {
   });
 });
 
-describe("a shard", () => {
-  it("is one of 64, the same each time, and each gets its share", () => {
-    const counts = new Map<number, number>();
-    for (let i = 0; i < 6_400; i++) {
-      const shard = shardOf(newId());
-      counts.set(shard, (counts.get(shard) ?? 0) + 1);
-    }
-
-    expect([...counts.keys()].every((shard) => shard >= 0 && shard < shardCount)).toBe(true);
-    expect(counts.size).toBe(shardCount);
-    expect(Math.max(...counts.values())).toBeLessThan(200);
-    expect(shardOf(messageId("msg_fixed"))).toBe(shardOf(messageId("msg_fixed")));
-  });
-});
-
 describe("a lane's id", () => {
   it("differs between tenants and between keys", () => {
     const ids = [
@@ -156,5 +141,21 @@ describe("a lane's id", () => {
     ];
 
     expect(new Set(ids).size).toBe(3);
+  });
+});
+
+describe("ids", () => {
+  it("of every kind sort by the position that they begin with", () => {
+    const chance = (digit: string): string => digit.repeat(randomLength);
+    const made = (position: number, digit: string): readonly MessageId[] => {
+      const id = randomMessageId(position, chance(digit));
+      const slot = slotId(position, chance(digit));
+      const child = childId(id, 9_999);
+      return [id, slot, child, callbackId(child, 3), failureCallbackId(slot), childId(slot, 0)];
+    };
+    const earlier = made(1_000_000, "z");
+    const later = made(1_000_001, "0");
+
+    for (const one of earlier) for (const other of later) expect(one < other).toBe(true);
   });
 });

@@ -2,7 +2,7 @@
  * Identifiers. A message id is either *random* (`msg_` + 9 characters of position + 17 of chance) or *derived* from its
  * cause (`<parent>_<suffix>`), so that doing a follow-up twice is doing it once. All are free of `/`, `,` and `:`.
  */
-import { hash32, hashText } from "./hash.ts";
+import { hashText } from "./hash.ts";
 
 declare const brand: unique symbol;
 type Brand<T, Name extends string> = T & { readonly [brand]: Name };
@@ -10,15 +10,21 @@ type Brand<T, Name extends string> = T & { readonly [brand]: Name };
 export type TenantId = Brand<string, "TenantId">;
 export type MessageId = Brand<string, "MessageId">;
 export type DlqId = Brand<string, "DlqId">;
+export type ScheduleId = Brand<string, "ScheduleId">;
 /** Contains the tenant: two tenants never share a lane. */
-export type LaneId = Brand<string, "LaneId">;
+export type LaneId = QueueId | FlowId;
+/** `queue:…` */
+export type QueueId = Brand<string, "QueueId">;
+/** `flow:…` */
+export type FlowId = Brand<string, "FlowId">;
 /** The process that holds a claim. */
 export type Owner = Brand<string, "Owner">;
 
 export const tenantId = (text: string): TenantId => text as TenantId;
 export const messageId = (text: string): MessageId => text as MessageId;
 export const dlqId = (text: string): DlqId => text as DlqId;
-export const laneId = (text: string): LaneId => text as LaneId;
+export const scheduleId = (text: string): ScheduleId => text as ScheduleId;
+export const flowId = (text: string): FlowId => text as FlowId;
 export const owner = (text: string): Owner => text as Owner;
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -58,9 +64,19 @@ export const failureCallbackId = (source: MessageId): MessageId => messageId(`${
 export const childId = (parent: MessageId, index: number): MessageId =>
   messageId(`${parent}_n${index.toString(32)}`);
 
+/** The message of a schedule's slot: `position` is of the slot's time, `uid` the schedule's. */
+export const slotId = (position: number, uid: string): MessageId =>
+  messageId(`${randomMessageId(position, uid.slice(0, randomLength))}_s`);
+
+const letterDigestLength = 23;
+
+/** The message of a retried dead letter: `position` is of its failure, `digest` of its name in hex. */
+export const retriedLetterId = (position: number, digest: string): MessageId =>
+  randomMessageId(position, digest.slice(0, letterDigestLength));
+
 /** The group publish that a child's id names, and its place among the endpoints; undefined for other ids. */
 export function parentOf(id: MessageId): { parent: MessageId; index: number } | undefined {
-  const match = /^(msg_[0-9A-Za-z]{26})_n(0|[1-9a-v][0-9a-v]{0,3})$/.exec(id);
+  const match = /^(msg_[0-9A-Za-z]{26}(?:_s)?)_n(0|[1-9a-v][0-9a-v]{0,3})$/.exec(id);
   if (!match?.[1] || !match[2]) return undefined;
   return { parent: messageId(match[1]), index: Number.parseInt(match[2], 32) };
 }
@@ -68,13 +84,15 @@ export function parentOf(id: MessageId): { parent: MessageId; index: number } | 
 /** Derived ids leave a tombstone: their cause may be worked through again. */
 export const isDerived = (id: MessageId): boolean => id.length !== randomIdLength;
 
-/** decisions.md 22: sorts by the time of failure. */
+/** docs/design/wire#dead-letters: sorts by the time of failure. */
 export const dlqIdOf = (id: MessageId, failedAt: number): DlqId =>
   dlqId(`${failedAt}-${hashText(id)}`);
 
-/** 64 for ever: the number of processes may change, the place of a record may not. */
-export const shardCount = 64;
-export const shardOf = (id: MessageId | LaneId): number => hash32(id) % shardCount;
+/** A lane's id says of which kind it is. */
+export const isQueueId = (id: LaneId): id is QueueId => id.startsWith("queue:");
 
-export const flowLaneId = (tenant: TenantId, key: string): LaneId =>
-  laneId(`flow:${tenant}:${key}`);
+export const queueId = (tenant: TenantId, name: string): QueueId =>
+  `queue:${tenant}:${name}` as QueueId;
+
+export const flowLaneId = (tenant: TenantId, key: string): FlowId =>
+  `flow:${tenant}:${key}` as FlowId;

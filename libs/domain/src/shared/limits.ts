@@ -9,10 +9,14 @@ export const leaseSafetyMs = 5_000;
 export const ringAheadMs = 30_000;
 export const ringAheadMsMax = 600_000;
 export const ringBatchMax = 500;
+/** So long before its alarm a follow-up is left to the alarm: what is begun then may be worked twice. */
+export const followUpLeftMs = 10_000;
 
 /** A promoted message must be claimed within its grant, or it goes back into its line. */
 export const grantMs = 30_000;
 export const grantBatchMax = 500;
+/** A lane's row stays for so long after its last use, and until its rate window is over. */
+export const laneKeptMs = 86_400_000;
 
 /** A finished record stays readable between these two ages. */
 export const finishedKeepMs = 30_000;
@@ -21,30 +25,42 @@ export const sweepBatchMax = 5_000;
 export const tombstoneMs = 86_400_000;
 
 export const deduplicationMs = 600_000;
-/** A publisher that meets a pending key takes over with the same id after this wait (reliability.md P10). */
+/** A key that was claimed stays pending for this long, so that a late repeat finds the id that its first publish had. */
+export const deduplicationPendingMsMax = 600_000;
+/** A publisher that meets a pending key takes over with the same id after this wait (docs/design/deduplication#take-over). */
 export const deduplicationPendingMs = 1_000;
-/** An insert not begun this long after its claim answers 503 (decisions.md 17). */
+/** An insert not begun this long after its claim answers 503 (docs/design/deduplication#take-over). */
 export const deduplicationClaimMsMax = 20_000;
 
-/** decisions.md 14: this many lost leases run a message alone; `quarantineAfter` makes it a dead letter. */
+/** docs/design/record#poisonous-messages: this many lost leases run a message alone; `quarantineAfter` makes it a dead letter. */
 export const isolateAfter = 5;
 export const quarantineAfter = 8;
 
 /** Our own failures do not count as retries; they wait between these two. */
 export const deferralMsMin = 1_000;
 export const deferralMsMax = 60_000;
+/** So many in a row, and no attempt between them, are an hour: then the message is a dead letter. */
+export const deferralsMax = 65;
 
 export const retryDelayMsMax = 86_400_000;
 export const retryAfterMsMax = 86_400_000;
 export const backoffJitterMsMax = 1_000;
 
-/** An attempt that runs longer moves to the long pool (decisions.md 15). */
+/** An attempt that runs longer waits for its answer, and leaves its short slot to another (ADR 15). */
+export const waitingAttemptMs = 1_000;
+/** One that runs longer does not count for its origin any more. */
 export const longAttemptMs = 60_000;
+/** Messages that are to run alone stand in a line of so many; any more are tried again `isolatedLaterMs` later. */
+export const isolatedMax = 100;
+export const isolatedLaterMs = 30_000;
+
+/** Of bodies and answers that are read to be worked on, so many bytes are held at once; one record is always read. */
+export const readBytesMax = 8 * 1024 * 1024;
 
 export const expansionBatchMax = 500;
 export const hopsMax = 8;
 
-/** Facts and logs carry headers and response bodies up to these sizes (decisions.md 13). */
+/** Facts and logs carry headers and response bodies up to these sizes (docs/design/wire#the-message-log). */
 export const factHeaderBytesMax = 32 * 1024;
 export const logResponseBytesMax = 64 * 1024;
 
@@ -59,5 +75,14 @@ export const keyLengthMax = 512;
 export const redactItemsMax = 64;
 export const flowValueMax = 1_000_000;
 export const flowPeriodMsMax = 7 * 86_400_000;
+export const flowKeysListedMax = 1_000;
 export const expressionLengthMax = 256;
 export const expressionDepthMax = 16;
+
+/** docs/design/schedules#missed-slots: each slot that is not later fires. If there is none, the last fires if it is not later than `slotLateMsMax`. */
+export const slotLateMs = 300_000;
+export const slotLateMsMax = 3_600_000;
+/** So many skipped slots are counted at once: each minute of a day. What is beyond is skipped, and not counted. */
+export const slotsCountedMax = 1_440;
+/** Of a schedule's last messages so many are remembered. */
+export const slotMessagesMax = 100;

@@ -1,18 +1,24 @@
-/** What a tenant may ask for. Beyond it a publish is refused with 412 (413 for the body), decisions.md 20 and 26. */
+/** What a tenant may ask for. Beyond it a publish is refused with 412 (413 for the body), docs/design/wire#plans. */
 export type Plan = {
   readonly retriesDefault: number;
   readonly retriesMax: number;
   readonly delayMsMax: number;
+  /** Of a publish that names none; what is beyond `timeoutMsMax` is that. */
+  readonly timeoutMsDefault: number;
   readonly timeoutMsMax: number;
   readonly bodyBytesMax: number;
   readonly responseBytesMax: number;
   readonly groupEndpointsMax: number;
   readonly groupsMax: number;
+  readonly queuesMax: number;
+  readonly queueParallelismMax: number;
+  readonly schedulesMax: number;
   readonly deadLetterMs: number;
   readonly logMs: number;
   readonly backlogMax: number;
 };
 
+const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const mebibyte = 1024 * 1024;
@@ -21,15 +27,26 @@ export const defaultPlan: Plan = {
   retriesDefault: 3,
   retriesMax: 1_000,
   delayMsMax: 365 * dayMs,
-  timeoutMsMax: 2 * hourMs,
+  timeoutMsDefault: 2 * hourMs,
+  timeoutMsMax: 48 * hourMs,
   bodyBytesMax: 10 * mebibyte,
   responseBytesMax: mebibyte,
   groupEndpointsMax: 10_000,
   groupsMax: 10_000,
+  queuesMax: 10_000,
+  queueParallelismMax: 1_000,
+  schedulesMax: 1_000_000,
   deadLetterMs: 7 * dayMs,
   logMs: 7 * dayMs,
   backlogMax: 10_000_000,
 };
+
+/** A plan that was stored before a limit was known has the default for it. */
+export const completePlan = (stored: Plan): Plan => ({ ...defaultPlan, ...stored });
+
+/** Lowering the bound alone lowers what is given to a publish that names none. */
+export const timeoutMsOf = ({ timeoutMsDefault, timeoutMsMax }: Plan): number =>
+  Math.min(timeoutMsDefault, timeoutMsMax);
 
 type Bounds = { readonly min: number; readonly max: number };
 
@@ -38,10 +55,16 @@ export const planBounds = {
   retriesDefault: { min: 0, max: 1_000 },
   retriesMax: { min: 0, max: 1_000 },
   delayMsMax: { min: 0, max: 365 * dayMs },
-  timeoutMsMax: { min: 1_000, max: 12 * hourMs },
+  timeoutMsDefault: { min: 1_000, max: 7 * dayMs },
+  timeoutMsMax: { min: 1_000, max: 7 * dayMs },
   bodyBytesMax: { min: 0, max: 10 * mebibyte },
   responseBytesMax: { min: 0, max: mebibyte },
   groupEndpointsMax: { min: 1, max: 10_000 },
+  queuesMax: { min: 0, max: 10_000 },
+  queueParallelismMax: { min: 1, max: 1_000 },
+  schedulesMax: { min: 0, max: 1_000_000 },
+  logMs: { min: minuteMs, max: 365 * dayMs },
+  deadLetterMs: { min: minuteMs, max: 365 * dayMs },
   backlogMax: { min: 1, max: 10_000_000 },
 } as const satisfies { readonly [K in keyof Plan]?: Bounds };
 

@@ -1,16 +1,19 @@
-/** The checkpoint's own thread: a connection of its own, one statement on demand. */
-import { DatabaseSync } from "node:sqlite";
+/** The checkpoint's own thread: a connection of its own, a statement on demand. */
+import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import { type CheckpointAnswer } from "./checkpoints.ts";
+import { type CheckpointAnswer, type CheckpointRequest } from "./checkpoints.ts";
 
 const busyMsMax = 1_000;
 
 const db = new DatabaseSync(String(workerData), { timeout: busyMsMax });
-const checkpoint = db.prepare("PRAGMA wal_checkpoint(PASSIVE)");
+const checkpoint = {
+  "bring in": db.prepare("PRAGMA wal_checkpoint(PASSIVE)"),
+  empty: db.prepare("PRAGMA wal_checkpoint(TRUNCATE)"),
+} as const satisfies Readonly<Record<CheckpointRequest, StatementSync>>;
 
-function run(): CheckpointAnswer {
+function run(request: CheckpointRequest): CheckpointAnswer {
   try {
-    checkpoint.get();
+    checkpoint[request].get();
     return {};
   } catch (error) {
     if (!Error.isError(error) || !("errcode" in error)) throw error;
@@ -18,9 +21,9 @@ function run(): CheckpointAnswer {
   }
 }
 
-parentPort?.on("message", (request: "run" | "close") => {
-  if (request === "run") {
-    parentPort?.postMessage(run());
+parentPort?.on("message", (request: CheckpointRequest | "close") => {
+  if (request !== "close") {
+    parentPort?.postMessage(run(request));
     return;
   }
   db.close();

@@ -24,9 +24,16 @@ export type CheckpointAnswer = {
   readonly failure?: { readonly errcode: number; readonly message: string };
 };
 
+/** `bring in`: as far as it is possible beside a writer. `empty`: all of it, and the file is cut to nothing. */
+export type CheckpointRequest = "bring in" | "empty";
+
 export type Checkpoints = {
+  /** Takes what a checkpoint needs: later there may be no thread and no file to be had. Otherwise the first one does. */
+  readonly start: () => Promise<void>;
   /** To be called after each commit. What it answers must end before the next; it rejects when the disk has failed. */
-  afterCommit(): Promise<void> | undefined;
+  readonly afterCommit: () => Promise<void> | undefined;
+  /** Brings all of the log in and gives its room back to the disk. Nothing may be written meanwhile. */
+  readonly empty: () => Promise<void>;
   close(): Promise<void>;
 };
 
@@ -39,8 +46,8 @@ export function openCheckpoints(db: DatabaseSync, path: string, log: Log): Check
   let failedAt = 0;
   let unseen = 0;
 
-  const run = async (waiting: number): Promise<void> => {
-    const { failure } = await thread.run();
+  const run = async (waiting: number, how: CheckpointRequest): Promise<void> => {
+    const { failure } = await thread.run(how);
     failedAt = 0;
     if (!failure) return;
     const error = Object.assign(new Error(failure.message), { errcode: failure.errcode });
@@ -49,8 +56,8 @@ export function openCheckpoints(db: DatabaseSync, path: string, log: Log): Check
     log.warn("store.checkpoint_failed", { count: waiting, error });
   };
 
-  const begin = (waiting: number): Promise<void> =>
-    (running ??= run(waiting)
+  const begin = (waiting: number, how: CheckpointRequest = "bring in"): Promise<void> =>
+    (running ??= run(waiting, how)
       .catch((error: unknown) => {
         broken = Error.isError(error) ? error : new Error(String(error));
       })
@@ -75,6 +82,15 @@ export function openCheckpoints(db: DatabaseSync, path: string, log: Log): Check
       if (!isLong) return undefined;
       return begun.then(() => begin(waiting)).then(throwIfBroken);
     },
+    start: async () => {
+      await begin(0);
+      throwIfBroken();
+    },
+    empty: async () => {
+      await running;
+      await begin(0, "empty");
+      throwIfBroken();
+    },
     close: async () => {
       await running;
       await thread.close();
@@ -82,12 +98,18 @@ export function openCheckpoints(db: DatabaseSync, path: string, log: Log): Check
   };
 }
 
-type Thread = { run(): Promise<CheckpointAnswer>; close(): Promise<void> };
+type Thread = {
+  run(request: CheckpointRequest): Promise<CheckpointAnswer>;
+  close(): Promise<void>;
+};
 
-/** Started with the first checkpoint: many stores live too short for one. It keeps the process alive only while it is asked. */
+/** Started when it is first asked for something. It keeps the process alive only while it is asked. */
 function openThread(path: string): Thread {
   let worker: Worker | undefined;
-  const ask = (event: "message" | "exit", request: "run" | "close"): Promise<CheckpointAnswer> =>
+  const ask = (
+    event: "message" | "exit",
+    request: CheckpointRequest | "close",
+  ): Promise<CheckpointAnswer> =>
     new Promise((resolve, reject) => {
       worker ??= new Worker(new URL("./checkpoint-worker.ts", import.meta.url), {
         workerData: path,
@@ -102,7 +124,7 @@ function openThread(path: string): Thread {
       asked.postMessage(request);
     });
   return {
-    run: () => ask("message", "run"),
+    run: (request) => ask("message", request),
     close: async () => {
       if (worker) await ask("exit", "close");
     },

@@ -5,10 +5,13 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { sqliteCode } from "./failures.ts";
+import { makeOwnerOnly } from "./owner-only.ts";
 
 /** Answers how to let go. Throws when another process (or this one) has the directory open. */
 export function lockDirectory(dataDir: string): () => void {
-  const lock = new DatabaseSync(join(dataDir, "lock"));
+  const path = join(dataDir, "lock");
+  makeOwnerOnly(path);
+  const lock = new DatabaseSync(path);
   try {
     lock.exec("PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
   } catch (cause) {

@@ -1,16 +1,27 @@
 import { describe, expect, it } from "@jest/globals";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, existsSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { accept, limits, type Message } from "@posthaste/domain";
-import { aMessage, anOwner, recordingLog } from "@posthaste/testing";
-import { allShards, newDirectory, openIn } from "../opened.fixture.ts";
+import { accept, allShards, limits, type Message } from "@posthaste/domain";
+import { aMessage, anOwner, byKind, recordingLog } from "@posthaste/testing";
+import { newDirectory, openIn } from "../opened.fixture.ts";
 import { lockDirectory } from "./lock.ts";
 import { migrate } from "./migrate.ts";
-import { openDatabase, refuseOldSqlite } from "./open.ts";
+import { openDatabase, refuseOldSqlite, withRoom } from "./open.ts";
 
+const open = (dataDir: string) => openDatabase(dataDir, { makeRoom: () => false });
 const fileIn = (dataDir: string): string => join(dataDir, "posthaste.db");
 
 describe("the lock of a data directory", () => {
@@ -49,12 +60,12 @@ describe("the lock of a data directory", () => {
 describe("a file that cannot be served", () => {
   it("is refused when a newer Posthaste has written it", () => {
     const dataDir = newDirectory();
-    openDatabase(dataDir).close();
+    open(dataDir).close();
     const db = new DatabaseSync(fileIn(dataDir));
     db.exec("PRAGMA user_version = 1000");
     db.close();
 
-    expect(() => openDatabase(dataDir)).toThrow("it was written by a newer Posthaste");
+    expect(() => open(dataDir)).toThrow("it was written by a newer Posthaste");
   });
 
   it("is refused when it is somebody else's database", () => {
@@ -63,16 +74,14 @@ describe("a file that cannot be served", () => {
     db.exec("CREATE TABLE recipes (name TEXT)");
     db.close();
 
-    expect(() => openDatabase(dataDir)).toThrow("was not made by Posthaste");
+    expect(() => open(dataDir)).toThrow("was not made by Posthaste");
   });
 
   it("is refused when it is no database at all", () => {
     const dataDir = newDirectory();
     writeFileSync(fileIn(dataDir), "my notes, which are longer than a hundred bytes ".repeat(200));
 
-    expect(() => openDatabase(dataDir)).toThrow(
-      "is damaged and was not opened; restore it from a backup",
-    );
+    expect(() => open(dataDir)).toThrow("is damaged and was not opened; restore it from a backup");
     expect(readFileSync(fileIn(dataDir), "utf8")).toContain("my notes");
   });
 
@@ -82,23 +91,23 @@ describe("a file that cannot be served", () => {
     const records = Array.from({ length: 200 }, () => ({
       record: accept(aMessage(), store.clock.now()),
     }));
-    await store.messages.insert(records);
+    await store.records.insert(records);
     await store.close();
     damage(dataDir, "messages");
 
-    expect(() => openDatabase(dataDir)).toThrow("is damaged and was not opened");
+    expect(() => open(dataDir)).toThrow("is damaged and was not opened");
     expect(() => lockDirectory(dataDir)()).not.toThrow();
   });
 
   it("is under suspicion until it was checked as a whole, after it was found damaged at work", () => {
     const dataDir = newDirectory();
-    const database = openDatabase(dataDir);
+    const database = open(dataDir);
     database.suspect();
     database.close();
     const suspicion = join(dataDir, "suspect");
     expect(existsSync(suspicion)).toBe(true);
 
-    openDatabase(dataDir).close();
+    open(dataDir).close();
 
     expect(existsSync(suspicion)).toBe(false);
   });
@@ -112,10 +121,80 @@ describe("a file that cannot be served", () => {
   });
 });
 
+describe("a disk that is full to the last byte", () => {
+  const full = Object.assign(new Error("database or disk is full"), { errcode: 13 });
+  /** Opens once `needed` rooms were made. */
+  const opened = (needed: number, there: number) => {
+    let made = 0;
+    const open = (): string => {
+      if (made < needed) throw full;
+      return "open";
+    };
+    return withRoom("data", open, () => made++ < there);
+  };
+
+  it("is opened with the room of the reserve", () => {
+    expect(opened(1, 1)).toBe("open");
+  });
+
+  it.each([
+    ["there is no reserve", 1, 0],
+    ["the reserve is not enough", 2, 1],
+  ])("is refused in one clear line when %s", (_, needed, there) => {
+    expect(() => opened(needed, there)).toThrow(
+      "the disk of data is full: the store can be opened when it has room",
+    );
+  });
+});
+
+describe("the files of a store", () => {
+  const modesIn = (dataDir: string) =>
+    Object.fromEntries(
+      readdirSync(dataDir).map((name) => [
+        name,
+        (statSync(join(dataDir, name)).mode & 0o777).toString(8),
+      ]),
+    );
+  const all = ["lock", "posthaste.db", "posthaste.db-shm", "posthaste.db-wal"];
+  const ownersOnly = Object.fromEntries(all.map((name) => [name, "600"]));
+
+  it("are their owner's alone in a folder that was there already, whatever the mask", async () => {
+    const dataDir = newDirectory();
+    chmodSync(dataDir, 0o755);
+    const mask = process.umask(0);
+    try {
+      const store = openIn(dataDir);
+      await store.records.insert([{ record: accept(aMessage(), store.clock.now()) }]);
+
+      expect(modesIn(dataDir)).toEqual(ownersOnly);
+    } finally {
+      process.umask(mask);
+    }
+  });
+
+  it("become so when an earlier process has left them to all", async () => {
+    const dataDir = newDirectory();
+    for (const name of all) writeFileSync(join(dataDir, name), "", { mode: 0o666 });
+    for (const name of all) chmodSync(join(dataDir, name), 0o666);
+
+    openIn(dataDir);
+
+    expect(modesIn(dataDir)).toEqual(ownersOnly);
+  });
+
+  it("lie in a folder that is its owner's alone when we make it", () => {
+    const dataDir = join(newDirectory(), "of", "ours");
+
+    openIn(dataDir);
+
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+  });
+});
+
 describe("what is read back damaged", () => {
   const closedWith = async (hurt: Message, sound: Message) => {
     const store = openIn(newDirectory());
-    await store.messages.insert(
+    await store.records.insert(
       [hurt, sound].map((message) => ({ record: accept(message, store.clock.now()) })),
     );
     await store.close();
@@ -133,12 +212,12 @@ describe("what is read back damaged", () => {
     const sound = aMessage();
     const { dataDir, clock } = await closedWith(hurt, sound);
     flipBit(dataDir, words);
-    const { messages } = openIn(dataDir, { clock });
+    const { records } = openIn(dataDir, { clock });
 
-    const claimed = await messages.claim([hurt.id, sound.id], anOwner);
+    const claimed = await records.claim([hurt.id, sound.id], anOwner);
 
     expect(claimed.map(({ message }) => message.id)).toEqual([sound.id]);
-    await expect(messages.get(hurt.tenant, [hurt.id])).rejects.toThrow("is damaged");
+    await expect(records.get(hurt.tenant, [hurt.id])).rejects.toThrow("is damaged");
   });
 
   it("rings every ten minutes and says so in the log, while the others ring as ever", async () => {
@@ -146,14 +225,14 @@ describe("what is read back damaged", () => {
     const { dataDir, clock } = await closedWith(hurt, sound);
     flipBit(dataDir, "https://alice.example/hook");
     const log = recordingLog();
-    const { messages } = openIn(dataDir, { clock, log });
+    const { alarms } = openIn(dataDir, { clock, log });
     await clock.advance(limits.ringAheadMs);
 
-    const { hints } = await messages.ring(allShards, 10);
+    const { hints } = byKind(await alarms.ring(allShards, 10));
 
     expect(hints.map(({ id }) => id)).toEqual([sound.id]);
     expect(log.events()).toEqual(["store.damaged"]);
-    expect(await messages.ring(allShards, 10)).toMatchObject({ hints: [] });
+    expect(await alarms.ring(allShards, 10)).toEqual({ rung: [], more: false });
     expect(log.events()).toEqual(["store.damaged"]);
   });
 });
@@ -161,11 +240,11 @@ describe("what is read back damaged", () => {
 describe("migrations", () => {
   const first = "CREATE TABLE notes (text TEXT)";
   const second = "ALTER TABLE notes ADD COLUMN read INTEGER NOT NULL DEFAULT 0";
-  const open = (): DatabaseSync => new DatabaseSync(join(newDirectory(), "notes.db"));
+  const openNotes = (): DatabaseSync => new DatabaseSync(join(newDirectory(), "notes.db"));
   const versionOf = (db: DatabaseSync) => db.prepare("PRAGMA user_version").get()?.["user_version"];
 
   it("bring an older file up to date and keep what is in it", () => {
-    const db = open();
+    const db = openNotes();
     migrate(db, [first]);
     db.exec("INSERT INTO notes VALUES ('kept')");
 
@@ -182,7 +261,7 @@ describe("migrations", () => {
   });
 
   it("leave the file as it was when one fails half-way", () => {
-    const db = open();
+    const db = openNotes();
     migrate(db, [first]);
 
     expect(() => migrate(db, [first, `${second}; INSERT INTO nowhere VALUES (1)`])).toThrow(
@@ -195,7 +274,7 @@ describe("migrations", () => {
   });
 
   it("run once each", () => {
-    const db = open();
+    const db = openNotes();
 
     migrate(db, [first, second]);
 

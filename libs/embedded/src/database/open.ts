@@ -7,6 +7,8 @@ import { sqliteCode } from "./failures.ts";
 import { lockDirectory } from "./lock.ts";
 import { migrate } from "./migrate.ts";
 import { migrations } from "./schema.ts";
+import { keepOwnerOnly, makeOwnerOnly } from "./owner-only.ts";
+import { rewriteLog } from "./rewrite-log.ts";
 import { openWalSync, type Sync } from "./sync.ts";
 
 export type Database = {
@@ -22,15 +24,33 @@ export type Database = {
   close(): void;
 };
 
-export function openDatabase(dataDir: string): Database {
+export type DatabaseOptions = {
+  /** The disk is full: answers whether room was made. */
+  readonly makeRoom: () => boolean;
+};
+
+export function openDatabase(dataDir: string, { makeRoom }: DatabaseOptions): Database {
   refuseOldSqlite(process.versions["sqlite"] ?? "0");
   if (dataDir === ":memory:") return openInMemory();
   const unlock = lockDirectory(dataDir);
   try {
-    return openFile(dataDir, unlock);
+    return withRoom(dataDir, () => openFile(dataDir, unlock, makeRoom), makeRoom);
   } catch (error) {
     unlock();
     throw error;
+  }
+}
+
+/** To open is to write a little: on a disk filled to the last byte that needs the reserve, and without it is said plainly. */
+export function withRoom<T>(dataDir: string, open: () => T, makeRoom: () => boolean): T {
+  try {
+    return open();
+  } catch (cause) {
+    if (sqliteCode(cause) !== "full") throw cause;
+    if (makeRoom()) return withRoom(dataDir, open, () => false);
+    throw new Error(`the disk of ${dataDir} is full: the store can be opened when it has room`, {
+      cause,
+    });
   }
 }
 
@@ -40,14 +60,17 @@ function openInMemory(): Database {
   return { db, reader: db, suspect: () => undefined, close: () => db.close() };
 }
 
-function openFile(dataDir: string, unlock: () => void): Database {
+function openFile(dataDir: string, unlock: () => void, makeRoom: () => boolean): Database {
   const path = join(dataDir, "posthaste.db");
+  makeOwnerOnly(path);
+  for (const ending of ["-wal", "-shm"]) keepOwnerOnly(path + ending);
   const suspicion = join(dataDir, "suspect");
   const db = new DatabaseSync(path, { timeout: busyMsMax });
   try {
     configure(db);
     refuseDamaged(db, path, existsSync(suspicion) ? Infinity : checkedBytesMax);
     rmSync(suspicion, { force: true });
+    rewriteLog(db, path, makeRoom);
     migrate(db, migrations);
     const reader = new DatabaseSync(path, { readOnly: true });
     const sync = openWalSync(path);
@@ -57,7 +80,8 @@ function openFile(dataDir: string, unlock: () => void): Database {
       db.close();
       unlock();
     };
-    const suspect = (): void => writeFileSync(suspicion, "checked as a whole at the next start\n");
+    const suspect = (): void =>
+      writeFileSync(suspicion, "checked as a whole at the next start\n", { mode: 0o600 });
     return { db, reader, sync, path, suspect, close };
   } catch (cause) {
     db.close();
@@ -66,13 +90,14 @@ function openFile(dataDir: string, unlock: () => void): Database {
   }
 }
 
-/** Somebody may look into the file with another program; we stand still for no longer than this. */
+/** Another program may look into the file; the writer stands still for no longer than this. */
 const busyMsMax = 1_000;
 
-/** NORMAL: each commit is synced by the writer before anybody is told (sync.ts, I1). The write-ahead log is brought in by checkpoints of our own (checkpoints.ts). */
+/** Pages that are free are given back when we ask for it (vacuum.ts); that is decided when a file is made. NORMAL: each commit is synced by the writer before anybody is told (sync.ts, I1). The write-ahead log is brought in by checkpoints of our own (checkpoints.ts). */
 function configure(db: DatabaseSync): void {
   db.exec(`
     PRAGMA page_size = 8192;
+    PRAGMA auto_vacuum = INCREMENTAL;
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
     PRAGMA temp_store = MEMORY;
@@ -100,7 +125,7 @@ const damaged = (path: string): string =>
 
 const checkedBytesMax = 64 * 1024 * 1024;
 
-/** Older ones can lose a commit when a write-ahead log is reset (decisions.md 28). */
+/** Older ones can lose a commit when a write-ahead log is reset. */
 const sqliteMin = "3.51.3";
 
 export function refuseOldSqlite(version: string): void {

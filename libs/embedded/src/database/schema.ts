@@ -80,4 +80,83 @@ export const migrations: readonly string[] = [
   ALTER TABLE tokens ADD COLUMN created_at INTEGER;
   CREATE TABLE search_indexes (id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, json TEXT NOT NULL);
   `,
+  `
+  ALTER TABLE messages ADD COLUMN format INTEGER NOT NULL DEFAULT 1;
+  ALTER TABLE lanes ADD COLUMN format INTEGER NOT NULL DEFAULT 1;
+  `,
+  `
+  -- Size of the body; null in rows that were there before.
+  ALTER TABLE messages ADD COLUMN body_bytes INTEGER;
+  `,
+  `
+  ALTER TABLE lanes ADD COLUMN used_at INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX lanes_at_rest ON lanes (used_at) WHERE wake_at IS NULL;
+  `,
+  `
+  DROP INDEX messages_by_alarm;
+  CREATE INDEX messages_by_alarm ON messages (wake_at) WHERE wake_at IS NOT NULL AND state < 5;
+  CREATE INDEX messages_to_follow_up ON messages (wake_at) WHERE wake_at IS NOT NULL AND state >= 5;
+  `,
+  `
+  -- place: given by the insert, each once. lag: its records that are not finished. ended_at: deleted then; what stands
+  -- at purge_up_to or below is cancelled, also what is made anew under its name has higher places.
+  CREATE TABLE queues (
+    key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, tenant TEXT NOT NULL, name TEXT NOT NULL, shard INTEGER NOT NULL,
+    format INTEGER NOT NULL, parallelism INTEGER NOT NULL, paused INTEGER NOT NULL, created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL, ended_at INTEGER, purge_up_to INTEGER, last_place INTEGER NOT NULL DEFAULT 0,
+    lag INTEGER NOT NULL DEFAULT 0, wake_at INTEGER, seq INTEGER NOT NULL DEFAULT 0);
+  CREATE INDEX queues_of_tenant ON queues (tenant, name);
+  CREATE INDEX queues_by_alarm ON queues (wake_at) WHERE wake_at IS NOT NULL;
+  CREATE INDEX queues_ended ON queues (ended_at) WHERE ended_at IS NOT NULL;
+  -- Which messages have a turn. One that is finished keeps it until its callbacks have ended.
+  CREATE TABLE turns (queue INTEGER NOT NULL, message INTEGER NOT NULL, PRIMARY KEY (queue, message)) WITHOUT ROWID;
+
+  -- turn_of: the message of a queue that a callback tells of. runs_until: state canceled only.
+  ALTER TABLE messages ADD COLUMN queue INTEGER;
+  ALTER TABLE messages ADD COLUMN place INTEGER;
+  ALTER TABLE messages ADD COLUMN turn_of INTEGER;
+  ALTER TABLE messages ADD COLUMN runs_until INTEGER;
+  CREATE INDEX messages_in_queue ON messages (queue, state, place) WHERE queue IS NOT NULL;
+  CREATE INDEX messages_of_turn ON messages (turn_of) WHERE turn_of IS NOT NULL;
+  `,
+  `
+  ALTER TABLE lanes ADD COLUMN paused INTEGER NOT NULL DEFAULT 0;
+  `,
+  `
+  -- Default headers as JSON.
+  ALTER TABLE groups ADD COLUMN headers TEXT;
+  `,
+  `
+  -- Publishes to groups, which were messages of the states 4 and 8. up_to: of the children that exist. first, last: positions
+  -- that are reserved for all of them; null in rows that were messages. children: how many records use the body.
+  CREATE TABLE fan_outs (
+    position INTEGER PRIMARY KEY, name TEXT NOT NULL, tenant INTEGER NOT NULL, shard INTEGER NOT NULL,
+    format INTEGER NOT NULL, up_to INTEGER NOT NULL, ended_at INTEGER, wake_at INTEGER, first INTEGER, last INTEGER,
+    children INTEGER NOT NULL DEFAULT 0, crc INTEGER NOT NULL, json TEXT NOT NULL);
+  CREATE INDEX fan_outs_by_alarm ON fan_outs (wake_at) WHERE wake_at IS NOT NULL;
+  CREATE INDEX fan_outs_expanded ON fan_outs (ended_at) WHERE ended_at IS NOT NULL AND children = 0;
+  INSERT INTO fan_outs
+    (position, name, tenant, shard, format, up_to, ended_at, wake_at, children, crc, json)
+    SELECT m.position, m.name, m.tenant, m.shard, m.format, iif(m.state = 4, m.until, 0), iif(m.state = 8, m.until, NULL),
+      m.wake_at, m.children, c.crc, c.json
+    FROM messages m JOIN configurations c ON c.position = m.position WHERE m.state IN (4, 8);
+  DELETE FROM messages WHERE state IN (4, 8);
+  DELETE FROM configurations WHERE position IN (SELECT position FROM fan_outs);
+  ALTER TABLE messages DROP COLUMN children;
+  `,
+  `
+  -- pins: 1 parallelism, 2 rate and period.
+  ALTER TABLE lanes ADD COLUMN pins INTEGER NOT NULL DEFAULT 0;
+  `,
+  `
+  CREATE TABLE schedules (
+    key INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL, shard INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, format INTEGER NOT NULL, version INTEGER NOT NULL, wake_at INTEGER,
+    crc INTEGER NOT NULL, json TEXT NOT NULL);
+  CREATE UNIQUE INDEX schedules_by_id ON schedules (tenant, id);
+  CREATE INDEX schedules_by_age ON schedules (tenant, created_at, id);
+  CREATE INDEX schedules_by_alarm ON schedules (wake_at) WHERE wake_at IS NOT NULL;
+  CREATE TABLE schedule_bodies (schedule INTEGER PRIMARY KEY, crc INTEGER NOT NULL, bytes BLOB NOT NULL);
+  CREATE TABLE schedule_counts (tenant TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
+  `,
 ];

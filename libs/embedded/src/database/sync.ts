@@ -2,7 +2,7 @@
  * The sync of a commit, beside the event loop. SQLite would sync inside COMMIT and hold this thread for as long as the
  * disk takes; so the connection runs with `synchronous=NORMAL`, where a commit writes the write-ahead log and a checkpoint
  * syncs it, and the log is synced here after each commit, on a thread of Node's pool, before anybody is told. What is on
- * the disk when a caller hears of its commit is the same as with `FULL` (docs/adr/0005).
+ * the disk when a caller hears of its commit is the same as with `FULL` (ADR 5).
  */
 import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
@@ -15,16 +15,13 @@ export type Sync = {
   close(): void;
 };
 
-/** `path`: of the database. Its log exists from the first commit on. */
+/** `path`: of the database, whose log is there by now. */
 export function openWalSync(path: string): Sync {
-  let file: number | undefined;
-  const opened = (): number => (file ??= openLog(path));
+  const file = openLog(path);
   return {
-    run: (done) => fdatasync(opened(), done),
-    runNow: () => fdatasyncSync(opened()),
-    close: () => {
-      if (file !== undefined) closeSync(file);
-    },
+    run: (done) => fdatasync(file, done),
+    runNow: () => fdatasyncSync(file),
+    close: () => closeSync(file),
   };
 }
 

@@ -83,6 +83,22 @@ describe("group commit", () => {
     expect(ids(db)).toHaveLength(3_000);
     expect(writer.commits).toBe(3);
   });
+
+  it("is bounded by its records and by its bytes, and an operation that is larger goes alone", async () => {
+    const { db, writer, put } = open();
+    const mebibyte = 1024 * 1024;
+    const weights = [
+      ...Array.from({ length: 6 }, () => ({ records: 400, bytes: 0 })),
+      ...Array.from({ length: 4 }, () => ({ records: 1, bytes: 5 * mebibyte })),
+      { records: 5_000, bytes: 100 * mebibyte },
+    ];
+
+    await Promise.all(weights.map((weight, i) => writer.write(put(i), "accepting", weight)));
+
+    expect(ids(db)).toEqual(weights.map((_, i) => i));
+    // Two of 400 thrice, the third with one of 5 MiB; three of 5 MiB; the largest.
+    expect(writer.commits).toBe(7);
+  });
 });
 
 describe("a write that throws", () => {
@@ -330,6 +346,28 @@ describe("the sync of a commit", () => {
     held.shift()?.(null);
     await turns(3);
     expect(told).toEqual(["first", "second", "read 1,2"]);
+  });
+
+  it("has been waited for by the oldest who waits: for the sync itself, also when another waits for the next", async () => {
+    const { held, sync } = heldSync();
+    const { writer, put } = open({ sync });
+    expect(writer.waitMs).toBe(0);
+
+    const first = writer.write(put(1));
+    await turns(2);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const waitedAlone = writer.waitMs;
+    const second = writer.write(put(2));
+    const waitedBefore = writer.waitMs;
+    held.shift()?.(null);
+    await first;
+    await turns(2);
+    held.shift()?.(null);
+    await second;
+
+    expect(waitedAlone).toBeGreaterThanOrEqual(19);
+    expect(waitedBefore).toBeGreaterThanOrEqual(19);
+    expect(writer.waitMs).toBe(0);
   });
 
   it("that fails ends the store: nobody who waited for it is told, and nothing is taken any more", async () => {

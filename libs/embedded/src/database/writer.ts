@@ -2,15 +2,23 @@
  * Group commit: all that was asked for while the last commit ran goes into the next one, and one sync serves it all.
  *
  * Owns the queue and every transaction of the writing connection; everything that writes goes through `write`.
- * W1: a promise of `write` resolves only after the sync of the commit that holds its work (I1). Until then no other work
+ * (1) a promise of `write` resolves only after the sync of the commit that holds its work (I1). Until then no other work
  *     is begun, so nothing is ever seen that is not on the disk; but for what is urgent.
- * W2: operations take effect in the order in which they were asked for; so do reads that must see them.
- * W3: an operation that throws takes nothing with it: the others of its batch are carried out without it.
- * W4: after a failed sync nothing is carried out any more: what is on the disk is then unknown.
+ * (2) operations take effect in the order in which they were asked for; so do reads that must see them.
+ * (3) an operation that throws takes nothing with it: the rest of its batch is carried out without it.
+ * (4) after a failed sync nothing is carried out any more: what is on the disk is then unknown.
  */
 import { type DatabaseSync } from "node:sqlite";
 import { StoreError } from "@posthaste/ports";
 import { sqliteCode } from "./failures.ts";
+import {
+  isRead,
+  isUrgent,
+  type Kind,
+  Operation,
+  type Weight,
+  type WriteKind,
+} from "./operation.ts";
 import { type Sync } from "./sync.ts";
 
 /** What the writer needs of the connection that writes. */
@@ -34,71 +42,16 @@ export type WriterOptions = {
 };
 
 /**
- * `accepting`: takes on new work, so it is the first to be refused when there is too much, or no room. `redoable`: what a
- * crash undoes is simply done again, a claim, a ring or a lane's rest. It is urgent: it waits for no sync, neither its own
- * nor another's, and overtakes what does.
+ * Bounds of one transaction, during which nothing else runs, and of the queue. A single operation may be larger: it is then
+ * a transaction alone. New work is refused at half of what work in hand may fill.
  */
-export type WriteKind = "accepting" | "ongoing" | "redoable";
-/** `reading`: behind everything that was asked for before. `glancing`: at what is there, for work that is redoable. */
-type Kind = WriteKind | "reading" | "glancing";
-const isUrgent = (kind: Kind): boolean => kind === "redoable" || kind === "glancing";
-const isRead = (kind: Kind): boolean => kind === "reading" || kind === "glancing";
-
-/** Bounds of one transaction and of the queue. New work is refused at half of what work in hand may fill. */
-const operationsPerCommitMax = 1_024;
+const recordsPerCommitMax = 1_024;
+const bytesPerCommitMax = 8 * 1024 * 1024;
 const queuedMax = 65_536;
 const queuedAcceptingMax = queuedMax / 2;
 
 /** Refusing new work, making room, refusing all: see `leaveOutForRoom`. */
 const waysToRoom = 3;
-
-/** What somebody has asked for, who waits for it, and what came of it when it was last carried out. */
-class Operation {
-  readonly kind: Kind;
-  readonly #work: () => unknown;
-  readonly #resolve: (value: never) => void;
-  readonly #reject: (error: unknown) => void;
-  #value: unknown;
-  #failed: { readonly error: unknown } | undefined;
-
-  constructor(
-    kind: Kind,
-    work: () => unknown,
-    resolve: (value: never) => void,
-    reject: (error: unknown) => void,
-  ) {
-    this.kind = kind;
-    this.#work = work;
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  /** Throws what the work throws. */
-  carryOut(): void {
-    this.#failed = undefined;
-    this.#value = this.#work();
-  }
-
-  fail(error: unknown): void {
-    this.#failed = { error };
-  }
-
-  /** Why it has failed. */
-  get error(): unknown {
-    return this.#failed?.error;
-  }
-
-  /** The caller hears that it was not carried out. */
-  refuse(error: unknown): void {
-    this.#reject(error);
-  }
-
-  /** The caller hears how it ended. */
-  tell(): void {
-    if (this.#failed) this.#reject(asStoreError(this.#failed.error));
-    else this.#resolve(this.#value as never);
-  }
-}
 
 /** What shares a transaction, and is told together. */
 type Batch = readonly Operation[];
@@ -114,8 +67,10 @@ export class Writer {
   #commits = 0;
   /** Ends with the sync, and what follows it, that is under way. */
   #syncing: Promise<void> | undefined;
-  /** A checkpoint wants the log to itself: not even what is urgent may write. */
-  #held = false;
+  /** Work that wants the log to itself is under way: not even what is urgent may write. */
+  #isHeld = false;
+  /** The first of those that wait for the sync that is under way. */
+  #unsynced: Operation | undefined;
 
   constructor(db: Connection, options: WriterOptions) {
     this.#db = db;
@@ -127,9 +82,15 @@ export class Writer {
     return this.#commits;
   }
 
+  /** How long the oldest of what is waiting has waited: for its turn, or for the sync of its commit. */
+  get waitMs(): number {
+    const oldest = this.#unsynced ?? this.#queue[0];
+    return oldest ? performance.now() - oldest.askedAtMs : 0;
+  }
+
   /** Carries `work` out inside the next transaction. `work` is synchronous and may run twice, the first time undone. */
-  write<T>(work: () => T, kind: WriteKind = "ongoing"): Promise<T> {
-    return this.#enqueue(kind, work);
+  write<T>(work: () => T, kind: WriteKind = "ongoing", weight: Weight = light): Promise<T> {
+    return this.#enqueue(kind, work, weight);
   }
 
   /** Reads behind everything that was asked for before. */
@@ -154,25 +115,36 @@ export class Writer {
     this.#refuse(new StoreError("unavailable", "the store is closed"));
   }
 
+  /** `work` has the log to itself: it begins when no sync is under way, and nothing is written until it has ended. */
+  async alone(work: () => Promise<void>): Promise<void> {
+    // Bounded by the turns of other callers that ask for the same, each of which ends.
+    while (this.#syncing) await this.#syncing;
+    if (this.#unusable) return;
+    await (this.#syncing = this.#held(work).then(() => {
+      this.#syncing = undefined;
+      this.#goOn();
+    }));
+  }
+
   get #waiting(): number {
     return this.#queue.length + this.#urgent.length;
   }
 
-  #enqueue<T>(kind: Kind, work: () => T): Promise<T> {
+  #enqueue<T>(kind: Kind, work: () => T, weight = light): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#unusable) return reject(this.#unusable);
       if (kind === "accepting") this.#options.checkRoom?.();
       if (this.#waiting >= (kind === "accepting" ? queuedAcceptingMax : queuedMax)) {
         return reject(new StoreError("overloaded", "too many writes are waiting"));
       }
-      const operation = new Operation(kind, work, resolve, reject);
+      const operation = new Operation(kind, weight, work, resolve, reject);
       (isUrgent(kind) ? this.#urgent : this.#queue).push(operation);
       this.#goOn();
     });
   }
 
   #goOn(): void {
-    if (this.#scheduled || this.#held) return;
+    if (this.#scheduled || this.#isHeld) return;
     if (this.#urgent.length === 0 && (this.#syncing || this.#queue.length === 0)) return;
     this.#scheduled = true;
     this.#options.schedule(() => this.#turn());
@@ -180,6 +152,7 @@ export class Writer {
 
   #turn(): void {
     this.#scheduled = false;
+    if (this.#isHeld) return;
     const before = this.#commits;
     const begunAt = this.#options.committed ? performance.now() : 0;
     const batch = this.#carryOut();
@@ -189,6 +162,7 @@ export class Writer {
       tell(rest);
       return this.#goOn();
     }
+    this.#unsynced = rest[0];
     this.#syncing = this.#synced(rest, begunAt).then(() => {
       this.#syncing = undefined;
       this.#goOn();
@@ -201,18 +175,25 @@ export class Writer {
       if (sync && batch.some(({ kind }) => !isRead(kind)))
         await new Promise<void>((resolve, reject) => sync.run((e) => (e ? reject(e) : resolve())));
       committed?.(writesIn(batch), (performance.now() - begunAt) / 1_000);
+      this.#unsynced = undefined;
       tell(batch);
     } catch (error) {
       this.#breakDown(error, batch);
       return;
     }
+    await this.#held(afterCommit);
+  }
+
+  /** What `work` answers ends before anything else is written; a failure is the disk's. */
+  async #held(work: () => Promise<void> | undefined): Promise<void> {
     try {
-      const more = afterCommit();
-      this.#held = more !== undefined;
+      const more = work();
+      this.#isHeld = more !== undefined;
       await more;
-      this.#held = false;
     } catch (error) {
       this.#breakDown(error, []);
+    } finally {
+      this.#isHeld = false;
     }
   }
 
@@ -230,9 +211,8 @@ export class Writer {
 
   /** What is urgent, and when nothing is being synced what is queued. */
   #takeBatch(): Batch {
-    const urgent = this.#urgent.splice(0, operationsPerCommitMax);
-    if (this.#syncing) return urgent;
-    return [...urgent, ...this.#queue.splice(0, operationsPerCommitMax - urgent.length)];
+    const urgent = takeWithin(this.#urgent, []);
+    return this.#syncing ? urgent : takeWithin(this.#queue, urgent);
   }
 
   #carryOut(): Batch | undefined {
@@ -351,6 +331,24 @@ export class Writer {
   }
 }
 
+/** `before` and the first of `queue` that fit into one transaction with them; at least one. */
+function takeWithin(queue: Operation[], before: Batch): Batch {
+  let records = 0;
+  let bytes = 0;
+  const fits = ({ weight }: Operation, i: number): boolean => {
+    records += weight.records;
+    bytes += weight.bytes;
+    return (
+      (records <= recordsPerCommitMax && bytes <= bytesPerCommitMax) || before.length + i === 0
+    );
+  };
+  before.forEach(fits);
+  const left = queue.findIndex((operation, i) => !fits(operation, i));
+  return [...before, ...queue.splice(0, left < 0 ? queue.length : left)];
+}
+
+const light: Weight = { records: 1, bytes: 0 };
+
 /** A failed sync, a failing disk, a damaged file: carrying on could acknowledge what is not there. A lock is not ours to wait for, either. */
 function endsBatch(error: unknown): boolean {
   const code = sqliteCode(error);
@@ -360,7 +358,7 @@ function endsBatch(error: unknown): boolean {
 const writesIn = (batch: Batch): number =>
   batch.reduce((writes, { kind }) => (isRead(kind) ? writes : writes + 1), 0);
 
-/** They stand first. Answers who is still to be told, after the sync. */
+/** Resolves the urgent operations, which come first in a batch. Returns the rest: they resolve after the sync. */
 function tellUrgent(batch: Batch): Batch {
   const firstOther = batch.findIndex(({ kind }) => !isUrgent(kind));
   if (firstOther === 0) return batch;
@@ -379,8 +377,3 @@ const lockedByOther = (cause: unknown): StoreError =>
 function rejectAll(batch: Batch, error: unknown): void {
   for (const operation of batch) operation.refuse(error);
 }
-
-const asStoreError = (error: unknown): unknown =>
-  sqliteCode(error) === "full"
-    ? new StoreError("disk_full", "the disk is full", { cause: error })
-    : error;

@@ -36,11 +36,15 @@ describe("the room that is kept for what is accepted", () => {
     let freeBytes = 0;
     let looks = 0;
     const said: boolean[] = [];
-    const look = (): Promise<Space> => {
-      looks++;
-      return Promise.resolve({ totalBytes: gibibyte, freeBytes });
-    };
-    const check = openFreeSpace(newDirectory(), clock, (nearlyFull) => said.push(nearlyFull), look);
+    const { check } = openFreeSpace({
+      clock,
+      first: { totalBytes: gibibyte, freeBytes: gibibyte },
+      read: () => {
+        looks++;
+        return Promise.resolve({ totalBytes: gibibyte, freeBytes });
+      },
+      onChange: (nearlyFull) => said.push(nearlyFull),
+    });
 
     for (let n = 0; n < 100; n++) check();
     await clock.advance(1_000);
@@ -73,6 +77,17 @@ describe("the reserve", () => {
     expect(existsSync(path)).toBe(false);
     await reserve.build();
     expect(existsSync(path)).toBe(true);
+  });
+
+  it("is missing room until it is built, and again when it was given up", async () => {
+    const reserve = openReserve(newDirectory(), 2 * mebibyte);
+
+    const before = reserve.missingBytes();
+    await reserve.build();
+    const built = reserve.missingBytes();
+    reserve.giveUp();
+
+    expect([before, built, reserve.missingBytes()]).toEqual([2 * mebibyte, 0, 2 * mebibyte]);
   });
 
   it("of no size is never built", async () => {

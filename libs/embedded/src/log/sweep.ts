@@ -4,10 +4,15 @@ import { integer, type Row } from "../database/rows.ts";
 import { type Rooms } from "../messages/rooms.ts";
 import { attemptOf, ranks } from "./events.ts";
 
-/** Inside a write: removes events before `before`, of about `limit` messages. Answers of how many. */
-export function openLogSweep(rooms: Rooms): (before: number, limit: number) => number {
+export type LogSweep = {
+  /** Nothing is written to find out that there is nothing to do. */
+  readonly isDue: (tenant: number, before: number) => boolean;
+  /** Inside a write: removes events before `before`, of about `limit` messages. Answers of how many. */
+  readonly sweep: (tenant: number, before: number, limit: number) => number;
+};
+
+export function openLogSweep(rooms: Rooms): LogSweep {
   const { db, configurations } = rooms;
-  const tenants = db.prepare("SELECT key FROM tenants");
   const oldest = db.prepare(`
     SELECT at, message, step FROM events WHERE tenant = ? AND at < ? ORDER BY at, message, step LIMIT ?`);
   const remove = db.prepare(
@@ -15,32 +20,25 @@ export function openLogSweep(rooms: Rooms): (before: number, limit: number) => n
   );
   const removeDetails = db.prepare("DELETE FROM details WHERE message = ? AND attempt = ?");
 
-  const sweepTenant = (tenant: number, before: number, limit: number): ReadonlySet<number> => {
-    const rows: readonly Row[] = oldest.all(tenant, before, limit * eventsPerMessage);
-    const messages = new Set<number>();
-    let last: Row | undefined;
-    for (const row of rows) {
-      const message = integer(row["message"]);
-      if (messages.size >= limit && !messages.has(message)) break;
-      messages.add(message);
-      last = row;
-      const step = integer(row["step"]);
-      if (step % ranks === errorRank) removeDetails.run(message, attemptOf(step));
-    }
-    if (last)
+  return {
+    isDue: (tenant, before) => oldest.get(tenant, before, 1) !== undefined,
+    sweep: (tenant, before, limit) => {
+      const rows: readonly Row[] = oldest.all(tenant, before, limit * eventsPerMessage);
+      const messages = new Set<number>();
+      let last: Row | undefined;
+      for (const row of rows) {
+        const message = integer(row["message"]);
+        if (messages.size >= limit && !messages.has(message)) break;
+        messages.add(message);
+        last = row;
+        const step = integer(row["step"]);
+        if (step % ranks === errorRank) removeDetails.run(message, attemptOf(step));
+      }
+      if (!last) return 0;
       remove.run(tenant, integer(last["at"]), integer(last["message"]), integer(last["step"]));
-    return messages;
-  };
-
-  return (before, limit) => {
-    let swept = 0;
-    for (const { key } of tenants.all()) {
-      if (swept >= limit) break;
-      const messages = sweepTenant(integer(key), before, limit - swept);
-      swept += messages.size;
       configurations.removeOrphans(JSON.stringify([...messages]));
-    }
-    return swept;
+      return messages.size;
+    },
   };
 }
 

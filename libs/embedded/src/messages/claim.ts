@@ -1,4 +1,4 @@
-/** Claiming and renewing: the right to attempt (decisions.md 6). */
+/** Claiming and renewing: the right to attempt (docs/design/record#claims-leases-epochs). */
 import {
   claim,
   type InState,

@@ -1,11 +1,11 @@
 /**
  * Configurations and bodies: what of a message never changes, written once, each with a checksum, so that a flipped bit
  * is noticed instead of delivered. A configuration outlives its record as long as the log or a dead letter refers to it.
- * Children of a group publish share their parent's body.
+ * Children of a group publish share the body of their fan-out.
  */
 import { type DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
-import { type Message } from "@posthaste/domain";
+import { type Message, type MessageId } from "@posthaste/domain";
 import {
   integer,
   optionalBytes,
@@ -45,10 +45,12 @@ export function openConfigurations(db: DatabaseSync): Configurations {
   const removeNames = db.prepare(`
     DELETE FROM names WHERE position IN (SELECT value FROM json_each(?)) AND expires_at IS NULL
       AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.position = names.position)
+      AND NOT EXISTS (SELECT 1 FROM fan_outs WHERE fan_outs.position = names.position)
       AND NOT EXISTS (SELECT 1 FROM configurations WHERE configurations.position = names.position)`);
   const removeBodies = db.prepare(`
     DELETE FROM bodies WHERE position IN (SELECT value FROM json_each(?))
       AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.position = bodies.position)
+      AND NOT EXISTS (SELECT 1 FROM fan_outs WHERE fan_outs.position = bodies.position)
       AND NOT EXISTS (SELECT 1 FROM dead_letters WHERE dead_letters.body_of = bodies.position)`);
   return {
     put: (position, message) => {
@@ -70,6 +72,7 @@ const configurationOf = (
   message: Message,
 ): { [Name in keyof Required<Configuration>]: Configuration[Name] } => ({
   id: message.id,
+  format: message.format,
   tenant: message.tenant,
   dialect: message.dialect,
   shard: message.shard,
@@ -81,8 +84,9 @@ const configurationOf = (
   bodyOf: message.bodyOf,
   policy: message.policy,
   origin: message.origin,
-  flowLane: message.flowLane,
-  fanOut: message.fanOut,
+  queue: message.queue,
+  flow: message.flow,
+  turnOf: message.turnOf,
   trace: message.trace,
 });
 
@@ -93,20 +97,30 @@ class DamagedError extends Error {
 export const isDamaged = (error: unknown): boolean =>
   Error.isError(error) && error.name === "DamagedError";
 
-export function configurationFrom(row: Row): Configuration {
+/** The text of a row, if it is what was written. */
+export function wholeText(row: Row, what = "a message"): string {
   const json = text(row["json"]);
   if (crc32(json) !== integer(row["crc"]))
-    throw new DamagedError("the configuration of a message is damaged");
-  return stored<Configuration>(json);
+    throw new DamagedError(`the configuration of ${what} is damaged`);
+  return json;
 }
 
-export function messageFrom(row: Row): Message {
-  const configuration = configurationFrom(row);
-  const body = optionalBytes(row["bytes"]) ?? noBody;
-  if (crc32(body) !== (optionalInteger(row["body_crc"]) ?? 0)) {
-    throw new DamagedError(`the body of ${configuration.id} is damaged`);
-  }
-  return { ...configuration, body };
+export const configurationFrom = (row: Row): Configuration => stored<Configuration>(wholeText(row));
+
+export const messageFrom = (row: Row): Message => withBody(configurationFrom(row), row);
+
+/** `bytes`, `body_crc`: whole; a body that was cut (`body_bytes` is then more) cannot be told from a damaged one. */
+export const withBody = (configuration: Configuration, row: Row): Message => ({
+  ...configuration,
+  body: bodyFrom(row, configuration.id),
+});
+
+export function bodyFrom(row: Row, id: MessageId): Uint8Array {
+  const body = optionalBytes(row["bytes"] ?? null) ?? noBody;
+  const isWhole = body.length === (row["body_bytes"] ?? body.length);
+  if (isWhole && crc32(body) !== (optionalInteger(row["body_crc"] ?? null) ?? 0))
+    throw new DamagedError(`the body of ${id} is damaged`);
+  return body;
 }
 
 const noBody = new Uint8Array(0);

@@ -1,4 +1,4 @@
-/** What a settle makes safe in its own transaction: dead letters and facts. Only callbacks are left for later (decisions.md 1). */
+/** What a settle makes safe in its own transaction: dead letters and facts. Only callbacks are left for later (docs/design/record#the-outbox). */
 import { type FollowUp, type Message, unreachable } from "@posthaste/domain";
 import { type Rooms } from "./rooms.ts";
 
@@ -20,8 +20,7 @@ export function carryOut(
         });
         break;
       case "fact":
-        // Parents of group publishes appear in no log (decisions.md 10).
-        if (!message.fanOut) events.ended(tenants.take(message.tenant), position, item);
+        events.ended(tenants.take(message.tenant), position, item);
         break;
       case "callback":
       case "failureCallback":
@@ -46,6 +45,23 @@ export const end = (
     finished.add(position, endedAt);
     backlog.add(tenant, -1);
   });
+
+/** Inside a write: a message of a queue, or a callback of one, has ended. */
+export function endInQueue(
+  { names, queues, turns }: Rooms,
+  { queue, turnOf }: Message,
+  position: number,
+  now: number,
+): void {
+  const own = queue === undefined ? undefined : queues.find(queue);
+  if (own) {
+    queues.countEnd(own.key);
+    turns.mayBeOver(own.key, position, now);
+  }
+  const source = turnOf && names.find(turnOf.id);
+  const its = turnOf && queues.find(turnOf.queue);
+  if (source && its) turns.mayBeOver(its.key, source.position, now);
+}
 
 export const isCallback = ({ kind }: FollowUp): boolean =>
   kind === "callback" || kind === "failureCallback";

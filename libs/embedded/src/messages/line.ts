@@ -1,30 +1,30 @@
-/** A lane's records: who waits at its head, who holds a slot, and the promotion of the one to the other. */
-import { type LaneId, type MessageId } from "@posthaste/domain";
+/** A lane's records: which wait at its head, which hold a slot, and the promotion from the one to the other. */
+import { type FlowId, type MessageId, promote } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { integer, type Row, text } from "../database/rows.ts";
 import { idOf } from "./names.ts";
 import { hintColumns, type Reading } from "./read.ts";
-import { alarmColumn, stateCodes } from "./records.ts";
+import { columnsOf, stateCodes } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
 export type Line = {
-  readonly heads: (lane: LaneId, n: number) => readonly Hint[];
+  readonly heads: (lane: FlowId, n: number) => readonly Hint[];
   readonly promote: (
-    lane: LaneId,
+    lane: FlowId,
     ids: readonly MessageId[],
     grantUntil: number,
   ) => readonly MessageId[];
   readonly slotHolders: (
-    lane: LaneId,
+    lane: FlowId,
   ) => readonly { readonly id: MessageId; readonly until: number }[];
 };
 
-/** The place in line is the position: it is given once, so who waits again has his old place. */
+/** The place in line is the position: it is given once, so a record that waits again has its old place. */
 export function openLine({ db, clock, lanes, names }: Rooms, reading: Reading): Line {
   const heads = db.prepare(`
     SELECT ${hintColumns} FROM messages WHERE lane = ? AND state = ${stateCodes.waiting} ORDER BY position LIMIT ?`);
-  const promote = db.prepare(`
-    UPDATE messages SET state = ${stateCodes.due}, until = ?, hints = 0, wake_at = ?
+  const write = db.prepare(`
+    UPDATE messages SET state = ?, until = ?, hints = ?, wake_at = ?
     WHERE position = ? AND name = ? AND lane = ? AND state = ${stateCodes.waiting} RETURNING position, name`);
   const holders = db.prepare(`
     SELECT position, name, until FROM messages
@@ -38,11 +38,12 @@ export function openLine({ db, clock, lanes, names }: Rooms, reading: Reading): 
     promote: (lane, ids, grantUntil) => {
       const key = lanes.key(lane);
       if (key === undefined) return [];
-      const wakeAt = alarmColumn({ kind: "due", hints: 0, grantUntil }, false, clock.now());
+      const { next, wakeAt = null } = promote(grantUntil, clock.now());
+      const { code, until, hints } = columnsOf(next);
       return ids.flatMap((id) => {
         const address = names.find(id);
         return address
-          ? promote.all(grantUntil, wakeAt, address.position, address.name, key).map(idFrom)
+          ? write.all(code, until, hints, wakeAt, address.position, address.name, key).map(idFrom)
           : [];
       });
     },

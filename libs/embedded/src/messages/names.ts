@@ -1,6 +1,6 @@
 /**
  * From ids to rows. A random id holds its row's position and is checked by its tail; a derived id has a row in `names`,
- * which stays behind as its tombstone for 24 h (decisions.md 4).
+ * which stays behind as its tombstone for 24 h (docs/design/record#removal).
  */
 import { type DatabaseSync } from "node:sqlite";
 import {
@@ -20,8 +20,11 @@ export type Address = { readonly position: number; readonly name: string };
 export type Names = {
   /** Where the record stands if it exists. */
   find(id: MessageId): Address | undefined;
-  /** Inside a write: where the record is to stand; undefined when it is there already, or its tombstone. */
-  take(id: MessageId, now: number): Address | undefined;
+  /**
+   * Inside a write: where the record is to stand; undefined when it is there already, or its tombstone. `reserved`: the
+   * position that is kept for a derived id.
+   */
+  take(id: MessageId, now: number, reserved?: number): Address | undefined;
   /** Inside a write: the address of a message that need not stand here. */
   note(id: MessageId): Address;
   /** Inside a write: `positions` (a JSON array) are gone; those with derived ids leave tombstones. */
@@ -35,7 +38,8 @@ export const idOf = ({ position, name }: Address): MessageId =>
 
 export function openNames(db: DatabaseSync, positions: Positions): Names {
   const select = db.prepare("SELECT position, expires_at FROM names WHERE id = ?");
-  const exists = db.prepare("SELECT 1 FROM messages WHERE position = ?");
+  const exists = db.prepare(`
+    SELECT 1 FROM messages WHERE position = ?1 UNION ALL SELECT 1 FROM fan_outs WHERE position = ?1`);
   const put = db.prepare(`
     INSERT INTO names (id, position) VALUES (?, ?)
     ON CONFLICT (id) DO UPDATE SET position = excluded.position, expires_at = NULL`);
@@ -57,7 +61,7 @@ export function openNames(db: DatabaseSync, positions: Positions): Names {
     const row = select.get(id);
     return row && { position: integer(row["position"]), name: `=${id}` };
   };
-  const take = (id: MessageId, now: number): Address | undefined => {
+  const take = (id: MessageId, now: number, reserved?: number): Address | undefined => {
     const position = positionOf(id);
     if (position !== undefined) return { position, name: id.slice(-randomLength) };
     const row = select.get(id);
@@ -66,7 +70,7 @@ export function openNames(db: DatabaseSync, positions: Positions): Names {
       (exists.get(row["position"] ?? null) || (optionalInteger(row["expires_at"]) ?? 0) > now)
     )
       return undefined;
-    const address = { position: positions.next(), name: `=${id}` };
+    const address = { position: reserved ?? positions.next(), name: `=${id}` };
     put.run(id, address.position);
     return address;
   };

@@ -1,9 +1,9 @@
-/** Pulling: how a deliverer finds what it had no room for when it was hinted (decisions.md 7). */
+/** Pulling: how a deliverer finds what it had no room for when it was hinted (docs/design/delivery#hints-and-slots). */
 import { type TenantId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { integer } from "../database/rows.ts";
 import { hintColumns, type Reading } from "./read.ts";
-import { stateCodes } from "./records.ts";
+import { isUnderstood, stateCodes } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
 export type Pull = (
@@ -22,7 +22,7 @@ export function openPull({ db, clock, tenants }: Rooms, reading: Reading): Pull 
   const nextOrigin = db.prepare(`
     SELECT origin FROM messages WHERE tenant = ? AND state = ${stateCodes.due} AND origin > ? ORDER BY origin LIMIT 1`);
   const dueTo = db.prepare(`
-    SELECT ${hintColumns} FROM messages WHERE tenant = ? AND state = ${stateCodes.due} AND origin = ?
+    SELECT ${hintColumns} FROM messages WHERE tenant = ? AND state = ${stateCodes.due} AND origin = ? AND ${isUnderstood}
       AND (until IS NULL OR until > ?) ORDER BY position LIMIT ?`);
   const pulledUpTo = new Map<number, number>();
 

@@ -1,33 +1,49 @@
 /** Reading whole records, and hints from hot rows alone. */
-import { type MessageId, type MessageRecord, type TenantId } from "@posthaste/domain";
-import { type Hint } from "@posthaste/ports";
-import { integer, type Row, text } from "../database/rows.ts";
+import {
+  limits,
+  type MessageId,
+  type MessageRecord,
+  sizeOf,
+  type TenantId,
+} from "@posthaste/domain";
+import { type Hint, type Some } from "@posthaste/ports";
+import { integer, optionalInteger, type Row, text } from "../database/rows.ts";
 import { messageFrom } from "./configurations.ts";
 import { idOf } from "./names.ts";
-import { recordColumns, recordFrom, recordTables } from "./records.ts";
+import {
+  bodilessColumns,
+  bodilessTables,
+  isUnderstood,
+  recordColumns,
+  recordFrom,
+  recordTables,
+} from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
-/** A record as it stands, and where. */
+/** A record as it stands, and where. One that this build does not understand is not there for it. */
 export type Standing = { readonly position: number; readonly record: MessageRecord };
+
+type SlimStanding = Standing & { readonly hasOutbox: boolean };
 
 export type Reading = {
   /** As it was inserted a moment ago; since then it may have changed. */
   readonly recent: (id: MessageId) => Standing | undefined;
   readonly find: (id: MessageId) => Standing | undefined;
+  /** Without body and outbox. */
+  readonly slim: (id: MessageId) => SlimStanding | undefined;
   readonly at: (position: number) => Standing | undefined;
   readonly hint: (row: Row) => Hint;
 };
 
 /** The columns that `hint` reads. */
-export const hintColumns = "position, name, tenant, origin, epoch";
+export const hintColumns = "position, name, tenant, origin, epoch, body_bytes";
 
 export function openReading({ db, names, outbox, recent, tenants }: Rooms): Reading {
-  const byId = db.prepare(
-    `SELECT ${recordColumns} FROM ${recordTables} WHERE m.position = ? AND m.name = ?`,
-  );
-  const byPosition = db.prepare(
-    `SELECT ${recordColumns} FROM ${recordTables} WHERE m.position = ?`,
-  );
+  const at = `SELECT ${recordColumns} FROM ${recordTables} WHERE m.position = ? AND m.${isUnderstood}`;
+  const byId = db.prepare(`${at} AND m.name = ?`);
+  const slimById = db.prepare(`
+    SELECT ${bodilessColumns} FROM ${bodilessTables} WHERE m.position = ? AND m.${isUnderstood} AND m.name = ?`);
+  const byPosition = db.prepare(at);
   const standing = (row: Row): Standing => {
     const position = integer(row["position"]);
     const items = integer(row["outbox"]) > 0 ? outbox.of(position) : [];
@@ -46,6 +62,14 @@ export function openReading({ db, names, outbox, recent, tenants }: Rooms): Read
       const row = address && byId.get(address.position, address.name);
       return row && standing(row);
     },
+    slim: (id) => {
+      const address = names.find(id);
+      const row = address && slimById.get(address.position, address.name);
+      if (!row) return undefined;
+      const position = integer(row["position"]);
+      const record = recordFrom(row, messageFrom(row), []);
+      return { position, record, hasOutbox: integer(row["outbox"]) > 0 };
+    },
     at: (position) => {
       const row = byPosition.get(position);
       return row && standing(row);
@@ -55,10 +79,32 @@ export function openReading({ db, names, outbox, recent, tenants }: Rooms): Read
       tenant: tenants.name(integer(row["tenant"])),
       origin: integer(row["origin"]),
       epoch: integer(row["epoch"]),
+      ...bytesOf(row),
     }),
   };
 }
 
+/** Rows of an earlier version do not say it. */
+function bytesOf(row: Row): Pick<Hint, "bytes"> {
+  const bytes = optionalInteger(row["body_bytes"]);
+  return bytes === undefined ? {} : { bytes };
+}
+
 /** Another tenant's record is as unknown as one that never was. */
-export const ofTenant = (tenant: TenantId, found: Standing | undefined): Standing | undefined =>
-  found?.record.message.tenant === tenant ? found : undefined;
+export const ofTenant = <S extends Standing>(
+  tenant: TenantId,
+  found: S | undefined,
+): S | undefined => (found?.record.message.tenant === tenant ? found : undefined);
+
+export function someOf(reading: Reading, tenant: TenantId, ids: readonly MessageId[]): Some {
+  const records: MessageRecord[] = [];
+  let bytes = 0;
+  for (const [n, id] of ids.entries()) {
+    if (bytes >= limits.readBytesMax) return { records, left: ids.slice(n) };
+    const found = ofTenant(tenant, reading.find(id));
+    if (!found) continue;
+    records.push(found.record);
+    bytes += sizeOf(found.record);
+  }
+  return { records, left: [] };
+}

@@ -6,36 +6,38 @@ import {
   type MessageRecord,
   type MessageState,
   owner,
+  ownFormat,
   type StateKind,
   unreachable,
 } from "@posthaste/domain";
 import { integer, optionalInteger, type Row, text } from "../database/rows.ts";
 import { messageColumns } from "./configurations.ts";
 
-/** Part of the schema: never renumbered. Live states come first. */
+/** Part of the schema: never renumbered. Live states are below 5; 4 and 8 were those of fan-outs. */
 export const stateCodes = {
+  queued: -1,
   held: 0,
   waiting: 1,
   due: 2,
   claimed: 3,
-  expanding: 4,
   delivered: 5,
   failed: 6,
   canceled: 7,
-  expanded: 8,
 } as const satisfies Record<StateKind, number>;
 export const firstFinishedCode = stateCodes.delivered;
-const kinds: readonly StateKind[] = [
-  "held",
-  "waiting",
-  "due",
-  "claimed",
-  "expanding",
-  "delivered",
-  "failed",
-  "canceled",
-  "expanded",
-];
+const kindsByCode = {
+  [-1]: "queued",
+  0: "held",
+  1: "waiting",
+  2: "due",
+  3: "claimed",
+  5: "delivered",
+  6: "failed",
+  7: "canceled",
+} as const satisfies { readonly [K in StateKind as (typeof stateCodes)[K]]: K };
+const kinds: ReadonlyMap<number, StateKind> = new Map(
+  Object.entries(kindsByCode).map(([code, kind]) => [Number(code), kind]),
+);
 
 export type StateColumns = {
   readonly code: number;
@@ -49,31 +51,33 @@ export function columnsOf(state: MessageState): StateColumns {
   switch (state.kind) {
     case "held":
       return { code, until: state.dueAt, hints: 0, owner: null };
+    case "queued":
     case "waiting":
       return { code, until: null, hints: 0, owner: null };
     case "due":
       return { code, until: state.grantUntil ?? null, hints: state.hints, owner: null };
     case "claimed":
       return { code, until: state.leaseUntil, hints: 0, owner: state.owner };
-    case "expanding":
-      return { code, until: state.upTo, hints: 0, owner: null };
     case "delivered":
     case "failed":
     case "canceled":
-    case "expanded":
       return { code, until: state.endedAt, hints: 0, owner: null };
     default:
       return unreachable(state);
   }
 }
 
-function stateFrom(row: Row): MessageState {
-  const kind = kinds[integer(row["state"])];
+function stateFrom(row: Row, { queue, flow }: Message): MessageState {
+  const kind = kinds.get(integer(row["state"]));
   switch (kind) {
+    case "queued":
+      if (queue === undefined) throw new Error("a record is queued in no queue");
+      return { kind, queue };
     case "held":
       return { kind, dueAt: integer(row["until"]) };
     case "waiting":
-      return { kind };
+      if (flow === undefined) throw new Error("a record waits in no lane");
+      return { kind, flow };
     case "due": {
       const grantUntil = optionalInteger(row["until"]);
       return {
@@ -84,12 +88,16 @@ function stateFrom(row: Row): MessageState {
     }
     case "claimed":
       return { kind, owner: owner(text(row["owner"])), leaseUntil: integer(row["until"]) };
-    case "expanding":
-      return { kind, upTo: integer(row["until"]) };
+    case "canceled": {
+      const runsUntil = optionalInteger(row["runs_until"]);
+      return {
+        kind,
+        endedAt: integer(row["until"]),
+        ...(runsUntil !== undefined && { runsUntil }),
+      };
+    }
     case "delivered":
     case "failed":
-    case "canceled":
-    case "expanded":
       return { kind, endedAt: integer(row["until"]) };
     case undefined:
       throw new Error(`unknown state ${String(row["state"])} in the store`);
@@ -98,14 +106,17 @@ function stateFrom(row: Row): MessageState {
   }
 }
 
+/** The condition that this build knows what to do with a row, of messages, fan-outs or lanes. */
+export const isUnderstood = `format <= ${ownFormat}`;
+
 /** The columns that `recordFrom` reads, from messages m. */
 const hotColumns = `m.position, m.name, m.tenant, m.state, m.until, m.hints, m.wake_at, m.epoch, m.owner,
-  m.retried, m.lease_losses, m.deferrals, m.outbox`;
+  m.retried, m.lease_losses, m.deferrals, m.outbox, m.runs_until`;
 export const recordColumns = `${hotColumns}, ${messageColumns}`;
 export const recordTables = `messages m JOIN configurations c ON c.position = m.position
   LEFT JOIN bodies b ON b.position = coalesce(m.body_of, m.position)`;
 
-/** The same for who needs no body: it is then empty. */
+/** The same for a caller that needs no body: it is then empty. */
 export const bodilessColumns = `${hotColumns}, c.json, c.crc, NULL AS bytes, NULL AS body_crc`;
 export const bodilessTables = "messages m JOIN configurations c ON c.position = m.position";
 
@@ -115,7 +126,7 @@ export const recordFrom = (
   outbox: readonly FollowUp[],
 ): MessageRecord => ({
   message,
-  state: stateFrom(row),
+  state: stateFrom(row, message),
   wakeAt: optionalInteger(row["wake_at"]),
   epoch: integer(row["epoch"]),
   retried: integer(row["retried"]),

@@ -1,8 +1,11 @@
 /** The end of records: the sweep of what has been finished for a while (I5), in batches, never one by one. */
 import { shardCount } from "@posthaste/domain";
 import { integer, text } from "../database/rows.ts";
-import { firstFinishedCode } from "./records.ts";
+import { firstFinishedCode, isUnderstood } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
+
+/** To remove a body is to walk through its pages, while nothing else runs. */
+export const freedBytesMax = 16 * 1024 * 1024;
 
 type Removed = { readonly removed: number; readonly more: boolean };
 export type Removing = {
@@ -12,60 +15,87 @@ export type Removing = {
     endedBefore: number,
     limit: number,
   ) => Removed;
-  /** Tombstones, windows and lanes whose time is over. */
-  readonly sweep: (limit: number) => void;
+  /** Tombstones, windows, lanes and queues whose time is over, at most `limit` of each. Returns whether there may be more. */
+  readonly sweep: (limit: number) => boolean;
 };
 
 export function openRemoving(rooms: Rooms): Removing {
-  const { db, clock, configurations, finished, lanes, names, windows, writer } = rooms;
+  const { db, clock, configurations, fanOuts, finished, lanes, names, queues, windows, writer } =
+    rooms;
   const batch = "position IN (SELECT value FROM json_each(?))";
   const removable = db.prepare(`
     SELECT json_group_array(position) AS positions, count(*) AS n FROM messages
-    WHERE ${batch} AND state >= ${firstFinishedCode} AND outbox = 0 AND children = 0
+    WHERE ${batch} AND state >= ${firstFinishedCode} AND outbox = 0 AND ${isUnderstood}
       AND shard IN (SELECT value FROM json_each(?))`);
   const inOtherShards = db.prepare(`
     SELECT position, until FROM messages
     WHERE ${batch} AND state >= ${firstFinishedCode} AND shard NOT IN (SELECT value FROM json_each(?))`);
-  const removeChildren = db.prepare(`
-    UPDATE messages SET children = children - gone.n
-    FROM (SELECT body_of, count(*) AS n FROM messages WHERE ${batch} AND body_of IS NOT NULL GROUP BY body_of) AS gone
-    WHERE messages.position = gone.body_of RETURNING position, until, children, state`);
+  const sizes = db.prepare(`
+    SELECT coalesce(length(bytes), 0) AS bytes FROM json_each(?) LEFT JOIN bodies ON position = value
+    ORDER BY json_each.key`);
   const remove = db.prepare(`DELETE FROM messages WHERE ${batch}`);
 
-  const removeAll = (positions: string, now: number): void => {
-    for (const parent of removeChildren.all(positions)) {
-      if (integer(parent["children"]) > 0 || integer(parent["state"]) < firstFinishedCode) continue;
-      const position = integer(parent["position"]);
-      const endedAt = integer(parent["until"]);
-      writer.onCommit(() => finished.add(position, endedAt));
-    }
-    remove.run(positions);
-    names.bury(positions, now);
+  /** How many of them are one portion: at least one, and then as many as have few bytes of bodies. */
+  const countWithin = (positions: readonly number[]): number => {
+    let bytes = 0;
+    const rows = sizes.all(JSON.stringify(positions));
+    const full = rows.findIndex(
+      (row, i) => (bytes += integer(row["bytes"])) > freedBytesMax && i > 0,
+    );
+    return full < 0 ? positions.length : full;
+  };
+
+  const bury = (positions: string): void => {
+    names.bury(positions, clock.now());
     configurations.removeOrphans(positions);
+  };
+
+  const removeAll = (positions: string): void => {
+    fanOuts.removeChildren(positions);
+    remove.run(positions);
+    bury(positions);
+  };
+
+  /** Answers how many. */
+  const removeFanOuts = (shards: readonly number[], endedBefore: number, limit: number): number => {
+    const expanded = fanOuts.removable(JSON.stringify(shards), endedBefore, limit);
+    if (expanded.length === 0) return 0;
+    const portion = expanded.slice(0, countWithin(expanded));
+    fanOuts.remove(JSON.stringify(portion));
+    bury(JSON.stringify(portion));
+    return portion.length;
   };
 
   return {
     removeFinished: (shards, endedBefore, limit) => {
-      const { positions, upTo } = finished.first(endedBefore, limit);
-      if (positions.length === 0) return { removed: 0, more: false };
-      writer.onCommit(() => finished.drop(upTo));
+      const expanded = removeFanOuts(shards, endedBefore, limit);
+      if (expanded > 0) return { removed: expanded, more: true };
+      const ended = finished.first(endedBefore, limit);
+      if (ended.positions.length === 0) return { removed: 0, more: false };
+      const positions = ended.positions.slice(0, countWithin(ended.positions));
+      const left = ended.positions.length - positions.length;
+      writer.onCommit(() => finished.drop(ended.upTo - left));
       const asked = JSON.stringify(positions.sort((a, b) => a - b));
       const inShards = JSON.stringify(shards);
       const row = removable.get(asked, inShards);
-      removeAll(text(row?.["positions"]), clock.now());
+      removeAll(text(row?.["positions"]));
       if (shards.length < shardCount) {
         for (const other of inOtherShards.all(asked, inShards)) {
           const [position, endedAt] = [integer(other["position"]), integer(other["until"])];
           writer.onCommit(() => finished.add(position, endedAt));
         }
       }
-      return { removed: integer(row?.["n"]), more: positions.length === limit };
+      return { removed: integer(row?.["n"]), more: ended.positions.length === limit || left > 0 };
     },
     sweep: (limit) => {
       const now = clock.now();
-      names.sweep(now, limit);
-      windows.sweep(now, limit);
-      lanes.sweep(limit);
+      const swept = [
+        names.sweep(now, limit),
+        windows.sweep(now, limit),
+        lanes.sweep(limit),
+        queues.sweep(now, limit),
+      ];
+      return swept.some((count) => count >= limit);
     },
   };
 }

@@ -1,31 +1,51 @@
 /** Ringing: what is due is moved ahead in the same write that answers it. */
-import { type InState, isIn, limits, type MessageRecord, ring } from "@posthaste/domain";
-import { type Hint, type Rings } from "@posthaste/ports";
-import { integer } from "../database/rows.ts";
+import {
+  type AlarmSource,
+  isForeign,
+  type FlowId,
+  limits,
+  type MessageState,
+  ring,
+  sizeOf,
+} from "@posthaste/domain";
+import { type Rings, type Rung } from "@posthaste/ports";
+import { integer, type Row } from "../database/rows.ts";
 import { isDamaged, messageFrom } from "./configurations.ts";
-import { shardsColumn } from "./next-alarm.ts";
+import { recordSources, rowsOf, shardsColumn } from "./next-alarm.ts";
 import { type Reading } from "./read.ts";
-import { bodilessColumns, bodilessTables, columnsOf, recordFrom, stateCodes } from "./records.ts";
+import { bodilessColumns, bodilessTables, columnsOf, isUnderstood, recordFrom } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
-export type Ring = (shards: readonly number[], limit: number) => Rings;
+export type Ring = (
+  shards: readonly number[],
+  limitOfEach: number,
+  sources: readonly AlarmSource[],
+) => Rings;
 
-/** One ring reads at most so many bytes of bodies; what is left rings in the next. */
-const bodyBytesPerRingMax = 64 * 1024 * 1024;
+type RungRecords = {
+  readonly rung: Rung[];
+  readonly more: boolean;
+  readonly foreign: ReadonlySet<FlowId>;
+};
 
 export function openRing(rooms: Rooms, reading: Reading): Ring {
-  const { db, clock, lanes, log } = rooms;
-  const due = `SELECT ${bodilessColumns}, m.origin FROM ${bodilessTables} WHERE m.wake_at <= ?`;
-  const dueInAll = db.prepare(`${due} ORDER BY m.wake_at LIMIT ?`);
-  const dueInSome = db.prepare(
-    `${due} AND m.shard IN (SELECT value FROM json_each(?)) ORDER BY m.wake_at LIMIT ?`,
-  );
+  const { db, clock, fanOuts, lanes, log, queues, scheduleAlarms } = rooms;
+  const due = recordSources.map((source) => {
+    const rows = rowsOf[source];
+    const select = `SELECT ${bodilessColumns}, m.origin, m.body_bytes FROM ${bodilessTables}
+      WHERE m.wake_at <= ? AND m.${rows} AND m.${isUnderstood}`;
+    const inAll = db.prepare(`${select} ORDER BY m.wake_at LIMIT ?`);
+    const inSome = db.prepare(
+      `${select} AND m.shard IN (SELECT value FROM json_each(?)) ORDER BY m.wake_at LIMIT ?`,
+    );
+    return { source, inAll, inSome };
+  });
   const move = db.prepare(
     "UPDATE messages SET state = ?, until = ?, hints = ?, wake_at = ? WHERE position = ?",
   );
   const postpone = db.prepare("UPDATE messages SET wake_at = ? WHERE position = ?");
 
-  /** A record that cannot be read rings seldom, says so in the log, and stops nobody else. */
+  /** A record that cannot be read rings seldom, says so in the log, and holds up no other record. */
   const unlessDamaged = <T>(position: number, now: number, read: () => T): T | undefined => {
     try {
       return read();
@@ -37,52 +57,71 @@ export function openRing(rooms: Rooms, reading: Reading): Ring {
     }
   };
 
-  const ringRecords = (
-    shards: string | undefined,
-    now: number,
-    limit: number,
-  ): Omit<Rings, "lanes"> => {
-    const hints: Hint[] = [];
-    const expanding: InState<"expanding">[] = [];
-    const followUps: MessageRecord[] = [];
-    let bodyBytes = 0;
-    const rows =
-      shards === undefined ? dueInAll.all(now, limit) : dueInSome.all(now, shards, limit);
+  const wakeQueue = (state: MessageState, now: number): void => {
+    const queue = state.kind === "queued" ? queues.find(state.queue) : undefined;
+    if (queue) queues.wake(queue.key, now);
+  };
+
+  /** `foreign`: lanes of other shards that were told. `more`: what is left would be more than one reading holds, and rings in the next round. */
+  const ringRecords = (rows: readonly Row[], now: number): RungRecords => {
+    const rung: Rung[] = [];
+    const foreign = new Set<FlowId>();
+    let bytes = 0;
     for (const row of rows) {
-      if (bodyBytes > bodyBytesPerRingMax) break;
+      if (bytes >= limits.readBytesMax) return { rung, foreign, more: true };
       const position = integer(row["position"]);
-      const needsBody =
-        integer(row["outbox"]) > 0 || integer(row["state"]) === stateCodes.expanding;
+      const needsBody = integer(row["outbox"]) > 0;
       const record = unlessDamaged(position, now, () =>
         needsBody ? reading.at(position)?.record : recordFrom(row, messageFrom(row), []),
       );
       if (!record) continue;
-      bodyBytes += record.message.body.length;
+      bytes += sizeOf(record);
       const { next, wakeAt, then, followUp } = ring(record, now);
       const { code, until, hints: hinted } = columnsOf(next);
       move.run(code, until, hinted, wakeAt ?? null, position);
-      if (followUp) followUps.push(record);
+      if (followUp) rung.push({ kind: "followUp", record });
       switch (then) {
         case "nothing":
           break;
         case "hint":
-          hints.push(reading.hint(row));
+          rung.push({ kind: "hint", hint: reading.hint(row) });
           break;
         case "grant":
-          if (record.message.flowLane !== undefined) lanes.arrive(record.message.flowLane, now);
+          if (next.kind !== "waiting") break;
+          lanes.wake(next.flow, now);
+          if (isForeign(record.message, next.flow)) foreign.add(next.flow);
           break;
-        case "expand":
-          if (isIn(record, "expanding")) expanding.push(record);
+        case "admit":
+          wakeQueue(next, now);
           break;
       }
     }
-    return { hints, expanding, followUps };
+    return { rung, foreign, more: false };
   };
 
-  return (shards, limit) => {
+  return (shards, limitOfEach, sources) => {
     const now = clock.now();
     const inShards = shardsColumn(shards);
-    const rung = ringRecords(inShards, now, limit);
-    return { ...rung, lanes: lanes.ring(inShards, now, limit) };
+    const found = due
+      .filter(({ source }) => sources.includes(source))
+      .map(({ inAll, inSome }) =>
+        inShards === undefined
+          ? inAll.all(now, limitOfEach)
+          : inSome.all(now, inShards, limitOfEach),
+      );
+    const { rung, foreign, more } = ringRecords(found.flat(), now);
+    const rungLanes = lanes.ring(inShards, now, limitOfEach);
+    const rungQueues = queues.ring(inShards, now, limitOfEach);
+    const rungFanOuts = sources.includes("fanOut") ? fanOuts.ring(inShards, now, limitOfEach) : [];
+    const schedules = sources.includes("schedule")
+      ? scheduleAlarms.ring(inShards, now, limitOfEach)
+      : [];
+    const isFull = [...found, rungLanes, rungQueues, rungFanOuts, schedules].some(
+      ({ length }) => length >= limitOfEach,
+    );
+    const told = new Set(rungLanes).union(foreign);
+    for (const lane of [...told, ...rungQueues]) rung.push({ kind: "lane", lane });
+    for (const schedule of schedules) rung.push({ kind: "schedule", schedule });
+    return { rung: [...rung, ...rungFanOuts], more: more || isFull };
   };
 }

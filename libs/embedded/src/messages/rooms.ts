@@ -2,9 +2,13 @@
 import { type DatabaseSync } from "node:sqlite";
 import { type Clock, type Log } from "@posthaste/ports";
 import { type Writer } from "../database/writer.ts";
+import { type FanOutRows } from "../fan-outs.ts";
 import { type Lanes } from "../lanes.ts";
 import { type Letters } from "../letters.ts";
 import { type Events } from "../log/events.ts";
+import { type QueueRows } from "../queues/rows.ts";
+import { type Turns } from "../queues/turns.ts";
+import { type ScheduleAlarms } from "../schedules/alarms.ts";
 import { type TenantKeys } from "../tenants.ts";
 import { type Windows } from "../tokens/windows.ts";
 import { type Backlog } from "./backlog.ts";
@@ -25,9 +29,13 @@ export type Rooms = {
   readonly outbox: Outbox;
   readonly recent: Recent;
   readonly lanes: Lanes;
+  readonly fanOuts: FanOutRows;
+  readonly scheduleAlarms: ScheduleAlarms;
   readonly events: Events;
   readonly letters: Letters;
   readonly windows: Windows;
   readonly finished: Finished;
   readonly backlog: Backlog;
+  readonly queues: QueueRows;
+  readonly turns: Turns;
 };

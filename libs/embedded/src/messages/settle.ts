@@ -1,9 +1,9 @@
 /** The write that ends an attempt, and the one that clears what it left (I2, I4). */
-import { isFinished, limits, type Settlement } from "@posthaste/domain";
+import { alarmOnEntering, isFinished, limits, type Settlement } from "@posthaste/domain";
 import { type OutboxItemRef, type Settled } from "@posthaste/ports";
-import { integer } from "../database/rows.ts";
-import { carryOut, end, isCallback } from "./consequences.ts";
-import { alarmColumn, columnsOf, firstFinishedCode, stateCodes } from "./records.ts";
+import { integer, optionalInteger } from "../database/rows.ts";
+import { carryOut, end, endInQueue, isCallback } from "./consequences.ts";
+import { columnsOf, firstFinishedCode, stateCodes } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
 export type Settling = {
@@ -12,7 +12,7 @@ export type Settling = {
 };
 
 export function openSettling(rooms: Rooms): Settling {
-  const { db, clock, names, lanes, outbox, writer, finished, tenants } = rooms;
+  const { db, clock, names, lanes, outbox, writer, finished, tenants, turns } = rooms;
   const write = db.prepare(`
     UPDATE messages SET state = ?, until = ?, hints = ?, owner = NULL, retried = ?, lease_losses = ?, deferrals = ?,
       outbox = outbox + ?, wake_at = iif(outbox + ? > 0, min(coalesce(?, ?), ?), ?)
@@ -21,7 +21,7 @@ export function openSettling(rooms: Rooms): Settling {
   const clear = db.prepare(`
     UPDATE messages SET outbox = outbox - 1,
       wake_at = iif(outbox = 1 AND state >= ${firstFinishedCode}, NULL, wake_at)
-    WHERE position = ? RETURNING outbox, state, until`);
+    WHERE position = ? RETURNING outbox, state, until, queue`);
 
   const missed = (position: number, name: string, epoch: number): Settled => {
     const row = standing.get(position, name);
@@ -46,16 +46,18 @@ export function openSettling(rooms: Rooms): Settling {
     const now = clock.now();
     const { code, until, hints } = columnsOf(next);
     const n = append.reduce((count, item) => count + (isCallback(item) ? 1 : 0), 0);
-    const own = alarmColumn(next, false, now);
+    const own = alarmOnEntering(message, next, false, now) ?? null;
     const soon = now + limits.ringAheadMs;
     const { changes } = write.run(
       code, until, hints, retried, leaseLosses, deferrals, n, n, own, soon, soon, own, position, name, epoch,
     ); // prettier-ignore
     if (changes === 0) return missed(position, name, epoch);
     const left = append.length > 0 ? carryOut(rooms, message, position, append) : append;
-    if (next.kind === "waiting" && message.flowLane !== undefined)
-      lanes.arrive(message.flowLane, now);
-    if (isFinished(next)) end(rooms, position, tenants.take(message.tenant), next.endedAt);
+    if (next.kind === "waiting" && message.flow !== undefined) lanes.wake(message.flow, now);
+    if (isFinished(next)) {
+      end(rooms, position, tenants.take(message.tenant), next.endedAt);
+      if (message.queue !== undefined || message.turnOf) endInQueue(rooms, message, position, now);
+    }
     return { kind: "ok", left };
   };
 
@@ -67,6 +69,8 @@ export function openSettling(rooms: Rooms): Settling {
       const row = clear.get(address.position);
       if (!row || integer(row["outbox"]) > 0 || integer(row["state"]) < firstFinishedCode) return;
       const endedAt = integer(row["until"]);
+      const queue = optionalInteger(row["queue"]);
+      if (queue !== undefined) turns.mayBeOver(queue, address.position, clock.now());
       writer.onCommit(() => finished.add(address.position, endedAt));
     },
   };

@@ -5,19 +5,28 @@ import { readPage, type Scan } from "./keyset.ts";
 const numbers = (
   n: number,
   wanted: (i: number) => boolean,
-): Scan<number, number> & { reads: () => number } => {
+  bytesEach = 0,
+): Scan<number, number> & { reads: () => number; turns: () => number } => {
   let reads = 0;
+  let turns = 0;
   return {
     rows: (after, limit) => {
       const from = Number(after ?? 0) + 1;
       const length = Math.max(0, Math.min(limit, n - from + 1));
       reads += length;
-      return Array.from({ length }, (_, i) => from + i);
+      return {
+        rows: Array.from({ length }, (_, i) => from + i),
+        isLast: length < limit,
+      };
     },
     keyOf: String,
-    itemOf: (i) => (wanted(i) ? i : undefined),
-    breathe: () => Promise.resolve(),
+    look: (i) => ({ ...(wanted(i) && { item: i }), bytes: bytesEach }),
+    breathe: () => {
+      turns++;
+      return Promise.resolve();
+    },
     reads: () => reads,
+    turns: () => turns,
   };
 };
 const page = { limit: 2, order: "earliestFirst" } as const;
@@ -46,4 +55,38 @@ describe("a page", () => {
     expect(second.items).toEqual([150_000]);
     expect(scan.reads()).toBe(200_000);
   });
+
+  it("is short rather than large when its items are, and one item is a page whatever its size", async () => {
+    const scan = numbers(10, () => true, 20 * mebibyte);
+
+    const pages = [];
+    let after: string | undefined;
+    do {
+      const got = await readPage(scan, {
+        ...page,
+        limit: 100,
+        ...(after !== undefined && { after }),
+      });
+      pages.push(got.items);
+      after = got.next;
+    } while (after !== undefined);
+
+    expect(pages).toEqual([
+      [1, 2],
+      [3, 4],
+      [5, 6],
+      [7, 8],
+      [9, 10],
+    ]);
+  });
+
+  it("gives others a turn for every MiB that it reads", async () => {
+    const scan = numbers(400, () => false, mebibyte / 16);
+
+    await readPage(scan, page);
+
+    expect(scan.turns()).toBe(24);
+  });
 });
+
+const mebibyte = 1024 * 1024;

@@ -1,20 +1,33 @@
-/** Pages by keyset: a position survives whatever is inserted or removed around it. */
+/**
+ * Pages by keyset: a position survives whatever is inserted or removed around it.
+ *
+ * Nothing else runs while rows are read, so a list reads few at a time and lets other work have its turns between; and a page
+ * is short rather than slow or large.
+ */
 import { type PageRequest } from "@posthaste/domain";
 import { type Page } from "@posthaste/ports";
 
-/** One list call reads at most so many rows, in chunks between which others get their turn; then its page is short. */
+/** Of one turn: narrow rows, and bytes of what hangs on them. */
 const rowsPerChunk = 500;
+const bytesPerTurnMax = 1024 * 1024;
+/** Of one page. */
 const rowsPerPageMax = 100_000;
+const bytesPerPageMax = 32 * 1024 * 1024;
 
 export type Scan<Row, Item> = {
-  /** The next rows behind `after` (undefined: from the beginning), in order. */
-  readonly rows: (after: string | undefined, limit: number) => readonly Row[];
+  /** The next rows behind `after` (undefined: from the beginning), in order, about `limit` of them. */
+  readonly rows: (after: string | undefined, limit: number) => Chunk<Row>;
   readonly keyOf: (row: Row) => string;
-  /** Undefined: the filter does not want it. */
-  readonly itemOf: (row: Row) => Item | undefined;
-  /** Lets others run between chunks. */
+  /** Without an item: the filter does not want it. */
+  readonly look: (row: Row) => Looked<Item>;
+  /** Lets other work run. */
   readonly breathe: () => Promise<void>;
 };
+
+export type Chunk<Row> = { readonly rows: readonly Row[]; readonly isLast: boolean };
+
+/** `bytes`: how many were read to find out, and for the item. */
+export type Looked<Item> = { readonly item?: Item; readonly bytes: number };
 
 /** Reads one match further than the page, so that `next` is absent on the last one. */
 export async function readPage<Row, Item>(
@@ -24,19 +37,29 @@ export async function readPage<Row, Item>(
   const items: Item[] = [];
   let after = request.after;
   let lastKept = after;
+  let bytesOfPage = 0;
+  let bytesOfTurn = 0;
   for (let read = 0; read < rowsPerPageMax;) {
-    const rows = scan.rows(after, rowsPerChunk);
+    const { rows, isLast } = scan.rows(after, rowsPerChunk);
     for (const row of rows) {
+      if (bytesOfTurn >= bytesPerTurnMax) {
+        await scan.breathe();
+        bytesOfTurn = 0;
+      }
+      if (bytesOfPage >= bytesPerPageMax) return withNext(items, after);
+      const { item, bytes } = scan.look(row);
+      bytesOfTurn += bytes;
+      bytesOfPage += bytes;
       after = scan.keyOf(row);
-      const item = scan.itemOf(row);
       if (item === undefined) continue;
       if (items.length === request.limit) return withNext(items, lastKept);
       items.push(item);
       lastKept = after;
     }
-    if (rows.length < rowsPerChunk) return { items };
+    if (isLast) return { items };
     read += rows.length;
     await scan.breathe();
+    bytesOfTurn = 0;
   }
   return withNext(items, after);
 }

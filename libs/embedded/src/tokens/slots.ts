@@ -1,99 +1,156 @@
 /**
- * Flow slots and rate windows, in memory: leases that end by themselves, so that they cannot leak (reliability.md P8).
- * A lane that is not known has to be restored from the records before the next grant; until then it grants nothing.
+ * Flow slots and rate windows of the lanes in use, in memory. A lane that is not known has to be restored from the records
+ * before the next grant; until then it grants nothing. So any lane may be forgotten, and most are when they are idle.
+ *
+ * I1: lanes stand in the order of their last use, slots in that of their ends. Each new lane looks at the two that were not
+ *     used for longest, so that a million flow keys of a second cost as much each as ten.
  */
 import {
-  countDispatches,
+  endedSlots,
   type FlowLimits,
-  type LaneId,
+  isOver,
+  type FlowId,
   limits,
+  newWindow,
   type MessageId,
-  rateLeft,
   type RateWindow,
+  type Slot,
+  takeSlots,
+  withTokenBack,
 } from "@posthaste/domain";
-import { type Acquired } from "@posthaste/ports";
+import { type Acquired, type SlotHolder } from "@posthaste/ports";
 
-/** What is known of so many lanes is kept; beyond it idle ones are forgotten, which costs them a restore. */
+/** Beyond it those go that have no slot, also with a window that is open: it stands in the lane's row. */
 const lanesMax = 100_000;
+const looksPerLane = 2;
 
-type Lane = { readonly slots: Map<MessageId, number>; window: RateWindow | undefined };
-type Holders = readonly { readonly id: MessageId; readonly until: number }[];
+type Lane = {
+  readonly slots: Map<MessageId, Slot>;
+  window: RateWindow | undefined;
+  /** By which its window ends. */
+  limits: FlowLimits | undefined;
+  usedAt: number;
+};
 
 export class Slots {
-  readonly #lanes = new Map<LaneId, Lane>();
+  readonly #lanes = new Map<FlowId, Lane>();
 
-  acquire(id: LaneId, wanted: readonly MessageId[], flow: FlowLimits, now: number): Acquired {
-    const lane = this.#lane(id, now);
-    if (!lane) return { granted: [] };
-    const rate = rateLeft(flow, lane.window, now);
-    const granted: MessageId[] = [];
-    for (const message of wanted) {
-      if (granted.length >= rate.left) break;
-      const free = lane.slots.has(message) || lane.slots.size < (flow.parallelism ?? Infinity);
-      if (!free) continue;
-      lane.slots.set(message, now + limits.leaseMs);
-      granted.push(message);
-    }
-    if (granted.length > 0 && flow.rate !== undefined)
-      lane.window = countDispatches(flow, lane.window, granted.length, now);
-    const opensAt =
-      granted.length < wanted.length ? rateLeft(flow, lane.window, now).opensAt : undefined;
+  get size(): number {
+    return this.#lanes.size;
+  }
+
+  acquire(id: FlowId, wanted: readonly MessageId[], flow: FlowLimits, now: number): Acquired {
+    const lane = this.#lanes.get(id);
+    const taken = lane && takeSlots(lane, wanted, flow, now);
+    if (!taken) return { granted: [], isUnknown: true };
+    const { granted, window, opensInMs } = taken;
+    for (const gone of taken.gone) lane.slots.delete(gone);
+    for (const [message, slot] of taken.slots) put(lane, message, slot);
+    lane.window = window;
+    lane.limits = flow;
+    this.#used(id, lane, now);
     return {
       granted,
-      ...(opensAt !== undefined && { opensAt }),
-      ...(lane.window && { window: lane.window }),
+      ...(opensInMs !== undefined && { opensInMs }),
+      ...(window && { window }),
     };
   }
 
-  renew(id: LaneId, messages: readonly MessageId[], now: number): readonly MessageId[] {
-    const lane = this.#lane(id, now);
-    return messages.filter((message) => {
-      if (!lane?.slots.has(message)) return true;
-      lane.slots.set(message, now + limits.leaseMs);
-      return false;
-    });
+  use(id: FlowId, messages: readonly MessageId[], now: number): readonly MessageId[] {
+    const slots = this.#lanes.get(id)?.slots;
+    const gone = messages.filter((message) => (slots?.get(message)?.until ?? 0) <= now);
+    const held = new Set(messages).difference(new Set(gone));
+    this.hold(id, [...held], now);
+    return gone;
   }
 
-  release(id: LaneId, messages: readonly MessageId[]): void {
-    for (const message of messages) this.#lanes.get(id)?.slots.delete(message);
+  /** A lane that is not known is restored from the records, which say as much. */
+  hold(id: FlowId, messages: readonly MessageId[], now: number): void {
+    const lane = this.#lanes.get(id);
+    if (!lane) return;
+    for (const message of messages) put(lane, message, { until: now + limits.leaseMs });
+    this.#used(id, lane, now);
   }
 
-  knows(id: LaneId): boolean {
-    return this.#lanes.has(id);
+  release(id: FlowId, messages: readonly MessageId[]): void {
+    const lane = this.#lanes.get(id);
+    for (const message of messages) {
+      const slot = lane?.slots.get(message);
+      if (!lane || !slot) continue;
+      lane.slots.delete(message);
+      lane.window = withTokenBack(lane.window, slot);
+    }
   }
 
-  /** What is known by now is kept: a grant may have come between. */
-  restore(id: LaneId, holders: Holders, window: RateWindow | undefined, now: number): void {
+  /** What is known by now is kept: a grant may have come between. What ended in use is answered for by the holders. */
+  restore(
+    id: FlowId,
+    holders: readonly SlotHolder[],
+    window: RateWindow | undefined,
+    now: number,
+  ): void {
     const known = this.#lanes.get(id);
-    const lane: Lane = known ?? { slots: new Map(), window };
-    for (const { id: message, until } of holders)
-      if (!lane.slots.has(message)) lane.slots.set(message, until);
-    if (known) return;
-    if (this.#lanes.size >= lanesMax) this.#forgetIdle(now);
+    const lane: Lane = known ?? { slots: new Map(), window, limits: undefined, usedAt: now };
+    for (const [message, slot] of endedSlots(lane.slots, now))
+      if (!slot.granted) lane.slots.delete(message);
+    for (const { id: message, leftMs } of holders) {
+      const until = now + Math.min(leftMs, limits.leaseMs);
+      if (leftMs > 0 && !lane.slots.has(message)) lane.slots.set(message, { until });
+    }
+    sortByEnd(lane.slots);
+    if (!known) this.#lookAtOldest(now);
+    this.#used(id, lane, now);
+  }
+
+  /** A lane that is not known takes its window from its row. */
+  resetRate(id: FlowId, now: number): RateWindow {
+    const lane = this.#lanes.get(id);
+    const window = newWindow(lane?.window, now);
+    if (lane) lane.window = window;
+    return window;
+  }
+
+  peek(id: FlowId, now: number): { readonly slots: number; readonly window?: RateWindow } {
+    const lane = this.#lanes.get(id);
+    if (!lane) return { slots: 0 };
+    const slots = lane.slots.size - endedSlots(lane.slots, now).length;
+    return { slots, ...(lane.window && { window: lane.window }) };
+  }
+
+  #used(id: FlowId, lane: Lane, now: number): void {
+    lane.usedAt = now;
+    this.#toEnd(id, lane);
+  }
+
+  #toEnd(id: FlowId, lane: Lane): void {
+    this.#lanes.delete(id);
     this.#lanes.set(id, lane);
   }
 
-  peek(id: LaneId, now: number): { readonly slots: number; readonly window?: RateWindow } {
-    const lane = this.#lane(id, now);
-    if (!lane) return { slots: 0 };
-    return { slots: lane.slots.size, ...(lane.window && { window: lane.window }) };
-  }
-
-  #lane(id: LaneId, now: number): Lane | undefined {
-    const lane = this.#lanes.get(id);
-    if (lane) dropExpired(lane, now);
-    return lane;
-  }
-
-  #forgetIdle(now: number): void {
-    for (const [id, lane] of this.#lanes) {
-      dropExpired(lane, now);
-      if (lane.slots.size === 0 && (lane.window?.startedAt ?? 0) + limits.flowPeriodMsMax < now)
-        this.#lanes.delete(id);
+  #lookAtOldest(now: number): void {
+    for (let looks = 0; looks < looksPerLane; looks++) {
+      const [oldest] = this.#lanes;
+      if (!oldest) return;
+      const [id, lane] = oldest;
+      const isIdle = endedSlots(lane.slots, now).length === lane.slots.size;
+      const isOld = lane.usedAt + limits.leaseMs <= now && !hasOpenWindow(lane, now);
+      if (isIdle && (isOld || this.#lanes.size >= lanesMax)) this.#lanes.delete(id);
+      else this.#toEnd(id, lane);
     }
   }
 }
 
-function dropExpired({ slots }: Lane, now: number): void {
-  for (const [message, until] of slots) if (until <= now) slots.delete(message);
+function put({ slots }: Lane, message: MessageId, slot: Slot): void {
+  slots.delete(message);
+  slots.set(message, slot);
 }
+
+function sortByEnd(slots: Map<MessageId, Slot>): void {
+  const inOrder = [...slots].toSorted(([, one], [, other]) => one.until - other.until);
+  slots.clear();
+  for (const [message, slot] of inOrder) slots.set(message, slot);
+}
+
+/** Whose limits are not known yet keeps its window for as long as any may last. */
+const hasOpenWindow = ({ window, limits: flow }: Lane, now: number): boolean =>
+  window !== undefined && !isOver(flow ?? { periodMs: limits.flowPeriodMsMax }, window, now);

@@ -3,9 +3,9 @@ import { accept, type DeduplicationKey, deduplicationKeys, limits } from "@posth
 import { aCommand, aMessage } from "@posthaste/testing";
 import { countRows, newDirectory, openIn } from "../opened.fixture.ts";
 
-const aKey = (): DeduplicationKey => {
+const aKey = (id = "order-1"): DeduplicationKey => {
   const [key] = deduplicationKeys(
-    aCommand({ deduplication: { kind: "explicit", id: "order-1" } }),
+    aCommand({ deduplication: { kind: "explicit", id } }),
     [],
     String,
   );
@@ -15,12 +15,12 @@ const aKey = (): DeduplicationKey => {
 
 describe("a deduplicated publish", () => {
   it("costs one commit: its insert closes the window, and confirming finds that done", async () => {
-    const { tokens, messages, clock, commits } = openIn(newDirectory());
+    const { tokens, records, clock, commits } = openIn(newDirectory());
     const message = aMessage();
     const entry = { key: aKey(), id: message.id };
 
     await tokens.claim([entry]);
-    await messages.insert([{ record: accept(message, clock.now()), deduplication: [entry] }]);
+    await records.insert([{ record: accept(message, clock.now()), deduplication: [entry] }]);
     await tokens.confirm([entry]);
 
     expect(commits()).toBe(1);
@@ -30,15 +30,33 @@ describe("a deduplicated publish", () => {
   });
 
   it("leaves no row behind when its window is over and swept", async () => {
-    const { tokens, messages, clock, dataDir } = openIn(newDirectory());
+    const { tokens, records, clock, dataDir } = openIn(newDirectory());
     const entry = { key: aKey(), id: aMessage().id };
     await tokens.claim([entry]);
     await tokens.confirm([entry]);
     expect(countRows(dataDir, "windows")).toBe(1);
 
     await clock.advance(limits.deduplicationMs);
-    await messages.removeFinished([0], clock.now(), 10);
+    await records.removeFinished([0], clock.now(), 10);
 
     expect(countRows(dataDir, "windows")).toBe(0);
+  });
+
+  it("leaves none behind however many are over, swept in portions with turns for others", async () => {
+    const { tokens, records, clock, dataDir, commits } = openIn(newDirectory());
+    const entries = Array.from({ length: 1_600 }, (_, n) => ({
+      key: aKey(`order-${n}`),
+      id: aMessage().id,
+    }));
+    await tokens.claim(entries);
+    await tokens.confirm(entries);
+    expect(countRows(dataDir, "windows")).toBe(1_600);
+    const commitsBefore = commits();
+
+    await clock.advance(limits.deduplicationMs);
+    await records.removeFinished([0], clock.now(), 10);
+
+    expect(countRows(dataDir, "windows")).toBe(0);
+    expect(commits() - commitsBefore).toBeGreaterThanOrEqual(4);
   });
 });

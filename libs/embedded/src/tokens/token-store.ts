@@ -1,5 +1,5 @@
 /** The TokenStore port: pending dedup keys and slots in memory, windows that are done in rows. */
-import { type DeduplicationKey, type MessageId } from "@posthaste/domain";
+import { type DeduplicationKey, limits, type MessageId } from "@posthaste/domain";
 import {
   type Clock,
   type DeduplicationEntry,
@@ -11,9 +11,9 @@ import { type Writer } from "../database/writer.ts";
 import { Slots } from "./slots.ts";
 import { type Windows } from "./windows.ts";
 
-/** A key that was claimed stays so for this long; then its publish has failed, and the next may have it. */
-const pendingMs = 30_000;
+/** With so many keys pending, the oldest give way once they have been so for this long: their publishes have failed. */
 const pendingMax = 100_000;
+const pendingMsMin = 30_000;
 
 type Pending = { readonly id: MessageId; readonly until: number };
 
@@ -33,17 +33,18 @@ export function openTokenStore(writer: Writer, clock: Clock, windows: Windows): 
     if (current && current.until > now && current.id !== id)
       return { kind: "pending", id: current.id };
     pending.delete(key);
-    dropExpired(pending, now);
+    makeRoom(pending, now);
     if (pending.size >= pendingMax)
       throw new StoreError("overloaded", "too many publishes wait for their deduplication");
-    pending.set(key, { id, until: now + pendingMs });
+    pending.set(key, { id, until: now + limits.deduplicationPendingMsMax });
     return { kind: "mine" };
   };
 
   const isConfirmed = ({ key, id }: DeduplicationEntry): boolean => windows.find(key) === id;
-  const isPending = ({ key, id }: DeduplicationEntry): boolean => {
+  /** Also of a key that has run out: its record is there. */
+  const isFree = ({ key, id }: DeduplicationEntry): boolean => {
     const current = pending.get(key);
-    return current?.id === id && current.until > clock.now();
+    return current === undefined || current.id === id || current.until <= clock.now();
   };
   const forget = (entries: readonly DeduplicationEntry[]): void => {
     for (const { key, id } of entries) if (pending.get(key)?.id === id) pending.delete(key);
@@ -53,22 +54,25 @@ export function openTokenStore(writer: Writer, clock: Clock, windows: Windows): 
     claim: (entries) => writer.read(() => entries.map(claim)),
     confirm: async (entries) => {
       // An insert has written its windows already.
-      const missing = entries.filter((entry) => !isConfirmed(entry) && isPending(entry));
+      const missing = entries.filter((entry) => !isConfirmed(entry) && isFree(entry));
       if (missing.length > 0) await writer.write(() => windows.put(missing));
       forget(entries);
     },
     acquire: async (lane, ids, flow) => slots.acquire(lane, ids, flow, clock.now()),
-    renew: async (lane, ids) => slots.renew(lane, ids, clock.now()),
+    use: async (lane, ids) => slots.use(lane, ids, clock.now()),
+    hold: async (lane, ids) => slots.hold(lane, ids, clock.now()),
     release: async (lane, ids) => slots.release(lane, ids),
-    knows: async (lane) => slots.knows(lane),
     restore: async (lane, holders, window) => slots.restore(lane, holders, window, clock.now()),
+    resetRate: async (lane) => slots.resetRate(lane, clock.now()),
     peek: async (lane) => slots.peek(lane, clock.now()),
   };
 }
 
-function dropExpired(pending: Map<DeduplicationKey, Pending>, now: number): void {
+function makeRoom(pending: Map<DeduplicationKey, Pending>, now: number): void {
   for (const [key, { until }] of pending) {
-    if (until > now) return;
+    const since = until - limits.deduplicationPendingMsMax;
+    const mayGo = pending.size >= pendingMax && since + pendingMsMin <= now;
+    if (until > now && !mayGo) return;
     pending.delete(key);
   }
 }

@@ -1,4 +1,4 @@
-/** Dedup windows that are done: rows, written with the record they stand for, so they survive whatever it survives (decisions.md 17). */
+/** Dedup windows that are done: rows, written with the record they stand for, so they survive whatever it survives (docs/design/deduplication#windows). */
 import { type DatabaseSync } from "node:sqlite";
 import { type DeduplicationKey, limits, messageId, type MessageId } from "@posthaste/domain";
 import { type Clock, type DeduplicationEntry } from "@posthaste/ports";
@@ -8,8 +8,8 @@ export type Windows = {
   /** Inside a write. A key that holds another id is left as it is until its time is over. */
   put(entries: readonly DeduplicationEntry[]): void;
   find(key: DeduplicationKey): MessageId | undefined;
-  /** Inside a write. */
-  sweep(now: number, limit: number): void;
+  /** Inside a write: removes those whose time is over. Returns how many. */
+  sweep(now: number, limit: number): number;
 };
 
 export function openWindows(db: DatabaseSync, clock: Clock): Windows {
@@ -29,6 +29,6 @@ export function openWindows(db: DatabaseSync, clock: Clock): Windows {
       const row = select.get(key, clock.now());
       return row && messageId(text(row["id"]));
     },
-    sweep: (now, limit) => void sweep.run(now, limit),
+    sweep: (now, limit) => Number(sweep.run(now, limit).changes),
   };
 }

@@ -14,9 +14,10 @@ import {
   type MessageState,
   owner,
   type Policy,
+  queueId,
   randomLength,
   randomMessageId,
-  shardOf,
+  shardOfMessage,
   type TenantId,
   tenantId,
   alarmOf,
@@ -25,6 +26,8 @@ import { epochStart } from "../virtual-clock.ts";
 
 export const aTenant: TenantId = tenantId("tenant1");
 export const anotherTenant: TenantId = tenantId("tenant2");
+export const aFlow = flowLaneId(aTenant, "k");
+export const aQueue = queueId(aTenant, "queue");
 export const anOwner = owner("deliverer-1");
 export const anotherOwner = owner("deliverer-2");
 
@@ -53,7 +56,7 @@ export const aCallbackPlan = (overrides: Partial<CallbackPlan> = {}): CallbackPl
 });
 
 /** `flow` puts the message into the lane of that key; `now` is when it was accepted. */
-export type MessageOverrides = Partial<Omit<Message, "flowLane" | "shard" | "createdAt">> & {
+export type MessageOverrides = Partial<Omit<Message, "flow" | "shard" | "createdAt">> & {
   readonly now?: number;
   readonly delayMs?: number;
   readonly flow?: { readonly key: string; readonly limits: FlowLimits };
@@ -63,13 +66,16 @@ export function aMessage(overrides: MessageOverrides = {}): Message {
   const { now = epochStart, delayMs = 0, flow, ...given } = overrides;
   const id = given.id ?? newId();
   const tenant = given.tenant ?? aTenant;
-  const lane = flow ?? given.policy?.flow;
-  const flowLane = lane && !given.fanOut ? flowLaneId(tenant, lane.key) : undefined;
+  const settings = flow ?? given.policy?.flow;
+  const lanes = {
+    ...(given.queue !== undefined && { queue: given.queue }),
+    ...(settings && { flow: flowLaneId(tenant, settings.key) }),
+  };
   return {
     id,
     tenant,
     dialect: "service",
-    shard: shardOf(flowLane ?? id),
+    shard: shardOfMessage({ id, ...lanes }),
     createdAt: now,
     notBefore: now + delayMs,
     url: "https://destination.example/hook",
@@ -78,8 +84,8 @@ export function aMessage(overrides: MessageOverrides = {}): Message {
     body: new TextEncoder().encode("hello"),
     origin: { callerIp: "203.0.113.7", hop: 0 },
     ...given,
-    policy: { ...(given.policy ?? aPolicy()), ...(lane && { flow: lane }) },
-    ...(flowLane && { flowLane }),
+    policy: { ...(given.policy ?? aPolicy()), ...(settings && { flow: settings }) },
+    ...lanes,
   };
 }
 
@@ -142,13 +148,12 @@ export const liveStates = (
 ): readonly Extract<MessageState, { kind: LiveKind }>[] => [
   { kind: "held", dueAt: now + 60_000 },
   { kind: "held", dueAt: now },
-  { kind: "waiting" },
+  { kind: "waiting", flow: aFlow },
   { kind: "due", hints: 0 },
   { kind: "due", hints: 3, grantUntil: now + 30_000 },
   { kind: "due", hints: 0, grantUntil: now },
   { kind: "claimed", owner: anOwner, leaseUntil: now + 30_000 },
   { kind: "claimed", owner: anOwner, leaseUntil: now },
-  { kind: "expanding", upTo: 0 },
 ];
 
 export const finishedStates = (
@@ -157,5 +162,4 @@ export const finishedStates = (
   { kind: "delivered", endedAt: now },
   { kind: "failed", endedAt: now },
   { kind: "canceled", endedAt: now },
-  { kind: "expanded", endedAt: now },
 ];

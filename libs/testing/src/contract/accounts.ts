@@ -1,6 +1,6 @@
 /** The contract of `Accounts`. */
 import { expect } from "@jest/globals";
-import { defaultPlan, fault } from "@posthaste/domain";
+import { defaultPlan, fault, tenantId } from "@posthaste/domain";
 import { type Accounts, type Tenant, type Token } from "@posthaste/ports";
 import { anotherTenant, aTenant } from "../builders/message.ts";
 import { epochStart } from "../virtual-clock.ts";
@@ -38,6 +38,19 @@ export function describeAccounts(
         expect(byId(await accounts.tenants())).toEqual([mine, theirs]);
       },
     );
+
+    guarantee("a tenant is found by its id, and all of them page by page", async ({ accounts }) => {
+      const ids = ["b", "a", "C", "d-1"].map(tenantId);
+      for (const id of ids) await accounts.addTenant(aTenantWith({ id }));
+      const idsOf = async (after: string, limit: number) =>
+        (await accounts.tenantPage({ after, limit })).map(({ id }) => id);
+
+      expect(await accounts.tenant(tenantId("b"))).toEqual(aTenantWith({ id: tenantId("b") }));
+      expect(await accounts.tenant(tenantId("c"))).toBeUndefined();
+      expect(await idsOf("", 2)).toEqual(["C", "a"]);
+      expect(await idsOf("a", 10)).toEqual(["b", "d-1"]);
+      expect(await idsOf("d-1", 10)).toEqual([]);
+    });
 
     guarantee("a tenant that is there already stays as it is", async ({ accounts }) => {
       await accounts.addTenant(aTenantWith());
@@ -124,6 +137,8 @@ export function describeAccounts(
         await accounts.putToken(read);
 
         expect(byHash(await accounts.tokens())).toEqual([full, read]);
+        expect(byHash(await accounts.tokensOf(aTenant))).toEqual([full, read]);
+        expect(await accounts.tokensOf(anotherTenant)).toEqual([]);
       },
     );
 

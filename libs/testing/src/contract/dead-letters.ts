@@ -24,7 +24,7 @@ import { readAll } from "./paging.ts";
 
 export type DeadLettersHarness = Closable & {
   readonly deadLetters: DeadLetters;
-  readonly ids: Ids;
+  readonly ids: Pick<Ids, "next">;
 };
 
 export function describeDeadLetters(
@@ -36,6 +36,7 @@ export function describeDeadLetters(
     inserting(guarantee);
     listing(guarantee);
     filtering(guarantee);
+    cutting(guarantee);
     removing(guarantee);
   });
 }
@@ -135,6 +136,45 @@ function listing(guarantee: Guarantee<DeadLettersHarness>): void {
     const less = await deadLetters.list(aTenant, {}, { limit: 2, order: "earliestFirst" });
 
     expect([exact.next, less.next !== undefined]).toEqual([undefined, true]);
+  });
+}
+
+function cutting(guarantee: Guarantee<DeadLettersHarness>): void {
+  const body = dice(3).bytes(10_000);
+  const response = anAnswer(500, { body: dice(4).bytes(9_000) });
+
+  guarantee("a list holds no more of a body than is shown, and one byte", async (harness) => {
+    const letter = newLetter(harness, { body }, { response });
+    await harness.deadLetters.insert([letter]);
+
+    const page = { limit: 10, order: "earliestFirst", bodyBytesMax: 100 } as const;
+    const [read] = (await harness.deadLetters.list(aTenant, {}, page)).items;
+
+    expect(read).toEqual({
+      ...letter,
+      message: { ...letter.message, body: body.slice(0, 101) },
+      response: { ...letter.response, body: response.body.slice(0, 101) },
+    });
+  });
+
+  guarantee("a list that shows no body has none", async (harness) => {
+    const letter = newLetter(harness, { body }, { response });
+    await harness.deadLetters.insert([letter]);
+
+    const page = { limit: 10, order: "earliestFirst", bodyBytesMax: 0 } as const;
+    const [read] = (await harness.deadLetters.list(aTenant, {}, page)).items;
+
+    expect([read?.message.body.length, read?.response?.body.length]).toEqual([0, 0]);
+  });
+
+  guarantee("a list has bodies whole that are shown as their hash", async (harness) => {
+    const policy = aPolicy({ redaction: { body: true, headers: [] } });
+    const letter = newLetter(harness, { body, policy }, { response });
+    await harness.deadLetters.insert([letter]);
+
+    const page = { limit: 10, order: "earliestFirst", bodyBytesMax: 100 } as const;
+
+    expect((await harness.deadLetters.list(aTenant, {}, page)).items).toEqual([letter]);
   });
 }
 
@@ -247,15 +287,17 @@ function removing(guarantee: Guarantee<DeadLettersHarness>): void {
       const letters = Array.from({ length: 6 }, (_, i) =>
         newLetter(harness, {}, { failedAt: epochStart + i }),
       );
-      await harness.deadLetters.insert(letters);
+      const theirs = newLetter(harness, { tenant: anotherTenant }, { failedAt: epochStart });
+      await harness.deadLetters.insert([...letters, theirs]);
 
       const counts = [
-        await harness.deadLetters.sweep(epochStart + 4, 3),
-        await harness.deadLetters.sweep(epochStart + 4, 3),
-        await harness.deadLetters.sweep(epochStart + 4, 3),
+        await harness.deadLetters.sweep(aTenant, epochStart + 4, 3),
+        await harness.deadLetters.sweep(aTenant, epochStart + 4, 3),
+        await harness.deadLetters.sweep(aTenant, epochStart + 4, 3),
       ];
 
       expect(counts).toEqual([3, 1, 0]);
+      expect(await harness.deadLetters.get(anotherTenant, theirs.id)).toBeDefined();
       expect((await readLetters(harness)).map(({ failedAt }) => failedAt)).toEqual([
         epochStart + 4,
         epochStart + 5,

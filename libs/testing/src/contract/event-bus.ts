@@ -418,7 +418,7 @@ const hearing =
     for (const { id } of events) heard.add(id);
   };
 
-const hint = (): Hint => ({ id: newId(), tenant: aTenant, origin: 7, epoch: 3 });
+const hint = (): Hint => ({ id: newId(), tenant: aTenant, origin: 7, epoch: 3, bytes: 5 });
 
 function settled(overrides: Partial<AttemptFact> = {}): SettledEvent {
   const message = aMessage({ policy: aPolicy({ labels: ["a"] }), headers: [["__proto__", "x"]] });

@@ -1,16 +1,17 @@
 /** The contract of `Groups`: a version is read whole or not at all, and swapped by one of many. */
 import { expect } from "@jest/globals";
-import { accept, type Endpoint, type Group, groupChunkMax } from "@posthaste/domain";
-import { type Groups, type Ids, type MessageStore } from "@posthaste/ports";
-import { aMessage, anotherTenant, aTenant } from "../builders/message.ts";
+import { type Endpoint, type Group, groupChunkMax } from "@posthaste/domain";
+import { type FanOuts, type Groups, type Ids } from "@posthaste/ports";
+import { aFanOut } from "../builders/fan-out.ts";
+import { anotherTenant, aTenant } from "../builders/message.ts";
 import { anEndpoint, someEndpoints } from "../builders/url-group.ts";
 import { type Closable, contract, type Deviation, type Guarantee } from "./guarantee.ts";
 
-/** `store` and `ids`: where the parents of group publishes stand. */
+/** `fanOuts` and `ids`: of the publishes that use their chunks. */
 export type GroupsHarness = Closable & {
   readonly groups: Groups;
-  readonly store: MessageStore;
-  readonly ids: Ids;
+  readonly fanOuts: FanOuts;
+  readonly ids: Pick<Ids, "next">;
   readonly now: () => number;
   readonly advance: (ms: number) => Promise<void>;
 };
@@ -25,6 +26,7 @@ export function describeGroups(
   contract(`${name}: groups`, open, options, (guarantee) => {
     reading(guarantee);
     replacing(guarantee);
+    configuring(guarantee);
     removing(guarantee);
     sweeping(guarantee);
   });
@@ -33,7 +35,8 @@ export function describeGroups(
 function reading(guarantee: Guarantee<GroupsHarness>): void {
   guarantee("a group that nobody made is not there", async ({ groups }) => {
     expect(await groups.get(aTenant, "g")).toBeUndefined();
-    expect(await groups.list(aTenant)).toEqual([]);
+    expect(await groups.list(aTenant, whole)).toEqual([]);
+    expect(await groups.count(aTenant, 10)).toBe(0);
     expect(await groups.endpoints(aTenant, [])).toEqual([]);
   });
 
@@ -55,8 +58,8 @@ function reading(guarantee: Guarantee<GroupsHarness>): void {
         endpointCount: 4,
         updatedAt: group.createdAt,
       });
-      expect(group.createdAt).toBeGreaterThanOrEqual(from);
-      expect(group.createdAt).toBeLessThanOrEqual(harness.now());
+      expect(group.createdAt).toBeGreaterThan(from);
+      expect(group.createdAt).toBeLessThanOrEqual(harness.now() + 1);
       expect(await endpointsOf(harness, group)).toEqual(endpoints);
     },
   );
@@ -75,7 +78,7 @@ function reading(guarantee: Guarantee<GroupsHarness>): void {
     const mine = await create(harness, "g", [anEndpoint(0)]);
 
     expect(await groups.get(anotherTenant, "g")).toBeUndefined();
-    expect(await groups.list(anotherTenant)).toEqual([]);
+    expect(await groups.list(anotherTenant, whole)).toEqual([]);
     expect(await groups.replace(anotherTenant, "g", mine.version, [])).toBe(false);
     await groups.remove(anotherTenant, "g");
     expect(await groups.get(aTenant, "g")).toEqual(mine);
@@ -84,10 +87,40 @@ function reading(guarantee: Guarantee<GroupsHarness>): void {
   guarantee("a list holds every group of the tenant", async (harness) => {
     for (const name of ["a", "b", "c.d-e_F"]) await create(harness, name, [anEndpoint(0)]);
 
-    const names = (await harness.groups.list(aTenant)).map(({ name }) => name);
+    const names = (await harness.groups.list(aTenant, whole)).map(({ name }) => name);
 
-    expect(names.toSorted()).toEqual(["a", "b", "c.d-e_F"]);
+    expect(names).toEqual(["a", "b", "c.d-e_F"]);
   });
+
+  guarantee(
+    "a page of a list begins behind the name before it, and is no longer than asked for",
+    async (harness) => {
+      const { groups } = harness;
+      for (const name of ["b", "a", "d", "C", "c"]) await create(harness, name, [anEndpoint(0)]);
+      await groups.replace(anotherTenant, "aa", undefined, [anEndpoint(0)]);
+
+      const namesOf = async (after: string, limit: number) =>
+        (await groups.list(aTenant, { after, limit })).map(({ name }) => name);
+
+      expect(await namesOf("", 2)).toEqual(["C", "a"]);
+      expect(await namesOf("a", 2)).toEqual(["b", "c"]);
+      expect(await namesOf("aa", 10)).toEqual(["b", "c", "d"]);
+      expect(await namesOf("d", 2)).toEqual([]);
+    },
+  );
+
+  guarantee(
+    "groups are counted, each tenant's own, and no further than asked for",
+    async (harness) => {
+      const { groups } = harness;
+      for (const name of ["a", "b", "c"]) await create(harness, name, [anEndpoint(0)]);
+      await groups.replace(anotherTenant, "d", undefined, [anEndpoint(0)]);
+
+      expect(await groups.count(aTenant, 10)).toBe(3);
+      expect(await groups.count(aTenant, 2)).toBe(2);
+      expect(await groups.count(anotherTenant, 10)).toBe(1);
+    },
+  );
 }
 
 function replacing(guarantee: Guarantee<GroupsHarness>): void {
@@ -118,7 +151,7 @@ function replacing(guarantee: Guarantee<GroupsHarness>): void {
     expect(await groups.replace(aTenant, "g", undefined, [])).toBe(false);
     expect(await groups.replace(aTenant, "unheard-of", group.version, [])).toBe(false);
     expect(await find(harness, "g")).toEqual(group);
-    expect(await groups.list(aTenant)).toHaveLength(1);
+    expect(await groups.list(aTenant, whole)).toHaveLength(1);
   });
 
   guarantee("of ten replacements of one version exactly one holds", async (harness) => {
@@ -172,6 +205,68 @@ function replacing(guarantee: Guarantee<GroupsHarness>): void {
   );
 }
 
+function configuring(guarantee: Guarantee<GroupsHarness>): void {
+  const headers = [
+    ["Service-Retries", "3"],
+    ["Service-Forward-X", "a"],
+    ["Service-Forward-X", "b"],
+  ] as const;
+
+  guarantee(
+    "default headers are read back, and stay when the endpoints change",
+    async (harness) => {
+      const { groups } = harness;
+      const group = await create(harness, "g", [anEndpoint(0)]);
+      await harness.advance(1_000);
+
+      expect(await groups.configure(aTenant, "g", headers)).toBe(true);
+
+      const configured = await find(harness, "g");
+      expect(configured).toEqual({ ...group, headers, updatedAt: configured.updatedAt });
+      expect(configured.updatedAt).toBeGreaterThan(group.updatedAt);
+      expect(await groups.list(aTenant, whole)).toEqual([configured]);
+      await groups.replace(aTenant, "g", configured.version, [anEndpoint(1)]);
+      expect((await find(harness, "g")).headers).toEqual(headers);
+    },
+  );
+
+  guarantee("default headers are replaced whole, and none clears them", async (harness) => {
+    const { groups } = harness;
+    await create(harness, "g", [anEndpoint(0)]);
+    await groups.configure(aTenant, "g", headers);
+
+    await groups.configure(aTenant, "g", [["Upstash-Delay", "1m"]]);
+    expect((await find(harness, "g")).headers).toEqual([["Upstash-Delay", "1m"]]);
+
+    await groups.configure(aTenant, "g", []);
+    expect(await find(harness, "g")).not.toHaveProperty("headers");
+  });
+
+  guarantee("default headers of a group that is not there make none", async ({ groups }) => {
+    expect(await groups.configure(aTenant, "g", headers)).toBe(false);
+    expect(await groups.get(aTenant, "g")).toBeUndefined();
+  });
+
+  guarantee(
+    "a group that is made anew has no default headers of the one before",
+    async (harness) => {
+      const { groups } = harness;
+      await create(harness, "g", [anEndpoint(0)]);
+      await groups.configure(aTenant, "g", headers);
+      await groups.remove(aTenant, "g");
+
+      expect(await create(harness, "g", [anEndpoint(0)])).not.toHaveProperty("headers");
+    },
+  );
+
+  guarantee("another tenant's group of the same name keeps its own", async (harness) => {
+    await create(harness, "g", [anEndpoint(0)]);
+
+    expect(await harness.groups.configure(anotherTenant, "g", headers)).toBe(false);
+    expect(await find(harness, "g")).not.toHaveProperty("headers");
+  });
+}
+
 function removing(guarantee: Guarantee<GroupsHarness>): void {
   guarantee(
     "a group that is removed under a version stays when somebody has changed it since",
@@ -199,7 +294,7 @@ function removing(guarantee: Guarantee<GroupsHarness>): void {
       await groups.remove(aTenant, "unheard-of");
 
       expect(await groups.get(aTenant, "g")).toBeUndefined();
-      expect(await groups.list(aTenant)).toEqual([]);
+      expect(await groups.list(aTenant, whole)).toEqual([]);
     },
   );
 
@@ -223,14 +318,14 @@ function sweeping(guarantee: Guarantee<GroupsHarness>): void {
   guarantee(
     "the chunks of a replaced version live for as long as a parent expands over them",
     async (harness) => {
-      const { groups, store } = harness;
+      const { groups, fanOuts } = harness;
       const before = await create(harness, "g", someEndpoints(700));
       const parent = await publishTo(harness, before);
       await groups.replace(aTenant, "g", before.version, [anEndpoint(0)]);
       await harness.advance(anHourMs);
       const keptAll = await groups.sweep(100);
       const stillThere = await endpointsOf(harness, before);
-      await store.expanded(parent, 0, 700, true);
+      await fanOuts.advance(parent, 0, 700, true);
       await harness.advance(anHourMs);
       const swept = await groups.sweep(100);
 
@@ -280,6 +375,8 @@ async function find({ groups }: GroupsHarness, name: string): Promise<Group> {
   return group;
 }
 
+const whole = { after: "", limit: 100 };
+
 const endpointsOf = ({ groups }: GroupsHarness, { chunks }: Group): Promise<readonly Endpoint[]> =>
   groups.endpoints(aTenant, chunks);
 
@@ -295,11 +392,10 @@ async function add(harness: GroupsHarness, endpoint: Endpoint): Promise<void> {
 }
 
 async function publishTo(
-  { store, ids, now }: GroupsHarness,
+  { fanOuts, ids, now }: GroupsHarness,
   { name, chunks, endpointCount }: Group,
 ) {
-  const fanOut = { group: name, chunks, endpointCount, skipped: [] };
-  const message = aMessage({ id: ids.next(), now: now(), url: "", fanOut });
-  await store.insert([{ record: accept(message, now()) }]);
-  return message.id;
+  const fanOut = aFanOut({ id: ids.next(), now: now(), group: name, chunks, endpointCount });
+  await fanOuts.insert(fanOut);
+  return fanOut.id;
 }

@@ -35,7 +35,7 @@ export function contract<H extends Closable>(
     if (deviation) return it.skip(`${title} (deviates: ${deviation.reason})`, () => undefined);
     if (waitMs > waitMsMax)
       return it.skip(`${title} (its clock would have to move by ${waitMs} ms)`, () => undefined);
-    // Who has to wait for a real clock waits together with others.
+    // Proofs that wait for a real clock wait side by side.
     const test = waitMs > 0 && Number.isFinite(waitMsMax) ? it.concurrent : it;
     return test(title, () => proveOn(open, prove), timeoutOf(Math.min(waitMs, waitMsMax)));
   };

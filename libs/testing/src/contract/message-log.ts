@@ -24,7 +24,10 @@ import { epochStart } from "../virtual-clock.ts";
 import { type Closable, contract, type Deviation, type Guarantee } from "./guarantee.ts";
 import { readAll } from "./paging.ts";
 
-export type MessageLogHarness = Closable & { readonly log: MessageLog; readonly ids: Ids };
+export type MessageLogHarness = Closable & {
+  readonly log: MessageLog;
+  readonly ids: Pick<Ids, "next">;
+};
 
 export function describeMessageLog(
   name: string,
@@ -305,12 +308,16 @@ function sweeping(guarantee: Guarantee<MessageLogHarness>): void {
     async (harness) => {
       for (let i = 0; i < 6; i++)
         await harness.log.append([{ message: newMessage(harness, { now: epochStart + i }) }]);
+      const theirs = newMessage(harness, { now: epochStart, tenant: anotherTenant });
+      await harness.log.append([{ message: theirs }]);
 
-      const first = await harness.log.sweep(epochStart + 4, 3);
-      const second = await harness.log.sweep(epochStart + 4, 3);
-      const third = await harness.log.sweep(epochStart + 4, 3);
+      const first = await harness.log.sweep(aTenant, epochStart + 4, 3);
+      const second = await harness.log.sweep(aTenant, epochStart + 4, 3);
+      const third = await harness.log.sweep(aTenant, epochStart + 4, 3);
 
       expect([first, second, third]).toEqual([3, 1, 0]);
+      const all = { limit: 10, order: "earliestFirst" } as const;
+      expect((await harness.log.list(anotherTenant, {}, all)).items).toHaveLength(1);
       expect((await readLog(harness)).map(({ event }) => event.at)).toEqual([
         epochStart + 4,
         epochStart + 5,

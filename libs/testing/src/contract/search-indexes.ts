@@ -36,6 +36,9 @@ export function describeSearchIndexes(
       for (const index of [younger, twin, elder]) await indexes.add(index);
 
       expect(await indexes.list()).toEqual([elder, twin, younger]);
+      expect(await indexes.page({ after: undefined, limit: 2 })).toEqual([elder, twin]);
+      expect(await indexes.page({ after: elder, limit: 5 })).toEqual([twin, younger]);
+      expect(await indexes.page({ after: younger, limit: 5 })).toEqual([]);
       expect(await indexes.get("b")).toEqual(elder);
     });
 

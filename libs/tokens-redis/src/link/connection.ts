@@ -3,10 +3,9 @@
  * until it ends, and never mended: the next one is made anew and has to prove the same.
  */
 import { createHash } from "node:crypto";
-import { type Clock, type Log } from "@posthaste/ports";
+import { type Clock, type Log, within } from "@posthaste/ports";
 import { Redis } from "ioredis";
 import { reasonOf } from "./reason.ts";
-import { within } from "./within.ts";
 
 export type Script = { readonly lua: string; readonly sha1: string };
 
@@ -49,7 +48,7 @@ export async function connect(
 ): Promise<Connection> {
   const { url, budgetMs, clock } = options;
   const client = new Redis(url, {
-    // Nothing is queued, resent or mended below us: who asks hears at once how it is.
+    // Nothing is queued, resent or mended below us: a caller hears at once how it is.
     lazyConnect: true,
     retryStrategy: () => null,
     enableOfflineQueue: false,
@@ -72,8 +71,8 @@ export async function connect(
   });
   signal.addEventListener("abort", end);
   try {
-    await within(clock, dialMsMax, client.connect());
-    const serverId = await within(clock, budgetMs, prove(client, options));
+    await within(clock, dialMsMax, client.connect(), noAnswer(dialMsMax));
+    const serverId = await within(clock, budgetMs, prove(client, options), noAnswer(budgetMs));
     return {
       serverId,
       run: (asked, keys, args) => run(client, asked, keys, args),
@@ -119,7 +118,7 @@ async function prove(client: Redis, { probeKey, log }: ConnectionOptions): Promi
   return /^run_id:(\w+)/m.exec(info)?.[1] ?? "";
 }
 
-/** Undefined where asking is forbidden, as it is with some who rent Redis out. */
+/** Undefined where asking is forbidden, as it is with some hosted Redis services. */
 async function evictionPolicy(client: Redis): Promise<string | undefined> {
   try {
     const answer: unknown = await client.config("GET", "maxmemory-policy");
@@ -129,3 +128,5 @@ async function evictionPolicy(client: Redis): Promise<string | undefined> {
     throw error;
   }
 }
+
+export const noAnswer = (ms: number) => (): Error => new Error(`no answer within ${ms} ms`);

@@ -1,15 +1,21 @@
 /**
  * The way to Redis. Owns the one connection of a token store; asked by its scripts.
  *
- * I1  a call is answered or rejected within the budget, and at once while Redis is away; nothing is ever queued.
- * I2  a call goes out only over a connection that has proved itself.
- * I3  there is one line per change, and no end to trying until `close`.
+ * (1) a call is answered or rejected within the budget, and at once while Redis is away; nothing is ever queued.
+ * (2) a call goes out only over a connection that has proved itself.
+ * (3) there is one line per change, and no end to trying until `close`.
  */
 import assert from "node:assert/strict";
-import { type Log, StoreError } from "@posthaste/ports";
+import { type Log, StoreError, within } from "@posthaste/ports";
 import { listIn } from "../answers.ts";
 import { type Question } from "../gather.ts";
-import { connect, type Connection, type ConnectionOptions, type Script } from "./connection.ts";
+import {
+  noAnswer,
+  connect,
+  type Connection,
+  type ConnectionOptions,
+  type Script,
+} from "./connection.ts";
 import {
   answered,
   atStart,
@@ -21,7 +27,6 @@ import {
   pauseMs,
 } from "./health.ts";
 import { reasonOf } from "./reason.ts";
-import { within } from "./within.ts";
 
 export type LinkOptions = ConnectionOptions & { readonly log: Log };
 
@@ -71,7 +76,8 @@ export class Link {
     this.#counts.calls++;
     try {
       const work = run(connection, script, questions);
-      const answers = await within(this.#options.clock, this.#options.budgetMs, work);
+      const { clock, budgetMs } = this.#options;
+      const answers = await within(clock, budgetMs, work, noAnswer(budgetMs));
       if (this.#health.kind === "up") this.#become(answered(this.#health), connection);
       return answers;
     } catch (cause) {

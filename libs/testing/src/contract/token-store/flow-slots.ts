@@ -1,5 +1,6 @@
 import { expect } from "@jest/globals";
 import { flowLaneId, type FlowLimits, limits, type MessageId } from "@posthaste/domain";
+import { type TokenStore } from "@posthaste/ports";
 import { aTenant, newId } from "../../builders/message.ts";
 import { dice } from "../../seeded-random.ts";
 import { type TokenGuarantee, type TokenStoreHarness } from "./harness.ts";
@@ -48,6 +49,26 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
     expect((await tokens.peek(lane)).slots).toBe(1);
   });
 
+  guarantee(
+    "a reset begins a window with nothing counted, to which no earlier token comes back",
+    async ({ tokens }) => {
+      const before = ids(3);
+      await tokens.acquire(lane, before, threePerTenSeconds);
+      const full = await tokens.acquire(lane, ids(1), threePerTenSeconds);
+
+      const window = await tokens.resetRate(lane);
+      const after = await tokens.acquire(lane, ids(3), threePerTenSeconds);
+      await tokens.release(lane, before);
+      const spent = await tokens.acquire(lane, ids(1), threePerTenSeconds);
+
+      expect(full.granted).toEqual([]);
+      expect(window).toEqual({ startedAt: expect.any(Number), count: 0 });
+      expect(after.granted).toHaveLength(3);
+      expect(after.window).toEqual({ startedAt: window.startedAt, count: 3 });
+      expect(spent.granted).toEqual([]);
+    },
+  );
+
   guarantee("lanes do not share their slots", async ({ tokens }) => {
     await tokens.acquire(lane, ids(3), threeAtOnce);
 
@@ -93,14 +114,14 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
       await tokens.acquire(lane, [kept, dropped, released], threeAtOnce);
       await tokens.release(lane, [released]);
       await advance(limits.leaseMs / 2);
-      const gone = await tokens.renew(lane, [kept, released]);
+      const gone = await tokens.use(lane, [kept, released]);
       await advance(limits.leaseMs / 2 + marginMs);
-      const goneLater = await tokens.renew(lane, [kept, dropped]);
+      const goneLater = await tokens.use(lane, [kept, dropped]);
 
       expect(gone).toEqual([released]);
       expect(goneLater).toEqual([dropped]);
       expect((await tokens.acquire(lane, ids(5), threeAtOnce)).granted).toHaveLength(2);
-      expect(await tokens.renew(lane, [])).toEqual([]);
+      expect(await tokens.use(lane, [])).toEqual([]);
     },
     limits.leaseMs + marginMs,
   );
@@ -133,7 +154,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
     async ({ tokens, now }) => {
       const from = now();
       const first = await tokens.acquire(lane, ids(2), threePerTenSeconds);
-      await tokens.release(lane, first.granted);
+      await finish(tokens, first.granted);
       const second = await tokens.acquire(lane, ids(5), threePerTenSeconds);
 
       const startedAt = first.window?.startedAt ?? Number.NaN;
@@ -143,9 +164,10 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
       expect(startedAt).toBeLessThanOrEqual(now() + marginMs);
       expect(second.granted).toHaveLength(1);
       expect(second).toMatchObject({
-        opensAt: startedAt + 10_000,
         window: { startedAt, count: 3 },
       });
+      expect(second.opensInMs).toBeGreaterThan(10_000 - marginMs);
+      expect(second.opensInMs).toBeLessThanOrEqual(10_000);
       expect((await tokens.peek(lane)).window).toEqual({ startedAt, count: 3 });
     },
   );
@@ -170,20 +192,106 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
   guarantee("both limits hold together", async ({ tokens }) => {
     const both: FlowLimits = { parallelism: 2, rate: 3, periodMs: 10_000 };
     const first = await tokens.acquire(lane, ids(9), both);
-    await tokens.release(lane, first.granted);
+    await finish(tokens, first.granted);
     const second = await tokens.acquire(lane, ids(9), both);
-    await tokens.release(lane, second.granted);
+    await finish(tokens, second.granted);
     const third = await tokens.acquire(lane, ids(9), both);
 
     expect([first, second, third].map(({ granted }) => granted.length)).toEqual([2, 1, 0]);
-    expect(third.opensAt).toBeDefined();
+    expect(third.opensInMs).toBeDefined();
   });
+
+  guarantee(
+    "who holds an unused slot already gets it again, and costs no dispatch",
+    async ({ tokens }) => {
+      const [first, second] = ids(2);
+      if (!first || !second) throw new Error("unreachable");
+      await tokens.acquire(lane, [first, second], threePerTenSeconds);
+
+      const again = await tokens.acquire(lane, [first, second, ...ids(2)], threePerTenSeconds);
+      const full = await tokens.acquire(lane, [first, ...ids(1)], threePerTenSeconds);
+
+      expect(again.granted.slice(0, 2)).toEqual([first, second]);
+      expect(again.granted).toHaveLength(3);
+      expect(again.window?.count).toBe(3);
+      expect(full.granted).toEqual([first]);
+    },
+  );
+
+  guarantee(
+    "a slot that is released before its call begins gives its dispatch back",
+    async ({ tokens }) => {
+      const [unused, used] = ids(2);
+      if (!unused || !used) throw new Error("unreachable");
+      await tokens.acquire(lane, [unused, used], threePerTenSeconds);
+      await tokens.use(lane, [used]);
+      await tokens.release(lane, [unused, used]);
+      await tokens.release(lane, [unused, used]);
+
+      expect((await tokens.peek(lane)).window?.count).toBe(1);
+      expect((await tokens.acquire(lane, ids(5), threePerTenSeconds)).granted).toHaveLength(2);
+    },
+  );
+
+  guarantee(
+    "a grant that runs out gives its slot and its dispatch back",
+    async ({ tokens, advance }) => {
+      const perHour: FlowLimits = { rate: 3, parallelism: 3, periodMs: 3_600_000 };
+      const [used, ...unused] = ids(3);
+      if (!used) throw new Error("unreachable");
+      await tokens.acquire(lane, [used, ...unused], perHour);
+      await tokens.use(lane, [used]);
+      await tokens.release(lane, [used]);
+      await advance(limits.leaseMs + marginMs);
+
+      const next = await tokens.acquire(lane, ids(5), perHour);
+
+      expect(next.granted).toHaveLength(2);
+      expect(next.window?.count).toBe(3);
+    },
+    limits.leaseMs + marginMs,
+  );
+
+  guarantee(
+    "a lane whose slot ended in use grants nothing until it is told who runs",
+    async ({ tokens, advance }) => {
+      const [running, ended] = ids(2);
+      if (!running || !ended) throw new Error("unreachable");
+      await tokens.acquire(lane, [running, ended], threeAtOnce);
+      await tokens.use(lane, [running, ended]);
+      await advance(limits.leaseMs + marginMs);
+
+      const before = await tokens.acquire(lane, ids(5), threeAtOnce);
+      await tokens.restore(lane, [{ id: running, leftMs: 20_000 }], undefined);
+      const after = await tokens.acquire(lane, ids(5), threeAtOnce);
+
+      expect(before).toEqual({ granted: [], isUnknown: true });
+      expect(after.granted).toHaveLength(2);
+    },
+    limits.leaseMs + marginMs,
+  );
+
+  guarantee(
+    "a call whose lease was proven has its slot back, whatever became of that",
+    async ({ tokens, advance }) => {
+      const line = ids(3);
+      await tokens.acquire(lane, line, threeAtOnce);
+      await tokens.use(lane, line);
+      await advance(limits.leaseMs + marginMs);
+      await tokens.hold(lane, line);
+
+      expect((await tokens.peek(lane)).slots).toBe(3);
+      expect(await tokens.acquire(lane, ids(5), threeAtOnce)).toEqual({ granted: [] });
+      expect((await tokens.acquire(lane, line, threeAtOnce)).granted).toEqual(line);
+    },
+    limits.leaseMs + marginMs,
+  );
 
   guarantee("what was not granted for want of a slot costs no dispatch", async ({ tokens }) => {
     const both: FlowLimits = { parallelism: 1, rate: 2, periodMs: 10_000 };
     const first = await tokens.acquire(lane, ids(5), both);
     for (let i = 0; i < 5; i++) await tokens.acquire(lane, ids(1), both);
-    await tokens.release(lane, first.granted);
+    await finish(tokens, first.granted);
 
     expect((await tokens.acquire(lane, ids(5), both)).granted).toHaveLength(1);
   });
@@ -195,6 +303,12 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
       stepsMax * stepMsMax,
     );
   }
+}
+
+/** Their calls begin, and end. */
+async function finish(tokens: TokenStore, done: readonly MessageId[]): Promise<void> {
+  await tokens.use(lane, done);
+  await tokens.release(lane, done);
 }
 
 /** Every granter tells a lane that is not known before he asks for slots of it. */
@@ -215,11 +329,12 @@ function strangers(guarantee: TokenGuarantee): void {
   guarantee(
     "a store that was flushed does not know its lanes until it is told",
     async ({ tokens }) => {
-      expect(await tokens.knows(lane)).toBe(false);
+      const { isUnknown } = await tokens.acquire(lane, ids(1), threeAtOnce);
       await tokens.restore(lane, [], undefined);
 
-      expect(await tokens.knows(lane)).toBe(true);
-      expect(await tokens.knows(otherLane)).toBe(false);
+      expect(isUnknown).toBe(true);
+      expect((await tokens.acquire(lane, ids(1), threeAtOnce)).granted).toHaveLength(1);
+      expect((await tokens.acquire(otherLane, ids(1), threeAtOnce)).isUnknown).toBe(true);
     },
   );
 
@@ -231,8 +346,8 @@ function strangers(guarantee: TokenGuarantee): void {
       const window = { startedAt: now() - 1_000, count: 2 };
       const both: FlowLimits = { parallelism: 2, rate: 3, periodMs: 60_000 };
       const holders = [
-        { id: holder, until: now() + 20_000 },
-        { id: expired, until: now() - 1_000 },
+        { id: holder, leftMs: 20_000 },
+        { id: expired, leftMs: -1_000 },
       ];
 
       await tokens.restore(lane, holders, window);
@@ -240,16 +355,16 @@ function strangers(guarantee: TokenGuarantee): void {
       expect(await tokens.peek(lane)).toEqual({ slots: 1, window });
       expect((await tokens.acquire(lane, ids(5), both)).granted).toHaveLength(1);
       expect((await tokens.peek(lane)).window).toEqual({ startedAt: window.startedAt, count: 3 });
-      expect(await tokens.renew(lane, [holder])).toEqual([]);
+      expect(await tokens.use(lane, [holder])).toEqual([]);
     },
   );
 
   guarantee(
     "a lane that is told by two at once, or after a grant, forgets no slot",
-    async ({ tokens, other = tokens, now }) => {
+    async ({ tokens, other = tokens }) => {
       const [holder] = ids(1);
       if (!holder) throw new Error("unreachable");
-      const holders = [{ id: holder, until: now() + 20_000 }];
+      const holders = [{ id: holder, leftMs: 20_000 }];
       await Promise.all([
         tokens.restore(lane, holders, undefined),
         other.restore(lane, holders, undefined),
@@ -286,17 +401,18 @@ function strangers(guarantee: TokenGuarantee): void {
     async ({ tokens }) => {
       const line = ids(2);
 
-      expect(await tokens.acquire(lane, line, threeAtOnce)).toEqual({ granted: [] });
-      expect(await tokens.acquire(lane, line, threePerTenSeconds)).toEqual({ granted: [] });
-      expect(await tokens.renew(lane, line)).toEqual(line);
+      const unknown = { granted: [], isUnknown: true };
+      expect(await tokens.acquire(lane, line, threeAtOnce)).toEqual(unknown);
+      expect(await tokens.acquire(lane, line, threePerTenSeconds)).toEqual(unknown);
+      expect(await tokens.use(lane, line)).toEqual(line);
       await tokens.release(lane, line);
       expect(await tokens.peek(lane)).toEqual({ slots: 0 });
-      expect(await tokens.knows(lane)).toBe(false);
+      expect(await tokens.acquire(lane, line, threeAtOnce)).toEqual(unknown);
     },
   );
 }
 
-/** Clocks of stores need not count single milliseconds, and those that cannot be moved run on while others work. */
+/** Clocks of stores need not count single milliseconds, and those that cannot be moved run on beside other proofs. */
 const marginMs = 5_000;
 const stepsMax = 40;
 const stepMsMax = 200;
@@ -319,16 +435,14 @@ async function interleave(harness: TokenStoreHarness, seed: number): Promise<voi
     if (granted.length > 0 && window)
       dispatches.set(window.startedAt, (dispatches.get(window.startedAt) ?? 0) + granted.length);
   };
-  const finish = async (): Promise<void> => {
+  const end = async (): Promise<void> => {
     const done = shuffled([...running]).slice(0, integer(1, 3));
     for (const id of done) running.delete(id);
-    await pick([tokens, other]).release(lane, done);
+    await finish(pick([tokens, other]), done);
   };
 
   for (let step = 0; step < stepsMax; step++) {
-    await Promise.all(
-      Array.from({ length: integer(1, 8) }, () => (chance(0.6) ? grant() : finish())),
-    );
+    await Promise.all(Array.from({ length: integer(1, 8) }, () => (chance(0.6) ? grant() : end())));
     expect(running.size).toBeLessThanOrEqual(flow.parallelism ?? 0);
     expect((await tokens.peek(lane)).slots).toBe(running.size);
     await advance(integer(0, stepMsMax));

@@ -1,0 +1,196 @@
+/** What becomes of the bus when partitions move between brokers, or have too few copies. Two brokers, this file's own. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { recordingLog } from "@posthaste/testing";
+import { joinKafka, type RunningKafka, startKafka } from "@posthaste/local";
+import { type Admin, ConfigResourceTypes, Kafka, logLevel } from "kafkajs";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { aSettled, eventually, sayFacts } from "./events.fixture.ts";
+import { type KafkaBus } from "./index.ts";
+import { type OpenBuses, openBuses } from "./opened.fixture.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "posthaste-brokers-"));
+const startMsMax = 300_000;
+const testMsMax = 300_000;
+const firstNode = 1;
+const secondNode = 2;
+let first: RunningKafka;
+let second: RunningKafka;
+let admin: Admin;
+let buses: OpenBuses;
+
+beforeAll(async () => {
+  first = await startKafka({ dir });
+  second = await joinKafka(first, { dir });
+  const { brokers } = second;
+  const kafka = new Kafka({
+    brokers: [...brokers],
+    clientId: "beside",
+    logLevel: logLevel.NOTHING,
+  });
+  admin = kafka.admin();
+  await admin.connect();
+}, startMsMax);
+afterEach(async () => {
+  if (!second.process.isRunning) await second.process.restart();
+  await buses.close();
+}, startMsMax);
+afterAll(async () => {
+  await admin.disconnect();
+  await second.process.stop();
+  await first.process.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+describe("partitions that change their leader", () => {
+  it(
+    "pass over no fact while a handler fails, and the group is not joined anew",
+    async () => {
+      buses = openBuses(second.brokers);
+      const log = recordingLog();
+      const [bus, speaker] = [await buses.open({ log }), await buses.open()];
+      const topic = `${buses.prefix}message.settled`;
+      await eventually(() => bus.isUp() && speaker.isUp());
+      await place(topic, [firstNode, secondNode, firstNode, secondNode]);
+      const heard = new Set<string>();
+      let fails = true;
+      await bus.subscribe("message.settled", "group", async (events) => {
+        if (fails) throw new Error("not yet");
+        for (const { id } of events) heard.add(id);
+      });
+      const speaking = speak(speaker);
+
+      await moveAround(topic, speaking.said);
+      fails = false;
+      const said = await speaking.end();
+
+      await eventually(() => said.every((id) => heard.has(id)));
+      const joins = log.lines.filter(({ fields }) => fields["message"] === joined);
+      expect(said.filter((id) => !heard.has(id))).toEqual([]);
+      expect(joins).toHaveLength(1);
+    },
+    testMsMax,
+  );
+
+  it(
+    "have every fact that was acknowledged, also of a batch whose other part was stored before the move",
+    async () => {
+      buses = openBuses(second.brokers);
+      const [bus, speaker] = [await buses.open(), await buses.open()];
+      const topic = `${buses.prefix}message.settled`;
+      await eventually(() => bus.isUp() && speaker.isUp());
+      const heard = new Set<string>();
+      const speaking = speak(speaker);
+
+      await moveAround(topic, speaking.said);
+      const said = await speaking.end();
+      await bus.subscribe("message.settled", "group", async (events) => {
+        for (const { id } of events) heard.add(id);
+      });
+
+      // The last of each partition is heard last.
+      await eventually(() => said.slice(-lastOnes).every((id) => heard.has(id)));
+      expect(said.filter((id) => !heard.has(id))).toEqual([]);
+    },
+    testMsMax,
+  );
+});
+
+describe("while one of two brokers is away", () => {
+  it(
+    "a bus opens and takes facts, although somebody else's topic has no leader",
+    async () => {
+      buses = openBuses(second.brokers);
+      const foreign = `${buses.prefix}foreign`;
+      const replicaAssignment = [{ partition: 0, replicas: [secondNode] }];
+      await admin.createTopics({ topics: [{ topic: foreign, replicaAssignment }] });
+      await second.process.stop();
+
+      const bus = await buses.open();
+
+      await sayFacts(bus, [aSettled()]);
+      expect(bus.counts()).toMatchObject({ events: 1 });
+    },
+    testMsMax,
+  );
+
+  it(
+    "one that takes nothing, for want of copies, counts as away until it does, and facts go then",
+    async () => {
+      buses = openBuses(second.brokers);
+      const bus = await buses.open({ replication: 2, partitions: 1 });
+      const topic = `${buses.prefix}message.settled`;
+      await eventually(() => bus.isUp());
+      const configEntries = [{ name: "min.insync.replicas", value: "2" }];
+      const resources = [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries }];
+      await admin.alterConfigs({ validateOnly: false, resources });
+      await second.process.stop();
+      const fact = aSettled();
+
+      const ups: boolean[] = [];
+      for (let tries = 0; tries < 2; tries++) {
+        const said = bus.publish("message.settled", [fact]);
+        await expect(said).rejects.toThrow("not acknowledged");
+        ups.push(bus.isUp());
+      }
+      await second.process.restart();
+      await sayFacts(bus, [fact]);
+
+      expect(ups).toEqual([false, false]);
+      expect(bus.isUp()).toBe(true);
+    },
+    testMsMax,
+  );
+});
+
+const joined = "Consumer has joined the group";
+const movesMax = 8;
+const saidBetweenMoves = 50;
+const speakersMax = 4;
+const lastOnes = 20;
+
+/** The first partition goes to and fro while facts are said. */
+async function moveAround(topic: string, said: ReadonlySet<string>): Promise<void> {
+  for (let moves = 0; moves < movesMax; moves++) {
+    const before = said.size;
+    await eventually(() => said.size >= before + saidBetweenMoves);
+    const leader = moves % 2 === 0 ? secondNode : firstNode;
+    await place(topic, [leader, secondNode, firstNode, secondNode]);
+  }
+}
+
+/** Each partition on one broker, which leads it then. */
+async function place(topic: string, nodes: readonly number[]): Promise<void> {
+  const partitionAssignment = nodes.map((node, partition) => ({ partition, replicas: [node] }));
+  await admin.alterPartitionReassignments({ topics: [{ topic, partitionAssignment }] });
+  await eventually(async () => {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+    const leaders = new Map(
+      topics.flatMap(({ partitions }) =>
+        partitions.map(({ partitionId, leader }) => [partitionId, leader] as const),
+      ),
+    );
+    return nodes.every((node, partition) => leaders.get(partition) === node);
+  });
+}
+
+/** Several at a time, each as soon as the one before is acknowledged. `end` answers with all that were. */
+function speak(bus: KafkaBus) {
+  const said = new Set<string>();
+  const over = new AbortController();
+  const one = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      const fact = aSettled();
+      await sayFacts(bus, [fact]);
+      said.add(fact.id);
+    }
+  };
+  const all = Promise.all(Array.from({ length: speakersMax }, one));
+  const end = async (): Promise<readonly string[]> => {
+    over.abort();
+    await all;
+    return [...said];
+  };
+  return { said, end };
+}

@@ -1,0 +1,66 @@
+/**
+ * Tests that go through one outage of a broker together: it is killed when all of them are ready, and started again when
+ * each has seen what it wanted. The broker's start and the patience of its clients take long, and go by for all at once.
+ */
+import { beforeAll, it } from "@jest/globals";
+import { type RunningKafka } from "@posthaste/local";
+import { openBuses, type OpenBuses } from "./opened.fixture.ts";
+
+export type Outage = {
+  readonly buses: OpenBuses;
+  /** Says that this test is ready; resolves when the broker is dead. */
+  readonly away: () => Promise<void>;
+  /** Says that it has seen what it wanted; resolves when the broker is back. */
+  readonly back: () => Promise<void>;
+};
+
+export type OutageTests = Readonly<Record<string, (outage: Outage) => Promise<void>>>;
+
+export function testsOfOneOutage(kafka: () => RunningKafka, tests: OutageTests, msMax: number) {
+  const titles = Object.keys(tests);
+  const ready = gate(titles.length, () => kafka().process.kill());
+  const seen = gate(titles.length, () => kafka().process.restart());
+  const played = new Map<string, Promise<void>>();
+
+  const play = async (test: (outage: Outage) => Promise<void>): Promise<void> => {
+    const buses = openBuses(kafka().brokers);
+    const [away, back] = [ready(), seen()];
+    try {
+      await test({ buses, away, back });
+    } finally {
+      // One that has failed on its way must not keep the rest waiting.
+      await away();
+      await back();
+      await buses.close();
+    }
+  };
+
+  beforeAll(() => {
+    for (const [title, test] of Object.entries(tests)) played.set(title, play(test));
+  });
+  it.each(titles)(
+    "%s",
+    async (title) => {
+      await Promise.allSettled(played.values());
+      await played.get(title);
+    },
+    msMax,
+  );
+}
+
+/** Opens, by `act`, when all have come to it. Returns what each of them calls, as often as it likes. */
+function gate(parties: number, act: () => Promise<unknown>): () => () => Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let missing = parties;
+  return () => {
+    let hasCome = false;
+    return () => {
+      if (!hasCome) {
+        hasCome = true;
+        missing -= 1;
+        if (missing === 0) act().then(() => resolve(), reject);
+      }
+      return promise;
+    };
+  };
+}

@@ -1,0 +1,66 @@
+/**
+ * A JSON object with one long list in it, read element by element: of the list no more is parsed at a time than one
+ * element, and nothing behind the first fault is looked at. A caller may give way between two of them.
+ */
+import { type Fault, fault, isFault } from "@posthaste/domain";
+import type * as z from "zod";
+import { judged, readJson } from "./json.ts";
+import { isArray, isObject, memberOf, partsOf, type Span, trimmed } from "./json-parts.ts";
+
+const membersMax = 64;
+const nameShownMax = 128;
+
+/** A fault is the last that comes; it names the field, such as `endpoints[3].url: …`. */
+export function* readJsonList<S extends z.ZodType>(
+  body: Uint8Array,
+  field: string,
+  element: S,
+): Generator<z.output<S> | Fault, void, undefined> {
+  const list = listIn(body, field);
+  if (isFault(list)) return yield list;
+  let index = 0;
+  for (const part of partsOf(body, list)) {
+    const place = `${field}[${index++}]`;
+    const read = isFault(part) ? part : readJson(body.subarray(part.from, part.to), place);
+    const value = isFault(read) ? read : judged(read.json, element, place);
+    yield value;
+    if (isFault(value)) return;
+  }
+}
+
+/** Where the list stands. What else the body holds is checked to be JSON, and passed over. */
+function listIn(body: Uint8Array, field: string): Span | Fault {
+  const whole = trimmed(body, { from: 0, to: body.length });
+  if (!isObject(body, whole))
+    return faultOf(body, whole, "body") ?? fault("malformed", "body: must be an object");
+  let list: Span | undefined;
+  let members = 0;
+  for (const part of partsOf(body, whole)) {
+    const member = isFault(part) ? part : memberOf(body, part);
+    if (isFault(member)) return member;
+    if (++members > membersMax)
+      return fault("malformed", `body: must hold at most ${membersMax} fields`);
+    const name = readJson(body.subarray(member.name.from, member.name.to), "body");
+    if (isFault(name)) return name;
+    const { value } = member;
+    if (name.json !== field) {
+      const refused = faultOf(body, value, String(name.json).slice(0, nameShownMax));
+      if (refused) return refused;
+    } else if (list) {
+      // The first would be as good a choice as the last, and each reader makes its own.
+      return fault("malformed", `${field}: must not stand there twice`);
+    } else if (isArray(body, value)) {
+      list = value;
+    } else {
+      return faultOf(body, value, field) ?? noList(field);
+    }
+  }
+  return list ?? noList(field);
+}
+
+const noList = (field: string): Fault => fault("malformed", `${field}: must be an array`);
+
+function faultOf(body: Uint8Array, { from, to }: Span, field: string): Fault | undefined {
+  const read = readJson(body.subarray(from, to), field);
+  return isFault(read) ? read : undefined;
+}

@@ -1,0 +1,68 @@
+/**
+ * Where a message goes: the rest of a raw target. It is never normalised, split at `&` or decoded as a whole: all of it but
+ * our own query keys belongs to the destination (docs/design/wire#targets).
+ */
+import { type Destination, type Fault, fault, limits } from "@posthaste/domain";
+import { isName, isVisibleAscii } from "../wire/text.ts";
+import { splitQueryConfig } from "./query-config.ts";
+
+export type DestinationTarget = {
+  readonly destination: Destination;
+  /** Configuration headers given in the query: name, value, name, value … */
+  readonly queryConfig: readonly string[];
+  /** The value of `qstash_token` in the query. */
+  readonly token?: string;
+};
+
+/** A destination at the end of any route. */
+export function parseDestinationTarget(rest: string): DestinationTarget | Fault {
+  const { text, config, token } = splitQueryConfig(rest);
+  const destination = parseDestination(text);
+  if ("fault" in destination) return destination;
+  return { destination, queryConfig: config, ...(token !== undefined && { token }) };
+}
+
+/** A URL or the name of a URL group, as a target or an element of a batch names it. */
+export function parseDestination(text: string): Destination | Fault {
+  if (text.length === 0 || text.startsWith("?")) return emptyDestination;
+  if (/^https?:\/\//i.test(text)) return parseUrl(text);
+  // A proxy has merged the slashes.
+  const merged = /^https?:\/(?=[^/])/i.exec(text);
+  if (merged) return parseUrl(`${merged[0]}/${text.slice(merged[0].length)}`);
+  if (/^https?%3a/i.test(text)) return parseEncoded(text);
+  const queryAt = text.indexOf("?");
+  const name = queryAt < 0 ? text : text.slice(0, queryAt);
+  return isName(name) ? { kind: "group", name } : invalidScheme;
+}
+
+/** Decoded once, and only where it is ASCII: what is beyond must stay encoded in a URL anyway. */
+function parseEncoded(text: string): Destination | Fault {
+  const decoded = decodePath(text);
+  return /^https?:\/\/?(?=[^/])/i.test(decoded) ? parseDestination(decoded) : invalidScheme;
+}
+
+/** A query behind an encoded destination is the request's own, and goes on as the destination's. */
+function decodePath(text: string): string {
+  const queryAt = text.indexOf("?");
+  const encoded = queryAt < 0 ? text : text.slice(0, queryAt);
+  const decoded = encoded.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  if (queryAt < 0) return decoded;
+  const query = text.slice(queryAt + 1);
+  return `${decoded}${decoded.includes("?") ? "&" : "?"}${query}`;
+}
+
+function parseUrl(url: string): Destination | Fault {
+  if (url.length > limits.urlLengthMax)
+    return invalidUrl(`longer than ${limits.urlLengthMax} characters`);
+  if (!isVisibleAscii(url)) return invalidUrl("holds characters that must be percent-encoded");
+  if (url.includes("#")) return invalidUrl("holds a fragment");
+  return { kind: "url", url };
+}
+
+const invalidUrl = (why: string): Fault => fault("malformed", `invalid destination url: ${why}`);
+
+/** In the words that callers know and search for. */
+const emptyDestination = fault("malformed", "a non-empty destination must be provided");
+const invalidScheme = invalidUrl("endpoint has invalid scheme, add http:// or https://");

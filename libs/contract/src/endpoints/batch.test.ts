@@ -1,0 +1,241 @@
+import { describe, expect, it } from "@jest/globals";
+import { defaultPlan, fault, isFault, tenantId } from "@posthaste/domain";
+import * as fc from "fast-check";
+import { type BatchItem, type BatchJudges, readBatch } from "./batch.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const judges: BatchJudges = {
+  tenant: tenantId("tenant"),
+  plan: defaultPlan,
+  defaultDialect: "service",
+  callerIp: "192.0.2.7",
+  now: 1_700_000_000_000,
+  checkRetryDelay: () => undefined,
+  checkDestination: (url) =>
+    url.includes("127.0.0.1") ? fault("malformed", "invalid destination url: loopback") : undefined,
+};
+const read = (body: string | Uint8Array, changed: Partial<BatchJudges> = {}) => [
+  ...readBatch(typeof body === "string" ? bytes(body) : body, { ...judges, ...changed }),
+];
+const items = (...given: readonly unknown[]) => JSON.stringify(given);
+const commands = (body: string) =>
+  read(body).map((item) => {
+    if (isFault(item)) throw new Error(item.text);
+    return item.command;
+  });
+/** What is said of the whole: the fault that comes last, and how many good items came before it. */
+function refused(body: string | Uint8Array, changed: Partial<BatchJudges> = {}) {
+  const all = read(body, changed);
+  const last = all.at(-1);
+  if (!last || !isFault(last)) throw new Error("accepted");
+  return { code: last.fault, text: last.text, before: all.length - 1 };
+}
+
+const destination = "https://a.b/c";
+const good = { destination };
+
+describe("an item of a batch", () => {
+  it("is a publish like any other", () => {
+    const [command] = commands(
+      items({
+        destination: "https://a.b/?x=1//",
+        headers: {
+          "upstash-retries": "5",
+          "UPSTASH-Method": "PUT",
+          "content-type": "application/json",
+          "Upstash-Forward-X": ["1", "2"],
+        },
+        body: '{"é":"\u{1f600}"}',
+      }),
+    );
+
+    expect(command).toMatchObject({
+      dialect: "upstash",
+      destination: { kind: "url", url: "https://a.b/?x=1//" },
+      method: "PUT",
+      headers: [
+        ["Content-Type", "application/json"],
+        ["X", "1"],
+        ["X", "2"],
+      ],
+      body: bytes('{"é":"\u{1f600}"}'),
+      policy: { retriesMax: 5 },
+    });
+  });
+
+  it("goes to a group when it names one, and needs nothing but a destination", () => {
+    const [first, second] = commands(items({ destination: "my-group" }, good));
+
+    expect(first).toMatchObject({
+      destination: { kind: "group", name: "my-group" },
+      dialect: "service",
+      body: new Uint8Array(),
+    });
+    expect(second?.destination).toEqual({ kind: "url", url: destination });
+  });
+
+  it.each([null, undefined])("takes %p for what is left out", (none) => {
+    const [command] = commands(items({ destination, headers: none, body: none, queue: none }));
+
+    expect(command).toEqual(commands(items(good))[0]);
+  });
+
+  it("gets into the queue that it names, by its field or by its header", () => {
+    const queues = commands(
+      items({ ...good, queue: "q" }, { ...good, headers: { "Upstash-Queue-Name": "r" } }, good),
+    ).map(({ queue }) => queue);
+
+    expect(queues).toEqual(["q", "r", undefined]);
+  });
+
+  it("may name no queue with an empty text, as some clients do", () => {
+    expect(commands(items({ ...good, queue: "" }))).toHaveLength(1);
+  });
+
+  it("has the dialect of its own headers", () => {
+    const dialects = commands(
+      items(
+        { ...good, headers: { "Service-Retries": "1" } },
+        { ...good, headers: { "Upstash-Retries": "1" } },
+      ),
+    ).map(({ dialect }) => dialect);
+
+    expect(dialects).toEqual(["service", "upstash"]);
+  });
+});
+
+describe("a batch", () => {
+  it("may be empty, and may have 10,000 items and no more", () => {
+    const body = (count: number) => `[${Array(count).fill(JSON.stringify(good)).join(",")}]`;
+
+    expect(read(" [ ] ")).toEqual([]);
+    expect(commands(body(10_000))).toHaveLength(10_000);
+    expect(refused(body(10_001))).toEqual({
+      code: "malformed",
+      text: "[10000]: a batch may have 10000 items",
+      before: 10_000,
+    });
+  });
+
+  it("is judged no further than its first fault", () => {
+    let judged = 0;
+    const checkDestination = () => void judged++;
+
+    refused(items(good, { destination: 5 }, good, good), { checkDestination });
+
+    // Each by the item's own rules and by those of any publish.
+    expect(judged).toBe(2);
+  });
+
+  it.each<[string, string]>([
+    ["", "body: must be a JSON array"],
+    ["{}", "body: must be a JSON array"],
+    ["null", "body: must be a JSON array"],
+    ["[", "[0]: must be JSON in UTF-8"],
+    ["[}", "[0]: must be JSON in UTF-8"],
+    ["[,]", "[0]: must be JSON in UTF-8"],
+    ["[5,]", "[0]: must be an object"],
+    ["[[]]", "[0]: must be an object"],
+    ["[null]", "[0]: must be an object"],
+    [`[${"[".repeat(100)}`, "[0]: must not nest deeper than 32"],
+    [items({}), "[0].destination: must be a string"],
+    [items(good, { destination: "" }), "[1].destination: a non-empty destination must be provided"],
+    [
+      items(good, { destination: "ftp://a.b" }),
+      "[1].destination: invalid destination url: endpoint has invalid scheme, add http:// or https://",
+    ],
+    [
+      items(good, { destination: "http://127.0.0.1/" }),
+      "[1].destination: invalid destination url: loopback",
+    ],
+    [items({ ...good, body: 5 }), "[0].body: must be a string"],
+    [items({ ...good, body: { a: 1 } }), "[0].body: must be a string"],
+    ['[{"destination":"https://a.b","body":"\\ud800"}]', "[0].body: must be well-formed Unicode"],
+    [items({ ...good, queue: 5 }), "[0].queue: must be a string"],
+    [
+      items(good, { ...good, queue: "a b" }),
+      "[1].queue: letters, digits, '-', '_' and '.' only, at most 128 characters",
+    ],
+    [
+      items({ destination: "my-group", queue: "q" }),
+      "[0].queue: a URL group cannot be put into a queue",
+    ],
+    [
+      items({ ...good, queue: "q", headers: { "Service-Queue-Name": "r" } }),
+      "[0].headers: Service-Queue-Name: the target names the queue q, and this another",
+    ],
+    [items({ ...good, headers: [] }), "[0].headers: must be an object"],
+    [items({ ...good, headers: "a: b" }), "[0].headers: must be an object"],
+    [
+      items({ ...good, headers: { "Upstash-Delay": 5 } }),
+      "[0].headers.Upstash-Delay: must be a string or an array of them",
+    ],
+    [
+      items(good, good, { ...good, headers: { "Upstash-Delay": "soon" } }),
+      "[2].headers: Upstash-Delay: must be a duration such as 30s, 5m or 1h30m (units s, m, h, d)",
+    ],
+    [
+      items({ ...good, headers: { "Upstash-Delay": ["1s", "2s"] } }),
+      "[0].headers: Upstash-Delay: must be given once",
+    ],
+    [
+      items({ ...good, headers: { "Upstash-Delay": "1s", "upstash-delay": "1s" } }),
+      "[0].headers: upstash-delay: must be given once",
+    ],
+    [
+      items({ ...good, headers: { "Upstash-Delay": "1s", "Service-Retries": "1" } }),
+      "[0].headers: Upstash-Delay and Service-Retries: one request must not mix both prefixes",
+    ],
+    [
+      items({ ...good, headers: { "Upstash-Cron": "* * * * *" } }),
+      "[0].headers: Upstash-Cron: a publish makes no schedule: the message would be sent now, and once",
+    ],
+    [items({ ...good, headers: { "a b": "c" } }), '[0].headers: "a b" is no name of a header'],
+    [
+      items({ ...good, headers: { "Upstash-Callback": "https://a.b\n" } }),
+      "[0].headers: Upstash-Callback: must hold visible ASCII characters, spaces and tabs only",
+    ],
+    [`[{"a":[${"0,".repeat(2_000)}0]}]`, "[0]: must hold at most 1024 values"],
+  ])("%j is refused: %s", (body, text) => {
+    expect(refused(body)).toMatchObject({ code: "malformed", text });
+  });
+
+  it("412 names the item that is beyond the plan", () => {
+    expect(refused(items(good, { ...good, headers: { "Service-Delay": "9999d" } }))).toEqual({
+      code: "beyond_plan",
+      text: "[1].headers: quota maxDelay exceeded, current limit: 31536000",
+      before: 1,
+    });
+  });
+
+  it("413 names the item whose body is too large, however much JSON makes of it", () => {
+    const plan = { ...defaultPlan, bodyBytesMax: 100 };
+    const text = "[1].body: quota maxMessageSize exceeded: the body may have 100 bytes";
+    const with0 = (count: number) => items(good, { ...good, body: "\0".repeat(count) });
+
+    expect(read(with0(100), { plan })).toHaveLength(2);
+    expect(refused(with0(101), { plan })).toEqual({ code: "too_large", text, before: 1 });
+    expect(refused(items(good, { ...good, body: "é".repeat(51) }), { plan }).text).toBe(text);
+  });
+
+  it("413 does not look at the whole of an item that is longer than any may be", () => {
+    const plan = { ...defaultPlan, bodyBytesMax: 100 };
+    const long = bytes(`[{"destination":"https://a.b","body":"${"x".repeat(1_000_000)}`);
+
+    const { code, text } = refused(long, { plan });
+
+    expect(code).toBe("too_large");
+    expect(text).toBe("[0]: must be at most 66136 bytes");
+  });
+
+  it("is read or refused whatever it holds, and a refusal begins with its item", () => {
+    const texts = fc.oneof(fc.json(), fc.string({ unit: "binary" }), fc.constant(items(good)));
+    fc.assert(
+      fc.property(fc.array(texts), fc.constantFrom("", "]"), (parts, end) => {
+        const all: readonly (BatchItem | { text: string })[] = read(`[${parts.join(",")}${end}`);
+        const last = all.at(-1);
+        return !last || !("text" in last) || /^\[\d+\]|^body: /.test(last.text);
+      }),
+    );
+  });
+});

@@ -1,0 +1,188 @@
+/** `POST /v2/batch`: many publishes in one request (docs/design/batch.md). Judged item by item, and refused whole by the first that is at fault. */
+import {
+  type Destination,
+  type Fault,
+  type PublishCommand,
+  fault,
+  isFault,
+} from "@posthaste/domain";
+import * as z from "zod";
+import { judged, readJson } from "../bodies/json.ts";
+import { isArray, partsOf, trimmed } from "../bodies/json-parts.ts";
+import { parseDestination } from "../destination/destination-target.ts";
+import { parsePublish } from "../headers/parse-publish.ts";
+import { type PublishInput } from "../headers/publish-input.ts";
+import { errorSchema } from "../representations/schemas.ts";
+import { isHeaderValue, isName, isToken, nameForm } from "../wire/text.ts";
+import { type BodyRow, endpoint } from "./endpoint.ts";
+import { publish, publishResultSchema } from "./publish.ts";
+
+const itemsMax = 10_000;
+/** Half of what a gateway holds of bodies at once, halved again, since each message is a copy. */
+const batchBytesMax = 32 * 1024 * 1024;
+/** Of an item beside its body, and the most that JSON makes of one byte: \u0000. */
+const headersBytesMax = 64 * 1024;
+const escapedBytesMax = 6;
+
+const text = z.string("must be a string");
+const itemSchema = z.object(
+  {
+    destination: text.describe("A URL, or the name of a URL group"),
+    headers: z
+      .record(
+        z.string(),
+        z.union([text, z.array(text)], "must be a string or an array of them"),
+        "must be an object",
+      )
+      .nullish()
+      .describe("Those of a publish, names in any case"),
+    body: text.nullish().describe("Sent as UTF-8"),
+    queue: text.nullish().describe("Queue that the message gets into"),
+  },
+  "must be an object",
+);
+type Item = z.output<typeof itemSchema>;
+
+/** What all items of a batch are judged by. */
+export type BatchJudges = Omit<
+  PublishInput,
+  "rawHeaders" | "queryConfig" | "destination" | "queue" | "body"
+>;
+
+/** `bytes`: of the item's text, for a reader that gives way to other requests in between. */
+export type BatchItem = { readonly command: PublishCommand; readonly bytes: number };
+
+type BatchDestination = { readonly destination: Destination; readonly bytes: number };
+
+export type BatchBody = {
+  readonly judge: (judges: BatchJudges) => Iterable<BatchItem | Fault>;
+  /** Where each item goes, as far as items can be read. */
+  readonly destinations: () => Iterable<BatchDestination>;
+};
+
+const body: BodyRow<BatchBody> = {
+  schema: z.array(itemSchema).max(itemsMax),
+  bytesMax: batchBytesMax,
+  parse: (bytes) => ({
+    judge: (judges) => readBatch(bytes, judges),
+    destinations: () => destinationsIn(bytes),
+  }),
+};
+
+export const batch = {
+  publishBatch: endpoint({
+    method: "post",
+    path: "/v2/batch",
+    kind: "publish",
+    summary:
+      "Publish up to 10,000 messages; headers of the request itself configure none of them, and one that is at fault refuses all",
+    body,
+    answers: {
+      200: {
+        says: "As many elements as items, in their order, each as a publish has it; an error only where the outcome of an item is not known",
+        schema: z.array(z.union([publishResultSchema, z.array(publishResultSchema), errorSchema])),
+      },
+    },
+    faults: publish.faults,
+  }),
+};
+
+/** What is at fault is for `readBatch` to say. */
+function* destinationsIn(bytes: Uint8Array): Generator<BatchDestination, void, undefined> {
+  const whole = trimmed(bytes, { from: 0, to: bytes.length });
+  if (!isArray(bytes, whole)) return;
+  for (const part of partsOf(bytes, whole, batchBytesMax)) {
+    if (isFault(part)) return;
+    const read = readJson(bytes.subarray(part.from, part.to), "", batchBytesMax);
+    const item = isFault(read) ? read : judged(read.json, itemSchema, "");
+    const destination = isFault(item) ? item : parseDestination(item.destination);
+    if (isFault(destination)) return;
+    yield { destination, bytes: part.to - part.from };
+  }
+}
+
+/** One by one, and a fault as the last; its text begins with the item and the field, such as `[3].headers: `. */
+export function* readBatch(
+  bytes: Uint8Array,
+  judges: BatchJudges,
+): Generator<BatchItem | Fault, void, undefined> {
+  const whole = trimmed(bytes, { from: 0, to: bytes.length });
+  if (!isArray(bytes, whole)) return yield fault("malformed", "body: must be a JSON array");
+  const { bodyBytesMax } = judges.plan;
+  const itemBytesMax = bodyBytesMax * escapedBytesMax + headersBytesMax;
+  let index = 0;
+  for (const part of partsOf(bytes, whole, itemBytesMax)) {
+    if (index >= itemsMax) return yield tooManyItems;
+    const place = `[${index++}]`;
+    const read = isFault(part)
+      ? part
+      : readJson(bytes.subarray(part.from, part.to), place, itemBytesMax);
+    if (isFault(read)) return yield within(place, read);
+    const item = judged(read.json, itemSchema, place);
+    const command = isFault(item) ? item : commandOf(item, place, judges);
+    if (isFault(command)) return yield command;
+    yield { command, bytes: isFault(part) ? 0 : part.to - part.from };
+  }
+}
+
+const tooManyItems = fault("malformed", `[${itemsMax}]: a batch may have ${itemsMax} items`);
+
+/** What is wrong with the text as such names the body. */
+const within = (place: string, { fault: code, text: said }: Fault): Fault =>
+  fault(code, said.startsWith(place) ? said : `${place}${said.replace(/^body/, "")}`);
+
+function commandOf(item: Item, place: string, judges: BatchJudges): PublishCommand | Fault {
+  const at = (field: string, { fault: code, text: said }: Fault): Fault =>
+    fault(code, `${place}.${field}: ${said}`);
+  const destination = parseDestination(item.destination);
+  if (isFault(destination)) return at("destination", destination);
+  if (destination.kind === "url") {
+    const refused = judges.checkDestination(destination.url, "destination");
+    if (refused) return at("destination", refused);
+  }
+  const queue = queueOf(item.queue ?? "", destination.kind === "group");
+  if (isFault(queue)) return at("queue", queue);
+  const bytes = bodyOf(item.body ?? "", judges.plan.bodyBytesMax);
+  if (isFault(bytes)) return at("body", bytes);
+  const rawHeaders = flatHeaders(item.headers ?? {});
+  if (isFault(rawHeaders)) return at("headers", rawHeaders);
+  const command = parsePublish({ ...judges, destination, queue, rawHeaders, body: bytes });
+  return isFault(command) ? at("headers", command) : command;
+}
+
+/** Some clients send an empty name for none. */
+function queueOf(name: string, isForGroup: boolean): string | undefined | Fault {
+  if (name === "") return undefined;
+  if (!isName(name)) return fault("malformed", nameForm);
+  return isForGroup ? fault("malformed", "a URL group cannot be put into a queue") : name;
+}
+
+const utf8 = new TextEncoder();
+
+function bodyOf(given: string, bytesMax: number): Uint8Array | Fault {
+  // Half a character would be replaced by another without a word.
+  if (!given.isWellFormed()) return fault("malformed", "must be well-formed Unicode");
+  const bytes = utf8.encode(given);
+  if (bytes.length <= bytesMax) return bytes;
+  return fault("too_large", `quota maxMessageSize exceeded: the body may have ${bytesMax} bytes`);
+}
+
+/** Node has judged the names and values of a request's own headers; of these nothing has. */
+function flatHeaders(headers: NonNullable<Item["headers"]>): string[] | Fault {
+  const flat: string[] = [];
+  for (const [name, values] of Object.entries(headers)) {
+    const shown = JSON.stringify(name.slice(0, nameShownMax));
+    if (!isToken(name)) return fault("malformed", `${shown} is no name of a header`);
+    for (const value of typeof values === "string" ? [values] : values) {
+      if (!isHeaderValue(value))
+        return fault(
+          "malformed",
+          `${name}: must hold visible ASCII characters, spaces and tabs only`,
+        );
+      flat.push(name, value);
+    }
+  }
+  return flat;
+}
+
+const nameShownMax = 64;

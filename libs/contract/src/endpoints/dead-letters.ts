@@ -1,0 +1,224 @@
+/** Dead letters: the message, and what the destination said last (docs/design/wire#dead-letters). */
+import {
+  type DeadLetter,
+  type DeadLetterFilter,
+  type Fault,
+  dlqId,
+  isFault,
+} from "@posthaste/domain";
+import * as z from "zod";
+import { messageFilterNames, parseMessageFilter } from "../queries/message-filter.ts";
+import { type PageQuery, pageNames, parsePage } from "../queries/page.ts";
+import {
+  type QueryValues,
+  flag,
+  parameterFault,
+  parseInteger,
+  readQuery,
+  several,
+} from "../queries/query-values.ts";
+import { type SelectedByBody, selectedBy, selectionBody } from "../queries/selection.ts";
+import { type ReadView, bodyView, readableBody } from "../representations/body.ts";
+import { readableHeaders } from "../representations/hidden.ts";
+import { type JsonOf, cursorShape, headersShape } from "../representations/schemas.ts";
+import { endpoint, type QueryRow } from "./endpoint.ts";
+import { messageJson, messageSchema } from "./messages.ts";
+
+export const deadLetterSchema = messageSchema
+  .extend({
+    dlqId: z.string(),
+    responseStatus: z.int().describe("0 when there was no response"),
+    responseHeader: headersShape.optional(),
+    responseBody: z.string().optional().describe("When it is UTF-8 and not empty"),
+    responseBodyBase64: z.string().optional().describe("When the response is not UTF-8"),
+  })
+  .meta({ id: "DeadLetter" });
+
+export type DeadLetterJson = JsonOf<typeof deadLetterSchema>;
+
+export type DeadLetterQuery = { readonly filter: DeadLetterFilter; readonly page: PageQuery };
+
+/** No `host` and no `path`: they are refused like any unknown name. */
+export const deadLetterParameters: ReadonlySet<string> = new Set([
+  "dlqIds",
+  ...messageFilterNames,
+  "responseStatus",
+  ...pageNames,
+]);
+
+const selectionParameters: ReadonlySet<string> = new Set([
+  "dlqIds",
+  ...messageFilterNames,
+  "responseStatus",
+  "count",
+  "cursor",
+  "dryRun",
+]);
+
+const selectionQuery: QueryRow<QueryValues> = {
+  names: selectionParameters,
+  parse: (search) => readQuery(search, selectionParameters),
+};
+
+const dryRunSchema = z
+  .object({
+    dryRun: z.literal(true),
+    matched: z.int().describe("How many this call would take"),
+    cursor: cursorShape,
+  })
+  .meta({ id: "DryRun" });
+
+const retriedSchema = z.object({ messageId: z.string() });
+
+export const deadLetters = {
+  listDeadLetters: endpoint({
+    method: "get",
+    path: "/v2/dlq",
+    kind: "list",
+    summary: "List dead letters",
+    query: { names: deadLetterParameters, parse: parseDeadLetterQuery },
+    answers: {
+      200: {
+        says: "A page",
+        schema: z.object({ cursor: cursorShape, messages: z.array(deadLetterSchema) }),
+        isLarge: true,
+      },
+    },
+    faults: ["malformed"],
+  }),
+  readDeadLetter: endpoint({
+    method: "get",
+    path: "/v2/dlq/{dlqId}",
+    kind: "read",
+    summary: "Read a dead letter",
+    answers: { 200: { says: "The dead letter", schema: deadLetterSchema, isLarge: true } },
+    faults: ["not_found"],
+  }),
+  removeDeadLetter: endpoint({
+    method: "delete",
+    path: "/v2/dlq/{dlqId}",
+    kind: "write",
+    summary: "Remove a dead letter",
+    answers: { 200: { says: "Removed" } },
+    faults: ["forbidden", "not_found"],
+  }),
+  removeDeadLetters: endpoint({
+    method: "delete",
+    path: "/v2/dlq",
+    kind: "write",
+    summary:
+      "Remove dead letters by ids or filters, given in the query or in the body; without any, all: a call takes up to 100",
+    query: selectionQuery,
+    body: selectionBody(selectionParameters),
+    answers: {
+      200: {
+        says: "How many were removed. The cursor is there when more may match",
+        schema: z.union([z.object({ deleted: z.int(), cursor: cursorShape }), dryRunSchema]),
+      },
+    },
+    faults: ["malformed", "forbidden", "too_large"],
+  }),
+  retryDeadLetter: endpoint({
+    method: "post",
+    path: "/v2/dlq/retry/{dlqId}",
+    kind: "write",
+    summary: "Retry a dead letter: a new message. Configuration headers change what was stored",
+    answers: { 201: { says: "The new message", schema: retriedSchema } },
+    faults: ["malformed", "forbidden", "not_found", "beyond_plan", "disk_full"],
+  }),
+  retryDeadLetters: endpoint({
+    method: "post",
+    path: "/v2/dlq/retry",
+    kind: "write",
+    summary:
+      "Retry dead letters by ids or filters, given in the query or in the body; without any, all: a call takes up to 100. Configuration headers change each",
+    query: selectionQuery,
+    body: selectionBody(selectionParameters),
+    answers: {
+      200: { says: "What would be retried", schema: dryRunSchema },
+      201: {
+        says: "The new messages. The cursor is empty when no more may match",
+        schema: z.object({ cursor: z.string(), responses: z.array(retriedSchema) }),
+      },
+    },
+    faults: ["malformed", "forbidden", "not_found", "beyond_plan", "too_large", "disk_full"],
+  }),
+};
+
+const countMax = 100;
+
+/** `search` is what follows the `?`. A bulk operation without any filter means all. */
+export function parseDeadLetterQuery(search: string): DeadLetterQuery | Fault {
+  const values = readQuery(search, deadLetterParameters);
+  if (isFault(values)) return values;
+  const filter = parseFilter(values);
+  if (isFault(filter)) return filter;
+  const page = parsePage(values, { countDefault: countMax, countMax, order: "earliestFirst" });
+  return isFault(page) ? page : { filter, page };
+}
+
+export type DeadLetterSelection = DeadLetterQuery & { readonly dryRun: boolean };
+
+/** What one call of a bulk operation takes. `none`: a list of ids was given, and it is empty. */
+export function parseDeadLetterSelection(
+  query: QueryValues,
+  body: SelectedByBody,
+): DeadLetterSelection | "none" | Fault {
+  const values = selectedBy(query, body);
+  if (values === "none" || isFault(values)) return values;
+  const filter = parseFilter(values);
+  if (isFault(filter)) return filter;
+  if ((filter.ids?.length ?? 0) > countMax)
+    return parameterFault("dlqIds", `must hold at most ${countMax} values`);
+  const page = parsePage(values, { countDefault: countMax, countMax, order: "earliestFirst" });
+  if (isFault(page)) return page;
+  const dryRun = flag(values, "dryRun");
+  return isFault(dryRun) ? dryRun : { filter, page, dryRun };
+}
+
+function parseFilter(values: QueryValues): DeadLetterFilter | Fault {
+  const filter = parseMessageFilter(values);
+  if (isFault(filter)) return filter;
+  const ids = several(values, ["dlqIds"]);
+  if (isFault(ids)) return ids;
+  const statuses = parseStatuses(values);
+  if (isFault(statuses)) return statuses;
+  return {
+    ...filter,
+    ...(ids && { ids: ids.map(dlqId) }),
+    ...(statuses && { responseStatuses: statuses }),
+  };
+}
+
+function parseStatuses(values: QueryValues): readonly number[] | undefined | Fault {
+  const texts = several(values, ["responseStatus"]);
+  if (!texts || isFault(texts)) return texts;
+  const statuses: number[] = [];
+  for (const text of texts) {
+    const status = parseInteger("responseStatus", text, { min: 0, max: 999 });
+    if (isFault(status)) return status;
+    statuses.push(status);
+  }
+  return statuses;
+}
+
+export function deadLetterJson(letter: DeadLetter, view: ReadView): DeadLetterJson {
+  const { message, response } = letter;
+  const body = readableBody(response?.body, bodyView(message, view));
+  return {
+    ...messageJson(message, view),
+    dlqId: letter.id,
+    responseStatus: response?.status ?? 0,
+    ...(response && {
+      responseHeader: readableHeaders(response.headers, message.policy.redaction, view.sha256),
+    }),
+    ...(body.kind === "text" && { responseBody: body.text }),
+    ...(body.kind === "binary" && { responseBodyBase64: body.base64 }),
+  };
+}
+
+/** A page of them. The cursor is left out at the end. */
+export const deadLetterPageJson = (messages: readonly DeadLetterJson[], cursor?: string) => ({
+  ...(cursor !== undefined && { cursor }),
+  messages,
+});

@@ -1,0 +1,125 @@
+/**
+ * An endpoint as a row: what it takes, answers and refuses. Router, types of the works, documents and the tests of
+ * tokens are made from it.
+ */
+import { type Fault, type FaultCode } from "@posthaste/domain";
+import type * as z from "zod";
+import { type JsonOf } from "../representations/schemas.ts";
+import { badName, isName } from "../wire/text.ts";
+
+/**
+ * A list or a read wants any token of the tenant, every other kind a full one. Under load lists are refused first and publishes,
+ * which alone ask whether the tenant's backlog has room, last.
+ */
+export type EndpointKind = "list" | "read" | "secret" | "write" | "publish";
+
+export type QueryRow<Query> = {
+  /** Every name that is taken; another one is refused. */
+  readonly names: ReadonlySet<string>;
+  /** `search` is what follows the `?`. */
+  readonly parse: (search: string) => Query | Fault;
+};
+
+export type BodyRow<Body> = {
+  /** For the documents. */
+  readonly schema?: z.ZodType;
+  /** 0: the body is not read. */
+  readonly bytesMax: number;
+  readonly parse: (bytes: Uint8Array) => Body | Fault;
+};
+
+export type AnswerRow = {
+  readonly says: string;
+  /** Absent: the body is empty. */
+  readonly schema?: z.ZodType;
+  /** Written as it is read, never held whole. */
+  readonly inPieces?: true;
+  /** Holds bodies: it is read and written when there is room for it among the long answers of the process. */
+  readonly isLarge?: true;
+};
+
+type AnswerRows = Readonly<Record<number, AnswerRow>>;
+
+/** The types of one row. */
+export type EndpointSpec = {
+  readonly path: string;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly answers: AnswerRows;
+};
+
+type Plain<Path extends string, Answers> = {
+  readonly method: "get" | "post" | "patch" | "delete";
+  /** As OpenAPI writes it: `/v2/messages/{messageId}`. */
+  readonly path: Path;
+  readonly kind: EndpointKind;
+  readonly summary: string;
+  /** Parameters of the path that must be names (docs/design/wire#targets). */
+  readonly names?: readonly ParameterOf<Path>[];
+  readonly answers: Answers;
+  /** Beside `faultsEverywhere`. */
+  readonly faults: readonly FaultCode[];
+};
+
+export interface Endpoint<Spec extends EndpointSpec = EndpointSpec> extends Plain<
+  Spec["path"],
+  Spec["answers"]
+> {
+  readonly query: QueryRow<Spec["query"]>;
+  readonly body: BodyRow<Spec["body"]>;
+}
+
+export type SpecOf<E> = E extends Endpoint<infer Spec> ? Spec : never;
+
+/** `messageId` of `/v2/messages/{messageId}`. */
+export type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParameterOf<Rest>
+  : never;
+
+/** What a row's work is asked. */
+export type AskedOf<Spec extends EndpointSpec> = {
+  /** Decoded. */
+  readonly param: (name: ParameterOf<Spec["path"]>) => string;
+  readonly query: Spec["query"];
+  readonly body: Spec["body"];
+};
+
+/** What a row's work answers: one of the row's statuses, and what the row says of it. */
+export type AnswerOf<Spec extends EndpointSpec> = {
+  [Status in keyof Spec["answers"] & number]: Shaped<Status, Spec["answers"][Status]>;
+}[keyof Spec["answers"] & number];
+
+type Shaped<Status extends number, Row> = Row extends { readonly inPieces: true }
+  ? { readonly status: Status; readonly pieces: AsyncIterable<string> }
+  : Row extends { readonly schema: infer Schema extends z.ZodType }
+    ? { readonly status: Status; readonly json: JsonOf<Schema> }
+    : { readonly status: Status };
+
+/** Any row's answer. */
+export type Answer =
+  | { readonly status: number; readonly pieces: AsyncIterable<string> }
+  | { readonly status: number; readonly json?: unknown };
+
+export function endpoint<
+  const Path extends string,
+  const Answers extends AnswerRows,
+  Query = undefined,
+  Body = undefined,
+>(
+  row: Plain<Path, Answers> & { readonly query?: QueryRow<Query>; readonly body?: BodyRow<Body> },
+): Endpoint<{ path: Path; answers: Answers; query: Query; body: Body }>;
+export function endpoint(row: object): object {
+  return { query: noQuery, body: noBody, ...row };
+}
+
+const noQuery: QueryRow<undefined> = { names: new Set(), parse: () => undefined };
+const noBody: BodyRow<undefined> = { bytesMax: 0, parse: () => undefined };
+
+/** A name that is none is refused by every endpoint that takes one: nothing can be called so. */
+export function faultOfNames<Path extends string>(
+  { names = [] }: Pick<Plain<Path, unknown>, "names">,
+  param: (name: ParameterOf<Path>) => string,
+): Fault | undefined {
+  const bad = names.find((name) => !isName(param(name)));
+  return bad === undefined ? undefined : badName(bad);
+}

@@ -1,0 +1,13 @@
+/** Enqueueing: a publish whose message gets into the line of a queue (docs/design/queues). */
+import { publish } from "./publish.ts";
+import { type RawTarget } from "./raw-target.ts";
+
+export const enqueue = {
+  operation: "enqueue",
+  prefix: "/v2/enqueue",
+  names: ["queueName"],
+  summary:
+    "Publish a message to a URL through a queue, which is made if there is none; its messages are delivered in their order",
+  answers: publish.answers,
+  faults: publish.faults,
+} as const satisfies RawTarget;

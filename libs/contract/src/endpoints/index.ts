@@ -1,0 +1,32 @@
+/** The endpoints of the gateway that go through its router. What is taken by hand before it stands in `raw-targets.ts`. */
+import { type SpecOf } from "./endpoint.ts";
+import { batch } from "./batch.ts";
+import { deadLetters } from "./dead-letters.ts";
+import { flowKeys } from "./flow-keys.ts";
+import { messageLog } from "./message-log.ts";
+import { messages } from "./messages.ts";
+import { queues } from "./queues.ts";
+import { schedules } from "./schedules.ts";
+import { signingKeys } from "./signing-keys.ts";
+import { urlGroups } from "./url-groups.ts";
+
+export const gatewayEndpoints = {
+  ...batch,
+  ...messages,
+  ...urlGroups,
+  ...flowKeys,
+  ...queues,
+  ...deadLetters,
+  ...messageLog,
+  ...schedules,
+  ...signingKeys,
+};
+
+type GatewayEndpoints = typeof gatewayEndpoints;
+export type OperationId = keyof GatewayEndpoints;
+/** The types of each row. */
+export type GatewaySpecs = { readonly [Id in OperationId]: SpecOf<GatewayEndpoints[Id]> };
+
+const isOperationId = (text: string): text is OperationId => Object.hasOwn(gatewayEndpoints, text);
+export const operationIds: readonly OperationId[] =
+  Object.keys(gatewayEndpoints).filter(isOperationId);

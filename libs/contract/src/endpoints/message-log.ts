@@ -1,0 +1,234 @@
+/** The message log: what happened to messages (docs/design/wire#the-message-log). Configuration stands on every entry of a message. */
+import {
+  type AttemptFact,
+  type Fault,
+  type LogEvent,
+  type LogFilter,
+  type LogState,
+  type Message,
+  isFault,
+  logStates,
+} from "@posthaste/domain";
+import * as z from "zod";
+import { messageFilterNames, parseMessageFilter } from "../queries/message-filter.ts";
+import { type PageQuery, pageNames, parsePage } from "../queries/page.ts";
+import {
+  type QueryValues,
+  parameterFault,
+  readQuery,
+  several,
+  single,
+} from "../queries/query-values.ts";
+import { type ReadView, base64Body, bodyView } from "../representations/body.ts";
+import { configurationJson, configurationShape } from "../representations/configuration.ts";
+import { readableHeaders, readableHeadersIfAny } from "../representations/hidden.ts";
+import {
+  type JsonOf,
+  cursorShape,
+  headersShape,
+  millisecondsShape,
+} from "../representations/schemas.ts";
+import { endpoint } from "./endpoint.ts";
+
+export const logEntrySchema = z
+  .object({
+    time: millisecondsShape,
+    messageId: z.string(),
+    state: z.enum(logStates),
+    ...configurationShape,
+    error: z.string().optional(),
+    nextDeliveryTime: millisecondsShape.optional(),
+    header: headersShape,
+    body: z.string().optional().describe("Base64, while the message or its dead letter exists"),
+    callbackHeaders: headersShape.optional(),
+    failureCallbackHeaders: headersShape.optional(),
+    retryDelayExpr: z.string().optional().describe("The same as retryDelayExpression"),
+    callerIP: z.string(),
+    responseStatus: z.int().optional().describe("On ERROR only, as are the other response fields"),
+    responseHeaders: headersShape.optional(),
+    responseHeader: headersShape.optional().describe("The same as responseHeaders"),
+    responseBody: z.string().optional().describe("Base64"),
+  })
+  .meta({ id: "LogEntry" });
+
+export type LogEntryJson = JsonOf<typeof logEntrySchema>;
+
+export type LogQuery = {
+  readonly filter: LogFilter;
+  readonly page: PageQuery;
+  /** Answer one item for each message, with its events. */
+  readonly byMessage: boolean;
+};
+
+export const logParameters: ReadonlySet<string> = new Set([
+  ...messageFilterNames,
+  "state",
+  "host",
+  "path",
+  ...pageNames,
+  "groupBy",
+]);
+
+const query = { names: logParameters, parse: parseLogQuery };
+const events = z.array(logEntrySchema);
+
+export const messageLog = {
+  listEvents: endpoint({
+    method: "get",
+    path: "/v2/events",
+    kind: "list",
+    summary: "List what happened to messages, newest first",
+    query,
+    answers: { 200: { says: "A page", schema: z.object({ cursor: cursorShape, events }) } },
+    faults: ["malformed"],
+  }),
+  listLogs: endpoint({
+    method: "get",
+    path: "/v2/logs",
+    kind: "list",
+    summary: "The same as /v2/events, also grouped by message",
+    query,
+    answers: {
+      200: {
+        says: "A page; with groupBy=messageId, of messages with their events",
+        schema: z.union([
+          z.object({ cursor: cursorShape, events, logs: events }),
+          z.object({
+            cursor: cursorShape,
+            messages: z.array(z.object({ messageId: z.string(), events })),
+          }),
+        ]),
+      },
+    },
+    faults: ["malformed"],
+  }),
+};
+
+const eventsMax = 1_000;
+const messagesMax = 10;
+
+/** `search` is what follows the `?`. */
+export function parseLogQuery(search: string): LogQuery | Fault {
+  const values = readQuery(search, logParameters);
+  if (isFault(values)) return values;
+  const filter = parseFilter(values);
+  if (isFault(filter)) return filter;
+  const groupBy = single(values, "groupBy");
+  if (isFault(groupBy)) return groupBy;
+  if (groupBy !== undefined && groupBy !== "messageId") {
+    return parameterFault("groupBy", "must be messageId");
+  }
+  const byMessage = groupBy !== undefined;
+  const countMax = byMessage ? messagesMax : eventsMax;
+  const page = parsePage(values, { countDefault: countMax, countMax, order: "latestFirst" });
+  return isFault(page) ? page : { filter, page, byMessage };
+}
+
+function parseFilter(values: QueryValues): LogFilter | Fault {
+  const filter = parseMessageFilter(values);
+  if (isFault(filter)) return filter;
+  const hosts = several(values, ["host"]);
+  if (isFault(hosts)) return hosts;
+  const paths = several(values, ["path"], true);
+  if (isFault(paths)) return paths;
+  const states = parseStates(values);
+  if (isFault(states)) return states;
+  return {
+    ...filter,
+    ...(hosts && { hosts }),
+    ...(paths && { paths }),
+    ...(states && { states }),
+  };
+}
+
+/** Beside the states themselves: a pseudo-state, and the spelling with two Ls. */
+const stateNames: ReadonlyMap<string, readonly LogState[]> = new Map<string, readonly LogState[]>([
+  ...logStates.map((state): [string, readonly LogState[]] => [state, [state]]),
+  ["CANCELLED", ["CANCELED"]],
+  ["IN_PROGRESS", ["ACTIVE", "RETRY", "ERROR"]],
+]);
+
+function parseStates(values: QueryValues): readonly LogState[] | undefined | Fault {
+  const names = several(values, ["state"]);
+  if (!names || isFault(names)) return names;
+  const states = new Set<LogState>();
+  for (const name of names) {
+    const meant = stateNames.get(name);
+    if (!meant)
+      return parameterFault("state", `must be one of ${[...stateNames.keys()].join(", ")}`);
+    for (const state of meant) states.add(state);
+  }
+  return [...states];
+}
+
+export type LoggedEvent = {
+  readonly event: LogEvent;
+  readonly message: Omit<Message, "body">;
+  readonly fact?: AttemptFact;
+  /** Of the message, while it or its dead letter exists (docs/design/wire#the-message-log). */
+  readonly body?: Uint8Array;
+};
+
+export function logEntryJson(logged: LoggedEvent, view: ReadView): LogEntryJson {
+  const { event, message, fact } = logged;
+  const { redaction, callback, failureCallback, retryDelay } = message.policy;
+  const { sha256 } = view;
+  const callbackHeaders = readableHeadersIfAny(callback?.headers, redaction, sha256);
+  const failureCallbackHeaders = readableHeadersIfAny(failureCallback?.headers, redaction, sha256);
+  const body = base64Body(logged.body, bodyView(message, view));
+  const next = event.state === "RETRY" ? fact?.nextDeliveryAt : undefined;
+  return {
+    time: event.at,
+    messageId: message.id,
+    state: event.state,
+    ...configurationJson(message),
+    ...(next !== undefined && { nextDeliveryTime: next }),
+    header: readableHeaders(message.headers, redaction, sha256),
+    ...(body !== undefined && { body }),
+    ...(callbackHeaders && { callbackHeaders }),
+    ...(failureCallbackHeaders && { failureCallbackHeaders }),
+    // Clients read either name.
+    ...(retryDelay !== undefined && { retryDelayExpr: retryDelay }),
+    ...(event.state === "ERROR" && fact && errorJson(message, fact, view)),
+  };
+}
+
+/** What went wrong: the answer, or why there was none. */
+function errorJson(message: Omit<Message, "body">, fact: AttemptFact, view: ReadView) {
+  const { response, error } = fact;
+  if (!response) return error === undefined ? {} : { error };
+  const headers = readableHeaders(response.headers, message.policy.redaction, view.sha256);
+  const body = base64Body(response.body, bodyView(message, view));
+  return {
+    ...(error !== undefined && { error }),
+    responseStatus: response.status,
+    // Clients read either name.
+    responseHeaders: headers,
+    responseHeader: headers,
+    ...(body !== undefined && { responseBody: body }),
+  };
+}
+
+/** A page of `GET /v2/events`. The cursor is left out at the end. */
+export const eventPageJson = (events: readonly LogEntryJson[], cursor?: string) => ({
+  ...(cursor !== undefined && { cursor }),
+  events,
+});
+
+/** A page of `GET /v2/logs`: both keys, since clients read either. */
+export const logPageJson = (events: readonly LogEntryJson[], cursor?: string) => ({
+  ...eventPageJson(events, cursor),
+  logs: events,
+});
+
+/** `groupBy=messageId`: the events of each message together, in the order in which the messages came. */
+export function groupedLogPageJson(events: readonly LogEntryJson[], cursor?: string) {
+  const byMessage = new Map<string, LogEntryJson[]>();
+  for (const event of events) {
+    const together = byMessage.get(event.messageId);
+    if (together) together.push(event);
+    else byMessage.set(event.messageId, [event]);
+  }
+  const messages = [...byMessage].map(([messageId, own]) => ({ messageId, events: own }));
+  return { ...(cursor !== undefined && { cursor }), messages };
+}

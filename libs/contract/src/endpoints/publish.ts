@@ -1,0 +1,64 @@
+/** Publishing: one result for a URL, and for a URL group an array with one per endpoint, in order (docs/design/wire#url-groups). */
+import { type MessageId } from "@posthaste/domain";
+import * as z from "zod";
+import { type JsonOf } from "../representations/schemas.ts";
+import { type RawTarget } from "./raw-target.ts";
+
+export const publishResultSchema = z
+  .object({
+    messageId: z.string(),
+    url: z.string().optional(),
+    deduplicated: z
+      .literal(true)
+      .optional()
+      .describe("The message is a duplicate and was not sent; messageId is the earlier one's"),
+  })
+  .meta({ id: "PublishResult" });
+
+export type PublishResult = {
+  /** The earlier message's, when this one is its duplicate. */
+  readonly messageId: MessageId;
+  readonly url: string;
+  readonly deduplicated: boolean;
+};
+
+export const publish = {
+  operation: "publish",
+  prefix: "/v2/publish",
+  names: [],
+  summary:
+    "Publish a message to a URL, which is appended as it is, or to a URL group, which makes one message for each endpoint",
+  answers: {
+    200: {
+      says: "Accepted and durable. For a URL group an array, one element for each endpoint in order",
+      schema: z.union([publishResultSchema, z.array(publishResultSchema)]),
+    },
+    202: {
+      says: "A duplicate: accepted, not sent. Elements of an array say so themselves",
+      schema: publishResultSchema,
+    },
+  },
+  faults: [
+    "malformed",
+    "forbidden",
+    "not_found",
+    "beyond_plan",
+    "too_large",
+    "outcome_unknown",
+    "disk_full",
+  ],
+} as const satisfies RawTarget;
+
+export const publishResultJson = ({
+  messageId,
+  url,
+  deduplicated,
+}: PublishResult): JsonOf<typeof publishResultSchema> => ({
+  messageId,
+  url,
+  ...(deduplicated && { deduplicated }),
+});
+
+/** The same as JSON text, by hand: this is on the path of every message. */
+export const publishResultText = ({ messageId, url, deduplicated }: PublishResult): string =>
+  `{"messageId":"${messageId}","url":${JSON.stringify(url)}${deduplicated ? ',"deduplicated":true' : ""}}`;

@@ -1,0 +1,95 @@
+/** FIFO queues (docs/design/queues). */
+import { queueParallelismDefault } from "@posthaste/domain";
+import * as z from "zod";
+import { jsonBody } from "../bodies/json-body.ts";
+import { millisecondsShape } from "../representations/schemas.ts";
+import { isName } from "../wire/text.ts";
+import { endpoint } from "./endpoint.ts";
+
+const queueSchema = z
+  .object({
+    name: z.string(),
+    createdAt: millisecondsShape,
+    updatedAt: millisecondsShape,
+    parallelism: z.int().describe("How many of its messages may be under way at once"),
+    paused: z.boolean(),
+    lag: z.int().describe("Messages that have not ended"),
+  })
+  .meta({ id: "Queue" });
+
+const putSchema = z.object(
+  {
+    queueName: z
+      .string("must be a string")
+      .refine(isName, "letters, digits, '-', '_' and '.' only, at most 128 characters"),
+    parallelism: z
+      .int("must be a whole number")
+      .min(1, "must be at least 1")
+      .nullish()
+      .transform((given) => given ?? queueParallelismDefault),
+    paused: z
+      .boolean("must be true or false")
+      .nullish()
+      .transform((given) => given ?? false),
+  },
+  "must be an object",
+);
+
+const name = { names: ["queueName"] } as const;
+
+export const queues = {
+  upsertQueue: endpoint({
+    method: "post",
+    path: "/v2/queues",
+    kind: "write",
+    summary: "Make a queue, or set parallelism and pause of one that is there",
+    body: jsonBody(putSchema),
+    answers: { 200: { says: "The queue is as asked" } },
+    faults: ["malformed", "forbidden", "beyond_plan", "too_large"],
+  }),
+  listQueues: endpoint({
+    method: "get",
+    path: "/v2/queues",
+    kind: "list",
+    summary: "List queues, by name",
+    answers: { 200: { says: "All queues", schema: z.array(queueSchema) } },
+    faults: [],
+  }),
+  readQueue: endpoint({
+    method: "get",
+    path: "/v2/queues/{queueName}",
+    kind: "read",
+    ...name,
+    summary: "Read a queue",
+    answers: { 200: { says: "The queue", schema: queueSchema } },
+    faults: ["malformed", "not_found"],
+  }),
+  removeQueue: endpoint({
+    method: "delete",
+    path: "/v2/queues/{queueName}",
+    kind: "write",
+    ...name,
+    summary: "Delete a queue, and cancel the messages in it",
+    answers: { 200: { says: "Deleted, or there was none" } },
+    faults: ["malformed", "forbidden"],
+  }),
+  pauseQueue: endpoint({
+    method: "post",
+    path: "/v2/queues/{queueName}/pause",
+    kind: "write",
+    ...name,
+    summary:
+      "Pause a queue: no message of it is attempted for the first time. It is made if there is none",
+    answers: { 200: { says: "Paused" } },
+    faults: ["malformed", "forbidden", "beyond_plan"],
+  }),
+  resumeQueue: endpoint({
+    method: "post",
+    path: "/v2/queues/{queueName}/resume",
+    kind: "write",
+    ...name,
+    summary: "Resume a queue",
+    answers: { 200: { says: "Resumed, or there is none" } },
+    faults: ["malformed", "forbidden"],
+  }),
+};

@@ -1,0 +1,249 @@
+/** URL groups: read with their endpoints in the order in which they were added (docs/design/wire#url-groups). */
+import {
+  type Endpoint as GroupEndpoint,
+  type Fault,
+  type Group,
+  type HeaderPair,
+  type Headers,
+  type Plan,
+  fault,
+  isFault,
+  limits,
+  planBounds,
+  tooManyEndpoints,
+} from "@posthaste/domain";
+import * as z from "zod";
+import { jsonBytesMax, parseJson } from "../bodies/json.ts";
+import { readJsonList } from "../bodies/json-list.ts";
+import { isConfiguration } from "../headers/table.ts";
+import { type JsonOf, millisecondsShape } from "../representations/schemas.ts";
+import { dialectOf, prefixLength } from "../wire/dialects.ts";
+import { type BodyRow, endpoint } from "./endpoint.ts";
+
+const endpointSchema = z.object({
+  url: z.string(),
+  name: z.string().optional(),
+});
+
+const defaultHeadersSchema = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
+
+const groupSchema = z
+  .object({
+    name: z.string(),
+    createdAt: millisecondsShape,
+    updatedAt: millisecondsShape,
+    headers: defaultHeadersSchema
+      .optional()
+      .describe("Of every publish to the group that does not give its own"),
+    endpoints: z.array(endpointSchema).describe("In the order in which they were added"),
+  })
+  .meta({ id: "UrlGroup" });
+
+const endpointNameLengthMax = 128;
+
+const url = z
+  .string("must be a string")
+  .min(1, "must not be empty")
+  .max(limits.urlLengthMax, `must be at most ${limits.urlLengthMax} characters`);
+const name = z
+  .string("must be a string")
+  .min(1, "must not be empty")
+  .max(endpointNameLengthMax, `must be at most ${endpointNameLengthMax} characters`);
+const anObject = "must be an object";
+
+const upserted = z.object({ url, name: name.nullish() }, anObject);
+/** The client in Go sends an empty text where there is none. */
+const ifGiven = (text: z.ZodString) =>
+  z.preprocess((given) => (given === "" ? undefined : given), text.nullish());
+
+const removed = z
+  .object({ url: ifGiven(url), name: ifGiven(name) }, anObject)
+  .refine((endpoint) => endpoint.url ?? endpoint.name, "must have a url or a name");
+
+const bytesMax = 2 * 1024 * 1024;
+
+/** Read one by one, so that a caller may give way in between; the plan and the destination policy judge each. */
+const upsertBody: BodyRow<(judges: EndpointJudges) => Iterable<GroupEndpoint | Fault>> = {
+  schema: z.object({ endpoints: z.array(upserted).min(1) }),
+  bytesMax,
+  parse: (bytes) => (judges) => readUpsertEndpoints(bytes, judges),
+};
+const removeBody: BodyRow<Iterable<EndpointSelector | Fault>> = {
+  schema: z.object({ endpoints: z.array(removed).min(1) }),
+  bytesMax,
+  parse: readRemoveEndpoints,
+};
+
+export const urlGroups = {
+  upsertEndpoints: endpoint({
+    method: "post",
+    path: "/v2/topics/{urlGroupName}/endpoints",
+    kind: "write",
+    names: ["urlGroupName"],
+    summary: "Add endpoints to a URL group, which is made if there is none",
+    body: upsertBody,
+    answers: { 200: { says: "Added" } },
+    faults: ["malformed", "forbidden", "beyond_plan", "too_large"],
+  }),
+  removeEndpoints: endpoint({
+    method: "delete",
+    path: "/v2/topics/{urlGroupName}/endpoints",
+    kind: "write",
+    names: ["urlGroupName"],
+    summary: "Remove endpoints by name or URL; a group without endpoints is removed",
+    body: removeBody,
+    answers: { 200: { says: "Removed" } },
+    faults: ["malformed", "forbidden", "not_found", "too_large"],
+  }),
+  listGroups: endpoint({
+    method: "get",
+    path: "/v2/topics",
+    kind: "list",
+    summary: "List URL groups",
+    answers: { 200: { says: "All groups", schema: z.array(groupSchema), inPieces: true } },
+    faults: [],
+  }),
+  readGroup: endpoint({
+    method: "get",
+    path: "/v2/topics/{urlGroupName}",
+    kind: "read",
+    names: ["urlGroupName"],
+    summary: "Read a URL group",
+    answers: { 200: { says: "The group", schema: groupSchema, inPieces: true } },
+    faults: ["malformed", "not_found"],
+  }),
+  configureGroup: endpoint({
+    method: "patch",
+    path: "/v2/topics/{urlGroupName}",
+    kind: "write",
+    names: ["urlGroupName"],
+    summary:
+      "Set the configuration headers of every publish to the group that does not give its own, in place of those before",
+    body: {
+      schema: z.object({ headers: defaultHeadersSchema }),
+      bytesMax: jsonBytesMax,
+      parse: parseDefaultHeaders,
+    },
+    answers: { 200: { says: "Set" } },
+    faults: ["malformed", "forbidden", "not_found", "beyond_plan", "too_large"],
+  }),
+  removeGroup: endpoint({
+    method: "delete",
+    path: "/v2/topics/{urlGroupName}",
+    kind: "write",
+    names: ["urlGroupName"],
+    summary: "Remove a URL group; messages already made are not touched",
+    answers: { 200: { says: "Removed, or there was none" } },
+    faults: ["malformed", "forbidden"],
+  }),
+};
+
+export type EndpointJudges = {
+  readonly plan: Plan;
+  readonly checkDestination: (url: string, field: string) => Fault | undefined;
+};
+
+/**
+ * One by one, and a fault as the last. Whether the group as a whole stays within the plan is for whoever adds them to it.
+ */
+export function* readUpsertEndpoints(
+  body: Uint8Array,
+  { plan, checkDestination }: EndpointJudges,
+): Generator<GroupEndpoint | Fault, void, undefined> {
+  let index = 0;
+  for (const endpoint of readJsonList(body, "endpoints", upserted)) {
+    if (isFault(endpoint)) return yield endpoint;
+    if (index >= plan.groupEndpointsMax) return yield tooManyEndpoints(plan);
+    const refused = checkDestination(endpoint.url, `endpoints[${index++}].url`);
+    if (refused) return yield refused;
+    yield { url: endpoint.url, ...nameOf(endpoint) };
+  }
+  if (index === 0) yield noEndpoint;
+}
+
+export type EndpointSelector = { readonly name?: string; readonly url?: string };
+
+/** What is removed is not judged: it may have been added under another policy. */
+export function* readRemoveEndpoints(
+  body: Uint8Array,
+): Generator<EndpointSelector | Fault, void, undefined> {
+  let count = 0;
+  for (const endpoint of readJsonList(body, "endpoints", removed)) {
+    if (isFault(endpoint)) return yield endpoint;
+    if (count++ >= selectorsMax) return yield tooManySelectors;
+    yield { ...(typeof endpoint.url === "string" && { url: endpoint.url }), ...nameOf(endpoint) };
+  }
+  if (count === 0) yield noEndpoint;
+}
+
+/** No group has more. */
+const selectorsMax = planBounds.groupEndpointsMax.max;
+const tooManySelectors = fault("malformed", `endpoints: must hold at most ${selectorsMax}`);
+const noEndpoint = fault("malformed", "endpoints: must hold at least one endpoint");
+
+const nameOf = (endpoint: { readonly name?: string | null | undefined }) =>
+  typeof endpoint.name === "string" ? { name: endpoint.name } : {};
+
+const configuration = z.strictObject(
+  {
+    headers: z.record(
+      z.string(),
+      z.union([z.string(), z.array(z.string())], "must be a text or a list of texts"),
+      "must be an object",
+    ),
+  },
+  anObject,
+);
+
+/** By name and value; the header table judges them as it does those of a publish. */
+function parseDefaultHeaders(body: Uint8Array): Headers | Fault {
+  const parsed = parseJson(body, configuration);
+  if (isFault(parsed)) return parsed;
+  const pairs = Object.entries(parsed.headers).flatMap(([name, values]) =>
+    [values].flat().map((value): HeaderPair => [name, value.trim()]),
+  );
+  return (
+    pairs.map(([name]) => faultOfDefault(name)).find((refused) => refused !== undefined) ?? pairs
+  );
+}
+
+function faultOfDefault(name: string): Fault | undefined {
+  const lower = name.toLowerCase();
+  return dialectOf(lower) !== undefined && isConfiguration(lower.slice(prefixLength))
+    ? undefined
+    : fault("malformed", `headers.${name.slice(0, 128)}: must be a configuration header`);
+}
+
+type GroupJson = JsonOf<typeof groupSchema>;
+
+export const groupClosing = "]}";
+
+/** The group's text up to the first of its endpoints, which stand last: a long group is written in pieces. */
+export function groupOpening(group: Group): string {
+  const empty: GroupJson = {
+    name: group.name,
+    createdAt: group.createdAt,
+    updatedAt: group.updatedAt,
+    ...(group.headers && { headers: byName(group.headers) }),
+    endpoints: [],
+  };
+  return JSON.stringify(empty).slice(0, -groupClosing.length);
+}
+
+function byName(headers: Headers): Readonly<Record<string, string | string[]>> {
+  const grouped = Map.groupBy(headers, ([name]) => name);
+  const values = ([name, pairs]: [string, HeaderPair[]]) => {
+    const [first = "", ...others] = pairs.map(([, value]) => value);
+    return [name, others.length > 0 ? [first, ...others] : first] as const;
+  };
+  return Object.fromEntries([...grouped].map(values));
+}
+
+/** Endpoints with commas between them. */
+export const endpointsText = (endpoints: readonly GroupEndpoint[]): string =>
+  endpoints.map((endpoint) => JSON.stringify(endpointJson(endpoint))).join(",");
+
+const endpointJson = ({ name, url }: GroupEndpoint): GroupJson["endpoints"][number] => ({
+  ...(name !== undefined && { name }),
+  url,
+});

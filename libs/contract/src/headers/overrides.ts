@@ -1,0 +1,52 @@
+/** The headers of a retried dead letter: what they name replaces what is stored, and all else stays. */
+import { type Fault, type Overrides, isFault } from "@posthaste/domain";
+import { bounded, callbackPlan, postponementOf } from "./complete.ts";
+import { forwardable } from "./forwarded.ts";
+import { flowOf } from "./request-settings.ts";
+import { type Bounds, malformed, type PublishDraft } from "./setting.ts";
+
+export function completeOverrides(draft: PublishDraft, bounds: Bounds): Overrides | Fault {
+  const { message, redaction } = draft;
+  const refused = meaningless(draft);
+  if (refused) return refused;
+  const flow = flowOf(message);
+  if (isFault(flow)) return flow;
+  const headers = bounded(forwardable(message.forwarded), "");
+  if (isFault(headers)) return headers;
+  const callback = callbackPlan(draft.callbackUrl, draft.callback, "Callback-", bounds);
+  if (isFault(callback)) return callback;
+  const { failureCallbackUrl, failureCallback: onFailure } = draft;
+  const failureCallback = callbackPlan(failureCallbackUrl, onFailure, "Failure-Callback-", bounds);
+  if (isFault(failureCallback)) return failureCallback;
+  const postponement = postponementOf(draft);
+  const { method, timeoutMs, retriesMax, retryDelay, labels } = message;
+  return {
+    ...(method && { method }),
+    headers,
+    policy: {
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(retriesMax !== undefined && { retriesMax }),
+      ...(retryDelay && { retryDelay: retryDelay.value }),
+      ...(labels && { labels }),
+      ...(callback && { callback }),
+      ...(failureCallback && { failureCallback }),
+      ...(redaction && { redaction }),
+      ...(flow && { flow }),
+    },
+    ...(postponement && { postponement }),
+  };
+}
+
+/**
+ * The id of a retried letter is derived from it, so that it is its own deduplication. A retry has no headers to hand on, and
+ * goes to the end of the queue that its message was in.
+ */
+function meaningless(draft: PublishDraft): Fault | undefined {
+  const { deduplicationId, contentBased, forwardsAll, queue } = draft;
+  const given =
+    (deduplicationId !== undefined && "Deduplication-Id") ||
+    (contentBased === true && "Content-Based-Deduplication") ||
+    (forwardsAll === true && "Header-Forward") ||
+    (queue !== undefined && "Queue-Name");
+  return given ? malformed({ name: given }, "cannot be given for a retry") : undefined;
+}

@@ -1,0 +1,45 @@
+/** The headers that make a schedule. On a publish they are refused: a message meant for later would be sent now. */
+import { type Cron, type Fault, isFault, nextSlot, parseCron, scheduleId } from "@posthaste/domain";
+import { badName, isName } from "../wire/text.ts";
+import { into } from "./request-settings.ts";
+import { type Bounds, type Field, malformed, type PublishDraft, type Setting } from "./setting.ts";
+import { parseBoolean } from "./values.ts";
+
+export const scheduleSettings: readonly Setting<PublishDraft>[] = [
+  {
+    suffix: "Cron",
+    rule: "Five fields: minute, hour, day of month, month, day of week; in UTC, or in the time zone that `CRON_TZ=<zone>` before them names. Of a schedule, which needs it.",
+    take: (field, draft, bounds) =>
+      into(readCron(field, bounds), (cron) => (draft.schedule.cron = { field, cron })),
+  },
+  {
+    suffix: "Schedule-Id",
+    rule: "Name of a schedule: one that is there is replaced.",
+    take: (field, draft) =>
+      isName(field.value)
+        ? void (draft.schedule.id = { field, id: scheduleId(field.value) })
+        : badName(field.name),
+  },
+  {
+    suffix: "Dry-Run",
+    rule: "true or false: true makes no schedule, and answers with its next five times.",
+    take: (field, draft) =>
+      into(parseBoolean(field), (isDry) => (draft.schedule.dryRun = { field, isDry })),
+  },
+];
+
+function readCron(field: Field, { now }: Bounds): Cron | Fault {
+  const cron = parseCron(field.value);
+  if (isFault(cron)) return malformed(field, cron.text);
+  if (nextSlot(cron, now) !== undefined) return cron;
+  return malformed(field, "names no time within eight years");
+}
+
+/** Of a publish. */
+export function refuseScheduleHeaders({ schedule }: PublishDraft): Fault | undefined {
+  const given = schedule.cron ?? schedule.id ?? schedule.dryRun;
+  return (
+    given &&
+    malformed(given.field, "a publish makes no schedule: the message would be sent now, and once")
+  );
+}

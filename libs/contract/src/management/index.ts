@@ -1,0 +1,20 @@
+/** The endpoints of the management API: a listener and credentials of its own. */
+import { type SpecOf } from "../endpoints/endpoint.ts";
+import { searchIndexes } from "./search-indexes.ts";
+import { tenantKeys } from "./tenant-keys.ts";
+import { tenants } from "./tenants.ts";
+import { tokens } from "./tokens.ts";
+
+export const managementEndpoints = { ...searchIndexes, ...tenants, ...tokens, ...tenantKeys };
+
+type ManagementEndpoints = typeof managementEndpoints;
+export type ManagementOperationId = keyof ManagementEndpoints;
+/** The types of each row. */
+export type ManagementSpecs = {
+  readonly [Id in ManagementOperationId]: SpecOf<ManagementEndpoints[Id]>;
+};
+
+const isOperationId = (text: string): text is ManagementOperationId =>
+  Object.hasOwn(managementEndpoints, text);
+export const managementOperationIds: readonly ManagementOperationId[] =
+  Object.keys(managementEndpoints).filter(isOperationId);

@@ -1,0 +1,22 @@
+/** What a tenant's deliveries are signed with, as the management API shows and changes it. */
+import { endpoint } from "../endpoints/endpoint.ts";
+import { keysSchema } from "../endpoints/signing-keys.ts";
+
+export const tenantKeys = {
+  readTenantKeys: endpoint({
+    method: "get",
+    path: "/v2/tenants/{id}/keys",
+    kind: "secret",
+    summary: "Read the keys that a tenant's deliveries are signed with",
+    answers: { 200: { says: "Both keys", schema: keysSchema } },
+    faults: ["not_found"],
+  }),
+  rotateTenantKeys: endpoint({
+    method: "post",
+    path: "/v2/tenants/{id}/keys/rotate",
+    kind: "write",
+    summary: "Rotate the keys: next becomes current, and there is a new next",
+    answers: { 200: { says: "Both keys", schema: keysSchema } },
+    faults: ["forbidden", "not_found"],
+  }),
+};

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "@jest/globals";
+import { RefusedError, StoreError } from "@posthaste/ports";
+import { MongoInvalidArgumentError, MongoServerError } from "mongodb";
+import { portError } from "./failures.ts";
+
+const refusal = (code: number): Error => new MongoServerError({ message: "no", code });
+
+/** As the driver makes it of an unordered batch. */
+const batch = (...codes: readonly number[]): Error =>
+  Object.assign(new Error("some were refused"), {
+    name: "MongoBulkWriteError",
+    code: codes[0],
+    writeErrors: codes.map((code, index) => ({ code, index })),
+  });
+
+describe("a failure of the driver", () => {
+  it.each<[string, Error]>([
+    ["a document that is too large", refusal(10_334)],
+    ["one that is too large for the driver", new MongoInvalidArgumentError("too large")],
+    ["a bad value", refusal(2)],
+    ["one of a batch, behind a duplicate", batch(11_000, 10_334)],
+  ])("is a refusal of what was given: %s", (_, error) => {
+    expect(portError(error)).toBeInstanceOf(RefusedError);
+  });
+
+  it.each<[string, Error]>([
+    ["a right that is missing, which an operator gives", refusal(13)],
+    ["a password that has changed", refusal(18)],
+    ["a duplicate", batch(11_000)],
+    ["our own mistake", new TypeError("no such thing")],
+  ])("stays what it is: %s", (_, error) => {
+    expect(portError(error)).toBe(error);
+  });
+
+  it.each<[string, Error, string]>([
+    ["no primary", refusal(10_107), "unavailable"],
+    [
+      "one of a batch that passes, beside one that is too large",
+      batch(10_334, 10_107),
+      "unavailable",
+    ],
+    ["a full disk", refusal(14_031), "disk_full"],
+  ])("is the store's trouble: %s", (_, error, code) => {
+    const told = portError(error);
+
+    expect(told).toBeInstanceOf(StoreError);
+    expect(told).toHaveProperty("code", code);
+  });
+});

@@ -1,0 +1,158 @@
+/** The FanOuts port, and what the rooms of records ask of fan-outs. */
+import {
+  advanceTo,
+  allShards,
+  areSameLimits,
+  type FanOut,
+  type FlowId,
+  flowsOf,
+  type GroupChunkId,
+  limits,
+  type MessageId,
+} from "@posthaste/domain";
+import { type FanOuts, type Rung } from "@posthaste/ports";
+import { insertMissing } from "../insert-missing.ts";
+import { enter, type Entry, type Standing, standingOf } from "../messages/lanes.ts";
+import { inOneReply, type Rooms } from "../messages/rooms.ts";
+import { isUnderstood } from "../messages/stored.ts";
+import { fanOutFrom, type StoredFanOut } from "./stored-fan-out.ts";
+
+export const createFanOuts = (rooms: Rooms): FanOuts => ({
+  insert: async (fanOut, deduplication = []) => {
+    const { sets, joins } = flowsOf(fanOut);
+    const lanes = [...sets, ...(joins ? [joins] : [])].map(({ lane }) => lane);
+    const standing = await standingOf(rooms, [...new Set(lanes)]);
+    const place = joins && (standing.get(joins.lane)?.place ?? 0) + 1;
+    const repeatableUntil = rooms.clock.now() + limits.deduplicationPendingMsMax;
+    const document = {
+      ...storedFrom(fanOut, rooms.token()),
+      ...(place !== undefined && { place }),
+      ...(deduplication.length > 0 && { repeatableUntil }),
+    };
+    if (!(await insertOne(rooms, document))) return "known";
+    // Before the answer: whoever is published after it stands behind all children.
+    await enter(rooms, entriesOf(fanOut, standing, place));
+    return "inserted";
+  },
+  get: async (tenant, ids) => {
+    const filter = { _id: { $in: [...ids] }, tenant, ...isUnderstood };
+    const found = await rooms.again(() => rooms.fanOuts.find(filter, inOneReply).toArray());
+    const byId = new Map(found.map((stored) => [stored._id, stored]));
+    return ids.map((id) => {
+      const stored = byId.get(id);
+      return stored && fanOutFrom(stored);
+    });
+  },
+  expanding: async (tenant, after, before, limit) => {
+    const _id = { ...(after !== undefined && { $gt: after }), $lt: before };
+    const shard = { $in: [...allShards] };
+    const filter = { _id, tenant, shard, wakeAt: { $exists: true }, ...isUnderstood };
+    const found = await rooms.again(() =>
+      rooms.fanOuts
+        .find(filter, { projection: { _id: 1 } })
+        .sort({ _id: 1 })
+        .limit(limit)
+        .toArray(),
+    );
+    return found.map(({ _id: id }) => id);
+  },
+  advance: async (id, from, upTo, done) => {
+    const { state, wakeAt } = advanceTo(upTo, done, rooms.clock.now());
+    const changedBy = rooms.token();
+    const $set = {
+      upTo,
+      changedBy,
+      ...(wakeAt !== undefined && { wakeAt }),
+      ...(state.kind === "expanded" && { endedAt: state.endedAt, sweepAt: state.endedAt }),
+    };
+    const update = { $set, ...(wakeAt === undefined && { $unset: { wakeAt: "" as const } }) };
+    const filter = { _id: id, upTo: from, endedAt: { $exists: false } };
+    const { matchedCount } = await rooms.again(() => rooms.fanOuts.updateOne(filter, update));
+    if (matchedCount === 1) return true;
+    // Ours, when the answer to an earlier try was lost.
+    return (await rooms.again(() => rooms.fanOuts.countDocuments({ _id: id, changedBy }))) === 1;
+  },
+});
+
+async function insertOne({ again, fanOuts }: Rooms, document: StoredFanOut): Promise<boolean> {
+  const known = await insertMissing(again, fanOuts, [document]);
+  if (known.size === 0) return true;
+  const ours = { _id: document._id, insertedBy: document.insertedBy };
+  return (await again(() => fanOuts.countDocuments(ours))) === 1;
+}
+
+function entriesOf(
+  fanOut: FanOut,
+  standing: ReadonlyMap<FlowId, Standing>,
+  first: number | undefined,
+): readonly Entry[] {
+  const { sets, joins } = flowsOf(fanOut);
+  const setting = sets.map((flow) => {
+    const known = standing.get(flow.lane);
+    const wakes = known !== undefined && !areSameLimits(known.limits, flow.limits);
+    return { flow, wakes, setsLimits: true };
+  });
+  if (!joins || first === undefined) return setting;
+  const place = first + fanOut.endpointCount - 1;
+  return [...setting, { flow: joins, wakes: false, place, setsLimits: false }];
+}
+
+function storedFrom(fanOut: FanOut, insertedBy: string): StoredFanOut {
+  const { id: _id, format, state, wakeAt, ...rest } = fanOut;
+  return {
+    ...rest,
+    _id,
+    ...(format !== undefined && { format }),
+    upTo: state.kind === "expanding" ? state.upTo : fanOut.endpointCount,
+    ...(wakeAt !== undefined && { wakeAt }),
+    insertedBy,
+  };
+}
+
+/** Those of `shards` whose alarm is due, each moved ahead. */
+export async function ringFanOuts(
+  { again, fanOuts }: Rooms,
+  shards: readonly number[],
+  now: number,
+  limit: number,
+): Promise<readonly Rung[]> {
+  const isDue = { wakeAt: { $lte: now, $exists: true }, ...isUnderstood };
+  const found = await again(() =>
+    fanOuts
+      .find({ shard: { $in: [...shards] }, ...isDue }, { projection: { tenant: 1 } })
+      .sort({ wakeAt: 1 })
+      .limit(limit)
+      .toArray(),
+  );
+  if (found.length === 0) return [];
+  const _id = { $in: found.map((stored) => stored._id) };
+  const ahead = { $set: { wakeAt: now + limits.ringAheadMs } };
+  await again(() => fanOuts.updateMany({ _id, ...isDue }, ahead));
+  return found.map(({ _id: id, tenant }) => ({ kind: "fanOut", id, tenant }));
+}
+
+/** The places that are reserved for the first children; those without a flow key have none. */
+export async function placesOfFirst(
+  { again, fanOuts }: Rooms,
+  ids: readonly MessageId[],
+): Promise<ReadonlyMap<MessageId, number>> {
+  if (ids.length === 0) return new Map();
+  const filter = { _id: { $in: [...new Set(ids)] } };
+  const found = await again(() => fanOuts.find(filter, { projection: { place: 1 } }).toArray());
+  return new Map(found.flatMap(({ _id, place }) => (place === undefined ? [] : [[_id, place]])));
+}
+
+/** Which of `chunks` some fan-out that is not expanded refers to. */
+export function createReferred({
+  again,
+  fanOuts,
+}: Pick<Rooms, "again" | "fanOuts">): (
+  chunks: readonly GroupChunkId[],
+) => Promise<ReadonlySet<GroupChunkId>> {
+  return async (chunks) => {
+    if (chunks.length === 0) return new Set();
+    const filter = { chunks: { $in: [...chunks] }, endedAt: { $exists: false } };
+    const found = await again(() => fanOuts.find(filter, { projection: { chunks: 1 } }).toArray());
+    return new Set(found.flatMap((stored) => stored.chunks));
+  };
+}

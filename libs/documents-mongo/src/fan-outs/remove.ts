@@ -1,0 +1,99 @@
+/** Removal of fan-outs: one goes when it is expanded and no child remains, since those have its body. */
+import { isDerived, limits, type MessageId } from "@posthaste/domain";
+import { type AnyBulkWriteOperation } from "mongodb";
+import { type Rooms } from "../messages/rooms.ts";
+import { isUnderstood } from "../messages/stored.ts";
+import { writeAll } from "../messages/writes.ts";
+import { type StoredFanOut } from "./stored-fan-out.ts";
+
+type Expanded = Pick<StoredFanOut, "_id" | "repeatableUntil">;
+
+/** Looks at `limit` of them. Answers how many went. */
+export async function removeFanOuts(
+  rooms: Rooms,
+  shards: readonly number[],
+  endedBefore: number,
+  limit: number,
+): Promise<number> {
+  const found = await findExpanded(rooms, shards, endedBefore, Math.min(limit, removedPerCallMax));
+  if (found.length === 0) return 0;
+  const ids = found.map(({ _id }) => _id);
+  const needed = new Set(await havingChildren(rooms, ids));
+  await postpone(rooms, [...needed]);
+  const free = found.filter(({ _id }) => !needed.has(_id));
+  await removeThese(rooms, free);
+  return free.length;
+}
+
+const removedPerCallMax = 1_000;
+
+const findExpanded = (
+  { again, fanOuts }: Rooms,
+  shards: readonly number[],
+  endedBefore: number,
+  limit: number,
+): Promise<readonly Expanded[]> =>
+  again(() =>
+    fanOuts
+      .find(
+        {
+          shard: { $in: [...shards] },
+          sweepAt: { $lt: endedBefore, $exists: true },
+          ...isUnderstood,
+        },
+        { projection: { repeatableUntil: 1 } },
+      )
+      .sort({ sweepAt: 1 })
+      .limit(limit)
+      .toArray(),
+  );
+
+const havingChildren = (
+  { again, messages }: Rooms,
+  ids: readonly MessageId[],
+): Promise<readonly (MessageId | undefined)[]> =>
+  again(() => messages.distinct("bodyOf", { bodyOf: { $in: [...ids] } }));
+
+async function removeThese(
+  { again, fanOuts, clock }: Rooms,
+  expanded: readonly Expanded[],
+): Promise<void> {
+  const now = clock.now();
+  const operations = expanded.map(
+    ({ _id, repeatableUntil = now }): AnyBulkWriteOperation<StoredFanOut> => {
+      const tombstoneUntil = isDerived(_id) ? now + limits.tombstoneMs : repeatableUntil;
+      if (tombstoneUntil <= now) return { deleteOne: { filter: { _id } } };
+      const replacement = { tombstoneUntil } as Omit<StoredFanOut, "_id">;
+      return { replaceOne: { filter: { _id }, replacement } };
+    },
+  );
+  await writeAll(again, fanOuts, operations);
+}
+
+/** So that fan-outs whose children wait for a month do not stand before what can go. */
+async function postpone(
+  { again, fanOuts, clock }: Rooms,
+  ids: readonly (MessageId | undefined)[],
+): Promise<void> {
+  const known = ids.filter((id) => id !== undefined);
+  if (known.length === 0) return;
+  const update = { $set: { sweepAt: clock.now() + lookAgainMs } };
+  await again(() => fanOuts.updateMany({ _id: { $in: known } }, update));
+}
+const lookAgainMs = 300_000;
+
+export async function sweepTombstonesOfFanOuts(
+  { again, fanOuts, clock }: Rooms,
+  limit: number,
+): Promise<void> {
+  const over = { tombstoneUntil: { $lte: clock.now(), $exists: true } };
+  const found = await again(() =>
+    fanOuts
+      .find(over, { projection: { _id: 1 } })
+      .limit(limit)
+      .toArray(),
+  );
+  if (found.length === 0) return;
+  const ids = found.map(({ _id }) => _id);
+  await again(() => fanOuts.deleteMany({ _id: { $in: ids }, ...over }));
+}

@@ -1,0 +1,70 @@
+/**
+ * How a fan-out stands in the collection `fan_outs`: one document, which has the body that all children share.
+ *
+ * (1) a tombstone is a document with nothing but `_id` and `tombstoneUntil`, as of records.
+ */
+import {
+  type FanOut,
+  type FanOutTarget,
+  type MessageId,
+  type QueueId,
+  type Template,
+  type TenantId,
+} from "@posthaste/domain";
+import { bytes } from "../bytes.ts";
+import { type Index } from "../indexes.ts";
+
+export type StoredFanOut = FanOutTarget & {
+  readonly _id: MessageId;
+  readonly tenant: TenantId;
+  /** Where it is above 1. */
+  readonly format?: number;
+  readonly shard: number;
+  readonly queue?: QueueId;
+  readonly template: Template;
+  readonly body: Uint8Array;
+  readonly upTo: number;
+  /** While it is expanding. */
+  readonly wakeAt?: number;
+  /** Once it is expanded; from `sweepAt` on the sweep looks whether a child is left. */
+  readonly endedAt?: number;
+  readonly sweepAt?: number;
+  /** Of the first child in the line of its flow key: as many are reserved as there are endpoints. */
+  readonly place?: number;
+  /** Tokens, by which a write whose answer was lost finds what it did (docs/design/record#writes-whose-answer-was-lost). */
+  readonly insertedBy: string;
+  readonly changedBy?: string;
+  /** Its publish may be repeated with its deduplication id until then: if it is removed before, it leaves a tombstone. */
+  readonly repeatableUntil?: number;
+  readonly tombstoneUntil?: number;
+};
+
+export const fanOutsName = "fan_outs";
+
+export const fanOutIndexes: readonly Index[] = [
+  { collection: fanOutsName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt" },
+  { collection: fanOutsName, key: { shard: 1, sweepAt: 1 }, having: "sweepAt" },
+  { collection: fanOutsName, key: { tombstoneUntil: 1 }, having: "tombstoneUntil" },
+  // Which replaced chunks of a group are still needed.
+  { collection: fanOutsName, key: { chunks: 1 }, having: "chunks" },
+];
+
+export function fanOutFrom(stored: StoredFanOut): FanOut {
+  const { _id: id, tenant, format, shard, queue, template, upTo, endedAt, wakeAt } = stored;
+  const { group, chunks, endpointCount, skipped } = stored;
+  return {
+    group,
+    chunks,
+    endpointCount,
+    skipped,
+    id,
+    ...(format !== undefined && { format }),
+    tenant,
+    shard,
+    ...(queue !== undefined && { queue }),
+    template,
+    body: bytes(stored.body),
+    state: endedAt === undefined ? { kind: "expanding", upTo } : { kind: "expanded", endedAt },
+    wakeAt,
+  };
+}

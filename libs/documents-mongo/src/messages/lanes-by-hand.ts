@@ -1,0 +1,103 @@
+/** Lanes as a caller sees and sets them: by key, and one at a time. */
+import {
+  type Flow,
+  type FlowId,
+  flowLaneId,
+  type FlowLane,
+  type TenantId,
+} from "@posthaste/domain";
+import { type FlowLanes } from "@posthaste/ports";
+import { type UpdateFilter } from "mongodb";
+import { rowFrom, settingAlarm, writeLanes } from "./lanes.ts";
+import { inOneReply, type Rooms } from "./rooms.ts";
+import { type StoredLane } from "./stored-lane.ts";
+
+type ByHand = Pick<
+  FlowLanes,
+  "list" | "waiting" | "pause" | "resume" | "pin" | "unpin" | "keepWindow"
+>;
+
+export function createLanesByHand(rooms: Rooms): ByHand {
+  const { again, clock, lanes, messages } = rooms;
+
+  /** `limits`: of a row that is made by it, where the change does not set them. */
+  const set = (
+    { lane: _id, tenant, key, shard }: Flow,
+    change: UpdateFilter<StoredLane>,
+    limits: UpdateFilter<StoredLane>["$setOnInsert"],
+  ): Promise<void> => {
+    const $setOnInsert = { tenant, key, shard, ...limits };
+    const update = { ...change, $max: { usedAt: clock.now() }, $setOnInsert };
+    return writeLanes(rooms, [{ updateOne: { filter: { _id }, update, upsert: true } }]);
+  };
+
+  return {
+    list: (tenant, search, limit) => listLanes(rooms, tenant, search, limit),
+    waiting: async (ids) => {
+      const isWaiting = { lane: { $in: [...ids] }, state: "waiting" };
+      const counted = { _id: "$lane", n: { $sum: 1 } };
+      const found = await again(() =>
+        messages
+          .aggregate<{ _id: FlowId; n: number }>([{ $match: isWaiting }, { $group: counted }])
+          .toArray(),
+      );
+      return new Map(found.map(({ _id, n }) => [_id, n]));
+    },
+    pause: (flow) =>
+      set(flow, { $set: { paused: true }, $inc: { entries: 0 } }, { limits: flow.limits }),
+    resume: (flow) => {
+      const alarm = settingAlarm({ $min: { wakeAt: clock.now() } });
+      return set(flow, { ...alarm, $unset: { paused: "" } }, { limits: flow.limits });
+    },
+    pin: (flow, { parallelism, rate }) => {
+      const alarm = settingAlarm({ $min: { wakeAt: clock.now() } });
+      const $set = {
+        ...(parallelism !== undefined && {
+          pinnedParallelism: true as const,
+          "limits.parallelism": parallelism,
+        }),
+        ...(rate && {
+          pinnedRate: true as const,
+          "limits.rate": rate.rate,
+          "limits.periodMs": rate.periodMs,
+        }),
+      };
+      const { periodMs } = flow.limits;
+      return set(flow, { ...alarm, $set }, rate ? {} : { "limits.periodMs": periodMs });
+    },
+    keepWindow: async (_id, window) => {
+      await again(() => lanes.updateOne({ _id }, { $set: { window } }));
+    },
+    unpin: async (_id, parts) => {
+      const $unset = {
+        ...(parts.parallelism && { pinnedParallelism: "" as const }),
+        ...(parts.rate && { pinnedRate: "" as const }),
+      };
+      const { matchedCount } = await again(() => lanes.updateOne({ _id }, { $unset }));
+      return matchedCount > 0;
+    },
+  };
+}
+
+/** Ids begin with their tenant's name and end with the key, so the index of ids has the keys in their order. */
+async function listLanes(
+  { again, lanes }: Rooms,
+  tenant: TenantId,
+  search: string,
+  limit: number,
+): Promise<readonly FlowLane[]> {
+  const from = flowLaneId(tenant, "");
+  const _id = { $gte: from, $lt: flowLaneId(tenant, afterAnyKey) };
+  const key = { $regex: search.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`) };
+  const found = await again(() =>
+    lanes
+      .find({ _id, ...(search !== "" && { key }) }, inOneReply)
+      .sort({ _id: 1 })
+      .limit(limit)
+      .toArray(),
+  );
+  return found.map(rowFrom);
+}
+
+/** Keys are of ASCII. */
+const afterAnyKey = "\u{10ffff}";

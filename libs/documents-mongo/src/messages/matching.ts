@@ -1,0 +1,53 @@
+/**
+ * Walking through the live messages of a tenant by id. Where a step ends is found first, along the keys alone: one in which
+ * nothing matches reads no document.
+ */
+import { matchesLive, type MessageId } from "@posthaste/domain";
+import { type Records } from "@posthaste/ports";
+import { type Filter } from "mongodb";
+import { messageConditions } from "../query/conditions.ts";
+import { type Rooms } from "./rooms.ts";
+import { isUnderstood, liveStates, type StoredRecord } from "./stored.ts";
+
+/** What `matchesLive` looks at. */
+const lookedAt = {
+  "message.url": 1,
+  "message.createdAt": 1,
+  "message.origin": 1,
+  "message.policy": 1,
+} as const;
+
+export function createMatching({ again, messages }: Rooms): Records["matching"] {
+  return async (tenant, filter, { after, upTo, foundMax, lookedMax }) => {
+    const range = { ...(after !== undefined && { $gt: after as MessageId }), $lt: upTo.id };
+    const [end] = await again(() =>
+      messages
+        .find({ _id: range }, { projection: { _id: 1 } })
+        .sort({ _id: 1 })
+        .skip(lookedMax - 1)
+        .limit(1)
+        .toArray(),
+    );
+    const window = end ? { ...range, $lte: end._id } : range;
+    const wanted = {
+      ...{ _id: window, tenant, ...isUnderstood, state: { $in: [...liveStates] } },
+      "message.createdAt": { $lte: upTo.at },
+      ...messageConditions(filter, "message"),
+    } as Filter<StoredRecord>;
+    const found = await again(() =>
+      messages
+        .find(wanted, { projection: lookedAt, batchSize: foundMax })
+        .sort({ _id: 1 })
+        .limit(foundMax)
+        .toArray(),
+    );
+    const ids: MessageId[] = [];
+    let last = after;
+    for (const { _id: id, message } of found) {
+      if (matchesLive(filter, { ...message, id })) ids.push(id);
+      last = id;
+    }
+    const next = found.length === foundMax ? last : end?._id;
+    return { ids, ...(next !== undefined && { next }) };
+  };
+}

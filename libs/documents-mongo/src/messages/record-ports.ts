@@ -1,0 +1,104 @@
+/** The ports over the records, assembled. */
+import { type RecordPorts } from "@posthaste/ports";
+import { type Connection } from "../connection.ts";
+import { createFanOuts } from "../fan-outs/fan-outs.ts";
+import { fanOutIndexes, fanOutsName, type StoredFanOut } from "../fan-outs/stored-fan-out.ts";
+import { type Index } from "../indexes.ts";
+import { createQueues } from "../queues/queues.ts";
+import { queueIndexes } from "../queues/stored-queue.ts";
+import { createBacklog } from "./backlog.ts";
+import { createCancel } from "./cancel.ts";
+import { createClaim } from "./claim.ts";
+import { createClear } from "./clear.ts";
+import { createMatching } from "./matching.ts";
+import { createHeads } from "./heads.ts";
+import { createInsert } from "./insert.ts";
+import { createLanesByHand } from "./lanes-by-hand.ts";
+import { createRest, createRows, laneIndexes, lanesName } from "./lanes.ts";
+import { scheduleIndexes } from "../schedules/stored.ts";
+import { type StoredLane } from "./stored-lane.ts";
+import { createNextAlarm } from "./next-alarm.ts";
+import { createPromote, createSlotHolders } from "./promote.ts";
+import { createPull } from "./pull.ts";
+import { createReading } from "./read.ts";
+import { createRemoveFinished } from "./remove.ts";
+import { createRenew } from "./renew.ts";
+import { createRing } from "./ring.ts";
+import { type Rooms } from "./rooms.ts";
+import { createSettle } from "./settle.ts";
+import { collectionName, messageIndexes, type StoredRecord } from "./stored.ts";
+
+export const recordIndexes: readonly Index[] = [
+  ...messageIndexes,
+  ...laneIndexes,
+  ...queueIndexes,
+  ...fanOutIndexes,
+  ...scheduleIndexes,
+];
+
+/** `aside`: connections that renewals have for themselves. */
+export function createRecordPorts(connection: Connection, aside: Connection): RecordPorts {
+  const rooms = roomsOf(connection);
+  const reading = createReading(rooms);
+  const claim = createClaim(rooms, reading);
+  const renew = createRenew(aside);
+  const clear = createClear(rooms);
+  const rows = createRows(rooms);
+  const heads = createHeads(rooms);
+  const promote = createPromote(rooms);
+  const rest = createRest(rooms);
+
+  return {
+    records: {
+      insert: createInsert(rooms),
+      claim: async (ids, owner) => {
+        const claimed = await claim([...new Set(ids)].map((id) => ({ id, owner })));
+        return claimed.filter((record) => record !== undefined);
+      },
+      pull: createPull(rooms),
+      renew: async (claims) => {
+        const held = await renew(claims);
+        return claims.filter((_, n) => !held[n]).map(({ id }) => id);
+      },
+      settle: createSettle(rooms),
+      clear: async (items) => {
+        await clear(items);
+      },
+      cancel: createCancel(rooms),
+      matching: createMatching(rooms),
+      get: (tenant, ids) => reading.get(ids.map((id) => ({ tenant, id }))),
+      getSome: reading.getSome,
+      removeFinished: createRemoveFinished(rooms),
+      backlog: createBacklog(rooms),
+    },
+    alarms: { ring: createRing(rooms, reading), next: createNextAlarm(rooms) },
+    flowLanes: {
+      ...createLanesByHand(rooms),
+      rows: async (ids) => (await rows(ids)).filter((row) => row !== undefined),
+      heads: async (lane, n) => only(await heads([{ lane, n }])),
+      promote: async (lane, ids, grantUntil, window) =>
+        only(await promote([{ lane, ids, grantUntil, window }])),
+      rest: async (lane, seq, wakeAt, window) => only(await rest([{ lane, seq, wakeAt, window }])),
+      slotHolders: createSlotHolders(rooms),
+    },
+    queues: createQueues(rooms),
+    fanOuts: createFanOuts(rooms),
+  };
+}
+
+export const roomsOf = (connection: Connection): Rooms => ({
+  ...connection,
+  messages: connection.collection<StoredRecord>(collectionName),
+  lanes: connection.collection<StoredLane>(lanesName),
+  fanOuts: connection.collection<StoredFanOut>(fanOutsName),
+  token: () => connection.random.text(tokenLength),
+});
+
+/** 59 bits: two batches that may still be looked for never share one. */
+const tokenLength = 10;
+
+function only<T>(answers: readonly T[]): T {
+  const [answer] = answers;
+  if (answers.length !== 1) throw new Error("one question, one answer");
+  return answer as T;
+}

@@ -1,0 +1,111 @@
+/**
+ * What the adapters ask of a server, by the driver's own record of its commands, and which of it no index answers.
+ *
+ * The rule is MongoDB's: an index can be used by a query that bounds its first field and, where it holds only the documents
+ * that have a field, says that they have it. It is judged from the indexes as declared, the same for every server: what
+ * FerretDB's explain says depends on how full a collection is.
+ */
+import { type CommandStartedEvent, type MongoClient } from "mongodb";
+import { type Index } from "./indexes.ts";
+
+export type Queries = {
+  /** What was asked that would read a whole collection, each once. */
+  readonly unserved: () => readonly string[];
+  /** How many different questions were asked. */
+  readonly count: () => number;
+};
+
+/** With `monitorCommands`, which an address may say. */
+export function watchQueries(
+  clients: readonly MongoClient[],
+  database: string,
+  indexes: readonly Index[],
+): Queries {
+  const asked = new Map<string, boolean>();
+  const hear = ({ databaseName, commandName, command }: CommandStartedEvent): void => {
+    if (databaseName !== database) return;
+    for (const filter of filtersOf(commandName, command)) {
+      const collection = String(plain(command)[commandName]);
+      const shape = `${commandName} ${collection} ${JSON.stringify(shapeOfAll(filter))}`;
+      if (!asked.has(shape)) asked.set(shape, isServed(filter, of(indexes, collection)));
+    }
+  };
+  for (const client of clients) client.on("commandStarted", hear);
+  return {
+    unserved: () => [...asked].flatMap(([shape, isAnswered]) => (isAnswered ? [] : shape)),
+    count: () => asked.size,
+  };
+}
+
+const of = (indexes: readonly Index[], name: string): readonly Index[] =>
+  indexes.filter(({ collection }) => collection === name);
+
+type Plain = Readonly<Record<string, unknown>>;
+
+function filtersOf(name: string, command: unknown): readonly Plain[] {
+  const { filter, query, updates, deletes, pipeline } = plain(command);
+  switch (name) {
+    case "find":
+      return [plain(filter)];
+    case "count":
+    case "distinct":
+    case "findAndModify":
+      return [plain(query)];
+    case "update":
+      return all(updates).map(({ q }) => plain(q));
+    case "delete":
+      // Without a condition: a suite that empties its database.
+      return all(deletes)
+        .map(({ q }) => plain(q))
+        .filter((q) => Object.keys(q).length > 0);
+    case "aggregate":
+      return [plain(all(pipeline)[0]?.["$match"])];
+    default:
+      return [];
+  }
+}
+
+function isServed({ $or, $and, ...fields }: Plain, indexes: readonly Index[]): boolean {
+  if (isBound(fields["_id"]) || indexes.some((index) => serves(index, fields))) return true;
+  const withFields = (part: Plain): boolean => isServed({ ...fields, ...part }, indexes);
+  const branches = all($or);
+  return all($and).some(withFields) || (branches.length > 0 && branches.every(withFields));
+}
+
+function serves({ key, having }: Index, fields: Plain): boolean {
+  const [first] = Object.keys(key);
+  if (first === undefined || !isBound(fields[first])) return false;
+  return having === undefined || isSaidToBe(fields[having]);
+}
+
+const isBound = (condition: unknown): boolean =>
+  condition !== undefined && says(condition, ["$eq", "$in", "$lt", "$lte", "$gt", "$gte"]);
+
+/** See `Index.having`: a range alone does not say it to every server. */
+const isSaidToBe = (condition: unknown): boolean =>
+  condition !== undefined && says(condition, ["$eq", "$in", "$exists"]);
+
+/** With one of these operators, or with none, which is to be equal. */
+function says(condition: unknown, operators: readonly string[]): boolean {
+  const names = isPlain(condition) ? Object.keys(condition) : [];
+  const hasOperators = names.some((name) => name.startsWith("$"));
+  return !hasOperators || names.some((name) => operators.includes(name));
+}
+
+/** The same for questions that differ in their values only. */
+function shapeOf(condition: unknown): unknown {
+  if (Array.isArray(condition) && condition.every(isPlain)) return condition.map(shapeOf);
+  return isPlain(condition) ? shapeOfAll(condition) : "?";
+}
+
+const shapeOfAll = (fields: Plain): Plain =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, shapeOf(value)]));
+
+const isPlain = (value: unknown): value is Plain =>
+  typeof value === "object" &&
+  value !== null &&
+  Object.keys(value).length > 0 &&
+  !Array.isArray(value);
+
+const plain = (value: unknown): Plain => (isPlain(value) ? value : {});
+const all = (value: unknown): readonly Plain[] => (Array.isArray(value) ? value.map(plain) : []);

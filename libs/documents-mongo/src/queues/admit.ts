@@ -1,0 +1,246 @@
+/**
+ * Admitting over two kinds of documents (docs/design/queues#turns): the row says which messages have a turn, the records say what became
+ * of them.
+ *
+ * (1) what is given follows from a reading of row, records and line, and is written where `turnsVersion` is still what was
+ *     read. Of two that look at once, and of one that looked before a pause, only one gives anything.
+ * (2) the records are moved after that, each on condition of the epoch that was read before it. A pause and a deletion raise
+ *     both, so no promotion that was planned before them takes effect after them.
+ * (3) a process that dies between the two leaves a turn whose record is still queued: the next look moves it.
+ */
+import {
+  freeTurns,
+  type FlowId,
+  flowOf,
+  isDone,
+  isIn,
+  limits,
+  type MessageId,
+  type MessageRecord,
+  type QueueId,
+  takeTurn,
+  type Turn,
+} from "@posthaste/domain";
+import { type Admitted } from "@posthaste/ports";
+import { type AnyBulkWriteOperation } from "mongodb";
+import { enter } from "../messages/lanes.ts";
+import { inOneReply, type Rooms } from "../messages/rooms.ts";
+import {
+  hintFrom,
+  isUnderstood,
+  liveStates,
+  recordFrom,
+  type StoredRecord,
+  stateWrite,
+} from "../messages/stored.ts";
+import { writeAll } from "../messages/writes.ts";
+import { queuesOf, type StoredQueue } from "./stored-queue.ts";
+
+/** So many turns are given, and so many of a deleted queue's messages named, in one look. */
+const admittedMax = 500;
+
+export async function admitOne(rooms: Rooms, _id: QueueId): Promise<Admitted | undefined> {
+  const row = await rooms.again(() => queuesOf(rooms).findOne({ _id, ...isUnderstood }));
+  if (!row) return undefined;
+  const room = freeTurns(row, 0);
+  const [holders, line, ended] = await Promise.all([
+    room > 0 ? holdersOf(rooms, row.turns) : [],
+    room > 0 ? lineOf(rooms, row, room) : [],
+    purgedOf(rooms, row),
+  ]);
+  const done = room > 0 ? doneAmong(row.turns, holders, rooms.clock.now()) : [];
+  const calledBack = await callbacksOf(rooms, done);
+  const over = new Set(done.filter((id) => !calledBack.has(id)));
+  const plan = planOf(row, { holders, over, line });
+  const found = {
+    queue: _id,
+    tenant: row.tenant,
+    given: 0,
+    hints: [],
+    flows: [],
+    ended,
+    more: true,
+  };
+  if (plan.changes && !(await write(rooms, row, plan.turns))) return found;
+  const moved = plan.moves.map((stored) => movedAt(stored, rooms.clock.now()));
+  const waits = plan.turns.length > 0 || ended.length > 0;
+  const [rests] = await Promise.all([
+    rest(rooms, row, waits ? rooms.clock.now() + limits.ringAheadMs : undefined),
+    move(rooms, moved),
+  ]);
+  // Where it is full nothing that has come meanwhile can be given: its alarm stands, and says so again.
+  const isFull = plan.turns.length >= room;
+  return { ...found, ...told(moved), more: plan.isCut || (!rests && !isFull) };
+}
+
+type Found = {
+  readonly holders: readonly StoredRecord[];
+  readonly over: ReadonlySet<MessageId>;
+  readonly line: readonly StoredRecord[];
+};
+
+type Plan = {
+  readonly turns: readonly MessageId[];
+  /** Those of the turns whose record is still queued. */
+  readonly moves: readonly StoredRecord[];
+  readonly changes: boolean;
+  /** More might be given than one look gives. */
+  readonly isCut: boolean;
+};
+
+function doneAmong(
+  turns: readonly MessageId[],
+  holders: readonly StoredRecord[],
+  now: number,
+): readonly MessageId[] {
+  const standing = new Map(holders.map((stored) => [stored._id, recordFrom(stored, noBody)]));
+  return turns.filter((id) => isDone(standing.get(id), now));
+}
+
+/** A paused queue is left as it is. */
+function planOf(row: StoredQueue, { holders, over, line }: Found): Plan {
+  if (freeTurns(row, 0) === 0) return { turns: row.turns, moves: [], changes: false, isCut: false };
+  const kept = row.turns.filter((id) => !over.has(id));
+  const having = new Set(kept);
+  const free = freeTurns(row, kept.length);
+  const given = line.filter(({ _id }) => !having.has(_id)).slice(0, free);
+  const interrupted = holders.filter(({ _id, state }) => state === "queued" && having.has(_id));
+  return {
+    turns: [...kept, ...given.map(({ _id }) => _id)],
+    moves: [...interrupted, ...given],
+    changes: given.length > 0 || interrupted.length > 0 || kept.length < row.turns.length,
+    isCut: given.length < free && line.length >= admittedMax,
+  };
+}
+
+/** Neither body nor answers. */
+const slim = { body: 0, "outbox.response": 0 } as const;
+const noBody = new Uint8Array();
+const none: ReadonlySet<MessageId> = new Set();
+
+async function holdersOf(
+  { again, messages }: Rooms,
+  turns: readonly MessageId[],
+): Promise<readonly StoredRecord[]> {
+  if (turns.length === 0) return [];
+  const filter = { _id: { $in: [...turns] }, state: { $exists: true } };
+  return again(() => messages.find(filter, { ...inOneReply, projection: slim }).toArray());
+}
+
+/**
+ * Of `turns` those with a callback that is live. Read after the outboxes: a callback is inserted before its item leaves the
+ * outbox, so none is missed between the two.
+ */
+async function callbacksOf(
+  { again, messages }: Rooms,
+  turns: readonly MessageId[],
+): Promise<ReadonlySet<MessageId>> {
+  if (turns.length === 0) return none;
+  const filter = { "turnOf.id": { $in: [...turns] }, state: { $in: [...liveStates] } };
+  const found = await again(() =>
+    messages.find(filter, { ...inOneReply, projection: { turnOf: 1 } }).toArray(),
+  );
+  return new Set(found.flatMap(({ turnOf }) => turnOf?.id ?? []));
+}
+
+/** As many as may be given if all turns were over; those that have one beside them. */
+const lineOf = (
+  { again, messages }: Rooms,
+  { _id: queue, purgeUpTo = 0, turns }: StoredQueue,
+  room: number,
+): Promise<readonly StoredRecord[]> =>
+  again(() =>
+    messages
+      .find(
+        { queue, state: "queued", queuePlace: { $gt: purgeUpTo }, ...isUnderstood },
+        { ...inOneReply, projection: slim },
+      )
+      .sort({ queue: 1, state: 1, queuePlace: 1, _id: 1 })
+      .limit(Math.min(room, admittedMax) + turns.length)
+      .toArray(),
+  );
+
+/** What a deletion of the queue has left, also a record that a slow publish put there afterwards. */
+async function purgedOf(
+  { again, messages }: Rooms,
+  { _id: queue, purgeUpTo }: StoredQueue,
+): Promise<readonly MessageId[]> {
+  if (purgeUpTo === undefined) return [];
+  const filter = { queue, state: { $in: [...liveStates] }, queuePlace: { $lte: purgeUpTo } };
+  const found = await again(() =>
+    messages
+      .find(filter, { projection: { _id: 1 } })
+      .limit(admittedMax)
+      .toArray(),
+  );
+  return found.map(({ _id }) => _id);
+}
+
+/** False: another write was faster. After a lost reply also where it was ours; the next look makes it good. */
+async function write(
+  rooms: Rooms,
+  { _id, turnsVersion }: StoredQueue,
+  turns: readonly MessageId[],
+): Promise<boolean> {
+  const update = {
+    $set: { turns },
+    $min: { wakeAt: rooms.clock.now() + limits.ringAheadMs },
+    $inc: { turnsVersion: 1 },
+  };
+  const { matchedCount } = await rooms.again(() =>
+    queuesOf(rooms).updateOne({ _id, turnsVersion }, update),
+  );
+  return matchedCount === 1;
+}
+
+/** Conditional on what was read first: an arrival that nothing has looked at since keeps its alarm. */
+async function rest(
+  rooms: Rooms,
+  { _id, entries, wakeAt: stood }: StoredQueue,
+  wakeAt: number | undefined,
+): Promise<boolean> {
+  if (wakeAt === undefined && stood === undefined) return true;
+  const update = wakeAt === undefined ? { $unset: { wakeAt: "" as const } } : { $set: { wakeAt } };
+  const { matchedCount } = await rooms.again(() =>
+    queuesOf(rooms).updateOne({ _id, entries }, update),
+  );
+  return matchedCount === 1;
+}
+
+type Moved = { readonly stored: StoredRecord; readonly record: MessageRecord; readonly turn: Turn };
+
+function movedAt(stored: StoredRecord, now: number): Moved {
+  const record = recordFrom(stored, noBody);
+  if (!isIn(record, "queued")) throw new Error("unreachable: the line holds what is queued");
+  return { stored, record, turn: takeTurn(record, now) };
+}
+
+/** The flow lane is told after its record stands in line. */
+async function move(rooms: Rooms, moved: readonly Moved[]): Promise<void> {
+  const now = rooms.clock.now();
+  const operations = moved.map(({ stored, turn }): AnyBulkWriteOperation<StoredRecord> => {
+    const { $set, $unset } = stateWrite(turn.next, turn.wakeAt, now);
+    const filter = { _id: stored._id, state: "queued", epoch: stored.epoch } as const;
+    return { updateOne: { filter, update: { $set, $unset } } };
+  });
+  await writeAll(rooms.again, rooms.messages, operations);
+  const entries = moved.flatMap(({ stored, record, turn }) => {
+    const flow = turn.next.kind === "waiting" ? flowOf(record.message) : undefined;
+    return flow ? [{ flow, wakes: true, place: stored.place, setsLimits: false }] : [];
+  });
+  if (entries.length > 0) await enter(rooms, entries);
+}
+
+function told(moved: readonly Moved[]): Pick<Admitted, "given" | "hints" | "heldUntil" | "flows"> {
+  const states = moved.map(({ turn }) => turn.next);
+  const times = states.flatMap((state) => (state.kind === "held" ? state.dueAt : []));
+  const flows = states.flatMap((state): FlowId[] => (state.kind === "waiting" ? [state.flow] : []));
+  return {
+    given: moved.length,
+    hints: moved
+      .filter(({ turn }) => turn.next.kind === "due")
+      .map(({ stored }) => hintFrom(stored)),
+    ...(times.length > 0 && { heldUntil: Math.min(...times) }),
+    flows: [...new Set(flows)],
+  };
+}

@@ -1,0 +1,162 @@
+/**
+ * The alarms of queues, and what messages do to their rows.
+ *
+ * (1) whatever sets a queue's alarm raises `entries`, the fence of `rest`.
+ * (2) a queue is told after the record stands in it, so `entries` that was read before the line means: nothing has got in
+ *     unseen. Until then the record has an alarm of its own.
+ * (3) places are given from `place` as it was read before the insert, and told back after it, as those of flow lanes are.
+ * (4) an insert that finds the row deleted makes the queue anew in the same write.
+ */
+import {
+  limits,
+  type Message,
+  type MessageId,
+  type MessageRecord,
+  queueId,
+  type QueueId,
+} from "@posthaste/domain";
+import { type AnyBulkWriteOperation } from "mongodb";
+import { type Rooms } from "../messages/rooms.ts";
+import { isUnderstood } from "../messages/stored.ts";
+import { writeAll } from "../messages/writes.ts";
+import { asMade, asPublished, queuesOf, type StoredQueue } from "./stored-queue.ts";
+
+type Queued = Pick<Message, "id" | "tenant" | "queue" | "turnOf">;
+export type QueueEntry = { readonly message: Queued; readonly place: number | undefined };
+
+/** The places that `records` get in their queues; none is asked for where no record is in one. */
+export async function queuePlacesOf(
+  rooms: Rooms,
+  records: readonly MessageRecord[],
+): Promise<ReadonlyMap<MessageId, number>> {
+  const ids = new Set(records.flatMap(({ message }) => message.queue ?? []));
+  if (ids.size === 0) return none;
+  const found = await rooms.again(() =>
+    queuesOf(rooms)
+      .find({ _id: { $in: [...ids] } }, { projection: { place: 1 } })
+      .toArray(),
+  );
+  const last = new Map(found.map(({ _id, place = 0 }) => [_id, place]));
+  const places = new Map<MessageId, number>();
+  for (const { message } of records) {
+    if (message.queue === undefined) continue;
+    const place = (last.get(message.queue) ?? 0) + 1;
+    last.set(message.queue, place);
+    places.set(message.id, place);
+  }
+  return places;
+}
+const none: ReadonlyMap<MessageId, number> = new Map();
+
+/** Messages have got into line, at these places. */
+export async function enterQueues(rooms: Rooms, entries: readonly QueueEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  const now = rooms.clock.now();
+  const byQueue = Map.groupBy(entries, ({ message }) => message.queue);
+  let operations = [...byQueue].flatMap(([queue, group]) => entering(queue, group, now));
+  // Two that make the same row at the same time: one is refused, and finds it there the next time.
+  for (let round = 0; operations.length > 0 && round < roundsMax; round++) {
+    const { refused } = await writeAll(rooms.again, queuesOf(rooms), operations);
+    operations = operations.filter((_, n) => refused.has(n));
+  }
+  if (operations.length > 0) throw new Error("queues refuse to be written");
+}
+const roundsMax = 5;
+
+function entering(
+  _id: QueueId | undefined,
+  entries: readonly QueueEntry[],
+  now: number,
+): readonly AnyBulkWriteOperation<StoredQueue>[] {
+  const [first] = entries;
+  if (_id === undefined || !first) return [];
+  const { tenant } = first.message;
+  const name = _id.slice(queueId(tenant, "").length);
+  const made = { ...asPublished, createdAt: now, updatedAt: now };
+  const place = Math.max(0, ...entries.map((entry) => entry.place ?? 0));
+  const enter = {
+    ...setting({ $min: { wakeAt: now } }),
+    $max: { place },
+    $setOnInsert: { ...asMade(tenant, name), ...made },
+  };
+  const anew = { $set: made, $unset: { endedAt: "" as const } };
+  return [
+    { updateOne: { filter: { _id, endedAt: { $exists: true } }, update: anew } },
+    { updateOne: { filter: { _id }, update: enter, upsert: true } },
+  ];
+}
+
+/** The one way to set an alarm. */
+const setting = <T extends { $min: { wakeAt: number } } | { $set: { wakeAt: number } }>(
+  alarm: T,
+) => ({ ...alarm, $inc: { entries: 1 } });
+
+/** What may have ended turns of these messages' queues: each is looked at now. */
+export async function wakeQueues(rooms: Rooms, messages: readonly Queued[]): Promise<void> {
+  const ids = new Set(messages.flatMap(({ queue, turnOf }) => queue ?? turnOf?.queue ?? []));
+  if (ids.size === 0) return;
+  const update = setting({ $min: { wakeAt: rooms.clock.now() } });
+  await rooms.again(() => queuesOf(rooms).updateMany({ _id: { $in: [...ids] } }, update));
+}
+
+/** Queues in `shards` whose alarm is due, each moved ahead. */
+export async function ringQueues(
+  rooms: Rooms,
+  shards: readonly number[],
+  now: number,
+  limit: number,
+): Promise<readonly QueueId[]> {
+  const queues = queuesOf(rooms);
+  const isDue = { wakeAt: { $lte: now, $exists: true }, ...isUnderstood };
+  const found = await rooms.again(() =>
+    queues
+      .find({ shard: { $in: [...shards] }, ...isDue }, { projection: { _id: 1 } })
+      .sort({ wakeAt: 1 })
+      .limit(limit)
+      .toArray(),
+  );
+  if (found.length === 0) return [];
+  const ids = found.map(({ _id }) => _id);
+  const ahead = setting({ $set: { wakeAt: now + limits.ringAheadMs } });
+  await rooms.again(() => queues.updateMany({ _id: { $in: ids }, ...isDue }, ahead));
+  return ids;
+}
+
+/** The earliest alarm of queues in `shards`. */
+export async function nextQueueAlarm(
+  rooms: Rooms,
+  shards: readonly number[],
+): Promise<number | undefined> {
+  const found = await rooms.again(() =>
+    queuesOf(rooms).findOne(
+      { shard: { $in: [...shards] }, wakeAt: { $gt: 0, $exists: true }, ...isUnderstood },
+      { projection: { wakeAt: 1 }, sort: { wakeAt: 1 } },
+    ),
+  );
+  return found?.wakeAt;
+}
+
+/** Removes rows that were deleted a day ago and have no record left, at most `limit`. */
+export async function sweepQueues(
+  rooms: Rooms,
+  shards: readonly number[],
+  limit: number,
+): Promise<void> {
+  const queues = queuesOf(rooms);
+  const longEnded = {
+    endedAt: { $lte: rooms.clock.now() - limits.laneKeptMs, $exists: true },
+    wakeAt: { $exists: false },
+  };
+  const found = await rooms.again(() =>
+    queues
+      .find({ shard: { $in: [...shards] }, ...longEnded }, { projection: { _id: 1 } })
+      .sort({ endedAt: 1 })
+      .limit(limit)
+      .toArray(),
+  );
+  if (found.length === 0) return;
+  const ids = found.map(({ _id }) => _id);
+  const needed = await rooms.again(() => rooms.messages.distinct("queue", { queue: { $in: ids } }));
+  const gone = [...new Set(ids).difference(new Set(needed))];
+  await rooms.again(() => queues.deleteMany({ _id: { $in: gone }, ...longEnded }));
+}

@@ -1,0 +1,30 @@
+/** Queues against their contract, on every server there is; `other` is a second process. */
+import { describe, expect, it } from "@jest/globals";
+import { describeQueues } from "@posthaste/testing/contract";
+import { createIds } from "../ids.ts";
+import { createRecordPorts, recordIndexes } from "../messages/record-ports.ts";
+import { freshDatabase } from "../opened.fixture.ts";
+import { servers } from "../servers.fixture.ts";
+
+describe.each(servers)("$name", ({ name, uri }) => {
+  const open = freshDatabase(uri, recordIndexes);
+
+  describeQueues(name, async () => {
+    const { connection, clock } = await open();
+    return {
+      ...createRecordPorts(connection, connection),
+      other: createRecordPorts(connection, connection),
+      ids: createIds(connection),
+      now: () => clock.now(),
+      advance: (ms) => clock.advance(ms),
+      close: () => Promise.resolve(),
+    };
+  });
+
+  it(`${name}: no question about queues reads a whole collection`, async () => {
+    const { queries } = await open();
+
+    expect(queries.unserved()).toEqual([]);
+    expect(queries.count()).toBeGreaterThan(0);
+  });
+});

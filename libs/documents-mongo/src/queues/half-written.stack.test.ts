@@ -1,0 +1,171 @@
+/** What stands between two writes of a look at a queue: a process that dies there, and a pause or a deletion that comes there. */
+import { describe, expect, it, jest } from "@jest/globals";
+import { accept, limits, type Message, queueFormat, queueId } from "@posthaste/domain";
+import { type RecordPorts } from "@posthaste/ports";
+import { aMessage, anOwner, aTenant } from "@posthaste/testing";
+import { type Collection, type Document } from "mongodb";
+import { type Connection } from "../connection.ts";
+import { createIds } from "../ids.ts";
+import { createRecordPorts, recordIndexes } from "../messages/record-ports.ts";
+import { freshDatabase } from "../opened.fixture.ts";
+import { servers } from "../servers.fixture.ts";
+import { type StoredQueue } from "./stored-queue.ts";
+
+jest.setTimeout(60_000);
+
+const name = "orders";
+const queue = queueId(aTenant, name);
+const max = 10;
+
+describe.each(servers)("$name", ({ uri }) => {
+  const open = freshDatabase(uri, recordIndexes);
+
+  async function opened() {
+    const { connection, clock } = await open();
+    const ids = createIds(connection);
+    const ports = createRecordPorts(connection, connection);
+    const enqueue = async (count: number): Promise<readonly Message[]> => {
+      const messages = Array.from({ length: count }, () =>
+        aMessage({ id: ids.next(), now: clock.now(), queue, format: queueFormat }),
+      );
+      await ports.records.insert(
+        messages.map((message) => ({ record: accept(message, clock.now()) })),
+      );
+      return messages;
+    };
+    const rows = connection.collection<StoredQueue>("queues");
+    return { connection, clock, ports, enqueue, rows };
+  }
+
+  const claimable = async ({ records }: RecordPorts, messages: readonly Message[]) =>
+    (
+      await records.claim(
+        messages.map(({ id }) => id),
+        anOwner,
+      )
+    ).map(({ message }) => message.id);
+
+  it("a turn whose record is still queued is made good by the next look, and passed by none", async () => {
+    const { ports, enqueue, rows } = await opened();
+    const [first, second] = await enqueue(2);
+    if (!first || !second) throw new Error("unreachable");
+    await rows.updateOne(
+      { _id: queue },
+      { $set: { turns: [second.id] }, $inc: { turnsVersion: 1 } },
+    );
+
+    const [admitted] = await ports.queues.admit([queue]);
+
+    expect(admitted?.hints.map(({ id }) => id)).toEqual([second.id]);
+    expect(await claimable(ports, [first, second])).toEqual([second.id]);
+  });
+
+  it("a record whose queue was not told of it makes the queue, by an alarm of its own", async () => {
+    const { clock, ports, enqueue, rows } = await opened();
+    const messages = await enqueue(1);
+    await rows.deleteOne({ _id: queue });
+    await clock.advance(limits.ringAheadMs);
+
+    const { rung } = await ports.alarms.ring([messages[0]?.shard ?? 0], 100);
+
+    expect(rung).toContainEqual({ kind: "lane", lane: queue });
+    await ports.queues.admit([queue]);
+    expect(await claimable(ports, messages)).toHaveLength(1);
+  });
+
+  const changes: readonly [string, (ports: RecordPorts) => Promise<unknown>][] = [
+    ["a pause", ({ queues }) => queues.put({ tenant: aTenant, name, paused: true }, max)],
+    ["a deletion", ({ queues }) => queues.end(aTenant, name)],
+  ];
+  const steps: readonly [string, string, string][] = [
+    ["before the turns are written", "queues", "updateOne"],
+    ["before the records are moved", "messages", "bulkWrite"],
+  ];
+  const cases = changes.flatMap(([what, change]) =>
+    steps.map(([when, collection, call]) => ({ what, when, change, collection, call })),
+  );
+
+  it.each(cases)(
+    "$what that comes $when leaves nothing to be claimed",
+    async ({ change, collection, call }) => {
+      const { connection, ports, enqueue } = await opened();
+      const messages = await enqueue(3);
+      const slow = interrupted(connection, collection, call, () => change(ports));
+
+      await createRecordPorts(slow, slow).queues.admit([queue]);
+
+      expect(await claimable(ports, messages)).toEqual([]);
+    },
+  );
+
+  it("a pause and a resume that come before the records are moved leave as many turns as there may be", async () => {
+    const { connection, ports, enqueue } = await opened();
+    const messages = await enqueue(3);
+    const slow = interrupted(connection, "messages", "bulkWrite", async () => {
+      await ports.queues.put({ tenant: aTenant, name, paused: true }, max);
+      await ports.queues.resume(aTenant, name);
+    });
+
+    await createRecordPorts(slow, slow).queues.admit([queue]);
+    await ports.queues.admit([queue]);
+    await ports.queues.admit([queue]);
+
+    expect(await claimable(ports, messages)).toEqual([messages[0]?.id]);
+  });
+
+  it("a callback that is made while its queue is looked at keeps the turn", async () => {
+    const { connection, ports, enqueue } = await opened();
+    const [source, next] = await enqueue(2);
+    if (!source || !next) throw new Error("unreachable");
+    await ports.queues.admit([queue]);
+    await ports.records.cancel(aTenant, [source.id]);
+    const turnOf = { queue, id: source.id };
+    const callback = aMessage({ id: createIds(connection).next(), turnOf });
+    // Between the reading of the line and that of the callbacks.
+    const slow = interrupted(
+      connection,
+      "messages",
+      "find",
+      () => ports.records.insert([{ record: accept(callback, callback.createdAt) }]),
+      2,
+    );
+
+    await createRecordPorts(slow, slow).queues.admit([queue]);
+
+    expect(await claimable(ports, [next])).toEqual([]);
+  });
+});
+
+/** The same store, as a process has it that something overtakes at the `nth` of these calls, from 0. */
+function interrupted(
+  connection: Connection,
+  name: string,
+  call: string,
+  overtake: () => Promise<unknown>,
+  nth = 0,
+): Connection {
+  let calls = 0;
+  const overtaken = <T extends Document>(collection: Collection<T>): Collection<T> =>
+    new Proxy(collection, {
+      get: (target, key) => {
+        const value: unknown = Reflect.get(target, key);
+        if (typeof value !== "function") return value;
+        return (...given: unknown[]): unknown => {
+          const isIt = key === call && calls++ === nth;
+          const now = (): unknown => Reflect.apply(value, target, given);
+          if (!isIt) return now();
+          if (call !== "find") return overtake().then(now);
+          const toArray = () =>
+            overtake().then(() => (now() as { toArray: () => Promise<unknown> }).toArray());
+          return { toArray };
+        };
+      },
+    });
+  return {
+    ...connection,
+    collection: <T extends Document>(asked: string): Collection<T> => {
+      const collection = connection.collection<T>(asked);
+      return asked === name ? overtaken(collection) : collection;
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/** The port of queues over documents. */
+import { queueId } from "@posthaste/domain";
+import { type Queue, type Queues } from "@posthaste/ports";
+import { type Rooms } from "../messages/rooms.ts";
+import { liveStates } from "../messages/stored.ts";
+import { admitOne } from "./admit.ts";
+import { wakeQueues } from "./alarms.ts";
+import { end, make, put, resume } from "./settings.ts";
+import { isLiving, queuesOf, type StoredQueue } from "./stored-queue.ts";
+
+/** A line is counted no further. */
+const lagMax = 100_000;
+/** So many lines are counted, and queues admitted from, at once. */
+const atOnceMax = 16;
+
+export function createQueues(rooms: Rooms): Queues {
+  const queues = queuesOf(rooms);
+  return {
+    make: (tenant, name, max) => make(rooms, tenant, name, max),
+    put: (change, max) => put(rooms, change, max),
+    resume: (tenant, name) => resume(rooms, tenant, name),
+    end: (tenant, name) => end(rooms, tenant, name),
+    get: async (tenant, name) => {
+      const found = await rooms.again(() =>
+        queues.findOne({ _id: queueId(tenant, name), ...isLiving }),
+      );
+      return found ? readQueue(rooms, found) : undefined;
+    },
+    list: async (tenant) => {
+      const found = await rooms.again(() =>
+        queues
+          .find({ tenant, ...isLiving })
+          .sort({ tenant: 1, name: 1 })
+          .toArray(),
+      );
+      return portioned(found, (stored) => readQueue(rooms, stored));
+    },
+    admit: async (ids) => {
+      const admitted = await portioned(ids, (id) => admitOne(rooms, id));
+      return admitted.filter((each) => each !== undefined);
+    },
+    callsEnded: async (tenant, ids) => {
+      const filter = { _id: { $in: [...ids] }, tenant };
+      const { messages } = rooms;
+      await rooms.again(() =>
+        messages.updateMany(
+          { ...filter, state: "canceled", runsUntil: { $exists: true } },
+          { $unset: { runsUntil: "" } },
+        ),
+      );
+      const found = await rooms.again(() =>
+        messages.find(filter, { projection: { queue: 1 } }).toArray(),
+      );
+      await wakeQueues(
+        rooms,
+        found.flatMap(({ _id: id, queue }) => (queue === undefined ? [] : { id, tenant, queue })),
+      );
+    },
+  };
+}
+
+async function readQueue({ again, messages }: Rooms, stored: StoredQueue): Promise<Queue> {
+  const { _id: queue, name, parallelism, paused, createdAt, updatedAt } = stored;
+  const filter = { queue, state: { $in: [...liveStates] } };
+  const lag = await again(() => messages.countDocuments(filter, { limit: lagMax }));
+  return { name, parallelism, paused, createdAt, updatedAt, lag };
+}
+
+async function portioned<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const done: R[] = [];
+  // Bounded by the items.
+  for (let from = 0; from < items.length; from += atOnceMax)
+    done.push(...(await Promise.all(items.slice(from, from + atOnceMax).map(work))));
+  return done;
+}

@@ -1,0 +1,180 @@
+/**
+ * Making, changing, pausing and deleting queues. Each raises `turnsVersion`, so that a look that read the row before gives
+ * nothing after it (admit.ts (1)).
+ */
+import {
+  mayTakeBack,
+  type MessageId,
+  queueId,
+  type QueueId,
+  takenBackEpoch,
+  type TenantId,
+} from "@posthaste/domain";
+import { type Canceled, type Changed, type QueueChange, type TakenBack } from "@posthaste/ports";
+import { type AnyBulkWriteOperation } from "mongodb";
+import { createCancel } from "../messages/cancel.ts";
+import { type Rooms } from "../messages/rooms.ts";
+import { recordFrom, type StoredRecord, stateWrite } from "../messages/stored.ts";
+import { writeAll } from "../messages/writes.ts";
+import { asMade, asPublished, isLiving, queuesOf, type StoredQueue } from "./stored-queue.ts";
+
+/** How often a row that another process writes is read again. */
+const roundsMax = 100;
+
+/** False: there would be too many. */
+export async function make(
+  rooms: Rooms,
+  tenant: TenantId,
+  name: string,
+  max: number,
+): Promise<boolean> {
+  const queues = queuesOf(rooms);
+  const _id = queueId(tenant, name);
+  const standing = await rooms.again(() =>
+    queues.findOne({ _id, ...isLiving }, { projection: { _id: 1 } }),
+  );
+  if (standing) return true;
+  const count = await rooms.again(() => queues.countDocuments({ tenant, ...isLiving }));
+  if (count >= max) return false;
+  const now = rooms.clock.now();
+  const { turns, turnsVersion, ...fixed } = asMade(tenant, name);
+  const made = { ...asPublished, createdAt: now, updatedAt: now };
+  const operations: readonly AnyBulkWriteOperation<StoredQueue>[] = [
+    {
+      updateOne: {
+        filter: { _id, endedAt: { $exists: true } },
+        update: { $set: made, $unset: { endedAt: "" } },
+      },
+    },
+    {
+      updateOne: {
+        filter: { _id },
+        update: { $setOnInsert: { ...fixed, ...made, turns, turnsVersion, entries: 0 } },
+        upsert: true,
+      },
+    },
+  ];
+  // Refused: another has made the row at the same time.
+  await writeAll(rooms.again, queues, operations);
+  return true;
+}
+
+export async function put(rooms: Rooms, change: QueueChange, max: number): Promise<Changed> {
+  const { tenant, name, ...settings } = change;
+  const _id = queueId(tenant, name);
+  for (let round = 0; round < roundsMax; round++) {
+    if (!(await make(rooms, tenant, name, max))) return "full";
+    const now = rooms.clock.now();
+    const update = {
+      $set: { ...settings, updatedAt: now, wakeAt: now },
+      $inc: { entries: 1, turnsVersion: 1 },
+    };
+    const { matchedCount } = await rooms.again(() =>
+      queuesOf(rooms).updateOne({ _id, ...isLiving }, update),
+    );
+    if (matchedCount === 1) return { takenBack: await takeBack(rooms, _id) };
+  }
+  throw new Error(`${_id} is made and deleted too fast to be changed`);
+}
+
+export async function resume(rooms: Rooms, tenant: TenantId, name: string): Promise<void> {
+  const now = rooms.clock.now();
+  const filter = { _id: queueId(tenant, name), paused: true, ...isLiving };
+  const update = {
+    $set: { paused: false, updatedAt: now, wakeAt: now },
+    $inc: { entries: 1, turnsVersion: 1 },
+  };
+  await rooms.again(() => queuesOf(rooms).updateOne(filter, update));
+}
+
+/** Where the queue is paused: the turns of what was not attempted yet. Their records first: a turn is never taken from what may run. */
+async function takeBack(rooms: Rooms, _id: QueueId): Promise<readonly TakenBack[]> {
+  const row = await rooms.again(() => queuesOf(rooms).findOne({ _id }));
+  if (!row?.paused || row.turns.length === 0) return [];
+  const taken = new Map<MessageId, TakenBack>();
+  let queued: readonly MessageId[] = [];
+  for (let round = 0; round < roundsMax; round++) {
+    const holders = await read(rooms, row.turns);
+    queued = holders.filter(({ state }) => state === "queued").map((stored) => stored._id);
+    // Raising the epoch of what is queued, once, fences a promotion that was planned before the pause.
+    const open = holders.filter(({ state }) => round === 0 || state !== "queued");
+    const untried = open.filter((stored) => mayTakeBack(recordFrom(stored, noBody)));
+    if (untried.length === 0) break;
+    for (const { _id: id, lane } of untried)
+      if (lane !== undefined) taken.set(id, { id, flow: lane });
+    await writeAll(rooms.again, rooms.messages, untried.map(queueAgain(rooms)));
+  }
+  const gone = new Set(queued);
+  const turns = row.turns.filter((id) => !gone.has(id));
+  const update = { $set: { turns }, $inc: { turnsVersion: 1 } };
+  // A resume between may have given them turns again: then these stand.
+  await rooms.again(() =>
+    queuesOf(rooms).updateOne({ _id, turnsVersion: row.turnsVersion }, update),
+  );
+  return [...taken.values()].filter(({ id }) => gone.has(id));
+}
+
+const queueAgain =
+  ({ clock }: Rooms) =>
+  (stored: StoredRecord): AnyBulkWriteOperation<StoredRecord> => {
+    const { _id, epoch, state, queue } = stored;
+    if (queue === undefined) throw new Error(`${_id} has a turn and no queue`);
+    const { $set, $unset } = stateWrite({ kind: "queued", queue }, undefined, clock.now());
+    const update = { $set: { ...$set, epoch: takenBackEpoch(stored) }, $unset };
+    return { updateOne: { filter: { _id, epoch, state }, update } };
+  };
+
+/** The mark first, with all that had a turn by then; they are cancelled before it resolves, whoever was about to move them. */
+export async function end(
+  rooms: Rooms,
+  tenant: TenantId,
+  name: string,
+): Promise<readonly Canceled[]> {
+  const queues = queuesOf(rooms);
+  const _id = queueId(tenant, name);
+  for (let round = 0; round < roundsMax; round++) {
+    const row = await rooms.again(() => queues.findOne({ _id }));
+    if (!row) return [];
+    if (row.endedAt !== undefined) return cancelHolders(rooms, row);
+    const { turns, turnsVersion, place } = row;
+    const now = rooms.clock.now();
+    const update = {
+      $set: {
+        endedAt: now,
+        purgeUpTo: place ?? 0,
+        paused: false,
+        turns: [],
+        endedTurns: turns,
+        wakeAt: now,
+      },
+      $inc: { entries: 1, turnsVersion: 1 },
+    };
+    const standing = { _id, turnsVersion, ...isLiving };
+    // What came in since it was read would stand above the mark, in a dead queue.
+    const filter =
+      place === undefined ? { ...standing, place: { $exists: false } } : { ...standing, place };
+    await rooms.again(() => queues.updateOne(filter, update));
+  }
+  throw new Error(`${_id} is written too fast to be deleted`);
+}
+
+const cancelHolders = (
+  rooms: Rooms,
+  { tenant, endedTurns = [] }: StoredQueue,
+): Promise<readonly Canceled[]> =>
+  endedTurns.length > 0 ? createCancel(rooms)(tenant, endedTurns) : Promise.resolve([]);
+
+const noBody = new Uint8Array();
+
+const read = (
+  { again, messages }: Rooms,
+  ids: readonly MessageId[],
+): Promise<readonly StoredRecord[]> =>
+  again(() =>
+    messages
+      .find(
+        { _id: { $in: [...ids] }, state: { $exists: true } },
+        { projection: { body: 0, "outbox.response": 0 } },
+      )
+      .toArray(),
+  );

@@ -1,0 +1,60 @@
+/** A queue as the store holds it: one document, in which the turns are a list. */
+import {
+  type MessageId,
+  queueFormat,
+  queueId,
+  type QueueId,
+  queueParallelismDefault,
+  shardOf,
+  type TenantId,
+} from "@posthaste/domain";
+import { type Collection } from "mongodb";
+import { type Index } from "../indexes.ts";
+import { type Rooms } from "../messages/rooms.ts";
+
+export type StoredQueue = {
+  readonly _id: QueueId;
+  readonly tenant: TenantId;
+  readonly name: string;
+  readonly shard: number;
+  readonly format: number;
+  readonly parallelism: number;
+  readonly paused: boolean;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Deleted then. */
+  readonly endedAt?: number;
+  /** What has this place or a lower one was there when it was deleted. */
+  readonly purgeUpTo?: number;
+  readonly wakeAt?: number;
+  /** How often the alarm was set: the fence of `rest`. */
+  readonly entries: number;
+  /** The last place that was told back. */
+  readonly place?: number;
+  /** Messages that have a turn, at most `parallelism` when it was given. */
+  readonly turns: readonly MessageId[];
+  /** Raised by whatever writes `turns`, or says how many there may be: the fence of each such write. */
+  readonly turnsVersion: number;
+  /** Those that had a turn when the queue was deleted. */
+  readonly endedTurns?: readonly MessageId[];
+};
+
+const queuesName = "queues";
+
+export const queueIndexes: readonly Index[] = [
+  { collection: queuesName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt" },
+  { collection: queuesName, key: { shard: 1, endedAt: 1 }, having: "endedAt" },
+  { collection: queuesName, key: { tenant: 1, name: 1 } },
+];
+
+export const queuesOf = ({ collection }: Pick<Rooms, "collection">): Collection<StoredQueue> =>
+  collection<StoredQueue>(queuesName);
+
+/** What a queue has when it is made, beside its settings. */
+export const asMade = (tenant: TenantId, name: string) => {
+  const shard = shardOf(queueId(tenant, name));
+  return { tenant, name, shard, format: queueFormat, turns: [], turnsVersion: 0 };
+};
+
+export const asPublished = { parallelism: queueParallelismDefault, paused: false } as const;
+export const isLiving = { endedAt: { $exists: false } } as const;

@@ -1,0 +1,54 @@
+/** How a schedule stands in the collection `schedules`: one document, keyed by tenant and id. */
+import { type Schedule, type WholeSchedule } from "@posthaste/domain";
+import { type ScheduleKey } from "@posthaste/ports";
+import { bytes } from "../bytes.ts";
+import { type Index } from "../indexes.ts";
+
+export const schedulesName = "schedules";
+
+export const scheduleIndexes: readonly Index[] = [
+  { collection: schedulesName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt" },
+  { collection: schedulesName, key: { tenant: 1, createdAt: 1, id: 1 } },
+];
+
+/** `write` names what has made this version: a write whose reply was lost finds its own by it (docs/design/record#writes-whose-answer-was-lost). */
+export type StoredSchedule = Schedule & {
+  readonly _id: string;
+  readonly body: Uint8Array;
+  readonly write: string;
+};
+
+export const keyOf = ({ tenant, id }: ScheduleKey): string => `${tenant}/${id}`;
+
+/** Without its body where that was not read. */
+export function scheduleFrom(stored: Omit<StoredSchedule, "body">): Schedule {
+  const { _id, write, ...schedule } = stored;
+  return schedule;
+}
+
+export const wholeFrom = ({ body, ...stored }: StoredSchedule): WholeSchedule => ({
+  ...scheduleFrom(stored),
+  body: bytes(body),
+});
+
+/** What may be absent, and has to go when it is. */
+const passing = ["next", "pending", "last", "wakeAt"] as const;
+type Passing = (typeof passing)[number];
+
+/** The update that makes a document say all of `fields`, and nothing of what it does not. */
+export const saying = (fields: Partial<StoredSchedule>) => ({
+  $set: fields,
+  $unset: Object.fromEntries(
+    passing.filter((name) => fields[name] === undefined).map((name) => [name, ""]),
+  ) as Partial<Record<Passing, "">>,
+});
+
+/** What moves while a schedule fires. */
+export const movingPart = ({ version, next, pending, last, wakeAt, isPaused }: Schedule) => ({
+  version,
+  isPaused,
+  ...(next !== undefined && { next }),
+  ...(pending !== undefined && { pending }),
+  ...(last !== undefined && { last }),
+  ...(wakeAt !== undefined && { wakeAt }),
+});

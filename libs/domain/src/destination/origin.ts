@@ -1,0 +1,30 @@
+import { hash32 } from "../shared/hash.ts";
+import { hostOf } from "./policy.ts";
+
+/**
+ * Hash of scheme, host and port of a destination: the unit of fairness and of connection limits. Of what is dialled, not of
+ * what is written: `http://a.example:080\b` has the origin of `http://a.example/`.
+ */
+export function originHash(url: string): number {
+  const plain = plainOrigin.exec(url);
+  if (!plain) return hash32(parsedOrigin(url));
+  const [text, scheme = "", port] = plain;
+  const isDefault = port !== undefined && port === defaultPorts.get(scheme.toLowerCase());
+  return hash32((isDefault ? text.slice(0, -port.length - 1) : text).toLowerCase());
+}
+
+const defaultPorts: ReadonlyMap<string, string> = new Map([
+  ["http", "80"],
+  ["https", "443"],
+]);
+
+/** What the parser leaves as it is but for case and a default port, so that most messages need no parse: a name, or four plain numbers. */
+const plainOrigin =
+  /^(https?):\/\/(?:(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*|(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2}))(?::([1-9]\d*))?(?=[/?#\\]|$)/i;
+
+function parsedOrigin(url: string): string {
+  const parsed = URL.parse(url);
+  if (!parsed) return url.toLowerCase();
+  const port = parsed.port === "" ? "" : `:${parsed.port}`;
+  return `${parsed.protocol}//${hostOf(parsed)}${port}`;
+}

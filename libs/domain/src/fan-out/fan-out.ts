@@ -1,0 +1,125 @@
+/**
+ * A fan-out: a publish to a URL group between its acknowledgement and the making of its children, which are the messages
+ * (docs/design/record#fan-out). Its insert is the commit point; its body is stored once for all of them.
+ */
+import { type Flow, flowOf, flowsSetBy } from "../lane/flow.ts";
+import { shardOfMessage } from "../lane/gates.ts";
+import { lanesOf } from "../lane/lane.ts";
+import { messageOf } from "../message/accept.ts";
+import { type Message } from "../message/message.ts";
+import { type PublishCommand } from "../publish/command.ts";
+import { type Endpoint, type GroupChunkId } from "../publish/url-group.ts";
+import { childId, type MessageId, type QueueId, type TenantId } from "../shared/ids.ts";
+import { ringAheadMs } from "../shared/limits.ts";
+import { shardOf } from "../shared/shards.ts";
+
+/** The version of the group that was published to. `skipped`: indices of endpoints that are not served, being duplicates. */
+export type FanOutTarget = {
+  readonly group: string;
+  readonly chunks: readonly GroupChunkId[];
+  readonly endpointCount: number;
+  readonly skipped: readonly number[];
+};
+
+/** What all children share, beside the body. */
+export type Template = Omit<
+  Message,
+  "id" | "url" | "shard" | "queue" | "flow" | "body" | "bodyOf" | "format"
+>;
+
+type FanOutState =
+  /** The children up to `upTo` exist. */
+  | { readonly kind: "expanding"; readonly upTo: number }
+  | { readonly kind: "expanded"; readonly endedAt: number };
+
+export type FanOut<S extends FanOutState = FanOutState> = FanOutTarget & {
+  readonly id: MessageId;
+  /** See `isUnderstood`; absent: 1. */
+  readonly format?: number;
+  readonly tenant: TenantId;
+  readonly shard: number;
+  /** Of all children. */
+  readonly queue?: QueueId;
+  readonly template: Template;
+  readonly body: Uint8Array;
+  readonly state: S;
+  /** The alarm, as of a record; undefined once it is expanded. */
+  readonly wakeAt: number | undefined;
+};
+
+export type Expanding = FanOut<Extract<FanOutState, { kind: "expanding" }>>;
+
+export const isExpanding = (fanOut: FanOut): fanOut is Expanding =>
+  fanOut.state.kind === "expanding";
+
+/** As it is first written. It rings at once: no hint tells the scheduler of it. */
+export function fanOutOf(
+  command: PublishCommand,
+  target: FanOutTarget,
+  id: MessageId,
+  now: number,
+): Expanding {
+  const message = messageOf(command, "", id, now);
+  const { id: _, url, shard, queue, flow, body, format, ...template } = message;
+  return {
+    ...target,
+    id,
+    ...(format !== undefined && { format }),
+    tenant: command.tenant,
+    shard: shardOf(id),
+    ...(queue !== undefined && { queue }),
+    template,
+    body,
+    state: { kind: "expanding", upTo: 0 },
+    wakeAt: now,
+  };
+}
+
+/** The child for the endpoint at `index`, the same however often it is made. */
+export function childOf(fanOut: FanOut, endpoint: Endpoint, index: number): Message {
+  const { queue, template, tenant } = fanOut;
+  const id = childId(fanOut.id, index);
+  const lanes = {
+    ...lanesOf(tenant, template.policy.flow),
+    ...(queue !== undefined && { queue }),
+  };
+  return {
+    ...template,
+    ...(fanOut.format !== undefined && { format: fanOut.format }),
+    ...lanes,
+    id,
+    url: endpoint.url,
+    shard: shardOfMessage({ id, ...lanes }),
+    body: fanOut.body,
+    bodyOf: fanOut.id,
+    origin: {
+      ...template.origin,
+      group: {
+        name: fanOut.group,
+        ...(endpoint.name !== undefined && { endpointName: endpoint.name }),
+      },
+    },
+  };
+}
+
+/** The lanes whose limits it sets, and the one that its children will stand in. */
+export function flowsOf(fanOut: FanOut): {
+  readonly sets: readonly Flow[];
+  readonly joins: Flow | undefined;
+} {
+  const { id, format, tenant, template } = fanOut;
+  const { policy } = template;
+  const lanes = lanesOf(tenant, policy.flow);
+  const brought = { id, tenant, policy, ...lanes, ...(format !== undefined && { format }) };
+  return { sets: flowsSetBy(brought), joins: flowOf(brought) };
+}
+
+/** The state and the alarm after the children up to `upTo` were made. */
+export function advanceTo(
+  upTo: number,
+  done: boolean,
+  now: number,
+): Pick<FanOut, "state" | "wakeAt"> {
+  if (done) return { state: { kind: "expanded", endedAt: now }, wakeAt: undefined };
+  return { state: { kind: "expanding", upTo }, wakeAt: now + ringAheadMs };
+}

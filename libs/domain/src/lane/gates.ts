@@ -1,0 +1,37 @@
+/**
+ * The gates that a message passes before it is due, in one order: a turn of its queue, its time, a slot of its flow key.
+ * This is the only place that knows the order.
+ */
+import { shardOf } from "../shared/shards.ts";
+import { type Message, type MessageState } from "../message/message.ts";
+import { type LaneId, type MessageId } from "../shared/ids.ts";
+import { type Lanes } from "./lane.ts";
+
+/** Passed so far. */
+export type Gate = "none" | "queue" | "time";
+
+/** With a turn the queue is passed for good: retries and hand-backs change nothing about it. */
+type WithTurn = Exclude<Onward, { kind: "queued" }>;
+type Onward = Extract<MessageState, { kind: "queued" | "held" | "waiting" | "due" }>;
+
+/** The state at the next gate. `dueAt`: its time, as the caller, a retry or a destination has set it. */
+export function onward(
+  lanes: Lanes,
+  passed: "queue" | "time",
+  dueAt: number,
+  now: number,
+): WithTurn;
+export function onward(lanes: Lanes, passed: Gate, dueAt: number, now: number): Onward;
+export function onward({ queue, flow }: Lanes, passed: Gate, dueAt: number, now: number): Onward {
+  if (passed === "none" && queue !== undefined) return { kind: "queued", queue };
+  if (passed !== "time" && dueAt > now) return { kind: "held", dueAt };
+  return flow === undefined ? { kind: "due", hints: 0 } : { kind: "waiting", flow };
+}
+
+/** A record has the shard of its queue, else of its flow key, else its own: what is written together stands together. */
+export const shardOfMessage = ({ id, queue, flow }: Lanes & { readonly id: MessageId }): number =>
+  shardOf(queue ?? flow ?? id);
+
+/** Whether a lane's row is of another shard than the record that waits in it. */
+export const isForeign = ({ shard }: Pick<Message, "shard">, lane: LaneId): boolean =>
+  shardOf(lane) !== shard;

@@ -1,0 +1,46 @@
+/** Parts of a key's limits that are set by hand: publishes leave them as they are (docs/design/lanes#by-hand). */
+import { type FlowLimits } from "./flow-control.ts";
+
+/** A period belongs to its rate. */
+export type Pins = { readonly parallelism: boolean; readonly rate: boolean };
+export const noPins: Pins = { parallelism: false, rate: false };
+
+/** What a caller sets. */
+export type Pinned = {
+  readonly parallelism?: number;
+  readonly rate?: { readonly rate: number; readonly periodMs: number };
+};
+
+export type Limited = { readonly limits: FlowLimits; readonly pins: Pins };
+
+/** A key's limits after a publish that brings `brought`. */
+export const limitsPublished = ({ limits, pins }: Limited, brought: FlowLimits): FlowLimits => ({
+  ...parallelismOf(pins.parallelism ? limits : brought),
+  ...rateOf(pins.rate ? limits : brought),
+});
+
+/** Parts that are not given stay as they are. */
+export const pin = ({ limits, pins }: Limited, { parallelism, rate }: Pinned): Limited => ({
+  limits: { ...limits, ...(parallelism !== undefined && { parallelism }), ...rate },
+  pins: {
+    parallelism: pins.parallelism || parallelism !== undefined,
+    rate: pins.rate || rate !== undefined,
+  },
+});
+
+/** The next publish sets those of `parts` again; until then they keep their value. */
+export const unpin = ({ limits, pins }: Limited, parts: Pins): Limited => ({
+  limits,
+  pins: {
+    parallelism: pins.parallelism && !parts.parallelism,
+    rate: pins.rate && !parts.rate,
+  },
+});
+
+export const isPinned = ({ parallelism, rate }: Pins): boolean => parallelism || rate;
+
+const parallelismOf = ({ parallelism }: FlowLimits) => parallelism !== undefined && { parallelism };
+const rateOf = ({ rate, periodMs }: FlowLimits) => ({
+  periodMs,
+  ...(rate !== undefined && { rate }),
+});

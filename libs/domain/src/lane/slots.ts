@@ -1,0 +1,111 @@
+/**
+ * The slots of a lane, and the rate tokens that were counted with them (docs/design/lanes#slots-and-rates): which
+ * messages of a line get one, and what goes back. Slots are leases that end by themselves.
+ *
+ * A slot is unused from its grant until its call begins. One that goes unused gives back the token that it was counted with;
+ * one that ends in use says nothing: its call may still run, on a lease that could not be renewed here.
+ */
+import { type MessageId } from "../shared/ids.ts";
+import { leaseMs } from "../shared/limits.ts";
+import {
+  countDispatches,
+  type FlowLimits,
+  isOver,
+  rateLeft,
+  type RateWindow,
+} from "./flow-control.ts";
+
+export type Slot = {
+  readonly until: number;
+  /** Unused; its token was counted in the window that began then, if the lane has a rate. */
+  readonly granted?: { readonly inWindow: number | undefined };
+};
+
+/** In the order of their ends. */
+export type Slots = ReadonlyMap<MessageId, Slot>;
+
+export type Taken = {
+  readonly granted: readonly MessageId[];
+  /** Slots that begin, or go on, now. */
+  readonly slots: readonly (readonly [MessageId, Slot])[];
+  /** Slots that ended unused. */
+  readonly gone: readonly MessageId[];
+  readonly window: RateWindow | undefined;
+  /** How long until the window opens again, if it was the limit. */
+  readonly opensInMs?: number;
+};
+
+/**
+ * Of `wanted`, in order, those that get a slot and a token now. A message that has both unused gets them again for nothing: another
+ * granter was at it, too. Undefined where a slot has ended in use: the lane is not known any more.
+ */
+export function takeSlots(
+  lane: { readonly slots: Slots; readonly window: RateWindow | undefined },
+  wanted: readonly MessageId[],
+  limits: FlowLimits,
+  now: number,
+): Taken | undefined {
+  const ended = endedSlots(lane.slots, now);
+  if (ended.some(([, { granted }]) => !granted)) return undefined;
+  const gone = new Set(ended.map(([id]) => id));
+  const before = ended.reduce((window, [, slot]) => withTokenBack(window, slot), lane.window);
+  const { left } = rateLeft(limits, before, now);
+  let free = (limits.parallelism ?? Infinity) - (lane.slots.size - gone.size);
+  const granted: MessageId[] = [];
+  const counted: MessageId[] = [];
+  for (const id of wanted) {
+    const slot = gone.has(id) ? undefined : lane.slots.get(id);
+    if (!slot || !hasToken(slot, limits, before, now)) {
+      if (counted.length >= left || (!slot && free <= 0)) continue;
+      counted.push(id);
+    }
+    if (!slot) free -= 1;
+    granted.push(id);
+  }
+  const window =
+    counted.length > 0 && limits.rate !== undefined
+      ? countDispatches(limits, before, counted.length, now)
+      : before;
+  const inWindow = limits.rate === undefined ? undefined : window?.startedAt;
+  const slot: Slot = { until: now + leaseMs, granted: { inWindow } };
+  const opensAt =
+    granted.length < wanted.length ? rateLeft(limits, window, now).opensAt : undefined;
+  return {
+    granted,
+    slots: granted.map((id) => [id, slot]),
+    gone: [...gone],
+    window,
+    ...(opensAt !== undefined && { opensInMs: opensAt - now }),
+  };
+}
+
+/** The window once `slot` has gone. */
+export const withTokenBack = (
+  window: RateWindow | undefined,
+  { granted }: Slot,
+): RateWindow | undefined =>
+  window && granted && granted.inWindow === window.startedAt
+    ? { ...window, count: Math.max(0, window.count - 1) }
+    : window;
+
+const hasToken = (
+  { granted }: Slot,
+  limits: FlowLimits,
+  window: RateWindow | undefined,
+  now: number,
+): boolean => {
+  if (!granted) return false;
+  if (limits.rate === undefined) return true;
+  return (
+    window !== undefined && granted.inWindow === window.startedAt && !isOver(limits, window, now)
+  );
+};
+
+export function endedSlots(slots: Slots, now: number): readonly (readonly [MessageId, Slot])[] {
+  const ended: (readonly [MessageId, Slot])[] = [];
+  for (const entry of slots) {
+    if (entry[1].until > now) break;
+    ended.push(entry);
+  }
+  return ended;
+}

@@ -1,0 +1,58 @@
+/** A dead letter once more: a message under an id that is derived from the letter, so that two retries at once make one. */
+import { shardOfMessage } from "../lane/gates.ts";
+import { lanesOf } from "../lane/lane.ts";
+import { notBeforeOf, type Postponement } from "../publish/command.ts";
+import { type DlqId, type MessageId, retriedLetterId, type TenantId } from "../shared/ids.ts";
+import { type DeadLetter } from "./dead-letter.ts";
+import { type Headers } from "./headers.ts";
+import { type Message, type Method, type Policy } from "./message.ts";
+import { type Sha256Hex } from "./redact.ts";
+
+/** What a retry changes of the stored message; what is absent stays. */
+export type Overrides = {
+  readonly method?: Method;
+  /** Each in place of all of its name. */
+  readonly headers: Headers;
+  readonly policy: Partial<Policy>;
+  readonly postponement?: Postponement;
+};
+
+/** `position`: of the time at which the message failed. */
+export const idOfRetriedLetter = (
+  tenant: TenantId,
+  letter: DlqId,
+  position: number,
+  sha256: Sha256Hex,
+): MessageId => retriedLetterId(position, sha256(`${tenant}/${letter}`));
+
+/**
+ * New but for its origin: a callback stays one and has none of its own, and a queue's message goes to the end of its queue.
+ * The trace of the message that failed has ended, and so has the turn that its callback told of.
+ */
+export function retriedMessage(
+  { message }: Pick<DeadLetter, "message">,
+  id: MessageId,
+  overrides: Overrides,
+  now: number,
+): Message {
+  const { bodyOf: _body, trace: _trace, turnOf: _turn, flow: _flow, ...kept } = message;
+  const policy = { ...message.policy, ...overrides.policy };
+  const lanes = lanesOf(message.tenant, policy.flow, message.origin.queueName);
+  return {
+    ...kept,
+    ...lanes,
+    id,
+    shard: shardOfMessage({ id, ...lanes }),
+    createdAt: now,
+    notBefore: notBeforeOf(overrides, now),
+    method: overrides.method ?? message.method,
+    headers: overridden(message.headers, overrides.headers),
+    policy,
+  };
+}
+
+function overridden(stored: Headers, given: Headers): Headers {
+  if (given.length === 0) return stored;
+  const names = new Set(given.map(([name]) => name.toLowerCase()));
+  return [...stored.filter(([name]) => !names.has(name.toLowerCase())), ...given];
+}

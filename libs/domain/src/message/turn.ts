@@ -1,0 +1,58 @@
+/** Turns: what becomes of a message in a queue that gets one, or has it taken back (docs/design/queues#turns). */
+import { onward } from "../lane/gates.ts";
+import { alarmOnEntering } from "./alarm.ts";
+import { type InState, type MessageRecord, type MessageState } from "./message.ts";
+
+export type Turn = {
+  readonly next: Extract<MessageState, { kind: "held" | "waiting" | "due" }>;
+  readonly wakeAt: number | undefined;
+};
+
+/** A delayed message has its turn while it waits for its time: it keeps its place. */
+export function takeTurn({ message, outbox }: InState<"queued">, now: number): Turn {
+  const next = onward(message, "queue", message.notBefore, now);
+  return { next, wakeAt: alarmOnEntering(message, next, outbox.length > 0, now) };
+}
+
+/** What a pause takes back: a message that no attempt was made of. One that was attempted goes on with its retries. */
+export const mayTakeBack = (
+  record: MessageRecord,
+): record is InState<"queued" | "held" | "waiting" | "due"> =>
+  untriedKinds.has(record.state.kind) && record.retried === 0 && record.leaseLosses === 0;
+
+const untriedKinds: ReadonlySet<MessageState["kind"]> = new Set([
+  "queued",
+  "held",
+  "waiting",
+  "due",
+]);
+
+/** Its epoch is raised also where it is still queued: that fences a look that is about to give it the turn. */
+export const takenBackEpoch = ({ epoch }: Pick<MessageRecord, "epoch">): number => epoch + 1;
+
+type Holder = Pick<MessageRecord, "state" | "outbox">;
+
+/**
+ * Whether nothing of a message itself keeps its turn any more: it has ended, its callbacks have been made, and no call of
+ * it can be running. The turn is over when its callbacks have ended, too. Undefined: it was removed.
+ */
+export function isDone(holder: Holder | undefined, now: number): boolean {
+  if (!holder) return true;
+  const { state, outbox } = holder;
+  switch (state.kind) {
+    case "canceled":
+      return (state.runsUntil ?? 0) <= now && !hasCallback(outbox);
+    case "delivered":
+    case "failed":
+      return !hasCallback(outbox);
+    case "queued":
+    case "held":
+    case "waiting":
+    case "due":
+    case "claimed":
+      return false;
+  }
+}
+
+const hasCallback = (outbox: Holder["outbox"]): boolean =>
+  outbox.some(({ kind }) => kind === "callback" || kind === "failureCallback");

@@ -1,0 +1,38 @@
+/** Does a message answer to a filter? Each list: any of; between filters: all of. Times are the caller's to compare. */
+import { type Message } from "../message/message.ts";
+import { type LiveFilter, type LogFilter, type MessageFilter } from "./filter.ts";
+
+type Configuration = Pick<Message, "id" | "url" | "origin" | "policy">;
+type Dated = Configuration & Pick<Message, "createdAt">;
+
+export function matchesMessage(filter: MessageFilter, message: Configuration): boolean {
+  const { origin, policy } = message;
+  return (
+    among(filter.messageIds, message.id) &&
+    among(filter.urls, message.url) &&
+    among(filter.groups, origin.group?.name) &&
+    among(filter.scheduleIds, origin.scheduleId) &&
+    among(filter.queueNames, origin.queueName) &&
+    among(filter.flowControlKeys, policy.flow?.key) &&
+    among(filter.callerIps, origin.callerIp) &&
+    (filter.labels === undefined || policy.labels.some((label) => among(filter.labels, label)))
+  );
+}
+
+/** Hosts with or without their port; paths without the query. */
+export function matchesPlace({ hosts, paths }: LogFilter, message: Configuration): boolean {
+  if (hosts === undefined && paths === undefined) return true;
+  const url = URL.parse(message.url);
+  if (!url) return false;
+  return (among(hosts, url.host) || among(hosts, url.hostname)) && among(paths, url.pathname);
+}
+
+/** Times included. */
+export function matchesLive(filter: LiveFilter, message: Dated): boolean {
+  const { from = -Infinity, to = Infinity } = filter;
+  if (message.createdAt < from || message.createdAt > to) return false;
+  return matchesMessage(filter, message) && matchesPlace(filter, message);
+}
+
+export const among = <T>(wanted: readonly T[] | undefined, value: T | undefined): boolean =>
+  wanted === undefined || (value !== undefined && wanted.includes(value));

@@ -1,0 +1,120 @@
+import { describe, expect, it } from "@jest/globals";
+import { dice } from "@posthaste/testing";
+import { isFault } from "../shared/fault.ts";
+import { type Cron, parseCron } from "./cron.ts";
+import { anyExpression } from "./expressions.fixture.ts";
+
+const parsed = (text: string): Cron => {
+  const cron = parseCron(text);
+  if (isFault(cron)) throw new Error(cron.text);
+  return cron;
+};
+
+describe("a cron expression", () => {
+  it.each([
+    ["*/15 * * * *", "minute", [0, 15, 30, 45]],
+    ["5/20 * * * *", "minute", [5, 25, 45]],
+    ["0,30,0 * * * *", "minute", [0, 30]],
+    ["10-20/5,1 * * * *", "minute", [1, 10, 15, 20]],
+    ["0 9-17 * * *", "hour", [9, 10, 11, 12, 13, 14, 15, 16, 17]],
+    ["0 0 * JAN,dec *", "month", [1, 12]],
+    ["0 0 * mar-5 *", "month", [3, 4, 5]],
+    ["0 0 * * MON-fri", "dayOfWeek", [1, 2, 3, 4, 5]],
+    ["0 0 * * 7", "dayOfWeek", [0]],
+    ["0 0 * * 5-7", "dayOfWeek", [0, 5, 6]],
+    ["0 0 * * */2", "dayOfWeek", [0, 2, 4, 6]],
+    ["0 0 * * 7/2", "dayOfWeek", [0]],
+  ] as const)("%s: %s is %j", (text, field, values) => {
+    expect(parsed(text)[field].values).toEqual(values);
+  });
+
+  it.each([
+    ["* * * * *", undefined],
+    ["CRON_TZ=Europe/Berlin * * * * *", "Europe/Berlin"],
+    ["TZ=Etc/GMT+5 \t * * * * *", "Etc/GMT+5"],
+    ["  CRON_TZ=america/new_york * * * * *  ", "america/new_york"],
+  ])("%p is of the zone %p", (text, zone) => {
+    expect(parsed(text).zone).toBe(zone);
+  });
+
+  it.each([
+    ["", "must be five fields: minute, hour, day of month, month, day of week"],
+    ["* * * *", "must be five fields: minute, hour, day of month, month, day of week"],
+    ["* * * * * *", "must be five fields: minute, hour, day of month, month, day of week"],
+    ["@daily", "must be five fields: minute, hour, day of month, month, day of week"],
+    ["CRON_TZ=UTC", "must be five fields: minute, hour, day of month, month, day of week"],
+    ["CRON_TZ=Mars/Olympus * * * * *", 'time zone: "Mars/Olympus" is no name of the IANA database'],
+    ["CRON_TZ= * * * * *", 'time zone: "" is no name of the IANA database'],
+    ["TZ=+01:00 * * * * *", 'time zone: "+01:00" is no name of the IANA database'],
+    ["60 * * * *", 'minute: "60" is none of *, a number from 0 to 59, a range or a step'],
+    ["* 24 * * *", 'hour: "24" is none of *, a number from 0 to 23, a range or a step'],
+    ["* * 0 * *", 'day of month: "0" is none of *, a number from 1 to 31, a range or a step'],
+    ["* * L * *", 'day of month: "L" is none of *, a number from 1 to 31, a range or a step'],
+    ["* * ? * *", 'day of month: "?" is none of *, a number from 1 to 31, a range or a step'],
+    ["* * * 13 *", 'month: "13" is none of *, a number from 1 to 12, a name, a range or a step'],
+    ["* * * * 8", 'day of week: "8" is none of *, a number from 0 to 7, a name, a range or a step'],
+    [
+      "* * * * MON#2",
+      'day of week: "MON#2" is none of *, a number from 0 to 7, a name, a range or a step',
+    ],
+    ["*/0 * * * *", 'minute: the step of "*/0" must be 1 or more'],
+    ["30-10 * * * *", 'minute: "30-10" ends before it begins'],
+    ["* * * * FRI-SUN", 'day of week: "FRI-SUN" ends before it begins'],
+    ["1,,2 * * * *", 'minute: "" is none of *, a number from 0 to 59, a range or a step'],
+    ["*-5 * * * *", 'minute: "*-5" is none of *, a number from 0 to 59, a range or a step'],
+    ["-5 * * * *", 'minute: "-5" is none of *, a number from 0 to 59, a range or a step'],
+    ["1.5 * * * *", 'minute: "1.5" is none of *, a number from 0 to 59, a range or a step'],
+    ["0".repeat(257), "must be at most 256 characters"],
+  ])("%p is refused", (text, why) => {
+    expect(parseCron(text)).toEqual({ fault: "malformed", text: why });
+  });
+
+  it("means what was written, whatever it is", () => {
+    const roll = dice(7);
+    for (let n = 0; n < 5_000; n++) {
+      const { text, cron } = anyExpression(roll, roll.pick([undefined, "Asia/Tokyo"]));
+
+      expect(parsed(text)).toEqual(cron);
+    }
+  });
+
+  it("is read or refused, and never throws", () => {
+    const roll = dice(8);
+    const pieces = [
+      "*",
+      "/",
+      "-",
+      ",",
+      " ",
+      "\t",
+      "TZ=",
+      "CRON_",
+      "UTC",
+      "7",
+      "31",
+      "99999999999",
+      "MON",
+      "feb",
+      "?",
+      "L",
+      "W",
+      "#",
+      "@",
+      "\0",
+      "é",
+      "\u2028",
+      "__proto__",
+      "Europe/",
+      "+",
+      "1e3",
+      "0x1",
+    ] as const;
+    for (let n = 0; n < 20_000; n++) {
+      const text = Array.from({ length: roll.integer(0, 20) }, () => roll.pick(pieces)).join("");
+      const cron = parseCron(text);
+
+      if (isFault(cron)) expect(cron.text).not.toBe("");
+      else expect(cron.minute.values.length).toBeGreaterThan(0);
+    }
+  });
+});

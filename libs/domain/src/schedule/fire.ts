@@ -1,0 +1,96 @@
+/** Firing: which slots of a schedule fire, which are made up, which are skipped (docs/design/schedules#missed-slots). */
+import { type PublishCommand } from "../publish/command.ts";
+import { type MessageId } from "../shared/ids.ts";
+import { slotLateMs, slotMessagesMax, slotsCountedMax } from "../shared/limits.ts";
+import { type Cron } from "./cron.ts";
+import { nextSlot } from "./next-slot.ts";
+import { changed, type LastSlot, type Schedule, type WholeSchedule } from "./schedule.ts";
+
+/** What a schedule that rings calls for. */
+export type Firing =
+  /** A slot whose message may have been made, or not: it is made again, under the same id. */
+  | { readonly kind: "repeat"; readonly slot: number }
+  /** `schedule` is to be written; then the message of `slot`, if there is one, is to be made. */
+  | {
+      readonly kind: "advance";
+      readonly schedule: Schedule;
+      readonly slot?: number;
+      /** Slots that are left out. At most `slotsCountedMax`. */
+      readonly skipped: number;
+    };
+
+/** `lateMsMax`: see `slotLateMsMax`. */
+export function firingOf(schedule: Schedule, cron: Cron, now: number, lateMsMax: number): Firing {
+  const { pending, isPaused, next } = schedule;
+  if (pending !== undefined) return { kind: "repeat", slot: pending };
+  if (isPaused || next === undefined || next > now) return advance(schedule, next, now);
+  // The data of time zones may have changed since: what is no slot any more does not fire.
+  const first = nextSlot(cron, next - 1);
+  if (first === undefined) return advance(schedule, first, now);
+  const slot = slotAmong(cron, first, now, lateMsMax);
+  const skipped = countSlots(cron, first, slot ?? now + 1);
+  const upcoming = nextSlot(cron, slot ?? now);
+  return advance(schedule, upcoming, now, { ...(slot !== undefined && { slot }), skipped });
+}
+
+/** `first` is due. Undefined: all that are due are too late. */
+function slotAmong(cron: Cron, first: number, now: number, lateMsMax: number): number | undefined {
+  const timely = nextSlot(cron, Math.max(first, now - slotLateMs) - 1);
+  if (timely !== undefined && timely <= now) return timely;
+  let latest: number | undefined;
+  let slot = nextSlot(cron, Math.max(first, now - lateMsMax) - 1);
+  // Slots are a minute apart at the least: as many as `lateMsMax` has minutes.
+  while (slot !== undefined && slot <= now) {
+    latest = slot;
+    slot = nextSlot(cron, slot);
+  }
+  return latest;
+}
+
+function countSlots(cron: Cron, first: number, before: number): number {
+  let count = 0;
+  let slot: number | undefined = first;
+  while (slot !== undefined && slot < before && count < slotsCountedMax) {
+    count += 1;
+    slot = nextSlot(cron, slot);
+  }
+  return count;
+}
+
+function advance(
+  schedule: Schedule,
+  upcoming: number | undefined,
+  now: number,
+  taken: { readonly slot?: number; readonly skipped: number } = { skipped: 0 },
+): Firing {
+  const { next: _, ...rest } = schedule;
+  const { slot, skipped } = taken;
+  const next = upcoming === undefined ? {} : { next: upcoming };
+  const pending = slot === undefined ? {} : { pending: slot };
+  return {
+    kind: "advance",
+    schedule: changed({ ...rest, ...next, ...pending }, now),
+    ...(slot !== undefined && { slot }),
+    skipped,
+  };
+}
+
+/** The slot under way has its message, or will never have one. Undefined: another scheduler has ended it. */
+export function fired(schedule: Schedule, outcome: LastSlot, now: number): Schedule | undefined {
+  if (schedule.pending !== outcome.slot) return undefined;
+  const { pending: _, ...rest } = schedule;
+  const messages: readonly MessageId[] = outcome.messages.slice(0, slotMessagesMax);
+  return changed({ ...rest, last: { ...outcome, messages } }, now);
+}
+
+/** The message of a slot, as a publish. */
+export function commandAt(schedule: WholeSchedule, slot: number): PublishCommand {
+  const { delayMs, ...template } = schedule.template;
+  return {
+    ...template,
+    tenant: schedule.tenant,
+    body: schedule.body,
+    schedule: schedule.id,
+    ...(delayMs > 0 && { postponement: { kind: "notBefore", at: slot + delayMs } }),
+  };
+}

@@ -1,0 +1,76 @@
+/** The next slot of a cron expression (docs/design/schedules#summer-and-winter-time). */
+import { type Cron } from "./cron.ts";
+import { type Stretch, stretchAt } from "./zone.ts";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+/** From one 29th of February to the next over a century without one, and some days. */
+const horizonMs = 8 * 366 * dayMs;
+
+/** The first slot later than `after`, in Unix milliseconds; undefined when there is none within eight years. */
+export function nextSlot(cron: Cron, after: number): number | undefined {
+  const end = after + horizonMs;
+  if (cron.zone === undefined) return firstWall(cron, after + 1, end);
+  for (let at = after + 1; at < end;) {
+    const stretch = stretchAt(cron.zone, at);
+    const slot = slotIn(cron, stretch, at);
+    if (slot !== undefined) return slot;
+    at = stretch.until;
+  }
+  return undefined;
+}
+
+/**
+ * An hour with a star is an interval: each instant fires whose wall time matches. Any other hour is a time of day: one
+ * that is left out by a change fires at the first instant after it, and one that comes twice fires the first time.
+ */
+function slotIn(cron: Cron, stretch: Stretch, at: number): number | undefined {
+  const { from, until, offsetMs, offsetBeforeMs } = stretch;
+  let wall = at + offsetMs;
+  if (!cron.hour.isStar) {
+    const reached = from + offsetBeforeMs;
+    if (at === from && firstWall(cron, reached, from + offsetMs) !== undefined) return from;
+    wall = Math.max(wall, reached);
+  }
+  const found = firstWall(cron, wall, until + offsetMs);
+  return found === undefined ? undefined : found - offsetMs;
+}
+
+/** The first minute that matches, of the wall times from `from` to before `until`, both as if they were UTC. */
+function firstWall(cron: Cron, from: number, until: number): number | undefined {
+  let day = Math.floor(from / dayMs) * dayMs;
+  let minuteOfDay = Math.ceil((from - day) / minuteMs);
+  while (day < until) {
+    const date = new Date(day);
+    const isMonth = cron.month.values.includes(date.getUTCMonth() + 1);
+    const minute = isMonth && isDay(cron, date) ? firstMinute(cron, minuteOfDay) : undefined;
+    if (minute !== undefined) {
+      const found = day + minute * minuteMs;
+      return found < until ? found : undefined;
+    }
+    day = isMonth ? day + dayMs : Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+    minuteOfDay = 0;
+  }
+  return undefined;
+}
+
+/** Of two restricted day fields either is enough. */
+function isDay({ dayOfMonth, dayOfWeek }: Cron, date: Date): boolean {
+  const inMonth = dayOfMonth.values.includes(date.getUTCDate());
+  const inWeek = dayOfWeek.values.includes(date.getUTCDay());
+  return dayOfMonth.isStar || dayOfWeek.isStar ? inMonth && inWeek : inMonth || inWeek;
+}
+
+/** The first minute of a day, from `from` on, counted from midnight. */
+function firstMinute({ hour, minute }: Cron, from: number): number | undefined {
+  const first = minute.values[0] ?? 0;
+  for (const value of hour.values) {
+    const start = value * 60;
+    if (start + 59 < from) continue;
+    if (start >= from) return start + first;
+    const later = minute.values.find((each) => start + each >= from);
+    if (later !== undefined) return start + later;
+  }
+  return undefined;
+}

@@ -1,0 +1,101 @@
+/** The disk below the store: whether it has room for new work, and how room is made and given back. */
+import { type DatabaseSync } from "node:sqlite";
+import { type Clock, type Log, type Records } from "@posthaste/ports";
+import { openCheckpoints } from "../database/checkpoints.ts";
+import { openVacuum } from "../database/vacuum.ts";
+import { type Writer } from "../database/writer.ts";
+import { openFreeSpace, readSpace, type Space, spaceNow } from "./free-space.ts";
+import { openReclaim, type Reclaim } from "./reclaim.ts";
+import { openReserve } from "./reserve.ts";
+
+export type DiskOptions = {
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly reserveBytes?: number;
+  readonly space?: (promisedBytes: number) => Space;
+};
+
+export type Disk = {
+  readonly start: () => Promise<void>;
+  /** Throws `disk_full` when there is no room for new work. */
+  readonly checkRoom: () => void;
+  /** For work that must go on. False: there is none to be made. */
+  readonly makeRoom: () => boolean;
+  readonly afterCommit: () => Promise<void> | undefined;
+  /** The same records; from now on room comes back by itself, and what it removes is noticed. */
+  readonly reclaiming: (writer: Writer, records: Records) => Records;
+  /** Begins nothing more that writes. */
+  readonly rest: () => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+/** In memory there is always room, and nothing to bring in. */
+export const noDisk: Disk = {
+  start: async () => undefined,
+  checkRoom: () => undefined,
+  makeRoom: () => false,
+  afterCommit: () => undefined,
+  reclaiming: (_, records) => records,
+  rest: async () => undefined,
+  close: async () => undefined,
+};
+
+const reserveBytesDefault = 64 * 1024 * 1024;
+
+/** `path`: of the database. */
+export function openDisk(options: DiskOptions, db: DatabaseSync, path: string): Disk {
+  const { dataDir, clock, log, reserveBytes = reserveBytesDefault, space: given } = options;
+  const checkpoints = openCheckpoints(db, path, log);
+  const reserve = openReserve(dataDir, reserveBytes);
+  let building = reserve.build();
+  let reclaim: Reclaim | undefined;
+  const space = openFreeSpace({
+    clock,
+    first: given?.(reserve.missingBytes()) ?? spaceNow(dataDir, reserve.missingBytes()),
+    read: async () => given?.(reserve.missingBytes()) ?? readSpace(dataDir, reserve.missingBytes()),
+    onChange: (nearlyFull) => {
+      log.warn(nearlyFull ? "store.disk_nearly_full" : "store.disk_has_room", {});
+      if (nearlyFull) reclaim?.wake();
+      else building = reserve.build();
+    },
+  });
+
+  return {
+    start: checkpoints.start,
+    checkRoom: space.check,
+    makeRoom: () => {
+      const made = reserve.giveUp();
+      if (made) log.error("store.reserve_given_up", { dataDir });
+      void space.look();
+      return made;
+    },
+    afterCommit: checkpoints.afterCommit,
+    reclaiming: (writer, records) => {
+      const vacuum = openVacuum(db, writer);
+      const { wake } = (reclaim = openReclaim({
+        clock,
+        log,
+        space,
+        vacuum,
+        writer,
+        checkpoints,
+        records,
+      }));
+      wake();
+      return {
+        ...records,
+        removeFinished: async (...asked) => {
+          const removed = await records.removeFinished(...asked);
+          wake();
+          return removed;
+        },
+      };
+    },
+    rest: async () => reclaim?.close(),
+    close: async () => {
+      await checkpoints.close();
+      await building;
+    },
+  };
+}

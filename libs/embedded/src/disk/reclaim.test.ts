@@ -1,0 +1,125 @@
+import { afterEach, describe, expect, it } from "@jest/globals";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { accept, allShards, limits, settleAttempt } from "@posthaste/domain";
+import { type Clock } from "@posthaste/ports";
+import {
+  aMessage,
+  anAnswer,
+  anAttempt,
+  anOwner,
+  aTenant,
+  recordingLog,
+  seededRandom,
+} from "@posthaste/testing";
+import { type Embedded, openEmbedded } from "../index.ts";
+import { newDirectory } from "../opened.fixture.ts";
+
+const mebibyte = 1024 * 1024;
+/** Of which the last 64 MiB are kept for what is accepted. */
+const diskBytes = 144 * mebibyte;
+const withinMs = 10_000;
+const patienceMs = 60_000;
+
+/** Room comes back in the disk's own time, so time is real here. */
+const realClock: Clock = {
+  now: () => Date.now(),
+  after: (ms, task) => {
+    const timer = setTimeout(task, ms);
+    return () => clearTimeout(timer);
+  },
+};
+const pause = (ms: number) => new Promise<void>((resolve) => void realClock.after(ms, resolve));
+
+const fileBytes = (dataDir: string): number =>
+  readdirSync(dataDir).reduce((sum, name) => sum + statSync(join(dataDir, name)).size, 0);
+
+const opened: Embedded[] = [];
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+});
+
+/** `totalBytes`: of a disk that the store's own files fill. */
+function openOn(dataDir: string, totalBytes: number): Embedded {
+  const store = openEmbedded({
+    dataDir,
+    clock: realClock,
+    random: seededRandom(1),
+    log: recordingLog(),
+    reserveBytes: 0,
+    space: () => ({ totalBytes, freeBytes: totalBytes - fileBytes(dataDir) }),
+  });
+  opened.push(store);
+  return store;
+}
+
+const isAccepted = (store: Embedded, body: Uint8Array): Promise<boolean> =>
+  store.records
+    .insert([{ record: accept(aMessage({ body }), realClock.now()) }])
+    .then(() => true)
+    .catch(() => false);
+
+async function insert(store: Embedded, count: number): Promise<boolean> {
+  const body = Buffer.alloc(mebibyte, 1);
+  for (let i = 0; i < count; i++) if (!(await isAccepted(store, body))) return false;
+  return true;
+}
+
+async function deliverAll({ records }: Embedded): Promise<void> {
+  for (;;) {
+    const hints = await records.pull(aTenant, 20, []);
+    if (hints.length === 0) return;
+    const ids = hints.map(({ id }) => id);
+    const attempted = anAttempt(anAnswer(200), { endedAt: realClock.now() });
+    const claimed = await records.claim(ids, anOwner);
+    await records.settle(
+      claimed.map((record) => settleAttempt(record, attempted, { chance: 0, retryDelayMs: 1_000 })),
+    );
+  }
+}
+
+async function until(holds: () => Promise<boolean> | boolean, msMax: number): Promise<boolean> {
+  const end = realClock.now() + msMax;
+  while (realClock.now() < end) {
+    if (await holds()) return true;
+    await pause(50);
+  }
+  return false;
+}
+
+describe("a disk that was nearly full", () => {
+  it(
+    "has room again within ten seconds of the last delivery, by itself",
+    async () => {
+      const store = openOn(newDirectory(), diskBytes);
+      // What is left is looked at once a second, and filled faster than that.
+      while (await insert(store, 16)) await pause(1_001);
+      await deliverAll(store);
+
+      const hasRoom = await until(() => isAccepted(store, Buffer.alloc(10)), withinMs);
+
+      expect(hasRoom).toBe(true);
+    },
+    patienceMs,
+  );
+});
+
+describe("a file most of which is free", () => {
+  it(
+    "shrinks, in steps between which others have their turns",
+    async () => {
+      const dataDir = newDirectory();
+      const store = openOn(dataDir, 100 * diskBytes);
+      await insert(store, 48);
+      await deliverAll(store);
+      const before = fileBytes(dataDir);
+      const commits = store.commits();
+
+      await store.records.removeFinished(allShards, realClock.now() + 1, limits.sweepBatchMax);
+
+      expect(await until(() => fileBytes(dataDir) < before / 10, patienceMs)).toBe(true);
+      expect(store.commits() - commits).toBeGreaterThan(5);
+    },
+    patienceMs,
+  );
+});

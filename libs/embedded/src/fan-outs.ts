@@ -1,0 +1,226 @@
+/**
+ * Fan-outs: publishes to groups, from their insert until the last child that has their body is gone.
+ *
+ * (1) positions for all children are reserved by the insert: a child's key, and so its place in line, is as old as its
+ *     publish, however late it is made.
+ * (2) a chunk is in use from the insert until the fan-out is expanded.
+ */
+import { type DatabaseSync } from "node:sqlite";
+import { crc32 } from "node:zlib";
+import {
+  advanceTo,
+  type FanOut,
+  type FanOutTarget,
+  flowsOf,
+  limits,
+  type MessageId,
+  parentOf,
+  type QueueId,
+  type Template,
+  type TenantId,
+} from "@posthaste/domain";
+import {
+  type Clock,
+  type DeduplicationEntry,
+  type FanOuts,
+  type Inserted,
+  type Rung,
+} from "@posthaste/ports";
+import { integer, optionalInteger, type Row, stored, text } from "./database/rows.ts";
+import { type Lanes } from "./lanes.ts";
+import { bodyFrom, type Configurations, wholeText } from "./messages/configurations.ts";
+import { idOf, type Names } from "./messages/names.ts";
+import { isUnderstood } from "./messages/records.ts";
+import { type Positions } from "./positions.ts";
+import { type TenantKeys } from "./tenants.ts";
+import { type Windows } from "./tokens/windows.ts";
+
+type Parts = {
+  readonly db: DatabaseSync;
+  readonly clock: Clock;
+  readonly positions: Positions;
+  readonly names: Names;
+  readonly configurations: Configurations;
+  readonly tenants: TenantKeys;
+  readonly lanes: Lanes;
+  readonly windows: Windows;
+};
+
+/** Where a child's body stands, and the child's own position where one was reserved for it. */
+type Keeper = { readonly position: number; readonly reserved: number | undefined };
+
+export type FanOutRows = {
+  /** Inside a write. */
+  readonly insert: (fanOut: FanOut, deduplication: readonly DeduplicationEntry[]) => Inserted;
+  readonly get: (tenant: TenantId, id: MessageId) => FanOut | undefined;
+  readonly expanding: (...given: Parameters<FanOuts["expanding"]>) => readonly MessageId[];
+  /** Inside a write. */
+  readonly advance: (...given: Parameters<FanOuts["advance"]>) => boolean;
+  /** Inside a write: rings due alarms, moving each ahead. `shards`: JSON, or undefined for all. */
+  readonly ring: (shards: string | undefined, now: number, limit: number) => readonly Rung[];
+  readonly nextAlarm: (shards: string | undefined) => number | undefined;
+  readonly keeperOf: (child: MessageId) => Keeper | undefined;
+  /** Inside a write: one record more uses the body that stands there. */
+  readonly addChild: (position: number) => void;
+  /** Inside a write: of the records at `positions` (a JSON array), which are about to go, those that use a body do so no more. */
+  readonly removeChildren: (positions: string) => void;
+  /** Expanded before `endedBefore`, without children: their positions. */
+  readonly removable: (shards: string, endedBefore: number, limit: number) => readonly number[];
+  /** Inside a write. `positions`: a JSON array. */
+  readonly remove: (positions: string) => void;
+};
+
+type StoredFanOut = Template & { readonly fanOut: FanOutTarget; readonly queue?: QueueId };
+
+export function openFanOuts(parts: Parts): FanOutRows {
+  const { db, clock, positions, names, configurations, tenants, lanes, windows } = parts;
+  const put = db.prepare(`
+    INSERT INTO fan_outs (position, name, tenant, shard, format, up_to, wake_at, first, last, crc, json)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const exists = db.prepare("SELECT 1 FROM fan_outs WHERE position = ?");
+  const useChunk = db.prepare("INSERT OR IGNORE INTO chunk_uses (chunk, parent) VALUES (?, ?)");
+  const freeChunks = db.prepare("DELETE FROM chunk_uses WHERE parent = ?");
+  const select = db.prepare(`
+    SELECT f.*, b.bytes, b.crc AS body_crc FROM fan_outs f LEFT JOIN bodies b ON b.position = f.position
+    WHERE f.position = ? AND f.name = ? AND f.tenant = ? AND f.${isUnderstood}`);
+  const expanding = db.prepare(`
+    SELECT position, name FROM fan_outs
+    WHERE wake_at IS NOT NULL AND tenant = ? AND position > ? AND position < ? AND ${isUnderstood}
+    ORDER BY position LIMIT ?`);
+  const advance = db.prepare(`
+    UPDATE fan_outs SET up_to = ?, ended_at = ?, wake_at = ?
+    WHERE position = ? AND name = ? AND ended_at IS NULL AND up_to = ?`);
+  const due = `
+    UPDATE fan_outs SET wake_at = ? WHERE position IN (
+      SELECT position FROM fan_outs WHERE wake_at <= ? AND ${isUnderstood}`;
+  const inShards = "AND shard IN (SELECT value FROM json_each(?))";
+  const ringAll = db.prepare(`${due} ORDER BY wake_at LIMIT ?) RETURNING position, name, tenant`);
+  const ringSome = db.prepare(
+    `${due} ${inShards} ORDER BY wake_at LIMIT ?) RETURNING position, name, tenant`,
+  );
+  const alarm = `SELECT wake_at FROM fan_outs WHERE wake_at IS NOT NULL AND ${isUnderstood}`;
+  const nextOfAll = db.prepare(`${alarm} ORDER BY wake_at LIMIT 1`);
+  const nextOfSome = db.prepare(`${alarm} ${inShards} ORDER BY wake_at LIMIT 1`);
+  const keeper = db.prepare("SELECT position, first FROM fan_outs WHERE position = ? AND name = ?");
+  const addChild = db.prepare("UPDATE fan_outs SET children = children + 1 WHERE position = ?");
+  const removeChildren = db.prepare(`
+    UPDATE fan_outs SET children = children - gone.n
+    FROM (SELECT body_of, count(*) AS n FROM messages
+      WHERE position IN (SELECT value FROM json_each(?)) AND body_of IS NOT NULL GROUP BY body_of) AS gone
+    WHERE fan_outs.position = gone.body_of`);
+  const removable = db.prepare(`
+    SELECT position FROM fan_outs
+    WHERE ended_at IS NOT NULL AND children = 0 AND ended_at < ? AND ${isUnderstood} ${inShards} LIMIT ?`);
+  const remove = db.prepare(
+    "DELETE FROM fan_outs WHERE position IN (SELECT value FROM json_each(?))",
+  );
+
+  return {
+    insert: (fanOut, deduplication) => {
+      const { id, tenant, format = 1, state, body, endpointCount } = fanOut;
+      const address = names.take(id, clock.now());
+      if (!address || exists.get(address.position) || state.kind !== "expanding") return "known";
+      for (const each of flowsOf(fanOut).sets) lanes.configure(each, clock.now());
+      const { position, name } = address;
+      const first = positions.reserve(endpointCount);
+      const json = JSON.stringify(storedFrom(fanOut));
+      put.run(
+        position, name, tenants.take(tenant), fanOut.shard, format, state.upTo, fanOut.wakeAt ?? null,
+        first, first + endpointCount - 1, crc32(json), json,
+      ); // prettier-ignore
+      configurations.putBody(position, body);
+      for (const chunk of fanOut.chunks) useChunk.run(chunk, position);
+      windows.put(deduplication);
+      return "inserted";
+    },
+    get: (tenant, id) => {
+      const address = names.find(id);
+      const key = tenants.find(tenant);
+      if (!address || key === undefined) return undefined;
+      const row = select.get(address.position, address.name, key);
+      return row && fanOutFrom(row, id, tenant);
+    },
+    expanding: (tenant, after, before, limit) => {
+      const from = after === undefined ? 0 : (names.find(after)?.position ?? 0);
+      const to = names.find(before)?.position ?? Number.MAX_SAFE_INTEGER;
+      const rows = expanding.all(tenants.find(tenant) ?? null, from, to, limit);
+      return rows.map((row) =>
+        idOf({ position: integer(row["position"]), name: text(row["name"]) }),
+      );
+    },
+    advance: (id, from, upTo, done) => {
+      const address = names.find(id);
+      if (!address) return false;
+      const { position, name } = address;
+      const { state, wakeAt = null } = advanceTo(upTo, done, clock.now());
+      const endedAt = state.kind === "expanded" ? state.endedAt : null;
+      if (advance.run(upTo, endedAt, wakeAt, position, name, from).changes === 0) return false;
+      if (done) freeChunks.run(position);
+      return true;
+    },
+    ring: (shards, now, limit) => {
+      const ahead = now + limits.ringAheadMs;
+      const rows =
+        shards === undefined
+          ? ringAll.all(ahead, now, limit)
+          : ringSome.all(ahead, now, shards, limit);
+      return rows.map((row) => ({
+        kind: "fanOut",
+        id: idOf({ position: integer(row["position"]), name: text(row["name"]) }),
+        tenant: tenants.name(integer(row["tenant"])),
+      }));
+    },
+    nextAlarm: (shards) => {
+      const row = shards === undefined ? nextOfAll.get() : nextOfSome.get(shards);
+      return row && integer(row["wake_at"]);
+    },
+    keeperOf: (child) => {
+      const named = parentOf(child);
+      const address = named && names.find(named.parent);
+      const row = address && keeper.get(address.position, address.name);
+      if (!row) return undefined;
+      const first = optionalInteger(row["first"]);
+      const reserved = first === undefined ? undefined : first + named.index;
+      return { position: integer(row["position"]), reserved };
+    },
+    addChild: (position) => void addChild.run(position),
+    removeChildren: (gone) => void removeChildren.run(gone),
+    removable: (shards, endedBefore, limit) =>
+      removable.all(endedBefore, shards, limit).map((row) => integer(row["position"])),
+    remove: (gone) => void remove.run(gone),
+  };
+}
+
+const storedFrom = ({
+  template,
+  queue,
+  group,
+  chunks,
+  endpointCount,
+  skipped,
+}: FanOut): StoredFanOut => ({
+  ...template,
+  ...(queue !== undefined && { queue }),
+  fanOut: { group, chunks, endpointCount, skipped },
+});
+
+function fanOutFrom(row: Row, id: MessageId, tenant: TenantId): FanOut {
+  const { fanOut, queue, ...template } = stored<StoredFanOut>(wholeText(row, id));
+  const format = integer(row["format"]);
+  const endedAt = optionalInteger(row["ended_at"]);
+  return {
+    ...fanOut,
+    id,
+    ...(format > 1 && { format }),
+    tenant,
+    shard: integer(row["shard"]),
+    ...(queue !== undefined && { queue }),
+    template,
+    body: bodyFrom(row, id),
+    state:
+      endedAt === undefined
+        ? { kind: "expanding", upTo: integer(row["up_to"]) }
+        : { kind: "expanded", endedAt },
+    wakeAt: optionalInteger(row["wake_at"]),
+  };
+}

@@ -1,0 +1,179 @@
+/** Reading dead letters: one, or page by page. What is looked at row by row is an id along its index, which begins with the time of failure. */
+import { type DatabaseSync, type StatementSync } from "node:sqlite";
+import {
+  among,
+  type Answer,
+  type DeadLetter,
+  type DeadLetterFilter,
+  dlqId,
+  type DlqId,
+  type FailureReason,
+  type ListOrder,
+  matchesMessage,
+  type MessageId,
+  type PageRequest,
+} from "@posthaste/domain";
+import { integer, optionalBytes, optionalText, type Row, stored, text } from "./database/rows.ts";
+import { type Configuration, configurationFrom, withBody } from "./messages/configurations.ts";
+import { bodyBytesShown } from "./query/body-bytes.ts";
+import { type Chunk, type Looked, type Scan } from "./query/keyset.ts";
+
+type Asked = {
+  readonly tenant: number;
+  readonly filter: DeadLetterFilter;
+  readonly page: PageRequest;
+  /** Where messages stand. */
+  readonly positionsOf: (ids: readonly MessageId[]) => readonly number[];
+};
+
+export type LetterReading = {
+  readonly one: (tenant: number, id: DlqId) => DeadLetter | undefined;
+  readonly scan: (asked: Asked) => Omit<Scan<DlqId, DeadLetter>, "breathe">;
+};
+
+/** A message becomes a dead letter once; what has stood here twice is still found. */
+const lettersPerMessageMax = 100;
+
+export function openLetterReading(reader: DatabaseSync): LetterReading {
+  const head = reader.prepare(`
+    SELECT l.id, l.failed_at, l.reason, l.retried, l.error, l.answer, l.body_of, l.key, c.json, c.crc
+    FROM dead_letters l JOIN configurations c ON c.position = l.message WHERE l.tenant = ? AND l.id = ?`);
+  const bodies = reader.prepare(`
+    SELECT substr(l.response, 1, ?2) AS response, substr(b.bytes, 1, ?2) AS bytes, length(b.bytes) AS body_bytes,
+      b.crc AS body_crc, coalesce(length(b.bytes), 0) + coalesce(length(l.response), 0) AS bytes_read
+    FROM dead_letters l LEFT JOIN bodies b ON b.position = l.body_of WHERE l.key = ?1`);
+  const page = (behind: string, direction: string): StatementSync =>
+    reader.prepare(`
+      SELECT id FROM dead_letters WHERE tenant = ?1 AND id ${behind} ?2 AND id BETWEEN ?3 AND ?4
+      ORDER BY id ${direction} LIMIT ?5`);
+  const pages: Readonly<Record<ListOrder, StatementSync>> = {
+    earliestFirst: page(">", ""),
+    latestFirst: page("<", "DESC"),
+  };
+  const ofMessage = reader.prepare(`
+    SELECT id FROM dead_letters INDEXED BY dead_letters_by_message WHERE message = ? AND tenant = ?
+    LIMIT ${lettersPerMessageMax}`);
+
+  /** Those that the filter names, in the list's order. */
+  const named = ({
+    tenant,
+    filter,
+    page: { order },
+    positionsOf,
+  }: Asked): readonly DlqId[] | undefined => {
+    const { ids, messageIds } = filter;
+    const found =
+      ids ??
+      (messageIds && positionsOf(messageIds).flatMap((p) => ofMessage.all(p, tenant).map(idFrom)));
+    const sorted = found && [...new Set(found)].sort();
+    return order === "earliestFirst" ? sorted : sorted?.reverse();
+  };
+
+  const rowsOf = (asked: Asked): ((after: string | undefined, limit: number) => Chunk<DlqId>) => {
+    const {
+      tenant,
+      filter,
+      page: { order },
+    } = asked;
+    const isUp = order === "earliestFirst";
+    const wanted = named(asked);
+    const [first, last] = idsBetween(filter);
+    return (after = isUp ? "" : afterAll, limit) => {
+      if (wanted)
+        return { rows: wanted.filter((id) => (isUp ? id > after : id < after)), isLast: true };
+      const rows = pages[order].all(tenant, after, first, last, limit).map(idFrom);
+      return { rows, isLast: rows.length < limit };
+    };
+  };
+
+  const whole = (row: Row, message: Configuration, bytesMax: number): Looked<DeadLetter> => {
+    const of = bytesMax === 0 ? {} : (bodies.get(integer(row["key"]), bytesMax) ?? {});
+    const read = integer(of["bytes_read"] ?? 0);
+    return { item: letterFrom(row, message, of), bytes: read };
+  };
+
+  return {
+    one: (tenant, id) => {
+      const row = head.get(tenant, id);
+      return row && whole(row, configurationFrom(row), Number.MAX_SAFE_INTEGER).item;
+    },
+    scan: (asked) => ({
+      rows: rowsOf(asked),
+      keyOf: (id) => id,
+      look: (id) => {
+        const row = head.get(asked.tenant, id);
+        // Named and not there, or removed since its id was read.
+        if (!row) return { bytes: 0 };
+        const bytes = text(row["json"]).length + (optionalText(row["answer"] ?? null)?.length ?? 0);
+        const message = configurationFrom(row);
+        if (!wants(asked.filter, row, message)) return { bytes };
+        const found = whole(row, message, bodyBytesShown(asked.page, message));
+        return { ...found, bytes: bytes + found.bytes };
+      },
+    }),
+  };
+}
+
+const idFrom = (row: Row): DlqId => dlqId(text(row["id"]));
+
+/** Sorts behind all ids, which begin with digits. */
+const afterAll = "~";
+/** Of these times the digits are as many, so that ids sort as they do: from 2001 to 2286. */
+const sortsAsTime = (at: number): boolean => at >= 1_000_000_000_000 && at < 10_000_000_000_000;
+
+/** Where ids of failures between two times stand; times that ids do not sort by are asked of each row (`wants`). */
+function idsBetween({ from, to }: DeadLetterFilter): readonly [string, string] {
+  return [
+    from !== undefined && sortsAsTime(from) ? String(from) : "",
+    to !== undefined && sortsAsTime(to) ? `${to}${afterAll}` : afterAll,
+  ];
+}
+
+/** Where ids of failures at `at` begin; behind all where ids do not sort by it. */
+export const firstIdAt = (at: number): string => (sortsAsTime(at) ? String(at) : afterAll);
+
+function wants(filter: DeadLetterFilter, row: Row, message: Configuration): boolean {
+  const { from = 0, to = Number.MAX_SAFE_INTEGER } = filter;
+  const failedAt = integer(row["failed_at"]);
+  if (failedAt < from || failedAt > to) return false;
+  if (!among(filter.ids, idFrom(row))) return false;
+  if (filter.responseStatuses && !filter.responseStatuses.includes(statusOf(row))) return false;
+  return matchesMessage(filter, message);
+}
+
+type Head = Omit<Answer, "body">;
+const headOf = (row: Row): Head | undefined => {
+  const json = optionalText(row["answer"] ?? null);
+  return json === undefined ? undefined : stored<Head>(json);
+};
+
+/** 0 where there was no answer (docs/design/wire#dead-letters). */
+const statusOf = (row: Row): number => headOf(row)?.status ?? 0;
+
+function letterFrom(row: Row, message: Configuration, bodies: Row): DeadLetter {
+  const error = optionalText(row["error"] ?? null);
+  const head = headOf(row);
+  return {
+    id: dlqId(text(row["id"])),
+    failedAt: integer(row["failed_at"]),
+    reason: reasonFrom(text(row["reason"])),
+    message: withBody(message, bodies),
+    retried: integer(row["retried"]),
+    ...(error !== undefined && { error }),
+    ...(head && {
+      response: { ...head, body: optionalBytes(bodies["response"] ?? null) ?? new Uint8Array(0) },
+    }),
+  };
+}
+
+const reasons: readonly FailureReason[] = [
+  "retries_exhausted",
+  "non_retryable",
+  "quarantined",
+  "deferred",
+];
+function reasonFrom(value: string): FailureReason {
+  const reason = reasons.find((known) => known === value);
+  if (!reason) throw new Error(`unknown reason ${value} of a dead letter in the store`);
+  return reason;
+}

@@ -1,0 +1,161 @@
+/**
+ * Reading the log page by page. What is looked at row by row is an event, four integers along an index; the rest is read
+ * for those events only that the filter may want.
+ */
+import { type DatabaseSync, type StatementSync } from "node:sqlite";
+import {
+  type AttemptFact,
+  type ListOrder,
+  type LogFilter,
+  type LogState,
+  matchesMessage,
+  matchesPlace,
+  type PageRequest,
+} from "@posthaste/domain";
+import { type LogEntry } from "@posthaste/ports";
+import { unpack } from "../answers.ts";
+import { integer, optionalBytes, type Row, stored, text } from "../database/rows.ts";
+import { type Configuration, configurationFrom } from "../messages/configurations.ts";
+import { bodyBytesShown } from "../query/body-bytes.ts";
+import { type Chunk, type Looked, type Scan } from "../query/keyset.ts";
+
+import { attemptOf, stateOf } from "./events.ts";
+
+type Asked = {
+  readonly tenant: number;
+  readonly filter: LogFilter;
+  /** Of the messages asked for; undefined: of all. */
+  readonly positions: readonly number[] | undefined;
+  readonly page: PageRequest;
+};
+
+/** What tells events apart, in the order of the list. */
+type Key = readonly [at: number, message: number, step: number];
+
+/** Of each message, when few are asked for. */
+const rowsPerMessageMin = 8;
+
+export function openLogReading(reader: DatabaseSync): {
+  readonly scan: (asked: Asked) => Omit<Scan<Key, LogEntry>, "breathe">;
+} {
+  const earliestFirst = openEvents(reader, { behind: ">", before: "<=", direction: "" });
+  const latestFirst = openEvents(reader, { behind: "<", before: ">=", direction: "DESC" });
+  const events: Readonly<Record<ListOrder, EventStatements>> = { earliestFirst, latestFirst };
+  const lookOf = openLook(reader);
+
+  const rowsOf =
+    ({ tenant, filter, positions, page: { order } }: Asked) =>
+    (after: string | undefined, limit: number): Chunk<Key> => {
+      const { from = 0, to = Number.MAX_SAFE_INTEGER } = filter;
+      const isUp = order === "earliestFirst";
+      const start: Key = isUp ? [from, -1, -1] : [to, ...lastKey];
+      const range = [...(after === undefined ? start : parseKey(after)), isUp ? to : from] as const;
+      const { ofAll, ofOne } = events[order];
+      if (positions === undefined) {
+        const rows = ofAll.all(tenant, ...range, limit).map(keyFrom);
+        return { rows, isLast: rows.length < limit };
+      }
+      const each = Math.max(rowsPerMessageMin, Math.ceil(limit / Math.max(1, positions.length)));
+      const lists = positions.map((p) => ofOne.all(tenant, ...range, each, p).map(keyFrom));
+      return merge(lists, each, isUp ? compare : (a, b) => compare(b, a));
+    };
+
+  return {
+    scan: (asked) => ({ rows: rowsOf(asked), keyOf: (key) => key.join("."), look: lookOf(asked) }),
+  };
+}
+
+type EventStatements = { readonly ofAll: StatementSync; readonly ofOne: StatementSync };
+
+/** Of (tenant, key to begin behind, end, limit, and the one message). */
+function openEvents(
+  reader: DatabaseSync,
+  { behind, before, direction }: { behind: string; before: string; direction: string },
+): EventStatements {
+  const sql = (from: string, ofMessage: string): string => `
+    SELECT at, message, step FROM ${from}
+    WHERE tenant = ?1 ${ofMessage} AND (at, message, step) ${behind} (?2, ?3, ?4) AND at ${before} ?5
+    ORDER BY at ${direction}, message ${direction}, step ${direction} LIMIT ?6`;
+  return {
+    ofAll: reader.prepare(sql("events", "")),
+    ofOne: reader.prepare(sql("events INDEXED BY events_by_message", "AND message = ?7")),
+  };
+}
+
+/** Together as far as all of them reach: of a list that is full there may be more. */
+function merge(
+  lists: readonly (readonly Key[])[],
+  each: number,
+  inOrder: (a: Key, b: Key) => number,
+): Chunk<Key> {
+  const ends = lists.flatMap((list) => (list.length < each ? [] : list.slice(-1)));
+  const end = ends.toSorted(inOrder)[0];
+  const rows = lists.flat().sort(inOrder);
+  if (!end) return { rows, isLast: true };
+  return { rows: rows.filter((row) => inOrder(row, end) <= 0), isLast: false };
+}
+
+const compare = (a: Key, b: Key): number => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
+
+/** What hangs on an event: the configuration of its message, and of a failed attempt the fact. */
+function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<LogEntry> {
+  const configuration = reader.prepare("SELECT json, crc FROM configurations WHERE position = ?");
+  const details = reader.prepare(`
+    SELECT json, CASE WHEN ?3 = 0 THEN NULL ELSE substr(response, 1, ?3) END AS response
+    FROM details WHERE message = ?1 AND attempt = ?2`);
+
+  return ({ filter, page }) => {
+    // The events of a message mostly stand together.
+    let last: { readonly message: number; readonly found: Configuration } | undefined;
+
+    const entryOf = (message: Configuration, [at, position, step]: Key): Looked<LogEntry> => {
+      const event = { at, attempt: attemptOf(step), state: stateOf(step) };
+      const row = withFact.has(event.state)
+        ? details.get(position, event.attempt, bodyBytesShown(page, message))
+        : undefined;
+      if (!row) return { item: { event, message }, bytes: 0 };
+      const response = optionalBytes(row["response"] ?? null);
+      const json = text(row["json"]);
+      return {
+        item: { event, message, fact: unpack(stored<AttemptFact>(json), response) },
+        bytes: json.length + (response?.length ?? 0),
+      };
+    };
+
+    return (key) => {
+      const [, message, step] = key;
+      if (filter.states && !filter.states.includes(stateOf(step))) return { bytes: 0 };
+      let bytes = 0;
+      if (last?.message !== message) {
+        const row = configuration.get(message);
+        // Swept since its event was read.
+        if (!row) return { bytes };
+        bytes = text(row["json"]).length;
+        last = { message, found: configurationFrom(row) };
+      }
+      const { found } = last;
+      if (!matchesMessage(filter, found) || !matchesPlace(filter, found)) return { bytes };
+      const entry = entryOf(found, key);
+      return { ...entry, bytes: bytes + entry.bytes };
+    };
+  };
+}
+
+const withFact: ReadonlySet<LogState> = new Set<LogState>(["ERROR", "RETRY", "FAILED"]);
+
+const lastKey = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const;
+
+const keyFrom = (row: Row): Key => [
+  integer(row["at"]),
+  integer(row["message"]),
+  integer(row["step"]),
+];
+
+function parseKey(key: string): Key {
+  const [at, message, step, ...more] = key.split(".").map(Number);
+  if (at === undefined || message === undefined || step === undefined || more.length > 0)
+    throw new Error(`no position in the log: ${key}`);
+  if (![at, message, step].every(Number.isSafeInteger))
+    throw new Error(`no position in the log: ${key}`);
+  return [at, message, step];
+}

@@ -1,0 +1,132 @@
+/** The ports over the records, assembled: which call writes, which reads, and in what portions. */
+import { alarmSources } from "@posthaste/domain";
+import { type Insert, type RecordPorts, type Records } from "@posthaste/ports";
+import { type Weight } from "../database/operation.ts";
+import { openQueues } from "../queues/port.ts";
+import { openCancel } from "./cancel.ts";
+import { openClaiming } from "./claim.ts";
+import { openInsert } from "./insert.ts";
+import { openLine } from "./line.ts";
+import { openMatching } from "./matching.ts";
+import { openNextAlarm } from "./next-alarm.ts";
+import { openPull } from "./pull.ts";
+import { openReading, ofTenant, type Reading, someOf } from "./read.ts";
+import { openRemoving } from "./remove.ts";
+import { openRing } from "./ring.ts";
+import { type Rooms } from "./rooms.ts";
+import { openSettling } from "./settle.ts";
+
+/** So many finished records go per transaction: nothing else runs meanwhile. */
+const removedPerCommitMax = 250;
+/** Of tombstones, windows and lanes, so many of each per transaction, and in so many transactions per call. */
+const sweptPerCommitMax = 500;
+const sweepCommitsMax = 200;
+
+export function openRecordPorts(rooms: Rooms): RecordPorts {
+  const { clock, writer, fanOuts, lanes } = rooms;
+  const reading = openReading(rooms);
+  const ring = openRing(rooms, reading);
+  const nextAlarm = openNextAlarm(rooms);
+  const line = openLine(rooms, reading);
+  return {
+    records: openRecords(rooms, reading),
+    alarms: {
+      ring: (shards, limitOfEach, sources = alarmSources) =>
+        writer.write(() => ring(shards, limitOfEach, sources), "redoable"),
+      next: (shards, sources = alarmSources) => writer.glance(() => nextAlarm(shards, sources)),
+    },
+    flowLanes: {
+      rows: (ids) => writer.glance(() => lanes.rows(ids)),
+      list: (tenant, search, limit) => writer.read(() => lanes.list(tenant, search, limit)),
+      waiting: (ids) => writer.read(() => lanes.waiting(ids)),
+      pin: (flow, pinned) => writer.write(() => lanes.pin(flow, pinned, clock.now()), "redoable"),
+      unpin: (id, parts) => writer.write(() => lanes.unpin(id, parts), "redoable"),
+      pause: (flow) => writer.write(() => lanes.pause(flow, true, clock.now()), "redoable"),
+      resume: (flow) => writer.write(() => lanes.pause(flow, false, clock.now()), "redoable"),
+      heads: (lane, n) => writer.glance(() => line.heads(lane, n)),
+      promote: (lane, ids, grantUntil, window) =>
+        writer.write(() => {
+          if (window) lanes.keepWindow(lane, window);
+          return line.promote(lane, ids, grantUntil);
+        }, "redoable"),
+      keepWindow: (lane, window) => writer.write(() => lanes.keepWindow(lane, window), "redoable"),
+      rest: (lane, seq, wakeAt, window) =>
+        writer.write(() => lanes.rest(lane, seq, wakeAt, window), "redoable"),
+      slotHolders: (lane) => writer.glance(() => line.slotHolders(lane)),
+    },
+    queues: openQueues(rooms),
+    fanOuts: {
+      insert: (fanOut, deduplication = []) =>
+        writer.write(() => fanOuts.insert(fanOut, deduplication), "accepting", {
+          records: 1,
+          bytes: fanOut.body.length,
+        }),
+      get: (tenant, ids) => writer.read(() => ids.map((id) => fanOuts.get(tenant, id))),
+      expanding: (...given) => writer.read(() => fanOuts.expanding(...given)),
+      advance: (...given) => writer.write(() => fanOuts.advance(...given)),
+    },
+  };
+}
+
+function openRecords(rooms: Rooms, reading: Reading): Records {
+  const { writer, tenants, backlog } = rooms;
+  const insertOne = openInsert(rooms);
+  const claiming = openClaiming(rooms, reading);
+  const settling = openSettling(rooms);
+  const cancelOne = openCancel(rooms, reading);
+  const matching = openMatching(rooms);
+  const removing = openRemoving(rooms);
+  const pull = openPull(rooms, reading);
+
+  const sweep = async (): Promise<void> => {
+    for (let commit = 0; commit < sweepCommitsMax; commit++)
+      if (!(await writer.write(() => removing.sweep(sweptPerCommitMax)))) return;
+  };
+
+  return {
+    insert: (inserts) => writer.write(() => inserts.map(insertOne), "accepting", weightOf(inserts)),
+    claim: (ids, owner) => writer.write(() => claiming.claim(ids, owner), "redoable"),
+    pull: (tenant, limit, exceptOrigins) => writer.glance(() => pull(tenant, limit, exceptOrigins)),
+    renew: (claims) => writer.write(() => claiming.renew(claims), "redoable"),
+    settle: (settlements) =>
+      writer.write(() => settlements.map(settling.settle), "ongoing", {
+        records: settlements.length,
+        bytes: 0,
+      }),
+    clear: (items) => writer.write(() => items.forEach(settling.clear), "redoable"),
+    cancel: (tenant, ids) => writer.write(() => ids.map((id) => cancelOne(tenant, id))),
+    matching,
+    get: (tenant, ids) =>
+      writer.read(() => ids.map((id) => ofTenant(tenant, reading.find(id))?.record)),
+    getSome: (tenant, ids) => writer.read(() => someOf(reading, tenant, ids)),
+    removeFinished: async (shards, endedBefore, limit) => {
+      let removed = 0;
+      let more = true;
+      // Ends with the finished records, or at `limit`.
+      while (more && removed < limit) {
+        const portion = Math.min(limit - removed, removedPerCommitMax);
+        const done = await writer.write(() =>
+          removing.removeFinished(shards, endedBefore, portion),
+        );
+        removed += done.removed;
+        more = done.more;
+      }
+      await sweep();
+      return removed;
+    },
+    backlog: async (tenant) => {
+      const key = tenants.find(tenant);
+      return key === undefined ? 0 : backlog.of(key);
+    },
+  };
+}
+
+/** A child shares the body of its fan-out. */
+const weightOf = (inserts: readonly Insert[]): Weight => ({
+  records: inserts.length,
+  bytes: inserts.reduce(
+    (sum, { record: { message } }) =>
+      message.bodyOf === undefined ? sum + message.body.length : sum,
+    0,
+  ),
+});

@@ -1,0 +1,203 @@
+/** What a list costs other requests: it is read in the one thread that also settles and renews. */
+import { beforeAll, describe, expect, it } from "@jest/globals";
+import { DatabaseSync } from "node:sqlite";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  accept,
+  type DeadLetter,
+  dlqIdOf,
+  type ListOrder,
+  type PageRequest,
+} from "@posthaste/domain";
+import { type Page } from "@posthaste/ports";
+import {
+  aMessage,
+  anAnswer,
+  aTenant,
+  recordingLog,
+  seededRandom,
+  virtualClock,
+} from "@posthaste/testing";
+import { openEmbedded } from "../index.ts";
+import { newDirectory, openIn } from "../opened.fixture.ts";
+
+const patienceMs = 120_000;
+const events = 1_000_000;
+const rowsPerPage = 100_000;
+/** A millisecond's worth; a list reads half of it. */
+const rowsPerTurnMax = 1_000;
+const mebibyte = 1024 * 1024;
+
+/** In how many turns of the event loop `work` was done, and what came of it. */
+async function turnsOf<T>(work: () => Promise<T>): Promise<{ turns: number; value: T }> {
+  let turns = 0;
+  let done = false;
+  const count = (): void => {
+    turns++;
+    if (!done) setImmediate(count);
+  };
+  setImmediate(count);
+  const value = await work();
+  done = true;
+  return { turns, value };
+}
+
+/** Pages until the end. */
+async function allPages<T>(
+  list: (page: PageRequest) => Promise<Page<T>>,
+  order: ListOrder,
+): Promise<{ readonly items: readonly T[]; readonly pages: number }> {
+  const items: T[] = [];
+  let after: string | undefined;
+  for (let pages = 1; ; pages++) {
+    const got = await list({ limit: 100, order, ...(after !== undefined && { after }) });
+    items.push(...got.items);
+    if (got.next === undefined) return { items, pages };
+    after = got.next;
+  }
+}
+
+describe("a list of a million rows of which none is wanted", () => {
+  let dataDir: string;
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), "posthaste-long-"));
+    const clock = virtualClock();
+    const store = openEmbedded({
+      dataDir,
+      clock,
+      random: seededRandom(1),
+      log: recordingLog(),
+      reserveBytes: 0,
+    });
+    const message = aMessage();
+    await store.records.insert([{ record: accept(message, clock.now()) }]);
+    const letter = { failedAt: clock.now(), reason: "non_retryable", message, retried: 0 } as const;
+    await store.deadLetters.insert([{ ...letter, id: dlqIdOf(message.id, clock.now()) }]);
+    await store.close();
+    multiply(dataDir);
+  }, patienceMs);
+
+  /** The same event and the same letter, a million times, each a millisecond later. */
+  function multiply(directory: string): void {
+    const db = new DatabaseSync(join(directory, "posthaste.db"));
+    db.exec(`
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${events})
+      INSERT INTO events (tenant, at, message, step) SELECT tenant, at + i, message, step FROM n, events LIMIT ${events};
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)
+      INSERT INTO dead_letters (tenant, id, failed_at, reason, retried, message, body_of)
+        SELECT tenant, (failed_at + i) || '-x', failed_at + i, reason, retried, message, body_of
+        FROM n, dead_letters LIMIT 300000;
+    `);
+    db.close();
+  }
+
+  it.each<[string, ListOrder]>([
+    ["events by state, the oldest first", "earliestFirst"],
+    ["events by state, the latest first", "latestFirst"],
+  ])(
+    "is read in many short turns: %s",
+    async (_, order) => {
+      const { log } = openIn(dataDir);
+
+      const { turns, value } = await turnsOf(() =>
+        allPages((page) => log.list(aTenant, { states: ["CANCELED"] }, page), order),
+      );
+
+      expect(value.items).toEqual([]);
+      expect(value.pages).toBeGreaterThan(5);
+      expect(turns).toBeGreaterThan(events / rowsPerTurnMax);
+    },
+    patienceMs,
+  );
+
+  it(
+    "looks at none of the rest: dead letters of a time at the other end",
+    async () => {
+      const { deadLetters, clock } = openIn(dataDir);
+      const to = clock.now() + 10;
+
+      const { turns, value } = await turnsOf(() =>
+        allPages((page) => deadLetters.list(aTenant, { to }, page), "latestFirst"),
+      );
+
+      expect(value.items).toHaveLength(11);
+      expect(value.pages).toBe(1);
+      // A walk from the latest would look at 300,000 others, in hundreds of turns.
+      expect(turns).toBeLessThan(10);
+    },
+    patienceMs,
+  );
+
+  it(
+    "is read in many short turns: events of a message that has had a million",
+    async () => {
+      const { log } = openIn(dataDir);
+      const [entry] = (await log.list(aTenant, {}, { limit: 1, order: "earliestFirst" })).items;
+      const messageIds = entry ? [entry.message.id] : [];
+
+      const { turns, value } = await turnsOf(() =>
+        log.list(
+          aTenant,
+          { messageIds, states: ["CANCELED"] },
+          { limit: 10, order: "latestFirst" },
+        ),
+      );
+
+      expect(value.items).toEqual([]);
+      expect(turns).toBeGreaterThan(rowsPerPage / rowsPerTurnMax);
+      rmSync(dataDir, { recursive: true });
+    },
+    patienceMs,
+  );
+});
+
+describe("a list of large dead letters", () => {
+  const letters = 30;
+  const opened = async () => {
+    const store = openIn(newDirectory());
+    for (let i = 0; i < letters; i++) {
+      const message = aMessage({ body: Buffer.alloc(2 * mebibyte, i) });
+      const failedAt = store.clock.now() + i;
+      const letter: DeadLetter = {
+        id: dlqIdOf(message.id, failedAt),
+        failedAt,
+        reason: "non_retryable",
+        message,
+        retried: 0,
+        response: anAnswer(500, { body: Buffer.alloc(mebibyte, i) }),
+      };
+      await store.deadLetters.insert([letter]);
+    }
+    return store.deadLetters;
+  };
+  const heldBytes = (items: readonly DeadLetter[]): number =>
+    items.reduce(
+      (sum, { message, response }) => sum + message.body.length + (response?.body.length ?? 0),
+      0,
+    );
+
+  it("is read in pages that hold no more than 35 MiB, and leaves none out", async () => {
+    const deadLetters = await opened();
+    const held: number[] = [];
+
+    const { items } = await allPages(async (page) => {
+      const got = await deadLetters.list(aTenant, {}, page);
+      held.push(heldBytes(got.items));
+      return got;
+    }, "earliestFirst");
+
+    expect(items).toHaveLength(letters);
+    expect(Math.max(...held)).toBeLessThanOrEqual(35 * mebibyte);
+  });
+
+  it("reads no body when none is shown, and so is one page", async () => {
+    const deadLetters = await opened();
+
+    const page = { limit: 100, order: "latestFirst", bodyBytesMax: 0 } as const;
+    const { items, next } = await deadLetters.list(aTenant, {}, page);
+
+    expect([items.length, heldBytes(items), next]).toEqual([letters, 0, undefined]);
+  });
+});

@@ -1,0 +1,102 @@
+/** The port of queues, assembled: which call writes, and which looks. */
+import {
+  mayTakeBack,
+  type MessageId,
+  queueId,
+  type QueueId,
+  takenBackEpoch,
+  type TenantId,
+} from "@posthaste/domain";
+import {
+  type Canceled,
+  type Changed,
+  type QueueChange,
+  type Queues,
+  type TakenBack,
+} from "@posthaste/ports";
+import { integer } from "../database/rows.ts";
+import { openCancel } from "../messages/cancel.ts";
+import { openReading } from "../messages/read.ts";
+import { stateCodes } from "../messages/records.ts";
+import { type Rooms } from "../messages/rooms.ts";
+import { openAdmit } from "./admit.ts";
+import { type Standing } from "./rows.ts";
+
+export function openQueues(rooms: Rooms): Queues {
+  const { db, clock, names, queues, recent, turns, writer } = rooms;
+  const reading = openReading(rooms);
+  const cancel = openCancel(rooms, reading);
+  const admit = openAdmit(rooms, reading);
+  const queueAgain = db.prepare(`
+    UPDATE messages SET state = ${stateCodes.queued}, until = NULL, hints = 0, wake_at = NULL, epoch = ?
+    WHERE position = ?`);
+  const endCall = db.prepare(`
+    UPDATE messages SET runs_until = NULL WHERE position = ? AND name = ? AND runs_until IS NOT NULL RETURNING queue`);
+
+  const living = (tenant: TenantId, name: string): Standing | undefined => {
+    const standing = queues.find(queueId(tenant, name));
+    return standing?.lane.endedAt === undefined ? standing : undefined;
+  };
+
+  const make = (tenant: TenantId, name: string, max: number): Standing | undefined =>
+    living(tenant, name) ??
+    (queues.count(tenant) < max ? queues.make(tenant, name, clock.now()) : undefined);
+
+  /** Turns of those that were not attempted yet. */
+  const takeBack = ({ key }: Standing): readonly TakenBack[] =>
+    turns.holders(key).flatMap((position) => {
+      const record = reading.at(position)?.record;
+      if (!record || !mayTakeBack(record)) return [];
+      queueAgain.run(takenBackEpoch(record), position);
+      turns.take(key, position);
+      writer.onCommit(() => recent.drop(position));
+      const { id, flow } = record.message;
+      return flow === undefined ? [] : [{ id, flow }];
+    });
+
+  const change = ({ tenant, name, ...settings }: QueueChange, max: number): Changed => {
+    const standing = make(tenant, name, max);
+    if (!standing) return "full";
+    const { parallelism, paused } = { ...standing.lane, ...settings };
+    queues.change(standing.key, parallelism, paused, clock.now());
+    return { takenBack: paused ? takeBack(standing) : [] };
+  };
+
+  const resume = (tenant: TenantId, name: string): void => {
+    const standing = living(tenant, name);
+    if (standing?.lane.paused)
+      queues.change(standing.key, standing.lane.parallelism, false, clock.now());
+  };
+
+  const end = (tenant: TenantId, name: string): readonly Canceled[] => {
+    const standing = living(tenant, name);
+    if (!standing) return [];
+    const holders = turns
+      .holders(standing.key)
+      .flatMap((position) => reading.at(position)?.record.message.id ?? []);
+    const canceled = holders.map((id) => cancel(tenant, id));
+    turns.takeAll(standing.key);
+    queues.end(standing.key, clock.now());
+    return canceled;
+  };
+
+  const callEnded = (id: MessageId): void => {
+    const address = names.find(id);
+    const row = address && endCall.get(address.position, address.name);
+    if (row) turns.mayBeOver(integer(row["queue"]), address.position, clock.now());
+  };
+
+  return {
+    make: async (tenant, name, max) =>
+      (await writer.glance(() => living(tenant, name))) !== undefined ||
+      (await writer.write(() => make(tenant, name, max))) !== undefined,
+    put: (given, max) => writer.write(() => change(given, max)),
+    resume: (tenant, name) => writer.write(() => resume(tenant, name)),
+    get: (tenant, name) => writer.read(() => queues.get(tenant, name)),
+    list: (tenant) => writer.read(() => queues.list(tenant)),
+    end: (tenant, name) => writer.write(() => end(tenant, name)),
+    admit: (ids: readonly QueueId[]) =>
+      writer.write(() => ids.flatMap((id) => admit(id) ?? []), "redoable"),
+    callsEnded: (_, ids) => writer.write(() => ids.forEach(callEnded), "redoable"),
+  };
+}

@@ -1,0 +1,177 @@
+/**
+ * The rows of queues: their settings, places and alarms. All calls are part of a write, but for those that look.
+ *
+ * (1) whatever sets a queue's alarm raises its `seq` (`alarmAt` of lanes.ts).
+ * (2) an insert that finds the row deleted makes the queue anew, in the same write; the row's places go on.
+ */
+import { type DatabaseSync } from "node:sqlite";
+import {
+  limits,
+  type Message,
+  queueFormat,
+  queueId,
+  type QueueId,
+  type QueueLane,
+  queueParallelismDefault,
+  shardOf,
+  tenantId,
+  type TenantId,
+} from "@posthaste/domain";
+import { type Queue } from "@posthaste/ports";
+import { integer, optionalInteger, type Row, text } from "../database/rows.ts";
+import { alarmAt, soonest } from "../lanes.ts";
+import { isUnderstood } from "../messages/records.ts";
+
+/** Where a message stands in its queue. */
+type Spot = { readonly queue: number; readonly place: number };
+export type Standing = { readonly key: number; readonly lane: QueueLane };
+
+export type QueueRows = {
+  /** The next place. A queue that is not there, or was deleted, is made anew. */
+  join(message: Message & { readonly queue: QueueId }, now: number): Spot;
+  make(tenant: TenantId, name: string, now: number): Standing;
+  change(key: number, parallelism: number, paused: boolean, now: number): void;
+  end(key: number, now: number): void;
+  /** Of its records one is no longer live. */
+  countEnd(key: number): void;
+  wake(key: number, now: number): void;
+  rest(key: number, wakeAt: number | undefined): void;
+  find(id: QueueId): Standing | undefined;
+  /** Those that are not deleted. */
+  count(tenant: TenantId): number;
+  get(tenant: TenantId, name: string): Queue | undefined;
+  list(tenant: TenantId): readonly Queue[];
+  /** Rings due alarms, moving each ahead. `shards`: JSON, or undefined for all. */
+  ring(shards: string | undefined, now: number, limit: number): readonly QueueId[];
+  nextAlarm(shards: string | undefined): number | undefined;
+  /** Removes rows that were deleted a day ago and have no record left. Returns at how many it has looked. */
+  sweep(now: number, limit: number): number;
+};
+
+export function openQueueRows(db: DatabaseSync): QueueRows {
+  const inShards = "shard IN (SELECT value FROM json_each(?))";
+  const byId = db.prepare(`SELECT * FROM queues WHERE id = ? AND ${isUnderstood}`);
+  const insert = db.prepare(`
+    INSERT INTO queues (id, tenant, name, shard, format, parallelism, paused, created_at, updated_at)
+    VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET parallelism = excluded.parallelism, paused = 0, created_at = excluded.created_at,
+      updated_at = excluded.updated_at, ended_at = NULL RETURNING *`);
+  const step = db.prepare(`
+    UPDATE queues SET last_place = last_place + 1, lag = lag + 1, ${alarmAt(soonest)}
+    WHERE id = ? AND ended_at IS NULL RETURNING key, last_place`);
+  const change = db.prepare(
+    `UPDATE queues SET parallelism = ?, paused = ?, updated_at = ?, ${alarmAt("?")} WHERE key = ?`,
+  );
+  const end = db.prepare(
+    `UPDATE queues SET ended_at = ?, purge_up_to = last_place, paused = 0, ${alarmAt("?")} WHERE key = ?`,
+  );
+  const countEnd = db.prepare("UPDATE queues SET lag = lag - 1 WHERE key = ?");
+  const wake = db.prepare(`UPDATE queues SET ${alarmAt(soonest)} WHERE key = ?`);
+  const rest = db.prepare("UPDATE queues SET wake_at = ? WHERE key = ?");
+  const living = "FROM queues WHERE tenant = ? AND ended_at IS NULL";
+  const count = db.prepare(`SELECT count(*) AS n ${living}`);
+  const get = db.prepare(`SELECT * ${living} AND name = ?`);
+  const list = db.prepare(`SELECT * ${living} ORDER BY name`);
+  const ring = `UPDATE queues SET ${alarmAt("?")} WHERE key IN
+    (SELECT key FROM queues WHERE wake_at <= ? AND ${isUnderstood}`;
+  const ringAll = db.prepare(`${ring} ORDER BY wake_at LIMIT ?) RETURNING tenant, name`);
+  const ringSome = db.prepare(
+    `${ring} AND ${inShards} ORDER BY wake_at LIMIT ?) RETURNING tenant, name`,
+  );
+  const alarm = `SELECT wake_at FROM queues WHERE wake_at IS NOT NULL AND ${isUnderstood}`;
+  const nextOfAll = db.prepare(`${alarm} ORDER BY wake_at LIMIT 1`);
+  const nextOfSome = db.prepare(`${alarm} AND ${inShards} ORDER BY wake_at LIMIT 1`);
+  const longEnded = db.prepare(
+    "SELECT key FROM queues WHERE ended_at <= ? AND wake_at IS NULL ORDER BY ended_at LIMIT ?",
+  );
+  const hasRecord = db.prepare("SELECT 1 FROM messages WHERE queue = ? LIMIT 1");
+  const remove = db.prepare("DELETE FROM queues WHERE key = ?");
+
+  const make = (tenant: TenantId, name: string, now: number): Standing => {
+    const id = queueId(tenant, name);
+    const row = insert.get(
+      id, tenant, name, shardOf(id), queueFormat, queueParallelismDefault, now, now,
+    ); // prettier-ignore
+    if (!row) throw new Error("unreachable: an insert that updates returns its row");
+    return standingFrom(row);
+  };
+
+  return {
+    make,
+    join: ({ tenant, queue }, now) => {
+      let row = step.get(now, now, queue);
+      if (!row) {
+        make(tenant, nameOf(tenant, queue), now);
+        row = step.get(now, now, queue);
+      }
+      return { queue: integer(row?.["key"]), place: integer(row?.["last_place"]) };
+    },
+    change: (key, parallelism, paused, now) =>
+      void change.run(parallelism, paused ? 1 : 0, now, now, key),
+    end: (key, now) => void end.run(now, now, key),
+    countEnd: (key) => void countEnd.run(key),
+    wake: (key, now) => void wake.run(now, now, key),
+    rest: (key, wakeAt) => void rest.run(wakeAt ?? null, key),
+    find: (id) => {
+      const row = byId.get(id);
+      return row && standingFrom(row);
+    },
+    count: (tenant) => integer(count.get(tenant)?.["n"]),
+    get: (tenant, name) => {
+      const row = get.get(tenant, name);
+      return row && queueFrom(row);
+    },
+    list: (tenant) => list.all(tenant).map(queueFrom),
+    ring: (shards, now, limit) => {
+      const ahead = now + limits.ringAheadMs;
+      const rows =
+        shards === undefined
+          ? ringAll.all(ahead, now, limit)
+          : ringSome.all(ahead, now, shards, limit);
+      return rows.map(idFrom);
+    },
+    nextAlarm: (shards) => {
+      const row = shards === undefined ? nextOfAll.get() : nextOfSome.get(shards);
+      return row && integer(row["wake_at"]);
+    },
+    sweep: (now, limit) => {
+      const rows = longEnded.all(now - limits.laneKeptMs, limit);
+      for (const { key } of rows) if (!hasRecord.get(integer(key))) remove.run(integer(key));
+      return rows.length;
+    },
+  };
+}
+
+/** A queue's id ends with its name. */
+const nameOf = (tenant: TenantId, id: QueueId): string => id.slice(queueId(tenant, "").length);
+
+const idFrom = (row: Row): QueueId => queueId(tenantId(text(row["tenant"])), text(row["name"]));
+
+function standingFrom(row: Row): Standing {
+  const endedAt = optionalInteger(row["ended_at"]);
+  const purgeUpTo = optionalInteger(row["purge_up_to"]);
+  const lane = {
+    id: idFrom(row),
+    tenant: tenantId(text(row["tenant"])),
+    name: text(row["name"]),
+    shard: integer(row["shard"]),
+    parallelism: integer(row["parallelism"]),
+    paused: integer(row["paused"]) === 1,
+    createdAt: integer(row["created_at"]),
+    updatedAt: integer(row["updated_at"]),
+    wakeAt: optionalInteger(row["wake_at"]),
+    seq: integer(row["seq"]),
+    ...(endedAt !== undefined && { endedAt }),
+    ...(purgeUpTo !== undefined && { purgeUpTo }),
+  };
+  return { key: integer(row["key"]), lane };
+}
+
+const queueFrom = (row: Row): Queue => ({
+  name: text(row["name"]),
+  parallelism: integer(row["parallelism"]),
+  paused: integer(row["paused"]) === 1,
+  createdAt: integer(row["created_at"]),
+  updatedAt: integer(row["updated_at"]),
+  lag: integer(row["lag"]),
+});

@@ -1,0 +1,51 @@
+/**
+ * Turns: which messages of a queue have one, and when it is over (docs/design/queues#turns). A turn and the record that it lets go on are
+ * written together, so none is ever half given.
+ */
+import { type DatabaseSync } from "node:sqlite";
+import { integer, type Row } from "../database/rows.ts";
+import { firstFinishedCode } from "../messages/records.ts";
+import { type QueueRows } from "./rows.ts";
+
+export type Turns = {
+  give(queue: number, position: number): void;
+  /** Positions of those that have one. */
+  holders(queue: number): readonly number[];
+  take(queue: number, position: number): void;
+  /** None has one any more. */
+  takeAll(queue: number): void;
+  /** Takes away those that are over. Returns how many are left. */
+  repair(queue: number, now: number): number;
+  /** Something has ended that may have kept the turn of the message at `position`: the queue is looked at now. */
+  mayBeOver(queue: number, position: number, now: number): void;
+};
+
+/** As `isDone` of the domain says it, and no callback of it is live: the two questions are of one transaction. */
+const isOver = `
+  NOT EXISTS (SELECT 1 FROM messages m WHERE m.position = turns.message
+    AND (m.state < ${firstFinishedCode} OR m.outbox > 0 OR coalesce(m.runs_until, 0) > ?))
+  AND NOT EXISTS (SELECT 1 FROM messages c WHERE c.turn_of = turns.message AND c.state < ${firstFinishedCode})`;
+
+export function openTurns(db: DatabaseSync, rows: QueueRows): Turns {
+  const give = db.prepare("INSERT OR IGNORE INTO turns (queue, message) VALUES (?, ?)");
+  const holders = db.prepare("SELECT message FROM turns WHERE queue = ? ORDER BY message");
+  const take = db.prepare("DELETE FROM turns WHERE queue = ? AND message = ?");
+  const takeAll = db.prepare("DELETE FROM turns WHERE queue = ?");
+  const repair = db.prepare(`DELETE FROM turns WHERE queue = ? AND ${isOver}`);
+  const takeIfOver = db.prepare(`DELETE FROM turns WHERE queue = ? AND message = ? AND ${isOver}`);
+  const count = db.prepare("SELECT count(*) AS n FROM turns WHERE queue = ?");
+  return {
+    give: (queue, position) => void give.run(queue, position),
+    holders: (queue) => holders.all(queue).map((row: Row) => integer(row["message"])),
+    take: (queue, position) => void take.run(queue, position),
+    takeAll: (queue) => void takeAll.run(queue),
+    repair: (queue, now) => {
+      repair.run(queue, now);
+      return integer(count.get(queue)?.["n"]);
+    },
+    mayBeOver: (queue, position, now) => {
+      takeIfOver.run(queue, position, now);
+      rows.wake(queue, now);
+    },
+  };
+}

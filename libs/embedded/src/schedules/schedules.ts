@@ -1,0 +1,111 @@
+/**
+ * The Schedules port: a row that is small and moves, and its body beside it, which does not (docs/design/schedules#the-record).
+ * `schedule_counts` has a row for each tenant that ever had a schedule, so that the quota reads one row.
+ */
+import { type DatabaseSync } from "node:sqlite";
+import { crc32 } from "node:zlib";
+import { type Schedule, type TenantId, type WholeSchedule } from "@posthaste/domain";
+import { type ScheduleKey, type Schedules } from "@posthaste/ports";
+import { integer, optionalBytes, optionalInteger } from "../database/rows.ts";
+import { type Writer } from "../database/writer.ts";
+import { scheduleFrom, textOf } from "./rows.ts";
+
+export function openSchedules(db: DatabaseSync, writer: Writer): Schedules {
+  const { get, list, count } = openReads(db);
+  const putOne = openPut(db);
+  const moveOne = openMove(db);
+  const remove = db.prepare("DELETE FROM schedules WHERE tenant = ? AND id = ? RETURNING key");
+  const removeBody = db.prepare("DELETE FROM schedule_bodies WHERE schedule = ?");
+  const countOff = db.prepare("UPDATE schedule_counts SET n = n - 1 WHERE tenant = ?");
+
+  return {
+    put: (schedule) =>
+      writer.write(() => putOne(schedule), "accepting", {
+        records: 1,
+        bytes: schedule.body?.length ?? 0,
+      }),
+    move: (schedules) => writer.write(() => schedules.map(moveOne), "redoable"),
+    get: (keys) => writer.read(() => keys.map(get)),
+    list: (tenant, page) => writer.read(() => list(tenant, page)),
+    count: (tenant) => writer.glance(() => count(tenant)),
+    remove: ({ tenant, id }) =>
+      writer.write(() => {
+        const row = remove.get(tenant, id);
+        if (!row) return;
+        removeBody.run(integer(row["key"]));
+        countOff.run(tenant);
+      }),
+  };
+}
+
+function openPut(db: DatabaseSync): (schedule: Schedule & { body?: Uint8Array }) => boolean {
+  const insert = db.prepare(`
+    INSERT INTO schedules (tenant, id, shard, created_at, format, version, wake_at, crc, json)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, id) DO NOTHING RETURNING key`);
+  const replace = db.prepare(`
+    UPDATE schedules SET format = ?, version = ?, wake_at = ?, crc = ?, json = ?
+    WHERE tenant = ? AND id = ? AND version = ? RETURNING key`);
+  const putBody = db.prepare(
+    "INSERT OR REPLACE INTO schedule_bodies (schedule, crc, bytes) VALUES (?, ?, ?)",
+  );
+  const countOn = db.prepare(`
+    INSERT INTO schedule_counts (tenant, n) VALUES (?, 1) ON CONFLICT (tenant) DO UPDATE SET n = n + 1`);
+
+  return ({ body, ...schedule }) => {
+    const { tenant, id, shard, createdAt, format = 1, version, wakeAt = null } = schedule;
+    const json = textOf(schedule);
+    const row =
+      version === 1
+        ? insert.get(tenant, id, shard, createdAt, format, version, wakeAt, crc32(json), json)
+        : replace.get(format, version, wakeAt, crc32(json), json, tenant, id, version - 1);
+    if (!row) return false;
+    if (body) putBody.run(integer(row["key"]), crc32(body), body);
+    if (version === 1) countOn.run(tenant);
+    return true;
+  };
+}
+
+function openMove(db: DatabaseSync): (schedule: Schedule) => boolean {
+  const move = db.prepare(`
+    UPDATE schedules SET version = ?, wake_at = ?, crc = ?, json = ?
+    WHERE tenant = ? AND id = ? AND version = ?`);
+  return (schedule) => {
+    const { tenant, id, version, wakeAt = null } = schedule;
+    const json = textOf(schedule);
+    return move.run(version, wakeAt, crc32(json), json, tenant, id, version - 1).changes === 1;
+  };
+}
+
+function openReads(db: DatabaseSync) {
+  const whole = db.prepare(`
+    SELECT s.json, s.crc, s.wake_at, b.bytes, b.crc AS body_crc
+    FROM schedules s LEFT JOIN schedule_bodies b ON b.schedule = s.key WHERE s.tenant = ? AND s.id = ?`);
+  const first = db.prepare(
+    "SELECT json, crc, wake_at FROM schedules WHERE tenant = ? ORDER BY created_at, id LIMIT ?",
+  );
+  const following = db.prepare(`
+    SELECT json, crc, wake_at FROM schedules WHERE tenant = ? AND (created_at, id) > (?, ?)
+    ORDER BY created_at, id LIMIT ?`);
+  const countOf = db.prepare("SELECT n FROM schedule_counts WHERE tenant = ?");
+  return {
+    get: ({ tenant, id }: ScheduleKey): WholeSchedule | undefined => {
+      const row = whole.get(tenant, id);
+      if (!row) return undefined;
+      const body = optionalBytes(row["bytes"] ?? null) ?? noBody;
+      if (crc32(body) !== (optionalInteger(row["body_crc"] ?? null) ?? 0))
+        throw new Error(`the body of the schedule ${id} is damaged`);
+      return { ...scheduleFrom(row), body };
+    },
+    list: (tenant: TenantId, { after, limit }: Parameters<Schedules["list"]>[1]) =>
+      (after
+        ? following.all(tenant, after.createdAt, after.id, limit)
+        : first.all(tenant, limit)
+      ).map(scheduleFrom),
+    count: (tenant: TenantId): number => {
+      const row = countOf.get(tenant);
+      return row ? integer(row["n"]) : 0;
+    },
+  };
+}
+
+const noBody = new Uint8Array(0);

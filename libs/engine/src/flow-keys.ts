@@ -1,0 +1,137 @@
+/**
+ * Flow keys by hand (docs/design/lanes#by-hand): how one stands, its pausing and its pins. Row and line are of the store, what runs
+ * now is of the token store, which may be away: the records know it, too.
+ */
+import {
+  flowByHand,
+  type FlowId,
+  type FlowLane,
+  flowLaneId,
+  isOver,
+  limits,
+  type Pinned,
+  type Pins,
+  type RateWindow,
+  type TenantId,
+} from "@posthaste/domain";
+import { isStoreError } from "@posthaste/ports";
+import { wakeLane } from "./announce.ts";
+import { grant, type GrantPorts } from "./grant.ts";
+
+export type FlowKeyNow = {
+  readonly lane: FlowLane;
+  readonly waiting: number;
+  /** Slots that are taken. */
+  readonly slots: number;
+  /** Undefined: none has begun, or it is over. */
+  readonly window: RateWindow | undefined;
+};
+
+export async function readFlowKey(
+  ports: GrantPorts,
+  tenant: TenantId,
+  key: string,
+): Promise<FlowKeyNow | undefined> {
+  const [found] = await standing(ports, await ports.flowLanes.rows([flowLaneId(tenant, key)]));
+  return found;
+}
+
+/** In the order of their keys, at most `limits.flowKeysListedMax`. */
+export async function listFlowKeys(
+  ports: GrantPorts,
+  tenant: TenantId,
+  search: string,
+): Promise<readonly FlowKeyNow[]> {
+  const lanes = await ports.flowLanes.list(tenant, search, limits.flowKeysListedMax);
+  return standing(ports, lanes);
+}
+
+export const pauseFlowKey = (
+  { flowLanes }: GrantPorts,
+  tenant: TenantId,
+  key: string,
+): Promise<void> => flowLanes.pause(flowByHand(tenant, key));
+
+export async function resumeFlowKey(
+  { bus, clock, flowLanes }: GrantPorts,
+  tenant: TenantId,
+  key: string,
+): Promise<void> {
+  const flow = flowByHand(tenant, key);
+  await flowLanes.resume(flow);
+  await bus.publish("scheduler.wake", [wakeLane(flow.lane, clock.now())]);
+}
+
+/** Makes the key where there is none. */
+export async function pinFlowKey(
+  ports: GrantPorts,
+  tenant: TenantId,
+  key: string,
+  pinned: Pinned,
+): Promise<void> {
+  const flow = flowByHand(tenant, key);
+  await ports.flowLanes.pin(flow, pinned);
+  if (pinned.rate) await beginWindow(ports, flow.lane);
+  // A limit that was raised lets messages go.
+  await ports.bus.publish("scheduler.wake", [wakeLane(flow.lane, ports.clock.now())]);
+}
+
+/**
+ * A window begins now, with nothing counted in it. Messages that were published before take what is left of the window
+ * that ends first.
+ */
+export async function resetFlowRate(
+  ports: GrantPorts,
+  tenant: TenantId,
+  key: string,
+): Promise<void> {
+  const lane = flowLaneId(tenant, key);
+  await grant(ports, lane);
+  await beginWindow(ports, lane);
+  await grant(ports, lane);
+}
+
+async function beginWindow({ flowLanes, tokens }: GrantPorts, lane: FlowId): Promise<void> {
+  await flowLanes.keepWindow(lane, await tokens.resetRate(lane));
+}
+
+/** False: there is no such key. */
+export const unpinFlowKey = (
+  { flowLanes }: GrantPorts,
+  tenant: TenantId,
+  key: string,
+  parts: Pins,
+): Promise<boolean> => flowLanes.unpin(flowLaneId(tenant, key), parts);
+
+async function standing(
+  ports: GrantPorts,
+  lanes: readonly FlowLane[],
+): Promise<readonly FlowKeyNow[]> {
+  if (lanes.length === 0) return [];
+  const waiting = await ports.flowLanes.waiting(lanes.map(({ id }) => id));
+  const now = ports.clock.now();
+  return Promise.all(
+    lanes.map(async (lane) => {
+      const { slots, window } = await inUse(ports, lane);
+      const isOpen = window !== undefined && !isOver(lane.limits, window, now);
+      return {
+        lane,
+        waiting: waiting.get(lane.id) ?? 0,
+        slots,
+        window: isOpen ? window : undefined,
+      };
+    }),
+  );
+}
+
+type InUse = { readonly slots: number; readonly window?: RateWindow | undefined };
+
+async function inUse({ flowLanes, tokens }: GrantPorts, lane: FlowLane): Promise<InUse> {
+  try {
+    const peeked = await tokens.peek(lane.id);
+    return { slots: peeked.slots, window: peeked.window ?? lane.window };
+  } catch (error) {
+    if (!isStoreError(error)) throw error;
+    return { slots: (await flowLanes.slotHolders(lane.id)).length, window: lane.window };
+  }
+}

@@ -1,0 +1,145 @@
+/** The workers of the follow-ups: one for each kind. Each makes its items safe and returns those that are. */
+import {
+  accept,
+  type AttemptFact,
+  callbackMessage,
+  deadLetterOf,
+  type FollowUpKind,
+  type FollowUpOf,
+  type Message,
+  type MessageRecord,
+  redactedConfiguration,
+  type Sha256Hex,
+  sizeOf,
+} from "@posthaste/domain";
+import {
+  type Clock,
+  type DeadLetters,
+  type EventBus,
+  type Records,
+  noTelemetry,
+  type OutboxItemRef,
+  type SettledEvent,
+  type Span,
+  type Telemetry,
+} from "@posthaste/ports";
+import { announceTraced } from "./announce.ts";
+import { startCallback } from "./trace.ts";
+
+export type WorkerPorts = {
+  readonly records: Records;
+  readonly deadLetters: DeadLetters;
+  readonly bus: EventBus;
+  readonly clock: Clock;
+  readonly sha256: Sha256Hex;
+  readonly telemetry?: Telemetry;
+};
+
+export type Task<K extends FollowUpKind> = {
+  readonly message: Message;
+  readonly item: FollowUpOf<K>;
+};
+
+type Worker<K extends FollowUpKind> = (
+  ports: WorkerPorts,
+  tasks: readonly Task<K>[],
+) => Promise<readonly OutboxItemRef[]>;
+
+/** A kind without a worker does not compile. */
+export const workers: { readonly [K in FollowUpKind]: Worker<K> } = {
+  deadLetter: async ({ deadLetters }, tasks) => {
+    await deadLetters.insert(tasks.map(({ message, item }) => deadLetterOf(message, item)));
+    return tasks.map(refOf);
+  },
+  callback: insertCallbacks,
+  failureCallback: insertCallbacks,
+  // A bus that is away is not waited for: the facts stay, and ring when it is back.
+  fact: async (ports, tasks) => {
+    if (!ports.bus.isUp()) return [];
+    const events = tasks.map(({ message, item }) => settledEvent(ports, message, item));
+    await ports.bus.publish("message.settled", events);
+    return tasks.map(refOf);
+  },
+};
+
+const refOf = <K extends FollowUpKind>({ message, item }: Task<K>): OutboxItemRef => ({
+  id: message.id,
+  attempt: item.attempt,
+  item: item.kind,
+});
+
+export const settledEvent = (
+  { sha256 }: Pick<WorkerPorts, "sha256">,
+  message: Message,
+  fact: AttemptFact,
+): SettledEvent => ({
+  id: message.id,
+  message: redactedConfiguration(message, sha256),
+  fact,
+});
+
+type CallbackKind = "callback" | "failureCallback";
+type Made = {
+  readonly record: MessageRecord;
+  readonly kind: CallbackKind;
+  readonly span: Span | undefined;
+};
+
+async function insertCallbacks<K extends CallbackKind>(
+  ports: WorkerPorts,
+  tasks: readonly Task<K>[],
+): Promise<readonly OutboxItemRef[]> {
+  for (const some of portionsOf(tasks)) {
+    const made = some.flatMap((task) => makeCallback(ports, task) ?? []);
+    if (made.length > 0) await insertMade(ports, made);
+  }
+  return tasks.map(refOf);
+}
+
+/** Callbacks of so many bytes of bodies and answers are made at once: each holds both, in base64. */
+const bytesAtOnceMax = 4 * 1024 * 1024;
+
+function* portionsOf<K extends CallbackKind>(
+  tasks: readonly Task<K>[],
+): Generator<readonly Task<K>[]> {
+  let portion: Task<K>[] = [];
+  let bytes = 0;
+  for (const task of tasks) {
+    const size = sizeOf({ message: task.message, outbox: [task.item] });
+    if (portion.length > 0 && bytes + size > bytesAtOnceMax) {
+      yield portion;
+      portion = [];
+      bytes = 0;
+    }
+    portion.push(task);
+    bytes += size;
+  }
+  yield portion;
+}
+
+async function insertMade(ports: WorkerPorts, made: readonly Made[]): Promise<void> {
+  const { metrics, tracer } = ports.telemetry ?? noTelemetry;
+  const inserted = await ports.records.insert(made.map(({ record }) => ({ record })));
+  const fresh = made.filter((_, i) => inserted[i] === "inserted");
+  for (const { kind, span } of fresh) {
+    metrics.count("posthaste_callbacks_total", kind);
+    // That of a callback which was there already is never ended, and so never told.
+    span?.end();
+  }
+  const records = fresh.map(({ record }) => record);
+  await announceTraced(ports, tracer, records);
+}
+
+/** Undefined: no such callback was asked for. */
+function makeCallback<K extends CallbackKind>(
+  { bus, clock, telemetry }: WorkerPorts,
+  { message, item }: Task<K>,
+): Made | undefined {
+  const callback = callbackMessage(message, item);
+  if (!callback) return undefined;
+  const { tracer } = telemetry ?? noTelemetry;
+  const now = clock.now();
+  const span = startCallback(tracer, message, callback, now);
+  const traced = span ? { ...callback, trace: span.traceParent } : callback;
+  return { record: accept(traced, now, !bus.isUp()), kind: item.kind, span };
+}

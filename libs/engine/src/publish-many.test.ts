@@ -1,0 +1,299 @@
+import { describe, expect, it } from "@jest/globals";
+import { fault, isFault, type MessageId, type PublishCommand, allShards } from "@posthaste/domain";
+import {
+  type Groups,
+  type Insert,
+  type Records,
+  StoreError,
+  type TokenStore,
+} from "@posthaste/ports";
+import { aCommand, aTenant, someEndpoints, byKind } from "@posthaste/testing";
+import { type AcceptPorts, type Published } from "./accept.ts";
+import { aLocalDelivery, listen, open, type Ports, read, rest } from "./opened.fixture.ts";
+import { publishMany } from "./publish-many.ts";
+import { type Outcome } from "./publish-portion.ts";
+
+const to = (path: string, overrides: Partial<PublishCommand> = {}): PublishCommand =>
+  aCommand({
+    destination: { kind: "url", url: `https://destination.example/${path}` },
+    ...overrides,
+  });
+const many = (count: number, overrides: (i: number) => Partial<PublishCommand> = () => ({})) =>
+  Array.from({ length: count }, (_, i) => to(String(i), overrides(i)));
+const toGroup = (name: string, overrides: Partial<PublishCommand> = {}): PublishCommand =>
+  aCommand({ destination: { kind: "group", name }, ...overrides });
+const once = (id: string): Partial<PublishCommand> => ({ deduplication: { kind: "explicit", id } });
+
+async function outcomesOf(
+  ports: AcceptPorts,
+  commands: readonly PublishCommand[],
+): Promise<readonly Outcome[]> {
+  const outcomes = await publishMany(ports, commands, makeQueue);
+  if ("fault" in outcomes || "refused" in outcomes) throw new Error(JSON.stringify(outcomes));
+  return outcomes;
+}
+
+function published(outcome: Outcome | undefined): Published {
+  if (!outcome || !("messageId" in outcome)) throw new Error(JSON.stringify(outcome));
+  return outcome;
+}
+const idOf = (outcome: Outcome | undefined): MessageId => published(outcome).messageId;
+const urlOf = ({ destination }: PublishCommand) =>
+  destination.kind === "url" ? destination.url : destination.name;
+const isDuplicate = (outcome: Outcome): unknown =>
+  "deduplicated" in outcome && outcome.deduplicated;
+
+/** The ports, and in order what they were asked: keys of each claim, ids of each insert. */
+function watched(ports: Ports, failFrom = Infinity) {
+  const asked: { claimed?: number; inserted?: readonly Insert[] }[] = [];
+  let inserts = 0;
+  const records: Records = {
+    ...ports.records,
+    insert: (given) => {
+      asked.push({ inserted: given });
+      if (inserts++ >= failFrom) return Promise.reject(new StoreError("unavailable", "away"));
+      return ports.records.insert(given);
+    },
+  };
+  const tokens: TokenStore = {
+    ...ports.tokens,
+    claim: (entries) => {
+      asked.push({ claimed: entries.length });
+      return ports.tokens.claim(entries);
+    },
+    confirm: (entries) => ports.tokens.confirm(entries),
+  };
+  const all: AcceptPorts = { ...ports, records, tokens };
+  return { ports: all, asked };
+}
+const inserted = (asked: ReturnType<typeof watched>["asked"]): readonly number[] =>
+  asked.flatMap((each) => (each.inserted ? each.inserted.length : []));
+
+const makeQueue = async (): Promise<undefined> => undefined;
+
+describe("many publishes", () => {
+  it("are answered each, in their order, with records that are there", async () => {
+    const ports = open();
+
+    const outcomes = await outcomesOf(ports, many(3));
+
+    expect(outcomes).toMatchObject(
+      [0, 1, 2].map((i) => ({ url: `https://destination.example/${i}`, deduplicated: false })),
+    );
+    for (const outcome of outcomes) {
+      const record = await read(ports, { id: idOf(outcome), tenant: aTenant });
+      expect(record?.message.url).toBe(published(outcome).url);
+    }
+  });
+
+  it("none are none", async () => {
+    expect(await outcomesOf(open(), [])).toEqual([]);
+  });
+
+  it("are inserted 256 at a time, in their order, and each portion's keys are claimed right before it", async () => {
+    const { ports, asked } = watched(open());
+
+    await outcomesOf(
+      ports,
+      many(600, (i) => once(String(i))),
+    );
+
+    expect(asked.map(({ claimed, inserted: some }) => claimed ?? `insert ${some?.length}`)).toEqual(
+      [256, "insert 256", 256, "insert 256", 88, "insert 88"],
+    );
+    const urls = asked
+      .flatMap((each) => each.inserted ?? [])
+      .map(({ record }) => record.message.url);
+    expect(urls).toEqual(many(600).map(urlOf));
+  });
+
+  it("with large bodies are inserted fewer at a time, one at least", async () => {
+    const { ports, asked } = watched(open());
+    const sizes = [3, 3, 1, 1, 9, 1];
+
+    await outcomesOf(
+      ports,
+      many(sizes.length, (i) => ({ body: new Uint8Array((sizes[i] ?? 0) * 1024 * 1024) })),
+    );
+
+    expect(inserted(asked)).toEqual([1, 2, 1, 1, 1]);
+  });
+
+  it("claim the slots that are free here, run those, and announce the others", async () => {
+    const ports = open();
+    const heard = await listen(ports);
+    const local = aLocalDelivery(2);
+
+    const outcomes = await outcomesOf({ ...ports, local }, many(5));
+    await rest(ports);
+
+    expect(local.ran.map(({ message }) => message.id)).toEqual(outcomes.slice(0, 2).map(idOf));
+    expect(heard.due.map(({ id }) => id)).toEqual(outcomes.slice(2).map(idOf));
+  });
+
+  it("give back the slots of what was not inserted", async () => {
+    const { ports } = watched(open(), 0);
+    const local = aLocalDelivery(3);
+    const withLocal = { ...ports, local };
+
+    await expect(publishMany(withLocal, many(5), makeQueue)).rejects.toThrow("away");
+
+    expect(local.taken).toBe(0);
+  });
+});
+
+describe("equal deduplication keys in one batch", () => {
+  it("make one message, and the others are its duplicates, also in another portion", async () => {
+    const { ports, asked } = watched(open());
+    const commands = many(300, (i) => once(i % 150 === 7 ? "same" : String(i)));
+
+    const outcomes = await outcomesOf(ports, commands);
+
+    const same = outcomes.filter((_, i) => i % 150 === 7);
+    expect(new Set(same.map(idOf)).size).toBe(1);
+    expect(same.map(isDuplicate)).toEqual([false, true]);
+    expect(inserted(asked)).toEqual([255, 44]);
+  });
+
+  it("of an earlier publish make none, and say its id", async () => {
+    const ports = open();
+    const [earlier] = await outcomesOf(ports, [to("a", once("k"))]);
+
+    const outcomes = await outcomesOf(ports, [to("b", once("k")), to("c"), to("d", once("k"))]);
+
+    expect(outcomes.map(isDuplicate)).toEqual([true, false, true]);
+    expect([outcomes[0], outcomes[2]].map(idOf)).toEqual([idOf(earlier), idOf(earlier)]);
+  });
+});
+
+describe("groups in a batch", () => {
+  const endpoints = someEndpoints(3);
+  async function opened() {
+    const all = open();
+    await all.groups.replace(aTenant, "g", undefined, endpoints);
+    return all;
+  }
+
+  it("have an array each, and their place among the others", async () => {
+    const stored = await opened();
+    const { ports, asked } = watched(stored);
+
+    const outcomes = await outcomesOf(ports, [to("a"), toGroup("g"), to("b")]);
+
+    expect(outcomes[1]).toMatchObject(endpoints.map(({ url }) => ({ url, deduplicated: false })));
+    expect(inserted(asked)).toEqual([2]);
+    const { fanOuts } = byKind(await stored.alarms.ring(allShards, 10));
+    expect(fanOuts).toHaveLength(1);
+  });
+
+  it("with deduplication stand alone, and their equals are their duplicates", async () => {
+    const { ports, asked } = watched(await opened());
+
+    const outcomes = await outcomesOf(ports, [
+      to("a"),
+      toGroup("g", once("k")),
+      toGroup("g", once("k")),
+      to("b"),
+    ]);
+
+    expect(inserted(asked)).toEqual([1, 1]);
+    const [, first, second] = outcomes;
+    expect(second).toEqual(
+      Array.isArray(first) && first.map((each: object) => ({ ...each, deduplicated: true })),
+    );
+  });
+
+  it("that are not there refuse the whole batch: nothing is stored", async () => {
+    const { ports, asked } = watched(await opened());
+
+    const refused = await publishMany(
+      ports,
+      [...many(300), toGroup("g"), toGroup("nobody's")],
+      makeQueue,
+    );
+
+    expect(refused).toEqual({
+      refused: { fault: "not_found", text: "topic nobody's not found" },
+      index: 301,
+      field: "destination",
+    });
+    expect(asked).toEqual([]);
+  });
+
+  it("are looked for once each", async () => {
+    const ports = await opened();
+    let looked = 0;
+    const groups: Groups = {
+      ...ports.groups,
+      get: (tenant, name) => {
+        looked++;
+        return ports.groups.get(tenant, name);
+      },
+    };
+
+    await outcomesOf(
+      { ...ports, groups },
+      Array.from({ length: 50 }, () => toGroup("g")),
+    );
+
+    expect(looked).toBe(1);
+  });
+
+  it("may not make more messages than an answer can list", async () => {
+    const { ports, asked } = watched(open());
+    await ports.groups.replace(aTenant, "large", undefined, someEndpoints(10_000));
+
+    const refused = await publishMany(
+      ports,
+      Array.from({ length: 11 }, () => toGroup("large")),
+      makeQueue,
+    );
+
+    expect(refused).toMatchObject({ refused: { fault: "beyond_plan" }, index: 10 });
+    expect(asked).toEqual([]);
+  });
+});
+
+describe("queues in a batch", () => {
+  it("are made once each, before anything is stored, and one that cannot be made refuses all", async () => {
+    const { ports, asked } = watched(open());
+    const made: string[] = [];
+    const full = async (name: string) => {
+      made.push(name);
+      return made.length > 2 ? fault("beyond_plan", "quota maxQueues exceeded") : undefined;
+    };
+    const commands = ["a", "b", "a", "c", "d"].map((queue) => to("q", { queue }));
+
+    const refused = await publishMany(ports, commands, full);
+
+    expect(refused).toMatchObject({ refused: { fault: "beyond_plan" }, index: 3, field: "queue" });
+    expect(made).toEqual(["a", "b", "c"]);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe("a store that goes away in between", () => {
+  it("leaves what was stored before it answered for, and names what is unknown and what was not tried", async () => {
+    const { ports, asked } = watched(open(), 1);
+
+    const outcomes = await outcomesOf(ports, many(600));
+
+    const texts = outcomes.map((outcome) => (isFault(outcome) ? outcome.text : "stored"));
+    expect(texts.slice(0, 256)).toEqual(Array(256).fill("stored"));
+    expect(new Set(texts.slice(256, 512))).toEqual(
+      new Set(["the store does not answer: this may have happened or not"]),
+    );
+    expect(new Set(texts.slice(512))).toEqual(
+      new Set(["nothing of it was accepted: the batch ended before it"]),
+    );
+    expect(inserted(asked)).toEqual([256, 256]);
+    const [first] = outcomes;
+    expect(await read(ports, { id: idOf(first), tenant: aTenant })).toBeDefined();
+  });
+
+  it("at the first portion rejects, as a publish does", async () => {
+    const { ports } = watched(open(), 0);
+
+    await expect(publishMany(ports, many(600), makeQueue)).rejects.toThrow("away");
+  });
+});

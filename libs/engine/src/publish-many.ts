@@ -1,0 +1,154 @@
+/**
+ * Many publishes at once (docs/design/batch.md), in portions: each claims its deduplication keys right before its one
+ * insert, and is announced before the next begins.
+ *
+ * (1) nothing is stored before every group is found; after that each item stands for itself.
+ * (2) records are inserted in the order of the commands.
+ * (3) of equal deduplication keys the first is published, and each later one is its duplicate.
+ */
+import {
+  type DeduplicationKey,
+  fault,
+  type Fault,
+  isFault,
+  type PublishCommand,
+} from "@posthaste/domain";
+import { isStoreError, type StoreError } from "@posthaste/ports";
+import { type AcceptPorts } from "./accept.ts";
+import { findGroup, type GroupPublish } from "./group-publish.ts";
+import {
+  isAlone,
+  type Item,
+  type Outcome,
+  type Portion,
+  publishPortion,
+} from "./publish-portion.ts";
+
+/** What the command at `index` names is not there, or cannot be made: nothing was stored. */
+export type Refused = {
+  readonly refused: Fault;
+  readonly index: number;
+  readonly field: "destination" | "queue";
+};
+
+/** Makes a queue if there is none. */
+export type MakeQueue = (name: string) => Promise<Fault | undefined>;
+
+/**
+ * A fault, or a rejection, concerns the first portion: then what became of that one is unknown, and the rest was not tried.
+ * A later portion that fails has it as its outcome.
+ */
+export async function publishMany(
+  ports: AcceptPorts,
+  commands: readonly PublishCommand[],
+  makeQueue: MakeQueue,
+): Promise<readonly Outcome[] | Refused | Fault> {
+  const found = await findGroups(ports, commands);
+  if ("refused" in found) return found;
+  const refused = await makeQueues(commands, makeQueue);
+  if (refused) return refused;
+  const outcomes: Outcome[] = [];
+  const firsts = new Map<DeduplicationKey, number>();
+  for (const portion of portionsOf(commands, found)) {
+    const made = await publishPortion(ports, portion, { outcomes, firsts }).catch(
+      (error: unknown) => {
+        if (outcomes.length === 0 || !isStoreError(error)) throw error;
+        return faultOfStore(error);
+      },
+    );
+    if (!isFault(made)) outcomes.push(...made);
+    else if (outcomes.length === 0) return made;
+    else {
+      outcomes.push(...portion.map(() => made));
+      while (outcomes.length < commands.length) outcomes.push(notTried);
+      break;
+    }
+  }
+  return outcomes;
+}
+
+const notTried = fault("overloaded", "nothing of it was accepted: the batch ended before it");
+
+function faultOfStore({ code }: StoreError): Fault {
+  switch (code) {
+    case "unavailable":
+      return fault("outcome_unknown", "the store does not answer: this may have happened or not");
+    case "disk_full":
+      return fault("disk_full", "the disk is full");
+    case "overloaded":
+      return fault("overloaded", "too much is waiting to be stored, come back later");
+  }
+}
+
+type Found = Omit<GroupPublish, "command">;
+
+/** Of all groups together a batch makes so many messages at most: each has its place in the answer. */
+const childrenMax = 100_000;
+
+async function findGroups(
+  ports: AcceptPorts,
+  commands: readonly PublishCommand[],
+): Promise<Map<string, Found> | Refused> {
+  const found = new Map<string, Found>();
+  let children = 0;
+  for (const [index, { tenant, destination }] of commands.entries()) {
+    if (destination.kind !== "group") continue;
+    const group = found.get(destination.name) ?? (await findGroup(ports, tenant, destination.name));
+    if (isFault(group)) return { refused: group, index, field: "destination" };
+    found.set(destination.name, group);
+    children += group.endpoints.length;
+    if (children > childrenMax) return { refused: tooManyChildren, index, field: "destination" };
+  }
+  return found;
+}
+
+async function makeQueues(
+  commands: readonly PublishCommand[],
+  makeQueue: MakeQueue,
+): Promise<Refused | undefined> {
+  const made = new Set<string>();
+  for (const [index, { queue }] of commands.entries()) {
+    if (queue === undefined || made.has(queue)) continue;
+    const refused = await makeQueue(queue);
+    if (refused) return { refused, index, field: "queue" };
+    made.add(queue);
+  }
+  return undefined;
+}
+
+const tooManyChildren = fault(
+  "beyond_plan",
+  `the groups of one batch may have ${childrenMax} endpoints together`,
+);
+
+/** A key is claimed for so few that the last of them is inserted soon after. */
+const portionMax = 256;
+const portionBytesMax = 4 * 1024 * 1024;
+
+function* portionsOf(
+  commands: readonly PublishCommand[],
+  found: ReadonlyMap<string, Found>,
+): Generator<Portion, void, undefined> {
+  let portion: Item[] = [];
+  let bytes = 0;
+  for (const command of commands) {
+    const item = itemOf(command, found);
+    bytes += command.body.length;
+    const isFull = portion.length === portionMax || bytes > portionBytesMax;
+    if (portion.length > 0 && (isFull || isAlone(item) || isAlone(portion[0]))) {
+      yield portion;
+      portion = [];
+      bytes = command.body.length;
+    }
+    portion.push(item);
+  }
+  if (portion.length > 0) yield portion;
+}
+
+function itemOf(command: PublishCommand, found: ReadonlyMap<string, Found>): Item {
+  const { destination } = command;
+  if (destination.kind === "url") return { kind: "url", command, url: destination.url };
+  const group = found.get(destination.name);
+  if (!group) throw new Error(`group ${destination.name} was not looked for`);
+  return { kind: "group", publish: { command, ...group } };
+}

@@ -1,0 +1,166 @@
+/** One portion of many publishes: its keys are claimed, its records inserted by one call, its news told. */
+import {
+  childId,
+  type DeduplicationKey,
+  deduplicationKeys,
+  type Fault,
+  isFault,
+  type MessageId,
+  type PublishCommand,
+} from "@posthaste/domain";
+import { type DeduplicationEntry } from "@posthaste/ports";
+import {
+  type AcceptPorts,
+  begun,
+  entered,
+  type Entering,
+  giveBack,
+  insertOf,
+  type Published,
+} from "./accept.ts";
+import { announceUnheard } from "./announce.ts";
+import { claimKeys, confirmKeys } from "./deduplicate.ts";
+import { type GroupPublish, insertFanOut, publishToEndpoints } from "./group-publish.ts";
+
+/** One answer for a URL, one per endpoint for a group; a fault where the outcome is unknown, or the item was not tried. */
+export type Outcome = Published | readonly Published[] | Fault;
+
+export type Item =
+  | { readonly kind: "url"; readonly command: PublishCommand; readonly url: string }
+  | { readonly kind: "group"; readonly publish: GroupPublish };
+export type Portion = readonly Item[];
+
+/** It may have to take over several parents, each with an insert of its own. */
+export const isAlone = (item: Item | undefined): boolean =>
+  item?.kind === "group" && item.publish.command.deduplication !== undefined;
+
+type Before = {
+  readonly outcomes: readonly Outcome[];
+  /** Where each key came first. */
+  readonly firsts: Map<DeduplicationKey, number>;
+};
+
+export async function publishPortion(
+  ports: AcceptPorts,
+  portion: Portion,
+  before: Before,
+): Promise<readonly Outcome[] | Fault> {
+  const [first] = portion;
+  if (first?.kind === "group" && isAlone(first)) {
+    const published = await publishToEndpoints(ports, first.publish);
+    return isFault(published) ? published : [published];
+  }
+  const keyed = keyedOf(ports, portion, before);
+  const claimed = await claimsOf(ports, keyed);
+  if (isFault(claimed)) return claimed;
+  const made = await insertAll(ports, portion, claimed);
+  return portion.map((item, i) => {
+    const again = keyed[i]?.sameAs;
+    if (again === undefined || item.kind === "group") return made[i] ?? [];
+    const of = before.outcomes[again] ?? made[again - before.outcomes.length];
+    if (of === undefined || !("messageId" in of)) throw new Error("an equal key came first");
+    return { messageId: of.messageId, url: item.url, deduplicated: true };
+  });
+}
+
+/** `sameAs`: where its key came first in the batch. */
+type Keyed = { readonly key?: DeduplicationKey; readonly sameAs?: number };
+
+function keyedOf(ports: AcceptPorts, portion: Portion, { outcomes, firsts }: Before): Keyed[] {
+  return portion.map((item, i) => {
+    const [key] = item.kind === "url" ? deduplicationKeys(item.command, [], ports.sha256) : [];
+    if (key === undefined) return {};
+    const sameAs = firsts.get(key);
+    if (sameAs !== undefined) return { sameAs };
+    firsts.set(key, outcomes.length + i);
+    return { key };
+  });
+}
+
+/** What is to be done with each item: under which id, and the key that names it; or nothing. */
+type Claim =
+  | {
+      readonly kind: "insert";
+      readonly id: MessageId;
+      readonly entries: readonly DeduplicationEntry[];
+    }
+  | { readonly kind: "duplicate"; readonly id: MessageId }
+  | { readonly kind: "again" };
+
+async function claimsOf(
+  ports: AcceptPorts,
+  keyed: readonly Keyed[],
+): Promise<readonly Claim[] | Fault> {
+  const own = keyed.map(({ key }) => ({ key, id: ports.ids.next() }));
+  const entries = own.flatMap(({ key, id }) => (key === undefined ? [] : { key, id }));
+  const verdicts = entries.length > 0 ? await claimKeys(ports, entries) : [];
+  if (isFault(verdicts)) return verdicts;
+  const ofKey = new Map(entries.map(({ key }, i) => [key, verdicts[i]]));
+  return own.map(({ key, id }, i): Claim => {
+    if (keyed[i]?.sameAs !== undefined) return { kind: "again" };
+    if (key === undefined) return { kind: "insert", id, entries: [] };
+    const verdict = ofKey.get(key);
+    if (verdict?.kind === "duplicate") return verdict;
+    const named = verdict?.kind === "takeOver" ? verdict.id : id;
+    return { kind: "insert", id: named, entries: [{ key, id: named }] };
+  });
+}
+
+/** One insert for all records of the portion, and one for each fan-out; of those that are not inserted the outcome is their duplicate's, or nothing yet. */
+async function insertAll(
+  ports: AcceptPorts,
+  portion: Portion,
+  claims: readonly Claim[],
+): Promise<readonly (Outcome | undefined)[]> {
+  // Before any slot is taken: one that fails leaves none behind.
+  await Promise.all(portion.map((item, i) => insertGroup(ports, item, claims[i])));
+  const entering = portion.map((item, i) => enteringOf(ports, item, claims[i]));
+  const present = entering.filter((each) => each !== undefined);
+  const inserts = entering.flatMap((each, i) => {
+    const claim = claims[i];
+    return each && claim?.kind === "insert" ? insertOf(each, claim.entries) : [];
+  });
+  const inserted = await ports.records.insert(inserts).catch((error: unknown) => {
+    for (const each of present) giveBack(ports, each);
+    throw error;
+  });
+  const isNew = new Set(present.filter((_, i) => inserted[i] === "inserted"));
+  for (const each of present) if (!isNew.has(each)) giveBack(ports, each);
+  const silent = [...isNew].filter((each) => !begun(ports, each)).map(({ record }) => record);
+  if (silent.length > 0) announceUnheard(ports, silent);
+  const entries = inserts.flatMap(({ deduplication = [] }) => deduplication);
+  if (entries.length > 0) await confirmKeys(ports, entries);
+  return portion.map((item, i) => {
+    const each = entering[i];
+    return outcomeOf(item, claims[i], each !== undefined && isNew.has(each));
+  });
+}
+
+async function insertGroup(
+  ports: AcceptPorts,
+  item: Item,
+  claim: Claim | undefined,
+): Promise<void> {
+  if (claim?.kind !== "insert" || item.kind === "url") return;
+  const indices = [...item.publish.endpoints.keys()];
+  await insertFanOut(ports, item.publish, { parent: claim.id, indices, entries: [] });
+}
+
+const enteringOf = (
+  ports: AcceptPorts,
+  item: Item,
+  claim: Claim | undefined,
+): Entering | undefined =>
+  claim?.kind === "insert" && item.kind === "url"
+    ? entered(ports, item.command, item.url, claim.id)
+    : undefined;
+
+function outcomeOf(item: Item, claim: Claim | undefined, isNew: boolean): Outcome | undefined {
+  if (!claim || claim.kind === "again") return undefined;
+  if (item.kind === "url") return { messageId: claim.id, url: item.url, deduplicated: !isNew };
+  return item.publish.endpoints.map(({ url }, i) => ({
+    messageId: childId(claim.id, i),
+    url,
+    deduplicated: false,
+  }));
+}

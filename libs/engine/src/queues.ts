@@ -1,0 +1,68 @@
+/** Queues as their owner handles them: within the plan, and with what a pause or a deletion leaves to be done. */
+import {
+  beyondQuota,
+  type Fault,
+  type FlowId,
+  type MessageId,
+  type Plan,
+  queueId,
+  type TenantId,
+  tooManyQueues,
+} from "@posthaste/domain";
+import { type QueueChange, type TakenBack } from "@posthaste/ports";
+import { wakeLane } from "./announce.ts";
+import { type CancelPorts, tellCanceled } from "./cancel.ts";
+
+/** Before a publish to a queue: it is made if there is none. */
+export async function makeQueue(
+  { queues }: Pick<CancelPorts, "queues">,
+  tenant: TenantId,
+  name: string,
+  plan: Plan,
+): Promise<Fault | undefined> {
+  const made = await queues.make(tenant, name, plan.queuesMax);
+  return made ? undefined : tooManyQueues(plan);
+}
+
+export async function putQueue(
+  ports: CancelPorts,
+  change: QueueChange,
+  plan: Plan,
+): Promise<Fault | undefined> {
+  const { parallelism = 0, tenant, name } = change;
+  if (parallelism > plan.queueParallelismMax)
+    return beyondQuota("maxParallelism", plan.queueParallelismMax);
+  const changed = await ports.queues.put(change, plan.queuesMax);
+  if (changed === "full") return tooManyQueues(plan);
+  wakeBeside(ports, tenant, name);
+  if (changed.takenBack.length > 0) await freeSlots(ports, changed.takenBack);
+  return undefined;
+}
+
+export async function resumeQueue(
+  ports: CancelPorts,
+  tenant: TenantId,
+  name: string,
+): Promise<void> {
+  await ports.queues.resume(tenant, name);
+  wakeBeside(ports, tenant, name);
+}
+
+/** Resolves when nothing that was in the queue can be claimed any more; its running calls are then aborted. */
+export async function endQueue(ports: CancelPorts, tenant: TenantId, name: string): Promise<void> {
+  void tellCanceled(ports, await ports.queues.end(tenant, name));
+  wakeBeside(ports, tenant, name);
+}
+
+/** A hint: the queue's alarm is set. */
+function wakeBeside({ bus, clock }: CancelPorts, tenant: TenantId, name: string): void {
+  const wake = wakeLane(queueId(tenant, name), clock.now());
+  bus.publish("scheduler.wake", [wake]).catch(() => undefined);
+}
+
+/** A slot that cannot be given back now runs out by itself. */
+async function freeSlots({ tokens }: CancelPorts, takenBack: readonly TakenBack[]): Promise<void> {
+  const byLane = new Map<FlowId, MessageId[]>();
+  for (const { id, flow } of takenBack) byLane.set(flow, [...(byLane.get(flow) ?? []), id]);
+  await Promise.allSettled([...byLane].map(([flow, ids]) => tokens.release(flow, ids)));
+}

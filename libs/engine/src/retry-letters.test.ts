@@ -1,0 +1,229 @@
+import { describe, expect, it } from "@jest/globals";
+import {
+  type DeadLetter,
+  dlqIdOf,
+  fault,
+  type MessageId,
+  messageId,
+  type Overrides,
+  positionOf,
+  queueId,
+  tenantId,
+} from "@posthaste/domain";
+import { aMessage, anAnswer, aTenant, type MessageOverrides } from "@posthaste/testing";
+import { listen, open, type Ports } from "./opened.fixture.ts";
+import { retryLetters } from "./retry-letters.ts";
+
+const unchanged = { overrides: { headers: [], policy: {} }, refuse: () => undefined } as const;
+const changed = (overrides: Partial<Overrides>) => ({
+  ...unchanged,
+  overrides: { ...unchanged.overrides, ...overrides },
+});
+
+async function aLetter(ports: Ports, overrides: MessageOverrides = {}): Promise<DeadLetter> {
+  const failedAt = ports.clock.now();
+  const message = aMessage({ id: ports.ids.next(), now: failedAt, ...overrides });
+  const letter: DeadLetter = {
+    id: dlqIdOf(message.id, failedAt),
+    failedAt,
+    reason: "retries_exhausted",
+    message,
+    retried: 3,
+    response: anAnswer(500),
+  };
+  await ports.deadLetters.insert([letter]);
+  return letter;
+}
+
+const lettersOf = async ({ deadLetters }: Ports) =>
+  (await deadLetters.list(aTenant, {}, { limit: 100, order: "earliestFirst" })).items;
+
+async function recordsOf({ records }: Ports, made: unknown) {
+  return records.get(aTenant, made as readonly MessageId[]);
+}
+
+describe("a retried dead letter", () => {
+  it("is a new message with all that was stored, due at once and announced, and goes", async () => {
+    const ports = open();
+    const { due } = await listen(ports);
+    const { id, message } = await aLetter(ports, { body: new TextEncoder().encode("body") });
+    await ports.clock.advance(60_000);
+
+    const made = await retryLetters(ports, aTenant, [id], unchanged);
+
+    const [record] = await recordsOf(ports, made);
+    expect(record?.message).toEqual({
+      ...message,
+      id: record?.message.id,
+      shard: record?.message.shard,
+      createdAt: ports.clock.now(),
+      notBefore: ports.clock.now(),
+    });
+    expect(record?.message.id).not.toBe(message.id);
+    expect([record?.state.kind, record?.retried]).toEqual(["due", 0]);
+    expect(due.map((hint) => hint.id)).toEqual(made);
+    expect(await lettersOf(ports)).toEqual([]);
+  });
+
+  it("has an id that sorts with those made when it failed", async () => {
+    const ports = open();
+    const before = ports.ids.next();
+    await ports.clock.advance(1);
+    const { id } = await aLetter(ports);
+    await ports.clock.advance(1);
+    const after = ports.ids.next();
+
+    const made = await retryLetters(ports, aTenant, [id], unchanged);
+
+    expect([before, ...(made as readonly string[]), after].toSorted()).toEqual([
+      before,
+      ...(made as readonly string[]),
+      after,
+    ]);
+    expect(positionOf(before)).toBeDefined();
+  });
+
+  it("is one message, however often a retry is repeated that was killed before the letter went (E1)", async () => {
+    const ports = open();
+    const letter = await aLetter(ports);
+    const killed = { ...ports, deadLetters: { ...ports.deadLetters, remove: killedNow } };
+    await expect(retryLetters(killed, aTenant, [letter.id], unchanged)).rejects.toThrow("killed");
+
+    const made = await retryLetters(ports, aTenant, [letter.id], unchanged);
+
+    expect(await ports.records.backlog(aTenant)).toBe(1);
+    expect(await recordsOf(ports, made)).toHaveLength(1);
+    expect(await lettersOf(ports)).toEqual([]);
+  });
+
+  it("stays when its message could not be stored (E2)", async () => {
+    const ports = open();
+    const letter = await aLetter(ports);
+    const full = { ...ports, records: { ...ports.records, insert: killedNow } };
+
+    await expect(retryLetters(full, aTenant, [letter.id], unchanged)).rejects.toThrow("killed");
+
+    expect(await lettersOf(ports)).toHaveLength(1);
+  });
+
+  it("is changed by what the request names, and by nothing else", async () => {
+    const ports = open();
+    const { id, message } = await aLetter(ports, {
+      headers: [
+        ["X-Old", "1"],
+        ["x-kept", "2"],
+      ],
+    });
+    const overrides = changed({
+      method: "PUT",
+      headers: [["x-old", "3"]],
+      policy: { retriesMax: 7 },
+      postponement: { kind: "delay", delayMs: 5_000 },
+    });
+
+    const [record] = await recordsOf(ports, await retryLetters(ports, aTenant, [id], overrides));
+
+    expect(record?.message).toMatchObject({
+      method: "PUT",
+      headers: [
+        ["x-kept", "2"],
+        ["x-old", "3"],
+      ],
+      policy: { ...message.policy, retriesMax: 7 },
+      notBefore: ports.clock.now() + 5_000,
+    });
+    expect(record?.state.kind).toBe("held");
+  });
+
+  it("waits in the line of its flow key", async () => {
+    const ports = open();
+    const policy = { flow: { key: "k", limits: { parallelism: 1, periodMs: 1_000 } } };
+    const { id } = await aLetter(ports);
+
+    const [record] = await recordsOf(
+      ports,
+      await retryLetters(ports, aTenant, [id], changed({ policy })),
+    );
+
+    expect(record?.state).toEqual({ kind: "waiting", flow: record?.message.flow });
+  });
+
+  it("goes to the end of its queue", async () => {
+    const ports = open();
+    const queue = queueId(aTenant, "orders");
+    const { id } = await aLetter(ports, {
+      queue,
+      format: 2,
+      origin: { callerIp: "192.0.2.1", hop: 1, queueName: "orders" },
+    });
+
+    const [record] = await recordsOf(ports, await retryLetters(ports, aTenant, [id], unchanged));
+
+    expect(record?.state).toEqual({ kind: "queued", queue });
+  });
+
+  it("of a callback is a callback still, and has none", async () => {
+    const ports = open();
+    const source = messageId("msg_source");
+    const { id } = await aLetter(ports, {
+      origin: { callerIp: "192.0.2.1", hop: 1, callbackOf: source },
+    });
+
+    const [record] = await recordsOf(ports, await retryLetters(ports, aTenant, [id], unchanged));
+
+    expect(record?.message.origin.callbackOf).toBe(source);
+  });
+});
+
+describe("a retry of many", () => {
+  it("answers in the order asked, over as many pages as their bodies fill", async () => {
+    const ports = open();
+    const letters: DeadLetter[] = [];
+    for (let n = 0; n < 12; n++) {
+      letters.push(await aLetter(ports, { body: Buffer.alloc(4 * 1024 * 1024, n) }));
+      await ports.clock.advance(1);
+    }
+    const ids = letters.map(({ id }) => id).toReversed();
+
+    const made = await retryLetters(ports, aTenant, ids, unchanged);
+
+    const records = await recordsOf(ports, made);
+    expect(records.map((record) => record?.message.body[0])).toEqual(
+      Array.from({ length: 12 }, (_, n) => 11 - n),
+    );
+    expect(await lettersOf(ports)).toEqual([]);
+  });
+
+  it.each([
+    ["one is not there", (ids: readonly string[]) => [...ids, "1-none"], unchanged, "not_found"],
+    [
+      "one may not be changed so",
+      (ids: readonly string[]) => ids,
+      { ...unchanged, refuse: () => fault("malformed", "no") },
+      "malformed",
+    ],
+  ] as const)("does nothing when %s", async (_, asked, change, code) => {
+    const ports = open();
+    const { id } = await aLetter(ports);
+
+    const refused = await retryLetters(ports, aTenant, asked([id]) as (typeof id)[], change);
+
+    expect(refused).toMatchObject({ fault: code });
+    expect(await lettersOf(ports)).toHaveLength(1);
+    expect(await ports.records.backlog(aTenant)).toBe(0);
+  });
+
+  it("finds nothing of another tenant's", async () => {
+    const ports = open();
+    const { id } = await aLetter(ports);
+
+    const refused = await retryLetters(ports, tenantId("other"), [id], unchanged);
+
+    expect(refused).toMatchObject({ fault: "not_found" });
+    expect(await lettersOf(ports)).toHaveLength(1);
+  });
+});
+
+const killedNow = async (): Promise<never> => {
+  throw new Error("killed");
+};

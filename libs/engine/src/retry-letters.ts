@@ -1,0 +1,82 @@
+/**
+ * Retrying dead letters: each becomes a message under an id that is derived from it, and goes once that is durable. Killed
+ * between the two, the letter is still there; the next retry within a day meets its own message (E1, E2).
+ */
+import {
+  accept,
+  type DlqId,
+  fault,
+  type Fault,
+  idOfRetriedLetter,
+  isFault,
+  type Message,
+  type MessageId,
+  type Overrides,
+  retriedMessage,
+  type TenantId,
+} from "@posthaste/domain";
+import { type DeadLetters } from "@posthaste/ports";
+import { type AcceptPorts } from "./accept.ts";
+import { announceUnheard } from "./announce.ts";
+
+export type RetryLettersPorts = Pick<
+  AcceptPorts,
+  "records" | "bus" | "ids" | "clock" | "sha256"
+> & { readonly deadLetters: DeadLetters };
+
+/** What the headers of the request change, and whether a stored message may be changed so. */
+export type Change = {
+  readonly overrides: Overrides;
+  readonly refuse: (message: Omit<Message, "body">) => Fault | undefined;
+};
+
+/** The new messages, in the order of `ids`. Nothing is done when one of `ids` is not there, or when one may not be changed so. */
+export async function retryLetters(
+  ports: RetryLettersPorts,
+  tenant: TenantId,
+  ids: readonly DlqId[],
+  { overrides, refuse }: Change,
+): Promise<readonly MessageId[] | Fault> {
+  if (ids.length === 0) return [];
+  const refused = await refuseAny(ports, tenant, ids, refuse);
+  if (refused) return refused;
+  const made = new Map<DlqId, MessageId>();
+  // Bodies together have a bound: a page may be short.
+  for (let left = ids; left.length > 0; left = left.filter((id) => !made.has(id))) {
+    const page = { limit: left.length, order: "earliestFirst" } as const;
+    const { items } = await ports.deadLetters.list(tenant, { ids: left }, page);
+    // What has gone meanwhile, another retry or a deletion took.
+    if (items.length === 0) break;
+    const now = ports.clock.now();
+    const records = items.map((letter) => {
+      const position = ports.ids.positionAt(letter.failedAt);
+      const id = idOfRetriedLetter(tenant, letter.id, position, ports.sha256);
+      made.set(letter.id, id);
+      return accept(retriedMessage(letter, id, overrides, now), now, !ports.bus.isUp());
+    });
+    await ports.records.insert(records.map((record) => ({ record })));
+    announceUnheard(ports, records);
+    await ports.deadLetters.remove(
+      tenant,
+      items.map(({ id }) => id),
+    );
+  }
+  return ids.flatMap((id) => made.get(id) ?? []);
+}
+
+async function refuseAny(
+  { deadLetters }: RetryLettersPorts,
+  tenant: TenantId,
+  ids: readonly DlqId[],
+  refuse: Change["refuse"],
+): Promise<Fault | undefined> {
+  const page = { limit: ids.length, order: "earliestFirst", bodyBytesMax: 0 } as const;
+  const { items } = await deadLetters.list(tenant, { ids }, page);
+  const found = new Set(items.map(({ id }) => id));
+  const missing = ids.find((id) => !found.has(id));
+  if (missing !== undefined) return unknownLetter(missing);
+  return items.map(({ message }) => refuse(message)).find(isFault);
+}
+
+export const unknownLetter = (id: DlqId): Fault =>
+  fault("not_found", `dead letter ${id.slice(0, 128)} not found`);

@@ -1,0 +1,150 @@
+/**
+ * Changing schedules for a caller: read, decide, write under the version; the slower one begins again. A scheduler that
+ * fires it meanwhile is one of those.
+ */
+import {
+  beyondQuota,
+  deduplicationKeyOf,
+  type Deduplication,
+  fault,
+  type Fault,
+  isFault,
+  messageId,
+  newSchedule,
+  parseCron,
+  paused,
+  type Plan,
+  replaced,
+  resumed,
+  type Schedule,
+  type ScheduleCommand,
+  scheduleContent,
+  scheduleId,
+  type ScheduleId,
+  scheduleUidLength,
+  type Sha256Hex,
+  type WholeSchedule,
+} from "@posthaste/domain";
+import {
+  type Clock,
+  type EventBus,
+  type Random,
+  type ScheduleKey,
+  type Schedules,
+  type TokenStore,
+} from "@posthaste/ports";
+import { claimKeys, confirmKeys } from "../deduplicate.ts";
+
+export type SchedulePorts = {
+  readonly schedules: Schedules;
+  readonly tokens: TokenStore;
+  readonly bus: EventBus;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly sha256: Sha256Hex;
+};
+
+/** A schedule to be made, or to be replaced where there is one of this id. */
+export type ScheduleGiven = {
+  readonly command: ScheduleCommand;
+  readonly id?: ScheduleId;
+  readonly deduplication?: Deduplication;
+};
+
+export type Scheduled = { readonly id: ScheduleId; readonly deduplicated: boolean };
+
+/** Writes lost in a row before the caller is asked to come again. */
+const triesMax = 20;
+
+/** Durable when it resolves. Rejects when the store does: the outcome is then unknown. */
+export async function putSchedule(
+  ports: SchedulePorts,
+  { command, id, deduplication }: ScheduleGiven,
+  plan: Plan,
+): Promise<Scheduled | Fault> {
+  const own = id ?? scheduleId(`scd_${ports.random.text(scheduleUidLength)}`);
+  if (!deduplication) {
+    const refused = await put(ports, command, own, plan);
+    return refused ?? { id: own, deduplicated: false };
+  }
+  const key = deduplicationKeyOf(
+    command.tenant,
+    deduplication,
+    "schedule",
+    () => scheduleContent(command, ports.sha256),
+    ports.sha256,
+  );
+  // The windows hold ids of messages; these two never meet, since their keys differ.
+  const claimed = await claimKeys(ports, [{ key, id: messageId(own) }]);
+  if (isFault(claimed)) return claimed;
+  const [verdict] = claimed;
+  if (!verdict) return fault("internal", "no answer from the deduplication window");
+  if (verdict.kind === "duplicate") return { id: scheduleId(verdict.id), deduplicated: true };
+  const taken = verdict.kind === "takeOver" ? scheduleId(verdict.id) : own;
+  const refused = await put(ports, command, taken, plan);
+  if (refused) return refused;
+  await confirmKeys(ports, [{ key, id: messageId(taken) }]);
+  return { id: taken, deduplicated: false };
+}
+
+async function put(
+  { bus, clock, random, schedules }: SchedulePorts,
+  command: ScheduleCommand,
+  id: ScheduleId,
+  plan: Plan,
+): Promise<Fault | undefined> {
+  const { tenant } = command;
+  for (let tries = 0; tries < triesMax; tries++) {
+    const [current] = await schedules.get([{ tenant, id }]);
+    // Of several that are made at once the last ones may pass the quota, which is to bound millions.
+    if (!current && (await schedules.count(tenant)) >= plan.schedulesMax)
+      return beyondQuota("maxSchedules", plan.schedulesMax);
+    const now = clock.now();
+    const next = current
+      ? replaced(current, command, now)
+      : newSchedule(command, id, random.text(scheduleUidLength), now);
+    if (await schedules.put(next)) return void wake(bus, next);
+  }
+  return changedByMany(id);
+}
+
+export const pauseSchedule = (ports: SchedulePorts, key: ScheduleKey): Promise<Fault | undefined> =>
+  change(ports, key, (current, now) => (current.isPaused ? current : paused(current, now)));
+
+export const resumeSchedule = (
+  ports: SchedulePorts,
+  key: ScheduleKey,
+): Promise<Fault | undefined> =>
+  change(ports, key, (current, now) => {
+    const cron = parseCron(current.cron);
+    if (!current.isPaused || isFault(cron)) return current;
+    return resumed(current, cron, now);
+  });
+
+/** `decide` returns the schedule as it is when there is nothing to change. */
+async function change(
+  { bus, clock, schedules }: SchedulePorts,
+  key: ScheduleKey,
+  decide: (current: Schedule, now: number) => Schedule,
+): Promise<Fault | undefined> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const [whole] = await schedules.get([key]);
+    if (!whole) return fault("not_found", `schedule ${key.id} not found`);
+    const current = withoutBody(whole);
+    const next = decide(current, clock.now());
+    if (next === current) return undefined;
+    if (await schedules.put(next)) return void wake(bus, next);
+  }
+  return changedByMany(key.id);
+}
+
+const withoutBody = ({ body: _, ...schedule }: WholeSchedule): Schedule => schedule;
+
+const changedByMany = (id: ScheduleId): Fault =>
+  fault("overloaded", `schedule ${id} is being changed by many at once; try again`);
+
+/** A hint: the alarm in the store is the truth. */
+function wake(bus: EventBus, { shard, wakeAt }: Schedule): void {
+  if (wakeAt === undefined) return;
+  bus.publish("scheduler.wake", [{ shard, at: wakeAt }]).catch(() => undefined);
+}

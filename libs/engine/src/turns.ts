@@ -1,0 +1,77 @@
+/**
+ * Turns: the first in a queue's line go on as far as it has room (docs/design/queues#turns). Correctness comes from the store's
+ * one call; two that admit at once do no harm.
+ */
+import { isQueueId, type LaneId, type QueueId, shardOf } from "@posthaste/domain";
+import {
+  type Admitted,
+  type Clock,
+  type EventBus,
+  type Hint,
+  noTelemetry,
+  type Queues,
+  type Telemetry,
+  type WakeEvent,
+} from "@posthaste/ports";
+import { wakeLane } from "./announce.ts";
+import { cancelMessages, type CancelPorts } from "./cancel.ts";
+import { grant, type GrantPorts } from "./grant.ts";
+
+export type TurnPorts = {
+  readonly queues: Queues;
+  readonly bus: EventBus;
+  readonly clock: Clock;
+  readonly telemetry?: Telemetry;
+};
+
+export type ServePorts = TurnPorts & CancelPorts & GrantPorts;
+
+/** Looks at a lane now. Returns its next alarm, where a timer for it is worth while. */
+export const serveLane = (ports: ServePorts, lane: LaneId): Promise<number | undefined> =>
+  isQueueId(lane) ? giveTurns(ports, lane) : grant(ports, lane);
+
+/** Each round gives a batch of turns, or cancels a batch of what a deletion has left; other lanes have their turn after that. */
+const roundsMax = 20;
+
+/** Gives what turns there are. Returns when the first of those that hold theirs is due. */
+async function giveTurns(ports: ServePorts, id: QueueId): Promise<number | undefined> {
+  for (let round = 0; round < roundsMax; round++) {
+    const admitted = await admit(ports, id);
+    if (!admitted) return undefined;
+    if (admitted.ended.length > 0) await cancelMessages(ports, admitted.tenant, admitted.ended);
+    else if (!admitted.more) return admitted.heldUntil;
+  }
+  await ports.bus.publish("scheduler.wake", [wakeLane(id, ports.clock.now())]);
+  return undefined;
+}
+
+/**
+ * One look at a queue, after a write that may have ended a turn of it. `say` takes the hints of what is due; what else is to
+ * be done is said to the schedulers.
+ */
+export async function admit(
+  ports: TurnPorts,
+  id: QueueId,
+  say: (hints: readonly Hint[]) => Promise<void> = (hints) =>
+    ports.bus.publish("message.due", hints),
+): Promise<Admitted | undefined> {
+  const { bus, clock, queues, telemetry } = ports;
+  const [admitted] = await queues.admit([id]);
+  if (!admitted) return undefined;
+  const { given, hints, flows, heldUntil } = admitted;
+  const { metrics } = telemetry ?? noTelemetry;
+  const later = given - hints.length;
+  if (hints.length > 0) metrics.count("posthaste_turns_given_total", "now", hints.length);
+  if (later > 0) metrics.count("posthaste_turns_given_total", "later", later);
+  const now = clock.now();
+  const wakes: WakeEvent[] = flows.map((flow) => wakeLane(flow, now));
+  if (heldUntil !== undefined) wakes.push({ shard: shardOf(id), at: heldUntil });
+  await Promise.all([
+    hints.length > 0 && say(hints),
+    wakes.length > 0 && bus.publish("scheduler.wake", wakes),
+  ]);
+  return admitted;
+}
+
+/** For a caller that leaves the rest to the schedulers. */
+export const hasMore = ({ ended, more }: Admitted): boolean => more || ended.length > 0;

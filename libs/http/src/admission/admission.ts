@@ -1,0 +1,92 @@
+/**
+ * Refusing early under load (docs/design/outages#refusing-early): a rising share of requests gets 503, what can wait first. The share
+ * moves once a second, when a request asks: an idle process does nothing for it.
+ */
+import { fault } from "@posthaste/domain";
+import { type Clock, type Random } from "@posthaste/ports";
+import { type Refusal } from "../answers/answers.ts";
+import { createLoopDelay } from "./loop-delay.ts";
+
+/** What is refused first stands first; health is never refused. */
+export type RequestKind = "list" | "read" | "write" | "publish" | "health";
+
+/** What was seen in the last second or so; of the event loop its worst delay. */
+export type Load = { readonly loopDelayMs: number; readonly storeWaitMs: number };
+
+/** `share`: of 0 … 1, how hard we refuse. `slowSince`: when the event loop began to be slow without a break. */
+export type Pressure = {
+  readonly share: number;
+  readonly slowSince: number | undefined;
+  readonly sampledAt: number;
+};
+
+const loopDelayMsMax = 200;
+const slowForMs = 5_000;
+const storeWaitMsMax = 500;
+const sampleEveryMs = 1_000;
+const stepPerSample = 0.1;
+/** No request asked for longer than that: what was seen before says nothing about now. */
+const breakMs = 3 * sampleEveryMs;
+
+/** Up by one step while there is too much, down by one for every second in which there was not. Pure. */
+export function nextPressure(pressure: Pressure, load: Load, now: number): Pressure {
+  const elapsedMs = now - pressure.sampledAt;
+  const unbroken = elapsedMs <= breakMs ? pressure.slowSince : undefined;
+  const slowSince = load.loopDelayMs > loopDelayMsMax ? (unbroken ?? now) : undefined;
+  const isSlow = slowSince !== undefined && now - slowSince >= slowForMs;
+  const isTooMuch = isSlow || load.storeWaitMs > storeWaitMsMax;
+  const steps = isTooMuch ? 1 : -Math.floor(elapsedMs / sampleEveryMs);
+  const share = Math.min(1, Math.max(0, pressure.share + steps * stepPerSample));
+  // Rounded, so that ten steps up and ten steps down end at exactly nothing.
+  return { share: Math.round(share * 10) / 10, slowSince, sampledAt: now };
+}
+
+/** The chance of being refused: lists are all gone at a quarter of the scale, publishes begin at half. Pure. */
+export function refusalChance(kind: RequestKind, share: number): number {
+  switch (kind) {
+    case "health":
+      return 0;
+    case "list":
+      return Math.min(1, share * 4);
+    case "read":
+      return Math.min(1, share * 2);
+    case "write":
+      return Math.min(1, Math.max(0, share - 0.25) * 2);
+    case "publish":
+      // Never all of them: some must get through to show that it is over.
+      return Math.min(0.95, Math.max(0, share - 0.5) * 2);
+  }
+}
+
+export type Admission = {
+  /** Undefined: come in. */
+  readonly refuse: (kind: RequestKind) => Refusal | undefined;
+  readonly close: () => void;
+};
+
+export type AdmissionOptions = {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** How long the oldest insert has been waiting for its commit. */
+  readonly storeWaitMs: () => number;
+};
+
+export function createAdmission({ clock, random, storeWaitMs }: AdmissionOptions): Admission {
+  const loopDelay = createLoopDelay(clock);
+  let pressure: Pressure = { share: 0, slowSince: undefined, sampledAt: clock.now() };
+  return {
+    refuse: (kind) => {
+      const now = clock.now();
+      loopDelay.watch();
+      if (now - pressure.sampledAt >= sampleEveryMs) {
+        const load = { loopDelayMs: loopDelay.takeMs(), storeWaitMs: storeWaitMs() };
+        pressure = nextPressure(pressure, load, now);
+      }
+      if (pressure.share === 0) return undefined;
+      return random.fraction() < refusalChance(kind, pressure.share) ? tooMuchLoad : undefined;
+    },
+    close: () => loopDelay.close(),
+  };
+}
+
+const tooMuchLoad: Refusal = fault("overloaded", "too much load, come back later");

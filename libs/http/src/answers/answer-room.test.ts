@@ -1,0 +1,107 @@
+import { describe, expect, it } from "@jest/globals";
+import { isFault } from "@posthaste/domain";
+import { type AnswerRoom, type AnswerStream, createAnswerRoom } from "./answer-room.ts";
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function opened(room: AnswerRoom, owner: string): AnswerStream {
+  const stream = room.open(owner);
+  if (isFault(stream)) throw new Error(stream.text);
+  return stream;
+}
+
+/** Takes a seat as soon as it gets one, and keeps it until told. */
+function sitter(room: AnswerRoom, owner: string) {
+  const state = { sits: false, leave: (): void => undefined };
+  void opened(room, owner).piece(async () => {
+    state.sits = true;
+    await new Promise<void>((resolve) => (state.leave = resolve));
+    state.sits = false;
+    return "";
+  });
+  return state;
+}
+
+describe("the room for long answers", () => {
+  it("has no more taken than its seats, and gives each that is left to who waits longest", async () => {
+    const room = createAnswerRoom({ seatsMax: 2, seatsPerOwnerMax: 2 });
+    const all = ["a", "b", "c", "d"].map((owner) => sitter(room, owner));
+    const sitting = (): boolean[] => all.map(({ sits }) => sits);
+
+    await turn();
+    expect(sitting()).toEqual([true, true, false, false]);
+    all[1]?.leave();
+    await turn();
+    expect(sitting()).toEqual([true, false, true, false]);
+    all[0]?.leave();
+    await turn();
+    expect(sitting()).toEqual([false, false, true, true]);
+  });
+
+  it("gives an owner its share, and who comes later a seat beside it", async () => {
+    const room = createAnswerRoom({ seatsMax: 3, seatsPerOwnerMax: 2 });
+    const mine = [0, 1, 2].map(() => sitter(room, "a"));
+    const theirs = sitter(room, "b");
+
+    await turn();
+    expect(mine.map(({ sits }) => sits)).toEqual([true, true, false]);
+    expect(theirs.sits).toBe(true);
+    theirs.leave();
+    await turn();
+    expect(mine.map(({ sits }) => sits)).toEqual([true, true, false]);
+    mine[0]?.leave();
+    await turn();
+    expect(mine.map(({ sits }) => sits)).toEqual([false, true, true]);
+  });
+
+  it("refuses streams beyond its bounds, and takes one again when one is closed", () => {
+    const room = createAnswerRoom({ streamsMax: 3, streamsPerOwnerMax: 2 });
+    const first = opened(room, "a");
+    opened(room, "a");
+
+    expect(room.open("a")).toMatchObject({ fault: "overloaded" });
+    opened(room, "b");
+    expect(room.open("c")).toMatchObject({ fault: "overloaded" });
+    first.close();
+    expect(isFault(room.open("a"))).toBe(false);
+  });
+
+  it("gives an owner no seat while too much of what it made was not sent, and others theirs", async () => {
+    const room = createAnswerRoom({ charsMax: 30, charsPerOwnerMax: 10 });
+    const piece = await opened(room, "a").piece(async () => "x".repeat(10));
+    const mine = sitter(room, "a");
+    const theirs = sitter(room, "b");
+    await turn();
+
+    expect([mine.sits, theirs.sits]).toEqual([false, true]);
+    piece.sent();
+    await turn();
+    expect(mine.sits).toBe(true);
+  });
+
+  it("gives nobody a seat while too much of all was not sent", async () => {
+    const room = createAnswerRoom({ charsMax: 15, charsPerOwnerMax: 10 });
+    const first = await opened(room, "a").piece(async () => "x".repeat(9));
+    const second = await opened(room, "b").piece(async () => "x".repeat(9));
+    const waiting = ["c", "d"].map((owner) => sitter(room, owner));
+    await turn();
+
+    expect(waiting.map(({ sits }) => sits)).toEqual([false, false]);
+    first.sent();
+    second.sent();
+    await turn();
+    expect(waiting.map(({ sits }) => sits)).toEqual([true, true]);
+  });
+
+  it("gets a seat back from work that failed", async () => {
+    const room = createAnswerRoom({ seatsMax: 1 });
+    const failing = opened(room, "a").piece(async () => {
+      throw new Error("broken");
+    });
+    await expect(failing).rejects.toThrow("broken");
+
+    const next = sitter(room, "b");
+    await turn();
+    expect(next.sits).toBe(true);
+  });
+});

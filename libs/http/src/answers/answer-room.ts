@@ -1,0 +1,119 @@
+/**
+ * Room for long answers, which are made and sent piece by piece. Owns how many pieces are being made by all streams of a
+ * process and how much of those made was not sent, so that callers that read slowly, or not at all, cost little.
+ *
+ * (1) a piece is made by a stream that has a seat, and seats are given while there is room for what is made: no more than
+ *     `seatsMax` pieces beyond `charsMax`, and of one owner no more than its part of both.
+ * (2) whoever waits gets the next seat that its owner may have, in the order in which they began to wait.
+ */
+import { fault, type Fault } from "@posthaste/domain";
+
+export type AnswerRoom = {
+  /** Overloaded: too many streams are under way, all in all or of this owner. */
+  open(owner: string): AnswerStream | Fault;
+};
+
+export type AnswerStream = {
+  /** What `make` has made with a seat. It takes room until `sent` is called, once. */
+  piece(make: () => Promise<string>): Promise<Piece>;
+  close(): void;
+};
+
+type Piece = { readonly text: string; readonly sent: () => void };
+
+export type AnswerRoomBounds = {
+  readonly charsMax: number;
+  readonly charsPerOwnerMax: number;
+  readonly seatsMax: number;
+  readonly seatsPerOwnerMax: number;
+  readonly streamsMax: number;
+  readonly streamsPerOwnerMax: number;
+};
+
+const bounds: AnswerRoomBounds = {
+  charsMax: 64 * 1024 * 1024,
+  charsPerOwnerMax: 16 * 1024 * 1024,
+  seatsMax: 16,
+  seatsPerOwnerMax: 4,
+  streamsMax: 2_048,
+  streamsPerOwnerMax: 256,
+};
+
+type Waiting = { readonly owner: string; readonly sit: () => void };
+
+export function createAnswerRoom(changed: Partial<AnswerRoomBounds> = {}): AnswerRoom {
+  const { charsMax, charsPerOwnerMax, ...counts } = { ...bounds, ...changed };
+  const { seatsMax, seatsPerOwnerMax, streamsMax, streamsPerOwnerMax } = counts;
+  const streams = countsByOwner();
+  const seats = countsByOwner();
+  const chars = countsByOwner();
+  // No longer than there are streams: each waits once.
+  const waiting: Waiting[] = [];
+
+  const mayHaveSeat = (owner: string): boolean =>
+    seats.all < seatsMax &&
+    seats.of(owner) < seatsPerOwnerMax &&
+    chars.all < charsMax &&
+    chars.of(owner) < charsPerOwnerMax;
+
+  async function takeSeat(owner: string): Promise<void> {
+    if (mayHaveSeat(owner)) return seats.add(owner, 1);
+    await new Promise<void>((sit) => waiting.push({ owner, sit }));
+  }
+
+  function seatWaiting(): void {
+    // Each turn seats one or is the last.
+    for (;;) {
+      const next = waiting.findIndex((waiter) => mayHaveSeat(waiter.owner));
+      const [seated] = next < 0 ? [] : waiting.splice(next, 1);
+      if (!seated) return;
+      seats.add(seated.owner, 1);
+      seated.sit();
+    }
+  }
+
+  return {
+    open: (owner) => {
+      if (streams.all >= streamsMax || streams.of(owner) >= streamsPerOwnerMax) return tooMany;
+      streams.add(owner, 1);
+      return {
+        piece: async (make) => {
+          await takeSeat(owner);
+          try {
+            const text = await make();
+            chars.add(owner, text.length);
+            const sent = (): void => {
+              chars.add(owner, -text.length);
+              seatWaiting();
+            };
+            return { text, sent };
+          } finally {
+            seats.add(owner, -1);
+            seatWaiting();
+          }
+        },
+        close: () => streams.add(owner, -1),
+      };
+    },
+  };
+}
+
+const tooMany = fault("overloaded", "too many long answers are under way, come back later");
+
+function countsByOwner() {
+  const counts = new Map<string, number>();
+  let all = 0;
+  const of = (owner: string): number => counts.get(owner) ?? 0;
+  return {
+    get all() {
+      return all;
+    },
+    of,
+    add: (owner: string, n: number): void => {
+      all += n;
+      const count = of(owner) + n;
+      if (count > 0) counts.set(owner, count);
+      else counts.delete(owner);
+    },
+  };
+}

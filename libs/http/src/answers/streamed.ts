@@ -1,0 +1,99 @@
+/** Answers that are never held whole: a piece is made when the one before it has left the process. */
+import { type ServerResponse } from "node:http";
+import { type Fault, isFault } from "@posthaste/domain";
+import { type AnswerRoom } from "./answer-room.ts";
+import { answer, type FlatHeaders, noHeaders } from "./answer.ts";
+
+export type StreamedReply = {
+  readonly status: number;
+  /** JSON text; a fault may come instead of the first. */
+  readonly pieces: AsyncIterable<string | Fault>;
+  /** Whose share of the room it takes. */
+  readonly owner: string;
+  readonly headers?: FlatHeaders;
+};
+
+const textLengthMin = 64 * 1024;
+/** A caller that takes nothing of a piece for so long has its connection cut. */
+const stalledMsMax = 30_000;
+
+/**
+ * A fault, or a throw, is for whoever answers: nothing was sent yet. What fails behind the first piece cuts the connection,
+ * which the caller knows for an answer that is not whole.
+ */
+export async function sendStreamed(
+  res: ServerResponse,
+  { status, pieces, owner, headers = noHeaders }: StreamedReply,
+  options: {
+    readonly room: AnswerRoom;
+    readonly after: (ms: number, task: () => void) => () => void;
+    readonly cut: (error: unknown) => void;
+  },
+): Promise<Fault | undefined> {
+  const stream = options.room.open(owner);
+  if (isFault(stream)) return stream;
+  const iterator = pieces[Symbol.asyncIterator]();
+  let isDone = false;
+  let refusal: Fault | undefined;
+  const sendPiece = async (text: string): Promise<void> => {
+    if (res.destroyed) return;
+    if (!res.headersSent) res.writeHead(status, ["Content-Type", "application/json", ...headers]);
+    if (text !== "") await flushed(res, text, options.after);
+  };
+  try {
+    while (!isDone && !res.destroyed) {
+      const { text, sent } = await stream.piece(async () => {
+        let made = "";
+        // Small pieces go together; a caller that asks for little gets an answer like any other.
+        while (!isDone && made.length < textLengthMin && !res.destroyed) {
+          const next = await iterator.next();
+          isDone = next.done === true;
+          if (next.done === true) break;
+          if (isFault(next.value)) refusal = next.value;
+          else made += next.value;
+          if (refusal) break;
+        }
+        return made;
+      });
+      try {
+        if (refusal) return refusedBefore(res, refusal);
+        if (isDone && !res.headersSent) answer(res, status, text, headers);
+        else await sendPiece(text);
+      } finally {
+        sent();
+      }
+    }
+    if (isDone && !res.writableEnded) res.end();
+  } catch (error) {
+    if (!res.headersSent) throw error;
+    options.cut(error);
+    res.destroy();
+  } finally {
+    stream.close();
+    await iterator.return?.();
+  }
+  return undefined;
+}
+
+function refusedBefore(res: ServerResponse, refusal: Fault): Fault {
+  if (res.headersSent) throw new Error(`refused within an answer: ${refusal.text}`);
+  return refusal;
+}
+
+/** Ends when the kernel has the text, or the connection has gone. */
+function flushed(
+  res: ServerResponse,
+  text: string,
+  after: (ms: number, task: () => void) => () => void,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const callOff = after(stalledMsMax, () => res.destroy());
+    const done = (): void => {
+      callOff();
+      res.off("close", done);
+      resolve();
+    };
+    res.once("close", done);
+    res.write(text, done);
+  });
+}

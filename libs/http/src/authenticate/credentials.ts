@@ -1,0 +1,87 @@
+/** Tokens and signing keys: their formats, and those that everybody knows. */
+import { hash } from "node:crypto";
+import { type Random, type SigningKeys } from "@posthaste/ports";
+
+/** SHA-256 of the whole token in base64url; the only form in which a token is kept (docs/design/security#authentication). */
+export const tokenHash = (token: string): string => hash("sha256", token, "base64url");
+
+const passwordLength = 32;
+const signingKeyLength = 28;
+
+/** `base64(JSON {UserID, Password})`: workflow clients read the user out of it. */
+export const newToken = (userId: string, random: Random): string =>
+  Buffer.from(JSON.stringify({ UserID: userId, Password: random.text(passwordLength) })).toString(
+    "base64",
+  );
+
+export const newSigningKey = (random: Random): string => `sig_${random.text(signingKeyLength)}`;
+
+/** The user and the password inside a token of that form; undefined for other tokens. */
+export function userOf(token: string): { userId: string; password: string } | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(token, "base64").toString("utf8"));
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== "object" || value === null) return undefined;
+  const userId: unknown = "UserID" in value ? value.UserID : undefined;
+  const password: unknown = "Password" in value ? value.Password : undefined;
+  if (typeof userId !== "string" || typeof password !== "string" || userId === "") return undefined;
+  return { userId, password };
+}
+
+export type DevelopmentUser = {
+  readonly userId: string;
+  readonly token: string;
+  readonly keys: SigningKeys;
+};
+
+/**
+ * The public credentials that SDKs in development mode bring along (docs/design/security#development). The dev profile adopts
+ * them, every other refuses them. The first is the default tenant's.
+ */
+export const developmentUsers = [
+  {
+    userId: "defaultUser",
+    token: "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=",
+    keys: {
+      current: "sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r",
+      next: "sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs",
+    },
+  },
+  {
+    userId: "testUser1",
+    token: "eyJVc2VySUQiOiJ0ZXN0VXNlcjEiLCJQYXNzd29yZCI6InRlc3RQYXNzd29yZCJ9",
+    keys: {
+      current: "sig_7GVPjvuwsfqF65iC8fSrs1dfYruM",
+      next: "sig_5NoELc3EFnZn4DVS5bDs2Nk4b7Ua",
+    },
+  },
+  {
+    userId: "testUser2",
+    token: "eyJVc2VySUQiOiJ0ZXN0VXNlcjIiLCJQYXNzd29yZCI6InRlc3RQYXNzd29yZCJ9",
+    keys: {
+      current: "sig_6jWGaWRxHsw4vMSPJprXadyvrybF",
+      next: "sig_7qHbvhmahe5GwfePDiS5Lg3pi6Qx",
+    },
+  },
+  {
+    userId: "testUser3",
+    token: "eyJVc2VySUQiOiJ0ZXN0VXNlcjMiLCJQYXNzd29yZCI6InRlc3RQYXNzd29yZCJ9",
+    keys: {
+      current: "sig_5T8FcSsynBjn9mMLBsXhpacRovJf",
+      next: "sig_7GFR4YaDshFcqsxWRZpRB161jguD",
+    },
+  },
+] as const satisfies readonly DevelopmentUser[];
+
+const publicSecrets: ReadonlySet<string> = new Set(
+  developmentUsers.flatMap(({ token, keys }) => [token, keys.current, keys.next]),
+);
+const publicTokenHashes: ReadonlySet<string> = new Set(
+  developmentUsers.map(({ token }) => tokenHash(token)),
+);
+
+export const isPublicSecret = (secret: string): boolean => publicSecrets.has(secret);
+export const isPublicTokenHash = (hashed: string): boolean => publicTokenHashes.has(hashed);

@@ -1,0 +1,86 @@
+/**
+ * Counts failed authentications per network: /24 of IPv4, /64 of IPv6, since that is what one attacker has. Ten in a
+ * minute, and the network is told to come back later, each time twice as much later (docs/design/security#authentication).
+ */
+import { isIPv6 } from "node:net";
+import { type Clock } from "@posthaste/ports";
+
+export type FailureLimit = {
+  /** Seconds for which this address is to stay away; undefined: it may try. */
+  blockedSeconds(address: string): number | undefined;
+  /** One more failure; answers what `blockedSeconds` would answer now. */
+  failed(address: string): number | undefined;
+};
+
+/** `blocks` counts the times in a row that the network was told to stay away. */
+type Failures = {
+  readonly count: number;
+  readonly windowEndsAt: number;
+  readonly blocks: number;
+  readonly blockedUntil: number;
+};
+
+const failuresMax = 10;
+const windowMs = 60_000;
+const firstBlockMs = 1_000;
+const blockMsMax = 900_000;
+const networksMax = 10_000;
+
+/** Pure. A network that has been quiet for a whole window is forgiven. */
+function afterFailure(before: Failures | undefined, now: number): Failures {
+  if (!before || now >= Math.max(before.windowEndsAt, before.blockedUntil + windowMs)) {
+    return { count: 1, windowEndsAt: now + windowMs, blocks: 0, blockedUntil: 0 };
+  }
+  if (now < before.blockedUntil) return before;
+  const count = before.count + 1;
+  if (count <= failuresMax) return { ...before, count };
+  const blockMs = Math.min(blockMsMax, firstBlockMs * 2 ** before.blocks);
+  return { ...before, count, blocks: before.blocks + 1, blockedUntil: now + blockMs };
+}
+
+export function createFailureLimit(clock: Clock): FailureLimit {
+  const networks = new Map<string, Failures>();
+
+  function blockedSeconds(address: string): number | undefined {
+    const blockedMs = (networks.get(networkOf(address))?.blockedUntil ?? 0) - clock.now();
+    return blockedMs > 0 ? Math.ceil(blockedMs / 1_000) : undefined;
+  }
+
+  return {
+    blockedSeconds,
+    failed: (address) => {
+      const network = networkOf(address);
+      const failures = afterFailure(networks.get(network), clock.now());
+      // Last in the map's order is the address that failed last: the one that leaves a full map has been quiet for longest.
+      networks.delete(network);
+      networks.set(network, failures);
+      if (networks.size > networksMax) forgetFirst(networks);
+      return blockedSeconds(address);
+    },
+  };
+}
+
+function forgetFirst(networks: Map<string, Failures>): void {
+  for (const network of networks.keys()) {
+    networks.delete(network);
+    return;
+  }
+}
+
+/** `1.2.3` or the first four groups of an IPv6 address; what is neither shares one network. */
+export function networkOf(address: string): string {
+  if (isIPv6(address)) return firstGroups(address);
+  const end = address.lastIndexOf(".");
+  return end < 0 ? "" : address.slice(0, end);
+}
+
+function firstGroups(address: string): string {
+  const [head = "", tail] = address.split("::");
+  const groups = head === "" ? [] : head.split(":");
+  const after = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - after.length);
+  return [...groups, ...Array<string>(zeros).fill("0"), ...after]
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(":");
+}

@@ -1,0 +1,133 @@
+/**
+ * Memory for bodies. Owns how many bytes of all bodies of a process have arrived and are still in use, and whose they are.
+ * What was announced does not count: it costs nothing until it comes.
+ *
+ * (1) half of the bytes anyone may take. Of the other half, the reserve, no tenant and no address has more than its share, so
+ *    that a caller that sends much, slowly, or never to the end leaves room for the rest.
+ * (2) an upload keeps pace with what it holds, or is told that it is too slow. A caller that holds little may take its time: Node ends
+ *    each request after a minute.
+ */
+import { type Clock } from "@posthaste/ports";
+
+/** What is charged: a tenant, and the address that it calls from. */
+export type BodyOwner = { readonly tenant: string; readonly address: string };
+
+export type BodyBudget = {
+  open(owner: BodyOwner, onSlow: () => void): Upload;
+  /** False: not even a byte would fit now. */
+  hasRoom(owner: BodyOwner): boolean;
+  /** Bytes taken now. */
+  readonly taken: number;
+};
+
+type Upload = {
+  /** False: they do not fit, and are not taken. */
+  take(bytes: number): boolean;
+  /** It has arrived whole: from now on it may take its time. */
+  arrived(): void;
+  /** Its bytes are not in use any more. More than once is no harm. */
+  giveBack(): void;
+};
+
+type Bounds = {
+  readonly bytesMax: number;
+  /** Of the reserve. More than the longest body, so that everybody can send one. */
+  readonly tenantBytesMax: number;
+  /** Several tenants may stand behind one address. */
+  readonly addressBytesMax: number;
+};
+
+const mebibyte = 1024 * 1024;
+const bounds: Bounds = {
+  bytesMax: 128 * mebibyte,
+  tenantBytesMax: 16 * mebibyte,
+  addressBytesMax: 48 * mebibyte,
+};
+
+const lookEveryMs = 5_000;
+/** Between two looks at least this part of what it holds has to come: of 10 MiB, 32 KiB a second. */
+const partPerLook = 1 / 64;
+
+type Watched = {
+  bytes: number;
+  reserved: number;
+  before: number | undefined;
+  readonly onSlow: () => void;
+};
+
+export function createBodyBudget(clock: Clock, changed: Partial<Bounds> = {}): BodyBudget {
+  const { bytesMax, tenantBytesMax, addressBytesMax } = { ...bounds, ...changed };
+  // Of the reserve alone: a request for which there is room otherwise looks up nothing.
+  const byTenant = new Map<string, number>();
+  const byAddress = new Map<string, number>();
+  const watched = new Set<Watched>();
+  let taken = 0;
+  let looks = false;
+
+  const fitsBesideReserve = (bytes: number): boolean => taken + bytes <= bytesMax / 2;
+  const fitsInReserve = ({ tenant, address }: BodyOwner, bytes: number): boolean =>
+    taken + bytes <= bytesMax &&
+    (byTenant.get(tenant) ?? 0) + bytes <= tenantBytesMax &&
+    (byAddress.get(address) ?? 0) + bytes <= addressBytesMax;
+
+  const reserve = ({ tenant, address }: BodyOwner, bytes: number): void => {
+    add(byTenant, tenant, bytes);
+    add(byAddress, address, bytes);
+  };
+
+  const lookLater = (): void => {
+    looks = true;
+    clock.after(lookEveryMs, look);
+  };
+
+  function look(): void {
+    looks = false;
+    for (const upload of [...watched]) {
+      const { before, bytes } = upload;
+      upload.before = bytes;
+      // What came since the last look at it; of one that was not seen before nothing is known yet.
+      if (before !== undefined && bytes - before <= bytes * partPerLook) {
+        watched.delete(upload);
+        upload.onSlow();
+      }
+    }
+    if (watched.size > 0) lookLater();
+  }
+
+  return {
+    open: (owner, onSlow) => {
+      const upload: Watched = { bytes: 0, reserved: 0, before: undefined, onSlow };
+      watched.add(upload);
+      if (!looks) lookLater();
+      return {
+        take: (bytes) => {
+          if (!fitsBesideReserve(bytes)) {
+            if (!fitsInReserve(owner, bytes)) return false;
+            reserve(owner, bytes);
+            upload.reserved += bytes;
+          }
+          upload.bytes += bytes;
+          taken += bytes;
+          return true;
+        },
+        arrived: () => void watched.delete(upload),
+        giveBack: () => {
+          watched.delete(upload);
+          taken -= upload.bytes;
+          if (upload.reserved > 0) reserve(owner, -upload.reserved);
+          upload.bytes = upload.reserved = 0;
+        },
+      };
+    },
+    hasRoom: (owner) => fitsBesideReserve(1) || fitsInReserve(owner, 1),
+    get taken() {
+      return taken;
+    },
+  };
+}
+
+function add(counts: Map<string, number>, key: string, bytes: number): void {
+  const count = (counts.get(key) ?? 0) + bytes;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
+}

@@ -1,0 +1,131 @@
+/**
+ * Bodies. What counts are the bytes that arrive: a Content-Length is believed only when it is too large.
+ */
+import { type IncomingMessage, type ServerResponse } from "node:http";
+import { fault, type Fault } from "@posthaste/domain";
+import { expectsContinue } from "../answers/answer.ts";
+import { type BodyBudget, type BodyOwner } from "./body-budget.ts";
+
+export type ReadBodyOptions = {
+  readonly bytesMax: number;
+  readonly budget: BodyBudget;
+  readonly owner: BodyOwner;
+};
+
+const empty = new Uint8Array(0);
+
+/**
+ * The whole body, or a fault: `too_large`, `overloaded` (the budget), `timed_out`, `malformed` (the caller went away
+ * half-way). The budget gets its bytes back when the response closes, since until then the body is in use. A body that came
+ * in one chunk is that chunk.
+ */
+export function readBody(
+  res: ServerResponse<IncomingMessage>,
+  options: ReadBodyOptions,
+): Promise<Uint8Array | Fault> {
+  const { req } = res;
+  const { budget, bytesMax, owner } = options;
+  const declared = req.headers["content-length"];
+  if (declared === undefined && req.headers["transfer-encoding"] === undefined) {
+    return Promise.resolve(empty);
+  }
+  const declaredBytes = declared === undefined ? undefined : Number(declared);
+  if (declaredBytes !== undefined && declaredBytes > bytesMax)
+    return Promise.resolve(tooLarge(bytesMax));
+  if (!budget.hasRoom(owner)) return Promise.resolve(tooBusy);
+  if (expectsContinue(req)) res.writeContinue();
+  return new Promise((resolve) => collect(res, options, declaredBytes, resolve));
+}
+
+function collect(
+  res: ServerResponse<IncomingMessage>,
+  { budget, bytesMax, owner }: ReadBodyOptions,
+  declaredBytes: number | undefined,
+  resolve: (body: Uint8Array | Fault) => void,
+): void {
+  const { req } = res;
+  const collected = new Collected(declaredBytes ?? bytesMax);
+  let ended = false;
+
+  const onData = (chunk: Uint8Array): void => {
+    if (collected.bytes + chunk.length > bytesMax) stop(tooLarge(bytesMax));
+    else if (!upload.take(chunk.length)) stop(tooBusy);
+    else collected.add(chunk);
+  };
+  const onEnd = (): void => {
+    ended = true;
+    upload.arrived();
+    resolve(collected.whole());
+  };
+  const stop = (refused: Fault): void => {
+    ended = true;
+    req.off("data", onData).off("end", onEnd);
+    collected.forget();
+    upload.giveBack();
+    resolve(refused);
+  };
+  const upload = budget.open(owner, () => stop(tooSlow));
+
+  req.on("data", onData).on("end", onEnd);
+  res.on("close", () => {
+    if (ended) upload.giveBack();
+    else stop(fault("malformed", "the request body was cut short"));
+  });
+}
+
+/** The first room for several chunks; it doubles, so that a body in one-byte chunks costs no more than twice its size. */
+const roomBytesMin = 16 * 1024;
+
+/** Chunks as one: each kept for itself would keep the block that it was read into. */
+class Collected {
+  readonly #bytesMax: number;
+  #first: Uint8Array | undefined;
+  #room: Uint8Array | undefined;
+  bytes = 0;
+
+  /** `bytesMax`: no more than these come. */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  add(chunk: Uint8Array): void {
+    const from = this.bytes;
+    this.bytes += chunk.length;
+    if (from === 0) {
+      this.#first = chunk;
+      return;
+    }
+    this.#roomFor(from).set(chunk, from);
+  }
+
+  /** Room for all `bytes`, with the first `from` of them in it. */
+  #roomFor(from: number): Uint8Array {
+    if (this.#room && this.#room.length >= this.bytes) return this.#room;
+    const wanted = Math.max(2 * this.bytes, roomBytesMin);
+    const room = Buffer.allocUnsafeSlow(Math.max(this.bytes, Math.min(wanted, this.#bytesMax)));
+    const before = this.#room ?? this.#first ?? empty;
+    room.set(before.subarray(0, from));
+    this.#first = undefined;
+    this.#room = room;
+    return room;
+  }
+
+  /** Once. What is much smaller than its room gets one of its own, since it may be kept for long. */
+  whole(): Uint8Array {
+    const room = this.#room;
+    const body = room ? room.subarray(0, this.bytes) : (this.#first ?? empty);
+    this.forget();
+    return room && body.length < (room.length * 3) / 4 ? new Uint8Array(body) : body;
+  }
+
+  forget(): void {
+    this.#first = this.#room = undefined;
+  }
+}
+
+const tooLarge = (bytesMax: number): Fault =>
+  fault("too_large", `quota maxMessageSize exceeded: the body may have ${bytesMax} bytes`);
+
+const tooBusy: Fault = fault("overloaded", "too many bytes are being received, come back later");
+
+const tooSlow: Fault = fault("timed_out", "the body arrives too slowly");

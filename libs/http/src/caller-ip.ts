@@ -1,0 +1,61 @@
+/** The address of the caller, through the proxies that we were told to believe and no further ones. */
+import { type IncomingMessage } from "node:http";
+import { BlockList, isIP } from "node:net";
+
+/** Addresses by range. IPv4 addresses are meant in both their forms. */
+export type AddressSet = { readonly size: number; has(address: string): boolean };
+
+/** `ranges` as the configuration checked them: `10.0.0.0/8`, `fd00::/8`. */
+export function addressSet(ranges: readonly string[]): AddressSet {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [network = "", prefix] = range.split("/");
+    const family = isIP(network) === 6 ? "ipv6" : "ipv4";
+    list.addSubnet(network, Number(prefix ?? (family === "ipv6" ? 128 : 32)), family);
+  }
+  return {
+    size: ranges.length,
+    has: (address) => list.check(address, isIP(address) === 6 ? "ipv6" : "ipv4"),
+  };
+}
+
+/** A proxy chain that is longer is made up. */
+const hopsMax = 32;
+
+export const callerIp = (req: IncomingMessage, trustedProxies: AddressSet): string =>
+  callerIpOf(req.socket.remoteAddress, req.headers["x-forwarded-for"], trustedProxies);
+
+/**
+ * The rightmost address that is no trusted proxy's. What stands to the left of it, or of anything that is no address,
+ * was written by strangers. Empty when the socket has gone.
+ */
+export function callerIpOf(
+  peer: string | undefined,
+  forwardedFor: string | readonly string[] | undefined,
+  trustedProxies: AddressSet,
+): string {
+  let address = plainAddress(peer ?? "") ?? "";
+  if (trustedProxies.size === 0 || forwardedFor === undefined || address === "") return address;
+  const hops = String(forwardedFor).split(",").slice(-hopsMax);
+  for (let hop = hops.pop(); hop !== undefined; hop = hops.pop()) {
+    if (!trustedProxies.has(address)) return address;
+    const before = plainAddress(withoutPort(hop.trim()));
+    if (before === undefined) return address;
+    address = before;
+  }
+  return address;
+}
+
+/** Without a zone, and IPv4 as IPv4: `::ffff:10.0.0.1` is `10.0.0.1`. Undefined for what is no address. */
+function plainAddress(text: string): string | undefined {
+  const zone = text.indexOf("%");
+  const address = zone < 0 ? text : text.slice(0, zone);
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+  return isIP(mapped) === 0 ? undefined : mapped;
+}
+
+/** Some proxies write `1.2.3.4:5678` and `[::1]:5678`. */
+const withoutPort = (text: string): string =>
+  /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)?.[1] ??
+  /^(\d+\.\d+\.\d+\.\d+):\d{1,5}$/.exec(text)?.[1] ??
+  text;

@@ -1,0 +1,134 @@
+import { afterEach, describe, expect, it } from "@jest/globals";
+import { once } from "node:events";
+import { type ServerResponse } from "node:http";
+import { connect, type Socket } from "node:net";
+import { createReadiness } from "@posthaste/process";
+import { answer } from "../answers/answer.ts";
+import { type Edge, type RequestHandler } from "./edge.ts";
+import { testEdge } from "./raw-exchange.fixture.ts";
+
+/** 16, one of them the reserve; from half of them on an address may have four. */
+const limits = { connectionsMax: 16 };
+const mine = "127.0.0.1";
+const theirs = "127.0.0.2";
+
+let edge: Edge | undefined;
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await edge?.stop();
+});
+
+async function start(handler: RequestHandler = (_req, res) => (answer(res, 200, "{}"), undefined)) {
+  ({ edge } = await testEdge({ limits, handler, readiness: createReadiness() }));
+}
+
+async function connected(localAddress: string): Promise<Socket> {
+  const socket = connect({ port: edge?.port ?? 0, host: "127.0.0.1", localAddress });
+  sockets.push(socket);
+  socket.on("error", () => undefined);
+  await once(socket, "connect");
+  return socket;
+}
+
+async function connectedAll(localAddress: string, count: number): Promise<Socket[]> {
+  const all: Socket[] = [];
+  for (let i = 0; i < count; i++) all.push(await connected(localAddress));
+  return all;
+}
+
+/** The status, or "cut". */
+async function asked(socket: Socket, path = "/x"): Promise<number | "cut"> {
+  if (!socket.readable) return "cut";
+  const ended = Promise.race([once(socket, "data"), once(socket, "close").then(() => [])]);
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  const [chunk] = await ended;
+  return Buffer.isBuffer(chunk) ? Number(chunk.toString().slice(9, 12)) : "cut";
+}
+
+const statuses = (all: readonly Socket[]) => Promise.all(all.map((socket) => asked(socket)));
+const whole = (count: number, status: number | "cut") => Array<unknown>(count).fill(status);
+
+describe("a listener whose places are all taken", () => {
+  it("by idle connections of one address lets in whoever comes from another", async () => {
+    await start();
+    const idle = await connectedAll(mine, 40);
+
+    const newcomers = await connectedAll(theirs, 4);
+
+    expect(await statuses(newcomers)).toEqual(whole(4, 200));
+    expect(idle.filter((socket) => socket.readable).length).toBeLessThanOrEqual(12);
+  });
+
+  it("gives an address no more than its share once half are taken, and that to its newest", async () => {
+    await start();
+    const first = await connectedAll(theirs, 4);
+    const idle = await connectedAll(mine, 20);
+    await asked(await connected(theirs));
+
+    const open = idle.map((socket) => socket.readable);
+
+    expect(await statuses(first.slice(1))).toEqual(whole(3, 200));
+    expect(open.indexOf(true)).toBeGreaterThan(0);
+    expect(open.slice(open.indexOf(true))).not.toContain(false);
+  });
+
+  it("cuts those that have sent nothing before those that have", async () => {
+    await start();
+    const spoken: Socket[] = [];
+    for (const address of ["127.0.0.3", "127.0.0.4", "127.0.0.5"])
+      spoken.push(...(await connectedAll(address, 3)));
+    expect(await statuses(spoken)).toEqual(whole(9, 200));
+    await connectedAll(mine, 20);
+    await connectedAll(theirs, 20);
+
+    expect(await statuses(spoken)).toEqual(whole(9, 200));
+  });
+
+  it("cuts an idle one of the address that has most, when all have asked for something", async () => {
+    await start();
+    const few = await connectedAll(theirs, 2);
+    const many = await connectedAll(mine, 4);
+    for (const address of ["127.0.0.3", "127.0.0.4", "127.0.0.5"])
+      many.push(...(await connectedAll(address, 3)));
+    expect(await statuses([...few, ...many])).toEqual(whole(15, 200));
+
+    expect(await asked(await connected("127.0.0.9"))).toBe(200);
+
+    expect(await statuses(few)).toEqual(whole(2, 200));
+    expect(await statuses(many)).toEqual(["cut", ...whole(12, 200)]);
+  });
+});
+
+describe("a listener with a request under way on each of its connections", () => {
+  it("cuts none of them, answers probes, and others with 503", async () => {
+    const waiting: ServerResponse[] = [];
+    await start((_req, res) => (waiting.push(res), undefined));
+    const busy: Socket[] = [];
+    for (const address of [3, 4, 5, 6, 7].map((n) => `127.0.0.${n}`))
+      busy.push(...(await connectedAll(address, 3)));
+    const answers = busy.map((socket) => asked(socket));
+    while (waiting.length < 15) await new Promise((resolve) => setImmediate(resolve));
+
+    expect(await asked(await connected(theirs), "/healthz")).toBe(200);
+    expect(await asked(await connected(theirs), "/readyz")).toBe(200);
+    expect(await asked(await connected(theirs))).toBe(503);
+    for (const res of waiting) answer(res, 200, "{}");
+    expect(await Promise.all(answers)).toEqual(whole(15, 200));
+    expect(await asked(await connected(theirs), "/healthz")).toBe(200);
+  });
+
+  it("has no more than its reserve beside them", async () => {
+    const waiting: ServerResponse[] = [];
+    await start((_req, res) => (waiting.push(res), undefined));
+    const busy: Socket[] = [];
+    for (const address of [3, 4, 5, 6, 7].map((n) => `127.0.0.${n}`))
+      busy.push(...(await connectedAll(address, 3)));
+    for (const socket of busy) void asked(socket);
+    while (waiting.length < 15) await new Promise((resolve) => setImmediate(resolve));
+    const silent = await connectedAll(theirs, 10);
+
+    expect(await asked(await connected(mine), "/healthz")).toBe(200);
+    expect(silent.filter((socket) => socket.readable).length).toBeLessThanOrEqual(1);
+  });
+});

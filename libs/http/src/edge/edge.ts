@@ -1,0 +1,197 @@
+/**
+ * The HTTP server's edge. Owns the listening socket and its connections; what is refused here never reaches a handler.
+ *
+ * (1) every request gets exactly one answer, JSON in every case, also when a handler throws.
+ * (2) every wait has an end: headers 10 s, the whole request 60 s, an idle connection 65 s, stopping `drainMs`.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { fault as faultOf } from "@posthaste/domain";
+import { type Clock, type Log, type Readiness, type Service } from "@posthaste/ports";
+import { type Answers } from "../answers/answers.ts";
+import { answerClientError, answerConnect } from "./client-error.ts";
+import { createConnections } from "./connections.ts";
+import { allowAnyOrigin } from "./cors.ts";
+import { answerHealth } from "./health.ts";
+import { faultOfHead, headersMax } from "./request-head.ts";
+
+/** Node's promise of the handler, or nothing when it has answered by other means. */
+export type RequestHandler = (
+  req: IncomingMessage,
+  res: ServerResponse<IncomingMessage>,
+) => Promise<void> | undefined;
+
+type EdgeLimits = {
+  readonly headerBytesMax: number;
+  readonly headersMsMax: number;
+  readonly requestMsMax: number;
+  /** Longer than what load balancers keep idle connections for, so that they are the ones to close. */
+  readonly idleMsMax: number;
+  readonly connectionsMax: number;
+  readonly requestsPerConnectionMax: number;
+  /** How often Node looks for requests that have run out of time. */
+  readonly checkEveryMs: number;
+};
+
+/** Where the system has files for so many. */
+export const connectionsMax = 8_192;
+
+const edgeLimits: EdgeLimits = {
+  headerBytesMax: 32 * 1024,
+  headersMsMax: 10_000,
+  requestMsMax: 60_000,
+  idleMsMax: 65_000,
+  connectionsMax,
+  requestsPerConnectionMax: 100_000,
+  checkEveryMs: 5_000,
+};
+
+const crowdedEveryMs = 60_000;
+const tooMany = faultOf("overloaded", "too many connections, come back later");
+
+export type EdgeOptions = {
+  readonly name: string;
+  readonly host: string;
+  /** 0: any free port; `port` of the edge has it once started. */
+  readonly port: number;
+  readonly handler: RequestHandler;
+  readonly answers: Answers;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly drainMs: number;
+  /** Absent: `/healthz` and `/readyz` are the handler's. */
+  readonly readiness?: Readiness;
+  /** The dev profile's permissive CORS. */
+  readonly anyOrigin?: boolean;
+  readonly limits?: Partial<EdgeLimits>;
+};
+
+/** What the process has found to be less than usual. */
+export type EdgeRoom = Pick<EdgeOptions, "limits">;
+
+export interface Edge extends Service {
+  readonly port: number;
+}
+
+export function createEdge(options: EdgeOptions): Edge {
+  const limits = { ...edgeLimits, ...options.limits };
+  const { answers, anyOrigin = false, clock, handler, host, log, name, readiness } = options;
+  let port = options.port;
+  let stopping = false;
+
+  let crowdedAt = -Infinity;
+  const connections = createConnections(limits.connectionsMax, () => {
+    // One line a minute: it may be thousands a second.
+    if (clock.now() - crowdedAt < crowdedEveryMs) return;
+    crowdedAt = clock.now();
+    log.warn("connections.crowded", { name, limit: limits.connectionsMax });
+  });
+
+  const onRequest = (req: IncomingMessage, res: ServerResponse<IncomingMessage>): void => {
+    if (stopping) res.shouldKeepAlive = false;
+    if (!connections.hasAsked(req.socket)) {
+      res.shouldKeepAlive = false;
+      if (!readiness || !answerHealth(req, res, readiness))
+        answers.fault(res, tooMany, ["Connection", "close"]);
+      return;
+    }
+    const fault = faultOfHead(req);
+    if (fault) {
+      answers.fault(res, fault, ["Connection", "close"]);
+      return;
+    }
+    if (anyOrigin && allowAnyOrigin(req, res)) return;
+    if (readiness && answerHealth(req, res, readiness)) return;
+    try {
+      handler(req, res)?.catch((error: unknown) => answers.failed(res, error));
+    } catch (error) {
+      answers.failed(res, error);
+    }
+  };
+
+  const server = createTunedServer(limits, onRequest);
+  server.on("clientError", (error, socket) =>
+    answerClientError(error, socket, (ms, task) => clock.after(ms, task)),
+  );
+  server.on("connect", (_req, socket) =>
+    answerConnect(socket, (ms, task) => clock.after(ms, task)),
+  );
+  server.on("connection", (socket) => connections.arrived(socket));
+
+  return {
+    name,
+    get port() {
+      return port;
+    },
+    start: async () => {
+      await listen(server, host, port);
+      const address = server.address();
+      if (typeof address === "object" && address) port = address.port;
+      log.info("edge.listening", { name, host, port });
+    },
+    stop: () => {
+      stopping = true;
+      return close(server, clock, options.drainMs);
+    },
+  };
+}
+
+function createTunedServer(
+  limits: EdgeLimits,
+  onRequest: (req: IncomingMessage, res: ServerResponse<IncomingMessage>) => void,
+): Server {
+  const server = createServer({
+    maxHeaderSize: limits.headerBytesMax,
+    headersTimeout: limits.headersMsMax,
+    requestTimeout: limits.requestMsMax,
+    keepAliveTimeout: limits.idleMsMax,
+    connectionsCheckingInterval: limits.checkEveryMs,
+    insecureHTTPParser: false,
+    // We ask for it ourselves: Node's own answer has no body.
+    requireHostHeader: false,
+    noDelay: true,
+  });
+  // Node drops headers beyond its count without a word; one more than allowed shows that there were too many.
+  server.maxHeadersCount = headersMax + 1;
+  server.maxRequestsPerSocket = limits.requestsPerConnectionMax;
+  server.on("request", onRequest);
+  // Whoever asks before sending a body is told by whoever reads it (body.ts), or refused before it was sent.
+  server.on("checkContinue", onRequest);
+  server.on("checkExpectation", onRequest);
+  return server;
+}
+
+const backlogMax = 1_024;
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const onError = (cause: NodeJS.ErrnoException): void =>
+      reject(
+        new Error(`cannot listen on ${host}:${port}: ${cause.code ?? cause.message}`, { cause }),
+      );
+    server.once("error", onError);
+    server.listen({ host, port, backlog: backlogMax }, () => {
+      server.off("error", onError);
+      resolve();
+    });
+  });
+}
+
+const closeIdleEveryMs = 50;
+
+/** Ends when every request in flight was answered, at the latest after `drainMs`. */
+async function close(server: Server, clock: Clock, drainMs: number): Promise<void> {
+  if (!server.listening) return;
+  let callOff = (): void => undefined;
+  // A connection whose last answer was under way when we began to stop is idle only afterwards.
+  const closeIdle = (): void => {
+    server.closeIdleConnections();
+    callOff = clock.after(closeIdleEveryMs, closeIdle);
+  };
+  const callOffAll = clock.after(drainMs, () => server.closeAllConnections());
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    closeIdle();
+  });
+  callOff();
+  callOffAll();
+}

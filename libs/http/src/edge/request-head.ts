@@ -1,0 +1,38 @@
+/** What Node's parser lets through and we do not (docs/design/wire#front-door). */
+import { type IncomingMessage } from "node:http";
+import { fault, type Fault } from "@posthaste/domain";
+
+export const headersMax = 256;
+
+export function faultOfHead(req: IncomingMessage): Fault | undefined {
+  const { rawHeaders } = req;
+  if (rawHeaders.length > 2 * headersMax) {
+    return fault("headers_too_large", `more than ${headersMax} headers`);
+  }
+  const hosts = countOf(rawHeaders, "host");
+  if (hosts > 1) return fault("malformed", "more than one Host header");
+  if (hosts === 0 && req.httpVersion !== "1.0") return fault("malformed", "no Host header");
+  const url = req.url ?? "";
+  // An absolute target would be routed by its own host; a fragment never belongs on the wire.
+  if (!url.startsWith("/") && !(url === "*" && req.method === "OPTIONS")) {
+    return fault("malformed", "the request target must start with a slash");
+  }
+  if (url.includes("#")) return fault("malformed", "the request target must not hold a fragment");
+  return undefined;
+}
+
+/** The value of a header that may stand once; undefined when it is absent, and when there are several. */
+export function onlyValueOf(req: IncomingMessage, name: "authorization"): string | undefined {
+  const value = req.headers[name];
+  return value !== undefined && countOf(req.rawHeaders, name) === 1 ? value : undefined;
+}
+
+/** `name` in lower case. Lengths first: of twenty headers hardly one is compared. */
+function countOf(rawHeaders: readonly string[], name: string): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const header = rawHeaders[i];
+    if (header?.length === name.length && header.toLowerCase() === name) count++;
+  }
+  return count;
+}

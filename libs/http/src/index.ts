@@ -1,0 +1,34 @@
+export { type Admission, createAdmission, type RequestKind } from "./admission/admission.ts";
+export { answer, type FlatHeaders } from "./answers/answer.ts";
+export { type Answers, createAnswers, type Refusal } from "./answers/answers.ts";
+export { type StreamedReply } from "./answers/streamed.ts";
+export {
+  type Authenticator,
+  type Caller,
+  createAuthenticator,
+} from "./authenticate/authenticator.ts";
+export {
+  developmentUsers,
+  type DevelopmentUser,
+  isPublicSecret,
+  isPublicTokenHash,
+  newSigningKey,
+  newToken,
+  tokenHash,
+  userOf,
+} from "./authenticate/credentials.ts";
+export { createFailureLimit, type FailureLimit } from "./authenticate/failure-limit.ts";
+export { readBody } from "./bodies/body.ts";
+export { type BodyBudget, createBodyBudget } from "./bodies/body-budget.ts";
+export { addressSet, type AddressSet, callerIp } from "./caller-ip.ts";
+export { createCursors, type Cursors, type CursorScope } from "./cursor.ts";
+export {
+  connectionsMax,
+  createEdge,
+  type Edge,
+  type EdgeOptions,
+  type EdgeRoom,
+  type RequestHandler,
+} from "./edge/edge.ts";
+export { onlyValueOf } from "./edge/request-head.ts";
+export { inTurns } from "./turns.ts";

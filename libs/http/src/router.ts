@@ -1,0 +1,129 @@
+/**
+ * Express for everything but the raw targets, which are taken by hand before it. One router, bound from the rows of the
+ * endpoints, and no middleware: bodies are read by the door of a service, and queries stay text.
+ */
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type NextFunction,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from "express";
+import { type Answer, type Endpoint } from "@posthaste/contract";
+import { fault, type Fault, isFault } from "@posthaste/domain";
+import { answer, type FlatHeaders } from "./answers/answer.ts";
+import { type Answers, type Refusal } from "./answers/answers.ts";
+import { type StreamedReply } from "./answers/streamed.ts";
+
+export type Reply = {
+  readonly status: number;
+  readonly body: string;
+  readonly headers?: FlatHeaders;
+};
+
+const reply = (value: unknown, status: number): Reply => ({
+  status,
+  body: JSON.stringify(value),
+});
+
+const emptyReply = (status: number): Reply => ({ status, body: "" });
+
+/** `owner`: at whose expense a long answer is in memory while it is written. */
+export function replyOf(answered: Answer, owner: string): Reply | StreamedReply {
+  const { status } = answered;
+  if ("pieces" in answered) return { status, owner, pieces: answered.pieces };
+  return answered.json === undefined ? emptyReply(status) : reply(answered.json, status);
+}
+
+/** What an endpoint does for one method. What it throws is answered with 500, a failing store with 503 or 507. */
+export type Work = (req: Request, res: Response) => Promise<Reply | StreamedReply | Refusal>;
+
+export type Route = Pick<Endpoint, "method" | "path"> & { readonly work: Work };
+
+/** Case and a trailing slash of a path do not matter, but see `emptyId`. */
+export function createExpressApp(routes: readonly Route[], answers: Answers): Express {
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  app.set("query parser", false);
+  for (const [path, methods] of byPath(routes))
+    app.all(expressPath(path), dispatch(methods, answers));
+  app.use((_req: Request, res: Response) => answers.fault(res, notFound));
+  app.use(failure(answers));
+  return app;
+}
+
+type Methods = ReadonlyMap<string, Work>;
+
+/** Express takes the first that fits: `/v2/dlq/retry` before `/v2/dlq/{dlqId}`. */
+function byPath(routes: readonly Route[]): readonly (readonly [string, Methods])[] {
+  const paths = new Map<string, Map<string, Work>>();
+  for (const { method, path, work } of routes) {
+    const methods = paths.get(path) ?? new Map<string, Work>();
+    const hasItems = routes.some((other) => other.method === method && isItemOf(other.path, path));
+    methods.set(method.toUpperCase(), hasItems && method !== "get" ? ofCollection(work) : work);
+    paths.set(path, methods);
+  }
+  // "{" sorts behind every letter.
+  return [...paths].toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
+
+const isItemOf = (path: string, collection: string): boolean =>
+  path.startsWith(`${collection}/{`) && path.indexOf("/", collection.length + 1) < 0;
+
+/** With an empty id the path of an item is that of its collection: it must not change the whole of it. */
+const ofCollection =
+  (work: Work): Work =>
+  async (req, res) =>
+    req.path.endsWith("/") ? emptyId : work(req, res);
+
+const emptyId = fault("malformed", "the id at the end of the path is empty");
+
+const notFound = fault("not_found", "no such endpoint");
+
+/** The query of a request, each name as often as it stands there. */
+export function queryOf(req: Pick<Request, "url">): URLSearchParams {
+  const mark = req.url.indexOf("?");
+  return new URLSearchParams(mark < 0 ? "" : req.url.slice(mark + 1));
+}
+
+function dispatch(methods: Methods, answers: Answers): RequestHandler {
+  const allow: FlatHeaders = ["Allow", [...methods.keys()].join(", ")];
+  return (req, res) => {
+    const work = methods.get(req.method);
+    if (!work) {
+      answers.fault(res, fault("method_not_allowed", `${req.method} is not allowed here`), allow);
+      return;
+    }
+    work(req, res)
+      .then((result) => send(res, result, answers))
+      .catch((error: unknown) => answers.failed(res, error));
+  };
+}
+
+async function send(
+  res: Response,
+  result: Reply | StreamedReply | Refusal,
+  answers: Answers,
+): Promise<void> {
+  if (isFault(result)) answers.fault(res, result);
+  else if ("pieces" in result) await answers.streamed(res, result);
+  else answer(res, result.status, result.body, result.headers);
+}
+
+/** What Express itself refuses, a broken escape in a parameter, has a status; everything else is ours. */
+function failure(answers: Answers): ErrorRequestHandler {
+  // Express tells error handlers by their four parameters.
+  return (error: unknown, _req: Request, res: Response, _next: NextFunction) => {
+    if (isBadRequest(error)) answers.fault(res, malformedPath);
+    else answers.failed(res, error);
+  };
+}
+
+const malformedPath: Fault = fault("malformed", "the path holds a broken escape");
+
+const isBadRequest = (error: unknown): boolean =>
+  Error.isError(error) && "status" in error && error.status === 400;

@@ -1,0 +1,26 @@
+/** Long work in short turns of the event loop, so that one request's does not hold up the rest. */
+import { type Fault, isFault } from "@posthaste/domain";
+
+/** A few milliseconds of judging URLs. */
+const itemsPerTurn = 200;
+
+/**
+ * All items in their order, or the first fault among them: what stands behind it is not asked for. `weightOf`: how many
+ * items without much in them one is as much work as.
+ */
+export async function inTurns<T>(
+  items: Iterable<T | Fault>,
+  weightOf: (item: T) => number = () => 1,
+): Promise<readonly T[] | Fault> {
+  const all: T[] = [];
+  let weight = 0;
+  for (const item of items) {
+    if (isFault(item)) return item;
+    all.push(item);
+    weight += weightOf(item);
+    if (weight < itemsPerTurn) continue;
+    weight = 0;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  return all;
+}

@@ -1,0 +1,62 @@
+/** The bus: facts (must not be lost) and hints (may be). Bodies never travel. */
+import { type AttemptFact, type LaneId, type Message, type MessageId } from "@posthaste/domain";
+import { type Hint } from "./records.ts";
+
+export type SettledEvent = {
+  readonly id: MessageId;
+  /** The configuration for the log; redacted, without the body. */
+  readonly message: Omit<Message, "body">;
+  readonly fact: AttemptFact;
+};
+
+/** `at`: the earliest alarm that the sayer has just written. */
+export type WakeEvent = { readonly shard: number; readonly at: number; readonly lane?: LaneId };
+
+export type Topics = {
+  "message.accepted": { readonly message: Omit<Message, "body"> };
+  "message.due": Hint;
+  "message.settled": SettledEvent;
+  "scheduler.wake": WakeEvent;
+};
+export type Topic = keyof Topics;
+
+export const topics: readonly Topic[] = [
+  "message.accepted",
+  "message.due",
+  "message.settled",
+  "scheduler.wake",
+];
+const facts: ReadonlySet<Topic> = new Set<Topic>(["message.settled"]);
+/** Must not be lost; what is no fact is a hint. */
+export const isFact = (topic: Topic): boolean => facts.has(topic);
+
+export type Handler<T extends Topic> = (events: readonly Topics[T][]) => Promise<void>;
+
+export type SubscribeOptions = {
+  /**
+   * Hears which shards' events come here from now on, each time that changes; meant for `scheduler.wake`, whose events go
+   * to one owner each (docs/design/record#shards).
+   */
+  readonly owns?: (shards: readonly number[]) => void;
+  /** Events may be kept back for so long, so that many come at once. Absent: each comes as soon as it can. */
+  readonly gatherMs?: number;
+};
+
+export interface EventBus {
+  /**
+   * Facts are durable once this resolves. A hint may be lost, so no caller waits for one: what the bus cannot take at once
+   * it drops, and resolves.
+   */
+  publish<T extends Topic>(topic: T, events: readonly Topics[T][]): Promise<void>;
+  /** Handlers hand over and return. Answers how to stop. */
+  subscribe<T extends Topic>(
+    topic: T,
+    group: string,
+    handle: Handler<T>,
+    options?: SubscribeOptions,
+  ): Promise<() => Promise<void>>;
+  /** Whether what is said now is taken, as far as this process knows. */
+  isUp(): boolean;
+  /** Whether this process' subscription to `topic` is served, as far as it knows. */
+  hears(topic: Topic): boolean;
+}

@@ -1,0 +1,35 @@
+/** What waits for its time or its turn. */
+import { type Metric } from "./metric.ts";
+
+export const alarmsMetrics = {
+  posthaste_timer_lateness_seconds: {
+    kind: "histogram",
+    help: "How late alarms are looked at: from the earliest that was due to the round that rings it.",
+    buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    by: ["scheduler", "standalone"],
+  },
+  posthaste_schedule_slots_total: {
+    kind: "counter",
+    help: "Slots of schedules: fired, failed (the schedule says why), or skipped since they were too late.",
+    label: { name: "result", values: ["fired", "failed", "skipped"] },
+    by: ["scheduler", "deliverer", "standalone"],
+  },
+  posthaste_schedule_lateness_seconds: {
+    kind: "histogram",
+    help: "How late slots of schedules fire.",
+    buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600],
+    by: ["scheduler", "deliverer", "standalone"],
+  },
+  posthaste_oldest_past_due_seconds: {
+    kind: "watched",
+    grows: false,
+    help: "Age of the oldest alarm of this scheduler's shards that is due and has not been rung; 0: none is.",
+    by: ["scheduler", "standalone"],
+  },
+  posthaste_lane_depth: {
+    kind: "watched",
+    grows: false,
+    help: "Messages that wait in lanes, of all shards, counted up to 100000. Each scheduler tells the same: take the maximum.",
+    by: ["scheduler", "standalone"],
+  },
+} as const satisfies Readonly<Record<string, Metric>>;

@@ -1,0 +1,50 @@
+/** What a message goes through: its publish, and the attempts to deliver it. */
+import { type Metric } from "./metric.ts";
+
+export const messagesMetrics = {
+  posthaste_messages_accepted_total: {
+    kind: "counter",
+    help: "Messages that a publish has answered for: new ones, and duplicates of one that was there.",
+    label: { name: "result", values: ["new", "duplicate"] },
+    by: ["gateway", "standalone"],
+  },
+  posthaste_attempts_total: {
+    kind: "counter",
+    help: "Attempts that have ended. refused: an answer that is not 2xx; unreachable: none came; infrastructure: we could not try; aborted: we cut it short.",
+    label: {
+      name: "outcome",
+      values: ["delivered", "refused", "unreachable", "infrastructure", "aborted"],
+    },
+    by: ["deliverer", "standalone"],
+  },
+  posthaste_delivery_latency_seconds: {
+    kind: "histogram",
+    help: "From when a message was to be delivered (its publish, or the end of its delay) to the end of the attempt that did it, retries included.",
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600, 3600],
+    by: ["deliverer", "standalone"],
+  },
+  posthaste_turns_given_total: {
+    kind: "counter",
+    help: "Turns that queues have given. now: the message is due; later: it waits for its time, or for a slot of its flow key.",
+    label: { name: "due", values: ["now", "later"] },
+    by: ["scheduler", "deliverer", "standalone"],
+  },
+  posthaste_attempts_running: {
+    kind: "watched",
+    grows: false,
+    help: "Attempts that run in this process now.",
+    by: ["deliverer", "standalone"],
+  },
+  posthaste_attempts_body_bytes: {
+    kind: "watched",
+    grows: false,
+    help: "Bytes of bodies that attempts hold in memory now. Bodies of up to 32 KiB are not counted.",
+    by: ["deliverer", "standalone"],
+  },
+  posthaste_ssrf_blocked_late_total: {
+    kind: "watched",
+    grows: true,
+    help: "Connections to a forbidden address that only the check after connecting found. Must stay 0: alarm on it.",
+    by: ["deliverer", "standalone"],
+  },
+} as const satisfies Readonly<Record<string, Metric>>;

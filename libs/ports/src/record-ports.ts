@@ -1,0 +1,14 @@
+import { type Alarms } from "./alarms.ts";
+import { type FanOuts } from "./fan-outs.ts";
+import { type FlowLanes } from "./flow-lanes.ts";
+import { type Queues } from "./queues.ts";
+import { type Records } from "./records.ts";
+
+/** What one store keeps together, since its writes may touch several of them at once. A user takes those that it needs. */
+export type RecordPorts = {
+  readonly records: Records;
+  readonly alarms: Alarms;
+  readonly flowLanes: FlowLanes;
+  readonly fanOuts: FanOuts;
+  readonly queues: Queues;
+};

@@ -1,0 +1,28 @@
+import { type Clock } from "@posthaste/ports";
+
+/** `Clock.after` waits no longer than this: `setTimeout` fires at once beyond 2^31 ms, and sleeping hosts drift. */
+export const waitMsMax = 3_600_000;
+
+/** The system's clock. With `unref` its timers do not keep the process alive. */
+export function systemClock(options: { readonly unref?: boolean } = {}): Clock {
+  return {
+    now: () => Date.now(),
+    after: (ms, task) => {
+      const timer = setTimeout(task, Math.min(Math.max(ms, 0), waitMsMax));
+      if (options.unref) timer.unref();
+      return () => clearTimeout(timer);
+    },
+  };
+}
+
+/**
+ * A clock whose host may be set meanwhile: it tells the time that was when it was made and what has passed since. For
+ * processes that take the time from their store, and measure how long they wait for answers by this.
+ */
+export function steadyClock(clock: Clock, passedMs = () => performance.now()): Clock {
+  const startedAt = clock.now() - passedMs();
+  return {
+    now: () => Math.round(startedAt + passedMs()),
+    after: (ms, task) => clock.after(ms, task),
+  };
+}

@@ -1,0 +1,100 @@
+/** The first tenant's credentials. They are used at the first start; afterwards the store has its own. */
+import { isPublicSecret, userOf } from "@posthaste/http";
+import { z } from "zod";
+import { type Rule, variables } from "./variable.ts";
+import { printable } from "./values.ts";
+
+const subject = "Credentials";
+const tokenLengthMin = 32;
+const passwordLengthMin = 16;
+
+const signingKey = () => printable(32, 128).optional();
+const signingKeyRule = "32 to 128 printable characters without spaces";
+
+export const credentialsShape = {
+  token: printable(1, 1_024)
+    .optional()
+    .register(variables, {
+      subject,
+      secret: true,
+      rule: "1 to 1024 printable characters without spaces",
+      summary: `The first tenant's token. In production it must be set, with ${tokenLengthMin} characters or more. Workflow clients want the base64 of \`{"UserID":"…","Password":"…"}\`, with a password of ${passwordLengthMin} characters or more.`,
+    }),
+  signingKeyCurrent: signingKey().register(variables, {
+    subject,
+    secret: true,
+    rule: signingKeyRule,
+    summary: "The key that signs deliveries. In production it must be set.",
+  }),
+  signingKeyNext: signingKey().register(variables, {
+    subject,
+    secret: true,
+    rule: signingKeyRule,
+    summary: "The key that follows at the next rotation. In production it must be set.",
+  }),
+  dialect: z.enum(["service", "upstash"]).register(variables, {
+    subject,
+    rule: "service or upstash",
+    summary:
+      "The dialect of the first tenants: what a request without any `Service-` or `Upstash-` header speaks. Clients of QStash in Python and Go send such requests and want `upstash`.",
+    default: "service",
+  }),
+};
+
+const names = [
+  ["token", "POSTHASTE_TOKEN"],
+  ["signingKeyCurrent", "POSTHASTE_SIGNING_KEY_CURRENT"],
+  ["signingKeyNext", "POSTHASTE_SIGNING_KEY_NEXT"],
+] as const;
+
+export const credentialRules: readonly Rule[] = [
+  {
+    keys: ["profile", "token", "signingKeyCurrent", "signingKeyNext"],
+    problemsOf: ({ profile, ...values }) => {
+      if (profile !== "production") return [];
+      return names.flatMap(([key, name]) => {
+        const value = values[key];
+        if (value === undefined)
+          return [`${name} is not set: the production profile wants its own`];
+        return typeof value === "string" && isPublicSecret(value)
+          ? [`${name} is a public development credential: the production profile refuses it`]
+          : [];
+      });
+    },
+  },
+  {
+    keys: ["profile", "token"],
+    problemsOf: ({ profile, token }) =>
+      profile === "production" && typeof token === "string" && isWeak(token)
+        ? [
+            `POSTHASTE_TOKEN can be guessed: it must have ${tokenLengthMin} characters or more, and a password inside it ${passwordLengthMin}`,
+          ]
+        : [],
+  },
+  {
+    keys: ["signingKeyCurrent", "signingKeyNext"],
+    problemsOf: ({ signingKeyCurrent, signingKeyNext }) =>
+      signingKeyCurrent !== undefined && signingKeyCurrent === signingKeyNext
+        ? ["POSTHASTE_SIGNING_KEY_NEXT must differ from POSTHASTE_SIGNING_KEY_CURRENT"]
+        : [],
+  },
+  {
+    keys: ["signingKeyCurrent", "signingKeyNext"],
+    problemsOf: ({ profile, signingKeyCurrent, signingKeyNext }) =>
+      profile === "dev" && (signingKeyCurrent === undefined) !== (signingKeyNext === undefined)
+        ? [
+            "POSTHASTE_SIGNING_KEY_CURRENT and POSTHASTE_SIGNING_KEY_NEXT go together: set both or none",
+          ]
+        : [],
+  },
+];
+
+/** Of a token with a user inside, only the password is secret. Public ones have a sentence of their own. */
+function isWeak(token: string): boolean {
+  if (isPublicSecret(token)) return false;
+  const user = userOf(token);
+  return (
+    token.length < tokenLengthMin ||
+    (user !== undefined && user.password.length < passwordLengthMin)
+  );
+}

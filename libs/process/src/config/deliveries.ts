@@ -1,0 +1,46 @@
+/** Attempts: how many at once, and where they may go. */
+import { variables } from "./variable.ts";
+import { addressRanges, wholeNumber } from "./values.ts";
+
+const subject = "Deliveries";
+
+export const destinationsShape = {
+  allowPrivateCidrs: addressRanges().register(variables, {
+    subject,
+    rule: "addresses or ranges (CIDR), separated by commas",
+    summary:
+      "Private networks that destinations may be in. All others that are not public are refused; the dev profile allows loopback.",
+  }),
+};
+
+export const deliveriesShape = {
+  ...destinationsShape,
+  maxInFlight: wholeNumber(1, 100_000).register(variables, {
+    subject,
+    rule: "a whole number from 1 to 100000",
+    summary:
+      "Attempts at once in this process that began less than a second ago. Each may hold a connection.",
+    default: "1000",
+  }),
+  maxWaiting: wholeNumber(1, 1_000_000).register(variables, {
+    subject,
+    rule: "a whole number from 1 to 1000000",
+    summary:
+      "Attempts at once beside these that have waited for their answer for longer. Each holds a connection, and 64 KiB.",
+    default: "10000",
+  }),
+  maxPerOrigin: wholeNumber(1, 10_000).register(variables, {
+    subject,
+    rule: "a whole number from 1 to 10000",
+    summary:
+      "Attempts at once to one origin (scheme, host and port) from this process. One that runs for longer than a minute does not count.",
+    default: "100",
+  }),
+  maxInFlightMib: wholeNumber(1, 65_536).register(variables, {
+    subject,
+    rule: "a whole number from 1 to 65536",
+    summary:
+      "MiB of bodies that attempts hold in memory at once in this process. Bodies of up to 32 KiB are not counted.",
+    default: "128",
+  }),
+};

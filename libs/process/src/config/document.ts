@@ -1,0 +1,81 @@
+/** `docs/configuration.md`, made from the schemas. */
+import { type z } from "zod";
+import { describeDefault } from "./load.ts";
+import { configSchemas } from "./services.ts";
+import { environmentName, type Variable, variableOf } from "./variable.ts";
+
+type Entry = {
+  readonly key: string;
+  readonly variable: Variable;
+  readonly users: readonly { readonly service: string; readonly variable: Variable }[];
+};
+
+export function renderConfiguration(): string {
+  const entries = entriesOf(configSchemas);
+  const subjects = [...new Set(entries.map(({ variable }) => variable.subject))];
+  return [introduction, ...subjects.map((subject) => section(subject, entries)), notes].join(
+    "\n\n",
+  );
+}
+
+const introduction = `# Configuration
+
+Made from the schemas in \`libs/process/src/config\` by \`npm run generate\`.
+
+Everything is configured by environment variables. A process that finds a problem, an unknown \`POSTHASTE_\` variable
+included, names all problems at once and does not start (exit code 78). An empty variable counts as not set. A variable
+marked *secret* can be given as a file: \`POSTHASTE_TOKEN_FILE=/run/secrets/token\`.`;
+
+const notes = `## On Kubernetes
+
+Set \`enableServiceLinks: false\` in the pod: a Service whose name begins with \`posthaste\` would otherwise put
+\`POSTHASTE_…\` variables of its own into every pod.`;
+
+function entriesOf(
+  schemas: Readonly<Record<string, z.ZodObject<Readonly<Record<string, z.ZodType>>>>>,
+): readonly Entry[] {
+  // From the standalone, which has all: it gives the order.
+  const services = Object.entries(schemas).toReversed();
+  const keys = new Set(services.flatMap(([, { shape }]) => Object.keys(shape)));
+  return [...keys].flatMap((key) => {
+    const users = services.flatMap(([service, { shape }]) => {
+      const schema = shape[key];
+      return schema ? [{ service, variable: variableOf(schema) }] : [];
+    });
+    const [first] = users;
+    return first ? [{ key, variable: first.variable, users }] : [];
+  });
+}
+
+function section(subject: string, entries: readonly Entry[]): string {
+  const rows = entries.filter(({ variable }) => variable.subject === subject).map(row);
+  return [
+    `## ${subject}`,
+    "",
+    "| Variable | Must be | Default | Used by |",
+    "| --- | --- | --- | --- |",
+    ...rows,
+  ].join("\n");
+}
+
+function row({ key, variable, users }: Entry): string {
+  const name = `\`${environmentName(key)}\`${variable.secret ? " *secret*" : ""}`;
+  const isForAll = users.length === Object.keys(configSchemas).length;
+  const usedBy = isForAll ? "all" : users.map(({ service }) => service).join(", ");
+  return `| ${name}<br>${variable.summary} | ${variable.rule} | ${defaultsCell(users)} | ${usedBy} |`;
+}
+
+/** What most services have, then the exceptions: `8080; management: 8082`. */
+function defaultsCell(users: Entry["users"]): string {
+  const byText = Map.groupBy(users, ({ variable }) => shortDefault(variable));
+  const [most, ...others] = [...byText].toSorted(([, a], [, b]) => b.length - a.length);
+  const exceptions = others.map(
+    ([text, itsUsers]) => `${itsUsers.map(({ service }) => service).join(", ")}: ${text}`,
+  );
+  return [most?.[0], ...exceptions].join("; ");
+}
+
+const shortDefault = (variable: Variable): string =>
+  describeDefault(variable)
+    .replace(/^default /, "")
+    .replace("no default", "–");

@@ -1,0 +1,284 @@
+import { describe, expect, it } from "@jest/globals";
+import { type z } from "zod";
+import { developmentUsers } from "@posthaste/http";
+import { dumpConfig } from "./dump.ts";
+import { type Environment, loadConfig } from "./load.ts";
+import { configSchemas } from "./services.ts";
+
+const ownKeys = {
+  POSTHASTE_SIGNING_KEY_CURRENT: `sig_${"a".repeat(28)}`,
+  POSTHASTE_SIGNING_KEY_NEXT: `sig_${"b".repeat(28)}`,
+};
+const production = {
+  POSTHASTE_PROFILE: "production",
+  POSTHASTE_TOKEN: "t".repeat(32),
+  ...ownKeys,
+};
+
+/** What the distributed shape wants beside it. */
+const onServersToo = {
+  ...production,
+  POSTHASTE_KAFKA_BROKERS: "kafka-0:9092, [::1]:9093",
+  POSTHASTE_REDIS_URL: "redis://:secret@redis:6379/1",
+  POSTHASTE_MONGODB_URI: "mongodb://user:secret@a:27017,b:27017/?replicaSet=rs0",
+  POSTHASTE_SEALING_KEYS: Buffer.alloc(32, 1).toString("base64"),
+  POSTHASTE_MANAGEMENT_USER: "admin",
+  POSTHASTE_MANAGEMENT_PASSWORD: "p".repeat(16),
+};
+
+/** The problems, one a line; empty when the configuration was loaded. */
+function problemsOf(env: Environment, files: Readonly<Record<string, string>> = {}): string[] {
+  const readFile = (path: string): string => {
+    const text = files[path];
+    if (text === undefined) throw Object.assign(new Error("no such file"), { code: "ENOENT" });
+    return text;
+  };
+  const loaded = loadConfig(configSchemas.standalone, { env, readFile });
+  return loaded.kind === "loaded" ? [] : loaded.message.split("\n").slice(1);
+}
+
+function standalone(env: Environment, files?: Readonly<Record<string, string>>) {
+  const readFile = (path: string): string => files?.[path] ?? "";
+  const loaded = loadConfig(configSchemas.standalone, { env, readFile });
+  if (loaded.kind === "refused") throw new Error(loaded.message);
+  return loaded.config;
+}
+
+const { standalone: _, ...onServers } = configSchemas;
+const servicesOnServers =
+  Object.entries<z.ZodObject<Readonly<Record<string, z.ZodType>>>>(onServers);
+
+describe("a configuration", () => {
+  it("of an empty environment is the dev profile on the loopback address", () => {
+    expect(standalone({})).toEqual({
+      profile: "dev",
+      logLevel: "info",
+      drainSeconds: 25,
+      host: "127.0.0.1",
+      port: 8080,
+      trustedProxies: [],
+      token: undefined,
+      signingKeyCurrent: undefined,
+      signingKeyNext: undefined,
+      dialect: "service",
+      managementUser: undefined,
+      managementPassword: undefined,
+      allowPrivateCidrs: [],
+      maxInFlight: 1_000,
+      maxPerOrigin: 100,
+      maxInFlightMib: 128,
+      maxWaiting: 10_000,
+      traceRatio: 0.01,
+      dataDir: "./.posthaste",
+      catcher: true,
+    });
+  });
+
+  it.each(servicesOnServers)(
+    "of %s, which runs on servers, is the production profile",
+    (_, schema) => {
+      const loaded = loadConfig(schema, { env: onServersToo });
+
+      expect(loaded).toMatchObject({ kind: "loaded", config: { profile: "production" } });
+    },
+  );
+
+  it("cannot be changed afterwards", () => {
+    const config = standalone({ POSTHASTE_TRUSTED_PROXIES: "10.0.0.0/8" });
+
+    expect(Object.isFrozen(config)).toBe(true);
+    expect(Object.isFrozen(config.trustedProxies)).toBe(true);
+  });
+
+  it("takes an empty variable as not set", () => {
+    expect(standalone({ POSTHASTE_PORT: "", POSTHASTE_TOKEN: "" }).port).toBe(8080);
+  });
+
+  it("has no catcher in production unless asked for", () => {
+    expect(standalone(production).catcher).toBe(false);
+    expect(standalone({ ...production, POSTHASTE_CATCHER: "on" }).catcher).toBe(true);
+  });
+
+  it("may hold variables of other services", () => {
+    const env = { ...onServersToo, POSTHASTE_MAX_IN_FLIGHT: "5" };
+
+    expect(loadConfig(configSchemas.scheduler, { env }).kind).toBe("loaded");
+  });
+});
+
+describe("the addresses of servers", () => {
+  const schema = configSchemas.scheduler;
+
+  it("are lists where there may be several", () => {
+    const loaded = loadConfig(schema, { env: onServersToo });
+
+    expect(loaded).toMatchObject({
+      config: { kafkaBrokers: ["kafka-0:9092", "[::1]:9093"], redisBudgetMs: 50 },
+    });
+  });
+
+  it.each([
+    ["POSTHASTE_KAFKA_BROKERS", "kafka"],
+    ["POSTHASTE_KAFKA_BROKERS", "kafka:0"],
+    ["POSTHASTE_KAFKA_BROKERS", "kafka:65536"],
+    ["POSTHASTE_KAFKA_BROKERS", "kafka:9092,"],
+    ["POSTHASTE_KAFKA_BROKERS", "kafka://kafka:9092"],
+    ["POSTHASTE_KAFKA_PARTITIONS", "65"],
+    ["POSTHASTE_REDIS_URL", "redis:6379"],
+    ["POSTHASTE_REDIS_URL", "http://redis"],
+    ["POSTHASTE_MONGODB_URI", "mongo:27017"],
+    ["POSTHASTE_MONGODB_DATABASE", "a.b"],
+    ["POSTHASTE_SEALING_KEYS", "dG9vIHNob3J0"],
+    ["POSTHASTE_KAFKA_USER", "without-a-password"],
+  ])("are refused by their variable: %s=%s", (name, value) => {
+    const loaded = loadConfig(schema, { env: { ...onServersToo, [name]: value } });
+
+    expect(loaded).toMatchObject({ kind: "refused", message: expect.stringContaining(name) });
+  });
+
+  it("are wanted, all of them", () => {
+    const loaded = loadConfig(schema, { env: {} });
+
+    for (const name of ["KAFKA_BROKERS", "REDIS_URL", "MONGODB_URI", "SEALING_KEYS"])
+      expect(loaded).toMatchObject({ message: expect.stringContaining(`POSTHASTE_${name}`) });
+  });
+});
+
+describe("a refusal", () => {
+  it("names all problems at once, each with its rule and default", () => {
+    const env = { POSTHASTE_PORT: "80a", POSTHASTE_CATCHER: "yes", POSTHASTE_DRAIN_SECONDS: "-1" };
+
+    expect(problemsOf(env)).toEqual([
+      `  - POSTHASTE_DRAIN_SECONDS is "-1": must be a whole number from 0 to 7200 (default 25)`,
+      `  - POSTHASTE_PORT is "80a": must be a whole number from 0 to 65533 (default 8080)`,
+      `  - POSTHASTE_CATCHER is "yes": must be on or off (default on in dev, off in production)`,
+    ]);
+  });
+
+  it("names a misspelt variable, and what may have been meant", () => {
+    expect(
+      problemsOf({
+        POSTHASTE_PROT: "1",
+        POSTHASTE_COLOUR: "red",
+        POSTHASTE_MAX_PER_ORIGIN_FILE: "x",
+      }),
+    ).toEqual([
+      "  - POSTHASTE_PROT is no variable of Posthaste: is it POSTHASTE_PORT?",
+      "  - POSTHASTE_COLOUR is no variable of Posthaste",
+      "  - POSTHASTE_MAX_PER_ORIGIN_FILE is no variable of Posthaste",
+    ]);
+  });
+
+  it("never shows a secret", () => {
+    const problems = problemsOf({
+      POSTHASTE_TOKEN: "canary with spaces",
+      POSTHASTE_SIGNING_KEY_CURRENT: "canary",
+      POSTHASTE_MANAGEMENT_PASSWORD: "canary ",
+    });
+
+    expect(problems).toHaveLength(3);
+    expect(problems.join()).not.toContain("canary");
+  });
+
+  it.each([
+    ["POSTHASTE_PORT", ["65534", "1e3", "0x50", "８０", " 80", "80.0", "-1"]],
+    ["POSTHASTE_HOST", ["a b", "http://x", "x/y"]],
+    ["POSTHASTE_LOG_LEVEL", ["INFO", "trace"]],
+    ["POSTHASTE_PROFILE", ["development", "prod"]],
+    [
+      "POSTHASTE_TRUSTED_PROXIES",
+      ["10.0.0.0/33", "::/129", "10.0.0/8", "x", "10.0.0.1,", "fe80::1%eth0", "1.2.3.4/"],
+    ],
+    ["POSTHASTE_MAX_IN_FLIGHT", ["0", "100001"]],
+  ])("%s may not be %j", (name, texts) => {
+    for (const text of texts) expect(problemsOf({ [name]: text })).toHaveLength(1);
+  });
+});
+
+describe("secrets", () => {
+  it("may come from files, without the line break at their end", () => {
+    const env = { POSTHASTE_TOKEN_FILE: "/run/secrets/token" };
+
+    expect(standalone(env, { "/run/secrets/token": "s3cret\n" }).token).toBe("s3cret");
+  });
+
+  it("may not come twice, nor from a file that is not there", () => {
+    const both = { POSTHASTE_TOKEN: "a", POSTHASTE_TOKEN_FILE: "/t" };
+
+    expect(problemsOf(both, { "/t": "b" })).toEqual([
+      "  - POSTHASTE_TOKEN and POSTHASTE_TOKEN_FILE are both set: use one",
+    ]);
+    expect(problemsOf({ POSTHASTE_TOKEN_FILE: "/none" })).toEqual([
+      "  - POSTHASTE_TOKEN_FILE cannot be read: ENOENT",
+    ]);
+  });
+
+  it("are only told as set or not set in a dump", () => {
+    const dump = dumpConfig(configSchemas.standalone, standalone(production));
+
+    expect(dump).toMatchObject({
+      POSTHASTE_TOKEN: "(set)",
+      POSTHASTE_MANAGEMENT_PASSWORD: "(not set)",
+      POSTHASTE_PORT: "8080",
+      POSTHASTE_CATCHER: "off",
+    });
+    expect(JSON.stringify(dump)).not.toContain(production.POSTHASTE_TOKEN);
+    expect(JSON.stringify(dump)).not.toContain("sig_");
+  });
+});
+
+describe("production", () => {
+  it("starts with credentials of its own", () => {
+    expect(problemsOf(production)).toEqual([]);
+  });
+
+  it("wants a token and both signing keys", () => {
+    expect(problemsOf({ POSTHASTE_PROFILE: "production" })).toEqual(
+      ["TOKEN", "SIGNING_KEY_CURRENT", "SIGNING_KEY_NEXT"].map(
+        (name) => `  - POSTHASTE_${name} is not set: the production profile wants its own`,
+      ),
+    );
+  });
+
+  it.each(developmentUsers)("refuses the public credentials of $userId", ({ token, keys }) => {
+    const problems = problemsOf({
+      POSTHASTE_PROFILE: "production",
+      POSTHASTE_TOKEN: token,
+      POSTHASTE_SIGNING_KEY_CURRENT: keys.current,
+      POSTHASTE_SIGNING_KEY_NEXT: keys.next,
+    });
+
+    expect(problems).toHaveLength(3);
+    for (const problem of problems) expect(problem).toContain("is a public development credential");
+  });
+
+  const tokenOf = (password: string): string =>
+    Buffer.from(JSON.stringify({ UserID: "me", Password: password })).toString("base64");
+
+  it.each([
+    ["31 characters", "t".repeat(31), 1],
+    ["32 characters", "t".repeat(32), 0],
+    ["a user with a short password", tokenOf("x".repeat(15)), 1],
+    ["a user with a long password", tokenOf("x".repeat(16)), 0],
+  ])("judges a token of %s", (_, token, problems) => {
+    expect(problemsOf({ ...production, POSTHASTE_TOKEN: token })).toHaveLength(problems);
+  });
+
+  it("wants a long management password", () => {
+    const management = { POSTHASTE_MANAGEMENT_USER: "ops", POSTHASTE_MANAGEMENT_PASSWORD: "short" };
+
+    expect(problemsOf({ ...production, ...management })).toHaveLength(1);
+    expect(problemsOf(management)).toEqual([]);
+  });
+});
+
+describe("variables that go together", () => {
+  it.each([
+    [{ POSTHASTE_SIGNING_KEY_CURRENT: ownKeys.POSTHASTE_SIGNING_KEY_CURRENT }],
+    [{ ...ownKeys, POSTHASTE_SIGNING_KEY_NEXT: ownKeys.POSTHASTE_SIGNING_KEY_CURRENT }],
+    [{ POSTHASTE_MANAGEMENT_USER: "ops" }],
+    [{ POSTHASTE_MANAGEMENT_PASSWORD: "x" }],
+  ])("are refused when they do not: %j", (env) => {
+    expect(problemsOf(env)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,161 @@
+/** The servers of the distributed shape. The standalone reads none of these. */
+import { z } from "zod";
+import { type Rule, variables } from "./variable.ts";
+import { printable, wholeNumber } from "./values.ts";
+
+const subject = "Kafka, Redis and MongoDB";
+const brokersMax = 64;
+const sealingKeyBytes = 32;
+const sealingKeysMax = 16;
+
+const name = /^[0-9A-Za-z._:-]{0,64}$/;
+const nameRule = "at most 64 letters, digits and . _ : -";
+
+/** Only the beginning is looked at: several hosts in one address are a URL to its driver only. */
+const address = (...schemes: readonly string[]) =>
+  printable(1, 2_048).refine((text) =>
+    schemes.some((scheme) => text.startsWith(`${scheme}://`) && text.length > scheme.length + 3),
+  );
+
+export const busShape = {
+  kafkaBrokers: z
+    .string()
+    .transform((text) => text.split(",").map((broker) => broker.trim()))
+    .refine((brokers) => brokers.length <= brokersMax && brokers.every(isHostAndPort))
+    .transform((brokers): readonly string[] => Object.freeze(brokers))
+    .register(variables, {
+      subject,
+      rule: "host:port, or several separated by commas",
+      summary: "Kafka brokers to begin with; the others are learnt from them.",
+    }),
+  kafkaPrefix: z
+    .string()
+    .regex(/^[0-9A-Za-z._-]{0,64}$/)
+    .register(variables, {
+      subject,
+      rule: "at most 64 letters, digits and . _ -",
+      summary: "Stands before the names of all topics and consumer groups.",
+      default: "posthaste.",
+    }),
+  kafkaPartitions: wholeNumber(1, 64).register(variables, {
+    subject,
+    rule: "a whole number from 1 to 64",
+    summary:
+      "Partitions of a topic when it is made: so many instances of a service share its work.",
+    default: "16",
+  }),
+  kafkaReplication: wholeNumber(1, 16).register(variables, {
+    subject,
+    rule: "a whole number from 1 to 16",
+    summary: "Replicas of a topic when it is made; 3 where there are three brokers.",
+    default: "1",
+  }),
+  kafkaRetentionHours: wholeNumber(1, 8_760).register(variables, {
+    subject,
+    rule: "a whole number from 1 to 8760",
+    summary: "How long topics keep what was said, when they are made.",
+    default: "168",
+  }),
+  kafkaTls: z
+    .enum(["on", "off"])
+    .transform((value) => value === "on")
+    .register(variables, {
+      subject,
+      rule: "on or off",
+      summary: "TLS to the brokers.",
+      default: "off",
+    }),
+  kafkaMechanism: z.enum(["plain", "scram-sha-256", "scram-sha-512"]).register(variables, {
+    subject,
+    rule: "one of plain, scram-sha-256, scram-sha-512",
+    summary: "How the brokers check user and password (SASL).",
+    default: "scram-sha-512",
+  }),
+  kafkaUser: printable(1, 255).optional().register(variables, {
+    subject,
+    rule: "1 to 255 printable characters without spaces",
+    summary: "The user at the brokers. Not set: they ask for none.",
+  }),
+  kafkaPassword: printable(1, 255).optional().register(variables, {
+    subject,
+    secret: true,
+    rule: "1 to 255 printable characters without spaces",
+    summary: "Its password.",
+  }),
+};
+
+export const tokensShape = {
+  redisUrl: address("redis", "rediss").register(variables, {
+    subject,
+    secret: true,
+    rule: "a redis:// or rediss:// address",
+    summary: "Redis, for what may be forgotten: deduplication windows and flow slots.",
+  }),
+  redisPrefix: z.string().regex(name).register(variables, {
+    subject,
+    rule: nameRule,
+    summary: "Stands before all keys.",
+    default: "posthaste:",
+  }),
+  redisBudgetMs: wholeNumber(1, 10_000).register(variables, {
+    subject,
+    rule: "a whole number from 1 to 10000",
+    summary:
+      "How many milliseconds Redis has for an answer before it counts as away: publishes that ask for deduplication get 503, flow-controlled ones wait.",
+    default: "50",
+  }),
+};
+
+export const documentsShape = {
+  mongodbUri: address("mongodb", "mongodb+srv").register(variables, {
+    subject,
+    secret: true,
+    rule: "a mongodb:// or mongodb+srv:// address",
+    summary: "MongoDB, a replica set: it holds every message.",
+  }),
+  mongodbDatabase: z
+    .string()
+    .regex(/^[0-9A-Za-z_-]{1,38}$/)
+    .register(variables, {
+      subject,
+      rule: "1 to 38 letters, digits, _ and -",
+      summary: "The database in it.",
+      default: "posthaste",
+    }),
+};
+
+export const sealingShape = {
+  sealingKeys: z
+    .string()
+    .transform((text) => text.split(",").map((key) => Buffer.from(key.trim(), "base64")))
+    .refine(
+      (keys) =>
+        keys.length <= sealingKeysMax && keys.every(({ length }) => length === sealingKeyBytes),
+    )
+    .transform((keys): readonly Uint8Array[] => keys)
+    .register(variables, {
+      subject: "Credentials",
+      secret: true,
+      rule: `the base64 of ${sealingKeyBytes} bytes, or several separated by commas`,
+      summary:
+        "Keys that seal secrets at rest: the first seals, all open. To change it, put a new one in front, and drop the old one later.",
+    }),
+};
+
+const hostAndPort = /^(?:[0-9A-Za-z._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]):(\d{1,5})$/;
+const portMax = 65_535;
+
+function isHostAndPort(text: string): boolean {
+  const port = Number(hostAndPort.exec(text)?.[1] ?? 0);
+  return port > 0 && port <= portMax;
+}
+
+export const storeRules: readonly Rule[] = [
+  {
+    keys: ["kafkaUser", "kafkaPassword"],
+    problemsOf: ({ kafkaUser, kafkaPassword }) =>
+      (kafkaUser === undefined) === (kafkaPassword === undefined)
+        ? []
+        : ["POSTHASTE_KAFKA_USER and POSTHASTE_KAFKA_PASSWORD go together: set both or none"],
+  },
+];

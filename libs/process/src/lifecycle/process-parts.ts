@@ -1,0 +1,83 @@
+/** What every process of the distributed shape has, whatever its service. */
+import { connectionsMax } from "@posthaste/http";
+import {
+  type Clock,
+  type Log,
+  type Random,
+  type Readiness,
+  type Reporter,
+  type Service,
+  type Telemetry,
+} from "@posthaste/ports";
+import { steadyClock, systemClock } from "../clock.ts";
+import { type ConfigOf } from "../config/services.ts";
+import { createLog } from "../log/log.ts";
+import { systemRandom } from "../random.ts";
+import { createTelemetry } from "../telemetry/telemetry.ts";
+import { type CallsConfig, callsMaxOf, fitSockets, type Sockets } from "./open-files.ts";
+import { createReadiness } from "./readiness.ts";
+
+export type ProcessParts = {
+  /** The service, as in logs. */
+  readonly name: Reporter;
+  readonly host: string;
+  readonly port: number;
+  readonly drainMs: number;
+  /** What the system lets this process have: callers' connections, and calls. */
+  readonly sockets: Sockets;
+  /** The dev profile's permissive CORS. */
+  readonly anyOrigin: boolean;
+  /** Of no step of the host's; due times go by the store's, which is measured against it. */
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly readiness: Readiness;
+  readonly telemetry: Telemetry;
+  /** What lets collectors read and receive it. */
+  readonly reporting: readonly Service[];
+  /** This process cannot go on: it says why, and ends. */
+  readonly fatal: (error: Error) => void;
+};
+
+type ProcessConfig = Pick<
+  ConfigOf<"management">,
+  | "drainSeconds"
+  | "host"
+  | "logLevel"
+  | "metricsPort"
+  | "otlpEndpoint"
+  | "port"
+  | "profile"
+  | "traceRatio"
+> &
+  CallsConfig;
+
+export function processParts(name: Reporter, config: ProcessConfig): ProcessParts {
+  const hostClock = systemClock();
+  const clock = steadyClock(hostClock);
+  const isDev = config.profile === "dev";
+  const log = createLog({
+    service: name,
+    level: config.logLevel,
+    format: isDev ? "human" : "json",
+    clock: hostClock,
+  });
+  const random = systemRandom();
+  return {
+    name,
+    host: config.host,
+    port: config.port,
+    drainMs: config.drainSeconds * 1_000,
+    sockets: fitSockets({ connections: connectionsMax, calls: callsMaxOf(config) }, log),
+    anyOrigin: isDev,
+    clock,
+    random,
+    log,
+    readiness: createReadiness(),
+    ...createTelemetry(name, config, { clock, log, random }),
+    fatal: (error) => {
+      log.error("process.failed", { error });
+      process.exit(1);
+    },
+  };
+}

@@ -1,0 +1,86 @@
+/**
+ * A process from its start to its exit code: 0 after a clean drain, 1 for everything else, each with one line that says why.
+ */
+import { type Clock, type Log, type Readiness, type Service } from "@posthaste/ports";
+import { createReadiness } from "./readiness.ts";
+import { type Running, startServices } from "./services.ts";
+
+export type RunOptions = {
+  readonly log: Log;
+  readonly clock: Clock;
+  /** How long services may finish what is running; `graceMs` more, and the process ends without them. */
+  readonly drainMs: number;
+  readonly readiness?: Readiness;
+  readonly signals?: readonly NodeJS.Signals[];
+};
+
+/** What services need beyond the drain itself: the last commits and the closing of files. */
+const graceMs = 5_000;
+
+/** Resolves when all services have started, never when they are stopped before. Afterwards signals and fatal errors decide; this process is theirs. */
+export async function runServices(
+  services: readonly Service[],
+  options: RunOptions,
+): Promise<void> {
+  const { log, signals = ["SIGTERM", "SIGINT"] } = options;
+  const readiness = options.readiness ?? createReadiness();
+  exitOnFatalErrors(log);
+  const stop = new AbortController();
+  const starting = startServices(services, { log, readiness, stopping: stop.signal });
+  stopOnSignals(starting, signals, { ...options, readiness, stop });
+  try {
+    await starting;
+    if (stop.signal.aborted) await forEver;
+  } catch (error) {
+    log.error("process.start.failed", { error, ...causeOf(error) });
+    process.exit(1);
+  }
+}
+
+function exitOnFatalErrors(log: Log): void {
+  const die = (event: string) => (error: unknown) => {
+    log.error(event, { error: Error.isError(error) ? error : `thrown: ${typeof error}` });
+    process.exit(1);
+  };
+  process.on("uncaughtException", die("process.uncaught"));
+  process.on("unhandledRejection", die("process.unhandled"));
+}
+
+type Stopping = { readonly readiness: Readiness; readonly stop: AbortController };
+
+function stopOnSignals(
+  starting: Promise<Running>,
+  signals: readonly NodeJS.Signals[],
+  { log, clock, drainMs, readiness, stop }: RunOptions & Stopping,
+): void {
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (stop.signal.aborted) {
+      log.warn("process.killed", { signal, reason: "second signal" });
+      process.exit(1);
+    }
+    stop.abort();
+    readiness.set("process", "stopping");
+    log.info("process.stopping", { signal, drainMs });
+    clock.after(drainMs + graceMs, () => {
+      log.error("process.killed", { reason: "drain took too long", drainMs });
+      process.exit(1);
+    });
+    void drain(starting, log);
+  };
+  for (const signal of signals) process.on(signal, onSignal);
+}
+
+async function drain(starting: Promise<Running>, log: Log): Promise<void> {
+  // A failed start has its own line and its own exit.
+  const running = await starting.catch(() => undefined);
+  if (!running) return;
+  const clean = await running.stop();
+  log.info("process.stopped", { status: clean ? 0 : 1 });
+  process.exit(clean ? 0 : 1);
+}
+
+/** What then runs is the drain, which ends the process. */
+const forEver = new Promise<never>(() => undefined);
+
+const causeOf = (error: unknown): { readonly why?: string } =>
+  Error.isError(error) && Error.isError(error.cause) ? { why: error.cause.message } : {};

@@ -1,0 +1,59 @@
+/**
+ * One service as a process of its own: health first, so that a supervisor sees what it waits for; then what it is made
+ * of, in order; then its doors. It ends in reverse.
+ */
+import { fault } from "@posthaste/domain";
+import { createAnswers, createEdge, type RequestHandler } from "@posthaste/http";
+import { type Service } from "@posthaste/ports";
+import { type ProcessParts } from "./process-parts.ts";
+import { runServices } from "./run.ts";
+
+export type ServiceProcess = {
+  /** Drivers to close when all else has ended. */
+  readonly adapters: readonly { close(): Promise<void> }[];
+  readonly services: readonly Service[];
+  /** What it answers over HTTP beside its health; a worker answers nothing. */
+  readonly handler?: RequestHandler;
+};
+
+/** Resolves when everything has started. */
+export async function runServiceProcess(
+  parts: ProcessParts,
+  { adapters: drivers, handler, services }: ServiceProcess,
+): Promise<void> {
+  const { name, clock, drainMs, log, random, readiness, reporting } = parts;
+  const answers = createAnswers({ log, clock, random });
+  let isOpen = false;
+  const edge = createEdge({
+    ...parts,
+    limits: { connectionsMax: parts.sockets.connections },
+    answers,
+    handler: (req, res) => {
+      if (!isOpen) answers.fault(res, { ...starting, retryAfterSeconds: 1 });
+      else if (handler) return handler(req, res);
+      else answers.fault(res, fault("not_found", `the ${name} has nothing to ask for`));
+      return undefined;
+    },
+  });
+  const adapters: Service = {
+    name: "adapters",
+    start: async () => undefined,
+    stop: async () => {
+      for (const driver of drivers) await driver.close();
+    },
+  };
+  const doors: Service = {
+    name: "doors",
+    start: async () => void (isOpen = true),
+    stop: async () => undefined,
+  };
+  await runServices([adapters, edge, ...reporting, ...services, doors], {
+    log,
+    clock,
+    drainMs,
+    readiness,
+  });
+  log.info("process.ready", { service: name, port: edge.port });
+}
+
+const starting = fault("overloaded", "this process is starting");

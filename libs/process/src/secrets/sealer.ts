@@ -1,0 +1,70 @@
+/**
+ * Sealing: secrets that must be shown or used again are stored only as AES-256-GCM makes them, under a key that the store
+ * does not have (docs/design/security#secrets).
+ *
+ * (1) a sealed text opens only in the place that it was sealed for, so that two of them cannot be swapped in the store.
+ */
+import { createCipheriv, createDecipheriv, hash, randomBytes } from "node:crypto";
+
+export type Sealer = {
+  /** `place` says where the text is kept, in words of the caller's. */
+  readonly seal: (text: string, place: string) => string;
+  /** A text that was never sealed, from before there was a sealer, is answered as it is. Throws when no key opens it. */
+  readonly open: (stored: string, place: string) => string;
+  /** Sealed, and with the key that seals now. */
+  readonly isFresh: (stored: string) => boolean;
+};
+
+const algorithm = "aes-256-gcm";
+const prefix = "posthaste-sealed.1.";
+const keyBytes = 32;
+const nonceBytes = 12;
+const tagBytes = 16;
+const keyIdLength = 8;
+
+/** `keys`: each 32 bytes. The first seals, all open. */
+export function createSealer(keys: readonly Uint8Array[]): Sealer {
+  const [first] = keys;
+  if (!first) throw new Error("a sealer wants at least one key");
+  if (keys.some(({ length }) => length !== keyBytes))
+    throw new Error(`a sealing key has ${keyBytes} bytes`);
+  const keysById = new Map(keys.map((key) => [keyIdOf(key), key]));
+  const freshPrefix = `${prefix}${keyIdOf(first)}.`;
+
+  return {
+    seal: (text, place) => freshPrefix + encrypt(first, text, place),
+    open: (stored, place) => {
+      if (!stored.startsWith(prefix)) return stored;
+      const keyId = stored.slice(prefix.length, prefix.length + keyIdLength);
+      const key = keysById.get(keyId);
+      if (!key) throw new Error(`${place} was sealed with the key ${keyId}, which is not here`);
+      return decrypt(key, stored.slice(prefix.length + keyIdLength + 1), place);
+    },
+    isFresh: (stored) => stored.startsWith(freshPrefix),
+  };
+}
+
+/** Tells keys apart and tells nothing of them: they are random. */
+const keyIdOf = (key: Uint8Array): string => hash("sha256", key, "hex").slice(0, keyIdLength);
+
+function encrypt(key: Uint8Array, text: string, place: string): string {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(place));
+  const sealed = [cipher.update(text, "utf8"), cipher.final()];
+  return Buffer.concat([nonce, ...sealed, cipher.getAuthTag()]).toString("base64url");
+}
+
+function decrypt(key: Uint8Array, sealed: string, place: string): string {
+  const bytes = Buffer.from(sealed, "base64url");
+  const nonce = bytes.subarray(0, nonceBytes);
+  const tag = bytes.subarray(-tagBytes);
+  try {
+    const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes })
+      .setAAD(Buffer.from(place))
+      .setAuthTag(tag);
+    const text = decipher.update(bytes.subarray(nonceBytes, -tagBytes));
+    return Buffer.concat([text, decipher.final()]).toString("utf8");
+  } catch (cause) {
+    throw new Error(`${place} is damaged, or was sealed for another place`, { cause });
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * The numbers of one process: added to by the services, read by the endpoint.
+ *
+ * (1) a watched gauge is asked for at most every `keepMs`, and whatever is watched for at most `readMsMax`; a read that
+ *     fails or takes longer leaves out its line and nothing else.
+ */
+import {
+  type Clock,
+  type HistogramName,
+  type Metric,
+  metricCatalogue,
+  type Metrics,
+  type Reading,
+  type Reporter,
+  type WatchedName,
+} from "@posthaste/ports";
+
+export type Sample = { readonly name: string; readonly metric: Metric } & (
+  | { readonly kind: "value"; readonly value: Reading }
+  | { readonly kind: "histogram"; readonly histogram: Readonly<Histogram> }
+);
+
+/** `counts`: per bucket, the last one above all bounds; not summed up. */
+export type Histogram = { readonly counts: number[]; sum: number };
+
+export type Counted = Metrics & {
+  /** All that `service` reports, in the order of the catalogue. */
+  read(): Promise<readonly Sample[]>;
+};
+
+type Watched = {
+  readonly keptMs: number;
+  readonly ask: () => Reading | Promise<Reading>;
+  last: Reading;
+  askedAt: number;
+  asking: Promise<void> | undefined;
+};
+
+const keepMs = 5_000;
+const readMsMax = 2_000;
+const catalogue: ReadonlyMap<string, Metric> = new Map(Object.entries(metricCatalogue));
+
+export function createCounted(service: Reporter, clock: Clock): Counted {
+  const reported = [...catalogue].filter(([, { by }]) => by.includes(service));
+  const counters = new Map<string, Record<string, number>>();
+  const histograms = new Map<string, Histogram>();
+  const watched = new Map<string, Watched>();
+  for (const [name, metric] of reported) {
+    if (metric.kind === "counter")
+      counters.set(name, Object.fromEntries(metric.label.values.map((value) => [value, 0])));
+    if (metric.kind === "histogram")
+      histograms.set(name, { counts: metric.buckets.map(() => 0).concat(0), sum: 0 });
+  }
+
+  return {
+    count: (name, label, by = 1) => {
+      const counter = counters.get(name);
+      if (counter) counter[label] = (counter[label] ?? 0) + by;
+    },
+    observe: (name: HistogramName, value) => {
+      const histogram = histograms.get(name);
+      if (!histogram) return;
+      const above = metricCatalogue[name].buckets.findIndex((bound) => value <= bound);
+      const place = above < 0 ? histogram.counts.length - 1 : above;
+      histogram.counts[place] = (histogram.counts[place] ?? 0) + 1;
+      histogram.sum += value;
+    },
+    watch: (name: WatchedName, ask) =>
+      void watched.set(name, {
+        ask,
+        // Counters cost nothing to read, and a difference of two old ones would tell of another time.
+        keptMs: metricCatalogue[name].grows ? 0 : keepMs,
+        last: undefined,
+        askedAt: Number.NEGATIVE_INFINITY,
+        asking: undefined,
+      }),
+    read: () =>
+      Promise.all(
+        reported.map(async ([name, metric]): Promise<Sample> => {
+          const histogram = histograms.get(name);
+          if (histogram) return { name, metric, kind: "histogram", histogram };
+          const source = watched.get(name);
+          const value = source ? await readingOf(source, clock) : counters.get(name);
+          return { name, metric, kind: "value", value };
+        }),
+      ),
+  };
+}
+
+async function readingOf(source: Watched, clock: Clock): Promise<Reading> {
+  if (clock.now() - source.askedAt >= source.keptMs) source.asking ??= ask(source, clock);
+  if (source.asking) await endsWithin(clock, source.asking);
+  return source.last;
+}
+
+async function ask(source: Watched, clock: Clock): Promise<void> {
+  // Until it is answered nothing is known: an old number would look like a new one.
+  source.last = undefined;
+  try {
+    source.last = await source.ask();
+  } catch {
+    // The store's own lines tell that it is away; here the value is missing.
+  } finally {
+    source.askedAt = clock.now();
+    source.asking = undefined;
+  }
+}
+
+function endsWithin(clock: Clock, task: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(readMsMax, resolve);
+    void task.then(() => {
+      cancel();
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,74 @@
+/** `docs/telemetry.md`: the metrics from their catalogue, and what is said about traces. */
+import { type Metric, metricCatalogue, type Reporter } from "@posthaste/ports";
+import { typeOf } from "./exposition.ts";
+
+export const renderTelemetry = (): string =>
+  [
+    introduction,
+    metricsHead,
+    ["| Metric | Type | Label | By |", "| --- | --- | --- | --- |", ...rows()].join("\n"),
+    metricsNotes,
+    traces,
+  ].join("\n\n");
+
+const introduction = `# Telemetry
+
+Made from the catalogue in \`libs/ports/src/metrics\` by \`npm run generate\`.
+
+Every process can show metrics and send traces. Both are off until they are asked for, and cost nothing then: see
+*Telemetry* in [configuration.md](configuration.md). No label, span or attribute holds a token, a header, a body, or the
+path or query of a URL.`;
+
+const metricsHead = `## Metrics
+
+\`POSTHASTE_METRICS_PORT\` opens a listener of its own, on the address of \`POSTHASTE_HOST\`, that answers
+\`GET /metrics\` in Prometheus' text format and nothing else. It asks for no token: let only Prometheus reach it.`;
+
+const metricsNotes = `Counters and histograms begin at 0 with the process. What is *watched* (gauges, and counters that someone else keeps)
+is asked for when it is scraped, a gauge at most once in five seconds, so it may be so much older than it looks; what is
+not answered within two seconds, or cannot be, has no line. \`posthaste_lane_depth\` and \`posthaste_dead_letters\` are counted
+in the store along an index, up to 100000, and are the same whoever tells them: \`max\`, not \`sum\`.
+\`posthaste_oldest_past_due_seconds\` is of each scheduler's own shards: \`max\` as well.`;
+
+const traces = `## Traces
+
+\`POSTHASTE_OTLP_ENDPOINT\` names a collector; spans go to \`/v1/traces\` below it as OTLP over HTTP with JSON, every second,
+at most 256 at a time. 2048 wait at the most; what is beyond is dropped, as is what the collector does not take: a line
+is logged when that begins and when it ends. A process that stops sends what is left for two seconds.
+
+What is sampled is decided once, at the publish. A \`traceparent\` that comes with it is continued when its flag says
+sampled, and nothing is traced when it says not; without one \`POSTHASTE_TRACE_RATIO\` of the messages are. A message keeps
+the \`traceparent\` of what made it, in every store and as long as it lives; group children have their publish's, callbacks
+that of the span that made them. A delivery carries the \`traceparent\` of its attempt, unless the publisher forwards one.
+
+| Span | Kind | Of | Part of | Attributes |
+| --- | --- | --- | --- | --- |
+| \`publish\` | server | gateway | the caller's trace, or begins one | \`posthaste.tenant\`, \`posthaste.body.bytes\`, \`posthaste.message.id\`, \`posthaste.deduplicated\`; to a group \`posthaste.endpoints\` |
+| \`claim\` | internal | deliverer | the message's trace | \`posthaste.message.id\`, \`posthaste.epoch\`, \`posthaste.batch.size\` |
+| \`attempt\` | client | deliverer | the message's trace | \`posthaste.tenant\`, \`posthaste.message.id\`, \`posthaste.retried\`, \`posthaste.epoch\`, \`posthaste.outcome\`, \`http.request.method\`, \`http.response.status_code\`, \`server.address\`, \`server.port\` |
+| \`callback\` | producer | callback-dispatcher, or the scheduler when that was away | the trace of the message that it tells of | \`posthaste.tenant\`, \`posthaste.message.id\`, \`posthaste.source.id\` |
+| \`bus.handle\` | consumer | who hears a Kafka event | the publish, attempt or callback that said it | |
+
+A first attempt and its retries stand beside each other below the publish. What comes more than ten minutes after a
+message was accepted begins a trace of its own, with a link to the message's: backends put a trace together from what
+comes within minutes. In the standalone a message that is due is claimed by its own insert, without a \`claim\`; a retry
+has one. Kafka events carry \`traceparent\` as a header; hints of the scheduler carry none.
+
+OpenTelemetry's SDK is loaded only where traces are sent. It detects nothing and instruments nothing, and exports neither
+logs nor metrics. Of the \`OTEL_\` variables \`OTEL_EXPORTER_OTLP_HEADERS\` is of use: what a collector wants to be sent. The
+resource says \`service.name\` (\`posthaste-gateway\` …) and \`service.namespace\`, and nothing of the host.`;
+
+const rows = (): readonly string[] =>
+  Object.entries<Metric>(metricCatalogue).map(
+    ([name, metric]) =>
+      `| \`${name}\`<br>${metric.help} | ${typeOf(metric)} | ${labelCell(metric)} | ${byCell(metric.by)} |`,
+  );
+
+function labelCell(metric: Metric): string {
+  if (metric.kind === "histogram") return "";
+  return metric.label ? `\`${metric.label.name}\`: ${metric.label.values.join(", ")}` : "";
+}
+
+const reporterCount = 7;
+const byCell = (by: readonly Reporter[]): string =>
+  by.length === reporterCount ? "all" : by.join(", ");

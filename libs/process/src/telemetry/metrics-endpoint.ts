@@ -1,0 +1,65 @@
+/**
+ * `GET /metrics` on a listener of its own, so that it is reached by collectors only. It needs no
+ * token: what it shows holds nothing of tenants or messages.
+ */
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { type Log, type Service } from "@posthaste/ports";
+import { type Counted } from "./counted.ts";
+import { exposition, expositionType } from "./exposition.ts";
+
+export type MetricsEndpointOptions = {
+  readonly host: string;
+  /** 0: any free port, which is logged. */
+  readonly port: number;
+  readonly counted: Counted;
+  readonly log: Log;
+  /** Called off at the end. */
+  readonly watching: () => void;
+};
+
+const connectionsMax = 64;
+const requestMsMax = 10_000;
+
+export function createMetricsEndpoint(options: MetricsEndpointOptions): Service {
+  const { host, port, counted, log, watching } = options;
+  const server = createServer({ requestTimeout: requestMsMax }, (req, res) => {
+    answerMetrics(req, res, counted).catch((error: unknown) => {
+      log.error("metrics.failed", { error });
+      res.destroy();
+    });
+  });
+  server.maxConnections = connectionsMax;
+  return {
+    name: "metrics",
+    start: async () => {
+      server.listen({ host, port });
+      await once(server, "listening");
+      const address = server.address();
+      log.info("metrics.listening", { host, port: typeof address === "object" && address?.port });
+    },
+    stop: async () => {
+      watching();
+      if (!server.listening) return;
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
+
+async function answerMetrics(
+  req: IncomingMessage,
+  res: ServerResponse,
+  counted: Counted,
+): Promise<void> {
+  // The body of a request, if there is one, is not read.
+  req.resume();
+  if (req.url?.split("?")[0] !== "/metrics") {
+    res.writeHead(404).end();
+  } else if (req.method !== "GET") {
+    res.writeHead(405, { Allow: "GET" }).end();
+  } else {
+    res.writeHead(200, { "Content-Type": expositionType }).end(exposition(await counted.read()));
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * OpenTelemetry's own part: makes spans and sends them, as OTLP over HTTP with JSON. Loaded only where traces are sent.
+ *
+ * Nothing is detected and nothing instrumented: the SDK gets empty lists for what is not configured, since by default it
+ * would send the host's name and the command line, and dial a collector for logs and metrics on this host.
+ */
+import {
+  ROOT_CONTEXT,
+  type Span as OtelSpan,
+  type SpanContext,
+  SpanKind as OtelKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+} from "@opentelemetry/api";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { resourceFromAttributes } from "@opentelemetry/resources";
+import { NodeSDK } from "@opentelemetry/sdk-node";
+import { AlwaysOnSampler, BatchSpanProcessor, type SpanExporter } from "@opentelemetry/sdk-trace";
+import {
+  type Clock,
+  type Log,
+  type Reporter,
+  type Span,
+  type SpanKind,
+  type SpanOptions,
+} from "@posthaste/ports";
+import { type SpanPlace, traceParentOf } from "./trace-parent.ts";
+
+export type Otel = {
+  start(
+    name: string,
+    options: SpanOptions,
+    place: { readonly parent?: SpanPlace; readonly link?: SpanPlace },
+  ): Span;
+  /** Sends what is left. */
+  close(): Promise<void>;
+};
+
+export type OtelOptions = {
+  readonly service: Reporter;
+  /** `/v1/traces` is below it. */
+  readonly endpoint: string;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+/** Beyond it spans are dropped. */
+const queueMax = 2_048;
+const batchMax = 256;
+const sendEveryMs = 1_000;
+const sendMsMax = 5_000;
+const attributeLengthMax = 256;
+
+const kinds: Readonly<Record<SpanKind, OtelKind>> = {
+  server: OtelKind.SERVER,
+  client: OtelKind.CLIENT,
+  producer: OtelKind.PRODUCER,
+  consumer: OtelKind.CONSUMER,
+  internal: OtelKind.INTERNAL,
+};
+
+export function openOtel({ service, endpoint, clock, log }: OtelOptions): Otel {
+  const url = new URL("v1/traces", endpoint.endsWith("/") ? endpoint : `${endpoint}/`);
+  const exporter = new OTLPTraceExporter({ url: url.href, timeoutMillis: sendMsMax });
+  const sdk = new NodeSDK({
+    autoDetectResources: false,
+    instrumentations: [],
+    metricReaders: [],
+    logRecordProcessors: [],
+    sampler: new AlwaysOnSampler(),
+    resource: resourceFromAttributes({
+      "service.name": `posthaste-${service}`,
+      "service.namespace": "posthaste",
+    }),
+    spanLimits: { attributeValueLengthLimit: attributeLengthMax },
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: saying(exporter, log),
+        maxQueueSize: queueMax,
+        maxExportBatchSize: batchMax,
+        scheduledDelayMillis: sendEveryMs,
+        exportTimeoutMillis: sendMsMax,
+      }),
+    ],
+  });
+  sdk.start();
+  const tracer = trace.getTracer("posthaste");
+  return {
+    start: (name, { kind, attributes, begunMsAgo }, { parent, link }) => {
+      const context = parent ? trace.setSpanContext(ROOT_CONTEXT, contextOf(parent)) : ROOT_CONTEXT;
+      const options = {
+        kind: kinds[kind],
+        ...(attributes && { attributes: { ...attributes } }),
+        ...(link && { links: [{ context: contextOf(link) }] }),
+        ...(begunMsAgo !== undefined && { startTime: clock.now() - begunMsAgo }),
+      };
+      return spanOver(tracer.startSpan(name, options, context));
+    },
+    close: () => sdk.shutdown().catch(() => undefined),
+  };
+}
+
+function spanOver(span: OtelSpan): Span {
+  return {
+    traceParent: traceParentOf(span.spanContext()),
+    end: ({ attributes, error } = {}) => {
+      if (attributes) span.setAttributes({ ...attributes });
+      if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
+      span.end();
+    },
+  };
+}
+
+const contextOf = ({ traceId, spanId }: SpanPlace): SpanContext => ({
+  traceId,
+  spanId,
+  traceFlags: TraceFlags.SAMPLED,
+  isRemote: true,
+});
+
+/** One line when the collector goes and one when it is back: spans that it does not take are gone, and nothing else is. */
+function saying(exporter: OTLPTraceExporter, log: Log): SpanExporter {
+  let isAway = false;
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, (result) => {
+        const failed = result.error !== undefined;
+        if (failed && !isAway) log.warn("traces.refused", { error: result.error });
+        if (!failed && isAway) log.info("traces.taken_again");
+        isAway = failed;
+        done(result);
+      }),
+    shutdown: () => exporter.shutdown(),
+    forceFlush: () => exporter.forceFlush(),
+  };
+}

@@ -1,0 +1,85 @@
+/**
+ * The Tracer port over OpenTelemetry. What is sampled is decided here, once per trace, before anything is made: a trace
+ * that began elsewhere goes by its own flag, what is kept with a message or linked is sampled, the rest is drawn.
+ *
+ * The SDK is loaded when the process starts, and only then: until it is there nothing is traced.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import {
+  type Clock,
+  type Log,
+  type Random,
+  type Reporter,
+  type Service,
+  type SpanOptions,
+  type TraceParent,
+  type Tracer,
+} from "@posthaste/ports";
+import type { Otel } from "./otel.ts";
+import { parseTraceParent, type SpanPlace } from "./trace-parent.ts";
+
+export type TracingOptions = {
+  readonly service: Reporter;
+  readonly endpoint: string;
+  /** Of traces that begin here, 0 to 1. */
+  readonly ratio: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: Random;
+};
+
+export type Tracing = { readonly tracer: Tracer; readonly sending: Service };
+
+const closeMsMax = 2_000;
+
+export function createTracing(options: TracingOptions): Tracing {
+  const { service, endpoint, ratio, clock, log, random } = options;
+  const context = new AsyncLocalStorage<TraceParent | undefined>();
+  let otel: Otel | undefined;
+  return {
+    tracer: {
+      isOn: true,
+      start: (name, span) => {
+        const place = otel && placeOf(span, () => random.fraction() < ratio);
+        return place && otel?.start(name, span, place);
+      },
+      within: (traceParent, task) => context.run(traceParent, task),
+      current: () => context.getStore(),
+    },
+    sending: {
+      name: "traces",
+      start: async () => {
+        const { openOtel } = await import("./otel.ts");
+        otel = openOtel({ service, endpoint, clock, log });
+      },
+      stop: async () => {
+        const closing = otel?.close();
+        otel = undefined;
+        if (closing) await endsWithin(clock, closing);
+      },
+    },
+  };
+}
+
+/** Undefined: not sampled. */
+function placeOf(
+  { cause }: SpanOptions,
+  draw: () => boolean,
+): { readonly parent?: SpanPlace; readonly link?: SpanPlace } | undefined {
+  const text = cause && ("parent" in cause ? cause.parent : cause.link);
+  const place = text === undefined ? undefined : parseTraceParent(text);
+  if (!cause || !place) return draw() ? {} : undefined;
+  if (!place.isSampled) return undefined;
+  return "parent" in cause ? { parent: place } : { link: place };
+}
+
+/** A collector that does not answer holds up no end. */
+function endsWithin(clock: Clock, task: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(closeMsMax, resolve);
+    void task.finally(() => {
+      cancel();
+      resolve();
+    });
+  });
+}

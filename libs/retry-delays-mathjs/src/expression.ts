@@ -1,0 +1,172 @@
+/**
+ * The language of `-Retry-Delay`: numbers, `retried`, `+ - * /`, unary minus, parentheses, nine functions.
+ *
+ * mathjs speaks far more than that, so it is closed up three times (docs/design/wire#retry-delays): the text is read token by
+ * token before its parser sees it, the parsed tree must hold nothing but the list, and the instance that compiles it
+ * was made of the listed functions only. The numbers are those of mathjs: `floor(2.9999999999999996)` is 3. All of them
+ * are doubles, so that a step costs the same whatever its values are, and what an expression costs is known by its size.
+ */
+import { createRequire } from "node:module";
+import { limits } from "@posthaste/domain";
+import type * as MathJs from "mathjs/number";
+
+export type Expression =
+  /** `why` is for the caller and quotes nothing of the text. */
+  | { readonly kind: "refused"; readonly why: string }
+  /** NaN where the value is no number; never throws. */
+  | {
+      readonly kind: "compiled";
+      readonly valueAt: (retried: number) => number;
+      /** What one evaluation takes: one for each number, name, operator and call. */
+      readonly steps: number;
+    };
+
+/** Never throws, whatever the text. */
+export function compileExpression(text: string): Expression {
+  const unreadable = whyUnreadable(text);
+  if (unreadable !== undefined) return refused(unreadable);
+  const tree = parsed(text);
+  if (!tree) return refused("is no expression");
+  const forbidden = whyForbidden(tree, 1);
+  if (forbidden !== undefined) return refused(forbidden);
+  const compiled = tree.compile();
+  return {
+    kind: "compiled",
+    steps: tree.filter(() => true).length,
+    valueAt: (retried) => {
+      const value: unknown = compiled.evaluate({ retried });
+      return typeof value === "number" ? value : Number.NaN;
+    },
+  };
+}
+
+const refused = (why: string): Expression => ({ kind: "refused", why });
+
+/** What the parser may know: anything else is no function to it. */
+const listed = [
+  "absDependencies",
+  "addDependencies",
+  "ceilDependencies",
+  "divideDependencies",
+  "expDependencies",
+  "floorDependencies",
+  "maxDependencies",
+  "minDependencies",
+  "multiplyDependencies",
+  "parseDependencies",
+  "powDependencies",
+  "roundDependencies",
+  "sqrtDependencies",
+  "subtractDependencies",
+  "unaryMinusDependencies",
+] as const;
+
+let loaded: ReturnType<typeof load> | undefined;
+
+/** 660 modules, half a second of a core and 60 MiB: with the first expression, or ahead of all where none may wait. */
+export function loadedMathjs(): ReturnType<typeof load> {
+  return (loaded ??= load());
+}
+
+function load() {
+  // Only this is lazy without a promise, for which the hot path would have to wait.
+  const mathjs = createRequire(import.meta.url)("mathjs/number") as typeof MathJs;
+  /** Its types say of every one that it may be missing; if one were, nothing here would be right. */
+  const factories = listed.map((name) => {
+    const found = mathjs[name];
+    if (!found) throw new Error(`mathjs/number has no ${name}`);
+    return [name, found] as const;
+  });
+  // The last of two of the same name counts.
+  const createRound = mathjs.factory("round", [], () => roundHalfAwayFromZero);
+  const { parse } = mathjs.create({ ...Object.fromEntries(factories), createRound });
+  return { mathjs, parse };
+}
+
+/**
+ * In place of mathjs's own, on which its `floor` and `ceil` stand, too: that one writes the number out and reads it
+ * back, which takes a hundred times as long as any other step where the number has three hundred digits.
+ */
+const roundHalfAwayFromZero = (value: number): number =>
+  Math.sign(value) * Math.round(Math.abs(value));
+
+function parsed(text: string): MathJs.MathNode | undefined {
+  const { parse } = loadedMathjs();
+  try {
+    return parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A decimal number, a name, an operator or a bracket. The number ends where it ends: `0x10` and `1_000` are none. */
+const token =
+  /[ \t]*(?:((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(?![\w.])|([A-Za-z_]\w*)|([-+*/(),]))[ \t]*/y;
+
+/** One pass over a bounded text, before a recursive parser sees it: its alphabet, and how deep it can possibly go. */
+function whyUnreadable(text: string): string | undefined {
+  const { expressionLengthMax, expressionDepthMax } = limits;
+  if (text.length > expressionLengthMax) return `has more than ${expressionLengthMax} characters`;
+  if (text.trim() === "") return "is empty";
+  let open = 0;
+  let signs = 0;
+  let at = 0;
+  while (at < text.length) {
+    token.lastIndex = at;
+    const match = token.exec(text);
+    if (!match) return `has something at position ${at + 1} that is no part of the language`;
+    at = token.lastIndex;
+    const symbol = match[3];
+    if (symbol === "(") open += 1;
+    if (symbol === ")") open -= 1;
+    signs = symbol === "-" || symbol === "+" ? signs + 1 : 0;
+    if (open + signs > expressionDepthMax) return tooDeep;
+  }
+  return undefined;
+}
+
+const tooDeep = `is nested deeper than ${limits.expressionDepthMax}`;
+
+/** The functions and how many arguments each takes. A Map: `constructor` is no key of it. */
+const arity: ReadonlyMap<string, number> = new Map([
+  ["pow", 2],
+  ["exp", 1],
+  ["sqrt", 1],
+  ["abs", 1],
+  ["floor", 1],
+  ["ceil", 1],
+  ["round", 1],
+  ["min", 2],
+  ["max", 2],
+]);
+
+/** Why the tree holds more than the language has; a chain of sums is not deep, what stands inside something is. */
+function whyForbidden(node: MathJs.MathNode, depth: number): string | undefined {
+  const { mathjs } = loadedMathjs();
+  if (depth > limits.expressionDepthMax + 1) return tooDeep;
+  const inside = (nodes: readonly MathJs.MathNode[], to: number): string | undefined =>
+    nodes.map((child) => whyForbidden(child, to)).find((why) => why !== undefined);
+
+  if (mathjs.isConstantNode(node)) {
+    return Number.isFinite(node.value) ? undefined : "has a constant that is no finite number";
+  }
+  if (mathjs.isSymbolNode(node)) {
+    return node.name === "retried" ? undefined : "has a name that is not `retried`";
+  }
+  if (mathjs.isParenthesisNode(node)) return whyForbidden(node.content, depth + 1);
+  if (mathjs.isOperatorNode(node)) {
+    const unary = node.fn === "unaryMinus";
+    const binary = !node.implicit && binaryOperators.has(node.fn);
+    if (!unary && !binary) return "has an operator that is not one of + - * / between two values";
+    return inside(node.args, unary ? depth + 1 : depth);
+  }
+  if (mathjs.isFunctionNode(node)) {
+    const expected = mathjs.isSymbolNode(node.fn) ? arity.get(node.fn.name) : undefined;
+    if (expected === undefined) return "has a function that is not one of the listed";
+    if (node.args.length !== expected) return "has a function with a wrong number of arguments";
+    return inside(node.args, depth + 1);
+  }
+  return "has something that is no part of the language";
+}
+
+const binaryOperators: ReadonlySet<string> = new Set(["add", "subtract", "multiply", "divide"]);

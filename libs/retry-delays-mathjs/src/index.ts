@@ -1,0 +1,1 @@
+export { retryDelays } from "./retry-delays.ts";

@@ -1,0 +1,117 @@
+/**
+ * Retry delays by expression (port `RetryDelays`), on mathjs: an expression is compiled once and kept with what its check
+ * found; publish checks it, so that no delivery meets it for the first time.
+ *
+ * Whoever publishes decides how many expressions are new, so a check has a bound in steps, whatever the expression and
+ * however many its retries are: about a millisecond.
+ */
+import { backoffMs, clampRetryDelayMs, fault, limits } from "@posthaste/domain";
+import { type RetryDelays } from "@posthaste/ports";
+import { compileExpression, type Expression, loadedMathjs } from "./expression.ts";
+
+/** Compiled expressions are kept up to this many; the least recently used gives way. */
+const expressionsMax = 1_000;
+/** One check takes so many steps at most, a fraction of a microsecond each. */
+const stepsMax = 2_500;
+/** Also of the longest expression so many values are looked at. */
+const valuesMin = 8;
+
+export type RetryDelaysOptions = {
+  /** mathjs is loaded now; else the first expression waits for it, and half a second long all else does. */
+  readonly loadedAhead?: boolean;
+};
+
+export function retryDelays({ loadedAhead = false }: RetryDelaysOptions = {}): RetryDelays {
+  if (loadedAhead) loadedMathjs();
+  const kept = leastRecentlyUsed(expressionsMax, keep);
+  // What is too long is refused before it is looked at, and not worth remembering.
+  const compiled = (text: string): Kept =>
+    text.length > limits.expressionLengthMax ? keep(text) : kept(text);
+  return {
+    check: (text, retriesMax, field) => {
+      const { expression, firstNotFinite } = compiled(text);
+      if (expression.kind === "refused") return fault("malformed", `${field}: ${expression.why}`);
+      const retried = firstNotFinite(retriesMax);
+      if (retried === undefined) return undefined;
+      return fault("malformed", `${field}: is no finite number when retried is ${retried}`);
+    },
+    delayMs: (text, retried) => {
+      const { expression } = compiled(text);
+      const value = expression.kind === "refused" ? Number.NaN : expression.valueAt(retried);
+      // Publish has checked it: this is for records of another version. A delivery must not stop on one.
+      return clampRetryDelayMs(Number.isFinite(value) ? value : backoffMs(retried, 0));
+    },
+  };
+}
+
+type Kept = {
+  readonly expression: Expression;
+  /** The lowest `retried` below `end` at which the value was found not to be finite. */
+  readonly firstNotFinite: (end: number) => number | undefined;
+};
+
+/** Remembers what it found: the thousandth publish with an expression evaluates nothing. */
+function keep(text: string): Kept {
+  const expression = compileExpression(text);
+  if (expression.kind === "refused") return { expression, firstNotFinite: () => undefined };
+  let finiteUpTo = 0;
+  let notFiniteAt: number | undefined;
+  const firstNotFinite = (end: number): number | undefined => {
+    if (notFiniteAt === undefined || notFiniteAt >= end) {
+      if (end <= finiteUpTo) return undefined;
+      notFiniteAt = lookForNotFinite(expression, end);
+      if (notFiniteAt === undefined) finiteUpTo = end;
+    }
+    return notFiniteAt;
+  };
+  return { expression, firstNotFinite };
+}
+
+type Compiled = Extract<Expression, { readonly kind: "compiled" }>;
+
+/**
+ * Looks at every `retried` below `end` where the steps allow it; else at the first ones, and at as many again spread over
+ * the rest, the last among them: what grows beyond all numbers does so to the end. What is missed is made up for at
+ * delivery, by the default back-off.
+ */
+function lookForNotFinite({ steps, valueAt }: Compiled, end: number): number | undefined {
+  const isFinite = (retried: number): boolean => Number.isFinite(valueAt(retried));
+  const looks = Math.min(end, Math.max(valuesMin, Math.floor(stepsMax / steps)));
+  const inRow = looks === end ? end : Math.floor(looks / 2);
+  for (let retried = 0; retried < inRow; retried++) if (!isFinite(retried)) return retried;
+  let finiteAt = inRow - 1;
+  for (let look = inRow + 1; look <= looks; look++) {
+    const retried = inRow - 1 + Math.ceil(((look - inRow) / (looks - inRow)) * (end - inRow));
+    if (!isFinite(retried)) return between(finiteAt, retried, isFinite);
+    finiteAt = retried;
+  }
+  return undefined;
+}
+
+/** Halves what lies between one that is finite and one that is not, down to two neighbours. */
+function between(
+  finiteAt: number,
+  notFiniteAt: number,
+  isFinite: (retried: number) => boolean,
+): number {
+  if (notFiniteAt - finiteAt <= 1) return notFiniteAt;
+  const middle = Math.floor((finiteAt + notFiniteAt) / 2);
+  return isFinite(middle)
+    ? between(middle, notFiniteAt, isFinite)
+    : between(finiteAt, middle, isFinite);
+}
+
+function leastRecentlyUsed<T>(entriesMax: number, make: (key: string) => T): (key: string) => T {
+  // A Map iterates in order of insertion: the first key is the one not used for longest.
+  const entries = new Map<string, T>();
+  return (key) => {
+    const entry = entries.get(key) ?? make(key);
+    entries.delete(key);
+    entries.set(key, entry);
+    if (entries.size > entriesMax) {
+      const oldest = entries.keys().next();
+      if (!oldest.done) entries.delete(oldest.value);
+    }
+    return entry;
+  };
+}

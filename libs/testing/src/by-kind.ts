@@ -1,0 +1,22 @@
+/** What a ring said, sorted by what it calls for, each kind in its order. */
+import { type LaneId, type MessageRecord } from "@posthaste/domain";
+import { type Hint, type Rings, type Rung } from "@posthaste/ports";
+
+export type RungByKind = {
+  readonly hints: readonly Hint[];
+  readonly lanes: readonly LaneId[];
+  readonly fanOuts: readonly Omit<Extract<Rung, { kind: "fanOut" }>, "kind">[];
+  readonly followUps: readonly MessageRecord[];
+  readonly more: boolean;
+};
+
+export const byKind = ({ rung, more }: Rings): RungByKind => ({
+  hints: ofKind(rung, "hint").map(({ hint }) => hint),
+  lanes: ofKind(rung, "lane").map(({ lane }) => lane),
+  fanOuts: ofKind(rung, "fanOut").map(({ id, tenant }) => ({ id, tenant })),
+  followUps: ofKind(rung, "followUp").map(({ record }) => record),
+  more,
+});
+
+const ofKind = <K extends Rung["kind"]>(rung: readonly Rung[], kind: K) =>
+  rung.filter((each): each is Extract<Rung, { kind: K }> => each.kind === kind);

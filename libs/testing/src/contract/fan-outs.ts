@@ -1,0 +1,355 @@
+/** The contract of `FanOuts`: a group publish is one insert, and its children come from it, each once and in its place. */
+import { expect } from "@jest/globals";
+import {
+  accept,
+  allShards,
+  childOf,
+  type FanOut,
+  type FlowLimits,
+  limits,
+  type Message,
+} from "@posthaste/domain";
+import { aKey } from "../builders/command.ts";
+import { aFanOut, type FanOutOverrides } from "../builders/fan-out.ts";
+import { anotherTenant, anOwner, aPolicy, aTenant } from "../builders/message.ts";
+import { anEndpoint } from "../builders/url-group.ts";
+import { dice } from "../seeded-random.ts";
+import { contract, type Deviation } from "./guarantee.ts";
+import {
+  clearAll,
+  delivered,
+  inLine,
+  insert,
+  insertAll,
+  noRings,
+  oneAtATime,
+  read,
+  type RecordsHarness,
+  ring,
+  ringAll,
+  settle,
+  type StoreGuarantee,
+  tightLane,
+} from "./records/harness.ts";
+
+export function describeFanOuts(
+  name: string,
+  open: () => Promise<RecordsHarness>,
+  deviations: readonly Deviation[] = [],
+): void {
+  contract(`${name}: fan-outs`, open, { deviations }, (guarantee) => {
+    inserting(guarantee);
+    advancing(guarantee);
+    sharing(guarantee);
+    placing(guarantee);
+    removing(guarantee);
+  });
+}
+
+function inserting(guarantee: StoreGuarantee): void {
+  guarantee(
+    "a fan-out is read back as it was inserted, by its own tenant only",
+    async (harness) => {
+      const fanOut = newFanOut(harness, {
+        skipped: [0, 7],
+        command: {
+          policy: aPolicy({ flow: oneAtATime, labels: ["a"] }),
+          hop: 3,
+          dialect: "upstash",
+          queue: "queue",
+        },
+      });
+
+      expect(await harness.fanOuts.insert(fanOut)).toBe("inserted");
+
+      const unknown = harness.ids.next();
+      expect(await harness.fanOuts.get(aTenant, [unknown, fanOut.id])).toEqual([undefined, fanOut]);
+      expect(await harness.fanOuts.get(anotherTenant, [fanOut.id])).toEqual([undefined]);
+      expect(await harness.fanOuts.get(aTenant, [])).toEqual([]);
+    },
+  );
+
+  guarantee(
+    "an insert of an id that is there is a success and changes nothing",
+    async (harness) => {
+      const fanOut = await insertFanOut(harness);
+      await harness.fanOuts.advance(fanOut.id, 0, 500, false);
+
+      expect(await harness.fanOuts.insert(fanOut)).toBe("known");
+      expect((await readFanOut(harness, fanOut)).state).toEqual({ kind: "expanding", upTo: 500 });
+    },
+  );
+
+  guarantee("an insert confirms the windows that come with it", async (harness) => {
+    const { tokens } = harness;
+    const fanOut = newFanOut(harness);
+    const entry = { key: aKey("order-1"), id: fanOut.id };
+    await tokens?.claim([entry]);
+    await harness.fanOuts.insert(fanOut, [entry]);
+
+    const windows = await tokens?.claim([{ ...entry, id: harness.ids.next() }]);
+
+    if (tokens) expect(windows).toEqual([{ kind: "done", id: fanOut.id }]);
+  });
+
+  guarantee(
+    "a fan-out is no message: it is not read, claimed, cancelled, pulled or counted as one",
+    async (harness) => {
+      const { id } = await insertFanOut(harness);
+
+      expect(await harness.records.get(aTenant, [id])).toEqual([undefined]);
+      expect(await harness.records.claim([id], anOwner)).toEqual([]);
+      expect(await harness.records.cancel(aTenant, [id])).toEqual([{ kind: "unknown" }]);
+      expect(await harness.records.pull(aTenant, 10, [])).toEqual([]);
+      await harness.advance(backlogLagMsMax);
+      expect(await harness.records.backlog(aTenant)).toBe(0);
+    },
+    backlogLagMsMax,
+  );
+
+  guarantee("a fan-out sets the limits of its flow key", async (harness) => {
+    await insert(harness, { flow: oneAtATime });
+    const newer: FlowLimits = { parallelism: 7, periodMs: 1_000 };
+    const flow = { key: oneAtATime.key, limits: newer };
+
+    await insertFanOut(harness, { command: { policy: aPolicy({ flow }) } });
+
+    expect(await harness.flowLanes.rows([tightLane])).toMatchObject([{ limits: newer }]);
+  });
+}
+
+const backlogLagMsMax = 5_000;
+
+function advancing(guarantee: StoreGuarantee): void {
+  guarantee(
+    "a fan-out rings at once and until it is expanded, and no other kind with it",
+    async (harness) => {
+      const { id, tenant } = await insertFanOut(harness);
+      const first = await ringAll(harness);
+      await harness.advance(limits.ringAheadMs);
+      const early = await ring(harness, allShards, 10, ["record", "followUp", "fact"]);
+      const second = await ringAll(harness);
+
+      for (const said of [first, second])
+        expect(said).toEqual({ ...noRings, fanOuts: [{ id, tenant }] });
+      expect(early).toEqual(noRings);
+    },
+    limits.ringAheadMs,
+  );
+
+  guarantee("the alarm of a fan-out is among the next ones", async (harness) => {
+    const { wakeAt } = await insertFanOut(harness);
+
+    expect(await harness.alarms.next(allShards)).toBe(wakeAt);
+    expect(await harness.alarms.next(allShards, ["record"])).toBeUndefined();
+  });
+
+  guarantee(
+    "progress is written where it still begins, and by one expander only",
+    async (harness) => {
+      const { fanOuts, other = harness } = harness;
+      const fanOut = await insertFanOut(harness);
+
+      const [first, second] = await Promise.all([
+        fanOuts.advance(fanOut.id, 0, 500, false),
+        other.fanOuts.advance(fanOut.id, 0, 500, false),
+      ]);
+
+      expect([first, second].toSorted()).toEqual([false, true]);
+      expect(await fanOuts.advance(fanOut.id, 0, 1_000, false)).toBe(false);
+      const { state, wakeAt } = await readFanOut(harness, fanOut);
+      expect(state).toEqual({ kind: "expanding", upTo: 500 });
+      expect(wakeAt).toBeLessThanOrEqual(harness.now() + limits.ringAheadMs);
+    },
+  );
+
+  guarantee(
+    "a fan-out that is expanded has ended: it neither rings nor expands again",
+    async (harness) => {
+      const fanOut = await insertFanOut(harness);
+      await harness.fanOuts.advance(fanOut.id, 0, 500, false);
+
+      expect(await harness.fanOuts.advance(fanOut.id, 500, 1_000, true)).toBe(true);
+      await harness.advance(limits.ringAheadMs);
+
+      expect((await readFanOut(harness, fanOut)).state.kind).toBe("expanded");
+      expect(await ringAll(harness)).toEqual(noRings);
+      expect(await harness.fanOuts.advance(fanOut.id, 1_000, 1_500, false)).toBe(false);
+    },
+    limits.ringAheadMs,
+  );
+
+  guarantee("progress of what is not there, or is a message, is refused", async (harness) => {
+    const { id } = await insert(harness);
+
+    expect(await harness.fanOuts.advance(harness.ids.next(), 0, 500, false)).toBe(false);
+    expect(await harness.fanOuts.advance(id, 0, 500, true)).toBe(false);
+  });
+}
+
+function sharing(guarantee: StoreGuarantee): void {
+  guarantee(
+    "children share the body of their fan-out, and each is read and claimed with it",
+    async (harness) => {
+      const body = dice(4).bytes(100_000);
+      const fanOut = await insertFanOut(harness, { command: { body } });
+      const children = await insertChildren(harness, fanOut, 3);
+
+      const claimed = await harness.records.claim(
+        children.map(({ id }) => id),
+        anOwner,
+      );
+
+      expect(claimed).toHaveLength(3);
+      for (const { message } of claimed) {
+        expect(Buffer.compare(message.body, body)).toBe(0);
+        expect(Buffer.compare((await read(harness, message)).message.body, body)).toBe(0);
+      }
+    },
+  );
+
+  guarantee(
+    "a batch of children that is inserted again makes none twice",
+    async (harness) => {
+      const fanOut = await insertFanOut(harness);
+      const [first] = await insertChildren(harness, fanOut, 3);
+      if (!first) throw new Error("unreachable");
+      await finish(harness, first);
+      await harness.advance(1_000);
+      await harness.records.removeFinished(allShards, harness.now(), 100);
+
+      const again = await harness.records.insert(
+        childrenOf(fanOut, 5).map((child) => ({ record: accept(child, harness.now()) })),
+      );
+
+      expect(again).toEqual(["known", "known", "known", "inserted", "inserted"]);
+    },
+    1_000,
+  );
+}
+
+function placing(guarantee: StoreGuarantee): void {
+  guarantee(
+    "a child stands in line where its publish was acknowledged, in the order of the endpoints, however late it is made",
+    async (harness) => {
+      const before = await insertAll(harness, [{ flow: oneAtATime }, { flow: oneAtATime }]);
+      const fanOut = await insertFanOut(harness, inTightLane);
+      const between = await insert(harness, { flow: oneAtATime });
+      const second = await insertFanOut(harness, inTightLane);
+      const after = await insert(harness, { flow: oneAtATime });
+
+      const ofSecond = await insertChildren(harness, second, 2);
+      const children = childrenOf(fanOut, 3);
+      for (const child of children.toReversed())
+        await harness.records.insert([{ record: accept(child, harness.now()) }]);
+
+      const line = [...before, ...children, between, ...ofSecond, after];
+      expect(await inLine(harness)).toEqual(line.map(({ id }) => id));
+    },
+  );
+
+  guarantee("places that are reserved and never used keep no message back", async (harness) => {
+    const fanOut = await insertFanOut(harness, { ...inTightLane, skipped: [0, 2] });
+    const after = await insert(harness, { flow: oneAtATime });
+    const [, child] = childrenOf(fanOut, 2);
+    if (!child) throw new Error("unreachable");
+    await harness.records.insert([{ record: accept(child, harness.now()) }]);
+
+    expect(await inLine(harness)).toEqual([child.id, after.id]);
+  });
+}
+
+const inTightLane = { command: { policy: aPolicy({ flow: oneAtATime }) } } as const;
+
+function removing(guarantee: StoreGuarantee): void {
+  guarantee(
+    "a shared body outlives the end of its fan-out, for as long as a child remains",
+    async (harness) => {
+      const body = dice(5).bytes(1_000);
+      const fanOut = await insertFanOut(harness, { command: { body } });
+      const [first, second] = await insertChildren(harness, fanOut, 2);
+      if (!first || !second) throw new Error("unreachable");
+      await harness.fanOuts.advance(fanOut.id, 0, 2, true);
+      await finish(harness, first);
+      await harness.advance(1_000);
+      await removeAll(harness);
+
+      expect(await harness.records.get(aTenant, [first.id])).toEqual([undefined]);
+      expect(Buffer.compare((await read(harness, second)).message.body, body)).toBe(0);
+    },
+    1_000,
+  );
+
+  guarantee(
+    "a fan-out goes when all is expanded and no child remains",
+    async (harness) => {
+      const fanOut = await insertFanOut(harness);
+      const children = await insertChildren(harness, fanOut, 2);
+      await harness.fanOuts.advance(fanOut.id, 0, 2, true);
+      for (const child of children) await finish(harness, child);
+      await harness.advance(1_000);
+      await removeAll(harness);
+
+      expect(await harness.fanOuts.get(aTenant, [fanOut.id])).toEqual([undefined]);
+    },
+    1_000,
+  );
+
+  guarantee(
+    "a fan-out that is not expanded yet stays, though no child remains",
+    async (harness) => {
+      const body = dice(6).bytes(1_000);
+      const fanOut = await insertFanOut(harness, { command: { body } });
+      for (const child of await insertChildren(harness, fanOut, 1)) await finish(harness, child);
+      await harness.advance(1_000);
+      await removeAll(harness);
+
+      expect(Buffer.compare((await readFanOut(harness, fanOut)).body, body)).toBe(0);
+    },
+    1_000,
+  );
+}
+
+const newFanOut = (harness: RecordsHarness, overrides: FanOutOverrides = {}) =>
+  aFanOut({ id: harness.ids.next(), now: harness.now(), ...overrides });
+
+async function insertFanOut(
+  harness: RecordsHarness,
+  overrides: FanOutOverrides = {},
+): Promise<FanOut> {
+  const fanOut = newFanOut(harness, overrides);
+  expect(await harness.fanOuts.insert(fanOut)).toBe("inserted");
+  return fanOut;
+}
+
+async function readFanOut({ fanOuts }: RecordsHarness, { id, tenant }: FanOut): Promise<FanOut> {
+  const [found] = await fanOuts.get(tenant, [id]);
+  if (!found) throw new Error(`the fan-out ${id} is not there`);
+  return found;
+}
+
+const childrenOf = (fanOut: FanOut, count: number): readonly Message[] =>
+  Array.from({ length: count }, (_, index) => childOf(fanOut, anEndpoint(index), index));
+
+async function insertChildren(
+  harness: RecordsHarness,
+  fanOut: FanOut,
+  count: number,
+): Promise<readonly Message[]> {
+  const children = childrenOf(fanOut, count);
+  await harness.records.insert(children.map((child) => ({ record: accept(child, harness.now()) })));
+  return children;
+}
+
+async function finish(harness: RecordsHarness, message: Message): Promise<void> {
+  const [record] = await harness.records.claim([message.id], anOwner);
+  if (!record) throw new Error(`${message.id} could not be claimed`);
+  await settle(harness, record, delivered);
+  await clearAll(harness, message);
+}
+
+/** Twice: a fan-out may be looked at before the last of its children went. */
+async function removeAll(harness: RecordsHarness): Promise<void> {
+  await harness.records.removeFinished(allShards, harness.now(), 100);
+  await harness.records.removeFinished(allShards, harness.now(), 100);
+}

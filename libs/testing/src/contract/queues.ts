@@ -1,0 +1,18 @@
+/** The contract of `Queues`: what the engine relies on, whoever keeps the turns. */
+import { contract } from "./guarantee.ts";
+import { type QueuesHarness } from "./queues/harness.ts";
+import { settings } from "./queues/settings.ts";
+import { turns } from "./queues/turns.ts";
+
+/** `open` makes an empty store. `advance` moves the store's clock, or waits. */
+export function describeQueues(
+  name: string,
+  open: () => Promise<QueuesHarness>,
+  waitMsMax?: number,
+): void {
+  const options = waitMsMax === undefined ? {} : { waitMsMax };
+  contract(`${name}: queues`, open, options, (guarantee) => {
+    turns(guarantee);
+    settings(guarantee);
+  });
+}

@@ -1,0 +1,256 @@
+/** Turns: which message gets one, and when it is over (F1 to F4, F7). */
+import { expect } from "@jest/globals";
+import { accept, allShards, callbackMessage, type CallbackItem, limits } from "@posthaste/domain";
+import { aCallbackPlan, aPolicy, aTenant } from "../../builders/message.ts";
+import {
+  claimOne,
+  clearAll,
+  delivered,
+  read,
+  readIn,
+  refused,
+  ringAll,
+  settle,
+  stateOf,
+} from "../records/harness.ts";
+import {
+  admit,
+  claimable,
+  claimWithTurn,
+  enqueue,
+  enqueueOne,
+  expectQueued,
+  hinted,
+  manyQueues,
+  name,
+  type QueueGuarantee,
+  type QueuesHarness,
+  theQueue,
+  withTurn,
+} from "./harness.ts";
+
+export function turns(guarantee: QueueGuarantee): void {
+  guarantee("what stands in a queue cannot be claimed before it has a turn", async (harness) => {
+    const messages = await enqueue(harness, 2);
+
+    expect(await claimable(harness, messages)).toEqual([]);
+    for (const message of messages) await expectQueued(harness, message);
+  });
+
+  guarantee("turns go to the first in line, in the order of their inserts", async (harness) => {
+    const first = await enqueue(harness, 2);
+    const second = await enqueue(harness, 2);
+    await harness.queues.put({ tenant: aTenant, name, parallelism: 3 }, manyQueues);
+
+    const admitted = await admit(harness);
+
+    const [a, b, c, d] = [...first, ...second];
+    expect(hinted(admitted)).toEqual([a?.id, b?.id, c?.id]);
+    expect(admitted).toMatchObject({ given: 3, queue: theQueue, tenant: aTenant, ended: [] });
+    expect(await withTurn(harness, [...first, ...second])).toHaveLength(3);
+    expect(d && (await stateOf(harness, d))).toBe("queued");
+  });
+
+  guarantee("who has a turn is claimed with it, and the next has none", async (harness) => {
+    const messages = await enqueue(harness, 2);
+    await admit(harness);
+
+    const claimed = await claimable(harness, messages);
+
+    expect(claimed.map(({ message }) => message.id)).toEqual([messages[0]?.id]);
+    expect((await admit(harness)).given).toBe(0);
+  });
+
+  guarantee("the end of a message ends its turn: the next look gives another", async (harness) => {
+    const [first, second] = await enqueue(harness, 2);
+    await admit(harness);
+    if (!first || !second) throw new Error("unreachable");
+    await settle(harness, await claimWithTurn(harness, first), delivered);
+    await clearAll(harness, first);
+
+    expect(hinted(await admit(harness))).toEqual([second.id]);
+  });
+
+  guarantee("a retry keeps the turn, however long it waits", async (harness) => {
+    const [first, second] = await enqueue(harness, 2);
+    await admit(harness);
+    if (!first || !second) throw new Error("unreachable");
+    await settle(harness, await claimWithTurn(harness, first), refused);
+
+    expect((await admit(harness)).given).toBe(0);
+    expect(await stateOf(harness, first)).toBe("held");
+    await expectQueued(harness, second);
+  });
+
+  guarantee(
+    "a delayed message keeps its place: it has the turn while it waits for its time",
+    async (harness) => {
+      const delayed = await enqueueOne(harness, { delayMs: 60_000 });
+      const next = await enqueueOne(harness);
+
+      const admitted = await admit(harness);
+
+      expect(admitted).toMatchObject({ given: 1, hints: [], heldUntil: delayed.notBefore });
+      expect((await readIn(harness, delayed, "held")).state.dueAt).toBe(delayed.notBefore);
+      expect(await claimable(harness, [delayed, next])).toEqual([]);
+      await harness.advance(60_000);
+      expect(await claimable(harness, [delayed, next])).toHaveLength(1);
+    },
+    60_000,
+  );
+
+  guarantee("two that look at once never give one turn too many", async (harness) => {
+    const { queues, other = harness } = harness;
+    await harness.queues.put({ tenant: aTenant, name, parallelism: 3 }, manyQueues);
+    const messages = await enqueue(harness, 12);
+
+    for (let round = 0; round < 4; round++) {
+      await Promise.all([
+        queues.admit([theQueue]),
+        other.queues.admit([theQueue]),
+        queues.admit([theQueue, theQueue]),
+      ]);
+      await admit(harness);
+      const having = await withTurn(harness, messages);
+      expect(having).toHaveLength(3);
+      expect(having).toEqual(messages.slice(round * 3, round * 3 + 3).map(({ id }) => id));
+      for (const id of having) await settle(harness, await claimOne(harness, id), delivered);
+    }
+  });
+
+  guarantee("the turn lasts until the callback has been made", async (harness) => {
+    const { source } = await deliveredWithCallback(harness);
+
+    expect((await read(harness, source)).outbox.map(({ kind }) => kind)).toContain("callback");
+    expect((await admit(harness)).given).toBe(0);
+  });
+
+  guarantee("the turn lasts until the callback has ended", async (harness) => {
+    const { source, next, callback } = await deliveredWithCallback(harness);
+    await harness.records.insert([{ record: accept(callback, harness.now()) }]);
+    await clearAll(harness, source);
+    expect((await admit(harness)).given).toBe(0);
+
+    await settle(harness, await claimOne(harness, callback.id), delivered);
+
+    expect(hinted(await admit(harness))).toEqual([next.id]);
+  });
+
+  guarantee("a callback that is cancelled keeps no turn", async (harness) => {
+    const { source, next, callback } = await deliveredWithCallback(harness);
+    await harness.records.insert([{ record: accept(callback, harness.now()) }]);
+    await clearAll(harness, source);
+    await harness.records.cancel(aTenant, [callback.id]);
+
+    expect(hinted(await admit(harness))).toEqual([next.id]);
+  });
+
+  guarantee("a callback that retries keeps the turn", async (harness) => {
+    const { source, callback } = await deliveredWithCallback(harness);
+    await harness.records.insert([{ record: accept(callback, harness.now()) }]);
+    await clearAll(harness, source);
+    await settle(harness, await claimOne(harness, callback.id), refused);
+
+    expect((await admit(harness)).given).toBe(0);
+  });
+
+  guarantee("what is cancelled in line is passed over", async (harness) => {
+    const [first, second] = await enqueue(harness, 2);
+    if (!first || !second) throw new Error("unreachable");
+    await harness.records.cancel(aTenant, [first.id]);
+
+    expect(hinted(await admit(harness))).toEqual([second.id]);
+  });
+
+  guarantee("a message that is cancelled before its claim leaves its turn", async (harness) => {
+    const [first, second] = await enqueue(harness, 2);
+    if (!first || !second) throw new Error("unreachable");
+    await admit(harness);
+    await harness.records.cancel(aTenant, [first.id]);
+
+    expect(hinted(await admit(harness))).toEqual([second.id]);
+  });
+
+  guarantee(
+    "the turn of a call that a cancel cuts short lasts until its lease is past",
+    async (harness) => {
+      const { second } = await canceledWhileRunning(harness);
+      expect((await admit(harness)).given).toBe(0);
+
+      await harness.advance(limits.leaseMs);
+
+      expect(hinted(await admit(harness))).toEqual([second.id]);
+    },
+    limits.leaseMs,
+  );
+
+  guarantee("or until that call is known to have ended", async (harness) => {
+    const { first, second } = await canceledWhileRunning(harness);
+
+    await harness.queues.callsEnded(aTenant, [first.id]);
+
+    expect(hinted(await admit(harness))).toEqual([second.id]);
+  });
+
+  guarantee(
+    "whatever may have ended a turn wakes its queue, and a full one is looked at in time",
+    async (harness) => {
+      const [first] = await enqueue(harness, 2);
+      if (!first) throw new Error("unreachable");
+      expect(await harness.alarms.next(allShards)).toBeLessThanOrEqual(harness.now());
+      expect((await ringAll(harness)).lanes).toContain(theQueue);
+      const claimed = await (await admit(harness), claimWithTurn(harness, first));
+      const full = await harness.alarms.next([first.shard]);
+      expect(full).toBeGreaterThan(harness.now());
+      expect(full).toBeLessThanOrEqual(harness.now() + limits.ringAheadMs);
+
+      await settle(harness, claimed, delivered);
+
+      expect(await harness.alarms.next([first.shard])).toBeLessThanOrEqual(harness.now());
+    },
+  );
+
+  guarantee("a queue in which nothing stands has no alarm", async (harness) => {
+    const message = await enqueueOne(harness);
+    await admit(harness);
+    await settle(harness, await claimWithTurn(harness, message), delivered);
+    await clearAll(harness, message);
+
+    await admit(harness);
+
+    expect(await harness.alarms.next([message.shard])).toBeUndefined();
+  });
+
+  guarantee("a queue that is not there gives nothing", async (harness) => {
+    expect(await harness.queues.admit([theQueue])).toEqual([]);
+  });
+
+  guarantee("an insert that is known already takes no second place", async (harness) => {
+    const message = await enqueueOne(harness);
+    const record = accept(message, harness.now());
+
+    expect(await harness.records.insert([{ record }])).toEqual(["known"]);
+    expect((await harness.queues.get(aTenant, name))?.lag).toBe(1);
+  });
+}
+
+async function canceledWhileRunning(harness: QueuesHarness) {
+  const [first, second] = await enqueue(harness, 2);
+  if (!first || !second) throw new Error("unreachable");
+  await admit(harness);
+  await claimWithTurn(harness, first);
+  await harness.records.cancel(aTenant, [first.id]);
+  return { first, second };
+}
+
+async function deliveredWithCallback(harness: QueuesHarness) {
+  const policy = aPolicy({ callback: aCallbackPlan() });
+  const source = await enqueueOne(harness, { policy });
+  const next = await enqueueOne(harness);
+  await admit(harness);
+  await settle(harness, await claimWithTurn(harness, source), delivered);
+  const item: CallbackItem = { kind: "callback", attempt: 0, endedAt: harness.now(), retried: 0 };
+  const callback = callbackMessage(source, item);
+  if (!callback) throw new Error("unreachable: a callback was asked for");
+  return { source, next, callback };
+}

@@ -1,0 +1,42 @@
+/** The contract of `RecordPorts`: what the engine relies on, whoever keeps the records. */
+import { contract, type Deviation } from "./guarantee.ts";
+import { accepting } from "./records/accepting.ts";
+import { canceling } from "./records/canceling.ts";
+import { claiming } from "./records/claiming.ts";
+import { formats } from "./records/formats.ts";
+import { type RecordsHarness } from "./records/harness.ts";
+import { lanes } from "./records/lanes.ts";
+import { matching } from "./records/matching.ts";
+import { lanesByHand } from "./records/lanes-by-hand.ts";
+import { outbox } from "./records/outbox.ts";
+import { pulling } from "./records/pulling.ts";
+import { removing } from "./records/removing.ts";
+import { ringing } from "./records/ringing.ts";
+import { settling } from "./records/settling.ts";
+
+/**
+ * `open` makes an empty store. `advance` moves the store's clock, or waits; `waitMsMax` says how long it may be asked
+ * to.
+ */
+export function describeRecords(
+  name: string,
+  open: () => Promise<RecordsHarness>,
+  deviations: readonly Deviation[] = [],
+  waitMsMax?: number,
+): void {
+  const options = { deviations, ...(waitMsMax !== undefined && { waitMsMax }) };
+  contract(`${name}: a message store`, open, options, (guarantee) => {
+    accepting(guarantee);
+    claiming(guarantee);
+    settling(guarantee);
+    outbox(guarantee);
+    ringing(guarantee);
+    pulling(guarantee);
+    canceling(guarantee);
+    matching(guarantee);
+    lanes(guarantee);
+    lanesByHand(guarantee);
+    removing(guarantee);
+    formats(guarantee);
+  });
+}

@@ -1,0 +1,302 @@
+import { expect } from "@jest/globals";
+import { claim, limits, type MessageId } from "@posthaste/domain";
+import { anotherOwner, anOwner } from "../../builders/message.ts";
+import {
+  claimOne,
+  delivered,
+  expectAlarm,
+  insert,
+  insertAll,
+  insertClaimed,
+  type RecordsHarness,
+  oneAtATime,
+  read,
+  readIn,
+  refused,
+  ringAll,
+  settle,
+  type StoreGuarantee,
+  tightLane,
+} from "./harness.ts";
+
+export function claiming(guarantee: StoreGuarantee): void {
+  guarantee("of 50 racers for 20 records each record goes to exactly one", async (harness) => {
+    const { other = harness } = harness;
+    const messages = await insertAll(
+      harness,
+      Array.from({ length: 20 }, () => ({})),
+    );
+    const ids = messages.map(({ id }) => id);
+
+    const claims = await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        (i % 2 === 0 ? harness : other).records.claim(ids, i % 2 === 0 ? anOwner : anotherOwner),
+      ),
+    );
+
+    const claimed = claims.flat().map(({ message }) => message.id);
+    expect(claimed.toSorted()).toEqual(ids.toSorted());
+  });
+
+  guarantee("a claim answers with the record as it now is, body included", async (harness) => {
+    const message = await insert(harness, { body: new TextEncoder().encode("the body") });
+    const before = await read(harness, message);
+    const from = harness.now();
+
+    const claimed = await claimOne(harness, message.id);
+
+    expect(claimed).toEqual({
+      ...claim(before, anOwner, claimed.state.leaseUntil - limits.leaseMs),
+    });
+    expect(claimed.state.leaseUntil).toBeGreaterThanOrEqual(from + limits.leaseMs);
+    expect(claimed.state.leaseUntil).toBeLessThanOrEqual(harness.now() + limits.leaseMs);
+    expect(await read(harness, message)).toEqual(claimed);
+    expectAlarm(claimed, from, harness.now());
+  });
+
+  guarantee(
+    "a claim passes over what is unknown, and takes an id that is named twice once",
+    async (harness) => {
+      const message = await insert(harness);
+
+      const claimed = await harness.records.claim(
+        [harness.ids.next(), message.id, message.id],
+        anOwner,
+      );
+
+      expect(claimed.map((record) => record.message.id)).toEqual([message.id]);
+      expect(await harness.records.claim([], anOwner)).toEqual([]);
+    },
+  );
+
+  const cases: readonly Case[] = [
+    { what: "due", claimable: true, arrange: async (harness) => (await insert(harness)).id },
+    {
+      what: "held with its time ahead",
+      claimable: false,
+      arrange: async (harness) => (await insert(harness, { delayMs: 1_000 })).id,
+    },
+    {
+      what: "held with its time come",
+      claimable: true,
+      waitMs: 1_000,
+      arrange: async (harness) => {
+        const { id } = await insert(harness, { delayMs: 1_000 });
+        await harness.advance(1_000);
+        return id;
+      },
+    },
+    {
+      what: "held with its time come, but with a lane to wait in first",
+      claimable: false,
+      waitMs: 1_000,
+      arrange: async (harness) => {
+        const { id } = await insert(harness, { delayMs: 1_000, flow: oneAtATime });
+        await harness.advance(1_000);
+        return id;
+      },
+    },
+    {
+      what: "waiting",
+      claimable: false,
+      arrange: async (harness) => (await insert(harness, { flow: oneAtATime })).id,
+    },
+    {
+      what: "due within its grant",
+      claimable: true,
+      arrange: (harness) => promoted(harness, limits.grantMs),
+    },
+    {
+      what: "due with its grant past",
+      claimable: false,
+      waitMs: 1_000,
+      arrange: async (harness) => {
+        const id = await promoted(harness, 1_000);
+        await harness.advance(1_000);
+        return id;
+      },
+    },
+    {
+      what: "claimed",
+      claimable: false,
+      arrange: async (harness) => (await insertClaimed(harness)).message.id,
+    },
+    {
+      what: "claimed with its lease past",
+      claimable: true,
+      waitMs: limits.leaseMs,
+      arrange: async (harness) => {
+        const { message } = await insertClaimed(harness);
+        await harness.advance(limits.leaseMs);
+        return message.id;
+      },
+    },
+    {
+      what: "held for a retry",
+      claimable: false,
+      arrange: async (harness) => {
+        const record = await insertClaimed(harness);
+        await settle(harness, record, refused);
+        return record.message.id;
+      },
+    },
+    {
+      what: "delivered",
+      claimable: false,
+      arrange: async (harness) => {
+        const record = await insertClaimed(harness);
+        await settle(harness, record, delivered);
+        return record.message.id;
+      },
+    },
+    {
+      what: "canceled",
+      claimable: false,
+      arrange: async (harness) => {
+        const { id, tenant } = await insert(harness);
+        await harness.records.cancel(tenant, [id]);
+        return id;
+      },
+    },
+  ];
+  for (const { what, claimable, arrange, waitMs } of cases) {
+    guarantee(
+      `a record that is ${what} ${claimable ? "can" : "cannot"} be claimed`,
+      async (harness) => {
+        const id = await arrange(harness);
+
+        const claimed = await harness.records.claim([id], anotherOwner);
+
+        expect(claimed.map((record) => record.message.id)).toEqual(claimable ? [id] : []);
+      },
+      waitMs,
+    );
+  }
+
+  guarantee(
+    "each claim raises the epoch by one, and one that takes over counts a lease lost",
+    async (harness) => {
+      const { message } = await insertClaimed(harness);
+      await harness.advance(limits.leaseMs);
+      const second = await claimOne(harness, message.id, anotherOwner);
+      await harness.advance(limits.leaseMs);
+      const third = await claimOne(harness, message.id);
+
+      expect([second.epoch, second.leaseLosses, second.retried]).toEqual([2, 1, 0]);
+      expect([third.epoch, third.leaseLosses, third.retried]).toEqual([3, 2, 0]);
+    },
+    2 * limits.leaseMs,
+  );
+
+  guarantee(
+    "a claim after a retry's wait loses no lease and keeps the count of retries",
+    async (harness) => {
+      const first = await insertClaimed(harness);
+      await settle(harness, first, refused);
+      await harness.advance(10_000);
+
+      const second = await claimOne(harness, first.message.id);
+
+      expect([second.epoch, second.leaseLosses, second.retried]).toEqual([2, 0, 1]);
+    },
+    10_000,
+  );
+
+  guarantee(
+    "a renewal extends a lease that holds from now on",
+    async (harness) => {
+      const { message, epoch } = await insertClaimed(harness);
+      await harness.advance(limits.leaseRenewMs);
+      const from = harness.now();
+
+      const lost = await harness.records.renew([{ id: message.id, epoch }]);
+
+      const renewed = await readIn(harness, message, "claimed");
+      expect(lost).toEqual([]);
+      expect(renewed.epoch).toBe(epoch);
+      expect(renewed.state.leaseUntil).toBeGreaterThanOrEqual(from + limits.leaseMs);
+      expectAlarm(renewed, from, harness.now());
+    },
+    limits.leaseRenewMs,
+  );
+
+  guarantee(
+    "a renewed record is still nobody else's when its first lease would have been past",
+    async (harness) => {
+      const { message, epoch } = await insertClaimed(harness);
+      await harness.advance(limits.leaseRenewMs);
+      await harness.records.renew([{ id: message.id, epoch }]);
+      await harness.advance(limits.leaseMs - limits.leaseRenewMs);
+
+      expect(await harness.records.claim([message.id], anotherOwner)).toEqual([]);
+    },
+    limits.leaseMs,
+  );
+
+  guarantee(
+    "a lease that is past is not renewed, even when nobody has taken over",
+    async (harness) => {
+      const { message, epoch } = await insertClaimed(harness);
+      await harness.advance(limits.leaseMs);
+
+      expect(await harness.records.renew([{ id: message.id, epoch }])).toEqual([message.id]);
+      expect(await harness.records.claim([message.id], anotherOwner)).toHaveLength(1);
+    },
+    limits.leaseMs,
+  );
+
+  guarantee(
+    "a renewal answers every claim that was lost, and extends the others",
+    async (harness) => {
+      const [live, stale, done, gone] = await Promise.all([
+        insertClaimed(harness),
+        insertClaimed(harness),
+        insertClaimed(harness),
+        insertClaimed(harness),
+      ]);
+      await settle(harness, done, delivered);
+      await harness.records.cancel(gone.message.tenant, [gone.message.id]);
+      const unknown = harness.ids.next();
+      const claims = [
+        { id: stale.message.id, epoch: stale.epoch - 1 },
+        { id: live.message.id, epoch: live.epoch },
+        { id: done.message.id, epoch: done.epoch },
+        { id: gone.message.id, epoch: gone.epoch },
+        { id: unknown, epoch: 1 },
+      ];
+
+      const lost = await harness.records.renew(claims);
+
+      const expected = [stale.message.id, done.message.id, gone.message.id, unknown];
+      expect(lost.toSorted()).toEqual(expected.toSorted());
+      expect(await harness.records.renew([])).toEqual([]);
+    },
+  );
+
+  guarantee(
+    "a ring of a lost lease leaves the record claimable, with its epoch as it was",
+    async (harness) => {
+      const { message } = await insertClaimed(harness);
+      await harness.advance(limits.leaseMs);
+
+      const { hints } = await ringAll(harness);
+
+      expect(hints.map(({ id, epoch }) => ({ id, epoch }))).toEqual([{ id: message.id, epoch: 1 }]);
+      expect(await harness.records.claim([message.id], anotherOwner)).toHaveLength(1);
+    },
+    limits.leaseMs,
+  );
+}
+
+type Case = {
+  readonly what: string;
+  readonly claimable: boolean;
+  readonly waitMs?: number;
+  readonly arrange: (harness: RecordsHarness) => Promise<MessageId>;
+};
+
+async function promoted(harness: RecordsHarness, grantMs: number): Promise<MessageId> {
+  const { id } = await insert(harness, { flow: oneAtATime });
+  await harness.flowLanes.promote(tightLane, [id], harness.now() + grantMs);
+  return id;
+}

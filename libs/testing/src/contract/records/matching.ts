@@ -1,0 +1,263 @@
+import { expect } from "@jest/globals";
+import {
+  accept,
+  childOf,
+  type LiveFilter,
+  type Message,
+  type MessageId,
+  messageId,
+  queueId,
+} from "@posthaste/domain";
+import { type Walk, type Walked } from "@posthaste/ports";
+import { anotherTenant, aPolicy, aTenant, type MessageOverrides } from "../../builders/message.ts";
+import { aFanOut } from "../../builders/fan-out.ts";
+import { anEndpoint } from "../../builders/url-group.ts";
+import {
+  delivered,
+  insert,
+  insertClaimed,
+  oneAtATime,
+  type RecordsHarness,
+  settle,
+  type StoreGuarantee,
+} from "./harness.ts";
+
+const everything = { foundMax: 1_000, lookedMax: 5_000 };
+
+const upToNow = (harness: RecordsHarness): Walk["upTo"] => ({
+  id: harness.ids.next(),
+  at: harness.now(),
+});
+
+const walk = (
+  harness: RecordsHarness,
+  filter: LiveFilter = {},
+  given: Partial<Walk> = {},
+): Promise<Walked> =>
+  harness.records.matching(aTenant, filter, { ...everything, upTo: upToNow(harness), ...given });
+
+/** All steps to the end, each of at most `bounds`. */
+async function walkToEnd(
+  harness: RecordsHarness,
+  bounds: Partial<Walk>,
+): Promise<readonly Walked[]> {
+  const upTo = upToNow(harness);
+  const steps: Walked[] = [];
+  let after: string | undefined;
+  do {
+    const step = await walk(
+      harness,
+      {},
+      { ...bounds, upTo, ...(after !== undefined && { after }) },
+    );
+    steps.push(step);
+    after = step.next;
+  } while (after !== undefined && steps.length < 100);
+  return steps;
+}
+
+const several = async (harness: RecordsHarness, count: number): Promise<readonly Message[]> => {
+  const messages: Message[] = [];
+  for (let n = 0; n < count; n++) messages.push(await insert(harness, { delayMs: 60_000 }));
+  return messages;
+};
+const idsOf = (messages: readonly Message[]): readonly MessageId[] => messages.map(({ id }) => id);
+
+export function matching(guarantee: StoreGuarantee): void {
+  guarantee("a walk finds what is live, in any state, in the order of the ids", async (harness) => {
+    const held = await insert(harness, { delayMs: 60_000 });
+    const waiting = await insert(harness, { flow: oneAtATime });
+    const due = await insert(harness);
+    const queued = await insert(harness, { queue: queueId(aTenant, "q") });
+    const { message: claimed } = await insertClaimed(harness);
+    const done = await insertClaimed(harness);
+    await settle(harness, done, delivered);
+    const canceled = await insert(harness);
+    await harness.records.cancel(aTenant, [canceled.id]);
+    await insert(harness, { tenant: anotherTenant });
+
+    expect(await walk(harness)).toEqual({ ids: idsOf([held, waiting, due, queued, claimed]) });
+  });
+
+  guarantee("a walk finds nothing that was made later than its end", async (harness) => {
+    const before = await insert(harness);
+    const upTo = upToNow(harness);
+    await insert(harness);
+    // As a retried dead letter has one, an id from before.
+    await insert(harness, { id: messageId("msg_00000000100000000000000001"), now: upTo.at + 1 });
+
+    expect(await walk(harness, {}, { upTo })).toEqual({ ids: [before.id] });
+  });
+
+  for (const { name, filter, right, wrong } of filters) {
+    guarantee(`a walk by ${name} finds what matches, and nothing else`, async (harness) => {
+      const found = await insert(harness, right);
+      for (const overrides of wrong) await insert(harness, overrides);
+
+      expect(await walk(harness, filter)).toEqual({ ids: [found.id] });
+    });
+  }
+
+  guarantee("of several filters all have to match, of their values any", async (harness) => {
+    const labelled = (labels: readonly string[]) => ({ policy: aPolicy({ labels }) });
+    const both = await insert(harness, { ...labelled(["a", "b"]), url: "https://a.example/" });
+    const other = await insert(harness, { ...labelled(["c"]), url: "https://a.example/" });
+    await insert(harness, { ...labelled(["a"]), url: "https://b.example/" });
+    const urls = ["https://a.example/", "https://c.example/"];
+    const many = Array.from({ length: 50 }, (_, n) => `x${n}`);
+
+    expect(await walk(harness, { labels: ["b", "c"], urls })).toEqual({ ids: [both.id, other.id] });
+    expect(await walk(harness, { labels: [...many, "c"], urls })).toEqual({ ids: [other.id] });
+  });
+
+  guarantee("a walk by time finds what was made between, ends included", async (harness) => {
+    const at = harness.now() - 10_000;
+    const made: Message[] = [];
+    for (let n = 0; n < 5; n++) made.push(await insert(harness, { now: at + n }));
+
+    expect(await walk(harness, { from: at + 1, to: at + 3 })).toEqual({
+      ids: idsOf(made.slice(1, 4)),
+    });
+  });
+
+  guarantee(
+    "each step finds no more than it may, and the next goes on behind it",
+    async (harness) => {
+      const messages = await several(harness, 5);
+
+      const steps = await walkToEnd(harness, { foundMax: 2 });
+
+      expect(steps.flatMap(({ ids }) => ids)).toEqual(idsOf(messages));
+      expect(Math.max(...steps.map(({ ids }) => ids.length))).toBe(2);
+    },
+  );
+
+  guarantee(
+    "a step that finds nothing ends after so many records all the same",
+    async (harness) => {
+      const messages = await several(harness, 5);
+      const last = await insert(harness, { url: "https://rare.example/" });
+      const upTo = upToNow(harness);
+      const filter = { urls: [last.url] };
+
+      const first = await walk(harness, filter, { upTo, lookedMax: 3 });
+      const second = await walk(harness, filter, { upTo, after: first.next ?? "" });
+
+      expect(messages).toHaveLength(5);
+      expect(first).toEqual({ ids: [], next: expect.any(String) });
+      expect(second).toEqual({ ids: [last.id] });
+    },
+  );
+
+  guarantee("messages that end behind the walk, or on its way, do not move it", async (harness) => {
+    const messages = await several(harness, 6);
+    const [a, , c, d] = idsOf(messages);
+    const upTo = upToNow(harness);
+    const first = await walk(harness, {}, { upTo, foundMax: 3 });
+    await harness.records.cancel(
+      aTenant,
+      [a, c, d].map((id) => id ?? messageId("")),
+    );
+
+    const second = await walk(harness, {}, { upTo, after: first.next ?? "" });
+
+    expect(second).toEqual({ ids: idsOf(messages.slice(4)) });
+  });
+
+  guarantee("children that are made later are as old as their fan-out", async (harness) => {
+    const fanOut = aFanOut({ id: harness.ids.next(), now: harness.now(), endpointCount: 2 });
+    await harness.fanOuts.insert(fanOut);
+    const upTo = upToNow(harness);
+    const children = [0, 1].map((n) => childOf(fanOut, anEndpoint(), n));
+    await harness.records.insert(
+      children.map((child) => ({ record: accept(child, harness.now()) })),
+    );
+
+    expect(await walk(harness, {}, { upTo })).toEqual({ ids: idsOf(children) });
+  });
+
+  guarantee("the fan-outs of a tenant that make children are told in pages", async (harness) => {
+    const fanOuts = [1, 2, 3, 4].map(() =>
+      aFanOut({ id: harness.ids.next(), now: harness.now(), endpointCount: 2 }),
+    );
+    for (const fanOut of fanOuts) await harness.fanOuts.insert(fanOut);
+    const [a, b, c, d] = fanOuts.map(({ id }) => id);
+    await harness.fanOuts.advance(b ?? messageId(""), 0, 2, true);
+    const page = (after: MessageId | undefined, limit: number, tenant = aTenant) =>
+      harness.fanOuts.expanding(tenant, after, d ?? messageId(""), limit);
+
+    expect(await page(undefined, 1)).toEqual([a]);
+    expect(await page(a, 10)).toEqual([c]);
+    expect(await page(undefined, 10, anotherTenant)).toEqual([]);
+  });
+}
+
+const hook = "https://hook.example:8443/a/b?c=d";
+const origin = (given: Partial<Message["origin"]>) => ({
+  origin: { callerIp: "203.0.113.7", hop: 0, ...given },
+});
+const flowed = (key: string) => ({ flow: { key, limits: oneAtATime.limits } });
+
+type Case = {
+  readonly name: string;
+  readonly filter: LiveFilter;
+  readonly right: MessageOverrides;
+  readonly wrong: readonly MessageOverrides[];
+};
+
+const filters: readonly Case[] = [
+  {
+    name: "url",
+    filter: { urls: [hook] },
+    right: { url: hook },
+    wrong: [{ url: `${hook}e` }, { url: "https://hook.example:8443/a/b" }],
+  },
+  {
+    name: "host",
+    filter: { hosts: ["hook.example"] },
+    right: { url: hook },
+    wrong: [{ url: "https://a.hook.example/" }, { url: "https://b.example/hook.example" }],
+  },
+  {
+    name: "path",
+    filter: { paths: ["/a/b"] },
+    right: { url: hook },
+    wrong: [{ url: "https://hook.example/a/b/" }, { url: "https://hook.example/?x=/a/b" }],
+  },
+  {
+    name: "group",
+    filter: { groups: ["g"] },
+    right: origin({ group: { name: "g" } }),
+    wrong: [{}, origin({ group: { name: "gg" } }), origin({ queueName: "g" })],
+  },
+  {
+    name: "queue",
+    filter: { queueNames: ["q"] },
+    right: origin({ queueName: "q" }),
+    wrong: [{}, origin({ queueName: "qq" })],
+  },
+  {
+    name: "schedule",
+    filter: { scheduleIds: ["s"] },
+    right: origin({ scheduleId: "s" }),
+    wrong: [{}, origin({ scheduleId: "ss" })],
+  },
+  {
+    name: "label",
+    filter: { labels: ['a "quoted" one'] },
+    right: { policy: aPolicy({ labels: ["x", 'a "quoted" one'] }) },
+    wrong: [{}, { policy: aPolicy({ labels: ["a "] }) }],
+  },
+  {
+    name: "flow key",
+    filter: { flowControlKeys: ["k"] },
+    right: flowed("k"),
+    wrong: [{}, flowed("kk"), { policy: aPolicy({ labels: ["k"] }) }],
+  },
+  {
+    name: "caller",
+    filter: { callerIps: ["203.0.113.9"] },
+    right: origin({ callerIp: "203.0.113.9" }),
+    wrong: [{}],
+  },
+];

@@ -1,0 +1,76 @@
+import { expect } from "@jest/globals";
+import { limits, originHash } from "@posthaste/domain";
+import { anotherTenant, aTenant } from "../../builders/message.ts";
+import {
+  claimOne,
+  insert,
+  insertAll,
+  insertDelivered,
+  oneAtATime,
+  ringAll,
+  type StoreGuarantee,
+  tightLane,
+} from "./harness.ts";
+
+export function pulling(guarantee: StoreGuarantee): void {
+  guarantee(
+    "a pull finds the oldest due records of the tenant, oldest first, up to its limit",
+    async (harness) => {
+      const messages = await insertAll(harness, [{}, {}, {}, {}, {}]);
+      await insert(harness, { tenant: anotherTenant });
+
+      const hints = await harness.records.pull(aTenant, 3, []);
+
+      expect(hints.map(({ id }) => id)).toEqual(messages.slice(0, 3).map(({ id }) => id));
+      expect(hints[0]).toEqual({
+        id: messages[0]?.id,
+        tenant: aTenant,
+        origin: originHash(messages[0]?.url ?? ""),
+        epoch: 0,
+        bytes: messages[0]?.body.length,
+      });
+    },
+  );
+
+  guarantee("a pull passes over the origins it is told to", async (harness) => {
+    const crowded = "https://crowded.example/a";
+    const messages = await insertAll(harness, [{ url: crowded }, {}, { url: `${crowded}/b` }, {}]);
+
+    const hints = await harness.records.pull(aTenant, 10, [originHash(crowded)]);
+
+    expect(hints.map(({ id }) => id)).toEqual([messages[1]?.id, messages[3]?.id]);
+  });
+
+  guarantee(
+    "a pull leaves what cannot be claimed now: held, waiting, claimed, finished",
+    async (harness) => {
+      const [due] = await insertAll(harness, [{}, { delayMs: 60_000 }, { flow: oneAtATime }]);
+      const { id } = await insert(harness);
+      await claimOne(harness, id);
+      await insertDelivered(harness);
+
+      const hints = await harness.records.pull(aTenant, 10, []);
+
+      expect(hints.map((hint) => hint.id)).toEqual([due?.id]);
+    },
+  );
+
+  guarantee("a pull finds what has been granted", async (harness) => {
+    const { id } = await insert(harness, { flow: oneAtATime });
+    await harness.flowLanes.promote(tightLane, [id], harness.now() + limits.grantMs);
+
+    expect((await harness.records.pull(aTenant, 10, [])).map((hint) => hint.id)).toEqual([id]);
+  });
+
+  guarantee(
+    "a pull finds a record whose time has come and whose hint was dropped",
+    async (harness) => {
+      const { id } = await insert(harness, { delayMs: 2_000 });
+      await harness.advance(2_000);
+      await ringAll(harness);
+
+      expect((await harness.records.pull(aTenant, 10, [])).map((hint) => hint.id)).toEqual([id]);
+    },
+    2_000,
+  );
+}

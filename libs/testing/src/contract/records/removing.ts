@@ -1,0 +1,133 @@
+import { expect } from "@jest/globals";
+import { accept, allShards, callbackId, shardOf } from "@posthaste/domain";
+import { aCallbackPlan, aPolicy, aTenant } from "../../builders/message.ts";
+import {
+  claimOne,
+  delivered,
+  insert,
+  insertAll,
+  insertClaimed,
+  insertDelivered,
+  newMessage,
+  oneAtATime,
+  read,
+  settle,
+  type StoreGuarantee,
+} from "./harness.ts";
+
+export function removing(guarantee: StoreGuarantee): void {
+  guarantee(
+    "what ended before the given time goes, and is not there to be read",
+    async (harness) => {
+      const { id } = await insertDelivered(harness);
+      await harness.advance(1_000);
+
+      expect(await harness.records.removeFinished(allShards, harness.now(), 100)).toBe(1);
+      expect(await harness.records.get(aTenant, [id])).toEqual([undefined]);
+      expect(await harness.records.removeFinished(allShards, harness.now(), 100)).toBe(0);
+    },
+    1_000,
+  );
+
+  guarantee("what ended later stays", async (harness) => {
+    const message = await insertDelivered(harness);
+
+    expect(await harness.records.removeFinished(allShards, harness.now() - 1_000, 100)).toBe(0);
+    expect(await read(harness, message)).toMatchObject({ state: { kind: "delivered" } });
+  });
+
+  guarantee(
+    "what has follow-ups that are not safe stays, however old",
+    async (harness) => {
+      const callback = aCallbackPlan();
+      const record = await insertClaimed(harness, { policy: aPolicy({ callback }) });
+      await settle(harness, record, delivered);
+      await harness.advance(1_000);
+
+      expect(await harness.records.removeFinished(allShards, harness.now(), 100)).toBe(0);
+      expect((await read(harness, record.message)).outbox).not.toEqual([]);
+    },
+    1_000,
+  );
+
+  guarantee(
+    "what has not ended stays",
+    async (harness) => {
+      const messages = await insertAll(harness, [{}, { delayMs: 500 }, { flow: oneAtATime }]);
+      const { message } = await insertClaimed(harness);
+      await harness.advance(1_000);
+
+      expect(await harness.records.removeFinished(allShards, harness.now(), 100)).toBe(0);
+      for (const each of [...messages, message]) await read(harness, each);
+    },
+    1_000,
+  );
+
+  guarantee(
+    "no more go than the limit, and the rest later",
+    async (harness) => {
+      for (let i = 0; i < 5; i++) await insertDelivered(harness);
+      await harness.advance(1_000);
+
+      const removed = [
+        await harness.records.removeFinished(allShards, harness.now(), 3),
+        await harness.records.removeFinished(allShards, harness.now(), 3),
+      ];
+
+      expect(removed).toEqual([3, 2]);
+    },
+    1_000,
+  );
+
+  guarantee(
+    "only the shards asked for are swept",
+    async (harness) => {
+      const message = await insertDelivered(harness);
+      await harness.advance(1_000);
+      const others = allShards.filter((shard) => shard !== shardOf(message.id));
+
+      expect(await harness.records.removeFinished(others, harness.now(), 100)).toBe(0);
+      expect(await harness.records.removeFinished([message.shard], harness.now(), 100)).toBe(1);
+    },
+    1_000,
+  );
+
+  guarantee(
+    "a derived id leaves a tombstone: its cause may be worked through again",
+    async (harness) => {
+      const source = await insert(harness);
+      const id = callbackId(source.id, 0);
+      await insertDelivered(harness, { id });
+      await harness.advance(1_000);
+      await harness.records.removeFinished(allShards, harness.now(), 100);
+
+      const again = await harness.records.insert([
+        { record: accept(newMessage(harness, { id }), harness.now()) },
+      ]);
+
+      expect(again).toEqual(["known"]);
+      expect(await harness.records.get(aTenant, [id])).toEqual([undefined]);
+      expect(await harness.records.cancel(aTenant, [id])).toEqual([{ kind: "unknown" }]);
+      expect(await harness.records.pull(aTenant, 10, [])).toMatchObject([{ id: source.id }]);
+    },
+    1_000,
+  );
+
+  guarantee(
+    "a settle, a renewal and a clear of what is gone do no harm",
+    async (harness) => {
+      const { id } = await insert(harness);
+      const record = await claimOne(harness, id);
+      await settle(harness, record, delivered);
+      await harness.records.clear([{ id, attempt: 0, item: "fact" }]);
+      await harness.advance(1_000);
+      await harness.records.removeFinished(allShards, harness.now(), 100);
+
+      expect(await settle(harness, record, delivered)).toEqual({ kind: "fenced" });
+      expect(await harness.records.renew([{ id, epoch: record.epoch }])).toEqual([id]);
+      await harness.records.clear([{ id, attempt: 0, item: "fact" }]);
+      expect(await harness.records.get(aTenant, [id])).toEqual([undefined]);
+    },
+    1_000,
+  );
+}

@@ -1,0 +1,136 @@
+/**
+ * The contract of a message store that one process has alone: what a successor finds when that process was killed. Claims
+ * and hints of the dead hold nothing up.
+ */
+import { expect } from "@jest/globals";
+import { acceptClaimed, allShards, isFinished, limits } from "@posthaste/domain";
+import { aCallbackPlan, anotherOwner, anOwner, aPolicy, aTenant } from "../builders/message.ts";
+import { contract, type Deviation } from "./guarantee.ts";
+import {
+  claimOne,
+  inLine,
+  insert,
+  insertClaimed,
+  insertDelivered,
+  type RecordsHarness,
+  newMessage,
+  oneAtATime,
+  read,
+  readIn,
+  refused,
+  ringAll,
+  settle,
+  stateOf,
+  tightLane,
+} from "./records/harness.ts";
+
+export type ReopeningHarness = RecordsHarness & {
+  /** Opens the store again, as it is; nothing was closed. */
+  readonly reopen: () => Promise<RecordsHarness>;
+};
+
+export function describeReopening(
+  name: string,
+  open: () => Promise<ReopeningHarness>,
+  deviations: readonly Deviation[] = [],
+): void {
+  contract(`${name}: a message store opened again`, open, { deviations }, (guarantee) => {
+    guarantee("a claim has lost its lease, rings at once, and is fenced", async (before) => {
+      const message = newMessage(before);
+      const claimed = acceptClaimed(message, anOwner, before.now());
+      await before.records.insert([{ record: claimed }]);
+
+      const after = await before.reopen();
+      const { hints } = await ringAll(after);
+      const again = await claimOne(after, message.id, anotherOwner);
+
+      expect(hints.map(({ id }) => id)).toEqual([message.id]);
+      expect(again).toMatchObject({ epoch: claimed.epoch + 1, leaseLosses: 1 });
+      expect(await settle(after, claimed, refused)).toEqual({ kind: "fenced" });
+    });
+
+    guarantee(
+      "a claim out of a lane stands in its line again, and the lane's alarm is now",
+      async (before) => {
+        const { message } = await insertClaimed(before, { flow: oneAtATime });
+        const [lane] = await before.flowLanes.rows([tightLane]);
+        const window = { startedAt: before.now(), count: 1 };
+        await before.flowLanes.rest(tightLane, lane?.seq ?? -1, before.now() + 600_000, window);
+
+        const after = await before.reopen();
+
+        expect(await readIn(after, message, "waiting")).toMatchObject({ leaseLosses: 1 });
+        expect(await inLine(after)).toEqual([message.id]);
+        expect(await after.flowLanes.rows([tightLane])).toMatchObject([
+          { wakeAt: after.now(), window },
+        ]);
+      },
+    );
+
+    guarantee("a lane that rests until later is looked at now", async (before) => {
+      await insert(before, { flow: oneAtATime });
+      const [lane] = await before.flowLanes.rows([tightLane]);
+      await before.flowLanes.rest(tightLane, lane?.seq ?? -1, before.now() + 600_000, undefined);
+
+      const after = await before.reopen();
+
+      expect((await ringAll(after)).lanes).toEqual([tightLane]);
+    });
+
+    guarantee(
+      "what waited for a hint rings at once, and what is held rings in its time",
+      async (before) => {
+        const due = await insert(before);
+        const held = await insert(before, { delayMs: 3_600_000 });
+        await before.advance(1_000);
+
+        const after = await before.reopen();
+
+        expect((await ringAll(after)).hints.map(({ id }) => id)).toEqual([due.id]);
+        expect(await stateOf(after, held)).toBe("held");
+        expect((await read(after, held)).wakeAt).toBe(held.notBefore);
+      },
+    );
+
+    guarantee("a grant holds for as long as it was given", async (before) => {
+      const message = await insert(before, { flow: oneAtATime });
+      const grantUntil = before.now() + limits.grantMs;
+      await before.flowLanes.promote(tightLane, [message.id], grantUntil);
+
+      const after = await before.reopen();
+
+      expect(await readIn(after, message, "due")).toMatchObject({ state: { grantUntil } });
+      expect(await claimOne(after, message.id)).toMatchObject({ leaseLosses: 0 });
+    });
+
+    guarantee(
+      "what an attempt has caused and is not safe is followed up at once",
+      async (before) => {
+        const policy = aPolicy({ callback: aCallbackPlan(), retriesMax: 3 });
+        const record = await insertClaimed(before, { policy });
+        await settle(before, record, refused);
+
+        const after = await before.reopen();
+        const { followUps } = await ringAll(after);
+
+        expect(followUps.map(({ message: { id } }) => id)).toEqual([record.message.id]);
+        expect(await stateOf(after, record.message)).toBe("held");
+      },
+    );
+
+    guarantee("what has ended stays so, and is removed in its time", async (before) => {
+      const done = await insertDelivered(before);
+      const live = await insert(before);
+
+      const after = await before.reopen();
+
+      expect(isFinished((await read(after, done)).state)).toBe(true);
+      expect(await after.records.backlog(aTenant)).toBe(1);
+      expect(await after.records.removeFinished(allShards, after.now() + 1, 10)).toBe(1);
+      expect(await after.records.get(aTenant, [done.id, live.id])).toMatchObject([
+        undefined,
+        { message: live },
+      ]);
+    });
+  });
+}

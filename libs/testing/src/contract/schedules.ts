@@ -1,0 +1,333 @@
+/** The contract of `Schedules`: of many that change one schedule, one comes through; what is due rings, in its shards. */
+import { expect } from "@jest/globals";
+import { type Firing, fired, firingOf, paused, replaced, type Schedule } from "@posthaste/domain";
+import { type Alarms, type ScheduleKey, type Schedules } from "@posthaste/ports";
+import { anotherTenant, aTenant } from "../builders/message.ts";
+import { aCron, aSchedule, aScheduleCommand } from "../builders/schedule.ts";
+import { type Closable, contract, type Deviation, type Guarantee } from "./guarantee.ts";
+
+export type SchedulesHarness = Closable & {
+  readonly schedules: Schedules;
+  readonly alarms: Alarms;
+  readonly now: () => number;
+  readonly advance: (ms: number) => Promise<void>;
+};
+
+export function describeSchedules(
+  name: string,
+  open: () => Promise<SchedulesHarness>,
+  deviations: readonly Deviation[] = [],
+  waitMsMax?: number,
+): void {
+  const options = { deviations, ...(waitMsMax !== undefined && { waitMsMax }) };
+  contract(`${name}: schedules`, open, options, (guarantee) => {
+    keeping(guarantee);
+    changing(guarantee);
+    firing(guarantee);
+    ringing(guarantee);
+  });
+}
+
+const allShards = Array.from({ length: 64 }, (_, shard) => shard);
+const everyTen = aCron("*/10 * * * *");
+
+function keeping(guarantee: Guarantee<SchedulesHarness>): void {
+  guarantee(
+    "a schedule that was not made is not there, and removing it is nothing",
+    async ({ schedules }) => {
+      const key = aSchedule("scd_none");
+      await schedules.remove(key);
+
+      expect(await schedules.get([key])).toEqual([undefined]);
+      expect(await schedules.list(aTenant, { limit: 10 })).toEqual([]);
+      expect(await schedules.count(aTenant)).toBe(0);
+    },
+  );
+
+  guarantee("a schedule is read back as it was made, bytes and all", async ({ schedules, now }) => {
+    const made = aSchedule("scd_1", bytes(new Uint8Array([0, 255, 128, 10])), now());
+    const bare = aSchedule("scd_2", bytes(new Uint8Array()), now());
+
+    expect(await schedules.put(made)).toBe(true);
+    expect(await schedules.put(bare)).toBe(true);
+    expect(await schedules.get([bare, aSchedule("scd_none"), made])).toEqual([
+      bare,
+      undefined,
+      made,
+    ]);
+  });
+
+  guarantee(
+    "schedules are the tenant's own, whatever they are called",
+    async ({ schedules, now }) => {
+      const mine = aSchedule("scd_1", aScheduleCommand(), now());
+      const theirs = aSchedule(
+        "scd_1",
+        aScheduleCommand("0 * * * *", { tenant: anotherTenant }),
+        now(),
+      );
+      await schedules.put(mine);
+      await schedules.put(theirs);
+      await schedules.remove(mine);
+
+      expect(await schedules.get([mine, theirs])).toEqual([undefined, theirs]);
+      expect(await schedules.list(aTenant, { limit: 10 })).toEqual([]);
+      expect(await schedules.count(anotherTenant)).toBe(1);
+    },
+  );
+
+  guarantee(
+    "schedules are listed oldest first, page by page, each once and without its body",
+    async ({ schedules, now }) => {
+      const at = now();
+      const made = [3, 1, 2, 0, 4].map((n) =>
+        aSchedule(`scd_${n}`, aScheduleCommand(), at + Math.floor(n / 2)),
+      );
+      for (const each of made) await schedules.put(each);
+      const listed: Schedule[] = [];
+      for (let page = await schedules.list(aTenant, { limit: 2 }); page.length > 0;) {
+        listed.push(...page);
+        const last = page.at(-1);
+        page = last ? await schedules.list(aTenant, { after: last, limit: 2 }) : [];
+      }
+
+      expect(listed).toEqual(
+        made.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(({ body: _, ...schedule }) => schedule),
+      );
+    },
+  );
+}
+
+function changing(guarantee: Guarantee<SchedulesHarness>): void {
+  guarantee(
+    "of many that make one schedule at once one comes through, and it is counted once",
+    async ({ schedules, now }) => {
+      const made = await Promise.all(
+        Array.from({ length: 10 }, () =>
+          schedules.put(aSchedule("scd_1", aScheduleCommand(), now())),
+        ),
+      );
+
+      expect(made.filter(Boolean)).toHaveLength(1);
+      expect(await schedules.count(aTenant)).toBe(1);
+    },
+  );
+
+  guarantee(
+    "of many that change one schedule at once one comes through",
+    async ({ schedules, now }) => {
+      const made = await put(schedules, now());
+      const changes = Array.from({ length: 10 }, (_, n) => ({
+        ...paused(made, now()),
+        updatedAt: now() + n,
+      }));
+      const written = await Promise.all(changes.map((change) => schedules.put(change)));
+
+      expect(written.filter(Boolean)).toHaveLength(1);
+      expect(await read(schedules, made)).toMatchObject({ version: 2, body: made.body });
+      expect((await read(schedules, made)).updatedAt).toBe(
+        changes[written.indexOf(true)]?.updatedAt,
+      );
+    },
+  );
+
+  guarantee(
+    "a schedule that is replaced has nothing left of what it was, but what stays",
+    async ({ schedules, now }) => {
+      const made = await put(schedules, now());
+      const resting = paused(made, now());
+      await schedules.put(resting);
+      const next = replaced(
+        resting,
+        aScheduleCommand("0 0 29 2 */7", { body: new Uint8Array() }),
+        now(),
+      );
+      await schedules.put(next);
+
+      expect(await read(schedules, made)).toEqual(next);
+    },
+  );
+
+  guarantee(
+    "a schedule that was removed may be made again, and writes to the old one do not fit it",
+    async ({ schedules, now }) => {
+      const old = await put(schedules, now());
+      await schedules.put(paused(old, now()));
+      await schedules.remove(old);
+
+      expect(await schedules.move([paused(paused(old, now()), now())])).toEqual([false]);
+      expect(await schedules.count(aTenant)).toBe(0);
+      expect(await schedules.put(old)).toBe(true);
+      expect(await schedules.count(aTenant)).toBe(1);
+    },
+  );
+}
+
+function firing(guarantee: Guarantee<SchedulesHarness>): void {
+  guarantee("of three that fire a slot at once one begins it", async ({ schedules, now }) => {
+    const made = await put(schedules, now());
+    const slot = made.next ?? 0;
+    const intents = await Promise.all([1, 2, 3].map(() => schedules.move([begun(made, slot)])));
+
+    expect(intents.flat().filter(Boolean)).toHaveLength(1);
+    expect(await read(schedules, made)).toMatchObject({ pending: slot, next: slot + 600_000 });
+  });
+
+  guarantee(
+    "of many that are begun in one call each is judged by itself",
+    async ({ schedules, now }) => {
+      const made = await Promise.all(
+        ["scd_1", "scd_2", "scd_3"].map((id) => put(schedules, now(), id)),
+      );
+      await schedules.put(paused(made[1] ?? aSchedule(), now()));
+      const gone = aSchedule("scd_none", aScheduleCommand(), now());
+      const moved = [...made, gone].map((each) => begun(each, each.next ?? 0));
+
+      expect(await schedules.move(moved)).toEqual([true, false, true, false]);
+      expect((await schedules.get(made)).map((each) => each?.pending)).toEqual([
+        made[0]?.next,
+        undefined,
+        made[2]?.next,
+      ]);
+    },
+  );
+
+  guarantee(
+    "what is begun can be ended once, and has then nothing pending",
+    async ({ schedules, now }) => {
+      const made = await put(schedules, now());
+      const slot = made.next ?? 0;
+      const intent = begun(made, slot);
+      await schedules.move([intent]);
+      const done = fired(intent, { slot, messages: [], error: "topic g not found" }, slot) ?? made;
+      const first = await schedules.move([done]);
+      const second = await schedules.move([done]);
+
+      expect([first, second]).toEqual([[true], [false]]);
+      const { body: _, ...stored } = await read(schedules, made);
+      expect(stored).toEqual(done);
+    },
+  );
+
+  guarantee(
+    "a schedule that is paused or replaced while it fires is not what was read before",
+    async ({ schedules, now }) => {
+      const made = await put(schedules, now());
+      const slot = made.next ?? 0;
+      const intent = begun(made, slot);
+      await schedules.move([intent]);
+      await schedules.put(paused(intent, now()));
+      const done = fired(intent, { slot, messages: [] }, slot) ?? made;
+
+      expect(await schedules.move([done])).toEqual([false]);
+      expect(await read(schedules, made)).toMatchObject({ isPaused: true, pending: slot });
+    },
+  );
+}
+
+function ringing(guarantee: Guarantee<SchedulesHarness>): void {
+  guarantee(
+    "a schedule rings when its alarm is due, not before, and then again half a minute later",
+    async (harness) => {
+      const { schedules, now, advance } = harness;
+      const made = await put(schedules, now(), "scd_1", now() + 5_000);
+      const early = await ring(harness);
+      await advance(5_000);
+      const due = await ring(harness);
+      const again = await ring(harness);
+
+      expect(early).toEqual([]);
+      expect(due).toMatchObject([{ id: made.id, version: made.version, next: made.next }]);
+      expect(due[0]).not.toHaveProperty("body");
+      expect(again).toEqual([]);
+      expect(await harness.alarms.next(allShards)).toBeGreaterThan(now());
+      expect((await read(schedules, made)).version).toBe(made.version);
+    },
+    5_000,
+  );
+
+  guarantee(
+    "rings only in its own shard, the earliest first and no more than the limit",
+    async (harness) => {
+      const { schedules, alarms, now, advance } = harness;
+      const made = await Promise.all(
+        [3, 1, 2].map((n) => put(schedules, now(), `scd_${n}`, now() + n)),
+      );
+      await advance(10);
+      const elsewhere = allShards.filter((shard) => !made.some((each) => each.shard === shard));
+      const first = await alarms.ring(elsewhere, 10);
+      const some = await alarms.ring(allShards, 2);
+
+      expect(first.rung).toEqual([]);
+      expect(await alarms.next(elsewhere)).toBeUndefined();
+      expect(some.more).toBe(true);
+      expect(idsOf(some)).toEqual(["scd_1", "scd_2"]);
+      expect(idsOf(await alarms.ring(allShards, 2))).toEqual(["scd_3"]);
+    },
+    10,
+  );
+
+  guarantee(
+    "has no alarm while it is paused, nor when it is gone",
+    async (harness) => {
+      const { schedules, alarms, now, advance } = harness;
+      const one = await put(schedules, now(), "scd_1", now() + 5);
+      const other = await put(schedules, now(), "scd_2", now() + 5);
+      await schedules.put(paused(one, now()));
+      await schedules.remove(other);
+      await advance(10);
+
+      expect(await ring(harness)).toEqual([]);
+      expect(await alarms.next(allShards)).toBeUndefined();
+    },
+    10,
+  );
+
+  guarantee(
+    "is left alone by a build that does not know its format",
+    async (harness) => {
+      const { schedules, now, advance } = harness;
+      const made = aSchedule("scd_1", aScheduleCommand(), now());
+      await schedules.put({ ...made, format: 99, wakeAt: now() + 5 });
+      await advance(10);
+
+      expect(await ring(harness)).toEqual([]);
+      expect(await harness.alarms.next(allShards)).toBeUndefined();
+    },
+    10,
+  );
+}
+
+const bytes = (body: Uint8Array) => aScheduleCommand(undefined, { body });
+
+/** Made now, and put with its alarm at `wakeAt`, if that is given. */
+async function put(schedules: Schedules, now: number, id = "scd_1", wakeAt?: number) {
+  const made = aSchedule(id, aScheduleCommand(), now);
+  const schedule = wakeAt === undefined ? made : { ...made, wakeAt };
+  expect(await schedules.put(schedule)).toBe(true);
+  return schedule;
+}
+
+async function read(schedules: Schedules, key: ScheduleKey) {
+  const [schedule] = await schedules.get([key]);
+  if (!schedule) throw new Error(`the schedule ${key.id} is not there`);
+  return schedule;
+}
+
+/** As a ring at the slot would have it written. */
+function begun({ body: _, ...schedule }: Schedule & { body?: Uint8Array }, slot: number): Schedule {
+  const firing: Firing = firingOf(schedule, everyTen, slot, 0);
+  if (firing.kind !== "advance") throw new Error("it is under way");
+  return firing.schedule;
+}
+
+type Rings = Awaited<ReturnType<Alarms["ring"]>>;
+const schedulesIn = ({ rung }: Rings): readonly Schedule[] =>
+  rung.flatMap((each) => (each.kind === "schedule" ? each.schedule : []));
+const idsOf = (rings: Rings): readonly string[] =>
+  schedulesIn(rings)
+    .map(({ id }) => id)
+    .toSorted();
+
+const ring = async ({ alarms }: SchedulesHarness): Promise<readonly Schedule[]> =>
+  schedulesIn(await alarms.ring(allShards, 10));

@@ -1,0 +1,102 @@
+// What comments say, as far as a gate can tell: each citation leads somewhere, and code is spoken of as code.
+//
+// A comment may cite `ADR 7`, a page of this repository (`docs/design/record`) and a heading in it
+// (`docs/design/record#the-alarm`), or an invariant: a capital letter and a number, listed in docs/guarantees.md. Numbers
+// that hold in one file only are (1), (2). Links between pages are followed, too.
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+
+const root = dirname(import.meta.dirname);
+const sources = ["{bench,deploy,libs,scripts,services,tests}/**/*.{ts,js}", "*.{js,cjs}"];
+const pages = ["docs/**/*.md", "*.md", "bench/*.md"];
+const isForeign = (name) => name === "node_modules" || name === "toolchain";
+
+/** A component has a name; these words stand for one that was left out. Their number may only fall (comments.json). */
+const namelessWords = /\b(?:who|nobody|somebody|others)\b/gi;
+
+/** Not citations: products, and ranges of characters. */
+const otherNumbers = new Set(["V8", "H2", "C0"]);
+
+export function readComments() {
+  const comments = globSync(sources, { cwd: root, exclude: isForeign }).flatMap((file) =>
+    commentsIn(file, read(file)),
+  );
+  const problems = [
+    ...comments.flatMap(problemsOf),
+    ...globSync(pages, { cwd: root }).flatMap(deadLinks),
+  ];
+  const nameless = comments.reduce(
+    (n, { text }) => n + (text.match(namelessWords)?.length ?? 0),
+    0,
+  );
+  return { problems, nameless };
+}
+
+const read = (file) => readFileSync(join(root, file), "utf8");
+
+/** Line by line: a comment of this code begins its line, or ends it after a space. */
+function commentsIn(file, source) {
+  return source.split("\n").flatMap((line, nth) => {
+    const [, text] = /^\s*(?:\/\/|\/?\*+)(.*)$/.exec(line) ?? /\s\/\/\s(.*)$/.exec(line) ?? [];
+    return text === undefined ? [] : [{ place: `${file}:${nth + 1}`, text }];
+  });
+}
+
+function problemsOf({ place, text }) {
+  const cites = (pattern) => [...text.matchAll(pattern)];
+  const missing = [
+    ...cites(/\bADRs? (\d+)(?:(?:, | and )(\d+))*/g).flatMap(([all]) =>
+      all
+        .match(/\d+/g)
+        .filter((n) => !adrs.has(Number(n)))
+        .map((n) => `ADR ${n}`),
+    ),
+    ...cites(/(?<![\w/.:-])(?:[\w-]+\/)*[\w.-]+\.md\b(?:#[\w-]+)?|\bdocs\/[\w/.-]*\w(?:#[\w-]+)?/g)
+      .map(([page]) => page)
+      .filter((page) => !leadsSomewhere(page)),
+    ...cites(/(?<!RFC \d+ )§ ?[\w.]*/g).map(([section]) => `${section}: name the heading`),
+    ...cites(/\b[A-Z]\d{1,2}\b/g)
+      .map(([name]) => name)
+      .filter((name) => !otherNumbers.has(name) && !invariants.has(name)),
+  ];
+  return missing.map((what) => `${place} cites ${what}`);
+}
+
+const adrs = new Set(
+  globSync("docs/adr/*.md", { cwd: root }).map((file) => Number(/(\d+)-/.exec(file)?.[1])),
+);
+const invariants = new Set(
+  [...read("docs/guarantees.md").matchAll(/\*\*([A-Z]\d{1,2})\*\*/g)].map(([, name]) => name),
+);
+
+/** `cited`: from the root or from docs/, with or without its ending. */
+function leadsSomewhere(cited, from = "") {
+  const [page, heading] = cited.split("#");
+  const file = [page, `${page}.md`, `docs/${page}`]
+    .map((path) => join(from, path))
+    .find((path) => existsSync(join(root, path)));
+  if (file === undefined) return false;
+  return heading === undefined || (file.endsWith(".md") && headingsOf(file).has(heading));
+}
+
+/** As they stand in a link. */
+const headingsOf = (file) =>
+  new Set(
+    [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\w\- ]/g, "")
+        .replaceAll(" ", "-"),
+    ),
+  );
+
+function deadLinks(file) {
+  return [...read(file).matchAll(/\]\(([^)\s:]+)\)/g)]
+    .map(([, link]) => link)
+    .filter((link) =>
+      link.startsWith("#")
+        ? !headingsOf(file).has(link.slice(1))
+        : !leadsSomewhere(link, dirname(file)),
+    )
+    .map((link) => `${relative(".", file)} links to ${link}`);
+}

@@ -1,0 +1,60 @@
+/** The deliverer as a process: claims, calls, settles. More processes share the messages. */
+import { hash } from "node:crypto";
+import { createCompose, Deliverer, slotBounds, Standby } from "@posthaste/deliverer";
+import { openBus, openDocuments, openTokens } from "@posthaste/distributed";
+import { owner } from "@posthaste/domain";
+import { Tenants } from "@posthaste/engine";
+import {
+  configSchemas,
+  destinationPolicyOf,
+  processParts,
+  readConfig,
+  runServiceProcess,
+} from "@posthaste/process";
+import { retryDelays } from "@posthaste/retry-delays-mathjs";
+import { senderOf } from "@posthaste/sender";
+
+const config = readConfig(configSchemas.deliverer);
+const parts = processParts("deliverer", config);
+const { drainMs, log, random, telemetry } = parts;
+const documents = await openDocuments(parts, config);
+const bus = await openBus(parts, config);
+const tokens = openTokens(parts, config);
+const { clock } = documents;
+const sender = senderOf(config, destinationPolicyOf(config), {
+  clock: parts.clock,
+  metrics: telemetry.metrics,
+});
+
+const ports = {
+  ...documents.ports,
+  bus,
+  tokens,
+  sender,
+  clock,
+  random,
+  log,
+  telemetry,
+  retryDelays: retryDelays({ loadedAhead: config.profile === "production" }),
+  sha256: (value: string | Uint8Array) => hash("sha256", value, "hex"),
+};
+const tenants = new Tenants(ports);
+const mebibyte = 1024 * 1024;
+const deliverer = new Deliverer(ports, {
+  owner: owner(random.text(12)),
+  slots: slotBounds(config, parts.sockets.calls),
+  bodyBytesMax: config.maxInFlightMib * mebibyte,
+  tenants: () => tenants.ids(),
+  compose: createCompose({ tenantOf: (id) => tenants.get(id), random }),
+  drainMs,
+});
+
+await runServiceProcess(parts, {
+  adapters: [sender, tokens, bus, documents],
+  services: [
+    documents.answering,
+    tenants,
+    deliverer,
+    new Standby({ ...ports, tenants }, (hints) => deliverer.hear(hints)),
+  ],
+});

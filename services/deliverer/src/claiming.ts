@@ -1,0 +1,187 @@
+/**
+ * From hint to claim. Owns the buffer of hints, and claims one batch at a time.
+ *
+ * (1) A message is claimed only for a slot and bytes that were taken for it before; what waits, waits in the store.
+ * (2) What gives back a slot or bytes gives them back here: a line that waited for them has another look.
+ * (3) What the buffer has dropped is in the store. It is pulled when its tenant has run dry.
+ */
+import { type MessageId, type Owner, type TenantId } from "@posthaste/domain";
+import { type Clock, type Hint, type Log, type Records, type Telemetry } from "@posthaste/ports";
+import { type Attempt, newAttempt } from "./attempt.ts";
+import { type BodyBytes, countedBytes } from "./body-bytes.ts";
+import { HintBuffer, type Room } from "./buffer.ts";
+import { type Slot, type Slots } from "./slots.ts";
+import { traceClaim } from "./trace.ts";
+
+export type ClaimingPorts = {
+  readonly records: Pick<Records, "claim" | "pull">;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+export type ClaimingParts = {
+  readonly owner: Owner;
+  readonly tracer: Telemetry["tracer"];
+  readonly slots: Slots;
+  readonly bodyBytes: BodyBytes;
+  readonly isRunning: (id: MessageId) => boolean;
+  readonly mayClaim: () => boolean;
+  /** The record is this process', and has its slot. */
+  readonly claimed: (attempt: Attempt) => void;
+  /** A batch has been claimed. */
+  readonly ended: () => void;
+  /** A pull has found something. */
+  readonly found: () => void;
+};
+
+const buffered = { perOriginMax: 1_000, totalMax: 50_000 };
+const claimBatchMax = 200;
+const pullMax = 500;
+
+type Taken = { readonly hint: Hint; readonly slot: Slot };
+
+export class Claiming {
+  readonly #ports: ClaimingPorts;
+  readonly #parts: ClaimingParts;
+  readonly #buffer = new HintBuffer(buffered);
+  readonly #room: Room;
+  #claiming = false;
+  #pulling = false;
+
+  constructor(ports: ClaimingPorts, parts: ClaimingParts) {
+    this.#ports = ports;
+    this.#parts = parts;
+    const { slots, bodyBytes } = parts;
+    this.#room = {
+      isFreeFor: (tenant) => slots.isFreeFor(tenant),
+      isFree: ({ tenant, origin, bytes }) =>
+        slots.isFree(tenant, origin) && bodyBytes.fit(tenant, origin, countedBytes(bytes)),
+    };
+  }
+
+  /** A batch is on its way to the store. */
+  get isClaiming(): boolean {
+    return this.#claiming;
+  }
+
+  get anyWaiting(): boolean {
+    return this.#buffer.size > 0;
+  }
+
+  add(hints: readonly Hint[]): void {
+    for (const hint of hints) if (!this.#parts.isRunning(hint.id)) this.#buffer.add(hint);
+  }
+
+  /** This tenant may have something in the store that no hint tells of. */
+  expect(tenant: TenantId): void {
+    this.#buffer.expect(tenant);
+  }
+
+  /** All that waits here: it waits here no more. */
+  giveAll(): readonly Hint[] {
+    return this.#buffer.giveAll();
+  }
+
+  /** Whether a hint has its turn before a newcomer: it is of any tenant and has its slot, or stands in the same line. */
+  isAheadOf(tenant: TenantId, origin: number, counted: number): boolean {
+    if (this.#parts.slots.anyFree && this.#buffer.anyFree(this.#room)) return true;
+    return this.#buffer.hasWaiting(tenant, origin, counted);
+  }
+
+  /** Claims for the slots that are free; pulls where none of the hints has one. */
+  next(): void {
+    const { slots, bodyBytes } = this.#parts;
+    if (this.#claiming || !this.#parts.mayClaim()) return;
+    const taken: Taken[] = [];
+    // An origin is asked for a slot only while the process has one: it would wait for one of its own to be freed, and it may have none.
+    while (taken.length < claimBatchMax && slots.anyFree) {
+      const hint = this.#buffer.take(this.#room);
+      if (!hint) break;
+      taken.push({ hint, slot: slots.take(hint.tenant, hint.origin) });
+      bodyBytes.take(hint.tenant, hint.origin, countedBytes(hint.bytes));
+    }
+    if (taken.length > 0) void this.#claim(taken);
+    else if (this.#buffer.anyDropped) void this.#refill();
+  }
+
+  freeSlot(slot: Slot, origin: number): void {
+    this.#parts.slots.free(slot);
+    this.#buffer.unblock(origin);
+  }
+
+  freeBytes(tenant: TenantId, origin: number, counted: number): void {
+    if (counted === 0) return;
+    const { bodyBytes } = this.#parts;
+    bodyBytes.free(tenant, origin, counted);
+    this.#buffer.unblockHeavy(bodyBytes.inFlight === 0);
+  }
+
+  /** An origin may have a slot again. */
+  unblock(origin: number): void {
+    this.#buffer.unblock(origin);
+  }
+
+  /** Some of the lines have another look, each time different ones. */
+  unblockSome(): void {
+    this.#buffer.unblockSome();
+  }
+
+  async #claim(taken: readonly Taken[]): Promise<void> {
+    this.#claiming = true;
+    const { clock, log, records } = this.#ports;
+    const askedAt = clock.now();
+    const batch = taken.length;
+    const unclaimed = new Map(taken.map((each) => [each.hint.id, each]));
+    try {
+      const claimed = await records.claim([...unclaimed.keys()], this.#parts.owner);
+      for (const record of claimed) {
+        const its = unclaimed.get(record.message.id);
+        if (!its) continue;
+        unclaimed.delete(record.message.id);
+        const now = clock.now();
+        traceClaim(this.#parts.tracer, record, { askedAt, now, batch });
+        const attempt = newAttempt(record, its.hint.origin, askedAt, now, its.slot);
+        this.#weigh(attempt, its.hint);
+        this.#parts.claimed(attempt);
+      }
+    } catch (error) {
+      log.warn("claim.failed", { error, hints: batch });
+    }
+    for (const { hint, slot } of unclaimed.values()) {
+      this.freeSlot(slot, hint.origin);
+      this.freeBytes(hint.tenant, hint.origin, countedBytes(hint.bytes));
+    }
+    this.#claiming = false;
+    this.#parts.ended();
+  }
+
+  /** Its size is known now: a hint may not have said it. */
+  #weigh({ bytes, origin }: Attempt, hint: Hint): void {
+    const supposed = countedBytes(hint.bytes);
+    if (supposed === bytes) return;
+    this.#parts.bodyBytes.take(hint.tenant, origin, bytes);
+    this.freeBytes(hint.tenant, origin, supposed);
+  }
+
+  /** The oldest of each tenant that has run dry, apart from origins that are full. */
+  async #refill(): Promise<void> {
+    if (this.#pulling || !this.#parts.slots.anyFree) return;
+    this.#pulling = true;
+    let found = 0;
+    try {
+      for (const { tenant, blocked } of this.#buffer.drained(this.#room)) {
+        const hints = await this.#ports.records.pull(tenant, pullMax, blocked);
+        const fresh = hints.filter((hint) => !this.#parts.isRunning(hint.id));
+        this.#buffer.pulled(tenant, fresh, {
+          except: blocked.length,
+          more: hints.length >= pullMax && fresh.length > 0,
+        });
+        found += fresh.length;
+      }
+    } catch (error) {
+      this.#ports.log.warn("pull.failed", { error });
+    }
+    this.#pulling = false;
+    if (found > 0) this.#parts.found();
+  }
+}

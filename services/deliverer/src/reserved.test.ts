@@ -1,0 +1,185 @@
+import { describe, expect, it } from "@jest/globals";
+import { acceptClaimed, originHash } from "@posthaste/domain";
+import { type Records } from "@posthaste/ports";
+import { aMessage, anotherTenant, aTenant } from "@posthaste/testing";
+import { type Deliverer } from "./deliverer.ts";
+import {
+  answer,
+  away,
+  called,
+  callOf,
+  drainMs,
+  elsewhere,
+  named,
+  open,
+  type Ports,
+  publish,
+  read,
+  rest,
+  startDeliverer,
+  stateOf,
+  withRecords,
+} from "./opened.fixture.ts";
+
+describe("a slot reserved for an insert", () => {
+  const origin = originHash("https://destination.example/hook");
+
+  /** Inserted and claimed, and not yet handed over. */
+  async function reserved(ports: Ports, deliverer: Deliverer, names: readonly string[]) {
+    const records = names.map((name) => {
+      const message = aMessage({ id: ports.newId(), now: ports.clock.now(), ...named(name) });
+      expect(deliverer.reserve(aTenant, origin, 0)).toBe(true);
+      return acceptClaimed(message, deliverer.owner, ports.clock.now());
+    });
+    await ports.records.insert(records.map((record) => ({ record })));
+    return records;
+  }
+
+  it("is one of as many as there are slots, and free again when the insert has failed", async () => {
+    const deliverer = await startDeliverer(open(), { perOriginMax: 2 });
+
+    expect(deliverer.reserve(aTenant, origin, 0)).toBe(true);
+    expect(deliverer.reserve(aTenant, origin, 0)).toBe(true);
+    expect(deliverer.reserve(aTenant, origin, 0)).toBe(false);
+    expect(deliverer.reserve(aTenant, originHash(elsewhere), 0)).toBe(true);
+    deliverer.release(aTenant, origin, 0);
+
+    expect(deliverer.reserve(aTenant, origin, 0)).toBe(true);
+  });
+
+  it("holds nobody up while the insert is under way, and is refused when all slots are in use", async () => {
+    const ports = open();
+    const deliverer = await startDeliverer(ports, { shortMax: 1 });
+
+    expect(deliverer.reserve(aTenant, origin, 0)).toBe(true);
+    await publish(ports, ["a"]);
+    expect(called(ports)).toEqual(["a"]);
+    expect(deliverer.reserve(aTenant, originHash(elsewhere), 0)).toBe(false);
+  });
+
+  it("is refused to a newcomer while another of his origin is in line", async () => {
+    const ports = open();
+    const deliverer = await startDeliverer(ports, { perOriginMax: 1 });
+    await publish(ports, ["a", "b"]);
+
+    expect(deliverer.reserve(aTenant, origin, 0)).toBe(false);
+    expect(deliverer.reserve(aTenant, originHash(elsewhere), 0)).toBe(true);
+  });
+
+  it("is refused to every newcomer while any hint of any tenant waits whose origin has a slot", async () => {
+    const ports = open();
+    const { promise: opened, resolve: letGo } = Promise.withResolvers<void>();
+    const claim: Records["claim"] = async (...args) => {
+      const claimed = await ports.records.claim(...args);
+      await opened;
+      return claimed;
+    };
+    const deliverer = await startDeliverer(withRecords(ports, { claim }), { perOriginMax: 1 });
+    await publish(ports, ["a", "b"]);
+    // The claim of "a" is under way; "b" waits for the same origin, "x" for one that has a slot.
+    expect(deliverer.reserve(anotherTenant, originHash(elsewhere), 0)).toBe(true);
+    deliverer.release(anotherTenant, originHash(elsewhere), 0);
+    await publish(ports, ["x"], { url: elsewhere });
+
+    expect(deliverer.reserve(anotherTenant, originHash("https://third.example/"), 0)).toBe(false);
+    expect(deliverer.reserve(aTenant, originHash("https://third.example/"), 0)).toBe(false);
+    letGo();
+    await rest(ports);
+    expect(called(ports)).toEqual(["a", "x"]);
+    expect(deliverer.reserve(anotherTenant, originHash("https://third.example/"), 0)).toBe(true);
+  });
+
+  it("is free as soon as the call has ended, though its outcome is still being written", async () => {
+    const ports = open();
+    const settle: Records["settle"] = () => new Promise(() => undefined);
+    const deliverer = await startDeliverer(withRecords(ports, { settle }), { shortMax: 1 });
+    await publish(ports, ["a"]);
+
+    expect(deliverer.reserve(aTenant, origin, 0)).toBe(false);
+    await answer(ports, "a");
+
+    expect(deliverer.reserve(aTenant, origin, 0)).toBe(true);
+  });
+
+  it("is refused once the deliverer stops", async () => {
+    const deliverer = await startDeliverer(open());
+    await deliverer.stop();
+
+    expect(deliverer.reserve(aTenant, origin, 0)).toBe(false);
+  });
+
+  it("goes to the first in line as soon as a call has ended, though its outcome is still being written", async () => {
+    const ports = open();
+    const settle: Records["settle"] = () => new Promise(() => undefined);
+    const deliverer = await startDeliverer(withRecords(ports, { settle }), { perOriginMax: 2 });
+    const records = await reserved(ports, deliverer, ["a", "b"]);
+    await publish(ports, ["x", "y"]);
+    for (const record of records) deliverer.run(record);
+
+    await answer(ports, "x");
+    expect(called(ports)).toEqual(["x", "y", "a"]);
+    expect(deliverer.reserve(aTenant, origin, 0)).toBe(false);
+    await answer(ports, "y");
+
+    expect(called(ports)).toEqual(["x", "y", "a", "b"]);
+  });
+
+  it("goes to the first in line when one is free, never beyond the limit, before any hint", async () => {
+    const ports = open();
+    const deliverer = await startDeliverer(ports, { perOriginMax: 2 });
+    const records = await reserved(ports, deliverer, ["a", "b"]);
+    await publish(ports, ["x", "y", "z"]);
+    for (const record of records) deliverer.run(record);
+    expect(called(ports)).toEqual(["x", "y"]);
+
+    for (const name of ["x", "y", "a"]) await answer(ports, name);
+
+    expect(called(ports)).toEqual(["x", "y", "a", "b", "z"]);
+  });
+
+  it("is waited for under a lease that is renewed, and a cancelled one is not called", async () => {
+    const ports = open();
+    const deliverer = await startDeliverer(ports, { shortMax: 2, waitingMax: 0 });
+    const records = await reserved(ports, deliverer, ["a", "b"]);
+    await publish(ports, ["x", "y"]);
+    for (const record of records) deliverer.run(record);
+    await ports.clock.advance(50_000);
+    const [a, b] = records.map(({ message }) => message);
+    if (a) await ports.records.cancel(aTenant, [a.id]);
+    if (a) deliverer.abort(a.id);
+    await answer(ports, "x");
+    await answer(ports, "b");
+
+    expect(called(ports)).toEqual(["x", "y", "b"]);
+    expect(b && (await read(ports, b))).toMatchObject({ state: { kind: "delivered" }, epoch: 1 });
+  });
+
+  it("that has not come when the time to drain is up hands the claim back", async () => {
+    const ports = open();
+    const deliverer = await startDeliverer(ports, { shortMax: 1, waitingMax: 0 });
+    const [record] = await reserved(ports, deliverer, ["a"]);
+    await publish(ports, ["x"]);
+    if (record) deliverer.run(record);
+    const stopped = deliverer.stop();
+    await ports.clock.advance(drainMs);
+    await stopped;
+
+    expect(called(ports)).toEqual(["x"]);
+    expect(record && (await stateOf(ports, record.message))).toBe("held");
+  });
+
+  it("has its lease counted from before the insert, however long that took", async () => {
+    const opened = open();
+    const ports = withRecords(opened, { renew: () => Promise.reject(away) });
+    const deliverer = await startDeliverer(ports);
+    const message = aMessage({ id: ports.newId(), now: ports.clock.now(), ...named("slow") });
+    const record = acceptClaimed(message, deliverer.owner, ports.clock.now());
+    await ports.records.insert([{ record }]);
+    await ports.clock.advance(24_000);
+    deliverer.reserve(aTenant, origin, 0);
+    deliverer.run(record);
+    await ports.clock.advance(1_000);
+
+    expect(callOf(ports, "slow").aborted).toBe(true);
+  });
+});

@@ -1,0 +1,146 @@
+import { describe, expect, it } from "@jest/globals";
+import { limits } from "@posthaste/domain";
+import { type Records } from "@posthaste/ports";
+import { aCallbackPlan, anAnswer, aPolicy, aTenant, ourFailure } from "@posthaste/testing";
+import {
+  answer,
+  away,
+  deadLettersOf,
+  open,
+  page,
+  publish,
+  read,
+  startDeliverer,
+  stateOf,
+  wakesOf,
+  withRecords,
+} from "./opened.fixture.ts";
+
+describe("an outcome", () => {
+  it("is written until the store has taken it, and the destination is called once", async () => {
+    const ports = open();
+    let refusals = 3;
+    const settle: Records["settle"] = async (settlements) => {
+      if (refusals-- > 0) throw away;
+      return ports.records.settle(settlements);
+    };
+    await startDeliverer(withRecords(ports, { settle }));
+    const [message] = await publish(ports, ["a"]);
+
+    await answer(ports, "a");
+    expect(message && (await stateOf(ports, message))).toBe("claimed");
+    await ports.clock.advance(1_000);
+
+    expect(message && (await stateOf(ports, message))).toBe("delivered");
+    expect(ports.calls).toHaveLength(1);
+  });
+
+  it("is kept through an outage that is longer than its lease, so that nobody is called again", async () => {
+    const ports = open();
+    let isAway = true;
+    const settle: Records["settle"] = async (settlements) => {
+      if (isAway) throw away;
+      return ports.records.settle(settlements);
+    };
+    const renew: Records["renew"] = async (claims) => {
+      if (isAway) throw away;
+      return ports.records.renew(claims);
+    };
+    await startDeliverer(withRecords(ports, { settle, renew }));
+    const [message] = await publish(ports, ["a"]);
+
+    await answer(ports, "a");
+    await ports.clock.advance(limits.leaseMs + 10_000);
+    isAway = false;
+    await ports.clock.advance(2_000);
+
+    expect(message && (await stateOf(ports, message))).toBe("delivered");
+    expect(ports.calls).toHaveLength(1);
+  });
+
+  it("is written until the store has fenced it, and then nothing is told", async () => {
+    const ports = open();
+    let isAway = true;
+    const settle: Records["settle"] = async (settlements) => {
+      if (isAway) throw away;
+      return ports.records.settle(settlements);
+    };
+    await startDeliverer(withRecords(ports, { settle }));
+    const policy = aPolicy({ callback: aCallbackPlan() });
+    const [message] = await publish(ports, ["a"], { policy });
+    let told = 0;
+    await ports.bus.subscribe("message.settled", "test", async () => void told++);
+
+    await answer(ports, "a");
+    await ports.records.cancel(aTenant, message ? [message.id] : []);
+    isAway = false;
+    await ports.clock.advance(5_000);
+
+    expect(message && (await stateOf(ports, message))).toBe("canceled");
+    expect(told).toBe(0);
+    expect(ports.clock.armed).toBe(0);
+  });
+
+  it("that was a failure holds the message for its retry, and wakes the scheduler for that time", async () => {
+    const ports = open();
+    await startDeliverer(ports);
+    const wakes = await wakesOf(ports);
+    const policy = aPolicy({ retryDelay: "5000" });
+    const [message] = await publish(ports, ["a"], { policy });
+
+    await answer(ports, "a", anAnswer(500));
+
+    const dueAt = ports.clock.now() + 5_000;
+    expect(message && (await read(ports, message))).toMatchObject({
+      state: { kind: "held", dueAt },
+      retried: 1,
+    });
+    expect(wakes).toEqual([{ shard: message?.shard, at: dueAt }]);
+  });
+
+  it("that was our own failure costs no retry: it is tried again soon, and nobody is told", async () => {
+    const ports = open();
+    await startDeliverer(ports);
+    const [message] = await publish(ports, ["a"], { policy: aPolicy({ retriesMax: 0 }) });
+
+    await answer(ports, "a", ourFailure);
+
+    expect(message && (await read(ports, message))).toMatchObject({
+      state: { kind: "held", dueAt: ports.clock.now() + limits.deferralMsMin },
+      retried: 0,
+      deferrals: 1,
+      outbox: [],
+    });
+    expect(await deadLettersOf(ports)).toEqual([]);
+    const { items } = await ports.messageLog.list(aTenant, {}, page);
+    expect(items.map(({ event }) => event.state)).toEqual(["CREATED"]);
+  });
+
+  it("cannot be had for a tenant that is not known here: that is our own failure, too", async () => {
+    const ports = open();
+    await startDeliverer(ports, {}, { compose: () => undefined });
+    const [message] = await publish(ports, ["a"]);
+
+    expect(ports.calls).toEqual([]);
+    expect(message && (await read(ports, message))).toMatchObject({
+      state: { kind: "held" },
+      retried: 0,
+    });
+    expect(ports.log.events()).toContain("attempt.deferred");
+  });
+
+  it("with a callback is told, so that its dispatcher need not wait for an alarm", async () => {
+    const ports = open();
+    await startDeliverer(ports);
+    const told: string[] = [];
+    await ports.bus.subscribe("message.settled", "test", async (events) => {
+      told.push(...events.map(({ id }) => id));
+    });
+    const policy = aPolicy({ callback: aCallbackPlan() });
+    const [message] = await publish(ports, ["a"], { policy });
+
+    await answer(ports, "a");
+
+    expect(told).toEqual([message?.id]);
+  });
+});

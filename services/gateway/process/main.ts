@@ -1,0 +1,78 @@
+/** The gateway as a process: publishes and reads, over the stores and the bus that the environment names. */
+import { hash } from "node:crypto";
+import { openBus, openDocuments, openTokens } from "@posthaste/distributed";
+import { gatewayHandler } from "@posthaste/gateway";
+import {
+  addressSet,
+  createAdmission,
+  createAnswers,
+  createAuthenticator,
+  createCursors,
+  type RequestHandler,
+} from "@posthaste/http";
+import { untilAvailable } from "@posthaste/ports";
+import {
+  configSchemas,
+  destinationPolicyOf,
+  processParts,
+  readConfig,
+  runServiceProcess,
+} from "@posthaste/process";
+import { retryDelays } from "@posthaste/retry-delays-mathjs";
+
+const config = readConfig(configSchemas.gateway);
+const parts = processParts("gateway", config);
+const { log, random, readiness, telemetry } = parts;
+const documents = await openDocuments(parts, config);
+const bus = await openBus(parts, config);
+const tokens = openTokens(parts, config);
+const { clock, ports } = documents;
+
+const answers = createAnswers({ log, random, clock });
+const admission = createAdmission({ clock, random, storeWaitMs: () => 0 });
+const authenticator = createAuthenticator({ accounts: ports.accounts, clock, log });
+readiness.watch("accounts", "needed", () =>
+  authenticator.knowsAnybody()
+    ? undefined
+    : "nobody has an account yet: management makes the first",
+);
+
+let handler: RequestHandler | undefined;
+await runServiceProcess(parts, {
+  adapters: [tokens, bus, documents],
+  handler: (req, res) => handler?.(req, res),
+  services: [
+    documents.answering,
+    { name: "admission", start: async () => undefined, stop: async () => admission.close() },
+    authenticator,
+    { name: "gateway", start: open, stop: async () => undefined },
+  ],
+});
+
+async function open(): Promise<void> {
+  const secret = await untilAvailable(clock, () =>
+    ports.accounts.secret("cursors", () => random.text(43)),
+  );
+  handler = gatewayHandler(
+    {
+      ...ports,
+      bus,
+      tokens,
+      clock,
+      random,
+      log,
+      telemetry,
+      retryDelays: retryDelays({ loadedAhead: config.profile === "production" }),
+      sha256: (value) => hash("sha256", value, "hex"),
+    },
+    {
+      policy: destinationPolicyOf(config),
+      trustedProxies: addressSet(config.trustedProxies),
+      authenticator,
+      refreshAccounts: () => authenticator.refresh(),
+      answers,
+      admission,
+      cursors: createCursors({ secret, clock }),
+    },
+  );
+}

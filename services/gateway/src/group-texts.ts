@@ -1,0 +1,82 @@
+/**
+ * URL groups as JSON text in pieces: of a list of ten thousand groups, or a group of ten thousand endpoints, no more is in
+ * memory than some hundreds of endpoints.
+ */
+import { endpointsText, groupClosing, groupOpening } from "@posthaste/contract";
+import { type Group, groupChunkMax, type TenantId } from "@posthaste/domain";
+import { type Clock, type Groups } from "@posthaste/ports";
+
+type Texts = AsyncGenerator<string, void, undefined>;
+
+const headsPerPageMax = 50;
+/** What a head lists lives for a minute after it was replaced: a caller that reads slowly gets later heads. */
+const headsMsMax = 20_000;
+
+/** All groups of a tenant in the order of their names, as a bare array. */
+export async function* groupListTexts(
+  { groups, clock }: { readonly groups: Groups; readonly clock: Clock },
+  tenant: TenantId,
+): Texts {
+  let after = "";
+  let before = "[";
+  // Each page begins behind the name that was written last, so this ends where the names do.
+  for (;;) {
+    const readAt = clock.now();
+    const [first = [], ...others] = runsOf(
+      await groups.list(tenant, { after, limit: headsPerPageMax }),
+    );
+    if (first.length === 0) break;
+    for (const run of [first, ...others]) {
+      if (run !== first && clock.now() - readAt > headsMsMax) break;
+      for await (const text of textsOfRun(groups, run)) {
+        yield before + text;
+        before = "";
+      }
+      before = ",";
+      after = run.at(-1)?.name ?? after;
+    }
+  }
+  yield before === "[" ? "[]" : "]";
+}
+
+/** Groups that are read together: either one, or several with no more endpoints than a chunk has. */
+function runsOf(heads: readonly Group[]): readonly (readonly Group[])[] {
+  const runs: Group[][] = [];
+  let endpoints = Infinity;
+  for (const head of heads) {
+    endpoints += head.endpointCount;
+    if (endpoints > groupChunkMax) {
+      runs.push([]);
+      endpoints = head.endpointCount;
+    }
+    runs.at(-1)?.push(head);
+  }
+  return runs;
+}
+
+async function* textsOfRun(groups: Groups, run: readonly Group[]): Texts {
+  const [only, ...others] = run;
+  if (only && others.length === 0) return yield* groupTexts(groups, only);
+  const [tenant] = run.map((group) => group.tenant);
+  if (tenant === undefined) return;
+  const endpoints = await groups.endpoints(
+    tenant,
+    run.flatMap(({ chunks }) => chunks),
+  );
+  let from = 0;
+  const texts = run.map((group) => {
+    const own = endpoints.slice(from, (from += group.endpointCount));
+    return groupOpening(group) + endpointsText(own) + groupClosing;
+  });
+  yield texts.join(",");
+}
+
+/** One group, chunk by chunk. */
+export async function* groupTexts(groups: Groups, group: Group): Texts {
+  let before = groupOpening(group);
+  for (const chunk of group.chunks) {
+    yield before + endpointsText(await groups.endpoints(group.tenant, [chunk]));
+    before = ",";
+  }
+  yield group.chunks.length > 0 ? groupClosing : before + groupClosing;
+}

@@ -1,0 +1,33 @@
+/** What the headers of a request are judged by: the tenant's plan, this moment, and the policies of this process. */
+import { type BatchJudges } from "@posthaste/contract";
+import { type Destination, type Fault, type Group } from "@posthaste/domain";
+import { type Clock, type Groups, type RetryDelays, type Tenant } from "@posthaste/ports";
+
+export type Judge = (tenant: Tenant, callerIp: string) => BatchJudges;
+
+export type JudgeParts = {
+  readonly clock: Clock;
+  readonly retryDelays: RetryDelays;
+  readonly checkDestination: (url: string, field: string) => Fault | undefined;
+};
+
+export function createJudge({ clock, retryDelays, checkDestination }: JudgeParts): Judge {
+  const checkRetryDelay = retryDelays.check.bind(retryDelays);
+  return ({ id, plan, dialect }, callerIp) => ({
+    tenant: id,
+    plan,
+    defaultDialect: dialect,
+    callerIp,
+    now: clock.now(),
+    checkRetryDelay,
+    checkDestination,
+  });
+}
+
+/** The group that `destination` names; undefined also where there is none. Its default headers are read before the request's own are judged. */
+export const groupOf = async (
+  groups: Groups,
+  { id }: Tenant,
+  destination: Destination,
+): Promise<Group | undefined> =>
+  destination.kind === "group" ? groups.get(id, destination.name) : undefined;

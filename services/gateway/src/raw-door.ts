@@ -1,0 +1,88 @@
+/**
+ * The door of the raw targets, by hand: this is the way of every message. Load, caller, target, rights, body; then the
+ * row's own work, whose answer goes out as it is.
+ */
+import { type IncomingMessage, type ServerResponse } from "node:http";
+import {
+  type ParsedTarget,
+  parseRawTarget,
+  type RawOperation,
+  type RawTargetRow,
+} from "@posthaste/contract";
+import { type Fault, fault, isFault } from "@posthaste/domain";
+import { type Clock, type Telemetry, type Tenant } from "@posthaste/ports";
+import { answer, callerIp, onlyValueOf, readBody } from "@posthaste/http";
+import { type Door, refusalOfScope } from "./door.ts";
+
+/** What a raw target's work is asked. */
+type RawVisit = {
+  readonly req: IncomingMessage;
+  /** Unix milliseconds; 0 while nothing is traced. */
+  readonly arrivedAt: number;
+  readonly tenant: Tenant;
+  readonly callerIp: string;
+  readonly target: ParsedTarget;
+  readonly body: Uint8Array;
+};
+
+/** `text` is JSON. */
+export type RawAnswer = { readonly status: number; readonly text: string };
+
+export type RawWork = (visit: RawVisit) => Promise<RawAnswer | Fault>;
+
+export type RawWorks = { readonly [Operation in RawOperation]: RawWork };
+
+export type RawDoorParts = {
+  readonly door: Door;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+};
+
+type Response = ServerResponse<IncomingMessage>;
+type RawDoor = (
+  row: RawTargetRow,
+  req: IncomingMessage,
+  res: Response,
+) => Promise<void> | undefined;
+
+export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: RawWorks): RawDoor {
+  const { answers } = door;
+
+  async function take(
+    row: RawTargetRow,
+    req: IncomingMessage,
+    res: Response,
+  ): Promise<RawAnswer | Fault> {
+    const arrivedAt = telemetry.tracer.isOn ? clock.now() : 0;
+    const crowded = door.admission.refuse("publish");
+    if (crowded) return crowded;
+    const target = parseRawTarget(row, req.url ?? "");
+    const address = callerIp(req, door.trustedProxies);
+    const queryToken = isFault(target) ? undefined : target.token;
+    const caller = door.authenticate(onlyValueOf(req, "authorization"), queryToken, address);
+    if (isFault(caller)) return caller;
+    if (isFault(target)) return target;
+    const { tenant } = caller;
+    const refused = refusalOfScope(caller, "publish") ?? door.backlog.refuse(tenant);
+    if (refused) return refused;
+    const body = await readBody(res, {
+      bytesMax: tenant.plan.bodyBytesMax,
+      budget: door.bodyBudget,
+      owner: { tenant: tenant.id, address },
+    });
+    if (isFault(body)) return body;
+    return works[row.operation]({ req, arrivedAt, tenant, callerIp: address, target, body });
+  }
+
+  return (row, req, res) => {
+    if (req.method !== "POST") {
+      const refused = fault("method_not_allowed", `${req.method} is not allowed here`);
+      answers.fault(res, refused, ["Allow", "POST"]);
+      return undefined;
+    }
+    return take(row, req, res).then((result) => {
+      if (isFault(result)) answers.fault(res, result);
+      else answer(res, result.status, result.text);
+    });
+  };
+}

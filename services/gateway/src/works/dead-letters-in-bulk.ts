@@ -1,0 +1,121 @@
+/** `/v2/dlq`: dead letters retried and removed, by ids or by filters; each call takes so many that it stays short. */
+import {
+  type deadLetters,
+  type DeadLetterSelection,
+  parseDeadLetterSelection,
+  parseOverrides,
+} from "@posthaste/contract";
+import { type DlqId, dlqId, type Fault, isFault, type MessageId } from "@posthaste/domain";
+import {
+  type Change,
+  retryLetters,
+  type RetryLettersPorts,
+  unknownLetter,
+} from "@posthaste/engine";
+import { type Tenant } from "@posthaste/ports";
+import { type BacklogQuota } from "../backlog.ts";
+import { type Judge } from "../judge.ts";
+import { type Paging } from "../paging.ts";
+import { type Works } from "./work.ts";
+
+export type BulkLetterParts = RetryLettersPorts & {
+  readonly paging: Paging;
+  readonly backlog: BacklogQuota;
+  readonly judge: Judge;
+};
+
+type BulkLetterWorks = Pick<
+  Works<keyof typeof deadLetters>,
+  "removeDeadLetters" | "retryDeadLetter" | "retryDeadLetters"
+>;
+
+export function bulkLetterWorks(parts: BulkLetterParts): BulkLetterWorks {
+  const { deadLetters: letters, paging, backlog } = parts;
+
+  /** The ids that one call takes, and where the next goes on. */
+  async function select({ id: tenant }: Tenant, { filter, page }: DeadLetterSelection) {
+    const scope = { tenant, list: "dlq", filter };
+    const opened = paging.open(scope, { ...page, bodyBytesMax: 0 });
+    if (isFault(opened)) return opened;
+    const { items, next } = await letters.list(tenant, opened.filter, opened.page);
+    return { ids: items.map(({ id }) => id), cursor: paging.seal(scope, opened, next) };
+  }
+
+  async function retry(
+    tenant: Tenant,
+    ids: readonly DlqId[],
+    rawHeaders: readonly string[],
+  ): Promise<readonly MessageId[] | Fault> {
+    const change = changeOf(parts, tenant, rawHeaders);
+    return isFault(change) ? change : retryLetters(parts, tenant.id, ids, change);
+  }
+
+  return {
+    removeDeadLetters: async ({ tenant, query, body }) => {
+      const selection = parseDeadLetterSelection(query, body);
+      if (isFault(selection)) return selection;
+      if (selection === "none") return { status: 200, json: { deleted: 0 } };
+      const selected = await select(tenant, selection);
+      if (isFault(selected)) return selected;
+      const { ids, cursor } = selected;
+      if (selection.dryRun) return { status: 200, json: matched(ids, cursor) };
+      const deleted = ids.length > 0 ? await letters.remove(tenant.id, ids) : 0;
+      return { status: 200, json: { deleted, ...(cursor !== undefined && { cursor }) } };
+    },
+    retryDeadLetter: async ({ tenant, param, rawHeaders }) => {
+      const id = dlqId(param("dlqId"));
+      const made = backlog.refuse(tenant) ?? (await retry(tenant, [id], rawHeaders));
+      if (isFault(made)) return made;
+      const [message] = made;
+      return message === undefined
+        ? unknownLetter(id)
+        : { status: 201, json: { messageId: message } };
+    },
+    retryDeadLetters: async ({ tenant, query, body, rawHeaders }) => {
+      const selection = parseDeadLetterSelection(query, body);
+      if (isFault(selection)) return selection;
+      if (selection === "none") return { status: 201, json: { cursor: "", responses: [] } };
+      const selected = await select(tenant, selection);
+      if (isFault(selected)) return selected;
+      if (selection.dryRun) return { status: 200, json: matched(selected.ids, selected.cursor) };
+      const made =
+        backlog.refuse(tenant) ?? (await retry(tenant, asked(selection, selected.ids), rawHeaders));
+      if (isFault(made)) return made;
+      const responses = made.map((message) => ({ messageId: message }));
+      return { status: 201, json: { cursor: selected.cursor ?? "", responses } };
+    },
+  };
+}
+
+/** Ids alone are asked for, so that one that is missing refuses the call; with filters only what matches is. */
+function asked({ filter }: DeadLetterSelection, found: readonly DlqId[]): readonly DlqId[] {
+  const { ids, ...filters } = filter;
+  return ids && Object.keys(filters).length === 0 ? ids : found;
+}
+
+const matched = (ids: readonly DlqId[], cursor: string | undefined) => ({
+  dryRun: true as const,
+  matched: ids.length,
+  ...(cursor !== undefined && { cursor }),
+});
+
+/** What the headers of the request change, judged by the tenant's plan. */
+function changeOf(
+  { judge }: BulkLetterParts,
+  tenant: Tenant,
+  rawHeaders: readonly string[],
+): Change | Fault {
+  const judges = judge(tenant, "");
+  const overrides = parseOverrides({ ...judges, rawHeaders });
+  if (isFault(overrides)) return overrides;
+  const { retryDelay, retriesMax } = overrides.policy;
+  const changesRetries = retryDelay !== undefined || retriesMax !== undefined;
+  return {
+    overrides,
+    refuse: ({ policy }) => {
+      const expression = retryDelay ?? policy.retryDelay;
+      if (!changesRetries || expression === undefined) return undefined;
+      return judges.checkRetryDelay(expression, retriesMax ?? policy.retriesMax, "Retry-Delay");
+    },
+  };
+}

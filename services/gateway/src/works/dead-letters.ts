@@ -1,0 +1,33 @@
+/** `/v2/dlq`: dead letters, one by one and in lists (docs/design/wire#dead-letters). */
+import { deadLetterJson, deadLetterPageJson, type deadLetters } from "@posthaste/contract";
+import { dlqId, isFault } from "@posthaste/domain";
+import { unknownLetter } from "@posthaste/engine";
+import { bulkLetterWorks, type BulkLetterParts } from "./dead-letters-in-bulk.ts";
+import { type Works } from "./work.ts";
+
+export type DeadLetterParts = BulkLetterParts;
+
+export const deadLetterWorks = (parts: DeadLetterParts): Works<keyof typeof deadLetters> => {
+  const { deadLetters: letters, paging, sha256 } = parts;
+  return {
+    listDeadLetters: async ({ tenant, query }) => {
+      const scope = { tenant: tenant.id, list: "dlq", filter: query.filter };
+      const opened = paging.open(scope, query.page);
+      if (isFault(opened)) return opened;
+      const { items, next } = await letters.list(tenant.id, opened.filter, opened.page);
+      const view = { sha256, bodyBytesMax: query.page.bodyBytesMax };
+      const shown = items.map((letter) => deadLetterJson(letter, view));
+      return { status: 200, json: deadLetterPageJson(shown, paging.seal(scope, opened, next)) };
+    },
+    readDeadLetter: async ({ tenant, param }) => {
+      const id = dlqId(param("dlqId"));
+      const letter = await letters.get(tenant.id, id);
+      return letter ? { status: 200, json: deadLetterJson(letter, { sha256 }) } : unknownLetter(id);
+    },
+    removeDeadLetter: async ({ tenant, param }) => {
+      const id = dlqId(param("dlqId"));
+      return (await letters.remove(tenant.id, [id])) > 0 ? { status: 200 } : unknownLetter(id);
+    },
+    ...bulkLetterWorks(parts),
+  };
+};

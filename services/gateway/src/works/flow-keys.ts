@@ -1,0 +1,62 @@
+/** `/v2/flowControl`. */
+import { flowKeyJson, type flowKeys, parseFlowKey } from "@posthaste/contract";
+import { fault, isFault } from "@posthaste/domain";
+import {
+  type GrantPorts,
+  listFlowKeys,
+  pauseFlowKey,
+  pinFlowKey,
+  readFlowKey,
+  resetFlowRate,
+  resumeFlowKey,
+  unpinFlowKey,
+} from "@posthaste/engine";
+import { type Works } from "./work.ts";
+
+export type FlowKeyParts = GrantPorts;
+
+export const flowKeyWorks = (ports: FlowKeyParts): Works<keyof typeof flowKeys> => ({
+  listFlowKeys: async ({ tenant, query }) => {
+    const found = await listFlowKeys(ports, tenant.id, query.search);
+    return { status: 200, json: found.map(flowKeyJson) };
+  },
+  readFlowKey: async ({ tenant, param }) => {
+    const key = parseFlowKey(param("flowControlKey"));
+    if (isFault(key)) return key;
+    const found = await readFlowKey(ports, tenant.id, key);
+    return found ? { status: 200, json: flowKeyJson(found) } : unknown(key);
+  },
+  pauseFlowKey: async ({ tenant, param }) => {
+    const key = parseFlowKey(param("flowControlKey"));
+    if (isFault(key)) return key;
+    await pauseFlowKey(ports, tenant.id, key);
+    return { status: 200 };
+  },
+  resumeFlowKey: async ({ tenant, param }) => {
+    const key = parseFlowKey(param("flowControlKey"));
+    if (isFault(key)) return key;
+    await resumeFlowKey(ports, tenant.id, key);
+    return { status: 200 };
+  },
+  resetFlowRate: async ({ tenant, param }) => {
+    const key = parseFlowKey(param("flowControlKey"));
+    if (isFault(key)) return key;
+    await resetFlowRate(ports, tenant.id, key);
+    return { status: 200 };
+  },
+  pinFlowKey: async ({ tenant, param, query }) => {
+    const key = parseFlowKey(param("flowControlKey"));
+    if (isFault(key)) return key;
+    await pinFlowKey(ports, tenant.id, key, query);
+    return { status: 200 };
+  },
+  unpinFlowKey: async ({ tenant, param, query }) => {
+    const key = parseFlowKey(param("flowControlKey"));
+    if (isFault(key)) return key;
+    const unpinned = await unpinFlowKey(ports, tenant.id, key, query);
+    return unpinned ? { status: 200 } : unknown(key);
+  },
+});
+
+const unknown = (key: string) =>
+  fault("not_found", `flow-control key ${key.slice(0, 128)} not found`);

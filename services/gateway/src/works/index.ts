@@ -1,0 +1,33 @@
+/** What the gateway does for each endpoint. One missing, one too many, an answer that its row does not name: none compiles. */
+import { type OperationId } from "@posthaste/contract";
+import { type BatchParts, batchWorks } from "./batch.ts";
+import { deadLetterWorks, type DeadLetterParts } from "./dead-letters.ts";
+import { flowKeyWorks, type FlowKeyParts } from "./flow-keys.ts";
+import { messageLogWorks, type MessageLogParts } from "./message-log.ts";
+import { messageWorks, type MessageParts } from "./messages.ts";
+import { queueWorks } from "./queues.ts";
+import { scheduleWorks, type ScheduleParts } from "./schedules.ts";
+import { signingKeyWorks, type SigningKeyParts } from "./signing-keys.ts";
+import { urlGroupWorks, type UrlGroupParts } from "./url-groups.ts";
+import { type Works } from "./work.ts";
+
+export type WorkParts = BatchParts &
+  DeadLetterParts &
+  FlowKeyParts &
+  MessageLogParts &
+  MessageParts &
+  ScheduleParts &
+  SigningKeyParts &
+  UrlGroupParts;
+
+export const gatewayWorks = (parts: WorkParts): Works<OperationId> => ({
+  ...batchWorks(parts),
+  ...messageWorks(parts),
+  ...urlGroupWorks(parts),
+  ...flowKeyWorks(parts),
+  ...queueWorks(parts),
+  ...deadLetterWorks(parts),
+  ...messageLogWorks(parts),
+  ...scheduleWorks(parts),
+  ...signingKeyWorks(parts),
+});

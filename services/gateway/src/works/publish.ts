@@ -1,0 +1,58 @@
+/**
+ * `POST /v2/publish/{destination}`, and `/v2/enqueue/{queue}/{destination}`, whose queue the target names. Headers go
+ * through the one table once; the body is bytes and stays so; the answer goes out after the record is durable (I1).
+ */
+import { parsePublish, publishResultText } from "@posthaste/contract";
+import { isFault } from "@posthaste/domain";
+import { type AcceptPorts, makeQueue, publish, type Published } from "@posthaste/engine";
+import { type Queues, type Telemetry } from "@posthaste/ports";
+import { countAccepted } from "../accepted.ts";
+import { groupOf, type Judge } from "../judge.ts";
+import { type RawAnswer, type RawWork } from "../raw-door.ts";
+import { traced } from "../trace.ts";
+
+export type PublishParts = {
+  readonly accept: AcceptPorts;
+  readonly queues: Queues;
+  readonly judge: Judge;
+  readonly telemetry: Telemetry;
+};
+
+export function publishWork(parts: PublishParts): RawWork {
+  const { accept, judge, queues, telemetry } = parts;
+  const { tracer, metrics } = telemetry;
+  return async ({ req, arrivedAt, tenant, callerIp, target, body }) => {
+    const { destination } = target;
+    // No wait where there is no group: this is the way of every message.
+    const group =
+      destination.kind === "group" ? await groupOf(accept.groups, tenant, destination) : undefined;
+    const judges = judge(tenant, callerIp);
+    const command = parsePublish({
+      ...judges,
+      rawHeaders: req.rawHeaders,
+      queryConfig: target.queryConfig,
+      destination,
+      ...(group?.headers && { defaultsOf: () => group.headers }),
+      queue: target.names[0],
+      body,
+    });
+    if (isFault(command)) return command;
+    if (command.queue !== undefined) {
+      const refused = await makeQueue({ queues }, tenant.id, command.queue, tenant.plan);
+      if (refused) return refused;
+    }
+    const published = await (tracer.isOn
+      ? traced(tracer, { req, arrivedAt, now: judges.now }, command, (it) =>
+          publish(accept, it, group),
+        )
+      : publish(accept, command, group));
+    if (isFault(published)) return published;
+    countAccepted(metrics, published);
+    return answerOf(published);
+  };
+}
+
+const answerOf = (published: Published | readonly Published[]): RawAnswer =>
+  "messageId" in published
+    ? { status: published.deduplicated ? 202 : 200, text: publishResultText(published) }
+    : { status: 200, text: `[${published.map(publishResultText).join(",")}]` };

@@ -1,0 +1,35 @@
+/** `/v2/keys`. */
+import { keysJson, type signingKeys } from "@posthaste/contract";
+import { fault, isFault } from "@posthaste/domain";
+import { newSigningKey } from "@posthaste/http";
+import { type Accounts, type Random, type Tenant } from "@posthaste/ports";
+import { type Works } from "./work.ts";
+
+export type SigningKeyParts = {
+  readonly accounts: Pick<Accounts, "changeTenant">;
+  readonly random: Random;
+  /** Reads the accounts again: the answer to a rotation is what the next request reads. */
+  readonly refreshAccounts: () => Promise<void>;
+};
+
+export function signingKeyWorks(parts: SigningKeyParts): Works<keyof typeof signingKeys> {
+  const rotate = async ({ tenant }: { readonly tenant: Tenant }) => {
+    const fresh = newSigningKey(parts.random);
+    const changed = await parts.accounts.changeTenant(tenant.id, (stored) =>
+      stored.closedAt === undefined
+        ? { ...stored, keys: { current: stored.keys.next, next: fresh } }
+        : closed,
+    );
+    if (changed === undefined || isFault(changed)) return closed;
+    // Done is done: a caller that repeated it would lose the key that its receivers hold. This process reads it soon.
+    await parts.refreshAccounts().catch(() => undefined);
+    return { status: 200, json: keysJson(changed.keys) } as const;
+  };
+  return {
+    readKeys: async ({ tenant }) => ({ status: 200, json: keysJson(tenant.keys) }),
+    rotateKeys: rotate,
+    rotateKeysByItsOlderPath: rotate,
+  };
+}
+
+const closed = fault("unauthorized", "the tenant of this token is closed");

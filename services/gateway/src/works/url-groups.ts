@@ -1,0 +1,61 @@
+/** `/v2/topics`: URL groups (docs/design/wire#url-groups). */
+import { type BatchJudges, parsePublish, type urlGroups } from "@posthaste/contract";
+import { fault, type Fault, type Headers, isFault } from "@posthaste/domain";
+import { addToGroup, removeFromGroup } from "@posthaste/engine";
+import { type Clock, type Groups } from "@posthaste/ports";
+import { inTurns } from "@posthaste/http";
+import { groupListTexts, groupTexts } from "../group-texts.ts";
+import { type Judge } from "../judge.ts";
+import { type Works } from "./work.ts";
+
+export type UrlGroupParts = {
+  readonly groups: Groups;
+  readonly clock: Clock;
+  readonly judge: Judge;
+  readonly checkDestination: (url: string, field: string) => Fault | undefined;
+};
+
+export const urlGroupWorks = ({ ...ports }: UrlGroupParts): Works<keyof typeof urlGroups> => ({
+  upsertEndpoints: async ({ tenant, param, body }) => {
+    const { id, plan } = tenant;
+    const endpoints = await inTurns(body({ plan, checkDestination: ports.checkDestination }));
+    if (isFault(endpoints)) return endpoints;
+    const refused = await addToGroup(ports.groups, id, param("urlGroupName"), endpoints, plan);
+    return refused ?? { status: 200 };
+  },
+  removeEndpoints: async ({ tenant, param, body }) => {
+    const selectors = await inTurns(body);
+    if (isFault(selectors)) return selectors;
+    const name = param("urlGroupName");
+    return (await removeFromGroup(ports.groups, tenant.id, name, selectors)) ?? { status: 200 };
+  },
+  listGroups: async ({ tenant }) => ({ status: 200, pieces: groupListTexts(ports, tenant.id) }),
+  readGroup: async ({ tenant, param }) => {
+    const name = param("urlGroupName");
+    const group = await ports.groups.get(tenant.id, name);
+    return group ? { status: 200, pieces: groupTexts(ports.groups, group) } : unknown(name);
+  },
+  configureGroup: async ({ tenant, param, body }) => {
+    const name = param("urlGroupName");
+    const refused = refuseDefaults(ports.judge(tenant, ""), name, body);
+    if (refused) return refused;
+    return (await ports.groups.configure(tenant.id, name, body)) ? { status: 200 } : unknown(name);
+  },
+  removeGroup: async ({ tenant, param }) => {
+    await ports.groups.remove(tenant.id, param("urlGroupName"));
+    return { status: 200 };
+  },
+});
+
+/** What a publish with these headers alone would be refused for. */
+function refuseDefaults(judges: BatchJudges, name: string, headers: Headers): Fault | undefined {
+  const judged = parsePublish({
+    ...judges,
+    rawHeaders: headers.flat(),
+    destination: { kind: "group", name },
+    body: new Uint8Array(),
+  });
+  return isFault(judged) ? judged : undefined;
+}
+
+const unknown = (name: string): Fault => fault("not_found", `topic ${name} not found`);

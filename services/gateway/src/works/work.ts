@@ -1,0 +1,26 @@
+/** The work of an endpoint: what its row lets a caller ask, and what the row lets it answer. */
+import {
+  type AnswerOf,
+  type AskedOf,
+  type EndpointSpec,
+  type GatewaySpecs,
+  type OperationId,
+} from "@posthaste/contract";
+import { type Fault } from "@posthaste/domain";
+import { type Tenant } from "@posthaste/ports";
+
+/** Of an authenticated caller with the right to ask. */
+type Visit<Spec extends EndpointSpec> = AskedOf<Spec> & {
+  readonly tenant: Tenant;
+  /** name, value, name, value …: for the works that read configuration. */
+  readonly rawHeaders: readonly string[];
+  readonly callerIp: string;
+};
+
+export type Work<Spec extends EndpointSpec, Answered = AnswerOf<Spec>> = (
+  visit: Visit<Spec>,
+) => Promise<Answered | Fault>;
+
+export type Works<Ids extends OperationId> = {
+  readonly [Id in Ids]: Work<GatewaySpecs[Id]>;
+};

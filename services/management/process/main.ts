@@ -1,0 +1,35 @@
+/** Management as a process. On a first start it makes the first tenant, for whom the gateways wait. */
+import { openDocuments } from "@posthaste/distributed";
+import { addressSet } from "@posthaste/http";
+import { managementHandler, seedAccounts } from "@posthaste/management";
+import { untilAvailable } from "@posthaste/ports";
+import { configSchemas, processParts, readConfig, runServiceProcess } from "@posthaste/process";
+
+const config = readConfig(configSchemas.management);
+const parts = processParts("management", config);
+const { log, random } = parts;
+const documents = await openDocuments(parts, config);
+const { clock, ports } = documents;
+
+await runServiceProcess(parts, {
+  adapters: [documents],
+  handler: managementHandler(
+    { ...ports, clock, log, random },
+    {
+      user: config.managementUser,
+      password: config.managementPassword,
+      trustedProxies: addressSet(config.trustedProxies),
+    },
+  ),
+  services: [
+    documents.answering,
+    { name: "first tenant", start: seed, stop: async () => undefined },
+  ],
+});
+
+async function seed(): Promise<void> {
+  const { accounts } = ports;
+  await untilAvailable(clock, documents.sealStored);
+  const { warning } = await untilAvailable(clock, () => seedAccounts({ accounts, clock, config }));
+  if (warning !== undefined) log.warn("accounts.differ", { reason: warning });
+}

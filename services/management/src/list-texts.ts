@@ -1,0 +1,12 @@
+/** A bare array that is never held whole. */
+export async function* listTexts(
+  pages: AsyncIterable<readonly object[]>,
+): AsyncGenerator<string, void, undefined> {
+  let before = "[";
+  for await (const page of pages) {
+    if (page.length === 0) continue;
+    yield before + page.map((item) => JSON.stringify(item)).join(",");
+    before = ",";
+  }
+  yield before === "[" ? "[]" : "]";
+}

@@ -1,0 +1,25 @@
+/** `/v2/tenants/{id}/keys`: what a tenant's deliveries are signed with. */
+import { keysJson, type tenantKeys } from "@posthaste/contract";
+import { isFault } from "@posthaste/domain";
+import { newSigningKey } from "@posthaste/http";
+import { type ManagementPorts } from "../ports.ts";
+import { changeOpen, findTenant } from "../tenants.ts";
+import { type Works } from "./work.ts";
+
+export const tenantKeyWorks = ({
+  accounts,
+  random,
+}: ManagementPorts): Works<keyof typeof tenantKeys> => ({
+  readTenantKeys: async ({ param }) => {
+    const tenant = await findTenant(accounts, param("id"));
+    return isFault(tenant) ? tenant : { status: 200, json: keysJson(tenant.keys) };
+  },
+  rotateTenantKeys: async ({ param }) => {
+    const fresh = newSigningKey(random);
+    const tenant = await changeOpen(accounts, param("id"), (stored) => ({
+      ...stored,
+      keys: { current: stored.keys.next, next: fresh },
+    }));
+    return isFault(tenant) ? tenant : { status: 200, json: keysJson(tenant.keys) };
+  },
+});

@@ -1,0 +1,85 @@
+/** `/v2/tenants`: the tenants of this Posthaste, and how much each may use. */
+import { planJson, type TenantJson, type tenants, type TenantSettings } from "@posthaste/contract";
+import { defaultPlan, fault, type Fault, isFault, type TenantId } from "@posthaste/domain";
+import { type Tenant } from "@posthaste/ports";
+import { newSigningKey } from "@posthaste/http";
+import { changedPlan } from "../plan.ts";
+import { changeOpen, findTenant, isOpen } from "../tenants.ts";
+import { listTexts } from "../list-texts.ts";
+import { type ManagementPorts } from "../ports.ts";
+import { type Works } from "./work.ts";
+
+/** Every service reads them all every few seconds. Closed ones count, since they stay. */
+const tenantsMax = 10_000;
+const tenantsPerPageMax = 200;
+
+export const tenantWorks = (ports: ManagementPorts): Works<keyof typeof tenants> => ({
+  listTenants: async () => ({ status: 200, pieces: listTexts(openTenants(ports)) }),
+  createTenant: ({ body }) => create(ports, body),
+  readTenant: async ({ param }) => {
+    const tenant = await findTenant(ports.accounts, param("id"));
+    return isFault(tenant) ? tenant : { status: 200, json: tenantJson(tenant) };
+  },
+  changeTenant: async ({ param, body }) => {
+    const tenant = await change(ports, param("id"), body);
+    return isFault(tenant) ? tenant : { status: 200, json: tenantJson(tenant) };
+  },
+  closeTenant: async ({ param }) => (await close(ports, param("id"))) ?? { status: 200 },
+});
+
+async function* openTenants({ accounts }: ManagementPorts): AsyncGenerator<readonly TenantJson[]> {
+  let after = "";
+  // Each page begins behind the last, so this ends with the tenants.
+  for (;;) {
+    const page = await accounts.tenantPage({ after, limit: tenantsPerPageMax });
+    const last = page.at(-1);
+    if (!last) return;
+    yield page.filter(isOpen).map(tenantJson);
+    after = last.id;
+  }
+}
+
+const tenantJson = ({ id, dialect, plan }: Tenant): TenantJson => ({
+  id,
+  dialect,
+  plan: planJson(plan),
+});
+
+type Created = { readonly status: 201; readonly json: TenantJson };
+
+async function create(
+  { accounts, random }: ManagementPorts,
+  { id, dialect = "service", limits }: TenantSettings & { readonly id: TenantId },
+): Promise<Created | Fault> {
+  const plan = changedPlan(defaultPlan, limits);
+  if (isFault(plan)) return plan;
+  if ((await accounts.tenants()).length >= tenantsMax)
+    return fault("beyond_plan", `there are ${tenantsMax} tenants already, closed ones included`);
+  const keys = { current: newSigningKey(random), next: newSigningKey(random) };
+  const tenant: Tenant = { id, dialect, plan, keys };
+  return (await accounts.addTenant(tenant)) ? { status: 201, json: tenantJson(tenant) } : taken(id);
+}
+
+const taken = (id: string): Fault =>
+  fault("conflict", `id: ${id} is a tenant's, or was one's that is closed`);
+
+const change = ({ accounts }: ManagementPorts, id: string, settings: TenantSettings) =>
+  changeOpen(accounts, id, (stored) => {
+    const plan = changedPlan(stored.plan, settings.limits);
+    if (isFault(plan)) return plan;
+    return { ...stored, plan, dialect: settings.dialect ?? stored.dialect };
+  });
+
+/** The account is closed first: from then on its tokens prove nothing, also one that is being made just now. */
+async function close(
+  { accounts, indexes, clock }: ManagementPorts,
+  id: string,
+): Promise<Fault | undefined> {
+  const owned = (await indexes.list()).filter(({ owner }) => owner === id);
+  if (owned.length > 0)
+    return fault("conflict", `tenant ${id} owns search indexes: ${owned.length}`);
+  const closed = await changeOpen(accounts, id, (tenant) => ({ ...tenant, closedAt: clock.now() }));
+  if (isFault(closed)) return closed;
+  for (const { hash } of await accounts.tokensOf(closed.id)) await accounts.removeToken(hash);
+  return undefined;
+}

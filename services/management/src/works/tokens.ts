@@ -1,0 +1,71 @@
+/** `/v2/tenants/{id}/tokens`: what lets a tenant in. A token is shown when it is made and never again. */
+import { type TokenJson, type tokens } from "@posthaste/contract";
+import { fault, type Fault, isFault, tenantId } from "@posthaste/domain";
+import { type Accounts, type Token } from "@posthaste/ports";
+import { newToken, tokenHash } from "@posthaste/http";
+import { type ManagementPorts } from "../ports.ts";
+import { findTenant } from "../tenants.ts";
+import { type Works } from "./work.ts";
+
+const tokensPerTenantMax = 100;
+/** Of its hash, 96 bits: no two tokens share them. */
+const tokenIdLength = 16;
+
+export const tokenWorks = (ports: ManagementPorts): Works<keyof typeof tokens> => ({
+  listTokens: async ({ param }) => {
+    const all = await tokensOf(ports.accounts, param("id"));
+    return isFault(all) ? all : { status: 200, json: all.toSorted(byAge).map(tokenJson) };
+  },
+  createToken: async ({ param, body }) => {
+    const made = await create(ports, param("id"), body.scope);
+    if (isFault(made)) return made;
+    return { status: 201, json: { ...tokenJson(made.token), token: made.text } };
+  },
+  revokeToken: async ({ param }) =>
+    (await revoke(ports, param("id"), param("tokenId"))) ?? { status: 200 },
+});
+
+async function tokensOf(accounts: Accounts, id: string): Promise<readonly Token[] | Fault> {
+  const tenant = await findTenant(accounts, id);
+  if (isFault(tenant)) return tenant;
+  return accounts.tokensOf(tenant.id);
+}
+
+const byAge = (a: Token, b: Token): number => (a.createdAt ?? 0) - (b.createdAt ?? 0);
+
+const tokenIdOf = ({ hash }: Token): string => hash.slice(0, tokenIdLength);
+
+const tokenJson = (token: Token): TokenJson => ({
+  id: tokenIdOf(token),
+  scope: token.scope,
+  ...(token.createdAt !== undefined && { createdAt: token.createdAt }),
+});
+
+async function create(
+  { accounts, clock, random }: ManagementPorts,
+  id: string,
+  scope: Token["scope"],
+): Promise<{ readonly token: Token; readonly text: string } | Fault> {
+  const all = await tokensOf(accounts, id);
+  if (isFault(all)) return all;
+  if (all.length >= tokensPerTenantMax)
+    return fault("beyond_plan", `a tenant may have ${tokensPerTenantMax} tokens`);
+  const tenant = tenantId(id);
+  const text = newToken(tenant, random);
+  const token: Token = { hash: tokenHash(text), tenant, scope, createdAt: clock.now() };
+  await accounts.putToken(token);
+  return { token, text };
+}
+
+async function revoke(
+  { accounts }: ManagementPorts,
+  id: string,
+  tokenId: string,
+): Promise<Fault | undefined> {
+  const all = await tokensOf(accounts, id);
+  if (isFault(all)) return all;
+  const token = all.find((known) => tokenIdOf(known) === tokenId);
+  if (!token) return fault("not_found", "token not found");
+  await accounts.removeToken(token.hash);
+  return undefined;
+}

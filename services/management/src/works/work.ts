@@ -1,0 +1,17 @@
+/** The work of an endpoint: what its row lets the operator ask, and what the row lets it answer. */
+import {
+  type AnswerOf,
+  type AskedOf,
+  type EndpointSpec,
+  type ManagementOperationId,
+  type ManagementSpecs,
+} from "@posthaste/contract";
+import { type Fault } from "@posthaste/domain";
+
+export type Work<Spec extends EndpointSpec, Answered = AnswerOf<Spec>> = (
+  asked: AskedOf<Spec>,
+) => Promise<Answered | Fault>;
+
+export type Works<Ids extends ManagementOperationId> = {
+  readonly [Id in Ids]: Work<ManagementSpecs[Id]>;
+};

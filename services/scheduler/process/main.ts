@@ -1,0 +1,37 @@
+/** The scheduler as a process: the shards that the bus gives it. More processes share them. */
+import { hash } from "node:crypto";
+import { openBus, openDocuments, openTokens } from "@posthaste/distributed";
+import { Tenants } from "@posthaste/engine";
+import { countedMax } from "@posthaste/ports";
+import { configSchemas, processParts, readConfig, runServiceProcess } from "@posthaste/process";
+import { Scheduler } from "@posthaste/scheduler";
+
+const config = readConfig(configSchemas.scheduler);
+const parts = processParts("scheduler", config);
+const documents = await openDocuments(parts, config);
+const bus = await openBus(parts, config);
+const tokens = openTokens(parts, config);
+const { clock, ports } = documents;
+const { telemetry } = parts;
+
+telemetry.metrics.watch("posthaste_lane_depth", () => ports.sizes.waiting(countedMax));
+
+const tenants = new Tenants({ accounts: ports.accounts, clock, log: parts.log });
+
+await runServiceProcess(parts, {
+  adapters: [tokens, bus, documents],
+  services: [
+    documents.answering,
+    tenants,
+    new Scheduler({
+      ...ports,
+      bus,
+      tokens,
+      tenants,
+      clock,
+      log: parts.log,
+      telemetry,
+      sha256: (value) => hash("sha256", value, "hex"),
+    }),
+  ],
+});

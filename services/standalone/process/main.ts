@@ -1,0 +1,171 @@
+/** The standalone: opens the embedded store and the sender, runs the six services until a signal. */
+import { hash } from "node:crypto";
+import { slotBounds } from "@posthaste/deliverer";
+import { type Embedded, openEmbedded } from "@posthaste/embedded";
+import { connectionsMax } from "@posthaste/http";
+import { seedAccounts } from "@posthaste/management";
+import { countedMax, type Service } from "@posthaste/ports";
+import {
+  callsMaxOf,
+  configSchemas,
+  createLog,
+  createReadiness,
+  createSealer,
+  createTelemetry,
+  destinationPolicyOf,
+  fitSockets,
+  keyInFile,
+  readConfig,
+  runServices,
+  sealAccounts,
+  sealIndexes,
+  sealStored,
+  systemClock,
+  systemRandom,
+} from "@posthaste/process";
+import { retryDelays } from "@posthaste/retry-delays-mathjs";
+import { senderOf } from "@posthaste/sender";
+import { createStandalone } from "@posthaste/standalone";
+import { createCatcher } from "./catcher.ts";
+import { greeting } from "./greeting.ts";
+
+const config = readConfig(configSchemas.standalone);
+const isDev = config.profile === "dev";
+const clock = systemClock();
+const random = systemRandom();
+const log = createLog({
+  service: "standalone",
+  level: config.logLevel,
+  format: isDev ? "human" : "json",
+  clock,
+});
+const { telemetry, reporting } = createTelemetry("standalone", config, { clock, log, random });
+const { metrics } = telemetry;
+const drainMs = config.drainSeconds * 1_000;
+const mebibyte = 1024 * 1024;
+
+const policy = destinationPolicyOf(config);
+const store = await openStore();
+const sockets = fitSockets({ connections: connectionsMax, calls: callsMaxOf(config) }, log);
+metrics.watch("posthaste_lane_depth", () => store.sizes.waiting(countedMax));
+metrics.watch("posthaste_dead_letters", () => store.sizes.deadLetters(countedMax));
+const sender = senderOf(config, policy, { clock, metrics });
+const { accounts, indexes } = await openSealed();
+const seeded = await seedAccounts({ accounts, clock, config }).catch(refuseToStart);
+const cursorSecret = await accounts.secret("cursors", () => random.text(43));
+
+const sha256 = (value: string | Uint8Array): string => hash("sha256", value, "hex");
+
+const { managementUser: user, managementPassword: password } = config;
+const readiness = createReadiness();
+const { services, gateway, management } = createStandalone(
+  {
+    ...store,
+    accounts,
+    indexes,
+    messageLog: store.log,
+    sender,
+    retryDelays: retryDelays({ loadedAhead: !isDev }),
+    clock,
+    random,
+    log,
+    telemetry,
+    sha256,
+  },
+  {
+    host: config.host,
+    port: config.port,
+    policy,
+    trustedProxies: config.trustedProxies,
+    anyOrigin: isDev,
+    slots: slotBounds(config, sockets.calls),
+    readiness,
+    connectionsMax: sockets.connections,
+    bodyBytesMax: config.maxInFlightMib * mebibyte,
+    drainMs,
+    cursorSecret,
+    management:
+      user !== undefined && password !== undefined
+        ? { port: portBeside(2), user, password }
+        : undefined,
+    storeWaitMs: store.waitMs,
+  },
+);
+const adapters: Service = {
+  name: "adapters",
+  start: async () => undefined,
+  stop: async () => {
+    await sender.close();
+    await store.close();
+  },
+};
+const catcher = config.catcher
+  ? [createCatcher({ host: config.host, port: portBeside(1), clock })]
+  : [];
+
+await runServices([adapters, ...reporting, ...catcher, ...services], {
+  log,
+  clock,
+  drainMs,
+  readiness,
+});
+if (seeded.warning !== undefined) log.warn("accounts.differ", { reason: seeded.warning });
+const { token } = seeded;
+process.stdout.write(
+  greeting({ config, port: gateway.port, managementPort: management?.port, token }),
+);
+
+/** docs/design/security#ports. */
+function portBeside(distance: number): number {
+  return config.port === 0 ? 0 : config.port + distance;
+}
+
+function committed(writes: number, seconds: number): void {
+  metrics.observe("posthaste_commit_writes", writes);
+  metrics.observe("posthaste_commit_seconds", seconds);
+}
+
+async function openStore(): Promise<Embedded> {
+  try {
+    const opened = openEmbedded({
+      dataDir: config.dataDir,
+      clock,
+      random,
+      log,
+      committed,
+      fatal: endProcess,
+    });
+    await opened.start();
+    return opened;
+  } catch (error) {
+    return refuseToStart(error);
+  }
+}
+
+/** Sealed with the key of the environment; without one with a key of its own, that lies beside the store. */
+async function openSealed() {
+  try {
+    const given = config.sealingKeys ?? [];
+    const own = keyInFile(config.dataDir, given.length === 0);
+    const sealer = createSealer(own ? [...given, own] : given);
+    await sealStored(store, sealer);
+    return {
+      accounts: sealAccounts(store.accounts, sealer),
+      indexes: sealIndexes(store.indexes, sealer),
+    };
+  } catch (error) {
+    return refuseToStart(error);
+  }
+}
+
+/** An operator's mistake gets one clear line. */
+function refuseToStart(error: unknown): never {
+  process.stderr.write(`${Error.isError(error) ? error.message : String(error)}\n`);
+  process.exit(1);
+}
+
+/** The store has failed: an acknowledgement could be a lie, so this process answers nothing more. */
+function endProcess(error: Error): void {
+  log.error("store.failed", { error });
+  process.exit(1);
+}

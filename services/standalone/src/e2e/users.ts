@@ -1,5 +1,0 @@
-/** The four tenants of the dev profile, with their tokens and keys. */
-import { developmentUsers } from "@posthaste/runtime";
-
-export const [firstUser, secondUser] = developmentUsers;
-export const users = developmentUsers;

@@ -1,0 +1,6 @@
+export {
+  createStandalone,
+  type Standalone,
+  type StandaloneOptions,
+  type StandalonePorts,
+} from "./standalone.ts";

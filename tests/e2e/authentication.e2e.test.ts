@@ -1,0 +1,245 @@
+/** Who may do what (docs/design/security#authentication): 401, 403 and 429, on every route. */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { type EndpointKind, endpoints } from "@posthaste/contract";
+import { Client, type Reply } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { Destination } from "./destination.ts";
+import { exchange, rawRequest } from "./raw-socket.ts";
+import { textOf } from "./json.ts";
+import { developmentToken } from "./server-process.ts";
+
+const readOnlyToken = "a-token-that-may-only-read";
+
+let server: TestServer;
+let client: Client;
+let reader: Client;
+let anonymous: Client;
+let destination: Destination;
+let heldId: string;
+
+beforeAll(async () => {
+  server = await startServer({
+    env: { POSTHASTE_LOG_LEVEL: "debug", POSTHASTE_TRUSTED_PROXIES: "127.0.0.1" },
+    readOnlyToken,
+  });
+  client = server.client;
+  reader = new Client(server.port, readOnlyToken);
+  anonymous = new Client(server.port, null);
+  destination = await Destination.start();
+  heldId = await client.published(destination.url("/held"), { "Service-Delay": "1h" });
+  const endpoints = JSON.stringify({ endpoints: [{ url: destination.url("/g") }] });
+  await client.post("/v2/topics/group/endpoints", {}, endpoints);
+  await client.post("/v2/queues", {}, '{"queueName":"queue"}');
+  const yearly = { "Service-Cron": "0 0 1 1 *", "Service-Schedule-Id": "schedule" };
+  await client.post(`/v2/schedules/${destination.url("/yearly")}`, yearly);
+});
+afterAll(async () => {
+  await destination.stop();
+  await server.stop();
+});
+
+const endpointsBody = '{"endpoints":[{"url":"http://127.0.0.1:9/"}]}';
+/** What a path's parameters stand for; a row with another one wants a line here. */
+const filled = (path: string): string =>
+  path
+    .replace("{destination}", destination.url("/refused"))
+    .replace("{messageId}", heldId)
+    .replace("{urlGroupName}", "group")
+    .replace("{flowControlKey}", "key")
+    .replace("{queueName}", "queue")
+    .replace("{scheduleId}", "schedule")
+    .replace("{dlqId}", "x");
+
+/** All endpoints of the gateway of one of these kinds, from their rows. */
+function routesOf(...kinds: readonly EndpointKind[]): readonly (readonly [string, string])[] {
+  const rows = endpoints.filter(({ api, kind }) => api === undefined && kinds.includes(kind));
+  return rows.map(({ method, path }) => [method.toUpperCase(), filled(path)] as const);
+}
+const reads = () => routesOf("read", "list");
+/** With a signing key its holder signs as the service does. */
+const secrets = () => routesOf("secret");
+const writes = () => [...routesOf("write", "publish"), ["POST", "/v2/publish/group"] as const];
+
+/** Each caller comes from a network of its own, so that none is refused for the failures of another. */
+let networks = 0;
+const network = (): string => `10.${(networks >> 8) & 255}.${networks++ & 255}.1`;
+
+it("every endpoint of the tables is asked, its path filled in", () => {
+  for (const [, path] of [...reads(), ...secrets(), ...writes()]) expect(path).not.toMatch(/[{}]/);
+});
+
+describe("401", () => {
+  const refused = { status: 401, error: "no or unknown token" };
+  const called = async (method: string, path: string, headers: Record<string, string>) => {
+    const more = { "x-forwarded-for": network(), ...headers };
+    const reply = await client.call(method, path, more, endpointsBody);
+    return { status: reply.status, error: reply.error() };
+  };
+
+  it("is the answer of every route to an unknown token, always in the same words", async () => {
+    for (const [method, path] of [...reads(), ...secrets(), ...writes()]) {
+      expect(await called(method, path, { authorization: "Bearer unknown" })).toEqual(refused);
+    }
+  });
+
+  it("names the scheme", async () => {
+    const headers = { authorization: "Bearer unknown", "x-forwarded-for": network() };
+
+    const reply = await client.get("/v2/keys", headers);
+
+    expect(reply.headers["www-authenticate"]).toBe("Bearer");
+  });
+
+  it.each([
+    ["empty", ""],
+    ["the scheme alone", "Bearer"],
+    ["the scheme and a space", "Bearer "],
+    ["two spaces", `Bearer  ${developmentToken}`],
+    ["another scheme", `Basic ${developmentToken}`],
+    ["no scheme", developmentToken],
+    ["the token and one character more", `Bearer ${developmentToken}x`],
+    ["the token without its end", `Bearer ${developmentToken.slice(0, -1)}`],
+    ["the token twice", `Bearer ${developmentToken} ${developmentToken}`],
+    ["another alphabet", `Bearer ${developmentToken.replace("=", "")}`],
+    ["8 KiB", `Bearer ${"x".repeat(8_192)}`],
+    ["a name that means something to JavaScript", "Bearer __proto__"],
+  ])("is the answer to an Authorization that is %s", async (_, authorization) => {
+    expect(await called("GET", "/v2/keys", { authorization })).toEqual(refused);
+  });
+
+  it("is the answer to two Authorization headers, also when both are right", async () => {
+    const again = `Authorization: Bearer ${developmentToken}`;
+
+    const [answer] = await exchange(server.port, rawRequest("GET /v2/keys HTTP/1.1", [again]));
+
+    expect(answer?.status).toBe(401);
+  });
+
+  it("changes nothing", async () => {
+    expect((await client.get(`/v2/messages/${heldId}`)).status).toBe(200);
+    expect((await client.get("/v2/topics/group")).list("endpoints")).toHaveLength(1);
+    expect(destination.at("/refused")).toEqual([]);
+  });
+});
+
+describe("200", () => {
+  it("takes the scheme in any case", async () => {
+    const reply = await client.get("/v2/keys", { authorization: `bEARER ${developmentToken}` });
+
+    expect(reply.status).toBe(200);
+  });
+
+  it("takes the token from the query where there is no header", async () => {
+    const reply = await anonymous.get(
+      `/v2/keys?qstash_token=${encodeURIComponent(developmentToken)}`,
+    );
+
+    expect(reply.status).toBe(200);
+  });
+
+  it("publishes with the token in the query, and neither destination, record nor log sees it", async () => {
+    const token = encodeURIComponent(developmentToken);
+    const url = destination.url(`/query-token?a=1&qstash_token=${token}&b=2`);
+
+    const reply = await anonymous.post(`/v2/publish/${url}`);
+
+    const arrival = await destination.arrival("/query-token");
+    const message = await client.get(`/v2/messages/${textOf(reply.object()["messageId"])}`);
+    const events = await client.get("/v2/events");
+    const leaks = [
+      arrival.path,
+      ...arrival.rawHeaders,
+      reply.text,
+      message.text,
+      events.text,
+    ].filter(
+      (text) =>
+        text.includes(developmentToken) || text.includes(token) || text.includes("qstash_token"),
+    );
+    expect(arrival.path).toBe("/query-token?a=1&b=2");
+    expect(message.object()["url"]).toBe(destination.url("/query-token?a=1&b=2"));
+    expect(leaks).toEqual([]);
+    expect(server.output()).not.toContain("qstash_token");
+  });
+
+  it("lets a known token in from a network whose other callers were refused too often", async () => {
+    const from = { "x-forwarded-for": network() };
+    for (let i = 0; i < 15; i++)
+      await client.get("/v2/keys", { ...from, authorization: "Bearer x" });
+
+    expect((await client.get("/v2/keys", from)).status).toBe(200);
+  });
+
+  it("never needs a token to say that it is healthy", async () => {
+    const [healthy, ready] = [await anonymous.get("/healthz"), await anonymous.get("/readyz")];
+
+    expect([healthy.status, ready.status]).toEqual([200, 200]);
+  });
+});
+
+describe("429", () => {
+  it("is the answer to the eleventh failure of a network in a minute, with Retry-After", async () => {
+    const from = { "x-forwarded-for": network(), authorization: "Bearer guess" };
+    const replies: Reply[] = [];
+    for (let i = 0; i < 11; i++) replies.push(await client.get("/v2/keys", from));
+
+    expect(replies.map(({ status }) => status)).toEqual([...Array<number>(10).fill(401), 429]);
+    expect(Number(replies[10]?.headers["retry-after"])).toBeGreaterThanOrEqual(1);
+  });
+});
+
+describe("a token that may only read", () => {
+  it("200 reads whatever the full one reads but the signing keys", async () => {
+    for (const [method, path] of reads()) {
+      const read = async (by: typeof client) => {
+        const { status, text } = await by.call(method, path, {});
+        return { path, status, text };
+      };
+      // The log may hear of something between two reads: then the one after has it, too.
+      const before = await read(client);
+      const own = await read(reader);
+      const after = await read(client);
+
+      expect([before, after]).toContainEqual(own);
+    }
+  });
+
+  it("403 does not read the signing keys", async () => {
+    for (const [method, path] of secrets()) {
+      const reply = await reader.call(method, path, {});
+
+      expect(reply.status).toBe(403);
+      expect(reply.text).not.toContain("sig_");
+      expect((await client.call(method, path, {})).status).toBe(200);
+    }
+  });
+
+  it("403 changes nothing, on any route", async () => {
+    for (const [method, path] of writes()) {
+      const reply = await reader.call(method, path, {}, endpointsBody);
+
+      expect({ path, status: reply.status }).toEqual({ path, status: 403 });
+      expect(reply.error()).toBe("this token may only read");
+    }
+    expect((await client.get(`/v2/messages/${heldId}`)).status).toBe(200);
+    expect((await client.get("/v2/topics/group")).list("endpoints")).toHaveLength(1);
+    expect(destination.at("/refused")).toEqual([]);
+    expect(destination.at("/g")).toEqual([]);
+  });
+});
+
+describe("the caller's address", () => {
+  const callerOf = async (forwardedFor: string): Promise<unknown> => {
+    const headers = { "x-forwarded-for": forwardedFor, "Service-Delay": "1h" };
+    const id = await client.published(destination.url("/ip"), headers);
+    return (await client.get(`/v2/messages/${id}`)).object()["callerIP"];
+  };
+
+  it.each([
+    ["the rightmost that is no trusted proxy", "1.1.1.1, 203.0.113.9, 127.0.0.1", "203.0.113.9"],
+    ["an IPv6 address", "2001:db8::1", "2001:db8::1"],
+    ["the proxy's own when what it says is no address", "1.1.1.1, garbage", "127.0.0.1"],
+  ])("is %s", async (_, forwardedFor, address) => {
+    expect(await callerOf(forwardedFor)).toBe(address);
+  });
+});

@@ -1,0 +1,242 @@
+/** Many publishes in one request (docs/design/batch.md). */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { Client as Qstash } from "@upstash/qstash";
+import { type Client, type Reply } from "./client.ts";
+import { Destination } from "./destination.ts";
+import { dialects, inDialect, service } from "./dialects.ts";
+import { listOf, objectOf, textOf } from "./json.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { developmentToken } from "./server-process.ts";
+
+let server: TestServer;
+let client: Client;
+let destination: Destination;
+
+beforeAll(async () => {
+  server = await startServer();
+  client = server.client;
+  destination = await Destination.start();
+  const endpoints = ["/group/a", "/group/b"].map((path) => ({ url: destination.url(path) }));
+  await client.post("/v2/topics/batched/endpoints", {}, JSON.stringify({ endpoints }));
+});
+afterAll(async () => {
+  await destination.stop();
+  await server.stop();
+});
+
+const batch = (items: unknown, headers = {}): Promise<Reply> =>
+  client.post("/v2/batch", headers, JSON.stringify(items));
+const to = (path: string, more: object = {}) => ({ destination: destination.url(path), ...more });
+/** One for each item: an object, or for a group a list of them. */
+function elementsOf(reply: Reply): readonly unknown[] {
+  const elements: unknown = reply.json();
+  if (!Array.isArray(elements)) throw new Error(reply.text);
+  return elements;
+}
+const idsOf = (reply: Reply): readonly string[] =>
+  listOf(reply.json()).map((element) => textOf(element["messageId"]));
+/** Something published later arrives later: by then what should not arrive would have, too. */
+async function nothingElseArrives(): Promise<void> {
+  const path = `/after/${Math.random()}`;
+  await client.published(destination.url(path), service({ Delay: "1s" }));
+  await destination.arrival(path);
+}
+
+describe.each(dialects)("a batch with $prefix headers", ({ prefix }) => {
+  const path = (name: string): string => `/${prefix}${name}`;
+  const given = (settings: Record<string, string>) => inDialect(prefix, settings);
+  const lower = prefix.toLowerCase();
+
+  it("200 delivers each item with its own headers and body, and answers in the order of the items", async () => {
+    const reply = await batch([
+      to(path("one"), { headers: given({ Method: "PUT", "Forward-X": "1" }), body: '{"é":1}' }),
+      to(path("two"), { headers: { [`${lower}retries`]: "7", "content-type": "text/x" } }),
+    ]);
+
+    const [one, two] = [
+      await destination.arrival(path("one")),
+      await destination.arrival(path("two")),
+    ];
+    expect(reply.status).toBe(200);
+    expect(reply.json()).toMatchObject([
+      { messageId: one.headers[`${lower}message-id`], url: destination.url(path("one")) },
+      { messageId: two.headers[`${lower}message-id`], url: destination.url(path("two")) },
+    ]);
+    expect(one).toMatchObject({ method: "PUT", body: Buffer.from('{"é":1}') });
+    expect(one.headers["x"]).toBe("1");
+    expect(two.headers["content-type"]).toBe("text/x");
+    expect(two.body).toHaveLength(0);
+  });
+
+  it("200 sends one of equal deduplication ids, and flags the others in their places", async () => {
+    const headers = given({ "Deduplication-Id": `${prefix}same` });
+
+    const first = await batch([to(path("dup/1"), { headers }), to(path("dup/2"), { headers })]);
+    const second = await batch([to(path("dup/3")), to(path("dup/4"), { headers })]);
+
+    const [id] = idsOf(first);
+    expect(first.json()).toEqual([
+      { messageId: id, url: destination.url(path("dup/1")) },
+      { messageId: id, url: destination.url(path("dup/2")), deduplicated: true },
+    ]);
+    expect(second.list()[1]).toEqual({
+      messageId: id,
+      url: destination.url(path("dup/4")),
+      deduplicated: true,
+    });
+    await destination.arrival(path("dup/1"));
+    await destination.arrival(path("dup/3"));
+    await nothingElseArrives();
+    expect(destination.at(path("dup/2"))).toEqual([]);
+    expect(destination.at(path("dup/4"))).toEqual([]);
+  });
+
+  it("200 is not configured by the headers of the request itself", async () => {
+    const reply = await batch([to(path("own"))], given({ Delay: "1h", "Deduplication-Id": "x" }));
+
+    expect(reply.status).toBe(200);
+    await destination.arrival(path("own"));
+  });
+});
+
+describe("200", () => {
+  it("answers an array for an item to a URL group, and delivers to each endpoint", async () => {
+    const reply = await batch([
+      to("/before"),
+      { destination: "batched", body: "g" },
+      to("/behind"),
+    ]);
+
+    const [before, group, behind] = elementsOf(reply);
+    expect([before, behind]).toMatchObject(
+      ["/before", "/behind"].map((path) => ({ url: destination.url(path) })),
+    );
+    expect(listOf(group).map(({ url }) => url)).toEqual(
+      ["/group/a", "/group/b"].map((path) => destination.url(path)),
+    );
+    for (const path of ["/group/a", "/group/b", "/before", "/behind"])
+      await destination.arrival(path);
+  });
+
+  it("takes a thousand items, each is there at once, and each is delivered once", async () => {
+    const items = Array.from({ length: 1_000 }, (_, i) => to("/thousand", { body: String(i) }));
+
+    const reply = await batch(items);
+
+    const ids = idsOf(reply);
+    expect(new Set(ids).size).toBe(1_000);
+    expect((await client.get(`/v2/messages/${ids.at(-1)}`)).status).toBe(200);
+    const arrivals = await destination.arrivals("/thousand", 1_000);
+    await nothingElseArrives();
+    expect(destination.at("/thousand")).toHaveLength(1_000);
+    expect(new Set(arrivals.map(({ body }) => body.toString())).size).toBe(1_000);
+  });
+
+  it("delivers the items of a queue one after the other, in the order of the batch", async () => {
+    let running = 0;
+    let mostAtOnce = 0;
+    destination.answers("/queued", (_, response) => {
+      mostAtOnce = Math.max(mostAtOnce, ++running);
+      setTimeout(() => {
+        running--;
+        response.end();
+      }, 5);
+    });
+    const bodies = Array.from({ length: 30 }, (_, i) => String(i));
+
+    await batch(bodies.map((body) => to("/queued", { queue: "in-order", body })));
+
+    const arrivals = await destination.arrivals("/queued", bodies.length);
+    expect(arrivals.map(({ body }) => body.toString())).toEqual(bodies);
+    expect(mostAtOnce).toBe(1);
+  });
+
+  it("answers an empty batch with an empty array", async () => {
+    expect((await batch([])).json()).toEqual([]);
+  });
+
+  it("serves the client's batchJSON, unmodified", async () => {
+    const qstash = new Qstash({
+      baseUrl: `http://127.0.0.1:${server.port}`,
+      token: developmentToken,
+    });
+
+    const answers = await qstash.batchJSON([
+      { url: destination.url("/sdk/1"), body: { n: 1 }, headers: { "My-Header": "x" } },
+      { url: destination.url("/sdk/2"), body: { n: 2 }, delay: 1, retries: 0 },
+      { urlGroup: "batched", body: { n: 3 } },
+    ]);
+
+    const [one, two, three] = answers;
+    const arrivals = [await destination.arrival("/sdk/1"), await destination.arrival("/sdk/2")];
+    expect(arrivals.map(({ headers }) => headers["upstash-message-id"])).toEqual([
+      objectOf(one)["messageId"],
+      objectOf(two)["messageId"],
+    ]);
+    expect(arrivals[0]?.headers).toMatchObject({
+      "content-type": "application/json",
+      "my-header": "x",
+    });
+    expect(listOf(three)).toHaveLength(2);
+  });
+});
+
+/** What refuses all, and how it is told. */
+describe.each<[number, string, unknown, string]>([
+  [400, "no destination", {}, "[1].destination: must be a string"],
+  [400, "a bad header", { headers: { "Upstash-Retries": "x" } }, "[1].headers: Upstash-Retries: "],
+  [
+    400,
+    "both prefixes",
+    { headers: { "Upstash-Retries": "1", "Service-Delay": "1s" } },
+    "[1].headers: ",
+  ],
+  [400, "a body that is no text", { body: { a: 1 } }, "[1].body: must be a string"],
+  [400, "a queue that is no name", { queue: "a b" }, "[1].queue: "],
+  [
+    404,
+    "a group that is not there",
+    { destination: "nobody" },
+    "[1].destination: topic nobody not found",
+  ],
+  [
+    412,
+    "a delay beyond the plan",
+    { headers: { "Service-Delay": "9999d" } },
+    "[1].headers: quota maxDelay",
+  ],
+  [
+    413,
+    "a body beyond the plan",
+    { body: "x".repeat(10 * 1024 * 1024 + 1) },
+    "[1].body: quota maxMessageSize",
+  ],
+])("%i", (status, what, changed, text) => {
+  it(`names the item and field of ${what}, and nothing of the batch is stored`, async () => {
+    const path = `/refused/${status}/${what.replaceAll(" ", "-")}`;
+    const key = service({ "Deduplication-Id": path });
+    const second = what === "no destination" ? {} : to(path, objectOf(changed));
+
+    const reply = await batch([to(path, { headers: key }), second, to(path)]);
+
+    expect(reply.status).toBe(status);
+    expect(reply.error()).toContain(text);
+    expect(reply.error().indexOf("[1].")).toBe(0);
+    // Its key is free, so it was not even claimed.
+    expect((await client.publish(destination.url("/refused"), key)).status).toBe(200);
+    await nothingElseArrives();
+    expect(destination.at(path)).toEqual([]);
+  });
+});
+
+describe("400", () => {
+  it.each(["", "{}", "null", '{"destination":"https://a.b"}', "[", "[{}"])(
+    "is the answer to %j, which is no array of items",
+    async (body) => {
+      const reply = await client.post("/v2/batch", {}, body);
+
+      expect(reply.status).toBe(400);
+      expect(reply.error()).toMatch(/^body: |^\[0\]/);
+    },
+  );
+});

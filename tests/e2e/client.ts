@@ -1,0 +1,131 @@
+/** A plain HTTP caller for tests: no SDK between the test and the wire. Each answer is held against docs/openapi.json. */
+import { request } from "node:http";
+import { expectDocumented } from "./documented.ts";
+import { developmentToken } from "./server-process.ts";
+import { type Json, listOf, objectOf, textOf } from "./json.ts";
+
+export type Reply = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  json(): unknown;
+  object(): Json;
+  /** The list itself, or the one under `key`. */
+  list(key?: string): readonly Json[];
+  /** The text of a refusal. */
+  error(): string;
+};
+type Headers = Readonly<Record<string, string | readonly string[]>>;
+
+export class Client {
+  readonly #port: number;
+  readonly #token: string | undefined;
+
+  /** `token` null: none is sent. */
+  constructor(port: number, token: string | null = developmentToken) {
+    this.#port = port;
+    this.#token = token ?? undefined;
+  }
+
+  get(path: string, headers: Headers = {}): Promise<Reply> {
+    return this.call("GET", path, headers);
+  }
+
+  delete(path: string, body?: string): Promise<Reply> {
+    return this.call("DELETE", path, {}, body);
+  }
+
+  post(path: string, headers: Headers = {}, body: string | Uint8Array = ""): Promise<Reply> {
+    return this.call("POST", path, headers, body);
+  }
+
+  publish(
+    destination: string,
+    headers: Headers = {},
+    body: string | Uint8Array = "",
+  ): Promise<Reply> {
+    return this.post(`/v2/publish/${destination}`, headers, body);
+  }
+
+  /** The id of a message that was accepted. */
+  async published(
+    destination: string,
+    headers: Headers = {},
+    body: string | Uint8Array = "",
+  ): Promise<string> {
+    const reply = await this.publish(destination, headers, body);
+    if (reply.status !== 200) throw new Error(`${reply.status} ${reply.text}`);
+    return textOf(reply.object()["messageId"]);
+  }
+
+  /** The path goes out as it is, not normalised. */
+  async call(
+    method: string,
+    path: string,
+    headers: Headers,
+    body?: string | Uint8Array,
+  ): Promise<Reply> {
+    const reply = await this.#exchange(method, path, headers, body);
+    const contentType = reply.headers["content-type"];
+    expectDocumented({ method, path, contentType, status: reply.status, text: reply.text });
+    return reply;
+  }
+
+  #exchange(
+    method: string,
+    path: string,
+    headers: Headers,
+    body: string | Uint8Array | undefined,
+  ): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      const authorization = this.#token !== undefined && { authorization: `Bearer ${this.#token}` };
+      const all = {
+        ...authorization,
+        ...(body !== undefined && { "content-length": Buffer.byteLength(body) }),
+        ...headers,
+      };
+      const sent = request(
+        { host: "127.0.0.1", port: this.#port, method, path, headers: all, agent: false },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on("data", (chunk: Buffer) => chunks.push(chunk));
+          response.on("end", () => {
+            const text = Buffer.concat(chunks).toString();
+            resolve(replyOf(response.statusCode ?? 0, response.headers, text));
+          });
+        },
+      );
+      sent.on("error", reject);
+      sent.end(body);
+    });
+  }
+}
+
+function replyOf(status: number, headers: Reply["headers"], text: string): Reply {
+  const json = (): unknown => JSON.parse(text);
+  const object = (): Json => objectOf(json());
+  return {
+    status,
+    headers,
+    text,
+    json,
+    object,
+    list: (key) => listOf(key === undefined ? json() : object()[key]),
+    error: () => textOf(object()["error"]),
+  };
+}
+
+/** Asks again until `test` is content; for what follows a delivery within moments. */
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  test: (value: T) => boolean,
+  msMax = 60_000,
+): Promise<T> {
+  const until = Date.now() + msMax;
+  for (;;) {
+    const value = await ask();
+    if (test(value)) return value;
+    if (Date.now() > until) throw new Error(`not within ${msMax} ms: ${JSON.stringify(value)}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}

@@ -1,0 +1,251 @@
+/** Dead letters retried and removed, by ids and by filters (docs/design/wire#dead-letters). */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { Client, eventually } from "./client.ts";
+import { always, Destination } from "./destination.ts";
+import { dialects, inDialect, service } from "./dialects.ts";
+import { numberOf, textOf } from "./json.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { secondUser } from "./users.ts";
+
+let server: TestServer;
+let client: Client;
+let other: Client;
+let destination: Destination;
+const readOnlyToken = "a-token-that-may-only-read";
+
+beforeAll(async () => {
+  server = await startServer({ readOnlyToken });
+  client = server.client;
+  other = new Client(server.port, secondUser.token);
+  destination = await Destination.start();
+});
+afterAll(async () => {
+  await destination.stop();
+  await server.stop();
+});
+
+const listed = async (query: string, by = client) =>
+  (await by.get(`/v2/dlq?${query}`)).list("messages");
+
+/** Ids of that many new dead letters under `label`, the oldest first; their destination works again. */
+async function failed(label: string, count: number, body = "the body"): Promise<readonly string[]> {
+  const path = `/${label}`;
+  destination.answers(path, always(500, "broken"));
+  const headers = service({ Retries: "0", Label: label, "Forward-X-Mine": "kept" });
+  for (let n = 0; n < count; n++) await client.published(destination.url(path), headers, body);
+  const letters = await eventually(
+    () => listed(`label=${label}`),
+    (found) => found.length === count,
+  );
+  destination.answers(path, always(200));
+  return letters.map((letter) => textOf(letter["dlqId"]));
+}
+
+const messageIds = (responses: readonly unknown[]) =>
+  responses.map((response) => textOf((response as Record<string, unknown>)["messageId"]));
+
+describe.each(dialects)("POST /v2/dlq/retry/{dlqId} with $prefix headers", ({ prefix }) => {
+  const name = prefix.slice(0, -1).toLowerCase();
+
+  it("201 makes a new message of what was stored, and removes the letter", async () => {
+    const [id = ""] = await failed(`one-${name}`, 1, "bytes \u00e9");
+
+    const reply = await client.post(`/v2/dlq/retry/${id}`);
+
+    expect(reply.status).toBe(201);
+    const [, arrival] = await destination.arrivals(`/one-${name}`, 2);
+    expect(arrival?.headers).toMatchObject({
+      "service-message-id": reply.object()["messageId"],
+      "service-retried": "0",
+      "x-mine": "kept",
+    });
+    expect(arrival?.body.toString()).toBe("bytes \u00e9");
+    expect((await client.get(`/v2/dlq/${id}`)).status).toBe(404);
+    expect((await client.post(`/v2/dlq/retry/${id}`)).status).toBe(404);
+  });
+
+  it("201 changes what its headers name", async () => {
+    const [id = ""] = await failed(`changed-${name}`, 1);
+    const headers = inDialect(prefix, { Method: "PUT", "Forward-X-Mine": "new", Delay: "1h" });
+
+    const reply = await client.post(`/v2/dlq/retry/${id}`, headers);
+
+    const message = await client.get(`/v2/messages/${textOf(reply.object()["messageId"])}`);
+    expect(message.object()).toMatchObject({
+      method: "PUT",
+      body: "the body",
+      maxRetries: 0,
+      label: `changed-${name}`,
+      header: { "X-Mine": ["new"] },
+    });
+    const { notBefore, createdAt } = message.object();
+    expect(numberOf(notBefore) - numberOf(createdAt)).toBe(3_600_000);
+  });
+});
+
+describe("POST /v2/dlq/retry", () => {
+  it("201 retries a list of ids in its order, given in the body or in the query", async () => {
+    const ids = (await failed("listed", 4)).toReversed();
+
+    const inBody = await client.post(
+      "/v2/dlq/retry",
+      {},
+      JSON.stringify({ dlqIds: ids.slice(0, 2) }),
+    );
+    const inQuery = await client.post(`/v2/dlq/retry?dlqIds=${ids.slice(2).join(",")}`);
+
+    expect([inBody.status, inQuery.status]).toEqual([201, 201]);
+    expect(inBody.object()["cursor"]).toBe("");
+    const made = [...inBody.list("responses"), ...inQuery.list("responses")];
+    expect(new Set(messageIds(made)).size).toBe(4);
+    await destination.arrivals("/listed", 8);
+    expect(await listed("label=listed")).toEqual([]);
+  });
+
+  it("201 retries what matches, so many at a time, until the cursor is empty", async () => {
+    await failed("matching", 5);
+    const made: string[] = [];
+
+    for (let cursor: string | undefined; cursor !== "";) {
+      const page = { label: "matching", count: 2, ...(cursor !== undefined && { cursor }) };
+      const reply = await client.post("/v2/dlq/retry", {}, JSON.stringify(page));
+      expect(reply.status).toBe(201);
+      made.push(...messageIds(reply.list("responses")));
+      cursor = textOf(reply.object()["cursor"]);
+    }
+
+    expect(new Set(made).size).toBe(5);
+    expect(await listed("label=matching")).toEqual([]);
+  });
+
+  it.each([
+    ["an empty list of ids", '{"dlqIds":[]}'],
+    ["a filter that matches nothing", '{"label":"no such label"}'],
+  ])("201 retries none for %s", async (_, body) => {
+    const reply = await client.post("/v2/dlq/retry", {}, body);
+
+    expect([reply.status, reply.json()]).toEqual([201, { cursor: "", responses: [] }]);
+  });
+
+  it("404 when one of the ids is not there, and retries none", async () => {
+    const ids = await failed("missing", 1);
+
+    const reply = await client.post(
+      "/v2/dlq/retry",
+      {},
+      JSON.stringify({ dlqIds: [...ids, "1-0"] }),
+    );
+
+    expect([reply.status, reply.error()]).toEqual([404, "dead letter 1-0 not found"]);
+    expect(await listed("label=missing")).toHaveLength(1);
+  });
+
+  it("200 tells what a dry run would retry, and retries none", async () => {
+    await failed("dry", 2);
+
+    const reply = await client.post("/v2/dlq/retry?label=dry&dryRun=true");
+
+    expect([reply.status, reply.json()]).toEqual([200, { dryRun: true, matched: 2 }]);
+    expect(await listed("label=dry")).toHaveLength(2);
+  });
+});
+
+describe("DELETE /v2/dlq", () => {
+  it("200 removes a list of ids; those that are not there do not count", async () => {
+    const ids = await failed("removed", 3);
+
+    const reply = await client.delete("/v2/dlq", JSON.stringify({ dlqIds: [...ids, "1-0"] }));
+
+    expect([reply.status, reply.json()]).toEqual([200, { deleted: 3 }]);
+    expect(await listed("label=removed")).toEqual([]);
+  });
+
+  it("200 removes what matches, with a cursor while more may", async () => {
+    await failed("swept", 3);
+
+    const first = await client.delete("/v2/dlq?label=swept&count=2");
+    const cursor = encodeURIComponent(textOf(first.object()["cursor"]));
+    const second = await client.delete(`/v2/dlq?label=swept&count=2&cursor=${cursor}`);
+
+    expect(first.object()["deleted"]).toBe(2);
+    expect(second.json()).toEqual({ deleted: 1 });
+    expect(await listed("label=swept")).toEqual([]);
+  });
+
+  it("200 removes none for an empty list of ids and in a dry run", async () => {
+    await failed("kept", 2);
+
+    const none = await client.delete("/v2/dlq", '{"dlqIds":[]}');
+    const dry = await client.delete("/v2/dlq?label=kept&dryRun=true");
+
+    expect(none.json()).toEqual({ deleted: 0 });
+    expect(dry.json()).toEqual({ dryRun: true, matched: 2 });
+    expect(await listed("label=kept")).toHaveLength(2);
+  });
+});
+
+describe("what is refused changes nothing", () => {
+  it.each<[string, string, string | undefined, string]>([
+    ["an unknown parameter", "?lable=x", undefined, '"lable"'],
+    ["an unknown field", "", '{"lable":"x"}', '"lable"'],
+    ["a field of another type", "", '{"label":{"a":1}}', "label: must be a text, a number"],
+    ["a body that is no object", "", '["1-0"]', "body: must be an object"],
+    ["a body that is no JSON", "", "{", "JSON"],
+    ["both a query and a body", "?label=x", '{"label":"x"}', "body: must be empty"],
+    [
+      "a count beyond the bound",
+      "?count=101",
+      undefined,
+      "count: must be an integer from 1 to 100",
+    ],
+    ["too many ids", "", JSON.stringify({ dlqIds: Array.from({ length: 101 }, String) }), "dlqIds"],
+    ["an empty value", "?label=", undefined, "label: must not be empty"],
+    ["a dry run that is neither", "?dryRun=yes", undefined, "dryRun: must be true or false"],
+    ["a host", "?host=example.com", undefined, '"host"'],
+  ])("400 for %s", async (_, query, body, text) => {
+    const before = await listed("count=100");
+
+    const replies = [
+      await client.post(`/v2/dlq/retry${query}`, {}, body ?? ""),
+      await client.delete(`/v2/dlq${query}`, body),
+    ];
+
+    for (const reply of replies) {
+      expect(reply.status).toBe(400);
+      expect(reply.error()).toContain(text);
+    }
+    expect(await listed("count=100")).toEqual(before);
+  });
+
+  it.each([
+    [{ "Service-Retries": "x" }, 400, "Service-Retries"],
+    [{ "Service-Deduplication-Id": "x" }, 400, "Deduplication-Id"],
+    [{ "Service-Retries": "1", "Upstash-Method": "PUT" }, 400, "Upstash-Method"],
+    [{ "Service-Retries": "1001" }, 412, "quota maxRetries exceeded"],
+  ])("for headers that cannot be: %j", async (headers, status, text) => {
+    const [id = ""] = await failed(`refused-${status}-${Object.keys(headers).join("")}`, 1);
+
+    const reply = await client.post(`/v2/dlq/retry/${id}`, headers);
+
+    expect(reply.status).toBe(status);
+    expect(reply.error()).toContain(text);
+    expect((await client.get(`/v2/dlq/${id}`)).status).toBe(200);
+  });
+
+  it("404 for another tenant's, 403 for a token that may only read", async () => {
+    const [id = ""] = await failed("foreign", 1);
+    const reader = new Client(server.port, readOnlyToken);
+
+    const foreign = await other.post(`/v2/dlq/retry/${id}`);
+    const read = [
+      await reader.post(`/v2/dlq/retry/${id}`),
+      await reader.post("/v2/dlq/retry"),
+      await reader.delete("/v2/dlq"),
+    ];
+
+    expect(foreign.status).toBe(404);
+    expect((await other.delete("/v2/dlq")).json()).toEqual({ deleted: 0 });
+    expect(read.map(({ status }) => status)).toEqual([403, 403, 403]);
+    expect((await client.get(`/v2/dlq/${id}`)).status).toBe(200);
+  });
+});

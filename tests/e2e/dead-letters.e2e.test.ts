@@ -1,0 +1,288 @@
+/** `/v2/dlq`: dead letters (docs/design/wire#dead-letters). */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { Client, eventually } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { always, Destination } from "./destination.ts";
+import { service } from "./dialects.ts";
+import { type Json, numberOf, textOf } from "./json.ts";
+import { secondUser } from "./users.ts";
+
+const letterCount = 250;
+
+let server: TestServer;
+let client: Client;
+let other: Client;
+let destination: Destination;
+
+beforeAll(async () => {
+  server = await startServer();
+  client = server.client;
+  other = new Client(server.port, secondUser.token);
+  destination = await Destination.start();
+  destination.answers("/fails", always(418, "a teapot"));
+  await fail(letterCount, "first");
+  destination.answers("/binary", (_, response) => response.writeHead(500).end(Buffer.from([0xff])));
+});
+afterAll(async () => {
+  await destination.stop();
+  await server.stop();
+});
+
+const publish = (label: string, by = client, path = "/fails", body = "the body"): Promise<string> =>
+  by.published(destination.url(path), service({ Retries: "0", Label: label }), body);
+
+/** That many more dead letters under `label`. */
+async function fail(count: number, label: string, by = client): Promise<readonly string[]> {
+  const ids = await Promise.all(Array.from({ length: count }, () => publish(label, by)));
+  await eventually(
+    async () => (await allPages(`label=${label}`, by)).flat().length,
+    (found) => found === count,
+    20_000,
+  );
+  return ids;
+}
+
+const page = async (query: string, by = client) => {
+  const reply = await by.get(`/v2/dlq?${query}`);
+  if (reply.status !== 200) throw new Error(`${query}: ${reply.status} ${reply.text}`);
+  return { letters: reply.list("messages"), cursor: reply.object()["cursor"] };
+};
+
+async function allPages(query: string, by = client, meanwhile?: () => Promise<unknown>) {
+  const pages: (readonly Json[])[] = [];
+  let cursor: unknown;
+  do {
+    const next = cursor === undefined ? "" : `&cursor=${encodeURIComponent(textOf(cursor))}`;
+    const { letters, cursor: following } = await page(query + next, by);
+    pages.push(letters);
+    cursor = following;
+    await meanwhile?.();
+  } while (cursor !== undefined);
+  return pages;
+}
+
+const idsOf = (pages: readonly (readonly Json[])[]): readonly string[] =>
+  pages.flat().map(({ messageId }) => textOf(messageId));
+const refusal = async (query: string) => {
+  const reply = await client.get(`/v2/dlq?${query}`);
+  return { status: reply.status, error: reply.error() };
+};
+
+describe("GET /v2/dlq", () => {
+  describe("200", () => {
+    it("lists the oldest first, a hundred at most on a page, to the end without gap or repeat", async () => {
+      const pages = await allPages("label=first");
+
+      const letters = pages.flat();
+      const times = letters.map(({ dlqId }) => Number(textOf(dlqId).split("-")[0]));
+      expect(pages.map(({ length }) => length)).toEqual([100, 100, 50]);
+      expect(new Set(idsOf(pages)).size).toBe(letterCount);
+      expect(times).toEqual(times.toSorted((a, b) => a - b));
+    });
+
+    it("lists the newest first when asked", async () => {
+      const earliest = idsOf(await allPages("label=first&order=earliestFirst"));
+
+      const latest = idsOf(await allPages("label=first&order=latestFirst&count=37"));
+
+      expect(latest).toEqual(earliest.toReversed());
+    });
+
+    it.each(["earliestFirst", "latestFirst"])(
+      "goes through all that were there, %s, while new ones arrive and old ones go",
+      async (order) => {
+        const label = `moving-${order}`;
+        const there = new Set(await fail(60, label));
+        const seen: string[] = [];
+        let round = 0;
+
+        const pages = await allPages(`label=${label}&count=7&order=${order}`, client, async () => {
+          if (round++ > 5) return;
+          await publish(label);
+          // One that the pages have gone past already.
+          const [first] = (await page(`label=${label}&count=1&order=${order}`)).letters;
+          seen.push(textOf(first?.["messageId"]));
+          await client.delete(`/v2/dlq/${textOf(first?.["dlqId"])}`);
+        });
+
+        const listed = idsOf(pages);
+        expect(new Set(listed).size).toBe(listed.length);
+        const missing = [...there].filter((id) => !listed.includes(id) && !seen.includes(id));
+        expect(missing).toEqual([]);
+      },
+    );
+
+    it("shows the message and the answer, and leaves out what there is not", async () => {
+      const [id] = await fail(1, "shown");
+
+      const { letters } = await page("label=shown");
+
+      const at = numberOf(letters[0]?.["createdAt"]);
+      expect(letters).toEqual([
+        {
+          dlqId: expect.stringMatching(/^\d{13}-\w+$/),
+          messageId: id,
+          url: destination.url("/fails"),
+          method: "POST",
+          header: {},
+          body: "the body",
+          maxRetries: 0,
+          notBefore: at,
+          createdAt: at,
+          callerIP: "127.0.0.1",
+          label: "shown",
+          labels: ["shown"],
+          timeout: 7_200_000,
+          responseStatus: 418,
+          responseHeader: expect.objectContaining({ Date: [expect.any(String)] }),
+          responseBody: "a teapot",
+        },
+      ]);
+    });
+
+    it("shows an answer that is no UTF-8 as base64", async () => {
+      await publish("binary", client, "/binary", "x");
+
+      const { letters } = await eventually(
+        () => page("label=binary"),
+        (p) => p.letters.length > 0,
+      );
+
+      expect(letters).toMatchObject([{ responseBodyBase64: "/w==" }]);
+    });
+
+    it("cuts bodies where trimBody says, and leaves them out at 0", async () => {
+      await fail(1, "trimmed");
+
+      const cut = (await page("label=trimmed&trimBody=3")).letters;
+      const without = (await page("label=trimmed&trimBody=0")).letters;
+
+      expect(cut).toMatchObject([{ body: "the", responseBody: "a t" }]);
+      expect(without[0]).not.toHaveProperty("body");
+      expect(without[0]).not.toHaveProperty("responseBody");
+    });
+
+    it("filters: any of the values of one filter, and all filters together", async () => {
+      const [one] = await fail(1, "filter-one");
+      const [two] = await fail(1, "filter-two");
+      const found = async (query: string) => idsOf(await allPages(query));
+      const both = "label=filter-one,filter-two";
+      const letter = (await page("label=filter-one")).letters[0];
+      const at = Number(textOf(letter?.["dlqId"]).split("-")[0]);
+      const created = numberOf(letter?.["createdAt"]);
+
+      expect(await found(both)).toEqual([one, two]);
+      expect(await found("label=filter-one&label=filter-two")).toEqual([one, two]);
+      expect(await found(`${both}&messageId=${two}`)).toEqual([two]);
+      expect(
+        await found(`${both}&url=${encodeURIComponent(destination.url("/fails"))}`),
+      ).toHaveLength(2);
+      expect(await found(`${both}&url=${encodeURIComponent(destination.url("/fail"))}`)).toEqual(
+        [],
+      );
+      expect(await found(`${both}&responseStatus=418`)).toHaveLength(2);
+      expect(await found(`${both}&responseStatus=500,503`)).toEqual([]);
+      expect(await found(`${both}&callerIp=127.0.0.1`)).toHaveLength(2);
+      expect(await found(`${both}&callerIp=10.0.0.1`)).toEqual([]);
+      expect(await found(`${both}&topicName=none`)).toEqual([]);
+      expect(await found(`${both}&dlqIds=${textOf(letter?.["dlqId"])}`)).toEqual([one]);
+      expect(await found(`label=filter-one&toDate=${created - 1}`)).toEqual([]);
+      expect(await found(`label=filter-one&fromDate=${at + 1}`)).toEqual([]);
+      expect(await found(`label=filter-one&fromDate=${created}&toDate=${at}`)).toEqual([one]);
+      expect(await found("label=.*")).toEqual([]);
+    });
+  });
+
+  describe("400", () => {
+    it.each([
+      ["labeel=first", /labeel/],
+      ["host=127.0.0.1", /host/],
+      ["path=/fails", /path/],
+      ["label[$ne]=first", /label\[\$ne\]/],
+      ["count=0", /^count: /],
+      ["count=-1", /^count: /],
+      ["count=101", /^count: /],
+      ["count=1e1", /^count: /],
+      ["count=1&count=2", /^count: /],
+      ["count=", /^count: /],
+      ["order=upwards", /^order: /],
+      ["trimBody=-2", /^trimBody: /],
+      ["responseStatus=teapot", /^responseStatus: /],
+      ["fromDate=yesterday", /^fromDate: /],
+      ["fromDate=2&toDate=1", /^fromDate: /],
+      ["cursor=x", /^cursor: /],
+      [`cursor=${"x".repeat(2_000)}`, /^cursor: /],
+    ])("refuses %s by name", async (query, error) => {
+      const refused = await refusal(query);
+
+      expect(refused.error).toMatch(error);
+      expect(refused.status).toBe(400);
+    });
+
+    it("refuses a cursor that was changed, of another filter, list or tenant", async () => {
+      await fail(2, "theirs", other);
+      const ours = textOf((await page("label=first")).cursor);
+      const theirs = textOf((await page("label=theirs&count=1", other)).cursor);
+      const flipped = ours.slice(0, 5) + (ours[5] === "A" ? "B" : "A") + ours.slice(6);
+      const refused = {
+        status: 400,
+        error: expect.stringMatching(/^cursor: not a cursor of this list/),
+      };
+
+      expect(await refusal(`label=first&cursor=${flipped}`)).toEqual(refused);
+      expect(await refusal(`label=first&cursor=${ours.slice(0, -1)}`)).toEqual(refused);
+      expect(await refusal(`label=second&cursor=${ours}`)).toEqual(refused);
+      expect(await refusal(`cursor=${ours}`)).toEqual(refused);
+      expect(await refusal(`label=theirs&count=1&cursor=${theirs}`)).toEqual(refused);
+      expect((await client.get(`/v2/events?label=first&cursor=${ours}`)).status).toBe(400);
+      expect((await client.get(`/v2/dlq?label=first&cursor=${ours}`)).status).toBe(200);
+    });
+  });
+});
+
+describe("/v2/dlq/{dlqId}", () => {
+  it("GET 200 answers what the list shows", async () => {
+    const [letter] = (await page("label=first&count=1")).letters;
+
+    const reply = await client.get(`/v2/dlq/${textOf(letter?.["dlqId"])}`);
+
+    expect(reply.status).toBe(200);
+    expect(reply.object()).toEqual(letter);
+  });
+
+  it("DELETE 200 removes it, and 404 says that it is gone", async () => {
+    await fail(1, "deleted");
+    const [letter] = (await page("label=deleted")).letters;
+    const path = `/v2/dlq/${textOf(letter?.["dlqId"])}`;
+
+    const first = await client.delete(path);
+    const second = await client.delete(path);
+
+    expect([first.status, second.status]).toEqual([200, 404]);
+    expect((await client.get(path)).status).toBe(404);
+    expect((await page("label=deleted")).letters).toEqual([]);
+  });
+
+  it.each(["1700000000000-0", "x", "%2e%2e", "a%2Fb", "%00", "$gt", "1".repeat(5_000)])(
+    "GET and DELETE 404 for the unknown id %s",
+    async (id) => {
+      const [read, deleted] = await Promise.all([
+        client.get(`/v2/dlq/${id}`),
+        client.delete(`/v2/dlq/${id}`),
+      ]);
+
+      expect([read.status, deleted.status]).toEqual([404, 404]);
+    },
+  );
+
+  it("GET and DELETE 404 for another tenant's, which stays", async () => {
+    const [letter] = (await page("label=first&count=1")).letters;
+    const path = `/v2/dlq/${textOf(letter?.["dlqId"])}`;
+
+    const read = await other.get(path);
+    const deleted = await other.delete(path);
+
+    expect([read.status, deleted.status]).toEqual([404, 404]);
+    expect((await client.get(path)).status).toBe(200);
+  });
+});

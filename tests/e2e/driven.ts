@@ -1,0 +1,119 @@
+/** Clients in other languages, unmodified: a program of each calls every method that its client has (the folder `clients`). */
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { type Arrival, Destination } from "./destination.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { developmentToken } from "./server-process.ts";
+
+export type Driven = {
+  readonly name: string;
+  /** What the host lacks to run it; undefined: nothing. */
+  readonly missing: string | undefined;
+  /** Installs or builds it, and returns the commands. */
+  readonly prepare: () => Promise<{ readonly drive: Command; readonly verify: Command }>;
+  /** Paths at which a delivery of each journey arrives. */
+  readonly arrivals: readonly string[];
+  /** Answers 404. */
+  readonly broken: readonly string[];
+  /** One that arrives before the keys are rotated. */
+  readonly signed: string;
+  /** Methods of routes that do not exist. */
+  readonly refused: readonly string[];
+};
+type Command = readonly [file: string, ...args: string[]];
+
+type Called = { readonly method: string; readonly error: string | null };
+type Keys = { readonly current: string; readonly next: string };
+
+/** It may have to be fetched and built. */
+const prepareMsMax = 10 * 60_000;
+const driveMsMax = 5 * 60_000;
+
+/** Skipped, with the reason in its name, on a host that has not what the client's language needs. */
+export function itIsServed(driven: Driven): void {
+  const { name, missing, arrivals } = driven;
+  const called = `gives every method of ${name} what it asks for`;
+  if (missing !== undefined) {
+    it.skip(`${called} (not checked: this host has no ${missing})`, () => undefined);
+    return;
+  }
+  let commands: Awaited<ReturnType<Driven["prepare"]>>;
+  let server: TestServer;
+  let destination: Destination;
+  let keys: Keys;
+  let calls: readonly Called[];
+  beforeAll(async () => {
+    commands = await driven.prepare();
+    // They send requests without any prefixed header.
+    const env = { POSTHASTE_DIALECT: "upstash" };
+    [server, destination] = await Promise.all([startServer({ env }), Destination.start()]);
+    for (const path of driven.broken)
+      destination.answers(path, (_, response) => response.writeHead(404).end("none"));
+    keys = await keysOf(server.port);
+    calls = await drive(commands.drive, server.port, destination);
+  }, prepareMsMax + driveMsMax);
+  afterAll(async () => {
+    await destination.stop();
+    await server.stop();
+  });
+
+  it(called, () => {
+    const failed = calls.filter(({ error }) => error !== null);
+    expect(calls.length).toBeGreaterThan(0);
+    expect(failed.filter(({ method }) => !driven.refused.includes(method))).toEqual([]);
+    expect(failed.map(({ method }) => method)).toEqual(driven.refused);
+  });
+
+  it.each(arrivals)(`delivers what ${name} sends to %s`, async (path) => {
+    expect((await destination.arrival(path)).headers).toHaveProperty("upstash-message-id");
+  });
+
+  it(`signs so that the receiver of ${name} verifies it, and no other body`, async () => {
+    const arrival = await destination.arrival(driven.signed);
+    const url = destination.url(driven.signed);
+
+    await expect(run(commands.verify, {}, proof(arrival, keys, url))).resolves.toBeDefined();
+    const forged = proof({ ...arrival, body: Buffer.from("another") }, keys, url);
+    await expect(run(commands.verify, {}, forged)).rejects.toThrow();
+  });
+}
+
+const proof = ({ headers, body }: Arrival, keys: Keys, url: string): string =>
+  JSON.stringify({ ...keys, signature: headers["upstash-signature"], body: body.toString(), url });
+
+async function keysOf(port: number): Promise<Keys> {
+  const response = await fetch(`http://127.0.0.1:${port}/v2/keys`, {
+    headers: { authorization: `Bearer ${developmentToken}` },
+  });
+  return (await response.json()) as Keys;
+}
+
+async function drive(
+  command: Command,
+  port: number,
+  destination: Destination,
+): Promise<readonly Called[]> {
+  const output = await run(command, {
+    QSTASH_URL: `http://127.0.0.1:${port}`,
+    QSTASH_TOKEN: developmentToken,
+    DESTINATION: `http://127.0.0.1:${destination.port}`,
+  });
+  return output
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Called);
+}
+
+async function run(
+  [file, ...args]: Command,
+  env: Record<string, string>,
+  input = "",
+): Promise<string> {
+  const running = promisify(execFile)(file, args, {
+    env: { PATH: process.env["PATH"], ...env },
+    timeout: driveMsMax,
+  });
+  running.child.stdin?.end(input);
+  return (await running).stdout;
+}

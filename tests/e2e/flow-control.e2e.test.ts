@@ -1,0 +1,350 @@
+/** Flow control (docs/design/lanes#slots-and-rates), as the destination sees it: never more at once, never more per period. */
+import { type ServerResponse } from "node:http";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { Client } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { type Arrival, Destination, failing } from "./destination.ts";
+import { dialects, inDialect, service } from "./dialects.ts";
+import { secondUser } from "./users.ts";
+
+let server: TestServer;
+let client: Client;
+let destination: Destination;
+
+beforeAll(async () => {
+  server = await startServer();
+  client = server.client;
+  destination = await Destination.start();
+});
+afterAll(async () => {
+  await destination.stop();
+  await server.stop();
+});
+
+/** Apart, the rate goes by the store's clock. */
+const clocksApartMs = 50;
+
+const flow = (key: string, value: string, prefix = "Service-") =>
+  inDialect(prefix, { "Flow-Control-Key": key, "Flow-Control-Value": value });
+
+/** Answers after `ms`, and counts how many it has at a time. */
+class Gauge {
+  running = 0;
+  most = 0;
+
+  answers(ms: number) {
+    return (_: Arrival, response: ServerResponse): void => {
+      this.most = Math.max(this.most, ++this.running);
+      setTimeout(() => {
+        this.running -= 1;
+        response.end();
+      }, ms);
+    };
+  }
+}
+
+const publishMany = (
+  count: number,
+  url: string,
+  headers: Record<string, string | readonly string[]>,
+): Promise<readonly string[]> =>
+  Promise.all(Array.from({ length: count }, () => client.published(url, headers)));
+
+describe.each(dialects)("in the $prefix dialect", ({ prefix }) => {
+  it("a key's parallelism holds for two hundred messages, and is used", async () => {
+    const path = `/${prefix}parallel`;
+    const gauge = new Gauge();
+    destination.answers(path, gauge.answers(20));
+
+    await publishMany(200, destination.url(path), flow(`${prefix}p`, "parallelism=4", prefix));
+
+    await destination.arrivals(path, 200, 60_000);
+    expect(gauge.most).toBe(4);
+    expect(destination.at(path)).toHaveLength(200);
+  });
+
+  it("a key's rate holds for each period, counted from the first delivery, and is used", async () => {
+    const path = `/${prefix}rate`;
+    const rate = 20;
+    const publishedAt = Date.now();
+
+    await publishMany(
+      80,
+      destination.url(path),
+      flow(`${prefix}r`, `rate=${rate}, period=1s`, prefix),
+    );
+
+    const arrivals = await destination.arrivals(path, 80, 60_000);
+    // The windows begin with the first dispatch: after its publish, and before its arrival, however late that is.
+    arrivals.forEach(({ at }, nth) => {
+      const windowsBefore = Math.floor(nth / rate);
+      expect(at - publishedAt).toBeGreaterThanOrEqual(windowsBefore * 1_000 - clocksApartMs);
+    });
+    expect((arrivals[79]?.at ?? 0) - (arrivals[0]?.at ?? 0)).toBeLessThan(15_000);
+  });
+});
+
+describe("flow control", () => {
+  it("keeps to both limits of a key that has both", async () => {
+    const gauge = new Gauge();
+    destination.answers("/both", gauge.answers(10));
+
+    const limits = flow("both", "rate=10, period=1s, parallelism=2");
+    const publishedAt = Date.now();
+    await publishMany(25, destination.url("/both"), limits);
+
+    const arrivals = await destination.arrivals("/both", 25, 60_000);
+    const since = (nth: number): number => (arrivals[nth]?.at ?? 0) - publishedAt;
+    expect(gauge.most).toBe(2);
+    expect(since(10)).toBeGreaterThanOrEqual(1_000 - clocksApartMs);
+    expect(since(20)).toBeGreaterThanOrEqual(2_000 - clocksApartMs);
+  });
+
+  it("counts one key over several destinations, and several keys apart", async () => {
+    const shared = new Gauge();
+    const alone = new Gauge();
+    for (const path of ["/u1", "/u2"]) destination.answers(path, shared.answers(100));
+    destination.answers("/u3", alone.answers(100));
+
+    await Promise.all([
+      publishMany(15, destination.url("/u1"), flow("shared", "parallelism=1")),
+      publishMany(15, destination.url("/u2"), flow("shared", "parallelism=1")),
+      publishMany(15, destination.url("/u3"), flow("alone", "parallelism=3")),
+    ]);
+
+    await destination.arrivals("/u1", 15);
+    await destination.arrivals("/u2", 15);
+    await destination.arrivals("/u3", 15);
+    expect({ shared: shared.most, alone: alone.most }).toEqual({ shared: 1, alone: 3 });
+  });
+
+  it("takes the last published values, also for those that already wait", async () => {
+    const gauge = new Gauge();
+    // Long enough for six slots to be granted, whatever a grant takes here.
+    destination.answers("/changed", gauge.answers(250));
+    const url = destination.url("/changed");
+
+    await publishMany(60, url, flow("changed", "parallelism=1"));
+    await destination.arrivals("/changed", 3);
+    const before = gauge.most;
+    await publishMany(1, url, flow("changed", "parallelism=6"));
+    await destination.arrivals("/changed", 61, 60_000);
+
+    expect(before).toBe(1);
+    expect(gauge.most).toBe(6);
+  });
+
+  it("lowers a limit for what is still to come", async () => {
+    const gauge = new Gauge();
+    destination.answers("/lowered", gauge.answers(40));
+    const url = destination.url("/lowered");
+    await publishMany(40, url, flow("lowered", "parallelism=8"));
+
+    await publishMany(1, url, flow("lowered", "parallelism=2"));
+    // What was granted before ends, then the new limit counts.
+    const lowered = destination.at("/lowered").length + 8;
+    await destination.arrivals("/lowered", lowered);
+    gauge.most = 0;
+    await destination.arrivals("/lowered", 41, 60_000);
+
+    expect(gauge.most).toBeLessThanOrEqual(2);
+  });
+
+  it("serves a hundred keys at once, each with one at a time", async () => {
+    const keys = Array.from({ length: 100 }, (_, i) => ({ key: `many/${i}`, gauge: new Gauge() }));
+    for (const { key, gauge } of keys) destination.answers(`/${key}`, gauge.answers(50));
+    const before = Date.now();
+
+    await Promise.all(
+      keys.map(({ key }) => publishMany(3, destination.url(`/${key}`), flow(key, "parallelism=1"))),
+    );
+
+    for (const { key } of keys) await destination.arrivals(`/${key}`, 3);
+    expect(new Set(keys.map(({ gauge }) => gauge.most))).toEqual(new Set([1]));
+    // One after another, all keys would take 15 s.
+    expect(Date.now() - before).toBeLessThan(10_000);
+  });
+
+  it("delivers in the order of publishing where one runs at a time", async () => {
+    for (let n = 0; n < 30; n++) {
+      await client.published(destination.url(`/order?n=${n}`), flow("order", "parallelism=1"));
+    }
+
+    const arrivals = await destination.arrivals("/order", 30);
+    expect(arrivals.map(({ path }) => Number(path.split("=")[1]))).toEqual(
+      Array.from({ length: 30 }, (_, n) => n),
+    );
+  });
+
+  it("holds no slot while a message waits for its retry, and takes one for each attempt", async () => {
+    const gauge = new Gauge();
+    destination.answers("/retrying", failing(1));
+    destination.answers("/others", gauge.answers(10));
+    const key = flow("retrying", "parallelism=1");
+
+    const settings = { ...key, ...service({ "Retry-Delay": "1500", Retries: "1" }) };
+    await client.published(destination.url("/retrying"), settings);
+    await destination.arrival("/retrying");
+    await publishMany(5, destination.url("/others"), key);
+
+    const others = await destination.arrivals("/others", 5);
+    const [, retry] = await destination.arrivals("/retrying", 2);
+    expect(retry?.at ?? 0).toBeGreaterThan(others[4]?.at ?? Infinity);
+    expect(gauge.most).toBe(1);
+  });
+
+  it("gives the slot of a canceled message to the next", async () => {
+    destination.answers("/stuck", () => undefined);
+    const key = flow("stuck", "parallelism=1");
+    const stuck = await client.published(destination.url("/stuck"), key);
+    await destination.arrival("/stuck");
+    await client.published(destination.url("/unstuck"), key);
+
+    const canceled = await client.delete(`/v2/messages/${stuck}`);
+
+    expect(canceled.status).toBe(202);
+    await destination.arrival("/unstuck", 15_000);
+  });
+
+  it("counts a callback with a key of its own like any message", async () => {
+    const gauge = new Gauge();
+    destination.answers("/limited-callback", gauge.answers(20));
+    const settings = service({
+      Callback: destination.url("/limited-callback"),
+      "Callback-Flow-Control-Key": "callbacks",
+      "Callback-Flow-Control-Value": "parallelism=2",
+    });
+
+    await publishMany(20, destination.url("/unlimited"), settings);
+
+    await destination.arrivals("/limited-callback", 20);
+    expect(gauge.most).toBe(2);
+  });
+
+  it("does not share a key between tenants", async () => {
+    destination.answers("/ours", () => undefined);
+    const key = flow("tenants", "parallelism=1");
+    const other = new Client(server.port, secondUser.token);
+
+    await client.published(destination.url("/ours"), key);
+    await destination.arrival("/ours");
+    await other.published(destination.url("/theirs"), key);
+
+    await destination.arrival("/theirs", 15_000);
+  });
+});
+
+const stands = async (key: string) =>
+  (await client.get(`/v2/flowControl/${encodeURIComponent(key)}`)).object();
+const byHand = (key: string, verb: string) =>
+  client.post(`/v2/flowControl/${encodeURIComponent(key)}/${verb}`);
+
+describe("a flow key by hand", () => {
+  it("200 reads every field right after the publish that named it", async () => {
+    const key = "read me/50% there";
+    destination.answers("/read-key", () => undefined);
+    await publishMany(
+      3,
+      destination.url("/read-key"),
+      flow(key, "parallelism=2, rate=9, period=1m"),
+    );
+    const [, second] = await destination.arrivals("/read-key", 2);
+
+    expect(second).toBeDefined();
+    expect(await stands(key)).toEqual({
+      flowControlKey: key,
+      waitListSize: 1,
+      parallelismMax: 2,
+      parallelismCount: 2,
+      rateMax: 9,
+      rateCount: 2,
+      ratePeriod: 60,
+      ratePeriodStart: expect.any(Number),
+      isPaused: false,
+      isPinnedParallelism: false,
+      isPinnedRate: false,
+    });
+  });
+
+  it("200 a paused key delivers nothing until it is resumed", async () => {
+    const key = "paused/by hand";
+    expect((await byHand(key, "pause")).status).toBe(200);
+    await publishMany(3, destination.url("/paused"), flow(key, "parallelism=5"));
+    // Another key goes on meanwhile, and shows that the schedulers do.
+    await publishMany(3, destination.url("/unpaused"), flow("unpaused", "parallelism=5"));
+    await destination.arrivals("/unpaused", 3);
+
+    expect(await stands(key)).toMatchObject({ isPaused: true, waitListSize: 3 });
+    expect(destination.at("/paused")).toHaveLength(0);
+    expect((await byHand(key, "resume")).status).toBe(200);
+    await destination.arrivals("/paused", 3);
+    expect(await stands(key)).toMatchObject({ isPaused: false, waitListSize: 0 });
+  });
+
+  it("200 lists the keys whose name has the text, of this tenant alone", async () => {
+    const other = new Client(server.port, secondUser.token);
+    for (const key of ["listed-b", "listed-a"]) await byHand(key, "pause");
+    await other.post("/v2/flowControl/listed-c/pause");
+
+    const found = (await client.get("/v2/flowControl?search=listed-")).list();
+
+    expect(found.map(({ flowControlKey }) => flowControlKey)).toEqual(["listed-a", "listed-b"]);
+    expect((await client.get("/v2/flowControl/listed-c")).status).toBe(404);
+  });
+
+  it("200 a pinned limit holds whatever is published, until it is unpinned", async () => {
+    const key = "pinned";
+    const gauge = new Gauge();
+    destination.answers("/pinned", gauge.answers(20));
+    expect((await byHand(key, "pin?parallelism=1&rate=1000&period=7")).status).toBe(200);
+
+    await publishMany(10, destination.url("/pinned"), flow(key, "parallelism=5, rate=9"));
+    await destination.arrivals("/pinned", 10);
+
+    expect(gauge.most).toBe(1);
+    const pinned = { parallelismMax: 1, rateMax: 1000, ratePeriod: 7 };
+    const pins = { isPinnedParallelism: true, isPinnedRate: true };
+    expect(await stands(key)).toMatchObject({ ...pinned, ...pins });
+    expect((await byHand(key, "unpin?parallelism=true")).status).toBe(200);
+    expect(await stands(key)).toMatchObject({ ...pinned, ...pins, isPinnedParallelism: false });
+    await publishMany(1, destination.url("/pinned"), flow(key, "parallelism=5, rate=9"));
+    expect(await stands(key)).toMatchObject({ ...pinned, parallelismMax: 5, isPinnedRate: true });
+  });
+
+  it("200 a rate that is reset lets go what waits for its next period", async () => {
+    const key = "reset";
+    await publishMany(4, destination.url("/reset"), flow(key, "rate=2, period=1h"));
+    await destination.arrivals("/reset", 2);
+    expect(await stands(key)).toMatchObject({ rateCount: 2, waitListSize: 2 });
+
+    expect((await byHand(key, "resetRate")).status).toBe(200);
+
+    await destination.arrivals("/reset", 4);
+    expect(await stands(key)).toMatchObject({ rateCount: 2, waitListSize: 0 });
+  });
+
+  it("400 refuses to pin or unpin nothing, and values that no publish could have", async () => {
+    const bad = ["pin", "pin?period=5", "pin?parallelism=0", "pin?rate=x", "pin?rate=1&period=0"];
+    const none = ["unpin", "unpin?rate=false", "unpin?rate=1"];
+    for (const verb of [...bad, ...none])
+      expect({ verb, status: (await byHand("nothing", verb)).status }).toEqual({
+        verb,
+        status: 400,
+      });
+    expect((await client.get("/v2/flowControl/nothing")).status).toBe(404);
+  });
+
+  it("404 unpins no key that nobody has named", async () => {
+    expect((await byHand("unheard-of", "unpin?rate=true")).status).toBe(404);
+  });
+
+  it("400 refuses a key that no message can have, and an unknown parameter", async () => {
+    expect((await client.post(`/v2/flowControl/${"k".repeat(513)}/pause`)).status).toBe(400);
+    expect((await client.post("/v2/flowControl/%C3%BC/pause")).status).toBe(400);
+    expect((await client.get("/v2/flowControl?serch=a")).error()).toContain("serch");
+  });
+
+  it("404 of a key that nobody has named", async () => {
+    expect((await client.get("/v2/flowControl/unheard-of")).status).toBe(404);
+  });
+});

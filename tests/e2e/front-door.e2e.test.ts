@@ -1,0 +1,260 @@
+/** The front door (docs/design/wire#front-door): bytes that no HTTP client would send, against the whole server. */
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { type Client } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { Destination } from "./destination.ts";
+import { answerTo, errorOf, exchange, rawRequest } from "./raw-socket.ts";
+import { developmentToken } from "./server-process.ts";
+
+let server: TestServer;
+let client: Client;
+let destination: Destination;
+
+beforeAll(async () => {
+  server = await startServer();
+  client = server.client;
+  destination = await Destination.start();
+});
+afterAll(async () => {
+  await destination.stop();
+  await server.stop();
+});
+
+const line = (): string => `POST /v2/publish/${destination.url("/refused")} HTTP/1.1`;
+const send = (headers: readonly string[], body = "") =>
+  answerTo(server.port, Buffer.from(rawRequest(line(), headers, body), "latin1"));
+
+describe("400", () => {
+  it.each([
+    [
+      "Content-Length and Transfer-Encoding",
+      ["Content-Length: 5", "Transfer-Encoding: chunked"],
+      "0\r\n\r\n",
+    ],
+    ["two Content-Lengths", ["Content-Length: 5", "Content-Length: 6"], "hello"],
+    ["two equal Content-Lengths", ["Content-Length: 5", "Content-Length: 5"], "hello"],
+    ["a list of Content-Lengths", ["Content-Length: 5, 5"], "hello"],
+    ["a signed Content-Length", ["Content-Length: +5"], "hello"],
+    ["a negative Content-Length", ["Content-Length: -5"], "hello"],
+    ["a hexadecimal Content-Length", ["Content-Length: 0x5"], "hello"],
+    ["an unknown Transfer-Encoding", ["Transfer-Encoding: xchunked"], "0\r\n\r\n"],
+    ["chunked that is not last", ["Transfer-Encoding: chunked, identity"], "0\r\n\r\n"],
+    [
+      "two Transfer-Encodings",
+      ["Transfer-Encoding: chunked", "Transfer-Encoding: identity"],
+      "0\r\n\r\n",
+    ],
+    ["a chunk size that is none", ["Transfer-Encoding: chunked"], "x\r\nhello\r\n0\r\n\r\n"],
+    ["a negative chunk size", ["Transfer-Encoding: chunked"], "-5\r\nhello\r\n0\r\n\r\n"],
+    [
+      "a line feed in a chunk extension",
+      ["Transfer-Encoding: chunked"],
+      "5;a\nb\r\nhello\r\n0\r\n\r\n",
+    ],
+    ["a folded header", ["X-Folded: a", " b"], ""],
+    ["a space before the colon", ["X-Spaced : a"], ""],
+    ["a header without a colon", ["X-None"], ""],
+    ["a header without a name", [": a"], ""],
+    ["a NUL in a value", ["X-Nul: a\0b"], ""],
+    ["a bare line feed at a line's end", ["X-Bare: a\nX-Evil: b"], ""],
+    ["a bare carriage return", ["X-Bare: a\rX-Evil: b"], ""],
+    ["a NUL in a forwarded header", ["Service-Forward-X: a\0b"], ""],
+    ["a letter beyond ASCII in a forwarded header", ["Service-Forward-X: \xe9"], ""],
+    ["a forwarded name with a space", ["Service-Forward-X Y: a"], ""],
+    ["a second Host", ["Host: b"], ""],
+  ])("refuses %s, in JSON, and closes", async (_, headers, body) => {
+    const answer = await send(headers, body);
+
+    expect(answer.status).toBe(400);
+    expect(answer.head).toMatch(/^content-type: application\/json\r$/im);
+    expect(answer.head).toMatch(/^connection: close\r$/im);
+    expect(errorOf(answer)).not.toBe("");
+  });
+
+  it.each([
+    ["an absolute target", "POST http://evil.example/v2/publish/http://a.b HTTP/1.1"],
+    ["an absolute target of our own", "GET http://127.0.0.1/v2/keys HTTP/1.1"],
+    ["a fragment", "GET /v2/keys#x HTTP/1.1"],
+    ["a target without a slash", "GET v2/keys HTTP/1.1"],
+    ["a broken escape", "GET /v2/messages/%zz HTTP/1.1"],
+    ["another protocol", "GET /v2/keys SIP/2.0"],
+  ])("refuses %s", async (_, requestLine) => {
+    const answer = await answerTo(server.port, rawRequest(requestLine));
+
+    expect(answer.status).toBe(400);
+    expect(errorOf(answer)).not.toBe("");
+  });
+
+  it("refuses HTTP/1.1 without a Host", async () => {
+    const answer = await answerTo(
+      server.port,
+      "GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n",
+    );
+
+    expect(answer.status).toBe(400);
+  });
+
+  it.each([
+    "\0\0\0\0\r\n\r\n",
+    "\x16\x03\x01\x02\x00\x01\r\n\r\n",
+    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+  ])("refuses what is no HTTP/1: %j", async (bytes) => {
+    expect((await answerTo(server.port, bytes)).status).toBe(400);
+  });
+});
+
+describe("404", () => {
+  it.each([
+    "/",
+    "/v2",
+    "/v2/nothing",
+    "/v1/publish/http://a.b",
+    "/v2//messages/x",
+    "/v2/messages/../../admin",
+    "/v2/messages/a/b",
+    "/v2/publisher",
+    "/v2/topics/a%2Fb/endpoints/x",
+    "/v2/__proto__",
+    "/.env",
+  ])("is the answer to %s", async (path) => {
+    const reply = await client.get(path);
+
+    expect(reply.status).toBe(404);
+    expect(reply.error()).not.toBe("");
+  });
+});
+
+describe("405", () => {
+  it.each([
+    ["TRACE", "/v2/keys", "GET"],
+    ["POST", "/v2/keys", "GET"],
+    ["PUT", "/v2/messages/x", "GET, DELETE"],
+    ["PATCH", "/v2/dlq", "GET, DELETE"],
+    ["PROPFIND", "/v2/events", "GET"],
+    ["TRACE", "/v2/publish/http://a.b", "POST"],
+    ["POST", "/readyz", "GET"],
+  ])("is the answer to %s %s, with what is allowed", async (method, path, allowed) => {
+    const reply = await client.call(method, path, {});
+
+    expect(reply.status).toBe(405);
+    expect(reply.headers["allow"]).toBe(allowed);
+  });
+});
+
+describe("408", () => {
+  it("ends a request whose headers do not come to an end, after ten seconds or a little more", async () => {
+    const before = Date.now();
+    const slow = connect(server.port, "127.0.0.1");
+    slow.write("GET /v2/keys HTTP/1.1\r\nHost: a\r\n");
+    const timer = setInterval(() => slow.write("X-Slow: 1\r\n"), 500);
+
+    const answer = await new Promise<string>((resolve) => {
+      let text = "";
+      slow.setEncoding("latin1").on("data", (chunk: string) => (text += chunk));
+      slow.on("error", () => undefined).on("close", () => resolve(text));
+    });
+    clearInterval(timer);
+
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(Date.now() - before).toBeLessThan(20_000);
+  });
+});
+
+describe("431", () => {
+  it("refuses more than 256 headers: none of them is dropped silently", async () => {
+    const headers = Array.from({ length: 300 }, (_, i) => `X-${i}: v`);
+
+    expect((await send([...headers, "Content-Length: 0"])).status).toBe(431);
+  });
+
+  it("refuses more than 32 KiB of headers", async () => {
+    expect((await send([`X-Large: ${"x".repeat(40_000)}`])).status).toBe(431);
+  });
+});
+
+describe("200", () => {
+  it("serves two requests that were sent at once, in their order", async () => {
+    const request = (path: string, more: readonly string[] = []): string =>
+      [
+        `GET ${path} HTTP/1.1`,
+        "Host: a",
+        `Authorization: Bearer ${developmentToken}`,
+        ...more,
+        "",
+        "",
+      ].join("\r\n");
+
+    const answers = await exchange(
+      server.port,
+      request("/v2/keys") + request("/v2/topics", ["Connection: close"]),
+    );
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers.map(({ body }) => body[0])).toEqual(["{", "["]);
+  });
+
+  it("asks for the body when the caller waits for that", async () => {
+    const url = destination.url("/continue");
+    const headers = ["Content-Length: 5", "Expect: 100-continue"];
+
+    const bytes = rawRequest(`POST /v2/publish/${url} HTTP/1.1`, headers, "hello");
+    const [interim] = await exchange(server.port, bytes);
+
+    expect(interim?.status).toBe(100);
+    expect((await destination.arrival("/continue")).body.toString()).toBe("hello");
+  });
+
+  it("answers a browser's preflight in the dev profile, and names no origin", async () => {
+    const headers = {
+      origin: "https://console.example",
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "authorization",
+    };
+
+    const reply = await client.call("OPTIONS", "/v2/publish/x", headers);
+
+    expect(reply.status).toBe(204);
+    expect(reply.headers["access-control-allow-origin"]).toBe("*");
+  });
+});
+
+describe("a request that is refused", () => {
+  it("does not smuggle another one in its body", async () => {
+    const smuggled = rawRequest(`POST /v2/publish/${destination.url("/smuggled")} HTTP/1.1`);
+    const headers = [`Content-Length: 3`, "Transfer-Encoding: chunked"];
+
+    const answers = await exchange(
+      server.port,
+      rawRequest(line(), headers, `0\r\n\r\n${smuggled}`),
+    );
+
+    expect(answers.map(({ status }) => status)).toEqual([400]);
+    expect(destination.at("/smuggled")).toEqual([]);
+  });
+
+  it("publishes nothing when its body is cut short", async () => {
+    const socket = connect(server.port, "127.0.0.1");
+    socket.on("error", () => undefined);
+    await new Promise<void>((resolve) => {
+      const head = rawRequest(line(), ["Content-Length: 100"], "half");
+      socket.write(head, () => setTimeout(resolve, 50));
+    });
+    socket.destroy();
+    // A later publish that arrives shows that the first had its time.
+    await client.published(destination.url("/after"), { "Service-Delay": "1s" });
+    await destination.arrival("/after");
+
+    expect(destination.at("/refused")).toEqual([]);
+  });
+
+  it("leaves nothing behind, and the server well", async () => {
+    const events = await client.get(
+      `/v2/events?url=${encodeURIComponent(destination.url("/refused"))}`,
+    );
+
+    expect(events.list("events")).toEqual([]);
+    expect((await client.get("/readyz")).status).toBe(200);
+    expect(server.output()).not.toMatch(/ error | request\.(failed|refused)/);
+  });
+});

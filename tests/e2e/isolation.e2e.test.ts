@@ -1,0 +1,130 @@
+/** Isolation: a tenant or destination that is slow, dead or loud holds up no other. Orders of magnitude only: the machine is shared. */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { Client } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { deadUrl, Destination, type Responder, silent } from "./destination.ts";
+import { service } from "./dialects.ts";
+import { secondUser } from "./users.ts";
+
+/** Each attempt of the loud ones takes this long. */
+const slowMs = 200;
+const slotsMax = 40;
+const perOriginMax = 20;
+
+let server: TestServer;
+let client: Client;
+/** Destinations of their own: isolation is by origin. */
+let healthy: Destination;
+let hanging: Destination;
+let slow: Destination;
+
+beforeAll(async () => {
+  server = await startServer({
+    env: {
+      POSTHASTE_MAX_IN_FLIGHT: String(slotsMax),
+      POSTHASTE_MAX_PER_ORIGIN: String(perOriginMax),
+      POSTHASTE_DRAIN_SECONDS: "1",
+    },
+  });
+  client = server.client;
+  [healthy, hanging, slow] = await Promise.all([
+    Destination.start(),
+    Destination.start(),
+    Destination.start(),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all([healthy.stop(), hanging.stop(), slow.stop()]);
+  await server.stop();
+});
+
+const slowly: Responder = (_, response) => void setTimeout(() => response.end(), slowMs);
+const publishMany = (count: number, url: string, by = client, settings = {}): Promise<unknown> =>
+  Promise.all(
+    Array.from({ length: count }, () => by.published(url, service({ Retries: "1", ...settings }))),
+  );
+
+describe("a destination", () => {
+  it("that hangs, and one that is dead, with hundreds of messages each, do not delay a healthy one", async () => {
+    hanging.answers("/hangs", silent);
+    const dead = await deadUrl();
+    await publishMany(300, hanging.url("/hangs"));
+    await publishMany(300, dead);
+    await hanging.arrivals("/hangs", perOriginMax);
+
+    const before = Date.now();
+    await publishMany(300, healthy.url("/healthy"));
+    await healthy.arrivals("/healthy", 300);
+
+    expect(Date.now() - before).toBeLessThan(10_000);
+    // The hanging one holds no more than its own slots, and those all the time.
+    expect(hanging.at("/hangs")).toHaveLength(perOriginMax);
+    expect(healthy.at("/healthy")).toHaveLength(300);
+  });
+
+  it("that hangs under many names holds up neither another tenant nor another origin of the same", async () => {
+    hanging.answers("/many-names", silent);
+    const other = new Client(server.port, secondUser.token);
+    const names = ["one", "two", "three", "four"].map(
+      (name) => `http://${name}.localhost:${hanging.port}/many-names`,
+    );
+    for (const name of names) await publishMany(perOriginMax, name);
+    // Twice as many as there are slots.
+    await hanging.arrivals("/many-names", names.length * perOriginMax);
+
+    await other.published(healthy.url("/other-tenant"));
+    await client.published(healthy.url("/other-origin"));
+
+    await healthy.arrival("/other-tenant", 5_000);
+    await healthy.arrival("/other-origin", 5_000);
+    expect(hanging.at("/many-names")).toHaveLength(names.length * perOriginMax);
+  });
+
+  it("is called by a message to it at once while hundreds of others wait for a slow one", async () => {
+    slow.answers("/crowd", slowly);
+    await publishMany(400, slow.url("/crowd"));
+    await slow.arrivals("/crowd", perOriginMax);
+
+    const waits: number[] = [];
+    for (let n = 0; n < 10; n++) {
+      const before = Date.now();
+      await client.published(healthy.url(`/among/${n}`));
+      waits.push((await healthy.arrival(`/among/${n}`)).at - before);
+    }
+
+    expect(Math.max(...waits)).toBeLessThan(1_500);
+    expect(slow.at("/crowd").length).toBeLessThan(400);
+  });
+});
+
+describe("a tenant", () => {
+  it("that floods does not hold up another one, whose messages go to the same slow destination", async () => {
+    slow.answers("/flood", slowly);
+    slow.answers("/quiet", slowly);
+    const quiet = new Client(server.port, secondUser.token);
+    await publishMany(1_000, slow.url("/flood"));
+    await slow.arrivals("/flood", perOriginMax);
+
+    const before = Date.now();
+    await publishMany(20, slow.url("/quiet"), quiet);
+    await slow.arrivals("/quiet", 20);
+    const tookMs = Date.now() - before;
+
+    // Behind the flood they would take 10 s and more; in turn with it, a second.
+    expect(tookMs).toBeLessThan(9_000);
+    expect(slow.at("/flood").length).toBeLessThan(900);
+  });
+
+  it("with a crowded lane does not hold up its messages outside of it", async () => {
+    slow.answers("/lane", slowly);
+    const flow = { "Flow-Control-Key": "crowded", "Flow-Control-Value": "parallelism=1" };
+    await publishMany(500, slow.url("/lane"), client, flow);
+
+    const before = Date.now();
+    await client.published(healthy.url("/outside"));
+    await healthy.arrival("/outside");
+
+    expect(Date.now() - before).toBeLessThan(20_000);
+    expect(slow.at("/lane").length).toBeLessThan(100);
+  });
+});

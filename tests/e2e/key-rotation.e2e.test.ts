@@ -1,0 +1,88 @@
+/** Signing keys rotated by the tenant (docs/design/wire#signing-keys). */
+import { createHmac } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { Client, eventually } from "./client.ts";
+import { Destination } from "./destination.ts";
+import { textOf } from "./json.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { secondUser } from "./users.ts";
+
+let server: TestServer;
+let client: Client;
+let destination: Destination;
+const readOnlyToken = "a-token-that-may-only-read";
+
+beforeAll(async () => {
+  server = await startServer({ readOnlyToken });
+  client = server.client;
+  destination = await Destination.start();
+});
+afterAll(async () => {
+  await destination.stop();
+  await server.stop();
+});
+
+let sent = 0;
+const keys = async (by = client) => (await by.get("/v2/keys")).object();
+
+function isSignedWith(token: string, key: unknown): boolean {
+  const [header = "", claims = "", signature = ""] = token.split(".");
+  const made = createHmac("sha256", textOf(key)).update(`${header}.${claims}`).digest("base64url");
+  return made === signature;
+}
+
+describe.each(["/v2/keys/rotate", "/v2/rotate"])("POST %s", (path) => {
+  it("200 makes the next key the current one, with a new next, and is read at once", async () => {
+    const before = await keys();
+
+    const reply = await client.post(path);
+
+    expect(reply.status).toBe(200);
+    const { current, next } = reply.object();
+    expect(current).toBe(before["next"]);
+    expect([before["current"], before["next"]]).not.toContain(next);
+    expect(textOf(next)).toMatch(/^sig_\w{28}$/);
+    expect(await keys()).toEqual({ current, next });
+  });
+
+  it("lets deliveries be signed with a key that receivers held before, and soon with no other", async () => {
+    const before = await keys();
+    // By which of the two the delivery is signed.
+    const signer = async (): Promise<readonly boolean[]> => {
+      const target = `${path}/${++sent}`;
+      await client.published(destination.url(target));
+      const { headers } = await destination.arrival(target);
+      const token = textOf(headers["service-signature"]);
+      return [before["current"], before["next"]].map((key) => isSignedWith(token, key));
+    };
+    // The rotations before this one have reached the deliverer.
+    await eventually(signer, ([byCurrent]) => byCurrent === true);
+
+    await client.post(path);
+
+    const byNext = async () => {
+      const signedWith = await signer();
+      expect(signedWith).toContain(true);
+      return signedWith[1];
+    };
+    await eventually(byNext, (isNext) => isNext === true);
+  });
+
+  it("leaves another tenant's keys as they are", async () => {
+    const other = new Client(server.port, secondUser.token);
+    const before = await keys(other);
+
+    await client.post(path);
+
+    expect(await keys(other)).toEqual(before);
+  });
+
+  it("403 for a token that may only read", async () => {
+    const before = await keys();
+
+    const reply = await new Client(server.port, readOnlyToken).post(path);
+
+    expect(reply.status).toBe(403);
+    expect(await keys()).toEqual(before);
+  });
+});

@@ -1,0 +1,101 @@
+/** Management under requests that have to be refused: thousands, the same in each run. */
+import { once } from "node:events";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import * as fc from "fast-check";
+import { type AloneServer, startAlone } from "./alone.ts";
+import { type HostileRequest, hostileRequests } from "./hostile-requests.ts";
+import { textOf } from "./json.ts";
+import { Operator, operatorEnv } from "./operator.ts";
+import { errorOf, exchange } from "./raw-socket.ts";
+
+const requests = 600;
+const atOnce = 8;
+const brokenOff = 100;
+const msMax = 120_000;
+
+let server: AloneServer;
+let operator: Operator;
+let hostile: readonly HostileRequest[];
+
+beforeAll(async () => {
+  server = await startAlone({ env: operatorEnv });
+  operator = new Operator(server);
+  await operator.post("/v2/tenants", { id: "settled" });
+  await operator.token("settled");
+  const entered = await operator.post("/v2/search", {
+    ...{ customer_id: "settled", name: "books", endpoint: "https://a.example" },
+    ...{ type: "free", region: "eu-west-1" },
+  });
+  const ids = { tenant: "settled", index: textOf(entered.object()["id"]) };
+  hostile = fc.sample(hostileRequests(ids), { seed: 1, numRuns: requests });
+});
+afterAll(async () => {
+  await server.stop();
+});
+
+async function books(): Promise<readonly string[]> {
+  const paths = ["/v2/tenants", "/v2/search", "/v2/tenants/settled/tokens"];
+  const replies = await Promise.all(
+    [...paths, "/v2/tenants/settled/keys"].map((path) => operator.get(path)),
+  );
+  return replies.map(({ text }) => text);
+}
+
+describe("what management has to refuse", () => {
+  it(
+    "is refused as the caller's fault, names the field, and changes nothing",
+    async () => {
+      const before = await books();
+
+      const wrong = await faultsOf(hostile);
+
+      expect(wrong).toEqual([]);
+      expect(await books()).toEqual(before);
+    },
+    msMax,
+  );
+
+  it(
+    "may also break off anywhere",
+    async () => {
+      const before = await books();
+
+      for (const { bytes } of hostile.slice(0, brokenOff))
+        await breakOff(bytes.subarray(0, Math.max(1, bytes.length >> 1)));
+
+      expect(await books()).toEqual(before);
+    },
+    msMax,
+  );
+});
+
+/** What was answered in another way than promised. */
+async function faultsOf(all: readonly HostileRequest[]): Promise<readonly string[]> {
+  const faults: string[] = [];
+  const left = all.values();
+  const work = async (): Promise<void> => {
+    for (const request of left) {
+      const fault = await faultOf(request);
+      if (fault !== undefined) faults.push(fault);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return faults;
+}
+
+async function faultOf({ bytes, names = "" }: HostileRequest): Promise<string | undefined> {
+  const answers = await exchange(server.managementPort, bytes);
+  const [first] = answers;
+  const shown = `${bytes.toString("latin1").slice(0, 600)} <- ${JSON.stringify(answers).slice(0, 600)}`;
+  if (first === undefined || answers.some(({ status }) => status < 400 || status >= 500))
+    return shown;
+  return first.status === 413 || errorOf(first).startsWith(names) ? undefined : shown;
+}
+
+async function breakOff(bytes: Uint8Array): Promise<void> {
+  const socket = connect(server.managementPort, "127.0.0.1");
+  socket.on("error", () => undefined).resume();
+  socket.end(bytes);
+  await once(socket, "close");
+}

@@ -1,0 +1,272 @@
+/** What management has written: over restarts, and on the disk (docs/design/security#secrets). */
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
+import { defaultPlan, tenantId } from "@posthaste/domain";
+import { openEmbedded } from "@posthaste/embedded";
+import { freePort } from "@posthaste/local";
+import { tokenHash } from "@posthaste/http";
+import { Client } from "./client.ts";
+import { textOf } from "./json.ts";
+import { Operator, operatorEnv, operatorPassword } from "./operator.ts";
+import { parts } from "./seed.ts";
+import { ServerProcess } from "./server-process.ts";
+
+/** Most start several processes one after the other, on a host that may be busy. */
+jest.setTimeout(600_000);
+
+const credentials = {
+  POSTHASTE_TOKEN: "canary-token-of-an-operator-with-more-than-32-characters",
+  POSTHASTE_SIGNING_KEY_CURRENT: "canary-current-key-of-an-operator-0123456789",
+  POSTHASTE_SIGNING_KEY_NEXT: "canary-next-key-of-an-operator-01234567890123",
+};
+const firstTenant = "default";
+
+let folder: string;
+let dataDir: string;
+let running: ServerProcess | undefined;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "posthaste-e2e-"));
+  dataDir = join(folder, "data");
+});
+afterEach(async () => {
+  await running?.stop();
+  running = undefined;
+  rmSync(folder, { recursive: true });
+});
+
+/** In production: what is sealed is not public anyway. */
+async function prepare(env: Readonly<Record<string, string>> = {}) {
+  const port = await freePort(2);
+  const process = new ServerProcess({
+    POSTHASTE_PROFILE: "production",
+    POSTHASTE_PORT: String(port),
+    POSTHASTE_DATA_DIR: dataDir,
+    ...credentials,
+    ...operatorEnv,
+    ...env,
+  });
+  return { port, process };
+}
+
+async function start(env: Readonly<Record<string, string>> = {}) {
+  const { port, process } = await prepare(env);
+  await process.start();
+  running = process;
+  const client = new Client(port, credentials.POSTHASTE_TOKEN);
+  const ports = { port, managementPort: port + 2 };
+  const operator = new Operator({
+    ...ports,
+    client,
+    output: () => process.output,
+    stop: () => process.stop(),
+  });
+  return { ...ports, client, operator, process };
+}
+
+async function stop(): Promise<void> {
+  await running?.stop();
+  running = undefined;
+}
+
+/** Starts a process that is expected to give up. */
+async function inVain(env: Readonly<Record<string, string>> = {}) {
+  const { process } = await prepare(env);
+  const code = await process.startInVain();
+  return { code, output: process.output.trimEnd() };
+}
+
+/** One of everything, changed once; answers the secrets that it holds or has held. */
+async function settle({ operator }: { operator: Operator }): Promise<readonly string[]> {
+  await operator.post("/v2/tenants", { id: "acme", plan: { retriesMax: 5 } });
+  const token = await operator.token("acme");
+  const wanted = { customer_id: "acme", name: "a", endpoint: "a.example" };
+  const index = (
+    await operator.post("/v2/search", { ...wanted, type: "free", region: "eu-west-1" })
+  ).object();
+  const rotated = (await operator.post(`/v2/search/${textOf(index["id"])}/rotate`)).object();
+  const keys = (await operator.get("/v2/tenants/acme/keys")).object();
+  const newKeys = (await operator.post("/v2/tenants/acme/keys/rotate")).object();
+  const tokens = [index, rotated].flatMap((one) => [one["token"], one["read_only_token"]]);
+  return [token, keys["current"], keys["next"], newKeys["next"], ...tokens].map(textOf);
+}
+
+const books = async (operator: Operator): Promise<string> => {
+  const paths = ["", "/acme", "/acme/tokens", "/acme/keys", `/${firstTenant}/keys`];
+  const replies = await Promise.all([
+    operator.get("/v2/search"),
+    ...paths.map((path) => operator.get(`/v2/tenants${path}`)),
+  ]);
+  return replies.map(({ text }) => text).join("\n");
+};
+
+/** Which of these texts stand in a file of the data directory. */
+function foundOnDisk(texts: readonly string[]): readonly string[] {
+  const files = readdirSync(dataDir).map((name) => readFileSync(join(dataDir, name)));
+  return texts.filter((text) => files.some((bytes) => bytes.includes(text)));
+}
+
+const own = Object.values(credentials);
+
+describe("what the operator has done", () => {
+  it("is kept over a stop and over a kill", async () => {
+    const first = await start();
+    const [token = ""] = await settle(first);
+    const before = await books(first.operator);
+    await stop();
+
+    const second = await start();
+    const afterStop = await books(second.operator);
+    await second.process.kill();
+    const third = await start();
+    const afterKill = await books(third.operator);
+
+    expect(afterStop).toBe(before);
+    expect(afterKill).toBe(before);
+    expect((await new Client(third.port, token).get("/v2/keys")).status).toBe(200);
+    expect((await third.client.get("/v2/keys")).status).toBe(200);
+  });
+
+  it("is nowhere on the disk as far as it is secret, neither at work nor after a stop", async () => {
+    const secrets = [...own, ...(await settle(await start())), operatorPassword];
+
+    const found = foundOnDisk(secrets);
+    await stop();
+
+    expect(secrets.length).toBeGreaterThan(10);
+    expect(found).toEqual([]);
+    expect(foundOnDisk(secrets)).toEqual([]);
+    // The tenant's name shows that the search finds what is there.
+    expect(foundOnDisk(["acme"])).toEqual(["acme"]);
+    expect(storedSecrets()).toEqual([expect.stringMatching(/^posthaste-sealed\.1\./)]);
+  });
+});
+
+/** Of this installation, such as what signs cursors. */
+function storedSecrets(): readonly string[] {
+  const db = new DatabaseSync(join(dataDir, "posthaste.db"), { readOnly: true });
+  try {
+    return db
+      .prepare("SELECT value FROM secrets")
+      .all()
+      .map(({ value }) => textOf(value));
+  } finally {
+    db.close();
+  }
+}
+
+describe("a data directory from before there was sealing", () => {
+  const token = "a-token-of-somebody-with-more-than-32-characters";
+  const others = ["other-1", "other-2", "other-3", "other-4"];
+  const keysOf = (id: string) => ({
+    current: `canary-current-key-of-${id}`,
+    next: `canary-next-key-of-${id}`,
+  });
+
+  beforeEach(async () => {
+    const store = openEmbedded({ dataDir, ...parts });
+    const old = tenantId("old");
+    await store.accounts.putToken({ hash: tokenHash(token), tenant: old, scope: "full" });
+    for (const id of [old, ...others.map(tenantId)]) {
+      const keys = keysOf(id);
+      await store.accounts.addTenant({ id, dialect: "service", plan: defaultPlan, keys });
+    }
+    await store.accounts.secret("cursors", () => "canary-secret-of-old");
+    await store.close();
+  });
+
+  it("is served as ever, and what was in the clear is gone from its files after a stop", async () => {
+    const canaries = [
+      ...["old", ...others].flatMap((id) => Object.values(keysOf(id))),
+      "canary-secret-of-old",
+    ];
+    expect(foundOnDisk(canaries)).toEqual(canaries);
+
+    const { port, operator } = await start();
+    const shown = await new Client(port, token).get("/v2/keys");
+    const tokens = (await operator.get("/v2/tenants/old/tokens")).list();
+    await stop();
+
+    expect(shown.object()).toEqual(keysOf("old"));
+    expect(tokens).toEqual([{ id: expect.any(String), scope: "full" }]);
+    expect(foundOnDisk(canaries)).toEqual([]);
+  });
+});
+
+describe("the key that seals", () => {
+  const keyFile = (): string => join(dataDir, "sealing.key");
+  const randomKey = (): string => randomBytes(32).toString("base64");
+
+  it("is made at the first start, for its owner only; a start without it says in one line what it lacks", async () => {
+    await start();
+    await stop();
+    expect(statSync(keyFile()).mode & 0o777).toBe(0o600);
+    expect(Buffer.from(readFileSync(keyFile(), "utf8"), "base64")).toHaveLength(32);
+    rmSync(keyFile());
+
+    const { code, output } = await inVain();
+
+    expect(code).toBe(1);
+    expect(output).toMatch(
+      /^the signing key of default was sealed with the key [0-9a-f]{8}, which is not here$/,
+    );
+  });
+
+  it("may move into the environment and change there, without a word being lost", async () => {
+    const first = await start();
+    await settle(first);
+    const before = await books(first.operator);
+    await stop();
+
+    const [oldKey, newKey] = [randomKey(), randomKey()];
+    for (const keys of [oldKey, `${newKey},${oldKey}`, newKey]) {
+      const { operator } = await start({ POSTHASTE_SEALING_KEYS: keys });
+      expect(await books(operator)).toBe(before);
+      await stop();
+      // After the first of these starts nothing needs it any more, and no other makes a new one.
+      rmSync(keyFile(), { force: true });
+    }
+  });
+
+  it("is refused when it is none, and not printed", async () => {
+    const { code, output } = await inVain({ POSTHASTE_SEALING_KEYS: "c2hvcnQ=" });
+
+    expect(code).toBe(78);
+    expect(output).toContain("POSTHASTE_SEALING_KEYS must be the base64 of 32 bytes");
+    expect(output).not.toContain("c2hvcnQ=");
+  });
+});
+
+describe("the listener", () => {
+  it("is not there without a user and a password", async () => {
+    const port = await freePort(2);
+    const quiet = new ServerProcess({
+      POSTHASTE_PORT: String(port),
+      POSTHASTE_DATA_DIR: dataDir,
+    });
+    await quiet.start();
+    running = quiet;
+
+    await expect(new Client(port + 2, null).get("/v2/search")).rejects.toMatchObject({
+      code: "ECONNREFUSED",
+    });
+  });
+
+  it("is where the start says, tells without credentials that it is healthy, and is no destination for messages", async () => {
+    const { client, managementPort, process } = await start({ POSTHASTE_PROFILE: "dev" });
+    const anonymous = new Client(managementPort, null);
+
+    const health = [await anonymous.get("/healthz"), await anonymous.get("/readyz")];
+    const refused = await client.publish(`http://127.0.0.1:${managementPort}/v2/tenants`);
+
+    expect(process.output).toContain(`http://127.0.0.1:${managementPort}\n`);
+    expect(health.map(({ status }) => status)).toEqual([200, 200]);
+    expect((await anonymous.get("/v2/search")).status).toBe(401);
+    expect(refused.status).toBe(400);
+    expect(refused.error()).toContain("this service itself");
+  });
+});

@@ -1,0 +1,638 @@
+/** The management API (docs/management.md): every route, what each refuses, and what the gateway makes of it. */
+import { createHmac } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { type Client, eventually, type Reply } from "./client.ts";
+import { Destination } from "./destination.ts";
+import { service } from "./dialects.ts";
+import { type Json, textOf } from "./json.ts";
+import { freshNetwork, Operator, operatorEnv, untilStatus } from "./operator.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { firstUser } from "./users.ts";
+
+let server: TestServer;
+let operator: Operator;
+let destination: Destination;
+
+beforeAll(async () => {
+  server = await startServer({ env: operatorEnv });
+  operator = new Operator(server);
+  destination = await Destination.start();
+});
+afterAll(async () => {
+  await destination.stop();
+  await server.stop();
+});
+
+/** A service may look at the accounts five seconds late, and a delivery that finds no tenant is put off. */
+const msMax = 60_000;
+
+const refusal = (reply: Reply) => ({ status: reply.status, error: reply.error() });
+
+let names = 0;
+const newName = (): string => `tenant-${++names}`;
+
+describe("a search index", () => {
+  const wanted = {
+    customer_id: firstUser.userId,
+    name: "articles",
+    endpoint: "https://articles.search.example",
+    type: "payg",
+    region: "eu-west-1",
+  };
+  const enter = async (more = {}): Promise<Json> =>
+    (await operator.post("/v2/search", { ...wanted, ...more })).object();
+  const listed = async () => (await operator.get("/v2/search")).list();
+
+  it("has every field of the interface, in the list and by itself", async () => {
+    const secondsBefore = Math.floor(Date.now() / 1_000);
+    const entered = await operator.post("/v2/search", wanted);
+    const index = entered.object();
+    const list = await listed();
+    const one = await operator.get(`/v2/search/${textOf(index["id"])}`);
+
+    expect(entered.status).toBe(201);
+    expect(index).toEqual({
+      customer_id: "defaultUser",
+      id: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+      name: "articles",
+      endpoint: "https://articles.search.example",
+      type: "payg",
+      region: "eu-west-1",
+      partner_email: "",
+      token: expect.stringMatching(/^[0-9A-Za-z]{43}$/),
+      read_only_token: expect.stringMatching(/^[0-9A-Za-z]{43}$/),
+      max_vector_count: 2_000_000_000,
+      max_monthly_reranks: -1,
+      max_daily_updates: -1,
+      max_daily_queries: -1,
+      max_monthly_bandwidth: -1,
+      max_writes_per_second: 1_000,
+      max_query_per_second: 1_000,
+      max_reads_per_request: 1_000,
+      max_writes_per_request: 1_000,
+      creation_time: expect.any(Number),
+      input_enrichment_enabled: false,
+      throughput_vector: [],
+    });
+    expect(index["token"]).not.toBe(index["read_only_token"]);
+    expect(index["creation_time"]).toBeGreaterThanOrEqual(secondsBefore - 60);
+    expect(index["creation_time"]).toBeLessThanOrEqual(Date.now() / 1_000 + 60);
+    expect(list).toContainEqual(index);
+    expect(one.object()).toEqual(index);
+  });
+
+  it("keeps what it was given, of all types and regions", async () => {
+    const given = {
+      type: "fixed",
+      region: "us-central1",
+      partner_email: "partner@example.com",
+      max_vector_count: 1,
+      max_monthly_reranks: 2,
+      max_daily_updates: 3,
+      max_daily_queries: 4,
+      max_monthly_bandwidth: 5,
+      max_writes_per_second: 6,
+      max_query_per_second: 7,
+      max_reads_per_request: 8,
+      max_writes_per_request: 9,
+      input_enrichment_enabled: true,
+    };
+
+    expect(await enter(given)).toMatchObject(given);
+    expect(await enter({ type: "free" })).toMatchObject({
+      type: "free",
+      max_vector_count: 200_000,
+      max_monthly_reranks: 1_000,
+      max_daily_updates: 10_000,
+      max_daily_queries: 10_000,
+      max_monthly_bandwidth: 53_687_091_200,
+    });
+  });
+
+  it("stands in the list in the order in which they were entered", async () => {
+    const ids: unknown[] = [];
+    // One to a millisecond, so that the order of ids does not decide.
+    for (let i = 0; i < 3; i++) {
+      ids.push((await enter())["id"]);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+
+    const found = (await listed()).map(({ id }) => id);
+
+    expect(found.filter((id) => ids.includes(id))).toEqual(ids);
+  });
+
+  it("is given new tokens, and nothing else of it changes", async () => {
+    const before = await enter();
+
+    const rotated = await operator.post(`/v2/search/${textOf(before["id"])}/rotate`);
+
+    const after = rotated.object();
+    const tokens = [before, after].flatMap((index) => [index["token"], index["read_only_token"]]);
+    expect(rotated.status).toBe(200);
+    expect(new Set(tokens).size).toBe(4);
+    expect(after).toEqual({
+      ...before,
+      token: after["token"],
+      read_only_token: after["read_only_token"],
+    });
+    expect(await listed()).toContainEqual(after);
+  });
+
+  it("shows its throughput as it was reported, the newest hundred", async () => {
+    const path = `/v2/search/${textOf((await enter())["id"])}`;
+    for (let y = 0; y < 102; y++) await operator.post(`${path}/throughput`, { y: y + 0.5 });
+
+    const { throughput_vector: samples } = (await operator.get(path)).object();
+
+    expect(samples).toHaveLength(100);
+    expect(samples).toEqual(
+      Array.from({ length: 100 }, (_, i) => ({
+        x: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        y: i + 2.5,
+      })),
+    );
+  });
+
+  it("that is struck out is gone", async () => {
+    const path = `/v2/search/${textOf((await enter())["id"])}`;
+
+    const removed = await operator.delete(path);
+
+    expect(removed.status).toBe(200);
+    const refused = { status: 404, error: "search index not found" };
+    expect(refusal(await operator.get(path))).toEqual(refused);
+    expect(refusal(await operator.delete(path))).toEqual(refused);
+    expect(refusal(await operator.post(`${path}/rotate`))).toEqual(refused);
+    expect(refusal(await operator.post(`${path}/throughput`, { y: 1 }))).toEqual(refused);
+    expect((await listed()).map(({ id }) => `/v2/search/${textOf(id)}`)).not.toContain(path);
+  });
+
+  it.each([
+    [{ customer_id: "nobody" }, "customer_id: tenant nobody not found"],
+    [{ type: "paid" }, "type: must be one of free, payg, fixed"],
+    [{ max_daily_queries: -2 }, /^max_daily_queries: must be a whole number from -1 to/],
+    [{ max_query_per_seconds: 1 }, /^body: unknown field "max_query_per_seconds"; known are/],
+  ])("400 is refused with %j, naming the field", async (changed, text) => {
+    const reply = await operator.post("/v2/search", { ...wanted, ...changed });
+
+    expect(reply.status).toBe(400);
+    expect(reply.error()).toMatch(text);
+  });
+});
+
+describe("a tenant", () => {
+  const plan = {
+    retriesDefault: 3,
+    retriesMax: 1_000,
+    delayMsMax: 31_536_000_000,
+    timeoutMsDefault: 7_200_000,
+    timeoutMsMax: 172_800_000,
+    bodyBytesMax: 10_485_760,
+    responseBytesMax: 1_048_576,
+    groupEndpointsMax: 10_000,
+    queuesMax: 10_000,
+    queueParallelismMax: 1_000,
+    schedulesMax: 1_000_000,
+    logMs: 604_800_000,
+    deadLetterMs: 604_800_000,
+    backlogMax: 10_000_000,
+  };
+
+  it("is made with the default plan, listed and read", async () => {
+    const id = newName();
+    const made = await operator.post("/v2/tenants", { id });
+    const list = (await operator.get("/v2/tenants")).list();
+    const one = await operator.get(`/v2/tenants/${id}`);
+
+    expect(made.status).toBe(201);
+    expect(made.object()).toEqual({ id, dialect: "service", plan });
+    expect(one.object()).toEqual(made.object());
+    expect(list).toContainEqual(made.object());
+    expect(list.map((tenant) => tenant["id"])).toContain(firstUser.userId);
+  });
+
+  it("is changed in what is named, and keeps the rest", async () => {
+    const id = newName();
+    await operator.post("/v2/tenants", { id, plan: { backlogMax: 5 } });
+
+    const changed = await operator.patch(`/v2/tenants/${id}`, {
+      dialect: "upstash",
+      plan: { retriesMax: 7 },
+    });
+    const again = await operator.patch(`/v2/tenants/${id}`, {});
+
+    const expected = { id, dialect: "upstash", plan: { ...plan, backlogMax: 5, retriesMax: 7 } };
+    expect([changed.status, changed.object()]).toEqual([200, expected]);
+    expect(again.object()).toEqual(expected);
+  });
+
+  it("is let in as soon as it has a token, and has messages, groups and keys of its own", async () => {
+    const id = newName();
+    const client = await operator.tenant(id);
+
+    const messageId = await client.published(destination.url(`/${id}`), {}, "hello");
+
+    expect((await destination.arrival(`/${id}`, msMax)).body.toString()).toBe("hello");
+    expect((await client.get(`/v2/messages/${messageId}`)).status).toBe(200);
+    expect((await server.client.get(`/v2/messages/${messageId}`)).status).toBe(404);
+    expect((await client.get("/v2/topics")).list()).toEqual([]);
+  });
+
+  it("speaks the dialect it was given, where a publish does not say", async () => {
+    const client = await operator.tenant(newName(), { dialect: "upstash" });
+
+    await client.published(destination.url("/dialect"));
+
+    const { headers } = await destination.arrival("/dialect", msMax);
+    expect(headers["upstash-message-id"]).toBeDefined();
+  });
+
+  it("that is closed is not let in any more, and what it has sent is delivered and signed all the same", async () => {
+    const id = newName();
+    const client = await operator.tenant(id);
+    const keys = (await operator.get(`/v2/tenants/${id}/keys`)).object();
+    const reader = await operator.caller(id, "read");
+    await client.published(destination.url(`/${id}`), service({ Delay: "12s" }));
+
+    const closed = await operator.delete(`/v2/tenants/${id}`);
+    await untilStatus(client, 401);
+    await untilStatus(reader, 401);
+
+    expect([closed.status, closed.text]).toEqual([200, ""]);
+    const arrival = await destination.arrival(`/${id}`, msMax);
+    expect(signatureKeyOf(arrival.headers["service-signature"], keys)).toBe("current");
+  });
+
+  it("that is closed is not there any more, and nobody gets its id", async () => {
+    const id = newName();
+    await operator.post("/v2/tenants", { id });
+    await operator.token(id);
+
+    await operator.delete(`/v2/tenants/${id}`);
+
+    const missing = { status: 404, error: `tenant ${id} not found` };
+    for (const [method, path, body] of [
+      ["GET", ""],
+      ["PATCH", "", {}],
+      ["DELETE", ""],
+      ["GET", "/tokens"],
+      ["POST", "/tokens", { scope: "full" }],
+      ["DELETE", "/tokens/x"],
+      ["GET", "/keys"],
+      ["POST", "/keys/rotate"],
+    ] as const)
+      expect(refusal(await operator.call(method, `/v2/tenants/${id}${path}`, body))).toEqual(
+        missing,
+      );
+    expect((await operator.get("/v2/tenants")).list().map((one) => one["id"])).not.toContain(id);
+    expect(refusal(await operator.post("/v2/tenants", { id }))).toEqual({
+      status: 409,
+      error: `id: ${id} is a tenant's, or was one's that is closed`,
+    });
+  });
+
+  it("409 is made once", async () => {
+    const reply = await operator.post("/v2/tenants", { id: firstUser.userId });
+
+    expect(refusal(reply)).toEqual({
+      status: 409,
+      error: "id: defaultUser is a tenant's, or was one's that is closed",
+    });
+  });
+
+  it("409 is not closed while it owns search indexes", async () => {
+    const id = newName();
+    const client = await operator.tenant(id);
+    const index = await operator.post("/v2/search", {
+      ...{ customer_id: id, name: "a", endpoint: "a.example", type: "free", region: "eu-west-1" },
+    });
+
+    const refused = await operator.delete(`/v2/tenants/${id}`);
+    expect(refusal(refused)).toEqual({
+      status: 409,
+      error: `tenant ${id} owns search indexes: 1`,
+    });
+    expect((await client.get("/v2/keys")).status).toBe(200);
+
+    await operator.delete(`/v2/search/${textOf(index.object()["id"])}`);
+    expect((await operator.delete(`/v2/tenants/${id}`)).status).toBe(200);
+  });
+
+  it.each([
+    ["", "body: must be JSON in UTF-8"],
+    ["[]", "body: must be an object"],
+    [{}, "id: must be a string"],
+    [{ id: "a:b" }, "id: must be 1 to 64 letters, digits, '-' and '_'"],
+    [{ id: "a", dialect: "x" }, "dialect: must be one of service, upstash"],
+    [
+      { id: "a", plan: { retriesMax: 1_001 } },
+      "plan.retriesMax: must be a whole number from 0 to 1000",
+    ],
+    [
+      { id: "a", plan: { retriesMax: 2 } },
+      "plan.retriesDefault: must be at most plan.retriesMax, 2",
+    ],
+    [{ id: "a", plan: { retrieMax: 2 } }, /^plan: unknown field "retrieMax"; known are/],
+    ["[".repeat(50), "body: must not nest deeper than 32"],
+  ])("400 is not made of %j, which names the field", async (body, text) => {
+    const reply = await operator.post("/v2/tenants", body);
+
+    expect(reply.status).toBe(400);
+    expect(reply.error()).toMatch(text);
+    expect((await operator.get("/v2/tenants/a")).status).toBe(404);
+  });
+
+  it("400 is not changed by limits that do not go together", async () => {
+    const id = newName();
+    await operator.post("/v2/tenants", { id });
+
+    const reply = await operator.patch(`/v2/tenants/${id}`, { plan: { retriesMax: 2 } });
+
+    expect(refusal(reply)).toEqual({
+      status: 400,
+      error: "plan.retriesDefault: must be at most plan.retriesMax, 2",
+    });
+    expect((await operator.get(`/v2/tenants/${id}`)).object()).toMatchObject({ plan });
+  });
+});
+
+describe("a plan holds at the gateway", () => {
+  let client: Client;
+  const id = "planned";
+  const url = (): string => destination.url("/planned");
+  const change = (plan: object) => operator.patch(`/v2/tenants/${id}`, { plan });
+  /** The gateway looks every few seconds. */
+  const untilRefused = (ask: () => Promise<Reply>, status: number): Promise<Reply> =>
+    eventually(ask, (reply) => reply.status === status, msMax);
+
+  beforeAll(async () => {
+    client = await operator.tenant(id);
+  });
+
+  it.each([
+    ["retriesMax", { retriesMax: 3 }, { Retries: "4" }, 412],
+    ["delayMsMax", { delayMsMax: 60_000 }, { Delay: "2m" }, 412],
+    ["timeoutMsMax", { timeoutMsMax: 60_000 }, { Timeout: "2m" }, 412],
+  ])("412 within seconds: %s", async (_, plan, settings, status) => {
+    const ask = () => client.publish(url(), service({ Delay: "30s", ...settings }));
+    expect((await ask()).status).toBe(200);
+
+    await change(plan);
+
+    expect((await untilRefused(ask, status)).error()).toContain("quota");
+  });
+
+  it("413 within seconds: bodyBytesMax", async () => {
+    const ask = () => client.publish(url(), service({ Delay: "30s" }), "x".repeat(101));
+    expect((await ask()).status).toBe(200);
+
+    await change({ bodyBytesMax: 100 });
+
+    await untilRefused(ask, 413);
+    expect((await client.publish(url(), service({ Delay: "30s" }), "x".repeat(100))).status).toBe(
+      200,
+    );
+  });
+
+  it("412 within seconds: groupEndpointsMax", async () => {
+    const endpoints = [1, 2].map((n) => ({ url: destination.url(`/${n}`) }));
+    const ask = () =>
+      client.post("/v2/topics/planned/endpoints", {}, JSON.stringify({ endpoints }));
+    expect((await ask()).status).toBe(200);
+
+    await change({ groupEndpointsMax: 1 });
+
+    expect((await untilRefused(ask, 412)).error()).toContain("quota");
+  });
+
+  it("429 within seconds: backlogMax", async () => {
+    const ask = () => client.publish(url(), service({ Delay: "30s" }));
+    expect((await ask()).status).toBe(200);
+
+    await change({ backlogMax: 1 });
+
+    expect((await untilRefused(ask, 429)).error()).toContain("quota maxBacklog exceeded");
+  });
+
+  it("and is loosened again", async () => {
+    await change({ backlogMax: 10_000_000, bodyBytesMax: 10_485_760 });
+
+    await untilRefused(
+      () => client.publish(url(), service({ Delay: "30s" }), "x".repeat(101)),
+      200,
+    );
+  });
+
+  it("decides how often a publish is retried that does not say", async () => {
+    const read = async () => {
+      const message = await client.published(url(), service({ Delay: "30s" }));
+      return (await client.get(`/v2/messages/${message}`)).object()["maxRetries"];
+    };
+    expect(await read()).toBe(3);
+
+    await change({ retriesDefault: 1 });
+
+    expect(await eventually(read, (retries) => retries === 1, msMax)).toBe(1);
+  });
+});
+
+describe("a token", () => {
+  it("is shown when it is made, and never again", async () => {
+    const id = newName();
+    await operator.post("/v2/tenants", { id });
+
+    const made = await operator.post(`/v2/tenants/${id}/tokens`, { scope: "read" });
+    const list = await operator.get(`/v2/tenants/${id}/tokens`);
+
+    const token = made.object();
+    expect(made.status).toBe(201);
+    expect(token).toEqual({
+      id: expect.stringMatching(/^[\w-]{16}$/),
+      scope: "read",
+      createdAt: expect.any(Number),
+      token: expect.stringMatching(/^[0-9A-Za-z+/]{60,}=*$/),
+    });
+    const { token: text, ...rest } = token;
+    expect(list.list()).toEqual([rest]);
+    expect(list.text).not.toContain(textOf(text));
+  });
+
+  it("that may only read changes nothing", async () => {
+    const id = newName();
+    await operator.tenant(id);
+    const reader = await operator.caller(id, "read");
+
+    expect((await reader.get("/v2/events")).status).toBe(200);
+    expect(refusal(await reader.publish(destination.url("/never")))).toEqual({
+      status: 403,
+      error: "this token may only read",
+    });
+  });
+
+  it("that is revoked is refused within seconds, and the others are not", async () => {
+    const id = newName();
+    const stays = await operator.tenant(id);
+    const goes = await operator.caller(id);
+    const tokens = (await operator.get(`/v2/tenants/${id}/tokens`)).list();
+    const path = `/v2/tenants/${id}/tokens/${textOf(tokens[1]?.["id"])}`;
+
+    const revoked = await operator.delete(path);
+    await untilStatus(goes, 401);
+
+    expect(revoked.status).toBe(200);
+    expect((await stays.get("/v2/keys")).status).toBe(200);
+    expect((await operator.get(`/v2/tenants/${id}/tokens`)).list()).toEqual([tokens[0]]);
+    expect(refusal(await operator.delete(path))).toEqual({ status: 404, error: "token not found" });
+  });
+
+  it("404 is not revoked in the name of another tenant", async () => {
+    const [mine, theirs] = [newName(), newName()];
+    await operator.post("/v2/tenants", { id: mine });
+    const client = await operator.tenant(theirs);
+    const [token] = (await operator.get(`/v2/tenants/${theirs}/tokens`)).list();
+
+    const reply = await operator.delete(`/v2/tenants/${mine}/tokens/${textOf(token?.["id"])}`);
+
+    expect(refusal(reply)).toEqual({ status: 404, error: "token not found" });
+    expect((await client.get("/v2/keys")).status).toBe(200);
+  });
+
+  it.each([
+    [{}, "scope: must be one of full, read"],
+    [{ scope: "write" }, "scope: must be one of full, read"],
+    [{ scope: "full", token: "mine" }, 'body: unknown field "token"; known are scope'],
+  ])("400 is not made of %j", async (body, error) => {
+    const reply = await operator.post(`/v2/tenants/${firstUser.userId}/tokens`, body);
+
+    expect(refusal(reply)).toEqual({ status: 400, error });
+  });
+
+  it("412 is not made beside a hundred others", async () => {
+    const id = newName();
+    await operator.post("/v2/tenants", { id });
+    for (let i = 0; i < 100; i++) await operator.token(id);
+
+    const reply = await operator.post(`/v2/tenants/${id}/tokens`, { scope: "full" });
+
+    expect(refusal(reply)).toEqual({ status: 412, error: "a tenant may have 100 tokens" });
+  });
+});
+
+describe("signing keys", () => {
+  it("are rotated: next becomes current, and deliveries are signed with it", async () => {
+    const id = newName();
+    const client = await operator.tenant(id);
+    const before = (await operator.get(`/v2/tenants/${id}/keys`)).object();
+
+    const rotated = await operator.post(`/v2/tenants/${id}/keys/rotate`);
+
+    const after = rotated.object();
+    expect(rotated.status).toBe(200);
+    expect(after["current"]).toBe(before["next"]);
+    expect([before["current"], before["next"]]).not.toContain(after["next"]);
+    expect((await operator.get(`/v2/tenants/${id}/keys`)).object()).toEqual(after);
+    await eventually(
+      async () => (await client.get("/v2/keys")).text,
+      (text) => text === rotated.text,
+      msMax,
+    );
+    let count = 0;
+    const signedWith = async () => {
+      const path = `/${id}/${count++}`;
+      await client.published(destination.url(path));
+      const { headers } = await destination.arrival(path, msMax);
+      return signatureKeyOf(headers["service-signature"], after);
+    };
+    expect(await eventually(signedWith, (key) => key === "current", msMax)).toBe("current");
+  });
+
+  it("of others stay as they are", async () => {
+    await operator.post("/v2/tenants", { id: newName() });
+
+    expect((await server.client.get("/v2/keys")).object()).toEqual(firstUser.keys);
+  });
+});
+
+describe("whatever is asked", () => {
+  it("no answer may be kept by a cache", async () => {
+    for (const path of ["/v2/search", "/v2/tenants", `/v2/tenants/${firstUser.userId}/keys`])
+      expect((await operator.get(path)).headers["cache-control"]).toBe("no-store");
+  });
+
+  it("404 there is no such endpoint, nor any of the gateway's", async () => {
+    for (const path of [
+      "/",
+      "/v2",
+      "/v2/keys",
+      "/v2/messages/x",
+      "/v2/tenants/a/b",
+      "/v2/search/a/b",
+    ])
+      expect(refusal(await operator.get(path))).toEqual({ status: 404, error: "no such endpoint" });
+  });
+
+  it("404 the gateway has none of these endpoints", async () => {
+    for (const path of ["/v2/search", "/v2/tenants", `/v2/tenants/${firstUser.userId}/tokens`])
+      expect((await server.client.get(path)).status).toBe(404);
+  });
+
+  it("405 says which methods there are", async () => {
+    const reply = await operator.call("PUT", "/v2/search");
+
+    expect([reply.status, reply.headers["allow"]]).toEqual([405, "GET, POST"]);
+  });
+
+  it("413 a body is small", async () => {
+    const reply = await operator.post("/v2/tenants", { id: "a", dialect: "x".repeat(70_000) });
+
+    expect(reply.status).toBe(413);
+  });
+
+  it("403 no page of another origin changes anything in the operator's browser", async () => {
+    const from = (site: string) =>
+      operator.call("POST", `/v2/tenants/${firstUser.userId}/keys/rotate`, undefined, {
+        "sec-fetch-site": site,
+      });
+
+    for (const site of ["cross-site", "same-site"])
+      expect(refusal(await from(site))).toEqual({
+        status: 403,
+        error: "a page of another origin may not change anything",
+      });
+    expect((await server.client.get("/v2/keys")).object()).toEqual(firstUser.keys);
+  });
+
+  it("429 is the answer after ten wrong passwords in a minute, and the right one does not help", async () => {
+    const from = freshNetwork();
+    const guess = { ...from, authorization: "Basic b3BlcmF0b3I6Z3Vlc3M=" };
+    for (let i = 0; i < 10; i++)
+      expect((await operator.call("GET", "/v2/tenants", undefined, guess)).status).toBe(401);
+
+    const eleventh = await operator.call("GET", "/v2/tenants", undefined, guess);
+
+    expect(eleventh.status).toBe(429);
+    expect(Number(eleventh.headers["retry-after"])).toBeGreaterThanOrEqual(1);
+    expect((await operator.get("/v2/tenants")).status).toBe(200);
+  });
+
+  it("nothing of a secret is in the log", async () => {
+    const id = newName();
+    const token = await operator.token(firstUser.userId);
+    await operator.post("/v2/tenants", { id });
+    const keys = (await operator.post(`/v2/tenants/${id}/keys/rotate`)).object();
+
+    for (const secret of [token, textOf(keys["current"]), textOf(keys["next"]), "the:password"])
+      expect(server.output()).not.toContain(secret);
+  });
+});
+
+/** Which of the tenant's keys has signed. */
+function signatureKeyOf(header: unknown, keys: Json): string | undefined {
+  const [head = "", claims = "", signature = ""] = textOf(header).split(".");
+  return ["current", "next"].find((name) => {
+    const key = textOf(keys[name]);
+    const made = createHmac("sha256", key).update(`${head}.${claims}`).digest("base64url");
+    return made === signature;
+  });
+}

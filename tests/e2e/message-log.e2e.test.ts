@@ -1,0 +1,290 @@
+/** `/v2/events` and `/v2/logs`: the message log (docs/design/wire#the-message-log). */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { Client, eventually, type Reply } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { always, Destination, failing } from "./destination.ts";
+import { service } from "./dialects.ts";
+import { type Json, listOf, numberOf, textOf } from "./json.ts";
+import { secondUser } from "./users.ts";
+
+let server: TestServer;
+let client: Client;
+let destination: Destination;
+
+beforeAll(async () => {
+  server = await startServer();
+  client = server.client;
+  destination = await Destination.start();
+  destination.answers("/fails", always(500, "the answer"));
+});
+afterAll(async () => {
+  await destination.stop();
+  await server.stop();
+});
+
+const events = async (query: string, by = client): Promise<readonly Json[]> =>
+  (await by.get(`/v2/events?${query}`)).list("events");
+const until = (query: string, count: number): Promise<readonly Json[]> =>
+  eventually(
+    () => events(query),
+    (found) => found.length === count,
+    20_000,
+  );
+const publish = (path: string, label: string, settings = {}, by = client): Promise<string> =>
+  by.published(destination.url(path), service({ Label: label, ...settings }), "the body");
+
+async function allPages(
+  query: string,
+  { path = "/v2/events", key = "events" } = {},
+  meanwhile?: () => Promise<unknown>,
+): Promise<readonly (readonly Json[])[]> {
+  const pages: (readonly Json[])[] = [];
+  let cursor: unknown;
+  do {
+    const next = cursor === undefined ? "" : `&cursor=${encodeURIComponent(textOf(cursor))}`;
+    const reply: Reply = await client.get(`${path}?${query}${next}`);
+    pages.push(reply.list(key));
+    cursor = reply.object()["cursor"];
+    await meanwhile?.();
+  } while (cursor !== undefined);
+  return pages;
+}
+
+const keyOf = ({ messageId, state, time }: Json): string =>
+  JSON.stringify([messageId, state, time]);
+
+describe("GET /v2/events", () => {
+  describe("200", () => {
+    it("has four events of each of a hundred failures, newest first, on one page", async () => {
+      await Promise.all(
+        Array.from({ length: 100 }, () => publish("/fails", "hundred", { Retries: "0" })),
+      );
+
+      const all = await until("label=hundred", 400);
+
+      const times = all.map(({ time }) => numberOf(time));
+      expect(times).toEqual(times.toSorted((a, b) => b - a));
+      const states = new Map<unknown, unknown[]>();
+      for (const { messageId, state } of all) {
+        states.set(messageId, [state, ...(states.get(messageId) ?? [])]);
+      }
+      expect(states.size).toBe(100);
+      expect([...states.values()].map(String)).toEqual(
+        Array<string>(100).fill("CREATED,ACTIVE,ERROR,FAILED"),
+      );
+    });
+
+    it("goes to the end in small pages without gap or repeat, in both orders", async () => {
+      const [whole] = await allPages("label=hundred");
+
+      const latest = await allPages("label=hundred&count=33");
+      const earliest = await allPages("label=hundred&count=33&order=earliestFirst");
+
+      expect(latest.slice(0, -1).every(({ length }) => length === 33)).toBe(true);
+      expect(latest.flat().map(keyOf)).toEqual(whole?.map(keyOf));
+      expect(earliest.flat().map(keyOf)).toEqual(whole?.map(keyOf).toReversed());
+    });
+
+    it("goes through all that was there while new events arrive", async () => {
+      await Promise.all(Array.from({ length: 40 }, () => publish("/ok", "growing")));
+      const before = (await until("label=growing", 120)).map(keyOf);
+
+      const pages = await allPages("label=growing&count=10", {}, () => publish("/ok", "growing"));
+
+      const listed = pages.flat().map(keyOf);
+      expect(new Set(listed).size).toBe(listed.length);
+      expect(before.filter((key) => !listed.includes(key))).toEqual([]);
+    });
+
+    it("leaves the cursor out on the last page, also when that is exactly full", async () => {
+      await publish("/ok", "exact");
+      await until("label=exact", 3);
+
+      const full = await client.get("/v2/events?label=exact&count=3");
+      const short = await client.get("/v2/events?label=exact&count=2");
+
+      expect(full.object()).not.toHaveProperty("cursor");
+      expect(short.object()["cursor"]).toMatch(/^[\w-]+$/);
+    });
+
+    it("may begin at a time of the caller's, which stands where a cursor would", async () => {
+      await publish("/ok", "timed");
+      const [newest] = await until("label=timed", 3);
+      const at = Number(newest?.["time"]);
+
+      const since = await client.get(`/v2/events?label=timed&order=earliestFirst&cursor=${at}`);
+      const before = await client.get(`/v2/events?label=timed&cursor=${at - 60_000}`);
+      const first = await client.get(`/v2/events?label=timed&count=1&cursor=${Date.now()}`);
+      const cursor = encodeURIComponent(textOf(first.object()["cursor"]));
+      const others = await client.get(`/v2/events?label=timed&cursor=${cursor}`);
+
+      expect(since.list("events").map((event) => Number(event["time"]) >= at)).not.toContain(false);
+      expect(since.list("events")).not.toEqual([]);
+      expect(before.list("events")).toEqual([]);
+      expect([first, others].flatMap((page) => page.list("events"))).toHaveLength(3);
+    });
+
+    it("tells of an error what came back, and of a retry when it is due", async () => {
+      destination.answers("/twice", failing(1, 503));
+
+      await publish("/twice", "twice", { "Retry-Delay": "50" });
+
+      const all = await until("label=twice", 6);
+      const [created, active, error, retry, again, delivered] = all.toReversed();
+      expect(
+        [created, active, error, retry, again, delivered].map((event) => event?.["state"]),
+      ).toEqual(["CREATED", "ACTIVE", "ERROR", "RETRY", "ACTIVE", "DELIVERED"]);
+      expect(error).toMatchObject({
+        responseStatus: 503,
+        maxRetries: 3,
+        url: destination.url("/twice"),
+      });
+      expect(numberOf(retry?.["nextDeliveryTime"]) - numberOf(retry?.["time"])).toBe(50);
+      expect(delivered).not.toHaveProperty("responseStatus");
+      expect(delivered).toMatchObject({ retryDelayExpression: "50", retryDelayExpr: "50" });
+    });
+
+    it("shows bodies in base64, cut where trimBody says, and none at 0 or -1", async () => {
+      await publish("/fails", "bodies", { Retries: "0" });
+      await until("label=bodies", 4);
+      const bodies = async (trimBody: string) => {
+        const [error] = await events(`label=bodies&state=ERROR${trimBody}`);
+        return { body: error?.["body"], responseBody: error?.["responseBody"] };
+      };
+      const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+      expect(await bodies("&trimBody=1000")).toEqual({
+        body: base64("the body"),
+        responseBody: base64("the answer"),
+      });
+      expect(await bodies("&trimBody=4")).toEqual({
+        body: base64("the "),
+        responseBody: base64("the "),
+      });
+      expect(await bodies("&trimBody=0")).toEqual({});
+      expect(await bodies("&trimBody=-1")).toEqual({});
+    });
+
+    it("filters by each field, and by all of them together", async () => {
+      const one = await publish("/filter/one", "filter-one", {
+        "Flow-Control-Key": "fk",
+        "Flow-Control-Value": "rate=9",
+      });
+      const two = await publish("/filter/two", "filter-two");
+      await until("label=filter-one", 3);
+      await until("label=filter-two", 3);
+      const both = "label=filter-one,filter-two";
+      const found = async (query: string) => [
+        ...new Set(
+          (await events(`${both}&order=earliestFirst&${query}`)).map(({ messageId }) => messageId),
+        ),
+      ];
+      const [created] = await events("label=filter-two&state=CREATED");
+      const at = numberOf(created?.["time"]);
+      const host = `127.0.0.1:${destination.port}`;
+
+      expect(await found("")).toEqual([one, two]);
+      expect(await found(`messageId=${one}`)).toEqual([one]);
+      expect(await found(`messageIds=${one}&messageIds=${two}`)).toEqual([one, two]);
+      expect(await found(`url=${encodeURIComponent(destination.url("/filter/two"))}`)).toEqual([
+        two,
+      ]);
+      expect(await found("path=/filter/one")).toEqual([one]);
+      expect(await found(`host=${host}`)).toEqual([one, two]);
+      expect(await found("host=example.com")).toEqual([]);
+      expect(await found("flowControlKey=fk")).toEqual([one]);
+      expect(await found("callerIp=127.0.0.1")).toEqual([one, two]);
+      expect(await found("callerIP=10.0.0.1")).toEqual([]);
+      expect(await found(`fromDate=${at}&messageId=${two}`)).toEqual([two]);
+      expect(await found(`toDate=${at - 1}&messageId=${two}`)).toEqual([]);
+      expect(await events(`${both}&state=DELIVERED`)).toHaveLength(2);
+      expect(await events(`${both}&state=IN_PROGRESS`)).toHaveLength(2);
+      expect(await events(`${both}&state=FAILED,CANCELLED`)).toEqual([]);
+    });
+  });
+
+  describe("400", () => {
+    it.each([
+      ["labeel=x", /labeel/],
+      ["label[$gt]=", /label\[\$gt\]/],
+      ["state=DONE", /^state: /],
+      ["groupBy=url", /^groupBy: /],
+      ["count=1001", /^count: /],
+      ["count=0", /^count: /],
+      ["count=１０", /^count: /],
+      ["order=newest", /^order: /],
+      ["trimBody=x", /^trimBody: /],
+      ["fromDate=9e99", /^fromDate: /],
+      ["fromDate=5&toDate=4", /^fromDate: /],
+      ["messageId=", /^messageId: /],
+      ["cursor=AAAA", /^cursor: /],
+    ])("refuses %s by name", async (query, error) => {
+      const reply = await client.get(`/v2/events?${encodeURI(query)}`);
+
+      expect(reply.error()).toMatch(error);
+      expect(reply.status).toBe(400);
+    });
+
+    it("refuses a cursor that was changed at any place, of another filter or another tenant", async () => {
+      const reply = await client.get("/v2/events?label=hundred&count=1");
+      const cursor = textOf(reply.object()["cursor"]);
+      const status = async (query: string, by = client) =>
+        (await by.get(`/v2/events?${query}`)).status;
+      const changed = [...cursor].map(
+        (letter, i) => cursor.slice(0, i) + (letter === "A" ? "B" : "A") + cursor.slice(i + 1),
+      );
+
+      const statuses = await Promise.all(
+        changed.map((text) => status(`label=hundred&count=1&cursor=${text}`)),
+      );
+
+      expect(new Set(statuses)).toEqual(new Set([400]));
+      expect(await status(`label=growing&count=1&cursor=${cursor}`)).toBe(400);
+      const other = new Client(server.port, secondUser.token);
+      expect(await status(`label=hundred&count=1&cursor=${cursor}`, other)).toBe(400);
+      expect(await status(`label=hundred&count=1&cursor=${cursor}`)).toBe(200);
+    });
+  });
+});
+
+describe("GET /v2/logs", () => {
+  it("200 answers the same events under both of the names that clients read", async () => {
+    const reply = await client.get("/v2/logs?label=exact");
+
+    expect(reply.list("logs")).toEqual(await events("label=exact"));
+    expect(reply.list("events")).toEqual(reply.list("logs"));
+  });
+
+  it("200 groups by message, ten to a page, each once with all its events", async () => {
+    const options = { path: "/v2/logs", key: "messages" };
+
+    const pages = await allPages("label=hundred&groupBy=messageId", options);
+
+    const messages = pages.flat();
+    expect(pages.every(({ length }) => length <= 10)).toBe(true);
+    expect(new Set(messages.map(({ messageId }) => messageId)).size).toBe(100);
+    expect(messages).toHaveLength(100);
+    for (const { messageId, events: own } of messages) {
+      expect(listOf(own).map((event) => event["state"])).toEqual([
+        "FAILED",
+        "ERROR",
+        "ACTIVE",
+        "CREATED",
+      ]);
+      expect(listOf(own).every((event) => event["messageId"] === messageId)).toBe(true);
+    }
+  });
+
+  it("200 shows nothing of another tenant", async () => {
+    const other = new Client(server.port, secondUser.token);
+    const theirs = await publish("/ok", "theirs", {}, other);
+    await eventually(
+      () => events("label=theirs", other),
+      (found) => found.length === 3,
+    );
+
+    expect(await events("label=theirs")).toEqual([]);
+    expect(await events(`messageId=${theirs}`)).toEqual([]);
+    expect(await events("label=hundred", other)).toEqual([]);
+  });
+});

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { freePort } from "@posthaste/local";
+import { type AloneServer, startAlone } from "./alone.ts";
+import { eventually } from "./client.ts";
+import { always, deadUrl, Destination } from "./destination.ts";
+import { promisedBy, scrape } from "./metrics.ts";
+import { itReadsLikePrometheus } from "./promtool.ts";
+
+let port: number;
+let server: AloneServer;
+let destination: Destination;
+
+beforeAll(async () => {
+  destination = await Destination.start();
+  port = await freePort();
+  server = await startAlone({ env: { POSTHASTE_METRICS_PORT: String(port) } });
+});
+afterAll(async () => {
+  await server.stop();
+  await destination.stop();
+});
+
+describe("the metrics of a standalone", () => {
+  it("are all that the catalogue promises, and no other", async () => {
+    const { types } = await scrape(port);
+
+    expect([...types.keys()]).toEqual(promisedBy("standalone"));
+  });
+
+  it("count what was accepted, attempted and delivered, and how the store committed it", async () => {
+    destination.answers("/no", always(400));
+    await server.client.published(destination.url("/yes"), {
+      "service-callback": destination.url("/callback"),
+    });
+    await server.client.published(destination.url("/no"), { "service-retries": "0" });
+    await server.client.published(await deadUrl(), { "service-retries": "0" });
+
+    const { value } = await eventually(
+      () => scrape(port),
+      (found) =>
+        found.value('posthaste_attempts_total{outcome="delivered"}') === 2 &&
+        found.value('posthaste_attempts_total{outcome="unreachable"}') === 1 &&
+        found.value('posthaste_attempts_total{outcome="refused"}') === 1,
+      60_000,
+    );
+
+    expect(value('posthaste_messages_accepted_total{result="new"}')).toBe(3);
+    expect(value('posthaste_callbacks_total{kind="callback"}')).toBe(1);
+    expect(value("posthaste_delivery_latency_seconds_count")).toBe(2);
+    expect(value("posthaste_commit_seconds_count")).toBeGreaterThan(0);
+    expect(value("posthaste_commit_writes_sum")).toBeGreaterThan(0);
+    expect(value("process_resident_memory_bytes")).toBeGreaterThan(0);
+    expect(value('posthaste_event_loop_delay_seconds{percentile="100"}')).toBeGreaterThanOrEqual(0);
+  });
+
+  it("tell how many dead letters are kept, how many wait in lanes, and that nothing is overdue", async () => {
+    const flow = {
+      "service-flow-control-key": "slow",
+      "service-flow-control-value": "rate=1, period=1h",
+    };
+    for (let n = 0; n < 3; n++) await server.client.published(destination.url("/flow"), flow);
+
+    // What is counted in the store is counted every five seconds.
+    const { value } = await eventually(
+      () => scrape(port),
+      (found) => found.value("posthaste_lane_depth") === 2,
+      60_000,
+    );
+
+    expect(value("posthaste_dead_letters")).toBe(2);
+    expect(value("posthaste_oldest_past_due_seconds")).toBeGreaterThanOrEqual(0);
+    expect(value("posthaste_attempts_running")).toBeGreaterThanOrEqual(0);
+  });
+
+  itReadsLikePrometheus("standalone", () => port);
+
+  it("are at /metrics and nowhere else, and are only read", async () => {
+    const elsewhere = await fetch(`http://127.0.0.1:${port}/`);
+    const posted = await fetch(`http://127.0.0.1:${port}/metrics`, { method: "POST" });
+    const onTheGateway = await server.client.get("/metrics");
+
+    expect([elsewhere.status, posted.status, onTheGateway.status]).toEqual([404, 405, 404]);
+  });
+});

@@ -1,0 +1,95 @@
+/** A process that the system lets have few files and sockets. */
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { freePort } from "@posthaste/local";
+import { Destination } from "./destination.ts";
+import { developmentToken, ServerProcess } from "./server-process.ts";
+
+const openFilesMax = 256;
+const patienceMs = 180_000;
+
+let folder: string;
+let port: number;
+let server: ServerProcess;
+let destination: Destination;
+/** Connections that stand before it gets crowded. */
+const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "posthaste-files-"));
+  port = await freePort();
+  server = new ServerProcess(
+    { POSTHASTE_PORT: String(port), POSTHASTE_DATA_DIR: join(folder, "data") },
+    openFilesMax,
+  );
+  destination = await Destination.start();
+  await server.start();
+}, patienceMs);
+afterAll(async () => {
+  agent.destroy();
+  await server.stop();
+  await destination.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const publish = (path: string, body: Uint8Array): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const sent = request(
+      {
+        agent,
+        port,
+        host: "127.0.0.1",
+        method: "POST",
+        path: `/v2/publish/${destination.url(path)}`,
+        headers: { authorization: `Bearer ${developmentToken}`, "content-length": body.length },
+      },
+      (response) => {
+        response.resume().on("end", () => resolve(response.statusCode ?? 0));
+      },
+    );
+    sent.on("error", reject).end(body);
+  });
+
+async function crowd(count: number): Promise<readonly Socket[]> {
+  const sockets = Array.from({ length: count }, () => connect({ host: "127.0.0.1", port }));
+  await Promise.all(
+    sockets.map(async (socket) => {
+      socket.on("error", () => undefined);
+      await once(socket, "connect");
+    }),
+  );
+  return sockets;
+}
+
+describe("a process that may have 256 files open", () => {
+  it("says in one line what it lacks", () => {
+    const said = server.output.split("\n").filter((line) => line.includes("few_open_files"));
+
+    expect(said).toHaveLength(1);
+    expect(said[0]).toContain(String(openFilesMax));
+  });
+
+  it(
+    "goes on under a flood of connections, through checkpoints, and delivers what it accepted",
+    async () => {
+      const messages = 400;
+      const body = Buffer.alloc(100 * 1024, 1);
+      await Promise.all(Array.from({ length: 8 }, () => publish("/before", body)));
+      const sockets = await crowd(600);
+
+      const statuses = await Promise.all(
+        Array.from({ length: messages }, () => publish("/flooded", body)),
+      );
+      for (const socket of sockets) socket.destroy();
+
+      expect(new Set(statuses)).toEqual(new Set([200]));
+      await destination.arrivals("/flooded", messages, 120_000);
+    },
+    patienceMs,
+  );
+});

@@ -1,0 +1,92 @@
+/** The operator of a test server: the management API with its credentials. */
+import { Client, type Reply } from "./client.ts";
+import { textOf } from "./json.ts";
+import { type TestServer } from "./test-server.ts";
+
+export const operatorUser = "operator";
+/** It may hold colons. */
+export const operatorPassword = "the:password-of-the-operator";
+
+/** The proxy is the test: it says from which network a caller comes. */
+export const operatorEnv = {
+  POSTHASTE_TRUSTED_PROXIES: "127.0.0.1",
+  POSTHASTE_MANAGEMENT_USER: operatorUser,
+  POSTHASTE_MANAGEMENT_PASSWORD: operatorPassword,
+};
+
+export const basic = (user: string, password: string): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
+
+type Headers = Readonly<Record<string, string>>;
+
+export class Operator {
+  readonly #server: TestServer;
+  readonly #client: Client;
+
+  constructor(server: TestServer) {
+    this.#server = server;
+    this.#client = new Client(server.managementPort, null);
+  }
+
+  /** `body`: JSON; a text goes out as it is. `headers` may say another Authorization. */
+  call(method: string, path: string, body?: unknown, headers: Headers = {}): Promise<Reply> {
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    const authorization = basic(operatorUser, operatorPassword);
+    return this.#client.call(method, path, { authorization, ...headers }, text);
+  }
+
+  get(path: string): Promise<Reply> {
+    return this.call("GET", path);
+  }
+
+  post(path: string, body?: unknown): Promise<Reply> {
+    return this.call("POST", path, body);
+  }
+
+  patch(path: string, body: unknown): Promise<Reply> {
+    return this.call("PATCH", path, body);
+  }
+
+  delete(path: string): Promise<Reply> {
+    return this.call("DELETE", path);
+  }
+
+  /** A tenant and a caller with its token; with a full token unless said otherwise. */
+  async tenant(id: string, settings: object = {}): Promise<Client> {
+    const made = await this.post("/v2/tenants", { id, ...settings });
+    if (made.status !== 201) throw new Error(made.text);
+    return this.caller(id);
+  }
+
+  /** With a new token. Resolves when the gateway knows it. */
+  async caller(id: string, scope: "full" | "read" = "full"): Promise<Client> {
+    const client = new Client(this.#server.port, await this.token(id, scope));
+    await untilStatus(client, 200);
+    return client;
+  }
+
+  async token(id: string, scope: "full" | "read" = "full"): Promise<string> {
+    const made = await this.post(`/v2/tenants/${id}/tokens`, { scope });
+    return textOf(made.object()["token"]);
+  }
+}
+
+let networks = 0;
+/** A network without a failed attempt so far. */
+export const freshNetwork = (): { readonly "x-forwarded-for": string } => ({
+  "x-forwarded-for": `10.${(networks >> 8) & 255}.${networks++ & 255}.1`,
+});
+
+const waitMsMax = 60_000;
+const askEveryMs = 250;
+
+/** Until the gateway answers this caller so; five seconds are promised. */
+export async function untilStatus(client: Client, status: number): Promise<void> {
+  const until = Date.now() + waitMsMax;
+  for (;;) {
+    const reply = await client.get("/v2/dlq?count=1", freshNetwork());
+    if (reply.status === status) return;
+    if (Date.now() > until) throw new Error(`still ${reply.status}, not ${status}`);
+    await new Promise((resolve) => setTimeout(resolve, askEveryMs));
+  }
+}

@@ -1,0 +1,399 @@
+/** The headers of a publish (docs/design/wire#headers): what each does, and how a bad one is refused. */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { startServer, type TestServer } from "./server.ts";
+import { Destination } from "./destination.ts";
+import { dialects, inDialect } from "./dialects.ts";
+
+let server: TestServer;
+let destination: Destination;
+
+beforeAll(async () => {
+  server = await startServer();
+  destination = await Destination.start();
+});
+afterAll(async () => {
+  await destination.stop();
+  await server.stop();
+});
+
+describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }) => {
+  const given = (settings: Record<string, string | string[]>) => inDialect(prefix, settings);
+  const path = (name: string): string => `/${prefix}${name}`;
+  const lower = prefix.toLowerCase();
+
+  describe("200", () => {
+    it.each(["GET", "POST", "PUT", "PATCH", "DELETE"])(
+      "delivers with the method %s, and with the body",
+      async (method) => {
+        const url = destination.url(path(method));
+
+        await server.client.published(url, given({ Method: method }), "the body");
+
+        const arrival = await destination.arrival(path(method));
+        expect(arrival).toMatchObject({ method, body: Buffer.from("the body") });
+      },
+    );
+
+    it("delivers with POST, and marks the delivery with id, attempt, caller, hop and user agent", async () => {
+      const url = destination.url(path("marks"));
+
+      const id = await server.client.published(url, given({ Label: "tells the dialect" }));
+
+      const { method, headers } = await destination.arrival(path("marks"));
+      expect(method).toBe("POST");
+      expect(headers).toMatchObject({
+        "user-agent": userAgent,
+        [`${lower}message-id`]: id,
+        [`${lower}retried`]: "0",
+        [`${lower}caller-ip`]: "127.0.0.1",
+        [`${lower}hop`]: "1",
+        [`${lower}signature`]: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+      });
+    });
+
+    it("delivers no header of the request but Content-Type and the forwarded ones", async () => {
+      const headers = {
+        "Content-Type": "text/x-own",
+        Cookie: "secret=1",
+        Accept: "x/y",
+        ...given({ "Forward-My-Header": "a, b", "forward-AUTHORIZATION": "Bearer theirs" }),
+      };
+
+      await server.client.published(destination.url(path("forward")), headers);
+
+      const arrival = await destination.arrival(path("forward"));
+      const names = arrival.rawHeaders.filter((_, i) => i % 2 === 0).map((n) => n.toLowerCase());
+      const ours = names.filter((name) => !name.startsWith(lower));
+      expect(ours.toSorted()).toEqual(
+        // What any HTTP request has, beside what was given.
+        [
+          ...["accept-encoding", "connection", "content-length", "host", "user-agent"],
+          ...["authorization", "content-type", "my-header"],
+        ].toSorted(),
+      );
+      expect(arrival.headers).toMatchObject({
+        "content-type": "text/x-own",
+        "my-header": "a, b",
+        authorization: "Bearer theirs",
+      });
+    });
+
+    it("delivers all of the request's headers but the credentials when Header-Forward is true", async () => {
+      const headers = { "X-Webhook": "1", Cookie: "c=1", ...given({ "Header-Forward": "true" }) };
+
+      await server.client.published(destination.url(path("all")), headers);
+
+      const arrival = await destination.arrival(path("all"));
+      expect(arrival.headers).toMatchObject({ "x-webhook": "1", cookie: "c=1" });
+      expect(arrival.headers.authorization).toBeUndefined();
+      expect(arrival.headers.host).toBe(`127.0.0.1:${destination.port}`);
+    });
+
+    it("never forwards what belongs to the connection, or what marks a delivery", async () => {
+      const forged = ["Signature", "Message-Id", "Retried", "Hop", "Caller-Ip", "Region"];
+      const headers = {
+        ...given({
+          "Forward-Transfer-Encoding": "chunked",
+          "Forward-Content-Length": "5",
+          "Forward-Connection": "close, X-Listed",
+          "Forward-X-Listed": "1",
+          "Forward-Keep-Alive": "1",
+          "Forward-Proxy-Authorization": "1",
+          "Forward-TE": "trailers",
+          "Forward-Upgrade": "h2c",
+          "Forward-Expect": "100-continue",
+          "Forward-HTTP2-Settings": "1",
+        }),
+        ...given(Object.fromEntries(forged.map((n) => [`Forward-${prefix}${n}`, "forged"]))),
+        ...given({ "Forward-Upstash-Workflow-Init": "true" }),
+      };
+
+      await server.client.published(destination.url(path("strip")), headers, "body");
+
+      const arrival = await destination.arrival(path("strip"));
+      expect(arrival.rawHeaders).not.toContain("forged");
+      expect(arrival.body.toString()).toBe("body");
+      for (const name of ["x-listed", "proxy-authorization", "te", "upgrade", "expect"]) {
+        expect(arrival.headers[name]).toBeUndefined();
+      }
+      expect(arrival.headers["upstash-workflow-init"]).toBe("true");
+    });
+
+    it("delivers header names that mean something to JavaScript like any other", async () => {
+      const odd = { "Forward-__proto__": "a", "Forward-constructor": "b", "Forward-toString": "c" };
+
+      const id = await server.client.published(
+        destination.url(path("odd")),
+        given({ ...odd, Delay: "1s" }),
+      );
+
+      const { header } = (await server.client.get(`/v2/messages/${id}`)).object();
+      const { rawHeaders } = await destination.arrival(path("odd"));
+      expect(rawHeaders.join("|")).toContain("__proto__|a|constructor|b|toString|c");
+      expect(JSON.stringify(header)).toContain('"Constructor":["b"],"Tostring":["c"]');
+    });
+
+    it("records every setting as it was given", async () => {
+      const url = destination.url(path("held"));
+      const id = await server.client.published(
+        url,
+        {
+          "Content-Type": "text/plain",
+          ...given({
+            Method: "PUT",
+            Timeout: "1h1m1s",
+            Retries: "7",
+            "Retry-Delay": "1000 * pow(2, retried)",
+            Delay: "1d2h",
+            Label: "first, second",
+            "Flow-Control-Key": "a key/with:signs",
+            "Flow-Control-Value": "period=1h30m3s , rate=5,parallelism=3",
+            "Forward-My-Header": "value",
+            Callback: destination.url("/cb"),
+            "Callback-Forward-X-Cb": "cb",
+            "Failure-Callback": destination.url("/fcb"),
+            "Failure-Callback-Forward-X-Fcb": "fcb",
+          }),
+        },
+        "héld",
+      );
+
+      const message = (await server.client.get(`/v2/messages/${id}`)).object();
+
+      const createdAt = Number(message["createdAt"]);
+      expect(message).toEqual({
+        messageId: id,
+        url,
+        method: "PUT",
+        header: { "Content-Type": ["text/plain"], "My-Header": ["value"] },
+        body: "héld",
+        maxRetries: 7,
+        notBefore: createdAt + 26 * 3_600_000,
+        createdAt,
+        callback: destination.url("/cb"),
+        callbackHeader: { "X-Cb": ["cb"] },
+        failureCallback: destination.url("/fcb"),
+        failureCallbackHeader: { "X-Fcb": ["fcb"] },
+        callerIP: "127.0.0.1",
+        label: "first",
+        labels: ["first", "second"],
+        flowControlKey: "a key/with:signs",
+        rate: 5,
+        period: 5_403,
+        parallelism: 3,
+        retryDelayExpression: "1000 * pow(2, retried)",
+        timeout: 3_661_000,
+      });
+      expect(Math.abs(createdAt - Date.now())).toBeLessThan(5_000);
+    });
+
+    it("records the plan's defaults for what was not given, and leaves out what there is not", async () => {
+      const id = await server.client.published(destination.url(path("d")), given({ Delay: "1h" }));
+
+      const message = (await server.client.get(`/v2/messages/${id}`)).object();
+
+      expect(Object.keys(message).toSorted()).toEqual(
+        ["callerIP", "createdAt", "header", "maxRetries", "messageId"].concat([
+          "method",
+          "notBefore",
+          "timeout",
+          "url",
+        ]),
+      );
+      expect(message).toMatchObject({ maxRetries: 3, timeout: 7_200_000, header: {} });
+    });
+
+    it("holds to Not-Before when a Delay is given beside it", async () => {
+      const at = Math.floor(Date.now() / 1_000) + 7_200;
+      const settings = { Delay: "5s", "Not-Before": String(at) };
+
+      const id = await server.client.published(destination.url(path("both")), given(settings));
+
+      const message = (await server.client.get(`/v2/messages/${id}`)).object();
+      expect(message["notBefore"]).toBe(at * 1_000);
+    });
+
+    it("takes names in any case, spaces around values, True for true, and ignores names of other releases", async () => {
+      const headers = {
+        [`${prefix.toUpperCase()}RETRIES`]: "  4  ",
+        [`${lower}delay`]: "1h",
+        ...given({
+          "Content-Based-Deduplication": "False",
+          "Not-Of-This-Release": "x",
+          "Callback-x": "y",
+        }),
+      };
+
+      const id = await server.client.published(destination.url(path("case")), headers);
+
+      const message = (await server.client.get(`/v2/messages/${id}`)).object();
+      expect(message["maxRetries"]).toBe(4);
+    });
+
+    it("takes settings from the query, and the destination sees nothing of them", async () => {
+      const query = `?x=1&${lower}retries=9&y=%2F&${lower}forward-X-Q=a%20b`;
+
+      const id = await server.client.published(destination.url(path("query") + query));
+
+      const arrival = await destination.arrival(path("query"));
+      const message = (await server.client.get(`/v2/messages/${id}`)).object();
+      expect(arrival.path).toBe(`${path("query")}?x=1&y=%2F`);
+      expect(arrival.headers).toMatchObject({ "x-q": "a b", [`${lower}message-id`]: id });
+      expect(message).toMatchObject({ maxRetries: 9, url: destination.url(arrival.path) });
+    });
+  });
+
+  const url = (): string => destination.url(path("refused"));
+  const refusal = async (headers: Record<string, string | string[]>) => {
+    const reply = await server.client.publish(url(), given(headers), "x");
+    return { status: reply.status, error: reply.error() };
+  };
+
+  describe("400", () => {
+    const many = (count: number, item: string): string => Array<string>(count).fill(item).join(",");
+    const value = "Flow-Control-Value";
+    it.each([
+      ["Method", "get", /GET, POST, PUT, PATCH, DELETE/],
+      ["Method", "TRACE", /GET, POST/],
+      ["Method", "POST,GET", /GET, POST/],
+      ["Timeout", "", /duration/],
+      ["Timeout", "0s", /longer than 0s/],
+      ["Timeout", "1.5h", /duration/],
+      ["Timeout", "-1s", /duration/],
+      ["Retries", "-1", /integer/],
+      ["Retries", "1.0", /integer/],
+      ["Retries", "1e1", /integer/],
+      ["Retries", "+1", /integer/],
+      ["Retries", "", /integer/],
+      ["Retry-Delay", "", /./],
+      ["Retry-Delay", "1/0", /finite/],
+      ["Retry-Delay", "1000/(retried-2)", /retried is 2/],
+      ["Retry-Delay", "cos(1)", /./],
+      ["Retry-Delay", "pow(2)", /./],
+      ["Retry-Delay", "retried.constructor", /./],
+      ["Retry-Delay", 'import("fs")', /./],
+      ["Retry-Delay", "zeros(1e9,1e9)", /./],
+      ["Retry-Delay", "1".padEnd(257, "1"), /256 characters/],
+      ["Delay", "1w", /duration/],
+      ["Delay", "1s 2s", /duration/],
+      ["Delay", "9".repeat(1_000), /duration/],
+      ["Not-Before", "1700000000000", /seconds/],
+      ["Not-Before", "1e9", /seconds/],
+      ["Not-Before", "tomorrow", /seconds/],
+      ["Label", "a,,b", /comma-separated/],
+      ["Label", many(33, "a"), /32 labels/],
+      ["Label", "a".repeat(129), /128/],
+      ["Flow-Control-Key", "alone", /requires Flow-Control-Value/],
+      [value, "rate=1", /requires Flow-Control-Key/],
+      [value, "rate=0", /rate must be/],
+      [value, "parallelism=1, parallelism=2", /given once/],
+      [value, "speed=3", /parallelism=<n>/],
+      [value, "period=1m", /parallelism, rate or both/],
+      [value, "rate=1, period=8d", /period must be/],
+      ["Deduplication-Id", "a".repeat(513), /512/],
+      ["Deduplication-Id", "", /512/],
+      ["Content-Based-Deduplication", "yes", /true or false/],
+      ["Callback", "ftp://a.b/", /invalid scheme/],
+      ["Callback", "my-group", /invalid scheme/],
+      ["Callback", "http://169.254.169.254/", /metadata/],
+      ["Callback-Method", "get", /GET, POST/],
+      ["Callback-Timeout", "x", /duration/],
+      ["Callback-Retries", "-1", /integer/],
+      ["Callback-Retry-Delay", "1/0", /finite/],
+      ["Callback-Delay", "x", /duration/],
+      ["Callback-Forward-Host", "evil", /host/],
+      ["Failure-Callback", "a.b", /invalid scheme/],
+      ["Failure-Callback-Method", "get", /GET, POST/],
+      ["Failure-Callback-Timeout", "x", /duration/],
+      ["Failure-Callback-Retries", "x", /integer/],
+      ["Failure-Callback-Retry-Delay", "x", /./],
+      ["Failure-Callback-Delay", "x", /duration/],
+      ["Redact-Fields", "cookies", /body, headers and header\[<name>\]/],
+      ["Redact-Fields", "header[]", /body, headers/],
+      ["Redact-Fields", many(65, "body"), /64 items/],
+      ["Forward-Host", "169.254.169.254", /host/],
+      ["Forward-", "v", /header name/],
+      ["Forward-X", "a".repeat(8_193), /8192 bytes/],
+      ["Header-Forward", "yes", /true or false/],
+      ["Hop", "x", /integer/],
+      ["Hop", "8", /loop_detected/],
+    ])("%s: %s is refused by name and rule", async (name, bad, rule) => {
+      const { status, error } = await refusal({ [name]: bad });
+
+      expect(error).toMatch(rule);
+      expect(error.startsWith(`${prefix}${name}: `)).toBe(true);
+      expect(status).toBe(400);
+    });
+
+    it.each([
+      ["Method", "PUT"],
+      ["Retries", "1"],
+      ["Delay", "1s"],
+      ["Deduplication-Id", "a"],
+      ["Callback-Retries", "1"],
+      ["Label", "a"],
+    ])("two %s headers are refused, even when they say the same", async (name, value) => {
+      const error = `${prefix}${name}: must be given once`;
+
+      expect(await refusal({ [name]: [value, value] })).toEqual({ status: 400, error });
+    });
+
+    it("refuses more than 64 forwarded headers, and more than 16 KiB of them", async () => {
+      const names = Array.from({ length: 65 }, (_, i) => `Forward-X-${i}`);
+
+      const tooMany = await refusal(Object.fromEntries(names.map((name) => [name, "v"])));
+      const tooLarge = await refusal(
+        Object.fromEntries(names.slice(0, 3).map((name) => [name, "v".repeat(6_000)])),
+      );
+
+      expect(tooMany).toEqual({ status: 400, error: "Forward-*: must be at most 64 headers" });
+      expect(tooLarge).toEqual({
+        status: 400,
+        error: "Forward-*: must be at most 16384 bytes together",
+      });
+    });
+
+    it("refuses headers of both dialects in one request, and names one of each", async () => {
+      const other = prefix === "Service-" ? "Upstash-Delay" : "Service-Delay";
+
+      const reply = await server.client.publish(url(), {
+        ...given({ Retries: "1" }),
+        [other]: "1s",
+      });
+
+      expect(reply.status).toBe(400);
+      expect(reply.error()).toContain(`${prefix}Retries and ${other}`);
+    });
+  });
+
+  describe("412", () => {
+    const inTwoYears = String(Math.floor(Date.now() / 1_000) + 2 * 366 * 86_400);
+    it.each([
+      ["Retries", "1001", "quota maxRetries exceeded"],
+      ["Callback-Retries", "1001", "quota maxRetries exceeded"],
+      ["Timeout", "3d", "quota maxTimeout exceeded, current limit: 172800"],
+      ["Delay", "366d", "quota maxDelay exceeded, current limit: 31536000"],
+      ["Not-Before", inTwoYears, "quota maxDelay exceeded, current limit: 31536000"],
+    ])("%s: %s is beyond the plan", async (name, value, error) => {
+      expect(await refusal({ [name]: value })).toEqual({ status: 412, error });
+    });
+  });
+
+  it("leaves nothing behind of a publish that was refused", async () => {
+    const events = await server.client.get(`/v2/events?url=${encodeURIComponent(url())}`);
+
+    expect(events.list("events")).toEqual([]);
+    expect(destination.at(path("refused"))).toEqual([]);
+  });
+});
+
+it("only the Upstash- dialect forbids a colon in a deduplication id", async () => {
+  const url = destination.url("/colon");
+
+  const upstash = await server.client.publish(url, { "Upstash-Deduplication-Id": "a:b" });
+  const service = await server.client.publish(url, { "Service-Deduplication-Id": "a:b" });
+
+  expect(upstash.status).toBe(400);
+  expect(upstash.error()).toBe("DeduplicationId cannot contain ':'");
+  expect(service.status).toBe(200);
+});

@@ -1,0 +1,23 @@
+/** The npm package `@upstash/qstash`, unmodified: each of its methods. What it makes of answers is in `sdk.e2e`. */
+import { describe } from "@jest/globals";
+import { join } from "node:path";
+import { itIsServed } from "./driven.ts";
+
+const folder = join(import.meta.dirname, "clients/javascript");
+const node = (program: string) =>
+  [process.execPath, "--disable-warning=ExperimentalWarning", join(folder, program)] as const;
+
+describe("the server", () => {
+  itIsServed({
+    name: "the JavaScript client",
+    missing: undefined,
+    prepare: async () => ({ drive: node("drive.ts"), verify: node("verify.ts") }),
+    arrivals: ["publish", "publish-json", "callback", "batch", "enqueue", "group-1", "group-2"].map(
+      (path) => `/js/${path}`,
+    ),
+    broken: ["/js/broken"],
+    signed: "/js/publish",
+    // Their routes do not exist yet.
+    refused: ["flowControl.getGlobalParallelism"],
+  });
+});

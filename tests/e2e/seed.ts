@@ -1,0 +1,24 @@
+/** What only an operator could put into a store. */
+import { openEmbedded } from "@posthaste/embedded";
+import { tenantId } from "@posthaste/domain";
+import { type Token } from "@posthaste/ports";
+import { tokenHash } from "@posthaste/http";
+import { systemClock, systemRandom } from "@posthaste/process";
+import { firstUser } from "./users.ts";
+
+const ignore = (): void => undefined;
+const log = { debug: ignore, info: ignore, warn: ignore, error: ignore, debugs: false };
+export const parts = { clock: systemClock(), random: systemRandom(), log };
+
+export const readOnly = (token: string): Token => ({
+  hash: tokenHash(token),
+  tenant: tenantId(firstUser.userId),
+  scope: "read",
+});
+
+/** Into the data directory of a standalone that has it not open. */
+export async function seedReadOnlyToken(dataDir: string, token: string): Promise<void> {
+  const store = openEmbedded({ dataDir, ...parts });
+  await store.accounts.putToken(readOnly(token));
+  await store.close();
+}

@@ -1,0 +1,119 @@
+/** A real server process for tests: started, asked, stopped and killed as an operator would. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** The public development credential of the dev profile (docs/design/security#development). */
+export const developmentToken =
+  "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=";
+
+const main = fileURLToPath(new URL("../../services/standalone/process/main.ts", import.meta.url));
+/** On a host that does much else at once. */
+const readyMsMax = 90_000;
+
+type Running = { readonly child: ChildProcess; readonly ended: Promise<number | null> };
+
+export class ServerProcess {
+  readonly #settings: Readonly<Record<string, string>>;
+  readonly #openFilesMax: number | undefined;
+  #running: Running | undefined;
+  #output = "";
+
+  /**
+   * Environment of the process; the dev profile, quiet and without a catcher, unless it says otherwise. `openFilesMax`: how
+   * many files and sockets the system lets it have.
+   */
+  constructor(settings: Readonly<Record<string, string>>, openFilesMax?: number) {
+    this.#settings = settings;
+    this.#openFilesMax = openFilesMax;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#settings["POSTHASTE_PORT"]}`;
+  }
+
+  get output(): string {
+    return this.#output;
+  }
+
+  /** The most memory that it has had resident, as the kernel counts it. */
+  get residentBytesMax(): number {
+    const status = readFileSync(`/proc/${this.#running?.child.pid}/status`, "utf8");
+    const kibibytes = /^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1];
+    if (kibibytes === undefined) throw new Error("the kernel does not say what is resident");
+    return Number(kibibytes) * 1_024;
+  }
+
+  async start(): Promise<void> {
+    await this.#ready(this.#spawn());
+  }
+
+  /** For a start that is to fail: the exit code. */
+  startInVain(): Promise<number | null> {
+    return this.#spawn().ended;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#running?.child.kill(signal);
+  }
+
+  /** The exit code, once there is one; null when a signal has ended it. */
+  async ended(): Promise<number | null> {
+    if (!this.#running) throw new Error("not started");
+    return this.#running.ended;
+  }
+
+  async kill(): Promise<void> {
+    if (this.#running?.child.exitCode !== null)
+      throw new Error(`the server ended by itself:\n${this.#output}`);
+    this.signal("SIGKILL");
+    await this.ended();
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#running) return;
+    this.signal("SIGTERM");
+    const code = await this.ended();
+    if (code !== 0) throw new Error(`SIGTERM ended with ${code}:\n${this.#output}`);
+  }
+
+  #spawn(): Running {
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const env = {
+      PATH,
+      ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
+      POSTHASTE_PROFILE: "dev",
+      POSTHASTE_LOG_LEVEL: "warn",
+      POSTHASTE_CATCHER: "off",
+      ...this.#settings,
+    };
+    const command = [process.execPath, "--disable-warning=ExperimentalWarning", main];
+    const limit = this.#openFilesMax === undefined ? "" : `ulimit -n ${this.#openFilesMax}; `;
+    const child = spawn("/bin/sh", ["-c", `${limit}exec "$0" "$@"`, ...command], {
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    child.stdout.on("data", (text: Buffer) => (this.#output += text.toString()));
+    child.stderr.on("data", (text: Buffer) => (this.#output += text.toString()));
+    // Not "exit": by then not all of its output need have come.
+    const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+    this.#running = { child, ended };
+    return this.#running;
+  }
+
+  async #ready({ child }: Running): Promise<void> {
+    const until = Date.now() + readyMsMax;
+    while (Date.now() < until) {
+      if (child.exitCode !== null) break;
+      const response = await fetch(`${this.url}/readyz`).catch(() => undefined);
+      await response?.arrayBuffer();
+      if (response?.status === 200) return;
+      await pause(10);
+    }
+    // Left alone it would outlive the test, and keep the run from ending.
+    child.kill("SIGKILL");
+    throw new Error(`the server did not get ready:\n${this.#output}`);
+  }
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,362 @@
+/** Stopping and starting again (docs/design/outages#stopping): nothing is lost, and nothing without a fault is repeated. */
+import { randomBytes } from "node:crypto";
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { type Client, eventually } from "./client.ts";
+import { startAlone, type AloneServer } from "./alone.ts";
+import { always, Destination, type Responder } from "./destination.ts";
+import { service } from "./dialects.ts";
+import { numberOf, textOf } from "./json.ts";
+
+/** From ready to delivered, for what was handed back or fell due meanwhile. */
+const atOnceMsMax = 2_000;
+/** The longest way to a record's next alarm (docs/design/record#the-alarm). */
+const alarmMsMax = 30_000;
+
+let server: AloneServer;
+let client: Client;
+let destination: Destination;
+
+beforeEach(async () => {
+  destination = await Destination.start();
+});
+afterEach(async () => {
+  await destination.stop();
+  await server.stop();
+});
+
+async function serve(settings: Record<string, string> = {}): Promise<void> {
+  server = await startAlone({ env: { POSTHASTE_LOG_LEVEL: "info", ...settings } });
+  client = server.client;
+}
+
+const publishMany = (count: number, path: string): Promise<readonly string[]> =>
+  Promise.all(Array.from({ length: count }, () => client.published(destination.url(path))));
+
+const after =
+  (ms: number): Responder =>
+  (_, response) =>
+    void setTimeout(() => response.end(), ms);
+
+const firstThen =
+  (first: Responder, then: Responder, count: number): Responder =>
+  (arrival, response, nth) =>
+    (nth < count ? first : then)(arrival, response, nth);
+
+describe("SIGTERM", () => {
+  it("lets fifty slow deliveries end, exits with 0, and repeats none of them afterwards", async () => {
+    await serve();
+    destination.answers("/slow", after(1_500));
+    const ids = await publishMany(50, "/slow");
+    await destination.arrivals("/slow", 50);
+
+    server.process.signal("SIGTERM");
+    const code = await server.process.ended();
+    await server.process.start();
+    await client.published(destination.url("/after"), service({ Delay: "2s" }));
+    await destination.arrival("/after");
+
+    expect(code).toBe(0);
+    expect(server.process.output).toContain("process.stopped");
+    const delivered = destination.at("/slow").map(({ headers }) => headers["service-message-id"]);
+    expect(delivered.toSorted()).toEqual(ids.toSorted());
+    const events = (await client.get("/v2/events?state=DELIVERED")).list("events");
+    expect(events).toHaveLength(51);
+  });
+
+  it("takes nothing new while it drains, and what it had accepted is delivered after the next start", async () => {
+    await serve();
+    destination.answers("/slow", after(1_500));
+    const held = await client.published(destination.url("/held"), service({ Delay: "1s" }));
+    await publishMany(5, "/slow");
+    await destination.arrivals("/slow", 5);
+
+    server.process.signal("SIGTERM");
+    await eventually(
+      () =>
+        client.get("/readyz").then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      (status) => status !== 200,
+      1_000,
+    );
+    const refused = await client.publish(destination.url("/late")).then(
+      ({ status }) => status,
+      () => 0,
+    );
+    expect(await server.process.ended()).toBe(0);
+    await server.process.start();
+
+    const { headers } = await destination.arrival("/held", 20_000);
+    expect(headers["service-message-id"]).toBe(held);
+    expect(refused).not.toBe(200);
+    expect(destination.at("/late")).toEqual([]);
+  });
+
+  it("without time to drain hands attempts back: they are made again at once after the next start", async () => {
+    await serve({ POSTHASTE_DRAIN_SECONDS: "0" });
+    destination.answers(
+      "/hangs",
+      firstThen(() => undefined, always(200), 50),
+    );
+    const ids = await publishMany(50, "/hangs");
+    await destination.arrivals("/hangs", 50);
+
+    const signaledAt = Date.now();
+    server.process.signal("SIGTERM");
+    const code = await server.process.ended();
+    const stoppedMs = Date.now() - signaledAt;
+    await server.process.start();
+    const readyAt = Date.now();
+    const arrivals = (await destination.arrivals("/hangs", 100)).slice(50);
+
+    expect(code).toBe(0);
+    expect(stoppedMs).toBeLessThan(15_000);
+    expect(arrivals.map(({ headers }) => headers["service-message-id"]).toSorted()).toEqual(
+      ids.toSorted(),
+    );
+    expect(Math.max(...arrivals.map(({ at }) => at)) - readyAt).toBeLessThan(atOnceMsMax);
+    // No attempt was counted: there was no answer.
+    expect(new Set(arrivals.map(({ headers }) => headers["service-retried"]))).toEqual(
+      new Set(["0"]),
+    );
+  });
+
+  it("a second time ends the process at once", async () => {
+    await serve();
+    destination.answers(
+      "/hangs",
+      firstThen(() => undefined, always(200), 1),
+    );
+    await client.published(destination.url("/hangs"));
+    await destination.arrival("/hangs");
+
+    server.process.signal("SIGTERM");
+    await eventually(
+      async () => server.process.output,
+      (text) => text.includes("process.stopping"),
+    );
+    const signaledAt = Date.now();
+    server.process.signal("SIGTERM");
+    const code = await server.process.ended();
+    const stoppedMs = Date.now() - signaledAt;
+    await server.process.start();
+
+    expect(code).toBe(1);
+    expect(stoppedMs).toBeLessThan(10_000);
+    expect(server.process.output).toMatch(/process\.killed.*second signal/);
+    // With the directory's lock held no other process can have the claim: there is no lease to wait for.
+    await destination.arrivals("/hangs", 2, atOnceMsMax);
+  });
+});
+
+describe("kill -9", () => {
+  it("leaves attempts that are made again at once after the next start, as the same attempts", async () => {
+    await serve();
+    destination.answers(
+      "/killed",
+      firstThen(() => undefined, always(200), 20),
+    );
+    const ids = await publishMany(20, "/killed");
+    await destination.arrivals("/killed", 20);
+
+    await server.process.kill();
+    await server.process.start();
+    const readyAt = Date.now();
+
+    const arrivals = (await destination.arrivals("/killed", 40)).slice(20);
+    expect(arrivals.map(({ headers }) => headers["service-message-id"]).toSorted()).toEqual(
+      ids.toSorted(),
+    );
+    expect(Math.max(...arrivals.map(({ at }) => at)) - readyAt).toBeLessThan(atOnceMsMax);
+    expect(new Set(arrivals.map(({ headers }) => headers["service-retried"]))).toEqual(
+      new Set(["0"]),
+    );
+  });
+
+  it("loses nothing that was answered the moment before", async () => {
+    await serve();
+    const accepted: string[] = [];
+    const publishing = Array.from({ length: 20 }, async (_, lane) => {
+      for (let n = 0; ; n++) {
+        const path = `/busy/${lane}/${n}`;
+        const status = await client.publish(destination.url(path)).then(
+          (reply) => reply.status,
+          () => 0,
+        );
+        if (status !== 200) return;
+        accepted.push(path);
+      }
+    });
+    await eventually(
+      async () => accepted.length,
+      (count) => count > 300,
+    );
+
+    await server.process.kill();
+    await Promise.all(publishing);
+    await server.process.start();
+
+    const missing = (): readonly string[] =>
+      accepted.filter((path) => destination.at(path).length === 0);
+    await destination.until(
+      () => missing().length === 0,
+      10_000,
+      () => `missing: ${missing().join(" ")}`,
+    );
+  });
+
+  it("at the very moment of the answer finds the message stored, however long that takes", async () => {
+    await serve();
+    const body = randomBytes(9 * 1024 * 1024);
+
+    for (const round of [1, 2, 3]) {
+      await client.published(destination.url(`/moment/${round}`), service({ Delay: "1s" }), body);
+      await server.process.kill();
+      await server.process.start();
+    }
+
+    for (const round of [1, 2, 3]) {
+      const arrival = await destination.arrival(`/moment/${round}`);
+      expect(arrival.body.equals(body)).toBe(true);
+    }
+  });
+
+  it("makes a publish that broke off one message, when it is repeated with its deduplication id", async () => {
+    await serve();
+    const publishOnce = async (n: number): Promise<string> => {
+      for (;;) {
+        const once = service({ "Deduplication-Id": `once-${n}` });
+        const reply = await client
+          .publish(destination.url(`/once/${n}`), once)
+          .catch(() => undefined);
+        if (reply?.status === 200 || reply?.status === 202)
+          return textOf(reply.object()["messageId"]);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    // All under way at the kill; whoever was not answered asks again.
+    const publishing = Array.from({ length: 200 }, (_, n) => publishOnce(n));
+    await Promise.race(publishing);
+
+    await server.process.kill();
+    await server.process.start();
+    const ids = await Promise.all(publishing);
+
+    for (const [n, id] of ids.entries()) {
+      const arrivals = await destination.arrivals(`/once/${n}`);
+      const arrived = new Set(arrivals.map(({ headers }) => headers["service-message-id"]));
+      expect(arrived).toEqual(new Set([id]));
+    }
+  });
+
+  it("lets what fell due meanwhile arrive at once after the next start: delays, retries and lanes", async () => {
+    await serve();
+    destination.answers("/retried", (_, response, nth) =>
+      response.writeHead(nth === 0 ? 500 : 200).end(),
+    );
+    destination.answers(
+      "/lane",
+      firstThen(() => undefined, always(200), 1),
+    );
+    const flow = service({ "Flow-Control-Key": "k", "Flow-Control-Value": "parallelism=1" });
+    await client.published(destination.url("/delayed"), service({ Delay: "1s" }));
+    await client.published(destination.url("/retried"), service({ "Retry-Delay": "1000" }));
+    for (let i = 0; i < 3; i++) await client.published(destination.url("/lane"), flow);
+    await destination.arrivals("/retried", 1);
+    await destination.arrivals("/lane", 1);
+
+    await server.process.kill();
+    await server.process.start();
+    const readyAt = Date.now();
+
+    await destination.arrival("/delayed", 20_000);
+    await destination.arrivals("/retried", 2, 20_000);
+    await destination.arrivals("/lane", 4, 20_000);
+    expect(Date.now() - readyAt).toBeLessThan(1_000 + atOnceMsMax);
+  });
+
+  it("delivers what was accepted and not yet begun, each once: a backlog, and a group that is no more", async () => {
+    // Ten attempts run; the hints of the rest had been told to a process that is no more.
+    await serve({ POSTHASTE_MAX_PER_ORIGIN: "10" });
+    const hanging = firstThen(() => undefined, always(200), 10);
+    destination.answers("/first", hanging);
+    const paths = Array.from({ length: 3_000 }, (_, i) => `/group/${i}`);
+    const endpoints = paths.map((path) => ({ url: destination.url(path) }));
+    await client.post("/v2/topics/group/endpoints", {}, JSON.stringify({ endpoints }));
+    await publishMany(10, "/first");
+    await destination.arrivals("/first", 10);
+    await publishMany(50, "/backlog");
+    await client.publish("group");
+    await client.delete("/v2/topics/group");
+
+    await server.process.kill();
+    await server.process.start();
+
+    const arrived = (): number => paths.filter((path) => destination.at(path).length > 0).length;
+    await destination.arrivals("/backlog", 50);
+    // The publish to the group may have been rung just before: then it rings again with its next alarm.
+    const msMax = alarmMsMax + 90_000;
+    await destination.until(
+      () => arrived() === 3_000,
+      msMax,
+      () => `${arrived()} of 3000`,
+    );
+    expect(destination.at("/backlog")).toHaveLength(50);
+    expect(paths.every((path) => destination.at(path).length === 1)).toBe(true);
+  }, 240_000);
+
+  it("keeps deduplication windows, groups, dead letters, the log, cancellations and cursors", async () => {
+    await serve();
+    destination.answers("/fails", always(500));
+    const once = service({ "Deduplication-Id": "once" });
+    const first = await client.published(destination.url("/once"), once);
+    const endpoints = JSON.stringify({ endpoints: [{ url: destination.url("/g"), name: "g" }] });
+    await client.post("/v2/topics/kept/endpoints", {}, endpoints);
+    await client.published(destination.url("/fails"), service({ Retries: "0" }), "x");
+    await eventually(
+      async () => (await client.get("/v2/dlq")).list("messages").length,
+      (n) => n === 1,
+    );
+    const canceled = await client.published(destination.url("/canceled"), service({ Delay: "1s" }));
+    await client.delete(`/v2/messages/${canceled}`);
+    const [page, letters, group] = await reads();
+    const cursor = String(page?.object()["cursor"]);
+
+    await server.process.kill();
+    await server.process.start();
+
+    const again = await client.publish(destination.url("/once"), once);
+    expect(again.status).toBe(202);
+    expect(again.object()).toMatchObject({ messageId: first, deduplicated: true });
+    const [pageAfter, lettersAfter, groupAfter] = await reads();
+    expect(pageAfter?.list("events")).toEqual(page?.list("events"));
+    expect(lettersAfter?.json()).toEqual(letters?.json());
+    expect(groupAfter?.json()).toEqual(group?.json());
+    expect((await client.get(`/v2/events?count=2&cursor=${cursor}`)).status).toBe(200);
+    await client.published(destination.url("/after"), service({ Delay: "1s" }));
+    await destination.arrival("/after");
+    expect(destination.at("/canceled")).toEqual([]);
+    expect(destination.at("/once")).toHaveLength(1);
+  });
+
+  it("does not begin a new period of a rate", async () => {
+    await serve();
+    const flow = service({ "Flow-Control-Key": "r", "Flow-Control-Value": "rate=5, period=8s" });
+    const publishedAt = Date.now();
+    await Promise.all(
+      Array.from({ length: 10 }, () => client.published(destination.url("/rate"), flow)),
+    );
+    await destination.arrivals("/rate", 5);
+
+    await server.process.kill();
+    await server.process.start();
+
+    const arrivals = await destination.arrivals("/rate", 10, 60_000);
+    // The window begins with the first dispatch: after its publish, and before its arrival, however late that is.
+    expect(numberOf(arrivals[5]?.at) - publishedAt).toBeGreaterThanOrEqual(8_000);
+  });
+});
+
+const reads = () =>
+  Promise.all(["/v2/events?count=2", "/v2/dlq", "/v2/topics/kept"].map((path) => client.get(path)));

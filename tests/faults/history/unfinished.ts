@@ -1,0 +1,11 @@
+/** What is still to come of a history: nothing, once all that was acknowledged has ended and all callbacks that were asked for have come. */
+import { unread, untold } from "./callbacks.ts";
+import { lost } from "./deliveries.ts";
+import { type History } from "./journal.ts";
+import { type Violation } from "./violation.ts";
+
+export const unfinished = (history: History): readonly Violation[] => [
+  ...lost(history),
+  ...untold(history),
+  ...unread(history),
+];

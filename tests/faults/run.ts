@@ -1,0 +1,112 @@
+/** A run: a cluster of its own, under load while scenarios break it one after the other, and the judgement of each. */
+import { openDocuments } from "@posthaste/documents-mongo";
+import { allShards } from "@posthaste/domain";
+import { isStoreError } from "@posthaste/ports";
+import { parts } from "../e2e/seed.ts";
+import { developmentToken } from "../e2e/server-process.ts";
+import { check, type Verdict } from "./history/checker.ts";
+import { type Arrival, type History, Journal } from "./history/journal.ts";
+import { unfinished } from "./history/unfinished.ts";
+import { type Scenario, Stage } from "./stage.ts";
+import { type Cluster, startCluster } from "./world/cluster.ts";
+import { Destination } from "./world/destination.ts";
+import { lookUp } from "./world/letters.ts";
+import { Load } from "./world/load.ts";
+import { endedIn } from "./world/message-log.ts";
+import { type Target } from "./world/publish.ts";
+import { until } from "./world/until.ts";
+
+export type Run = {
+  /** What the stores are. */
+  readonly against: readonly string[];
+  /** Under load, until all that was acknowledged in it has ended. */
+  play(scenario: Scenario, chance: () => number): Promise<Verdict>;
+  /** Of everything so far. */
+  verdict(): Verdict;
+  /** Resolves when the store has nothing to do any more: no lease, no line, no outbox, no alarm. */
+  untilIdle(): Promise<void>;
+  /** Resolves when the message log tells the end of everything that was acknowledged. */
+  untilLogged(): Promise<void>;
+  /** Writes down what is known, and answers where. */
+  save(): string;
+  stop(): Promise<void>;
+};
+
+const publishesPerSecond = 20;
+/** At the beginning of each scenario; they take their lane some while. */
+const pacedAtOnce = 24;
+const restMsMax = 240_000;
+
+export async function startRun(): Promise<Run> {
+  const cluster = await startCluster();
+  const journal = new Journal();
+  let isOver = false;
+  const destination = await Destination.start((arrival) => {
+    journal.arrivals.push(arrival);
+    void read(arrival);
+  });
+  const target: Target = {
+    port: cluster.services.gateway.port,
+    token: developmentToken,
+    destination: destination.url,
+  };
+  const read = async ({ tells }: Arrival): Promise<void> => {
+    if (tells?.dlqId === undefined) return;
+    const letter = await lookUp(target, tells.dlqId, () => isOver);
+    if (letter) journal.letters.push(letter);
+  };
+  const load = new Load(target, journal);
+
+  return {
+    against: [cluster.kafka, cluster.redis, cluster.mongodb].map(({ name }) => name),
+    play: async (scenario, chance) => {
+      const stage = new Stage({ cluster, load, destination, journal, chance });
+      const first = load.next;
+      load.start(publishesPerSecond);
+      const paced = load.burst("paced", pacedAtOnce);
+      try {
+        await scenario.run(stage);
+      } finally {
+        destination.openGate();
+        await load.stop();
+        await paced;
+      }
+      return judged(() => journal.since(first));
+    },
+    verdict: () => check(journal),
+    untilIdle: () => untilIdle(cluster),
+    untilLogged: () =>
+      until("the message log tells the end of all that was acknowledged", async () => {
+        const ended = await endedIn(target);
+        return ended !== undefined && journal.acks.every(({ id }) => ended.has(id));
+      }),
+    save: () => journal.save(cluster.services.output()),
+    stop: async () => {
+      isOver = true;
+      await load.stop();
+      await cluster.stop();
+      await destination.stop();
+    },
+  };
+}
+
+/** What is still to come has its time; what has not come by then is lost. */
+async function judged(history: () => History): Promise<Verdict> {
+  const hasEnded = (): boolean => unfinished(history()).length === 0;
+  await until("everything has ended", hasEnded, restMsMax).catch(() => undefined);
+  return check(history());
+}
+
+async function untilIdle({ mongodb, database }: Cluster): Promise<void> {
+  const documents = await openDocuments({ uri: mongodb.uri, database, ...parts });
+  const nextAlarm = async (): Promise<number | undefined | "unknown"> => {
+    try {
+      return await documents.ports.alarms.next(allShards);
+    } catch (error) {
+      if (isStoreError(error)) return "unknown";
+      throw error;
+    }
+  };
+  await until("the store has nothing to do", async () => (await nextAlarm()) === undefined);
+  await documents.close();
+}

@@ -1,0 +1,152 @@
+/**
+ * Stores and services of a run, as real processes on this host: two deliverers, two schedulers, one of each other.
+ * Between each service and its stores stands a proxy of its own, that does nothing until it is told to.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  openProxy,
+  type Proxy,
+  type RunningKafka,
+  type RunningMongo,
+  type RunningRedis,
+  type RunningService,
+  type RunningServices,
+  type ServiceName,
+  startServices,
+  startStores,
+  type Stores,
+} from "@posthaste/local";
+import { until } from "./until.ts";
+
+export type Cluster = {
+  readonly kafka: RunningKafka;
+  readonly redis: RunningRedis;
+  readonly mongodb: RunningMongo;
+  readonly services: RunningServices;
+  /** The database of the services, for whoever wants to look into it. */
+  readonly database: string;
+  /** The ways of a service to its stores. */
+  proxiesOf(service: RunningService): Proxies;
+  /** Resolves when every service is ready and misses nothing. */
+  untilWell(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export type Proxies = { readonly mongodb: Proxy; readonly redis: Proxy };
+
+const counts: Readonly<Record<ServiceName, number>> = {
+  gateway: 1,
+  deliverer: 2,
+  scheduler: 2,
+  "callback-dispatcher": 1,
+  "workflow-log": 1,
+  management: 1,
+};
+const room = "faults";
+const answerMsMax = 5_000;
+
+export async function startCluster(): Promise<Cluster> {
+  const dir = mkdtempSync(join(tmpdir(), "posthaste-faults-"));
+  // Never a server from outside: these are broken.
+  const stores = await startStores({ dir, mongodbUri: "" });
+  const proxies = new Map<string, Proxies>();
+  const stopStores = async (): Promise<void> => {
+    for (const { mongodb, redis } of proxies.values())
+      await Promise.all([mongodb.close(), redis.close()]);
+    await stores.stop();
+    rmSync(dir, { recursive: true, force: true });
+  };
+  try {
+    const services = await startOver(stores, proxies);
+    return {
+      ...broken(stores),
+      services,
+      database: room,
+      proxiesOf: ({ name }) => found(proxies, name),
+      untilWell: () =>
+        until("every service is ready and misses nothing", async () => {
+          const answers = await Promise.all(services.all.map(isWell));
+          return answers.every(Boolean);
+        }),
+      stop: async () => {
+        await services.stop();
+        await stopStores();
+      },
+    };
+  } catch (error) {
+    await stopStores();
+    throw error;
+  }
+}
+
+/** The servers that a run breaks: all of them must be there, and be ours. */
+function broken({ kafka, redis, mongodb, missing }: Stores) {
+  const store = mongodb[0]?.server;
+  if (!kafka || !redis || !store)
+    throw new Error(`there are not all stores: ${JSON.stringify(missing)}`);
+  return { kafka, redis, mongodb: store };
+}
+
+async function startOver(stores: Stores, proxies: Map<string, Proxies>): Promise<RunningServices> {
+  const { mongodb, redis } = broken(stores);
+  for (const [service, count] of Object.entries(counts))
+    for (let number = 1; number <= count; number++)
+      proxies.set(`${service} ${number}`, {
+        mongodb: await openProxy({ to: mongodb }),
+        redis: await openProxy({ to: redis }),
+      });
+  return startServices({
+    stores,
+    room,
+    counts,
+    env: {
+      POSTHASTE_LOG_LEVEL: "warn",
+      POSTHASTE_KAFKA_PARTITIONS: "4",
+      // Longer than any call of a run, once its gate is open.
+      POSTHASTE_DRAIN_SECONDS: "12",
+      // On a busy host an answer may take longer than a client has patience for in earnest.
+      POSTHASTE_REDIS_BUDGET_MS: "2000",
+    },
+    envOf: (service, number) => {
+      const own = found(proxies, `${service} ${number}`);
+      return {
+        POSTHASTE_MONGODB_URI: `mongodb://${own.mongodb.host}:${own.mongodb.port}/`,
+        POSTHASTE_REDIS_URL: `redis://${own.redis.host}:${own.redis.port}`,
+      };
+    },
+  });
+}
+
+function found(proxies: ReadonlyMap<string, Proxies>, name: string): Proxies {
+  const own = proxies.get(name);
+  if (!own) throw new Error(`${name} has no proxies`);
+  return own;
+}
+
+async function isWell({ url }: RunningService): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(answerMsMax);
+    const answer = await fetch(`${url}/readyz`, { signal });
+    return (await answer.text()) === `{"ready":true}`;
+  } catch {
+    return false;
+  }
+}
+
+/** Everything that this Redis remembers is forgotten. */
+export function flush({ host, port }: RunningRedis): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port });
+    socket.once("error", reject);
+    socket.once("data", (answer: Buffer) => {
+      socket.destroy();
+      const text = answer.toString();
+      if (text.startsWith("+OK")) resolve();
+      else reject(new Error(`Redis was not flushed: ${text}`));
+    });
+    socket.write("FLUSHALL\r\n");
+  });
+}

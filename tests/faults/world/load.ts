@@ -1,0 +1,104 @@
+/** Publishes at an even pace, whatever happens meanwhile, and writes down how it was answered. */
+import { Agent } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Ack, type Journal } from "../history/journal.ts";
+import { type Kind } from "../history/kinds.ts";
+import { publish, type Target } from "./publish.ts";
+
+/** A cycle; as many as is prime to the number of lanes, so that a kind gets into each of its lanes. */
+const mix: readonly Kind[] = [
+  "plain",
+  "delayed",
+  "paired",
+  "flaky",
+  "deduplicated",
+  "paired",
+  "callback",
+  "plain",
+  "failing",
+  "paired",
+  "delayed",
+  "plain",
+  "flaky",
+];
+const inFlightMax = 64;
+const pauseAfterRefusalMs = 250;
+
+export class Load {
+  readonly #target: Target;
+  readonly #journal: Journal;
+  /** A connection for each: one that is kept may be closed by the server as the next request goes out. */
+  readonly #agent = new Agent({ keepAlive: false });
+  readonly #inFlight = new Set<Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #next = 0;
+  #ended = 0;
+
+  constructor(target: Target, journal: Journal) {
+    this.#target = target;
+    this.#journal = journal;
+  }
+
+  /** The number that the next message gets. */
+  get next(): number {
+    return this.#next;
+  }
+
+  /** Publishes that were answered or broken off. */
+  get ended(): number {
+    return this.#ended;
+  }
+
+  start(perSecond: number): void {
+    this.#timer = setInterval(() => {
+      if (this.#inFlight.size < inFlightMax) this.#begin(mix[this.#next % mix.length] ?? "plain");
+    }, 1_000 / perSecond);
+  }
+
+  /** Resolves when all that was begun has been answered. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
+  }
+
+  /** `count` messages at once; resolves when so many were acknowledged. */
+  async burst(kind: Kind, count: number): Promise<readonly Ack[]> {
+    return Promise.all(Array.from({ length: count }, () => this.#untilAcknowledged(kind)));
+  }
+
+  #begin(kind: Kind): void {
+    const n = this.#next++;
+    const done = (kind === "deduplicated" ? this.#twice(n) : this.#once(n, kind)).then(() => {
+      this.#inFlight.delete(done);
+    });
+    this.#inFlight.add(done);
+  }
+
+  async #untilAcknowledged(kind: Kind): Promise<Ack> {
+    for (;;) {
+      const ack = await this.#once(this.#next++, kind);
+      if (ack) return ack;
+      await sleep(pauseAfterRefusalMs);
+    }
+  }
+
+  /** A caller that asked for deduplication and does not know the outcome sends the same again; and once more, to see. */
+  async #twice(n: number): Promise<void> {
+    for (let acknowledged = 0; acknowledged < 2;) {
+      if (await this.#once(n, "deduplicated")) acknowledged += 1;
+      else await sleep(pauseAfterRefusalMs);
+    }
+  }
+
+  async #once(n: number, kind: Kind): Promise<Ack | undefined> {
+    const answer = await publish(this.#target, this.#agent, n, kind);
+    this.#ended += 1;
+    if (answer.kind === "acknowledged") {
+      this.#journal.acks.push(answer.ack);
+      return answer.ack;
+    }
+    this.#journal.refusals.push(answer.refusal);
+    return undefined;
+  }
+}

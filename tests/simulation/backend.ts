@@ -1,0 +1,138 @@
+/**
+ * What stands behind the ports in a simulation. The model leaves every follow-up to its callers, as stores over a network
+ * do, and can be looked into and made to forget; the embedded store is the real one, shared as if it were a server.
+ */
+import {
+  type DeduplicationKey,
+  type LogState,
+  type MessageId,
+  randomLength,
+  randomMessageId,
+  type TenantId,
+} from "@posthaste/domain";
+import { openEmbedded } from "@posthaste/embedded";
+import {
+  type DeadLetters,
+  type Groups,
+  type Ids,
+  type MessageLog,
+  type RecordPorts,
+  type Schedules,
+  type TokenStore,
+} from "@posthaste/ports";
+import { recordingLog, seededRandom } from "@posthaste/testing";
+import { modelDeadLetters } from "./model/dead-letters.ts";
+import { modelGroups } from "./model/groups.ts";
+import { modelMessageLog } from "./model/message-log.ts";
+import { type Inspection, modelRecords } from "./model/records.ts";
+import { modelSchedules } from "./model/schedules.ts";
+import { modelTokenStore } from "./model/token-store.ts";
+import { type World } from "./world/world.ts";
+
+export type Backend = RecordPorts & {
+  readonly tokens: TokenStore;
+  readonly deadLetters: DeadLetters;
+  readonly messageLog: MessageLog;
+  readonly groups: Groups;
+  readonly schedules: Schedules;
+  readonly ids: Ids;
+  /** Of the model alone. */
+  readonly model?: Model;
+  statesOf(tenant: TenantId, id: MessageId): Promise<readonly LogState[]>;
+  close(): Promise<void>;
+};
+
+export type Model = {
+  readonly inspect: Inspection;
+  /** All that may be forgotten is. */
+  flushTokens(): void;
+  /** The one process that uses it has died. */
+  reopen(): void;
+  forgetTombstones(): void;
+  forgetKey(key: DeduplicationKey): void;
+};
+
+export function modelBackend(world: World): Backend {
+  const now = (): number => world.now;
+  const schedules = modelSchedules(now);
+  const records = modelRecords(now, schedules);
+  const tokens = modelTokenStore(now);
+  const log = modelMessageLog();
+  const random = seededRandom(world.chanceOf().integer(0, 0xffff_ffff));
+  const positionAt = (time: number): number => time * 1_000;
+  let position = 0;
+  return {
+    ...records.ports,
+    tokens: tokens.port,
+    deadLetters: modelDeadLetters(),
+    messageLog: log.port,
+    groups: modelGroups(now, records.inspect.isInUse),
+    schedules: schedules.port,
+    ids: {
+      next: () => {
+        position = Math.max(position + 1, positionAt(world.now));
+        return randomMessageId(position, random.text(randomLength));
+      },
+      positionAt,
+    },
+    model: {
+      inspect: records.inspect,
+      flushTokens: tokens.flush,
+      reopen: () => {
+        tokens.flushSlots();
+        records.reopen();
+      },
+      forgetTombstones: records.forgetTombstones,
+      forgetKey: tokens.forgetKey,
+    },
+    statesOf: async (_tenant, id) => log.statesOf(id),
+    close: async () => undefined,
+  };
+}
+
+/** All events of one message, however often it was retried, stand on one page. */
+const logPageMax = 100;
+
+export function embeddedBackend(world: World): Backend {
+  const log = recordingLog(false);
+  const {
+    records,
+    alarms,
+    flowLanes,
+    queues,
+    fanOuts,
+    tokens,
+    deadLetters,
+    groups,
+    schedules,
+    ids,
+    log: messageLog,
+    close,
+  } = openEmbedded({
+    dataDir: ":memory:",
+    clock: { now: () => world.now, after: (ms, task) => world.after(ms, task) },
+    random: seededRandom(world.chanceOf().integer(0, 0xffff_ffff)),
+    log,
+    // A transaction takes what has gathered since the last one.
+    schedule: (task) => world.after(1, task),
+  });
+  return {
+    records,
+    alarms,
+    flowLanes,
+    queues,
+    fanOuts,
+    tokens,
+    deadLetters,
+    messageLog,
+    groups,
+    schedules,
+    ids,
+    statesOf: async (tenant, id) => {
+      const page = { limit: logPageMax, order: "earliestFirst" } as const;
+      const { items } = await messageLog.list(tenant, { messageIds: [id] }, page);
+      return items.map(({ event }) => event.state);
+    },
+    close,
+  };
+}

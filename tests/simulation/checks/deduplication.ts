@@ -1,0 +1,71 @@
+/** C12: one id per deduplication key and window, told and made. */
+import { limits, parentOf } from "@posthaste/domain";
+import { type History, type Publication } from "../world/history.ts";
+
+/** C12: inside one window all publishes of a key are answered with one id. */
+export function checkDeduplication(history: History): void {
+  const scoped = Map.groupBy(history.publications, ({ deduplicationScope }) => deduplicationScope);
+  for (const [scope, publications] of scoped) {
+    if (scope === undefined) continue;
+    checkLives(history, publications);
+    const acks = publications
+      .flatMap((publication) => publication.acks)
+      .toSorted((a, b) => a.at - b.at);
+    for (const [i, ack] of acks.entries()) {
+      for (const later of acks.slice(i + 1)) {
+        if (later.at > ack.at + limits.deduplicationMs - 1_000) break;
+        const other = later.answers.find(({ id, url }) =>
+          ack.answers.some(
+            (answer) => answer.url === url && answer.id !== id && parentOf(id) === undefined,
+          ),
+        );
+        if (!other) continue;
+        const [first] = ack.answers;
+        const forgotten = history.explains([], ack.startedAt - 60_000, later.at, ["flush"]);
+        // A confirmation that came after its claim had run out leaves no window.
+        const late = history.explains(
+          [ack.gateway, later.gateway],
+          ack.startedAt - 60_000,
+          later.at,
+          ["slow", "pause", "failed", "crash", "clock"],
+        );
+        if (!forgotten && !late)
+          history.violate(
+            "C12",
+            `${scope}: ${first?.id ?? ""} and ${other.id} were accepted within one window`,
+          );
+      }
+    }
+  }
+}
+
+/** A key stays pending for 30 s from its claim, and its insert begins within 20 s. */
+const pendingForSureMs = 9_000;
+
+/** C12: while a key is pending or done no second record is made for it, whether or not anybody was told of the first. */
+function checkLives(history: History, publications: readonly Publication[]): void {
+  const ops = new Set(publications.map(({ op }) => String(op)));
+  const made = [...history.lives.values()]
+    .flatMap(([first]) => (first ? [first] : []))
+    .filter(({ record: { message } }) => {
+      const { callbackOf, group } = message.origin;
+      return (
+        callbackOf === undefined &&
+        !group &&
+        message.headers.some(([name, value]) => name === "Op" && ops.has(value))
+      );
+    });
+  for (const [i, { at, record }] of made.entries()) {
+    const next = made[i + 1];
+    if (!next || next.at > at + pendingForSureMs) continue;
+    if (
+      history.explains([next.node], at - 30_000, next.at, ["pause", "slow"]) ||
+      history.explains([], at - 30_000, next.at, ["flush"])
+    )
+      continue;
+    history.violate(
+      "C12",
+      `${record.message.id} and ${next.record.message.id} were made for one deduplication id`,
+    );
+  }
+}

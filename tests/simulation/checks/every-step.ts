@@ -1,0 +1,86 @@
+/** The invariants that can be read off the records an event has written (docs/design/record#the-alarm). */
+import { isDerived, isFinished, type MessageId, type MessageRecord } from "@posthaste/domain";
+import { type Inspection } from "../model/records.ts";
+import { type History } from "../world/history.ts";
+import { checkTurn, isCovered } from "./queues.ts";
+import { type World } from "../world/world.ts";
+
+/** The alarm of an outbox is at most this far ahead (docs/design/record#the-outbox), and half a second for the step's own length. */
+const outboxAlarmMsMax = 30_500;
+
+export function everyStep(world: World, history: History, inspect: Inspection): () => void {
+  const finished = new Map<MessageId, string>();
+  const epochs = new Map<MessageId, number>();
+  const last = new Map<MessageId, MessageRecord>();
+  return () => {
+    for (const id of inspect.takeTouched()) {
+      const record = inspect.records.get(id);
+      if (!record) {
+        checkRemoval(history, id, last.get(id));
+        last.delete(id);
+        epochs.delete(id);
+        // A random id leaves no tombstone: a publisher that was paused beyond its window may make it again (C4 asks why).
+        if (!isDerived(id)) finished.delete(id);
+        continue;
+      }
+      last.set(id, record);
+      checkAlarm(history, inspect, record, world.now);
+      checkTurn(history, inspect, record);
+      if (record.epoch < (epochs.get(id) ?? 0))
+        history.violate("I4", `the epoch of ${id} went back`);
+      epochs.set(id, record.epoch);
+      const before = finished.get(id);
+      if (before !== undefined && before !== record.state.kind) {
+        history.violate("I2", `${id} was ${before} and is ${record.state.kind}`);
+      }
+      if (isFinished(record.state)) finished.set(id, record.state.kind);
+    }
+  };
+}
+
+/** I3: some alarm rings for everything that is not at its end. */
+function checkAlarm(
+  history: History,
+  inspect: Inspection,
+  record: MessageRecord,
+  now: number,
+): void {
+  const { message, state, wakeAt, outbox } = record;
+  if (outbox.length > 0 && (wakeAt === undefined || wakeAt > now + outboxAlarmMsMax)) {
+    const clockIsWrong = history.faults.some(({ kind }) => kind === "clock");
+    if (!clockIsWrong || wakeAt === undefined)
+      history.violate("I3", `the outbox of ${message.id} has no alarm near: ${String(wakeAt)}`);
+  }
+  if (isFinished(state)) return;
+  if (state.kind === "queued") {
+    if (!isCovered(inspect, state.queue))
+      history.violate("I3", `${message.id} is queued and nothing will ring`);
+    return;
+  }
+  const lane = message.flow === undefined ? undefined : inspect.lanes.get(message.flow);
+  if (state.kind === "waiting" && lane?.paused) return;
+  const rings = state.kind === "waiting" ? lane?.wakeAt : wakeAt;
+  if (rings === undefined)
+    history.violate("I3", `${message.id} is ${state.kind} and nothing will ring`);
+}
+
+/** I5: removed only when finished and with nothing left to do. */
+function checkRemoval(history: History, id: MessageId, record: MessageRecord | undefined): void {
+  if (!record) return;
+  if (!isFinished(record.state))
+    history.violate("I5", `${id} was removed while ${record.state.kind}`);
+  if (record.outbox.length > 0)
+    history.violate("I5", `${id} was removed with ${record.outbox.length} follow-ups to do`);
+}
+
+/** I3 of lanes and fan-outs: while a message waits the lane has an alarm, or is paused, and a fan-out until it is expanded. */
+export function checkAlarms(history: History, inspect: Inspection): void {
+  for (const { id, state, wakeAt } of inspect.fanOuts.values()) {
+    if (state.kind === "expanding" && wakeAt === undefined)
+      history.violate("I3", `the fan-out ${id} is expanding and nothing will ring`);
+  }
+  for (const { id, paused, wakeAt } of inspect.lanes.values()) {
+    if (!paused && wakeAt === undefined && inspect.waitingIn(id) > 0)
+      history.violate("I3", `${id} has a line and no alarm`);
+  }
+}

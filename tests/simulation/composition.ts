@@ -1,0 +1,307 @@
+/**
+ * The services as they are composed, on simulated processes. Distributed: several of each over a bus and stores of their
+ * own. Standalone: one process with all of them and the hand-over from gateway to deliverer.
+ */
+import { hash } from "node:crypto";
+import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
+import { type Compose, Deliverer, Standby } from "@posthaste/deliverer";
+import {
+  allShards,
+  type Fault,
+  type MessageId,
+  owner,
+  type PublishCommand,
+  type Sha256Hex,
+  type TenantId,
+  defaultPlan,
+} from "@posthaste/domain";
+import {
+  type AcceptPorts,
+  cancelMessages,
+  type CancelPorts,
+  type GrantPorts,
+  pauseFlowKey,
+  pinFlowKey,
+  publish,
+  type Published,
+  readMessage,
+  resumeFlowKey,
+  endQueue,
+  putQueue,
+  resumeQueue,
+  unpinFlowKey,
+} from "@posthaste/engine";
+import { retryDelays } from "@posthaste/retry-delays-mathjs";
+import { type LocalDelivery, type Log, type QueueChange } from "@posthaste/ports";
+import { Scheduler } from "@posthaste/scheduler";
+import { type RecordingLog, recordingLog, seededRandom } from "@posthaste/testing";
+import { WorkflowLog } from "@posthaste/workflow-log";
+import { type Backend } from "./backend.ts";
+import { type Mutation, type NodePorts } from "./mutations.ts";
+import { type SimulatedBus, simulatedBus } from "./world/bus.ts";
+import { type Destinations, ourHeaders } from "./world/destination.ts";
+import { type Environment, type Life, type Runnable, SimulatedNode } from "./world/node.ts";
+import {
+  observedBus,
+  observedAlarms,
+  observedFanOuts,
+  observedFlowLanes,
+  observedRecords,
+  observedTokens,
+  observedQueues,
+} from "./world/observed.ts";
+
+export type Shape = "distributed" | "standalone";
+
+export type Composition = {
+  readonly nodes: readonly SimulatedNode[];
+  readonly bus: SimulatedBus;
+  /** Those that take requests now. */
+  gateways(): readonly Gateway[];
+  readonly log: RecordingLog;
+};
+
+/** A gateway as its clients reach it: an answer may never come. */
+export type Gateway = {
+  readonly node: string;
+  publish(command: PublishCommand): Promise<Published | readonly Published[] | Fault>;
+  read(tenant: TenantId, id: MessageId): Promise<"found" | "nothing">;
+  cancel(tenant: TenantId, id: MessageId): Promise<boolean>;
+  pause(tenant: TenantId, key: string): Promise<void>;
+  resume(tenant: TenantId, key: string): Promise<void>;
+  putQueue(change: QueueChange): Promise<void>;
+  resumeQueue(tenant: TenantId, name: string): Promise<void>;
+  endQueue(tenant: TenantId, name: string): Promise<void>;
+  pin(tenant: TenantId, key: string, parallelism: number): Promise<void>;
+  unpin(tenant: TenantId, key: string): Promise<void>;
+};
+
+type GatewayPorts = AcceptPorts & CancelPorts & GrantPorts;
+
+type Making = {
+  readonly environment: Environment;
+  readonly backend: Backend;
+  readonly destinations: Destinations;
+  readonly bus: SimulatedBus;
+  readonly log: RecordingLog;
+  readonly mutation: Mutation | undefined;
+  /** Gateways that run, by node. */
+  readonly open: Map<string, { readonly life: Life; readonly ports: GatewayPorts }>;
+};
+
+const sha256: Sha256Hex = (value) => hash("sha256", value, "hex");
+const slots = { shortMax: 8, perOriginMax: 4, waitingMax: 4 };
+const bodyBytesMax = 1024 * 1024;
+const drainMs = 20_000;
+
+const compose: Compose = ({ message, epoch, retried }) => ({
+  url: message.url,
+  method: message.method,
+  headers: [
+    ...message.headers,
+    [ourHeaders.id, message.id],
+    [ourHeaders.tenant, message.tenant],
+    [ourHeaders.epoch, String(epoch)],
+    [ourHeaders.retried, String(retried)],
+  ],
+  body: message.body,
+  timeoutMs: message.policy.timeoutMs,
+  responseBytesMax: 1_024,
+});
+
+export function composition(
+  shape: Shape,
+  environment: Environment,
+  backend: Backend,
+  destinations: Destinations,
+  mutation: Mutation | undefined,
+): Composition {
+  const making: Making = {
+    environment,
+    backend,
+    destinations,
+    bus: simulatedBus(environment, { local: shape === "standalone" }),
+    log: recordingLog(false),
+    mutation,
+    open: new Map(),
+  };
+  const nodes = shape === "distributed" ? distributed(making) : standalone(making);
+  return { nodes, bus: making.bus, log: making.log, gateways: () => gatewaysOf(making, nodes) };
+}
+
+function distributed(making: Making): readonly SimulatedNode[] {
+  const { environment } = making;
+  const chance = environment.world.chanceOf();
+  const overlapping = chance.chance(0.5);
+  const several = (
+    role: string,
+    count: number,
+    make: (life: Life, index: number) => Runnable,
+  ): SimulatedNode[] =>
+    Array.from(
+      { length: count },
+      (_, i) => new SimulatedNode(environment, `${role}-${i + 1}`, (life) => make(life, i)),
+    );
+  const schedulers = chance.integer(1, 3);
+  return [
+    ...several("gateway", 2, (life) => gateway(making, life)),
+    ...several("scheduler", schedulers, (life, i) =>
+      scheduler(
+        making,
+        life,
+        overlapping ? allShards : allShards.filter((shard) => shard % schedulers === i),
+      ),
+    ),
+    ...several("deliverer", chance.integer(2, 3), (life) => delivererApart(making, life)),
+    ...several("dispatcher", 2, (life) => new CallbackDispatcher(portsOf(making, life))),
+    ...several("log", 1, (life) => workflowLog(making, life)),
+  ];
+}
+
+function standalone(making: Making): readonly SimulatedNode[] {
+  const all = (life: Life): Runnable => {
+    const local = deliverer(making, life);
+    const services = [
+      workflowLog(making, life),
+      new CallbackDispatcher(portsOf(making, life)),
+      local,
+      scheduler(making, life, allShards),
+      gateway(making, life, local),
+    ];
+    return {
+      start: async () => {
+        for (const service of services) await service.start();
+      },
+      stop: async () => {
+        for (const service of services.toReversed()) await service.stop();
+      },
+    };
+  };
+  const { environment, backend } = making;
+  const reopen = (): void => {
+    // Slots and rate windows were in its memory.
+    environment.history.fault("flush", undefined, environment.world.now, environment.world.now);
+    backend.model?.reopen();
+  };
+  return [new SimulatedNode(environment, "standalone", all, reopen)];
+}
+
+/** Everything a service may need, as it reaches it from this life. */
+function portsOf(making: Making, life: Life, shards?: readonly number[]): NodePorts {
+  const { environment, backend, mutation } = making;
+  const { world, history } = environment;
+  const watching = { world, history, node: life.node.name };
+  const random = seededRandom(world.chanceOf().integer(0, 0xffff_ffff));
+  const log: Log = {
+    ...making.log,
+    warn: (event, fields) => {
+      const error: unknown = fields?.["error"];
+      world.trace(`${life.name} warns ${event} ${Error.isError(error) ? error.message : ""}`);
+      making.log.warn(event, fields);
+    },
+  };
+  const ports: NodePorts = {
+    records: life.remote("records", observedRecords(backend.records, watching)),
+    alarms: life.remote("alarms", observedAlarms(backend.alarms, watching)),
+    flowLanes: life.remote("flowLanes", observedFlowLanes(backend.flowLanes, watching)),
+    queues: life.remote("queues", observedQueues(backend.queues, watching)),
+    fanOuts: life.remote("fanOuts", observedFanOuts(backend.fanOuts, watching)),
+    tokens: life.remote("tokens", observedTokens(backend.tokens, watching)),
+    deadLetters: life.remote("deadLetters", backend.deadLetters),
+    groups: life.remote("groups", backend.groups),
+    schedules: life.remote("schedules", backend.schedules),
+    tenants: new Map(),
+    // Retention is longer than any simulation.
+    accounts: { tenants: async () => [] },
+    messageLog: life.remote("messageLog", backend.messageLog),
+    bus: making.bus.portOf(life, (bus) => observedBus(bus, backend.deadLetters, watching), shards),
+    sender: making.destinations.senderOf(life),
+    ids: backend.ids,
+    clock: life.clock,
+    random,
+    retryDelays: retryDelays(),
+    sha256,
+    log,
+  };
+  return mutation && backend.model ? mutation.change(ports, backend.model, life) : ports;
+}
+
+function gateway(making: Making, life: Life, local?: LocalDelivery): Runnable {
+  const ports: GatewayPorts = { ...portsOf(making, life), ...(local && { local }) };
+  return {
+    start: async () => {
+      making.open.set(life.node.name, { life, ports });
+    },
+    stop: async () => {
+      making.open.delete(life.node.name);
+    },
+  };
+}
+
+const scheduler = (making: Making, life: Life, shards: readonly number[]): Scheduler =>
+  new Scheduler(portsOf(making, life, shards));
+
+const deliverer = (making: Making, life: Life): Deliverer =>
+  new Deliverer(portsOf(making, life), {
+    owner: owner(life.name),
+    slots,
+    bodyBytesMax,
+    compose,
+    drainMs,
+  });
+
+/** Apart from the schedulers it stands by for them. */
+function delivererApart(making: Making, life: Life): Runnable {
+  const local = deliverer(making, life);
+  const standby = new Standby(portsOf(making, life), (hints) => local.hear(hints));
+  return {
+    start: async () => {
+      await local.start();
+      await standby.start();
+    },
+    stop: async () => {
+      await standby.stop();
+      await local.stop();
+    },
+  };
+}
+
+const workflowLog = (making: Making, life: Life): WorkflowLog =>
+  new WorkflowLog(portsOf(making, life));
+
+function gatewaysOf(
+  { open, environment }: Making,
+  nodes: readonly SimulatedNode[],
+): readonly Gateway[] {
+  return nodes.flatMap((node) => {
+    const gateway = open.get(node.name);
+    return gateway && node.isUp && gateway.life === node.life
+      ? [reached(environment, gateway.life, gateway.ports)]
+      : [];
+  });
+}
+
+function reached({ world }: Environment, life: Life, ports: GatewayPorts): Gateway {
+  const ask = <T>(task: () => Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      world.after(1, () => life.deliver(() => void task().then(resolve, reject)));
+    });
+  return {
+    node: life.node.name,
+    publish: (command) => ask(() => publish(ports, command)),
+    read: (tenant, id) =>
+      ask(async () => ((await readMessage(ports, tenant, id)) ? "found" : "nothing")),
+    cancel: (tenant, id) => ask(async () => (await cancelMessages(ports, tenant, [id])).length > 0),
+    pause: (tenant, key) => ask(() => pauseFlowKey(ports, tenant, key)),
+    resume: (tenant, key) => ask(() => resumeFlowKey(ports, tenant, key)),
+    putQueue: (change) => ask(async () => void (await putQueue(ports, change, defaultPlan))),
+    resumeQueue: (tenant, name) => ask(() => resumeQueue(ports, tenant, name)),
+    endQueue: (tenant, name) => ask(() => endQueue(ports, tenant, name)),
+    pin: (tenant, key, parallelism) => ask(() => pinFlowKey(ports, tenant, key, { parallelism })),
+    unpin: (tenant, key) =>
+      ask(
+        async () =>
+          void (await unpinFlowKey(ports, tenant, key, { parallelism: true, rate: true })),
+      ),
+  };
+}

@@ -1,0 +1,97 @@
+/** The message log in memory: an event that is told twice is one. */
+import {
+  among,
+  type AttemptFact,
+  createdEvent,
+  eventsOf,
+  limits,
+  type LogFilter,
+  type LogState,
+  matchesMessage,
+  matchesPlace,
+  type MessageId,
+  rankOf,
+} from "@posthaste/domain";
+import { type LogEntry, type MessageLog } from "@posthaste/ports";
+import { pageOf } from "./page.ts";
+
+export type ModelMessageLog = {
+  readonly port: MessageLog;
+  /** The states that the log has of a message. */
+  readonly statesOf: (id: MessageId) => readonly LogState[];
+};
+
+export function modelMessageLog(): ModelMessageLog {
+  const entries = new Map<MessageId, Map<string, LogEntry>>();
+
+  const port: MessageLog = {
+    writtenBy: "facts",
+    append: async (given) => {
+      for (const { message, fact } of given) {
+        // A group publish is not a message: its children have the log.
+        const { body: _, ...configuration } = message;
+        const known = entries.get(message.id) ?? new Map<string, LogEntry>();
+        entries.set(message.id, known);
+        const entry = { event: createdEvent(message.createdAt), message: configuration };
+        for (const each of [entry, ...(fact ? entriesOf(configuration, fact) : [])]) {
+          const key = keyOf(each);
+          if (!known.has(key)) known.set(key, each);
+        }
+      }
+    },
+    list: async (tenant, filter, page) => {
+      const found = [...entries.values()]
+        .flatMap((known) => [...known.values()])
+        .filter((entry) => entry.message.tenant === tenant && matches(filter, entry));
+      return pageOf(found, keyOf, page);
+    },
+    sweep: async (tenant, before, limit) => {
+      const old = [...entries].filter(([, known]) =>
+        [...known.values()].some(
+          (entry) => entry.message.tenant === tenant && isBefore(before)(entry),
+        ),
+      );
+      const swept = old.slice(0, limit);
+      for (const [id, known] of swept) {
+        for (const [key, entry] of known) if (isBefore(before)(entry)) known.delete(key);
+        if (known.size === 0) entries.delete(id);
+      }
+      return swept.length;
+    },
+  };
+  return {
+    port,
+    statesOf: (id) => [...(entries.get(id)?.values() ?? [])].map(({ event }) => event.state),
+  };
+}
+
+const statesWithFact: readonly LogState[] = ["ERROR", "RETRY", "FAILED"];
+
+const entriesOf = (message: LogEntry["message"], fact: AttemptFact): readonly LogEntry[] =>
+  eventsOf(fact).map((event) =>
+    statesWithFact.includes(event.state) ? { event, message, fact: cut(fact) } : { event, message },
+  );
+
+function cut(fact: AttemptFact): AttemptFact {
+  const { response } = fact;
+  if (!response || response.body.length <= limits.logResponseBytesMax) return fact;
+  const body = response.body.subarray(0, limits.logResponseBytesMax);
+  return { ...fact, response: { ...response, body, truncated: true } };
+}
+
+const isBefore =
+  (before: number) =>
+  ({ event }: LogEntry): boolean =>
+    event.at < before;
+
+const digits = 16;
+const sortable = (n: number): string => String(n).padStart(digits, "0");
+const keyOf = ({ event, message }: LogEntry): string =>
+  [sortable(event.at), message.id, sortable(event.attempt), rankOf(event.state)].join(" ");
+
+const matches = (filter: LogFilter, { event, message }: LogEntry): boolean =>
+  among(filter.states, event.state) &&
+  event.at >= (filter.from ?? 0) &&
+  event.at <= (filter.to ?? Infinity) &&
+  matchesMessage(filter, message) &&
+  matchesPlace(filter, message);

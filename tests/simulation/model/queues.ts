@@ -1,0 +1,251 @@
+/** Queues in memory, beside the record store whose records stand in them: what the port says, each call one step. */
+import {
+  type FlowId,
+  freeTurns,
+  isDone,
+  isFinished,
+  isIn,
+  isUnderstood,
+  limits,
+  mayTakeBack,
+  type Message,
+  type MessageId,
+  type MessageRecord,
+  queueId,
+  type QueueId,
+  type QueueLane,
+  queueParallelismDefault,
+  shardOf,
+  takenBackEpoch,
+  takeTurn,
+  type TenantId,
+} from "@posthaste/domain";
+import { hintOf } from "@posthaste/engine";
+import { type Admitted, type Canceled, type Hint, type Queue, type Queues } from "@posthaste/ports";
+
+/** What the record store gives. */
+export type Records = {
+  readonly now: () => number;
+  readonly all: () => Iterable<MessageRecord>;
+  readonly find: (id: MessageId) => MessageRecord | undefined;
+  readonly change: (id: MessageId, next: MessageRecord) => void;
+  readonly cancel: (tenant: TenantId, id: MessageId) => Canceled;
+  readonly wakeLane: (lane: FlowId) => void;
+};
+
+type Row = {
+  lane: QueueLane;
+  lastPlace: number;
+  readonly turns: Set<MessageId>;
+  /** Records that are not finished. */
+  readonly line: Map<MessageId, number>;
+};
+
+export type ModelQueues = {
+  readonly port: Queues;
+  readonly rows: ReadonlyMap<
+    QueueId,
+    { readonly lane: QueueLane; readonly turns: ReadonlySet<MessageId> }
+  >;
+  join(message: Message): void;
+  /** A record was written. */
+  changed(record: MessageRecord): void;
+  wake(queue: QueueId): void;
+  wakeAll(): void;
+  ring(mine: ReadonlySet<number>): readonly QueueId[];
+  sweep(): void;
+};
+
+const admittedMax = 500;
+
+export function modelQueues(records: Records): ModelQueues {
+  const { now } = records;
+  const rows = new Map<QueueId, Row>();
+  const callbacks = new Map<MessageId, Set<MessageId>>();
+
+  const setAlarm = (row: Row, wakeAt: number): void => {
+    row.lane = { ...row.lane, wakeAt, seq: row.lane.seq + 1 };
+  };
+  const wake = (id: QueueId): void => {
+    const row = rows.get(id);
+    if (row) setAlarm(row, Math.min(row.lane.wakeAt ?? Infinity, now()));
+  };
+
+  const make = (tenant: TenantId, name: string): Row => {
+    const id = queueId(tenant, name);
+    const known = rows.get(id);
+    const made = {
+      parallelism: queueParallelismDefault,
+      paused: false,
+      createdAt: now(),
+      updatedAt: now(),
+    };
+    if (known) {
+      const { endedAt: _, ...lane } = known.lane;
+      known.lane = { ...lane, ...made };
+      return known;
+    }
+    const shard = shardOf(id);
+    const lane = { id, tenant, name, shard, ...made, wakeAt: undefined, seq: 0 };
+    const row: Row = { lane, lastPlace: 0, turns: new Set(), line: new Map() };
+    rows.set(id, row);
+    return row;
+  };
+
+  const living = (tenant: TenantId, name: string): Row | undefined => {
+    const row = rows.get(queueId(tenant, name));
+    return row?.lane.endedAt === undefined ? row : undefined;
+  };
+  const livingOf = (tenant: TenantId): readonly Row[] =>
+    [...rows.values()].filter(({ lane }) => lane.tenant === tenant && lane.endedAt === undefined);
+  const makeWithin = (tenant: TenantId, name: string, max: number): Row | undefined =>
+    living(tenant, name) ?? (livingOf(tenant).length < max ? make(tenant, name) : undefined);
+
+  const isOver = (id: MessageId): boolean => {
+    const live = [...(callbacks.get(id) ?? [])].some((callback) => {
+      const record = records.find(callback);
+      return record !== undefined && !isFinished(record.state);
+    });
+    return isDone(records.find(id), now()) && !live;
+  };
+
+  const giveTurn = (row: Row, id: MessageId): Given => {
+    const record = records.find(id);
+    if (!record || !isIn(record, "queued")) return {};
+    const { next: state, wakeAt } = takeTurn(record, now());
+    row.turns.add(id);
+    records.change(id, { ...record, state, wakeAt });
+    if (state.kind === "held") return { heldUntil: state.dueAt };
+    if (state.kind === "due") return { hint: hintOf({ ...record, state }) };
+    records.wakeLane(state.flow);
+    return { flow: state.flow };
+  };
+
+  const admit = (id: QueueId): readonly Admitted[] => {
+    const row = rows.get(id);
+    if (!row || !isUnderstood(row.lane)) return [];
+    const { purgeUpTo = 0, tenant } = row.lane;
+    const inOrder = [...row.line].toSorted(([, a], [, b]) => a - b);
+    const ended = inOrder.filter(([, place]) => place <= purgeUpTo).slice(0, admittedMax);
+    if (!row.lane.paused) for (const each of row.turns) if (isOver(each)) row.turns.delete(each);
+    const free = freeTurns(row.lane, row.turns.size);
+    const first = inOrder
+      .filter(([each, place]) => place > purgeUpTo && records.find(each)?.state.kind === "queued")
+      .slice(0, Math.min(free, admittedMax));
+    const given = first.map(([each]) => giveTurn(row, each));
+    const waits = row.turns.size > 0 || ended.length > 0;
+    const wakeAt = waits && !row.lane.paused ? now() + limits.ringAheadMs : undefined;
+    row.lane = { ...row.lane, wakeAt };
+    const times = given.flatMap(({ heldUntil }) => heldUntil ?? []);
+    return [
+      {
+        queue: id,
+        tenant,
+        given: given.length,
+        hints: given.flatMap(({ hint }) => hint ?? []),
+        flows: given.flatMap(({ flow }) => flow ?? []),
+        ...(times.length > 0 && { heldUntil: Math.min(...times) }),
+        ended: ended.map(([each]) => each),
+        more: false,
+      },
+    ];
+  };
+
+  const takeBack = (row: Row) =>
+    [...row.turns].flatMap((id) => {
+      const record = records.find(id);
+      if (!record || !mayTakeBack(record)) return [];
+      const state = { kind: "queued", queue: row.lane.id } as const;
+      row.turns.delete(id);
+      records.change(id, { ...record, state, wakeAt: undefined, epoch: takenBackEpoch(record) });
+      const { flow } = record.message;
+      return flow === undefined ? [] : [{ id, flow }];
+    });
+
+  const queueOf = ({ lane, line }: Row): Queue => {
+    const { name, parallelism, paused, createdAt, updatedAt } = lane;
+    return { name, parallelism, paused, createdAt, updatedAt, lag: line.size };
+  };
+
+  const port: Queues = {
+    make: async (tenant, name, max) => makeWithin(tenant, name, max) !== undefined,
+    put: async ({ tenant, name, ...settings }, max) => {
+      const row = makeWithin(tenant, name, max);
+      if (!row) return "full";
+      row.lane = { ...row.lane, ...settings, updatedAt: now() };
+      setAlarm(row, now());
+      return { takenBack: row.lane.paused ? takeBack(row) : [] };
+    },
+    resume: async (tenant, name) => {
+      const row = living(tenant, name);
+      if (!row?.lane.paused) return;
+      row.lane = { ...row.lane, paused: false, updatedAt: now() };
+      setAlarm(row, now());
+    },
+    get: async (tenant, name) => {
+      const row = living(tenant, name);
+      return row && queueOf(row);
+    },
+    list: async (tenant) =>
+      livingOf(tenant)
+        .map(queueOf)
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    end: async (tenant, name) => {
+      const row = living(tenant, name);
+      if (!row) return [];
+      const canceled = [...row.turns].map((id) => records.cancel(tenant, id));
+      row.turns.clear();
+      row.lane = { ...row.lane, endedAt: now(), purgeUpTo: row.lastPlace, paused: false };
+      setAlarm(row, now());
+      return canceled;
+    },
+    admit: async (ids) => ids.flatMap(admit),
+    callsEnded: async (_, ids) => {
+      for (const id of ids) {
+        const record = records.find(id);
+        if (!record || !isIn(record, "canceled")) continue;
+        const { runsUntil: __, ...state } = record.state;
+        records.change(id, { ...record, state });
+        if (record.message.queue !== undefined) wake(record.message.queue);
+      }
+    },
+  };
+
+  return {
+    port,
+    rows,
+    wake,
+    wakeAll: () => rows.keys().forEach(wake),
+    join: ({ id, tenant, queue }) => {
+      if (queue === undefined) return;
+      const name = queue.slice(queueId(tenant, "").length);
+      const row = living(tenant, name) ?? make(tenant, name);
+      row.lastPlace += 1;
+      row.line.set(id, row.lastPlace);
+      wake(queue);
+    },
+    changed: ({ message: { id, queue, turnOf }, state }) => {
+      if (turnOf) callbacks.set(turnOf.id, (callbacks.get(turnOf.id) ?? new Set()).add(id));
+      if (!isFinished(state)) return;
+      if (queue !== undefined) rows.get(queue)?.line.delete(id);
+      const concerned = queue ?? turnOf?.queue;
+      if (concerned !== undefined) wake(concerned);
+    },
+    ring: (mine) => {
+      const due = [...rows.values()].filter(
+        ({ lane }) => (lane.wakeAt ?? Infinity) <= now() && mine.has(lane.shard),
+      );
+      for (const row of due) setAlarm(row, now() + limits.ringAheadMs);
+      return due.map(({ lane }) => lane.id);
+    },
+    sweep: () => {
+      const standing = new Set([...records.all()].map(({ message }) => message.queue));
+      for (const [id, { lane }] of rows) {
+        const isOld = (lane.endedAt ?? Infinity) + limits.laneKeptMs <= now();
+        if (isOld && lane.wakeAt === undefined && !standing.has(id)) rows.delete(id);
+      }
+    },
+  };
+}
+
+type Given = { readonly hint?: Hint; readonly heldUntil?: number; readonly flow?: FlowId };

@@ -1,0 +1,25 @@
+/** What becomes of a record when the one process that had the store is dead and another opens it. */
+import { isIn, type MessageRecord } from "@posthaste/domain";
+
+/**
+ * No claim of an earlier process is renewed, and no hint of it is heard: its claims have lost a lease, and what waited for a
+ * hint or has follow-ups rings now.
+ */
+export function reopened(record: MessageRecord, now: number): MessageRecord {
+  const hasOutbox = record.outbox.length > 0;
+  if (isIn(record, "claimed")) {
+    const { flow } = record.message;
+    return {
+      ...record,
+      state: flow === undefined ? { kind: "due", hints: 0 } : { kind: "waiting", flow },
+      leaseLosses: record.leaseLosses + 1,
+      wakeAt: flow !== undefined && !hasOutbox ? undefined : now,
+    };
+  }
+  if (isIn(record, "canceled") && record.state.runsUntil !== undefined) {
+    const { runsUntil: _, ...state } = record.state;
+    return { ...record, state };
+  }
+  if (record.wakeAt === undefined || (record.state.kind !== "due" && !hasOutbox)) return record;
+  return { ...record, wakeAt: Math.min(record.wakeAt, now) };
+}

@@ -1,0 +1,427 @@
+/**
+ * Planted bugs: what a careless change would do, done to the ports of a process. The checks must catch each of them; a
+ * check that nothing can fail says nothing.
+ */
+import {
+  flowsSetBy,
+  isExpanding,
+  isFinished,
+  isIn,
+  type MessageId,
+  messageId,
+  parentOf,
+} from "@posthaste/domain";
+import { type CallbackDispatcherPorts } from "@posthaste/callback-dispatcher";
+import { type DelivererPorts } from "@posthaste/deliverer";
+import { type AcceptPorts, type CancelPorts } from "@posthaste/engine";
+import {
+  type Alarms,
+  type FlowLanes,
+  type Queues,
+  type Records,
+  type TokenStore,
+} from "@posthaste/ports";
+import { byKind } from "@posthaste/testing";
+import { type SchedulerPorts } from "@posthaste/scheduler";
+import { type WorkflowLogPorts } from "@posthaste/workflow-log";
+import { type Model } from "./backend.ts";
+import { type Life } from "./world/node.ts";
+
+export type NodePorts = Omit<AcceptPorts, "local"> &
+  Omit<CancelPorts, "local"> &
+  DelivererPorts &
+  SchedulerPorts &
+  CallbackDispatcherPorts &
+  WorkflowLogPorts;
+
+export type Mutation = {
+  readonly name: string;
+  readonly change: (ports: NodePorts, model: Model, life: Life) => NodePorts;
+};
+
+/** The port with some of its operations done otherwise. */
+const otherwise = <P extends object>(port: P, other: Partial<P>): P =>
+  new Proxy<P>(port, {
+    get: (target, property): unknown => Reflect.get(property in other ? other : target, property),
+  });
+
+const withRecords = (ports: NodePorts, other: Partial<Records>): NodePorts => ({
+  ...ports,
+  records: otherwise(ports.records, other),
+});
+
+const withAlarms = (ports: NodePorts, other: Partial<Alarms>): NodePorts => ({
+  ...ports,
+  alarms: otherwise(ports.alarms, other),
+});
+
+const withFlowLanes = (ports: NodePorts, other: Partial<FlowLanes>): NodePorts => ({
+  ...ports,
+  flowLanes: otherwise(ports.flowLanes, other),
+});
+
+const withQueues = (ports: NodePorts, other: Partial<Queues>): NodePorts => ({
+  ...ports,
+  queues: otherwise(ports.queues, other),
+});
+
+const withTokens = (ports: NodePorts, other: Partial<TokenStore>): NodePorts => ({
+  ...ports,
+  tokens: otherwise(ports.tokens, other),
+});
+
+export const mutations: readonly Mutation[] = [
+  {
+    name: "acknowledged before the insert has resolved",
+    change: (ports) =>
+      withRecords(ports, {
+        insert: async (inserts) => {
+          void ports.records.insert(inserts).catch(() => undefined);
+          return inserts.map(() => "inserted");
+        },
+      }),
+  },
+  {
+    name: "settled whatever the epoch",
+    change: (ports) =>
+      withRecords(ports, {
+        settle: async (settlements) => {
+          const now = await Promise.all(
+            settlements.map(({ message }) => ports.records.get(message.tenant, [message.id])),
+          );
+          return ports.records.settle(
+            settlements.map((each, i) => ({ ...each, epoch: now[i]?.[0]?.epoch ?? each.epoch })),
+          );
+        },
+      }),
+  },
+  {
+    name: "the lease never renewed",
+    change: (ports) => withRecords(ports, { renew: async () => [] }),
+  },
+  {
+    name: "the lane's alarm forgotten",
+    change: (ports) =>
+      withFlowLanes(ports, {
+        rest: (lane, seq, _wakeAt, window) => ports.flowLanes.rest(lane, seq, undefined, window),
+      }),
+  },
+  {
+    name: "granted although the lane is paused",
+    change: (ports) =>
+      withFlowLanes(ports, {
+        rows: async (ids) =>
+          (await ports.flowLanes.rows(ids)).map((row) => ({ ...row, paused: false })),
+      }),
+  },
+  {
+    name: "limits published although they are pinned",
+    change: (ports) =>
+      withRecords(ports, {
+        insert: async (inserts) => {
+          for (const { lane } of inserts.flatMap(({ record }) => flowsSetBy(record.message)))
+            await ports.flowLanes.unpin(lane, { parallelism: true, rate: true });
+          return ports.records.insert(inserts);
+        },
+      }),
+  },
+  {
+    name: "resumed without the lane's alarm",
+    change: (ports) =>
+      withFlowLanes(ports, {
+        resume: async (flow) => {
+          await ports.flowLanes.resume(flow);
+          const [row] = await ports.flowLanes.rows([flow.lane]);
+          if (row) await ports.flowLanes.rest(row.id, row.seq, undefined, row.window);
+        },
+      }),
+  },
+  {
+    name: "turns never given",
+    change: (ports) => withQueues(ports, { admit: async () => [] }),
+  },
+  {
+    name: "a message of a queue not queued",
+    change: (ports) =>
+      withRecords(ports, {
+        insert: (inserts) =>
+          ports.records.insert(
+            inserts.map(({ record, ...rest }) => ({
+              ...rest,
+              record: isIn(record, "queued")
+                ? { ...record, state: { kind: "due", hints: 0 }, wakeAt: ports.clock.now() }
+                : record,
+            })),
+          ),
+      }),
+  },
+  {
+    name: "a callback that keeps no turn",
+    change: (ports) =>
+      withRecords(ports, {
+        insert: (inserts) =>
+          ports.records.insert(
+            inserts.map(({ record, ...rest }) => {
+              const { turnOf: _, ...message } = record.message;
+              return { ...rest, record: { ...record, message } };
+            }),
+          ),
+      }),
+  },
+  {
+    name: "a pause of a queue that is said and not done",
+    change: (ports) =>
+      withQueues(ports, {
+        put: async (change, max) =>
+          change.paused ? { takenBack: [] } : ports.queues.put(change, max),
+      }),
+  },
+  {
+    name: "a deleted queue whose messages go on",
+    change: (ports) => withQueues(ports, { end: async () => [] }),
+  },
+  {
+    name: "claimed although it is not claimable",
+    change: (ports, model) =>
+      withRecords(ports, {
+        claim: async (ids, owner) => {
+          const claimed = await ports.records.claim(ids, owner);
+          const missed = ids.filter((id) => !claimed.some(({ message }) => message.id === id));
+          const taken = missed
+            .flatMap((id) => model.inspect.records.get(id) ?? [])
+            .filter((record) => isIn(record, "claimed"));
+          return [...claimed, ...taken];
+        },
+      }),
+  },
+  {
+    name: "the callback told before the dead letter is written",
+    change: (ports, _model, life) => ({
+      ...ports,
+      deadLetters: otherwise(ports.deadLetters, {
+        insert: async (letters) => {
+          life.clock.after(
+            2_000,
+            () => void ports.deadLetters.insert(letters).catch(() => undefined),
+          );
+        },
+      }),
+    }),
+  },
+  {
+    name: "the outbox cleared before its items are safe",
+    change: (ports) =>
+      withRecords(ports, {
+        settle: async (settlements) => {
+          const settled = await ports.records.settle(settlements);
+          const items = settlements.flatMap(({ message, append }) =>
+            append.map(({ attempt, kind }) => ({ id: message.id, attempt, item: kind })),
+          );
+          await ports.records.clear(items);
+          return settled;
+        },
+      }),
+  },
+  {
+    name: "a hint instead of an alarm",
+    change: (ports) =>
+      withRecords(ports, {
+        insert: (inserts) =>
+          ports.records.insert(
+            inserts.map((insert) => ({
+              ...insert,
+              record: { ...insert.record, wakeAt: undefined },
+            })),
+          ),
+      }),
+  },
+  {
+    name: "promoted without a slot",
+    change: (ports) => withTokens(ports, { acquire: async (_lane, ids) => ({ granted: ids }) }),
+  },
+  {
+    name: "the rate not counted",
+    change: (ports) =>
+      withTokens(ports, {
+        acquire: (lane, ids, { rate: _, ...limits }) => ports.tokens.acquire(lane, ids, limits),
+      }),
+  },
+  {
+    name: "the deduplication key deleted when the insert fails",
+    change: (ports, model) =>
+      withRecords(ports, {
+        insert: async (inserts) => {
+          try {
+            return await ports.records.insert(inserts);
+          } catch (error) {
+            for (const { deduplication } of inserts)
+              for (const { key } of deduplication ?? []) model.forgetKey(key);
+            throw error;
+          }
+        },
+      }),
+  },
+  {
+    name: "the deduplication key confirmed before the insert",
+    change: (ports) =>
+      withTokens(ports, {
+        claim: async (entries) => {
+          const windows = await ports.tokens.claim(entries);
+          await ports.tokens.confirm(entries.filter((_, i) => windows[i]?.kind === "mine"));
+          return windows;
+        },
+      }),
+  },
+  {
+    name: "a failure of ours consumes a retry",
+    change: (ports) =>
+      withRecords(ports, {
+        settle: (settlements) =>
+          ports.records.settle(
+            settlements.map((each) =>
+              each.deferrals > 0 ? { ...each, retried: each.retried + 1 } : each,
+            ),
+          ),
+      }),
+  },
+  {
+    name: "the retry made at once",
+    change: (ports) =>
+      withRecords(ports, {
+        settle: (settlements) =>
+          ports.records.settle(
+            settlements.map((each) =>
+              each.next.kind === "held" && each.deferrals === 0
+                ? { ...each, next: { kind: "due", hints: 0 }, wakeAt: ports.clock.now() }
+                : each,
+            ),
+          ),
+      }),
+  },
+  {
+    name: "the delay forgotten",
+    change: (ports) =>
+      withRecords(ports, {
+        insert: (inserts) =>
+          ports.records.insert(
+            inserts.map(({ record, ...rest }) => ({
+              ...rest,
+              record: isIn(record, "held")
+                ? { ...record, state: { kind: "due", hints: 0 }, wakeAt: ports.clock.now() }
+                : record,
+            })),
+          ),
+      }),
+  },
+  {
+    name: "the tombstone forgotten",
+    change: (ports, model) =>
+      withRecords(ports, {
+        removeFinished: async (...given) => {
+          const removed = await ports.records.removeFinished(...given);
+          model.forgetTombstones();
+          return removed;
+        },
+      }),
+  },
+  {
+    name: "the cancel said and not done",
+    change: (ports) =>
+      withRecords(ports, {
+        cancel: async (tenant, ids) => {
+          const records = await ports.records.get(tenant, ids);
+          return records.map((record) =>
+            record && !isFinished(record.state)
+              ? { kind: "canceled", message: record.message, was: record.state.kind, left: [] }
+              : { kind: "unknown" },
+          );
+        },
+      }),
+  },
+  {
+    name: "the group expansion not resumable",
+    change: (ports) =>
+      withAlarms(ports, {
+        ring: async (...given) => {
+          const rings = await ports.alarms.ring(...given);
+          for (const { id, tenant } of byKind(rings).fanOuts) {
+            const [fanOut] = await ports.fanOuts.get(tenant, [id]);
+            if (fanOut && isExpanding(fanOut))
+              await ports.fanOuts.advance(id, fanOut.state.upTo, fanOut.endpointCount, true);
+          }
+          return rings;
+        },
+      }),
+  },
+  {
+    name: "callbacks under random ids",
+    change: (ports) =>
+      withRecords(ports, {
+        insert: (inserts) =>
+          ports.records.insert(
+            inserts.map(({ record, ...rest }) => {
+              const { message } = record;
+              if (message.origin.callbackOf === undefined) return { ...rest, record };
+              return {
+                ...rest,
+                record: { ...record, message: { ...message, id: ports.ids.next() } },
+              };
+            }),
+          ),
+      }),
+  },
+  {
+    name: "children under the ids of their neighbours",
+    change: (ports) =>
+      withRecords(ports, {
+        insert: (inserts) =>
+          ports.records.insert(
+            inserts.map(({ record, ...rest }) => {
+              const of = parentOf(record.message.id);
+              return of
+                ? {
+                    ...rest,
+                    record: { ...record, message: { ...record.message, id: neighbour(of) } },
+                  }
+                : { ...rest, record };
+            }),
+          ),
+      }),
+  },
+  {
+    // One of the two alone is made up for by the other within ten seconds.
+    name: "a lane restored without those who run in it, and no slot held on",
+    change: (ports) =>
+      withTokens(withFlowLanes(ports, { slotHolders: async () => [] }), {
+        hold: async () => undefined,
+      }),
+  },
+  {
+    name: "a pending deduplication key taken for an accepted publish",
+    change: (ports) =>
+      withTokens(ports, {
+        claim: async (entries) =>
+          (await ports.tokens.claim(entries)).map((window) =>
+            window.kind === "pending" ? { kind: "done", id: window.id } : window,
+          ),
+      }),
+  },
+  {
+    name: "facts said and lost",
+    change: (ports) => ({
+      ...ports,
+      bus: otherwise(ports.bus, {
+        publish: async (topic, events) =>
+          topic === "message.settled" ? undefined : ports.bus.publish(topic, events),
+      }),
+    }),
+  },
+];
+
+const neighbour = ({
+  parent,
+  index,
+}: {
+  readonly parent: MessageId;
+  readonly index: number;
+}): MessageId => messageId(`${parent}_${(index ^ 1).toString(32)}`);

@@ -1,0 +1,84 @@
+/**
+ * What clients do with queues, in two of five seeds: of each tenant a narrow one, which is paused now and then, and a wide
+ * one, which may be deleted. Destinations are kind and retries few: a line stands behind each message.
+ */
+import { type PublishCommand, queueId, type TenantId } from "@posthaste/domain";
+import { anotherTenant, aTenant } from "@posthaste/testing";
+import { type Gateway } from "./composition.ts";
+import { type Manner, urlOf } from "./world/destination.ts";
+import { type QueuePausing } from "./world/history.ts";
+import { type Environment } from "./world/node.ts";
+
+type UntilDone = (ask: (gateway: Gateway) => Promise<void>) => Promise<void>;
+
+export type QueueWorkload = {
+  /** The publish, or one into a queue in its place. */
+  draw(command: PublishCommand, op: number): PublishCommand;
+  start(spanMs: number, untilDone: UntilDone): void;
+};
+
+const tenants = [aTenant, anotherTenant] as const;
+const kind: readonly [Manner, ...Manner[]] = ["good", "good", "slow", "flaky"];
+const wideParallelism = 2;
+/** Also a pause whose answer was lost, and which a stopped process has carried out late, ends. */
+const lastResumeMs = 400_000;
+
+export function queueWorkload({ world, history }: Environment): QueueWorkload {
+  const chance = world.chanceOf();
+  const isOn = chance.chance(0.4);
+  const share = chance.chance(0.5) ? 0.8 : 0.3;
+
+  const draw = (command: PublishCommand, op: number): PublishCommand => {
+    if (!isOn || command.destination.kind !== "url" || !chance.chance(share)) return command;
+    const manner = chance.pick(kind);
+    const url = urlOf(manner, chance.integer(1, 3), `op-${op}`);
+    const policy = { ...command.policy, timeoutMs: 15_000, retriesMax: chance.integer(0, 1) };
+    const { postponement: _, ...now } = command;
+    return {
+      ...(chance.chance(0.2) ? command : now),
+      destination: { kind: "url", url },
+      queue: chance.pick(["narrow", "wide"]),
+      policy: { ...policy, retryDelay: "500" },
+    };
+  };
+
+  /** Once for each queue: the end of one pause, come late, would end another. */
+  const pauseForAWhile = async (tenant: TenantId, untilDone: UntilDone): Promise<void> => {
+    const name = "narrow";
+    await untilDone((gateway) => gateway.putQueue({ tenant, name, paused: true }));
+    const pausing: QueuePausing = { lane: queueId(tenant, name), from: world.now, to: Infinity };
+    history.queuePauses.push(pausing);
+    world.trace(`${pausing.lane} is paused`);
+    await world.wait(chance.integer(5_000, 40_000));
+    pausing.to = world.now;
+    await untilDone((gateway) => gateway.resumeQueue(tenant, name));
+  };
+
+  const deleteOne = async (untilDone: UntilDone): Promise<void> => {
+    const [tenant, name] = [chance.pick(tenants), "wide"];
+    const askedAt = world.now;
+    await untilDone((gateway) => gateway.endQueue(tenant, name));
+    history.queueEnds.push({ lane: queueId(tenant, name), askedAt, answeredAt: world.now });
+    world.trace(`${queueId(tenant, name)} is deleted`);
+  };
+
+  return {
+    draw,
+    start: (spanMs, untilDone) => {
+      if (!isOn) return;
+      for (const tenant of tenants) {
+        history.narrowQueues.add(queueId(tenant, "narrow"));
+        const change = { tenant, name: "wide", parallelism: wideParallelism };
+        void untilDone((gateway) => gateway.putQueue(change));
+        world.after(spanMs + lastResumeMs, () => {
+          void untilDone((gateway) => gateway.resumeQueue(tenant, "narrow"));
+        });
+      }
+      for (const tenant of tenants)
+        if (chance.chance(0.5))
+          world.after(chance.integer(0, spanMs), () => void pauseForAWhile(tenant, untilDone));
+      if (chance.chance(0.4))
+        world.after(chance.integer(spanMs / 4, spanMs), () => void deleteOne(untilDone));
+    },
+  };
+}

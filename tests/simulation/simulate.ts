@@ -1,0 +1,188 @@
+/** One seed, one history: troubles, then healing, then rest, then the checks. */
+import { addToGroup } from "@posthaste/engine";
+import { defaultPlan, dlqId } from "@posthaste/domain";
+import { type Dice } from "@posthaste/testing";
+import { type Backend, embeddedBackend, modelBackend } from "./backend.ts";
+import { atRest, describeUnrest, restless } from "./checks/at-rest.ts";
+import { checkAlarms, everyStep } from "./checks/every-step.ts";
+import { checkHistory } from "./checks/history.ts";
+import { type Composition, composition, type Shape } from "./composition.ts";
+import { type Mutation } from "./mutations.ts";
+import { workload } from "./workload.ts";
+import { calm, drawTroubles, type Troubles } from "./world/chaos.ts";
+import { destinations } from "./world/destination.ts";
+import { type Exchange, History, type Violation } from "./world/history.ts";
+import { type Environment, pauseMsMax } from "./world/node.ts";
+import { type TraceSink, World } from "./world/world.ts";
+
+export type Simulated = {
+  readonly seed: number;
+  readonly shape: Shape;
+  readonly store: "model" | "embedded";
+  readonly violations: readonly Violation[];
+  /** SHA-256 of the whole trace. */
+  readonly digest: string;
+  readonly tail: readonly string[];
+  readonly counts: ReadonlyMap<string, number>;
+  readonly planned: number;
+  readonly steps: number;
+};
+
+export type SimulationOptions = {
+  readonly seed: number;
+  readonly mutation?: Mutation;
+  readonly onTrace?: TraceSink;
+};
+
+const stepMs = 1_000;
+const lookEveryMs = 5_000;
+/** What is left after healing: a hint lost again and again doubles its distance to ten minutes; then leases, and the sweep. */
+const healingMsMax = 1_500_000;
+/** Far beyond what any seed needs. */
+const stepsMax = 400_000;
+const sweepMsMax = 120_000;
+const clockJumps = [600_000, -600_000, 90_000, -90_000, 2_000, -2_000] as const;
+
+export async function simulate({ seed, mutation, onTrace }: SimulationOptions): Promise<Simulated> {
+  const world = new World(seed, onTrace);
+  const history = new History();
+  const chance = world.chanceOf();
+  const shape: Shape = chance.chance(0.35) ? "standalone" : "distributed";
+  let troubles = drawTroubles(chance);
+  const environment: Environment = { world, history, troubles: () => troubles };
+  const embedded = shape === "distributed" && mutation === undefined && chance.chance(0.3);
+  const backend = embedded ? embeddedBackend(world) : modelBackend(world);
+  const { model } = backend;
+  const store = embedded ? "embedded" : "model";
+  world.trace(`seed ${seed} ${shape} over the ${store} store ${JSON.stringify(troubles)}`);
+  const meeting = destinations(environment);
+  meeting.onReceipt((exchange) => checkFailureCallback(history, backend, exchange));
+  const composed = composition(shape, environment, backend, meeting, mutation);
+  const work = workload(environment, embedded);
+  if (model) {
+    const checkRecords = everyStep(world, history, model.inspect);
+    world.onStep = () => {
+      checkRecords();
+      checkAlarms(history, model.inspect);
+    };
+  }
+
+  for (const { tenant, name, endpoints } of work.groups) {
+    await world.during(addToGroup(backend.groups, tenant, name, endpoints, defaultPlan));
+  }
+  for (const node of composed.nodes) node.start();
+  await world.advance(100);
+  work.start(() => composed.gateways());
+  haveTroubles(environment, chance, composed, backend, troubles, shape);
+
+  const failed = (): boolean => {
+    if (world.steps > stepsMax)
+      history.violate("C21", `${world.steps} events and no rest: something goes round in a circle`);
+    return history.violations.length > 0;
+  };
+  while (world.elapsed < work.lastAtMs + 10_000 && !failed()) await world.advance(stepMs);
+  // A clock that was ahead has written times that are still to come.
+  const wrongByMsMax = troubles.clockJumpEveryMs === undefined ? 0 : clockJumps[0];
+  troubles = calm;
+  for (const node of composed.nodes) node.skewMs = 0;
+  world.trace("healed");
+  const restBy = work.lastAtMs + work.longestMs + healingMsMax + wrongByMsMax;
+  const settledClients = (): boolean =>
+    history.publications.length >= work.planned &&
+    history.publications.every(({ settledAt }) => settledAt !== undefined);
+  const unrest = restless(history, backend);
+  let left = await world.during(unrest());
+  while ((!settledClients() || left.length > 0) && world.elapsed < restBy && !failed()) {
+    await world.advance(lookEveryMs);
+    if (settledClients()) left = await world.during(unrest());
+  }
+  if (!failed() && left.length > 0) history.violate("C21", describeUnrest(left));
+  if (!failed()) {
+    await world.advance(sweepMsMax + wrongByMsMax);
+    await world.during(atRest(history, backend, composed));
+    await world.during(checkHistory(history, backend));
+  }
+  await world.during(backend.close());
+  count(history);
+  for (const { check, text } of history.violations.slice(0, 20))
+    world.trace(`VIOLATED ${check}: ${text}`);
+  return {
+    seed,
+    shape,
+    store,
+    violations: history.violations,
+    digest: world.digest(),
+    tail: world.tail,
+    counts: history.counts,
+    planned: work.planned,
+    steps: world.steps,
+  };
+}
+
+/** What happens by itself, until the time of troubles is over. */
+function haveTroubles(
+  environment: Environment,
+  chance: Dice,
+  composed: Composition,
+  backend: Backend,
+  troubles: Troubles,
+  shape: Shape,
+): void {
+  const { world, history } = environment;
+  const anyNode = () => composed.nodes[chance.integer(0, composed.nodes.length - 1)];
+  const again = (everyMs: number | undefined, happen: () => void): void => {
+    if (everyMs === undefined) return;
+    world.after(chance.integer(everyMs / 4, everyMs * 2), () => {
+      if (environment.troubles() === calm) return;
+      happen();
+      again(everyMs, happen);
+    });
+  };
+  again(troubles.pauseEveryMs, () =>
+    anyNode()?.pause(
+      chance.chance(0.5) ? chance.integer(100, 5_000) : chance.integer(5_000, pauseMsMax),
+    ),
+  );
+  again(troubles.restartEveryMs, () => anyNode()?.restart());
+  again(troubles.flushEveryMs, () => {
+    if (!backend.model) return;
+    history.fault("flush", undefined, world.now, world.now);
+    world.trace("the token store forgets everything");
+    backend.model.flushTokens();
+  });
+  // Inside one process there is no bus to go away.
+  if (shape === "distributed")
+    again(troubles.outageEveryMs, () => composed.bus.goAway(chance.integer(1_000, 60_000)));
+  again(troubles.clockJumpEveryMs, () => {
+    const node = anyNode();
+    const jumpMs = chance.pick(clockJumps);
+    const lastsMs = chance.integer(1_000, 60_000);
+    if (!node?.life || node.skewMs !== 0) return;
+    node.skewMs = jumpMs;
+    world.trace(`the clock of ${node.name} jumps by ${jumpMs} ms for ${lastsMs} ms`);
+    history.fault("clock", node.name, world.now, world.now + lastsMs);
+    world.after(lastsMs, () => (node.skewMs = 0));
+  });
+}
+
+/** C13 at the receiver: the dead letter that a failure callback names can be read. */
+function checkFailureCallback(
+  history: History,
+  backend: Backend,
+  { id, tenant, body }: Exchange,
+): void {
+  if (!id.endsWith("_fcb")) return;
+  const said: unknown = JSON.parse(new TextDecoder().decode(body));
+  const named =
+    typeof said === "object" && said !== null && "dlqId" in said ? said.dlqId : undefined;
+  history.count("failureCallbacks");
+  void backend.deadLetters.get(tenant, dlqId(String(named))).then((letter) => {
+    if (!letter)
+      history.violate("I6", `${id} names the dead letter ${String(named)}, which is not there`);
+  });
+}
+
+function count(history: History): void {
+  for (const { settlement } of history.applied.values())
+    history.count(`settled.${settlement.next.kind}`);
+}

@@ -1,0 +1,168 @@
+/** The bus between simulated processes: hints may be lost, come late and come twice; facts come at least once. */
+import { allShards } from "@posthaste/domain";
+import {
+  type EventBus,
+  type Handler,
+  type SubscribeOptions,
+  type Topic,
+  type Topics,
+} from "@posthaste/ports";
+import { type Dice } from "@posthaste/testing";
+import { type Environment, type Life } from "./node.ts";
+
+/** `watch` stands at the bus's end of the wire. A wake goes to a process that has the shard. */
+export type SimulatedBus = {
+  /** Nothing is taken and nothing handed over for so long; processes notice a little later. */
+  goAway(ms: number): void;
+  portOf(life: Life, watch: (bus: EventBus) => EventBus, shards?: readonly number[]): EventBus;
+};
+
+type Member = {
+  readonly life: Life;
+  readonly shards: ReadonlySet<number> | undefined;
+  readonly hear: (events: readonly unknown[]) => Promise<void>;
+};
+
+const redeliverMs = 10_000;
+const nobodyMs = 500;
+const noticeMsMax = 2_000;
+
+/** `local`: hints are handed over inside one process, where none gets lost. */
+export function simulatedBus(
+  environment: Environment,
+  options: { readonly local: boolean },
+): SimulatedBus {
+  const { world, history, troubles } = environment;
+  const chance = world.chanceOf();
+  const groups = new Map<Topic, Map<string, Member[]>>();
+  let awayUntil = 0;
+  let knownAway: { readonly from: number; readonly to: number } = { from: 0, to: 0 };
+  const isAway = (): boolean => world.now < awayUntil;
+  const looksUp = (): boolean => world.now < knownAway.from || world.now >= knownAway.to;
+
+  const membersOf = (topic: Topic, group: string): readonly Member[] =>
+    (groups.get(topic)?.get(group) ?? []).filter(({ life }) => !life.hasEnded);
+
+  const publishFact = (topic: Topic, group: string, events: readonly unknown[]): void => {
+    if (isAway()) {
+      world.after(nobodyMs, () => publishFact(topic, group, events));
+      return;
+    }
+    const members = membersOf(topic, group);
+    const member = members[chance.integer(0, Math.max(0, members.length - 1))];
+    if (!member) {
+      world.after(nobodyMs, () => publishFact(topic, group, events));
+      return;
+    }
+    let heard = false;
+    const again = world.after(redeliverMs, () => heard || publishFact(topic, group, events));
+    const done = (): void => {
+      heard = true;
+      again();
+    };
+    // A handler that rejects is called again when its time is up.
+    world.after(latencyMs(chance), () =>
+      member.life.deliver(() => void member.hear(events).then(done, () => undefined)),
+    );
+    if (chance.chance(troubles().duplicateHint))
+      world.after(latencyMs(chance) * 50, () =>
+        member.life.deliver(() => void member.hear(events).catch(() => undefined)),
+      );
+  };
+
+  const publishHint = (topic: Topic, group: string, event: unknown): void => {
+    const copies = chance.chance(troubles().duplicateHint) ? 2 : 1;
+    for (let copy = 0; copy < copies; copy++) {
+      if (isAway() || chance.chance(troubles().lostHint)) {
+        history.fault("hint", undefined, world.now, world.now);
+        world.trace(`a hint ${topic} is lost`);
+        continue;
+      }
+      const delayMs = chance.chance(troubles().delayedHint)
+        ? chance.integer(10, 40_000)
+        : latencyMs(chance);
+      world.after(delayMs, () => {
+        const members = membersOf(topic, group).filter(({ shards }) => isFor(shards, event));
+        const member = members[chance.integer(0, Math.max(0, members.length - 1))];
+        if (member) member.life.deliver(() => void member.hear([event]).catch(() => undefined));
+      });
+    }
+  };
+
+  const handOver = (topic: Topic, group: string, events: readonly unknown[]): void => {
+    for (const member of membersOf(topic, group)) {
+      world.after(0, () =>
+        member.life.deliver(() => void member.hear(events).catch(() => undefined)),
+      );
+    }
+  };
+
+  const publish = async <T extends Topic>(
+    topic: T,
+    events: readonly Topics[T][],
+  ): Promise<void> => {
+    if (isAway() && topic === "message.settled") throw new Error("the bus is away");
+    for (const group of groups.get(topic)?.keys() ?? []) {
+      if (topic === "message.settled") publishFact(topic, group, events);
+      else if (options.local) handOver(topic, group, events);
+      else for (const event of events) publishHint(topic, group, event);
+    }
+  };
+
+  const subscribe = async <T extends Topic>(
+    member: { readonly life: Life; readonly shards: ReadonlySet<number> | undefined },
+    topic: T,
+    group: string,
+    handle: Handler<T>,
+    { owns }: SubscribeOptions = {},
+  ): Promise<() => Promise<void>> => {
+    owns?.(member.shards ? [...member.shards] : allShards);
+    const byGroup = groups.get(topic) ?? new Map<string, Member[]>();
+    groups.set(topic, byGroup);
+    // What is published to a topic is what is heard from it.
+    const joined: Member = { ...member, hear: (events) => handle(events as readonly Topics[T][]) };
+    byGroup.set(group, [...membersOf(topic, group), joined]);
+    return async () => {
+      byGroup.set(
+        group,
+        membersOf(topic, group).filter((other) => other !== joined),
+      );
+    };
+  };
+
+  return {
+    goAway: (ms) => {
+      world.trace(`the bus is away for ${ms} ms`);
+      history.fault("outage", undefined, world.now, world.now + ms);
+      awayUntil = world.now + ms;
+      knownAway = {
+        from: world.now + chance.integer(0, noticeMsMax),
+        to: awayUntil + chance.integer(0, noticeMsMax),
+      };
+    },
+    portOf: (life, watch, shards) => {
+      const member = { life, shards: shards && new Set(shards) };
+      const watched = watch({
+        publish,
+        subscribe: (...given) => subscribe(member, ...given),
+        isUp: looksUp,
+        hears: looksUp,
+      });
+      const wire = life.remote("bus", watched);
+      return {
+        publish: (topic, events) => wire.publish(topic, events),
+        // A subscription is not a call that fails: a process without one would be another composition.
+        subscribe: (...given) => watched.subscribe(...given),
+        isUp: () => watched.isUp(),
+        hears: (topic) => watched.hears(topic),
+      };
+    },
+  };
+}
+
+const latencyMs = (chance: Dice): number => chance.fraction() * 4;
+
+function isFor(shards: ReadonlySet<number> | undefined, event: unknown): boolean {
+  if (!shards || typeof event !== "object" || event === null || !("shard" in event)) return true;
+  return typeof event.shard === "number" && shards.has(event.shard);
+}

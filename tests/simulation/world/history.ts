@@ -1,0 +1,159 @@
+/** What the checks read: publications and their answers, what the stores have done, every call to a destination, every fault. */
+import {
+  type DlqId,
+  type Headers,
+  type FlowId,
+  type MessageId,
+  type MessageRecord,
+  type PublishCommand,
+  type QueueId,
+  type Settlement,
+  type TenantId,
+} from "@posthaste/domain";
+
+export type Violation = { readonly check: string; readonly text: string };
+
+export type FaultKind =
+  "crash" | "restart" | "pause" | "slow" | "failed" | "clock" | "flush" | "hint" | "outage";
+/** `node` undefined: it concerns all. */
+export type FaultRecord = {
+  readonly kind: FaultKind;
+  readonly node: string | undefined;
+  readonly from: number;
+  to: number;
+};
+
+/** One publish as its client sees it, repeats included. */
+export type Publication = {
+  readonly op: number;
+  readonly command: PublishCommand;
+  /** Explicit deduplication ids of one tenant and group share their keys. */
+  readonly deduplicationScope: string | undefined;
+  readonly tries: { readonly startedAt: number; readonly gateway: string }[];
+  readonly acks: {
+    readonly at: number;
+    readonly startedAt: number;
+    readonly gateway: string;
+    readonly answers: readonly PublicationAnswer[];
+  }[];
+  settledAt: number | undefined;
+};
+type PublicationAnswer = {
+  readonly id: MessageId;
+  readonly url: string;
+  readonly deduplicated: boolean;
+};
+
+/** One call on the wire. */
+export type Exchange = {
+  readonly id: MessageId;
+  readonly tenant: TenantId;
+  readonly epoch: number;
+  readonly retried: number;
+  readonly node: string;
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+  readonly sentAt: number;
+  /** The destination has the request: this is its receipt. */
+  reachedAt: number | undefined;
+  answeredAt: number | undefined;
+  status: number | undefined;
+  /** The sender has nothing on the wire any more. */
+  endedAt: number | undefined;
+};
+
+export type Settling = {
+  readonly node: string;
+  readonly at: number;
+  readonly settlement: Settlement;
+};
+export type Life = { readonly record: MessageRecord; readonly at: number; readonly node: string };
+/** From its answer until its end was asked for. */
+export type Pausing = { readonly lane: FlowId; readonly from: number; to: number };
+export type QueuePausing = { readonly lane: QueueId; readonly from: number; to: number };
+/** Asked for first, and answered. */
+export type QueueEnd = {
+  readonly lane: QueueId;
+  readonly askedAt: number;
+  readonly answeredAt: number;
+};
+export type Pinning = Pausing & { readonly parallelism: number };
+export type Grant = {
+  readonly lane: FlowId;
+  readonly node: string;
+  readonly at: number;
+  readonly ids: readonly MessageId[];
+  readonly rate: number | undefined;
+  readonly periodMs: number;
+  readonly parallelism: number | undefined;
+};
+
+export class History {
+  readonly violations: Violation[] = [];
+  readonly faults: FaultRecord[] = [];
+  readonly publications: Publication[] = [];
+  readonly exchanges: Exchange[] = [];
+  /** Each insert that made a record. */
+  readonly lives = new Map<MessageId, Life[]>();
+  /** Group publishes that were accepted. */
+  readonly fanOuts = new Map<MessageId, TenantId>();
+  readonly claims = new Map<
+    MessageId,
+    { readonly epoch: number; readonly node: string; readonly at: number }[]
+  >();
+  /** Settlements that had their effect, by `id epoch`. */
+  readonly applied = new Map<string, Settling>();
+  readonly cancels = new Map<MessageId, { readonly at: number; ackedAt: number | undefined }>();
+  readonly grants: Grant[] = [];
+  readonly pauses: Pausing[] = [];
+  readonly queuePauses: QueuePausing[] = [];
+  readonly queueEnds: QueueEnd[] = [];
+  /** Queues whose parallelism is one. */
+  readonly narrowQueues = new Set<QueueId>();
+  readonly pins: Pinning[] = [];
+  /** Calls that began on a slot. */
+  readonly uses: { readonly id: MessageId; readonly at: number }[] = [];
+  readonly letters = new Map<MessageId, DlqId>();
+  readonly counts = new Map<string, number>();
+
+  violate(check: string, text: string): void {
+    this.violations.push({ check, text });
+  }
+
+  count(what: string, by = 1): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + by);
+  }
+
+  fault(kind: FaultKind, node: string | undefined, from: number, to: number): FaultRecord {
+    const record = { kind, node, from, to };
+    this.faults.push(record);
+    this.count(`fault.${kind}`);
+    return record;
+  }
+
+  /** A fault of one of `nodes` (or of all) meets the interval; of the bus none, which explains no repetition. */
+  explains(
+    nodes: readonly string[],
+    from: number,
+    to: number,
+    kinds?: readonly FaultKind[],
+  ): boolean {
+    return this.faults.some(
+      (fault) =>
+        fault.kind !== "hint" &&
+        fault.kind !== "outage" &&
+        (kinds === undefined || kinds.includes(fault.kind)) &&
+        fault.from <= to &&
+        fault.to >= from &&
+        (fault.node === undefined || nodes.includes(fault.node)),
+    );
+  }
+
+  appliedOf(id: MessageId): readonly Settling[] {
+    return [...this.applied.values()].filter(({ settlement }) => settlement.message.id === id);
+  }
+}
+
+export const appliedKey = (id: MessageId, epoch: number): string => `${id} ${epoch}`;

@@ -1,0 +1,229 @@
+/** The ports of a backend as the checks watch them: what took effect, for whom and when. Nothing is changed on the way. */
+import { dlqIdOf, isFinished, type MessageId } from "@posthaste/domain";
+import {
+  type Alarms,
+  type DeadLetters,
+  type EventBus,
+  type FanOuts,
+  type FlowLanes,
+  type Queues,
+  type Records,
+  type TokenStore,
+} from "@posthaste/ports";
+import { appliedKey, type History } from "./history.ts";
+import { type World } from "./world.ts";
+
+type Watching = { readonly history: History; readonly world: World; readonly node: string };
+
+export function observedRecords(records: Records, { history, world, node }: Watching): Records {
+  const epochOf = (id: MessageId): number => history.claims.get(id)?.at(-1)?.epoch ?? 0;
+  /** I4: an epoch belongs to the worker that raised it. */
+  const checkClaimer = (id: MessageId, epoch: number): void => {
+    const claim = history.claims.get(id)?.find((each) => each.epoch === epoch);
+    if (claim && claim.node !== node)
+      history.violate(
+        "I4",
+        `${node} writes about ${id} at epoch ${epoch}, which ${claim.node} has`,
+      );
+  };
+  return {
+    insert: async (inserts) => {
+      const inserted = await records.insert(inserts);
+      for (const [i, { record }] of inserts.entries()) {
+        const { id } = record.message;
+        world.trace(`${node} insert ${id} ${record.state.kind}: ${inserted[i]}`);
+        if (inserted[i] !== "inserted") continue;
+        const lives = history.lives.get(id) ?? [];
+        history.lives.set(id, [...lives, { record, at: world.now, node }]);
+        history.claims.delete(id);
+        if (record.state.kind === "claimed") noteClaim(history, id, record.epoch, node, world.now);
+      }
+      return inserted;
+    },
+    claim: async (ids, owner) => {
+      const claimed = await records.claim(ids, owner);
+      for (const { message, epoch, leaseLosses } of claimed) {
+        world.trace(`${node} claim ${message.id} epoch ${epoch}`);
+        if (epoch <= epochOf(message.id))
+          history.violate("I4", `${message.id} was claimed twice at epoch ${epoch}`);
+        if (leaseLosses > 0) history.count("takeovers");
+        noteClaim(history, message.id, epoch, node, world.now);
+      }
+      return claimed;
+    },
+    pull: (...given) => records.pull(...given),
+    renew: async (claims) => {
+      for (const { id, epoch } of claims) checkClaimer(id, epoch);
+      return records.renew(claims);
+    },
+    settle: async (settlements) => {
+      const settled = await records.settle(settlements);
+      for (const [i, settlement] of settlements.entries()) {
+        const { message, epoch, next } = settlement;
+        const kind = settled[i]?.kind ?? "nothing";
+        checkClaimer(message.id, epoch);
+        world.trace(`${node} settle ${message.id} epoch ${epoch} → ${next.kind}: ${kind}`);
+        if (kind !== "ok") {
+          history.count("fenced");
+          continue;
+        }
+        if (epoch < epochOf(message.id))
+          history.violate("I4", `${message.id} was settled at epoch ${epoch}, after a later claim`);
+        const key = appliedKey(message.id, epoch);
+        if (history.applied.has(key)) continue;
+        if (history.cancels.has(message.id))
+          history.violate("C5", `${message.id} was settled after it was canceled`);
+        history.applied.set(key, { node, at: world.now, settlement });
+      }
+      return settled;
+    },
+    clear: (items) => records.clear(items),
+    cancel: async (tenant, ids) => {
+      const answers = await records.cancel(tenant, ids);
+      for (const [i, answer] of answers.entries()) {
+        const id = ids[i];
+        if (id === undefined || answer.kind !== "canceled") continue;
+        world.trace(`${node} cancel ${id}, which was ${answer.was}`);
+        if (history.cancels.has(id)) history.violate("C5", `${id} was canceled twice`);
+        if (history.appliedOf(id).some(({ settlement }) => isFinished(settlement.next)))
+          history.violate("C5", `${id} was canceled after its end`);
+        history.cancels.set(id, { at: world.now, ackedAt: undefined });
+      }
+      return answers;
+    },
+    matching: (...given) => records.matching(...given),
+    get: (tenant, ids) => records.get(tenant, ids),
+    getSome: (tenant, ids) => records.getSome(tenant, ids),
+    removeFinished: (...given) => records.removeFinished(...given),
+    backlog: (tenant) => records.backlog(tenant),
+  };
+}
+
+/** A deletion cancels what has a turn, in the store. */
+export const observedQueues = (queues: Queues, { history, world, node }: Watching): Queues => ({
+  make: (...given) => queues.make(...given),
+  put: (...given) => queues.put(...given),
+  resume: (...given) => queues.resume(...given),
+  get: (...given) => queues.get(...given),
+  list: (tenant) => queues.list(tenant),
+  admit: async (ids) => {
+    const admitted = await queues.admit(ids);
+    for (const { queue, given } of admitted)
+      if (given > 0) world.trace(`${node} admit ${given} of ${queue}`);
+    return admitted;
+  },
+  end: async (tenant, name) => {
+    const answers = await queues.end(tenant, name);
+    for (const answer of answers)
+      if (answer.kind === "canceled")
+        history.cancels.set(answer.message.id, { at: world.now, ackedAt: undefined });
+    return answers;
+  },
+  callsEnded: (...given) => queues.callsEnded(...given),
+});
+
+export const observedAlarms = (alarms: Alarms, { history }: Watching): Alarms => ({
+  ring: async (...given) => {
+    const rings = await alarms.ring(...given);
+    history.count("rings");
+    return rings;
+  },
+  next: (...given) => alarms.next(...given),
+});
+
+export const observedFanOuts = (fanOuts: FanOuts, { history, world, node }: Watching): FanOuts => ({
+  insert: async (fanOut, ...rest) => {
+    const inserted = await fanOuts.insert(fanOut, ...rest);
+    world.trace(`${node} insert fan-out ${fanOut.id}: ${inserted}`);
+    if (inserted === "inserted") history.fanOuts.set(fanOut.id, fanOut.tenant);
+    return inserted;
+  },
+  get: (...given) => fanOuts.get(...given),
+  expanding: (...given) => fanOuts.expanding(...given),
+  advance: (...given) => fanOuts.advance(...given),
+});
+
+export const observedFlowLanes = (lanes: FlowLanes, { world, node }: Watching): FlowLanes => ({
+  rows: (ids) => lanes.rows(ids),
+  list: (...given) => lanes.list(...given),
+  waiting: (ids) => lanes.waiting(ids),
+  pin: (...given) => lanes.pin(...given),
+  unpin: (...given) => lanes.unpin(...given),
+  pause: (flow) => lanes.pause(flow),
+  resume: (flow) => lanes.resume(flow),
+  heads: (...given) => lanes.heads(...given),
+  promote: async (lane, ids, ...rest) => {
+    const promoted = await lanes.promote(lane, ids, ...rest);
+    if (promoted.length > 0) world.trace(`${node} promote ${promoted.join(" ")}`);
+    return promoted;
+  },
+  keepWindow: (...given) => lanes.keepWindow(...given),
+  rest: (...given) => lanes.rest(...given),
+  slotHolders: (lane) => lanes.slotHolders(lane),
+});
+
+function noteClaim(history: History, id: MessageId, epoch: number, node: string, at: number): void {
+  history.claims.set(id, [...(history.claims.get(id) ?? []), { epoch, node, at }]);
+}
+
+export function observedTokens(tokens: TokenStore, { history, world, node }: Watching): TokenStore {
+  return {
+    claim: (entries) => tokens.claim(entries),
+    confirm: (entries) => tokens.confirm(entries),
+    acquire: async (lane, ids, limits) => {
+      const acquired = await tokens.acquire(lane, ids, limits);
+      const { rate, periodMs, parallelism } = limits;
+      history.grants.push({
+        lane,
+        node,
+        at: world.now,
+        ids: acquired.granted,
+        rate,
+        periodMs,
+        parallelism,
+      });
+      if (acquired.granted.length > 0)
+        world.trace(`${node} acquire ${lane}: ${acquired.granted.length} of ${ids.length}`);
+      return acquired;
+    },
+    use: async (lane, ids) => {
+      const gone = new Set(await tokens.use(lane, ids));
+      for (const id of ids) if (!gone.has(id)) history.uses.push({ id, at: world.now });
+      return [...gone];
+    },
+    hold: (...given) => tokens.hold(...given),
+    release: (...given) => tokens.release(...given),
+    restore: (...given) => tokens.restore(...given),
+    resetRate: (lane) => tokens.resetRate(lane),
+    peek: (lane) => tokens.peek(lane),
+  };
+}
+
+/** I6 at the moment that the fact of a failure is said. */
+export function observedBus(
+  bus: EventBus,
+  deadLetters: DeadLetters,
+  { history, world, node }: Watching,
+): EventBus {
+  return {
+    publish: async (topic, events) => {
+      world.trace(`${node} says ${topic} × ${events.length}`);
+      await bus.publish(topic, events);
+      for (const event of events) {
+        if (!("fact" in event) || event.fact.ended !== "failed") continue;
+        const letter = await deadLetters.get(
+          event.message.tenant,
+          dlqIdOf(event.id, event.fact.endedAt),
+        );
+        if (!letter)
+          history.violate(
+            "I6",
+            `the failure of ${event.id} was said before its dead letter was written`,
+          );
+      }
+    },
+    subscribe: (...given) => bus.subscribe(...given),
+    isUp: () => bus.isUp(),
+    hears: (topic) => bus.hears(topic),
+  };
+}

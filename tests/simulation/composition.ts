@@ -247,6 +247,7 @@ const deliverer = (making: Making, life: Life): Deliverer =>
     slots,
     bodyBytesMax,
     compose,
+    findTenant: async () => false,
     drainMs,
   });
 

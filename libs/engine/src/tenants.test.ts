@@ -43,6 +43,38 @@ describe("tenants as the services see them", () => {
     await tenants.stop();
   });
 
+  it("that are new are found at once by those that look for them", async () => {
+    const ports = open();
+    const tenants = new Tenants(ports);
+    await tenants.start();
+
+    await ports.accounts.addTenant(aTenantOf(aTenant));
+
+    expect(tenants.get(aTenant)).toBeUndefined();
+    expect((await tenants.find(aTenant))?.keys.current).toBe("sig_1");
+    expect(tenants.get(aTenant)?.keys.current).toBe("sig_1");
+    await tenants.stop();
+  });
+
+  it("that are not there are looked for twice a second, however often they are asked for", async () => {
+    const ports = open();
+    let reads = 0;
+    const read: Accounts["tenants"] = () => {
+      reads++;
+      return ports.accounts.tenants();
+    };
+    const tenants = new Tenants({ ...ports, accounts: { ...ports.accounts, tenants: read } });
+    const find = () => Promise.all(Array.from({ length: 100 }, () => tenants.find(anotherTenant)));
+
+    expect(new Set(await find())).toEqual(new Set([undefined]));
+    await find();
+    expect(reads).toBe(1);
+    await ports.clock.advance(500);
+    await find();
+
+    expect(reads).toBe(2);
+  });
+
   it("stay as they were while the accounts cannot be read, and change again when they can", async () => {
     const ports = open();
     await ports.accounts.addTenant(aTenantOf(aTenant));

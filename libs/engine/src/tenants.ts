@@ -3,6 +3,8 @@ import { type TenantId } from "@posthaste/domain";
 import { type Accounts, type Clock, type Log, type Tenant, untilAvailable } from "@posthaste/ports";
 
 const refreshEveryMs = 4_000;
+/** However many are asked for that are not there. */
+const findEveryMs = 500;
 
 export class Tenants {
   readonly name = "tenants";
@@ -10,6 +12,8 @@ export class Tenants {
   #byId: ReadonlyMap<TenantId, Tenant> = new Map();
   #timer: (() => void) | undefined;
   #stopped = false;
+  #found: Promise<void> = Promise.resolve();
+  #findAt = Number.NEGATIVE_INFINITY;
 
   constructor(ports: { accounts: Accounts; clock: Clock; log: Log }) {
     this.#ports = ports;
@@ -17,6 +21,19 @@ export class Tenants {
 
   get(id: TenantId): Tenant | undefined {
     return this.#byId.get(id);
+  }
+
+  /** One that is not known may be new: reads them now, unless that was done half a second ago. Rejects when the store does. */
+  async find(id: TenantId): Promise<Tenant | undefined> {
+    const known = this.get(id);
+    if (known) return known;
+    const now = this.#ports.clock.now();
+    if (now >= this.#findAt) {
+      this.#findAt = now + findEveryMs;
+      this.#found = this.refresh();
+    }
+    await this.#found;
+    return this.get(id);
   }
 
   ids(): readonly TenantId[] {

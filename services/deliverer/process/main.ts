@@ -46,6 +46,7 @@ const deliverer = new Deliverer(ports, {
   bodyBytesMax: config.maxInFlightMib * mebibyte,
   tenants: () => tenants.ids(),
   compose: createCompose({ tenantOf: (id) => tenants.get(id), random }),
+  findTenant: async (id) => (await tenants.find(id)) !== undefined,
   drainMs,
 });
 

@@ -52,6 +52,8 @@ export type DelivererOptions = {
   /** Bytes of bodies in flight. */
   readonly bodyBytesMax: number;
   readonly compose: Compose;
+  /** Whether a tenant that `compose` does not know is there after all: it may have been made a moment ago. */
+  readonly findTenant: (id: TenantId) => Promise<boolean>;
   /**
    * Whose messages are looked for at the start: what has gone with another process' buffer waits for its alarm, or for
    * this. Absent where the store rings anew at its start.
@@ -301,15 +303,21 @@ export class Deliverer implements LocalDelivery {
     try {
       attempt.startedAt = now;
       attempt.isCalling = true;
-      attempt.span = startAttempt(this.#telemetry.tracer, attempt.record, now);
+      attempt.span ??= startAttempt(this.#telemetry.tracer, attempt.record, now);
       const request = this.#options.compose(attempt.record, now, attempt.span?.traceParent);
-      if (!request) return done(ourFault("the tenant of this message is not known here"));
+      if (!request) return void this.#callOnceKnown(attempt, done);
       attempt.sending = this.#ports.sender.send(request);
       if (attempt.slot && !attempt.slot.address) this.#locate(attempt);
     } catch (error) {
       return done(ourFault(`the request could not be made: ${String(error)}`));
     }
     void attempt.sending.outcome.then(done);
+  }
+
+  async #callOnceKnown(attempt: Attempt, done: (outcome: Outcome) => void): Promise<void> {
+    const isThere = await this.#options.findTenant(tenantOf(attempt)).catch(() => false);
+    if (isThere) this.#call(attempt, done);
+    else done(ourFault("the tenant of this message is not known here"));
   }
 
   #givenBack({ record }: Attempt): Settlement {

@@ -126,7 +126,7 @@ const serverOf = (url: string): string => new URL(url).hostname.replace(/-\d+/, 
 export const drainMs = 20_000;
 
 /** The message as it is, without signature and headers of ours. */
-const compose: DelivererOptions["compose"] = ({ message }) => ({
+export const compose: DelivererOptions["compose"] = ({ message }) => ({
   url: message.url,
   method: message.method,
   headers: message.headers,
@@ -147,6 +147,7 @@ export async function startDeliverer(
     slots: { ...roomy, ...slots },
     bodyBytesMax: 64 * 1024 * 1024,
     compose,
+    findTenant: async () => false,
     drainMs,
     ...options,
   });

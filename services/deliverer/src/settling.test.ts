@@ -5,7 +5,10 @@ import { aCallbackPlan, anAnswer, aPolicy, aTenant, ourFailure } from "@posthast
 import {
   answer,
   away,
+  called,
+  compose,
   deadLettersOf,
+  ok,
   open,
   page,
   publish,
@@ -127,6 +130,24 @@ describe("an outcome", () => {
       retried: 0,
     });
     expect(ports.log.events()).toContain("attempt.deferred");
+  });
+
+  it("to a tenant that was made a moment ago is had at once", async () => {
+    const ports = open(() => ok);
+    let isKnown = false;
+    await startDeliverer(
+      ports,
+      {},
+      {
+        compose: (...given) => (isKnown ? compose(...given) : undefined),
+        findTenant: async () => (isKnown = true),
+      },
+    );
+    const [message] = await publish(ports, ["a"]);
+
+    expect(called(ports)).toEqual(["a"]);
+    expect(message && (await read(ports, message)).deferrals).toBe(0);
+    expect(ports.log.events()).not.toContain("attempt.deferred");
   });
 
   it("with a callback is told, so that its dispatcher need not wait for an alarm", async () => {

@@ -59,7 +59,7 @@ export function admitted<Spec extends EndpointSpec>(
     const queryToken = search.get("qstash_token") ?? undefined;
     search.delete("qstash_token");
     const address = callerIp(req, door.trustedProxies);
-    const caller = door.authenticate(onlyValueOf(req, "authorization"), queryToken, address);
+    const caller = await door.authenticate(onlyValueOf(req, "authorization"), queryToken, address);
     if (isFault(caller)) return caller;
     const { tenant } = caller;
     const param = (name: string): string => paramOf(req, name);

@@ -59,7 +59,7 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
     const target = parseRawTarget(row, req.url ?? "");
     const address = callerIp(req, door.trustedProxies);
     const queryToken = isFault(target) ? undefined : target.token;
-    const caller = door.authenticate(onlyValueOf(req, "authorization"), queryToken, address);
+    const caller = await door.authenticate(onlyValueOf(req, "authorization"), queryToken, address);
     if (isFault(caller)) return caller;
     if (isFault(target)) return target;
     const { tenant } = caller;

@@ -102,7 +102,7 @@ async function seedDevelopment(options: SeedOptions, { tenants }: Stored): Promi
       const ownKeys = isFirst ? keysOf(config) : undefined;
       return { id, tokens: [token, ...own], keys: ownKeys ?? keys };
     });
-  // At once: a gateway that finds one of them is ready, and looks for the second seconds later.
+  // At once: a gateway that finds one of them is ready, and finds the rest later.
   await addTenants(options, missing);
   return { token: first.token, warning: warningOf(config, await storedIn(accounts)) };
 }

@@ -97,6 +97,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
     slots,
     bodyBytesMax,
     compose: createCompose({ tenantOf: (id) => tenants.get(id), random }),
+    findTenant: async (id) => (await tenants.find(id)) !== undefined,
     drainMs,
   });
   const refreshAccounts = async (): Promise<void> => {

@@ -27,13 +27,14 @@ export type Caller = { readonly tenant: Tenant; readonly scope: TokenScope };
 export interface Authenticator extends Service {
   /**
    * `authorization`: the header's value, undefined when there is none or more than one. `queryToken`: the value of
-   * `qstash_token`, used when there is no header. Faults: `unauthorized`, `too_many_requests`.
+   * `qstash_token`, used when there is no header. A promise only where an unknown token makes it look again: the token
+   * may be new. Faults: `unauthorized`, `too_many_requests`.
    */
   readonly authenticate: (
     authorization: string | undefined,
     queryToken: string | undefined,
     callerIp?: string,
-  ) => Caller | Refusal;
+  ) => Caller | Refusal | Promise<Caller | Refusal>;
   /** False until a token has been read: on a first start management makes the first tenant. */
   knowsAnybody(): boolean;
   /** Reads all accounts now: after a change in this process no request should wait. */
@@ -50,6 +51,8 @@ export type AuthenticatorOptions = {
 const refreshMs = 4_000;
 /** The first tenant is not to wait so long. */
 const firstRefreshMs = 250;
+/** However many unknown tokens come: that often they make it look again. */
+const lookAgainMs = 1_000;
 const tokenLengthMax = 1_024;
 const scheme = "bearer ";
 
@@ -59,6 +62,8 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
   let stopped = false;
   let lastAsked = 0;
   let shown = 0;
+  let looking: Promise<void> | undefined;
+  let lookAgainAt = 0;
   const failures = createFailureLimit(clock);
 
   async function refresh(): Promise<void> {
@@ -79,6 +84,22 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
     });
   }
 
+  /** Undefined when it has just been done. Never rejects: what is not found stays unknown. */
+  function lookAgain(): Promise<void> | undefined {
+    const now = clock.now();
+    if (looking || now < lookAgainAt) return looking;
+    lookAgainAt = now + lookAgainMs;
+    looking = refresh()
+      .catch((error: unknown) => log.warn("accounts.stale", { error }))
+      .finally(() => (looking = undefined));
+    return looking;
+  }
+
+  function refusalOf(callerIp: string): Refusal {
+    const seconds = failures.blockedSeconds(callerIp) ?? failures.failed(callerIp);
+    return seconds === undefined ? unauthorized : tooManyFailures(seconds);
+  }
+
   return {
     name: "authenticator",
     start: async () => {
@@ -93,13 +114,15 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
     refresh,
     authenticate: (authorization, queryToken, callerIp = "") => {
       const token = authorization === undefined ? queryToken : bearerToken(authorization);
-      const caller =
-        token !== undefined && token.length <= tokenLengthMax
-          ? callers.get(tokenHash(token))
-          : undefined;
+      if (token === undefined || token === "" || token.length > tokenLengthMax)
+        return refusalOf(callerIp);
+      const hash = tokenHash(token);
+      const caller = callers.get(hash);
       if (caller) return caller;
-      const seconds = failures.blockedSeconds(callerIp) ?? failures.failed(callerIp);
-      return seconds === undefined ? unauthorized : tooManyFailures(seconds);
+      if (failures.blockedSeconds(callerIp) !== undefined) return refusalOf(callerIp);
+      return (
+        lookAgain()?.then(() => callers.get(hash) ?? refusalOf(callerIp)) ?? refusalOf(callerIp)
+      );
     },
   };
 }

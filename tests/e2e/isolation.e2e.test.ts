@@ -1,4 +1,4 @@
-/** Isolation: a tenant or destination that is slow, dead or loud holds up no other. Orders of magnitude only: the machine is shared. */
+/** Isolation: a tenant or destination that is slow, dead or loud holds up no other. By order and counts: the loud ones are held as long as it takes. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -39,6 +39,22 @@ afterAll(async () => {
 });
 
 const slowly: Responder = (_, response) => void setTimeout(() => response.end(), slowMs);
+
+/** What arrives before it opens is held, what comes afterwards is answered slowly. */
+class Gate {
+  #held: (() => void)[] | undefined = [];
+
+  readonly answer: Responder = (arrival, response, nth) => {
+    const answer = (): void => slowly(arrival, response, nth);
+    if (this.#held) this.#held.push(answer);
+    else answer();
+  };
+
+  open(): void {
+    for (const answer of this.#held ?? []) answer();
+    this.#held = undefined;
+  }
+}
 const publishMany = (count: number, url: string, by = client, settings = {}): Promise<unknown> =>
   Promise.all(
     Array.from({ length: count }, () => by.published(url, service({ Retries: "1", ...settings }))),
@@ -52,11 +68,9 @@ describe("a destination", () => {
     await publishMany(300, dead);
     await hanging.arrivals("/hangs", perOriginMax);
 
-    const before = Date.now();
     await publishMany(300, healthy.url("/healthy"));
     await healthy.arrivals("/healthy", 300);
 
-    expect(Date.now() - before).toBeLessThan(10_000);
     // The hanging one holds no more than its own slots, and those all the time.
     expect(hanging.at("/hangs")).toHaveLength(perOriginMax);
     expect(healthy.at("/healthy")).toHaveLength(300);
@@ -81,50 +95,47 @@ describe("a destination", () => {
   });
 
   it("is called by a message to it at once while hundreds of others wait for a slow one", async () => {
-    slow.answers("/crowd", slowly);
+    const gate = new Gate();
+    slow.answers("/crowd", gate.answer);
     await publishMany(400, slow.url("/crowd"));
     await slow.arrivals("/crowd", perOriginMax);
 
-    const waits: number[] = [];
     for (let n = 0; n < 10; n++) {
-      const before = Date.now();
       await client.published(healthy.url(`/among/${n}`));
-      waits.push((await healthy.arrival(`/among/${n}`)).at - before);
+      await healthy.arrival(`/among/${n}`);
     }
 
-    expect(Math.max(...waits)).toBeLessThan(1_500);
     expect(slow.at("/crowd").length).toBeLessThan(400);
+    gate.open();
+    await slow.arrivals("/crowd", 400);
   });
 });
 
 describe("a tenant", () => {
   it("that floods does not hold up another one, whose messages go to the same slow destination", async () => {
-    slow.answers("/flood", slowly);
+    const gate = new Gate();
+    slow.answers("/flood", gate.answer);
     slow.answers("/quiet", slowly);
     const quiet = new Client(server.port, secondUser.token);
     await publishMany(1_000, slow.url("/flood"));
     await slow.arrivals("/flood", perOriginMax);
 
-    const before = Date.now();
     await publishMany(20, slow.url("/quiet"), quiet);
+    gate.open();
     await slow.arrivals("/quiet", 20);
-    const tookMs = Date.now() - before;
 
-    // Behind the flood they would take 10 s and more; in turn with it, a second.
-    expect(tookMs).toBeLessThan(9_000);
+    // Behind the flood they would come after all of it; in turn with it, among its first.
     expect(slow.at("/flood").length).toBeLessThan(900);
   });
 
   it("with a crowded lane does not hold up its messages outside of it", async () => {
-    slow.answers("/lane", slowly);
+    slow.answers("/lane", silent);
     const flow = { "Flow-Control-Key": "crowded", "Flow-Control-Value": "parallelism=1" };
     await publishMany(500, slow.url("/lane"), client, flow);
 
-    const before = Date.now();
     await client.published(healthy.url("/outside"));
     await healthy.arrival("/outside");
 
-    expect(Date.now() - before).toBeLessThan(20_000);
-    expect(slow.at("/lane").length).toBeLessThan(100);
+    expect(slow.at("/lane").length).toBeLessThanOrEqual(1);
   });
 });

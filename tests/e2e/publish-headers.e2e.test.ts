@@ -184,7 +184,7 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
         retryDelayExpression: "1000 * pow(2, retried)",
         timeout: 3_661_000,
       });
-      expect(Math.abs(createdAt - Date.now())).toBeLessThan(5_000);
+      expect(Math.abs(createdAt - Date.now())).toBeLessThan(60_000);
     });
 
     it("records the plan's defaults for what was not given, and leaves out what there is not", async () => {

@@ -6,8 +6,8 @@ import { always, type Arrival, deadUrl, Destination, failing, silent } from "./d
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, numberOf } from "./json.ts";
 
-/** Between the time that a retry is due and its arrival; a loaded machine keeps within, a lost hint (30 s) does not. */
-const lateMsMax = 2_000;
+/** Between the time that a retry is due and its arrival; only a lost hint exceeds it, which is made up for after 30 s. */
+const lateMsMax = 20_000;
 /** The destination answers before we have noted it, on another clock reading. */
 const roundingMs = 2;
 

@@ -11,25 +11,22 @@ const sources = ["{bench,deploy,libs,scripts,services,tests}/**/*.{ts,js}", "*.{
 const pages = ["docs/**/*.md", "*.md", "bench/*.md"];
 const isForeign = (name) => name === "node_modules" || name === "toolchain";
 
-/** A component has a name; these words stand for one that was left out. Their number may only fall (comments.json). */
-const namelessWords = /\b(?:who|nobody|somebody|others)\b/gi;
+/** A component has a name; these words stand for one that was left out. */
+const namelessWord = /\b(?:who|nobody|somebody|others)\b/i;
 
 /** Not citations: products, and ranges of characters. */
 const otherNumbers = new Set(["V8", "H2", "C0"]);
 
+/** Everything that is wrong, a line each. */
 export function readComments() {
   const comments = globSync(sources, { cwd: root, exclude: isForeign }).flatMap((file) =>
     commentsIn(file, read(file)),
   );
-  const problems = [
+  return [
     ...comments.flatMap(problemsOf),
+    ...comments.flatMap(namelessIn),
     ...globSync(pages, { cwd: root }).flatMap(deadLinks),
   ];
-  const nameless = comments.reduce(
-    (n, { text }) => n + (text.match(namelessWords)?.length ?? 0),
-    0,
-  );
-  return { problems, nameless };
 }
 
 const read = (file) => readFileSync(join(root, file), "utf8");
@@ -60,6 +57,11 @@ function problemsOf({ place, text }) {
       .filter((name) => !otherNumbers.has(name) && !invariants.has(name)),
   ];
   return missing.map((what) => `${place} cites ${what}`);
+}
+
+function namelessIn({ place, text }) {
+  const [word] = namelessWord.exec(text) ?? [];
+  return word === undefined ? [] : [`${place} says "${word}": name the component`];
 }
 
 const adrs = new Set(

@@ -1,4 +1,4 @@
-/** Who may do what (docs/design/security#authentication): 401, 403 and 429, on every route. */
+/** What each token may do (docs/design/security#authentication): 401, 403 and 429, on every route. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { type EndpointKind, endpoints } from "@posthaste/contract";
 import { Client, type Reply } from "./client.ts";

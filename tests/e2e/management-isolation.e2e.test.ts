@@ -1,5 +1,5 @@
 /**
- * Who may do what over both listeners (docs/design/security#authentication): a table of all routes and all credentials that a caller could send.
+ * What each credential may do over both listeners (docs/design/security#authentication): a table of all routes and all credentials that a caller could send.
  * Two tenants, made by the operator, have one of everything; none of it is seen or changed with the other's credentials.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";

@@ -7,7 +7,7 @@ import { type Settings, type TestServer } from "./test-server.ts";
 
 export { type TestServer } from "./test-server.ts";
 
-export const isDistributed = process.env["POSTHASTE_TEST_SHAPE"] === "distributed";
+const isDistributed = process.env["POSTHASTE_TEST_SHAPE"] === "distributed";
 
 export async function startServer(settings: Settings = {}): Promise<TestServer> {
   if (!isDistributed) return startAlone(settings);

@@ -56,7 +56,7 @@ export class Assignment {
     this.#options = options;
   }
 
-  /** These are ours from now on, and no others. */
+  /** These are ours from now on, and only these. */
   given(partitions: readonly number[]): void {
     for (const [partition, { over }] of this.#progress) {
       if (partitions.includes(partition)) continue;

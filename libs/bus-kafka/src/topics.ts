@@ -1,8 +1,8 @@
 /**
  * The four topics as Kafka sees them: names, keys, partitions, and how long what is said is kept.
  *
- * Who hears an event does not depend on its partition but for `scheduler.wake`: there a shard has a partition, and who
- * is assigned the partition owns the shard (docs/design/record#shards).
+ * Which member hears an event does not depend on its partition but for `scheduler.wake`: there a shard has a partition,
+ * and the member that is assigned the partition owns the shard (docs/design/record#shards).
  */
 import { allShards, hash32, shardCount } from "@posthaste/domain";
 import { isFact, type Topic, type Topics, topics } from "@posthaste/ports";

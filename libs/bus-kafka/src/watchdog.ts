@@ -1,6 +1,6 @@
 /**
  * A group that stalls although the brokers answer (a broker's defect, a client's, a right that was taken away) is noticed
- * by nobody else: the process lives and hears nothing. Then it is better to end and to be started anew.
+ * nowhere else: the process lives and hears nothing. Then it is better to end and to be started anew.
  */
 import { type Clock } from "@posthaste/ports";
 

@@ -365,7 +365,7 @@ describe("whoever gets into line while the lane is granted", () => {
 describe("grants that interleave", () => {
   const both: FlowLimits = { parallelism: 3, rate: 5, periodMs: minuteMs };
 
-  /** Every call of a store gives way to the others for some turns, before and after. */
+  /** Every call of a store gives way to the rest for some turns, before and after. */
   function jittered<T extends object>(ports: T, pause: () => Promise<void>): T {
     return new Proxy(ports, {
       get: (target, name, receiver): unknown => {

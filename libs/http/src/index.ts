@@ -2,6 +2,7 @@ export { type Admission, createAdmission, type RequestKind } from "./admission/a
 export { answer, type FlatHeaders } from "./answers/answer.ts";
 export { type Answers, createAnswers, type Refusal } from "./answers/answers.ts";
 export { type StreamedReply } from "./answers/streamed.ts";
+export { askedOf } from "./asked.ts";
 export {
   type Authenticator,
   type Caller,

@@ -13,7 +13,7 @@ import { type Clock } from "@posthaste/ports";
 export interface Deadline {
   /** On the sender's clock. */
   readonly at: number;
-  /** Among the pending ones, who alone set it. */
+  /** Among the pending ones; set by their queue alone. */
   place?: number | undefined;
   expire(): void;
 }

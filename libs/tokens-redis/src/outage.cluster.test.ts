@@ -81,7 +81,7 @@ async function untilTriedAgain(tokens: RedisTokens): Promise<void> {
   await until("it is tried again", () => tokens.counts().tries >= tries + 3);
 }
 
-/** Answers nobody when this resolves. */
+/** Answers no call any more when this resolves. */
 async function pauseRedis(): Promise<void> {
   redis.process.pause();
   const stat = `/proc/${redis.process.pid}/stat`;

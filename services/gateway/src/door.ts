@@ -4,19 +4,18 @@ import {
   type Endpoint,
   type EndpointKind,
   type EndpointSpec,
-  faultOfNames,
 } from "@posthaste/contract";
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import {
   type AddressSet,
   type Admission,
   type Answers,
+  askedOf,
   type Authenticator,
   type BodyBudget,
   type Caller,
   callerIp,
   onlyValueOf,
-  readBody,
 } from "@posthaste/http";
 import { queryOf, replyOf, type Work as RouteWork } from "@posthaste/http/router";
 import { type BacklogQuota } from "./backlog.ts";
@@ -62,30 +61,20 @@ export function admitted<Spec extends EndpointSpec>(
     const caller = await door.authenticate(onlyValueOf(req, "authorization"), queryToken, address);
     if (isFault(caller)) return caller;
     const { tenant } = caller;
-    const param = (name: string): string => paramOf(req, name);
     const refused =
       refusalOfScope(caller, row.kind) ??
-      faultOfNames(row, param) ??
       (row.kind === "publish" ? door.backlog.refuse(tenant) : undefined);
     if (refused) return refused;
-    const query = row.query.parse(search.toString());
-    if (isFault(query)) return query;
-    const { bytesMax } = row.body;
+    const { params, rawHeaders } = req;
     const owner = { tenant: tenant.id, address };
-    const bytes =
-      bytesMax === 0 ? empty : await readBody(res, { bytesMax, budget: door.bodyBudget, owner });
-    if (isFault(bytes)) return bytes;
-    const body = row.body.parse(bytes);
-    if (isFault(body)) return body;
-    const { rawHeaders } = req;
-    const asked = { tenant, callerIp: address, rawHeaders, param, query, body };
-    if (isLarge(row)) return { status: 200, owner: tenant.id, pieces: oneOf(() => work(asked)) };
-    const answered = await work(asked);
+    const asked = await askedOf(row, res, { params, search, budget: door.bodyBudget, owner });
+    if (isFault(asked)) return asked;
+    const visit = { ...asked, tenant, callerIp: address, rawHeaders };
+    if (isLarge(row)) return { status: 200, owner: tenant.id, pieces: oneOf(() => work(visit)) };
+    const answered = await work(visit);
     return isFault(answered) ? answered : replyOf(answered, tenant.id);
   };
 }
-
-const empty = new Uint8Array(0);
 
 const isLarge = ({ answers }: Pick<Endpoint, "answers">): boolean => answers[200]?.isLarge === true;
 
@@ -97,9 +86,4 @@ async function* oneOf(
   if (isFault(answered)) yield answered;
   else if ("pieces" in answered) yield* answered.pieces;
   else yield JSON.stringify(answered.json);
-}
-
-function paramOf(req: Parameters<RouteWork>[0], name: string): string {
-  const value = req.params[name];
-  return typeof value === "string" ? value : "";
 }

@@ -4,10 +4,10 @@ import { fault, type Fault, isFault } from "@posthaste/domain";
 import { type Log } from "@posthaste/ports";
 import {
   type AddressSet,
+  askedOf,
   type BodyBudget,
   callerIp,
   onlyValueOf,
-  readBody,
   type StreamedReply,
 } from "@posthaste/http";
 import { queryOf, type Reply, replyOf, type Work as RouteWork } from "@posthaste/http/router";
@@ -27,7 +27,6 @@ type Response = Parameters<RouteWork>[1];
 
 /** There is one operator, and one share of what may be in memory. */
 const operator = "operator";
-const empty = new Uint8Array(0);
 
 /** The work of an endpoint behind the door: it is asked only what its row lets through. */
 export function admitted<Spec extends EndpointSpec>(
@@ -36,16 +35,11 @@ export function admitted<Spec extends EndpointSpec>(
   work: Work<Spec, Answer>,
 ): RouteWork {
   const answer = async (req: Request, res: Response, address: string): Promise<Answer | Fault> => {
-    const param = (name: string): string => paramOf(req, name);
-    const query = row.query.parse(queryOf(req).toString());
-    if (isFault(query)) return query;
-    const { bytesMax } = row.body;
     const owner = { tenant: operator, address };
-    const bytes =
-      bytesMax === 0 ? empty : await readBody(res, { bytesMax, budget: door.bodyBudget, owner });
-    if (isFault(bytes)) return bytes;
-    const body = row.body.parse(bytes);
-    return isFault(body) ? body : work({ param, query, body });
+    const { params } = req;
+    const search = queryOf(req);
+    const asked = await askedOf(row, res, { params, search, budget: door.bodyBudget, owner });
+    return isFault(asked) ? asked : work(asked);
   };
   const isWrite = row.kind === "write";
   return async (req, res) => {
@@ -89,8 +83,3 @@ const secret = <R extends Reply | StreamedReply>(reply: R): R => ({
   ...reply,
   headers: [...(reply.headers ?? []), "Cache-Control", "no-store"],
 });
-
-function paramOf(req: Request, name: string): string {
-  const value = req.params[name];
-  return typeof value === "string" ? value : "";
-}

@@ -61,7 +61,7 @@ export async function startPostgresql(server: ServerProcess): Promise<void> {
 }
 
 /**
- * It refuses to run as root, so there it runs as nobody, who may pass closed folders all the same: the one that holds
+ * It refuses to run as root, so there it runs as an unprivileged user that may pass closed folders all the same: the one that holds
  * the data may be a temporary one, the one that holds the programs root's own.
  */
 function unprivileged(file: string, args: readonly string[]): { file: string; args: string[] } {

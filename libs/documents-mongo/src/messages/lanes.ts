@@ -3,8 +3,8 @@
  *
  * (1) whatever sets a lane's alarm raises `entries` (`settingAlarm`), the fence of `rest`: a granter that looked before
  *     cannot put the lane to sleep after it.
- * (2) the lane is told after the record stands in line, so `entries` read before the line was means: nobody has got in
- *     unseen. Until then the record has an alarm of its own (stored.ts).
+ * (2) the lane is told after the record stands in line, so `entries` read before the line was means: no record has got
+ *     in unseen. Until then the record has an alarm of its own (stored.ts).
  * (3) places are given from `place` as it was read before the insert, and told back after it. Two publishes at the same
  *     time may give the same one; a publish that begins after another was acknowledged gives a higher one.
  */

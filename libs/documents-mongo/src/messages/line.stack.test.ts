@@ -14,7 +14,7 @@ const tightLane = flowLaneId(aTenant, oneAtATime.key);
 
 type Entry = {
   readonly what: string;
-  /** Makes the lane, empty, and answers with how somebody gets into its line through `watched`. */
+  /** Makes the lane, empty, and answers with how a record gets into its line through `watched`. */
   readonly prepare: (harness: Harness, watched: RecordPorts) => Promise<() => Promise<unknown>>;
 };
 

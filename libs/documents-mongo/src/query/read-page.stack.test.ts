@@ -23,7 +23,7 @@ describe.each(servers)("$name: pages", ({ name, uri }) => {
   const open = freshDatabase(uri, [{ collection: "rows", key: { tenant: 1, place: 1 } }]);
   const rowsOf = (connection: Connection) => connection.collection<Placed<number>>("rows");
 
-  /** Twenty numbers, one each millisecond, and somebody else's. */
+  /** Twenty numbers, one each millisecond, and another tenant's. */
   const opened = async (): Promise<Connection> => {
     const { connection } = await open();
     await rowsOf(connection).insertMany(

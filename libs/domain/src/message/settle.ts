@@ -121,8 +121,8 @@ function defer(record: InState<"claimed">, attempt: Attempt): Settlement {
 }
 
 /**
- * The claim is handed back at once: stopping, or the lane's slot was gone. No attempt is counted. Whoever does it may
- * tell nobody any more, so the record is held until now and not due: its alarm rings at once.
+ * The claim is handed back at once: stopping, or the lane's slot was gone. No attempt is counted. The deliverer that does it
+ * may be unable to send a hint, so the record is held until now and not due: its alarm rings at once.
  */
 export function giveBack(record: InState<"claimed">, now: number): Settlement {
   const next = onward(record.message, "time", now, now);

@@ -124,7 +124,7 @@ describe("a list of a million rows of which none is wanted", () => {
 
       expect(value.items).toHaveLength(11);
       expect(value.pages).toBe(1);
-      // A walk from the latest would look at 300,000 others, in hundreds of turns.
+      // A walk from the latest would look at 300,000 rows, in hundreds of turns.
       expect(turns).toBeLessThan(10);
     },
     patienceMs,

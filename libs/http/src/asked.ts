@@ -1,0 +1,37 @@
+/** What a request asks of its endpoint, as the row lets it: parameters of the path, query, body. */
+import { type IncomingMessage, type ServerResponse } from "node:http";
+import { type AskedOf, type Endpoint, type EndpointSpec, faultOfNames } from "@posthaste/contract";
+import { type Fault, isFault } from "@posthaste/domain";
+import { type BodyBudget } from "./bodies/body-budget.ts";
+import { readBody } from "./bodies/body.ts";
+
+export type Asking = {
+  readonly params: Readonly<Record<string, string | readonly string[]>>;
+  readonly search: URLSearchParams;
+  readonly budget: BodyBudget;
+  /** At whose expense the body is in memory. */
+  readonly owner: { readonly tenant: string; readonly address: string };
+};
+
+const empty = new Uint8Array(0);
+
+/** The first fault in the order of path, query and body: a body is read when all else is right. */
+export async function askedOf<Spec extends EndpointSpec>(
+  row: Endpoint<Spec>,
+  res: ServerResponse<IncomingMessage>,
+  { params, search, budget, owner }: Asking,
+): Promise<AskedOf<Spec> | Fault> {
+  const param = (name: string): string => {
+    const value = params[name];
+    return typeof value === "string" ? value : "";
+  };
+  const badName = faultOfNames(row, param);
+  if (badName) return badName;
+  const query = row.query.parse(search.toString());
+  if (isFault(query)) return query;
+  const { bytesMax } = row.body;
+  const bytes = bytesMax === 0 ? empty : await readBody(res, { bytesMax, budget, owner });
+  if (isFault(bytes)) return bytes;
+  const body = row.body.parse(bytes);
+  return isFault(body) ? body : { param, query, body };
+}

@@ -8,6 +8,7 @@ import {
   type MessageId,
   randomLength,
   randomMessageId,
+  type Schedule,
   type TenantId,
 } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
@@ -44,6 +45,7 @@ export type Backend = RecordPorts & {
 
 export type Model = {
   readonly inspect: Inspection;
+  readonly schedules: () => readonly Schedule[];
   /** All that may be forgotten is. */
   flushTokens(): void;
   /** The one process that uses it has died. */
@@ -77,6 +79,7 @@ export function modelBackend(world: World): Backend {
     },
     model: {
       inspect: records.inspect,
+      schedules: schedules.all,
       flushTokens: tokens.flush,
       reopen: () => {
         tokens.flushSlots();

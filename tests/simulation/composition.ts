@@ -8,6 +8,7 @@ import { type Compose, Deliverer, Standby } from "@posthaste/deliverer";
 import {
   allShards,
   type Fault,
+  isFault,
   type MessageId,
   owner,
   type PublishCommand,
@@ -21,6 +22,7 @@ import {
   type CancelPorts,
   type GrantPorts,
   pauseFlowKey,
+  pauseSchedule,
   pinFlowKey,
   publish,
   type Published,
@@ -28,16 +30,20 @@ import {
   resumeFlowKey,
   endQueue,
   putQueue,
+  putSchedule,
   resumeQueue,
+  resumeSchedule,
+  type ScheduleGiven,
+  type SchedulePorts,
   unpinFlowKey,
 } from "@posthaste/engine";
 import { retryDelays } from "@posthaste/retry-delays-mathjs";
-import { type LocalDelivery, type Log, type QueueChange } from "@posthaste/ports";
+import { type LocalDelivery, type Log, type QueueChange, type ScheduleKey } from "@posthaste/ports";
 import { Scheduler } from "@posthaste/scheduler";
 import { type RecordingLog, recordingLog, seededRandom } from "@posthaste/testing";
 import { WorkflowLog } from "@posthaste/workflow-log";
 import { type Backend } from "./backend.ts";
-import { type Mutation, type NodePorts } from "./mutations.ts";
+import { type Mutation, type NodePorts } from "./mutate.ts";
 import { type SimulatedBus, simulatedBus } from "./world/bus.ts";
 import { type Destinations, ourHeaders } from "./world/destination.ts";
 import { type Environment, type Life, type Runnable, SimulatedNode } from "./world/node.ts";
@@ -49,6 +55,7 @@ import {
   observedRecords,
   observedTokens,
   observedQueues,
+  observedSchedules,
 } from "./world/observed.ts";
 
 export type Shape = "distributed" | "standalone";
@@ -74,9 +81,13 @@ export type Gateway = {
   endQueue(tenant: TenantId, name: string): Promise<void>;
   pin(tenant: TenantId, key: string, parallelism: number): Promise<void>;
   unpin(tenant: TenantId, key: string): Promise<void>;
+  putSchedule(given: ScheduleGiven): Promise<void>;
+  pauseSchedule(key: ScheduleKey): Promise<void>;
+  resumeSchedule(key: ScheduleKey): Promise<void>;
+  removeSchedule(key: ScheduleKey): Promise<void>;
 };
 
-type GatewayPorts = AcceptPorts & CancelPorts & GrantPorts;
+type GatewayPorts = AcceptPorts & CancelPorts & GrantPorts & SchedulePorts;
 
 type Making = {
   readonly environment: Environment;
@@ -209,7 +220,7 @@ function portsOf(making: Making, life: Life, shards?: readonly number[]): NodePo
     tokens: life.remote("tokens", observedTokens(backend.tokens, watching)),
     deadLetters: life.remote("deadLetters", backend.deadLetters),
     groups: life.remote("groups", backend.groups),
-    schedules: life.remote("schedules", backend.schedules),
+    schedules: life.remote("schedules", observedSchedules(backend.schedules, watching)),
     tenants: new Map(),
     // Retention is longer than any simulation.
     accounts: { tenants: async () => [] },
@@ -304,5 +315,14 @@ function reached({ world }: Environment, life: Life, ports: GatewayPorts): Gatew
         async () =>
           void (await unpinFlowKey(ports, tenant, key, { parallelism: true, rate: true })),
       ),
+    putSchedule: (given) => ask(async () => done(await putSchedule(ports, given, defaultPlan))),
+    pauseSchedule: (key) => ask(async () => done(await pauseSchedule(ports, key))),
+    resumeSchedule: (key) => ask(async () => done(await resumeSchedule(ports, key))),
+    removeSchedule: (key) => ask(() => ports.schedules.remove(key)),
   };
+}
+
+/** A schedule that is not there was removed by another client, which is an answer, too. */
+function done(answer: object | undefined): void {
+  if (isFault(answer) && answer.fault !== "not_found") throw new Error(answer.text);
 }

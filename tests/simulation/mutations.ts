@@ -11,64 +11,17 @@ import {
   messageId,
   parentOf,
 } from "@posthaste/domain";
-import { type CallbackDispatcherPorts } from "@posthaste/callback-dispatcher";
-import { type DelivererPorts } from "@posthaste/deliverer";
-import { type AcceptPorts, type CancelPorts } from "@posthaste/engine";
-import {
-  type Alarms,
-  type FlowLanes,
-  type Queues,
-  type Records,
-  type TokenStore,
-} from "@posthaste/ports";
 import { byKind } from "@posthaste/testing";
-import { type SchedulerPorts } from "@posthaste/scheduler";
-import { type WorkflowLogPorts } from "@posthaste/workflow-log";
-import { type Model } from "./backend.ts";
-import { type Life } from "./world/node.ts";
-
-export type NodePorts = Omit<AcceptPorts, "local"> &
-  Omit<CancelPorts, "local"> &
-  DelivererPorts &
-  SchedulerPorts &
-  CallbackDispatcherPorts &
-  WorkflowLogPorts;
-
-export type Mutation = {
-  readonly name: string;
-  readonly change: (ports: NodePorts, model: Model, life: Life) => NodePorts;
-};
-
-/** The port with some of its operations done otherwise. */
-const otherwise = <P extends object>(port: P, other: Partial<P>): P =>
-  new Proxy<P>(port, {
-    get: (target, property): unknown => Reflect.get(property in other ? other : target, property),
-  });
-
-const withRecords = (ports: NodePorts, other: Partial<Records>): NodePorts => ({
-  ...ports,
-  records: otherwise(ports.records, other),
-});
-
-const withAlarms = (ports: NodePorts, other: Partial<Alarms>): NodePorts => ({
-  ...ports,
-  alarms: otherwise(ports.alarms, other),
-});
-
-const withFlowLanes = (ports: NodePorts, other: Partial<FlowLanes>): NodePorts => ({
-  ...ports,
-  flowLanes: otherwise(ports.flowLanes, other),
-});
-
-const withQueues = (ports: NodePorts, other: Partial<Queues>): NodePorts => ({
-  ...ports,
-  queues: otherwise(ports.queues, other),
-});
-
-const withTokens = (ports: NodePorts, other: Partial<TokenStore>): NodePorts => ({
-  ...ports,
-  tokens: otherwise(ports.tokens, other),
-});
+import {
+  type Mutation,
+  otherwise,
+  withAlarms,
+  withFlowLanes,
+  withQueues,
+  withRecords,
+  withTokens,
+} from "./mutate.ts";
+import { scheduleMutations } from "./schedule-mutations.ts";
 
 export const mutations: readonly Mutation[] = [
   {
@@ -416,6 +369,7 @@ export const mutations: readonly Mutation[] = [
       }),
     }),
   },
+  ...scheduleMutations,
 ];
 
 const neighbour = ({

@@ -1,13 +1,14 @@
 /** One seed, one history: troubles, then healing, then rest, then the checks. */
 import { addToGroup } from "@posthaste/engine";
 import { defaultPlan, dlqId } from "@posthaste/domain";
-import { type Dice } from "@posthaste/testing";
+import { type Dice, dice } from "@posthaste/testing";
 import { type Backend, embeddedBackend, modelBackend } from "./backend.ts";
 import { atRest, describeUnrest, restless } from "./checks/at-rest.ts";
 import { checkAlarms, everyStep } from "./checks/every-step.ts";
 import { checkHistory } from "./checks/history.ts";
 import { type Composition, composition, type Shape } from "./composition.ts";
-import { type Mutation } from "./mutations.ts";
+import { type Mutation } from "./mutate.ts";
+import { scheduleWorkload } from "./schedule-workload.ts";
 import { workload } from "./workload.ts";
 import { calm, drawTroubles, type Troubles } from "./world/chaos.ts";
 import { destinations } from "./world/destination.ts";
@@ -38,6 +39,8 @@ const stepMs = 1_000;
 const lookEveryMs = 5_000;
 /** What is left after healing: a hint lost again and again doubles its distance to ten minutes; then leases, and the sweep. */
 const healingMsMax = 1_500_000;
+/** Beside all other chance: what schedules do changes no history without them. */
+const scheduleSeeds = 1_000_000;
 /** Far beyond what any seed needs. */
 const stepsMax = 400_000;
 const sweepMsMax = 120_000;
@@ -59,11 +62,18 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
   meeting.onReceipt((exchange) => checkFailureCallback(history, backend, exchange));
   const composed = composition(shape, environment, backend, meeting, mutation);
   const work = workload(environment, embedded);
+  const scheduling = scheduleWorkload(
+    environment,
+    dice(scheduleSeeds + seed),
+    work.groups,
+    mutation?.shownBy === "schedules",
+  );
+  const lastAtMs = Math.max(work.lastAtMs, scheduling.lastAtMs);
   if (model) {
     const checkRecords = everyStep(world, history, model.inspect);
     world.onStep = () => {
       checkRecords();
-      checkAlarms(history, model.inspect);
+      checkAlarms(history, model);
     };
   }
 
@@ -73,6 +83,7 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
   for (const node of composed.nodes) node.start();
   await world.advance(100);
   work.start(() => composed.gateways());
+  scheduling.start(composed);
   haveTroubles(environment, chance, composed, backend, troubles, shape);
 
   const failed = (): boolean => {
@@ -80,13 +91,14 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
       history.violate("C21", `${world.steps} events and no rest: something goes round in a circle`);
     return history.violations.length > 0;
   };
-  while (world.elapsed < work.lastAtMs + 10_000 && !failed()) await world.advance(stepMs);
+  while (world.elapsed < lastAtMs + 10_000 && !failed()) await world.advance(stepMs);
   // A clock that was ahead has written times that are still to come.
   const wrongByMsMax = troubles.clockJumpEveryMs === undefined ? 0 : clockJumps[0];
   troubles = calm;
   for (const node of composed.nodes) node.skewMs = 0;
   world.trace("healed");
-  const restBy = work.lastAtMs + work.longestMs + healingMsMax + wrongByMsMax;
+  if (!failed()) await scheduling.end(composed, backend);
+  const restBy = lastAtMs + work.longestMs + healingMsMax + wrongByMsMax;
   const settledClients = (): boolean =>
     history.publications.length >= work.planned &&
     history.publications.every(({ settledAt }) => settledAt !== undefined);

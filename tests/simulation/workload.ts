@@ -14,6 +14,7 @@ import {
 import { aCommand, anotherTenant, aPolicy, aTenant, type Dice } from "@posthaste/testing";
 import { type Gateway } from "./composition.ts";
 import { queueWorkload } from "./queue-workload.ts";
+import { answered } from "./world/answered.ts";
 import { type Manner, urlOf } from "./world/destination.ts";
 import { type Publication } from "./world/history.ts";
 import { type Environment } from "./world/node.ts";
@@ -146,7 +147,7 @@ export function workload(environment: Environment, backendIsSlow: boolean): Work
     if (!gateway) return "refused";
     const startedAt = world.now;
     publication.tries.push({ startedAt, gateway: gateway.node });
-    const answer = await within(clientTimeoutMs, gateway.publish(publication.command));
+    const answer = await answered(world, clientTimeoutMs, gateway.publish(publication.command));
     if (answer === undefined) return "unknown";
     if (isFault(answer))
       return answer.fault === "outcome_unknown" || answer.fault === "overloaded"
@@ -191,7 +192,7 @@ export function workload(environment: Environment, backendIsSlow: boolean): Work
     const gateway = up[chance.integer(0, Math.max(0, up.length - 1))];
     if (!gateway) return;
     const acceptedAt = world.now;
-    const answer = await within(clientTimeoutMs, gateway.read(tenant, id));
+    const answer = await answered(world, clientTimeoutMs, gateway.read(tenant, id));
     const life = history.lives.get(id)?.[0]?.at ?? acceptedAt;
     if (answer === undefined || world.now > Math.min(life, acceptedAt) + 25_000) return;
     history.count("reads");
@@ -209,7 +210,7 @@ export function workload(environment: Environment, backendIsSlow: boolean): Work
     const up = gateways();
     const gateway = up[chance.integer(0, Math.max(0, up.length - 1))];
     if (!gateway) return;
-    const canceled = await within(clientTimeoutMs, gateway.cancel(tenant, id));
+    const canceled = await answered(world, clientTimeoutMs, gateway.cancel(tenant, id));
     if (!canceled) return;
     history.count("canceled");
     world.trace(`${id} is canceled, says ${gateway.node}`);
@@ -258,21 +259,10 @@ export function workload(environment: Environment, backendIsSlow: boolean): Work
       const up = gateways();
       const gateway = up[pauses.integer(0, Math.max(0, up.length - 1))];
       const asked = gateway && ask(gateway).then(() => true);
-      if (asked && (await within(clientTimeoutMs, asked))) return;
+      if (asked && (await answered(world, clientTimeoutMs, asked))) return;
       await world.wait(1_000);
     }
   };
-
-  /** Undefined: no answer, or one that says nothing. */
-  const within = <T>(ms: number, asked: Promise<T>): Promise<T | undefined> =>
-    new Promise((resolve) => {
-      const cancelTimer = world.after(ms, () => resolve(undefined));
-      const done = (value: T | undefined): void => {
-        cancelTimer();
-        resolve(value);
-      };
-      asked.then(done, () => done(undefined));
-    });
 
   const lastAtMs = spanMs + (withSecondWindow ? 660_000 : 0);
   return {

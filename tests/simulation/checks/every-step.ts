@@ -1,5 +1,6 @@
 /** The invariants that can be read off the records an event has written (docs/design/record#the-alarm). */
 import { isDerived, isFinished, type MessageId, type MessageRecord } from "@posthaste/domain";
+import { type Model } from "../backend.ts";
 import { type Inspection } from "../model/records.ts";
 import { type History } from "../world/history.ts";
 import { checkTurn, isCovered } from "./queues.ts";
@@ -73,8 +74,11 @@ function checkRemoval(history: History, id: MessageId, record: MessageRecord | u
     history.violate("I5", `${id} was removed with ${record.outbox.length} follow-ups to do`);
 }
 
-/** I3 of lanes and fan-outs: while a message waits the lane has an alarm, or is paused, and a fan-out until it is expanded. */
-export function checkAlarms(history: History, inspect: Inspection): void {
+/**
+ * I3 of lanes, fan-outs and schedules: while a message waits the lane has an alarm, or is paused; a fan-out until it is
+ * expanded; a schedule while a slot is under way or to come.
+ */
+export function checkAlarms(history: History, { inspect, schedules }: Model): void {
   for (const { id, state, wakeAt } of inspect.fanOuts.values()) {
     if (state.kind === "expanding" && wakeAt === undefined)
       history.violate("I3", `the fan-out ${id} is expanding and nothing will ring`);
@@ -82,5 +86,10 @@ export function checkAlarms(history: History, inspect: Inspection): void {
   for (const { id, paused, wakeAt } of inspect.lanes.values()) {
     if (!paused && wakeAt === undefined && inspect.waitingIn(id) > 0)
       history.violate("I3", `${id} has a line and no alarm`);
+  }
+  for (const { id, pending, isPaused, next, wakeAt } of schedules()) {
+    const rings = pending !== undefined || (!isPaused && next !== undefined);
+    if (rings && wakeAt === undefined)
+      history.violate("I3", `the schedule ${id} has a slot and no alarm`);
   }
 }

@@ -14,6 +14,7 @@ import { retryDelays } from "@posthaste/retry-delays-mathjs";
 import { type Backend } from "../backend.ts";
 import { checkDeduplication } from "./deduplication.ts";
 import { checkQueues } from "./queues.ts";
+import { checkSchedules } from "./schedules.ts";
 import { checkOverlap, checkPauses, checkPins, checkRates } from "./lanes.ts";
 import { type Exchange, type History, type Publication, type Settling } from "../world/history.ts";
 
@@ -46,6 +47,7 @@ export async function checkHistory(history: History, backend: Backend): Promise<
   checkRates(history);
   checkPauses(history);
   checkQueues(history);
+  checkSchedules(history, backend);
   checkPins(history);
 }
 
@@ -99,16 +101,15 @@ function checkReceipts({ history }: Checking, { id, exchanges }: MessageHistory)
       return;
     }
     const op = Number(record.message.headers.find(([name]) => name === "Op")?.[1]);
-    const publication = history.publications.find((each) => each.op === op);
-    if (!publication) {
+    const command =
+      history.publications.find((each) => each.op === op)?.command ?? history.templates.get(op);
+    if (!command) {
       history.violate("C2", `${id} belongs to no publication`);
       return;
     }
     const isCallback = record.message.origin.callbackOf !== undefined;
-    const expected = isCallback
-      ? record.message
-      : messageOf(publication.command, record.message.url, id, 0);
-    const { destination } = publication.command;
+    const expected = isCallback ? record.message : messageOf(command, record.message.url, id, 0);
+    const { destination } = command;
     const sameUrl = isCallback || destination.kind === "group" || destination.url === exchange.url;
     const same =
       sameUrl &&

@@ -43,15 +43,17 @@ export function simulatedBus(
   const membersOf = (topic: Topic, group: string): readonly Member[] =>
     (groups.get(topic)?.get(group) ?? []).filter(({ life }) => !life.hasEnded);
 
-  const publishFact = (topic: Topic, group: string, events: readonly unknown[]): void => {
-    if (isAway()) {
-      world.after(nobodyMs, () => publishFact(topic, group, events));
-      return;
-    }
+  const publishFact = (
+    topic: Topic,
+    group: string,
+    events: readonly unknown[],
+    waitMs = nobodyMs,
+  ): void => {
     const members = membersOf(topic, group);
     const member = members[chance.integer(0, Math.max(0, members.length - 1))];
-    if (!member) {
-      world.after(nobodyMs, () => publishFact(topic, group, events));
+    if (isAway() || !member) {
+      const nextMs = Math.min(2 * waitMs, redeliverMs);
+      world.after(waitMs, () => publishFact(topic, group, events, nextMs));
       return;
     }
     let heard = false;

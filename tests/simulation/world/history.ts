@@ -7,6 +7,8 @@ import {
   type MessageRecord,
   type PublishCommand,
   type QueueId,
+  type Schedule,
+  type ScheduleId,
   type Settlement,
   type TenantId,
 } from "@posthaste/domain";
@@ -79,6 +81,17 @@ export type QueueEnd = {
   readonly askedAt: number;
   readonly answeredAt: number;
 };
+/** A write of a schedule that held; `readAt`: when its writer had first read what it changes. */
+export type ScheduleWrite = {
+  readonly by: "caller" | "scheduler";
+  readonly schedule: Schedule;
+  readonly at: number;
+  readonly node: string;
+  readonly readAt: number;
+};
+export type ScheduleRemoval = { readonly by: "removal"; readonly at: number };
+/** From the answer to a pause or a removal until the next change was asked for, of a schedule whose callers had all their answers. */
+export type ScheduleRest = { readonly key: string; readonly from: number; to: number };
 export type Pinning = Pausing & { readonly parallelism: number };
 export type Grant = {
   readonly lane: FlowId;
@@ -113,6 +126,11 @@ export class History {
   /** Queues whose parallelism is one. */
   readonly narrowQueues = new Set<QueueId>();
   readonly pins: Pinning[] = [];
+  /** By `tenant/id`, in the order of the store. */
+  readonly schedules = new Map<string, (ScheduleWrite | ScheduleRemoval)[]>();
+  readonly scheduleRests: ScheduleRest[] = [];
+  /** What the messages of a schedule are made of, by the `Op` that they carry. */
+  readonly templates = new Map<number, PublishCommand>();
   /** Calls that began on a slot. */
   readonly uses: { readonly id: MessageId; readonly at: number }[] = [];
   readonly letters = new Map<MessageId, DlqId>();
@@ -155,5 +173,13 @@ export class History {
     return [...this.applied.values()].filter(({ settlement }) => settlement.message.id === id);
   }
 }
+
+export const scheduleKeyText = ({
+  tenant,
+  id,
+}: {
+  readonly tenant: TenantId;
+  readonly id: ScheduleId;
+}): string => `${tenant}/${id}`;
 
 export const appliedKey = (id: MessageId, epoch: number): string => `${id} ${epoch}`;

@@ -37,6 +37,7 @@ export class SimulatedNode {
   #runnable: Runnable | undefined;
   #lives = 0;
   #leaving = false;
+  #downUntil = 0;
   /** How wrong its clock is. */
   skewMs = 0;
 
@@ -64,6 +65,11 @@ export class SimulatedNode {
   }
 
   start(): void {
+    const { world } = this.#environment;
+    if (world.now < this.#downUntil) {
+      world.after(this.#downUntil - world.now, () => this.start());
+      return;
+    }
     this.#lives += 1;
     const life = new Life(
       this.#environment,
@@ -73,7 +79,7 @@ export class SimulatedNode {
     );
     this.#life = life;
     this.#leaving = false;
-    this.#environment.world.trace(`${life.name} starts`);
+    world.trace(`${life.name} starts`);
     const runnable = this.#compose(life);
     this.#runnable = runnable;
     // A start that meets a fault is tried again, as by whatever supervises a process.
@@ -89,6 +95,12 @@ export class SimulatedNode {
     history.fault("crash", this.name, world.now, world.now + downMs);
     this.#end(life);
     world.after(downMs, () => this.start());
+  }
+
+  /** It dies, if it runs, and nothing starts it for so long. */
+  goDown(ms: number): void {
+    this.#downUntil = this.#environment.world.now + ms;
+    this.crash("its machine is down");
   }
 
   pause(ms: number): void {

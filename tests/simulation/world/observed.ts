@@ -1,5 +1,5 @@
 /** The ports of a backend as the checks watch them: what took effect, for whom and when. Nothing is changed on the way. */
-import { dlqIdOf, isFinished, type MessageId } from "@posthaste/domain";
+import { dlqIdOf, isFinished, type MessageId, type Schedule } from "@posthaste/domain";
 import {
   type Alarms,
   type DeadLetters,
@@ -8,9 +8,10 @@ import {
   type FlowLanes,
   type Queues,
   type Records,
+  type Schedules,
   type TokenStore,
 } from "@posthaste/ports";
-import { appliedKey, type History } from "./history.ts";
+import { appliedKey, type History, scheduleKeyText, type ScheduleWrite } from "./history.ts";
 import { type World } from "./world.ts";
 
 type Watching = { readonly history: History; readonly world: World; readonly node: string };
@@ -85,7 +86,9 @@ export function observedRecords(records: Records, { history, world, node }: Watc
         if (id === undefined || answer.kind !== "canceled") continue;
         world.trace(`${node} cancel ${id}, which was ${answer.was}`);
         if (history.cancels.has(id)) history.violate("C5", `${id} was canceled twice`);
-        if (history.appliedOf(id).some(({ settlement }) => isFinished(settlement.next)))
+        // A publisher that was paused beyond its window may have made it again (C4 asks why).
+        const again = (history.lives.get(id)?.length ?? 0) > 1;
+        if (!again && history.appliedOf(id).some(({ settlement }) => isFinished(settlement.next)))
           history.violate("C5", `${id} was canceled after its end`);
         history.cancels.set(id, { at: world.now, ackedAt: undefined });
       }
@@ -161,6 +164,61 @@ export const observedFlowLanes = (lanes: FlowLanes, { world, node }: Watching): 
   rest: (...given) => lanes.rest(...given),
   slotHolders: (lane) => lanes.slotHolders(lane),
 });
+
+export function observedSchedules(
+  schedules: Schedules,
+  { history, world, node }: Watching,
+): Schedules {
+  /** When this process first read each version. */
+  const readAt = new Map<string, number>();
+  const versionText = (schedule: Schedule, version: number): string =>
+    `${scheduleKeyText(schedule)} ${schedule.uid} ${version}`;
+  const note = (by: ScheduleWrite["by"], schedule: Schedule): void => {
+    const key = scheduleKeyText(schedule);
+    const { version, next, pending, isPaused } = schedule;
+    world.trace(
+      `${node} writes ${key} ${JSON.stringify({ by, version, next, pending, isPaused })}`,
+    );
+    const write = {
+      by,
+      schedule,
+      at: world.now,
+      node,
+      readAt: readAt.get(versionText(schedule, version - 1)) ?? -Infinity,
+    };
+    history.schedules.set(key, [...(history.schedules.get(key) ?? []), write]);
+  };
+  return {
+    put: async (schedule) => {
+      const written = await schedules.put(schedule);
+      if (written) note("caller", schedule);
+      return written;
+    },
+    move: async (moved) => {
+      const written = await schedules.move(moved);
+      for (const [i, schedule] of moved.entries()) if (written[i]) note("scheduler", schedule);
+      return written;
+    },
+    get: async (keys) => {
+      const found = await schedules.get(keys);
+      for (const schedule of found) {
+        if (!schedule) continue;
+        const text = versionText(schedule, schedule.version);
+        if (!readAt.has(text)) readAt.set(text, world.now);
+      }
+      return found;
+    },
+    list: (...given) => schedules.list(...given),
+    count: (tenant) => schedules.count(tenant),
+    remove: async (key) => {
+      await schedules.remove(key);
+      const text = scheduleKeyText(key);
+      world.trace(`${node} removes ${text}`);
+      const writes = history.schedules.get(text) ?? [];
+      history.schedules.set(text, [...writes, { by: "removal", at: world.now }]);
+    },
+  };
+}
 
 function noteClaim(history: History, id: MessageId, epoch: number, node: string, at: number): void {
   history.claims.set(id, [...(history.claims.get(id) ?? []), { epoch, node, at }]);

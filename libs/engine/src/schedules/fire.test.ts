@@ -123,6 +123,17 @@ describe("a schedule that is due", () => {
     },
   );
 
+  it("fires at a process whose clock is behind the store's, and is not written again and again", async () => {
+    const ports = open();
+    const { next = 0 } = await made(ports);
+    await ports.clock.advance(next - ports.clock.now());
+    const clock = { ...ports.clock, now: () => ports.clock.now() - 10 * minuteMs };
+    await ring({ ...ports, clock });
+
+    expect(await messagesOf(ports)).toHaveLength(1);
+    expect(await read(ports)).toMatchObject({ next: next + 10 * minuteMs, version: 3 });
+  });
+
   it("that was paused since it was read makes nothing", async () => {
     const ports = open();
     const schedule = await made(ports);

@@ -114,7 +114,9 @@ function firingAt({ tenants, log }: FirePorts, schedule: Schedule, now: number):
     log.warn("schedule.stopped", { tenant: schedule.tenant, schedule: schedule.id });
     return { schedule: paused(schedule, now), skipped: 0 };
   }
-  const firing = firingOf(schedule, cron, now, limits.slotLateMsMax);
+  // What rings is due by the store's clock: to one that is behind it would come again at once, and again.
+  const dueBy = Math.max(now, schedule.next ?? now);
+  const firing = firingOf(schedule, cron, dueBy, limits.slotLateMsMax);
   switch (firing.kind) {
     case "repeat":
       return "repeat";

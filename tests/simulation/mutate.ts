@@ -1,0 +1,66 @@
+/** What a planted bug is: a careless change, done to the ports of a process. */
+import { type CallbackDispatcherPorts } from "@posthaste/callback-dispatcher";
+import { type DelivererPorts } from "@posthaste/deliverer";
+import { type AcceptPorts, type CancelPorts } from "@posthaste/engine";
+import {
+  type Alarms,
+  type FlowLanes,
+  type Queues,
+  type Records,
+  type Schedules,
+  type TokenStore,
+} from "@posthaste/ports";
+import { type SchedulerPorts } from "@posthaste/scheduler";
+import { type WorkflowLogPorts } from "@posthaste/workflow-log";
+import { type Model } from "./backend.ts";
+import { type Life } from "./world/node.ts";
+
+export type NodePorts = Omit<AcceptPorts, "local"> &
+  Omit<CancelPorts, "local"> &
+  DelivererPorts &
+  SchedulerPorts &
+  CallbackDispatcherPorts &
+  WorkflowLogPorts;
+
+export type Mutation = {
+  readonly name: string;
+  /** What has to go on for it to show: in every seed, then. */
+  readonly shownBy?: "schedules";
+  readonly change: (ports: NodePorts, model: Model, life: Life) => NodePorts;
+};
+
+/** The port with some of its operations done otherwise. */
+export const otherwise = <P extends object>(port: P, other: Partial<P>): P =>
+  new Proxy<P>(port, {
+    get: (target, property): unknown => Reflect.get(property in other ? other : target, property),
+  });
+
+export const withRecords = (ports: NodePorts, other: Partial<Records>): NodePorts => ({
+  ...ports,
+  records: otherwise(ports.records, other),
+});
+
+export const withAlarms = (ports: NodePorts, other: Partial<Alarms>): NodePorts => ({
+  ...ports,
+  alarms: otherwise(ports.alarms, other),
+});
+
+export const withFlowLanes = (ports: NodePorts, other: Partial<FlowLanes>): NodePorts => ({
+  ...ports,
+  flowLanes: otherwise(ports.flowLanes, other),
+});
+
+export const withQueues = (ports: NodePorts, other: Partial<Queues>): NodePorts => ({
+  ...ports,
+  queues: otherwise(ports.queues, other),
+});
+
+export const withSchedules = (ports: NodePorts, other: Partial<Schedules>): NodePorts => ({
+  ...ports,
+  schedules: otherwise(ports.schedules, other),
+});
+
+export const withTokens = (ports: NodePorts, other: Partial<TokenStore>): NodePorts => ({
+  ...ports,
+  tokens: otherwise(ports.tokens, other),
+});

@@ -46,6 +46,7 @@ const filled = (path: string): string =>
     .replace("{messageId}", heldId)
     .replace("{urlGroupName}", "group")
     .replace("{flowControlKey}", "key")
+    .replace("{actionId}", "x")
     .replace("{queueName}", "queue")
     .replace("{scheduleId}", "schedule")
     .replace("{dlqId}", "x");

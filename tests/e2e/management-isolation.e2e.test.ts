@@ -114,6 +114,7 @@ const filled = (path: string): string =>
     .replace("{messageId}", theirs.held)
     .replace("{dlqId}", theirs.dlqId)
     .replace("{urlGroupName}", "shared")
+    .replace("{actionId}", "x")
     .replace("{queueName}", "shared")
     .replace("{scheduleId}", "shared")
     .replace("{flowControlKey}", "key")

@@ -10,6 +10,7 @@ export { endpoints } from "./documents/endpoints.ts";
 export { renderErrors } from "./documents/errors.ts";
 export { renderOpenApi } from "./documents/openapi.ts";
 export { type batch, type BatchBody, type BatchItem, type BatchJudges } from "./endpoints/batch.ts";
+export { bulkActionJson, type bulkActions, bulkStateOf } from "./endpoints/bulk-actions.ts";
 export {
   deadLetterJson,
   deadLetterPageJson,

@@ -1,4 +1,16 @@
 export {
+  advanced,
+  type BulkAction,
+  bulkBeginning,
+  type BulkEnd,
+  type BulkPlace,
+  type BulkWork,
+  bulkWorkText,
+  handedOn,
+  isUnderWay,
+  newBulkAction,
+} from "./bulk/bulk-action.ts";
+export {
   type AddressClass,
   type Cidr,
   classify,
@@ -213,6 +225,8 @@ export {
   type QueueId,
   randomLength,
   randomMessageId,
+  bulkActionId,
+  type BulkActionId,
   scheduleId,
   type ScheduleId,
   slotId,

@@ -1,6 +1,7 @@
 /** Every port of this package against its contract, in memory and in a file. */
 import {
   describeAccounts,
+  describeBulkActions,
   describeDeadLetters,
   describeEventBus,
   describeFanOuts,
@@ -29,6 +30,7 @@ describeFanOuts("embedded", open(":memory:"));
 describeTokenStore("embedded", open(":memory:"));
 describeGroups("embedded", open(":memory:"));
 describeSchedules("embedded", open(":memory:"));
+describeBulkActions("embedded", open(":memory:"));
 describeAccounts("embedded", open(":memory:"));
 describeSearchIndexes("embedded", open(":memory:"));
 describeDeadLetters("embedded", open(":memory:"));

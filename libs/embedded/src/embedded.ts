@@ -47,6 +47,7 @@ import { openIds, openPositions, type Positions } from "./positions.ts";
 import { recover, type Recovered } from "./recovery.ts";
 import { openQueueRows } from "./queues/rows.ts";
 import { openTurns } from "./queues/turns.ts";
+import { openBulkAlarms } from "./bulk-actions/alarms.ts";
 import { openScheduleAlarms } from "./schedules/alarms.ts";
 import { openSchedules } from "./schedules/schedules.ts";
 import { openSearchIndexes } from "./search-indexes.ts";
@@ -178,6 +179,7 @@ function openRooms(
     recent: openRecent(),
     fanOuts: openFanOuts(parts),
     scheduleAlarms: openScheduleAlarms(db, log),
+    bulkAlarms: openBulkAlarms(db, log),
     events: openEvents(db),
     letters: openLetters(db),
     queues,

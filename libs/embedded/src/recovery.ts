@@ -86,7 +86,8 @@ function releaseClaims(db: DatabaseSync, now: number): number {
     db.exec(
       "UPDATE messages SET runs_until = NULL WHERE position IN (SELECT message FROM turns) AND runs_until IS NOT NULL",
     );
-    db.prepare("UPDATE fan_outs SET wake_at = ? WHERE wake_at > ?").run(now, now);
+    for (const rows of ["fan_outs", "bulk_actions"])
+      db.prepare(`UPDATE ${rows} SET wake_at = ? WHERE wake_at > ?`).run(now, now);
     db.exec("COMMIT");
     return Number(changes);
   } catch (error) {

@@ -10,7 +10,7 @@ export type BackgroundParts = {
   readonly log: Log;
   readonly clock: Clock;
   readonly serve: (lane: LaneId) => Promise<void>;
-  /** Follow-ups, or schedules, may ring again. */
+  /** Follow-ups, schedules or bulk actions may ring again. */
   readonly roomAgain?: () => void;
 };
 
@@ -18,8 +18,8 @@ export type BackgroundParts = {
 const runningMax = 1_000;
 /** So many parents are expanded at once; the rest wait, without their bodies. */
 const expandingMax = 3;
-/** So many batches of outboxes are held and worked at once, and so many of schedules fired. */
-const batchesMax = { "follow up": 2, fire: 2 } as const;
+/** So many batches of outboxes are held and worked at once, of schedules fired, and of bulk actions gone on with. */
+const batchesMax = { "follow up": 2, fire: 2, act: 2 } as const;
 type BatchKind = keyof typeof batchesMax;
 /** A task that hangs longer holds its name no more. */
 const taskMsMax = 60_000;
@@ -30,7 +30,7 @@ export class BackgroundWork implements Background {
   readonly #parts: BackgroundParts;
   #expanding = 0;
   readonly #waiting: (() => void)[] = [];
-  readonly #batches: Record<BatchKind, number> = { "follow up": 0, fire: 0 };
+  readonly #batches: Record<BatchKind, number> = { "follow up": 0, fire: 0, act: 0 };
   #batchesBegun = 0;
   readonly #running = new Map<string, Promise<void>>();
   /** What was asked for again while it runs. */
@@ -89,6 +89,14 @@ export class BackgroundWork implements Background {
 
   fire(task: () => Promise<void>): void {
     this.#runBatch("fire", task);
+  }
+
+  get hasRoomToAct(): boolean {
+    return this.#batches.act < batchesMax.act;
+  }
+
+  actInBulk(task: () => Promise<void>): void {
+    this.#runBatch("act", task);
   }
 
   #runBatch(kind: BatchKind, task: () => Promise<void>): void {

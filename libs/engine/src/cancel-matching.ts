@@ -1,9 +1,17 @@
 /**
- * Cancelling what matches a filter, in steps that stay short. Nothing is touched that was made after the call. A step has
- * told what follows from it before the next begins, so that no herd of follow-ups builds up.
+ * Cancelling what matches a filter, in steps that stay short (B4). Nothing is touched that was made after the call (B1). A
+ * step has told what follows from it before the next begins, so that no herd of follow-ups builds up.
  */
-import { isFinished, type LiveFilter, type MessageId, type TenantId } from "@posthaste/domain";
-import { type Clock, type Ids, type Walk, within } from "@posthaste/ports";
+import {
+  bulkBeginning,
+  type BulkEnd,
+  type BulkPlace,
+  isFinished,
+  type LiveFilter,
+  type MessageId,
+  type TenantId,
+} from "@posthaste/domain";
+import { type Clock, type Ids, within } from "@posthaste/ports";
 import { cancelPortion, cancelPortionMax, type CancelPorts } from "./cancel.ts";
 import { unexpandedChildren, unmadeMatching } from "./fan-out.ts";
 
@@ -29,17 +37,22 @@ export const cancelMatching = (
   ports: MatchingPorts,
   tenant: TenantId,
   matching: Matching,
-): Promise<Matched> =>
-  step(ports, tenant, matching, async (ids) => {
-    let count = 0;
-    for (let n = 0; n < ids.length; n += cancelPortionMax) {
-      const portion = ids.slice(n, n + cancelPortionMax);
-      const { canceled, told } = await cancelPortion(ports, tenant, portion);
-      count += canceled.length;
-      await briefly(ports.clock, told);
-    }
-    return count;
-  });
+): Promise<Matched> => walk(ports, tenant, matching, (ids) => cancelAndTell(ports, tenant, ids));
+
+async function cancelAndTell(
+  ports: MatchingPorts,
+  tenant: TenantId,
+  ids: readonly MessageId[],
+): Promise<number> {
+  let count = 0;
+  for (let n = 0; n < ids.length; n += cancelPortionMax) {
+    const portion = ids.slice(n, n + cancelPortionMax);
+    const { canceled, told } = await cancelPortion(ports, tenant, portion);
+    count += canceled.length;
+    await briefly(ports.clock, told);
+  }
+  return count;
+}
 
 /** Counting reads no more than so many that match. */
 export const matchedMax = 100_000;
@@ -49,7 +62,7 @@ export const countMatching = (
   ports: MatchingPorts,
   tenant: TenantId,
   matching: Matching,
-): Promise<Matched> => step(ports, tenant, matching, async (ids) => ids.length);
+): Promise<Matched> => walk(ports, tenant, matching, async (ids) => ids.length);
 
 /** Of these ids, how many would be cancelled. */
 export async function countLive(
@@ -72,34 +85,77 @@ export async function countLive(
 }
 
 /** Step by step; `work` answers how many of the ids count. Bounded by `until`, and by the records that there were at the call. */
-async function step(
+async function walk(
   ports: MatchingPorts,
   tenant: TenantId,
   { filter, countMax, until }: Matching,
-  work: (ids: readonly MessageId[]) => Promise<number>,
+  work: Work,
 ): Promise<Matched> {
-  const { clock, ids, records } = ports;
-  const upTo: Walk["upTo"] = { id: ids.next(), at: clock.now() };
+  const { clock } = ports;
+  const upTo = endNow(ports);
   let count = 0;
-  let fanOut: MessageId | undefined;
-  // What a fan-out has made when it is read, the walk finds.
-  do {
-    [fanOut] = await ports.fanOuts.expanding(tenant, fanOut, upTo.id, 1);
-    if (fanOut === undefined) break;
-    const unmade = await unmadeMatching(ports, tenant, fanOut, filter);
-    if (unmade.length > 0) count += await work(unmade.slice(0, countMax - count));
-    if (count >= countMax) return { count, isAll: true };
-  } while (clock.now() < until);
-  let after: Walk["after"];
+  let place: BulkPlace | undefined = bulkBeginning;
   while (clock.now() < until) {
-    const foundMax = Math.min(cancelPortionMax, countMax - count);
-    const walk = { upTo, foundMax, lookedMax, ...(after !== undefined && { after }) };
-    const walked = await records.matching(tenant, filter, walk);
-    if (walked.ids.length > 0) count += await work(walked.ids);
-    after = walked.next;
-    if (after === undefined || count >= countMax) return { count, isAll: true };
+    const foundMax = countMax - count;
+    const step: Stepped = await stepOf(ports, tenant, { filter, upTo, place, foundMax }, work);
+    count += step.count;
+    place = step.next;
+    if (place === undefined || count >= countMax) return { count, isAll: true };
   }
   return { count, isAll: false };
+}
+
+/** Where a walk ends that begins now. */
+export const endNow = ({ clock, ids }: Pick<MatchingPorts, "clock" | "ids">): BulkEnd => ({
+  id: ids.next(),
+  at: clock.now(),
+});
+
+type Step = {
+  readonly filter: LiveFilter;
+  readonly upTo: BulkEnd;
+  readonly place: BulkPlace;
+  /** Ends after so many that match. */
+  readonly foundMax: number;
+};
+
+type Work = (ids: readonly MessageId[]) => Promise<number>;
+
+/** `next` undefined: it was the last. */
+export type Stepped = { readonly count: number; readonly next?: BulkPlace };
+
+export const cancelStep = (
+  ports: MatchingPorts,
+  tenant: TenantId,
+  step: Omit<Step, "foundMax">,
+): Promise<Stepped> =>
+  stepOf(ports, tenant, { ...step, foundMax: Infinity }, (ids) =>
+    cancelAndTell(ports, tenant, ids),
+  );
+
+/** One fan-out whose children are not all made, or one portion of messages. */
+async function stepOf(
+  ports: MatchingPorts,
+  tenant: TenantId,
+  { filter, upTo, place, foundMax }: Step,
+  work: Work,
+): Promise<Stepped> {
+  if (place.in === "fanOuts") {
+    // What a fan-out has made when it is read, the walk finds.
+    const [fanOut] = await ports.fanOuts.expanding(tenant, place.after, upTo.id, 1);
+    if (fanOut === undefined) return { count: 0, next: { in: "messages" } };
+    const unmade = await unmadeMatching(ports, tenant, fanOut, filter);
+    const count = unmade.length > 0 ? await work(unmade.slice(0, foundMax)) : 0;
+    return { count, next: { in: "fanOuts", after: fanOut } };
+  }
+  const { ids, next } = await ports.records.matching(tenant, filter, {
+    upTo,
+    foundMax: Math.min(cancelPortionMax, foundMax),
+    lookedMax,
+    ...(place.after !== undefined && { after: place.after }),
+  });
+  const count = ids.length > 0 ? await work(ids) : 0;
+  return { count, ...(next !== undefined && { next: { in: "messages", after: next } }) };
 }
 
 async function briefly(clock: Clock, told: Promise<void>): Promise<void> {

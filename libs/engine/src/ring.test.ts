@@ -1,5 +1,13 @@
 import { describe, expect, it } from "@jest/globals";
-import { allShards, flowLaneId, type LaneId, limits, settleAttempt } from "@posthaste/domain";
+import {
+  type AlarmSource,
+  alarmSources,
+  allShards,
+  flowLaneId,
+  type LaneId,
+  limits,
+  settleAttempt,
+} from "@posthaste/domain";
 import { aCallbackPlan, anAnswer, anAttempt, aPolicy, aTenant } from "@posthaste/testing";
 import { insert, insertClaimed, listen, open, readIn, rest } from "./opened.fixture.ts";
 import { type Background, ringOnce, type Round, sourcesNow } from "./ring.ts";
@@ -22,6 +30,8 @@ function anIdleBackground(): Background & {
     hasRoomToFollowUp: true,
     fire: (task) => void tasks.set("fire", task),
     hasRoomToFire: true,
+    actInBulk: (task) => void tasks.set("act", task),
+    hasRoomToAct: true,
   };
 }
 
@@ -76,25 +86,15 @@ describe("a round of ringing", () => {
     const background = anIdleBackground();
     const away = { ...bus, isUp: () => false };
 
-    expect(sourcesNow(bus, background)).toEqual([
-      "record",
-      "fanOut",
-      "followUp",
-      "fact",
-      "schedule",
-    ]);
-    expect(sourcesNow(away, background)).toEqual(["record", "fanOut", "followUp", "schedule"]);
-    expect(sourcesNow(bus, { ...background, hasRoomToFollowUp: false })).toEqual([
-      "record",
-      "fanOut",
-      "schedule",
-    ]);
-    expect(sourcesNow(bus, { ...background, hasRoomToFire: false })).toEqual([
-      "record",
-      "fanOut",
-      "followUp",
-      "fact",
-    ]);
+    const without = (...left: readonly AlarmSource[]): readonly AlarmSource[] =>
+      alarmSources.filter((source) => !left.includes(source));
+    expect(sourcesNow(bus, background)).toEqual(alarmSources);
+    expect(sourcesNow(away, background)).toEqual(without("fact"));
+    expect(sourcesNow(bus, { ...background, hasRoomToFollowUp: false })).toEqual(
+      without("followUp", "fact"),
+    );
+    expect(sourcesNow(bus, { ...background, hasRoomToFire: false })).toEqual(without("schedule"));
+    expect(sourcesNow(bus, { ...background, hasRoomToAct: false })).toEqual(without("bulkAction"));
   });
 
   it("rings no more than its limit, and says how many and whether there may be more", async () => {

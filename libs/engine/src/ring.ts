@@ -2,12 +2,14 @@
 import {
   type AlarmSource,
   alarmSources,
+  type BulkAction,
   type LaneId,
   type MessageId,
   type Schedule,
   unreachable,
 } from "@posthaste/domain";
 import { type Alarms, type EventBus, type Hint, type Log } from "@posthaste/ports";
+import { type BulkPorts, goOnWithBulkActions } from "./bulk-actions.ts";
 import { expandStored, type ExpandPorts } from "./fan-out.ts";
 import { followUp, type FollowUpPorts, type Outbox } from "./follow-up.ts";
 import { type FirePorts, fireSchedules } from "./schedules/fire.ts";
@@ -16,7 +18,8 @@ import { type ServePorts } from "./turns.ts";
 export type RingPorts = FollowUpPorts &
   ServePorts &
   ExpandPorts &
-  FirePorts & { readonly alarms: Alarms; readonly log: Log };
+  FirePorts &
+  BulkPorts & { readonly alarms: Alarms; readonly log: Log };
 
 /** Work that may take long and may be asked for twice: one at a time per lane and per parent, elsewhere than in the scan. */
 export type Background = {
@@ -31,15 +34,20 @@ export type Background = {
   /** Fires schedules; each call counts, whatever runs. */
   fire(task: () => Promise<void>): void;
   readonly hasRoomToFire: boolean;
+  /** Goes on with bulk actions; each call counts, whatever runs. */
+  actInBulk(task: () => Promise<void>): void;
+  readonly hasRoomToAct: boolean;
 };
+
+type Room = Pick<Background, "hasRoomToAct" | "hasRoomToFire" | "hasRoomToFollowUp">;
 
 /**
  * What is left alone keeps its alarm: facts while the bus is away, all follow-ups while enough of them are being worked,
- * and schedules while enough of them are fired.
+ * schedules while enough of them are fired, and bulk actions while enough of them are worked.
  */
 export function sourcesNow(
   bus: EventBus,
-  { hasRoomToFire, hasRoomToFollowUp }: Pick<Background, "hasRoomToFire" | "hasRoomToFollowUp">,
+  { hasRoomToAct, hasRoomToFire, hasRoomToFollowUp }: Room,
 ): readonly AlarmSource[] {
   const areRung: { readonly [Source in AlarmSource]: boolean } = {
     record: true,
@@ -47,6 +55,7 @@ export function sourcesNow(
     followUp: hasRoomToFollowUp,
     fact: hasRoomToFollowUp && bus.isUp(),
     schedule: hasRoomToFire,
+    bulkAction: hasRoomToAct,
   };
   return alarmSources.filter((source) => areRung[source]);
 }
@@ -65,6 +74,7 @@ export async function ringOnce(
   const hints: Hint[] = [];
   const outboxes: Outbox[] = [];
   const schedules: Schedule[] = [];
+  const actions: BulkAction[] = [];
   for (const each of rung) {
     switch (each.kind) {
       case "hint":
@@ -85,12 +95,16 @@ export async function ringOnce(
       case "schedule":
         schedules.push(each.schedule);
         break;
+      case "bulkAction":
+        actions.push(each.action);
+        break;
       default:
         unreachable(each);
     }
   }
   if (outboxes.length > 0) background.followUp(() => followUp(ports, outboxes));
   if (schedules.length > 0) background.fire(() => fireSchedules(ports, schedules));
+  if (actions.length > 0) background.actInBulk(() => goOnWithBulkActions(ports, actions));
   if (hints.length > 0) await ports.bus.publish("message.due", hints);
   return { rang: rung.length, more };
 }

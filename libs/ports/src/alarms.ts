@@ -1,6 +1,7 @@
-/** The alarms of all that is stored: records, lanes, fan-outs, schedules (docs/design/record#the-alarm). */
+/** The alarms of all that is stored: records, lanes, fan-outs, schedules, bulk actions (docs/design/record#the-alarm). */
 import {
   type AlarmSource,
+  type BulkAction,
   type LaneId,
   type MessageId,
   type MessageRecord,
@@ -19,7 +20,9 @@ export type Rung =
   /** Its outbox was not cleared in time. Without the body where all that is left are facts. */
   | { readonly kind: "followUp"; readonly record: MessageRecord }
   /** A slot of it is due, or under way. */
-  | { readonly kind: "schedule"; readonly schedule: Schedule };
+  | { readonly kind: "schedule"; readonly schedule: Schedule }
+  /** Go on with it. */
+  | { readonly kind: "bulkAction"; readonly action: BulkAction };
 
 /** `more`: one of the sources, or the lanes, was at its limit. */
 export type Rings = { readonly rung: readonly Rung[]; readonly more: boolean };

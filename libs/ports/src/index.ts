@@ -22,6 +22,7 @@ export {
 } from "./bus.ts";
 export { type FanOuts } from "./fan-outs.ts";
 export { type FlowLanes } from "./flow-lanes.ts";
+export { type BulkActionPlace, type BulkActions } from "./bulk-actions.ts";
 export { type ScheduleKey, type SchedulePlace, type Schedules } from "./schedules.ts";
 export { type Groups } from "./groups.ts";
 export { type Ids } from "./ids.ts";

@@ -1,4 +1,5 @@
 import { type Alarms } from "./alarms.ts";
+import { type BulkActions } from "./bulk-actions.ts";
 import { type FanOuts } from "./fan-outs.ts";
 import { type FlowLanes } from "./flow-lanes.ts";
 import { type Queues } from "./queues.ts";
@@ -11,4 +12,5 @@ export type RecordPorts = {
   readonly flowLanes: FlowLanes;
   readonly fanOuts: FanOuts;
   readonly queues: Queues;
+  readonly bulkActions: BulkActions;
 };

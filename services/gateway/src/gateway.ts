@@ -25,6 +25,7 @@ import {
 import { createExpressApp, type Route } from "@posthaste/http/router";
 import {
   type Accounts,
+  type BulkActions,
   type DeadLetters,
   type FlowLanes,
   type Log,
@@ -50,6 +51,7 @@ import { type Work } from "./works/work.ts";
 export type GatewayPorts = AcceptPorts &
   CancelPorts & {
     readonly flowLanes: FlowLanes;
+    readonly bulkActions: BulkActions;
     readonly messageLog: MessageLog;
     readonly deadLetters: DeadLetters;
     readonly schedules: Schedules;

@@ -161,7 +161,7 @@ export class Scheduler {
 
   /** Ends in its time, whatever there is to remove: the next one goes on. */
   async #sweep(): Promise<void> {
-    const { clock, groups, records } = this.#ports;
+    const { bulkActions, clock, groups, records } = this.#ports;
     const begunAt = clock.now();
     const before = begunAt - limits.finishedKeepMs;
     let removed: number;
@@ -173,5 +173,6 @@ export class Scheduler {
       !this.#stopped
     );
     await groups.sweep(limits.sweepBatchMax);
+    await bulkActions.removeEnded(begunAt - limits.bulkActionKeptMs, limits.sweepBatchMax);
   }
 }

@@ -136,7 +136,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
       new WorkflowLog(ports),
       new CallbackDispatcher(ports),
       deliverer,
-      new Scheduler({ ...ports, tenants }),
+      new Scheduler({ ...ports, tenants, local: deliverer }),
       ...(management ? [management] : []),
       gateway,
     ],

@@ -3,6 +3,7 @@ import { randomLength, randomMessageId } from "@posthaste/domain";
 import { type Ids } from "@posthaste/ports";
 import { seededRandom, virtualClock } from "@posthaste/testing";
 import {
+  describeBulkActions,
   describeDeadLetters,
   describeFanOuts,
   describeGroups,
@@ -64,3 +65,4 @@ describeDeadLetters("model", openModel);
 describeMessageLog("model", openModel);
 describeGroups("model", openModel);
 describeSchedules("model", openModel);
+describeBulkActions("model", openModel);

@@ -56,6 +56,7 @@ import {
   type Settled,
 } from "@posthaste/ports";
 import { type ModelQueues, modelQueues } from "./queues.ts";
+import { modelBulkActions } from "./bulk-actions.ts";
 import { modelSchedules, type ScheduleModel } from "./schedules.ts";
 import { reopened } from "./reopened.ts";
 
@@ -149,6 +150,7 @@ export function modelRecords(
     message: { ...record.message, body: new Uint8Array() },
   });
 
+  const bulkActions = modelBulkActions(now);
   const queues = modelQueues({
     now,
     all: () => standing.values(),
@@ -482,9 +484,13 @@ export function modelRecords(
       for (const lane of queues.ring(mine)) said.push({ kind: "lane", lane });
       const ringing = sources.includes("schedule") ? schedules.ring(shards, limitOfEach) : [];
       for (const schedule of ringing) said.push({ kind: "schedule", schedule });
+      const actions = sources.includes("bulkAction") ? bulkActions.ring(shards, limitOfEach) : [];
+      for (const action of actions) said.push({ kind: "bulkAction", action });
       const more =
         isCut ||
-        [...ofEach.values(), dueFanOuts, ringing].some(({ length }) => length >= limitOfEach);
+        [...ofEach.values(), dueFanOuts, ringing, actions].some(
+          ({ length }) => length >= limitOfEach,
+        );
       return { rung: said, more };
     },
     next: async (shards, sources = alarmSources) => {
@@ -501,6 +507,8 @@ export function modelRecords(
         for (const { fanOut } of fanOutRows.values()) look(fanOut, fanOut.wakeAt);
       if (sources.includes("schedule"))
         earliest = Math.min(earliest, schedules.next(shards) ?? Infinity);
+      if (sources.includes("bulkAction"))
+        earliest = Math.min(earliest, bulkActions.next(shards) ?? Infinity);
       return earliest < Infinity ? earliest : undefined;
     },
   };
@@ -593,7 +601,11 @@ export function modelRecords(
   };
 
   return {
-    ports: { records, alarms, flowLanes, fanOuts, queues: queues.port },
+    ports: {
+      ...{ records, alarms, flowLanes, fanOuts },
+      queues: queues.port,
+      bulkActions: bulkActions.port,
+    },
     inspect: {
       records: standing,
       lanes,

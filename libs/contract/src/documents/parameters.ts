@@ -15,10 +15,11 @@ export const parameterRules: Readonly<Record<string, string>> = {
   fromDate: "Unix milliseconds, inclusive; once",
   toDate: "Unix milliseconds, inclusive; once",
   state:
-    "CREATED, ACTIVE, RETRY, ERROR, DELIVERED, FAILED, CANCEL_REQUESTED or CANCELED; IN_PROGRESS stands for ACTIVE, RETRY and ERROR",
+    "CREATED, ACTIVE, RETRY, ERROR, DELIVERED, FAILED, CANCEL_REQUESTED or CANCELED; IN_PROGRESS stands for ACTIVE, RETRY and ERROR. Of bulk actions: IN_PROGRESS or FINISHED",
   dlqIds: "These dead letters",
   responseStatus: "Status of the last response; 0 when there was none",
   cursor: "From the page before; once",
+  async: "true: the answer does not wait for the end of the bulk action; once",
   dryRun: "true: nothing is done, and the answer tells what would be; once",
   count: "Size of the page; once",
   search: "Text that the key has in it; once",

@@ -1,6 +1,7 @@
 /** The endpoints of the gateway that go through its router. What is taken by hand before it stands in `raw-targets.ts`. */
 import { type SpecOf } from "./endpoint.ts";
 import { batch } from "./batch.ts";
+import { bulkActions } from "./bulk-actions.ts";
 import { deadLetters } from "./dead-letters.ts";
 import { flowKeys } from "./flow-keys.ts";
 import { messageLog } from "./message-log.ts";
@@ -13,6 +14,7 @@ import { urlGroups } from "./url-groups.ts";
 export const gatewayEndpoints = {
   ...batch,
   ...messages,
+  ...bulkActions,
   ...urlGroups,
   ...flowKeys,
   ...queues,

@@ -26,6 +26,10 @@ export const messageSchema = z
 export type MessageJson = JsonOf<typeof messageSchema>;
 
 const cancelledSchema = z.object({ cancelled: z.int() });
+const cancelledInBulkSchema = z.object({
+  cancelled: z.int().describe("Of a bulk action that goes on: how many matched"),
+  actionId: z.string().optional().describe("The bulk action that goes on"),
+});
 
 const dryRunSchema = z
   .object({ dryRun: z.literal(true), matched: z.int().describe("At most 100,000 are counted") })
@@ -58,9 +62,12 @@ export const messages = {
     body: cancelBody,
     answers: {
       200: { says: "What would be cancelled", schema: dryRunSchema },
-      202: { says: "How many were cancelled: not those that had ended", schema: cancelledSchema },
+      202: {
+        says: "How many were cancelled: not those that had ended",
+        schema: cancelledInBulkSchema,
+      },
     },
-    faults: ["malformed", "forbidden", "too_large"],
+    faults: ["malformed", "forbidden", "beyond_plan", "too_large"],
   }),
 };
 

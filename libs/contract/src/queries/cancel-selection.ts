@@ -9,6 +9,7 @@ const cancelNames: ReadonlySet<string> = new Set([
   ...messageFilterNames,
   "host",
   "path",
+  "async",
   "count",
   "dryRun",
 ]);
@@ -22,7 +23,13 @@ export const cancelBody = selectionBody(cancelNames);
 export type CancelSelection = { readonly dryRun: boolean } & (
   | { readonly ids: readonly MessageId[] }
   /** An empty filter: all. */
-  | { readonly filter: LiveFilter; readonly count: number | undefined }
+  | {
+      readonly filter: LiveFilter;
+      /** So many, in one call. Absent: all, by a bulk action. */
+      readonly count: number | undefined;
+      /** The answer does not wait for the end. */
+      readonly async: boolean;
+    }
 );
 
 const countMax = 500;
@@ -44,11 +51,14 @@ export function parseCancelSelection(
   if (isFault(count)) return count;
   const dryRun = flag(values, "dryRun");
   if (isFault(dryRun)) return dryRun;
+  const async = flag(values, "async");
+  if (isFault(async)) return async;
   const { messageIds: ids, ...filter } = given;
   if (ids) return { dryRun, ids };
   return {
     dryRun,
     filter: { ...filter, ...(hosts && { hosts }), ...(paths && { paths }) },
     count,
+    async,
   };
 }

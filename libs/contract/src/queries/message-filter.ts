@@ -1,5 +1,11 @@
 /** The filters that all lists of messages have in common (docs/design/wire#lists-and-cursors: any of in a filter, all of between filters). */
-import { type Fault, type MessageFilter, isFault, messageId } from "@posthaste/domain";
+import {
+  type Fault,
+  isFault,
+  type LiveFilter,
+  type MessageFilter,
+  messageId,
+} from "@posthaste/domain";
 import { type QueryValues, integer, parameterFault, several } from "./query-values.ts";
 
 /** Key of the filter ← names of the parameter. A URL may hold a comma, so it is taken whole. */
@@ -21,6 +27,21 @@ export const messageFilterNames: readonly string[] = [
   "fromDate",
   "toDate",
 ];
+
+/** A filter of live messages as a caller would name it. */
+export function filterJson(filter: LiveFilter): Readonly<Record<string, readonly string[]>> {
+  const { hosts, paths, from, to } = filter;
+  const given = [
+    ...filters.map(({ key, names: [name] }) => [name, filter[key]] as const),
+    ["host", hosts] as const,
+    ["path", paths] as const,
+    ["fromDate", from === undefined ? undefined : [String(from)]] as const,
+    ["toDate", to === undefined ? undefined : [String(to)]] as const,
+  ];
+  return Object.fromEntries(
+    given.flatMap(([name, values]) => (values === undefined ? [] : [[name, values]])),
+  );
+}
 
 type FilterKey = (typeof filters)[number]["key"];
 

@@ -220,8 +220,9 @@ describe("a bulk cancel", () => {
       { filter: { labels: ["x"], hosts: ["h", "i"], paths: ["/p,q"], from: 1, to: 2 }, count: 1 },
     ],
     ["", '{"queueName":["q"],"dryRun":true}', { filter: { queueNames: ["q"] }, dryRun: true }],
+    ["async=true&label=x", "", { filter: { labels: ["x"] }, async: true }],
   ])("of %s with body %s is about %j", (search, body, about) => {
-    const whole = "ids" in about ? {} : { count: undefined };
+    const whole = "ids" in about ? {} : { count: undefined, async: false };
     expect(selected(search, body)).toEqual({ dryRun: false, ...whole, ...about });
   });
 

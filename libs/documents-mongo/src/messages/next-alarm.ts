@@ -1,11 +1,12 @@
 import { alarmSources, recordSources } from "@posthaste/domain";
 import { type Alarms } from "@posthaste/ports";
+import { nextBulkAlarm } from "../bulk-actions/alarms.ts";
 import { nextQueueAlarm } from "../queues/alarms.ts";
 import { nextScheduleAlarm } from "../schedules/alarms.ts";
 import { type Rooms } from "./rooms.ts";
 import { alarmFields, alarmIn, isUnderstood } from "./stored.ts";
 
-/** The earliest alarm in `shards`, of records, fan-outs, lanes, queues and schedules. */
+/** The earliest alarm in `shards`, of records, fan-outs, lanes, queues, schedules and bulk actions. */
 export function createNextAlarm(rooms: Rooms): Alarms["next"] {
   const { again, messages, lanes, fanOuts } = rooms;
   return async (shards, sources = alarmSources) => {
@@ -13,13 +14,14 @@ export function createNextAlarm(rooms: Rooms): Alarms["next"] {
     const isSet = { $gt: 0, $exists: true };
     const byAlarm = { projection: { wakeAt: 1 }, sort: { wakeAt: 1 } } as const;
     const ofRecords = recordSources.filter((source) => sources.includes(source));
-    const [lane, queue, fanOut, schedule, ...records] = await Promise.all([
+    const [lane, queue, fanOut, schedule, bulkAction, ...records] = await Promise.all([
       again(() => lanes.findOne({ ...inShards, wakeAt: isSet }, byAlarm)),
       nextQueueAlarm(rooms, shards),
       sources.includes("fanOut")
         ? again(() => fanOuts.findOne({ ...inShards, wakeAt: isSet }, byAlarm))
         : undefined,
       sources.includes("schedule") ? nextScheduleAlarm(rooms, shards) : undefined,
+      sources.includes("bulkAction") ? nextBulkAlarm(rooms, shards) : undefined,
       ...ofRecords.map((source) => {
         const field = alarmFields[source];
         const options = { projection: { [field]: 1 }, sort: { [field]: 1 } } as const;
@@ -27,7 +29,7 @@ export function createNextAlarm(rooms: Rooms): Alarms["next"] {
       }),
     ]);
     const alarms = records.flatMap((record) => (record && alarmIn(record)?.at) ?? []);
-    const others = [lane?.wakeAt, queue, fanOut?.wakeAt, schedule];
+    const others = [lane?.wakeAt, queue, fanOut?.wakeAt, schedule, bulkAction];
     alarms.push(...others.filter((alarm) => alarm !== undefined));
     return alarms.length > 0 ? Math.min(...alarms) : undefined;
   };

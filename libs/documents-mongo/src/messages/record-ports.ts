@@ -15,6 +15,8 @@ import { createHeads } from "./heads.ts";
 import { createInsert } from "./insert.ts";
 import { createLanesByHand } from "./lanes-by-hand.ts";
 import { createRest, createRows, laneIndexes, lanesName } from "./lanes.ts";
+import { createBulkActions } from "../bulk-actions/bulk-actions.ts";
+import { bulkActionIndexes } from "../bulk-actions/stored.ts";
 import { scheduleIndexes } from "../schedules/stored.ts";
 import { type StoredLane } from "./stored-lane.ts";
 import { createNextAlarm } from "./next-alarm.ts";
@@ -34,6 +36,7 @@ export const recordIndexes: readonly Index[] = [
   ...queueIndexes,
   ...fanOutIndexes,
   ...scheduleIndexes,
+  ...bulkActionIndexes,
 ];
 
 /** `aside`: connections that renewals have for themselves. */
@@ -82,6 +85,7 @@ export function createRecordPorts(connection: Connection, aside: Connection): Re
       slotHolders: createSlotHolders(rooms),
     },
     queues: createQueues(rooms),
+    bulkActions: createBulkActions(connection),
     fanOuts: createFanOuts(rooms),
   };
 }

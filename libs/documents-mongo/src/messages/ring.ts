@@ -15,6 +15,7 @@ import {
 } from "@posthaste/domain";
 import { type Alarms, type Rung } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
+import { ringBulkActions } from "../bulk-actions/alarms.ts";
 import { ringFanOuts } from "../fan-outs/fan-outs.ts";
 import { enterQueues, type QueueEntry, ringQueues } from "../queues/alarms.ts";
 import { ringSchedules } from "../schedules/alarms.ts";
@@ -67,11 +68,12 @@ export function createRing(rooms: Rooms, reading: Reading): Alarms["ring"] {
       recordFrom,
     );
     const onlyFacts = ringing.filter(({ source }) => source === "fact");
-    const [lanes, queues, fanOuts, schedules] = await Promise.all([
+    const [lanes, queues, fanOuts, schedules, actions] = await Promise.all([
       ringLanes(rooms, shards, now, limitOfEach),
       ringQueues(rooms, shards, now, limitOfEach),
       sources.includes("fanOut") ? ringFanOuts(rooms, shards, now, limitOfEach) : [],
       sources.includes("schedule") ? ringSchedules(rooms, shards, now, limitOfEach) : [],
+      sources.includes("bulkAction") ? ringBulkActions(rooms, shards, now, limitOfEach) : [],
     ]);
     const told = new Set<LaneId>(lanes).union(foreignAmong(ringing)).union(new Set(queues));
     const withOutbox = [
@@ -85,6 +87,7 @@ export function createRing(rooms: Rooms, reading: Reading): Alarms["ring"] {
         ...fanOuts,
         ...withOutbox.map((record): Rung => ({ kind: "followUp", record })),
         ...schedules.map((schedule): Rung => ({ kind: "schedule", schedule })),
+        ...actions.map((action): Rung => ({ kind: "bulkAction", action })),
       ],
       more:
         ringing.length < rung.length ||
@@ -92,6 +95,7 @@ export function createRing(rooms: Rooms, reading: Reading): Alarms["ring"] {
         queues.length >= limitOfEach ||
         fanOuts.length >= limitOfEach ||
         schedules.length >= limitOfEach ||
+        actions.length >= limitOfEach ||
         due.some(({ found, isCut }) => isCut || found.length >= limitOfEach),
     };
   };

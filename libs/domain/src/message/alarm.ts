@@ -6,7 +6,14 @@ import { type FollowUp } from "./follow-up.ts";
 import { isFinished, type Message, type MessageState } from "./message.ts";
 
 /** What an alarm calls for. Each source rings with a limit of its own, so that a herd of one holds up no other. */
-export const alarmSources = ["record", "fanOut", "followUp", "fact", "schedule"] as const;
+export const alarmSources = [
+  "record",
+  "fanOut",
+  "followUp",
+  "fact",
+  "schedule",
+  "bulkAction",
+] as const;
 export type AlarmSource = (typeof alarmSources)[number];
 /** Those of messages. */
 export const recordSources = ["record", "followUp", "fact"] as const;

@@ -11,6 +11,7 @@ export type TenantId = Brand<string, "TenantId">;
 export type MessageId = Brand<string, "MessageId">;
 export type DlqId = Brand<string, "DlqId">;
 export type ScheduleId = Brand<string, "ScheduleId">;
+export type BulkActionId = Brand<string, "BulkActionId">;
 /** Contains the tenant: two tenants never share a lane. */
 export type LaneId = QueueId | FlowId;
 /** `queue:…` */
@@ -24,6 +25,7 @@ export const tenantId = (text: string): TenantId => text as TenantId;
 export const messageId = (text: string): MessageId => text as MessageId;
 export const dlqId = (text: string): DlqId => text as DlqId;
 export const scheduleId = (text: string): ScheduleId => text as ScheduleId;
+export const bulkActionId = (text: string): BulkActionId => text as BulkActionId;
 export const flowId = (text: string): FlowId => text as FlowId;
 export const owner = (text: string): Owner => text as Owner;
 

@@ -24,6 +24,10 @@ export const sweepEveryMs = 15_000;
 export const sweepBatchMax = 5_000;
 export const tombstoneMs = 86_400_000;
 
+/** So many bulk actions of a tenant are under way at once; one that has ended is kept for so long. */
+export const bulkActionsMax = 1_000;
+export const bulkActionKeptMs = 604_800_000;
+
 export const deduplicationMs = 600_000;
 /** A key that was claimed stays pending for this long, so that a late repeat finds the id that its first publish had. */
 export const deduplicationPendingMsMax = 600_000;

@@ -159,4 +159,15 @@ export const migrations: readonly string[] = [
   CREATE TABLE schedule_bodies (schedule INTEGER PRIMARY KEY, crc INTEGER NOT NULL, bytes BLOB NOT NULL);
   CREATE TABLE schedule_counts (tenant TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
   `,
+  `
+  -- same: of what is under way, the hash of its work.
+  CREATE TABLE bulk_actions (
+    key INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL UNIQUE, shard INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, version INTEGER NOT NULL, wake_at INTEGER, ended_at INTEGER, same TEXT,
+    crc INTEGER NOT NULL, json TEXT NOT NULL);
+  CREATE INDEX bulk_actions_by_age ON bulk_actions (tenant, created_at, id);
+  CREATE INDEX bulk_actions_by_alarm ON bulk_actions (wake_at) WHERE wake_at IS NOT NULL;
+  CREATE INDEX bulk_actions_under_way ON bulk_actions (tenant, same) WHERE same IS NOT NULL;
+  CREATE INDEX bulk_actions_ended ON bulk_actions (ended_at) WHERE ended_at IS NOT NULL;
+  `,
 ];

@@ -1,4 +1,4 @@
-/** The earliest alarm, of records, a fan-out, a lane, a queue or a schedule: one look at each index. */
+/** The earliest alarm, of records, a fan-out, a lane, a queue, a schedule or a bulk action: one look at each index. */
 import { type AlarmSource, type RecordSource, shardCount } from "@posthaste/domain";
 import { integer } from "../database/rows.ts";
 import { firstFinishedCode, isUnderstood } from "./records.ts";
@@ -18,7 +18,14 @@ export const rowsOf = {
   followUp: `state >= ${firstFinishedCode}`,
 } as const satisfies Record<(typeof recordSources)[number], string>;
 
-export function openNextAlarm({ db, fanOuts, lanes, queues, scheduleAlarms }: Rooms): NextAlarm {
+export function openNextAlarm({
+  bulkAlarms,
+  db,
+  fanOuts,
+  lanes,
+  queues,
+  scheduleAlarms,
+}: Rooms): NextAlarm {
   const looks = recordSources.map((source) => {
     const rows = rowsOf[source];
     const alarm = `SELECT wake_at FROM messages WHERE wake_at IS NOT NULL AND ${rows} AND ${isUnderstood}`;
@@ -40,6 +47,7 @@ export function openNextAlarm({ db, fanOuts, lanes, queues, scheduleAlarms }: Ro
       queues,
       ...(sources.includes("fanOut") ? [fanOuts] : []),
       ...(sources.includes("schedule") ? [scheduleAlarms] : []),
+      ...(sources.includes("bulkAction") ? [bulkAlarms] : []),
     ];
     for (const rows of others) {
       const alarm = rows.nextAlarm(inShards);

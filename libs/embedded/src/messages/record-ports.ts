@@ -1,6 +1,7 @@
 /** The ports over the records, assembled: which call writes, which reads, and in what portions. */
 import { alarmSources } from "@posthaste/domain";
 import { type Insert, type RecordPorts, type Records } from "@posthaste/ports";
+import { openBulkActions } from "../bulk-actions/bulk-actions.ts";
 import { type Weight } from "../database/operation.ts";
 import { openQueues } from "../queues/port.ts";
 import { openCancel } from "./cancel.ts";
@@ -55,6 +56,7 @@ export function openRecordPorts(rooms: Rooms): RecordPorts {
       slotHolders: (lane) => writer.glance(() => line.slotHolders(lane)),
     },
     queues: openQueues(rooms),
+    bulkActions: openBulkActions(rooms.db, writer),
     fanOuts: {
       insert: (fanOut, deduplication = []) =>
         writer.write(() => fanOuts.insert(fanOut, deduplication), "accepting", {

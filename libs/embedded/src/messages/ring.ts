@@ -29,7 +29,7 @@ type RungRecords = {
 };
 
 export function openRing(rooms: Rooms, reading: Reading): Ring {
-  const { db, clock, fanOuts, lanes, log, queues, scheduleAlarms } = rooms;
+  const { bulkAlarms, db, clock, fanOuts, lanes, log, queues, scheduleAlarms } = rooms;
   const due = recordSources.map((source) => {
     const rows = rowsOf[source];
     const select = `SELECT ${bodilessColumns}, m.origin, m.body_bytes FROM ${bodilessTables}
@@ -116,12 +116,16 @@ export function openRing(rooms: Rooms, reading: Reading): Ring {
     const schedules = sources.includes("schedule")
       ? scheduleAlarms.ring(inShards, now, limitOfEach)
       : [];
-    const isFull = [...found, rungLanes, rungQueues, rungFanOuts, schedules].some(
+    const actions = sources.includes("bulkAction")
+      ? bulkAlarms.ring(inShards, now, limitOfEach)
+      : [];
+    const isFull = [...found, rungLanes, rungQueues, rungFanOuts, schedules, actions].some(
       ({ length }) => length >= limitOfEach,
     );
     const told = new Set(rungLanes).union(foreign);
     for (const lane of [...told, ...rungQueues]) rung.push({ kind: "lane", lane });
     for (const schedule of schedules) rung.push({ kind: "schedule", schedule });
+    for (const action of actions) rung.push({ kind: "bulkAction", action });
     return { rung: [...rung, ...rungFanOuts], more: more || isFull };
   };
 }

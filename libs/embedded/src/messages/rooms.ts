@@ -1,6 +1,7 @@
 /** What the parts of the message store share. */
 import { type DatabaseSync } from "node:sqlite";
 import { type Clock, type Log } from "@posthaste/ports";
+import { type BulkAlarms } from "../bulk-actions/alarms.ts";
 import { type Writer } from "../database/writer.ts";
 import { type FanOutRows } from "../fan-outs.ts";
 import { type Lanes } from "../lanes.ts";
@@ -31,6 +32,7 @@ export type Rooms = {
   readonly lanes: Lanes;
   readonly fanOuts: FanOutRows;
   readonly scheduleAlarms: ScheduleAlarms;
+  readonly bulkAlarms: BulkAlarms;
   readonly events: Events;
   readonly letters: Letters;
   readonly windows: Windows;

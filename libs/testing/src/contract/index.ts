@@ -1,4 +1,5 @@
 export { type AccountsHarness, describeAccounts } from "./accounts.ts";
+export { describeBulkActions } from "./bulk-actions.ts";
 export { type DeadLettersHarness, describeDeadLetters } from "./dead-letters.ts";
 export { describeEventBus, type EventBusHarness } from "./event-bus.ts";
 export { describeGroups, type GroupsHarness } from "./groups.ts";

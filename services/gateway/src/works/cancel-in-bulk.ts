@@ -1,20 +1,30 @@
-/** `DELETE /v2/messages`: by ids, which is one count, or by filters, which takes steps and has a bound in time. */
+/**
+ * `DELETE /v2/messages`: by ids, which is one count; by filters with a count, which is one bounded call; by filters alone,
+ * which is a bulk action.
+ */
 import { type CancelSelection, type messages, parseCancelSelection } from "@posthaste/contract";
-import { type Fault, fault, isFault, type TenantId } from "@posthaste/domain";
+import { type Fault, fault, isFault, isUnderWay, type TenantId } from "@posthaste/domain";
 import {
+  beginBulkAction,
+  type BulkPorts,
   cancelMatching,
   cancelMessages,
   countLive,
   countMatching,
   matchedMax,
-  type MatchingPorts,
+  workOrHandOn,
 } from "@posthaste/engine";
 import { type Works } from "./work.ts";
 
-export type CancelParts = MatchingPorts;
+export type CancelParts = BulkPorts;
 
 /** One call lasts no longer. */
 const callMsMax = 60_000;
+/** An answer that does not wait for the end waits so long for the number of those that match. */
+const countMsMax = 1_000;
+
+type Cancelled = { readonly cancelled: number; readonly actionId?: string };
+type ByFilter = Extract<CancelSelection, { readonly filter: unknown }>;
 
 export const cancelWorks = (
   parts: CancelParts,
@@ -28,7 +38,7 @@ export const cancelWorks = (
       return isFault(matched) ? matched : { status: 200, json: { dryRun: true, matched } };
     }
     const cancelled = await cancel(parts, tenant, selection);
-    return isFault(cancelled) ? cancelled : { status: 202, json: { cancelled } };
+    return isFault(cancelled) ? cancelled : { status: 202, json: cancelled };
   },
 });
 
@@ -36,12 +46,41 @@ async function cancel(
   parts: CancelParts,
   tenant: TenantId,
   selection: CancelSelection,
-): Promise<number | Fault> {
-  if ("ids" in selection) return (await cancelMessages(parts, tenant, selection.ids)).length;
-  const { filter, count: countMax = Infinity } = selection;
+): Promise<Cancelled | Fault> {
+  if ("ids" in selection)
+    return { cancelled: (await cancelMessages(parts, tenant, selection.ids)).length };
+  const { filter, count: countMax } = selection;
+  if (countMax === undefined) return cancelAll(parts, tenant, selection);
   const until = parts.clock.now() + callMsMax;
   const done = await cancelMatching(parts, tenant, { filter, countMax, until });
-  return done.isAll ? done.count : tooLong(`${done.count} messages are cancelled`);
+  if (done.isAll) return { cancelled: done.count };
+  return tooLong(`${done.count} messages are cancelled, repeat it for the rest`);
+}
+
+async function cancelAll(
+  parts: CancelParts,
+  tenant: TenantId,
+  { filter, async }: ByFilter,
+): Promise<Cancelled | Fault> {
+  const until = parts.clock.now() + callMsMax;
+  const total = async ? await countBriefly(parts, tenant, filter) : 0;
+  const work = { kind: "cancel", filter } as const;
+  const begun = await beginBulkAction(parts, tenant, work, { isWorkedHere: !async, total });
+  if (isFault(begun)) return begun;
+  const { action, isNew } = begun;
+  if (async || !isNew) return { cancelled: action.total, actionId: action.id };
+  const done = await workOrHandOn(parts, action, until);
+  if (!isUnderWay(done)) return { cancelled: done.processed };
+  return tooLong(`${done.processed} messages are cancelled so far, bulk action ${done.id} goes on`);
+}
+
+async function countBriefly(
+  parts: CancelParts,
+  tenant: TenantId,
+  filter: ByFilter["filter"],
+): Promise<number> {
+  const until = parts.clock.now() + countMsMax;
+  return (await countMatching(parts, tenant, { filter, countMax: matchedMax, until })).count;
 }
 
 async function count(
@@ -57,4 +96,4 @@ async function count(
 }
 
 const tooLong = (soFar: string): Fault =>
-  fault("too_many_requests", `this takes longer than a call may: ${soFar}, repeat it for the rest`);
+  fault("too_many_requests", `this takes longer than a call may: ${soFar}`);

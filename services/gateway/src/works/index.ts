@@ -1,6 +1,7 @@
 /** What the gateway does for each endpoint. One missing, one too many, an answer that its row does not name: none compiles. */
 import { type OperationId } from "@posthaste/contract";
 import { type BatchParts, batchWorks } from "./batch.ts";
+import { type BulkActionParts, bulkActionWorks } from "./bulk-actions.ts";
 import { deadLetterWorks, type DeadLetterParts } from "./dead-letters.ts";
 import { flowKeyWorks, type FlowKeyParts } from "./flow-keys.ts";
 import { messageLogWorks, type MessageLogParts } from "./message-log.ts";
@@ -12,6 +13,7 @@ import { urlGroupWorks, type UrlGroupParts } from "./url-groups.ts";
 import { type Works } from "./work.ts";
 
 export type WorkParts = BatchParts &
+  BulkActionParts &
   DeadLetterParts &
   FlowKeyParts &
   MessageLogParts &
@@ -23,6 +25,7 @@ export type WorkParts = BatchParts &
 export const gatewayWorks = (parts: WorkParts): Works<OperationId> => ({
   ...batchWorks(parts),
   ...messageWorks(parts),
+  ...bulkActionWorks(parts),
   ...urlGroupWorks(parts),
   ...flowKeyWorks(parts),
   ...queueWorks(parts),

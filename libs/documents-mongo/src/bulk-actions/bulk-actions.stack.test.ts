@@ -1,0 +1,37 @@
+import { describe, expect, it } from "@jest/globals";
+import { describeBulkActions } from "@posthaste/testing/contract";
+import { type Connection } from "../connection.ts";
+import { createRecordPorts, recordIndexes } from "../messages/record-ports.ts";
+import { freshDatabase, type Opened } from "../opened.fixture.ts";
+import { repeated } from "../repeated.fixture.ts";
+import { servers } from "../servers.fixture.ts";
+import { createBulkActions } from "./bulk-actions.ts";
+
+const harnessOf = ({ clock }: Opened, connection: Connection) => ({
+  bulkActions: createBulkActions(connection),
+  alarms: createRecordPorts(connection, connection).alarms,
+  now: () => clock.now(),
+  advance: (ms: number) => clock.advance(ms),
+  close: () => Promise.resolve(),
+});
+
+describe.each(servers)("$name", ({ name, uri }) => {
+  const open = freshDatabase(uri, recordIndexes);
+
+  describeBulkActions(name, async () => {
+    const opened = await open();
+    return harnessOf(opened, opened.connection);
+  });
+
+  describeBulkActions(`${name}, each reply lost once`, async () => {
+    const opened = await open();
+    return harnessOf(opened, repeated(opened.connection));
+  });
+
+  it(`${name}: no question of bulk actions reads a whole collection`, async () => {
+    const { queries } = await open();
+
+    expect(queries.unserved()).toEqual([]);
+    expect(queries.count()).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,80 @@
+/** The BulkActions port: each later write is conditional on the version before it (docs/design/bulk). */
+import { type BulkAction } from "@posthaste/domain";
+import { type BulkActions } from "@posthaste/ports";
+import { type Collection } from "mongodb";
+import { newWrite } from "../change-by-token.ts";
+import { type Connection } from "../connection.ts";
+import { insertMissing } from "../insert-missing.ts";
+import { actionFrom, bulkActionsName, keyOf, sameOf, type StoredBulkAction } from "./stored.ts";
+
+export function createBulkActions(connection: Connection): BulkActions {
+  const { again, random } = connection;
+  const actions: Collection<StoredBulkAction> = connection.collection(bulkActionsName);
+
+  return {
+    add: async (action, underWayMax) => {
+      const { tenant } = action;
+      const same = sameOf(action);
+      const known = await again(() => actions.findOne({ tenant, same }));
+      if (known) return actionFrom(known);
+      const underWay = { tenant, same: { $exists: true } };
+      const count = await again(() => actions.countDocuments(underWay, { limit: underWayMax }));
+      if (count >= underWayMax) return "full";
+      const _id = keyOf(tenant, action.id);
+      // One that is there already is ours: its reply was lost.
+      await insertMissing(again, actions, [{ ...action, _id, same, write: newWrite(random) }]);
+      return action;
+    },
+    move: async (action) => {
+      const _id = keyOf(action.tenant, action.id);
+      const write = newWrite(random);
+      const update = saying(action, write);
+      const before = { _id, version: action.version - 1 };
+      const { matchedCount } = await again(() => actions.updateOne(before, update));
+      if (matchedCount > 0) return true;
+      return (await again(() => actions.findOne({ _id, write }))) !== null;
+    },
+    get: async (tenant, id) => {
+      const stored = await again(() => actions.findOne({ _id: keyOf(tenant, id) }));
+      return stored ? actionFrom(stored) : undefined;
+    },
+    list: async (tenant, { after, limit }) => {
+      const behind = after && {
+        $or: [
+          { createdAt: { $lt: after.createdAt } },
+          { createdAt: after.createdAt, id: { $lt: after.id } },
+        ],
+      };
+      const from = after ? { createdAt: { $lte: after.createdAt } } : {};
+      const found = await again(() =>
+        actions
+          .find({ tenant, ...from, ...behind })
+          .sort({ createdAt: -1, id: -1 })
+          .limit(limit)
+          .toArray(),
+      );
+      return found.map(actionFrom);
+    },
+    removeEnded: async (endedBefore, limit) => {
+      const ended = { completedAt: { $lt: endedBefore, $exists: true } };
+      const options = { projection: { _id: 1 }, limit } as const;
+      const found = await again(() => actions.find(ended, options).toArray());
+      if (found.length === 0) return;
+      const ids = found.map(({ _id }) => _id);
+      await again(() => actions.deleteMany({ _id: { $in: ids } }));
+    },
+  };
+}
+
+/** The update that makes a document say all of what moves. What is under way has an alarm, and what has ended neither that nor `same`. */
+const saying = (
+  { place, processed, total, version, wakeAt, completedAt }: BulkAction,
+  write: string,
+) => ({
+  $set: {
+    ...{ place, processed, total, version, write },
+    ...(wakeAt !== undefined && { wakeAt }),
+    ...(completedAt !== undefined && { completedAt }),
+  },
+  ...(completedAt !== undefined && { $unset: { wakeAt: "" as const, same: "" as const } }),
+});

@@ -1,0 +1,33 @@
+/** How a bulk action stands in the collection `bulk_actions`: one document, keyed by tenant and id. */
+import { hash } from "node:crypto";
+import { type BulkAction, type BulkActionId, bulkWorkText, type TenantId } from "@posthaste/domain";
+import { type Index } from "../indexes.ts";
+
+export const bulkActionsName = "bulk_actions";
+
+export const bulkActionIndexes: readonly Index[] = [
+  { collection: bulkActionsName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt" },
+  { collection: bulkActionsName, key: { tenant: 1, createdAt: -1, id: -1 } },
+  { collection: bulkActionsName, key: { tenant: 1, same: 1 }, having: "same" },
+  { collection: bulkActionsName, key: { completedAt: 1 }, having: "completedAt" },
+];
+
+/**
+ * `same`: of what is under way, the hash of its work. `write` names what has made this version: a write whose reply was
+ * lost finds its own by it (docs/design/record#writes-whose-answer-was-lost).
+ */
+export type StoredBulkAction = BulkAction & {
+  readonly _id: string;
+  readonly same?: string;
+  readonly write: string;
+};
+
+export const keyOf = (tenant: TenantId, id: BulkActionId): string => `${tenant}/${id}`;
+
+export const sameOf = ({ work }: Pick<BulkAction, "work">): string =>
+  hash("sha256", bulkWorkText(work));
+
+export function actionFrom(stored: StoredBulkAction): BulkAction {
+  const { _id, same, write, ...action } = stored;
+  return action;
+}

@@ -1,0 +1,79 @@
+/** The BulkActions port: a row that moves with each step (docs/design/bulk). `same`: of what is under way, the hash of its work. */
+import { hash } from "node:crypto";
+import { type DatabaseSync } from "node:sqlite";
+import { type BulkAction, type BulkActionId, bulkWorkText, type TenantId } from "@posthaste/domain";
+import { type BulkActions } from "@posthaste/ports";
+import { integer } from "../database/rows.ts";
+import { type Writer } from "../database/writer.ts";
+import { actionFrom, textOf } from "./rows.ts";
+
+export function openBulkActions(db: DatabaseSync, writer: Writer): BulkActions {
+  const { get, list } = openReads(db);
+  const add = openAdd(db);
+  const moveOne = db.prepare(`
+    UPDATE bulk_actions SET version = ?, wake_at = ?, ended_at = ?, same = iif(? IS NULL, same, NULL), crc = ?, json = ?
+    WHERE id = ? AND version = ?`);
+  const remove = db.prepare(`
+    DELETE FROM bulk_actions WHERE key IN (
+      SELECT key FROM bulk_actions WHERE ended_at < ? ORDER BY ended_at LIMIT ?)`);
+
+  const move = (action: BulkAction): boolean => {
+    const { id, version, wakeAt = null, completedAt = null } = action;
+    const { json, crc } = textOf(action);
+    const { changes } = moveOne.run(
+      ...[version, wakeAt, completedAt, completedAt, crc, json, id, version - 1],
+    );
+    return changes === 1;
+  };
+
+  return {
+    add: (action, underWayMax) => writer.write(() => add(action, underWayMax), "accepting"),
+    move: (action) => writer.write(() => move(action), "redoable"),
+    get: (tenant, id) => writer.read(() => get(tenant, id)),
+    list: (tenant, page) => writer.read(() => list(tenant, page)),
+    removeEnded: (endedBefore, limit) =>
+      writer.write(() => void remove.run(endedBefore, limit), "redoable"),
+  };
+}
+
+function openAdd(db: DatabaseSync): (action: BulkAction, max: number) => BulkAction | "full" {
+  const equal = db.prepare(
+    "SELECT json, crc, wake_at FROM bulk_actions WHERE tenant = ? AND same = ?",
+  );
+  const count = db.prepare(
+    "SELECT count(*) AS n FROM bulk_actions WHERE tenant = ? AND same IS NOT NULL",
+  );
+  const insert = db.prepare(`
+    INSERT INTO bulk_actions (tenant, id, shard, created_at, version, wake_at, same, crc, json)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  return (action, underWayMax) => {
+    const { tenant, id, shard, createdAt, version, wakeAt = null, work } = action;
+    const same = hash("sha256", bulkWorkText(work));
+    const known = equal.get(tenant, same);
+    if (known) return actionFrom(known);
+    if (integer(count.get(tenant)?.["n"]) >= underWayMax) return "full";
+    const { json, crc } = textOf(action);
+    insert.run(tenant, id, shard, createdAt, version, wakeAt, same, crc, json);
+    return action;
+  };
+}
+
+function openReads(db: DatabaseSync) {
+  const one = db.prepare("SELECT json, crc, wake_at FROM bulk_actions WHERE tenant = ? AND id = ?");
+  const first = db.prepare(`
+    SELECT json, crc, wake_at FROM bulk_actions WHERE tenant = ? ORDER BY created_at DESC, id DESC LIMIT ?`);
+  const following = db.prepare(`
+    SELECT json, crc, wake_at FROM bulk_actions WHERE tenant = ? AND (created_at, id) < (?, ?)
+    ORDER BY created_at DESC, id DESC LIMIT ?`);
+  return {
+    get: (tenant: TenantId, id: BulkActionId): BulkAction | undefined => {
+      const row = one.get(tenant, id);
+      return row && actionFrom(row);
+    },
+    list: (tenant: TenantId, { after, limit }: Parameters<BulkActions["list"]>[1]) =>
+      (after
+        ? following.all(tenant, after.createdAt, after.id, limit)
+        : first.all(tenant, limit)
+      ).map(actionFrom),
+  };
+}

@@ -1,0 +1,159 @@
+import { describe, expect, it } from "@jest/globals";
+import { allShards, type BulkAction, isFault, isUnderWay, limits } from "@posthaste/domain";
+import { type Records } from "@posthaste/ports";
+import { aPolicy, aTenant } from "@posthaste/testing";
+import {
+  beginBulkAction,
+  type BulkPorts,
+  goOnWithBulkActions,
+  workBulkAction,
+} from "./bulk-actions.ts";
+import { insert, listen, open, type Ports, readIn } from "./opened.fixture.ts";
+
+const labelled = { policy: aPolicy({ labels: ["a"] }), delayMs: 600_000 };
+const work = { kind: "cancel", filter: { labels: ["a"] } } as const;
+
+async function begun(ports: BulkPorts, isWorkedHere = true): Promise<BulkAction> {
+  const found = await beginBulkAction(ports, aTenant, work, { isWorkedHere, total: 0 });
+  if (isFault(found)) throw new Error(found.text);
+  return found.action;
+}
+
+const stored = async ({ bulkActions }: Ports, { id }: BulkAction): Promise<BulkAction> => {
+  const found = await bulkActions.get(aTenant, id);
+  if (!found) throw new Error("it is gone");
+  return found;
+};
+
+/** Looks at so many steps, and fails from then on. */
+function dyingAfter(ports: Ports, steps: number): Ports {
+  let left = steps;
+  const matching: Records["matching"] = async (...given) => {
+    if (left-- === 0) throw new Error("the process has ended");
+    return ports.records.matching(...given);
+  };
+  return { ...ports, records: { ...ports.records, matching } };
+}
+
+const insertMany = async (ports: Ports, count: number) => {
+  for (let n = 0; n < count; n++) await insert(ports, labelled);
+};
+
+describe("a bulk action", () => {
+  it("cancels all that matches, and has ended then", async () => {
+    const ports = open();
+    const message = await insert(ports, labelled);
+    const other = await insert(ports, { delayMs: 600_000 });
+
+    const action = await workBulkAction(ports, await begun(ports), Infinity);
+
+    expect(action).toMatchObject({ processed: 1, total: 1, completedAt: ports.clock.now() });
+    expect(await stored(ports, action)).toEqual(action);
+    await readIn(ports, message, "canceled");
+    await readIn(ports, other, "held");
+  });
+
+  it("touches nothing that was made after it was accepted, however late its worker comes", async () => {
+    const ports = open();
+    const before = await insert(ports, labelled);
+    const action = await begun(ports, false);
+    await ports.clock.advance(1);
+    const after = await insert(ports, labelled);
+
+    await goOnWithBulkActions(ports, [action]);
+
+    await readIn(ports, before, "canceled");
+    await readIn(ports, after, "held");
+  });
+
+  it("goes on where its worker has ended, with an exact count", async () => {
+    const ports = open();
+    await insertMany(ports, 1_001);
+    const action = await begun(ports);
+
+    await expect(workBulkAction(dyingAfter(ports, 1), action, Infinity)).rejects.toThrow();
+    const cut = await stored(ports, action);
+    expect(cut).toMatchObject({ processed: 500, place: { in: "messages" } });
+    await ports.clock.advance(limits.ringAheadMs);
+    const { rung } = await ports.alarms.ring(allShards, 10, ["bulkAction"]);
+    expect(rung).toMatchObject([{ kind: "bulkAction", action: { id: action.id } }]);
+    await goOnWithBulkActions(ports, [cut]);
+
+    expect(await stored(ports, action)).toMatchObject({ processed: 1_001, total: 1_001 });
+    expect(isUnderWay(await stored(ports, action))).toBe(false);
+  });
+
+  it("that a worker leaves in its time rings at once", async () => {
+    const ports = open();
+    await insertMany(ports, 600);
+    const action = await begun(ports, false);
+    const { clock } = ports;
+    // Each step takes longer than a turn.
+    const slow: Records["matching"] = async (...given) => {
+      await clock.advance(6_000);
+      return ports.records.matching(...given);
+    };
+
+    await goOnWithBulkActions({ ...ports, records: { ...ports.records, matching: slow } }, [
+      action,
+    ]);
+
+    expect(await stored(ports, action)).toMatchObject({ processed: 500, wakeAt: clock.now() });
+  });
+
+  it("is left to the other one by a worker that comes second", async () => {
+    const ports = open();
+    await insertMany(ports, 600);
+    const action = await begun(ports);
+    const done = await workBulkAction(ports, action, Infinity);
+
+    let looks = 0;
+    const matching: Records["matching"] = (...given) => {
+      looks++;
+      return ports.records.matching(...given);
+    };
+    const watched = { ...ports, records: { ...ports.records, matching } };
+    const second = await workBulkAction(watched, action, Infinity);
+
+    expect({ processed: second.processed, looks }).toEqual({ processed: 0, looks: 0 });
+    expect(await stored(ports, action)).toEqual(done);
+  });
+
+  it("that is equal to one under way is that one", async () => {
+    const ports = open();
+    const first = await begun(ports);
+    await ports.clock.advance(1_000);
+
+    expect(await beginBulkAction(ports, aTenant, work, { isWorkedHere: true, total: 5 })).toEqual({
+      action: first,
+      isNew: false,
+    });
+    await workBulkAction(ports, first, Infinity);
+    expect((await begun(ports)).id).not.toBe(first.id);
+  });
+
+  it("that its gateway does not work tells a scheduler; one that it works does not", async () => {
+    const ports = open();
+    const { wakes } = await listen(ports);
+
+    const here = await begun(ports);
+    await workBulkAction(ports, here, Infinity);
+    expect(wakes).toEqual([]);
+    const elsewhere = await begun(ports, false);
+
+    expect(here.wakeAt).toBe(here.createdAt + limits.ringAheadMs);
+    expect(wakes).toEqual([{ shard: elsewhere.shard, at: elsewhere.createdAt }]);
+  });
+
+  it("is refused beyond a thousand that are under way", async () => {
+    const ports = open();
+    const full = { ...ports.bulkActions, add: async () => "full" as const };
+
+    const refused = await beginBulkAction({ ...ports, bulkActions: full }, aTenant, work, {
+      isWorkedHere: true,
+      total: 0,
+    });
+
+    expect(refused).toMatchObject({ text: "quota maxBulkActions exceeded, current limit: 1000" });
+  });
+});

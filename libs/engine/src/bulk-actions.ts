@@ -1,0 +1,115 @@
+/**
+ * Bulk actions: begun by a gateway, worked by it or by a scheduler, gone on with after a crash (docs/design/bulk). Progress is
+ * written after the effects of a step (B2), under the version, so of several workers one goes on.
+ */
+import {
+  advanced,
+  beyondQuota,
+  type BulkAction,
+  bulkActionId,
+  type BulkWork,
+  type Fault,
+  handedOn,
+  isUnderWay,
+  limits,
+  newBulkAction,
+  type TenantId,
+  unreachable,
+} from "@posthaste/domain";
+import { type BulkActions, type EventBus } from "@posthaste/ports";
+import { cancelStep, endNow, type MatchingPorts, type Stepped } from "./cancel-matching.ts";
+
+export type BulkPorts = MatchingPorts & {
+  readonly bulkActions: BulkActions;
+  readonly bus: EventBus;
+};
+
+/** A gateway that works an action itself sets its alarm ahead; one that does not, to now. */
+export type Begin = { readonly isWorkedHere: boolean; readonly total: number };
+
+export type Begun = { readonly action: BulkAction; readonly isNew: boolean };
+
+/** Makes an action, or finds the equal one that is under way. A fault: too many are. */
+export async function beginBulkAction(
+  ports: BulkPorts,
+  tenant: TenantId,
+  work: BulkWork,
+  { isWorkedHere, total }: Begin,
+): Promise<Begun | Fault> {
+  const { bulkActions, bus } = ports;
+  const upTo = endNow(ports);
+  const id = bulkActionId(upTo.id.replace(/^msg_/, "bulk_"));
+  const wakeAt = upTo.at + (isWorkedHere ? limits.ringAheadMs : 0);
+  const made = newBulkAction({ id, tenant, work, upTo, total, createdAt: upTo.at }, wakeAt);
+  const action = await bulkActions.add(made, limits.bulkActionsMax);
+  if (action === "full") return beyondQuota("maxBulkActions", limits.bulkActionsMax);
+  const isNew = action.id === id;
+  if (isNew && !isWorkedHere) tell(bus, action, wakeAt);
+  return { action, isNew };
+}
+
+/** A hint: without it the alarm is found late. */
+function tell(bus: EventBus, { shard }: BulkAction, at: number): void {
+  bus.publish("scheduler.wake", [{ shard, at }]).catch(() => undefined);
+}
+
+/**
+ * Step by step, until it has ended, `until` by the clock, or another worker has it. Answers as far as it has come here; the alarm of one that is
+ * left under way is ahead.
+ */
+export async function workBulkAction(
+  ports: BulkPorts,
+  action: BulkAction,
+  until: number,
+): Promise<BulkAction> {
+  const { bulkActions, clock } = ports;
+  let current = action;
+  while (isUnderWay(current) && clock.now() < until) {
+    const { count, next } = await step(ports, current);
+    const moved = advanced(current, count, next, clock.now());
+    if (!(await bulkActions.move(moved))) return current;
+    current = moved;
+  }
+  return current;
+}
+
+function step(ports: BulkPorts, { tenant, work, upTo, place }: BulkAction): Promise<Stepped> {
+  switch (work.kind) {
+    case "cancel":
+      return cancelStep(ports, tenant, { filter: work.filter, upTo, place });
+    default:
+      return unreachable(work.kind);
+  }
+}
+
+/** As `workBulkAction`; what is left under way then is handed on to a scheduler. */
+export async function workOrHandOn(
+  ports: BulkPorts,
+  action: BulkAction,
+  until: number,
+): Promise<BulkAction> {
+  const left = await workBulkAction(ports, action, until);
+  // Without a step of this call another worker may have it.
+  if (!isUnderWay(left) || left.version === action.version) return left;
+  const { bulkActions, bus, clock } = ports;
+  if (await bulkActions.move(handedOn(left, clock.now()))) tell(bus, left, clock.now());
+  return left;
+}
+
+/** So long each of those that rang is worked: then it rings again, behind the rest. */
+const turnMs = 5_000;
+/** And so long all of them; those that are left ring again. */
+const turnsMsMax = 30_000;
+
+/** What has rung. Ends within the turns of all. */
+export async function goOnWithBulkActions(
+  ports: BulkPorts,
+  actions: readonly BulkAction[],
+): Promise<void> {
+  const { clock } = ports;
+  const until = clock.now() + turnsMsMax;
+  for (const action of actions) {
+    if (clock.now() >= until) return;
+    await workOrHandOn(ports, action, clock.now() + turnMs);
+  }
+}

@@ -1,0 +1,229 @@
+/** The contract of `BulkActions`: of several workers one comes through; what is under way rings, in its shards, until it ends. */
+import { expect } from "@jest/globals";
+import {
+  advanced,
+  allShards,
+  type BulkAction,
+  bulkActionId,
+  handedOn,
+  type LiveFilter,
+  limits,
+  messageId,
+  newBulkAction,
+  type TenantId,
+} from "@posthaste/domain";
+import { type Alarms, type BulkActions } from "@posthaste/ports";
+import { anotherTenant, aTenant } from "../builders/message.ts";
+import { type Closable, contract, type Guarantee } from "./guarantee.ts";
+
+export type BulkActionsHarness = Closable & {
+  readonly bulkActions: BulkActions;
+  readonly alarms: Alarms;
+  readonly now: () => number;
+  readonly advance: (ms: number) => Promise<void>;
+};
+
+export function describeBulkActions(name: string, open: () => Promise<BulkActionsHarness>): void {
+  contract(`${name}: bulk actions`, open, {}, (guarantee) => {
+    keeping(guarantee);
+    working(guarantee);
+    ringing(guarantee);
+  });
+}
+
+const many = 1_000;
+const somewhere = { in: "messages", after: "here" } as const;
+
+function anAction(
+  id: string,
+  at: number,
+  filter: LiveFilter = { labels: [id] },
+  tenant: TenantId = aTenant,
+): BulkAction {
+  const made = { id: bulkActionId(id), tenant, work: { kind: "cancel", filter } } as const;
+  const upTo = { id: messageId("msg_1"), at };
+  return newBulkAction({ ...made, upTo, total: 0, createdAt: at }, at);
+}
+
+function keeping(guarantee: Guarantee<BulkActionsHarness>): void {
+  guarantee("one that was not made is not there", async ({ bulkActions }) => {
+    expect(await bulkActions.get(aTenant, bulkActionId("bulk_1"))).toBeUndefined();
+    expect(await bulkActions.list(aTenant, { limit: 10 })).toEqual([]);
+  });
+
+  guarantee(
+    "one is read back as it was made, by its tenant alone",
+    async ({ bulkActions, now }) => {
+      const filter = { labels: ["a,b", ""], urls: ["https://a.example/x?y"], from: 1, to: 2 };
+      const made = anAction("bulk_1", now(), filter);
+
+      expect(await bulkActions.add(made, many)).toEqual(made);
+      expect(await bulkActions.get(aTenant, made.id)).toEqual(made);
+      expect(await bulkActions.get(anotherTenant, made.id)).toBeUndefined();
+      expect(await bulkActions.list(anotherTenant, { limit: 10 })).toEqual([]);
+    },
+  );
+
+  guarantee(
+    "they are listed latest first, page by page, each once",
+    async ({ bulkActions, now }) => {
+      const at = now();
+      const made = [3, 1, 2, 0, 4].map((n) => anAction(`bulk_${n}`, at + Math.floor(n / 2)));
+      for (const each of made) await bulkActions.add(each, many);
+      const listed: BulkAction[] = [];
+      for (let page = await bulkActions.list(aTenant, { limit: 2 }); page.length > 0;) {
+        listed.push(...page);
+        const last = page.at(-1);
+        page = last ? await bulkActions.list(aTenant, { after: last, limit: 2 }) : [];
+      }
+
+      expect(listed).toEqual(made.toSorted((a, b) => (a.id < b.id ? 1 : -1)));
+    },
+  );
+
+  guarantee(
+    "one that does the same as another under way is that one, of the same tenant alone",
+    async ({ bulkActions, now }) => {
+      const first = anAction("bulk_1", now(), { labels: ["a", "b"], from: 5 });
+      const equal = anAction("bulk_2", now(), { from: 5, labels: ["b", "a"] });
+      const different = anAction("bulk_3", now(), { labels: ["a"], from: 5 });
+      const theirs = anAction("bulk_4", now(), { labels: ["a", "b"], from: 5 }, anotherTenant);
+      await bulkActions.add(first, many);
+
+      expect(await bulkActions.add(equal, many)).toEqual(first);
+      expect(await bulkActions.add(different, many)).toEqual(different);
+      expect(await bulkActions.add(theirs, many)).toEqual(theirs);
+      expect(await bulkActions.get(aTenant, equal.id)).toBeUndefined();
+    },
+  );
+
+  guarantee("one that has ended is no other's equal", async ({ bulkActions, now }) => {
+    const first = anAction("bulk_1", now(), {});
+    await bulkActions.add(first, many);
+    await bulkActions.move(advanced(first, 0, undefined, now()));
+    const second = anAction("bulk_2", now(), {});
+
+    expect(await bulkActions.add(second, many)).toEqual(second);
+  });
+
+  guarantee("no more than a number are under way for a tenant", async ({ bulkActions, now }) => {
+    const [first, second] = ["bulk_1", "bulk_2"].map((id) => anAction(id, now()));
+    const third = anAction("bulk_3", now());
+    if (!first || !second) throw new Error("there are two");
+    await bulkActions.add(first, 2);
+    await bulkActions.add(second, 2);
+
+    expect(await bulkActions.add(third, 2)).toBe("full");
+    expect(await bulkActions.add(anAction("bulk_4", now(), {}, anotherTenant), 2)).not.toBe("full");
+    await bulkActions.move(advanced(first, 1, undefined, now()));
+    expect(await bulkActions.add(third, 2)).toEqual(third);
+  });
+
+  guarantee("those that ended long ago are removed, so many at a time", async (harness) => {
+    const { bulkActions, now } = harness;
+    const ended = ["bulk_1", "bulk_2", "bulk_3"].map((id) => anAction(id, now()));
+    const underWay = anAction("bulk_4", now());
+    for (const each of [...ended, underWay]) await bulkActions.add(each, many);
+    const at = now();
+    for (const each of ended) await bulkActions.move(advanced(each, 0, undefined, at));
+
+    await bulkActions.removeEnded(at, 10);
+    expect(await bulkActions.list(aTenant, { limit: 10 })).toHaveLength(4);
+    await bulkActions.removeEnded(at + 1, 2);
+    expect(await bulkActions.list(aTenant, { limit: 10 })).toHaveLength(2);
+    await bulkActions.removeEnded(at + 1, 2);
+    expect(await bulkActions.list(aTenant, { limit: 10 })).toEqual([underWay]);
+  });
+}
+
+function working(guarantee: Guarantee<BulkActionsHarness>): void {
+  guarantee("of several workers at once one comes through", async ({ bulkActions, now }) => {
+    const made = anAction("bulk_1", now());
+    await bulkActions.add(made, many);
+
+    const moved = await Promise.all(
+      [1, 2, 3, 4, 5].map((count) => bulkActions.move(advanced(made, count, somewhere, now()))),
+    );
+
+    expect(moved.filter(Boolean)).toHaveLength(1);
+    const winner = moved.indexOf(true) + 1;
+    expect(await bulkActions.get(aTenant, made.id)).toMatchObject({
+      version: 2,
+      processed: winner,
+    });
+  });
+
+  guarantee("a step is read back with its place, and the end with its time", async (harness) => {
+    const { bulkActions, now } = harness;
+    const made = anAction("bulk_1", now());
+    await bulkActions.add(made, many);
+    const first = advanced(made, 2, somewhere, now());
+    expect(await bulkActions.move(first)).toBe(true);
+    expect(await bulkActions.get(aTenant, made.id)).toEqual(first);
+    const last = advanced(first, 3, undefined, now());
+    expect(await bulkActions.move(last)).toBe(true);
+
+    expect(await bulkActions.get(aTenant, made.id)).toEqual(last);
+    expect(await bulkActions.move(advanced(made, 9, somewhere, now()))).toBe(false);
+  });
+}
+
+function ringing(guarantee: Guarantee<BulkActionsHarness>): void {
+  const rung = async ({ alarms }: BulkActionsHarness, shards = allShards): Promise<string[]> => {
+    const { rung: all } = await alarms.ring(shards, 10, ["bulkAction"]);
+    return all.flatMap((each) => (each.kind === "bulkAction" ? each.action.id : [])).toSorted();
+  };
+
+  guarantee("what is under way rings when it is due, and again after a while", async (harness) => {
+    const { alarms, bulkActions, now, advance } = harness;
+    const made = anAction("bulk_1", now() + 1_000);
+    await bulkActions.add(made, many);
+
+    expect(await rung(harness)).toEqual([]);
+    expect(await alarms.next(allShards, ["bulkAction"])).toBe(made.wakeAt);
+    await advance(1_000);
+    expect(await alarms.next(allShards, ["record"])).toBeUndefined();
+    expect(await rung(harness)).toEqual([made.id]);
+    expect(await rung(harness)).toEqual([]);
+    await advance(limits.ringAheadMs);
+    expect(await rung(harness)).toEqual([made.id]);
+  });
+
+  guarantee("it rings in its own shard alone", async (harness) => {
+    const { bulkActions, now } = harness;
+    const made = anAction("bulk_1", now());
+    await bulkActions.add(made, many);
+
+    expect(
+      await rung(
+        harness,
+        allShards.filter((shard) => shard !== made.shard),
+      ),
+    ).toEqual([]);
+    expect(await rung(harness, [made.shard])).toEqual([made.id]);
+  });
+
+  guarantee("a ring does not stop the worker, whose step moves the alarm", async (harness) => {
+    const { alarms, bulkActions, now } = harness;
+    const made = anAction("bulk_1", now());
+    await bulkActions.add(made, many);
+    await rung(harness);
+    const first = advanced(made, 1, somewhere, now());
+
+    expect(await bulkActions.move(first)).toBe(true);
+    expect(await alarms.next(allShards, ["bulkAction"])).toBe(first.wakeAt);
+    expect(await bulkActions.move(handedOn(first, now()))).toBe(true);
+    expect(await rung(harness)).toEqual([made.id]);
+  });
+
+  guarantee("what has ended rings no more", async (harness) => {
+    const { alarms, bulkActions, now, advance } = harness;
+    const made = anAction("bulk_1", now());
+    await bulkActions.add(made, many);
+    await bulkActions.move(advanced(made, 1, undefined, now()));
+    await advance(limits.ringAheadMs);
+
+    expect(await rung(harness)).toEqual([]);
+    expect(await alarms.next(allShards, ["bulkAction"])).toBeUndefined();
+  });
+}

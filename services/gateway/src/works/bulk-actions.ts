@@ -1,0 +1,48 @@
+/** `/v2/bulkActions`: what was begun by a filter, while it is worked and for a week after. */
+import { bulkActionJson, type bulkActions, bulkStateOf } from "@posthaste/contract";
+import { type BulkAction, bulkActionId, fault, isFault } from "@posthaste/domain";
+import { type BulkActionPlace, type BulkActions } from "@posthaste/ports";
+import { type Paging } from "../paging.ts";
+import { type Works } from "./work.ts";
+
+export type BulkActionParts = { readonly bulkActions: BulkActions; readonly paging: Paging };
+
+export const bulkActionWorks = ({
+  bulkActions: actions,
+  paging,
+}: BulkActionParts): Works<keyof typeof bulkActions> => ({
+  listBulkActions: async ({ tenant, query: { page, state } }) => {
+    const filter: { readonly to?: number; readonly state?: string } = { ...(state && { state }) };
+    const scope = { tenant: tenant.id, list: "bulk", filter };
+    const opened = paging.open(scope, page);
+    if (isFault(opened)) return opened;
+    const { limit, after } = opened.page;
+    const place = after === undefined ? beforeTime(opened.filter.to) : placeFrom(after);
+    const found = await actions.list(tenant.id, { limit, ...(place && { after: place }) });
+    const last = found.length === limit ? found.at(-1) : undefined;
+    const cursor = paging.seal(scope, opened, last && positionOf(last));
+    const shown = found.filter((action) => state === undefined || bulkStateOf(action) === state);
+    return {
+      status: 200,
+      json: { ...(cursor !== undefined && { cursor }), bulkActions: shown.map(bulkActionJson) },
+    };
+  },
+  readBulkAction: async ({ tenant, param }) => {
+    const id = param("actionId");
+    const action = await actions.get(tenant.id, bulkActionId(id));
+    if (action) return { status: 200, json: bulkActionJson(action) };
+    return fault("not_found", `bulk action ${id.slice(0, 128)} not found`);
+  },
+});
+
+const positionOf = ({ createdAt, id }: BulkAction): string => `${createdAt}/${id}`;
+
+function placeFrom(position: string): BulkActionPlace {
+  const slash = position.indexOf("/");
+  const id = bulkActionId(position.slice(slash + 1));
+  return { createdAt: Number(position.slice(0, slash)), id };
+}
+
+/** Behind all that are younger. */
+const beforeTime = (to: number | undefined): BulkActionPlace | undefined =>
+  to === undefined ? undefined : { createdAt: to + 1, id: bulkActionId("") };

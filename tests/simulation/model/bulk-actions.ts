@@ -1,0 +1,65 @@
+/** Bulk actions in memory. */
+import { type BulkAction, bulkWorkText, isUnderWay, limits } from "@posthaste/domain";
+import { type BulkActionPlace, type BulkActions } from "@posthaste/ports";
+
+export type BulkActionModel = {
+  readonly port: BulkActions;
+  /** Moves each that is due ahead. */
+  readonly ring: (shards: readonly number[], limit: number) => readonly BulkAction[];
+  readonly next: (shards: readonly number[]) => number | undefined;
+};
+
+export function modelBulkActions(now: () => number): BulkActionModel {
+  const actions = new Map<string, BulkAction>();
+  const armedIn = (shards: readonly number[]): readonly BulkAction[] =>
+    [...actions.values()]
+      .filter(({ wakeAt, shard }) => wakeAt !== undefined && shards.includes(shard))
+      .toSorted((a, b) => (a.wakeAt ?? 0) - (b.wakeAt ?? 0));
+
+  return {
+    port: {
+      add: async (action, underWayMax) => {
+        const others = [...actions.values()].filter(
+          (each) => each.tenant === action.tenant && isUnderWay(each),
+        );
+        const same = bulkWorkText(action.work);
+        const known = others.find(({ work }) => bulkWorkText(work) === same);
+        if (known) return known;
+        if (others.length >= underWayMax) return "full";
+        actions.set(action.id, action);
+        return action;
+      },
+      move: async (action) => {
+        if (actions.get(action.id)?.version !== action.version - 1) return false;
+        actions.set(action.id, action);
+        return true;
+      },
+      get: async (tenant, id) => {
+        const found = actions.get(id);
+        return found?.tenant === tenant ? found : undefined;
+      },
+      list: async (tenant, { after, limit }) =>
+        [...actions.values()]
+          .filter((each) => each.tenant === tenant && (!after || isEarlier(each, after)))
+          .toSorted((a, b) => (isEarlier(a, b) ? 1 : -1))
+          .slice(0, limit),
+      removeEnded: async (endedBefore, limit) => {
+        const ended = [...actions.values()]
+          .filter(({ completedAt = Infinity }) => completedAt < endedBefore)
+          .slice(0, limit);
+        for (const { id } of ended) actions.delete(id);
+      },
+    },
+    ring: (shards, limit) => {
+      const due = armedIn(shards).filter(({ wakeAt = Infinity }) => wakeAt <= now());
+      const rung = due.slice(0, limit);
+      for (const each of rung)
+        actions.set(each.id, { ...each, wakeAt: now() + limits.ringAheadMs });
+      return rung;
+    },
+    next: (shards) => armedIn(shards)[0]?.wakeAt,
+  };
+}
+
+const isEarlier = (each: BulkActionPlace, after: BulkActionPlace): boolean =>
+  each.createdAt === after.createdAt ? each.id < after.id : each.createdAt < after.createdAt;

@@ -256,6 +256,36 @@ describe("a schedule that is there", () => {
     expect((await client.get(`/v2/schedules/${ids[0] ?? ""}`)).status).toBe(404);
   });
 
+  it("is listed page by page with count, until there is no next cursor, or from a time on", async () => {
+    const ids = [await created(at("/1")), await created(at("/2")), await created(at("/3"))];
+    const all = (await client.get("/v2/schedules")).list();
+    const paged: unknown[] = [];
+    let search = "?count=2";
+    for (let pages = 0; search !== "" && pages < all.length; pages++) {
+      const page = await client.get(`/v2/schedules${search}`);
+      expect(page.list().length).toBeLessThanOrEqual(2);
+      paged.push(...page.list());
+      const next = page.headers["next-cursor"];
+      search = next === undefined ? "" : `?count=2&cursor=${String(next)}`;
+    }
+    const from = Number(all.at(-1)?.["createdAt"]);
+    const latest = (await client.get(`/v2/schedules?cursor=${from}`)).list();
+    for (const id of ids) await client.delete(`/v2/schedules/${id}`);
+
+    expect(paged).toEqual(all);
+    expect(latest).toEqual(all.filter((each) => Number(each["createdAt"]) >= from));
+  });
+
+  it.each(["count=0", "count=1001", "count=x", "count=1&count=2", "cursor=abc", "label=x"])(
+    "400 for a list with %s, naming the parameter",
+    async (search) => {
+      const answer = await client.get(`/v2/schedules?${search}`);
+
+      expect(answer.status).toBe(400);
+      expect(answer.error()).toContain(search.split("=")[0]);
+    },
+  );
+
   it("is its tenant's own", async () => {
     const id = await created(at("/mine"), { "Schedule-Id": "shared-name" });
     const other = new Client(server.port, secondUser.token);

@@ -4,8 +4,8 @@ A service gets the variables, the secrets and the ways through the network of it
 */}}
 {{- define "posthaste.reads" -}}
 gateway: [bus, tokens, proxies, destinations]
-scheduler: [bus, tokens]
-deliverer: [bus, tokens, destinations, deliveries]
+scheduler: [bus, tokens, schedules]
+deliverer: [bus, tokens, destinations, deliveries, schedules]
 callback-dispatcher: [bus]
 workflow-log: [bus]
 management: [proxies, credentials]
@@ -80,6 +80,9 @@ redis-url: {{ default (dict "name" $stores "key" "redis-url") $values.redis.urlF
 - {name: POSTHASTE_MAX_PER_ORIGIN, value: {{ $service.maxPerOrigin | quote }}}
 - {name: POSTHASTE_MAX_IN_FLIGHT_MIB, value: {{ $service.maxInFlightMib | quote }}}
 - {name: POSTHASTE_MAX_WAITING, value: {{ $service.maxWaiting | int | quote }}}
+{{- end }}
+{{- if has "schedules" .reads }}
+- {name: POSTHASTE_SCHEDULE_LATE_MINUTES, value: {{ $values.scheduleLateMinutes | quote }}}
 {{- end }}
 {{- if has "credentials" .reads }}
 - {name: POSTHASTE_MANAGEMENT_USER, value: {{ $values.credentials.managementUser | quote }}}

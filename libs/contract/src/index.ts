@@ -47,6 +47,7 @@ export {
 export {
   dryRunText,
   scheduleJson,
+  type ScheduleListQuery,
   scheduleResultText,
   type schedules,
   type SlotState,

@@ -12,7 +12,7 @@ import express, {
 } from "express";
 import { type Answer, type Endpoint } from "@posthaste/contract";
 import { fault, type Fault, isFault } from "@posthaste/domain";
-import { answer, type FlatHeaders } from "./answers/answer.ts";
+import { answer, type FlatHeaders, noHeaders } from "./answers/answer.ts";
 import { type Answers, type Refusal } from "./answers/answers.ts";
 import { type StreamedReply } from "./answers/streamed.ts";
 
@@ -32,7 +32,10 @@ const emptyReply = (status: number): Reply => ({ status, body: "" });
 /** `owner`: at whose expense a long answer is in memory while it is written. */
 export function replyOf(answered: Answer, owner: string): Reply | StreamedReply {
   const { status } = answered;
-  if ("pieces" in answered) return { status, owner, pieces: answered.pieces };
+  if ("pieces" in answered) {
+    const { pieces, headers = noHeaders } = answered;
+    return { status, owner, pieces, headers };
+  }
   return answered.json === undefined ? emptyReply(status) : reply(answered.json, status);
 }
 

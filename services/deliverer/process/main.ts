@@ -40,6 +40,8 @@ const ports = {
 };
 const tenants = new Tenants(ports);
 const mebibyte = 1024 * 1024;
+const minuteMs = 60_000;
+const slotLateMsMax = config.scheduleLateMinutes * minuteMs;
 const deliverer = new Deliverer(ports, {
   owner: owner(random.text(12)),
   slots: slotBounds(config, parts.sockets.calls),
@@ -56,6 +58,6 @@ await runServiceProcess(parts, {
     documents.answering,
     tenants,
     deliverer,
-    new Standby({ ...ports, tenants }, (hints) => deliverer.hear(hints)),
+    new Standby({ ...ports, tenants, slotLateMsMax }, (hints) => deliverer.hear(hints)),
   ],
 });

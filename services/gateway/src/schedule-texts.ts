@@ -1,4 +1,4 @@
-/** All schedules of a tenant as JSON text in pieces: of a million no more is in memory than a page, and some bodies. */
+/** Schedules of a tenant as JSON text in pieces: of a million no more is in memory than a page, and some bodies. */
 import { scheduleJson } from "@posthaste/contract";
 import {
   type Schedule,
@@ -6,7 +6,7 @@ import {
   type TenantId,
   type WholeSchedule,
 } from "@posthaste/domain";
-import { type Schedules } from "@posthaste/ports";
+import { type SchedulePlace, type Schedules } from "@posthaste/ports";
 
 const pageMax = 1_000;
 /** What a list shows of bodies: each up to the first, all together up to the second. */
@@ -17,16 +17,28 @@ const bodiesAtOnceMax = 64;
 
 type ListPorts = { readonly schedules: Schedules; readonly sha256: Sha256Hex };
 
-/** Oldest first, as a bare array. */
+/** Oldest first, from behind `after`. Each page begins behind the schedule that was read last, so this ends where they do. */
+export async function* schedulePages(
+  { schedules }: Pick<ListPorts, "schedules">,
+  tenant: TenantId,
+  after?: SchedulePlace,
+): AsyncGenerator<readonly Schedule[], void, undefined> {
+  let page = await schedules.list(tenant, { ...(after && { after }), limit: pageMax });
+  while (page.length > 0) {
+    yield page;
+    const last = page.at(-1);
+    page = last ? await schedules.list(tenant, { after: last, limit: pageMax }) : [];
+  }
+}
+
+/** A bare array. */
 export async function* scheduleListTexts(
   ports: ListPorts,
-  tenant: TenantId,
+  pages: AsyncIterable<readonly Schedule[]> | Iterable<readonly Schedule[]>,
 ): AsyncGenerator<string, void, undefined> {
   let before = "[";
   let bytesLeft = bodiesBytesMax;
-  let page = await ports.schedules.list(tenant, { limit: pageMax });
-  // Each page begins behind the schedule that was written last, so this ends where they do.
-  while (page.length > 0) {
+  for await (const page of pages) {
     for (let at = 0; at < page.length; at += bodiesAtOnceMax) {
       const some = page.slice(at, at + bodiesAtOnceMax);
       const shown = some.filter(({ bodyBytes }) => {
@@ -41,8 +53,6 @@ export async function* scheduleListTexts(
       yield before + texts.join(",");
       before = ",";
     }
-    const after = page.at(-1);
-    page = after ? await ports.schedules.list(tenant, { after, limit: pageMax }) : [];
   }
   yield before === "[" ? "[]" : "]";
 }

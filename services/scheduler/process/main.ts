@@ -16,6 +16,7 @@ const { telemetry } = parts;
 
 telemetry.metrics.watch("posthaste_lane_depth", () => ports.sizes.waiting(countedMax));
 
+const minuteMs = 60_000;
 const tenants = new Tenants({ accounts: ports.accounts, clock, log: parts.log });
 
 await runServiceProcess(parts, {
@@ -31,6 +32,7 @@ await runServiceProcess(parts, {
       clock,
       log: parts.log,
       telemetry,
+      slotLateMsMax: config.scheduleLateMinutes * minuteMs,
       sha256: (value) => hash("sha256", value, "hex"),
     }),
   ],

@@ -83,6 +83,7 @@ const { services, gateway, management } = createStandalone(
     connectionsMax: sockets.connections,
     bodyBytesMax: config.maxInFlightMib * mebibyte,
     drainMs,
+    slotLateMsMax: config.scheduleLateMinutes * 60_000,
     cursorSecret,
     management:
       user !== undefined && password !== undefined

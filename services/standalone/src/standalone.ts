@@ -70,6 +70,8 @@ export type StandaloneOptions = {
   readonly connectionsMax: number;
   readonly bodyBytesMax: number;
   readonly drainMs: number;
+  /** Of schedules: see `limits`. */
+  readonly slotLateMsMax: number;
   readonly cursorSecret: string;
   /** Undefined: the management API is off. */
   readonly management:
@@ -136,7 +138,12 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
       new WorkflowLog(ports),
       new CallbackDispatcher(ports),
       deliverer,
-      new Scheduler({ ...ports, tenants, local: deliverer }),
+      new Scheduler({
+        ...ports,
+        tenants,
+        local: deliverer,
+        slotLateMsMax: options.slotLateMsMax,
+      }),
       ...(management ? [management] : []),
       gateway,
     ],

@@ -93,9 +93,21 @@ function requestBody({ body, isRaw }: EndpointEntry, components: Components): ob
 
 const answers = ({ answers }: EndpointEntry, components: Components): Record<string, object> =>
   Object.fromEntries(
-    Object.entries(answers).map(([status, { says, schema }]) => [
+    Object.entries(answers).map(([status, { says, schema, headers }]) => [
       status,
-      { description: says, ...(schema && { content: components.content(schema) }) },
+      {
+        description: says,
+        ...(headers && { headers: headersOf(headers) }),
+        ...(schema && { content: components.content(schema) }),
+      },
+    ]),
+  );
+
+const headersOf = (headers: Readonly<Record<string, string>>): Record<string, object> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, says]) => [
+      name,
+      { description: says, schema: { type: "string" } },
     ]),
   );
 

@@ -34,6 +34,8 @@ export type AnswerRow = {
   readonly schema?: z.ZodType;
   /** Written as it is read, never held whole. */
   readonly inPieces?: true;
+  /** What else it may say, beside its body: names and sentences. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Holds bodies: it is read and written when there is room for it among the long answers of the process. */
   readonly isLarge?: true;
 };
@@ -90,14 +92,23 @@ export type AnswerOf<Spec extends EndpointSpec> = {
 }[keyof Spec["answers"] & number];
 
 type Shaped<Status extends number, Row> = Row extends { readonly inPieces: true }
-  ? { readonly status: Status; readonly pieces: AsyncIterable<string> }
+  ? {
+      readonly status: Status;
+      readonly pieces: AsyncIterable<string>;
+      readonly headers?: readonly string[];
+    }
   : Row extends { readonly schema: infer Schema extends z.ZodType }
     ? { readonly status: Status; readonly json: JsonOf<Schema> }
     : { readonly status: Status };
 
 /** Any row's answer. */
 export type Answer =
-  | { readonly status: number; readonly pieces: AsyncIterable<string> }
+  | {
+      readonly status: number;
+      readonly pieces: AsyncIterable<string>;
+      /** Names and values in turn. */
+      readonly headers?: readonly string[];
+    }
   | { readonly status: number; readonly json?: unknown };
 
 export function endpoint<

@@ -1,6 +1,14 @@
 /** Schedules: made and replaced by a raw target, which ends in the destination; read alike in both dialects. */
-import { type MessageRecord, type Schedule, type ScheduleId } from "@posthaste/domain";
+import {
+  type Fault,
+  isFault,
+  type MessageRecord,
+  type Schedule,
+  type ScheduleId,
+} from "@posthaste/domain";
 import * as z from "zod";
+import { type PagePlace, parsePlace } from "../queries/page.ts";
+import { integer, readQuery } from "../queries/query-values.ts";
 import { type ReadView, readableBody } from "../representations/body.ts";
 import { policyJson, policyShape } from "../representations/configuration.ts";
 import { readableHeaders, readableHeadersIfAny } from "../representations/hidden.ts";
@@ -65,6 +73,8 @@ export const createSchedule = {
   faults: ["malformed", "forbidden", "beyond_plan", "too_large", "outcome_unknown", "disk_full"],
 } as const satisfies RawTarget;
 
+const listParameters = new Set(["count", "cursor"]);
+
 const named = { names: ["scheduleId"] } as const;
 
 export const schedules = {
@@ -73,14 +83,18 @@ export const schedules = {
     path: "/v2/schedules",
     kind: "list",
     summary: "List schedules, oldest first",
+    query: { names: listParameters, parse: parseList },
     answers: {
       200: {
-        says: "All schedules. Bodies are left out where they are longer than 64 KiB, and after 16 MiB of them",
+        says: "All schedules, or a page of as many as count says. Bodies are left out where they are longer than 64 KiB, and after 16 MiB of them",
         schema: z.array(scheduleSchema),
         inPieces: true,
+        headers: {
+          "Next-Cursor": "With count, and where there are more: the cursor of the next page",
+        },
       },
     },
-    faults: [],
+    faults: ["malformed"],
   }),
   readSchedule: endpoint({
     method: "get",
@@ -137,6 +151,23 @@ export const schedules = {
     faults: ["malformed", "forbidden", "not_found"],
   }),
 };
+
+const countMax = 1_000;
+
+export type ScheduleListQuery = PagePlace & {
+  /** Absent: all. */
+  readonly count?: number;
+};
+
+function parseList(search: string): ScheduleListQuery | Fault {
+  const values = readQuery(search, listParameters);
+  if (isFault(values)) return values;
+  const count = integer(values, "count", { min: 1, max: countMax });
+  if (isFault(count)) return count;
+  const place = parsePlace(values);
+  if (isFault(place)) return place;
+  return { ...place, ...(count !== undefined && { count }) };
+}
 
 /** As JSON text. */
 export const scheduleResultText = (id: ScheduleId): string => `{"scheduleId":"${id}"}`;

@@ -2,13 +2,16 @@
 import { type Fault, type ListOrder, isFault } from "@posthaste/domain";
 import { type QueryValues, integer, parameterFault, single } from "./query-values.ts";
 
-export type PageQuery = {
-  readonly limit: number;
-  readonly order: ListOrder;
-  /** As the caller sent it back: whoever signed it must verify it and turn it into `PageRequest.after`. */
+export type PagePlace = {
+  /** As the caller sent it back: its signer must verify it and turn it into `PageRequest.after`. */
   readonly cursor?: string;
   /** In place of a cursor: the page begins here, Unix milliseconds. */
   readonly startAt?: number;
+};
+
+export type PageQuery = PagePlace & {
+  readonly limit: number;
+  readonly order: ListOrder;
   /** Bodies are cut there; 0: left out. All bodies of a page together have a bound, whatever the caller asked. */
   readonly bodyBytesMax: number;
 };
@@ -32,22 +35,24 @@ export function parsePage(values: QueryValues, defaults: PageDefaults): PageQuer
   if (isFault(limit)) return limit;
   const order = parseOrder(values) ?? defaults.order;
   if (isFault(order)) return order;
-  const cursor = single(values, "cursor");
-  if (isFault(cursor)) return cursor;
-  if ((cursor?.length ?? 0) > cursorLengthMax) return parameterFault("cursor", "is none of ours");
+  const place = parsePlace(values);
+  if (isFault(place)) return place;
   const trimBody = integer(values, "trimBody", { min: -1, max: Number.MAX_SAFE_INTEGER });
   if (isFault(trimBody)) return trimBody;
   const fair = Math.floor(pageBodyBytesMax / (limit * bodiesPerItem));
   return {
     limit,
     order,
-    ...placeOf(cursor),
+    ...place,
     bodyBytesMax: Math.max(Math.min(trimBody ?? fair, fair), 0),
   };
 }
 
 /** Some clients send an empty one for the first page, and some begin with a time of their own, such as `Date.now()`. */
-function placeOf(cursor: string | undefined): Pick<PageQuery, "cursor" | "startAt"> {
+export function parsePlace(values: QueryValues): PagePlace | Fault {
+  const cursor = single(values, "cursor");
+  if (isFault(cursor)) return cursor;
+  if ((cursor?.length ?? 0) > cursorLengthMax) return parameterFault("cursor", "is none of ours");
   if (cursor === undefined || cursor === "") return {};
   return /^\d{1,15}$/.test(cursor) ? { startAt: Number(cursor) } : { cursor };
 }

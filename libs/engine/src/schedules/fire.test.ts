@@ -37,7 +37,7 @@ async function read({ schedules }: Pick<Ports, "schedules">): Promise<Schedule> 
 }
 
 /** As a scheduler whose round begins now would. */
-async function ring(ports: Ports): Promise<void> {
+async function ring(ports: Ports & { readonly slotLateMsMax?: number }): Promise<void> {
   const { rung } = await ports.alarms.ring(allShards, 100);
   await fireSchedules(
     ports,
@@ -103,6 +103,21 @@ describe("a schedule that is due", () => {
       }),
     );
   });
+
+  it.each([
+    [30, 0],
+    [60, 1],
+  ])(
+    "that is late by 50 minutes, where %i are allowed, makes %i messages",
+    async (minutes, count) => {
+      const ports = open();
+      await made(ports, "0 * * * *");
+      await ports.clock.advance(110 * minuteMs);
+      await ring({ ...ports, slotLateMsMax: minutes * minuteMs });
+
+      expect(await messagesOf(ports)).toHaveLength(count);
+    },
+  );
 
   it.each(["before the message", "after the message"])(
     "that was left %s is made again half a minute later, under the same id",

@@ -33,6 +33,8 @@ export type FirePorts = SlotPorts & {
   readonly tenants: { get(id: Schedule["tenant"]): Tenant | undefined };
   readonly log: Log;
   readonly telemetry?: Telemetry;
+  /** Where it is not that of `limits`. */
+  readonly slotLateMsMax?: number;
 };
 
 /** So many schedules are fired at once, or as many as their bodies allow. */
@@ -106,7 +108,11 @@ type Begun = {
   readonly skipped: number;
 };
 
-function firingAt({ tenants, log }: FirePorts, schedule: Schedule, now: number): Begun | "repeat" {
+function firingAt(
+  { tenants, log, slotLateMsMax = limits.slotLateMsMax }: FirePorts,
+  schedule: Schedule,
+  now: number,
+): Begun | "repeat" {
   const isOpen = tenants.get(schedule.tenant)?.closedAt === undefined;
   const cron = parseCron(schedule.cron);
   if (!isOpen || isFault(cron)) {
@@ -116,7 +122,7 @@ function firingAt({ tenants, log }: FirePorts, schedule: Schedule, now: number):
   }
   // What rings is due by the store's clock: to one that is behind it would come again at once, and again.
   const dueBy = Math.max(now, schedule.next ?? now);
-  const firing = firingOf(schedule, cron, dueBy, limits.slotLateMsMax);
+  const firing = firingOf(schedule, cron, dueBy, slotLateMsMax);
   switch (firing.kind) {
     case "repeat":
       return "repeat";

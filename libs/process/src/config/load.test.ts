@@ -68,6 +68,7 @@ describe("a configuration", () => {
       maxPerOrigin: 100,
       maxInFlightMib: 128,
       maxWaiting: 10_000,
+      scheduleLateMinutes: 60,
       traceRatio: 0.01,
       dataDir: "./.posthaste",
       catcher: true,
@@ -190,6 +191,7 @@ describe("a refusal", () => {
       ["10.0.0.0/33", "::/129", "10.0.0/8", "x", "10.0.0.1,", "fe80::1%eth0", "1.2.3.4/"],
     ],
     ["POSTHASTE_MAX_IN_FLIGHT", ["0", "100001"]],
+    ["POSTHASTE_SCHEDULE_LATE_MINUTES", ["-1", "1441", "1h"]],
   ])("%s may not be %j", (name, texts) => {
     for (const text of texts) expect(problemsOf({ [name]: text })).toHaveLength(1);
   });

@@ -5,6 +5,7 @@ import { deliveriesShape, destinationsShape } from "./deliveries.ts";
 import { listenShape, managementListenShape, proxiesShape } from "./listen.ts";
 import { managementProcessShape, managementShape } from "./management.ts";
 import { processShape, standaloneProcessShape } from "./process.ts";
+import { schedulesShape } from "./schedules.ts";
 import { standaloneShape } from "./standalone.ts";
 import { telemetryShape } from "./telemetry.ts";
 import { busShape, documentsShape, sealingShape, tokensShape } from "./stores.ts";
@@ -15,8 +16,9 @@ const worker = { ...apart, ...listenShape, ...busShape };
 
 export const configSchemas = {
   gateway: z.object({ ...worker, ...tokensShape, ...proxiesShape, ...destinationsShape }),
-  scheduler: z.object({ ...worker, ...tokensShape }),
-  deliverer: z.object({ ...worker, ...tokensShape, ...deliveriesShape }),
+  scheduler: z.object({ ...worker, ...tokensShape, ...schedulesShape }),
+  // It fires schedules while the bus is away.
+  deliverer: z.object({ ...worker, ...tokensShape, ...deliveriesShape, ...schedulesShape }),
   "callback-dispatcher": z.object(worker),
   "workflow-log": z.object(worker),
   management: z.object({
@@ -33,6 +35,7 @@ export const configSchemas = {
     ...credentialsShape,
     ...managementShape,
     ...deliveriesShape,
+    ...schedulesShape,
     ...standaloneShape,
     ...telemetryShape,
   }),

@@ -1,6 +1,14 @@
 /** The contract of `Schedules`: of many that change one schedule, one comes through; what is due rings, in its shards. */
 import { expect } from "@jest/globals";
-import { type Firing, fired, firingOf, paused, replaced, type Schedule } from "@posthaste/domain";
+import {
+  type Firing,
+  fired,
+  firingOf,
+  paused,
+  replaced,
+  type Schedule,
+  scheduleId,
+} from "@posthaste/domain";
 import { type Alarms, type ScheduleKey, type Schedules } from "@posthaste/ports";
 import { anotherTenant, aTenant } from "../builders/message.ts";
 import { aCron, aSchedule, aScheduleCommand } from "../builders/schedule.ts";
@@ -94,6 +102,27 @@ function keeping(guarantee: Guarantee<SchedulesHarness>): void {
       expect(listed).toEqual(
         made.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(({ body: _, ...schedule }) => schedule),
       );
+    },
+  );
+
+  guarantee(
+    "a list goes on behind a schedule that has gone since, and begins at a time with all of that time",
+    async ({ schedules, now }) => {
+      const at = now();
+      const made = [0, 1, 2, 3].map((n) =>
+        aSchedule(`scd_${n}`, aScheduleCommand(), at + Math.floor(n / 2)),
+      );
+      for (const each of made) await schedules.put(each);
+      const [, second] = await schedules.list(aTenant, { limit: 2 });
+      if (second) await schedules.remove(second);
+      const behind = await schedules.list(aTenant, { ...(second && { after: second }), limit: 5 });
+      const from = await schedules.list(aTenant, {
+        after: { createdAt: at + 1, id: scheduleId("") },
+        limit: 5,
+      });
+
+      expect(behind.map(({ id }) => id)).toEqual(["scd_2", "scd_3"]);
+      expect(from).toEqual(behind);
     },
   );
 }

@@ -3,19 +3,29 @@ import {
   dryRunText,
   parseSchedule,
   scheduleJson,
+  type ScheduleListQuery,
   scheduleResultText,
   type schedules as rows,
 } from "@posthaste/contract";
-import { type Cron, fault, type Fault, isFault, nextSlot, scheduleId } from "@posthaste/domain";
+import {
+  type Cron,
+  fault,
+  type Fault,
+  isFault,
+  nextSlot,
+  scheduleId,
+  type TenantId,
+} from "@posthaste/domain";
 import { pauseSchedule, putSchedule, resumeSchedule, type SchedulePorts } from "@posthaste/engine";
-import { type Groups, type ScheduleKey, type Tenant } from "@posthaste/ports";
+import { type Groups, type ScheduleKey, type SchedulePlace, type Tenant } from "@posthaste/ports";
 import { groupOf, type Judge } from "../judge.ts";
 import { type RawWork } from "../raw-door.ts";
-import { scheduleListTexts } from "../schedule-texts.ts";
+import { type Paging } from "../paging.ts";
+import { scheduleListTexts, schedulePages } from "../schedule-texts.ts";
 import { type StatePorts, statesOfLastSlot } from "../slot-states.ts";
 import { type Works } from "./work.ts";
 
-export type ScheduleParts = SchedulePorts & StatePorts;
+export type ScheduleParts = SchedulePorts & StatePorts & { readonly paging: Paging };
 
 type CreateParts = SchedulePorts & {
   readonly groups: Groups;
@@ -64,10 +74,7 @@ export function scheduleWorks(ports: ScheduleParts): Works<keyof typeof rows> {
   const resume = changing((key) => resumeSchedule(ports, key));
 
   return {
-    listSchedules: async ({ tenant }) => ({
-      status: 200,
-      pieces: scheduleListTexts(ports, tenant.id),
-    }),
+    listSchedules: async ({ tenant, query }) => listed(ports, tenant.id, query),
     readSchedule: async ({ tenant, param }) => {
       const id = param("scheduleId");
       const [schedule] = await ports.schedules.get([keyOf(tenant, id)]);
@@ -89,6 +96,49 @@ export function scheduleWorks(ports: ScheduleParts): Works<keyof typeof rows> {
     return async ({ tenant, param }: Named) =>
       (await change(keyOf(tenant, param("scheduleId")))) ?? ({ status: 200 } as const);
   }
+}
+
+/** All that follow, read as they are written; or, with a count, a page whose end is known before its first byte is sent. */
+async function listed(
+  ports: ScheduleParts,
+  tenant: TenantId,
+  { count, ...from }: ScheduleListQuery,
+) {
+  const scope = { tenant, list: "schedules", filter: {} };
+  const limit = count ?? Infinity;
+  const opened = ports.paging.open(scope, {
+    ...from,
+    limit,
+    order: "earliestFirst",
+    bodyBytesMax: 0,
+  });
+  if (isFault(opened)) return opened;
+  const after = placeOf(opened.page.after, opened.startAt);
+  if (count === undefined)
+    return {
+      status: 200,
+      pieces: scheduleListTexts(ports, schedulePages(ports, tenant, after)),
+    } as const;
+  const found = await ports.schedules.list(tenant, { ...(after && { after }), limit: count + 1 });
+  const page = found.slice(0, count);
+  const last = found.length > count ? page.at(-1) : undefined;
+  const next = ports.paging.seal(scope, opened, last && `${last.createdAt} ${last.id}`);
+  return {
+    status: 200,
+    pieces: scheduleListTexts(ports, [page]),
+    ...(next !== undefined && { headers: ["Next-Cursor", next] }),
+  } as const;
+}
+
+/** Behind what a cursor of ours names; or where a time begins. */
+function placeOf(
+  position: string | undefined,
+  startAt: number | undefined,
+): SchedulePlace | undefined {
+  if (position === undefined)
+    return startAt === undefined ? undefined : { createdAt: startAt, id: scheduleId("") };
+  const [createdAt = "", id = ""] = position.split(" ");
+  return { createdAt: Number(createdAt), id: scheduleId(id) };
 }
 
 /** A visit whose path names a schedule. */

@@ -244,6 +244,53 @@ describe("DELETE /v2/messages/{messageId}", () => {
   });
 });
 
+describe("POST /v2/messages/{messageId}/retry", () => {
+  const runNow = (id: string, by = client) => by.post(`/v2/messages/${id}/retry`);
+
+  it("200 delivers now what waits for its delay, once", async () => {
+    const id = await client.published(destination.url("/now"), service({ Delay: "1h" }));
+
+    expect((await runNow(id)).status).toBe(200);
+
+    await destination.arrival("/now");
+    expect(await statesUntil(id, "DELIVERED")).toEqual(["CREATED", "ACTIVE", "DELIVERED"]);
+    expect(destination.at("/now")).toHaveLength(1);
+  });
+
+  it("200 makes a retry now, which adds none", async () => {
+    destination.answers("/retry-now", always(500));
+    const settings = service({ Retries: "1", "Retry-Delay": "3600000" });
+    const id = await client.published(destination.url("/retry-now"), settings);
+    await statesUntil(id, "RETRY");
+
+    expect((await runNow(id)).status).toBe(200);
+
+    await statesUntil(id, "FAILED");
+    expect(destination.at("/retry-now")).toHaveLength(2);
+  });
+
+  it("400 in a queue, and nothing is changed", async () => {
+    const headers = service({ Delay: "1h", "Queue-Name": "no-overtaking" });
+    const id = await client.published(destination.url("/queued"), headers);
+
+    const reply = await runNow(id);
+
+    expect([reply.status, reply.error()]).toEqual([400, expect.stringContaining("queue")]);
+    expect(destination.at("/queued")).toEqual([]);
+    await client.delete(`/v2/messages/${id}`);
+  });
+
+  it("404 of what does not wait for a time: ended, unknown, another tenant's", async () => {
+    const ended = await client.published(destination.url("/ended"));
+    await statesUntil(ended, "DELIVERED");
+    const theirs = await other.published(destination.url("/theirs"), service({ Delay: "1h" }));
+
+    for (const id of [ended, theirs, "msg_none"])
+      expect({ id, status: (await runNow(id)).status }).toEqual({ id, status: 404 });
+    expect(destination.at("/theirs")).toEqual([]);
+  });
+});
+
 describe("a call that takes longer than a lease", () => {
   it("is made once, and delivers", async () => {
     const states = await eventually(

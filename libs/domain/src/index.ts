@@ -115,6 +115,7 @@ export {
 } from "./message/redact.ts";
 export { idOfRetriedLetter, type Overrides, retriedMessage } from "./message/retried-letter.ts";
 export { backoffMs, clampRetryDelayMs, deferralMs, requestedWaitMs } from "./message/retry.ts";
+export { release, type Release } from "./message/release.ts";
 export { ring, type Ringing } from "./message/ring.ts";
 export {
   type Attempt,

@@ -35,6 +35,7 @@ export {
   type SchedulePorts,
 } from "./schedules/change.ts";
 export { readMessage } from "./read.ts";
+export { runNow } from "./run-now.ts";
 export { addToGroup, removeFromGroup } from "./url-groups.ts";
 export { Tenants } from "./tenants.ts";
 export { BackgroundWork } from "./background.ts";

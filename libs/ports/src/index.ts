@@ -59,6 +59,7 @@ export {
   type Inserted,
   type OutboxItemRef,
   type Records,
+  type Released,
   type Settled,
   type Some,
   type Walk,

@@ -55,6 +55,12 @@ export type Canceled =
     }
   | { readonly kind: "unknown" };
 
+export type Released =
+  /** Its scheduler is to be told. */
+  | { readonly kind: "released"; readonly shard: number }
+  /** It does not wait for a time; or its turn in a queue decides. */
+  | { readonly kind: "unknown" | "inQueue" };
+
 /** `left`: not read, since there was no room for more. */
 export type Some = {
   readonly records: readonly MessageRecord[];
@@ -101,6 +107,8 @@ export interface Records {
   /** Removes outbox items that are safe elsewhere. */
   clear(items: readonly OutboxItemRef[]): Promise<void>;
   cancel(tenant: TenantId, ids: readonly MessageId[]): Promise<readonly Canceled[]>;
+  /** What waits for its time, a delay or a retry, has its alarm now. */
+  release(tenant: TenantId, id: MessageId): Promise<Released>;
   /** One step of a walk in the order of the store's keys, which reads no bodies. */
   matching(tenant: TenantId, filter: LiveFilter, walk: Walk): Promise<Walked>;
   /** With the body. A finished record until it is swept. */

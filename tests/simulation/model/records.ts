@@ -35,6 +35,7 @@ import {
   pin,
   promote,
   recordSources,
+  release,
   type RecordSource,
   ring,
   type Settlement,
@@ -367,6 +368,14 @@ export function modelRecords(
       }
     },
     cancel: async (tenant, ids) => ids.map((id) => cancelOne(tenant, id)),
+    release: async (tenant, id) => {
+      const record = find(id);
+      if (!record || record.message.tenant !== tenant) return { kind: "unknown" };
+      const released = release(record, now());
+      if (released.kind !== "released") return { kind: released.kind };
+      change(id, { ...record, state: released.next, wakeAt: released.wakeAt });
+      return { kind: "released", shard: record.message.shard };
+    },
     matching: async (tenant, filter, { after = "", upTo, foundMax, lookedMax }) => {
       const all = [...standing.values()].toSorted((a, b) => (a.message.id < b.message.id ? -1 : 1));
       const ahead = all.filter(({ message: { id } }) => id > after && id < upTo.id);

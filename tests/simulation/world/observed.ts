@@ -79,6 +79,7 @@ export function observedRecords(records: Records, { history, world, node }: Watc
       return settled;
     },
     clear: (items) => records.clear(items),
+    release: (...given) => records.release(...given),
     cancel: async (tenant, ids) => {
       const answers = await records.cancel(tenant, ids);
       for (const [i, answer] of answers.entries()) {

@@ -52,6 +52,14 @@ export const messages = {
     answers: { 202: { says: "Cancelled", schema: cancelledSchema } },
     faults: ["forbidden", "not_found"],
   }),
+  runMessageNow: endpoint({
+    method: "post",
+    path: "/v2/messages/{messageId}/retry",
+    kind: "write",
+    summary: "Deliver a message now that waits for its delay or its retry. Adds no attempt",
+    answers: { 200: { says: "It is due" } },
+    faults: ["malformed", "forbidden", "not_found"],
+  }),
   cancelMessages: endpoint({
     method: "delete",
     path: "/v2/messages",

@@ -23,6 +23,7 @@ import { createNextAlarm } from "./next-alarm.ts";
 import { createPromote, createSlotHolders } from "./promote.ts";
 import { createPull } from "./pull.ts";
 import { createReading } from "./read.ts";
+import { createRelease } from "./release.ts";
 import { createRemoveFinished } from "./remove.ts";
 import { createRenew } from "./renew.ts";
 import { createRing } from "./ring.ts";
@@ -68,6 +69,7 @@ export function createRecordPorts(connection: Connection, aside: Connection): Re
         await clear(items);
       },
       cancel: createCancel(rooms),
+      release: createRelease(rooms),
       matching: createMatching(rooms),
       get: (tenant, ids) => reading.get(ids.map((id) => ({ tenant, id }))),
       getSome: reading.getSome,

@@ -12,6 +12,7 @@ import { openMatching } from "./matching.ts";
 import { openNextAlarm } from "./next-alarm.ts";
 import { openPull } from "./pull.ts";
 import { openReading, ofTenant, type Reading, someOf } from "./read.ts";
+import { openRelease } from "./release.ts";
 import { openRemoving } from "./remove.ts";
 import { openRing } from "./ring.ts";
 import { type Rooms } from "./rooms.ts";
@@ -76,6 +77,7 @@ function openRecords(rooms: Rooms, reading: Reading): Records {
   const claiming = openClaiming(rooms, reading);
   const settling = openSettling(rooms);
   const cancelOne = openCancel(rooms, reading);
+  const releaseOne = openRelease(rooms, reading);
   const matching = openMatching(rooms);
   const removing = openRemoving(rooms);
   const pull = openPull(rooms, reading);
@@ -97,6 +99,7 @@ function openRecords(rooms: Rooms, reading: Reading): Records {
       }),
     clear: (items) => writer.write(() => items.forEach(settling.clear), "redoable"),
     cancel: (tenant, ids) => writer.write(() => ids.map((id) => cancelOne(tenant, id))),
+    release: (tenant, id) => writer.write(() => releaseOne(tenant, id)),
     matching,
     get: (tenant, ids) =>
       writer.read(() => ids.map((id) => ofTenant(tenant, reading.find(id))?.record)),

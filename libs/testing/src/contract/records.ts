@@ -10,6 +10,7 @@ import { matching } from "./records/matching.ts";
 import { lanesByHand } from "./records/lanes-by-hand.ts";
 import { outbox } from "./records/outbox.ts";
 import { pulling } from "./records/pulling.ts";
+import { releasing } from "./records/releasing.ts";
 import { removing } from "./records/removing.ts";
 import { ringing } from "./records/ringing.ts";
 import { settling } from "./records/settling.ts";
@@ -36,6 +37,7 @@ export function describeRecords(
     matching(guarantee);
     lanes(guarantee);
     lanesByHand(guarantee);
+    releasing(guarantee);
     removing(guarantee);
     formats(guarantee);
   });

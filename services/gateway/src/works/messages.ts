@@ -1,7 +1,7 @@
 /** `/v2/messages`. */
 import { messageJson, type messages } from "@posthaste/contract";
 import { fault, messageId } from "@posthaste/domain";
-import { cancelMessages, readMessage } from "@posthaste/engine";
+import { cancelMessages, readMessage, runNow } from "@posthaste/engine";
 import { type CancelParts, cancelWorks } from "./cancel-in-bulk.ts";
 import { type Works } from "./work.ts";
 
@@ -19,6 +19,17 @@ export const messageWorks = (ports: MessageParts): Works<keyof typeof messages> 
     const canceled = await cancelMessages(ports, tenant.id, [messageId(id)]);
     if (canceled.length === 0) return unknown(id);
     return { status: 202, json: { cancelled: canceled.length } };
+  },
+  runMessageNow: async ({ tenant, param }) => {
+    const id = param("messageId");
+    switch (await runNow(ports, tenant.id, messageId(id))) {
+      case "released":
+        return { status: 200 };
+      case "inQueue":
+        return fault("malformed", "messageId: the message is in a queue, where its turn decides");
+      case "unknown":
+        return fault("not_found", `message ${id.slice(0, 128)} does not wait for its time`);
+    }
   },
   ...cancelWorks(ports),
 });

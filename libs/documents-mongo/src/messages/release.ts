@@ -1,0 +1,36 @@
+/** Releasing: what waits for its time has its alarm now, and rings as at the due time. Where it has moved on by the time of the write it waits no more, or for another time. */
+import { release, sourceOf } from "@posthaste/domain";
+import { type Records } from "@posthaste/ports";
+import { type Rooms } from "./rooms.ts";
+import { isUnderstood, recordFrom, stateWrite } from "./stored.ts";
+
+/** A record moves on a few times a second at most. */
+const triesMax = 20;
+const slim = { body: 0, "outbox.response": 0 } as const;
+const noBody = new Uint8Array();
+
+export function createRelease({ again, clock, messages, token }: Rooms): Records["release"] {
+  return async (tenant, id) => {
+    for (let tries = 0; tries < triesMax; tries++) {
+      const one = { _id: id, tenant, ...isUnderstood };
+      const stored = await again(() => messages.findOne(one, { projection: slim }));
+      if (!stored) return { kind: "unknown" };
+      const record = recordFrom(stored, noBody);
+      const now = clock.now();
+      const released = release(record, now);
+      if (released.kind !== "released") return { kind: released.kind };
+      const { epoch, outbox, retried, state } = record;
+      const { next, wakeAt } = released;
+      const { $set, $unset } = stateWrite(next, wakeAt, now, sourceOf(next, outbox));
+      const changedBy = token();
+      const asRead = { _id: id, epoch, retried, state: state.kind };
+      const update = { $set: { ...$set, changedBy }, $unset };
+      const { matchedCount } = await again(() => messages.updateOne(asRead, update));
+      const done = { kind: "released", shard: record.message.shard } as const;
+      if (matchedCount > 0) return done;
+      // The reply of a write that held may have been lost, and it was made again in vain.
+      if (await again(() => messages.findOne({ _id: id, changedBy }))) return done;
+    }
+    throw new Error(`${id} moves too fast to be released`);
+  };
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "@jest/globals";
+import {
+  aFlow,
+  anOwner,
+  aQueue,
+  aRecordIn,
+  epochStart as now,
+  finishedStates,
+} from "@posthaste/testing";
+import { release } from "./release.ts";
+import { ring } from "./ring.ts";
+
+const held = { kind: "held", dueAt: now + 5_000 } as const;
+const flow = { key: "k", limits: { parallelism: 1, periodMs: 1_000 } };
+
+describe("releasing", () => {
+  it("makes what waits for its time due now, by an alarm that rings as at the due time", () => {
+    const record = aRecordIn(held);
+
+    const released = release(record, now);
+
+    expect(released).toEqual({
+      kind: "released",
+      next: { kind: "held", dueAt: now },
+      wakeAt: now,
+    });
+    if (released.kind !== "released") throw new Error("it waits");
+    expect(ring({ ...record, state: released.next }, now)).toMatchObject({
+      next: { kind: "due" },
+      then: "hint",
+    });
+  });
+
+  it("leaves the gate behind the time to be passed: a slot of the flow key", () => {
+    const record = aRecordIn(held, { flow });
+    const released = release(record, now);
+    if (released.kind !== "released") throw new Error("it waits");
+
+    expect(ring({ ...record, state: released.next }, now)).toMatchObject({ then: "grant" });
+  });
+
+  it("never makes anything later", () => {
+    expect(release(aRecordIn({ kind: "held", dueAt: now - 10 }), now)).toMatchObject({
+      next: { dueAt: now - 10 },
+    });
+  });
+
+  it.each([
+    { kind: "due", hints: 0 } as const,
+    { kind: "claimed", owner: anOwner, leaseUntil: now + 30_000 } as const,
+    { kind: "waiting", flow: aFlow } as const,
+    ...finishedStates(),
+  ])("knows nothing to release in what is $kind", (state) => {
+    expect(release(aRecordIn(state), now)).toEqual({ kind: "unknown" });
+  });
+
+  it("is refused in a queue, where the turn decides", () => {
+    const queued = { kind: "queued", queue: aQueue } as const;
+
+    expect(release(aRecordIn(held, { queue: aQueue }), now)).toEqual({ kind: "inQueue" });
+    expect(release(aRecordIn(queued, { queue: aQueue }), now)).toEqual({ kind: "inQueue" });
+  });
+});

@@ -1,0 +1,23 @@
+/** Run now: what waits for a delay or a retry waits no longer. Its scheduler rings it, as at its due time. */
+import { type MessageId, type TenantId } from "@posthaste/domain";
+import { type Clock, type EventBus, type Records, type Released } from "@posthaste/ports";
+
+export type RunNowPorts = {
+  readonly records: Pick<Records, "release">;
+  readonly bus: EventBus;
+  readonly clock: Clock;
+};
+
+export async function runNow(
+  { bus, clock, records }: RunNowPorts,
+  tenant: TenantId,
+  id: MessageId,
+): Promise<Released["kind"]> {
+  const released = await records.release(tenant, id);
+  if (released.kind === "released")
+    // A hint: without it the alarm is found late.
+    bus
+      .publish("scheduler.wake", [{ shard: released.shard, at: clock.now() }])
+      .catch(() => undefined);
+  return released.kind;
+}

@@ -1,0 +1,104 @@
+import { expect } from "@jest/globals";
+import { allShards, type Message } from "@posthaste/domain";
+import { anotherTenant, aPolicy, aQueue, aTenant } from "../../builders/message.ts";
+import {
+  inLine,
+  insert,
+  insertClaimed,
+  insertDelivered,
+  oneAtATime,
+  read,
+  readIn,
+  type RecordsHarness,
+  refused,
+  ring,
+  settle,
+  type StoreGuarantee,
+} from "./harness.ts";
+
+const hour = { delayMs: 3_600_000 };
+const released = async (
+  { records }: Pick<RecordsHarness, "records">,
+  { id, tenant }: Pick<Message, "id" | "tenant">,
+): Promise<string> => (await records.release(tenant, id)).kind;
+
+export function releasing(guarantee: StoreGuarantee): void {
+  guarantee("a delayed message that is released rings now, and is due", async (harness) => {
+    const message = await insert(harness, hour);
+    expect((await ring(harness, allShards, 10)).hints).toEqual([]);
+
+    expect(await harness.records.release(aTenant, message.id)).toEqual({
+      kind: "released",
+      shard: message.shard,
+    });
+
+    expect(await harness.alarms.next(allShards)).toBeLessThanOrEqual(harness.now());
+    const { hints } = await ring(harness, allShards, 10);
+    expect(hints.map(({ id }) => id)).toEqual([message.id]);
+    await readIn(harness, message, "due");
+  });
+
+  guarantee("a retry that is released keeps its count and its epoch", async (harness) => {
+    const record = await insertClaimed(harness, { policy: aPolicy({ retriesMax: 3 }) });
+    await settle(harness, record, refused);
+    const { epoch, retried } = await readIn(harness, record.message, "held");
+
+    expect(await released(harness, record.message)).toBe("released");
+
+    await ring(harness, allShards, 10);
+    expect(await readIn(harness, record.message, "due")).toMatchObject({ epoch, retried });
+    const [again] = await harness.records.claim([record.message.id], record.state.owner);
+    expect(again?.retried).toBe(1);
+  });
+
+  guarantee("one with a flow key gets into line for its slot", async (harness) => {
+    const message = await insert(harness, { ...hour, flow: oneAtATime });
+
+    await released(harness, message);
+    await ring(harness, allShards, 10);
+
+    await readIn(harness, message, "waiting");
+    expect(await inLine(harness)).toEqual([message.id]);
+  });
+
+  guarantee("of ten that release one at once each finds it released or due", async (harness) => {
+    const { other = harness } = harness;
+    const message = await insert(harness, hour);
+
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => released(n % 2 ? harness : other, message)),
+    );
+
+    expect(new Set(answers)).toEqual(new Set(["released"]));
+    expect((await ring(harness, allShards, 10)).hints).toHaveLength(1);
+  });
+
+  guarantee(
+    "what waits for no time is not there to be released, nor another tenant's",
+    async (harness) => {
+      const due = await insert(harness);
+      const claimed = await insertClaimed(harness);
+      const done = await insertDelivered(harness);
+      const theirs = await insert(harness, { ...hour, tenant: anotherTenant });
+      const before = await Promise.all(
+        [due, claimed.message, done, theirs].map((each) => read(harness, each)),
+      );
+
+      for (const each of [due, claimed.message, done])
+        expect(await released(harness, each)).toBe("unknown");
+      for (const id of [theirs.id, harness.ids.next()])
+        expect(await released(harness, { tenant: aTenant, id })).toBe("unknown");
+
+      const after = await Promise.all(
+        [due, claimed.message, done, theirs].map((each) => read(harness, each)),
+      );
+      expect(after).toEqual(before);
+    },
+  );
+
+  guarantee("in a queue nothing is released", async (harness) => {
+    const message = await insert(harness, { ...hour, queue: aQueue });
+
+    expect(await released(harness, message)).toBe("inQueue");
+  });
+}

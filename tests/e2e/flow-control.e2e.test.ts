@@ -330,15 +330,15 @@ describe("a flow key by hand", () => {
     expect(await stands(key)).toMatchObject({ ...pinned, parallelismMax: 5, isPinnedRate: true });
   });
 
-  it("200 a rate that is reset lets go what waits for its next period", async () => {
-    const key = "reset";
-    await publishMany(4, destination.url("/reset"), flow(key, "rate=2, period=1h"));
-    await destination.arrivals("/reset", 2);
+  it.each(["resetRate", "reset"])("200 %s lets go what waits for its next period", async (verb) => {
+    const [key, path] = [verb, `/${verb}`];
+    await publishMany(4, destination.url(path), flow(key, "rate=2, period=1h"));
+    await destination.arrivals(path, 2);
     expect(await stands(key)).toMatchObject({ rateCount: 2, waitListSize: 2 });
 
-    expect((await byHand(key, "resetRate")).status).toBe(200);
+    expect((await byHand(key, verb)).status).toBe(200);
 
-    await destination.arrivals("/reset", 4);
+    await destination.arrivals(path, 4);
     expect(await stands(key)).toMatchObject({ rateCount: 2, waitListSize: 0 });
   });
 

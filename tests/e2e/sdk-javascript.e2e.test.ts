@@ -17,7 +17,6 @@ describe("the server", () => {
     ),
     broken: ["/js/broken"],
     signed: "/js/publish",
-    // Their routes do not exist yet.
-    refused: ["flowControl.getGlobalParallelism"],
+    refused: [],
   });
 });

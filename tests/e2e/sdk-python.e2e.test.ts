@@ -4,9 +4,6 @@ import { hasPython, pythonWith } from "@posthaste/local";
 import { join } from "node:path";
 import { itIsServed } from "./driven.ts";
 
-/** Their routes do not exist yet. */
-const refused = ["flow_control.get_global_parallelism"];
-
 const folder = join(import.meta.dirname, "clients/python");
 
 describe("the server", () => {
@@ -27,6 +24,6 @@ describe("the server", () => {
     ),
     broken: ["/sync/broken", "/async/broken"],
     signed: "/sync/publish",
-    refused: ["sync", "async"].flatMap((name) => refused.map((method) => `${name}: ${method}`)),
+    refused: [],
   });
 });

@@ -7,6 +7,7 @@ import {
   type Ids,
   type MessageLog,
   type RecordPorts,
+  type RunningCalls,
   type Schedules,
   type SearchIndexes,
   type Sizes,
@@ -23,7 +24,7 @@ import { createMessageLog, messageLogIndexes } from "./message-log/message-log.t
 import { createRecordPorts, recordIndexes, roomsOf } from "./messages/record-ports.ts";
 import { createSchedules } from "./schedules/schedules.ts";
 import { createSearchIndexes } from "./search-indexes.ts";
-import { createSizes } from "./sizes.ts";
+import { createRunningCalls, createSizes } from "./sizes.ts";
 
 export type DocumentsOptions = LinkOptions & {
   /** For whoever counts: inserts and settles. */
@@ -40,6 +41,7 @@ export type Documents = Pick<Link, "isUp" | "problem" | "calls" | "close" | "dro
     readonly accounts: Accounts;
     readonly indexes: SearchIndexes;
     readonly sizes: Sizes;
+    readonly runningCalls: RunningCalls;
   };
   /** Tells the store's time, by which due times go. */
   readonly storeClock: Clock;
@@ -68,6 +70,7 @@ export async function openDocuments(options: DocumentsOptions): Promise<Document
       accounts: createAccounts(connection),
       indexes: createSearchIndexes(connection),
       sizes: createSizes(connection),
+      runningCalls: createRunningCalls(connection),
     },
     storeClock: connection.clock,
     isUp,

@@ -1,5 +1,5 @@
-/** The Sizes port: the server counts along an index, no further than asked. */
-import { type Sizes } from "@posthaste/ports";
+/** The Sizes and RunningCalls ports: the server counts along an index, no further than asked. */
+import { type RunningCalls, type Sizes } from "@posthaste/ports";
 import { type Connection } from "./connection.ts";
 import { deadLettersName } from "./dead-letters.ts";
 import { collectionName } from "./messages/stored.ts";
@@ -12,5 +12,18 @@ export function createSizes({ again, collection }: Connection): Sizes {
     waiting: (limit) =>
       again(() => messages.countDocuments({ lane: { $gt: "" }, state: "waiting" }, { limit })),
     deadLetters: (limit) => again(() => letters.countDocuments({}, { limit })),
+  };
+}
+
+/** No plan allows more. */
+const runningMax = 1_000_000;
+
+export function createRunningCalls({ again, collection }: Connection): RunningCalls {
+  const messages = collection(collectionName);
+  return {
+    ofTenant: (tenant) =>
+      again(() =>
+        messages.countDocuments({ tenant, state: "claimed" }, { limit: runningMax }),
+      ),
   };
 }

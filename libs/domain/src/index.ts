@@ -200,11 +200,12 @@ export {
   type WholeSchedule,
 } from "./schedule/schedule.ts";
 export { parseDuration } from "./shared/duration.ts";
-export { fault, type Fault, type FaultCode, isFault } from "./shared/fault.ts";
+export { type ExceededRate, fault, type Fault, type FaultCode, isFault } from "./shared/fault.ts";
 export { isUnderstood, ownFormat, queueFormat } from "./shared/format.ts";
 export { hash32, hashText } from "./shared/hash.ts";
 export {
   callbackId,
+  callsOf,
   childId,
   dlqId,
   type DlqId,
@@ -238,6 +239,7 @@ export * as limits from "./shared/limits.ts";
 export {
   completePlan,
   defaultPlan,
+  limitOf,
   type Plan,
   planBounds,
   type PlanLimits,

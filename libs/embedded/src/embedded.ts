@@ -54,6 +54,7 @@ import { openSearchIndexes } from "./search-indexes.ts";
 import { openSizes } from "./sizes.ts";
 import { openTenantKeys } from "./tenants.ts";
 import { openTokenStore } from "./tokens/token-store.ts";
+import { openSpent } from "./tokens/spent.ts";
 import { openWindows } from "./tokens/windows.ts";
 
 export type EmbeddedOptions = {
@@ -132,7 +133,7 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
     schedules: openSchedules(db, writer),
     accounts: openAccounts(db, writer, rooms.tenants),
     indexes: openSearchIndexes(db, writer),
-    tokens: openTokenStore(writer, clock, rooms.windows),
+    tokens: openTokenStore(writer, clock, rooms.windows, rooms.spent),
     bus: openBus(clock, log),
     ids: openIds(positions, random),
     sizes: openSizes(reader),
@@ -176,6 +177,7 @@ function openRooms(
     finished,
     backlog,
     outbox: openOutbox(db),
+    spent: openSpent(db, clock),
     recent: openRecent(),
     fanOuts: openFanOuts(parts),
     scheduleAlarms: openScheduleAlarms(db, log),

@@ -16,7 +16,7 @@ import {
 } from "@posthaste/domain";
 import { isStoreError } from "@posthaste/ports";
 import { wakeLane } from "./announce.ts";
-import { grant, type GrantPorts } from "./grant.ts";
+import { grant, type GrantPorts, restoreSlots } from "./grant.ts";
 
 export type FlowKeyNow = {
   readonly lane: FlowLane;
@@ -89,6 +89,17 @@ export async function resetFlowRate(
   await grant(ports, lane);
   await beginWindow(ports, lane);
   await grant(ports, lane);
+}
+
+/** The same, after its slots were read from the records once more: what the token store lacks is put back. */
+export async function resetFlowKey(
+  ports: GrantPorts,
+  tenant: TenantId,
+  key: string,
+): Promise<void> {
+  const [lane] = await ports.flowLanes.rows([flowLaneId(tenant, key)]);
+  if (lane) await restoreSlots(ports, lane);
+  await resetFlowRate(ports, tenant, key);
 }
 
 async function beginWindow({ flowLanes, tokens }: GrantPorts, lane: FlowId): Promise<void> {

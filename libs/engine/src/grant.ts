@@ -49,7 +49,7 @@ async function grantBatch(ports: GrantPorts, lane: FlowLane): Promise<Granted> {
   const ids = heads.map(({ id }) => id);
   const acquired = await tokens.acquire(lane.id, ids, lane.limits);
   if (acquired.isUnknown) {
-    await restore(ports, lane);
+    await restoreSlots(ports, lane);
     return { more: true };
   }
   const grantUntil = clock.now() + limits.grantMs;
@@ -78,7 +78,10 @@ async function rest({ flowLanes }: GrantPorts, lane: FlowLane): Promise<Granted>
 }
 
 /** What the token store has forgotten, or cannot know, it is told from the records. */
-async function restore({ flowLanes, tokens, clock }: GrantPorts, lane: FlowLane): Promise<void> {
+export async function restoreSlots(
+  { flowLanes, tokens, clock }: GrantPorts,
+  lane: FlowLane,
+): Promise<void> {
   const holders = await flowLanes.slotHolders(lane.id);
   const now = clock.now();
   const left = holders.map(({ id, until }) => ({ id, leftMs: until - now }));

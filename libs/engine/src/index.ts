@@ -15,6 +15,7 @@ export {
   pauseFlowKey,
   pinFlowKey,
   readFlowKey,
+  resetFlowKey,
   resetFlowRate,
   resumeFlowKey,
   unpinFlowKey,

@@ -213,6 +213,13 @@ describe("a retry of many", () => {
     expect(await ports.records.backlog(aTenant)).toBe(0);
   });
 
+  it("is listed once, however often it is named", async () => {
+    const ports = open();
+    const { id } = await aLetter(ports);
+
+    expect(await retryLetters(ports, aTenant, [id, id], unchanged)).toHaveLength(1);
+  });
+
   it("finds nothing of another tenant's", async () => {
     const ports = open();
     const { id } = await aLetter(ports);

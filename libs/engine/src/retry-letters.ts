@@ -30,13 +30,14 @@ export type Change = {
   readonly refuse: (message: Omit<Message, "body">) => Fault | undefined;
 };
 
-/** The new messages, in the order of `ids`. Nothing is done when one of `ids` is not there, or when one may not be changed so. */
+/** The new messages, in the order of `ids`, one for each letter however often it is named. Nothing is done when one of `ids` is not there, or when one may not be changed so. */
 export async function retryLetters(
   ports: RetryLettersPorts,
   tenant: TenantId,
-  ids: readonly DlqId[],
+  named: readonly DlqId[],
   { overrides, refuse }: Change,
 ): Promise<readonly MessageId[] | Fault> {
+  const ids = [...new Set(named)];
   if (ids.length === 0) return [];
   const refused = await refuseAny(ports, tenant, ids, refuse);
   if (refused) return refused;

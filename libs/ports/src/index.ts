@@ -49,6 +49,7 @@ export {
   type TakenBack,
 } from "./queues.ts";
 export { type Random } from "./random.ts";
+export { type RunningCalls } from "./running-calls.ts";
 export { type Need, type Readiness } from "./readiness.ts";
 export { type RecordPorts } from "./record-ports.ts";
 export {
@@ -95,4 +96,10 @@ export {
   type StoreErrorCode,
   untilAvailable,
 } from "./store-error.ts";
-export { type Acquired, type SlotHolder, type TokenStore, type Window } from "./token-store.ts";
+export {
+  type Acquired,
+  type SlotHolder,
+  type Spent,
+  type TokenStore,
+  type Window,
+} from "./token-store.ts";

@@ -21,6 +21,8 @@ export type Acquired = {
 /** A message that may hold a slot, and for how long yet. */
 export type SlotHolder = { readonly id: MessageId; readonly leftMs: number };
 
+export type Spent = { readonly isWithin: boolean; readonly left: number };
+
 export interface TokenStore {
   /** One call for all keys of a publish. A key stays pending for `limits.deduplicationPendingMsMax` and is never deleted on error (docs/design/deduplication#take-over). */
   claim(entries: readonly DeduplicationEntry[]): Promise<readonly Window[]>;
@@ -45,5 +47,7 @@ export interface TokenStore {
   ): Promise<void>;
   /** Begins a rate window now, with nothing counted in it. Tokens of grants before it do not come back. */
   resetRate(lane: FlowId): Promise<RateWindow>;
+  /** Counts `n` more under a name, unless they were more than `max` together; what is counted may be forgotten `lastsMs` after the last. */
+  spend(name: string, n: number, max: number, lastsMs: number): Promise<Spent>;
   peek(lane: FlowId): Promise<{ readonly slots: number; readonly window?: RateWindow }>;
 }

@@ -1,7 +1,7 @@
 /** What the scripts answer (scripts.ts), as the port says it. Lua's false comes as null. */
 import assert from "node:assert/strict";
 import { messageId, type MessageId, type RateWindow } from "@posthaste/domain";
-import { type Acquired, type Window } from "@posthaste/ports";
+import { type Acquired, type Spent, type Window } from "@posthaste/ports";
 
 export function windowIn(answer: unknown): Window {
   assert(typeof answer === "string", "a claim is answered by a text");
@@ -24,6 +24,11 @@ export function acquiredIn(answer: unknown, ids: readonly MessageId[]): Acquired
 export function peekedIn(answer: unknown): { slots: number; window?: RateWindow } {
   const [slots, startedAt, count] = listIn(answer);
   return { slots: numberIn(slots), ...windowOf(startedAt, count) };
+}
+
+export function spentIn(answer: unknown): Spent {
+  const [isWithin, left] = listIn(answer);
+  return { isWithin: numberIn(isWithin) === 1, left: numberIn(left) };
 }
 
 /** Those of `ids` that the answer numbers, from 1. */

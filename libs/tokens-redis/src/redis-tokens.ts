@@ -5,7 +5,7 @@
  */
 import { type FlowId } from "@posthaste/domain";
 import { type Clock, type DeduplicationEntry, type Log, type TokenStore } from "@posthaste/ports";
-import { acquiredIn, numberedIn, numberIn, peekedIn, windowIn } from "./answers.ts";
+import { acquiredIn, numberedIn, numberIn, peekedIn, spentIn, windowIn } from "./answers.ts";
 import { acquireArgs, countedIds, restoreArgs } from "./arguments.ts";
 import { gather, type Question } from "./gather.ts";
 import { type Script } from "./link/connection.ts";
@@ -58,6 +58,7 @@ export function openRedisTokens(options: RedisTokensOptions): RedisTokens {
   const release = asking(scripts.release);
   const restore = asking(scripts.restore);
   const resetRate = asking(scripts.resetRate);
+  const spend = asking(scripts.spend);
   const peek = asking(scripts.peek);
 
   return {
@@ -78,6 +79,10 @@ export function openRedisTokens(options: RedisTokensOptions): RedisTokens {
     resetRate: async (lane) => {
       const [answer] = await resetRate([inLane(lane, [])]);
       return { startedAt: numberIn(answer), count: 0 };
+    },
+    spend: async (name, ...counted) => {
+      const [answer] = await spend([{ keys: [`${root}:spent:${name}`], args: counted.map(String) }]);
+      return spentIn(answer);
     },
     peek: async (lane) => {
       const [answer] = await peek([inLane(lane, [])]);

@@ -210,3 +210,14 @@ export const peek = forEachQuestion(
   local held = redis.call('ZCOUNT', slots, '(' .. string.format('%.0f', now), '+inf')
   return { held, tonumber(window[1]) or false, tonumber(window[2]) or false }`,
 );
+
+/** n, max, how long it lasts → whether it is within, what is left. */
+export const spend = forEachQuestion(
+  1,
+  `
+  local n, max, lasts = number(), number(), number()
+  local count = tonumber(redis.call('GET', key) or 0)
+  if count + n > max then return { 0, math.max(0, max - count) } end
+  redis.call('SET', key, string.format('%.0f', count + n), 'PX', lasts)
+  return { 1, max - count - n }`,
+);

@@ -1,6 +1,6 @@
 /** The deliverer as a process: claims, calls, settles. More processes share the messages. */
 import { hash } from "node:crypto";
-import { createCompose, Deliverer, slotBounds, Standby } from "@posthaste/deliverer";
+import { capByPlan, createCompose, Deliverer, slotBounds, Standby } from "@posthaste/deliverer";
 import { openBus, openDocuments, openTokens } from "@posthaste/distributed";
 import { owner } from "@posthaste/domain";
 import { Tenants } from "@posthaste/engine";
@@ -49,6 +49,7 @@ const deliverer = new Deliverer(ports, {
   tenants: () => tenants.ids(),
   compose: createCompose({ tenantOf: (id) => tenants.get(id), random }),
   findTenant: async (id) => (await tenants.find(id)) !== undefined,
+  capOf: capByPlan((id) => tenants.get(id)),
   drainMs,
 });
 

@@ -10,6 +10,7 @@ import { type Clock, type Hint, type Log, type Records, type Telemetry } from "@
 import { type Attempt, newAttempt } from "./attempt.ts";
 import { type BodyBytes, countedBytes } from "./body-bytes.ts";
 import { HintBuffer, type Room } from "./buffer.ts";
+import { type Caps } from "./caps.ts";
 import { type Slot, type Slots } from "./slots.ts";
 import { traceClaim } from "./trace.ts";
 
@@ -24,10 +25,13 @@ export type ClaimingParts = {
   readonly tracer: Telemetry["tracer"];
   readonly slots: Slots;
   readonly bodyBytes: BodyBytes;
+  readonly caps: Caps;
   readonly isRunning: (id: MessageId) => boolean;
   readonly mayClaim: () => boolean;
   /** The record is this process', and has its slot. */
   readonly claimed: (attempt: Attempt) => void;
+  /** Hints wait for their tenants' caps, though nothing may run here. */
+  readonly capped: () => void;
   /** A batch has been claimed. */
   readonly ended: () => void;
   /** A pull has found something. */
@@ -51,9 +55,9 @@ export class Claiming {
   constructor(ports: ClaimingPorts, parts: ClaimingParts) {
     this.#ports = ports;
     this.#parts = parts;
-    const { slots, bodyBytes } = parts;
+    const { slots, bodyBytes, caps } = parts;
     this.#room = {
-      isFreeFor: (tenant) => slots.isFreeFor(tenant),
+      isFreeFor: (tenant) => slots.isFreeFor(tenant) && caps.mayTake(tenant),
       isFree: ({ tenant, origin, bytes }) =>
         slots.isFree(tenant, origin) && bodyBytes.fit(tenant, origin, countedBytes(bytes)),
     };
@@ -126,8 +130,35 @@ export class Claiming {
     this.#buffer.unblockSome();
   }
 
-  async #claim(taken: readonly Taken[]): Promise<void> {
+  async #claim(hinted: readonly Taken[]): Promise<void> {
     this.#claiming = true;
+    const anyCapped = hinted.some(({ hint }) => this.#parts.caps.has(hint.tenant));
+    const taken = anyCapped ? await this.#withinCaps(hinted) : hinted;
+    if (taken.length > 0) await this.#claimAll(taken);
+    this.#claiming = false;
+    this.#parts.ended();
+  }
+
+  /** Those that the caps of their tenants allow; the rest wait here again. */
+  async #withinCaps(taken: readonly Taken[]): Promise<readonly Taken[]> {
+    const byTenant = Map.groupBy(taken, ({ hint }) => hint.tenant);
+    const allowed = await Promise.all(
+      [...byTenant].map(async ([tenant, its]) => {
+        const ids = its.map(({ hint }) => hint.id);
+        const granted = await this.#parts.caps.take(tenant, ids);
+        for (const each of its) {
+          if (granted.has(each.hint.id)) continue;
+          this.#letGo(each);
+          this.#buffer.add(each.hint);
+        }
+        if (granted.size < its.length) this.#parts.capped();
+        return its.filter(({ hint }) => granted.has(hint.id));
+      }),
+    );
+    return allowed.flat();
+  }
+
+  async #claimAll(taken: readonly Taken[]): Promise<void> {
     const { clock, log, records } = this.#ports;
     const askedAt = clock.now();
     const batch = taken.length;
@@ -147,12 +178,15 @@ export class Claiming {
     } catch (error) {
       log.warn("claim.failed", { error, hints: batch });
     }
-    for (const { hint, slot } of unclaimed.values()) {
-      this.freeSlot(slot, hint.origin);
-      this.freeBytes(hint.tenant, hint.origin, countedBytes(hint.bytes));
+    for (const each of unclaimed.values()) {
+      this.#letGo(each);
+      this.#parts.caps.free(each.hint.tenant, each.hint.id);
     }
-    this.#claiming = false;
-    this.#parts.ended();
+  }
+
+  #letGo({ hint, slot }: Taken): void {
+    this.freeSlot(slot, hint.origin);
+    this.freeBytes(hint.tenant, hint.origin, countedBytes(hint.bytes));
   }
 
   /** Its size is known now: a hint may not have said it. */

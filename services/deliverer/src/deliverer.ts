@@ -33,6 +33,7 @@ import {
 import { Alone } from "./alone.ts";
 import { type Attempt, lose, mustAbort, newAttempt, tenantOf } from "./attempt.ts";
 import { BodyBytes, countedBytes } from "./body-bytes.ts";
+import { type CapOf, Caps } from "./caps.ts";
 import { Claiming } from "./claiming.ts";
 import { type Compose } from "./compose.ts";
 import { Leases } from "./leases.ts";
@@ -54,6 +55,7 @@ export type DelivererOptions = {
   readonly compose: Compose;
   /** Whether a tenant that `compose` does not know is there after all: it may have been made a moment ago. */
   readonly findTenant: (id: TenantId) => Promise<boolean>;
+  readonly capOf: CapOf;
   /**
    * Whose messages are looked for at the start: what has gone with another process' buffer waits for its alarm, or for
    * this. Absent where the store rings anew at its start.
@@ -71,6 +73,7 @@ export class Deliverer implements LocalDelivery {
   readonly #telemetry: Telemetry;
   readonly #slots: Slots;
   readonly #bodyBytes: BodyBytes;
+  readonly #caps: Caps;
   readonly #claiming: Claiming;
   /** With those that are ready for their start. */
   readonly #running = new TurnoverMap<MessageId, Attempt>();
@@ -94,17 +97,20 @@ export class Deliverer implements LocalDelivery {
     this.#telemetry = ports.telemetry ?? noTelemetry;
     this.#telemetry.metrics.watch("posthaste_attempts_running", () => this.#running.size);
     this.#telemetry.metrics.watch("posthaste_attempts_body_bytes", () => this.#bodyBytes.inFlight);
+    this.#caps = new Caps(ports, options.capOf, () => this.#pump());
     this.#claiming = new Claiming(ports, {
       owner: this.owner,
       tracer: this.#telemetry.tracer,
       slots: this.#slots,
       bodyBytes: this.#bodyBytes,
+      caps: this.#caps,
       isRunning: (id) => this.#running.has(id),
       mayClaim: () => !this.#stopping && !this.#settling.isFull,
       claimed: (attempt) => {
         this.#keep(attempt);
         this.#start(attempt);
       },
+      capped: () => this.#leases.keep(),
       ended: () => {
         this.#pump();
         this.#endIfIdle();
@@ -120,6 +126,7 @@ export class Deliverer implements LocalDelivery {
       locate: (attempt) => this.#locate(attempt),
       waits: (attempt) => this.#wait(attempt),
       lengthen: (attempt) => this.#lengthen(attempt),
+      holdCaps: (attempts) => this.#caps.hold(attempts.map(({ record }) => record.message)),
       checked: () => {
         this.#claiming.unblockSome();
         this.#pump();
@@ -128,7 +135,10 @@ export class Deliverer implements LocalDelivery {
     });
     this.#settling = new Settling(ports, {
       telemetry: this.#telemetry,
-      called: (attempt) => this.#giveSlotBack(attempt),
+      called: (attempt) => {
+        this.#giveSlotBack(attempt);
+        this.#caps.free(tenantOf(attempt), attempt.record.message.id);
+      },
       ended: (attempt) => this.#end(attempt),
       forgotten: ({ record, origin, bytes }) =>
         this.#claiming.freeBytes(record.message.tenant, origin, bytes),
@@ -161,7 +171,7 @@ export class Deliverer implements LocalDelivery {
   }
 
   reserve(tenant: TenantId, origin: number, bodyBytes: number): boolean {
-    if (this.#stopping || this.#settling.isFull) return false;
+    if (this.#stopping || this.#settling.isFull || this.#caps.has(tenant)) return false;
     const counted = countedBytes(bodyBytes);
     if (this.#claiming.isAheadOf(tenant, origin, counted)) return false;
     if (!this.#bodyBytes.fit(tenant, origin, counted)) return false;
@@ -190,6 +200,11 @@ export class Deliverer implements LocalDelivery {
     if (isNext && this.#mayStart && this.#slots.isFree(tenant, origin))
       this.#startReserved(attempt);
     else this.#ready.add(attempt);
+  }
+
+  /** Calls of a tenant that are under way here. */
+  running(tenant: TenantId): number {
+    return this.#slots.heldBy(tenant);
   }
 
   abort(id: MessageId): boolean {

@@ -1,3 +1,4 @@
+export { capByPlan } from "./caps.ts";
 export { type Compose, createCompose } from "./compose.ts";
 export { Deliverer, type DelivererOptions, type DelivererPorts } from "./deliverer.ts";
 export { type SlotBounds, slotBounds } from "./slots.ts";

@@ -25,6 +25,7 @@ export type LeaseOptions = {
   readonly waits: (attempt: Attempt) => void;
   /** It has for a minute. */
   readonly lengthen: (attempt: Attempt) => void;
+  readonly holdCaps: (attempts: readonly Attempt[]) => Promise<void>;
   /** Slots may have become free. */
   readonly checked: () => void;
   /** Nothing runs, but something still waits to be looked at. */
@@ -117,11 +118,12 @@ export class Leases {
     const calling = attempts.filter(({ slot }) => slot !== undefined);
     const lanes = Map.groupBy(calling, ({ record }) => record.message.flow);
     // At once, so that they go out together; one that fails runs out with its lease.
-    await Promise.all(
-      [...lanes].map(async ([lane, inLane]) => {
+    await Promise.all([
+      this.#options.holdCaps(calling),
+      ...[...lanes].map(async ([lane, inLane]) => {
         const ids = inLane.map(({ record }) => record.message.id);
         if (lane !== undefined) await this.#ports.tokens.hold(lane, ids);
       }),
-    );
+    ]);
   }
 }

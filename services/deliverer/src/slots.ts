@@ -159,6 +159,11 @@ export class Slots {
     addOne("reserved", -1, this.#held, this.#holders.ofTenant(tenant));
   }
 
+  heldBy(tenant: TenantId): number {
+    const { short, waiting } = this.#holders.ofTenant(tenant);
+    return short + waiting;
+  }
+
   get inUse(): { readonly short: number; readonly waiting: number } {
     return this.#held;
   }

@@ -19,6 +19,7 @@ import {
 } from "@posthaste/http";
 import { queryOf, replyOf, type Work as RouteWork } from "@posthaste/http/router";
 import { type BacklogQuota } from "./backlog.ts";
+import { type Rates } from "./rates.ts";
 import { type Work } from "./works/work.ts";
 
 export type Door = {
@@ -28,6 +29,7 @@ export type Door = {
   readonly trustedProxies: AddressSet;
   readonly authenticate: Authenticator["authenticate"];
   readonly backlog: BacklogQuota;
+  readonly rates: Rates;
 };
 
 /** A read-only token is refused whatever changes something, and the signing keys: with one of them a caller signs as the tenant does. */
@@ -63,7 +65,8 @@ export function admitted<Spec extends EndpointSpec>(
     const { tenant } = caller;
     const refused =
       refusalOfScope(caller, row.kind) ??
-      (row.kind === "publish" ? door.backlog.refuse(tenant) : undefined);
+      (row.kind === "publish" ? door.backlog.refuse(tenant) : undefined) ??
+      (row.kind === "list" ? door.rates.spendList(tenant) : undefined);
     if (refused) return refused;
     const { params, rawHeaders } = req;
     const owner = { tenant: tenant.id, address };

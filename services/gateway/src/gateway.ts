@@ -34,6 +34,7 @@ import {
   type Random,
   type Readiness,
   type RetryDelays,
+  type RunningCalls,
   type Schedules,
   type Telemetry,
 } from "@posthaste/ports";
@@ -42,6 +43,7 @@ import { destinationCheck } from "./destinations.ts";
 import { admitted, type Door } from "./door.ts";
 import { createJudge } from "./judge.ts";
 import { createPaging } from "./paging.ts";
+import { createRates } from "./rates.ts";
 import { createRawDoor } from "./raw-door.ts";
 import { publishWork } from "./works/publish.ts";
 import { createScheduleWork } from "./works/schedules.ts";
@@ -56,6 +58,7 @@ export type GatewayPorts = AcceptPorts &
     readonly deadLetters: DeadLetters;
     readonly schedules: Schedules;
     readonly retryDelays: RetryDelays;
+    readonly runningCalls: RunningCalls;
     readonly random: Random;
     readonly accounts: Pick<Accounts, "changeTenant">;
     readonly log: Log;
@@ -76,8 +79,10 @@ export type GatewayOptions = {
 export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): RequestHandler {
   const { admission, answers, authenticator, cursors, policy, trustedProxies } = options;
   const backlog = new BacklogQuota(ports);
+  const rates = createRates(ports);
   const door: Door = {
     answers,
+    rates,
     admission,
     trustedProxies,
     bodyBudget: createBodyBudget(ports.clock),
@@ -92,6 +97,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     accept: ports,
     queues: ports.queues,
     judge,
+    rates,
     telemetry,
   });
   const raw = createRawDoor(
@@ -108,6 +114,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     refreshAccounts,
     backlog,
     judge,
+    rates,
     checkDestination,
     telemetry,
     paging: createPaging(cursors),

@@ -3,7 +3,7 @@
  * function calls: the deliverer is the gateway's local delivery, so that an insert may be the claim.
  */
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
-import { createCompose, Deliverer, type SlotBounds } from "@posthaste/deliverer";
+import { capByPlan, createCompose, Deliverer, type SlotBounds } from "@posthaste/deliverer";
 import { type DestinationPolicy, owner, type Sha256Hex } from "@posthaste/domain";
 import { Tenants } from "@posthaste/engine";
 import { createGateway } from "@posthaste/gateway";
@@ -100,6 +100,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
     bodyBytesMax,
     compose: createCompose({ tenantOf: (id) => tenants.get(id), random }),
     findTenant: async (id) => (await tenants.find(id)) !== undefined,
+    capOf: capByPlan((id) => tenants.get(id)),
     drainMs,
   });
   const refreshAccounts = async (): Promise<void> => {
@@ -107,7 +108,11 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
   };
   const trustedProxies = addressSet(options.trustedProxies);
   const gateway = createGateway(
-    { ...ports, local: deliverer },
+    {
+      ...ports,
+      local: deliverer,
+      runningCalls: { ofTenant: async (tenant) => deliverer.running(tenant) },
+    },
     {
       ...options,
       authenticator,

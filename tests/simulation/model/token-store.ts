@@ -32,6 +32,7 @@ type Lane = { slots: Map<MessageId, Slot>; window: RateWindow | undefined };
 export function modelTokenStore(now: () => number): ModelTokenStore {
   const keys = new Map<DeduplicationKey, Pending>();
   const lanes = new Map<FlowId, Lane>();
+  const spent = new Map<string, { readonly count: number; readonly until: number }>();
 
   const held = (key: DeduplicationKey): Pending | undefined => {
     const entry = keys.get(key);
@@ -110,6 +111,13 @@ export function modelTokenStore(now: () => number): ModelTokenStore {
       if (lane) lane.window = window;
       return window;
     },
+    spend: async (name, n, max, lastsMs) => {
+      const known = spent.get(name);
+      const count = known && known.until > now() ? known.count : 0;
+      if (count + n > max) return { isWithin: false, left: Math.max(0, max - count) };
+      spent.set(name, { count: count + n, until: now() + lastsMs });
+      return { isWithin: true, left: max - count - n };
+    },
     peek: async (id) => {
       const lane = lanes.get(id);
       if (!lane) return { slots: 0 };
@@ -122,6 +130,7 @@ export function modelTokenStore(now: () => number): ModelTokenStore {
     flush: () => {
       keys.clear();
       lanes.clear();
+      spent.clear();
     },
     flushSlots: () => lanes.clear(),
     forgetKey: (key) => keys.delete(key),

@@ -228,6 +228,7 @@ function noteClaim(history: History, id: MessageId, epoch: number, node: string,
 export function observedTokens(tokens: TokenStore, { history, world, node }: Watching): TokenStore {
   return {
     claim: (entries) => tokens.claim(entries),
+    spend: (...given) => tokens.spend(...given),
     confirm: (entries) => tokens.confirm(entries),
     acquire: async (lane, ids, limits) => {
       const acquired = await tokens.acquire(lane, ids, limits);

@@ -40,6 +40,13 @@ const flowKeySchema = z
 
 export type FlowKeyJson = JsonOf<typeof flowKeySchema>;
 
+const globalParallelismSchema = z
+  .object({
+    parallelismMax: z.int().describe("Of the plan; 1,000,000 is no cap"),
+    parallelismCount: z.int().describe("Calls that are under way"),
+  })
+  .meta({ id: "GlobalParallelism" });
+
 const key = "/v2/flowControl/{flowControlKey}";
 
 const pinParameters = new Set(["parallelism", "rate", "period"]);
@@ -91,6 +98,22 @@ export const flowKeys = {
     summary: "Begin a period of a flow-control key now, with nothing counted in it",
     answers: { 200: { says: "Begun, or there is no such key" } },
     faults: ["malformed", "forbidden"],
+  }),
+  resetFlowKey: endpoint({
+    method: "post",
+    path: `${key}/reset`,
+    kind: "write",
+    summary: "As resetRate; slots are told again from the records",
+    answers: { 200: { says: "Begun, or there is no such key" } },
+    faults: ["malformed", "forbidden"],
+  }),
+  readGlobalParallelism: endpoint({
+    method: "get",
+    path: "/v2/globalParallelism",
+    kind: "read",
+    summary: "Read how many calls the tenant may have at once, and has now",
+    answers: { 200: { says: "Over all of its messages", schema: globalParallelismSchema } },
+    faults: [],
   }),
   pinFlowKey: endpoint({
     method: "post",

@@ -2,7 +2,7 @@
  * The catalogue of faults: what each comes to on the wire (docs/design/wire#statuses). `docs/errors.md` is made from it.
  * The body of all is `{"error": text}`: some clients parse nothing else (docs/design/wire#statuses).
  */
-import { type FaultCode } from "@posthaste/domain";
+import { type ExceededRate, type FaultCode } from "@posthaste/domain";
 
 export type FaultEntry = {
   readonly status: number;
@@ -94,3 +94,19 @@ export const faultCatalogue: Readonly<Record<FaultCode, FaultEntry>> = {
     retryAfter: 30,
   },
 };
+
+/** Clients tell the two quotas apart by the family of names alone. */
+const rateFamilies = {
+  messagesPerDay: "RateLimit",
+  listsPerSecond: "Burst-RateLimit",
+} as const satisfies Record<ExceededRate["of"], string>;
+
+/** Names and values in turn; times in Unix seconds. */
+export function rateHeaders({ of, limit, left, resetsAt }: ExceededRate): readonly string[] {
+  const family = rateFamilies[of];
+  return [
+    ...[`${family}-Limit`, String(limit)],
+    ...[`${family}-Remaining`, String(left)],
+    ...[`${family}-Reset`, String(Math.ceil(resetsAt / 1_000))],
+  ];
+}

@@ -1,5 +1,18 @@
 /** A caller's mistake, as a value. The catalogue in `contract` maps each code to its HTTP status; `text` names the field. */
-export type Fault = { readonly fault: FaultCode; readonly text: string };
+export type Fault = {
+  readonly fault: FaultCode;
+  readonly text: string;
+  /** Of a caller that has asked too often. */
+  readonly rate?: ExceededRate;
+};
+
+export type ExceededRate = {
+  readonly of: "messagesPerDay" | "listsPerSecond";
+  readonly limit: number;
+  readonly left: number;
+  /** Unix milliseconds. */
+  readonly resetsAt: number;
+};
 
 export type FaultCode =
   | "malformed"

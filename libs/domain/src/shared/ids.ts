@@ -96,5 +96,8 @@ export const isQueueId = (id: LaneId): id is QueueId => id.startsWith("queue:");
 export const queueId = (tenant: TenantId, name: string): QueueId =>
   `queue:${tenant}:${name}` as QueueId;
 
+/** All calls of a tenant, for the cap of its plan: slots without a line. */
+export const callsOf = (tenant: TenantId): FlowId => `all:${tenant}` as FlowId;
+
 export const flowLaneId = (tenant: TenantId, key: string): FlowId =>
   `flow:${tenant}:${key}` as FlowId;

@@ -13,6 +13,12 @@ export type Plan = {
   readonly queuesMax: number;
   readonly queueParallelismMax: number;
   readonly schedulesMax: number;
+  /** Calls at once, of all deliverers. */
+  readonly parallelismMax: number;
+  /** Of a day of UTC. */
+  readonly messagesPerDayMax: number;
+  /** Of each gateway. */
+  readonly listsPerSecondMax: number;
   readonly deadLetterMs: number;
   readonly logMs: number;
   readonly backlogMax: number;
@@ -36,6 +42,9 @@ export const defaultPlan: Plan = {
   queuesMax: 10_000,
   queueParallelismMax: 1_000,
   schedulesMax: 1_000_000,
+  parallelismMax: 1_000_000,
+  messagesPerDayMax: 1_000_000_000,
+  listsPerSecondMax: 1_000_000,
   deadLetterMs: 7 * dayMs,
   logMs: 7 * dayMs,
   backlogMax: 10_000_000,
@@ -63,9 +72,18 @@ export const planBounds = {
   queuesMax: { min: 0, max: 10_000 },
   queueParallelismMax: { min: 1, max: 1_000 },
   schedulesMax: { min: 0, max: 1_000_000 },
+  parallelismMax: { min: 1, max: 1_000_000 },
+  messagesPerDayMax: { min: 0, max: 1_000_000_000 },
+  listsPerSecondMax: { min: 1, max: 1_000_000 },
   logMs: { min: minuteMs, max: 365 * dayMs },
   deadLetterMs: { min: minuteMs, max: 365 * dayMs },
   backlogMax: { min: 1, max: 10_000_000 },
 } as const satisfies { readonly [K in keyof Plan]?: Bounds };
 
 export type PlanLimits = Pick<Plan, keyof typeof planBounds>;
+
+type Optional = "parallelismMax" | "messagesPerDayMax" | "listsPerSecondMax";
+
+/** Undefined: the highest that a plan may have means that nothing is counted. */
+export const limitOf = (plan: Plan, of: Optional): number | undefined =>
+  plan[of] < planBounds[of].max ? plan[of] : undefined;

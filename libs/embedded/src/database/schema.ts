@@ -170,4 +170,8 @@ export const migrations: readonly string[] = [
   CREATE INDEX bulk_actions_under_way ON bulk_actions (tenant, same) WHERE same IS NOT NULL;
   CREATE INDEX bulk_actions_ended ON bulk_actions (ended_at) WHERE ended_at IS NOT NULL;
   `,
+  `
+  CREATE TABLE spent (name TEXT PRIMARY KEY, n INTEGER NOT NULL, until INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX spent_by_expiry ON spent (until);
+  `,
 ];

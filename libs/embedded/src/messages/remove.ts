@@ -20,8 +20,19 @@ export type Removing = {
 };
 
 export function openRemoving(rooms: Rooms): Removing {
-  const { db, clock, configurations, fanOuts, finished, lanes, names, queues, windows, writer } =
-    rooms;
+  const {
+    db,
+    clock,
+    configurations,
+    fanOuts,
+    finished,
+    lanes,
+    names,
+    queues,
+    spent,
+    windows,
+    writer,
+  } = rooms;
   const batch = "position IN (SELECT value FROM json_each(?))";
   const removable = db.prepare(`
     SELECT json_group_array(position) AS positions, count(*) AS n FROM messages
@@ -92,6 +103,7 @@ export function openRemoving(rooms: Rooms): Removing {
       const swept = [
         names.sweep(now, limit),
         windows.sweep(now, limit),
+        spent.sweep(now, limit),
         lanes.sweep(limit),
         queues.sweep(now, limit),
       ];

@@ -11,6 +11,7 @@ import { type QueueRows } from "../queues/rows.ts";
 import { type Turns } from "../queues/turns.ts";
 import { type ScheduleAlarms } from "../schedules/alarms.ts";
 import { type TenantKeys } from "../tenants.ts";
+import { type SpentRows } from "../tokens/spent.ts";
 import { type Windows } from "../tokens/windows.ts";
 import { type Backlog } from "./backlog.ts";
 import { type Configurations } from "./configurations.ts";
@@ -36,6 +37,7 @@ export type Rooms = {
   readonly events: Events;
   readonly letters: Letters;
   readonly windows: Windows;
+  readonly spent: SpentRows;
   readonly finished: Finished;
   readonly backlog: Backlog;
   readonly queues: QueueRows;

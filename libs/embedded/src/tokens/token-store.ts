@@ -9,6 +9,7 @@ import {
 } from "@posthaste/ports";
 import { type Writer } from "../database/writer.ts";
 import { Slots } from "./slots.ts";
+import { type SpentRows } from "./spent.ts";
 import { type Windows } from "./windows.ts";
 
 /** With so many keys pending, the oldest give way once they have been so for this long: their publishes have failed. */
@@ -17,7 +18,12 @@ const pendingMsMin = 30_000;
 
 type Pending = { readonly id: MessageId; readonly until: number };
 
-export function openTokenStore(writer: Writer, clock: Clock, windows: Windows): TokenStore {
+export function openTokenStore(
+  writer: Writer,
+  clock: Clock,
+  windows: Windows,
+  spent: SpentRows,
+): TokenStore {
   const slots = new Slots();
   // In the order in which they were claimed, so the oldest end first.
   const pending = new Map<DeduplicationKey, Pending>();
@@ -64,6 +70,7 @@ export function openTokenStore(writer: Writer, clock: Clock, windows: Windows): 
     release: async (lane, ids) => slots.release(lane, ids),
     restore: async (lane, holders, window) => slots.restore(lane, holders, window, clock.now()),
     resetRate: async (lane) => slots.resetRate(lane, clock.now()),
+    spend: (...given) => writer.write(() => spent.spend(...given), "redoable"),
     peek: async (lane) => slots.peek(lane, clock.now()),
   };
 }

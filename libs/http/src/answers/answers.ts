@@ -1,6 +1,6 @@
 /** From what went wrong to what the caller reads: faults by the catalogue, a failing store as 503 or 507, all else as 500. */
 import { type ServerResponse } from "node:http";
-import { faultCatalogue } from "@posthaste/contract";
+import { faultCatalogue, rateHeaders } from "@posthaste/contract";
 import { fault as faultOf, type Fault, type FaultCode } from "@posthaste/domain";
 import { type Clock, isStoreError, type Log, type Random, type StoreError } from "@posthaste/ports";
 import { createAnswerRoom } from "./answer-room.ts";
@@ -50,7 +50,11 @@ export function createAnswers(options: AnswersOptions): Answers {
     }
   }
 
-  function headersOf({ fault: code, retryAfterSeconds }: Refusal): FlatHeaders {
+  function headersOf({ fault: code, rate, retryAfterSeconds }: Refusal): FlatHeaders {
+    if (rate) {
+      const seconds = Math.max(1, Math.ceil((rate.resetsAt - clock.now()) / 1_000));
+      return ["Retry-After", String(seconds), ...rateHeaders(rate)];
+    }
     if (code === "unauthorized") return ["WWW-Authenticate", challenge];
     const { retryAfter } = faultCatalogue[code];
     if (retryAfter === undefined) return noHeaders;

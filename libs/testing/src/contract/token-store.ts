@@ -2,6 +2,7 @@
 import { contract, type Deviation } from "./guarantee.ts";
 import { deduplication } from "./token-store/deduplication.ts";
 import { flowSlots } from "./token-store/flow-slots.ts";
+import { spending } from "./token-store/spending.ts";
 import { type TokenStoreHarness } from "./token-store/harness.ts";
 
 /** `open` makes a store that knows nothing. */
@@ -15,5 +16,6 @@ export function describeTokenStore(
   contract(`${name}: a token store`, open, options, (guarantee) => {
     deduplication(guarantee);
     flowSlots(guarantee);
+    spending(guarantee);
   });
 }

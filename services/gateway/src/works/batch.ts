@@ -16,11 +16,14 @@ import { type Works } from "./work.ts";
 export type BatchParts = AcceptPorts & Omit<PublishParts, "accept">;
 
 export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => {
-  const { judge, queues, telemetry } = parts;
+  const { judge, queues, rates, telemetry } = parts;
   return {
     publishBatch: async ({ tenant, callerIp, body }) => {
       const judged = await judgeItems(parts.groups, body, judge(tenant, callerIp));
       if (isFault(judged)) return judged;
+      const spending = rates.spendMessages(tenant, () => messagesOf(parts.groups, judged));
+      const exceeded = spending && (await spending);
+      if (exceeded) return exceeded;
       const outcomes = await publishMany(
         parts,
         judged.map(({ command }) => command),
@@ -66,6 +69,27 @@ async function judgeItems(
   }
   if (defaults.size === 0) return judged;
   return inTurn({ ...judges, defaultsOf: (name) => defaults.get(name) });
+}
+
+/** One for each URL, and for each endpoint of a group. */
+async function messagesOf(
+  groups: AcceptPorts["groups"],
+  items: readonly BatchItem[],
+): Promise<number> {
+  let count = 0;
+  const endpoints = new Map<string, number>();
+  for (const { command } of items) {
+    const { destination, tenant } = command;
+    if (destination.kind === "url") {
+      count += 1;
+      continue;
+    }
+    const { name } = destination;
+    const known = endpoints.get(name) ?? (await groups.get(tenant, name))?.endpointCount ?? 0;
+    endpoints.set(name, known);
+    count += known;
+  }
+  return count;
 }
 
 /** To parse so many bytes takes as long as to judge an item. */

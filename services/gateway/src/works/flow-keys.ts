@@ -7,13 +7,15 @@ import {
   pauseFlowKey,
   pinFlowKey,
   readFlowKey,
+  resetFlowKey,
   resetFlowRate,
   resumeFlowKey,
   unpinFlowKey,
 } from "@posthaste/engine";
+import { type RunningCalls } from "@posthaste/ports";
 import { type Works } from "./work.ts";
 
-export type FlowKeyParts = GrantPorts;
+export type FlowKeyParts = GrantPorts & { readonly runningCalls: RunningCalls };
 
 export const flowKeyWorks = (ports: FlowKeyParts): Works<keyof typeof flowKeys> => ({
   listFlowKeys: async ({ tenant, query }) => {
@@ -44,6 +46,19 @@ export const flowKeyWorks = (ports: FlowKeyParts): Works<keyof typeof flowKeys> 
     await resetFlowRate(ports, tenant.id, key);
     return { status: 200 };
   },
+  resetFlowKey: async ({ tenant, param }) => {
+    const key = parseFlowKey(param("flowControlKey"));
+    if (isFault(key)) return key;
+    await resetFlowKey(ports, tenant.id, key);
+    return { status: 200 };
+  },
+  readGlobalParallelism: async ({ tenant }) => ({
+    status: 200,
+    json: {
+      parallelismMax: tenant.plan.parallelismMax,
+      parallelismCount: await ports.runningCalls.ofTenant(tenant.id),
+    },
+  }),
   pinFlowKey: async ({ tenant, param, query }) => {
     const key = parseFlowKey(param("flowControlKey"));
     if (isFault(key)) return key;

@@ -8,6 +8,7 @@ import { type AcceptPorts, makeQueue, publish, type Published } from "@posthaste
 import { type Queues, type Telemetry } from "@posthaste/ports";
 import { countAccepted } from "../accepted.ts";
 import { groupOf, type Judge } from "../judge.ts";
+import { type Rates } from "../rates.ts";
 import { type RawAnswer, type RawWork } from "../raw-door.ts";
 import { traced } from "../trace.ts";
 
@@ -15,11 +16,12 @@ export type PublishParts = {
   readonly accept: AcceptPorts;
   readonly queues: Queues;
   readonly judge: Judge;
+  readonly rates: Rates;
   readonly telemetry: Telemetry;
 };
 
 export function publishWork(parts: PublishParts): RawWork {
-  const { accept, judge, queues, telemetry } = parts;
+  const { accept, judge, queues, rates, telemetry } = parts;
   const { tracer, metrics } = telemetry;
   return async ({ req, arrivedAt, tenant, callerIp, target, body }) => {
     const { destination } = target;
@@ -37,6 +39,9 @@ export function publishWork(parts: PublishParts): RawWork {
       body,
     });
     if (isFault(command)) return command;
+    const spending = rates.spendMessages(tenant, () => group?.endpointCount ?? 1);
+    const exceeded = spending && (await spending);
+    if (exceeded) return exceeded;
     if (command.queue !== undefined) {
       const refused = await makeQueue({ queues }, tenant.id, command.queue, tenant.plan);
       if (refused) return refused;

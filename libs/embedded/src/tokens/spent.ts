@@ -1,0 +1,30 @@
+/** What has been spent of quotas: rows, so that a restart forgets none. */
+import { type DatabaseSync } from "node:sqlite";
+import { type Clock, type Spent } from "@posthaste/ports";
+import { integer } from "../database/rows.ts";
+
+export type SpentRows = {
+  /** Inside a write. */
+  spend(name: string, n: number, max: number, lastsMs: number): Spent;
+  /** Inside a write: removes those whose time is over. Returns how many. */
+  sweep(now: number, limit: number): number;
+};
+
+export function openSpent(db: DatabaseSync, clock: Clock): SpentRows {
+  const select = db.prepare("SELECT n FROM spent WHERE name = ? AND until > ?");
+  const put = db.prepare("INSERT OR REPLACE INTO spent (name, n, until) VALUES (?, ?, ?)");
+  const sweep = db.prepare(
+    "DELETE FROM spent WHERE name IN (SELECT name FROM spent WHERE until <= ? LIMIT ?)",
+  );
+  return {
+    spend: (name, n, max, lastsMs) => {
+      const now = clock.now();
+      const row = select.get(name, now);
+      const count = row ? integer(row["n"]) : 0;
+      if (count + n > max) return { isWithin: false, left: Math.max(0, max - count) };
+      put.run(name, count + n, now + lastsMs);
+      return { isWithin: true, left: max - count - n };
+    },
+    sweep: (now, limit) => Number(sweep.run(now, limit).changes),
+  };
+}

@@ -1,0 +1,105 @@
+import { describe, expect, it } from "@jest/globals";
+import { callsOf, limits, tenantId } from "@posthaste/domain";
+import { aTenant } from "@posthaste/testing";
+import { answer, away, hint, insert, named, open, startDeliverer } from "./opened.fixture.ts";
+
+const other = tenantId("other");
+const two = { capOf: (tenant: string) => (tenant === aTenant ? 2 : undefined) };
+
+describe("a tenant with a cap", () => {
+  it("has so many calls at once and no more, and the next when one has ended", async () => {
+    const ports = open();
+    await startDeliverer(ports, {}, two);
+    const messages = [];
+    for (const name of ["a", "b", "c", "d"]) messages.push(await insert(ports, named(name)));
+
+    await hint(ports, messages);
+    await ports.clock.advance(1_000);
+    expect(ports.calls.map(({ body }) => body)).toEqual(["a", "b"]);
+
+    await answer(ports, "a");
+    expect(ports.calls).toHaveLength(3);
+    await ports.clock.advance(60_000);
+    expect(ports.calls).toHaveLength(3);
+  });
+
+  it("holds up no tenant that has none", async () => {
+    const ports = open();
+    await startDeliverer(ports, {}, two);
+    const mine = [];
+    for (const name of ["a", "b", "c"]) mine.push(await insert(ports, named(name)));
+    const theirs = await insert(ports, { ...named("theirs"), tenant: other });
+
+    await hint(ports, [...mine, theirs]);
+    await ports.clock.advance(1_000);
+
+    expect(ports.calls.map(({ body }) => body)).toContain("theirs");
+    expect(ports.calls).toHaveLength(3);
+  });
+
+  it("shares it among all deliverers: what another has is taken", async () => {
+    const ports = open();
+    await startDeliverer(ports, {}, two);
+    const [mine, theirs] = [await insert(ports, named("a")), await insert(ports, named("b"))];
+    const lane = callsOf(aTenant);
+    await ports.tokens.restore(lane, [], undefined);
+    const another = ports.newId();
+    await ports.tokens.acquire(lane, [another], { parallelism: 2, periodMs: 1 });
+
+    await hint(ports, [mine, theirs]);
+    await ports.clock.advance(1_000);
+    expect(ports.calls).toHaveLength(1);
+
+    await ports.tokens.release(lane, [another]);
+    await ports.clock.advance(1_000);
+    expect(ports.calls).toHaveLength(2);
+  });
+
+  it("keeps the slots of its calls for as long as they last", async () => {
+    const ports = open();
+    await startDeliverer(ports, {}, two);
+    const messages = [await insert(ports, named("a")), await insert(ports, named("b"))];
+    await hint(ports, messages);
+
+    await ports.clock.advance(3 * limits.leaseMs);
+
+    expect((await ports.tokens.peek(callsOf(aTenant))).slots).toBe(2);
+  });
+
+  it("is reserved no slot for what is published: it goes through the line", async () => {
+    const ports = open();
+    const deliverer = await startDeliverer(ports, {}, two);
+
+    expect(deliverer.reserve(aTenant, 1, 10)).toBe(false);
+    expect(deliverer.reserve(other, 1, 10)).toBe(true);
+  });
+
+  it("has its cap in each deliverer while the token store is away", async () => {
+    const ports = open();
+    const fails = () => Promise.reject(away);
+    const tokens = { ...ports.tokens, acquire: fails, release: fails };
+    await startDeliverer({ ...ports, tokens }, {}, two);
+    const messages = [];
+    for (const name of ["a", "b", "c"]) messages.push(await insert(ports, named(name)));
+
+    await hint(ports, messages);
+    await ports.clock.advance(1_000);
+    expect(ports.calls).toHaveLength(2);
+
+    await answer(ports, "a");
+    await ports.clock.advance(1_000);
+    expect(ports.calls).toHaveLength(3);
+  });
+
+  it("gives back the slot of a message that another has claimed", async () => {
+    const ports = open();
+    await startDeliverer(ports, {}, two);
+    const message = await insert(ports, named("a"));
+    await ports.records.cancel(aTenant, [message.id]);
+
+    await hint(ports, [message]);
+    await ports.clock.advance(1_000);
+
+    expect((await ports.tokens.peek(callsOf(aTenant))).slots).toBe(0);
+  });
+});

@@ -1,0 +1,125 @@
+/**
+ * Caps: how many calls a tenant may have at once by its plan, of all deliverers. Owned by the deliverer.
+ *
+ * (1) A tenant without a cap costs nothing here.
+ * (2) A call of a tenant with one has a slot of that tenant's lane in the token store, from before its claim until it has
+ *     ended; the slot is renewed with the claim. One that ends with its lease is free.
+ * (3) A lane that the token store has forgotten begins anew without slots: the calls that run put theirs back with their
+ *     next renewal. While the token store is away, each deliverer gives what the cap allows by itself.
+ */
+import { callsOf, limitOf, type MessageId, type TenantId } from "@posthaste/domain";
+import { type Clock, type Log, type Tenant, type TokenStore } from "@posthaste/ports";
+
+export type CapPorts = {
+  readonly tokens: Pick<TokenStore, "acquire" | "hold" | "release" | "restore">;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+/** By its tenant's plan; undefined: none. */
+export type CapOf = (tenant: TenantId) => number | undefined;
+
+export const capByPlan =
+  (tenantOf: (id: TenantId) => Tenant | undefined): CapOf =>
+  (id) => {
+    const tenant = tenantOf(id);
+    return tenant && limitOf(tenant.plan, "parallelismMax");
+  };
+
+/** Another deliverer may have given a slot back. */
+const askAgainMs = 250;
+const noRate = { periodMs: 1 } as const;
+
+export class Caps {
+  readonly #ports: CapPorts;
+  readonly #capOf: CapOf;
+  /** A slot may be had again. */
+  readonly #freed: () => void;
+  readonly #held = new Map<TenantId, Set<MessageId>>();
+  readonly #refusedUntil = new Map<TenantId, number>();
+
+  constructor(ports: CapPorts, capOf: CapOf, freed: () => void) {
+    this.#ports = ports;
+    this.#capOf = capOf;
+    this.#freed = freed;
+  }
+
+  has(tenant: TenantId): boolean {
+    return this.#capOf(tenant) !== undefined;
+  }
+
+  /** False: it was refused a moment ago, and has given nothing back since. */
+  mayTake(tenant: TenantId): boolean {
+    if (this.#refusedUntil.size === 0) return true;
+    const until = this.#refusedUntil.get(tenant);
+    if (until === undefined) return true;
+    if (until > this.#ports.clock.now()) return false;
+    this.#refusedUntil.delete(tenant);
+    return true;
+  }
+
+  /** Of messages of one tenant those that may be called. */
+  async take(tenant: TenantId, ids: readonly MessageId[]): Promise<ReadonlySet<MessageId>> {
+    const cap = this.#capOf(tenant);
+    if (cap === undefined) return new Set(ids);
+    const granted = new Set(await this.#granted(tenant, ids, cap));
+    if (granted.size < ids.length)
+      this.#refusedUntil.set(tenant, this.#ports.clock.now() + askAgainMs);
+    if (granted.size > 0) this.#held.set(tenant, this.#heldBy(tenant).union(granted));
+    return granted;
+  }
+
+  /** Their calls run, on leases that were proven just now. */
+  async hold(
+    calls: readonly { readonly tenant: TenantId; readonly id: MessageId }[],
+  ): Promise<void> {
+    if (this.#held.size === 0) return;
+    const held = calls.filter(({ tenant, id }) => this.#heldBy(tenant).has(id));
+    const byTenant = Map.groupBy(held, ({ tenant }) => tenant);
+    await Promise.all(
+      [...byTenant].map(([tenant, its]) =>
+        this.#ports.tokens.hold(
+          callsOf(tenant),
+          its.map(({ id }) => id),
+        ),
+      ),
+    );
+  }
+
+  free(tenant: TenantId, id: MessageId): void {
+    if (this.#held.size === 0) return;
+    const held = this.#heldBy(tenant);
+    if (!held.delete(id)) return;
+    if (held.size === 0) this.#held.delete(tenant);
+    void this.#ports.tokens
+      .release(callsOf(tenant), [id])
+      .catch((error: unknown) => this.#ports.log.warn("cap.kept", { id, error }))
+      .then(() => {
+        this.#refusedUntil.delete(tenant);
+        this.#freed();
+      });
+  }
+
+  #heldBy(tenant: TenantId): Set<MessageId> {
+    return this.#held.get(tenant) ?? new Set();
+  }
+
+  async #granted(
+    tenant: TenantId,
+    ids: readonly MessageId[],
+    cap: number,
+  ): Promise<readonly MessageId[]> {
+    const { log, tokens } = this.#ports;
+    const lane = callsOf(tenant);
+    const limits = { parallelism: cap, ...noRate };
+    try {
+      const acquired = await tokens.acquire(lane, ids, limits);
+      if (!acquired.isUnknown) return acquired.granted;
+      await tokens.restore(lane, [], undefined);
+      return (await tokens.acquire(lane, ids, limits)).granted;
+    } catch (error) {
+      log.warn("cap.unshared", { tenant, error });
+      return ids.slice(0, Math.max(0, cap - this.#heldBy(tenant).size));
+    }
+  }
+}

@@ -1,0 +1,120 @@
+/** What a plan caps and counts: calls at once, messages of a day, lists of a second (docs/management.md). */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { type Client, eventually } from "./client.ts";
+import { Destination, type Responder } from "./destination.ts";
+import { inDialect, service } from "./dialects.ts";
+import { Operator, operatorEnv } from "./operator.ts";
+import { startServer, type TestServer } from "./server.ts";
+
+let server: TestServer;
+let operator: Operator;
+let destination: Destination;
+
+beforeAll(async () => {
+  server = await startServer({ env: operatorEnv });
+  operator = new Operator(server);
+  destination = await Destination.start();
+});
+afterAll(async () => {
+  await destination.stop();
+  await server.stop();
+});
+
+const publishMany = (client: Client, count: number, path: string): Promise<unknown> =>
+  Promise.all(
+    Array.from({ length: count }, () => client.published(destination.url(path), service({}))),
+  );
+
+describe("a plan with parallelismMax", () => {
+  it("has no more calls at once than that, and all of them in the end", async () => {
+    const client = await operator.tenant("capped", { plan: { parallelismMax: 2 } });
+    const held: (() => void)[] = [];
+    let most = 0;
+    const hold: Responder = (_, response) => {
+      held.push(() => void response.end());
+      most = Math.max(most, held.length);
+    };
+    destination.answers("/capped", hold);
+
+    await publishMany(client, 12, "/capped");
+    await destination.arrivals("/capped", 2);
+    const parallelism = await eventually(
+      () => client.get("/v2/globalParallelism"),
+      (reply) => reply.object()["parallelismCount"] === 2,
+    );
+
+    expect(parallelism.object()).toEqual({ parallelismMax: 2, parallelismCount: 2 });
+    for (let ended = 0; ended < 12; ended++) {
+      await destination.arrivals("/capped", ended + 1);
+      await eventually(
+        async () => held.length,
+        (count) => count > 0,
+      );
+      held.shift()?.();
+    }
+    await destination.arrivals("/capped", 12);
+    expect(most).toBe(2);
+  });
+
+  it("reads 1,000,000 where there is none", async () => {
+    const reply = await server.client.get("/v2/globalParallelism");
+
+    expect(reply.object()).toEqual({ parallelismMax: 1_000_000, parallelismCount: 0 });
+  });
+});
+
+describe("a plan with messagesPerDayMax", () => {
+  it("429 with the family of headers of a day, and nothing is published", async () => {
+    const client = await operator.tenant("daily", { plan: { messagesPerDayMax: 3 } });
+    const url = destination.url("/daily");
+    const batch = (count: number) =>
+      client.post("/v2/batch", {}, JSON.stringify(Array(count).fill({ destination: url })));
+
+    expect((await batch(2)).status).toBe(200);
+    const refused = await batch(2);
+    expect(refused.status).toBe(429);
+    expect(refused.error()).toBe("quota maxMessagesPerDay exceeded, current limit: 3");
+    expect(refused.headers).toMatchObject({
+      "ratelimit-limit": "3",
+      "ratelimit-remaining": "1",
+      "ratelimit-reset": expect.stringMatching(/^\d{10}$/),
+    });
+    await client.published(url);
+    for (const prefix of ["Service-", "Upstash-"] as const) {
+      const reply = await client.post(`/v2/publish/${url}`, inDialect(prefix, {}));
+      expect([reply.status, reply.headers["ratelimit-remaining"]]).toEqual([429, "0"]);
+    }
+    await destination.arrivals("/daily", 3);
+    expect(destination.at("/daily")).toHaveLength(3);
+  });
+
+  it("counts each endpoint of a group", async () => {
+    const client = await operator.tenant("daily-group", { plan: { messagesPerDayMax: 3 } });
+    const endpoints = [1, 2].map((n) => ({ url: destination.url(`/group-${n}`) }));
+    await client.post("/v2/topics/two/endpoints", {}, JSON.stringify({ endpoints }));
+
+    expect((await client.post("/v2/publish/two")).status).toBe(200);
+    expect((await client.post("/v2/publish/two")).status).toBe(429);
+    const inBatch = await client.post("/v2/batch", {}, JSON.stringify([{ destination: "two" }]));
+    expect(inBatch.status).toBe(429);
+  });
+});
+
+describe("a plan with listsPerSecondMax", () => {
+  it("429 with the family of headers of a second, and never that of a day", async () => {
+    const client = await operator.tenant("lists", { plan: { listsPerSecondMax: 1 } });
+
+    const replies = await eventually(
+      () => Promise.all([1, 2, 3].map(() => client.get("/v2/queues"))),
+      (all) => all.some(({ status }) => status === 429),
+    );
+
+    const refused = replies.find(({ status }) => status === 429);
+    expect(refused?.headers).toMatchObject({
+      "burst-ratelimit-limit": "1",
+      "burst-ratelimit-remaining": "0",
+      "burst-ratelimit-reset": expect.stringMatching(/^\d{10}$/),
+    });
+    expect(refused?.headers).not.toHaveProperty("ratelimit-limit");
+  });
+});

@@ -174,6 +174,40 @@ describe("messages of a queue", () => {
     await client.delete("/v2/queues/by-header");
   });
 
+  it.each([
+    ["enqueue", () => client.post("/v2/enqueue/of-groups/g", {}, "body")],
+    ["publish", () => client.post("/v2/publish/g", service({ "Queue-Name": "of-groups" }), "body")],
+    [
+      "batch",
+      () => {
+        const item = { destination: "g", queue: "of-groups", body: "body" };
+        return client.post("/v2/batch", {}, JSON.stringify([item]));
+      },
+    ],
+  ])(
+    "of a URL group (%s) come in the order of its endpoints, before what was accepted later",
+    async (way, publish) => {
+      const paths = [0, 1, 2, 3].map((n) => `/group-${way}/${n}`);
+      const last = `/group-${way}/after`;
+      const order: string[] = [];
+      for (const path of [...paths, last])
+        destination.answers(path, (_, response) => {
+          order.push(path);
+          response.end("ok");
+        });
+      const endpoints = paths.map((path) => ({ url: destination.url(path) }));
+      await client.post("/v2/topics/g/endpoints", {}, JSON.stringify({ endpoints }));
+
+      expect((await publish()).status).toBe(200);
+      await enqueue("of-groups", last, "body");
+
+      await destination.arrival(last);
+      expect(order).toEqual([...paths, last]);
+      expect(destination.at(paths[0] ?? "")[0]?.body.toString()).toBe("body");
+      await client.delete("/v2/topics/g");
+    },
+  );
+
   it("go on once the call of one that was cancelled has been aborted", async () => {
     const calls = holding("/cut-short");
     const first = await enqueue("cutting", "/cut-short", "first");
@@ -289,13 +323,6 @@ describe("400", () => {
 
     expect(reply.status).toBe(400);
     expect(reply.error()).toContain("Service-Queue-Name: the target names the queue one");
-  });
-
-  it("for a URL group as the destination", async () => {
-    const reply = await client.post("/v2/enqueue/one/some-group");
-
-    expect(reply.status).toBe(400);
-    expect(reply.error()).toContain("a URL group cannot be put into a queue");
   });
 });
 

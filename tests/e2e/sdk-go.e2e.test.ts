@@ -17,7 +17,5 @@ describe("the server", () => {
     ),
     broken: ["/go/broken"],
     signed: "/go/publish",
-    // Their routes do not exist yet.
-    refused: ["UrlGroups.Enqueue", "UrlGroups.EnqueueJSON"],
   });
 });

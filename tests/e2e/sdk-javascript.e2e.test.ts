@@ -17,6 +17,5 @@ describe("the server", () => {
     ),
     broken: ["/js/broken"],
     signed: "/js/publish",
-    refused: [],
   });
 });

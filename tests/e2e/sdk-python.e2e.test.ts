@@ -24,6 +24,5 @@ describe("the server", () => {
     ),
     broken: ["/sync/broken", "/async/broken"],
     signed: "/sync/publish",
-    refused: [],
   });
 });

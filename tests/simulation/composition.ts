@@ -260,7 +260,7 @@ const deliverer = (making: Making, life: Life): Deliverer =>
     bodyBytesMax,
     compose,
     findTenant: async () => false,
-    capOf: () => undefined,
+    capOf: () => "none",
     drainMs,
   });
 

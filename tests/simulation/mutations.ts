@@ -134,6 +134,20 @@ export const mutations: readonly Mutation[] = [
     change: (ports) => withQueues(ports, { end: async () => [] }),
   },
   {
+    name: "a publish to a group that reserves no places in its queue",
+    change: (ports) => ({
+      ...ports,
+      fanOuts: {
+        ...ports.fanOuts,
+        insert: (fanOut, deduplication) =>
+          ports.fanOuts.insert(
+            { ...fanOut, ...(fanOut.queue !== undefined && { endpointCount: 0 }) },
+            deduplication,
+          ),
+      },
+    }),
+  },
+  {
     name: "claimed although it is not claimable",
     change: (ports, model) =>
       withRecords(ports, {

@@ -29,14 +29,16 @@ export function queueWorkload({ world, history }: Environment): QueueWorkload {
   const share = chance.chance(0.5) ? 0.8 : 0.3;
 
   const draw = (command: PublishCommand, op: number): PublishCommand => {
-    if (!isOn || command.destination.kind !== "url" || !chance.chance(share)) return command;
+    if (!isOn || !chance.chance(share)) return command;
     const manner = chance.pick(kind);
     const url = urlOf(manner, chance.integer(1, 3), `op-${op}`);
+    const destination =
+      command.destination.kind === "url" ? { kind: "url" as const, url } : command.destination;
     const policy = { ...command.policy, timeoutMs: 15_000, retriesMax: chance.integer(0, 1) };
     const { postponement: _, ...now } = command;
     return {
       ...(chance.chance(0.2) ? command : now),
-      destination: { kind: "url", url },
+      destination,
       queue: chance.pick(["narrow", "wide"]),
       policy: { ...policy, retryDelay: "500" },
     };

@@ -169,6 +169,7 @@ function openRooms(
     names: openNames(db, positions),
     configurations: openConfigurations(db),
     lanes: openLanes(db, clock),
+    queues,
   };
   const rooms = {
     ...parts,
@@ -184,7 +185,6 @@ function openRooms(
     bulkAlarms: openBulkAlarms(db, log),
     events: openEvents(db),
     letters: openLetters(db),
-    queues,
     turns: openTurns(db, queues),
   };
   return { rooms, positions, recovered };

@@ -32,6 +32,7 @@ import { bodyFrom, type Configurations, wholeText } from "./messages/configurati
 import { idOf, type Names } from "./messages/names.ts";
 import { isUnderstood } from "./messages/records.ts";
 import { type Positions } from "./positions.ts";
+import { type QueueRows, type Spot } from "./queues/rows.ts";
 import { type TenantKeys } from "./tenants.ts";
 import { type Windows } from "./tokens/windows.ts";
 
@@ -43,11 +44,16 @@ type Parts = {
   readonly configurations: Configurations;
   readonly tenants: TenantKeys;
   readonly lanes: Lanes;
+  readonly queues: QueueRows;
   readonly windows: Windows;
 };
 
-/** Where a child's body stands, and the child's own position where one was reserved for it. */
-type Keeper = { readonly position: number; readonly reserved: number | undefined };
+/** Where a child's body stands, and what was reserved for the child: its position, and its place in a queue. */
+type Keeper = {
+  readonly position: number;
+  readonly reserved: number | undefined;
+  readonly spot: Spot | undefined;
+};
 
 export type FanOutRows = {
   /** Inside a write. */
@@ -60,6 +66,8 @@ export type FanOutRows = {
   readonly ring: (shards: string | undefined, now: number, limit: number) => readonly Rung[];
   readonly nextAlarm: (shards: string | undefined) => number | undefined;
   readonly keeperOf: (child: MessageId) => Keeper | undefined;
+  /** Of all places in a queue behind `after` that are reserved for children which are not made yet the lowest. */
+  readonly firstUnmade: (queue: number, after: number) => number | undefined;
   /** Inside a write: one record more uses the body that stands there. */
   readonly addChild: (position: number) => void;
   /** Inside a write: of the records at `positions` (a JSON array), which are about to go, those that use a body do so no more. */
@@ -73,10 +81,10 @@ export type FanOutRows = {
 type StoredFanOut = Template & { readonly fanOut: FanOutTarget; readonly queue?: QueueId };
 
 export function openFanOuts(parts: Parts): FanOutRows {
-  const { db, clock, positions, names, configurations, tenants, lanes, windows } = parts;
+  const { db, clock, positions, names, configurations, tenants, lanes, queues, windows } = parts;
   const put = db.prepare(`
-    INSERT INTO fan_outs (position, name, tenant, shard, format, up_to, wake_at, first, last, crc, json)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO fan_outs (position, name, tenant, shard, format, up_to, wake_at, first, last, crc, json, queue, queue_place)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const exists = db.prepare("SELECT 1 FROM fan_outs WHERE position = ?");
   const useChunk = db.prepare("INSERT OR IGNORE INTO chunk_uses (chunk, parent) VALUES (?, ?)");
   const freeChunks = db.prepare("DELETE FROM chunk_uses WHERE parent = ?");
@@ -89,7 +97,7 @@ export function openFanOuts(parts: Parts): FanOutRows {
     ORDER BY position LIMIT ?`);
   const advance = db.prepare(`
     UPDATE fan_outs SET up_to = ?, ended_at = ?, wake_at = ?
-    WHERE position = ? AND name = ? AND ended_at IS NULL AND up_to = ?`);
+    WHERE position = ? AND name = ? AND ended_at IS NULL AND up_to = ? RETURNING queue`);
   const due = `
     UPDATE fan_outs SET wake_at = ? WHERE position IN (
       SELECT position FROM fan_outs WHERE wake_at <= ? AND ${isUnderstood}`;
@@ -101,7 +109,12 @@ export function openFanOuts(parts: Parts): FanOutRows {
   const alarm = `SELECT wake_at FROM fan_outs WHERE wake_at IS NOT NULL AND ${isUnderstood}`;
   const nextOfAll = db.prepare(`${alarm} ORDER BY wake_at LIMIT 1`);
   const nextOfSome = db.prepare(`${alarm} ${inShards} ORDER BY wake_at LIMIT 1`);
-  const keeper = db.prepare("SELECT position, first FROM fan_outs WHERE position = ? AND name = ?");
+  const keeper = db.prepare(
+    "SELECT position, first, queue, queue_place FROM fan_outs WHERE position = ? AND name = ?",
+  );
+  const inQueue = db.prepare(`
+    SELECT queue_place + up_to AS stop FROM fan_outs
+    WHERE queue = ? AND queue_place > ? AND ended_at IS NULL ORDER BY queue_place LIMIT 1`);
   const addChild = db.prepare("UPDATE fan_outs SET children = children + 1 WHERE position = ?");
   const removeChildren = db.prepare(`
     UPDATE fan_outs SET children = children - gone.n
@@ -117,16 +130,20 @@ export function openFanOuts(parts: Parts): FanOutRows {
 
   return {
     insert: (fanOut, deduplication) => {
-      const { id, tenant, format = 1, state, body, endpointCount } = fanOut;
+      const { id, tenant, format = 1, queue, state, body, endpointCount } = fanOut;
       const address = names.take(id, clock.now());
       if (!address || exists.get(address.position) || state.kind !== "expanding") return "known";
       for (const each of flowsOf(fanOut).sets) lanes.configure(each, clock.now());
       const { position, name } = address;
       const first = positions.reserve(endpointCount);
+      const spot =
+        queue === undefined
+          ? undefined
+          : queues.reserve({ tenant, queue }, endpointCount, clock.now());
       const json = JSON.stringify(storedFrom(fanOut));
       put.run(
         position, name, tenants.take(tenant), fanOut.shard, format, state.upTo, fanOut.wakeAt ?? null,
-        first, first + endpointCount - 1, crc32(json), json,
+        first, first + endpointCount - 1, crc32(json), json, spot?.queue ?? null, spot?.place ?? null,
       ); // prettier-ignore
       configurations.putBody(position, body);
       for (const chunk of fanOut.chunks) useChunk.run(chunk, position);
@@ -154,7 +171,10 @@ export function openFanOuts(parts: Parts): FanOutRows {
       const { position, name } = address;
       const { state, wakeAt = null } = advanceTo(upTo, done, clock.now());
       const endedAt = state.kind === "expanded" ? state.endedAt : null;
-      if (advance.run(upTo, endedAt, wakeAt, position, name, from).changes === 0) return false;
+      const row = advance.get(upTo, endedAt, wakeAt, position, name, from);
+      if (!row) return false;
+      const queue = optionalInteger(row["queue"]);
+      if (queue !== undefined) queues.wake(queue, clock.now());
       if (done) freeChunks.run(position);
       return true;
     },
@@ -181,7 +201,16 @@ export function openFanOuts(parts: Parts): FanOutRows {
       if (!row) return undefined;
       const first = optionalInteger(row["first"]);
       const reserved = first === undefined ? undefined : first + named.index;
-      return { position: integer(row["position"]), reserved };
+      const queue = optionalInteger(row["queue"]);
+      const spot =
+        queue === undefined
+          ? undefined
+          : { queue, place: integer(row["queue_place"]) + named.index };
+      return { position: integer(row["position"]), reserved, spot };
+    },
+    firstUnmade: (queue, after) => {
+      const row = inQueue.get(queue, after);
+      return row && integer(row["stop"]);
     },
     addChild: (position) => void addChild.run(position),
     removeChildren: (gone) => void removeChildren.run(gone),

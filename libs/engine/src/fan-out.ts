@@ -20,7 +20,7 @@ import {
   type Groups,
   type Records,
 } from "@posthaste/ports";
-import { announce } from "./announce.ts";
+import { announce, wakeLane } from "./announce.ts";
 
 export type ExpandPorts = {
   readonly records: Records;
@@ -57,6 +57,9 @@ async function expandAll(ports: ExpandPorts, fanOut: Expanding): Promise<void> {
       children.filter((_, i) => inserted[i] === "inserted"),
     );
     const mine = await ports.fanOuts.advance(fanOut.id, upTo, batch.upTo, batch.done);
+    // Nothing behind a child has a turn before all up to it are made.
+    if (mine && fanOut.queue !== undefined)
+      await ports.bus.publish("scheduler.wake", [wakeLane(fanOut.queue, ports.clock.now())]);
     if (batch.done || !mine) return;
     upTo = batch.upTo;
   }

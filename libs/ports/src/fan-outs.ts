@@ -5,7 +5,7 @@ import { type DeduplicationEntry, type Inserted } from "./records.ts";
 export interface FanOuts {
   /**
    * Durable when it resolves (I1), and with it a place for each endpoint: a child has its place in line from here, however
-   * late it is made (ADR 4). `deduplication`: windows to confirm with it, as of `Records.insert`.
+   * late it is made (ADR 4); in a queue nothing behind a child gets a turn before that is made. `deduplication`: windows to confirm with it, as of `Records.insert`.
    */
   insert(fanOut: FanOut, deduplication?: readonly DeduplicationEntry[]): Promise<Inserted>;
   /** With the body, until it is removed with its last child. */
@@ -17,6 +17,6 @@ export interface FanOuts {
     before: MessageId,
     limit: number,
   ): Promise<readonly MessageId[]>;
-  /** Writes how far a fan-out is expanded, where `from` still holds; `done` ends it. False: another expander was faster. */
+  /** Writes how far a fan-out is expanded, where `from` still holds, and sets the alarm of its queue; `done` ends it. False: another expander was faster. */
   advance(id: MessageId, from: number, upTo: number, done: boolean): Promise<boolean>;
 }

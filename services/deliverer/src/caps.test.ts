@@ -4,7 +4,7 @@ import { aTenant } from "@posthaste/testing";
 import { answer, away, hint, insert, named, open, startDeliverer } from "./opened.fixture.ts";
 
 const other = tenantId("other");
-const two = { capOf: (tenant: string) => (tenant === aTenant ? 2 : undefined) };
+const two = { capOf: (tenant: string) => (tenant === aTenant ? 2 : ("none" as const)) };
 
 describe("a tenant with a cap", () => {
   it("has so many calls at once and no more, and the next when one has ended", async () => {
@@ -89,6 +89,23 @@ describe("a tenant with a cap", () => {
     await answer(ports, "a");
     await ports.clock.advance(1_000);
     expect(ports.calls).toHaveLength(3);
+  });
+
+  it("is looked for where it is not known yet, before its first call", async () => {
+    const ports = open();
+    let known: number | undefined;
+    const findTenant = async () => {
+      known = 2;
+      return true;
+    };
+    await startDeliverer(ports, {}, { capOf: () => known, findTenant });
+    const messages = [];
+    for (const name of ["a", "b", "c"]) messages.push(await insert(ports, named(name)));
+
+    await hint(ports, messages);
+    await ports.clock.advance(1_000);
+
+    expect(ports.calls).toHaveLength(2);
   });
 
   it("gives back the slot of a message that another has claimed", async () => {

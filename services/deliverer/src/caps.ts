@@ -10,20 +10,29 @@
 import { callsOf, limitOf, type MessageId, type TenantId } from "@posthaste/domain";
 import { type Clock, type Log, type Tenant, type TokenStore } from "@posthaste/ports";
 
+export type CapOptions = {
+  readonly capOf: CapOf;
+  /** Whether a tenant that is not known here is there after all. */
+  readonly findTenant: (id: TenantId) => Promise<boolean>;
+  /** A slot may be had again. */
+  readonly freed: () => void;
+};
+
 export type CapPorts = {
   readonly tokens: Pick<TokenStore, "acquire" | "hold" | "release" | "restore">;
   readonly clock: Clock;
   readonly log: Log;
 };
 
-/** By its tenant's plan; undefined: none. */
-export type CapOf = (tenant: TenantId) => number | undefined;
+export type CapOf = (tenant: TenantId) => Cap;
+/** By the tenant's plan. Undefined: the tenant is not known here. */
+type Cap = number | "none" | undefined;
 
 export const capByPlan =
   (tenantOf: (id: TenantId) => Tenant | undefined): CapOf =>
   (id) => {
     const tenant = tenantOf(id);
-    return tenant && limitOf(tenant.plan, "parallelismMax");
+    return tenant && (limitOf(tenant.plan, "parallelismMax") ?? "none");
   };
 
 /** Another deliverer may have given a slot back. */
@@ -32,20 +41,18 @@ const noRate = { periodMs: 1 } as const;
 
 export class Caps {
   readonly #ports: CapPorts;
-  readonly #capOf: CapOf;
-  /** A slot may be had again. */
-  readonly #freed: () => void;
+  readonly #options: CapOptions;
   readonly #held = new Map<TenantId, Set<MessageId>>();
   readonly #refusedUntil = new Map<TenantId, number>();
 
-  constructor(ports: CapPorts, capOf: CapOf, freed: () => void) {
+  constructor(ports: CapPorts, options: CapOptions) {
     this.#ports = ports;
-    this.#capOf = capOf;
-    this.#freed = freed;
+    this.#options = options;
   }
 
-  has(tenant: TenantId): boolean {
-    return this.#capOf(tenant) !== undefined;
+  /** A tenant that is not known here may have one. */
+  mayHave(tenant: TenantId): boolean {
+    return this.#options.capOf(tenant) !== "none";
   }
 
   /** False: it was refused a moment ago, and has given nothing back since. */
@@ -60,8 +67,8 @@ export class Caps {
 
   /** Of messages of one tenant those that may be called. */
   async take(tenant: TenantId, ids: readonly MessageId[]): Promise<ReadonlySet<MessageId>> {
-    const cap = this.#capOf(tenant);
-    if (cap === undefined) return new Set(ids);
+    const cap = await this.#find(tenant);
+    if (typeof cap !== "number") return new Set(ids);
     const granted = new Set(await this.#granted(tenant, ids, cap));
     if (granted.size < ids.length)
       this.#refusedUntil.set(tenant, this.#ports.clock.now() + askAgainMs);
@@ -96,8 +103,15 @@ export class Caps {
       .catch((error: unknown) => this.#ports.log.warn("cap.kept", { id, error }))
       .then(() => {
         this.#refusedUntil.delete(tenant);
-        this.#freed();
+        this.#options.freed();
       });
+  }
+
+  /** What a tenant is sent that is found nowhere is not called. */
+  async #find(tenant: TenantId): Promise<Cap> {
+    const { capOf, findTenant } = this.#options;
+    if (capOf(tenant) === undefined) await findTenant(tenant).catch(() => false);
+    return capOf(tenant);
   }
 
   #heldBy(tenant: TenantId): Set<MessageId> {

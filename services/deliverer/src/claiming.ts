@@ -132,7 +132,7 @@ export class Claiming {
 
   async #claim(hinted: readonly Taken[]): Promise<void> {
     this.#claiming = true;
-    const anyCapped = hinted.some(({ hint }) => this.#parts.caps.has(hint.tenant));
+    const anyCapped = hinted.some(({ hint }) => this.#parts.caps.mayHave(hint.tenant));
     const taken = anyCapped ? await this.#withinCaps(hinted) : hinted;
     if (taken.length > 0) await this.#claimAll(taken);
     this.#claiming = false;

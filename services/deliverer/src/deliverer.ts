@@ -97,7 +97,7 @@ export class Deliverer implements LocalDelivery {
     this.#telemetry = ports.telemetry ?? noTelemetry;
     this.#telemetry.metrics.watch("posthaste_attempts_running", () => this.#running.size);
     this.#telemetry.metrics.watch("posthaste_attempts_body_bytes", () => this.#bodyBytes.inFlight);
-    this.#caps = new Caps(ports, options.capOf, () => this.#pump());
+    this.#caps = new Caps(ports, { ...options, freed: () => this.#pump() });
     this.#claiming = new Claiming(ports, {
       owner: this.owner,
       tracer: this.#telemetry.tracer,
@@ -171,7 +171,7 @@ export class Deliverer implements LocalDelivery {
   }
 
   reserve(tenant: TenantId, origin: number, bodyBytes: number): boolean {
-    if (this.#stopping || this.#settling.isFull || this.#caps.has(tenant)) return false;
+    if (this.#stopping || this.#settling.isFull || this.#caps.mayHave(tenant)) return false;
     const counted = countedBytes(bodyBytes);
     if (this.#claiming.isAheadOf(tenant, origin, counted)) return false;
     if (!this.#bodyBytes.fit(tenant, origin, counted)) return false;

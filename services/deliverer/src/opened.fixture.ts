@@ -148,7 +148,7 @@ export async function startDeliverer(
     bodyBytesMax: 64 * 1024 * 1024,
     compose,
     findTenant: async () => false,
-    capOf: () => undefined,
+    capOf: () => "none",
     drainMs,
     ...options,
   });

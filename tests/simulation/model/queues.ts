@@ -31,6 +31,8 @@ export type Records = {
   readonly change: (id: MessageId, next: MessageRecord) => void;
   readonly cancel: (tenant: TenantId, id: MessageId) => Canceled;
   readonly wakeLane: (lane: FlowId) => void;
+  /** Of all places behind `after` that are reserved for children which are not made yet the lowest. */
+  readonly firstUnmade: (queue: QueueId, after: number) => number | undefined;
 };
 
 type Row = {
@@ -47,7 +49,10 @@ export type ModelQueues = {
     QueueId,
     { readonly lane: QueueLane; readonly turns: ReadonlySet<MessageId> }
   >;
-  join(message: Message): void;
+  /** `place`: reserved before. */
+  join(message: Message, place: number | undefined): void;
+  /** The first of so many places. */
+  reserve(tenant: TenantId, queue: QueueId, count: number): number;
   /** A record was written. */
   changed(record: MessageRecord): void;
   wake(queue: QueueId): void;
@@ -98,6 +103,10 @@ export function modelQueues(records: Records): ModelQueues {
   };
   const livingOf = (tenant: TenantId): readonly Row[] =>
     [...rows.values()].filter(({ lane }) => lane.tenant === tenant && lane.endedAt === undefined);
+  const livingOrMade = (tenant: TenantId, queue: QueueId): Row => {
+    const name = queue.slice(queueId(tenant, "").length);
+    return living(tenant, name) ?? make(tenant, name);
+  };
   const makeWithin = (tenant: TenantId, name: string, max: number): Row | undefined =>
     living(tenant, name) ?? (livingOf(tenant).length < max ? make(tenant, name) : undefined);
 
@@ -129,11 +138,13 @@ export function modelQueues(records: Records): ModelQueues {
     const ended = inOrder.filter(([, place]) => place <= purgeUpTo).slice(0, admittedMax);
     if (!row.lane.paused) for (const each of row.turns) if (isOver(each)) row.turns.delete(each);
     const free = freeTurns(row.lane, row.turns.size);
+    const unmade = records.firstUnmade(id, purgeUpTo);
     const first = inOrder
-      .filter(([each, place]) => place > purgeUpTo && records.find(each)?.state.kind === "queued")
+      .filter(([, place]) => place > purgeUpTo && place < (unmade ?? Infinity))
+      .filter(([each]) => records.find(each)?.state.kind === "queued")
       .slice(0, Math.min(free, admittedMax));
     const given = first.map(([each]) => giveTurn(row, each));
-    const waits = row.turns.size > 0 || ended.length > 0;
+    const waits = row.turns.size > 0 || ended.length > 0 || unmade !== undefined;
     const wakeAt = waits && !row.lane.paused ? now() + limits.ringAheadMs : undefined;
     row.lane = { ...row.lane, wakeAt };
     const times = given.flatMap(({ heldUntil }) => heldUntil ?? []);
@@ -216,13 +227,18 @@ export function modelQueues(records: Records): ModelQueues {
     rows,
     wake,
     wakeAll: () => rows.keys().forEach(wake),
-    join: ({ id, tenant, queue }) => {
+    join: ({ id, tenant, queue }, place) => {
       if (queue === undefined) return;
-      const name = queue.slice(queueId(tenant, "").length);
-      const row = living(tenant, name) ?? make(tenant, name);
-      row.lastPlace += 1;
-      row.line.set(id, row.lastPlace);
+      const row = (place !== undefined && rows.get(queue)) || livingOrMade(tenant, queue);
+      if (place === undefined) row.lastPlace += 1;
+      row.line.set(id, place ?? row.lastPlace);
       wake(queue);
+    },
+    reserve: (tenant, queue, count) => {
+      const row = livingOrMade(tenant, queue);
+      const first = row.lastPlace + 1;
+      row.lastPlace += count;
+      return first;
     },
     changed: ({ message: { id, queue, turnOf }, state }) => {
       if (turnOf) callbacks.set(turnOf.id, (callbacks.get(turnOf.id) ?? new Set()).add(id));

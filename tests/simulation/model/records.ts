@@ -32,6 +32,7 @@ import {
   type MessageId,
   type MessageRecord,
   noPins,
+  type QueueId,
   pin,
   promote,
   recordSources,
@@ -90,7 +91,10 @@ export function modelRecords(
 ): ModelRecords {
   const rows = new Map<MessageId, Row>();
   const standing = new Map<MessageId, MessageRecord>();
-  const fanOutRows = new Map<MessageId, { fanOut: FanOut; readonly first: number }>();
+  const fanOutRows = new Map<
+    MessageId,
+    { fanOut: FanOut; readonly first: number; readonly queuePlace: number | undefined }
+  >();
   const tombstones = new Map<MessageId, number>();
   const lanes = new Map<FlowId, FlowLane>();
   const usedAt = new Map<FlowId, number>();
@@ -159,6 +163,7 @@ export function modelRecords(
     change: (id, next) => change(id, next),
     cancel: (tenant, id) => cancelOne(tenant, id),
     wakeLane: (lane) => wake(lane),
+    firstUnmade: (queue, after) => firstUnmade(queue, after),
   });
 
   const join = (flow: Flow): void => {
@@ -219,11 +224,27 @@ export function modelRecords(
     return keeper ? keeper.first + (parentOf(id)?.index ?? 0) : ++places;
   };
 
+  const queuePlaceOf = ({ id, bodyOf }: Message): number | undefined => {
+    const first = bodyOf && fanOutRows.get(bodyOf)?.queuePlace;
+    return first === undefined ? undefined : first + (parentOf(id)?.index ?? 0);
+  };
+
+  const firstUnmade = (queue: QueueId, after: number): number | undefined => {
+    const inQueue = [...fanOutRows.values()].filter(({ fanOut }) => fanOut.queue === queue);
+    const unmade = inQueue.flatMap(({ fanOut, queuePlace = 0 }) =>
+      isExpanding(fanOut) && queuePlace > after ? queuePlace + fanOut.state.upTo : [],
+    );
+    return unmade.length > 0 ? Math.min(...unmade) : undefined;
+  };
+
   const insertFanOut = (fanOut: FanOut): Inserted => {
     if (fanOutRows.has(fanOut.id) || (tombstones.get(fanOut.id) ?? 0) > now()) return "known";
     for (const flow of flowsOf(fanOut).sets) configure(flow);
-    fanOutRows.set(fanOut.id, { fanOut, first: places + 1 });
-    places += fanOut.endpointCount;
+    const { endpointCount, queue, tenant } = fanOut;
+    const queuePlace =
+      queue === undefined ? undefined : queues.reserve(tenant, queue, endpointCount);
+    fanOutRows.set(fanOut.id, { fanOut, first: places + 1, queuePlace });
+    places += endpointCount;
     return "inserted";
   };
 
@@ -238,7 +259,7 @@ export function modelRecords(
     for (const flow of flowsSetBy(record.message)) configure(flow);
     const flow = flowOf(record.message);
     if (flow) join(flow);
-    queues.join(record.message);
+    queues.join(record.message, queuePlaceOf(record.message));
     put(
       bodyOf === undefined
         ? record
@@ -605,6 +626,7 @@ export function modelRecords(
       const fanOut = fanOutRows.get(id)?.fanOut;
       if (!fanOut || !isExpanding(fanOut) || fanOut.state.upTo !== from) return false;
       changeFanOut(id, advanceTo(upTo, done, now()));
+      if (fanOut.queue !== undefined) queues.wake(fanOut.queue);
       return true;
     },
   };

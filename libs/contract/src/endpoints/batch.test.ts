@@ -157,10 +157,6 @@ describe("a batch", () => {
       "[1].queue: letters, digits, '-', '_' and '.' only, at most 128 characters",
     ],
     [
-      items({ destination: "my-group", queue: "q" }),
-      "[0].queue: a URL group cannot be put into a queue",
-    ],
-    [
       items({ ...good, queue: "q", headers: { "Service-Queue-Name": "r" } }),
       "[0].headers: Service-Queue-Name: the target names the queue q, and this another",
     ],

@@ -140,7 +140,7 @@ function commandOf(item: Item, place: string, judges: BatchJudges): PublishComma
     const refused = judges.checkDestination(destination.url, "destination");
     if (refused) return at("destination", refused);
   }
-  const queue = queueOf(item.queue ?? "", destination.kind === "group");
+  const queue = queueOf(item.queue ?? "");
   if (isFault(queue)) return at("queue", queue);
   const bytes = bodyOf(item.body ?? "", judges.plan.bodyBytesMax);
   if (isFault(bytes)) return at("body", bytes);
@@ -151,10 +151,9 @@ function commandOf(item: Item, place: string, judges: BatchJudges): PublishComma
 }
 
 /** Some clients send an empty name for none. */
-function queueOf(name: string, isForGroup: boolean): string | undefined | Fault {
+function queueOf(name: string): string | undefined | Fault {
   if (name === "") return undefined;
-  if (!isName(name)) return fault("malformed", nameForm);
-  return isForGroup ? fault("malformed", "a URL group cannot be put into a queue") : name;
+  return isName(name) ? name : fault("malformed", nameForm);
 }
 
 const utf8 = new TextEncoder();

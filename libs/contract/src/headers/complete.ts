@@ -142,17 +142,10 @@ function checkRetryDelays(
 
 /** The target's and the header's, where both are given, must be the same. */
 function queueOf({ queue: field }: PublishDraft, input: PublishInput): string | Fault | undefined {
-  const { destination, queue = field?.value } = input;
-  if (queue === undefined) return undefined;
-  if (field && field.value !== queue)
-    return malformed(field, `the target names the queue ${queue}, and this another`);
-  // Its children would have to take their places when it is published, all at once.
-  if (destination.kind === "group")
-    return malformed(
-      { name: field?.name ?? "queueName" },
-      "a URL group cannot be put into a queue",
-    );
-  return queue;
+  const { queue = field?.value } = input;
+  return field && field.value !== queue
+    ? malformed(field, `the target names the queue ${queue}, and this another`)
+    : queue;
 }
 
 /** A time wins over a delay. */

@@ -9,12 +9,14 @@ import {
   type GroupChunkId,
   limits,
   type MessageId,
+  type QueueId,
 } from "@posthaste/domain";
 import { type FanOuts, type Rung } from "@posthaste/ports";
 import { insertMissing } from "../insert-missing.ts";
 import { enter, type Entry, type Standing, standingOf } from "../messages/lanes.ts";
 import { inOneReply, type Rooms } from "../messages/rooms.ts";
 import { isUnderstood } from "../messages/stored.ts";
+import { enterFanOut, lastPlaceOf, wakeQueues } from "../queues/alarms.ts";
 import { fanOutFrom, type StoredFanOut } from "./stored-fan-out.ts";
 
 export const createFanOuts = (rooms: Rooms): FanOuts => ({
@@ -23,15 +25,18 @@ export const createFanOuts = (rooms: Rooms): FanOuts => ({
     const lanes = [...sets, ...(joins ? [joins] : [])].map(({ lane }) => lane);
     const standing = await standingOf(rooms, [...new Set(lanes)]);
     const place = joins && (standing.get(joins.lane)?.place ?? 0) + 1;
+    const queuePlace = fanOut.queue && (await lastPlaceOf(rooms, fanOut.queue)) + 1;
     const repeatableUntil = rooms.clock.now() + limits.deduplicationPendingMsMax;
     const document = {
       ...storedFrom(fanOut, rooms.token()),
       ...(place !== undefined && { place }),
+      ...(queuePlace !== undefined && { queuePlace }),
       ...(deduplication.length > 0 && { repeatableUntil }),
     };
     if (!(await insertOne(rooms, document))) return "known";
     // Before the answer: whoever is published after it stands behind all children.
     await enter(rooms, entriesOf(fanOut, standing, place));
+    if (queuePlace !== undefined) await enterFanOut(rooms, fanOut, queuePlace);
     return "inserted";
   },
   get: async (tenant, ids) => {
@@ -67,10 +72,13 @@ export const createFanOuts = (rooms: Rooms): FanOuts => ({
     };
     const update = { $set, ...(wakeAt === undefined && { $unset: { wakeAt: "" as const } }) };
     const filter = { _id: id, upTo: from, endedAt: { $exists: false } };
-    const { matchedCount } = await rooms.again(() => rooms.fanOuts.updateOne(filter, update));
-    if (matchedCount === 1) return true;
-    // Ours, when the answer to an earlier try was lost.
-    return (await rooms.again(() => rooms.fanOuts.countDocuments({ _id: id, changedBy }))) === 1;
+    const asked = { projection: { tenant: 1, queue: 1 } };
+    const advanced =
+      (await rooms.again(() => rooms.fanOuts.findOneAndUpdate(filter, update, asked))) ??
+      // Ours, when the answer to an earlier try was lost.
+      (await rooms.again(() => rooms.fanOuts.findOne({ _id: id, changedBy }, asked)));
+    if (advanced?.queue !== undefined) await wakeQueues(rooms, [{ ...advanced, id }]);
+    return advanced !== null;
   },
 });
 
@@ -131,15 +139,36 @@ export async function ringFanOuts(
   return found.map(({ _id: id, tenant }) => ({ kind: "fanOut", id, tenant }));
 }
 
-/** The places that are reserved for the first children; those without a flow key have none. */
-export async function placesOfFirst(
+/** Of first children, in the line of a flow key and in a queue. */
+export type Reserved = Pick<StoredFanOut, "place" | "queuePlace">;
+
+export async function reservedOf(
   { again, fanOuts }: Rooms,
   ids: readonly MessageId[],
-): Promise<ReadonlyMap<MessageId, number>> {
+): Promise<ReadonlyMap<MessageId, Reserved>> {
   if (ids.length === 0) return new Map();
   const filter = { _id: { $in: [...new Set(ids)] } };
-  const found = await again(() => fanOuts.find(filter, { projection: { place: 1 } }).toArray());
-  return new Map(found.flatMap(({ _id, place }) => (place === undefined ? [] : [[_id, place]])));
+  const found = await again(() =>
+    fanOuts.find(filter, { projection: { place: 1, queuePlace: 1 } }).toArray(),
+  );
+  return new Map(found.map((stored) => [stored._id, stored]));
+}
+
+/** Of all places in a queue behind `after` that are reserved for children which are not made yet the lowest. */
+export async function firstUnmade(
+  { again, fanOuts }: Rooms,
+  queue: QueueId,
+  after: number,
+): Promise<number | undefined> {
+  const filter = { queue, queuePlace: { $gt: after }, endedAt: { $exists: false } };
+  const found = await again(() =>
+    fanOuts
+      .find(filter, { projection: { queuePlace: 1, upTo: 1 } })
+      .sort({ queue: 1, queuePlace: 1 })
+      .limit(1)
+      .next(),
+  );
+  return found ? (found.queuePlace ?? 0) + found.upTo : undefined;
 }
 
 /** Which of `chunks` some fan-out that is not expanded refers to. */

@@ -31,6 +31,8 @@ export type StoredFanOut = FanOutTarget & {
   readonly sweepAt?: number;
   /** Of the first child in the line of its flow key: as many are reserved as there are endpoints. */
   readonly place?: number;
+  /** The same in its queue. */
+  readonly queuePlace?: number;
   /** Tokens, by which a write whose answer was lost finds what it did (docs/design/record#writes-whose-answer-was-lost). */
   readonly insertedBy: string;
   readonly changedBy?: string;
@@ -45,6 +47,7 @@ export const fanOutIndexes: readonly Index[] = [
   { collection: fanOutsName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt" },
   { collection: fanOutsName, key: { shard: 1, sweepAt: 1 }, having: "sweepAt" },
   { collection: fanOutsName, key: { tombstoneUntil: 1 }, having: "tombstoneUntil" },
+  { collection: fanOutsName, key: { queue: 1, queuePlace: 1 }, having: "queue" },
   // Which replaced chunks of a group are still needed.
   { collection: fanOutsName, key: { chunks: 1 }, having: "chunks" },
 ];

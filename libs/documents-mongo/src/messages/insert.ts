@@ -10,12 +10,13 @@ import {
   flowsSetBy,
   limits,
   limitsPublished,
+  type Message,
   type MessageId,
   type MessageRecord,
   parentOf,
 } from "@posthaste/domain";
 import { type Insert, type Inserted } from "@posthaste/ports";
-import { placesOfFirst } from "../fan-outs/fan-outs.ts";
+import { type Reserved, reservedOf } from "../fan-outs/fan-outs.ts";
 import { told } from "../committed.ts";
 import { duplicatesIn } from "../failures.ts";
 import { createGather, type Gather } from "../gather.ts";
@@ -29,10 +30,11 @@ export function createInsert(rooms: Rooms): Gather<Insert, Inserted> {
     const records = firstOfEachId(inserts);
     const [standing, reserved] = await Promise.all([
       standingOf(rooms, lanesOf(records)),
-      placesOfFirst(rooms, fanOutsOf(records)),
+      reservedOf(rooms, fanOutsOf(records)),
     ]);
     const places = placesOf(standing, reserved, records);
-    const queuePlaces = await queuePlacesOf(rooms, records);
+    const reservedInQueue = (message: Message) => reservedFor(reserved, message, "queuePlace");
+    const queuePlaces = await queuePlacesOf(rooms, records, reservedInQueue);
     const placesIn = (id: MessageId) => ({
       place: places.get(id),
       queuePlace: queuePlaces.get(id),
@@ -57,7 +59,13 @@ export function createInsert(rooms: Rooms): Gather<Insert, Inserted> {
     await enterQueues(
       rooms,
       inserted.flatMap(({ message }) =>
-        message.queue === undefined ? [] : { message, place: queuePlaces.get(message.id) },
+        message.queue === undefined
+          ? []
+          : {
+              message,
+              place: queuePlaces.get(message.id),
+              isReserved: reservedInQueue(message) !== undefined,
+            },
       ),
     );
     const ours = new Set(inserted.map(({ message }) => message.id));
@@ -88,14 +96,24 @@ function lanesOf(records: readonly MessageRecord[]): readonly FlowId[] {
 
 /** Of the children that will stand in a line. */
 const fanOutsOf = (records: readonly MessageRecord[]): readonly MessageId[] =>
-  records.flatMap(({ message: { bodyOf, flow } }) =>
-    bodyOf === undefined || flow === undefined ? [] : bodyOf,
+  records.flatMap(({ message: { bodyOf, flow, queue } }) =>
+    bodyOf === undefined || (flow === undefined && queue === undefined) ? [] : bodyOf,
   );
+
+/** The place that a child's fan-out has reserved for it. */
+function reservedFor(
+  reserved: ReadonlyMap<MessageId, Reserved>,
+  { id, bodyOf }: Message,
+  of: keyof Reserved,
+): number | undefined {
+  const first = bodyOf && reserved.get(bodyOf)?.[of];
+  return first === undefined ? undefined : first + (parentOf(id)?.index ?? 0);
+}
 
 /** `reserved`: by fan-outs, of which a child has its own place. */
 function placesOf(
   standing: ReadonlyMap<FlowId, Standing>,
-  reserved: ReadonlyMap<MessageId, number>,
+  reserved: ReadonlyMap<MessageId, Reserved>,
   records: readonly MessageRecord[],
 ): ReadonlyMap<MessageId, number> {
   const last = new Map<FlowId, number>();
@@ -103,9 +121,9 @@ function placesOf(
   for (const { message } of records) {
     const { flow, id } = message;
     if (flow === undefined) continue;
-    const first = message.bodyOf && reserved.get(message.bodyOf);
-    if (first !== undefined) {
-      places.set(id, first + (parentOf(id)?.index ?? 0));
+    const own = reservedFor(reserved, message, "place");
+    if (own !== undefined) {
+      places.set(id, own);
       continue;
     }
     const place = (last.get(flow) ?? standing.get(flow)?.place ?? 0) + 1;

@@ -210,4 +210,12 @@ const entryOf = ({ stored, record }: RungRecord): readonly Entry[] => {
 };
 
 const queueEntryOf = ({ stored, record }: RungRecord): readonly QueueEntry[] =>
-  stored.state === "queued" ? [{ message: record.message, place: stored.queuePlace }] : [];
+  stored.state === "queued"
+    ? [
+        {
+          message: record.message,
+          place: stored.queuePlace,
+          isReserved: record.message.bodyOf !== undefined,
+        },
+      ]
+    : [];

@@ -23,6 +23,7 @@ import {
 } from "@posthaste/domain";
 import { type Admitted } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
+import { firstUnmade } from "../fan-outs/fan-outs.ts";
 import { enter } from "../messages/lanes.ts";
 import { inOneReply, type Rooms } from "../messages/rooms.ts";
 import {
@@ -43,9 +44,11 @@ export async function admitOne(rooms: Rooms, _id: QueueId): Promise<Admitted | u
   const row = await rooms.again(() => queuesOf(rooms).findOne({ _id, ...isUnderstood }));
   if (!row) return undefined;
   const room = freeTurns(row, 0);
+  // Before the line: whatever stands in it by then and has a higher place came after the children that are not made yet.
+  const unmade = row.hasFanOut ? await firstUnmade(rooms, _id, row.purgeUpTo ?? 0) : undefined;
   const [holders, line, ended] = await Promise.all([
     room > 0 ? holdersOf(rooms, row.turns) : [],
-    room > 0 ? lineOf(rooms, row, room) : [],
+    room > 0 ? lineOf(rooms, row, room, unmade) : [],
     purgedOf(rooms, row),
   ]);
   const done = room > 0 ? doneAmong(row.turns, holders, rooms.clock.now()) : [];
@@ -61,9 +64,9 @@ export async function admitOne(rooms: Rooms, _id: QueueId): Promise<Admitted | u
     ended,
     more: true,
   };
-  if (plan.changes && !(await write(rooms, row, plan.turns))) return found;
+  if (plan.changes && !(await write(rooms, row, plan.turns, unmade))) return found;
   const moved = plan.moves.map((stored) => movedAt(stored, rooms.clock.now()));
-  const waits = plan.turns.length > 0 || ended.length > 0;
+  const waits = plan.turns.length > 0 || ended.length > 0 || unmade !== undefined;
   const [rests] = await Promise.all([
     rest(rooms, row, waits ? rooms.clock.now() + limits.ringAheadMs : undefined),
     move(rooms, moved),
@@ -148,17 +151,20 @@ const lineOf = (
   { again, messages }: Rooms,
   { _id: queue, purgeUpTo = 0, turns }: StoredQueue,
   room: number,
-): Promise<readonly StoredRecord[]> =>
-  again(() =>
+  end: number | undefined,
+): Promise<readonly StoredRecord[]> => {
+  const queuePlace = { $gt: purgeUpTo, ...(end !== undefined && { $lt: end }) };
+  return again(() =>
     messages
       .find(
-        { queue, state: "queued", queuePlace: { $gt: purgeUpTo }, ...isUnderstood },
+        { queue, state: "queued", queuePlace, ...isUnderstood },
         { ...inOneReply, projection: slim },
       )
       .sort({ queue: 1, state: 1, queuePlace: 1, _id: 1 })
       .limit(Math.min(room, admittedMax) + turns.length)
       .toArray(),
   );
+};
 
 /** What a deletion of the queue has left, also a record that a slow publish put there afterwards. */
 async function purgedOf(
@@ -179,11 +185,14 @@ async function purgedOf(
 /** False: another write was faster. After a lost reply also where it was ours; the next look makes it good. */
 async function write(
   rooms: Rooms,
-  { _id, turnsVersion }: StoredQueue,
+  { _id, hasFanOut, turnsVersion }: StoredQueue,
   turns: readonly MessageId[],
+  unmade: number | undefined,
 ): Promise<boolean> {
+  const allMade = hasFanOut === true && unmade === undefined;
   const update = {
     $set: { turns },
+    ...(allMade && { $unset: { hasFanOut: "" as const } }),
     $min: { wakeAt: rooms.clock.now() + limits.ringAheadMs },
     $inc: { turnsVersion: 1 },
   };

@@ -8,6 +8,7 @@
  * (4) an insert that finds the row deleted makes the queue anew in the same write.
  */
 import {
+  type FanOut,
   limits,
   type Message,
   type MessageId,
@@ -22,12 +23,18 @@ import { writeAll } from "../messages/writes.ts";
 import { asMade, asPublished, queuesOf, type StoredQueue } from "./stored-queue.ts";
 
 type Queued = Pick<Message, "id" | "tenant" | "queue" | "turnOf">;
-export type QueueEntry = { readonly message: Queued; readonly place: number | undefined };
+export type QueueEntry = {
+  readonly message: Queued;
+  readonly place: number | undefined;
+  /** By its fan-out, which has made the queue anew if it had to: one that was deleted since stays so. */
+  readonly isReserved?: boolean;
+};
 
 /** The places that `records` get in their queues; none is asked for where no record is in one. */
 export async function queuePlacesOf(
   rooms: Rooms,
   records: readonly MessageRecord[],
+  reservedFor: (message: Message) => number | undefined,
 ): Promise<ReadonlyMap<MessageId, number>> {
   const ids = new Set(records.flatMap(({ message }) => message.queue ?? []));
   if (ids.size === 0) return none;
@@ -40,8 +47,9 @@ export async function queuePlacesOf(
   const places = new Map<MessageId, number>();
   for (const { message } of records) {
     if (message.queue === undefined) continue;
-    const place = (last.get(message.queue) ?? 0) + 1;
-    last.set(message.queue, place);
+    const reserved = reservedFor(message);
+    const place = reserved ?? (last.get(message.queue) ?? 0) + 1;
+    if (reserved === undefined) last.set(message.queue, place);
     places.set(message.id, place);
   }
   return places;
@@ -79,11 +87,54 @@ function entering(
     $max: { place },
     $setOnInsert: { ...asMade(tenant, name), ...made },
   };
-  const anew = { $set: made, $unset: { endedAt: "" as const } };
-  return [
-    { updateOne: { filter: { _id, endedAt: { $exists: true } }, update: anew } },
-    { updateOne: { filter: { _id }, update: enter, upsert: true } },
+  const entered = { updateOne: { filter: { _id }, update: enter, upsert: true } };
+  return entries.every(({ isReserved }) => isReserved) ? [entered] : [anew(_id, made), entered];
+}
+
+const anew = (_id: QueueId, made: Made): AnyBulkWriteOperation<StoredQueue> => ({
+  updateOne: {
+    filter: { _id, endedAt: { $exists: true } },
+    update: { $set: made, $unset: { endedAt: "" as const } },
+  },
+});
+type Made = typeof asPublished & Pick<StoredQueue, "createdAt" | "updatedAt">;
+
+export async function lastPlaceOf(rooms: Rooms, _id: QueueId): Promise<number> {
+  const projection = { place: 1 };
+  const row = await rooms.again(() => queuesOf(rooms).findOne({ _id }, { projection }));
+  return row?.place ?? 0;
+}
+
+/**
+ * A fan-out stands there with the places of its children. It raises `turnsVersion`: a look that has not seen it gives
+ * nothing, or what comes later would have its turn before them.
+ */
+export async function enterFanOut(
+  rooms: Rooms,
+  { tenant, queue, endpointCount }: FanOut,
+  first: number,
+): Promise<void> {
+  if (queue === undefined) return;
+  const now = rooms.clock.now();
+  const name = queue.slice(queueId(tenant, "").length);
+  const { turnsVersion: _, ...fixed } = asMade(tenant, name);
+  const made = { ...asPublished, createdAt: now, updatedAt: now };
+  const update = {
+    ...setting({ $min: { wakeAt: now } }),
+    $inc: { entries: 1, turnsVersion: 1 },
+    $max: { place: first + endpointCount - 1 },
+    $set: { hasFanOut: true as const },
+    $setOnInsert: { ...fixed, ...made },
+  };
+  let operations = [
+    anew(queue, made),
+    { updateOne: { filter: { _id: queue }, update, upsert: true } },
   ];
+  for (let round = 0; operations.length > 0 && round < roundsMax; round++) {
+    const { refused } = await writeAll(rooms.again, queuesOf(rooms), operations);
+    operations = operations.filter((_, n) => refused.has(n));
+  }
+  if (operations.length > 0) throw new Error("queues refuse to be written");
 }
 
 /** The one way to set an alarm. */

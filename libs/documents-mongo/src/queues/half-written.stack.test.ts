@@ -2,7 +2,7 @@
 import { describe, expect, it, jest } from "@jest/globals";
 import { accept, limits, type Message, queueFormat, queueId } from "@posthaste/domain";
 import { type RecordPorts } from "@posthaste/ports";
-import { aMessage, anOwner, aTenant } from "@posthaste/testing";
+import { aFanOut, aMessage, anOwner, aTenant } from "@posthaste/testing";
 import { type Collection, type Document } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { createIds } from "../ids.ts";
@@ -113,6 +113,38 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(await claimable(ports, messages)).toEqual([messages[0]?.id]);
   });
 
+  it("what is published after a group publish does not pass it, though both come while the queue is looked at", async () => {
+    const { clock, connection, ports, enqueue } = await opened();
+    await ports.queues.put({ tenant: aTenant, name, parallelism: 9 }, max);
+    const [first] = await enqueue(1);
+    if (!first) throw new Error("unreachable");
+    await ports.queues.admit([queue]);
+    const fanOut = aFanOut({
+      id: createIds(connection).next(),
+      now: clock.now(),
+      endpointCount: 2,
+      command: { queue: name },
+    });
+    let after: readonly Message[] = [];
+    const slow = interrupted(
+      connection,
+      "messages",
+      "find",
+      async () => {
+        await ports.fanOuts.insert(fanOut);
+        after = await enqueue(1);
+      },
+      1,
+    );
+    await enqueue(1);
+
+    await createRecordPorts(slow, slow).queues.admit([queue]);
+    await ports.queues.admit([queue]);
+
+    expect(after).toHaveLength(1);
+    expect(await claimable(ports, after)).toEqual([]);
+  });
+
   it("a callback that is made while its queue is looked at keeps the turn", async () => {
     const { connection, ports, enqueue } = await opened();
     const [source, next] = await enqueue(2);
@@ -136,6 +168,19 @@ describe.each(servers)("$name", ({ uri }) => {
   });
 });
 
+type Cursor = {
+  readonly sort: (by: unknown) => Cursor;
+  readonly limit: (count: number) => Cursor;
+  readonly toArray: () => Promise<unknown>;
+};
+
+/** One that is opened when it is read. */
+const cursor = (open: () => Promise<Cursor>): Cursor => ({
+  sort: (by) => cursor(() => open().then((opened) => opened.sort(by))),
+  limit: (count) => cursor(() => open().then((opened) => opened.limit(count))),
+  toArray: () => open().then((opened) => opened.toArray()),
+});
+
 /** The same store, as a process has it that something overtakes at the `nth` of these calls, from 0. */
 function interrupted(
   connection: Connection,
@@ -155,9 +200,7 @@ function interrupted(
           const now = (): unknown => Reflect.apply(value, target, given);
           if (!isIt) return now();
           if (call !== "find") return overtake().then(now);
-          const toArray = () =>
-            overtake().then(() => (now() as { toArray: () => Promise<unknown> }).toArray());
-          return { toArray };
+          return cursor(() => overtake().then(() => now() as Cursor));
         };
       },
     });

@@ -35,6 +35,8 @@ export type StoredQueue = {
   readonly turns: readonly MessageId[];
   /** Raised by whatever writes `turns`, or says how many there may be: the fence of each such write. */
   readonly turnsVersion: number;
+  /** A fan-out has got in whose children may not all be made. */
+  readonly hasFanOut?: true;
   /** Those that had a turn when the queue was deleted. */
   readonly endedTurns?: readonly MessageId[];
 };

@@ -174,4 +174,10 @@ export const migrations: readonly string[] = [
   CREATE TABLE spent (name TEXT PRIMARY KEY, n INTEGER NOT NULL, until INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX spent_by_expiry ON spent (until);
   `,
+  `
+  -- queue_place: of the first child. As many places are reserved as there are endpoints.
+  ALTER TABLE fan_outs ADD COLUMN queue INTEGER;
+  ALTER TABLE fan_outs ADD COLUMN queue_place INTEGER;
+  CREATE INDEX fan_outs_in_queue ON fan_outs (queue, queue_place) WHERE queue IS NOT NULL AND ended_at IS NULL;
+  `,
 ];

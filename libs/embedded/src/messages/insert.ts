@@ -47,7 +47,9 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
         : record.wakeAt;
     const columns = columnsOf(state);
     const bodyOf = keeper?.position ?? null;
-    const spot = queue === undefined ? undefined : queues.join({ ...message, queue }, now);
+    const spot =
+      keeper?.spot ?? (queue === undefined ? undefined : queues.join({ ...message, queue }, now));
+    if (keeper?.spot) queues.takeReserved(keeper.spot.queue, now);
     const { changes } = put.run(
       address.position,
       address.name,

@@ -20,10 +20,10 @@ import { type Standing } from "./rows.ts";
 const admittedMax = 500;
 
 export function openAdmit(rooms: Rooms, reading: Reading): (id: QueueId) => Admitted | undefined {
-  const { db, clock, lanes, queues, turns } = rooms;
+  const { db, clock, fanOuts, lanes, queues, turns } = rooms;
   const heads = db.prepare(`
     SELECT ${bodilessColumns}, m.origin, m.body_bytes FROM ${bodilessTables}
-    WHERE m.queue = ? AND m.state = ${stateCodes.queued} AND m.place > ? ORDER BY m.place LIMIT ?`);
+    WHERE m.queue = ? AND m.state = ${stateCodes.queued} AND m.place > ? AND m.place < ? ORDER BY m.place LIMIT ?`);
   const purged = db.prepare(`
     SELECT position, name FROM messages WHERE queue = ? AND state < ${firstFinishedCode} AND place <= ? LIMIT ?`);
   const move = db.prepare(
@@ -49,10 +49,13 @@ export function openAdmit(rooms: Rooms, reading: Reading): (id: QueueId) => Admi
     const ended = lane.purgeUpTo === undefined ? [] : purged.all(key, mark, admittedMax);
     const free = freeTurns(lane, turns.repair(key, now));
     const wanted = Math.min(free, admittedMax);
-    const first = wanted > 0 ? heads.all(key, mark, wanted) : [];
+    const unmade = fanOuts.firstUnmade(key, mark);
+    const end = unmade ?? Number.MAX_SAFE_INTEGER;
+    const first = wanted > 0 ? heads.all(key, mark, end, wanted) : [];
     const given = first.map((row) => giveTurn(key, row, now));
     const hasTurns = turns.holders(key).length > 0;
-    queues.rest(key, hasTurns || ended.length > 0 ? now + limits.ringAheadMs : undefined);
+    const waits = hasTurns || ended.length > 0 || unmade !== undefined;
+    queues.rest(key, waits ? now + limits.ringAheadMs : undefined);
     return {
       queue: lane.id,
       tenant: lane.tenant,

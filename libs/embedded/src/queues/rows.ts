@@ -23,12 +23,17 @@ import { alarmAt, soonest } from "../lanes.ts";
 import { isUnderstood } from "../messages/records.ts";
 
 /** Where a message stands in its queue. */
-type Spot = { readonly queue: number; readonly place: number };
+export type Spot = { readonly queue: number; readonly place: number };
+type InQueue = Pick<Message, "tenant"> & { readonly queue: QueueId };
 export type Standing = { readonly key: number; readonly lane: QueueLane };
 
 export type QueueRows = {
   /** The next place. A queue that is not there, or was deleted, is made anew. */
-  join(message: Message & { readonly queue: QueueId }, now: number): Spot;
+  join(message: InQueue, now: number): Spot;
+  /** The first of `count` places, for children that are made later. Made anew like that, too. */
+  reserve(fanOut: InQueue, count: number, now: number): Spot;
+  /** A child takes the place that was reserved for it, also in a queue that was deleted since. */
+  takeReserved(key: number, now: number): void;
   make(tenant: TenantId, name: string, now: number): Standing;
   change(key: number, parallelism: number, paused: boolean, now: number): void;
   end(key: number, now: number): void;
@@ -59,6 +64,11 @@ export function openQueueRows(db: DatabaseSync): QueueRows {
   const step = db.prepare(`
     UPDATE queues SET last_place = last_place + 1, lag = lag + 1, ${alarmAt(soonest)}
     WHERE id = ? AND ended_at IS NULL RETURNING key, last_place`);
+  const reserve = db.prepare(`
+    UPDATE queues SET last_place = last_place + ? WHERE id = ? AND ended_at IS NULL RETURNING key, last_place`);
+  const takeReserved = db.prepare(
+    `UPDATE queues SET lag = lag + 1, ${alarmAt(soonest)} WHERE key = ?`,
+  );
   const change = db.prepare(
     `UPDATE queues SET parallelism = ?, paused = ?, updated_at = ?, ${alarmAt("?")} WHERE key = ?`,
   );
@@ -84,7 +94,9 @@ export function openQueueRows(db: DatabaseSync): QueueRows {
   const longEnded = db.prepare(
     "SELECT key FROM queues WHERE ended_at <= ? AND wake_at IS NULL ORDER BY ended_at LIMIT ?",
   );
-  const hasRecord = db.prepare("SELECT 1 FROM messages WHERE queue = ? LIMIT 1");
+  const hasRecord = db.prepare(`
+    SELECT 1 FROM messages WHERE queue = ?1
+    UNION ALL SELECT 1 FROM fan_outs WHERE queue = ?1 AND ended_at IS NULL LIMIT 1`);
   const remove = db.prepare("DELETE FROM queues WHERE key = ?");
 
   const make = (tenant: TenantId, name: string, now: number): Standing => {
@@ -96,16 +108,24 @@ export function openQueueRows(db: DatabaseSync): QueueRows {
     return standingFrom(row);
   };
 
+  const inLiving = ({ tenant, queue }: InQueue, now: number, write: () => Row | undefined) => {
+    const row = write();
+    if (row) return row;
+    make(tenant, nameOf(tenant, queue), now);
+    return write();
+  };
+
   return {
     make,
-    join: ({ tenant, queue }, now) => {
-      let row = step.get(now, now, queue);
-      if (!row) {
-        make(tenant, nameOf(tenant, queue), now);
-        row = step.get(now, now, queue);
-      }
+    join: (message, now) => {
+      const row = inLiving(message, now, () => step.get(now, now, message.queue));
       return { queue: integer(row?.["key"]), place: integer(row?.["last_place"]) };
     },
+    reserve: (fanOut, places, now) => {
+      const row = inLiving(fanOut, now, () => reserve.get(places, fanOut.queue));
+      return { queue: integer(row?.["key"]), place: integer(row?.["last_place"]) - places + 1 };
+    },
+    takeReserved: (key, now) => void takeReserved.run(now, now, key),
     change: (key, parallelism, paused, now) =>
       void change.run(parallelism, paused ? 1 : 0, now, now, key),
     end: (key, now) => void end.run(now, now, key),

@@ -1,6 +1,7 @@
 /** The contract of `Queues`: what the engine relies on, whoever keeps the turns. */
 import { contract } from "./guarantee.ts";
 import { type QueuesHarness } from "./queues/harness.ts";
+import { groups } from "./queues/groups.ts";
 import { settings } from "./queues/settings.ts";
 import { turns } from "./queues/turns.ts";
 
@@ -14,5 +15,6 @@ export function describeQueues(
   contract(`${name}: queues`, open, options, (guarantee) => {
     turns(guarantee);
     settings(guarantee);
+    groups(guarantee);
   });
 }

@@ -22,8 +22,6 @@ export function createRunningCalls({ again, collection }: Connection): RunningCa
   const messages = collection(collectionName);
   return {
     ofTenant: (tenant) =>
-      again(() =>
-        messages.countDocuments({ tenant, state: "claimed" }, { limit: runningMax }),
-      ),
+      again(() => messages.countDocuments({ tenant, state: "claimed" }, { limit: runningMax })),
   };
 }

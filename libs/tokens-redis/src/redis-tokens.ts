@@ -81,7 +81,9 @@ export function openRedisTokens(options: RedisTokensOptions): RedisTokens {
       return { startedAt: numberIn(answer), count: 0 };
     },
     spend: async (name, ...counted) => {
-      const [answer] = await spend([{ keys: [`${root}:spent:${name}`], args: counted.map(String) }]);
+      const [answer] = await spend([
+        { keys: [`${root}:spent:${name}`], args: counted.map(String) },
+      ]);
       return spentIn(answer);
     },
     peek: async (lane) => {

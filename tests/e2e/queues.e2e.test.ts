@@ -279,6 +279,18 @@ describe("a queue", () => {
     expect(destination.at("/deleted")).toEqual([]);
   });
 
+  it("tells what its deletion would cancel, and cancels nothing", async () => {
+    await put("kept", { paused: true });
+    await enqueue("kept", "/kept", "one");
+
+    const told = await client.delete("/v2/queues/kept?dryRun=true");
+    const refused = await client.delete("/v2/queues/kept?dryrun=true");
+
+    expect([told.status, told.json()]).toEqual([202, { dryRun: true, matched: 1 }]);
+    expect([refused.status, (await read("kept"))["lag"]]).toEqual([400, 1]);
+    expect((await client.delete("/v2/queues/kept")).text).toBe("");
+  });
+
   it("resumed or deleted where there is none is nothing", async () => {
     expect((await client.post("/v2/queues/unheard-of/resume")).status).toBe(200);
     expect((await client.delete("/v2/queues/unheard-of")).status).toBe(200);

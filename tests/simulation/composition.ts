@@ -7,8 +7,10 @@ import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
 import { type Compose, Deliverer, Standby } from "@posthaste/deliverer";
 import {
   allShards,
+  type BulkActionId,
   type Fault,
   isFault,
+  isUnderWay,
   type MessageId,
   owner,
   type PublishCommand,
@@ -18,6 +20,8 @@ import {
 } from "@posthaste/domain";
 import {
   type AcceptPorts,
+  beginBulkAction,
+  type BulkPorts,
   cancelMessages,
   type CancelPorts,
   type GrantPorts,
@@ -36,6 +40,7 @@ import {
   type ScheduleGiven,
   type SchedulePorts,
   unpinFlowKey,
+  workOrHandOn,
 } from "@posthaste/engine";
 import { retryDelays } from "@posthaste/retry-delays-mathjs";
 import { type LocalDelivery, type Log, type QueueChange, type ScheduleKey } from "@posthaste/ports";
@@ -81,13 +86,17 @@ export type Gateway = {
   endQueue(tenant: TenantId, name: string): Promise<void>;
   pin(tenant: TenantId, key: string, parallelism: number): Promise<void>;
   unpin(tenant: TenantId, key: string): Promise<void>;
+  /** The bulk action that was begun. */
+  cancelLabel(tenant: TenantId, label: string, isAsync: boolean): Promise<BulkActionId>;
+  hasEnded(tenant: TenantId, id: BulkActionId): Promise<boolean>;
   putSchedule(given: ScheduleGiven): Promise<void>;
   pauseSchedule(key: ScheduleKey): Promise<void>;
   resumeSchedule(key: ScheduleKey): Promise<void>;
   removeSchedule(key: ScheduleKey): Promise<void>;
 };
 
-type GatewayPorts = AcceptPorts & CancelPorts & GrantPorts & SchedulePorts;
+type GatewayPorts = AcceptPorts & BulkPorts & CancelPorts & GrantPorts & SchedulePorts;
+const bulkCallMsMax = 60_000;
 
 type Making = {
   readonly environment: Environment;
@@ -317,6 +326,22 @@ function reached({ world }: Environment, life: Life, ports: GatewayPorts): Gatew
         async () =>
           void (await unpinFlowKey(ports, tenant, key, { parallelism: true, rate: true })),
       ),
+    cancelLabel: (tenant, label, isAsync) =>
+      ask(async () => {
+        const work = { kind: "cancel", filter: { labels: [label] } } as const;
+        const how = { isWorkedHere: !isAsync, total: 0 };
+        const begun = await beginBulkAction(ports, tenant, work, how);
+        if (isFault(begun)) throw new Error(begun.text);
+        const until = ports.clock.now() + bulkCallMsMax;
+        if (!isAsync && begun.isNew)
+          void workOrHandOn(ports, begun.action, until).catch(() => undefined);
+        return begun.action.id;
+      }),
+    hasEnded: (tenant, id) =>
+      ask(async () => {
+        const action = await ports.bulkActions.get(tenant, id);
+        return action !== undefined && !isUnderWay(action);
+      }),
     putSchedule: (given) => ask(async () => done(await putSchedule(ports, given, defaultPlan))),
     pauseSchedule: (key) => ask(async () => done(await pauseSchedule(ports, key))),
     resumeSchedule: (key) => ask(async () => done(await resumeSchedule(ports, key))),

@@ -4,6 +4,7 @@ import { type DelivererPorts } from "@posthaste/deliverer";
 import { type AcceptPorts, type CancelPorts } from "@posthaste/engine";
 import {
   type Alarms,
+  type BulkActions,
   type FlowLanes,
   type Queues,
   type Records,
@@ -25,7 +26,7 @@ export type NodePorts = Omit<AcceptPorts, "local"> &
 export type Mutation = {
   readonly name: string;
   /** What has to go on for it to show: in every seed, then. */
-  readonly shownBy?: "schedules";
+  readonly shownBy?: "schedules" | "bulkActions";
   readonly change: (ports: NodePorts, model: Model, life: Life) => NodePorts;
 };
 
@@ -58,6 +59,11 @@ export const withQueues = (ports: NodePorts, other: Partial<Queues>): NodePorts 
 export const withSchedules = (ports: NodePorts, other: Partial<Schedules>): NodePorts => ({
   ...ports,
   schedules: otherwise(ports.schedules, other),
+});
+
+export const withBulkActions = (ports: NodePorts, other: Partial<BulkActions>): NodePorts => ({
+  ...ports,
+  bulkActions: otherwise(ports.bulkActions, other),
 });
 
 export const withTokens = (ports: NodePorts, other: Partial<TokenStore>): NodePorts => ({

@@ -16,6 +16,7 @@ import {
   type Mutation,
   otherwise,
   withAlarms,
+  withBulkActions,
   withFlowLanes,
   withQueues,
   withRecords,
@@ -382,6 +383,35 @@ export const mutations: readonly Mutation[] = [
           topic === "message.settled" ? undefined : ports.bus.publish(topic, events),
       }),
     }),
+  },
+  {
+    name: "a bulk action that has no alarm",
+    shownBy: "bulkActions",
+    change: (ports) =>
+      withBulkActions(ports, {
+        add: ({ wakeAt: _, ...action }, max) => ports.bulkActions.add(action, max),
+        move: ({ wakeAt: _, ...action }) => ports.bulkActions.move(action),
+      }),
+  },
+  {
+    name: "progress of a bulk action without its effects",
+    shownBy: "bulkActions",
+    change: (ports) =>
+      withRecords(ports, {
+        cancel: async (tenant, ids) =>
+          ids.length > 1 ? ids.map(() => ({ kind: "unknown" })) : ports.records.cancel(tenant, ids),
+      }),
+  },
+  {
+    name: "a bulk action about what comes later, too",
+    shownBy: "bulkActions",
+    change: (ports) =>
+      withBulkActions(ports, {
+        add: (action, max) => {
+          const upTo = { id: messageId("msg_zzzzzzzzz"), at: Number.MAX_SAFE_INTEGER };
+          return ports.bulkActions.add({ ...action, upTo }, max);
+        },
+      }),
   },
   ...scheduleMutations,
 ];

@@ -3,6 +3,7 @@ import { addToGroup } from "@posthaste/engine";
 import { defaultPlan, dlqId } from "@posthaste/domain";
 import { type Dice, dice } from "@posthaste/testing";
 import { type Backend, embeddedBackend, modelBackend } from "./backend.ts";
+import { bulkWorkload } from "./bulk-workload.ts";
 import { atRest, describeUnrest, restless } from "./checks/at-rest.ts";
 import { checkAlarms, everyStep } from "./checks/every-step.ts";
 import { checkHistory } from "./checks/history.ts";
@@ -41,6 +42,7 @@ const lookEveryMs = 5_000;
 const healingMsMax = 1_500_000;
 /** Beside all other chance: what schedules do changes no history without them. */
 const scheduleSeeds = 1_000_000;
+const bulkSeeds = 2_000_000;
 /** Far beyond what any seed needs. */
 const stepsMax = 400_000;
 const sweepMsMax = 120_000;
@@ -61,7 +63,12 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
   const meeting = destinations(environment);
   meeting.onReceipt((exchange) => checkFailureCallback(history, backend, exchange));
   const composed = composition(shape, environment, backend, meeting, mutation);
-  const work = workload(environment, embedded);
+  const bulk = bulkWorkload(
+    environment,
+    dice(bulkSeeds + seed),
+    mutation?.shownBy === "bulkActions",
+  );
+  const work = workload(environment, embedded, bulk);
   const scheduling = scheduleWorkload(
     environment,
     dice(scheduleSeeds + seed),
@@ -101,7 +108,8 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
   const restBy = lastAtMs + work.longestMs + healingMsMax + wrongByMsMax;
   const settledClients = (): boolean =>
     history.publications.length >= work.planned &&
-    history.publications.every(({ settledAt }) => settledAt !== undefined);
+    history.publications.every(({ settledAt }) => settledAt !== undefined) &&
+    history.bulkCancels.every(({ endedAt }) => endedAt !== undefined);
   const unrest = restless(history, backend);
   let left = await world.during(unrest());
   while ((!settledClients() || left.length > 0) && world.elapsed < restBy && !failed()) {

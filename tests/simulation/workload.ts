@@ -13,6 +13,7 @@ import {
 } from "@posthaste/domain";
 import { aCommand, anotherTenant, aPolicy, aTenant, type Dice } from "@posthaste/testing";
 import { type Gateway } from "./composition.ts";
+import { type BulkWorkload } from "./bulk-workload.ts";
 import { queueWorkload } from "./queue-workload.ts";
 import { answered } from "./world/answered.ts";
 import { type Manner, urlOf } from "./world/destination.ts";
@@ -53,7 +54,11 @@ const hostile: readonly [Manner, ...Manner[]] = [
 ];
 const hourMs = 3_600_000;
 
-export function workload(environment: Environment, backendIsSlow: boolean): Workload {
+export function workload(
+  environment: Environment,
+  backendIsSlow: boolean,
+  bulk: BulkWorkload,
+): Workload {
   const { world, history } = environment;
   const chance = world.chanceOf();
   const publishes = chance.integer(25, 70);
@@ -210,6 +215,7 @@ export function workload(environment: Environment, backendIsSlow: boolean): Work
     const up = gateways();
     const gateway = up[chance.integer(0, Math.max(0, up.length - 1))];
     if (!gateway) return;
+    history.askedCancels.add(id);
     const canceled = await answered(world, clientTimeoutMs, gateway.cancel(tenant, id));
     if (!canceled) return;
     history.count("canceled");
@@ -251,15 +257,16 @@ export function workload(environment: Environment, backendIsSlow: boolean): Work
   };
 
   /** Ends when the troubles are over, at the latest. */
-  const untilDone = async (
+  const untilDone = async <T>(
     gateways: () => readonly Gateway[],
-    ask: (gateway: Gateway) => Promise<void>,
-  ): Promise<void> => {
+    ask: (gateway: Gateway) => Promise<T>,
+  ): Promise<T> => {
     for (;;) {
       const up = gateways();
       const gateway = up[pauses.integer(0, Math.max(0, up.length - 1))];
-      const asked = gateway && ask(gateway).then(() => true);
-      if (asked && (await answered(world, clientTimeoutMs, asked))) return;
+      const asked = gateway && ask(gateway).then((value) => ({ value }));
+      const answer = asked && (await answered(world, clientTimeoutMs, asked));
+      if (answer) return answer.value;
       await world.wait(1_000);
     }
   };
@@ -275,9 +282,10 @@ export function workload(environment: Environment, backendIsSlow: boolean): Work
         const again = withSecondWindow && op % 5 === 0 ? 660_000 : 0;
         world.after(
           chance.integer(0, spanMs) + again,
-          () => void run(queueing.draw(draw(op), op), op, gateways),
+          () => void run(bulk.draw(queueing.draw(draw(op), op)), op, gateways),
         );
       }
+      bulk.start(spanMs, (ask) => untilDone(gateways, ask));
       queueing.start(spanMs, (ask) => untilDone(gateways, ask));
       for (let nth = 0; nth < pauseCount; nth++)
         world.after(pauses.integer(0, spanMs), () => void pauseForAWhile(nth, gateways));

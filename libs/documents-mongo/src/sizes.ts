@@ -11,6 +11,8 @@ export function createSizes({ again, collection }: Connection): Sizes {
     // Whoever waits has a lane, and lanes have an index.
     waiting: (limit) =>
       again(() => messages.countDocuments({ lane: { $gt: "" }, state: "waiting" }, { limit })),
+    queued: (limit) =>
+      again(() => messages.countDocuments({ queue: { $gt: "" }, state: "queued" }, { limit })),
     deadLetters: (limit) => again(() => letters.countDocuments({}, { limit })),
   };
 }

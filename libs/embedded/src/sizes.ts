@@ -8,11 +8,15 @@ export function openSizes(reader: DatabaseSync): Sizes {
   const waiting = reader.prepare(`
     SELECT coalesce(sum(state = ${stateCodes.waiting}), 0) AS n FROM (
       SELECT state FROM messages WHERE lane IS NOT NULL LIMIT ?)`);
+  const queued = reader.prepare(`
+    SELECT count(*) AS n FROM (
+      SELECT 1 FROM messages WHERE queue IS NOT NULL AND state = ${stateCodes.queued} LIMIT ?)`);
   const deadLetters = reader.prepare(
     "SELECT count(*) AS n FROM (SELECT 1 FROM dead_letters LIMIT ?)",
   );
   return {
     waiting: async (max) => integer(waiting.get(max)?.["n"]),
+    queued: async (max) => integer(queued.get(max)?.["n"]),
     deadLetters: async (max) => integer(deadLetters.get(max)?.["n"]),
   };
 }

@@ -16,13 +16,17 @@ import {
   type TenantId,
   unreachable,
 } from "@posthaste/domain";
-import { type BulkActions, type EventBus } from "@posthaste/ports";
+import { type BulkActions, type EventBus, noTelemetry, type Telemetry } from "@posthaste/ports";
 import { cancelStep, endNow, type MatchingPorts, type Stepped } from "./cancel-matching.ts";
 
 export type BulkPorts = MatchingPorts & {
   readonly bulkActions: BulkActions;
   readonly bus: EventBus;
+  readonly telemetry?: Telemetry;
 };
+
+/** Where an action is worked: while its caller waits, or by a scheduler. */
+type WorkedBy = "caller" | "later";
 
 /** A gateway that works an action itself sets its alarm ahead; one that does not, to now. */
 export type Begin = { readonly isWorkedHere: boolean; readonly total: number };
@@ -61,12 +65,14 @@ export async function workBulkAction(
   ports: BulkPorts,
   action: BulkAction,
   until: number,
+  by: WorkedBy = "caller",
 ): Promise<BulkAction> {
-  const { bulkActions, clock } = ports;
+  const { bulkActions, clock, telemetry = noTelemetry } = ports;
   let current = action;
   while (isUnderWay(current) && clock.now() < until) {
     const { count, next } = await step(ports, current);
     const moved = advanced(current, count, next, clock.now());
+    if (count > 0) telemetry.metrics.count("posthaste_bulk_cancelled_total", by, count);
     if (!(await bulkActions.move(moved))) return current;
     current = moved;
   }
@@ -87,8 +93,9 @@ export async function workOrHandOn(
   ports: BulkPorts,
   action: BulkAction,
   until: number,
+  by: WorkedBy = "caller",
 ): Promise<BulkAction> {
-  const left = await workBulkAction(ports, action, until);
+  const left = await workBulkAction(ports, action, until, by);
   // Without a step of this call another worker may have it.
   if (!isUnderWay(left) || left.version === action.version) return left;
   const { bulkActions, bus, clock } = ports;
@@ -110,6 +117,6 @@ export async function goOnWithBulkActions(
   const until = clock.now() + turnsMsMax;
   for (const action of actions) {
     if (clock.now() >= until) return;
-    await workOrHandOn(ports, action, clock.now() + turnMs);
+    await workOrHandOn(ports, action, clock.now() + turnMs, "later");
   }
 }

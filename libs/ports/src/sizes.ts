@@ -2,5 +2,7 @@
 export interface Sizes {
   /** Messages that wait in a lane, of all tenants. */
   waiting(max: number): Promise<number>;
+  /** Messages that wait for their turn in a queue, of all tenants. */
+  queued(max: number): Promise<number>;
   deadLetters(max: number): Promise<number>;
 }

@@ -14,6 +14,7 @@ const tokens = openTokens(parts, config);
 const { clock, ports } = documents;
 const { telemetry } = parts;
 
+telemetry.metrics.watch("posthaste_queue_depth", () => ports.sizes.queued(countedMax));
 telemetry.metrics.watch("posthaste_lane_depth", () => ports.sizes.waiting(countedMax));
 
 const minuteMs = 60_000;

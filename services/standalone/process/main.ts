@@ -47,6 +47,7 @@ const mebibyte = 1024 * 1024;
 const policy = destinationPolicyOf(config);
 const store = await openStore();
 const sockets = fitSockets({ connections: connectionsMax, calls: callsMaxOf(config) }, log);
+metrics.watch("posthaste_queue_depth", () => store.sizes.queued(countedMax));
 metrics.watch("posthaste_lane_depth", () => store.sizes.waiting(countedMax));
 metrics.watch("posthaste_dead_letters", () => store.sizes.deadLetters(countedMax));
 const sender = senderOf(config, policy, { clock, metrics });

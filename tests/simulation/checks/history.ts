@@ -12,6 +12,7 @@ import {
 } from "@posthaste/domain";
 import { retryDelays } from "@posthaste/retry-delays-mathjs";
 import { type Backend } from "../backend.ts";
+import { checkBulkActions } from "./bulk.ts";
 import { checkDeduplication } from "./deduplication.ts";
 import { checkQueues } from "./queues.ts";
 import { checkSchedules } from "./schedules.ts";
@@ -46,6 +47,7 @@ export async function checkHistory(history: History, backend: Backend): Promise<
   checkOverlap(history);
   checkRates(history);
   checkPauses(history);
+  checkBulkActions(history);
   checkQueues(history);
   checkSchedules(history, backend);
   checkPins(history);

@@ -1,5 +1,6 @@
 /** What the checks read: publications and their answers, what the stores have done, every call to a destination, every fault. */
 import {
+  type BulkActionId,
   type DlqId,
   type Headers,
   type FlowId,
@@ -81,6 +82,13 @@ export type QueueEnd = {
   readonly askedAt: number;
   readonly answeredAt: number;
 };
+/** Asked for first, answered, and seen to have ended. */
+export type BulkCancel = {
+  readonly id: BulkActionId;
+  readonly askedAt: number;
+  readonly acceptedAt: number;
+  endedAt: number | undefined;
+};
 /** A write of a schedule that held; `readAt`: when its writer had first read what it changes. */
 export type ScheduleWrite = {
   readonly by: "caller" | "scheduler";
@@ -125,6 +133,9 @@ export class History {
   readonly queueEnds: QueueEnd[] = [];
   /** Queues whose parallelism is one. */
   readonly narrowQueues = new Set<QueueId>();
+  readonly bulkCancels: BulkCancel[] = [];
+  /** By clients, one by one. */
+  readonly askedCancels = new Set<MessageId>();
   readonly pins: Pinning[] = [];
   /** By `tenant/id`, in the order of the store. */
   readonly schedules = new Map<string, (ScheduleWrite | ScheduleRemoval)[]>();

@@ -1,7 +1,8 @@
 /** FIFO queues (docs/design/queues). */
-import { queueParallelismDefault } from "@posthaste/domain";
+import { type Fault, isFault, queueParallelismDefault } from "@posthaste/domain";
 import * as z from "zod";
 import { jsonBody } from "../bodies/json-body.ts";
+import { flag, readQuery } from "../queries/query-values.ts";
 import { millisecondsShape } from "../representations/schemas.ts";
 import { isName } from "../wire/text.ts";
 import { endpoint } from "./endpoint.ts";
@@ -34,6 +35,18 @@ const putSchema = z.object(
   },
   "must be an object",
 );
+
+const dryRunSchema = z.object({
+  dryRun: z.literal(true),
+  matched: z.int().describe("Messages that would be cancelled"),
+});
+
+function parseDryRun(search: string): { readonly dryRun: boolean } | Fault {
+  const values = readQuery(search, new Set(["dryRun"]));
+  if (isFault(values)) return values;
+  const dryRun = flag(values, "dryRun");
+  return isFault(dryRun) ? dryRun : { dryRun };
+}
 
 const name = { names: ["queueName"] } as const;
 
@@ -70,7 +83,11 @@ export const queues = {
     kind: "write",
     ...name,
     summary: "Delete a queue, and cancel the messages in it",
-    answers: { 200: { says: "Deleted, or there was none" } },
+    query: { names: new Set(["dryRun"]), parse: parseDryRun },
+    answers: {
+      200: { says: "Deleted, or there was none" },
+      202: { says: "Of a dry run: nothing was done", schema: dryRunSchema },
+    },
     faults: ["malformed", "forbidden"],
   }),
   pauseQueue: endpoint({

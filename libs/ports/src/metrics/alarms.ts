@@ -26,6 +26,18 @@ export const alarmsMetrics = {
     help: "Age of the oldest alarm of this scheduler's shards that is due and has not been rung; 0: none is.",
     by: ["scheduler", "standalone"],
   },
+  posthaste_queue_depth: {
+    kind: "watched",
+    grows: false,
+    help: "Messages that wait for their turn in queues, of all tenants, counted up to 100000. Each scheduler tells the same: take the maximum.",
+    by: ["scheduler", "standalone"],
+  },
+  posthaste_bulk_cancelled_total: {
+    kind: "counter",
+    help: "Messages that bulk actions have cancelled. caller: while their caller waited; later: by a scheduler.",
+    label: { name: "worked", values: ["caller", "later"] },
+    by: ["gateway", "scheduler", "standalone"],
+  },
   posthaste_lane_depth: {
     kind: "watched",
     grows: false,

@@ -18,8 +18,13 @@ export const queueWorks = (ports: CancelPorts): Works<keyof typeof queues> => ({
     const queue = await ports.queues.get(tenant.id, name);
     return queue ? { status: 200, json: queue } : unknown(name);
   },
-  removeQueue: async ({ tenant, param }) => {
-    await endQueue(ports, tenant.id, param("queueName"));
+  removeQueue: async ({ tenant, param, query }) => {
+    const name = param("queueName");
+    if (query.dryRun) {
+      const matched = (await ports.queues.get(tenant.id, name))?.lag ?? 0;
+      return { status: 202, json: { dryRun: true, matched } };
+    }
+    await endQueue(ports, tenant.id, name);
     return done;
   },
   pauseQueue: async ({ tenant, param }) => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
-import { defaultPlan, fault, isFault, tenantId } from "@posthaste/domain";
+import { defaultPlan, type Fault, fault, isFault, tenantId } from "@posthaste/domain";
 import * as fc from "fast-check";
+import { counted, fuzzRuns, hostileText } from "../hostile.fixture.ts";
 import { type BatchItem, type BatchJudges, readBatch } from "./batch.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -33,6 +34,7 @@ function refused(body: string | Uint8Array, changed: Partial<BatchJudges> = {}) 
 
 const destination = "https://a.b/c";
 const good = { destination };
+const goodItem = JSON.stringify(good);
 
 describe("an item of a batch", () => {
   it("is a publish like any other", () => {
@@ -224,14 +226,73 @@ describe("a batch", () => {
     expect(text).toBe("[0]: must be at most 66136 bytes");
   });
 
-  it("is read or refused whatever it holds, and a refusal begins with its item", () => {
-    const texts = fc.oneof(fc.json(), fc.string({ unit: "binary" }), fc.constant(items(good)));
+  it("is read or refused by item and field, whatever it holds, and each byte is looked at a few times", () => {
+    const header = fc.tuple(
+      fc.constantFrom(..."Service-Delay Upstash-Retries Upstash-Forward-X a __proto__".split(" ")),
+      fc.oneof(hostileText(valuePieces, 4), fc.jsonValue({ maxDepth: 1 })),
+    );
+    const item = fc
+      .record(
+        {
+          destination: fc.oneof(fc.constant(destination), hostileText(valuePieces, 6)),
+          headers: fc.array(header, { maxLength: 3 }).map((pairs) => Object.fromEntries(pairs)),
+          body: fc.oneof(fc.string({ unit: "binary" }), fc.jsonValue({ maxDepth: 1 })),
+          queue: hostileText(valuePieces, 2),
+        },
+        { requiredKeys: ["destination"] },
+      )
+      .map((value) => JSON.stringify(value));
+    const part = fc.oneof(item, fc.constant(goodItem), hostileText(jsonPieces));
+    const body = fc.oneof(
+      {
+        arbitrary: fc
+          .tuple(fc.constantFrom(0, 0, 0, 40), fc.array(part, { maxLength: 5 }))
+          .map(([count, parts]) => `[${[...Array(count).fill(goodItem), ...parts].join(",")}]`),
+        weight: 6,
+      },
+      { arbitrary: hostileText(jsonPieces, 40), weight: 2 },
+      { arbitrary: hostileText(jsonPieces, 3).map((text) => `[${text.repeat(200)}`), weight: 1 },
+    );
+    const named = /^\[(\d+)\](\.(destination|headers|body|queue)\b[^]*)?: /;
+
     fc.assert(
-      fc.property(fc.array(texts), fc.constantFrom("", "]"), (parts, end) => {
-        const all: readonly (BatchItem | { text: string })[] = read(`[${parts.join(",")}${end}`);
-        const last = all.at(-1);
-        return !last || !("text" in last) || /^\[\d+\]|^body: /.test(last.text);
+      fc.property(body, fc.uint8Array({ maxLength: 2 }), (text, end) => {
+        const whole = new Uint8Array([...bytes(text), ...end]);
+        const { list, reads } = counted(whole);
+
+        const all: readonly (BatchItem | Fault)[] = read(list);
+
+        expect(reads()).toBeLessThanOrEqual(readsOfByteMax * whole.length + 1);
+        for (const [index, one] of all.entries())
+          if (isFault(one)) {
+            expect(index).toBe(all.length - 1);
+            if (one.text !== "body: must be a JSON array")
+              expect(named.exec(one.text)?.[1]).toBe(String(index));
+          }
       }),
+      { numRuns: fuzzRuns },
     );
   });
 });
+
+/** By the scanner, of space on either side of a part, and as a part that is parsed. */
+const readsOfByteMax = 4;
+
+const valuePieces = [
+  ...'https:// http:// 127.0.0.1 a.b group @ : / ? # % 1s 3 9999d , ; = true " \\'.split(" "),
+  " ",
+  "\0",
+  "\r\n",
+  "\ud800",
+  "é",
+];
+const jsonPieces = [
+  ...'[ [ ] ] { } , , : " " \\ \\" \\ud800 0 -1 1e999 true null "destination" "headers" "body" [[[[[[[['.split(
+    " ",
+  ),
+  "\u{feff}",
+  " ",
+  "\n",
+  "\0",
+  "é",
+];

@@ -1,11 +1,16 @@
 import { describe, expect, it } from "@jest/globals";
 import { defaultPlan, isFault } from "@posthaste/domain";
+import * as fc from "fast-check";
+import { counted, fuzzRuns, hostileText } from "../hostile.fixture.ts";
 import { parseOverrides } from "./parse-publish.ts";
 import { now } from "./publish-input.fixture.ts";
+import { headerRules } from "./table.ts";
 
 const overridesOf = (headers: Readonly<Record<string, string>>) =>
+  overridesOfFlat(Object.entries(headers).flat());
+const overridesOfFlat = (rawHeaders: readonly string[]) =>
   parseOverrides({
-    rawHeaders: Object.entries(headers).flat(),
+    rawHeaders,
     plan: defaultPlan,
     now,
     checkRetryDelay: () => undefined,
@@ -69,4 +74,61 @@ describe("the headers of a retry", () => {
 
     expect(isFault(refused) && refused.text).toContain(name);
   });
+
+  it("are read or refused by name, whatever they hold, and each is looked at once", () => {
+    const suffixes = headerRules.map(({ suffix }) => suffix.replace("*", "X"));
+    const suffix = fc.oneof(
+      { arbitrary: fc.constantFrom(...suffixes), weight: 4 },
+      { arbitrary: hostileText([...suffixes, "Forward-", "Callback-"], 3), weight: 1 },
+    );
+    const header = fc.tuple(
+      fc.constantFrom("Service-", "Service-", "Service-", "upstash-", ""),
+      suffix,
+      hostileText(valuePieces),
+      fc.constantFrom(1, 1, 1, 1, 1, 1, 1, 400),
+    );
+    const fields = new RegExp(`^(${[...suffixes, "Forward-\\*"].join("|")}): `, "i");
+
+    fc.assert(
+      fc.property(fc.array(header, { maxLength: 6 }), (given) => {
+        const headers = given.flatMap(([prefix, name, value, times]) => [
+          prefix + name,
+          value.repeat(times),
+        ]);
+        const { list, reads } = counted(headers);
+
+        const overrides = overridesOfFlat(list);
+
+        expect(reads()).toBeLessThanOrEqual(headers.length);
+        const { length } = headers.join("");
+        expect(JSON.stringify(overrides).length).toBeLessThanOrEqual(
+          escapedLengthMax * length + wordsLengthMax,
+        );
+        if (!isFault(overrides)) return;
+        const names = headers.filter((_, i) => i % 2 === 0);
+        const { text } = overrides;
+        const isNamed = names.some((name) => name !== "" && text.startsWith(name));
+        expect(isNamed || fields.test(text) ? "" : text).toBe("");
+      }),
+      { numRuns: fuzzRuns },
+    );
+  });
 });
+
+/** Of one character in JSON, and of what a parser says of its own. */
+const escapedLengthMax = 6;
+const wordsLengthMax = 1_024;
+
+const valuePieces = [
+  ..."0 9 1 , = . - : / ; + [ ] ( ) { } * ^ % s m h d".split(" "),
+  ..." true false POST PUT TRACE rate= period= parallelism= body header header[ header[x]".split(
+    " ",
+  ),
+  ..."https:// http:// a.b @ retried pow( 1e999 NaN Infinity 99999999999 __proto__".split(" "),
+  " ",
+  "\t",
+  "\0",
+  "\r\n",
+  "\ud800",
+  "é",
+];

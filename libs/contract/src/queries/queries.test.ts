@@ -4,6 +4,40 @@ import * as fc from "fast-check";
 import { cancelBody, cancelQuery, parseCancelSelection } from "./cancel-selection.ts";
 import { deadLetterParameters, parseDeadLetterQuery } from "../endpoints/dead-letters.ts";
 import { logParameters, parseLogQuery } from "../endpoints/message-log.ts";
+import { fuzzRuns, hostileText } from "../hostile.fixture.ts";
+
+const pieces = [
+  ..."0 1 9 - -1 1e3 0x 99999999999999999 true false null __proto__ [$ne] [] { } \" ' . * , ,, ; : /".split(
+    " ",
+  ),
+  ..."earliestFirst latestFirst ERROR messageId 1-a % %2 %00 %2C %26 %ff %ud800 + & = # ?".split(
+    " ",
+  ),
+  "&label=",
+  "\ud800",
+  "é",
+];
+
+const hostileQuery = (names: readonly string[]): fc.Arbitrary<string> => {
+  const name = fc.oneof(
+    { arbitrary: fc.constantFrom(...names), weight: 9 },
+    { arbitrary: hostileText([...names, ...pieces], 2), weight: 1 },
+  );
+  const pair = fc.tuple(name, hostileText(pieces, 5), fc.constantFrom(1, 1, 1, 1, 1, 1, 1, 1_001));
+  return fc
+    .array(pair, { maxLength: 6 })
+    .map((pairs) => pairs.map(([key, value, times]) => `${key}=${value}&`.repeat(times)).join(""));
+};
+
+const expectNamed = (text: string, names: readonly string[]): void =>
+  expect(text).toMatch(new RegExp(`^((${names.join("|")}|body): |unknown parameter ")`));
+
+/** All values together are no longer than what was asked, and no more than a thousand for each name. */
+function expectWithin(filter: object, length: number): void {
+  const lists = Object.values(filter).filter((value): value is string[] => Array.isArray(value));
+  expect(Math.max(0, ...lists.map((list) => list.length))).toBeLessThanOrEqual(1_000);
+  expect(lists.flat().join("").length).toBeLessThanOrEqual(length);
+}
 
 const lists = [
   ["events", parseLogQuery, 1_000, "latestFirst"],
@@ -131,19 +165,16 @@ describe.each(lists)("a list of %s", (_, parse, countMax, order) => {
     expect(page("order=earliestFirst")).toMatchObject({ order: "earliestFirst" });
   });
 
-  it("never throws, whatever the query holds", () => {
-    const names = [...logParameters, ...deadLetterParameters, "x"];
-    const pair = fc.tuple(fc.constantFrom(...names), fc.string({ unit: "binary" }));
-    const search = fc.oneof(
-      fc.string({ unit: "binary" }),
-      fc.array(pair).map((pairs) => pairs.map(([name, value]) => `${name}=${value}`).join("&")),
-    );
+  it("is read or refused by name, whatever the query holds, and holds no more than it", () => {
+    const names = [...new Set([...logParameters, ...deadLetterParameters])];
     fc.assert(
-      fc.property(search, (text) => {
-        const query = parse(text);
-        return isFault(query) ? query.text !== "" : query.page.limit <= countMax;
+      fc.property(hostileQuery(names), (search) => {
+        const query = parse(search);
+        if (isFault(query)) return expectNamed(query.text, names);
+        expect(query.page.limit).toBeLessThanOrEqual(countMax);
+        expectWithin(query.filter, search.length);
       }),
-      { numRuns: 1_000 },
+      { numRuns: fuzzRuns },
     );
   });
 });
@@ -250,5 +281,31 @@ describe("a bulk cancel", () => {
     ["", "[]"],
   ])("refuses %s with body %.30s", (search, body) => {
     expect(selected(search, body)).toMatchObject({ fault: "malformed" });
+  });
+
+  it("is read or refused by name, whatever query and body hold, and holds no more than they", () => {
+    const names = [...cancelQuery.names];
+    const value = fc.oneof(hostileText(pieces, 5), fc.jsonValue({ maxDepth: 2 }));
+    const name = fc.constantFrom(...names, ...names, "labeel", "__proto__");
+    const body = fc.oneof(
+      { arbitrary: fc.constant(""), weight: 2 },
+      {
+        arbitrary: fc
+          .array(fc.tuple(name, value), { maxLength: 4 })
+          .map((members) => JSON.stringify(Object.fromEntries(members))),
+        weight: 2,
+      },
+      { arbitrary: hostileText([...pieces, "{", "}", "[", "]", ":", '"label"']), weight: 1 },
+    );
+    const search = fc.oneof(fc.constant(""), hostileQuery(names));
+    fc.assert(
+      fc.property(search, body, (query, text) => {
+        const about = selected(query, text);
+        if (about === "none") return;
+        if (isFault(about)) return expectNamed(about.text, names);
+        expectWithin("ids" in about ? about : about.filter, query.length + text.length);
+      }),
+      { numRuns: fuzzRuns },
+    );
   });
 });

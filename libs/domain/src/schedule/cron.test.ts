@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { dice } from "@posthaste/testing";
-import { isFault } from "../shared/fault.ts";
+import * as fc from "fast-check";
+import { fault, isFault } from "../shared/fault.ts";
 import { type Cron, parseCron } from "./cron.ts";
 import { anyExpression } from "./expressions.fixture.ts";
 
@@ -78,43 +79,58 @@ describe("a cron expression", () => {
     }
   });
 
-  it("is read or refused, and never throws", () => {
-    const roll = dice(8);
-    const pieces = [
-      "*",
-      "/",
-      "-",
-      ",",
-      " ",
-      "\t",
-      "TZ=",
-      "CRON_",
-      "UTC",
-      "7",
-      "31",
-      "99999999999",
-      "MON",
-      "feb",
-      "?",
-      "L",
-      "W",
-      "#",
-      "@",
-      "\0",
-      "é",
-      "\u2028",
-      "__proto__",
-      "Europe/",
-      "+",
-      "1e3",
-      "0x1",
-    ] as const;
-    for (let n = 0; n < 20_000; n++) {
-      const text = Array.from({ length: roll.integer(0, 20) }, () => roll.pick(pieces)).join("");
-      const cron = parseCron(text);
+  it("is read or refused by its field, whatever it is, and no field holds more than its numbers", () => {
+    const token = fc.oneof(
+      { arbitrary: fc.constantFrom(...pieces), weight: 6 },
+      { arbitrary: fc.string({ unit: "binary", maxLength: 3 }), weight: 1 },
+    );
+    const item = fc.array(token, { maxLength: 8 }).map((parts) => parts.join(""));
+    const field = fc.oneof(fc.constantFrom("*", "0", "1,2", "*/5", "1-5"), item);
+    const fields = fc
+      .tuple(fc.constantFrom("", "TZ=UTC ", "CRON_TZ="), field, field, field, field, field)
+      .map(([zone, ...five]) => zone + five.join(" "));
+    const text = fc.oneof(
+      { arbitrary: fields, weight: 4 },
+      { arbitrary: item, weight: 1 },
+      { arbitrary: fc.tuple(item, fc.nat(300)).map(([one, n]) => one.repeat(n)), weight: 1 },
+    );
 
-      if (isFault(cron)) expect(cron.text).not.toBe("");
-      else expect(cron.minute.values.length).toBeGreaterThan(0);
-    }
+    fc.assert(
+      fc.property(text, (given) => {
+        const cron = parseCron(given);
+        if (given.length > 256) {
+          // Not looked at.
+          expect(cron).toEqual(fault("malformed", "must be at most 256 characters"));
+        } else if (isFault(cron)) {
+          expect(cron.text).toMatch(
+            /^((time zone|minute|hour|day of month|month|day of week): |must be five fields: )/,
+          );
+          expect(cron.text.length).toBeLessThanOrEqual(given.length + 100);
+        } else {
+          const { zone: _, ...of } = cron;
+          for (const { values } of Object.values(of)) {
+            expect(values.length).toBeGreaterThan(0);
+            expect(values).toEqual([...new Set(values)].toSorted((a, b) => a - b));
+            expect(values.at(-1)).toBeLessThan(60);
+          }
+        }
+      }),
+      { numRuns: fuzzRuns },
+    );
   });
 });
+
+/** A million by hand. */
+const fuzzRuns = Number(process.env["POSTHASTE_TEST_FUZZ_RUNS"] ?? 2_000);
+
+const pieces = [
+  ..."* / - , 0 1 7 31 59 60 99999999999 MON feb TZ= CRON_ UTC Europe/ ? L W # @ + 1e3 0x1".split(
+    " ",
+  ),
+  "__proto__",
+  " ",
+  "\t",
+  "\0",
+  "é",
+  "\u2028",
+];

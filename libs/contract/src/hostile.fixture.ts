@@ -1,0 +1,36 @@
+/** Hostile texts for the parsers' properties, and how much of its input a parser looks at. */
+import * as fc from "fast-check";
+
+/** Of each property; a million by hand. */
+export const fuzzRuns = Number(process.env["POSTHASTE_TEST_FUZZ_RUNS"] ?? 500);
+
+/** What comes after one of `pieces` is another of them, or anything. */
+export const hostileText = (pieces: readonly string[], maxLength = 12): fc.Arbitrary<string> =>
+  fc
+    .array(
+      fc.oneof(
+        { arbitrary: fc.constantFrom(...pieces), weight: 4 },
+        { arbitrary: fc.string({ unit: "binary", maxLength: 4 }), weight: 1 },
+      ),
+      { maxLength },
+    )
+    .map((parts) => parts.join(""));
+
+/** Reads of an element; one of a part taken out of it counts as one for each element of the part. */
+export function counted<T extends readonly string[] | Uint8Array>(
+  list: T,
+): { readonly list: T; readonly reads: () => number } {
+  let reads = 0;
+  const seen = new Proxy(list, {
+    get: (target, key) => {
+      if (key === "subarray" && target instanceof Uint8Array)
+        return (from: number, to: number): Uint8Array => {
+          reads += to - from;
+          return target.subarray(from, to);
+        };
+      if (typeof key === "string" && /^\d/.test(key)) reads += 1;
+      return Reflect.get(target, key, target);
+    },
+  });
+  return { list: seen, reads: () => reads };
+}

@@ -247,7 +247,9 @@ describe("a batch", () => {
       {
         arbitrary: fc
           .tuple(fc.constantFrom(0, 0, 0, 40), fc.array(part, { maxLength: 5 }))
-          .map(([count, parts]) => `[${[...Array(count).fill(goodItem), ...parts].join(",")}]`),
+          .map(
+            ([count, parts]) => `[${[...Array<string>(count).fill(goodItem), ...parts].join(",")}]`,
+          ),
         weight: 6,
       },
       { arbitrary: hostileText(jsonPieces, 40), weight: 2 },

@@ -1,0 +1,120 @@
+/** A process that is killed in the middle of its queues' calls: the next one goes on with them in order. */
+import { afterEach, expect, it } from "@jest/globals";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type AloneServer, startAlone } from "./alone.ts";
+import { eventually } from "./client.ts";
+import { Destination } from "./destination.ts";
+import { service } from "./dialects.ts";
+
+const queues = [
+  { name: "one-a", parallelism: 1 },
+  { name: "one-b", parallelism: 1 },
+  { name: "three", parallelism: 3 },
+] as const;
+type Queue = (typeof queues)[number];
+
+const count = 60;
+/** The arrival at the first queue in whose middle the process is killed. */
+const killsAt = [10, 30, 50];
+/** Of each so many messages the first attempt is refused. */
+const refusedEach = 5;
+const holdMs = 10;
+
+let server: AloneServer;
+let destination: Destination;
+afterEach(async () => {
+  await server.stop();
+  await destination.stop();
+});
+
+it("kill -9 in the middle of calls of queues: each message arrives, in the order of its queue, and no more at once than its parallelism", async () => {
+  server = await startAlone({});
+  destination = await Destination.start();
+  const { client, process } = server;
+  for (const { name: queueName, parallelism } of queues)
+    await client.post("/v2/queues", {}, JSON.stringify({ queueName, parallelism }));
+  const lines = new Map(queues.map((queue) => [queue, new Line(queue)]));
+  let restarted = Promise.resolve();
+  let kills = 0;
+  for (const [queue, line] of lines)
+    destination.answers(`/${queue.name}`, ({ body }, response, nth) => {
+      const end = line.begin(Number(body.toString()));
+      response.once("close", () => end("cut"));
+      setTimeout(() => response.writeHead(end("answered")).end(), holdMs);
+      if (queue !== queues[0] || killsAt[kills] !== nth) return;
+      kills += 1;
+      restarted = process.kill().then(() => process.start());
+    });
+
+  await Promise.all(queues.map((queue) => enqueueAll(queue)));
+  await eventually(
+    () => Promise.resolve([...lines.values()].map(({ delivered }) => delivered.size)),
+    (sizes) => sizes.every((size) => size === count),
+  );
+  await restarted;
+
+  expect(kills).toBe(killsAt.length);
+  for (const [{ parallelism }, line] of lines) {
+    expect(line.outOfTurn).toEqual([]);
+    expect(line.runningMax).toBe(parallelism);
+    // One that was cut is made again, and none that was not.
+    expect(line.calls).toBeLessThanOrEqual(count + count / refusedEach + kills * parallelism);
+  }
+});
+
+/** One after the other; what broke off is repeated under its deduplication id until it is known to be stored. */
+async function enqueueAll({ name }: Queue): Promise<void> {
+  for (let n = 0; n < count; n++) {
+    const target = `/v2/enqueue/${name}/${destination.url(`/${name}`)}`;
+    const headers = service({
+      "Deduplication-Id": `${name}-${n}`,
+      Retries: "5",
+      "Retry-Delay": "20",
+    });
+    const enqueue = () =>
+      server.client.post(target, headers, String(n)).then(
+        ({ status }) => status === 200 || status === 202,
+        () => false,
+      );
+    while (!(await enqueue())) await sleep(holdMs);
+  }
+}
+
+/** What the destination sees of a queue. */
+class Line {
+  readonly #parallelism: number;
+  readonly #begun = new Set<number>();
+  readonly delivered = new Set<number>();
+  readonly outOfTurn: object[] = [];
+  #running = 0;
+  runningMax = 0;
+  calls = 0;
+
+  constructor({ parallelism }: Queue) {
+    this.#parallelism = parallelism;
+  }
+
+  /**
+   * A message keeps its turn over its retries: at its first attempt all of those before it have been delivered, but for as
+   * many as may run beside it. Answers what is to be called at the end of the call, which says the status to answer with.
+   */
+  begin(n: number): (how: "answered" | "cut") => number {
+    this.calls += 1;
+    this.runningMax = Math.max(this.runningMax, (this.#running += 1));
+    const isFirst = !this.#begun.has(n);
+    this.#begun.add(n);
+    const before = Array.from({ length: n }, (_, earlier) => earlier);
+    const open = before.filter((earlier) => !this.delivered.has(earlier));
+    if (isFirst && open.length >= this.#parallelism) this.outOfTurn.push({ n, open });
+    const status = isFirst && n % refusedEach === 0 ? 500 : 200;
+    let isOver = false;
+    return (how) => {
+      if (!isOver) {
+        isOver = true;
+        this.#running -= 1;
+        if (how === "answered" && status === 200) this.delivered.add(n);
+      }
+      return status;
+    };
+  }
+}

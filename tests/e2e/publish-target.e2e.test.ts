@@ -190,3 +190,14 @@ describe("a publish", () => {
     expect(refused).toEqual([]);
   });
 });
+
+it("400 for api/llm where the operator has set no provider", async () => {
+  const reply = await server.client.post("/v2/publish/api/llm", {
+    "Service-Callback": destination.url("/answer"),
+  });
+
+  expect([reply.status, reply.error()]).toEqual([
+    400,
+    "invalid destination: api/llm has no provider here, its operator sets one",
+  ]);
+});

@@ -3,9 +3,9 @@ What each service reads beside what all read (MongoDB and the sealing keys), as 
 A service gets the variables, the secrets and the ways through the network of its subjects, and no others.
 */}}
 {{- define "posthaste.reads" -}}
-gateway: [bus, tokens, proxies, destinations]
+gateway: [bus, tokens, proxies, destinations, llm]
 scheduler: [bus, tokens, schedules]
-deliverer: [bus, tokens, destinations, deliveries, schedules]
+deliverer: [bus, tokens, destinations, deliveries, schedules, llm-key]
 callback-dispatcher: [bus]
 workflow-log: [bus]
 management: [proxies, credentials]
@@ -24,6 +24,9 @@ kafka-password: {{ default (dict "name" $stores "key" "kafka-password") $values.
 {{- end }}
 {{- if has "tokens" .reads }}
 redis-url: {{ default (dict "name" $stores "key" "redis-url") $values.redis.urlFrom | toJson }}
+{{- end }}
+{{- if and (has "llm-key" .reads) $values.llm.keyFrom }}
+llm-key: {{ $values.llm.keyFrom | toJson }}
 {{- end }}
 {{- if has "credentials" .reads }}
 {{- range list "token" "signing-key-current" "signing-key-next" "management-password" }}
@@ -83,6 +86,9 @@ redis-url: {{ default (dict "name" $stores "key" "redis-url") $values.redis.urlF
 {{- end }}
 {{- if has "schedules" .reads }}
 - {name: POSTHASTE_SCHEDULE_LATE_MINUTES, value: {{ $values.scheduleLateMinutes | quote }}}
+{{- end }}
+{{- if and (has "llm" .reads) $values.llm.url }}
+- {name: POSTHASTE_LLM_URL, value: {{ $values.llm.url | quote }}}
 {{- end }}
 {{- if has "credentials" .reads }}
 - {name: POSTHASTE_MANAGEMENT_USER, value: {{ $values.credentials.managementUser | quote }}}

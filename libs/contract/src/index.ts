@@ -94,5 +94,6 @@ export {
   rawTargetOf,
   type RawTargetRow,
 } from "./raw-targets.ts";
+export { type NamedDestination } from "./destination/destination-target.ts";
 export { dialects, type DialectNames } from "./wire/dialects.ts";
 export { isName, isTenantId } from "./wire/text.ts";

@@ -246,6 +246,7 @@ describe("whatever the target holds", () => {
 
         if (isFault(target)) return target.text.length > 0;
         const { destination } = target;
+        if (destination.kind === "api") return destination.api === "llm";
         return /^[!-~]+$/.test(destination.kind === "url" ? destination.url : destination.name);
       }),
       { numRuns: 2_000 },

@@ -80,6 +80,7 @@ export {
 } from "./message/log.ts";
 export { type HeaderPair, type Headers } from "./message/headers.ts";
 export {
+  type Api,
   type CallbackPlan,
   type Dialect,
   type FinishedKind,

@@ -47,7 +47,7 @@ const deliverer = new Deliverer(ports, {
   slots: slotBounds(config, parts.sockets.calls),
   bodyBytesMax: config.maxInFlightMib * mebibyte,
   tenants: () => tenants.ids(),
-  compose: createCompose({ tenantOf: (id) => tenants.get(id), random }),
+  compose: createCompose({ tenantOf: (id) => tenants.get(id), random, llmKey: config.llmKey }),
   findTenant: async (id) => (await tenants.find(id)) !== undefined,
   capOf: capByPlan((id) => tenants.get(id)),
   drainMs,

@@ -14,11 +14,13 @@ export type Compose = (
 export type ComposeParts = {
   readonly tenantOf: (id: InState<"claimed">["message"]["tenant"]) => Tenant | undefined;
   readonly random: Random;
+  /** Of the provider behind `api/llm`. It is in no record: no read, log or callback can show it. */
+  readonly llmKey: string | undefined;
 };
 
 const jtiLength = 28;
 
-export function createCompose({ tenantOf, random }: ComposeParts): Compose {
+export function createCompose({ tenantOf, random, llmKey }: ComposeParts): Compose {
   const signer = new Signer();
   return (record, now, traceParent) => {
     const { message, retried, epoch } = record;
@@ -33,6 +35,7 @@ export function createCompose({ tenantOf, random }: ComposeParts): Compose {
       headers: message.headers.concat(
         deliveryHeaders(message, { retried, epoch, signature }),
         traceHeaders(message, traceParent),
+        keyHeaders(message, llmKey),
       ),
       body: message.body,
       timeoutMs: message.policy.timeoutMs,
@@ -41,11 +44,18 @@ export function createCompose({ tenantOf, random }: ComposeParts): Compose {
   };
 }
 
-/** What the publisher forwards wins. */
-function traceHeaders({ headers }: Message, traceParent: TraceParent | undefined): Headers {
-  if (traceParent === undefined) return noHeaders;
-  const isForwarded = headers.some(([name]) => name.toLowerCase() === "traceparent");
-  return isForwarded ? noHeaders : [["traceparent", traceParent]];
+/** What the publisher forwards wins, here and of the key. */
+function traceHeaders(message: Message, traceParent: TraceParent | undefined): Headers {
+  if (traceParent === undefined || forwards(message, "traceparent")) return noHeaders;
+  return [["traceparent", traceParent]];
 }
+
+function keyHeaders(message: Message, key: string | undefined): Headers {
+  if (message.origin.api === undefined || key === undefined) return noHeaders;
+  return forwards(message, "authorization") ? noHeaders : [["Authorization", `Bearer ${key}`]];
+}
+
+const forwards = ({ headers }: Message, header: string): boolean =>
+  headers.some(([name]) => name.toLowerCase() === header);
 
 const noHeaders: Headers = [];

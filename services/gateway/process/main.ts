@@ -67,6 +67,7 @@ async function open(): Promise<void> {
     },
     {
       policy: destinationPolicyOf(config),
+      llmUrl: config.llmUrl,
       trustedProxies: addressSet(config.trustedProxies),
       authenticator,
       refreshAccounts: () => authenticator.refresh(),

@@ -67,6 +67,8 @@ export type GatewayPorts = AcceptPorts &
 
 export type GatewayOptions = {
   readonly policy: DestinationPolicy;
+  /** Where messages to `api/llm` go; undefined: nowhere. */
+  readonly llmUrl: string | undefined;
   readonly trustedProxies: AddressSet;
   readonly authenticator: Authenticator;
   /** Reads the accounts again after a change by this process. */
@@ -77,7 +79,7 @@ export type GatewayOptions = {
 };
 
 export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): RequestHandler {
-  const { admission, answers, authenticator, cursors, policy, trustedProxies } = options;
+  const { admission, answers, authenticator, cursors, llmUrl, policy, trustedProxies } = options;
   const backlog = new BacklogQuota(ports);
   const rates = createRates(ports);
   const door: Door = {
@@ -92,7 +94,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
   };
   const checkDestination = destinationCheck(policy);
   const { telemetry = noTelemetry } = ports;
-  const judge = createJudge({ ...ports, checkDestination });
+  const judge = createJudge({ ...ports, checkDestination, llmUrl });
   const publishing = publishWork({
     accept: ports,
     queues: ports.queues,

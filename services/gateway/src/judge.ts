@@ -1,6 +1,6 @@
 /** What the headers of a request are judged by: the tenant's plan, this moment, and the policies of this process. */
-import { type BatchJudges } from "@posthaste/contract";
-import { type Destination, type Fault, type Group } from "@posthaste/domain";
+import { type BatchJudges, type NamedDestination } from "@posthaste/contract";
+import { type Fault, type Group } from "@posthaste/domain";
 import { type Clock, type Groups, type RetryDelays, type Tenant } from "@posthaste/ports";
 
 export type Judge = (tenant: Tenant, callerIp: string) => BatchJudges;
@@ -9,9 +9,10 @@ export type JudgeParts = {
   readonly clock: Clock;
   readonly retryDelays: RetryDelays;
   readonly checkDestination: (url: string, field: string) => Fault | undefined;
+  readonly llmUrl: string | undefined;
 };
 
-export function createJudge({ clock, retryDelays, checkDestination }: JudgeParts): Judge {
+export function createJudge({ clock, retryDelays, checkDestination, llmUrl }: JudgeParts): Judge {
   const checkRetryDelay = retryDelays.check.bind(retryDelays);
   return ({ id, plan, dialect }, callerIp) => ({
     tenant: id,
@@ -21,6 +22,7 @@ export function createJudge({ clock, retryDelays, checkDestination }: JudgeParts
     now: clock.now(),
     checkRetryDelay,
     checkDestination,
+    llmUrl,
   });
 }
 
@@ -28,6 +30,6 @@ export function createJudge({ clock, retryDelays, checkDestination }: JudgeParts
 export const groupOf = async (
   groups: Groups,
   { id }: Tenant,
-  destination: Destination,
+  destination: NamedDestination,
 ): Promise<Group | undefined> =>
   destination.kind === "group" ? groups.get(id, destination.name) : undefined;

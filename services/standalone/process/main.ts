@@ -86,6 +86,8 @@ const { services, gateway, management } = createStandalone(
     drainMs,
     slotLateMsMax: config.scheduleLateMinutes * 60_000,
     cursorSecret,
+    llmUrl: config.llmUrl,
+    llmKey: config.llmKey,
     management:
       user !== undefined && password !== undefined
         ? { port: portBeside(2), user, password }

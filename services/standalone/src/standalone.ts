@@ -73,6 +73,8 @@ export type StandaloneOptions = {
   /** Of schedules: see `limits`. */
   readonly slotLateMsMax: number;
   readonly cursorSecret: string;
+  readonly llmUrl: string | undefined;
+  readonly llmKey: string | undefined;
   /** Undefined: the management API is off. */
   readonly management:
     { readonly port: number; readonly user: string; readonly password: string } | undefined;
@@ -98,7 +100,11 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
     owner: owner(random.text(ownerLength)),
     slots,
     bodyBytesMax,
-    compose: createCompose({ tenantOf: (id) => tenants.get(id), random }),
+    compose: createCompose({
+      tenantOf: (id) => tenants.get(id),
+      random,
+      llmKey: options.llmKey,
+    }),
     findTenant: async (id) => (await tenants.find(id)) !== undefined,
     capOf: capByPlan((id) => tenants.get(id)),
     drainMs,

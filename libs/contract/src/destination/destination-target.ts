@@ -2,12 +2,15 @@
  * Where a message goes: the rest of a raw target. It is never normalised, split at `&` or decoded as a whole: all of it but
  * our own query keys belongs to the destination (docs/design/wire#targets).
  */
-import { type Destination, type Fault, fault, limits } from "@posthaste/domain";
+import { type Api, type Destination, type Fault, fault, limits } from "@posthaste/domain";
 import { isName, isVisibleAscii } from "../wire/text.ts";
 import { splitQueryConfig } from "./query-config.ts";
 
+/** As the caller names it: which URL an API has is the operator's to say. */
+export type NamedDestination = Destination | { readonly kind: "api"; readonly api: Api };
+
 export type DestinationTarget = {
-  readonly destination: Destination;
+  readonly destination: NamedDestination;
   /** Configuration headers given in the query: name, value, name, value … */
   readonly queryConfig: readonly string[];
   /** The value of `qstash_token` in the query. */
@@ -23,7 +26,7 @@ export function parseDestinationTarget(rest: string): DestinationTarget | Fault 
 }
 
 /** A URL or the name of a URL group, as a target or an element of a batch names it. */
-export function parseDestination(text: string): Destination | Fault {
+export function parseDestination(text: string): NamedDestination | Fault {
   if (text.length === 0 || text.startsWith("?")) return emptyDestination;
   if (/^https?:\/\//i.test(text)) return parseUrl(text);
   // A proxy has merged the slashes.
@@ -32,11 +35,12 @@ export function parseDestination(text: string): Destination | Fault {
   if (/^https?%3a/i.test(text)) return parseEncoded(text);
   const queryAt = text.indexOf("?");
   const name = queryAt < 0 ? text : text.slice(0, queryAt);
+  if (name === "api/llm") return { kind: "api", api: "llm" };
   return isName(name) ? { kind: "group", name } : invalidScheme;
 }
 
 /** Decoded once, and only where it is ASCII: what is beyond must stay encoded in a URL anyway. */
-function parseEncoded(text: string): Destination | Fault {
+function parseEncoded(text: string): NamedDestination | Fault {
   const decoded = decodePath(text);
   return /^https?:\/\/?(?=[^/])/i.test(decoded) ? parseDestination(decoded) : invalidScheme;
 }

@@ -1,15 +1,9 @@
 /** `POST /v2/batch`: many publishes in one request (docs/design/batch.md). Judged item by item, and refused whole by the first that is at fault. */
-import {
-  type Destination,
-  type Fault,
-  type PublishCommand,
-  fault,
-  isFault,
-} from "@posthaste/domain";
+import { type Fault, type PublishCommand, fault, isFault } from "@posthaste/domain";
 import * as z from "zod";
 import { judged, readJson } from "../bodies/json.ts";
 import { isArray, partsOf, trimmed } from "../bodies/json-parts.ts";
-import { parseDestination } from "../destination/destination-target.ts";
+import { type NamedDestination, parseDestination } from "../destination/destination-target.ts";
 import { parsePublish } from "../headers/parse-publish.ts";
 import { type PublishInput } from "../headers/publish-input.ts";
 import { errorSchema } from "../representations/schemas.ts";
@@ -52,7 +46,7 @@ export type BatchJudges = Omit<
 /** `bytes`: of the item's text, for a reader that gives way to other requests in between. */
 export type BatchItem = { readonly command: PublishCommand; readonly bytes: number };
 
-type BatchDestination = { readonly destination: Destination; readonly bytes: number };
+type BatchDestination = { readonly destination: NamedDestination; readonly bytes: number };
 
 export type BatchBody = {
   readonly judge: (judges: BatchJudges) => Iterable<BatchItem | Fault>;

@@ -2,6 +2,7 @@
 import {
   type CallbackPlan,
   type Deduplication,
+  type Destination,
   type Dialect,
   type Fault,
   type HeaderPair,
@@ -12,21 +13,32 @@ import {
   isFault,
   timeoutMsOf,
 } from "@posthaste/domain";
+import { dialects } from "../wire/dialects.ts";
 import { checkForwardedSize, forwardable } from "./forwarded.ts";
 import { incomingHeaders, withIncoming } from "./incoming.ts";
 import { type FlatHeaders, type PublishInput } from "./publish-input.ts";
 import { flowOf } from "./request-settings.ts";
 import { type Bounds, malformed, type PublishDraft, type RequestDraft } from "./setting.ts";
 
+/** Each header is well-formed, and the destination is known. */
+export type PublishRequest = {
+  readonly draft: PublishDraft;
+  readonly dialect: Dialect;
+  readonly destination: Destination;
+};
+
 export function completeCommand(
-  draft: PublishDraft,
-  dialect: Dialect,
+  { draft, dialect, destination }: PublishRequest,
   input: PublishInput,
 ): PublishCommand | Fault {
   const headers = messageHeaders(draft, input.rawHeaders);
   if (isFault(headers)) return headers;
   const policy = policyOf(draft, input);
   if (isFault(policy)) return policy;
+  if (destination.kind === "url" && destination.api !== undefined && !policy.callback) {
+    const name = `${dialects[dialect].prefix}Callback`;
+    return malformed({ name }, `must be given: it gets what api/${destination.api} answers`);
+  }
   const queue = queueOf(draft, input);
   if (isFault(queue)) return queue;
   const postponement = postponementOf(draft);
@@ -34,7 +46,7 @@ export function completeCommand(
   return {
     tenant: input.tenant,
     dialect,
-    destination: input.destination,
+    destination,
     method: draft.message.method ?? "POST",
     headers,
     body: input.body,

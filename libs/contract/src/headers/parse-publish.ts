@@ -3,6 +3,7 @@
  * On the path of every publish, hence no schema library and no work for headers that are not ours.
  */
 import {
+  type Destination,
   type Dialect,
   type Fault,
   type Headers,
@@ -13,7 +14,7 @@ import {
 } from "@posthaste/domain";
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
 import { isHeaderValue } from "../wire/text.ts";
-import { completeCommand } from "./complete.ts";
+import { completeCommand, type PublishRequest } from "./complete.ts";
 import { takeForwarded } from "./forwarded.ts";
 import { completeOverrides } from "./overrides.ts";
 import { type FlatHeaders, type OverridesInput, type PublishInput } from "./publish-input.ts";
@@ -25,15 +26,13 @@ import { forwardPrefixes, handlers } from "./table.ts";
 export function parsePublish(input: PublishInput): PublishCommand | Fault {
   const request = readRequest(input);
   if (isFault(request)) return request;
-  const { draft, dialect } = request;
-  return refuseScheduleHeaders(draft) ?? completeCommand(draft, dialect, input);
+  return refuseScheduleHeaders(request.draft) ?? completeCommand(request, input);
 }
 
-type Request = { readonly draft: PublishDraft; readonly dialect: Dialect };
-
 /** Each header for itself, and the destination. */
-export function readRequest(input: PublishInput): Request | Fault {
-  const { destination } = input;
+export function readRequest(input: PublishInput): PublishRequest | Fault {
+  const destination = destinationOf(input);
+  if (isFault(destination)) return destination;
   if (destination.kind === "url") {
     const refused = input.checkDestination(destination.url, "destination");
     if (refused) return refused;
@@ -43,7 +42,14 @@ export function readRequest(input: PublishInput): Request | Fault {
   const dialect = reading.dialect ?? input.defaultDialect;
   const defaults = destination.kind === "group" ? input.defaultsOf?.(destination.name) : undefined;
   const wrong = defaults && readDefaults(defaults, reading, dialect, input);
-  return wrong ?? { draft: reading.draft, dialect };
+  return wrong ?? { draft: reading.draft, dialect, destination };
+}
+
+function destinationOf({ destination, llmUrl }: PublishInput): Destination | Fault {
+  if (destination.kind !== "api") return destination;
+  return llmUrl === undefined
+    ? fault("malformed", "invalid destination: api/llm has no provider here, its operator sets one")
+    : { kind: "url", url: llmUrl, api: destination.api };
 }
 
 /** In the dialect of the request, whichever they were given in. */

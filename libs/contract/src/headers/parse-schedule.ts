@@ -32,7 +32,7 @@ export function parseSchedule(input: PublishInput): ScheduleRequest | Fault {
   if (draft.notBefore) {
     return malformed(draft.notBefore.field, "a schedule takes Delay, which counts from each slot");
   }
-  const publish = completeCommand(draft, dialect, input);
+  const publish = completeCommand(read, input);
   if (isFault(publish)) return publish;
   const { tenant, body, postponement: _, deduplication, schedule: __, ...template } = publish;
   return {

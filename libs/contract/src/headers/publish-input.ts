@@ -1,5 +1,6 @@
 /** What a publish is made of, before it is understood. */
-import { type Destination, type Dialect, type Headers, type TenantId } from "@posthaste/domain";
+import { type Dialect, type Headers, type TenantId } from "@posthaste/domain";
+import { type NamedDestination } from "../destination/destination-target.ts";
 import { type Bounds } from "./setting.ts";
 
 /** name, value, name, value …: as Node gives them. An element of a batch makes its own of its `headers` object. */
@@ -12,7 +13,9 @@ export type OverridesInput = Bounds & {
 };
 
 export type PublishInput = OverridesInput & {
-  readonly destination: Destination;
+  readonly destination: NamedDestination;
+  /** Of the operator's provider; absent: there is none. */
+  readonly llmUrl?: string | undefined;
   /** Named by the target. */
   readonly queue?: string | undefined;
   /** Of the group that it goes to: each counts where the request does not give its own. */

@@ -24,6 +24,7 @@ export const configurationShape = {
   maxRetries: z.int(),
   queueName: z.string().optional(),
   scheduleId: z.string().optional(),
+  api: z.string().optional().describe("llm, when sent to api/llm"),
 };
 
 export function configurationJson(message: Omit<Message, "body">) {
@@ -36,6 +37,7 @@ export function configurationJson(message: Omit<Message, "body">) {
     maxRetries: policy.retriesMax,
     ...(origin.queueName !== undefined && { queueName: origin.queueName }),
     ...(origin.scheduleId !== undefined && { scheduleId: origin.scheduleId }),
+    ...(origin.api !== undefined && { api: origin.api }),
     callerIP: origin.callerIp,
     ...policyJson(policy),
   };

@@ -14,7 +14,8 @@ export function messageOf(
   id: MessageId,
   now: number,
 ): Message {
-  const { policy, queue, tenant } = command;
+  const { destination, policy, queue, tenant } = command;
+  const api = destination.kind === "url" ? destination.api : undefined;
   const lanes = lanesOf(tenant, policy.flow, queue);
   return {
     ...lanes,
@@ -35,6 +36,7 @@ export function messageOf(
       hop: command.hop,
       ...(command.schedule !== undefined && { scheduleId: command.schedule }),
       ...(queue !== undefined && { queueName: queue }),
+      ...(api !== undefined && { api }),
     },
     ...(command.trace !== undefined && { trace: command.trace }),
   };

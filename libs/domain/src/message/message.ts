@@ -48,11 +48,16 @@ export type Policy = {
   readonly flow?: { readonly key: string; readonly limits: FlowLimits };
 };
 
+/** What the operator has a provider for. */
+export type Api = "llm";
+
 export type Origin = {
   readonly callerIp: string;
   readonly group?: { readonly name: string; readonly endpointName?: string };
   readonly scheduleId?: string;
   readonly queueName?: string;
+  /** Its destination is the operator's provider, whose key the deliverer adds. */
+  readonly api?: Api;
   /** Set on callbacks and failure callbacks: they have no callbacks of their own. */
   readonly callbackOf?: MessageId;
   /** Times this chain of messages has passed through us (docs/design/delivery#loops). */

@@ -1,10 +1,10 @@
 /** A publish as the caller meant it: parsed once at the door, trusted inside. */
 import { type ScheduleId, type TenantId } from "../shared/ids.ts";
 import { type Headers } from "../message/headers.ts";
-import { type Dialect, type Method, type Policy } from "../message/message.ts";
+import { type Api, type Dialect, type Method, type Policy } from "../message/message.ts";
 
 export type Destination =
-  | { readonly kind: "url"; readonly url: string }
+  | { readonly kind: "url"; readonly url: string; readonly api?: Api }
   | { readonly kind: "group"; readonly name: string };
 
 export type Deduplication =

@@ -4,6 +4,7 @@ import { credentialsShape } from "./credentials.ts";
 import { deliveriesShape, destinationsShape } from "./deliveries.ts";
 import { listenShape, managementListenShape, proxiesShape } from "./listen.ts";
 import { managementProcessShape, managementShape } from "./management.ts";
+import { llmKeyShape, llmShape } from "./llm.ts";
 import { processShape, standaloneProcessShape } from "./process.ts";
 import { schedulesShape } from "./schedules.ts";
 import { standaloneShape } from "./standalone.ts";
@@ -15,10 +16,22 @@ const apart = { ...processShape, ...telemetryShape, ...documentsShape, ...sealin
 const worker = { ...apart, ...listenShape, ...busShape };
 
 export const configSchemas = {
-  gateway: z.object({ ...worker, ...tokensShape, ...proxiesShape, ...destinationsShape }),
+  gateway: z.object({
+    ...worker,
+    ...tokensShape,
+    ...proxiesShape,
+    ...destinationsShape,
+    ...llmShape,
+  }),
   scheduler: z.object({ ...worker, ...tokensShape, ...schedulesShape }),
   // It fires schedules while the bus is away.
-  deliverer: z.object({ ...worker, ...tokensShape, ...deliveriesShape, ...schedulesShape }),
+  deliverer: z.object({
+    ...worker,
+    ...tokensShape,
+    ...deliveriesShape,
+    ...schedulesShape,
+    ...llmKeyShape,
+  }),
   "callback-dispatcher": z.object(worker),
   "workflow-log": z.object(worker),
   management: z.object({
@@ -36,6 +49,8 @@ export const configSchemas = {
     ...managementShape,
     ...deliveriesShape,
     ...schedulesShape,
+    ...llmShape,
+    ...llmKeyShape,
     ...standaloneShape,
     ...telemetryShape,
   }),

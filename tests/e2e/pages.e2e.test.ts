@@ -1,0 +1,122 @@
+/**
+ * The examples of the user's pages, run as they stand there: by a shell, with curl. What is written behind a `#` is the status,
+ * if it begins with one, and the fields of the answer. `…` stands for the rest of an id, or of an answer.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { execFile, spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { type Client, eventually } from "./client.ts";
+import { always, Destination } from "./destination.ts";
+import { service } from "./dialects.ts";
+import { textOf } from "./json.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { developmentToken } from "./server-process.ts";
+
+const folder = join(import.meta.dirname, "../../docs");
+const hasCurl = spawnSync("curl", ["--version"]).status === 0;
+
+/** Each fenced block that calls the service. A page of the operator's has its own test (`management.e2e`). */
+function examples(): readonly { readonly page: string; readonly block: string }[] {
+  const pages = readdirSync(folder).filter((name) => name.endsWith(".md"));
+  return pages.flatMap((page) => {
+    const text = readFileSync(join(folder, page), "utf8");
+    const blocks = [...text.matchAll(/^```\w*\n(.*?)^```$/gms)].map(([, block = ""]) => block);
+    return blocks.filter((block) => /^curl /m.test(block)).map((block) => ({ page, block }));
+  });
+}
+
+let server: TestServer;
+let client: Client;
+let destination: Destination;
+
+beforeAll(async () => {
+  destination = await Destination.start();
+  server = await startServer({ env: { POSTHASTE_LLM_URL: destination.url("/llm") } });
+  client = server.client;
+  const endpoints = [{ url: destination.url("/first") }, { url: destination.url("/second") }];
+  await client.post("/v2/topics/my-group/endpoints", {}, JSON.stringify({ endpoints }));
+});
+afterAll(async () => {
+  await destination.stop();
+  await server.stop();
+});
+
+/** What an example names: a message that waits, a dead letter, a bulk action. */
+async function named(): Promise<Readonly<Record<string, string>>> {
+  const waiting = await client.published(destination.url("/later"), service({ Delay: "1h" }));
+  destination.answers("/broken", always(500));
+  for (let n = 0; n < 2; n++)
+    await client.published(destination.url("/broken"), service({ Retries: "0", Label: "import" }));
+  const letters = await eventually(
+    async () => (await client.get("/v2/dlq?label=import")).list("messages"),
+    (found) => found.length >= 2,
+  );
+  const action = await client.delete("/v2/messages?label=another&async=true");
+  return {
+    msg: waiting,
+    dlq: textOf(letters[0]?.["dlqId"]),
+    bulk: textOf(action.object()["actionId"]),
+  };
+}
+
+type Answered = { readonly status: number; readonly body: string };
+
+/** One command after another; each answer ends with a line that is its status. */
+async function run(block: string): Promise<readonly Answered[]> {
+  const ids = await named();
+  const script = block.replace(/\b(msg|dlq|bulk)_…/g, (_, kind: string) => ids[kind] ?? "");
+  const curl = String.raw`curl() { command curl -sS -w '\n%{http_code}\n' "$@"; }`;
+  const { stdout } = await promisify(execFile)("sh", ["-euc", `${curl}\n${script}`], {
+    env: {
+      PATH: process.env["PATH"],
+      P: `http://127.0.0.1:${server.port}`,
+      TOKEN: developmentToken,
+      TO: destination.url(""),
+    },
+  });
+  return [...stdout.matchAll(/(.*?)\n(\d{3})\n/gs)].map(([, body = "", status]) => ({
+    status: Number(status),
+    body,
+  }));
+}
+
+/** Behind the `#` of each command. */
+const promises = (block: string): readonly string[] =>
+  block
+    .replaceAll("\\\n", " ")
+    .split(/^(?=curl )/m)
+    .filter((command) => command.startsWith("curl "))
+    .map((command) => /\s# (.*)$/m.exec(command)?.[1] ?? "");
+
+const fieldsIn = (text: string): readonly string[] =>
+  [...text.matchAll(/"(\w+)":/g)].map(([, name = ""]) => name);
+
+describe("an example", () => {
+  const all = examples();
+
+  it("stands on every page about what a caller may do", () => {
+    const pages = ["batch", "bulk", "flow-control", "llm", "queues", "schedules"];
+    expect([...new Set(all.map(({ page }) => page))]).toEqual(pages.map((name) => `${name}.md`));
+  });
+
+  if (!hasCurl) it.skip("does what it says (not checked: this host has no curl)", () => undefined);
+  else
+    it.each(all)("of $page does what it says: $block", async ({ block }) => {
+      const promised = promises(block);
+
+      const answers = await run(block);
+
+      expect(answers).toHaveLength(promised.length);
+      for (const [i, { status, body }] of answers.entries()) {
+        const promise = promised[i] ?? "";
+        const [code = "2"] = /^\d{3}/.exec(promise) ?? [];
+        expect({ body, status: String(status).slice(0, code.length) }).toEqual({
+          body,
+          status: code,
+        });
+        expect(fieldsIn(body)).toEqual(expect.arrayContaining([...fieldsIn(promise)]));
+      }
+    });
+});

@@ -14,6 +14,7 @@ import { lookUp } from "./world/letters.ts";
 import { Load } from "./world/load.ts";
 import { endedIn } from "./world/message-log.ts";
 import { type Target } from "./world/publish.ts";
+import { makeQueues } from "./world/queues.ts";
 import { until } from "./world/until.ts";
 
 export type Run = {
@@ -55,6 +56,7 @@ export async function startRun(): Promise<Run> {
     const letter = await lookUp(target, tells.dlqId, () => isOver);
     if (letter) journal.letters.push(letter);
   };
+  await makeQueues(target);
   const load = new Load(target, journal);
 
   return {

@@ -75,6 +75,13 @@ const inLane = (
   times.map((at, i) =>
     arrival({ lane, n: i, id: `msg_${i}`, at: t + at, until: t + at + lastsMs }),
   );
+/** Acknowledged one after another, numbered from 0. */
+const inQueue = (count: number): readonly Ack[] =>
+  Array.from({ length: count }, (_, i) =>
+    ack({ kind: "queued", n: 2 * i, id: `msg_${i}`, sentAt: t + 10 * i, at: t + 10 * i + 5 }),
+  );
+const queued = (i: number, at: number, more: Partial<Arrival> = {}): Arrival =>
+  arrival({ queue: "line-1", n: 2 * i, id: `msg_${i}`, at: t + at, until: t + at + 50, ...more });
 const every = (ms: number, count: number): readonly number[] =>
   Array.from({ length: count }, (_, i) => i * ms);
 
@@ -133,6 +140,13 @@ const sound: readonly Case[] = [
     {
       arrivals: inLane("pair-0", [0, 10, 20], 100),
       faults: [fault({ at: t - 40 * second, until: t - 3 * second, leaves: ["overlap"] })],
+    },
+  ],
+  [
+    "messages of a queue one after the other, over a retry",
+    {
+      acks: inQueue(2),
+      arrivals: [queued(0, 100, { status: 503 }), queued(0, 200, { retried: 1 }), queued(1, 250)],
     },
   ],
   ["as many in a time as the lane allows", { arrivals: inLane("paced", every(667, 150), 1) }],
@@ -237,6 +251,28 @@ const broken: readonly [name: string, rule: string, history: Partial<History>][]
       ],
       letters: [letter],
     },
+  ],
+  [
+    "one of a queue came before the one before it had been delivered",
+    "out of turn in a queue",
+    {
+      acks: inQueue(2),
+      arrivals: [queued(0, 100, { status: 503 }), queued(1, 200), queued(0, 300, { retried: 1 })],
+    },
+  ],
+  [
+    "one of a queue came first, and a fault excuses no order",
+    "out of turn in a queue",
+    {
+      acks: inQueue(2),
+      arrivals: [queued(1, 100), queued(0, 300)],
+      faults: [fault({ leaves: ["repeat", "overlap"] })],
+    },
+  ],
+  [
+    "two of a queue came at once",
+    "more at once than the lane allows",
+    { arrivals: [queued(0, 100), queued(1, 120)] },
   ],
   [
     "it came again after a success",

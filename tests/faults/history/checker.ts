@@ -8,6 +8,7 @@ import { deliveryRules } from "./deliveries.ts";
 import { type History } from "./journal.ts";
 import { laneRules } from "./lanes.ts";
 import { publishRules } from "./publishes.ts";
+import { queueRules } from "./queues.ts";
 import { explainedRepeats, repeatRules } from "./repeats.ts";
 import { shown, type Violation } from "./violation.ts";
 
@@ -26,6 +27,7 @@ const rules: readonly ((history: History) => readonly Violation[])[] = [
   repeatRules,
   callbackRules,
   laneRules,
+  queueRules,
   deduplicationRules,
 ];
 const violationsShown = 20;

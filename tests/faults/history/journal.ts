@@ -5,7 +5,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Kind, type Lane } from "./kinds.ts";
+import { type Kind, type Lane, type Queue } from "./kinds.ts";
 
 /** A publish that was answered 2xx. */
 export type Ack = {
@@ -43,6 +43,7 @@ export type Arrival = {
   readonly status: number;
   readonly intact: boolean;
   readonly lane?: Lane;
+  readonly queue?: Queue;
   /** Set on callbacks: the attempt that this one tells of. */
   readonly tells?: Told;
 };
@@ -60,7 +61,7 @@ export type Letter = { readonly at: number; readonly dlqId: string; readonly sta
  * What a fault may cause of that which is otherwise forbidden.
  *
  * - repeat: an attempt is made again
- * - overlap: a lane runs more at once than it may
+ * - overlap: a lane or a queue runs more at once than it may
  * - forget: a deduplication id is accepted anew, a rate window starts anew
  * - break: connections of callers break
  * - refuse: publishes are answered 503

@@ -13,6 +13,14 @@ export type LaneLimits = {
   readonly periodMs?: number;
 };
 export const lanes: Readonly<Record<Lane, LaneLimits>> = laneLimits;
+
+/** How many of a queue's messages run at once. */
+const queueParallelism = { "line-1": 1, "line-3": 3 } as const;
+
+export type Queue = keyof typeof queueParallelism;
+export const queues: Readonly<Record<Queue, number>> = queueParallelism;
+export const isQueue = (name: string): name is Queue => Object.hasOwn(queues, name);
+
 export const isLane = (name: string): name is Lane => Object.hasOwn(lanes, name);
 
 export type Kind =
@@ -29,6 +37,8 @@ export type Kind =
   | "paired"
   /** At most so many in a time. */
   | "paced"
+  /** One after the other; the first attempt of some is refused. */
+  | "queued"
   /** Answered when the destination's gate is open. */
   | "gated";
 
@@ -43,6 +53,7 @@ export type Plan = {
   readonly isTold: boolean;
   readonly ends: "delivered" | "failed";
   readonly lane?: Lane;
+  readonly queue?: Queue;
 };
 
 const retriesMax = 20;
@@ -87,6 +98,11 @@ export function planOf(kind: Kind, n: number, destination: string): Plan {
       return inLane(plain, n % 2 === 0 ? "pair-0" : "pair-1");
     case "paced":
       return inLane(plain, "paced");
+    case "queued": {
+      const queue = n % 2 === 0 ? "line-1" : "line-3";
+      const own = { "service-queue-name": queue };
+      return { ...plain, path: `/queue/${queue}`, headers: { ...headers, ...own }, queue };
+    }
     case "gated":
       return { ...plain, path: "/gated" };
   }

@@ -11,7 +11,7 @@ export function laneRules(history: History): readonly Violation[] {
       if (lane === undefined) return [];
       const arrivals = unsorted.toSorted((a, b) => a.at - b.at);
       return [
-        ...tooManyAtOnce(lane, arrivals, history.faults),
+        ...tooManyAtOnce(lane, lanes[lane].parallelism, arrivals, history.faults),
         ...tooManyInTime(lane, arrivals, history.faults),
       ];
     }),
@@ -22,18 +22,19 @@ export function laneRules(history: History): readonly Violation[] {
 /** A process that stood still may find only after it has sent something that its slot is gone. */
 const awakeMs = 5_000;
 
-function tooManyAtOnce(
-  lane: Lane,
+/** Of a lane, or of a queue; `arrivals` in their order. */
+export function tooManyAtOnce(
+  lane: string,
+  parallelism: number | undefined,
   arrivals: readonly Arrival[],
   faults: readonly Fault[],
 ): readonly Violation[] {
-  const { parallelism = Infinity } = lanes[lane];
   let running: readonly Arrival[] = [];
   return arrivals.flatMap((arrival) => {
     running = [...running.filter(({ until }) => until > arrival.at), arrival];
     const since = Math.min(...running.map(({ at }) => at));
     const causes = faultsBetween(faults, "overlap", since - awakeMs, arrival.at);
-    if (running.length <= parallelism || causes.length > 0) return [];
+    if (running.length <= (parallelism ?? Infinity) || causes.length > 0) return [];
     return [violation("more at once than the lane allows", { lane, running })];
   });
 }

@@ -1,5 +1,6 @@
 /** Everything that is done to the services and their stores. */
 import { type Scenario } from "../stage.ts";
+import { bulkActions } from "./bulk-actions.ts";
 import { kafkaKilled, kafkaStopped } from "./kafka.ts";
 import { kills } from "./kills.ts";
 import { lostReplies } from "./lost-replies.ts";
@@ -18,6 +19,7 @@ export const scenarios: readonly Scenario[] = [
   kafkaKilled,
   storeKilled,
   kills,
+  bulkActions,
   standstill,
 ];
 

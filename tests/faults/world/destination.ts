@@ -1,18 +1,19 @@
 /**
  * The destination of a run: writes down what reaches it and how that was answered.
  *
- * /arrival 200 · /flaky refuses a number's first request · /failing refuses all · /lane/<name> takes a while · /gated
- * waits for the gate · /callback takes callbacks
+ * /arrival 200 · /flaky refuses a number's first request · /failing refuses all · /lane/<name> takes a while, and so does
+ * /queue/<name>, where some are flaky · /gated waits for the gate · /callback takes callbacks
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";
 import { bodyOf } from "../history/body.ts";
 import { type Arrival, now, type Told } from "../history/journal.ts";
-import { isLane } from "../history/kinds.ts";
+import { isLane, isQueue } from "../history/kinds.ts";
 
-/** Long enough for two of a lane to meet. */
+/** Long enough for two of a lane or queue to meet. */
 const laneHoldMs = 100;
+const flakyInQueueEach = 3;
 /** Longer than a pool keeps an idle connection: the pool closes each, never this server. */
 const keepAliveMs = 600_000;
 
@@ -83,13 +84,15 @@ export class Destination {
     this.#answer(request.url ?? "", came, finish);
   }
 
-  #answer(path: string, { n, lane }: Pick<Arrival, "n" | "lane">, finish: Finish): void {
+  #answer(path: string, came: Pick<Arrival, "n" | "lane" | "queue">, finish: Finish): void {
+    const { n, lane, queue } = came;
     if (path === "/failing") return finish(500);
-    if (path === "/flaky" && !this.#refused.has(n)) {
+    const isFlaky = path === "/flaky" || (queue !== undefined && n % flakyInQueueEach === 0);
+    if (isFlaky && !this.#refused.has(n)) {
       this.#refused.add(n);
       return finish(503);
     }
-    if (lane !== undefined) return void setTimeout(finish, laneHoldMs, 200);
+    if (lane !== undefined || queue !== undefined) return void setTimeout(finish, laneHoldMs, 200);
     if (path === "/gated" && this.#waiting) this.#waiting.add(finish);
     else finish(200);
   }
@@ -105,9 +108,16 @@ function seenIn(
   const retried = Number(headers["service-retried"]);
   if (url === "/callback") return { n: -1, id, retried, intact: true, tells: toldIn(body) };
   const n = Number.parseInt(body.toString("latin1"), 10);
-  const name = url.replace("/lane/", "");
+  const name = url.replace(/^\/(lane|queue)\//, "");
   const intact = body.equals(bodyOf(n));
-  return { n, id, retried, intact, ...(isLane(name) && { lane: name }) };
+  return {
+    n,
+    id,
+    retried,
+    intact,
+    ...(isLane(name) && { lane: name }),
+    ...(isQueue(name) && { queue: name }),
+  };
 }
 
 function toldIn(body: Buffer): Told {

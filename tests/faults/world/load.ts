@@ -5,11 +5,12 @@ import { type Ack, type Journal } from "../history/journal.ts";
 import { type Kind } from "../history/kinds.ts";
 import { publish, type Target } from "./publish.ts";
 
-/** A cycle; as many as is prime to the number of lanes, so that a kind gets into each of its lanes. */
+/** A cycle; as many as is prime to the number of lanes and of queues, so that a kind gets into each of its own. */
 const mix: readonly Kind[] = [
   "plain",
   "delayed",
   "paired",
+  "queued",
   "flaky",
   "deduplicated",
   "paired",
@@ -17,6 +18,7 @@ const mix: readonly Kind[] = [
   "plain",
   "failing",
   "paired",
+  "queued",
   "delayed",
   "plain",
   "flaky",

@@ -1,0 +1,61 @@
+import { developmentToken } from "../../e2e/server-process.ts";
+import { type Scenario, type Stage } from "../stage.ts";
+import { until } from "../world/until.ts";
+
+const count = 8_000;
+/** A request has no more bytes than this many items make. */
+const itemsAtOnce = 4_000;
+/** What a step may have cancelled without having said so. */
+const stepMax = 500;
+
+export const bulkActions: Scenario = {
+  name: "bulk-actions",
+  promise:
+    "the gateway that accepted a bulk action and the schedulers that carry it on killed in the middle of it: it ends, and its count is exact to a step for each",
+  run: async (stage) => {
+    const { services } = stage.cluster;
+    const label = `bulk-${stage.load.next}`;
+    await publishHeld(stage, label);
+    const { actionId } = await ask(stage, "DELETE", `/v2/messages?label=${label}&async=true`);
+    const read = (): Promise<Answer> => ask(stage, "GET", `/v2/bulkActions/${actionId}`);
+    await until("the bulk action has begun", async () => (await read()).processed > 0);
+    const killed = [...services.of("gateway"), ...services.of("scheduler")];
+
+    await Promise.all(killed.map((service) => stage.kill(service)));
+    await until("the bulk action has ended", async () => (await read()).state === "FINISHED");
+
+    const { processed } = await read();
+    if (processed > count || processed < count - killed.length * stepMax)
+      throw new Error(`a bulk action of ${count} messages says that it cancelled ${processed}`);
+    const left = await ask(stage, "DELETE", `/v2/messages?label=${label}&dryRun=true`);
+    if (left.matched !== 0) throw new Error(`a bulk action has left ${left.matched} messages`);
+  },
+};
+
+type Answer = {
+  readonly actionId: string;
+  readonly processed: number;
+  readonly state: string;
+  readonly matched: number;
+};
+
+/** Nothing is due before the scenario is over. */
+async function publishHeld(stage: Stage, label: string): Promise<void> {
+  const headers = { "Service-Delay": "1h", "Service-Label": label };
+  const item = { destination: `${stage.destination.url}/arrival`, headers };
+  const items = JSON.stringify(Array.from({ length: itemsAtOnce }, () => item));
+  for (let made = 0; made < count; made += itemsAtOnce)
+    await ask(stage, "POST", "/v2/batch", items);
+}
+
+async function ask(stage: Stage, method: string, path: string, body?: string): Promise<Answer> {
+  const [gateway] = stage.cluster.services.of("gateway");
+  const answer = await fetch(`${gateway?.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${developmentToken}`, connection: "close" },
+    ...(body !== undefined && { body }),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+  return JSON.parse(text) as Answer;
+}

@@ -11,7 +11,16 @@ import {
   type MessageId,
   positionOf,
 } from "@posthaste/domain";
-import { aCommand, aMessage, anOwner, aTenant, virtualClock, byKind } from "@posthaste/testing";
+import {
+  aCommand,
+  aMessage,
+  anOwner,
+  aSchedule,
+  aScheduleCommand,
+  aTenant,
+  byKind,
+  virtualClock,
+} from "@posthaste/testing";
 import { copyOf, newDirectory, openIn } from "./opened.fixture.ts";
 
 function aKey(): DeduplicationKey {
@@ -78,6 +87,22 @@ describe("after a process was killed", () => {
     expect(await second.records.renew([{ id: record.message.id, epoch: 1 }])).toEqual([
       record.message.id,
     ]);
+  });
+
+  it("a schedule that rang and was left rings at once, and one whose slot is far away in its time", async () => {
+    const first = openIn(newDirectory());
+    const { clock } = first;
+    const everyMinute = aSchedule("scd_1", aScheduleCommand("* * * * *"), clock.now());
+    await first.schedules.put(everyMinute);
+    await first.schedules.put(aSchedule("scd_2", aScheduleCommand("0 0 1 1 *"), clock.now()));
+    await clock.advance(60_000);
+    const before = await first.alarms.ring(allShards, 10);
+
+    const second = openIn(copyOf(first), { clock });
+    const after = await second.alarms.ring(allShards, 10);
+
+    for (const { rung } of [before, after])
+      expect(rung).toMatchObject([{ kind: "schedule", schedule: { id: "scd_1" } }]);
   });
 
   it("a dedup window that its insert has closed is closed", async () => {

@@ -88,6 +88,12 @@ function releaseClaims(db: DatabaseSync, now: number): number {
     );
     for (const rows of ["fan_outs", "bulk_actions"])
       db.prepare(`UPDATE ${rows} SET wake_at = ? WHERE wake_at > ?`).run(now, now);
+    // What has rung has its alarm so far ahead; what is not due yet is looked at once for nothing.
+    db.prepare("UPDATE schedules SET wake_at = ? WHERE wake_at > ? AND wake_at <= ?").run(
+      now,
+      now,
+      now + limits.ringAheadMs,
+    );
     db.exec("COMMIT");
     return Number(changes);
   } catch (error) {

@@ -1,0 +1,67 @@
+/** A process that is killed as the minute of many schedules comes: the next one goes on with what is due. */
+import { afterEach, expect, it } from "@jest/globals";
+import { type AloneServer, startAlone } from "./alone.ts";
+import { eventually } from "./client.ts";
+import { Destination } from "./destination.ts";
+import { service } from "./dialects.ts";
+import { objectOf, textOf } from "./json.ts";
+
+const count = 300;
+/** Arrivals at which the process is killed. */
+const killsAt = [1, 60, 180];
+const minuteMs = 60_000;
+/** Schedules are made in less, however busy the host. */
+const makingMs = 15_000;
+const testMsMax = 240_000;
+
+let server: AloneServer;
+let destination: Destination;
+afterEach(async () => {
+  await server.stop();
+  await destination.stop();
+});
+
+it(
+  "kill -9 while the slots of a minute fire: each of them has one message, and each is delivered",
+  async () => {
+    server = await startAlone({});
+    destination = await Destination.start();
+    const { client, process } = server;
+    const slot = new Date(Math.ceil((Date.now() + makingMs) / minuteMs) * minuteMs);
+    const Cron = `${slot.getUTCMinutes()} ${slot.getUTCHours()} * * *`;
+    const made = new Map<string, Set<string>>();
+    let restarted = Promise.resolve();
+    let kills = 0;
+    destination.answers("/slot", ({ headers }, response, nth) => {
+      made.get(String(headers["service-schedule-id"]))?.add(String(headers["service-message-id"]));
+      response.end();
+      if (nth + 1 < (killsAt[kills] ?? Infinity)) return;
+      kills += 1;
+      restarted = restarted.then(() => process.kill()).then(() => process.start());
+    });
+    const make = async () => {
+      const to = `/v2/schedules/${destination.url("/slot")}`;
+      const reply = await client.post(to, service({ Cron }));
+      made.set(textOf(reply.object()["scheduleId"]), new Set());
+    };
+    await Promise.all(Array.from({ length: count }, make));
+
+    await eventually(
+      () => Promise.resolve([...made.values()].filter(({ size }) => size === 0).length),
+      (left) => left === 0,
+      testMsMax / 2,
+    );
+    await restarted;
+
+    expect(kills).toBe(killsAt.length);
+    for (const [id, messages] of made) {
+      const read = async () => objectOf((await client.get(`/v2/schedules/${id}`)).json());
+      const { lastScheduleTime } = await eventually(read, ({ lastScheduleTime: last }) => !!last);
+      expect({ lastScheduleTime, messages: messages.size }).toEqual({
+        lastScheduleTime: slot.getTime(),
+        messages: 1,
+      });
+    }
+  },
+  testMsMax,
+);

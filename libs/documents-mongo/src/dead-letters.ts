@@ -10,7 +10,7 @@ import { bytes } from "./bytes.ts";
 import { type Connection } from "./connection.ts";
 import { type Index } from "./indexes.ts";
 import { insertMissing } from "./insert-missing.ts";
-import { anyOf, messageConditions } from "./query/conditions.ts";
+import { anyOf, archivedConditions, isByTerm, termIndexes } from "./query/conditions.ts";
 import { digitsOf, type Placed, placeOf } from "./query/placed.ts";
 import { readPage, type Scan } from "./query/read-page.ts";
 import { shown } from "./query/shown.ts";
@@ -20,6 +20,7 @@ export const deadLettersName = "dead_letters";
 export const deadLetterIndexes: readonly Index[] = [
   { collection: deadLettersName, key: { tenant: 1, place: 1 } },
   { collection: deadLettersName, key: { "item.message.id": 1 } },
+  ...termIndexes(deadLettersName),
 ];
 
 const removedPerCallMax = 500;
@@ -90,7 +91,7 @@ const scanOf = (tenant: TenantId, filter: DeadLetterFilter): Scan<DeadLetter> =>
   tenant,
   filter,
   conditions: {
-    ...messageConditions(filter),
+    ...archivedConditions(filter),
     ...anyOf({
       _id: filter.ids?.map((id) => keyOf(tenant, id)),
       // 0 where there was no answer (docs/design/wire#dead-letters): then the field is absent, which is what null finds.
@@ -99,7 +100,7 @@ const scanOf = (tenant: TenantId, filter: DeadLetterFilter): Scan<DeadLetter> =>
       ),
     }),
   },
-  isById: filter.ids !== undefined || filter.messageIds !== undefined,
+  isById: filter.ids !== undefined || filter.messageIds !== undefined || isByTerm(filter),
   bytesOf,
   rowsPerReply: 4,
   bodyFields: ["item.message.body", "item.response.body"],

@@ -13,6 +13,7 @@ import { firstIdAt, openLetterReading } from "./letter-reading.ts";
 import { freedBytesMax } from "./messages/remove.ts";
 import { type Rooms } from "./messages/rooms.ts";
 import { readPage } from "./query/keyset.ts";
+import { openTermReading } from "./terms.ts";
 
 const removedPerCommitMax = 200;
 
@@ -24,6 +25,7 @@ export function openDeadLetters(
 ): DeadLetters {
   const { db, writer, tenants, letters, names, configurations } = rooms;
   const read = openLetterReading(reader);
+  const rare = openTermReading(reader);
   const positionsOf = (ids: readonly MessageId[]): readonly number[] => [
     ...new Set(ids.flatMap((id) => names.find(id)?.position ?? [])),
   ];
@@ -76,7 +78,9 @@ export function openDeadLetters(
     list: async (tenantId: TenantId, filter: DeadLetterFilter, page: PageRequest) => {
       const tenant = tenants.find(tenantId);
       if (tenant === undefined) return { items: [] };
-      return readPage({ ...read.scan({ tenant, filter, page, positionsOf }), breathe }, page);
+      const { messageIds } = filter;
+      const positions = messageIds ? positionsOf(messageIds) : rare(tenantId, filter);
+      return readPage({ ...read.scan({ tenant, filter, page, positions }), breathe }, page);
     },
     remove: async (tenantId, ids) => {
       const tenant = tenants.find(tenantId);

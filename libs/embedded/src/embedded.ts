@@ -54,6 +54,7 @@ import { openSearchIndexes } from "./search-indexes.ts";
 import { openSizes } from "./sizes.ts";
 import { openTenantKeys } from "./tenants.ts";
 import { openTokenStore } from "./tokens/token-store.ts";
+import { openTerms } from "./terms.ts";
 import { openSpent } from "./tokens/spent.ts";
 import { openWindows } from "./tokens/windows.ts";
 
@@ -167,7 +168,7 @@ function openRooms(
     tenants: openTenantKeys(db, writer),
     windows: openWindows(db, clock),
     names: openNames(db, positions),
-    configurations: openConfigurations(db),
+    configurations: openConfigurations(db, openTerms(db)),
     lanes: openLanes(db, clock),
     queues,
   };

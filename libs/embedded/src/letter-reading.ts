@@ -22,8 +22,8 @@ type Asked = {
   readonly tenant: number;
   readonly filter: DeadLetterFilter;
   readonly page: PageRequest;
-  /** Where messages stand. */
-  readonly positionsOf: (ids: readonly MessageId[]) => readonly number[];
+  /** Where the messages stand that are asked for; undefined: all are. */
+  readonly positions: readonly number[] | undefined;
 };
 
 export type LetterReading = {
@@ -57,14 +57,11 @@ export function openLetterReading(reader: DatabaseSync): LetterReading {
   /** Those that the filter names, in the list's order. */
   const named = ({
     tenant,
-    filter,
+    filter: { ids },
     page: { order },
-    positionsOf,
+    positions,
   }: Asked): readonly DlqId[] | undefined => {
-    const { ids, messageIds } = filter;
-    const found =
-      ids ??
-      (messageIds && positionsOf(messageIds).flatMap((p) => ofMessage.all(p, tenant).map(idFrom)));
+    const found = ids ?? positions?.flatMap((p) => ofMessage.all(p, tenant).map(idFrom));
     const sorted = found && [...new Set(found)].sort();
     return order === "earliestFirst" ? sorted : sorted?.reverse();
   };

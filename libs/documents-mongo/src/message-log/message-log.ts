@@ -5,7 +5,7 @@ import { type Connection } from "../connection.ts";
 import { createGather } from "../gather.ts";
 import { type Index } from "../indexes.ts";
 import { insertMissing } from "../insert-missing.ts";
-import { anyOf, messageConditions } from "../query/conditions.ts";
+import { anyOf, archivedConditions, isByTerm, termIndexes } from "../query/conditions.ts";
 import { digitsOf, type Placed } from "../query/placed.ts";
 import { readPage, type Scan } from "../query/read-page.ts";
 import { shown } from "../query/shown.ts";
@@ -16,6 +16,7 @@ const collection = "message_log";
 export const messageLogIndexes: readonly Index[] = [
   { collection, key: { tenant: 1, place: 1 } },
   { collection, key: { "item.message.id": 1 } },
+  ...termIndexes(collection),
 ];
 
 const removedPerCallMax = 1_000;
@@ -90,10 +91,10 @@ const scanOf = (tenant: TenantId, filter: LogFilter): Scan<LogEntry> => ({
   tenant,
   filter,
   conditions: {
-    ...messageConditions(filter),
+    ...archivedConditions(filter),
     ...anyOf({ "item.event.state": filter.states, hosts: filter.hosts, path: filter.paths }),
   },
-  isById: filter.messageIds !== undefined,
+  isById: filter.messageIds !== undefined || isByTerm(filter),
   bytesOf,
   rowsPerReply: 100,
   bodyFields: ["item.fact.response.body"],

@@ -1,9 +1,10 @@
 /** What a caller's filter asks of the documents. Each list: any of; between lists: all of. */
 import { type MessageFilter } from "@posthaste/domain";
+import { type Index } from "../indexes.ts";
 import { type Document } from "mongodb";
 
 /** Of documents that have the message `at` a field. Times are asked of the document's place. */
-export const messageConditions = (filter: MessageFilter, at = "item.message"): Document =>
+export const messageConditions = (filter: MessageFilter, at: string): Document =>
   anyOf({
     [`${at}.id`]: filter.messageIds,
     [`${at}.url`]: filter.urls,
@@ -14,6 +15,53 @@ export const messageConditions = (filter: MessageFilter, at = "item.message"): D
     [`${at}.policy.flow.key`]: filter.flowControlKeys,
     [`${at}.policy.labels`]: filter.labels,
   });
+
+/**
+ * What few documents have and lists are asked for. Each has an index of the documents that have it, in the order of their
+ * places; the server takes it for a query that says so itself.
+ */
+const termFields = {
+  groups: "origin.group.name",
+  scheduleIds: "origin.scheduleId",
+  queueNames: "origin.queueName",
+  flowControlKeys: "policy.flow.key",
+  labels: "policy.labels",
+} as const satisfies { readonly [Field in keyof MessageFilter]?: string };
+const termNames = Object.keys(termFields) as readonly (keyof typeof termFields)[];
+
+/** All messages have a list of labels: of those that have one, it has a first. */
+const presenceOf = (field: string): string => (field.endsWith("labels") ? `${field}.0` : field);
+
+const archived = "item.message";
+
+export const termIndexes = (collection: string): readonly Index[] =>
+  Object.values(termFields).map((field) => ({
+    collection,
+    key: { tenant: 1, [`${archived}.${field}`]: 1, place: 1 },
+    having: presenceOf(`${archived}.${field}`),
+  }));
+
+/** Of rows of an archive, with what their indexes ask to be said. */
+export const archivedConditions = (filter: MessageFilter): Document => {
+  const conditions = messageConditions(filter, archived);
+  for (const name of termNames) {
+    if (filter[name] === undefined) continue;
+    const field = presenceOf(`${archived}.${termFields[name]}`);
+    conditions[field] = { ...(conditions[field] as Document | undefined), $exists: true };
+  }
+  return conditions;
+};
+
+const alone: ReadonlySet<string> = new Set(["from", "to"]);
+
+/** An index leads to what is wanted, and to nothing else. */
+export const isByTerm = (filter: object): boolean => {
+  const asked = Object.entries(filter).flatMap(([name, value]) =>
+    value === undefined || alone.has(name) ? [] : name,
+  );
+  const [name] = asked;
+  return asked.length === 1 && name !== undefined && name in termFields;
+};
 
 /** A field that is an array answers with any of its values; a list that is absent asks nothing, an empty one nothing answers. */
 export const anyOf = (

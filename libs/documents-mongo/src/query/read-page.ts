@@ -10,7 +10,7 @@ export type Scan<Item> = {
   readonly filter: Pick<MessageFilter, "from" | "to">;
   /** What the filter asks beside the times. */
   readonly conditions: Document;
-  /** The conditions name what is wanted by its id, so an index finds it without looking at the rest. */
+  /** The conditions name what is wanted by its id, or by one of its terms: an index finds it without looking at the rest. */
   readonly isById: boolean;
   /** What there is of bodies in it: all else is bounded by the page's limit. */
   readonly bytesOf: (item: Item) => number;

@@ -180,4 +180,24 @@ export const migrations: readonly string[] = [
   ALTER TABLE fan_outs ADD COLUMN queue_place INTEGER;
   CREATE INDEX fan_outs_in_queue ON fan_outs (queue, queue_place) WHERE queue IS NOT NULL AND ended_at IS NULL;
   `,
+  `
+  -- What lists are asked for and few messages have, see terms.ts.
+  CREATE TABLE terms (term TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (term, position)) WITHOUT ROWID;
+  CREATE INDEX terms_by_position ON terms (position);
+  INSERT OR IGNORE INTO terms
+    SELECT (c.json ->> 'tenant') || '/label:' || l.value, c.position
+    FROM configurations AS c, json_each(c.json, '$.policy.labels') AS l;
+  INSERT OR IGNORE INTO terms
+    SELECT (json ->> 'tenant') || '/flow:' || (json ->> '$.policy.flow.key'), position FROM configurations
+    WHERE json ->> '$.policy.flow.key' IS NOT NULL;
+  INSERT OR IGNORE INTO terms
+    SELECT (json ->> 'tenant') || '/queue:' || (json ->> '$.origin.queueName'), position FROM configurations
+    WHERE json ->> '$.origin.queueName' IS NOT NULL;
+  INSERT OR IGNORE INTO terms
+    SELECT (json ->> 'tenant') || '/schedule:' || (json ->> '$.origin.scheduleId'), position FROM configurations
+    WHERE json ->> '$.origin.scheduleId' IS NOT NULL;
+  INSERT OR IGNORE INTO terms
+    SELECT (json ->> 'tenant') || '/group:' || (json ->> '$.origin.group.name'), position FROM configurations
+    WHERE json ->> '$.origin.group.name' IS NOT NULL;
+  `,
 ];

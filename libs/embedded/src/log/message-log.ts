@@ -5,6 +5,7 @@ import { type MessageLog } from "@posthaste/ports";
 import { type Archive } from "../archive.ts";
 import { type Rooms } from "../messages/rooms.ts";
 import { readPage } from "../query/keyset.ts";
+import { openTermReading } from "../terms.ts";
 import { openLogReading } from "./reading.ts";
 import { openLogSweep } from "./sweep.ts";
 
@@ -17,6 +18,7 @@ export function openMessageLog(
   const { writer, tenants, events, names } = rooms;
   const old = openLogSweep(rooms);
   const read = openLogReading(reader);
+  const rare = openTermReading(reader);
 
   return {
     writtenBy: "settle",
@@ -32,7 +34,8 @@ export function openMessageLog(
     list: async (tenantId: TenantId, filter: LogFilter, page: PageRequest) => {
       const tenant = tenants.find(tenantId);
       if (tenant === undefined) return { items: [] };
-      const positions = filter.messageIds && positionsOf(filter.messageIds);
+      const { messageIds } = filter;
+      const positions = messageIds ? positionsOf(messageIds) : rare(tenantId, filter);
       return readPage({ ...read.scan({ tenant, filter, positions, page }), breathe }, page);
     },
     sweep: async (tenantId, before, limit) => {

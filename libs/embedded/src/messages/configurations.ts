@@ -14,6 +14,7 @@ import {
   stored,
   text,
 } from "../database/rows.ts";
+import { type Terms } from "../terms.ts";
 
 export type Configuration = Omit<Message, "body">;
 
@@ -28,7 +29,7 @@ export type Configurations = {
 /** The columns that `messageFrom` reads, with `configurations` as c and `bodies` as b. */
 export const messageColumns = "c.json, c.crc, b.bytes, b.crc AS body_crc";
 
-export function openConfigurations(db: DatabaseSync): Configurations {
+export function openConfigurations(db: DatabaseSync, terms: Terms): Configurations {
   const put = db.prepare(
     "INSERT OR REPLACE INTO configurations (position, crc, json) VALUES (?, ?, ?)",
   );
@@ -56,11 +57,13 @@ export function openConfigurations(db: DatabaseSync): Configurations {
     put: (position, message) => {
       const json = JSON.stringify(configurationOf(message));
       put.run(position, crc32(json), json);
+      terms.put(position, message);
     },
     putBody: (position, body) => void (body.length > 0 && putBody.run(position, crc32(body), body)),
     has: (position) => has.get(position) !== undefined,
     removeOrphans: (positions) => {
       removeConfigurations.run(positions);
+      terms.removeOrphans(positions);
       removeBodies.run(positions);
       removeNames.run(positions);
     },

@@ -1,0 +1,89 @@
+/**
+ * Terms: what few messages have and lists are asked for, each with the positions of those that have it. Labels, flow keys,
+ * queues, schedules and groups; a message without any has no row here.
+ */
+import { type DatabaseSync } from "node:sqlite";
+import { type MessageFilter, type TenantId } from "@posthaste/domain";
+import { integer } from "./database/rows.ts";
+import { type Configuration } from "./messages/configurations.ts";
+
+/** Inside a write. */
+export type Terms = {
+  put(position: number, message: Configuration): void;
+  /** Of `positions` (a JSON array) those whose configuration is gone. */
+  removeOrphans(positions: string): void;
+};
+
+export function openTerms(db: DatabaseSync): Terms {
+  const put = db.prepare("INSERT OR IGNORE INTO terms (term, position) VALUES (?, ?)");
+  const removeOrphans = db.prepare(`
+    DELETE FROM terms WHERE position IN (SELECT value FROM json_each(?))
+      AND NOT EXISTS (SELECT 1 FROM configurations WHERE configurations.position = terms.position)`);
+  let isUsed = db.prepare("SELECT 1 FROM terms LIMIT 1").get() !== undefined;
+  return {
+    put: (position, message) => {
+      for (const term of termsOf(message)) {
+        put.run(term, position);
+        isUsed = true;
+      }
+    },
+    removeOrphans: (positions) => void (isUsed && removeOrphans.run(positions)),
+  };
+}
+
+/** Rarer ones lead to their messages; of a denser one the list finds some soon, in its own order. */
+const positionsMax = 1_000;
+/** Of one filter. */
+const valuesMax = 20;
+
+/** Of the messages that a filter can want, by the rarest of its terms; undefined: none is rare. */
+export function openTermReading(
+  reader: DatabaseSync,
+): (tenant: TenantId, filter: MessageFilter) => readonly number[] | undefined {
+  const select = reader.prepare(
+    `SELECT position FROM terms WHERE term = ? LIMIT ${positionsMax + 1}`,
+  );
+  const having = (terms: readonly string[]): ReadonlySet<number> =>
+    new Set(terms.flatMap((term) => select.all(term).map((row) => integer(row["position"]))));
+
+  return (tenant, filter) => {
+    let rarest: ReadonlySet<number> | undefined;
+    for (const [kind, of] of kinds) {
+      const values = filter[of];
+      if (values === undefined || values.length > valuesMax) continue;
+      const found = having(values.map((value) => termOf(tenant, kind, value)));
+      if (found.size <= positionsMax && found.size < (rarest?.size ?? Infinity)) rarest = found;
+    }
+    return rarest && [...rarest];
+  };
+}
+
+const kinds = [
+  ["label", "labels"],
+  ["flow", "flowControlKeys"],
+  ["queue", "queueNames"],
+  ["schedule", "scheduleIds"],
+  ["group", "groups"],
+] as const satisfies readonly (readonly [string, keyof MessageFilter])[];
+type Kind = (typeof kinds)[number][0];
+
+/** A tenant's id holds no slash. The migration that made the table writes them like this, too. */
+const termOf = (tenant: TenantId, kind: Kind, value: string): string =>
+  `${tenant}/${kind}:${value}`;
+
+function termsOf({ origin, policy, tenant }: Configuration): readonly string[] {
+  const { labels, flow } = policy;
+  const { group, queueName, scheduleId } = origin;
+  const isPlain = labels.length === 0 && !flow && !group;
+  if (isPlain && queueName === undefined && scheduleId === undefined) return none;
+  const given = {
+    label: labels,
+    flow: flow ? [flow.key] : none,
+    queue: queueName === undefined ? none : [queueName],
+    schedule: scheduleId === undefined ? none : [scheduleId],
+    group: group ? [group.name] : none,
+  } satisfies Record<Kind, readonly string[]>;
+  return kinds.flatMap(([kind]) => given[kind].map((value) => termOf(tenant, kind, value)));
+}
+
+const none: readonly string[] = [];

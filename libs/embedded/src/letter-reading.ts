@@ -10,7 +10,6 @@ import {
   type FailureReason,
   type ListOrder,
   matchesMessage,
-  type MessageId,
   type PageRequest,
 } from "@posthaste/domain";
 import { integer, optionalBytes, optionalText, type Row, stored, text } from "./database/rows.ts";

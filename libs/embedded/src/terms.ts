@@ -3,13 +3,14 @@
  * queues, schedules and groups; a message without any has no row here.
  */
 import { type DatabaseSync } from "node:sqlite";
-import { type MessageFilter, type TenantId } from "@posthaste/domain";
+import { type Message, type MessageFilter, type TenantId } from "@posthaste/domain";
 import { integer } from "./database/rows.ts";
-import { type Configuration } from "./messages/configurations.ts";
+
+type Configured = Pick<Message, "origin" | "policy" | "tenant">;
 
 /** Inside a write. */
 export type Terms = {
-  put(position: number, message: Configuration): void;
+  put(position: number, message: Configured): void;
   /** Of `positions` (a JSON array) those whose configuration is gone. */
   removeOrphans(positions: string): void;
 };
@@ -71,7 +72,7 @@ type Kind = (typeof kinds)[number][0];
 const termOf = (tenant: TenantId, kind: Kind, value: string): string =>
   `${tenant}/${kind}:${value}`;
 
-function termsOf({ origin, policy, tenant }: Configuration): readonly string[] {
+function termsOf({ origin, policy, tenant }: Configured): readonly string[] {
   const { labels, flow } = policy;
   const { group, queueName, scheduleId } = origin;
   const isPlain = labels.length === 0 && !flow && !group;

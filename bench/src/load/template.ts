@@ -35,6 +35,10 @@ export function publishTemplate(
   return request(`/v2/publish/${destination}`, { ...messageHeaders, ...headers }, body(bytes));
 }
 
+/** A schedule whose message is numbered as it is. */
+export const scheduleTemplate = (destination: string, headers: PublishHeaders): Template =>
+  request(`/v2/schedules/${destination}`, { ...messageHeaders, ...headers }, body(bodyBytes));
+
 /** `count` small messages in one request. */
 export function batchTemplate(
   destination: string,

@@ -1,6 +1,7 @@
 /** All scenarios, in the order of the report. Their budgets sum to more than a run may take; few of them use theirs up. */
 import { apart } from "./apart.ts";
 import { batch } from "./batch.ts";
+import { bulk } from "./bulk.ts";
 import { burst } from "./burst.ts";
 import { destinations } from "./destinations.ts";
 import { expressions } from "./expressions.ts";
@@ -10,7 +11,9 @@ import { urlGroup } from "./group.ts";
 import { hanging } from "./hanging.ts";
 import { instrument } from "./instrument.ts";
 import { latency } from "./latency.ts";
+import { queues } from "./queues.ts";
 import { type Scenario } from "./scenario.ts";
+import { schedules } from "./schedules.ts";
 import { throughput } from "./throughput.ts";
 import { timers } from "./timers.ts";
 import { where } from "./where.ts";
@@ -29,5 +32,8 @@ export const scenarios: readonly Scenario[] = [
   flowKey,
   urlGroup,
   batch,
+  queues,
+  bulk,
+  schedules,
   apart,
 ];

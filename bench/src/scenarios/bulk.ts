@@ -1,0 +1,95 @@
+/** A crowd that waits under one label: how fast a rare label is found in it, and how fast all of it is cancelled. */
+import { closedLoop, openLoop } from "../load/senders.ts";
+import { batchTemplate, type PublishHeaders, publishTemplate, token } from "../load/template.ts";
+import { atMost } from "../report/goals.ts";
+import { figure, table } from "../report/markdown.ts";
+import { percentile } from "../statistics.ts";
+import { posthaste } from "../systems/all.ts";
+import { type System } from "../systems/system.ts";
+import { type Findings, type Scenario } from "./scenario.ts";
+import { type Stage } from "./stage.ts";
+
+const crowd = 100_000;
+const perBatch = 1_000;
+const rare = 10;
+const lookRounds = 20;
+const fillMsMax = 60_000;
+const beside = { perSecond: 200, connections: 16 } as const;
+const besideMs = 4_000;
+const drainMsMax = 30_000;
+
+export const bulk: Scenario = {
+  name: "bulk",
+  title: "A rare label in a crowd, and the crowd cancelled",
+  budgetMs: 90_000,
+  run,
+};
+
+async function run(stage: Stage): Promise<Findings> {
+  const system = await stage.start(...posthaste);
+  if (system === undefined) return { blocks: ["Not measured."] };
+  const sink = await stage.sink();
+  const destination = `http://127.0.0.1:${sink.port}/x`;
+  await fill(stage, system, destination, crowd, { "Service-Label": "crowd" });
+  await fill(stage, system, destination, rare, { "Service-Label": "rare" });
+
+  const lookMs: number[] = [];
+  for (let round = 0; round < lookRounds; round++) {
+    const startedAt = performance.now();
+    const found = await ask(system, "GET", "/v2/logs?label=rare");
+    lookMs.push(performance.now() - startedAt);
+    const { events } = (await found.json()) as { readonly events: readonly unknown[] };
+    if (events.length !== rare) stage.fault(`${events.length} of ${rare} were found`);
+  }
+
+  const book = stage.books.open((beside.perSecond * besideMs) / 1000);
+  const template = publishTemplate(destination);
+  const publishing = openLoop({ port: system.port, template }, book, {
+    ...beside,
+    forMs: besideMs,
+  });
+  const startedAt = performance.now();
+  const cancelled = await ask(system, "DELETE", "/v2/messages?label=crowd");
+  const cancelMs = performance.now() - startedAt;
+  const { cancelled: count } = (await cancelled.json()) as { readonly cancelled: number };
+  if (count !== crowd) stage.fault(`${count} of ${crowd} were cancelled`);
+  await publishing;
+  await stage.settle(system.name, book, drainMsMax);
+  const besideP99 = percentile(book.publishMs(), 0.99);
+  const lookP99 = percentile(Float64Array.from(lookMs), 0.99);
+  return {
+    blocks: [
+      `${crowd.toLocaleString("en-US")} messages that wait, with one label; ${rare} with another are listed ${lookRounds} times, and then the crowd is cancelled by its label, beside publishes at ${beside.perSecond}/s.`,
+      table(
+        ["list of the rare label p99, ms", "cancel of all, ms", "publish p99 beside, ms"],
+        [[figure(lookP99), figure(cancelMs), figure(besideP99)]],
+      ),
+    ],
+    goals: [
+      atMost("p99 of a list by a rare label", lookP99, 30, " ms"),
+      atMost("cancel of 100,000 by label", cancelMs, 8_000, " ms"),
+      atMost("p99 of a publish beside it", besideP99, 60, " ms"),
+    ],
+  };
+}
+
+/** They wait for longer than the run lasts: none arrives. */
+async function fill(
+  stage: Stage,
+  { port }: System,
+  destination: string,
+  count: number,
+  headers: PublishHeaders,
+): Promise<void> {
+  const size = Math.min(perBatch, count);
+  const template = batchTemplate(destination, size, { ...headers, "Service-Delay": "12h" });
+  const book = stage.books.open(count, { kind: "never" });
+  await closedLoop({ port, template }, book, { connections: 2, forMs: fillMsMax });
+  if (book.accepted !== count) stage.fault(`${book.accepted} of ${count} were accepted`);
+}
+
+const ask = ({ port }: System, method: string, path: string): Promise<Response> =>
+  fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${token}` },
+  });

@@ -1,6 +1,7 @@
 /** Bytes on a socket as they are, and all that comes back until the server closes: what no HTTP client would send. */
 import { once } from "node:events";
 import { connect } from "node:net";
+import { expectDocumented } from "./documented.ts";
 import { textOf, objectOf } from "./json.ts";
 import { developmentToken } from "./server-process.ts";
 
@@ -23,12 +24,21 @@ export async function exchange(
   return answersIn(text);
 }
 
-/** The only answer. */
+/** The only answer, which the document must have if what was asked is a request. */
 export async function answerTo(port: number, bytes: string | Uint8Array): Promise<RawAnswer> {
   const [first, ...others] = await exchange(port, bytes);
   if (!first || others.length > 0) throw new Error(`${others.length + (first ? 1 : 0)} answers`);
+  const asked = requestLine.exec(Buffer.from(bytes).toString("latin1"));
+  if (asked) {
+    const [, method = "", path = ""] = asked;
+    const [, contentType] = /^content-type: (.*)\r$/im.exec(first.head) ?? [];
+    const text = Buffer.from(first.body, "latin1").toString();
+    expectDocumented({ method, path, status: first.status, contentType, text });
+  }
   return first;
 }
+
+const requestLine = /^([A-Z]+) (\/[!-~]*) HTTP\/1\.1\r\n/;
 
 /** A request that is let in and asks the server to close afterwards. */
 export const rawRequest = (line: string, headers: readonly string[] = [], body = ""): string =>

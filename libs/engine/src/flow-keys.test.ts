@@ -7,6 +7,7 @@ import {
   pauseFlowKey,
   pinFlowKey,
   readFlowKey,
+  resetFlowKey,
   resetFlowRate,
   resumeFlowKey,
 } from "./flow-keys.ts";
@@ -131,6 +132,17 @@ describe("the rate of a key", () => {
     const after = await readFlowKey(ports, aTenant, key);
     expect(after).toMatchObject({ waiting: 1, window: { startedAt, count: 2 } });
     expect((await ports.flowLanes.rows([lane]))[0]?.window).toEqual({ startedAt, count: 2 });
+  });
+
+  it("is reset with the slots that the records tell of, where the token store has lost them", async () => {
+    const ports = open();
+    await insert(ports, { flow });
+    await grant(ports, lane);
+    const { tokens } = open();
+
+    await resetFlowKey({ ...ports, tokens }, aTenant, key);
+
+    expect((await tokens.peek(lane)).slots).toBe(1);
   });
 
   it("begins a period when it is pinned", async () => {

@@ -26,7 +26,11 @@ const entryOfRaw = ({ prefix, names, ...row }: RawTarget): EndpointEntry => ({
 });
 
 const entriesOf = (rows: Readonly<Record<string, Endpoint>>): readonly EndpointEntry[] =>
-  Object.entries(rows).map(([operation, row]) => ({ operation, ...row }));
+  Object.entries(rows).map(([operation, row]) => ({ operation, ...row, faults: faultsOf(row) }));
+
+/** A parameter of the path may hold a broken escape. */
+const faultsOf = ({ path, faults }: Endpoint): readonly FaultCode[] =>
+  path.includes("{") && !faults.includes("malformed") ? ["malformed", ...faults] : faults;
 
 export const endpoints: readonly EndpointEntry[] = [
   ...rawTargets.map(entryOfRaw),

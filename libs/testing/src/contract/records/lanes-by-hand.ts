@@ -45,6 +45,17 @@ export function lanesByHand(guarantee: StoreGuarantee): void {
     expect((await harness.flowLanes.heads(tightLane, 1))[0]?.id).toBe(before.id);
   });
 
+  guarantee("a window that is kept stands in the row, whose alarm stays", async (harness) => {
+    await insert(harness, { flow: oneAtATime });
+    const before = await laneOf(harness);
+    const window = { startedAt: harness.now(), count: 0 };
+
+    await harness.flowLanes.keepWindow(tightLane, window);
+    await harness.flowLanes.keepWindow(flowLaneId(aTenant, "unused"), window);
+
+    expect(await laneOf(harness)).toEqual({ ...before, window });
+  });
+
   guarantee("resuming sets the alarm to now, and keeps what the row has", async (harness) => {
     await insert(harness, { flow: oneAtATime });
     await harness.flowLanes.pause(tight);

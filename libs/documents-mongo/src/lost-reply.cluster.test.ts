@@ -215,7 +215,7 @@ describe.each(kinds)("$name", ({ start }) => {
 
     expect(await losing("insert", "fan_outs", () => fanOuts.insert(fanOut))).toBe("inserted");
     expect(
-      await losing("update", "fan_outs", () => fanOuts.advance(fanOut.id, 0, 500, false)),
+      await losing("findAndModify", "fan_outs", () => fanOuts.advance(fanOut.id, 0, 500, false)),
     ).toBe(true);
     expect(await fanOuts.advance(fanOut.id, 0, 500, false)).toBe(false);
   });

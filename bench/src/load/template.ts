@@ -43,11 +43,19 @@ export const scheduleTemplate = (destination: string, headers: PublishHeaders): 
 export function batchTemplate(
   destination: string,
   count: number,
-  headers: PublishHeaders,
+  headers: PublishHeaders | ((index: number) => PublishHeaders),
   bytes = 64,
 ): Template {
-  const item = { destination, headers: { ...messageHeaders, ...headers }, body: body(bytes) };
-  const items = JSON.stringify(Array.from({ length: count }, () => item));
+  const item = (own: PublishHeaders) => ({
+    destination,
+    headers: { ...messageHeaders, ...own },
+    body: body(bytes),
+  });
+  const items = JSON.stringify(
+    Array.from({ length: count }, (_, i) =>
+      item(typeof headers === "function" ? headers(i) : headers),
+    ),
+  );
   return request("/v2/batch", { "Content-Type": "application/json" }, items);
 }
 

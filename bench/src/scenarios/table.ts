@@ -11,6 +11,7 @@ import { urlGroup } from "./group.ts";
 import { hanging } from "./hanging.ts";
 import { instrument } from "./instrument.ts";
 import { latency } from "./latency.ts";
+import { manyQueues } from "./many-queues.ts";
 import { queues } from "./queues.ts";
 import { type Scenario } from "./scenario.ts";
 import { schedules } from "./schedules.ts";
@@ -33,6 +34,7 @@ export const scenarios: readonly Scenario[] = [
   urlGroup,
   batch,
   queues,
+  manyQueues,
   bulk,
   schedules,
   apart,

@@ -227,6 +227,7 @@ function portsOf(making: Making, life: Life, shards?: readonly number[]): NodePo
     queues: life.remote("queues", observedQueues(backend.queues, watching)),
     fanOuts: life.remote("fanOuts", observedFanOuts(backend.fanOuts, watching)),
     bulkActions: life.remote("bulkActions", backend.bulkActions),
+    runs: life.remote("runs", backend.runs),
     tokens: life.remote("tokens", observedTokens(backend.tokens, watching)),
     deadLetters: life.remote("deadLetters", backend.deadLetters),
     groups: life.remote("groups", backend.groups),

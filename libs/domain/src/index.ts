@@ -42,7 +42,12 @@ export {
   type RecordSource,
   sourceOf,
 } from "./message/alarm.ts";
-export { callbackMessage, canonicalName, groupedHeaders } from "./message/callback.ts";
+export {
+  callbackBody,
+  callbackMessage,
+  canonicalName,
+  groupedHeaders,
+} from "./message/callback.ts";
 export { cancel, type Cancellation } from "./message/cancel.ts";
 export { claim, isClaimable } from "./message/claim.ts";
 export { promote, type Promotion } from "./message/promote.ts";
@@ -69,6 +74,8 @@ export {
   type FollowUpKind,
   followUpKinds,
   type FollowUpOf,
+  type RunFailureReason,
+  type RunItem,
 } from "./message/follow-up.ts";
 export {
   createdEvent,
@@ -84,6 +91,7 @@ export {
   type CallbackPlan,
   type Dialect,
   type FinishedKind,
+  type InRun,
   type InState,
   isFinished,
   isIn,
@@ -121,6 +129,7 @@ export { ring, type Ringing } from "./message/ring.ts";
 export {
   type Attempt,
   giveBack,
+  over,
   postpone,
   quarantine,
   settleAttempt,
@@ -157,7 +166,9 @@ export {
   type Deduplication,
   type Destination,
   type Postponement,
+  notBeforeOf,
   type PublishCommand,
+  type RunPublish,
 } from "./publish/command.ts";
 export {
   type DeduplicationKey,
@@ -202,7 +213,7 @@ export {
 } from "./schedule/schedule.ts";
 export { parseDuration } from "./shared/duration.ts";
 export { type ExceededRate, fault, type Fault, type FaultCode, isFault } from "./shared/fault.ts";
-export { isUnderstood, ownFormat, queueFormat } from "./shared/format.ts";
+export { isUnderstood, ownFormat, queueFormat, runFormat } from "./shared/format.ts";
 export { hash32, hashText } from "./shared/hash.ts";
 export {
   callbackId,
@@ -226,6 +237,11 @@ export {
   positionOf,
   queueId,
   type QueueId,
+  runId,
+  type RunId,
+  runKey,
+  type RunKey,
+  runMessageId,
   randomLength,
   randomMessageId,
   bulkActionId,
@@ -251,3 +267,40 @@ export { beyondQuota, tooManyEndpoints, tooManyGroups, tooManyQueues } from "./s
 export { allShards, shardCount, shardOf } from "./shared/shards.ts";
 export { TurnoverMap } from "./shared/turnover-map.ts";
 export { unreachable } from "./shared/unreachable.ts";
+export {
+  append,
+  type Appended,
+  cancelRun,
+  failRun,
+  finish,
+  isAnswered,
+} from "./workflow/change.ts";
+export {
+  entryMessage,
+  type EntryDelivery,
+  entryOf,
+  failureMessage,
+  merged,
+  partOf,
+} from "./workflow/delivery.ts";
+export {
+  entriesBetween,
+  type EntryKey,
+  newOrder,
+  type Order,
+  rankIn,
+  type StepKey,
+} from "./workflow/order.ts";
+export {
+  type Feature,
+  features,
+  type HistoryEntry,
+  isActive,
+  type PartName,
+  type Run,
+  type RunIn,
+  type RunPart,
+  type RunPlan,
+  type RunPolicy,
+  type RunState,
+} from "./workflow/run.ts";

@@ -197,7 +197,8 @@ function lastPosition(db: DatabaseSync): number {
       `
       SELECT max(coalesce((SELECT max(position) FROM messages), 0),
         coalesce((SELECT max(position) FROM configurations), 0),
-        coalesce((SELECT max(last) FROM fan_outs), 0)) AS last`,
+        coalesce((SELECT max(last) FROM fan_outs), 0),
+        coalesce((SELECT max(position) FROM runs), 0)) AS last`,
     )
     .get();
   return integer(row?.["last"]);

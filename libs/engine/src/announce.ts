@@ -39,9 +39,9 @@ export async function announce(
   const due: Hint[] = [];
   const wakes: WakeEvent[] = [];
   for (const record of records) sort(record, ports.clock.now(), due, wakes);
-  const accepted = records.map(({ message }) => ({
-    message: redactedConfiguration(message, ports.sha256),
-  }));
+  const accepted = records.flatMap(({ message }) =>
+    message.run ? [] : { message: redactedConfiguration(message, ports.sha256) },
+  );
   await Promise.all([
     accepted.length > 0 && ports.bus.publish("message.accepted", accepted),
     due.length > 0 && ports.bus.publish("message.due", due),

@@ -17,6 +17,7 @@ import {
   type DeadLetters,
   type EventBus,
   type Records,
+  type RunStore,
   noTelemetry,
   type OutboxItemRef,
   type SettledEvent,
@@ -24,11 +25,13 @@ import {
   type Telemetry,
 } from "@posthaste/ports";
 import { announceTraced } from "./announce.ts";
+import { failDelivered } from "./runs/end.ts";
 import { startCallback } from "./trace.ts";
 
 export type WorkerPorts = {
   readonly records: Records;
   readonly deadLetters: DeadLetters;
+  readonly runs: RunStore;
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly sha256: Sha256Hex;
@@ -53,6 +56,10 @@ export const workers: { readonly [K in FollowUpKind]: Worker<K> } = {
   },
   callback: insertCallbacks,
   failureCallback: insertCallbacks,
+  run: async (ports, tasks) => {
+    for (const { message, item } of tasks) await failDelivered(ports, message, item);
+    return tasks.map(refOf);
+  },
   // A bus that is away is not waited for: the facts stay, and ring when it is back.
   fact: async (ports, tasks) => {
     if (!ports.bus.isUp()) return [];

@@ -41,3 +41,6 @@ export { addToGroup, removeFromGroup } from "./url-groups.ts";
 export { Tenants } from "./tenants.ts";
 export { BackgroundWork } from "./background.ts";
 export { ringOnce, type RingPorts, sourcesNow } from "./ring.ts";
+export { appendSteps, isEntry } from "./runs/append.ts";
+export { type Ended, endRun, finishRun } from "./runs/end.ts";
+export { type RunPorts, startRun } from "./runs/start.ts";

@@ -103,3 +103,13 @@ export {
   type TokenStore,
   type Window,
 } from "./token-store.ts";
+export {
+  type BriefFor,
+  type Briefing,
+  type Decision,
+  type NextUse,
+  type RunAddress,
+  type RunStore,
+  type RunWrite,
+  type StartedRun,
+} from "./run-store.ts";

@@ -58,8 +58,9 @@ function open(): Ports {
     schedule: queueMicrotask,
   });
   closers.push(embedded.close);
-  const { alarms, bus, deadLetters, ids, records } = embedded;
-  return { alarms, bus, clock, deadLetters, log, records, newId: () => ids.next(), sha256 };
+  const { alarms, bus, deadLetters, ids, records, runs } = embedded;
+  const newId = () => ids.next();
+  return { alarms, bus, clock, deadLetters, log, newId, records, runs, sha256 };
 }
 
 const mebibyte = 1024 * 1024;

@@ -9,6 +9,8 @@ export type Attempt = {
   readonly origin: number;
   /** Of its body, as counted while it is in flight. */
   readonly bytes: number;
+  /** Of a delivery of a run: its history, read when it may be called. */
+  body: Uint8Array | undefined;
   /** Of the call; until then, when it could have begun. */
   startedAt: number;
   /** When the claim, or its last renewal, was asked for: what we may rely on counts from there (docs/design/record#claims-leases-epochs). */
@@ -34,6 +36,7 @@ export const newAttempt = (
   record,
   origin,
   bytes: countedBytes(record.message.body.length),
+  body: undefined,
   startedAt: now,
   leasedAt,
   sending: undefined,

@@ -9,13 +9,16 @@
  * (3) An attempt's outcome is written until the store has taken it or fenced it. Its slot is free as soon as the call
  *     has ended, as long as not too many outcomes, or bytes of answers, wait to be written.
  */
+import { historyBody } from "@posthaste/contract";
 import {
+  entryOf,
   giveBack,
   type InState,
   limits,
   type MessageId,
   originHash,
   type Outcome,
+  over,
   type Owner,
   postpone,
   quarantine,
@@ -276,8 +279,8 @@ export class Deliverer implements LocalDelivery {
       void this.#settling.write(attempt, quarantine(record, this.#ports.clock.now()));
     } else if (record.leaseLosses >= limits.isolateAfter) {
       this.#isolate(attempt);
-    } else if (record.message.flow !== undefined) {
-      void this.#callInLane(attempt);
+    } else if (record.message.flow !== undefined || record.message.run) {
+      void this.#callInTurn(attempt);
     } else {
       this.#call(attempt, (outcome) => void this.#settling.settle(attempt, outcome));
     }
@@ -285,14 +288,14 @@ export class Deliverer implements LocalDelivery {
 
   #isolate(attempt: Attempt): void {
     this.#giveSlotBack(attempt);
-    if (this.#alone.add(() => this.#callInLane(attempt))) return;
+    if (this.#alone.add(() => this.#callInTurn(attempt))) return;
     const now = this.#ports.clock.now();
     const later = postpone(attempt.record, now, now + limits.isolatedLaterMs);
     void this.#settling.write(attempt, later);
   }
 
-  /** The lane's slot must still be ours before the first byte (docs/design/lanes#grants). */
-  async #callInLane(attempt: Attempt): Promise<void> {
+  /** The lane's slot must still be ours before the first byte (docs/design/lanes#grants), and its run must want it. */
+  async #callInTurn(attempt: Attempt): Promise<void> {
     const { message } = attempt.record;
     try {
       if (message.flow !== undefined) {
@@ -303,8 +306,27 @@ export class Deliverer implements LocalDelivery {
       this.#ports.log.warn("slot.unproven", { id: message.id, error });
       return this.#settling.write(attempt, this.#givenBack(attempt));
     }
-    const outcome = await new Promise<Outcome>((resolve) => this.#call(attempt, resolve));
+    const briefed = await this.#brief(attempt);
+    if (briefed === "over")
+      return this.#settling.write(attempt, over(attempt.record, this.#ports.clock.now()));
+    const outcome =
+      briefed ?? (await new Promise<Outcome>((resolve) => this.#call(attempt, resolve)));
     await this.#settling.settle(attempt, outcome);
+  }
+
+  /** What a delivery of a run carries. Undefined: it may be called. */
+  async #brief(attempt: Attempt): Promise<"over" | Outcome | undefined> {
+    const { epoch, message } = attempt.record;
+    const { run } = message;
+    if (!run || !entryOf(run.part)) return undefined;
+    try {
+      const [briefing] = await this.#ports.runs.brief([{ run, epoch }]);
+      if (!briefing || briefing === "over") return "over";
+      attempt.body = historyBody(briefing.entries);
+      return undefined;
+    } catch (error) {
+      return ourFault(`the history of the run could not be read: ${String(error)}`);
+    }
   }
 
   #call(attempt: Attempt, done: (outcome: Outcome) => void): void {
@@ -319,7 +341,7 @@ export class Deliverer implements LocalDelivery {
       attempt.startedAt = now;
       attempt.isCalling = true;
       attempt.span ??= startAttempt(this.#telemetry.tracer, attempt.record, now);
-      const request = this.#options.compose(attempt.record, now, attempt.span?.traceParent);
+      const request = this.#options.compose(sentOf(attempt), now, attempt.span?.traceParent);
       if (!request) return void this.#callOnceKnown(attempt, done);
       attempt.sending = this.#ports.sender.send(request);
       if (attempt.slot && !attempt.slot.address) this.#locate(attempt);
@@ -393,5 +415,9 @@ export class Deliverer implements LocalDelivery {
     for (const attempt of this.#running.values()) attempt.sending?.abort();
   }
 }
+
+/** With the body that it is to have. */
+const sentOf = ({ body, record }: Attempt): InState<"claimed"> =>
+  body ? { ...record, message: { ...record.message, body } } : record;
 
 const ourFault = (text: string): Outcome => ({ kind: "infrastructure", code: "internal", text });

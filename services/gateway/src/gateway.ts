@@ -9,7 +9,7 @@ import {
   rawTargetOf,
 } from "@posthaste/contract";
 import { type DestinationPolicy } from "@posthaste/domain";
-import { type AcceptPorts, type CancelPorts } from "@posthaste/engine";
+import { type CancelPorts, type RunPorts } from "@posthaste/engine";
 import {
   type AddressSet,
   type Admission,
@@ -50,7 +50,7 @@ import { createScheduleWork } from "./works/schedules.ts";
 import { gatewayWorks, type WorkParts } from "./works/index.ts";
 import { type Work } from "./works/work.ts";
 
-export type GatewayPorts = AcceptPorts &
+export type GatewayPorts = RunPorts &
   CancelPorts & {
     readonly flowLanes: FlowLanes;
     readonly bulkActions: BulkActions;

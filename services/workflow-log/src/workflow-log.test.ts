@@ -52,9 +52,9 @@ function open(): Ports {
     schedule: queueMicrotask,
   });
   closers.push(embedded.close);
-  const { bus, deadLetters, log: messageLog } = embedded;
+  const { bus, deadLetters, log: messageLog, runs } = embedded;
   const accounts = { tenants: async () => [tenantWith(defaultPlan)] };
-  return { accounts, bus, clock, deadLetters, embedded, log, messageLog };
+  return { accounts, bus, clock, deadLetters, embedded, log, messageLog, runs };
 }
 
 const tenantWith = (plan: Plan, id = aTenant): Tenant => ({

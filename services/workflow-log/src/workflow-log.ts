@@ -4,6 +4,7 @@
  *
  * A store that writes the log within its own settle (the embedded one) leaves only the removal to do.
  */
+import { limits } from "@posthaste/domain";
 import {
   type Accounts,
   type Clock,
@@ -11,12 +12,14 @@ import {
   type EventBus,
   type Log,
   type MessageLog,
+  type RunStore,
 } from "@posthaste/ports";
 
 export type WorkflowLogPorts = {
   readonly accounts: Pick<Accounts, "tenants">;
   readonly messageLog: MessageLog;
   readonly deadLetters: DeadLetters;
+  readonly runs: RunStore;
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly log: Log;
@@ -85,7 +88,7 @@ export class WorkflowLog {
   }
 
   async #sweep(): Promise<void> {
-    const { accounts, clock, log, messageLog, deadLetters } = this.#ports;
+    const { accounts, clock, log, messageLog, deadLetters, runs } = this.#ports;
     try {
       // Tenant by tenant, each by its own retention, those that are closed as well.
       for (const { id, plan } of await accounts.tenants()) {
@@ -95,6 +98,12 @@ export class WorkflowLog {
         );
         await untilDone(
           () => deadLetters.sweep(id, clock.now() - plan.deadLetterMs, sweepMax),
+          () => this.#stopped,
+        );
+        // A run that has failed is its own dead letter, and messages of it may be told of for a day.
+        const runsMs = Math.max(plan.logMs, plan.deadLetterMs, limits.tombstoneMs);
+        await untilDone(
+          () => runs.sweep(id, clock.now() - runsMs, sweepMax),
           () => this.#stopped,
         );
       }

@@ -61,6 +61,7 @@ import { type ModelQueues, modelQueues } from "./queues.ts";
 import { modelBulkActions } from "./bulk-actions.ts";
 import { modelSchedules, type ScheduleModel } from "./schedules.ts";
 import { reopened } from "./reopened.ts";
+import { modelRuns } from "./runs.ts";
 
 export type ModelRecords = {
   readonly ports: RecordPorts;
@@ -636,6 +637,7 @@ export function modelRecords(
       ...{ records, alarms, flowLanes, fanOuts },
       queues: queues.port,
       bulkActions: bulkActions.port,
+      runs: modelRuns(records),
     },
     inspect: {
       records: standing,

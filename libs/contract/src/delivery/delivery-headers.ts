@@ -1,5 +1,11 @@
 /** What a delivery carries beside the headers that the caller gave for it (docs/design/wire#dialects). */
-import { type HeaderPair, type Headers, type Message } from "@posthaste/domain";
+import {
+  entryOf,
+  type HeaderPair,
+  type Headers,
+  type InRun,
+  type Message,
+} from "@posthaste/domain";
 import { dialects } from "../wire/dialects.ts";
 
 export type AttemptMarks = {
@@ -28,6 +34,23 @@ export function deliveryHeaders(message: Omit<Message, "body">, marks: AttemptMa
   );
   if (origin.group) headers.push([`${prefix}Topic-Name`, origin.group.name]);
   if (origin.scheduleId !== undefined) headers.push([`${prefix}Schedule-Id`, origin.scheduleId]);
+  if (message.run) headers.push(...runHeaders(message, message.run));
   if (dialect === "service") headers.push([`${prefix}Attempt-Epoch`, String(marks.epoch)]);
   return headers;
 }
+
+/** A version says that the request is not the first of a run; a failure function has none, and a name of its own. */
+function runHeaders({ dialect, policy }: Omit<Message, "body">, run: InRun): HeaderPair[] {
+  const { prefix } = dialects[dialect];
+  const headers: HeaderPair[] = [
+    [`${prefix}Workflow-RunId`, run.id],
+    [`${prefix}Workflow-CreatedAt`, String(run.createdAt)],
+    ...(entryOf(run.part)
+      ? [[`${prefix}Workflow-Sdk-Version`, "1"] as const]
+      : failureMarks.map((mark) => [`${prefix}Workflow-${mark}`, "true"] as const)),
+  ];
+  if (policy.labels.length > 0) headers.push([`${prefix}Label`, policy.labels.join(",")]);
+  return headers;
+}
+
+const failureMarks = ["Is-Failure", "Failure-Callback"] as const;

@@ -7,6 +7,7 @@ import { flowKeys } from "./flow-keys.ts";
 import { messageLog } from "./message-log.ts";
 import { messages } from "./messages.ts";
 import { queues } from "./queues.ts";
+import { runs } from "./runs.ts";
 import { schedules } from "./schedules.ts";
 import { signingKeys } from "./signing-keys.ts";
 import { urlGroups } from "./url-groups.ts";
@@ -20,6 +21,7 @@ export const gatewayEndpoints = {
   ...queues,
   ...deadLetters,
   ...messageLog,
+  ...runs,
   ...schedules,
   ...signingKeys,
 };

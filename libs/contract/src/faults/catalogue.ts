@@ -54,6 +54,16 @@ export const faultCatalogue: Readonly<Record<FaultCode, FaultEntry>> = {
     title: "Beyond the plan's limits",
     advice: "Ask for less, or have the plan raised.",
   },
+  run_ended: {
+    status: 400,
+    title: "The run has ended",
+    advice: "Nothing. Workflow clients know this answer, and leave the step alone.",
+  },
+  run_refused: {
+    status: 412,
+    title: "Not to be done in a run",
+    advice: "Correct what the text names. Workflow clients fail the run.",
+  },
   too_large: {
     status: 413,
     title: "Body too large",

@@ -24,9 +24,6 @@ export function takeForwarded(
   if (!isHeaderValue(value)) {
     return malformed(named, "must hold visible ASCII characters, spaces and tabs only");
   }
-  if (name.toLowerCase() === "host") {
-    return malformed(named, "must not be forwarded: the destination names the host");
-  }
   forwarded.push([name, value]);
   return undefined;
 }

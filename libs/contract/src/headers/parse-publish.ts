@@ -12,21 +12,42 @@ import {
   fault,
   isFault,
 } from "@posthaste/domain";
+import { faultOfRun, withRun } from "../workflow/run-publish.ts";
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
 import { isHeaderValue } from "../wire/text.ts";
 import { completeCommand, type PublishRequest } from "./complete.ts";
 import { takeForwarded } from "./forwarded.ts";
 import { completeOverrides } from "./overrides.ts";
 import { type FlatHeaders, type OverridesInput, type PublishInput } from "./publish-input.ts";
+import { repeatable } from "./run-settings.ts";
 import { refuseScheduleHeaders } from "./schedule-settings.ts";
 import { type Bounds, type PublishDraft, type RequestDraft, malformed } from "./setting.ts";
 import { forwardPrefixes, handlers } from "./table.ts";
 
 /** The command, or what is wrong: `malformed` names the header as the caller wrote it, `beyond_plan` the quota. */
 export function parsePublish(input: PublishInput): PublishCommand | Fault {
+  const command = readCommand(input);
+  return isFault(command) ? faultOfRun(command, input.rawHeaders) : command;
+}
+
+function readCommand(input: PublishInput): PublishCommand | Fault {
   const request = readRequest(input);
   if (isFault(request)) return request;
-  return refuseScheduleHeaders(request.draft) ?? completeCommand(request, input);
+  const { draft } = request;
+  const refused = refuseScheduleHeaders(draft) ?? (draft.run.id ? undefined : refuseHost(draft));
+  if (refused) return refused;
+  const command = completeCommand(request, input);
+  return isFault(command) || !draft.run.id ? command : withRun(command, draft);
+}
+
+/** Clients of workflows forward all that they were asked with. */
+export function refuseHost({
+  message,
+  callback,
+  failureCallback,
+}: PublishDraft): Fault | undefined {
+  const host = message.host ?? callback.host ?? failureCallback.host;
+  return host && malformed(host, "must not be forwarded: the destination names the host");
 }
 
 /** Each header for itself, and the destination. */
@@ -79,7 +100,11 @@ const namesOf = (headers: Headers): ReadonlySet<string> =>
 export function parseOverrides(input: OverridesInput): Overrides | Fault {
   const reading = read(input);
   if (isFault(reading)) return reading;
-  return refuseScheduleHeaders(reading.draft) ?? completeOverrides(reading.draft, input);
+  return (
+    refuseScheduleHeaders(reading.draft) ??
+    refuseHost(reading.draft) ??
+    completeOverrides(reading.draft, input)
+  );
 }
 
 function read(input: OverridesInput): Reading | Fault {
@@ -104,6 +129,7 @@ const newReading = (): Reading => ({
     callback: newRequest(),
     failureCallback: newRequest(),
     schedule: {},
+    run: {},
   },
   seen: new Set(),
   dialect: undefined,
@@ -153,14 +179,16 @@ function readOurs(
   const suffix = lower.slice(prefixLength);
   const handle = handlers.get(suffix);
   if (handle) {
-    if (reading.seen.has(suffix)) return givenTwice(name);
+    if (reading.seen.has(suffix) && !repeatable.has(suffix)) return givenTwice(name);
     reading.seen.add(suffix);
     return handle({ name, value, dialect }, reading.draft, bounds);
   }
   for (const { prefix, of } of forwardPrefixes) {
     if (!suffix.startsWith(prefix)) continue;
     const sent = name.slice(prefixLength + prefix.length);
-    return takeForwarded(name, sent, value, of(reading.draft).forwarded);
+    const request = of(reading.draft);
+    if (sent.toLowerCase() === "host") return void (request.host = { name, value, dialect });
+    return takeForwarded(name, sent, value, request.forwarded);
   }
   return undefined;
 }

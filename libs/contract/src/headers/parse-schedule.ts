@@ -9,7 +9,7 @@ import {
 } from "@posthaste/domain";
 import { dialects } from "../wire/dialects.ts";
 import { completeCommand } from "./complete.ts";
-import { readRequest } from "./parse-publish.ts";
+import { readRequest, refuseHost } from "./parse-publish.ts";
 import { type PublishInput } from "./publish-input.ts";
 import { malformed } from "./setting.ts";
 
@@ -32,6 +32,8 @@ export function parseSchedule(input: PublishInput): ScheduleRequest | Fault {
   if (draft.notBefore) {
     return malformed(draft.notBefore.field, "a schedule takes Delay, which counts from each slot");
   }
+  const refused = refuseHost(draft);
+  if (refused) return refused;
   const publish = completeCommand(read, input);
   if (isFault(publish)) return publish;
   const { tenant, body, postponement: _, deduplication, schedule: __, ...template } = publish;

@@ -4,6 +4,7 @@ import {
   type Cron,
   type Dialect,
   type Fault,
+  type Feature,
   type HeaderPair,
   type Method,
   type Plan,
@@ -33,6 +34,8 @@ export type Bounds = {
 /** The settings of one request: of the message itself, or of one of its two callbacks. */
 export type RequestDraft = {
   readonly forwarded: HeaderPair[];
+  /** Forwarded, which only a message of a run may do: there it comes to nothing. */
+  host?: Field;
   method?: Method;
   timeoutMs?: number;
   retriesMax?: number;
@@ -48,6 +51,17 @@ type ScheduleDraft = {
   cron?: { readonly field: Field; readonly cron: Cron };
   id?: { readonly field: Field; readonly id: ScheduleId };
   dryRun?: { readonly field: Field; readonly isDry: boolean };
+};
+
+/** What a publish is for a run. */
+export type RunDraft = {
+  id?: Field;
+  starts?: boolean;
+  createdAt?: number;
+  callType?: Field;
+  invoke?: Field;
+  unknownSdk?: Field;
+  features?: readonly Feature[];
 };
 
 /** A publish in the making: filled by one pass over the headers, turned into a command by `completeCommand`. */
@@ -66,6 +80,7 @@ export type PublishDraft = {
   contentType?: HeaderPair;
   hop?: number;
   readonly schedule: ScheduleDraft;
+  readonly run: RunDraft;
 };
 
 export type Setting<Draft> = {

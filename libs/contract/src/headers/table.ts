@@ -1,6 +1,7 @@
 /** The one table of configuration headers: suffix → what becomes of the value (docs/design/wire#dialects). */
 import { type Fault } from "@posthaste/domain";
 import { publishSettings } from "./publish-settings.ts";
+import { runSettings } from "./run-settings.ts";
 import { scheduleSettings } from "./schedule-settings.ts";
 import { requestSettings } from "./request-settings.ts";
 import { type Bounds, type Field, type PublishDraft, type RequestDraft } from "./setting.ts";
@@ -19,6 +20,10 @@ const wholeSettings = [...publishSettings, ...scheduleSettings];
 /** By lower-case suffix. What is not in it and begins with none of `forwardPrefixes` is ignored: other releases know more names. */
 export const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ...wholeSettings.map(({ suffix, take }): [string, Handler] => [suffix.toLowerCase(), take]),
+  ...runSettings.map(({ suffix, take }): [string, Handler] => [
+    suffix.toLowerCase(),
+    (field, draft, bounds) => take(field, draft.run, bounds),
+  ]),
   ...families.flatMap(({ prefix, of }) =>
     requestSettings.map(({ suffix, take }): [string, Handler] => [
       (prefix + suffix).toLowerCase(),
@@ -39,7 +44,7 @@ export const headerRules: readonly { readonly suffix: string; readonly rule: str
     ...requestSettings.map(({ suffix, rule }) => ({ suffix: prefix + suffix, rule })),
     { suffix: `${prefix}Forward-*`, rule: "Sent without the prefix and Forward-." },
   ]),
-  ...wholeSettings.map(({ suffix, rule }) => ({ suffix, rule })),
+  ...[...wholeSettings, ...runSettings].map(({ suffix, rule }) => ({ suffix, rule })),
 ];
 
 /** Whether a lower-case suffix means anything to us. */

@@ -55,7 +55,11 @@ async function findLive(
     state: { $in: [...liveStates] },
   };
   const found = await again(() => messages.find(filter, { projection: slim }).toArray());
-  return found.map((stored) => recordFrom(stored, noBody)).filter(isLive);
+  // The messages of a run are cancelled with it: without one of them it would stand still.
+  return found
+    .map((stored) => recordFrom(stored, noBody))
+    .filter(isLive)
+    .filter(({ message }) => !message.run);
 }
 
 /** Neither body nor answers: many may be cancelled at once. */

@@ -15,6 +15,7 @@ const lookedAt = {
   "message.createdAt": 1,
   "message.origin": 1,
   "message.policy": 1,
+  "message.run": 1,
 } as const;
 
 export function createMatching({ again, messages }: Rooms): Records["matching"] {

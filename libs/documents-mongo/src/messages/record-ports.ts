@@ -17,6 +17,8 @@ import { createLanesByHand } from "./lanes-by-hand.ts";
 import { createRest, createRows, laneIndexes, lanesName } from "./lanes.ts";
 import { createBulkActions } from "../bulk-actions/bulk-actions.ts";
 import { bulkActionIndexes } from "../bulk-actions/stored.ts";
+import { createRuns, runRoomsOf } from "../runs/runs.ts";
+import { runIndexes } from "../runs/stored-run.ts";
 import { scheduleIndexes } from "../schedules/stored.ts";
 import { type StoredLane } from "./stored-lane.ts";
 import { createNextAlarm } from "./next-alarm.ts";
@@ -38,11 +40,14 @@ export const recordIndexes: readonly Index[] = [
   ...fanOutIndexes,
   ...scheduleIndexes,
   ...bulkActionIndexes,
+  ...runIndexes,
 ];
 
 /** `aside`: connections that renewals have for themselves. */
 export function createRecordPorts(connection: Connection, aside: Connection): RecordPorts {
   const rooms = roomsOf(connection);
+  const insert = createInsert(rooms);
+  const runRooms = runRoomsOf(rooms, insert);
   const reading = createReading(rooms);
   const claim = createClaim(rooms, reading);
   const renew = createRenew(aside);
@@ -54,7 +59,7 @@ export function createRecordPorts(connection: Connection, aside: Connection): Re
 
   return {
     records: {
-      insert: createInsert(rooms),
+      insert,
       claim: async (ids, owner) => {
         const claimed = await claim([...new Set(ids)].map((id) => ({ id, owner })));
         return claimed.filter((record) => record !== undefined);
@@ -76,7 +81,7 @@ export function createRecordPorts(connection: Connection, aside: Connection): Re
       removeFinished: createRemoveFinished(rooms),
       backlog: createBacklog(rooms),
     },
-    alarms: { ring: createRing(rooms, reading), next: createNextAlarm(rooms) },
+    alarms: { ring: createRing(runRooms, reading), next: createNextAlarm(runRooms) },
     flowLanes: {
       ...createLanesByHand(rooms),
       rows: async (ids) => (await rows(ids)).filter((row) => row !== undefined),
@@ -88,6 +93,7 @@ export function createRecordPorts(connection: Connection, aside: Connection): Re
     },
     queues: createQueues(rooms),
     bulkActions: createBulkActions(connection),
+    runs: createRuns(runRooms),
     fanOuts: createFanOuts(rooms),
   };
 }

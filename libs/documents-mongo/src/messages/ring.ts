@@ -18,6 +18,8 @@ import { type AnyBulkWriteOperation } from "mongodb";
 import { ringBulkActions } from "../bulk-actions/alarms.ts";
 import { ringFanOuts } from "../fan-outs/fan-outs.ts";
 import { enterQueues, type QueueEntry, ringQueues } from "../queues/alarms.ts";
+import { redeliver } from "../runs/redeliver.ts";
+import { type RunRooms } from "../runs/runs.ts";
 import { ringSchedules } from "../schedules/alarms.ts";
 import { enter, type Entry, ringLanes } from "./lanes.ts";
 import { type Reading } from "./read.ts";
@@ -42,7 +44,7 @@ type RungRecord = {
   readonly source: RecordSource;
 };
 
-export function createRing(rooms: Rooms, reading: Reading): Alarms["ring"] {
+export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
   return async (shards, limitOfEach, sources = alarmSources) => {
     const now = rooms.clock.now();
     const ofRecords = recordSources.filter((source) => sources.includes(source));
@@ -68,12 +70,13 @@ export function createRing(rooms: Rooms, reading: Reading): Alarms["ring"] {
       recordFrom,
     );
     const onlyFacts = ringing.filter(({ source }) => source === "fact");
-    const [lanes, queues, fanOuts, schedules, actions] = await Promise.all([
+    const [lanes, queues, fanOuts, schedules, actions, runs] = await Promise.all([
       ringLanes(rooms, shards, now, limitOfEach),
       ringQueues(rooms, shards, now, limitOfEach),
       sources.includes("fanOut") ? ringFanOuts(rooms, shards, now, limitOfEach) : [],
       sources.includes("schedule") ? ringSchedules(rooms, shards, now, limitOfEach) : [],
       sources.includes("bulkAction") ? ringBulkActions(rooms, shards, now, limitOfEach) : [],
+      sources.includes("record") ? redeliver(rooms, shards, now, limitOfEach) : 0,
     ]);
     const told = new Set<LaneId>(lanes).union(foreignAmong(ringing)).union(new Set(queues));
     const withOutbox = [
@@ -96,6 +99,7 @@ export function createRing(rooms: Rooms, reading: Reading): Alarms["ring"] {
         fanOuts.length >= limitOfEach ||
         schedules.length >= limitOfEach ||
         actions.length >= limitOfEach ||
+        runs >= limitOfEach ||
         due.some(({ found, isCut }) => isCut || found.length >= limitOfEach),
     };
   };

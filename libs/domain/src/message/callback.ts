@@ -56,7 +56,7 @@ const withContentType = (headers: Headers): Headers =>
  * JSON; `status` is 0 when there was no answer, and then `body` says why. The bodies in it, which may be large, pass through
  * no escaping and stand in no second text.
  */
-function callbackBody(source: Message, item: CallbackItem): Uint8Array {
+export function callbackBody(source: Message, item: CallbackItem): Uint8Array {
   const { response, error } = item;
   const { group, scheduleId } = source.origin;
   const answered = {
@@ -79,6 +79,7 @@ function callbackBody(source: Message, item: CallbackItem): Uint8Array {
     createdAt: String(source.createdAt),
     ...(scheduleId !== undefined && { scheduleId }),
     callerIP: source.origin.callerIp,
+    ...(source.run && { workflowRunId: source.run.id, workflowCreatedAt: source.run.createdAt }),
   };
   return utf8([
     `{${fieldsOf(answered)},"body":"`,

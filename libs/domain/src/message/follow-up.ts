@@ -7,13 +7,16 @@ import { logResponseBytesMax } from "../shared/limits.ts";
 import { type Answer } from "./outcome.ts";
 
 /** In the order in which those of one attempt are worked: the dead letter is there before the failure is told (I6). */
-export const followUpKinds = ["deadLetter", "callback", "failureCallback", "fact"] as const;
+export const followUpKinds = ["deadLetter", "callback", "failureCallback", "run", "fact"] as const;
 export type FollowUpKind = (typeof followUpKinds)[number];
 
 /** `format`: of the item, see `isUnderstood`; absent: 1. */
 type Stored = { readonly format?: number };
 
 export type FailureReason = "retries_exhausted" | "non_retryable" | "quarantined" | "deferred";
+
+/** Why a run has failed: as a message does, or since its start was answered by something that is no workflow. */
+export type RunFailureReason = FailureReason | "not_a_workflow";
 
 /** How the attempt ended for the log: its events in order, and what the destination said. No request body (docs/design/wire#the-message-log). */
 export type AttemptFact = Stored & {
@@ -51,11 +54,21 @@ export type CallbackItem = Stored & {
   readonly dlqId?: DlqId;
 };
 
+/** A delivery of a run has failed for good. */
+export type RunItem = Stored & {
+  readonly kind: "run";
+  readonly attempt: number;
+  readonly endedAt: number;
+  readonly reason: RunFailureReason;
+  readonly error?: string;
+  readonly response?: Answer;
+};
+
 /** What a fact keeps of an answer: the first `limits.logResponseBytesMax` bytes of its body. */
 export const answerOfFact = (answer: Answer): Answer =>
   answer.body.length <= logResponseBytesMax
     ? answer
     : { ...answer, body: answer.body.subarray(0, logResponseBytesMax), truncated: true };
 
-export type FollowUp = DeadLetterItem | CallbackItem | AttemptFact;
+export type FollowUp = DeadLetterItem | CallbackItem | RunItem | AttemptFact;
 export type FollowUpOf<K extends FollowUpKind> = FollowUp & { readonly kind: K };

@@ -11,6 +11,8 @@ import {
   type MessageId,
   type Owner,
   type QueueId,
+  type RunId,
+  type RunKey,
   type TenantId,
 } from "../shared/ids.ts";
 import { type FollowUp } from "./follow-up.ts";
@@ -67,6 +69,19 @@ export type Origin = {
 /** The message of a queue that a callback tells of: its turn is not over before its callbacks have ended. */
 export type TurnOf = { readonly queue: QueueId; readonly id: MessageId };
 
+/** A message that is a delivery of a run. */
+export type InRun = {
+  readonly key: RunKey;
+  readonly id: RunId;
+  readonly root: MessageId;
+  /** Of the run, see `PartName`. */
+  readonly part: string;
+  /** Of the run. */
+  readonly createdAt: number;
+  /** Its destination must answer as a workflow does. */
+  readonly detects?: true;
+};
+
 export type Message = Lanes & {
   readonly id: MessageId;
   /** Of the record, see `isUnderstood`; absent: 1. */
@@ -87,6 +102,8 @@ export type Message = Lanes & {
   readonly policy: Policy;
   readonly origin: Origin;
   readonly turnOf?: TurnOf;
+  /** Cancelled, released and logged with its run, never as a message. */
+  readonly run?: InRun;
   /** W3C `traceparent` of what made it; there when its trace is sampled, and for no other. */
   readonly trace?: string;
 };

@@ -13,7 +13,7 @@ export type Release =
   | { readonly kind: "inQueue" };
 
 export function release({ message, state }: MessageRecord, now: number): Release {
-  if (isFinished(state)) return { kind: "unknown" };
+  if (isFinished(state) || message.run) return { kind: "unknown" };
   if (message.queue !== undefined) return { kind: "inQueue" };
   if (state.kind !== "held") return { kind: "unknown" };
   return {

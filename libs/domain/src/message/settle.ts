@@ -12,6 +12,7 @@ import {
   type AttemptFact,
   type FailureReason,
   type FollowUp,
+  type RunFailureReason,
 } from "./follow-up.ts";
 import { type InState, type Message, type MessageState } from "./message.ts";
 import { type Answer, type Outcome, isSuccess } from "./outcome.ts";
@@ -50,16 +51,49 @@ export function settleAttempt(
   const { outcome } = attempt;
   if (outcome.kind === "aborted") return giveBack(record, attempt.endedAt);
   if (outcome.kind === "infrastructure") return defer(record, attempt);
-  if (isSuccess(outcome)) return deliver(record, attempt);
+  if (isSuccess(outcome))
+    return isStrange(record, outcome) ? failStrange(record, attempt) : deliver(record, attempt);
   const reason = whyFinal(record, outcome);
   return reason ? fail(record, attempt, reason) : retryLater(record, attempt, inputs);
 }
 
 function deliver(record: InState<"claimed">, attempt: Attempt): Settlement {
+  // What a delivery of a run has caused says that it has succeeded.
+  if (record.message.run) return over(record, attempt.endedAt);
   const common = commonOf(record, attempt);
   const fact: AttemptFact = { kind: "fact", id: record.message.id, ...common, ended: "delivered" };
   const next = { kind: "delivered", endedAt: attempt.endedAt } as const;
   return settlement(record, next, attempt.endedAt, [...callbacks(record, attempt), fact]);
+}
+
+/** A delivery of a run that is done, or wanted no more. */
+export const over = (record: InState<"claimed">, now: number): Settlement =>
+  settlement(record, { kind: "delivered", endedAt: now }, now, []);
+
+/** The start of a run was answered by something that is no workflow: that answers with its version. */
+const isStrange = ({ message }: InState<"claimed">, outcome: Outcome): boolean =>
+  message.run?.detects === true &&
+  outcome.kind === "answered" &&
+  !outcome.headers.some(([name]) => workflowVersionHeader.test(name));
+const workflowVersionHeader = /^(service|upstash)-workflow-sdk-version$/i;
+
+const failStrange = (record: InState<"claimed">, attempt: Attempt): Settlement =>
+  failRun(record, attempt, "not_a_workflow");
+
+/** What its run makes of it decides whether the run has failed. */
+function failRun(
+  record: InState<"claimed">,
+  { outcome, endedAt }: Attempt,
+  reason: RunFailureReason,
+): Settlement {
+  const item = {
+    kind: "run",
+    attempt: record.retried,
+    endedAt,
+    reason,
+    ...explanation(outcome),
+  } as const;
+  return settlement(record, { kind: "failed", endedAt }, endedAt, [item]);
 }
 
 function retryLater(
@@ -79,7 +113,7 @@ function retryLater(
     nextDeliveryAt: dueAt,
     ...ofFact(explanation(outcome)),
   };
-  const items = [...callbacks(record, attempt), fact];
+  const items = record.message.run ? [] : [...callbacks(record, attempt), fact];
   return {
     ...settlement(record, { kind: "held", dueAt }, endedAt, items),
     retried: record.retried + 1,
@@ -87,6 +121,7 @@ function retryLater(
 }
 
 function fail(record: InState<"claimed">, attempt: Attempt, reason: FailureReason): Settlement {
+  if (record.message.run) return failRun(record, attempt, reason);
   const { outcome, endedAt } = attempt;
   const id = dlqIdOf(record.message.id, endedAt);
   const common = commonOf(record, attempt);

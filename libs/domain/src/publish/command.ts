@@ -1,6 +1,8 @@
 /** A publish as the caller meant it: parsed once at the door, trusted inside. */
-import { type ScheduleId, type TenantId } from "../shared/ids.ts";
+import { type RunId, type ScheduleId, type TenantId } from "../shared/ids.ts";
 import { type Headers } from "../message/headers.ts";
+import { type StepKey } from "../workflow/order.ts";
+import { type Feature } from "../workflow/run.ts";
 import { type Api, type Dialect, type Method, type Policy } from "../message/message.ts";
 
 export type Destination =
@@ -14,6 +16,23 @@ export type Deduplication =
 export type Postponement =
   | { readonly kind: "delay"; readonly delayMs: number }
   | { readonly kind: "notBefore"; readonly at: number };
+
+/** What a publish is for a run: its start, or an entry of its history. */
+export type RunPublish =
+  | {
+      readonly kind: "start";
+      readonly id: RunId;
+      readonly features: readonly Feature[];
+      /** The user's own, of every delivery of the run. */
+      readonly headers: Headers;
+    }
+  | {
+      readonly kind: "entry";
+      readonly id: RunId;
+      /** Which use of the id is meant; absent: the newest. */
+      readonly createdAt?: number;
+      readonly key: StepKey;
+    };
 
 export type PublishCommand = {
   readonly tenant: TenantId;
@@ -31,6 +50,7 @@ export type PublishCommand = {
   readonly hop: number;
   /** Set on messages of a schedule. */
   readonly schedule?: ScheduleId;
+  readonly run?: RunPublish;
   /** See `Message.trace`. */
   readonly trace?: string;
 };

@@ -3,7 +3,7 @@ import { type Message } from "../message/message.ts";
 import { type LiveFilter, type LogFilter, type MessageFilter } from "./filter.ts";
 
 type Configuration = Pick<Message, "id" | "url" | "origin" | "policy">;
-type Dated = Configuration & Pick<Message, "createdAt">;
+type Live = Configuration & Pick<Message, "createdAt" | "run">;
 
 export function matchesMessage(filter: MessageFilter, message: Configuration): boolean {
   const { origin, policy } = message;
@@ -27,9 +27,10 @@ export function matchesPlace({ hosts, paths }: LogFilter, message: Configuration
   return (among(hosts, url.host) || among(hosts, url.hostname)) && among(paths, url.pathname);
 }
 
-/** Times included. */
-export function matchesLive(filter: LiveFilter, message: Dated): boolean {
+/** Times included. The messages of a run are its own: each of them carries it. */
+export function matchesLive(filter: LiveFilter, message: Live): boolean {
   const { from = -Infinity, to = Infinity } = filter;
+  if (message.run) return false;
   if (message.createdAt < from || message.createdAt > to) return false;
   return matchesMessage(filter, message) && matchesPlace(filter, message);
 }

@@ -25,6 +25,10 @@ export type FaultCode =
   | "too_large"
   | "headers_too_large"
   | "beyond_plan"
+  /** What is asked of a run that is not active. */
+  | "run_ended"
+  /** What is asked of a run, and cannot be done in one. */
+  | "run_refused"
   | "too_many_requests"
   | "overloaded"
   | "outcome_unknown"

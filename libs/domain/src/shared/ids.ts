@@ -12,6 +12,10 @@ export type MessageId = Brand<string, "MessageId">;
 export type DlqId = Brand<string, "DlqId">;
 export type ScheduleId = Brand<string, "ScheduleId">;
 export type BulkActionId = Brand<string, "BulkActionId">;
+/** The caller's own name of a run; free again when the run has ended. */
+export type RunId = Brand<string, "RunId">;
+/** One run for ever: the tenant, the id, and which use of the id it is. */
+export type RunKey = Brand<string, "RunKey">;
 /** Contains the tenant: two tenants never share a lane. */
 export type LaneId = QueueId | FlowId;
 /** `queue:…` */
@@ -26,6 +30,7 @@ export const messageId = (text: string): MessageId => text as MessageId;
 export const dlqId = (text: string): DlqId => text as DlqId;
 export const scheduleId = (text: string): ScheduleId => text as ScheduleId;
 export const bulkActionId = (text: string): BulkActionId => text as BulkActionId;
+export const runId = (text: string): RunId => text as RunId;
 export const flowId = (text: string): FlowId => text as FlowId;
 export const owner = (text: string): Owner => text as Owner;
 
@@ -75,6 +80,13 @@ const letterDigestLength = 23;
 /** The message of a retried dead letter: `position` is of its failure, `digest` of its name in hex. */
 export const retriedLetterId = (position: number, digest: string): MessageId =>
   randomMessageId(position, digest.slice(0, letterDigestLength));
+
+export const runKey = (tenant: TenantId, id: RunId, generation: number): RunKey =>
+  `${tenant}/${id}/${generation}` as RunKey;
+
+/** The message of a part of a run, whose start has the id `root`. */
+export const runMessageId = (root: MessageId, part: string): MessageId =>
+  messageId(`${root}_r${part}`);
 
 /** The group publish that a child's id names, and its place among the endpoints; undefined for other ids. */
 export function parentOf(id: MessageId): { parent: MessageId; index: number } | undefined {

@@ -61,6 +61,13 @@ export const isolatedLaterMs = 30_000;
 /** Of bodies and answers that are read to be worked on, so many bytes are held at once; one record is always read. */
 export const readBytesMax = 8 * 1024 * 1024;
 
+/** Of a run, and of one of its parallel groups. */
+export const runStepsMax = 10_000;
+export const runGroupMax = 1_000;
+export const runIdLengthMax = 256;
+/** What the deliveries of a run are answered is read up to here, whatever the plan says. */
+export const runResponseBytesMax = 8 * 1024 * 1024;
+
 export const expansionBatchMax = 500;
 export const hopsMax = 8;
 

@@ -200,4 +200,18 @@ export const migrations: readonly string[] = [
     SELECT (json ->> 'tenant') || '/group:' || (json ->> '$.origin.group.name'), position FROM configurations
     WHERE json ->> '$.origin.group.name' IS NOT NULL;
   `,
+  `
+  -- The position is its root's. moving: all of a head that changes. rank: of an entry, its place in the history.
+  CREATE TABLE runs (
+    position INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL, generation INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, ended_at INTEGER, crc INTEGER NOT NULL, json TEXT NOT NULL,
+    moving_crc INTEGER NOT NULL, moving TEXT NOT NULL);
+  CREATE UNIQUE INDEX runs_by_id ON runs (tenant, id, generation);
+  CREATE INDEX runs_ended ON runs (tenant, ended_at) WHERE ended_at IS NOT NULL;
+  CREATE TABLE run_parts (
+    run INTEGER NOT NULL, name TEXT NOT NULL, rank INTEGER, at INTEGER NOT NULL, crc INTEGER NOT NULL,
+    bytes BLOB NOT NULL);
+  CREATE UNIQUE INDEX run_parts_by_name ON run_parts (run, name);
+  CREATE INDEX run_parts_by_rank ON run_parts (run, rank) WHERE rank IS NOT NULL;
+  `,
 ];

@@ -24,7 +24,7 @@ export function openCancel(rooms: Rooms, reading: Reading): Cancel {
 
   return (tenant, id) => {
     const found = ofTenant(tenant, reading.slim(id));
-    if (!found || !isLive(found.record)) return { kind: "unknown" };
+    if (!found || found.record.message.run || !isLive(found.record)) return { kind: "unknown" };
     const { record, position, hasOutbox } = found;
     const { next, epoch, fact } = cancel(record, clock.now());
     const wakeAt = alarmColumn(next, hasOutbox, next.endedAt);

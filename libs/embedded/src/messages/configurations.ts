@@ -57,7 +57,7 @@ export function openConfigurations(db: DatabaseSync, terms: Terms): Configuratio
     put: (position, message) => {
       const json = JSON.stringify(configurationOf(message));
       put.run(position, crc32(json), json);
-      terms.put(position, message);
+      if (!message.run) terms.put(position, message);
     },
     putBody: (position, body) => void (body.length > 0 && putBody.run(position, crc32(body), body)),
     has: (position) => has.get(position) !== undefined,
@@ -90,6 +90,7 @@ const configurationOf = (
   queue: message.queue,
   flow: message.flow,
   turnOf: message.turnOf,
+  run: message.run,
   trace: message.trace,
 });
 

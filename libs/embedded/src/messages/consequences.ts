@@ -1,4 +1,4 @@
-/** What a settle makes safe in its own transaction: dead letters and facts. Only callbacks are left for later (docs/design/record#the-outbox). */
+/** What a settle makes safe in its own transaction: dead letters and facts. Callbacks, and what a run makes of a failure, are left for later (docs/design/record#the-outbox). */
 import { type FollowUp, type Message, unreachable } from "@posthaste/domain";
 import { type Rooms } from "./rooms.ts";
 
@@ -24,6 +24,7 @@ export function carryOut(
         break;
       case "callback":
       case "failureCallback":
+      case "run":
         left.push(item);
         break;
       default:
@@ -63,5 +64,4 @@ export function endInQueue(
   if (source && its) turns.mayBeOver(its.key, source.position, now);
 }
 
-export const isCallback = ({ kind }: FollowUp): boolean =>
-  kind === "callback" || kind === "failureCallback";
+export const isLeft = ({ kind }: FollowUp): boolean => kind !== "deadLetter" && kind !== "fact";

@@ -2,7 +2,7 @@
 import { alarmOnEntering, flowOf, flowsSetBy, isFinished, originHash } from "@posthaste/domain";
 import { type Insert, type Inserted } from "@posthaste/ports";
 import { text } from "../database/rows.ts";
-import { carryOut, isCallback } from "./consequences.ts";
+import { carryOut, isLeft } from "./consequences.ts";
 import { type Address, idOf } from "./names.ts";
 import { columnsOf } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
@@ -40,7 +40,7 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
     if (!address || (standsInLine && isKnown(address))) return "known";
     for (const each of flowsSet) lanes.configure(each, now);
     const tenant = tenants.take(message.tenant);
-    const left = record.outbox.filter(isCallback);
+    const left = record.outbox.filter(isLeft);
     const wakeAt =
       record.outbox.length > 0
         ? alarmOnEntering(message, state, left.length > 0, now)
@@ -79,7 +79,7 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
     if (bodyOf === null) configurations.putBody(address.position, message.body);
     else fanOuts.addChild(bodyOf);
     if (state.kind === "waiting" && flow) lanes.wake(flow.lane, now);
-    events.created(tenant, address.position, message.createdAt);
+    if (!message.run) events.created(tenant, address.position, message.createdAt);
     if (record.outbox.length > 0) carryOut(rooms, message, address.position, record.outbox);
     if (deduplication) windows.put(deduplication);
     if (isFinished(state))

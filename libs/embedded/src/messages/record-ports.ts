@@ -3,6 +3,7 @@ import { alarmSources } from "@posthaste/domain";
 import { type Insert, type RecordPorts, type Records } from "@posthaste/ports";
 import { openBulkActions } from "../bulk-actions/bulk-actions.ts";
 import { type Weight } from "../database/operation.ts";
+import { openRuns } from "../runs/runs.ts";
 import { openQueues } from "../queues/port.ts";
 import { openCancel } from "./cancel.ts";
 import { openClaiming } from "./claim.ts";
@@ -58,6 +59,7 @@ export function openRecordPorts(rooms: Rooms): RecordPorts {
     },
     queues: openQueues(rooms),
     bulkActions: openBulkActions(rooms.db, writer),
+    runs: openRuns(rooms),
     fanOuts: {
       insert: (fanOut, deduplication = []) =>
         writer.write(() => fanOuts.insert(fanOut, deduplication), "accepting", {

@@ -2,7 +2,7 @@
 import { alarmOnEntering, isFinished, limits, type Settlement } from "@posthaste/domain";
 import { type OutboxItemRef, type Settled } from "@posthaste/ports";
 import { integer, optionalInteger } from "../database/rows.ts";
-import { carryOut, end, endInQueue, isCallback } from "./consequences.ts";
+import { carryOut, end, endInQueue, isLeft } from "./consequences.ts";
 import { columnsOf, firstFinishedCode, stateCodes } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
@@ -45,7 +45,7 @@ export function openSettling(rooms: Rooms): Settling {
     const { position, name } = address;
     const now = clock.now();
     const { code, until, hints } = columnsOf(next);
-    const n = append.reduce((count, item) => count + (isCallback(item) ? 1 : 0), 0);
+    const n = append.reduce((count, item) => count + (isLeft(item) ? 1 : 0), 0);
     const own = alarmOnEntering(message, next, false, now) ?? null;
     const soon = now + limits.ringAheadMs;
     const { changes } = write.run(

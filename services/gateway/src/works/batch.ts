@@ -6,14 +6,21 @@ import {
   type BatchJudges,
   publishResultJson,
 } from "@posthaste/contract";
-import { fault, type Fault, type Headers, isFault } from "@posthaste/domain";
-import { type AcceptPorts, makeQueue, type Outcome, publishMany } from "@posthaste/engine";
+import { fault, type Fault, type Headers, isFault, type PublishCommand } from "@posthaste/domain";
+import {
+  type AcceptPorts,
+  makeQueue,
+  type Outcome,
+  publishMany,
+  type RunPorts,
+} from "@posthaste/engine";
 import { inTurns } from "@posthaste/http";
 import { countAccepted } from "../accepted.ts";
 import { type PublishParts } from "./publish.ts";
+import { publishForRuns } from "./runs.ts";
 import { type Works } from "./work.ts";
 
-export type BatchParts = AcceptPorts & Omit<PublishParts, "accept">;
+export type BatchParts = RunPorts & Omit<PublishParts, "accept">;
 
 export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => {
   const { judge, queues, rates, telemetry } = parts;
@@ -24,22 +31,41 @@ export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => {
       const spending = rates.spendMessages(tenant, () => messagesOf(parts.groups, judged));
       const exceeded = spending && (await spending);
       if (exceeded) return exceeded;
-      const outcomes = await publishMany(
-        parts,
-        judged.map(({ command }) => command),
-        (name) => makeQueue({ queues }, tenant.id, name, tenant.plan),
-      );
-      if (isFault(outcomes)) return outcomes;
-      if ("refused" in outcomes) {
-        const { refused, index, field } = outcomes;
-        return fault(refused.fault, `[${index}].${field}: ${refused.text}`);
+      const commands = judged.map(({ command }) => command);
+      // Those for runs first: of a run that has ended the batch is refused, and then nothing else was published.
+      const forRuns = commands.filter(({ run }) => run);
+      const inRuns = forRuns.length > 0 ? await publishForRuns(parts, forRuns) : [];
+      if (isFault(inRuns)) return inRuns;
+      const rest = forRuns.length > 0 ? commands.filter(({ run }) => !run) : commands;
+      const published =
+        rest.length > 0 || forRuns.length === 0
+          ? await publishMany(parts, rest, (name) =>
+              makeQueue({ queues }, tenant.id, name, tenant.plan),
+            )
+          : [];
+      if (isFault(published)) return published;
+      if ("refused" in published) {
+        const { refused, index, field } = published;
+        const place = commands.findIndex((command) => command === rest[index]);
+        return fault(refused.fault, `[${place}].${field}: ${refused.text}`);
       }
+      const outcomes = forRuns.length > 0 ? inOrder(commands, inRuns, published) : published;
       for (const outcome of outcomes)
         if (!isFault(outcome)) countAccepted(telemetry.metrics, outcome);
       return { status: 200, json: outcomes.map(outcomeJson) };
     },
   };
 };
+
+/** What became of each command: of those for runs, and of the rest. */
+function inOrder(
+  commands: readonly PublishCommand[],
+  inRuns: readonly Outcome[],
+  published: readonly Outcome[],
+): readonly Outcome[] {
+  const [ofRuns, ofRest] = [inRuns.values(), published.values()];
+  return commands.map(({ run }) => (run ? ofRuns : ofRest).next().value ?? []);
+}
 
 /** Once; and where there are groups with default headers once more, with those. */
 async function judgeItems(

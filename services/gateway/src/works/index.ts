@@ -7,6 +7,7 @@ import { flowKeyWorks, type FlowKeyParts } from "./flow-keys.ts";
 import { messageLogWorks, type MessageLogParts } from "./message-log.ts";
 import { messageWorks, type MessageParts } from "./messages.ts";
 import { queueWorks } from "./queues.ts";
+import { runWorks } from "./runs.ts";
 import { scheduleWorks, type ScheduleParts } from "./schedules.ts";
 import { signingKeyWorks, type SigningKeyParts } from "./signing-keys.ts";
 import { urlGroupWorks, type UrlGroupParts } from "./url-groups.ts";
@@ -31,6 +32,7 @@ export const gatewayWorks = (parts: WorkParts): Works<OperationId> => ({
   ...queueWorks(parts),
   ...deadLetterWorks(parts),
   ...messageLogWorks(parts),
+  ...runWorks(parts),
   ...scheduleWorks(parts),
   ...signingKeyWorks(parts),
 });

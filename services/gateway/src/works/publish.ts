@@ -4,16 +4,17 @@
  */
 import { parsePublish, publishResultText } from "@posthaste/contract";
 import { isFault } from "@posthaste/domain";
-import { type AcceptPorts, makeQueue, publish, type Published } from "@posthaste/engine";
+import { makeQueue, publish, type Published, type RunPorts } from "@posthaste/engine";
 import { type Queues, type Telemetry } from "@posthaste/ports";
 import { countAccepted } from "../accepted.ts";
 import { groupOf, type Judge } from "../judge.ts";
 import { type Rates } from "../rates.ts";
 import { type RawAnswer, type RawWork } from "../raw-door.ts";
+import { publishForRuns } from "./runs.ts";
 import { traced } from "../trace.ts";
 
 export type PublishParts = {
-  readonly accept: AcceptPorts;
+  readonly accept: RunPorts;
   readonly queues: Queues;
   readonly judge: Judge;
   readonly rates: Rates;
@@ -42,6 +43,12 @@ export function publishWork(parts: PublishParts): RawWork {
     const spending = rates.spendMessages(tenant, () => group?.endpointCount ?? 1);
     const exceeded = spending && (await spending);
     if (exceeded) return exceeded;
+    if (command.run) {
+      const made = await publishForRuns(accept, [command]);
+      if (isFault(made)) return made;
+      countAccepted(metrics, made);
+      return { status: 200, text: made.map(publishResultText).join("") };
+    }
     if (command.queue !== undefined) {
       const refused = await makeQueue({ queues }, tenant.id, command.queue, tenant.plan);
       if (refused) return refused;

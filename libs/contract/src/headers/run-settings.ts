@@ -1,0 +1,67 @@
+/** The headers that make a publish part of a run. The rest of what workflow clients send under `Workflow-` is ignored. */
+import { type Fault, features, limits } from "@posthaste/domain";
+import { isHeaderValue } from "../wire/text.ts";
+import { into } from "./request-settings.ts";
+import { type Field, malformed, type RunDraft, type Setting } from "./setting.ts";
+import { parseBoolean } from "./values.ts";
+
+export const runSettings: readonly Setting<RunDraft>[] = [
+  {
+    suffix: "Workflow-RunId",
+    rule: "Name of a run, without a slash: the message starts it, or belongs to it.",
+    take: (field, draft) => checkRunId(field) ?? void (draft.id = field),
+  },
+  {
+    suffix: "Workflow-Init",
+    rule: "true or false: true starts a run; else the message belongs to one that is there.",
+    take: (field, draft) => into(parseBoolean(field), (starts) => (draft.starts = starts)),
+  },
+  {
+    suffix: "Workflow-CreatedAt",
+    rule: "When the run was started, in Unix milliseconds: of several runs with one name, that one is meant.",
+    take: (field, draft) =>
+      /^\d{1,15}$/.test(field.value)
+        ? void (draft.createdAt = Number(field.value))
+        : malformed(field, "must be a Unix timestamp in milliseconds"),
+  },
+  {
+    suffix: "Workflow-CallType",
+    rule: "What the message is for its run; step is the only one that is served.",
+    take: (field, draft) => void (draft.callType = field),
+  },
+  {
+    suffix: "Workflow-Invoke",
+    rule: "Not served: the run of one workflow cannot invoke another.",
+    take: (field, draft) => into(parseBoolean(field), (is) => void (is && (draft.invoke = field))),
+  },
+  {
+    suffix: "Workflow-Unknown-Sdk",
+    rule: "Not served: a run is started in one phase.",
+    take: (field, draft) => void (draft.unknownSdk = field),
+  },
+  {
+    suffix: "Feature-Set",
+    rule: "Comma-separated list of what the workflow client can do; of these WF_DetectTrigger and WF_TriggerOnConfig matter.",
+    take: (field, draft) => {
+      const given = field.value.split(",").map((name) => name.trim());
+      draft.features = features.filter(
+        (name) => given.includes(name) || draft.features?.includes(name),
+      );
+      return undefined;
+    },
+  },
+];
+
+/** Clients give these in more than one line. */
+export const repeatable: ReadonlySet<string> = new Set(["feature-set"]);
+
+const checkRunId = (field: Field): Fault | undefined =>
+  field.value.length > 0 &&
+  field.value.length <= limits.runIdLengthMax &&
+  isHeaderValue(field.value) &&
+  !/[/\s]/.test(field.value)
+    ? undefined
+    : malformed(
+        field,
+        `must have 1 to ${limits.runIdLengthMax} visible ASCII characters, and no slash`,
+      );

@@ -1,0 +1,121 @@
+/**
+ * A publish as part of a run: its start, or a step's plan or result. Clients take a 400 for "the run has ended" and drop the
+ * step, so what is wrong with a step is said with another status (docs/design/runs#statuses).
+ */
+import {
+  fault,
+  type Fault,
+  type HeaderPair,
+  type Headers,
+  isFault,
+  limits,
+  type PublishCommand,
+  runId,
+  type RunPublish,
+  type StepKey,
+} from "@posthaste/domain";
+import { type FlatHeaders } from "../headers/publish-input.ts";
+import { malformed, type PublishDraft } from "../headers/setting.ts";
+import { dialectOf, prefixLength } from "../wire/dialects.ts";
+
+/** The command, as part of its run if its headers say so. */
+export function withRun(command: PublishCommand, draft: PublishDraft): PublishCommand | Fault {
+  const { id, starts, callType, createdAt, invoke, unknownSdk } = draft.run;
+  if (!id) return command;
+  const notServed = invoke ?? unknownSdk;
+  if (notServed) return fault("run_refused", `${notServed.name}: is not served`);
+  if (command.destination.kind !== "url")
+    return malformed(id, "a run is of one URL, and not of a group");
+  if (command.queue !== undefined) return malformed(id, "a message of a run has no queue");
+  const headers = withOwnNames(command);
+  if (starts === true) {
+    const run: RunPublish = {
+      kind: "start",
+      id: runId(id.value),
+      features: draft.run.features ?? [],
+      headers: headers.filter(isUsersHeader),
+    };
+    return { ...command, headers, run };
+  }
+  if (callType && callType.value !== "step")
+    return fault(
+      "run_refused",
+      `${callType.name}: ${callType.value.slice(0, shownMax)} is not served`,
+    );
+  const key = stepKeyOf(command.body);
+  if (isFault(key)) return key;
+  const run: RunPublish = {
+    kind: "entry",
+    id: runId(id.value),
+    ...(createdAt !== undefined && { createdAt }),
+    key,
+  };
+  return { ...command, headers, run };
+}
+
+/** A fault of a publish: of one that belongs to a run that is there, it is no 400. */
+export const faultOfRun = (refused: Fault, rawHeaders: FlatHeaders): Fault =>
+  refused.fault === "malformed" && belongsToRun(rawHeaders)
+    ? { ...refused, fault: "run_refused" }
+    : refused;
+
+function belongsToRun(rawHeaders: FlatHeaders): boolean {
+  let hasRun = false;
+  let starts = false;
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const lower = rawHeaders[i]?.toLowerCase() ?? "";
+    if (dialectOf(lower) === undefined) continue;
+    const suffix = lower.slice(prefixLength);
+    if (suffix === "workflow-runid") hasRun = true;
+    if (suffix === "workflow-init") starts = rawHeaders[i + 1]?.trim().toLowerCase() === "true";
+  }
+  return hasRun && !starts;
+}
+
+const shownMax = 64;
+const hasNone = "a step of a run must be JSON with a stepId, or a targetStep that is planned";
+
+function stepKeyOf(body: Uint8Array): StepKey | Fault {
+  const step = parsed(body);
+  if (step === undefined) return fault("run_refused", `body: ${hasNone}`);
+  const { stepId, targetStep } = step;
+  if (isStep(stepId)) return { role: "result", step: stepId };
+  if (isStep(targetStep)) return { role: "plan", step: targetStep };
+  return fault("run_refused", `body: ${hasNone}, up to ${limits.runStepsMax}`);
+}
+
+const isStep = (value: unknown): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value > 0 && value <= limits.runStepsMax;
+
+type StepJson = { readonly stepId?: unknown; readonly targetStep?: unknown };
+
+function parsed(body: Uint8Array): StepJson | undefined {
+  try {
+    const json: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    return typeof json === "object" && json !== null ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * What is forwarded to the run's endpoint: a Content-Type always, and of the names of both families only what clients send
+ * for their own endpoints. Every other is set by us, or was of the request that made the endpoint start the run.
+ */
+const withOwnNames = ({ headers }: PublishCommand): Headers => {
+  const kept = headers.filter(isOwnName);
+  const hasType = kept.some(([name]) => name.toLowerCase() === "content-type");
+  return hasType ? kept : [["Content-Type", "application/json"], ...kept];
+};
+
+const passing: ReadonlySet<string> = new Set(["workflow-invoke-count"]);
+
+function isOwnName([name]: HeaderPair): boolean {
+  const lower = name.toLowerCase();
+  if (lower === "accept-encoding") return false;
+  return dialectOf(lower) === undefined || passing.has(lower.slice(prefixLength));
+}
+
+/** Sent with every delivery of the run; a Content-Type is that of one body. */
+const isUsersHeader = ([name]: HeaderPair): boolean =>
+  dialectOf(name.toLowerCase()) === undefined && name.toLowerCase() !== "content-type";

@@ -1,0 +1,68 @@
+/** The alarms of runs: records that a process did not insert after it had written the head are inserted. */
+import { accept, limits, type Message } from "@posthaste/domain";
+import { runFrom, bodyOf, partKey, type StoredPart, type StoredRun } from "./stored-run.ts";
+import { type RunRooms, waiting } from "./runs.ts";
+
+/** Answers how many heads rang. */
+export async function redeliver(
+  rooms: RunRooms,
+  shards: readonly number[],
+  now: number,
+  limit: number,
+): Promise<number> {
+  const { again, runs } = rooms;
+  const isDue = { wakeAt: { $lte: now, $exists: true } };
+  const found = await again(() =>
+    runs
+      .find({ shard: { $in: [...shards] }, ...isDue })
+      .sort({ wakeAt: 1 })
+      .limit(limit)
+      .toArray(),
+  );
+  for (const stored of found) await deliverAgain(rooms, stored);
+  return found.length;
+}
+
+/** In the order of the head's memory: what is there already, or was once, is known. */
+async function deliverAgain(rooms: RunRooms, stored: StoredRun): Promise<void> {
+  const { again, clock, insert, parts, runs } = rooms;
+  const { _id, deliver = [], root, version } = stored;
+  const left = waiting(deliver, runFrom(stored));
+  const wakeAt = clock.now() + limits.ringAheadMs;
+  await again(() => runs.updateOne({ _id, version }, { $set: { wakeAt } }));
+  if (left.length > 0) {
+    const keys = left.map((name) => partKey(root, name));
+    const found = await again(() => parts.find({ _id: { $in: keys } }).toArray());
+    const now = clock.now();
+    // Nothing tells of them, so each rings when it is due.
+    await insert(
+      found.flatMap((part) => {
+        const message = messageOf(part);
+        return message ? { record: accept(message, now, true) } : [];
+      }),
+    );
+  }
+  await again(() =>
+    runs.updateOne({ _id, version }, { $unset: { deliver: "" as const, wakeAt: "" as const } }),
+  );
+}
+
+/** What tells of a failure has its part as its body; the deliveries of entries have none. */
+function messageOf(part: StoredPart): Message | undefined {
+  if (!part.message) return undefined;
+  const isEntry = part.rank !== undefined;
+  return { ...part.message, body: isEntry ? new Uint8Array(0) : bodyOf(part) };
+}
+
+export async function nextRunAlarm(
+  { again, runs }: RunRooms,
+  shards: readonly number[],
+): Promise<number | undefined> {
+  const next = await again(() =>
+    runs.findOne(
+      { shard: { $in: [...shards] }, wakeAt: { $gt: 0, $exists: true } },
+      { projection: { wakeAt: 1 }, sort: { wakeAt: 1 } },
+    ),
+  );
+  return next?.wakeAt;
+}

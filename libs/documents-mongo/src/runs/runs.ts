@@ -1,0 +1,251 @@
+/**
+ * The RunStore port: parts, then the head by its version, then the records. What a process leaves between the last two is
+ * found by the head's alarm (redeliver.ts).
+ */
+import {
+  entriesBetween,
+  entryOf,
+  type HistoryEntry,
+  type InRun,
+  isActive,
+  isAnswered,
+  limits,
+  type PartName,
+  partOf,
+  rankIn,
+  type Run,
+  type RunKey,
+  runMessageId,
+} from "@posthaste/domain";
+import {
+  type BriefFor,
+  type Briefing,
+  type Decision,
+  type Records,
+  type RunAddress,
+  type RunStore,
+  type RunWrite,
+  StoreError,
+} from "@posthaste/ports";
+import { type Collection } from "mongodb";
+import { newWrite } from "../change-by-token.ts";
+import { insertMissing } from "../insert-missing.ts";
+import { type Rooms } from "../messages/rooms.ts";
+import {
+  bodyOf,
+  movingPart,
+  partKey,
+  partsName,
+  runFrom,
+  runsName,
+  type StoredPart,
+  type StoredRun,
+} from "./stored-run.ts";
+
+/** So many other changes would have to come first, each of which was done. */
+const triesMax = 50;
+/** A start that is written so long after it looked for a use of its id looks again: that may have been swept meanwhile. */
+const lookIsGoodForMs = 20_000;
+
+export type RunRooms = Rooms & {
+  readonly runs: Collection<StoredRun>;
+  readonly parts: Collection<StoredPart>;
+  readonly insert: Records["insert"];
+};
+
+export const runRoomsOf = (rooms: Rooms, insert: Records["insert"]): RunRooms => ({
+  ...rooms,
+  runs: rooms.collection<StoredRun>(runsName),
+  parts: rooms.collection<StoredPart>(partsName),
+  insert,
+});
+
+export function createRuns(rooms: RunRooms): RunStore {
+  const { again, parts, runs } = rooms;
+  const get = async (address: RunAddress): Promise<Run | undefined> => {
+    const stored = await find(rooms, address);
+    return stored && runFrom(stored);
+  };
+  return {
+    start: (tenant, id, make) => start(rooms, { tenant, id }, make),
+    change: (address, decide) => change(rooms, address, decide),
+    get,
+    part: async ({ root }, name) => {
+      const part = await again(() => parts.findOne({ _id: partKey(root, name) }));
+      if (!part) return undefined;
+      const { at, rank } = part;
+      return { name, at, body: bodyOf(part), ...(rank !== undefined && { rank }) };
+    },
+    history: (run) => entriesUpTo(rooms, run, run.history.length - 1),
+    brief: (deliveries) => brief(rooms, deliveries),
+    sweep: async (tenant, endedBefore, limit) => {
+      const ended = { tenant, endedAt: { $lt: endedBefore, $exists: true } };
+      const found = await again(() =>
+        runs
+          .find(ended, { projection: { _id: 1 } })
+          .limit(limit)
+          .toArray(),
+      );
+      const keys = found.map(({ _id }) => _id);
+      if (keys.length === 0) return 0;
+      await again(() => parts.deleteMany({ run: { $in: keys } }));
+      await again(() => runs.deleteMany({ _id: { $in: keys } }));
+      return keys.length;
+    },
+  };
+}
+
+type Address = RunAddress | Pick<InRun, "key" | "root">;
+
+async function find({ again, runs }: RunRooms, address: Address): Promise<StoredRun | undefined> {
+  if ("key" in address) {
+    const { key: _id, root } = address;
+    return (await again(() => runs.findOne({ _id, root }))) ?? undefined;
+  }
+  const { tenant, id, createdAt } = address;
+  const filter = { tenant, id, ...(createdAt !== undefined && { createdAt }) };
+  return (await again(() => runs.findOne(filter, { sort: { generation: -1 } }))) ?? undefined;
+}
+
+async function start(
+  rooms: RunRooms,
+  address: RunAddress,
+  make: Parameters<RunStore["start"]>[2],
+): ReturnType<RunStore["start"]> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const lookedAt = rooms.clock.now();
+    const before = await find(rooms, address);
+    if (before && before.state.kind === "active") return { kind: "active", run: runFrom(before) };
+    const { generation = 0, createdAt = 0 } = before ?? {};
+    const write = make({ generation: generation + 1, after: createdAt });
+    await putParts(rooms, write);
+    if (rooms.clock.now() - lookedAt > lookIsGoodForMs) continue;
+    const { key, ...run } = write.run;
+    const head: StoredRun = {
+      ...run,
+      _id: key,
+      write: newWrite(rooms.random),
+      ...ahead(rooms, write),
+    };
+    const known = await insertMissing(rooms.again, rooms.runs, [head]);
+    // Its own, if the reply of an earlier try was lost.
+    if (known.size > 0 && !(await isOurs(rooms, head))) continue;
+    await rooms.insert(write.deliveries.map((record) => ({ record })));
+    return { kind: "started", run: write.run };
+  }
+  throw new StoreError("overloaded", "too many start the same run at once");
+}
+
+const isOurs = async (
+  { again, runs }: RunRooms,
+  { _id, write }: Pick<StoredRun, "_id" | "write">,
+) => (await again(() => runs.findOne({ _id, write }, { projection: { _id: 1 } }))) !== null;
+
+/** What the records of a write are found by, should this process insert none of them. */
+function ahead(
+  { clock }: RunRooms,
+  { deliveries }: RunWrite,
+): Pick<StoredRun, "deliver" | "wakeAt"> {
+  if (deliveries.length === 0) return {};
+  return { deliver: partsOf(deliveries), wakeAt: clock.now() + limits.ringAheadMs };
+}
+
+const partsOf = (deliveries: RunWrite["deliveries"]): PartName[] =>
+  deliveries.flatMap(({ message: { run } }) => run?.part ?? []);
+
+async function change<V>(
+  rooms: RunRooms,
+  address: Address,
+  decide: (run: Run) => Decision<V>,
+): Promise<V | undefined> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const stored = await find(rooms, address);
+    if (!stored) return undefined;
+    const { verdict, write } = decide(runFrom(stored));
+    if (!write) return verdict;
+    await putParts(rooms, write);
+    if (!(await swap(rooms, stored, write))) continue;
+    if (write.deliveries.length > 0)
+      await rooms.insert(write.deliveries.map((record) => ({ record })));
+    return verdict;
+  }
+  throw new StoreError("overloaded", "too many change the same run at once");
+}
+
+/** False: another change came first. */
+async function swap(rooms: RunRooms, stored: StoredRun, write: RunWrite): Promise<boolean> {
+  const { again, clock, random, runs } = rooms;
+  const { run } = write;
+  const token = newWrite(random);
+  const deliver = [...waiting(stored.deliver ?? [], run), ...partsOf(write.deliveries)];
+  const now = clock.now();
+  // An alarm that stands is left alone: a run that is busy moves it once in a while, and not at every step.
+  const wakeAt = deliver.length === 0 ? undefined : (stored.wakeAt ?? now + limits.ringAheadMs);
+  const { _id, version } = stored;
+  const update = movingPart(run, token, deliver, wakeAt);
+  const { matchedCount } = await again(() => runs.updateOne({ _id, version }, update));
+  return matchedCount > 0 || (await isOurs(rooms, { _id, write: token }));
+}
+
+/** What has caused something was delivered; and of a run that has ended nothing is, but what tells of its failure. */
+export const waiting = (deliver: readonly PartName[], run: Run): readonly PartName[] =>
+  deliver.filter((name) => {
+    const entry = entryOf(name);
+    if (!entry) return true;
+    return isActive(run) && !isAnswered(run, entry);
+  });
+
+function putParts({ again, parts: collection }: RunRooms, { run, parts, deliveries }: RunWrite) {
+  const messages = new Map(deliveries.map(({ message }) => [message.run?.part, message]));
+  return insertMissing(
+    again,
+    collection,
+    parts.map(({ name, ...part }): StoredPart => {
+      const { body: _, ...message } = messages.get(name) ?? { body: part.body };
+      return {
+        ...part,
+        _id: partKey(run.root, name),
+        run: run.key,
+        ...("id" in message && { message }),
+      };
+    }),
+  );
+}
+
+async function brief(
+  rooms: RunRooms,
+  deliveries: readonly BriefFor[],
+): Promise<readonly Briefing[]> {
+  const keys = [...new Set(deliveries.map(({ run: { key } }) => key))];
+  const found = await rooms.again(() => rooms.runs.find({ _id: { $in: keys } }).toArray());
+  const heads = new Map<RunKey, Run>(found.map((stored) => [stored._id, runFrom(stored)]));
+  return Promise.all(
+    deliveries.map(async ({ run: { key, part, root }, epoch }): Promise<Briefing> => {
+      const run = heads.get(key);
+      const entry = entryOf(part);
+      if (!run || run.root !== root || !isActive(run) || !entry) return "over";
+      if (epoch > 1 && isAnswered(run, entry)) return "over";
+      const rank = rankIn(run.history, entry);
+      return rank === undefined ? "over" : { entries: await entriesUpTo(rooms, run, rank) };
+    }),
+  );
+}
+
+async function entriesUpTo(
+  { again, parts }: RunRooms,
+  { history, root }: Run,
+  rank: number,
+): Promise<readonly HistoryEntry[]> {
+  const names = entriesBetween(history, 0, rank).map(partOf);
+  const found = await again(() =>
+    parts
+      .find({ _id: { $in: names.map((name) => partKey(root, name)) } }, { projection: { body: 1 } })
+      .toArray(),
+  );
+  const bodies = new Map(found.map((part) => [part._id, bodyOf(part)]));
+  return names.map((name) => {
+    const body = bodies.get(partKey(root, name));
+    if (!body) throw new Error(`the part ${name} of ${root} is not there`);
+    return { messageId: name === "start" ? root : runMessageId(root, name), body };
+  });
+}

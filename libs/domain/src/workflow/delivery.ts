@@ -1,0 +1,134 @@
+/** Deliveries of a run: ordinary messages, without a body where the history is theirs (docs/design/runs#deliveries). */
+import { lanesOf } from "../lane/lane.ts";
+import { type Headers } from "../message/headers.ts";
+import {
+  type CallbackPlan,
+  type InRun,
+  type Message,
+  type Method,
+  type Policy,
+} from "../message/message.ts";
+import { runFormat } from "../shared/format.ts";
+import { runMessageId } from "../shared/ids.ts";
+import { type EntryKey } from "./order.ts";
+import { type PartName, type Run } from "./run.ts";
+
+export const partOf = (key: EntryKey): PartName => {
+  switch (key.role) {
+    case "start":
+      return "start";
+    case "plan":
+      return `p${key.step}`;
+    case "result":
+      return `s${key.step}`;
+  }
+};
+
+/** Undefined: the part is no entry. */
+export function entryOf(name: PartName): EntryKey | undefined {
+  if (name === "start") return { role: "start" };
+  const [, letter, digits] = /^([ps])([1-9][0-9]*)$/.exec(name) ?? [];
+  if (digits === undefined) return undefined;
+  return { role: letter === "p" ? "plan" : "result", step: Number(digits) };
+}
+
+/** As the publish of the entry asks for it. */
+export type EntryDelivery = {
+  readonly url: string;
+  readonly method: Method;
+  readonly headers: Headers;
+  readonly notBefore: number;
+  readonly callerIp: string;
+  readonly hop: number;
+  /** Counts where the run's plan does not: clients of before send it with each step. */
+  readonly policy: Policy;
+};
+
+/** The message that delivers an entry. Its body, the history up to it, is read when it is sent. */
+export function entryMessage(
+  run: Run,
+  key: EntryKey,
+  delivery: EntryDelivery,
+  now: number,
+): Message {
+  const part = partOf(key);
+  const detects = key.role === "start" && run.plan.features.includes("WF_DetectTrigger");
+  return messageOfRun(run, part, now, {
+    ...delivery,
+    headers: merged(run.plan.headers, delivery.headers),
+    policy: entryPolicy(run, delivery.policy),
+    body: noBody,
+    ...(detects && { detects }),
+  });
+}
+
+/** The message that tells of the failure of a run. */
+export const failureMessage = (
+  run: Run,
+  { url, method, headers, timeoutMs, retriesMax, retryDelay, flow }: CallbackPlan,
+  { body, source }: { readonly body: Uint8Array; readonly source: Message },
+  now: number,
+): Message =>
+  messageOfRun(run, "f", now, {
+    url,
+    method,
+    headers: merged(run.plan.headers, merged([["Content-Type", "application/json"]], headers)),
+    notBefore: now,
+    callerIp: source.origin.callerIp,
+    hop: source.origin.hop,
+    policy: {
+      timeoutMs,
+      retriesMax: retriesMax ?? run.plan.policy.retriesMax,
+      labels: run.plan.policy.labels,
+      ...(retryDelay !== undefined && { retryDelay }),
+      ...(flow && { flow }),
+      ...(run.plan.policy.redaction && { redaction: run.plan.policy.redaction }),
+    },
+    body,
+  });
+
+type Sent = EntryDelivery & { readonly body: Uint8Array; readonly detects?: true | boolean };
+
+function messageOfRun(run: Run, part: PartName, now: number, sent: Sent): Message {
+  const { key, id, root, createdAt, tenant, dialect, shard } = run;
+  const inRun: InRun = { key, id, root, part, createdAt, ...(sent.detects && { detects: true }) };
+  return {
+    ...lanesOf(tenant, sent.policy.flow),
+    id: part === "start" ? root : runMessageId(root, part),
+    format: runFormat,
+    tenant,
+    dialect,
+    shard,
+    createdAt: now,
+    notBefore: Math.max(sent.notBefore, now),
+    url: sent.url,
+    method: sent.method,
+    headers: sent.headers,
+    body: sent.body,
+    policy: sent.policy,
+    origin: { callerIp: sent.callerIp, hop: sent.hop },
+    run: inRun,
+  };
+}
+
+/** The failure function of the step is kept with it: a client that does not know the endpoint's gives none at the start. */
+function entryPolicy({ plan }: Run, own: Policy): Policy {
+  const { callback: _, failureCallback, ...rest } = own;
+  const policy = plan.features.includes("WF_TriggerOnConfig")
+    ? plan.policy
+    : {
+        ...rest,
+        labels: plan.policy.labels,
+        ...(plan.policy.redaction && { redaction: plan.policy.redaction }),
+      };
+  const told = plan.failureFunction ?? failureCallback;
+  return told ? { ...policy, failureCallback: told } : policy;
+}
+
+/** One value for each name: that of `own`. */
+export function merged(base: Headers, own: Headers): Headers {
+  const names = new Set(own.map(([name]) => name.toLowerCase()));
+  return [...base.filter(([name]) => !names.has(name.toLowerCase())), ...own];
+}
+
+const noBody = new Uint8Array(0);

@@ -1,0 +1,90 @@
+/**
+ * A run: a head, which is all of it that ever changes, and parts, which are written once (docs/design/runs#head-and-parts).
+ * Every change of a run is one conditional write of its head.
+ */
+import { type RunFailureReason } from "../message/follow-up.ts";
+import { type Headers } from "../message/headers.ts";
+import { type CallbackPlan, type Dialect, type Policy } from "../message/message.ts";
+import {
+  type DlqId,
+  type MessageId,
+  type RunId,
+  type RunKey,
+  type TenantId,
+} from "../shared/ids.ts";
+import { type Order } from "./order.ts";
+
+/** What the client announces that it can do; unknown ones are left out. */
+export const features = ["WF_DetectTrigger", "WF_TriggerOnConfig"] as const;
+export type Feature = (typeof features)[number];
+
+/** Fixed at the start, and applied to every delivery of the run. */
+export type RunPlan = {
+  readonly features: readonly Feature[];
+  /** The user's own, of every delivery to the run's endpoint. */
+  readonly headers: Headers;
+  readonly policy: RunPolicy;
+  /** Told once the run has failed. */
+  readonly failureFunction?: CallbackPlan;
+};
+
+export type RunPolicy = Omit<Policy, "callback" | "failureCallback">;
+
+export type RunFailure = {
+  readonly dlqId: DlqId;
+  /** Of the delivery that failed. */
+  readonly at: PartName;
+  readonly reason: RunFailureReason;
+  readonly error?: string;
+  readonly status?: number;
+};
+
+export type RunState =
+  | { readonly kind: "active" }
+  | { readonly kind: "succeeded" | "canceled"; readonly endedAt: number }
+  | { readonly kind: "failed"; readonly endedAt: number; readonly failure: RunFailure };
+
+export type Run<S extends RunState = RunState> = {
+  readonly key: RunKey;
+  readonly id: RunId;
+  /** The uses of an id are counted: it is free again when its run has ended. */
+  readonly generation: number;
+  /** The id of the start's message, and the beginning of all message ids of the run. */
+  readonly root: MessageId;
+  readonly tenant: TenantId;
+  readonly dialect: Dialect;
+  /** Of its head and of its records. */
+  readonly shard: number;
+  readonly url: string;
+  readonly callerIp: string;
+  /** Later than that of the generation before: id and time together name one run. */
+  readonly createdAt: number;
+  readonly plan: RunPlan;
+  readonly state: S;
+  readonly history: Order;
+  /** The highest step that is planned or done. */
+  readonly reached: number;
+  /** The fence of every change. */
+  readonly version: number;
+};
+export type RunIn<K extends RunState["kind"]> = Run<Extract<RunState, { kind: K }>>;
+
+export const isActive = (run: Run): run is RunIn<"active"> => run.state.kind === "active";
+
+/**
+ * `start`, `p3` the plan of step 3, `s3` its result, `e` what the run returned, `x` the answer that failed it, `f` its
+ * failure function. Message ids of a run are made of them.
+ */
+export type PartName = string;
+
+/** What is written once, before the head that names it. */
+export type RunPart = {
+  readonly name: PartName;
+  readonly at: number;
+  readonly body: Uint8Array;
+  /** Of an entry. */
+  readonly rank?: number;
+};
+
+/** Of an entry: what its delivery carries, in the order of the history. */
+export type HistoryEntry = { readonly messageId: MessageId; readonly body: Uint8Array };

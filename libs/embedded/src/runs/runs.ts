@@ -1,0 +1,193 @@
+/** The RunStore port: head, parts and records of one change are one transaction. */
+import { crc32 } from "node:zlib";
+import {
+  entryOf,
+  type HistoryEntry,
+  type InRun,
+  isActive,
+  isAnswered,
+  type MessageId,
+  positionOf,
+  rankIn,
+  type Run,
+  type RunPart,
+  runMessageId,
+} from "@posthaste/domain";
+import { type Briefing, type RunAddress, type RunStore, type RunWrite } from "@posthaste/ports";
+import { integer, optionalBytes, optionalInteger, type Row, text } from "../database/rows.ts";
+import { openInsert } from "../messages/insert.ts";
+import { type Rooms } from "../messages/rooms.ts";
+import { fixedOf, headColumns, movingOf, runFrom } from "./rows.ts";
+
+export function openRuns(rooms: Rooms): RunStore {
+  const { writer } = rooms;
+  const { find, newest } = openHeads(rooms);
+  const { part, upTo } = openParts(rooms);
+  const put = openPut(rooms);
+  const sweepSome = openSweep(rooms);
+
+  return {
+    start: (tenant, id, make) =>
+      writer.write(() => {
+        const before = newest({ tenant, id });
+        if (before && isActive(before)) return { kind: "active", run: before };
+        const { generation = 0, createdAt = 0 } = before ?? {};
+        const write = make({ generation: generation + 1, after: createdAt });
+        put.start(write);
+        return { kind: "started", run: write.run };
+      }, "accepting"),
+    change: (address, decide) =>
+      writer.write(() => {
+        const run = find(address);
+        if (!run) return undefined;
+        const { verdict, write } = decide(run);
+        if (write) put.change(write);
+        return verdict;
+      }, "ongoing"),
+    get: (address) => writer.glance(() => find(address)),
+    part: ({ root }, name) => writer.glance(() => part(placeOf(root), name)),
+    history: ({ root, history }) => writer.glance(() => upTo(root, history.length - 1)),
+    brief: (deliveries) =>
+      writer.glance(() =>
+        deliveries.map(({ run: { part: name, root, key }, epoch }): Briefing => {
+          const run = find({ key, root });
+          const entry = entryOf(name);
+          if (!run || !isActive(run) || !entry) return "over";
+          if (epoch > 1 && isAnswered(run, entry)) return "over";
+          const rank = rankIn(run.history, entry);
+          return rank === undefined ? "over" : { entries: upTo(root, rank) };
+        }),
+      ),
+    sweep: async (tenant, endedBefore, limit) => {
+      let removed = 0;
+      // Each portion removes something, and ends with the runs or at `limit`.
+      for (;;) {
+        const done = await writer.write(() => sweepSome(tenant, endedBefore), "redoable");
+        removed += done.runs;
+        if (!done.more || removed >= limit) return removed;
+      }
+    },
+  };
+}
+
+/** The position of the root is the key of a run. */
+function placeOf(root: MessageId): number {
+  const position = positionOf(root);
+  if (position === undefined) throw new Error(`the root of a run is no random id: ${root}`);
+  return position;
+}
+
+function openHeads({ db }: Rooms) {
+  const byPlace = db.prepare(`SELECT ${headColumns} FROM runs WHERE position = ?`);
+  const newestOne = db.prepare(`
+    SELECT ${headColumns} FROM runs WHERE tenant = ? AND id = ? ORDER BY generation DESC LIMIT 1`);
+  const ofTime = db.prepare(`
+    SELECT ${headColumns} FROM runs WHERE tenant = ? AND id = ? AND created_at = ?`);
+  const runOf = (row: Row | undefined): Run | undefined => row && runFrom(row);
+
+  const newest = ({ tenant, id, createdAt }: RunAddress): Run | undefined =>
+    runOf(createdAt === undefined ? newestOne.get(tenant, id) : ofTime.get(tenant, id, createdAt));
+  return {
+    newest,
+    find: (address: RunAddress | Pick<InRun, "key" | "root">): Run | undefined => {
+      if (!("key" in address)) return newest(address);
+      const run = runOf(byPlace.get(placeOf(address.root)));
+      return run?.key === address.key ? run : undefined;
+    },
+  };
+}
+
+function openParts({ db }: Rooms) {
+  const named = db.prepare(
+    "SELECT name, rank, at, crc, bytes FROM run_parts WHERE run = ? AND name = ?",
+  );
+  const ranked = db.prepare(`
+    SELECT name, crc, bytes FROM run_parts WHERE run = ? AND rank BETWEEN 0 AND ? ORDER BY rank`);
+  return {
+    part: (run: number, name: string): RunPart | undefined => {
+      const row = named.get(run, name);
+      if (!row) return undefined;
+      const rank = optionalInteger(row["rank"]);
+      return {
+        name,
+        at: integer(row["at"]),
+        body: bodyOf(row),
+        ...(rank !== undefined && { rank }),
+      };
+    },
+    upTo: (root: MessageId, rank: number): HistoryEntry[] =>
+      ranked.all(placeOf(root), rank).map((row) => {
+        const name = text(row["name"]);
+        return { messageId: name === "start" ? root : runMessageId(root, name), body: bodyOf(row) };
+      }),
+  };
+}
+
+const noBody = new Uint8Array(0);
+
+function bodyOf(row: Row): Uint8Array {
+  const body = optionalBytes(row["bytes"]) ?? noBody;
+  if (crc32(body) !== integer(row["crc"])) throw new Error("a part of a run is damaged");
+  return body;
+}
+
+function openPut(rooms: Rooms) {
+  const { db } = rooms;
+  const insertRecord = openInsert(rooms);
+  const insert = db.prepare(`
+    INSERT INTO runs (position, tenant, id, generation, created_at, ended_at, json, crc, moving, moving_crc)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const update = db.prepare(
+    "UPDATE runs SET ended_at = ?, moving = ?, moving_crc = ? WHERE position = ?",
+  );
+  const insertPart = db.prepare(`
+    INSERT INTO run_parts (run, name, rank, at, crc, bytes) VALUES (?, ?, ?, ?, ?, ?)`);
+
+  const putRest = ({ run, parts, deliveries }: RunWrite): void => {
+    const position = placeOf(run.root);
+    for (const { name, rank = null, at, body } of parts)
+      insertPart.run(position, name, rank, at, crc32(body), body);
+    for (const record of deliveries)
+      if (insertRecord({ record }) === "known")
+        throw new Error(`${record.message.id} was there before its entry was accepted`);
+  };
+  return {
+    start: (write: RunWrite): void => {
+      const { run } = write;
+      const { root, tenant, id, generation, createdAt } = run;
+      const [fixed, moving] = [fixedOf(run), movingOf(run)];
+      const texts = [fixed.json, fixed.crc, moving.json, moving.crc];
+      insert.run(...[placeOf(root), tenant, id, generation, createdAt, endOf(run), ...texts]);
+      putRest(write);
+    },
+    change: (write: RunWrite): void => {
+      const { json, crc } = movingOf(write.run);
+      update.run(endOf(write.run), json, crc, placeOf(write.run.root));
+      putRest(write);
+    },
+  };
+}
+
+const endOf = ({ state }: Run): number | null => (state.kind === "active" ? null : state.endedAt);
+
+/** Of one transaction, during which nothing else runs. */
+const sweptAtOnce = 250;
+
+function openSweep({ db }: Rooms) {
+  const removeParts = db.prepare(`
+    DELETE FROM run_parts WHERE rowid IN (
+      SELECT p.rowid FROM runs r JOIN run_parts p ON p.run = r.position
+      WHERE r.tenant = ? AND r.ended_at < ? LIMIT ${sweptAtOnce})`);
+  const removeHeads = db.prepare(`
+    DELETE FROM runs WHERE position IN (
+      SELECT position FROM runs WHERE tenant = ? AND ended_at < ? LIMIT ${sweptAtOnce})`);
+  return (
+    tenant: string,
+    endedBefore: number,
+  ): { readonly runs: number; readonly more: boolean } => {
+    const parts = Number(removeParts.run(tenant, endedBefore).changes);
+    if (parts > 0) return { runs: 0, more: true };
+    const runs = Number(removeHeads.run(tenant, endedBefore).changes);
+    return { runs, more: runs === sweptAtOnce };
+  };
+}

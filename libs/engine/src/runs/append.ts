@@ -1,0 +1,125 @@
+/** Steps: plans and results join the history of their run in one change, or none of them does. */
+import {
+  append,
+  entryMessage,
+  type EntryDelivery,
+  fault,
+  type Fault,
+  isActive,
+  notBeforeOf,
+  partOf,
+  type PublishCommand,
+  type Run,
+  runMessageId,
+  type StepKey,
+} from "@posthaste/domain";
+import { type Decision, type RunAddress, type RunWrite } from "@posthaste/ports";
+import { type Published } from "../accept.ts";
+import { Deliveries } from "./deliveries.ts";
+import { type RunPorts } from "./start.ts";
+
+type EntryCommand = PublishCommand & {
+  readonly run: Extract<NonNullable<PublishCommand["run"]>, { kind: "entry" }>;
+};
+
+export const isEntry = (command: PublishCommand): command is EntryCommand =>
+  command.run?.kind === "entry";
+
+/** In the words that clients look for. */
+export const runEnded = (): Fault =>
+  fault("run_ended", "failed to publish to url: can not append to a a cancelled workflow");
+
+/** Steps of one run, in their order. */
+export async function appendSteps(
+  ports: RunPorts,
+  commands: readonly EntryCommand[],
+): Promise<readonly Published[] | Fault> {
+  const [first] = commands;
+  if (!first) return [];
+  const { id, createdAt } = first.run;
+  const address: RunAddress = {
+    tenant: first.tenant,
+    id,
+    ...(createdAt !== undefined && { createdAt }),
+  };
+  const deliveries = new Deliveries(ports, first.tenant, commands.map(urlOf));
+  const outcome = await deliveries.within(() =>
+    ports.runs.change(address, (run) => decide(ports, run, commands, deliveries)),
+  );
+  if (!outcome || "fault" in outcome) {
+    deliveries.drop();
+    return outcome ?? runEnded();
+  }
+  if (outcome.isFirst) deliveries.begin();
+  else deliveries.drop();
+  return commands.map((command, i) => ({
+    messageId: runMessageId(outcome.root, partOf(command.run.key)),
+    url: urlOf(command),
+    deduplicated: outcome.deduplicated[i] ?? false,
+  }));
+}
+
+type Verdict =
+  | Fault
+  | {
+      readonly root: Run["root"];
+      /** Something was written. */
+      readonly isFirst: boolean;
+      readonly deduplicated: readonly boolean[];
+    };
+
+function decide(
+  { clock }: RunPorts,
+  run: Run,
+  commands: readonly EntryCommand[],
+  deliveries: Deliveries,
+): Decision<Verdict> {
+  if (!isActive(run)) return { verdict: runEnded() };
+  const appended = append(
+    run,
+    commands.map(({ run: { key } }) => key),
+  );
+  if (appended.kind === "refused") return { verdict: fault("run_refused", appended.text) };
+  const { fresh, run: next } = appended;
+  const left = new Set(fresh.map(partOf));
+  // The first of each key is the one that counts.
+  const taken = commands.map(({ run: { key } }) => left.delete(partOf(key)));
+  const verdict = {
+    root: run.root,
+    isFirst: fresh.length > 0,
+    deduplicated: taken.map((is) => !is),
+  };
+  if (fresh.length === 0) return { verdict };
+  const now = clock.now();
+  const entries = commands.filter((_, i) => taken[i]);
+  const messages = entries.map((command) =>
+    entryMessage(next, command.run.key, deliveryOf(command, now), now),
+  );
+  return { verdict, write: writeOf(run, next, entries, deliveries.of(messages, now), now) };
+}
+
+const writeOf = (
+  { history }: Run,
+  run: Run,
+  entries: readonly { readonly run: { readonly key: StepKey }; readonly body: Uint8Array }[],
+  deliveries: RunWrite["deliveries"],
+  now: number,
+): RunWrite => ({
+  run,
+  parts: entries.map(({ body, run: { key } }, i) => ({
+    name: partOf(key),
+    at: now,
+    body,
+    rank: history.length + i,
+  })),
+  deliveries,
+});
+
+const deliveryOf = (command: EntryCommand, now: number): EntryDelivery => ({
+  ...command,
+  url: urlOf(command),
+  notBefore: notBeforeOf(command, now),
+});
+
+const urlOf = ({ destination }: PublishCommand): string =>
+  destination.kind === "url" ? destination.url : "";

@@ -1,0 +1,79 @@
+/**
+ * The records that one change of a run makes. For those that may be called at once a slot is kept here before the change, so
+ * that its write claims them, as a publish does (docs/design/record#claimed-by-its-insert).
+ */
+import {
+  accept,
+  acceptClaimed,
+  claimableAtInsert,
+  isIn,
+  type Message,
+  type MessageRecord,
+  originHash,
+  type TenantId,
+} from "@posthaste/domain";
+import { type LocalDelivery } from "@posthaste/ports";
+import { type AnnouncePorts, announceUnheard } from "../announce.ts";
+
+export type DeliveryPorts = AnnouncePorts & { readonly local?: LocalDelivery };
+
+export class Deliveries {
+  readonly #ports: DeliveryPorts;
+  readonly #tenant: TenantId;
+  /** Of the deliveries that may come, those for which a slot is kept. */
+  readonly #reserved: readonly string[];
+  #made: readonly MessageRecord[] = [];
+
+  /** `urls`: one for each delivery that the change may make. */
+  constructor(ports: DeliveryPorts, tenant: TenantId, urls: readonly string[]) {
+    const { local } = ports;
+    this.#ports = ports;
+    this.#tenant = tenant;
+    this.#reserved = urls.filter((url) => local?.reserve(tenant, originHash(url), 0));
+  }
+
+  /** The last that is asked for counts: a change may be decided again. */
+  of(messages: readonly Message[], now: number): readonly MessageRecord[] {
+    const { bus, local } = this.#ports;
+    const free = [...this.#reserved];
+    this.#made = messages.map((message) => {
+      const at = local && claimableAtInsert(message) ? free.indexOf(message.url) : -1;
+      if (!local || at < 0) return accept(message, now, !bus.isUp());
+      free.splice(at, 1);
+      return acceptClaimed(message, local.owner, now);
+    });
+    return this.#made;
+  }
+
+  /** Of a change that fails nothing is known: what it may have claimed is found by its lease. */
+  async within<T>(change: () => Promise<T>): Promise<T> {
+    try {
+      return await change();
+    } catch (error) {
+      this.#made = [];
+      this.begin();
+      throw error;
+    }
+  }
+
+  /** The change is durable: what it has claimed runs here, and the rest is told of. */
+  begin(): void {
+    const { local } = this.#ports;
+    const left = [...this.#reserved];
+    const rest: MessageRecord[] = [];
+    for (const record of this.#made) {
+      if (isIn(record, "claimed") && local) {
+        left.splice(left.indexOf(record.message.url), 1);
+        local.run(record);
+      } else rest.push(record);
+    }
+    for (const url of left) local?.release(this.#tenant, originHash(url), 0);
+    if (rest.length > 0) announceUnheard(this.#ports, rest);
+  }
+
+  /** The change has made none. */
+  drop(): void {
+    this.#made = [];
+    this.begin();
+  }
+}

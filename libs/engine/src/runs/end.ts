@@ -1,0 +1,110 @@
+/** The ends of a run: it returns, is cancelled, or one of its deliveries fails for good. Each is one write of its head. */
+import {
+  callbackBody,
+  cancelRun,
+  entryOf,
+  failRun,
+  failureMessage,
+  finish,
+  isActive,
+  type Message,
+  type Run,
+  type RunItem,
+  type RunPart,
+} from "@posthaste/domain";
+import { type Decision, type RunAddress, type RunStore } from "@posthaste/ports";
+import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
+
+type EndPorts = Pick<DeliveryPorts, "clock"> & { readonly runs: RunStore };
+
+/** `unknown`: there is no such run. `ended`: it had, before this. */
+export type Ended = "now" | "before" | "unknown";
+
+/** `result`: what the run returns, as JSON; empty for nothing. */
+export const finishRun = (
+  ports: EndPorts,
+  address: RunAddress,
+  result: Uint8Array,
+): Promise<Ended> =>
+  end(ports, address, (run, now) => {
+    const parts: readonly RunPart[] =
+      result.length > 0 ? [{ name: "e", at: now, body: result }] : [];
+    return isActive(run)
+      ? { verdict: "now", write: { run: finish(run, now), parts, deliveries: [] } }
+      : before;
+  });
+
+export const endRun = (ports: EndPorts, address: RunAddress): Promise<Ended> =>
+  end(ports, address, (run, now) =>
+    isActive(run)
+      ? { verdict: "now", write: { run: cancelRun(run, now), parts: [], deliveries: [] } }
+      : before,
+  );
+
+const before: Decision<Ended> = { verdict: "before" };
+
+async function end(
+  { clock, runs }: EndPorts,
+  address: RunAddress,
+  decide: (run: Run, now: number) => Decision<Ended>,
+): Promise<Ended> {
+  return (await runs.change(address, (run) => decide(run, clock.now()))) ?? "unknown";
+}
+
+export type FailPorts = DeliveryPorts & { readonly runs: RunStore };
+
+/** A delivery has failed for good: its run has, unless it has ended, or gone on beyond that delivery. */
+export async function failDelivered(
+  ports: FailPorts,
+  message: Message,
+  item: RunItem,
+): Promise<void> {
+  const { run: inRun } = message;
+  const key = inRun && entryOf(inRun.part);
+  // A failure function that fails has told what it could.
+  if (!inRun || !key) return;
+  const { clock, runs } = ports;
+  const payload = await runs.part(inRun, "start");
+  const deliveries = new Deliveries(ports, message.tenant, []);
+  const isFirst = await runs.change(inRun, (run) => {
+    const now = clock.now();
+    const { reason, error, response } = item;
+    const failed = failRun(
+      run,
+      key,
+      {
+        reason,
+        ...(error !== undefined && { error }),
+        ...(response && { status: response.status }),
+      },
+      now,
+    );
+    if (!failed) return { verdict: false };
+    const { failure } = failed.state;
+    const told = message.policy.failureCallback;
+    const source = { ...message, body: payload?.body ?? noBody };
+    const body = callbackBody(source, {
+      kind: "failureCallback",
+      attempt: item.attempt,
+      retried: item.attempt,
+      endedAt: item.endedAt,
+      dlqId: failure.dlqId,
+      ...(response ? { response } : { error: errorJson(error ?? reason) }),
+    });
+    const parts: readonly RunPart[] = [
+      { name: "x", at: now, body: response?.body ?? noBody },
+      ...(told ? [{ name: "f", at: now, body }] : []),
+    ];
+    const messages = told ? [failureMessage(failed, told, { body, source }, now)] : [];
+    return {
+      verdict: true,
+      write: { run: failed, parts, deliveries: deliveries.of(messages, now) },
+    };
+  });
+  if (isFirst) deliveries.begin();
+}
+
+/** Endpoints read what a failed delivery was answered as JSON. */
+const errorJson = (message: string): string => JSON.stringify({ error: "Error", message });
+
+const noBody = new Uint8Array(0);

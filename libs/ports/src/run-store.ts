@@ -1,0 +1,64 @@
+/**
+ * Runs: heads and parts (docs/design/runs). A change is one conditional write of the head; what it makes of records is
+ * inserted with it, or after it from what the head remembers of it.
+ *
+ * A call that rejects has an unknown outcome: repeating it with the same arguments is safe.
+ */
+import {
+  type HistoryEntry,
+  type InRun,
+  type MessageRecord,
+  type Run,
+  type RunId,
+  type RunPart,
+  type TenantId,
+} from "@posthaste/domain";
+
+/** Without a time the newest of that id is meant. */
+export type RunAddress = {
+  readonly tenant: TenantId;
+  readonly id: RunId;
+  readonly createdAt?: number;
+};
+
+/** What a change writes: the next head, parts that it names, and the deliveries that it causes. */
+export type RunWrite = {
+  readonly run: Run;
+  readonly parts: readonly RunPart[];
+  readonly deliveries: readonly MessageRecord[];
+};
+
+/** Nothing is written where there is no `write`. */
+export type Decision<V> = { readonly verdict: V; readonly write?: RunWrite };
+
+export type StartedRun =
+  | { readonly kind: "started"; readonly run: Run }
+  /** Of this id one is active. */
+  | { readonly kind: "active"; readonly run: Run };
+
+/** `after`: a run of this id was made then; a later one is made after it. */
+export type NextUse = { readonly generation: number; readonly after: number };
+
+/** What is to be sent: nothing any more, or the history up to the delivery's own entry. */
+export type Briefing = "over" | { readonly entries: readonly HistoryEntry[] };
+
+export interface RunStore {
+  /** `make` is asked for the run as the next use of its id, and may be asked again. */
+  start(tenant: TenantId, id: RunId, make: (use: NextUse) => RunWrite): Promise<StartedRun>;
+  /** Reads, decides, writes, as one. `decide` is pure and may be asked again. Undefined: there is no such run. */
+  change<V>(
+    address: RunAddress | Pick<InRun, "key" | "root">,
+    decide: (run: Run) => Decision<V>,
+  ): Promise<V | undefined>;
+  get(address: RunAddress): Promise<Run | undefined>;
+  /** Undefined: the run has no such part. */
+  part(run: Pick<Run, "key" | "root">, name: string): Promise<RunPart | undefined>;
+  /** Of the whole history. */
+  history(run: Run): Promise<readonly HistoryEntry[]>;
+  /** For claimed deliveries: one that is not the first of its record is over if its entry is answered. */
+  brief(deliveries: readonly BriefFor[]): Promise<readonly Briefing[]>;
+  /** Removes runs of a tenant that ended before, and what belongs to them. Answers how many. */
+  sweep(tenant: TenantId, endedBefore: number, limit: number): Promise<number>;
+}
+
+export type BriefFor = { readonly run: InRun; readonly epoch: number };

@@ -1,0 +1,88 @@
+/** `/v2/workflows/runs`, and what publishes do for runs. */
+import { historyBody, type runs } from "@posthaste/contract";
+import {
+  fault,
+  type Fault,
+  isActive,
+  isFault,
+  type PublishCommand,
+  runId,
+} from "@posthaste/domain";
+import {
+  appendSteps,
+  endRun,
+  finishRun,
+  isEntry,
+  type Published,
+  type RunPorts,
+  startRun,
+} from "@posthaste/engine";
+import { type Works } from "./work.ts";
+
+export const runWorks = (ports: RunPorts): Works<keyof typeof runs> => ({
+  readRunHistory: async ({ tenant, param }) => {
+    const id = param("runId");
+    const run = await ports.runs.get({ tenant: tenant.id, id: runId(id) });
+    if (!run || !isActive(run)) return unknownRun(id);
+    const text = new TextDecoder().decode(historyBody(await ports.runs.history(run)));
+    return { status: 200, json: JSON.parse(text) };
+  },
+  endRun: async ({ tenant, param, query, body }) => {
+    const id = param("runId");
+    const address = { tenant: tenant.id, id: runId(id) };
+    // An endpoint that is asked once more for its last step finishes what has ended.
+    if (!query.cancels) {
+      await finishRun(ports, address, body);
+      return { status: 200, json: { cancelled: 0 } };
+    }
+    const ended = await endRun(ports, address);
+    if (ended === "unknown") return unknownRun(id);
+    return { status: 200, json: { cancelled: ended === "now" ? 1 : 0 } };
+  },
+  cancelRuns: async ({ tenant, query, body }) => {
+    const ids = query ?? body;
+    if (!ids) return fault("malformed", "workflowRunIds: must be given, filters are not served");
+    let cancelled = 0;
+    for (const id of new Set(ids))
+      if ((await endRun(ports, { tenant: tenant.id, id })) === "now") cancelled += 1;
+    return { status: 200, json: { cancelled } };
+  },
+});
+
+const unknownRun = (id: string) => fault("not_found", `workflowRun ${id.slice(0, 128)} not found`);
+
+/** Publishes for runs, in their order; the steps of a run that follow each other join it together. */
+export async function publishForRuns(
+  ports: RunPorts,
+  commands: readonly PublishCommand[],
+): Promise<readonly Published[] | Fault> {
+  const published: Published[] = [];
+  for (const some of alike(commands)) {
+    const steps = some.filter(isEntry);
+    const [start] = some;
+    if (!start) continue;
+    const done = steps.length > 0 ? await appendSteps(ports, steps) : await startRun(ports, start);
+    if (isFault(done)) return done;
+    if ("messageId" in done) published.push(done);
+    else published.push(...done);
+  }
+  return published;
+}
+
+/** Each start by itself, and steps of one run together. */
+function alike(commands: readonly PublishCommand[]): readonly (readonly PublishCommand[])[] {
+  const parts: PublishCommand[][] = [];
+  for (const command of commands) {
+    const before = parts.at(-1)?.[0];
+    const joins = before && isEntry(before) && isEntry(command) && isOfSameRun(before, command);
+    if (joins) parts.at(-1)?.push(command);
+    else parts.push([command]);
+  }
+  return parts;
+}
+
+const isOfSameRun = (one: PublishCommand, other: PublishCommand): boolean =>
+  isEntry(one) &&
+  isEntry(other) &&
+  one.run.id === other.run.id &&
+  one.run.createdAt === other.run.createdAt;

@@ -1,0 +1,87 @@
+/** The RunStore as a map: a change is one step, with the records that it makes. */
+import {
+  entriesBetween,
+  entryOf,
+  type HistoryEntry,
+  type InRun,
+  isActive,
+  isAnswered,
+  partOf,
+  rankIn,
+  type Run,
+  type RunKey,
+  runMessageId,
+  type RunPart,
+} from "@posthaste/domain";
+import { type Records, type RunAddress, type RunStore, type RunWrite } from "@posthaste/ports";
+
+export function modelRuns(records: Pick<Records, "insert">): RunStore {
+  const heads = new Map<RunKey, Run>();
+  const parts = new Map<RunKey, Map<string, RunPart>>();
+
+  const find = (address: RunAddress | Pick<InRun, "key" | "root">): Run | undefined => {
+    if ("key" in address) {
+      const run = heads.get(address.key);
+      return run?.root === address.root ? run : undefined;
+    }
+    const { tenant, id, createdAt } = address;
+    return [...heads.values()]
+      .filter((run) => run.tenant === tenant && run.id === id)
+      .filter((run) => createdAt === undefined || run.createdAt === createdAt)
+      .toSorted((a, b) => b.generation - a.generation)[0];
+  };
+  const put = async ({ run, parts: written, deliveries }: RunWrite): Promise<void> => {
+    heads.set(run.key, run);
+    const own = parts.get(run.key) ?? new Map<string, RunPart>();
+    for (const part of written) own.set(part.name, part);
+    parts.set(run.key, own);
+    if (deliveries.length > 0) await records.insert(deliveries.map((record) => ({ record })));
+  };
+  const upTo = ({ history, key, root }: Run, rank: number): HistoryEntry[] =>
+    entriesBetween(history, 0, rank).map((entry) => {
+      const name = partOf(entry);
+      const body = parts.get(key)?.get(name)?.body;
+      if (!body) throw new Error(`the part ${name} is not there`);
+      return { messageId: name === "start" ? root : runMessageId(root, name), body };
+    });
+
+  return {
+    start: async (tenant, id, make) => {
+      const before = find({ tenant, id });
+      if (before && isActive(before)) return { kind: "active", run: before };
+      const { generation = 0, createdAt = 0 } = before ?? {};
+      const write = make({ generation: generation + 1, after: createdAt });
+      await put(write);
+      return { kind: "started", run: write.run };
+    },
+    change: async (address, decide) => {
+      const run = find(address);
+      if (!run) return undefined;
+      const { verdict, write } = decide(run);
+      if (write) await put(write);
+      return verdict;
+    },
+    get: async (address) => find(address),
+    part: async ({ key }, name) => parts.get(key)?.get(name),
+    history: async (run) => upTo(run, run.history.length - 1),
+    brief: async (deliveries) =>
+      deliveries.map(({ run: inRun, epoch }) => {
+        const run = find(inRun);
+        const entry = entryOf(inRun.part);
+        if (!run || !isActive(run) || !entry) return "over";
+        if (epoch > 1 && isAnswered(run, entry)) return "over";
+        const rank = rankIn(run.history, entry);
+        return rank === undefined ? "over" : { entries: upTo(run, rank) };
+      }),
+    sweep: async (tenant, endedBefore, limit) => {
+      const ended = [...heads.values()]
+        .filter((run) => run.tenant === tenant && run.state.kind !== "active" && run.state.endedAt < endedBefore)
+        .slice(0, limit);
+      for (const { key } of ended) {
+        heads.delete(key);
+        parts.delete(key);
+      }
+      return ended.length;
+    },
+  };
+}

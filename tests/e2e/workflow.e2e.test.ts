@@ -1,14 +1,16 @@
 /** Workflows of the npm package `@upstash/workflow`, unmodified, against the server. */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
-import { Client, serve, type WorkflowServeOptions } from "@upstash/workflow";
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { Client, serve, type TriggerOptions, type WorkflowServeOptions } from "@upstash/workflow";
 import { Client as Qstash, Receiver } from "@upstash/qstash";
 import { eventually } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
+import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
 import { WorkflowEndpoint } from "./workflow-endpoint.ts";
 
 let server: TestServer;
 let endpoint: WorkflowEndpoint;
+let third: Destination;
 let client: Client;
 let qstashClient: Qstash;
 
@@ -17,12 +19,14 @@ beforeAll(async () => {
   jest.spyOn(console, "error").mockImplementation(() => undefined);
   server = await startServer();
   endpoint = await WorkflowEndpoint.start();
+  third = await Destination.start();
   const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
   client = new Client(settings);
   qstashClient = new Qstash(settings);
 });
 afterAll(async () => {
   await endpoint.stop();
+  await third.stop();
   await server.stop();
 });
 
@@ -58,6 +62,18 @@ const hasEnded = (id: string) =>
     (status) => status === 404,
   );
 
+/** Of those that tests have started. */
+const started: string[] = [];
+const trigger = async (options: TriggerOptions): Promise<string> => {
+  const { workflowRunId } = await client.trigger(options);
+  started.push(workflowRunId);
+  return workflowRunId;
+};
+// An endpoint tells the server of the end after its route has returned.
+afterEach(async () => {
+  for (const id of started.splice(0)) await hasEnded(id);
+});
+
 describe("a workflow", () => {
   it("runs its steps in sequence, each once, one delivery more than steps", async () => {
     const done: string[] = [];
@@ -73,14 +89,13 @@ describe("a workflow", () => {
       return second;
     });
 
-    const { workflowRunId } = await client.trigger({
+    const workflowRunId = await trigger({
       url,
       body: { name: "world" },
       headers: { "My-Header": "how are you" },
     });
 
     expect(await ended).toBe("hello world, how are you");
-    await hasEnded(workflowRunId);
     expect(done).toEqual(["first", "second"]);
     expect(endpoint.deliveries("/sequence").map(({ length }) => length)).toEqual([1, 2, 3]);
     for (const { headers } of endpoint.deliveries("/sequence"))
@@ -97,7 +112,7 @@ describe("a workflow", () => {
       return a + b;
     });
 
-    const { workflowRunId } = await client.trigger({ url });
+    const workflowRunId = await trigger({ url });
 
     expect(await ended).toBe(3);
     await hasEnded(workflowRunId);
@@ -114,7 +129,7 @@ describe("a workflow", () => {
       return "done";
     });
 
-    await client.trigger({ url });
+    await trigger({ url });
 
     expect(await ended).toBe("done");
     const [before = 0, after = 0] = times;
@@ -132,7 +147,7 @@ describe("a workflow", () => {
       }),
     );
 
-    await client.trigger({ url, retryDelay: "10" });
+    await trigger({ url, retryDelay: "10" });
 
     expect(await ended).toBe(2);
     const deliveries = endpoint.deliveries("/retried");
@@ -162,7 +177,7 @@ describe("a workflow", () => {
       },
     );
 
-    const { workflowRunId } = await client.trigger({
+    const workflowRunId = await trigger({
       url,
       body: { of: "it" },
       retries: 1,
@@ -186,13 +201,13 @@ describe("a workflow", () => {
       return "done";
     });
 
-    await client.trigger({ url, workflowRunId: "one-name" });
-    await client.trigger({ url, workflowRunId: "one-name" });
+    await trigger({ url, workflowRunId: "one-name" });
+    await trigger({ url, workflowRunId: "one-name" });
     expect(await ended).toBe("done");
     await hasEnded("wfr_one-name");
     expect(endpoint.deliveries("/named")).toHaveLength(2);
 
-    await client.trigger({ url, workflowRunId: "one-name" });
+    await trigger({ url, workflowRunId: "one-name" });
     await hasEnded("wfr_one-name");
     expect(endpoint.deliveries("/named")).toHaveLength(4);
   });
@@ -202,7 +217,7 @@ describe("a workflow", () => {
       await context.sleep("two seconds", 2);
       await context.run("never", () => 1);
     });
-    const { workflowRunId } = await client.trigger({ url });
+    const workflowRunId = await trigger({ url });
     await eventually(
       async () => endpoint.deliveries("/cancelled"),
       ({ length }) => length > 0,
@@ -223,6 +238,53 @@ describe("a workflow", () => {
     await qstashClient.publishJSON({ url, body: { n: 1 } });
 
     expect(await ended).toBe(2);
+    started.push(String(endpoint.deliveries("/direct")[1]?.headers["upstash-workflow-runid"]));
     expect(endpoint.deliveries("/direct").map(({ length }) => length)).toEqual([0, 1, 2]);
+  });
+
+  it("calls a third party, which learns nothing of the run: two deliveries at the endpoint", async () => {
+    third.answers("/api", ({ body }, response) =>
+      response
+        .writeHead(201, { "Content-Type": "application/json", "X-Third": "party" })
+        .end(JSON.stringify({ got: body.toString() })),
+    );
+    const { url, ended } = workflow("/calling", async (context) => {
+      const { status, body, header } = await context.call("call", {
+        url: third.url("/api"),
+        method: "POST",
+        body: JSON.stringify({ a: 1 }),
+        headers: { "My-Header": "hello" },
+      });
+      return { status, body, header: header["X-Third"] };
+    });
+
+    const workflowRunId = await trigger({ url, headers: { Secret: "of the run" } });
+
+    expect(await ended).toEqual({ status: 201, body: { got: '{"a":1}' }, header: ["party"] });
+    await hasEnded(workflowRunId);
+    const [called, ...more] = third.at("/api");
+    expect(more).toEqual([]);
+    expect(called?.headers).toMatchObject({ "my-header": "hello" });
+    expect(called?.headers).not.toHaveProperty("secret");
+    expect(Object.keys(called?.headers ?? {}).filter((name) => name.includes("workflow"))).toEqual(
+      [],
+    );
+    expect(endpoint.deliveries("/calling").map(({ length }) => length)).toEqual([1, 0, 2]);
+  });
+
+  it("hears of the last answer of a call that fails, and goes on", async () => {
+    third.answers("/down", (_, response) => response.writeHead(503).end("down"));
+    const { url, ended } = workflow("/calling-down", async (context) => {
+      const [one, { status, body }] = await Promise.all([
+        context.run("beside", () => 1),
+        context.call<string>("call", { url: third.url("/down"), retries: 1, retryDelay: "10" }),
+      ]);
+      return { one, status, body };
+    });
+
+    await trigger({ url });
+
+    expect(await ended).toEqual({ one: 1, status: 503, body: "down" });
+    expect(third.at("/down")).toHaveLength(2);
   });
 });

@@ -270,12 +270,18 @@ export { unreachable } from "./shared/unreachable.ts";
 export {
   append,
   type Appended,
+  awaiting,
+  callAnswered,
   cancelRun,
   failRun,
   finish,
   isAnswered,
+  wantedOf,
 } from "./workflow/change.ts";
 export {
+  answerMessage,
+  callMessage,
+  deliveryOf,
   entryMessage,
   type EntryDelivery,
   entryOf,

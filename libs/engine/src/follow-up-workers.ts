@@ -25,6 +25,7 @@ import {
   type Telemetry,
 } from "@posthaste/ports";
 import { announceTraced } from "./announce.ts";
+import { tellCalled } from "./runs/call.ts";
 import { failDelivered } from "./runs/end.ts";
 import { startCallback } from "./trace.ts";
 
@@ -57,7 +58,8 @@ export const workers: { readonly [K in FollowUpKind]: Worker<K> } = {
   callback: insertCallbacks,
   failureCallback: insertCallbacks,
   run: async (ports, tasks) => {
-    for (const { message, item } of tasks) await failDelivered(ports, message, item);
+    for (const { message, item } of tasks)
+      await (item.says === "called" ? tellCalled : failDelivered)(ports, message, item);
     return tasks.map(refOf);
   },
   // A bus that is away is not waited for: the facts stay, and ring when it is back.

@@ -42,5 +42,6 @@ export { Tenants } from "./tenants.ts";
 export { BackgroundWork } from "./background.ts";
 export { ringOnce, type RingPorts, sourcesNow } from "./ring.ts";
 export { appendSteps, isEntry } from "./runs/append.ts";
+export { isCall, placeCall } from "./runs/call.ts";
 export { type Ended, endRun, finishRun } from "./runs/end.ts";
 export { type RunPorts, startRun } from "./runs/start.ts";

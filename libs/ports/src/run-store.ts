@@ -39,8 +39,8 @@ export type StartedRun =
 /** `after`: a run of this id was made then; a later one is made after it. */
 export type NextUse = { readonly generation: number; readonly after: number };
 
-/** What is to be sent: nothing any more, or the history up to the delivery's own entry. */
-export type Briefing = "over" | { readonly entries: readonly HistoryEntry[] };
+/** What is to be sent: nothing any more, the record's own body, or the history up to the delivery's own entry. */
+export type Briefing = "over" | "wanted" | { readonly entries: readonly HistoryEntry[] };
 
 export interface RunStore {
   /** `make` is asked for the run as the next use of its id, and may be asked again. */

@@ -11,7 +11,7 @@
  */
 import { historyBody } from "@posthaste/contract";
 import {
-  entryOf,
+  deliveryOf,
   giveBack,
   type InState,
   limits,
@@ -318,11 +318,11 @@ export class Deliverer implements LocalDelivery {
   async #brief(attempt: Attempt): Promise<"over" | Outcome | undefined> {
     const { epoch, message } = attempt.record;
     const { run } = message;
-    if (!run || !entryOf(run.part)) return undefined;
+    if (!run || !deliveryOf(run.part)) return undefined;
     try {
       const [briefing] = await this.#ports.runs.brief([{ run, epoch }]);
       if (!briefing || briefing === "over") return "over";
-      attempt.body = historyBody(briefing.entries);
+      if (briefing !== "wanted") attempt.body = historyBody(briefing.entries);
       return undefined;
     } catch (error) {
       return ourFault(`the history of the run could not be read: ${String(error)}`);

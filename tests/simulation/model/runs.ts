@@ -1,17 +1,15 @@
 /** The RunStore as a map: a change is one step, with the records that it makes. */
 import {
   entriesBetween,
-  entryOf,
   type HistoryEntry,
   type InRun,
   isActive,
-  isAnswered,
   partOf,
-  rankIn,
   type Run,
   type RunKey,
   runMessageId,
   type RunPart,
+  wantedOf,
 } from "@posthaste/domain";
 import { type Records, type RunAddress, type RunStore, type RunWrite } from "@posthaste/ports";
 
@@ -67,15 +65,16 @@ export function modelRuns(records: Pick<Records, "insert">): RunStore {
     brief: async (deliveries) =>
       deliveries.map(({ run: inRun, epoch }) => {
         const run = find(inRun);
-        const entry = entryOf(inRun.part);
-        if (!run || !isActive(run) || !entry) return "over";
-        if (epoch > 1 && isAnswered(run, entry)) return "over";
-        const rank = rankIn(run.history, entry);
-        return rank === undefined ? "over" : { entries: upTo(run, rank) };
+        const wanted = wantedOf(run, inRun, epoch);
+        if (typeof wanted === "string") return wanted;
+        return run ? { entries: upTo(run, wanted.rank) } : "over";
       }),
     sweep: async (tenant, endedBefore, limit) => {
       const ended = [...heads.values()]
-        .filter((run) => run.tenant === tenant && run.state.kind !== "active" && run.state.endedAt < endedBefore)
+        .filter(
+          (run) =>
+            run.tenant === tenant && run.state.kind !== "active" && run.state.endedAt < endedBefore,
+        )
         .slice(0, limit);
       for (const { key } of ended) {
         heads.delete(key);

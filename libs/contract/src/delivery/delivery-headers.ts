@@ -1,5 +1,6 @@
 /** What a delivery carries beside the headers that the caller gave for it (docs/design/wire#dialects). */
 import {
+  deliveryOf,
   entryOf,
   type HeaderPair,
   type Headers,
@@ -39,16 +40,21 @@ export function deliveryHeaders(message: Omit<Message, "body">, marks: AttemptMa
   return headers;
 }
 
-/** A version says that the request is not the first of a run; a failure function has none, and a name of its own. */
+/**
+ * A version says that the request is not the first of a run: what tells of an answer or a failure has none. A third party is
+ * told nothing of the run.
+ */
 function runHeaders({ dialect, policy }: Omit<Message, "body">, run: InRun): HeaderPair[] {
+  const role = deliveryOf(run.part)?.role;
+  if (role === "call") return [];
   const { prefix } = dialects[dialect];
   const headers: HeaderPair[] = [
     [`${prefix}Workflow-RunId`, run.id],
     [`${prefix}Workflow-CreatedAt`, String(run.createdAt)],
-    ...(entryOf(run.part)
-      ? [[`${prefix}Workflow-Sdk-Version`, "1"] as const]
-      : failureMarks.map((mark) => [`${prefix}Workflow-${mark}`, "true"] as const)),
   ];
+  if (entryOf(run.part)) headers.push([`${prefix}Workflow-Sdk-Version`, "1"]);
+  if (role === undefined)
+    headers.push(...failureMarks.map((mark): HeaderPair => [`${prefix}Workflow-${mark}`, "true"]));
   if (policy.labels.length > 0) headers.push([`${prefix}Label`, policy.labels.join(",")]);
   return headers;
 }

@@ -6,6 +6,7 @@ import { isArray, partsOf, trimmed } from "../bodies/json-parts.ts";
 import { type NamedDestination, parseDestination } from "../destination/destination-target.ts";
 import { parsePublish } from "../headers/parse-publish.ts";
 import { type PublishInput } from "../headers/publish-input.ts";
+import { faultOfRun } from "../workflow/run-publish.ts";
 import { errorSchema } from "../representations/schemas.ts";
 import { isHeaderValue, isName, isToken, nameForm } from "../wire/text.ts";
 import { type BodyRow, endpoint } from "./endpoint.ts";
@@ -114,12 +115,21 @@ export function* readBatch(
     if (isFault(read)) return yield within(place, read);
     const item = judged(read.json, itemSchema, place);
     const command = isFault(item) ? item : commandOf(item, place, judges);
-    if (isFault(command)) return yield command;
+    if (isFault(command)) return yield faultOfRun(command, namesIn(read.json));
     yield { command, bytes: isFault(part) ? 0 : part.to - part.from };
   }
 }
 
 const tooManyItems = fault("malformed", `[${itemsMax}]: a batch may have ${itemsMax} items`);
+
+/** The headers of an item that may be none. */
+function namesIn(json: unknown): readonly string[] {
+  const headers: unknown = Object(json).headers;
+  return Object.entries(Object(headers) as object).flatMap(([name, value]) => [
+    name,
+    String(value),
+  ]);
+}
 
 /** What is wrong with the text as such names the body. */
 const within = (place: string, { fault: code, text: said }: Fault): Fault =>

@@ -26,7 +26,7 @@ export const runSettings: readonly Setting<RunDraft>[] = [
   },
   {
     suffix: "Workflow-CallType",
-    rule: "What the message is for its run; step is the only one that is served.",
+    rule: "What the message is for its run: step, or toCallback for a call to a third party.",
     take: (field, draft) => void (draft.callType = field),
   },
   {

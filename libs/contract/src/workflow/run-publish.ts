@@ -37,20 +37,28 @@ export function withRun(command: PublishCommand, draft: PublishDraft): PublishCo
     };
     return { ...command, headers, run };
   }
-  if (callType && callType.value !== "step")
-    return fault(
-      "run_refused",
-      `${callType.name}: ${callType.value.slice(0, shownMax)} is not served`,
-    );
-  const key = stepKeyOf(command.body);
-  if (isFault(key)) return key;
-  const run: RunPublish = {
-    kind: "entry",
-    id: runId(id.value),
-    ...(createdAt !== undefined && { createdAt }),
-    key,
-  };
-  return { ...command, headers, run };
+  const of = { id: runId(id.value), ...(createdAt !== undefined && { createdAt }) };
+  switch (callType?.value ?? "step") {
+    case "step": {
+      const key = stepKeyOf(command.body);
+      return isFault(key) ? key : { ...command, headers, run: { kind: "entry", ...of, key } };
+    }
+    case "toCallback": {
+      const step = stepOfCall(command);
+      return isFault(step) ? step : { ...command, run: { kind: "call", ...of, step } };
+    }
+    default:
+      return fault("run_refused", `${callType?.name}: must be step or toCallback`);
+  }
+}
+
+/** The client names it in what the answer is delivered with. */
+function stepOfCall({ policy: { callback } }: PublishCommand): number | Fault {
+  const named = callback?.headers.find(([name]) => /-workflow-stepid$/i.test(name));
+  const step = Number(named?.[1]);
+  return isStep(step)
+    ? step
+    : fault("run_refused", "Callback-Forward-*: a call must name its step, a StepId");
 }
 
 /** A fault of a publish: of one that belongs to a run that is there, it is no 400. */

@@ -4,7 +4,7 @@
  */
 import {
   entriesBetween,
-  entryOf,
+  deliveryOf,
   type HistoryEntry,
   type InRun,
   isActive,
@@ -12,10 +12,10 @@ import {
   limits,
   type PartName,
   partOf,
-  rankIn,
   type Run,
   type RunKey,
   runMessageId,
+  wantedOf,
 } from "@posthaste/domain";
 import {
   type BriefFor,
@@ -190,9 +190,9 @@ async function swap(rooms: RunRooms, stored: StoredRun, write: RunWrite): Promis
 /** What has caused something was delivered; and of a run that has ended nothing is, but what tells of its failure. */
 export const waiting = (deliver: readonly PartName[], run: Run): readonly PartName[] =>
   deliver.filter((name) => {
-    const entry = entryOf(name);
-    if (!entry) return true;
-    return isActive(run) && !isAnswered(run, entry);
+    const key = deliveryOf(name);
+    if (!key) return true;
+    return isActive(run) && !isAnswered(run, key);
   });
 
 function putParts({ again, parts: collection }: RunRooms, { run, parts, deliveries }: RunWrite) {
@@ -220,13 +220,11 @@ async function brief(
   const found = await rooms.again(() => rooms.runs.find({ _id: { $in: keys } }).toArray());
   const heads = new Map<RunKey, Run>(found.map((stored) => [stored._id, runFrom(stored)]));
   return Promise.all(
-    deliveries.map(async ({ run: { key, part, root }, epoch }): Promise<Briefing> => {
-      const run = heads.get(key);
-      const entry = entryOf(part);
-      if (!run || run.root !== root || !isActive(run) || !entry) return "over";
-      if (epoch > 1 && isAnswered(run, entry)) return "over";
-      const rank = rankIn(run.history, entry);
-      return rank === undefined ? "over" : { entries: await entriesUpTo(rooms, run, rank) };
+    deliveries.map(async ({ run: inRun, epoch }): Promise<Briefing> => {
+      const run = heads.get(inRun.key);
+      const wanted = wantedOf(run, inRun, epoch);
+      if (typeof wanted === "string") return wanted;
+      return run ? { entries: await entriesUpTo(rooms, run, wanted.rank) } : "over";
     }),
   );
 }

@@ -54,12 +54,13 @@ export type CallbackItem = Stored & {
   readonly dlqId?: DlqId;
 };
 
-/** A delivery of a run has failed for good. */
+/** `failed`: a delivery of a run has, for good. `called`: a third party has had its last call, whatever came of that. */
 export type RunItem = Stored & {
   readonly kind: "run";
+  readonly says: "failed" | "called";
   readonly attempt: number;
   readonly endedAt: number;
-  readonly reason: RunFailureReason;
+  readonly reason?: RunFailureReason;
   readonly error?: string;
   readonly response?: Answer;
 };

@@ -5,6 +5,7 @@
 import { type DlqId, dlqIdOf } from "../shared/ids.ts";
 import { onward } from "../lane/gates.ts";
 import { deferralsMax } from "../shared/limits.ts";
+import { deliveryOf } from "../workflow/delivery.ts";
 import { alarmOnEntering, type RecordSource, sourceOf } from "./alarm.ts";
 import {
   answerOfFact,
@@ -59,6 +60,7 @@ export function settleAttempt(
 
 function deliver(record: InState<"claimed">, attempt: Attempt): Settlement {
   // What a delivery of a run has caused says that it has succeeded.
+  if (isCall(record)) return called(record, attempt, "delivered");
   if (record.message.run) return over(record, attempt.endedAt);
   const common = commonOf(record, attempt);
   const fact: AttemptFact = { kind: "fact", id: record.message.id, ...common, ended: "delivered" };
@@ -81,20 +83,30 @@ const failStrange = (record: InState<"claimed">, attempt: Attempt): Settlement =
   failRun(record, attempt, "not_a_workflow");
 
 /** What its run makes of it decides whether the run has failed. */
-function failRun(
+const failRun = (
   record: InState<"claimed">,
-  { outcome, endedAt }: Attempt,
+  attempt: Attempt,
   reason: RunFailureReason,
-): Settlement {
-  const item = {
-    kind: "run",
-    attempt: record.retried,
-    endedAt,
-    reason,
-    ...explanation(outcome),
-  } as const;
-  return settlement(record, { kind: "failed", endedAt }, endedAt, [item]);
-}
+): Settlement =>
+  settlement(record, { kind: "failed", endedAt: attempt.endedAt }, attempt.endedAt, [
+    { ...runItem(record, attempt), says: "failed", reason },
+  ]);
+
+const isCall = ({ message: { run } }: InState<"claimed">): boolean =>
+  run !== undefined && deliveryOf(run.part)?.role === "call";
+
+/** The endpoint is told, and it alone says what a failed call means. */
+const called = (
+  record: InState<"claimed">,
+  attempt: Attempt,
+  kind: "delivered" | "failed",
+): Settlement =>
+  settlement(record, { kind, endedAt: attempt.endedAt }, attempt.endedAt, [
+    { ...runItem(record, attempt), says: "called" },
+  ]);
+
+const runItem = (record: InState<"claimed">, { endedAt, outcome }: Attempt) =>
+  ({ kind: "run", attempt: record.retried, endedAt, ...explanation(outcome) }) as const;
 
 function retryLater(
   record: InState<"claimed">,
@@ -121,6 +133,7 @@ function retryLater(
 }
 
 function fail(record: InState<"claimed">, attempt: Attempt, reason: FailureReason): Settlement {
+  if (isCall(record)) return called(record, attempt, "failed");
   if (record.message.run) return failRun(record, attempt, reason);
   const { outcome, endedAt } = attempt;
   const id = dlqIdOf(record.message.id, endedAt);

@@ -26,13 +26,12 @@ export type RunPublish =
       /** The user's own, of every delivery of the run. */
       readonly headers: Headers;
     }
-  | {
-      readonly kind: "entry";
-      readonly id: RunId;
-      /** Which use of the id is meant; absent: the newest. */
-      readonly createdAt?: number;
-      readonly key: StepKey;
-    };
+  | (RunOf & { readonly kind: "entry"; readonly key: StepKey })
+  /** A call to a third party, which is the destination. Its policy names the endpoint that is told the answer. */
+  | (RunOf & { readonly kind: "call"; readonly step: number });
+
+/** Without a time the newest use of the id is meant. */
+type RunOf = { readonly id: RunId; readonly createdAt?: number };
 
 export type PublishCommand = {
   readonly tenant: TenantId;

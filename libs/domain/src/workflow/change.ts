@@ -1,9 +1,18 @@
 /** The changes of a run's head, each a pure decision over the head as it is (docs/design/runs#changes). */
+import { type InRun } from "../message/message.ts";
 import { dlqIdOf } from "../shared/ids.ts";
 import { runGroupMax, runStepsMax } from "../shared/limits.ts";
-import { type EntryKey, extended, groupEnd, has, type StepKey } from "./order.ts";
-import { partOf } from "./delivery.ts";
-import { isActive, type PartName, type Run, type RunFailure, type RunIn } from "./run.ts";
+import { type DeliveryKey, extended, groupEnd, has, rankIn, type StepKey } from "./order.ts";
+import { deliveryOf, isEntryKey, partOf } from "./delivery.ts";
+import {
+  isActive,
+  type Pending,
+  type PartName,
+  type Run,
+  type RunFailure,
+  type RunIn,
+  type RunState,
+} from "./run.ts";
 
 export type Appended =
   /** `fresh`: those of the entries that the run had not, in their order. The rest are known. */
@@ -12,36 +21,82 @@ export type Appended =
 
 /** All of `keys` that the run has not yet are accepted, or none: the first of each key wins. */
 export function append(run: RunIn<"active">, keys: readonly StepKey[]): Appended {
-  const fresh: StepKey[] = [];
-  const seen = new Set<PartName>();
-  for (const key of keys) {
-    const name = partOf(key);
-    if (seen.has(name) || has(run.history, key)) continue;
-    seen.add(name);
-    fresh.push(key);
-  }
-  const reached = fresh.reduce((most, { step }) => Math.max(most, step), run.reached);
+  const { fresh, reached } = unknownOf(run, keys);
   if (reached > runStepsMax) return refused(`a run may have ${runStepsMax} steps`);
   if (fresh.filter(({ role }) => role === "plan").length > runGroupMax)
     return refused(`a parallel group may have ${runGroupMax} steps`);
   if (fresh.length === 0) return { kind: "appended", run, fresh };
   const history = extended(run.history, fresh);
-  return { kind: "appended", run: changed({ ...run, history, reached }), fresh };
+  const done = new Set(fresh.filter(({ role }) => role === "result").map(({ step }) => step));
+  const state = {
+    ...run.state,
+    pending: run.state.pending.filter(({ step }) => !done.has(step)),
+  };
+  return { kind: "appended", run: changed({ ...run, state, history, reached }), fresh };
 }
+
+function unknownOf(
+  { history, reached }: Run,
+  keys: readonly StepKey[],
+): { readonly fresh: readonly StepKey[]; readonly reached: number } {
+  const fresh: StepKey[] = [];
+  const seen = new Set<PartName>();
+  for (const key of keys) {
+    const name = partOf(key);
+    if (seen.has(name) || has(history, key)) continue;
+    seen.add(name);
+    fresh.push(key);
+  }
+  return { fresh, reached: fresh.reduce((most, { step }) => Math.max(most, step), reached) };
+}
+
+/** The step waits for what is not a delivery. Undefined: it does so already, or is done. */
+export function awaiting(run: RunIn<"active">, pending: Pending): RunIn<"active"> | undefined {
+  const { history, state } = run;
+  const { step } = pending;
+  if (state.pending.some((each) => each.step === step)) return undefined;
+  if (has(history, { role: "result", step })) return undefined;
+  return changed({
+    ...run,
+    state: { ...state, pending: [...state.pending, pending] },
+    reached: Math.max(run.reached, step),
+  });
+}
+
+/** The call of a step has had its last outcome. Undefined: it had, or its step is done, or its run has ended. */
+export function callAnswered(run: Run, step: number): RunIn<"active"> | undefined {
+  if (!isActive(run)) return undefined;
+  const { pending } = run.state;
+  if (!pending.some((each) => isOpenCall(each, step))) return undefined;
+  const answered = pending.map((each) =>
+    isOpenCall(each, step) ? { ...each, isAnswered: true } : each,
+  );
+  return changed({ ...run, state: { ...run.state, pending: answered } });
+}
+
+const isOpenCall = (pending: Pending, step: number): boolean =>
+  pending.kind === "call" && pending.step === step && !pending.isAnswered;
 
 const refused = (text: string): Appended => ({ kind: "refused", text });
 
 /** What the delivery of the entry causes has been accepted: it has succeeded, whatever became of its answer. */
-export function isAnswered({ history, reached }: Run, key: EntryKey): boolean {
+export function isAnswered({ history, reached, state }: Run, key: DeliveryKey): boolean {
   switch (key.role) {
     case "start":
       return reached > 0;
     case "plan":
+      return has(history, { role: "result", step: key.step }) || isPending(state, key.step);
+    case "call":
+      return !(state.kind === "active" && state.pending.some((each) => isOpenCall(each, key.step)));
+    case "answer":
       return has(history, { role: "result", step: key.step });
     case "result":
       return reached > groupEnd(history, key.step);
   }
 }
+
+const isPending = (state: RunState, step: number): boolean =>
+  state.kind === "active" && state.pending.some((each) => each.step === step);
 
 /** A run ends by one write, and stays what it has become. */
 export const finish = (run: RunIn<"active">, now: number): RunIn<"succeeded" | "canceled"> =>
@@ -53,7 +108,7 @@ export const cancelRun = (run: RunIn<"active">, now: number): RunIn<"succeeded" 
 /** Undefined: the run has ended, or has passed the delivery that failed. */
 export function failRun(
   run: Run,
-  key: EntryKey,
+  key: DeliveryKey,
   failure: Omit<RunFailure, "dlqId" | "at">,
   now: number,
 ): RunIn<"failed"> | undefined {
@@ -68,3 +123,18 @@ export function failRun(
 }
 
 const changed = <R extends Run>(run: R): R => ({ ...run, version: run.version + 1 });
+
+/** Whether a claimed delivery is still wanted, and up to which rank of the history it carries that. */
+export function wantedOf(
+  run: Run | undefined,
+  { part, root }: Pick<InRun, "part" | "root">,
+  epoch: number,
+): "over" | "wanted" | { readonly rank: number } {
+  const key = deliveryOf(part);
+  if (!run || run.root !== root || !isActive(run) || !key) return "over";
+  // The first is always made: clients count what they are asked.
+  if (epoch > 1 && isAnswered(run, key)) return "over";
+  if (!isEntryKey(key)) return "wanted";
+  const rank = rankIn(run.history, key);
+  return rank === undefined ? "over" : { rank };
+}

@@ -10,10 +10,10 @@ import {
 } from "../message/message.ts";
 import { runFormat } from "../shared/format.ts";
 import { runMessageId } from "../shared/ids.ts";
-import { type EntryKey } from "./order.ts";
+import { type DeliveryKey, type EntryKey } from "./order.ts";
 import { type PartName, type Run } from "./run.ts";
 
-export const partOf = (key: EntryKey): PartName => {
+export const partOf = (key: DeliveryKey): PartName => {
   switch (key.role) {
     case "start":
       return "start";
@@ -21,16 +21,40 @@ export const partOf = (key: EntryKey): PartName => {
       return `p${key.step}`;
     case "result":
       return `s${key.step}`;
+    case "call":
+      return `c${key.step}`;
+    case "answer":
+      return `a${key.step}`;
   }
 };
 
+const roles = new Map([
+  ["p", "plan"],
+  ["s", "result"],
+  ["c", "call"],
+  ["a", "answer"],
+] as const);
+
+/** Undefined: nothing of the run waits for this delivery. */
+export function deliveryOf(name: PartName): DeliveryKey | undefined {
+  if (name === "start") return { role: "start" };
+  const [, letter, digits] = /^([psca])([1-9][0-9]*)$/.exec(name) ?? [];
+  const role = isLetter(letter) ? roles.get(letter) : undefined;
+  return role && { role, step: Number(digits) };
+}
+
+type Letter = "p" | "s" | "c" | "a";
+const isLetter = (text: string | undefined): text is Letter =>
+  text !== undefined && /^[psca]$/.test(text);
+
 /** Undefined: the part is no entry. */
 export function entryOf(name: PartName): EntryKey | undefined {
-  if (name === "start") return { role: "start" };
-  const [, letter, digits] = /^([ps])([1-9][0-9]*)$/.exec(name) ?? [];
-  if (digits === undefined) return undefined;
-  return { role: letter === "p" ? "plan" : "result", step: Number(digits) };
+  const key = deliveryOf(name);
+  return key && isEntryKey(key) ? key : undefined;
 }
+
+export const isEntryKey = (key: DeliveryKey): key is EntryKey =>
+  key.role !== "call" && key.role !== "answer";
 
 /** As the publish of the entry asks for it. */
 export type EntryDelivery = {
@@ -62,6 +86,50 @@ export function entryMessage(
   });
 }
 
+/** The call of a step to a third party: with what it is asked for alone, and never with what the run carries. */
+export const callMessage = (
+  run: Run,
+  step: number,
+  sent: EntryDelivery & { readonly body: Uint8Array },
+  now: number,
+): Message => {
+  const { failureCallback: _, ...policy } = sent.policy;
+  const { labels, redaction } = run.plan.policy;
+  return messageOfRun(run, partOf({ role: "call", step }), now, {
+    ...sent,
+    policy: { ...policy, labels, ...(redaction && { redaction }) },
+  });
+};
+
+/** The message that tells the endpoint what the call of a step was answered. */
+export const answerMessage = (
+  run: Run,
+  step: number,
+  plan: CallbackPlan,
+  { body, source }: { readonly body: Uint8Array; readonly source: Message },
+  now: number,
+): Message => {
+  const { timeoutMs, retriesMax = run.plan.policy.retriesMax, retryDelay, flow } = plan;
+  const own = {
+    timeoutMs,
+    retriesMax,
+    labels: [],
+    ...(retryDelay !== undefined && { retryDelay }),
+  };
+  return messageOfRun(run, partOf({ role: "answer", step }), now, {
+    url: plan.url,
+    method: plan.method,
+    headers: merged(run.plan.headers, merged(json, plan.headers)),
+    notBefore: now,
+    callerIp: source.origin.callerIp,
+    hop: source.origin.hop,
+    policy: entryPolicy(run, { ...own, ...(flow && { flow }) }),
+    body,
+  });
+};
+
+const json: Headers = [["Content-Type", "application/json"]];
+
 /** The message that tells of the failure of a run. */
 export const failureMessage = (
   run: Run,
@@ -72,7 +140,7 @@ export const failureMessage = (
   messageOfRun(run, "f", now, {
     url,
     method,
-    headers: merged(run.plan.headers, merged([["Content-Type", "application/json"]], headers)),
+    headers: merged(run.plan.headers, merged(json, headers)),
     notBefore: now,
     callerIp: source.origin.callerIp,
     hop: source.origin.hop,

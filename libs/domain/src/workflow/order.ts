@@ -7,6 +7,9 @@ export type StepRole = "plan" | "result";
 export type EntryKey = { readonly role: "start" } | StepKey;
 export type StepKey = { readonly role: StepRole; readonly step: number };
 
+/** What is delivered for a run: an entry, a call to a third party, or the answer of one. */
+export type DeliveryKey = EntryKey | { readonly role: "call" | "answer"; readonly step: number };
+
 /** The steps `from` to `to`. A span of plans is one group, and is never joined with another. */
 type Span = { readonly role: StepRole; readonly from: number; readonly to: number };
 

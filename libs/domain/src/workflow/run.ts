@@ -39,8 +39,13 @@ export type RunFailure = {
   readonly status?: number;
 };
 
+/** What a run waits for beside its deliveries. At most one for each step; it ends with the step's result. */
+export type Pending =
+  /** `isAnswered`: the third party has had its last call, and the endpoint is told. */
+  { readonly kind: "call"; readonly step: number; readonly isAnswered: boolean };
+
 export type RunState =
-  | { readonly kind: "active" }
+  | { readonly kind: "active"; readonly pending: readonly Pending[] }
   | { readonly kind: "succeeded" | "canceled"; readonly endedAt: number }
   | { readonly kind: "failed"; readonly endedAt: number; readonly failure: RunFailure };
 
@@ -72,7 +77,7 @@ export type RunIn<K extends RunState["kind"]> = Run<Extract<RunState, { kind: K 
 export const isActive = (run: Run): run is RunIn<"active"> => run.state.kind === "active";
 
 /**
- * `start`, `p3` the plan of step 3, `s3` its result, `e` what the run returned, `x` the answer that failed it, `f` its
+ * `start`, `p3` the plan of step 3, `s3` its result, `c3` the call that it makes, `a3` what that was answered, `e` what the run returned, `x` the answer that failed it, `f` its
  * failure function. Message ids of a run are made of them.
  */
 export type PartName = string;

@@ -1,17 +1,15 @@
 /** The RunStore port: head, parts and records of one change are one transaction. */
 import { crc32 } from "node:zlib";
 import {
-  entryOf,
   type HistoryEntry,
   type InRun,
   isActive,
-  isAnswered,
   type MessageId,
   positionOf,
-  rankIn,
   type Run,
   type RunPart,
   runMessageId,
+  wantedOf,
 } from "@posthaste/domain";
 import { type Briefing, type RunAddress, type RunStore, type RunWrite } from "@posthaste/ports";
 import { integer, optionalBytes, optionalInteger, type Row, text } from "../database/rows.ts";
@@ -49,13 +47,9 @@ export function openRuns(rooms: Rooms): RunStore {
     history: ({ root, history }) => writer.glance(() => upTo(root, history.length - 1)),
     brief: (deliveries) =>
       writer.glance(() =>
-        deliveries.map(({ run: { part: name, root, key }, epoch }): Briefing => {
-          const run = find({ key, root });
-          const entry = entryOf(name);
-          if (!run || !isActive(run) || !entry) return "over";
-          if (epoch > 1 && isAnswered(run, entry)) return "over";
-          const rank = rankIn(run.history, entry);
-          return rank === undefined ? "over" : { entries: upTo(root, rank) };
+        deliveries.map(({ run, epoch }): Briefing => {
+          const wanted = wantedOf(find(run), run, epoch);
+          return typeof wanted === "string" ? wanted : { entries: upTo(run.root, wanted.rank) };
         }),
       ),
     sweep: async (tenant, endedBefore, limit) => {

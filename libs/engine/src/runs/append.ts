@@ -10,8 +10,10 @@ import {
   partOf,
   type PublishCommand,
   type Run,
+  type RunId,
   runMessageId,
   type StepKey,
+  type TenantId,
 } from "@posthaste/domain";
 import { type Decision, type RunAddress, type RunWrite } from "@posthaste/ports";
 import { type Published } from "../accept.ts";
@@ -36,12 +38,7 @@ export async function appendSteps(
 ): Promise<readonly Published[] | Fault> {
   const [first] = commands;
   if (!first) return [];
-  const { id, createdAt } = first.run;
-  const address: RunAddress = {
-    tenant: first.tenant,
-    id,
-    ...(createdAt !== undefined && { createdAt }),
-  };
+  const address = addressOf(first);
   const deliveries = new Deliveries(ports, first.tenant, commands.map(urlOf));
   const outcome = await deliveries.within(() =>
     ports.runs.change(address, (run) => decide(ports, run, commands, deliveries)),
@@ -121,5 +118,16 @@ const deliveryOf = (command: EntryCommand, now: number): EntryDelivery => ({
   notBefore: notBeforeOf(command, now),
 });
 
-const urlOf = ({ destination }: PublishCommand): string =>
+/** Of the run that a publish belongs to. */
+export function addressOf({
+  run: { createdAt, id },
+  tenant,
+}: {
+  readonly run: { readonly id: RunId; readonly createdAt?: number };
+  readonly tenant: TenantId;
+}): RunAddress {
+  return { tenant, id, ...(createdAt !== undefined && { createdAt }) };
+}
+
+export const urlOf = ({ destination }: PublishCommand): string =>
   destination.kind === "url" ? destination.url : "";

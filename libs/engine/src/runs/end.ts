@@ -2,7 +2,7 @@
 import {
   callbackBody,
   cancelRun,
-  entryOf,
+  deliveryOf,
   failRun,
   failureMessage,
   finish,
@@ -60,15 +60,16 @@ export async function failDelivered(
   item: RunItem,
 ): Promise<void> {
   const { run: inRun } = message;
-  const key = inRun && entryOf(inRun.part);
+  const key = inRun && deliveryOf(inRun.part);
   // A failure function that fails has told what it could.
-  if (!inRun || !key) return;
+  const { reason } = item;
+  if (!inRun || !key || reason === undefined) return;
   const { clock, runs } = ports;
   const payload = await runs.part(inRun, "start");
   const deliveries = new Deliveries(ports, message.tenant, []);
   const isFirst = await runs.change(inRun, (run) => {
     const now = clock.now();
-    const { reason, error, response } = item;
+    const { error, response } = item;
     const failed = failRun(
       run,
       key,

@@ -12,7 +12,9 @@ import {
   appendSteps,
   endRun,
   finishRun,
+  isCall,
   isEntry,
+  placeCall,
   type Published,
   type RunPorts,
   startRun,
@@ -61,7 +63,11 @@ export async function publishForRuns(
     const steps = some.filter(isEntry);
     const [start] = some;
     if (!start) continue;
-    const done = steps.length > 0 ? await appendSteps(ports, steps) : await startRun(ports, start);
+    const done = await (steps.length > 0
+      ? appendSteps(ports, steps)
+      : isCall(start)
+        ? placeCall(ports, start)
+        : startRun(ports, start));
     if (isFault(done)) return done;
     if ("messageId" in done) published.push(done);
     else published.push(...done);

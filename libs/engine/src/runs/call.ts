@@ -1,0 +1,93 @@
+/** Calls to third parties: the run waits for one while it is made, then its endpoint is told the last answer. */
+import {
+  answerMessage,
+  awaiting,
+  callAnswered,
+  callbackBody,
+  callMessage,
+  deliveryOf,
+  type Fault,
+  isActive,
+  type Message,
+  notBeforeOf,
+  partOf,
+  type PublishCommand,
+  type RunItem,
+  runMessageId,
+} from "@posthaste/domain";
+import { type Decision } from "@posthaste/ports";
+import { type Published } from "../accept.ts";
+import { addressOf, runEnded, urlOf } from "./append.ts";
+import { Deliveries } from "./deliveries.ts";
+import { type FailPorts } from "./end.ts";
+import { type RunPorts } from "./start.ts";
+
+type CallCommand = PublishCommand & {
+  readonly run: Extract<NonNullable<PublishCommand["run"]>, { kind: "call" }>;
+};
+
+export const isCall = (command: PublishCommand): command is CallCommand =>
+  command.run?.kind === "call";
+
+/** The first call of a step counts: an endpoint that is asked again makes it again. */
+export async function placeCall(ports: RunPorts, command: CallCommand): Promise<Published | Fault> {
+  const { step } = command.run;
+  const url = urlOf(command);
+  const deliveries = new Deliveries(ports, command.tenant, [url]);
+  const verdict = await deliveries.within(() =>
+    ports.runs.change(addressOf(command), (run): Decision<Verdict> => {
+      if (!isActive(run)) return { verdict: runEnded() };
+      const { root } = run;
+      const next = awaiting(run, { kind: "call", step, isAnswered: false });
+      if (!next) return { verdict: { root, isNew: false } };
+      const now = ports.clock.now();
+      const sent = { ...command, url, notBefore: notBeforeOf(command, now) };
+      const message = callMessage(next, step, sent, now);
+      const part = { name: partOf({ role: "call", step }), at: now, body: command.body };
+      const write = { run: next, parts: [part], deliveries: deliveries.of([message], now) };
+      return { verdict: { root, isNew: true }, write };
+    }),
+  );
+  if (!verdict || "fault" in verdict || !verdict.isNew) deliveries.drop();
+  else deliveries.begin();
+  if (!verdict) return runEnded();
+  if ("fault" in verdict) return verdict;
+  const messageId = runMessageId(verdict.root, partOf({ role: "call", step }));
+  return { messageId, url, deduplicated: !verdict.isNew };
+}
+
+type Verdict = Fault | { readonly root: Message["id"]; readonly isNew: boolean };
+
+/** A third party has had its last call: the endpoint is told, unless its run needs it no more. */
+export async function tellCalled(ports: FailPorts, message: Message, item: RunItem): Promise<void> {
+  const { run: inRun, policy } = message;
+  const key = inRun && deliveryOf(inRun.part);
+  const { callback } = policy;
+  if (!inRun || key?.role !== "call" || !callback) return;
+  const deliveries = new Deliveries(ports, message.tenant, [callback.url]);
+  const isFirst = await deliveries.within(() =>
+    ports.runs.change(inRun, (run): Decision<boolean> => {
+      const next = callAnswered(run, key.step);
+      if (!next) return { verdict: false };
+      const now = ports.clock.now();
+      const body = callbackBody(message, {
+        kind: "callback",
+        attempt: item.attempt,
+        endedAt: item.endedAt,
+        // Endpoints wait for another outcome where one is a failure, and not the last that is allowed.
+        retried: isSuccess(item) ? item.attempt : policy.retriesMax,
+        ...(item.response && { response: item.response }),
+        ...(item.error !== undefined && { error: item.error }),
+      });
+      const answer = answerMessage(next, key.step, callback, { body, source: message }, now);
+      const part = { name: partOf({ role: "answer", step: key.step }), at: now, body };
+      const write = { run: next, parts: [part], deliveries: deliveries.of([answer], now) };
+      return { verdict: true, write };
+    }),
+  );
+  if (isFirst) deliveries.begin();
+  else deliveries.drop();
+}
+
+const isSuccess = ({ response }: RunItem): boolean =>
+  response !== undefined && response.status >= 200 && response.status <= 299;

@@ -287,4 +287,108 @@ describe("a workflow", () => {
     expect(await ended).toEqual({ one: 1, status: 503, body: "down" });
     expect(third.at("/down")).toHaveLength(2);
   });
+
+  it("waits for an event, which is told what it has ended", async () => {
+    const { url, ended } = workflow("/waiting", async (context) => {
+      const { eventData, timeout } = await context.waitForEvent<{ ok: boolean }>(
+        "wait",
+        "approved",
+        {
+          timeout: "1m",
+        },
+      );
+      return { eventData, timeout };
+    });
+
+    const workflowRunId = await trigger({ url });
+    const waiters = await eventually(
+      () => client.getWaiters({ eventId: "approved" }),
+      ({ length }) => length > 0,
+    );
+    expect(waiters).toMatchObject([
+      { url, headers: { "Upstash-Workflow-Runid": [workflowRunId] } },
+    ]);
+    const notified = await client.notify({ eventId: "approved", eventData: { ok: true } });
+
+    expect(notified).toMatchObject([{ workflowRunId, waiter: { url } }]);
+    expect(await ended).toEqual({ eventData: { ok: true }, timeout: false });
+    expect(await client.notify({ eventId: "approved" })).toEqual([]);
+    expect(endpoint.deliveries("/waiting").map(({ length }) => length)).toEqual([1, 2]);
+  });
+
+  it("goes on when the time of its wait is up", async () => {
+    const { url, ended } = workflow("/timed-out", async (context) => {
+      const [waited, other] = await Promise.all([
+        context.waitForEvent("wait", "never", { timeout: "1s" }),
+        context.run("beside", () => 1),
+      ]);
+      return { waited, other };
+    });
+
+    await trigger({ url });
+
+    expect(await ended).toEqual({ waited: { eventData: undefined, timeout: true }, other: 1 });
+  });
+
+  it("takes an event that came for it before its wait, in the order in which they came", async () => {
+    const { url, ended } = workflow("/looking-back", async (context) => {
+      await context.sleep("a second", 1);
+      const first = await context.waitForEvent("first", "early", { timeout: "1m" });
+      const second = await context.waitForEvent("second", "early", { timeout: "1m" });
+      return [first.eventData, second.eventData];
+    });
+
+    const workflowRunId = await trigger({ url });
+    for (const n of [1, 2])
+      expect(await client.notify({ eventId: "early", eventData: n, workflowRunId })).toEqual([]);
+
+    expect(await ended).toEqual([1, 2]);
+  });
+
+  it("makes a webhook, which anything may call, and gets the request", async () => {
+    const { url, ended } = workflow("/webhook", async (context) => {
+      const webhook = await context.createWebhook("make");
+      await context.call("tell", {
+        url: third.url("/told"),
+        method: "POST",
+        body: webhook.webhookUrl,
+      });
+      const { request } = await context.waitForWebhook("wait", webhook, "1m");
+      return { method: request?.method, body: await request?.text(), url: request?.url };
+    });
+
+    await trigger({ url });
+    const [told] = await third.arrivals("/told");
+    const webhookUrl = String(told?.body);
+    const called = await fetch(`${webhookUrl}?a=1`, { method: "PUT", body: "hello" });
+
+    expect(called.status).toBe(200);
+    expect(await ended).toEqual({ method: "PUT", body: "hello", url: `${webhookUrl}?a=1` });
+    const again = await eventually(
+      () => fetch(webhookUrl, { method: "POST" }),
+      ({ status }) => status === 404,
+    );
+    expect(again.status).toBe(404);
+  });
+
+  it("is notified by another inside a step", async () => {
+    const { url, ended } = workflow("/notified", async (context) => {
+      const { eventData } = await context.waitForEvent("wait", "from another", { timeout: "1m" });
+      return eventData;
+    });
+    const other = workflow("/notifying", async (context) => {
+      const { notifyResponse } = await context.notify("tell", "from another", "hello");
+      return notifyResponse.length;
+    });
+
+    await trigger({ url });
+    await eventually(
+      () => client.getWaiters({ eventId: "from another" }),
+      ({ length }) => length > 0,
+    );
+    await trigger({ url: other.url });
+
+    expect(await ended).toBe("hello");
+    expect(await other.ended).toBe(1);
+  });
 });

@@ -54,6 +54,8 @@ export {
   slotStateOf,
 } from "./endpoints/schedules.ts";
 export { type PublishResult, publishResultJson, publishResultText } from "./endpoints/publish.ts";
+export { type waits } from "./endpoints/waits.ts";
+export { type WaitBody } from "./workflow/wait-body.ts";
 export { type runs } from "./endpoints/runs.ts";
 export { historyBody } from "./workflow/history-body.ts";
 export { type queues } from "./endpoints/queues.ts";

@@ -310,3 +310,13 @@ export {
   type RunPolicy,
   type RunState,
 } from "./workflow/run.ts";
+export {
+  awaitedEvents,
+  noted,
+  oldestNote,
+  overdueWaits,
+  type Wait,
+  waitsFor,
+  wakeAtOf,
+  withoutNote,
+} from "./workflow/waits.ts";

@@ -48,6 +48,7 @@ import { recover, type Recovered } from "./recovery.ts";
 import { openQueueRows } from "./queues/rows.ts";
 import { openTurns } from "./queues/turns.ts";
 import { openBulkAlarms } from "./bulk-actions/alarms.ts";
+import { openRunAlarms } from "./runs/alarms.ts";
 import { openScheduleAlarms } from "./schedules/alarms.ts";
 import { openSchedules } from "./schedules/schedules.ts";
 import { openSearchIndexes } from "./search-indexes.ts";
@@ -184,6 +185,7 @@ function openRooms(
     fanOuts: openFanOuts(parts),
     scheduleAlarms: openScheduleAlarms(db, log),
     bulkAlarms: openBulkAlarms(db, log),
+    runAlarms: openRunAlarms(db),
     events: openEvents(db),
     letters: openLetters(db),
     turns: openTurns(db, queues),

@@ -45,3 +45,12 @@ export { appendSteps, isEntry } from "./runs/append.ts";
 export { isCall, placeCall } from "./runs/call.ts";
 export { type Ended, endRun, finishRun } from "./runs/end.ts";
 export { type RunPorts, startRun } from "./runs/start.ts";
+export {
+  type Notified,
+  notify,
+  notifyRun,
+  placeWait,
+  type WaitCommand,
+  type Waiter,
+  waitersOf,
+} from "./runs/waits.ts";

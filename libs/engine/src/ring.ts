@@ -3,6 +3,7 @@ import {
   type AlarmSource,
   alarmSources,
   type BulkAction,
+  type InRun,
   type LaneId,
   type MessageId,
   type Schedule,
@@ -13,6 +14,7 @@ import { type BulkPorts, goOnWithBulkActions } from "./bulk-actions.ts";
 import { expandStored, type ExpandPorts } from "./fan-out.ts";
 import { followUp, type FollowUpPorts, type Outbox } from "./follow-up.ts";
 import { type FirePorts, fireSchedules } from "./schedules/fire.ts";
+import { timeOutWaits } from "./runs/waits.ts";
 import { type ServePorts } from "./turns.ts";
 
 export type RingPorts = FollowUpPorts &
@@ -56,6 +58,7 @@ export function sourcesNow(
     fact: hasRoomToFollowUp && bus.isUp(),
     schedule: hasRoomToFire,
     bulkAction: hasRoomToAct,
+    run: hasRoomToFollowUp,
   };
   return alarmSources.filter((source) => areRung[source]);
 }
@@ -75,6 +78,7 @@ export async function ringOnce(
   const outboxes: Outbox[] = [];
   const schedules: Schedule[] = [];
   const actions: BulkAction[] = [];
+  const runs: Pick<InRun, "key" | "root">[] = [];
   for (const each of rung) {
     switch (each.kind) {
       case "hint":
@@ -98,11 +102,15 @@ export async function ringOnce(
       case "bulkAction":
         actions.push(each.action);
         break;
+      case "run":
+        runs.push(each.run);
+        break;
       default:
         unreachable(each);
     }
   }
   if (outboxes.length > 0) background.followUp(() => followUp(ports, outboxes));
+  for (const run of runs) background.followUp(async () => void (await timeOutWaits(ports, run)));
   if (schedules.length > 0) background.fire(() => fireSchedules(ports, schedules));
   if (actions.length > 0) background.actInBulk(() => goOnWithBulkActions(ports, actions));
   if (hints.length > 0) await ports.bus.publish("message.due", hints);

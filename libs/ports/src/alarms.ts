@@ -1,7 +1,8 @@
-/** The alarms of all that is stored: records, lanes, fan-outs, schedules, bulk actions (docs/design/record#the-alarm). */
+/** The alarms of all that is stored: records, lanes, fan-outs, schedules, bulk actions, runs (docs/design/record#the-alarm). */
 import {
   type AlarmSource,
   type BulkAction,
+  type InRun,
   type LaneId,
   type MessageId,
   type MessageRecord,
@@ -22,7 +23,9 @@ export type Rung =
   /** A slot of it is due, or under way. */
   | { readonly kind: "schedule"; readonly schedule: Schedule }
   /** Go on with it. */
-  | { readonly kind: "bulkAction"; readonly action: BulkAction };
+  | { readonly kind: "bulkAction"; readonly action: BulkAction }
+  /** The time of a wait is up. */
+  | { readonly kind: "run"; readonly run: Pick<InRun, "key" | "root"> };
 
 /** `more`: one of the sources, or the lanes, was at its limit. */
 export type Rings = { readonly rung: readonly Rung[]; readonly more: boolean };

@@ -50,7 +50,14 @@ export interface RunStore {
     address: RunAddress | Pick<InRun, "key" | "root">,
     decide: (run: Run) => Decision<V>,
   ): Promise<V | undefined>;
-  get(address: RunAddress): Promise<Run | undefined>;
+  get(address: RunAddress | Pick<InRun, "key" | "root">): Promise<Run | undefined>;
+  /** Runs that wait for an event, in the order of their keys. */
+  waiting(
+    tenant: TenantId,
+    event: string,
+    after: string | undefined,
+    limit: number,
+  ): Promise<readonly Pick<InRun, "key" | "root">[]>;
   /** Undefined: the run has no such part. */
   part(run: Pick<Run, "key" | "root">, name: string): Promise<RunPart | undefined>;
   /** Of the whole history. */

@@ -41,6 +41,7 @@ import {
 import { BacklogQuota } from "./backlog.ts";
 import { destinationCheck } from "./destinations.ts";
 import { admitted, type Door } from "./door.ts";
+import { createHookDoor, hookTargetOf } from "./hook-door.ts";
 import { createJudge } from "./judge.ts";
 import { createPaging } from "./paging.ts";
 import { createRates } from "./rates.ts";
@@ -110,6 +111,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
       createSchedule: createScheduleWork({ ...ports, judge }),
     },
   );
+  const hooks = createHookDoor(door, ports);
   const { refreshAccounts } = options;
   const parts = {
     ...ports,
@@ -123,6 +125,8 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
   };
   const routed = createExpressApp(routesOf(door, parts), answers);
   return (req, res) => {
+    const hook = hookTargetOf(req.url ?? "");
+    if (hook) return hooks(hook, req, res);
     const target = rawTargetOf(req.method ?? "", req.url ?? "");
     if (target) return raw(target, req, res);
     routed(req, res);

@@ -448,6 +448,7 @@ export function modelRecords(
         ({ message, state }) => message.tenant === tenant && !isFinished(state),
       ).length,
   };
+  const runs = modelRuns(now, records);
 
   const alarms: Alarms = {
     ring: async (shards, limitOfEach, sources = alarmSources) => {
@@ -517,9 +518,11 @@ export function modelRecords(
       for (const schedule of ringing) said.push({ kind: "schedule", schedule });
       const actions = sources.includes("bulkAction") ? bulkActions.ring(shards, limitOfEach) : [];
       for (const action of actions) said.push({ kind: "bulkAction", action });
+      const waits = sources.includes("run") ? runs.ring(shards, limitOfEach) : [];
+      for (const run of waits) said.push({ kind: "run", run });
       const more =
         isCut ||
-        [...ofEach.values(), dueFanOuts, ringing, actions].some(
+        [...ofEach.values(), dueFanOuts, ringing, actions, waits].some(
           ({ length }) => length >= limitOfEach,
         );
       return { rung: said, more };
@@ -540,6 +543,7 @@ export function modelRecords(
         earliest = Math.min(earliest, schedules.next(shards) ?? Infinity);
       if (sources.includes("bulkAction"))
         earliest = Math.min(earliest, bulkActions.next(shards) ?? Infinity);
+      if (sources.includes("run")) earliest = Math.min(earliest, runs.next(shards) ?? Infinity);
       return earliest < Infinity ? earliest : undefined;
     },
   };
@@ -637,7 +641,7 @@ export function modelRecords(
       ...{ records, alarms, flowLanes, fanOuts },
       queues: queues.port,
       bulkActions: bulkActions.port,
-      runs: modelRuns(records),
+      runs: runs.port,
     },
     inspect: {
       records: standing,

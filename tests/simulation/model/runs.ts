@@ -1,19 +1,32 @@
 /** The RunStore as a map: a change is one step, with the records that it makes. */
 import {
+  awaitedEvents,
   entriesBetween,
   type HistoryEntry,
   type InRun,
   isActive,
+  limits,
   partOf,
   type Run,
   type RunKey,
   runMessageId,
   type RunPart,
+  wakeAtOf,
   wantedOf,
 } from "@posthaste/domain";
 import { type Records, type RunAddress, type RunStore, type RunWrite } from "@posthaste/ports";
 
-export function modelRuns(records: Pick<Records, "insert">): RunStore {
+type RunRef = Pick<InRun, "key" | "root">;
+
+export type ModelRuns = {
+  readonly port: RunStore;
+  /** Those whose alarm is due, which moves ahead. */
+  readonly ring: (shards: readonly number[], limit: number) => readonly RunRef[];
+  readonly next: (shards: readonly number[]) => number | undefined;
+};
+
+export function modelRuns(now: () => number, records: Pick<Records, "insert">): ModelRuns {
+  const alarms = new Map<RunKey, number>();
   const heads = new Map<RunKey, Run>();
   const parts = new Map<RunKey, Map<string, RunPart>>();
 
@@ -28,8 +41,13 @@ export function modelRuns(records: Pick<Records, "insert">): RunStore {
       .filter((run) => createdAt === undefined || run.createdAt === createdAt)
       .toSorted((a, b) => b.generation - a.generation)[0];
   };
+  const setAlarm = (key: RunKey, at: number | undefined): void =>
+    void (at === undefined ? alarms.delete(key) : alarms.set(key, at));
+  const due = (shards: readonly number[]): readonly Run[] =>
+    [...heads.values()].filter(({ key, shard }) => alarms.has(key) && shards.includes(shard));
   const put = async ({ run, parts: written, deliveries }: RunWrite): Promise<void> => {
     heads.set(run.key, run);
+    setAlarm(run.key, wakeAtOf(run));
     const own = parts.get(run.key) ?? new Map<string, RunPart>();
     for (const part of written) own.set(part.name, part);
     parts.set(run.key, own);
@@ -43,7 +61,7 @@ export function modelRuns(records: Pick<Records, "insert">): RunStore {
       return { messageId: name === "start" ? root : runMessageId(root, name), body };
     });
 
-  return {
+  const port: RunStore = {
     start: async (tenant, id, make) => {
       const before = find({ tenant, id });
       if (before && isActive(before)) return { kind: "active", run: before };
@@ -60,6 +78,13 @@ export function modelRuns(records: Pick<Records, "insert">): RunStore {
       return verdict;
     },
     get: async (address) => find(address),
+    waiting: async (tenant, event, after = "", limit) =>
+      [...heads.values()]
+        .filter((run) => run.tenant === tenant && awaitedEvents(run).includes(event))
+        .filter(({ key }) => key > after)
+        .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+        .slice(0, limit)
+        .map(({ key, root }) => ({ key, root })),
     part: async ({ key }, name) => parts.get(key)?.get(name),
     history: async (run) => upTo(run, run.history.length - 1),
     brief: async (deliveries) =>
@@ -81,6 +106,20 @@ export function modelRuns(records: Pick<Records, "insert">): RunStore {
         parts.delete(key);
       }
       return ended.length;
+    },
+  };
+  return {
+    port,
+    ring: (shards, limit) => {
+      const rung = due(shards)
+        .filter(({ key }) => (alarms.get(key) ?? Infinity) <= now())
+        .slice(0, limit);
+      for (const { key } of rung) setAlarm(key, now() + limits.ringAheadMs);
+      return rung.map(({ key, root }) => ({ key, root }));
+    },
+    next: (shards) => {
+      const times = due(shards).flatMap(({ key }) => alarms.get(key) ?? []);
+      return times.length > 0 ? Math.min(...times) : undefined;
     },
   };
 }

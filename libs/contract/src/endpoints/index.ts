@@ -10,6 +10,7 @@ import { queues } from "./queues.ts";
 import { runs } from "./runs.ts";
 import { schedules } from "./schedules.ts";
 import { signingKeys } from "./signing-keys.ts";
+import { waits } from "./waits.ts";
 import { urlGroups } from "./url-groups.ts";
 
 export const gatewayEndpoints = {
@@ -24,6 +25,7 @@ export const gatewayEndpoints = {
   ...runs,
   ...schedules,
   ...signingKeys,
+  ...waits,
 };
 
 type GatewayEndpoints = typeof gatewayEndpoints;

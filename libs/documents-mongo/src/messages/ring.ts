@@ -18,7 +18,7 @@ import { type AnyBulkWriteOperation } from "mongodb";
 import { ringBulkActions } from "../bulk-actions/alarms.ts";
 import { ringFanOuts } from "../fan-outs/fan-outs.ts";
 import { enterQueues, type QueueEntry, ringQueues } from "../queues/alarms.ts";
-import { redeliver } from "../runs/redeliver.ts";
+import { redeliver, ringRuns } from "../runs/alarms.ts";
 import { type RunRooms } from "../runs/runs.ts";
 import { ringSchedules } from "../schedules/alarms.ts";
 import { enter, type Entry, ringLanes } from "./lanes.ts";
@@ -70,13 +70,14 @@ export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
       recordFrom,
     );
     const onlyFacts = ringing.filter(({ source }) => source === "fact");
-    const [lanes, queues, fanOuts, schedules, actions, runs] = await Promise.all([
+    const [lanes, queues, fanOuts, schedules, actions, redelivered, runs] = await Promise.all([
       ringLanes(rooms, shards, now, limitOfEach),
       ringQueues(rooms, shards, now, limitOfEach),
       sources.includes("fanOut") ? ringFanOuts(rooms, shards, now, limitOfEach) : [],
       sources.includes("schedule") ? ringSchedules(rooms, shards, now, limitOfEach) : [],
       sources.includes("bulkAction") ? ringBulkActions(rooms, shards, now, limitOfEach) : [],
       sources.includes("record") ? redeliver(rooms, shards, now, limitOfEach) : 0,
+      sources.includes("run") ? ringRuns(rooms, shards, now, limitOfEach) : [],
     ]);
     const told = new Set<LaneId>(lanes).union(foreignAmong(ringing)).union(new Set(queues));
     const withOutbox = [
@@ -91,6 +92,7 @@ export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
         ...withOutbox.map((record): Rung => ({ kind: "followUp", record })),
         ...schedules.map((schedule): Rung => ({ kind: "schedule", schedule })),
         ...actions.map((action): Rung => ({ kind: "bulkAction", action })),
+        ...runs.map((run): Rung => ({ kind: "run", run })),
       ],
       more:
         ringing.length < rung.length ||
@@ -99,7 +101,8 @@ export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
         fanOuts.length >= limitOfEach ||
         schedules.length >= limitOfEach ||
         actions.length >= limitOfEach ||
-        runs >= limitOfEach ||
+        redelivered >= limitOfEach ||
+        runs.length >= limitOfEach ||
         due.some(({ found, isCut }) => isCut || found.length >= limitOfEach),
     };
   };

@@ -62,7 +62,7 @@ export const runRoomsOf = (rooms: Rooms, insert: Records["insert"]): RunRooms =>
 
 export function createRuns(rooms: RunRooms): RunStore {
   const { again, parts, runs } = rooms;
-  const get = async (address: RunAddress): Promise<Run | undefined> => {
+  const get = async (address: Address): Promise<Run | undefined> => {
     const stored = await find(rooms, address);
     return stored && runFrom(stored);
   };
@@ -70,6 +70,21 @@ export function createRuns(rooms: RunRooms): RunStore {
     start: (tenant, id, make) => start(rooms, { tenant, id }, make),
     change: (address, decide) => change(rooms, address, decide),
     get,
+    waiting: async (tenant, event, after, limit) => {
+      const filter = {
+        tenant,
+        events: event,
+        ...(after !== undefined && { _id: { $gt: after as RunKey } }),
+      };
+      const found = await again(() =>
+        runs
+          .find(filter, { projection: { root: 1 } })
+          .sort({ _id: 1 })
+          .limit(limit)
+          .toArray(),
+      );
+      return found.map(({ _id: key, root }) => ({ key, root }));
+    },
     part: async ({ root }, name) => {
       const part = await again(() => parts.findOne({ _id: partKey(root, name) }));
       if (!part) return undefined;
@@ -145,9 +160,9 @@ const isOurs = async (
 function ahead(
   { clock }: RunRooms,
   { deliveries }: RunWrite,
-): Pick<StoredRun, "deliver" | "wakeAt"> {
+): Pick<StoredRun, "deliver" | "deliverAt"> {
   if (deliveries.length === 0) return {};
-  return { deliver: partsOf(deliveries), wakeAt: clock.now() + limits.ringAheadMs };
+  return { deliver: partsOf(deliveries), deliverAt: clock.now() + limits.ringAheadMs };
 }
 
 const partsOf = (deliveries: RunWrite["deliveries"]): PartName[] =>
@@ -180,9 +195,10 @@ async function swap(rooms: RunRooms, stored: StoredRun, write: RunWrite): Promis
   const deliver = [...waiting(stored.deliver ?? [], run), ...partsOf(write.deliveries)];
   const now = clock.now();
   // An alarm that stands is left alone: a run that is busy moves it once in a while, and not at every step.
-  const wakeAt = deliver.length === 0 ? undefined : (stored.wakeAt ?? now + limits.ringAheadMs);
+  const deliverAt =
+    deliver.length === 0 ? undefined : (stored.deliverAt ?? now + limits.ringAheadMs);
   const { _id, version } = stored;
-  const update = movingPart(run, token, deliver, wakeAt);
+  const update = movingPart(run, token, deliver, deliverAt);
   const { matchedCount } = await again(() => runs.updateOne({ _id, version }, update));
   return matchedCount > 0 || (await isOurs(rooms, { _id, write: token }));
 }

@@ -13,6 +13,7 @@ export const alarmSources = [
   "fact",
   "schedule",
   "bulkAction",
+  "run",
 ] as const;
 export type AlarmSource = (typeof alarmSources)[number];
 /** Those of messages. */

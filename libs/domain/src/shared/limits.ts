@@ -64,6 +64,11 @@ export const readBytesMax = 8 * 1024 * 1024;
 /** Of a run, and of one of its parallel groups. */
 export const runStepsMax = 10_000;
 export const runGroupMax = 1_000;
+/** Events that came for a run before their wait: of all, and of one. */
+export const runNotesMax = 1_000;
+export const runNotesOfEventMax = 100;
+export const runWaitMsMax = 365 * 86_400_000;
+export const eventIdLengthMax = 512;
 export const runIdLengthMax = 256;
 /** What the deliveries of a run are answered is read up to here, whatever the plan says. */
 export const runResponseBytesMax = 8 * 1024 * 1024;

@@ -32,7 +32,7 @@ export function append(run: RunIn<"active">, keys: readonly StepKey[]): Appended
     ...run.state,
     pending: run.state.pending.filter(({ step }) => !done.has(step)),
   };
-  return { kind: "appended", run: changed({ ...run, state, history, reached }), fresh };
+  return { kind: "appended", run: changedRun({ ...run, state, history, reached }), fresh };
 }
 
 function unknownOf(
@@ -56,7 +56,7 @@ export function awaiting(run: RunIn<"active">, pending: Pending): RunIn<"active"
   const { step } = pending;
   if (state.pending.some((each) => each.step === step)) return undefined;
   if (has(history, { role: "result", step })) return undefined;
-  return changed({
+  return changedRun({
     ...run,
     state: { ...state, pending: [...state.pending, pending] },
     reached: Math.max(run.reached, step),
@@ -71,7 +71,7 @@ export function callAnswered(run: Run, step: number): RunIn<"active"> | undefine
   const answered = pending.map((each) =>
     isOpenCall(each, step) ? { ...each, isAnswered: true } : each,
   );
-  return changed({ ...run, state: { ...run.state, pending: answered } });
+  return changedRun({ ...run, state: { ...run.state, pending: answered } });
 }
 
 const isOpenCall = (pending: Pending, step: number): boolean =>
@@ -100,10 +100,10 @@ const isPending = (state: RunState, step: number): boolean =>
 
 /** A run ends by one write, and stays what it has become. */
 export const finish = (run: RunIn<"active">, now: number): RunIn<"succeeded" | "canceled"> =>
-  changed({ ...run, state: { kind: "succeeded", endedAt: now } });
+  changedRun({ ...run, state: { kind: "succeeded", endedAt: now } });
 
 export const cancelRun = (run: RunIn<"active">, now: number): RunIn<"succeeded" | "canceled"> =>
-  changed({ ...run, state: { kind: "canceled", endedAt: now } });
+  changedRun({ ...run, state: { kind: "canceled", endedAt: now } });
 
 /** Undefined: the run has ended, or has passed the delivery that failed. */
 export function failRun(
@@ -119,10 +119,11 @@ export function failRun(
     endedAt: now,
     failure: { ...failure, dlqId, at: partOf(key) },
   } as const;
-  return changed({ ...run, state });
+  return changedRun({ ...run, state });
 }
 
-const changed = <R extends Run>(run: R): R => ({ ...run, version: run.version + 1 });
+/** What every change does. */
+export const changedRun = <R extends Run>(run: R): R => ({ ...run, version: run.version + 1 });
 
 /** Whether a claimed delivery is still wanted, and up to which rank of the history it carries that. */
 export function wantedOf(

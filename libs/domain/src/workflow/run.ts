@@ -42,10 +42,23 @@ export type RunFailure = {
 /** What a run waits for beside its deliveries. At most one for each step; it ends with the step's result. */
 export type Pending =
   /** `isAnswered`: the third party has had its last call, and the endpoint is told. */
-  { readonly kind: "call"; readonly step: number; readonly isAnswered: boolean };
+  | { readonly kind: "call"; readonly step: number; readonly isAnswered: boolean }
+  | {
+      readonly kind: "wait";
+      readonly step: number;
+      readonly event: string;
+      readonly deadline: number;
+    };
+
+/** An event that came for a run before its wait. */
+export type Note = { readonly event: string; readonly part: PartName };
 
 export type RunState =
-  | { readonly kind: "active"; readonly pending: readonly Pending[] }
+  | {
+      readonly kind: "active";
+      readonly pending: readonly Pending[];
+      readonly notes: readonly Note[];
+    }
   | { readonly kind: "succeeded" | "canceled"; readonly endedAt: number }
   | { readonly kind: "failed"; readonly endedAt: number; readonly failure: RunFailure };
 
@@ -77,7 +90,7 @@ export type RunIn<K extends RunState["kind"]> = Run<Extract<RunState, { kind: K 
 export const isActive = (run: Run): run is RunIn<"active"> => run.state.kind === "active";
 
 /**
- * `start`, `p3` the plan of step 3, `s3` its result, `c3` the call that it makes, `a3` what that was answered, `e` what the run returned, `x` the answer that failed it, `f` its
+ * `start`, `p3` the plan of step 3, `s3` its result, `c3` the call that it makes, `a3` what that was answered, `w3` its wait, `n7` an event that came before its wait, `e` what the run returned, `x` the answer that failed it, `f` its
  * failure function. Message ids of a run are made of them.
  */
 export type PartName = string;

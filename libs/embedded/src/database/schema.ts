@@ -204,10 +204,14 @@ export const migrations: readonly string[] = [
   -- The position is its root's. moving: all of a head that changes. rank: of an entry, its place in the history.
   CREATE TABLE runs (
     position INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL, generation INTEGER NOT NULL,
-    created_at INTEGER NOT NULL, ended_at INTEGER, crc INTEGER NOT NULL, json TEXT NOT NULL,
-    moving_crc INTEGER NOT NULL, moving TEXT NOT NULL);
+    created_at INTEGER NOT NULL, ended_at INTEGER, shard INTEGER NOT NULL, wake_at INTEGER, crc INTEGER NOT NULL,
+    json TEXT NOT NULL, moving_crc INTEGER NOT NULL, moving TEXT NOT NULL);
   CREATE UNIQUE INDEX runs_by_id ON runs (tenant, id, generation);
   CREATE INDEX runs_ended ON runs (tenant, ended_at) WHERE ended_at IS NOT NULL;
+  CREATE INDEX runs_by_alarm ON runs (wake_at) WHERE wake_at IS NOT NULL;
+  CREATE TABLE run_waits (tenant TEXT NOT NULL, event TEXT NOT NULL, run INTEGER NOT NULL,
+    PRIMARY KEY (tenant, event, run)) WITHOUT ROWID;
+  CREATE INDEX run_waits_by_run ON run_waits (run);
   CREATE TABLE run_parts (
     run INTEGER NOT NULL, name TEXT NOT NULL, rank INTEGER, at INTEGER NOT NULL, crc INTEGER NOT NULL,
     bytes BLOB NOT NULL);

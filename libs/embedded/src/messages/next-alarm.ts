@@ -1,4 +1,4 @@
-/** The earliest alarm, of records, a fan-out, a lane, a queue, a schedule or a bulk action: one look at each index. */
+/** The earliest alarm, of records, a fan-out, a lane, a queue, a schedule, a bulk action or a run: one look at each index. */
 import { type AlarmSource, type RecordSource, shardCount } from "@posthaste/domain";
 import { integer } from "../database/rows.ts";
 import { firstFinishedCode, isUnderstood } from "./records.ts";
@@ -24,6 +24,7 @@ export function openNextAlarm({
   fanOuts,
   lanes,
   queues,
+  runAlarms,
   scheduleAlarms,
 }: Rooms): NextAlarm {
   const looks = recordSources.map((source) => {
@@ -48,6 +49,7 @@ export function openNextAlarm({
       ...(sources.includes("fanOut") ? [fanOuts] : []),
       ...(sources.includes("schedule") ? [scheduleAlarms] : []),
       ...(sources.includes("bulkAction") ? [bulkAlarms] : []),
+      ...(sources.includes("run") ? [runAlarms] : []),
     ];
     for (const rows of others) {
       const alarm = rows.nextAlarm(inShards);

@@ -29,7 +29,7 @@ type RungRecords = {
 };
 
 export function openRing(rooms: Rooms, reading: Reading): Ring {
-  const { bulkAlarms, db, clock, fanOuts, lanes, log, queues, scheduleAlarms } = rooms;
+  const { bulkAlarms, db, clock, fanOuts, lanes, log, queues, runAlarms, scheduleAlarms } = rooms;
   const due = recordSources.map((source) => {
     const rows = rowsOf[source];
     const select = `SELECT ${bodilessColumns}, m.origin, m.body_bytes FROM ${bodilessTables}
@@ -119,12 +119,13 @@ export function openRing(rooms: Rooms, reading: Reading): Ring {
     const actions = sources.includes("bulkAction")
       ? bulkAlarms.ring(inShards, now, limitOfEach)
       : [];
-    const isFull = [...found, rungLanes, rungQueues, rungFanOuts, schedules, actions].some(
-      ({ length }) => length >= limitOfEach,
-    );
+    const runs = sources.includes("run") ? runAlarms.ring(inShards, now, limitOfEach) : [];
+    const all = [...found, rungLanes, rungQueues, rungFanOuts, schedules, actions, runs];
+    const isFull = all.some(({ length }) => length >= limitOfEach);
     const told = new Set(rungLanes).union(foreign);
     for (const lane of [...told, ...rungQueues]) rung.push({ kind: "lane", lane });
     for (const schedule of schedules) rung.push({ kind: "schedule", schedule });
+    for (const run of runs) rung.push({ kind: "run", run });
     for (const action of actions) rung.push({ kind: "bulkAction", action });
     return { rung: [...rung, ...rungFanOuts], more: more || isFull };
   };

@@ -9,6 +9,7 @@ import { type Letters } from "../letters.ts";
 import { type Events } from "../log/events.ts";
 import { type QueueRows } from "../queues/rows.ts";
 import { type Turns } from "../queues/turns.ts";
+import { type RunAlarms } from "../runs/alarms.ts";
 import { type ScheduleAlarms } from "../schedules/alarms.ts";
 import { type TenantKeys } from "../tenants.ts";
 import { type SpentRows } from "../tokens/spent.ts";
@@ -34,6 +35,7 @@ export type Rooms = {
   readonly fanOuts: FanOutRows;
   readonly scheduleAlarms: ScheduleAlarms;
   readonly bulkAlarms: BulkAlarms;
+  readonly runAlarms: RunAlarms;
   readonly events: Events;
   readonly letters: Letters;
   readonly windows: Windows;

@@ -3,12 +3,14 @@ import { crc32 } from "node:zlib";
 import {
   type HistoryEntry,
   type InRun,
+  awaitedEvents,
   isActive,
   type MessageId,
   positionOf,
   type Run,
   type RunPart,
   runMessageId,
+  wakeAtOf,
   wantedOf,
 } from "@posthaste/domain";
 import { type Briefing, type RunAddress, type RunStore, type RunWrite } from "@posthaste/ports";
@@ -19,7 +21,7 @@ import { fixedOf, headColumns, movingOf, runFrom } from "./rows.ts";
 
 export function openRuns(rooms: Rooms): RunStore {
   const { writer } = rooms;
-  const { find, newest } = openHeads(rooms);
+  const { find, newest, waiting } = openHeads(rooms);
   const { part, upTo } = openParts(rooms);
   const put = openPut(rooms);
   const sweepSome = openSweep(rooms);
@@ -39,9 +41,11 @@ export function openRuns(rooms: Rooms): RunStore {
         const run = find(address);
         if (!run) return undefined;
         const { verdict, write } = decide(run);
-        if (write) put.change(write);
+        if (write) put.change(run, write);
         return verdict;
       }, "ongoing"),
+    waiting: (tenant, event, after, limit) =>
+      writer.glance(() => waiting(tenant, event, after, limit)),
     get: (address) => writer.glance(() => find(address)),
     part: ({ root }, name) => writer.glance(() => part(placeOf(root), name)),
     history: ({ root, history }) => writer.glance(() => upTo(root, history.length - 1)),
@@ -77,12 +81,24 @@ function openHeads({ db }: Rooms) {
     SELECT ${headColumns} FROM runs WHERE tenant = ? AND id = ? ORDER BY generation DESC LIMIT 1`);
   const ofTime = db.prepare(`
     SELECT ${headColumns} FROM runs WHERE tenant = ? AND id = ? AND created_at = ?`);
+  const waits = db.prepare(`
+    SELECT ${headColumns} FROM run_waits w JOIN runs r ON r.position = w.run
+    WHERE w.tenant = ? AND w.event = ?`);
   const runOf = (row: Row | undefined): Run | undefined => row && runFrom(row);
 
   const newest = ({ tenant, id, createdAt }: RunAddress): Run | undefined =>
     runOf(createdAt === undefined ? newestOne.get(tenant, id) : ofTime.get(tenant, id, createdAt));
   return {
     newest,
+    /** In the order of keys, which are texts: few runs of a tenant wait for one event. */
+    waiting: (tenant: string, event: string, after = "", limit: number) =>
+      waits
+        .all(tenant, event)
+        .map(runFrom)
+        .map(({ key, root }) => ({ key, root }))
+        .filter(({ key }) => key > after)
+        .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+        .slice(0, limit),
     find: (address: RunAddress | Pick<InRun, "key" | "root">): Run | undefined => {
       if (!("key" in address)) return newest(address);
       const run = runOf(byPlace.get(placeOf(address.root)));
@@ -129,14 +145,24 @@ function openPut(rooms: Rooms) {
   const { db } = rooms;
   const insertRecord = openInsert(rooms);
   const insert = db.prepare(`
-    INSERT INTO runs (position, tenant, id, generation, created_at, ended_at, json, crc, moving, moving_crc)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO runs (position, tenant, id, generation, created_at, ended_at, shard, json, crc, moving, moving_crc)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const update = db.prepare(
-    "UPDATE runs SET ended_at = ?, moving = ?, moving_crc = ? WHERE position = ?",
+    "UPDATE runs SET ended_at = ?, wake_at = ?, moving = ?, moving_crc = ? WHERE position = ?",
   );
   const insertPart = db.prepare(`
     INSERT INTO run_parts (run, name, rank, at, crc, bytes) VALUES (?, ?, ?, ?, ?, ?)`);
 
+  const removeWaits = db.prepare("DELETE FROM run_waits WHERE run = ?");
+  const insertWait = db.prepare("INSERT INTO run_waits (tenant, event, run) VALUES (?, ?, ?)");
+
+  const putWaits = (before: readonly string[], run: Run): void => {
+    const events = awaitedEvents(run);
+    if (before.length === events.length && events.every((event, i) => event === before[i])) return;
+    const position = placeOf(run.root);
+    if (before.length > 0) removeWaits.run(position);
+    for (const event of events) insertWait.run(run.tenant, event, position);
+  };
   const putRest = ({ run, parts, deliveries }: RunWrite): void => {
     const position = placeOf(run.root);
     for (const { name, rank = null, at, body } of parts)
@@ -148,15 +174,19 @@ function openPut(rooms: Rooms) {
   return {
     start: (write: RunWrite): void => {
       const { run } = write;
-      const { root, tenant, id, generation, createdAt } = run;
+      const { root, tenant, id, generation, createdAt, shard } = run;
       const [fixed, moving] = [fixedOf(run), movingOf(run)];
       const texts = [fixed.json, fixed.crc, moving.json, moving.crc];
-      insert.run(...[placeOf(root), tenant, id, generation, createdAt, endOf(run), ...texts]);
+      insert.run(
+        ...[placeOf(root), tenant, id, generation, createdAt, endOf(run), shard, ...texts],
+      );
       putRest(write);
     },
-    change: (write: RunWrite): void => {
-      const { json, crc } = movingOf(write.run);
-      update.run(endOf(write.run), json, crc, placeOf(write.run.root));
+    change: (before: Run, write: RunWrite): void => {
+      const { run } = write;
+      const { json, crc } = movingOf(run);
+      update.run(endOf(run), wakeAtOf(run) ?? null, json, crc, placeOf(run.root));
+      putWaits(awaitedEvents(before), run);
       putRest(write);
     },
   };

@@ -44,7 +44,7 @@ export async function startRun(
       callerIp: command.callerIp,
       createdAt: Math.max(now, after + 1),
       plan: planOf(command, publish),
-      state: { kind: "active", pending: [] },
+      state: { kind: "active", pending: [], notes: [] },
       history: newOrder,
       reached: 0,
       version: 1,

@@ -11,6 +11,7 @@ import { runWorks } from "./runs.ts";
 import { scheduleWorks, type ScheduleParts } from "./schedules.ts";
 import { signingKeyWorks, type SigningKeyParts } from "./signing-keys.ts";
 import { urlGroupWorks, type UrlGroupParts } from "./url-groups.ts";
+import { type WaitParts, waitWorks } from "./waits.ts";
 import { type Works } from "./work.ts";
 
 export type WorkParts = BatchParts &
@@ -21,7 +22,8 @@ export type WorkParts = BatchParts &
   MessageParts &
   ScheduleParts &
   SigningKeyParts &
-  UrlGroupParts;
+  UrlGroupParts &
+  Pick<WaitParts, "judge">;
 
 export const gatewayWorks = (parts: WorkParts): Works<OperationId> => ({
   ...batchWorks(parts),
@@ -35,4 +37,5 @@ export const gatewayWorks = (parts: WorkParts): Works<OperationId> => ({
   ...runWorks(parts),
   ...scheduleWorks(parts),
   ...signingKeyWorks(parts),
+  ...waitWorks({ accept: parts, judge: parts.judge }),
 });

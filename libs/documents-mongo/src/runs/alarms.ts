@@ -1,5 +1,5 @@
-/** The alarms of runs: records that a process did not insert after it had written the head are inserted. */
-import { accept, limits, type Message } from "@posthaste/domain";
+/** The alarms of heads: records that a process did not insert after it had written the head are inserted. */
+import { accept, type InRun, limits, type Message } from "@posthaste/domain";
 import { runFrom, bodyOf, partKey, type StoredPart, type StoredRun } from "./stored-run.ts";
 import { type RunRooms, waiting } from "./runs.ts";
 
@@ -11,11 +11,11 @@ export async function redeliver(
   limit: number,
 ): Promise<number> {
   const { again, runs } = rooms;
-  const isDue = { wakeAt: { $lte: now, $exists: true } };
+  const isDue = { deliverAt: { $lte: now, $exists: true } };
   const found = await again(() =>
     runs
       .find({ shard: { $in: [...shards] }, ...isDue })
-      .sort({ wakeAt: 1 })
+      .sort({ deliverAt: 1 })
       .limit(limit)
       .toArray(),
   );
@@ -28,8 +28,8 @@ async function deliverAgain(rooms: RunRooms, stored: StoredRun): Promise<void> {
   const { again, clock, insert, parts, runs } = rooms;
   const { _id, deliver = [], root, version } = stored;
   const left = waiting(deliver, runFrom(stored));
-  const wakeAt = clock.now() + limits.ringAheadMs;
-  await again(() => runs.updateOne({ _id, version }, { $set: { wakeAt } }));
+  const deliverAt = clock.now() + limits.ringAheadMs;
+  await again(() => runs.updateOne({ _id, version }, { $set: { deliverAt } }));
   if (left.length > 0) {
     const keys = left.map((name) => partKey(root, name));
     const found = await again(() => parts.find({ _id: { $in: keys } }).toArray());
@@ -43,7 +43,7 @@ async function deliverAgain(rooms: RunRooms, stored: StoredRun): Promise<void> {
     );
   }
   await again(() =>
-    runs.updateOne({ _id, version }, { $unset: { deliver: "" as const, wakeAt: "" as const } }),
+    runs.updateOne({ _id, version }, { $unset: { deliver: "" as const, deliverAt: "" as const } }),
   );
 }
 
@@ -52,6 +52,41 @@ function messageOf(part: StoredPart): Message | undefined {
   if (!part.message) return undefined;
   const isEntry = part.rank !== undefined;
   return { ...part.message, body: isEntry ? new Uint8Array(0) : bodyOf(part) };
+}
+
+export async function nextDeliverAlarm(
+  { again, runs }: RunRooms,
+  shards: readonly number[],
+): Promise<number | undefined> {
+  const next = await again(() =>
+    runs.findOne(
+      { shard: { $in: [...shards] }, deliverAt: { $gt: 0, $exists: true } },
+      { projection: { deliverAt: 1 }, sort: { deliverAt: 1 } },
+    ),
+  );
+  return next?.deliverAt;
+}
+
+/** Rings runs whose waits are overdue, moving each alarm ahead. */
+export async function ringRuns(
+  { again, runs }: RunRooms,
+  shards: readonly number[],
+  now: number,
+  limit: number,
+): Promise<readonly Pick<InRun, "key" | "root">[]> {
+  const isDue = { wakeAt: { $lte: now, $exists: true } };
+  const found = await again(() =>
+    runs
+      .find({ shard: { $in: [...shards] }, ...isDue }, { projection: { root: 1 } })
+      .sort({ wakeAt: 1 })
+      .limit(limit)
+      .toArray(),
+  );
+  if (found.length === 0) return [];
+  const ids = found.map(({ _id }) => _id);
+  const ahead = { $set: { wakeAt: now + limits.ringAheadMs } };
+  await again(() => runs.updateMany({ _id: { $in: ids }, ...isDue }, ahead));
+  return found.map(({ _id: key, root }) => ({ key, root }));
 }
 
 export async function nextRunAlarm(

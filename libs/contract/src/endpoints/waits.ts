@@ -1,0 +1,85 @@
+/** Waits of runs for events, and what notifies them. What belongs to a run that is under way is never refused with 400. */
+import { isFault } from "@posthaste/domain";
+import * as z from "zod";
+import { readJson } from "../bodies/json.ts";
+import { parseWait, type WaitBody } from "../workflow/wait-body.ts";
+import { type BodyRow, endpoint } from "./endpoint.ts";
+
+const headersSchema = z.record(z.string(), z.array(z.string()));
+
+const waiterSchema = z
+  .object({
+    url: z.string(),
+    headers: headersSchema,
+    deadline: z.int().describe("Unix seconds"),
+    timeoutUrl: z.string().optional(),
+    timeoutHeaders: headersSchema.optional(),
+  })
+  .meta({ id: "Waiter" });
+
+const notifiedSchema = z
+  .array(
+    z.object({
+      waiter: waiterSchema,
+      messageId: z.string(),
+      workflowRunId: z.string(),
+      workflowCreatedAt: z.int(),
+    }),
+  )
+  .meta({ id: "Notified" });
+
+const eventBytesMax = 1024 * 1024;
+
+const wait: BodyRow<WaitBody> = {
+  schema: z.object({
+    url: z.string().describe("Of the run's endpoint"),
+    timeout: z.string().optional().describe("Duration; default 7d"),
+    step: z.looseObject({ stepId: z.int() }),
+  }),
+  bytesMax: eventBytesMax,
+  parse: (bytes) => {
+    const read = readJson(bytes, "", eventBytesMax);
+    if (isFault(read)) return { ...read, fault: "run_refused" };
+    return parseWait(read.json);
+  },
+};
+
+const event: BodyRow<Uint8Array> = { bytesMax: eventBytesMax, parse: (bytes) => bytes };
+
+export const waits = {
+  waitForEvent: endpoint({
+    method: "post",
+    path: "/v2/wait/{eventId}",
+    kind: "write",
+    summary: "Have a step of a run wait for an event; the headers are those of a step",
+    body: wait,
+    answers: { 200: { says: "It waits, or has waited" } },
+    faults: ["forbidden", "run_ended", "run_refused", "too_large"],
+  }),
+  notifyEvent: endpoint({
+    method: "post",
+    path: "/v2/notify/{eventId}",
+    kind: "write",
+    summary: "Tell an event to all steps that wait for it; the body is what they get",
+    body: event,
+    answers: { 200: { says: "The waits that it has ended", schema: notifiedSchema } },
+    faults: ["forbidden", "too_large"],
+  }),
+  notifyRun: endpoint({
+    method: "post",
+    path: "/v2/notify/{runId}/{eventId}",
+    kind: "write",
+    summary: "Tell an event to one run; if it does not wait for it yet, its next wait takes it",
+    body: event,
+    answers: { 200: { says: "The waits that it has ended", schema: notifiedSchema } },
+    faults: ["forbidden", "too_large"],
+  }),
+  listWaiters: endpoint({
+    method: "get",
+    path: "/v2/waiters/{eventId}",
+    kind: "list",
+    summary: "List what waits for an event",
+    answers: { 200: { says: "At most of 1,000 runs", schema: z.array(waiterSchema) } },
+    faults: [],
+  }),
+};

@@ -1,0 +1,53 @@
+/** What an endpoint says of a wait: the step, how long it waits, and what it tells of itself. */
+import { canonicalName, type Fault, fault, limits, parseDuration } from "@posthaste/domain";
+import * as z from "zod";
+
+const headersSchema = z.record(z.string(), z.array(z.string()));
+
+const waitSchema = z.object({
+  url: z.string(),
+  timeout: z.union([z.string(), z.number()]).nullish(),
+  timeoutUrl: z.string().nullish(),
+  timeoutHeaders: headersSchema.nullish(),
+  step: z.looseObject({ stepId: z.int() }),
+});
+
+export type WaitBody = {
+  readonly url: string;
+  readonly timeoutMs: number;
+  readonly timeoutUrl?: string;
+  readonly timeoutHeaders?: Readonly<Record<string, readonly string[]>>;
+  readonly step: Readonly<Record<string, unknown>>;
+};
+
+const timeoutMsDefault = 7 * 86_400_000;
+
+/** Never 400: an endpoint takes that for the end of its run. */
+export function parseWait(json: unknown): WaitBody | Fault {
+  const { success, data, error } = waitSchema.safeParse(json);
+  if (!success) {
+    const [issue] = error.issues;
+    return fault("run_refused", `${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`);
+  }
+  const { url, step, timeout, timeoutHeaders, timeoutUrl } = data;
+  const timeoutMs = timeout == null ? timeoutMsDefault : parseDuration(String(timeout));
+  if (timeoutMs === undefined || timeoutMs > limits.runWaitMsMax)
+    return fault("run_refused", "timeout: must be a duration such as 20s or 7d, of a year at most");
+  return {
+    url,
+    timeoutMs,
+    step,
+    ...(timeoutUrl != null && { timeoutUrl }),
+    ...(timeoutHeaders && { timeoutHeaders: onceEach(timeoutHeaders) }),
+  };
+}
+
+/** In canonical form; of two spellings of one name the first counts. */
+function onceEach(headers: Readonly<Record<string, readonly string[]>>) {
+  const once = new Map<string, readonly string[]>();
+  for (const [name, values] of Object.entries(headers)) {
+    const canonical = canonicalName(name);
+    if (!once.has(canonical)) once.set(canonical, values);
+  }
+  return Object.fromEntries(once);
+}

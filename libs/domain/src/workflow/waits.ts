@@ -1,0 +1,45 @@
+/** What a run waits for that comes from outside: events. One that comes for a run before its wait is noted. */
+import { runNotesMax, runNotesOfEventMax } from "../shared/limits.ts";
+import { changedRun } from "./change.ts";
+import { type Note, type Pending, type Run, type RunIn } from "./run.ts";
+
+export type Wait = Extract<Pending, { kind: "wait" }>;
+
+const waitsOf = ({ state }: Run): readonly Wait[] =>
+  state.kind === "active" ? state.pending.filter((each) => each.kind === "wait") : [];
+
+export const waitsFor = (run: Run, event: string): readonly Wait[] =>
+  waitsOf(run).filter((wait) => wait.event === event);
+
+/** Past their deadline. */
+export const overdueWaits = (run: Run, now: number): readonly Wait[] =>
+  waitsOf(run).filter(({ deadline }) => deadline <= now);
+
+/** The alarm of a run: of its waits the earliest deadline. */
+export function wakeAtOf(run: Run): number | undefined {
+  const waits = waitsOf(run);
+  return waits.length > 0 ? Math.min(...waits.map(({ deadline }) => deadline)) : undefined;
+}
+
+/** Each once. */
+export const awaitedEvents = (run: Run): readonly string[] => [
+  ...new Set(waitsOf(run).map(({ event }) => event)),
+];
+
+/** Events are taken in the order in which they came. */
+export const oldestNote = ({ state }: Run, event: string): Note | undefined =>
+  state.kind === "active" ? state.notes.find((note) => note.event === event) : undefined;
+
+/** An event that nothing waits for yet. Undefined: there are too many. */
+export function noted(run: RunIn<"active">, note: Note): RunIn<"active"> | undefined {
+  const { notes } = run.state;
+  const alike = notes.filter(({ event }) => event === note.event).length;
+  if (notes.length >= runNotesMax || alike >= runNotesOfEventMax) return undefined;
+  return changedRun({ ...run, state: { ...run.state, notes: [...notes, note] } });
+}
+
+/** Part of a change that goes on. */
+export const withoutNote = (run: RunIn<"active">, part: string): RunIn<"active"> => ({
+  ...run,
+  state: { ...run.state, notes: run.state.notes.filter((note) => note.part !== part) },
+});

@@ -1,7 +1,17 @@
 /** Workflows of the npm package `@upstash/workflow`, unmodified, against the server. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
-import { Client, serve, type TriggerOptions, type WorkflowServeOptions } from "@upstash/workflow";
+import {
+  Client,
+  serve,
+  WorkflowNonRetryableError,
+  type TriggerOptions,
+  type WorkflowServeOptions,
+} from "@upstash/workflow";
 import { Client as Qstash, Receiver } from "@upstash/qstash";
+import { createWorkflow, serveMany } from "@upstash/workflow/express";
+import express from "express";
+import { once } from "node:events";
+import { type AddressInfo } from "node:net";
 import { eventually } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { Destination } from "./destination.ts";
@@ -390,5 +400,51 @@ describe("a workflow", () => {
 
     expect(await ended).toBe("hello");
     expect(await other.ended).toBe(1);
+  });
+
+  it("invokes another, whose end is the step's result, however it ends", async () => {
+    const ofChild: string[] = [];
+    const child = createWorkflow(
+      async (context: Context<{ n: number }>) => {
+        const { n } = context.requestPayload;
+        ofChild.push(context.workflowRunId);
+        const double = await context.run("double", () => n * 2);
+        if (n === 2) await context.cancel();
+        if (n === 3) throw new WorkflowNonRetryableError("broken");
+        return { double };
+      },
+      { disableTelemetry: true },
+    );
+    const ends: unknown[] = [];
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const parent = createWorkflow(
+      async (context: Context<undefined>) => {
+        for (const n of [1, 2, 3]) {
+          const end = await context.invoke(`child ${n}`, { workflow: child, body: { n } });
+          ends[n - 1] = end;
+        }
+        resolve();
+      },
+      { disableTelemetry: true },
+    );
+    const app = express().use(express.json());
+    app.use("/many", serveMany({ child, parent }, { qstashClient, receiver }));
+    const listener = app.listen(0, "127.0.0.1");
+    await once(listener, "listening");
+    const { port } = listener.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/many/parent`;
+
+    await trigger({ url });
+    await ended;
+
+    expect(ends).toEqual([
+      { body: { double: 2 }, isCanceled: false, isFailed: false },
+      { isCanceled: true, isFailed: false },
+      { isCanceled: false, isFailed: true },
+    ]);
+    expect(new Set(ofChild).size).toBe(3);
+    for (const id of started.splice(0)) await hasEnded(id);
+    listener.closeAllConnections();
+    listener.close();
   });
 });

@@ -301,6 +301,7 @@ export {
   type Feature,
   features,
   type HistoryEntry,
+  type Invoker,
   isActive,
   type PartName,
   type Run,
@@ -320,3 +321,11 @@ export {
   wakeAtOf,
   withoutNote,
 } from "./workflow/waits.ts";
+export {
+  invocationOf,
+  overdueStarts,
+  owesAnswer,
+  settledInvocation,
+  startedInvocation,
+  told,
+} from "./workflow/invocations.ts";

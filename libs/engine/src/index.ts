@@ -54,3 +54,4 @@ export {
   type Waiter,
   waitersOf,
 } from "./runs/waits.ts";
+export { invoke, isInvoke } from "./runs/invoke.ts";

@@ -14,7 +14,7 @@ import { type BulkPorts, goOnWithBulkActions } from "./bulk-actions.ts";
 import { expandStored, type ExpandPorts } from "./fan-out.ts";
 import { followUp, type FollowUpPorts, type Outbox } from "./follow-up.ts";
 import { type FirePorts, fireSchedules } from "./schedules/fire.ts";
-import { timeOutWaits } from "./runs/waits.ts";
+import { ringRun } from "./runs/ring.ts";
 import { type ServePorts } from "./turns.ts";
 
 export type RingPorts = FollowUpPorts &
@@ -110,7 +110,7 @@ export async function ringOnce(
     }
   }
   if (outboxes.length > 0) background.followUp(() => followUp(ports, outboxes));
-  for (const run of runs) background.followUp(async () => void (await timeOutWaits(ports, run)));
+  for (const run of runs) background.followUp(() => ringRun(ports, run));
   if (schedules.length > 0) background.fire(() => fireSchedules(ports, schedules));
   if (actions.length > 0) background.actInBulk(() => goOnWithBulkActions(ports, actions));
   if (hints.length > 0) await ports.bus.publish("message.due", hints);

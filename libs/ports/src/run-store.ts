@@ -7,6 +7,7 @@
 import {
   type HistoryEntry,
   type InRun,
+  type MessageId,
   type MessageRecord,
   type Run,
   type RunId,
@@ -51,6 +52,7 @@ export interface RunStore {
     decide: (run: Run) => Decision<V>,
   ): Promise<V | undefined>;
   get(address: RunAddress | Pick<InRun, "key" | "root">): Promise<Run | undefined>;
+  byRoot(root: MessageId): Promise<Run | undefined>;
   /** Runs that wait for an event, in the order of their keys. */
   waiting(
     tenant: TenantId,

@@ -78,6 +78,7 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
       return verdict;
     },
     get: async (address) => find(address),
+    byRoot: async (root) => [...heads.values()].find((run) => run.root === root),
     waiting: async (tenant, event, after = "", limit) =>
       [...heads.values()]
         .filter((run) => run.tenant === tenant && awaitedEvents(run).includes(event))

@@ -37,7 +37,11 @@ function readCommand(input: PublishInput): PublishCommand | Fault {
   const refused = refuseScheduleHeaders(draft) ?? (draft.run.id ? undefined : refuseHost(draft));
   if (refused) return refused;
   const command = completeCommand(request, input);
-  return isFault(command) || !draft.run.id ? command : withRun(command, draft);
+  if (isFault(command) || !draft.run.id) return command;
+  const { queryConfig: _, ...given } = input;
+  return withRun(command, draft, (rawHeaders, url, body) =>
+    readCommand({ ...given, rawHeaders, destination: { kind: "url", url }, body }),
+  );
 }
 
 /** Clients of workflows forward all that they were asked with. */

@@ -31,8 +31,8 @@ export const runSettings: readonly Setting<RunDraft>[] = [
   },
   {
     suffix: "Workflow-Invoke",
-    rule: "Not served: the run of one workflow cannot invoke another.",
-    take: (field, draft) => into(parseBoolean(field), (is) => void (is && (draft.invoke = field))),
+    rule: "true: the run is started by a step of another, which the body names, and which gets its end.",
+    take: (field, draft) => into(parseBoolean(field), (is) => (draft.invokes = is)),
   },
   {
     suffix: "Workflow-Unknown-Sdk",

@@ -59,7 +59,7 @@ export type RunDraft = {
   starts?: boolean;
   createdAt?: number;
   callType?: Field;
-  invoke?: Field;
+  invokes?: boolean;
   unknownSdk?: Field;
   features?: readonly Feature[];
 };

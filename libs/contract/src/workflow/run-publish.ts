@@ -16,26 +16,31 @@ import {
 } from "@posthaste/domain";
 import { type FlatHeaders } from "../headers/publish-input.ts";
 import { malformed, type PublishDraft } from "../headers/setting.ts";
-import { dialectOf, prefixLength } from "../wire/dialects.ts";
+import { dialectOf, dialects, prefixLength } from "../wire/dialects.ts";
+import { parseInvoke } from "./invoke-body.ts";
 
 /** The command, as part of its run if its headers say so. */
-export function withRun(command: PublishCommand, draft: PublishDraft): PublishCommand | Fault {
-  const { id, starts, callType, createdAt, invoke, unknownSdk } = draft.run;
+export function withRun(
+  command: PublishCommand,
+  draft: PublishDraft,
+  readStep: ReadStep,
+): PublishCommand | Fault {
+  const { id, starts, callType, createdAt, invokes, unknownSdk } = draft.run;
   if (!id) return command;
-  const notServed = invoke ?? unknownSdk;
-  if (notServed) return fault("run_refused", `${notServed.name}: is not served`);
+  if (unknownSdk) return fault("run_refused", `${unknownSdk.name}: is not served`);
   if (command.destination.kind !== "url")
     return malformed(id, "a run is of one URL, and not of a group");
   if (command.queue !== undefined) return malformed(id, "a message of a run has no queue");
   const headers = withOwnNames(command);
   if (starts === true) {
-    const run: RunPublish = {
+    const run = {
       kind: "start",
       id: runId(id.value),
       features: draft.run.features ?? [],
       headers: headers.filter(isUsersHeader),
-    };
-    return { ...command, headers, run };
+    } as const;
+    const start = { ...command, headers, run };
+    return invokes === true ? invocation(start, readStep) : start;
   }
   const of = { id: runId(id.value), ...(createdAt !== undefined && { createdAt }) };
   switch (callType?.value ?? "step") {
@@ -51,6 +56,36 @@ export function withRun(command: PublishCommand, draft: PublishDraft): PublishCo
       return fault("run_refused", `${callType?.name}: must be step or toCallback`);
   }
 }
+
+type Start = PublishCommand & { readonly run: Extract<RunPublish, { kind: "start" }> };
+
+function invocation(start: Start, readStep: ReadStep): PublishCommand | Fault {
+  const depth = start.headers.find(([name]) => /-workflow-invoke-count$/i.test(name));
+  if (Number(depth?.[1] ?? 0) > limits.invokeDepthMax)
+    return fault("run_refused", `invocations may be ${limits.invokeDepthMax} deep`);
+  const told = parseInvoke(start.body);
+  if (isFault(told)) return told;
+  const { body, headers, step, workflowRunCreatedAt, workflowRunId, workflowUrl } = told;
+  const { prefix } = dialects[start.dialect];
+  const named = new Map<string, string>(
+    Object.entries(headers).map(([name, [value = ""]]) => [name.toLowerCase(), value]),
+  );
+  named.set(`${prefix}Workflow-RunId`.toLowerCase(), workflowRunId);
+  if (workflowRunCreatedAt != null)
+    named.set(`${prefix}Workflow-CreatedAt`.toLowerCase(), String(workflowRunCreatedAt));
+  const encoder = new TextEncoder();
+  const answer = readStep([...named].flat(), workflowUrl, encoder.encode(JSON.stringify(step)));
+  if (isFault(answer)) return answer;
+  const run: RunPublish = { kind: "invoke", child: start.run, answer, step };
+  return { ...start, body: encoder.encode(body ?? ""), run };
+}
+
+/** Of a step that goes to that URL. */
+export type ReadStep = (
+  rawHeaders: FlatHeaders,
+  url: string,
+  body: Uint8Array,
+) => PublishCommand | Fault;
 
 /** The client names it in what the answer is delivered with. */
 function stepOfCall({ policy: { callback } }: PublishCommand): number | Fault {
@@ -70,14 +105,17 @@ export const faultOfRun = (refused: Fault, rawHeaders: FlatHeaders): Fault =>
 function belongsToRun(rawHeaders: FlatHeaders): boolean {
   let hasRun = false;
   let starts = false;
+  let invokes = false;
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const lower = rawHeaders[i]?.toLowerCase() ?? "";
     if (dialectOf(lower) === undefined) continue;
     const suffix = lower.slice(prefixLength);
     if (suffix === "workflow-runid") hasRun = true;
-    if (suffix === "workflow-init") starts = rawHeaders[i + 1]?.trim().toLowerCase() === "true";
+    const isTrue = rawHeaders[i + 1]?.trim().toLowerCase() === "true";
+    if (suffix === "workflow-init") starts = isTrue;
+    if (suffix === "workflow-invoke") invokes = isTrue;
   }
-  return hasRun && !starts;
+  return hasRun && (invokes || !starts);
 }
 
 const shownMax = 64;

@@ -70,6 +70,10 @@ export function createRuns(rooms: RunRooms): RunStore {
     start: (tenant, id, make) => start(rooms, { tenant, id }, make),
     change: (address, decide) => change(rooms, address, decide),
     get,
+    byRoot: async (root) => {
+      const stored = await again(() => runs.findOne({ root }));
+      return stored ? runFrom(stored) : undefined;
+    },
     waiting: async (tenant, event, after, limit) => {
       const filter = {
         tenant,

@@ -20,6 +20,7 @@ export const partsName = "run_parts";
 
 export const runIndexes: readonly Index[] = [
   { collection: runsName, key: { tenant: 1, id: 1, generation: -1 } },
+  { collection: runsName, key: { root: 1 } },
   { collection: runsName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt" },
   { collection: runsName, key: { shard: 1, deliverAt: 1 }, having: "deliverAt" },
   { collection: runsName, key: { tenant: 1, events: 1, _id: 1 }, having: "events" },

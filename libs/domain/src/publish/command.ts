@@ -19,16 +19,26 @@ export type Postponement =
 
 /** What a publish is for a run: its start, or an entry of its history. */
 export type RunPublish =
+  | RunStart
   | {
-      readonly kind: "start";
-      readonly id: RunId;
-      readonly features: readonly Feature[];
-      /** The user's own, of every delivery of the run. */
-      readonly headers: Headers;
+      readonly kind: "invoke";
+      /** The start of the child, which the rest of the command is of. */
+      readonly child: RunStart;
+      /** The step that has the end of the child as its result, as its publish would be. */
+      readonly answer: PublishCommand;
+      readonly step: Readonly<Record<string, unknown>>;
     }
   | (RunOf & { readonly kind: "entry"; readonly key: StepKey })
   /** A call to a third party, which is the destination. Its policy names the endpoint that is told the answer. */
   | (RunOf & { readonly kind: "call"; readonly step: number });
+
+type RunStart = {
+  readonly kind: "start";
+  readonly id: RunId;
+  readonly features: readonly Feature[];
+  /** The user's own, of every delivery of the run. */
+  readonly headers: Headers;
+};
 
 /** Without a time the newest use of the id is meant. */
 type RunOf = { readonly id: RunId; readonly createdAt?: number };

@@ -68,7 +68,8 @@ export const runGroupMax = 1_000;
 export const runNotesMax = 1_000;
 export const runNotesOfEventMax = 100;
 export const runWaitMsMax = 365 * 86_400_000;
-export const eventIdLengthMax = 512;
+/** Of runs that were invoked by runs. */
+export const invokeDepthMax = 100;
 export const runIdLengthMax = 256;
 /** What the deliveries of a run are answered is read up to here, whatever the plan says. */
 export const runResponseBytesMax = 8 * 1024 * 1024;

@@ -1,7 +1,7 @@
 /** The changes of a run's head, each a pure decision over the head as it is (docs/design/runs#changes). */
 import { type InRun } from "../message/message.ts";
 import { dlqIdOf } from "../shared/ids.ts";
-import { runGroupMax, runStepsMax } from "../shared/limits.ts";
+import { ringAheadMs, runGroupMax, runStepsMax } from "../shared/limits.ts";
 import { type DeliveryKey, extended, groupEnd, has, rankIn, type StepKey } from "./order.ts";
 import { deliveryOf, isEntryKey, partOf } from "./delivery.ts";
 import {
@@ -100,10 +100,10 @@ const isPending = (state: RunState, step: number): boolean =>
 
 /** A run ends by one write, and stays what it has become. */
 export const finish = (run: RunIn<"active">, now: number): RunIn<"succeeded" | "canceled"> =>
-  changedRun({ ...run, state: { kind: "succeeded", endedAt: now } });
+  changedRun({ ...run, state: { kind: "succeeded", ...ended(run, now) } });
 
 export const cancelRun = (run: RunIn<"active">, now: number): RunIn<"succeeded" | "canceled"> =>
-  changedRun({ ...run, state: { kind: "canceled", endedAt: now } });
+  changedRun({ ...run, state: { kind: "canceled", ...ended(run, now) } });
 
 /** Undefined: the run has ended, or has passed the delivery that failed. */
 export function failRun(
@@ -116,11 +116,16 @@ export function failRun(
   const dlqId = dlqIdOf(run.root, now);
   const state = {
     kind: "failed",
-    endedAt: now,
+    ...ended(run, now),
     failure: { ...failure, dlqId, at: partOf(key) },
   } as const;
   return changedRun({ ...run, state });
 }
+
+const ended = ({ invoker }: Run, now: number) => ({
+  endedAt: now,
+  ...(invoker && { answerBy: now + ringAheadMs }),
+});
 
 /** What every change does. */
 export const changedRun = <R extends Run>(run: R): R => ({ ...run, version: run.version + 1 });

@@ -48,6 +48,14 @@ export type Pending =
       readonly step: number;
       readonly event: string;
       readonly deadline: number;
+    }
+  /** Another run, of which the step has the end as its result. `startBy`: there until that is started. */
+  | {
+      readonly kind: "invoke";
+      readonly step: number;
+      readonly childId: RunId;
+      readonly childRoot: MessageId;
+      readonly startBy?: number;
     };
 
 /** An event that came for a run before its wait. */
@@ -59,8 +67,21 @@ export type RunState =
       readonly pending: readonly Pending[];
       readonly notes: readonly Note[];
     }
-  | { readonly kind: "succeeded" | "canceled"; readonly endedAt: number }
-  | { readonly kind: "failed"; readonly endedAt: number; readonly failure: RunFailure };
+  | ({ readonly kind: "succeeded" | "canceled" } & Ended)
+  | ({ readonly kind: "failed"; readonly failure: RunFailure } & Ended);
+
+/** `answerBy`: there until its invoker knows. */
+type Ended = { readonly endedAt: number; readonly answerBy?: number };
+
+/** The step that has invoked a run. */
+export type Invoker = {
+  readonly key: RunKey;
+  readonly root: MessageId;
+  readonly id: RunId;
+  readonly url: string;
+  readonly createdAt: number;
+  readonly step: number;
+};
 
 export type Run<S extends RunState = RunState> = {
   readonly key: RunKey;
@@ -78,6 +99,7 @@ export type Run<S extends RunState = RunState> = {
   /** Later than that of the generation before: id and time together name one run. */
   readonly createdAt: number;
   readonly plan: RunPlan;
+  readonly invoker?: Invoker;
   readonly state: S;
   readonly history: Order;
   /** The highest step that is planned or done. */
@@ -90,7 +112,7 @@ export type RunIn<K extends RunState["kind"]> = Run<Extract<RunState, { kind: K 
 export const isActive = (run: Run): run is RunIn<"active"> => run.state.kind === "active";
 
 /**
- * `start`, `p3` the plan of step 3, `s3` its result, `c3` the call that it makes, `a3` what that was answered, `w3` its wait, `n7` an event that came before its wait, `e` what the run returned, `x` the answer that failed it, `f` its
+ * `start`, `p3` the plan of step 3, `s3` its result, `c3` the call that it makes, `a3` what that was answered, `w3` its wait, `v3` its invocation, `n7` an event that came before its wait, `e` what the run returned, `x` the answer that failed it, `f` its
  * failure function. Message ids of a run are made of them.
  */
 export type PartName = string;

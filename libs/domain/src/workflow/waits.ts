@@ -15,10 +15,30 @@ export const waitsFor = (run: Run, event: string): readonly Wait[] =>
 export const overdueWaits = (run: Run, now: number): readonly Wait[] =>
   waitsOf(run).filter(({ deadline }) => deadline <= now);
 
-/** The alarm of a run: of its waits the earliest deadline. */
+/** The alarm of a run: the earliest deadline of its waits, and of what it owes other runs. */
 export function wakeAtOf(run: Run): number | undefined {
-  const waits = waitsOf(run);
-  return waits.length > 0 ? Math.min(...waits.map(({ deadline }) => deadline)) : undefined;
+  const { state } = run;
+  const times =
+    state.kind === "active"
+      ? state.pending.flatMap((each) => deadlineOf(each) ?? [])
+      : (state.answerBy ?? []);
+  return [times]
+    .flat()
+    .reduce<number | undefined>(
+      (first, time) => (first === undefined || time < first ? time : first),
+      undefined,
+    );
+}
+
+function deadlineOf(pending: Pending): number | undefined {
+  switch (pending.kind) {
+    case "call":
+      return undefined;
+    case "wait":
+      return pending.deadline;
+    case "invoke":
+      return pending.startBy;
+  }
 }
 
 /** Each once. */

@@ -21,7 +21,7 @@ import { fixedOf, headColumns, movingOf, runFrom } from "./rows.ts";
 
 export function openRuns(rooms: Rooms): RunStore {
   const { writer } = rooms;
-  const { find, newest, waiting } = openHeads(rooms);
+  const { byRoot, find, newest, waiting } = openHeads(rooms);
   const { part, upTo } = openParts(rooms);
   const put = openPut(rooms);
   const sweepSome = openSweep(rooms);
@@ -44,6 +44,7 @@ export function openRuns(rooms: Rooms): RunStore {
         if (write) put.change(run, write);
         return verdict;
       }, "ongoing"),
+    byRoot: (root) => writer.glance(() => byRoot(root)),
     waiting: (tenant, event, after, limit) =>
       writer.glance(() => waiting(tenant, event, after, limit)),
     get: (address) => writer.glance(() => find(address)),
@@ -90,6 +91,7 @@ function openHeads({ db }: Rooms) {
     runOf(createdAt === undefined ? newestOne.get(tenant, id) : ofTime.get(tenant, id, createdAt));
   return {
     newest,
+    byRoot: (root: MessageId): Run | undefined => runOf(byPlace.get(placeOf(root))),
     /** In the order of keys, which are texts: few runs of a tenant wait for one event. */
     waiting: (tenant: string, event: string, after = "", limit: number) =>
       waits

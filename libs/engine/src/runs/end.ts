@@ -14,8 +14,9 @@ import {
 } from "@posthaste/domain";
 import { type Decision, type RunAddress, type RunStore } from "@posthaste/ports";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
+import { answerInvoker } from "./invoke.ts";
 
-type EndPorts = Pick<DeliveryPorts, "clock"> & { readonly runs: RunStore };
+type EndPorts = DeliveryPorts & { readonly runs: RunStore };
 
 /** `unknown`: there is no such run. `ended`: it had, before this. */
 export type Ended = "now" | "before" | "unknown";
@@ -44,12 +45,24 @@ export const endRun = (ports: EndPorts, address: RunAddress): Promise<Ended> =>
 const before: Decision<Ended> = { verdict: "before" };
 
 async function end(
-  { clock, runs }: EndPorts,
+  ports: EndPorts,
   address: RunAddress,
   decide: (run: Run, now: number) => Decision<Ended>,
 ): Promise<Ended> {
-  return (await runs.change(address, (run) => decide(run, clock.now()))) ?? "unknown";
+  const { clock, runs } = ports;
+  let ended: Run | undefined;
+  const verdict = await runs.change(address, (run) => {
+    const decision = decide(run, clock.now());
+    ended = decision.write?.run;
+    return decision;
+  });
+  if (ended) await tellInvoker(ports, ended);
+  return verdict ?? "unknown";
 }
+
+/** What cannot be told now is told by the alarm of the run. */
+const tellInvoker = (ports: EndPorts, run: Run): Promise<void> =>
+  run.invoker ? answerInvoker(ports, run).catch(() => undefined) : Promise.resolve();
 
 export type FailPorts = DeliveryPorts & { readonly runs: RunStore };
 
@@ -67,6 +80,7 @@ export async function failDelivered(
   const { clock, runs } = ports;
   const payload = await runs.part(inRun, "start");
   const deliveries = new Deliveries(ports, message.tenant, []);
+  let ended: Run | undefined;
   const isFirst = await runs.change(inRun, (run) => {
     const now = clock.now();
     const { error, response } = item;
@@ -80,6 +94,7 @@ export async function failDelivered(
       },
       now,
     );
+    ended = failed;
     if (!failed) return { verdict: false };
     const { failure } = failed.state;
     const told = message.policy.failureCallback;
@@ -103,6 +118,7 @@ export async function failDelivered(
     };
   });
   if (isFirst) deliveries.begin();
+  if (isFirst && ended) await tellInvoker(ports, ended);
 }
 
 /** Endpoints read what a failed delivery was answered as JSON. */

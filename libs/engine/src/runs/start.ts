@@ -2,8 +2,9 @@
 import {
   type CallbackPlan,
   entryMessage,
-  fault,
   type Fault,
+  type Invoker,
+  type MessageId,
   newOrder,
   notBeforeOf,
   type PublishCommand,
@@ -14,7 +15,7 @@ import {
 } from "@posthaste/domain";
 import { type NextUse, type RunStore, type RunWrite } from "@posthaste/ports";
 import { type AcceptPorts, type Published } from "../accept.ts";
-import { Deliveries } from "./deliveries.ts";
+import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 
 export type RunPorts = AcceptPorts & { readonly runs: RunStore };
 
@@ -23,12 +24,25 @@ export async function startRun(
   ports: RunPorts,
   command: PublishCommand,
 ): Promise<Published | Fault> {
+  const root = ports.ids.next();
+  const notBefore = notBeforeOf(command, ports.clock.now());
+  const { isNew, run } = await startAs(ports, command, root, undefined, notBefore);
+  return { messageId: run.root, url: run.url, deduplicated: !isNew };
+}
+
+/** `root`: of the run, if it is this that starts it. */
+export async function startAs(
+  ports: DeliveryPorts & Pick<RunPorts, "runs">,
+  command: PublishCommand,
+  root: MessageId,
+  invoker: Invoker | undefined,
+  notBefore: number,
+): Promise<{ readonly run: Run; readonly isNew: boolean }> {
   const { destination, run: publish, tenant } = command;
   if (publish?.kind !== "start" || destination.kind !== "url")
-    return fault("internal", "not the start of a run");
+    throw new Error("not the start of a run");
   const { url } = destination;
   const deliveries = new Deliveries(ports, tenant, [url]);
-  const root = ports.ids.next();
 
   const make = ({ generation, after }: NextUse): RunWrite => {
     const now = ports.clock.now();
@@ -44,13 +58,13 @@ export async function startRun(
       callerIp: command.callerIp,
       createdAt: Math.max(now, after + 1),
       plan: planOf(command, publish),
+      ...(invoker && { invoker }),
       state: { kind: "active", pending: [], notes: [] },
       history: newOrder,
       reached: 0,
       version: 1,
     };
-    const delivery = { ...command, url, notBefore: notBeforeOf(command, now) };
-    const message = entryMessage(run, { role: "start" }, delivery, now);
+    const message = entryMessage(run, { role: "start" }, { ...command, url, notBefore }, now);
     const part = { name: "start", at: now, body: command.body, rank: 0 };
     return { run, parts: [part], deliveries: deliveries.of([message], now) };
   };
@@ -58,7 +72,8 @@ export async function startRun(
   const started = await deliveries.within(() => ports.runs.start(tenant, publish.id, make));
   const isNew = started.kind === "started" && started.run.root === root;
   if (isNew) deliveries.begin();
-  return { messageId: started.run.root, url, deduplicated: !isNew };
+  else deliveries.drop();
+  return { run: started.run, isNew };
 }
 
 type StartOf = Extract<NonNullable<PublishCommand["run"]>, { kind: "start" }>;

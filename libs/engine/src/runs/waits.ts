@@ -3,10 +3,8 @@
  * before the change, which decides again where the head has other waits by then.
  */
 import {
-  append,
   awaiting,
   type EntryDelivery,
-  entryMessage,
   fault,
   type Fault,
   type InRun,
@@ -20,7 +18,6 @@ import {
   type Run,
   type RunIn,
   runMessageId,
-  type RunPart,
   type TenantId,
   type Wait,
   waitsFor,
@@ -30,6 +27,7 @@ import { type Decision, type RunAddress, StoreError } from "@posthaste/ports";
 import { type DeliveryPorts } from "./deliveries.ts";
 import { addressOf, isEntry, runEnded, urlOf } from "./append.ts";
 import { Deliveries } from "./deliveries.ts";
+import { base64, jsonBytes, partJson, resultsOf, type StepJson } from "./results.ts";
 import { type RunPorts } from "./start.ts";
 
 /** What a client is told of a waiter. Times in Unix seconds. */
@@ -46,14 +44,14 @@ export type WaitCommand = {
   readonly command: PublishCommand;
   readonly event: string;
   readonly timeoutMs: number;
-  readonly step: Readonly<Record<string, unknown>>;
+  readonly step: StepJson;
   readonly waiter: Omit<Waiter, "deadline">;
 };
 
 /** What a wait keeps until it ends. */
 type WaitPart = {
   readonly delivery: EntryDelivery;
-  readonly step: Readonly<Record<string, unknown>>;
+  readonly step: StepJson;
   readonly waiter: Waiter;
 };
 
@@ -90,12 +88,12 @@ export async function placeWait(
         const delivery = { ...deliveryOf(command), notBefore: now };
         if (note && given) {
           const out = { waitEventId: event, out: base64(given.body) };
-          const ended = { step: key.step, body: bytesOf({ ...step, ...out }), delivery };
+          const ended = { step: key.step, body: jsonBytes({ ...step, ...out }), delivery };
           return resultsOf(withoutNote(run, note.part), [ended], deliveries, now, () => "waits");
         }
         const kept = { ...waiter, deadline: Math.ceil(deadline / 1_000) };
         const part: WaitPart = { delivery, step, waiter: kept };
-        const parts = [{ name: partName(key.step), at: now, body: bytesOf(part) }];
+        const parts = [{ name: partName(key.step), at: now, body: jsonBytes(part) }];
         return { verdict: "waits", write: { run: waiting, parts, deliveries: [] } };
       }),
     );
@@ -217,7 +215,7 @@ async function settleWaits<V extends string>(
           const part = kept.get(wait.step);
           if (!part) return [];
           const eventId = "waitTimeout" in said ? { waitEventId: wait.event } : {};
-          const body = bytesOf({ ...part.step, ...eventId, ...said });
+          const body = jsonBytes({ ...part.step, ...eventId, ...said });
           return { step: wait.step, body, delivery: { ...part.delivery, notBefore: now }, part };
         });
         return resultsOf(run, ended, deliveries, now, (next) =>
@@ -236,37 +234,6 @@ async function settleWaits<V extends string>(
   throw tooMany();
 }
 
-type EndedWait = {
-  readonly step: number;
-  readonly body: Uint8Array;
-  readonly delivery: EntryDelivery;
-};
-
-/** The results of waits join the history, and are delivered. */
-function resultsOf<V>(
-  run: RunIn<"active">,
-  ended: readonly EndedWait[],
-  deliveries: Deliveries,
-  now: number,
-  verdictOf: (run: Run) => V,
-): Decision<V | Fault> & Decision<V> {
-  const keys = ended.map(({ step }) => ({ role: "result", step }) as const);
-  const appended = append(run, keys);
-  if (appended.kind === "refused") throw new Error(appended.text);
-  const { run: next } = appended;
-  const messages = ended.map(({ delivery }, i) => {
-    const key = keys[i];
-    if (!key) throw new Error("a key for each");
-    return entryMessage(next, key, delivery, now);
-  });
-  const parts = ended.map(({ body }, i): RunPart => {
-    const rank = run.history.length + i;
-    return { name: partOf(keys[i] ?? { role: "start" }), at: now, body, rank };
-  });
-  const write = { run: next, parts, deliveries: deliveries.of(messages, now) };
-  return { verdict: verdictOf(next), write };
-}
-
 async function partsOf(
   { runs }: WaitPorts,
   run: Run,
@@ -275,7 +242,7 @@ async function partsOf(
   const kept = new Map<number, WaitPart>();
   for (const { step } of waits) {
     const part = await runs.part(run, partName(step));
-    if (part) kept.set(step, JSON.parse(new TextDecoder().decode(part.body)) as WaitPart);
+    if (part) kept.set(step, partJson<WaitPart>(part));
   }
   return kept;
 }
@@ -297,7 +264,3 @@ export async function waitersOf(
 }
 
 const waitersMax = 1_000;
-
-const base64 = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
-const bytesOf = (json: object): Uint8Array => new TextEncoder().encode(JSON.stringify(json));

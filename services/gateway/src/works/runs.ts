@@ -12,8 +12,10 @@ import {
   appendSteps,
   endRun,
   finishRun,
+  invoke,
   isCall,
   isEntry,
+  isInvoke,
   placeCall,
   type Published,
   type RunPorts,
@@ -67,7 +69,9 @@ export async function publishForRuns(
       ? appendSteps(ports, steps)
       : isCall(start)
         ? placeCall(ports, start)
-        : startRun(ports, start));
+        : isInvoke(start)
+          ? invoke(ports, start)
+          : startRun(ports, start));
     if (isFault(done)) return done;
     if ("messageId" in done) published.push(done);
     else published.push(...done);

@@ -1,0 +1,45 @@
+/** Runs that start runs: the step waits for the end of the child, and the child owes its end to the step. */
+import { type MessageId } from "../shared/ids.ts";
+import { changedRun } from "./change.ts";
+import { isActive, type Pending, type Run, type RunIn } from "./run.ts";
+
+type Invocation = Extract<Pending, { kind: "invoke" }>;
+
+const invocationsOf = ({ state }: Run): readonly Invocation[] =>
+  state.kind === "active" ? state.pending.filter((each) => each.kind === "invoke") : [];
+
+export const invocationOf = (run: Run, step: number): Invocation | undefined =>
+  invocationsOf(run).find((each) => each.step === step);
+
+/** Invocations whose child should have been started by now. */
+export const overdueStarts = (run: Run, now: number): readonly Invocation[] =>
+  invocationsOf(run).filter(({ startBy = Infinity }) => startBy <= now);
+
+/** The child is there. Undefined: nothing waits for it. */
+export function startedInvocation(run: Run, step: number): RunIn<"active"> | undefined {
+  if (!isActive(run) || invocationOf(run, step)?.startBy === undefined) return undefined;
+  const pending = run.state.pending.map((each) => {
+    if (each.kind !== "invoke" || each.step !== step) return each;
+    const { startBy: _, ...started } = each;
+    return started;
+  });
+  return changedRun({ ...run, state: { ...run.state, pending } });
+}
+
+/** The run, if it waits for the end of that child. */
+export const settledInvocation = (
+  run: Run,
+  step: number,
+  childRoot: MessageId,
+): RunIn<"active"> | undefined =>
+  isActive(run) && invocationOf(run, step)?.childRoot === childRoot ? run : undefined;
+
+export const owesAnswer = ({ state }: Run): boolean =>
+  state.kind !== "active" && state.answerBy !== undefined;
+
+/** Its invoker knows of its end. Undefined: it did. */
+export function told(run: Run): Run | undefined {
+  if (run.state.kind === "active" || run.state.answerBy === undefined) return undefined;
+  const { answerBy: _, ...state } = run.state;
+  return changedRun({ ...run, state });
+}

@@ -1,0 +1,171 @@
+/**
+ * Invocations: a step of one run starts another, and has its end as its result. Parent and child are two writes each way;
+ * the alarm of whichever was written first makes up for a process that wrote only that one.
+ */
+import {
+  awaiting,
+  type EntryDelivery,
+  fault,
+  type Fault,
+  type InRun,
+  invocationOf,
+  isActive,
+  type MessageId,
+  notBeforeOf,
+  type PublishCommand,
+  type Run,
+  type RunIn,
+  settledInvocation,
+  startedInvocation,
+  told,
+} from "@posthaste/domain";
+import { type Decision } from "@posthaste/ports";
+import { type Published } from "../accept.ts";
+import { addressOf, isEntry, runEnded, urlOf } from "./append.ts";
+import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
+import { base64, jsonBytes, partJson, resultsOf, type StepJson } from "./results.ts";
+import { type RunPorts, startAs } from "./start.ts";
+
+export type InvokeCommand = PublishCommand & {
+  readonly run: Extract<NonNullable<PublishCommand["run"]>, { kind: "invoke" }>;
+};
+
+export const isInvoke = (command: PublishCommand): command is InvokeCommand =>
+  command.run?.kind === "invoke";
+
+type RunRef = Pick<InRun, "key" | "root">;
+type InvokePorts = DeliveryPorts & Pick<RunPorts, "runs">;
+
+/** What an invocation keeps until it ends. */
+type InvokePart = {
+  /** The start of the child, its body in base64. */
+  readonly child: Omit<PublishCommand, "body"> & { readonly body: string };
+  readonly step: StepJson;
+  readonly delivery: EntryDelivery;
+};
+
+const partName = (step: number): string => `v${step}`;
+
+/** A repeat starts nothing, whichever child it names. */
+export async function invoke(ports: RunPorts, command: InvokeCommand): Promise<Published | Fault> {
+  const { answer, child, step } = command.run;
+  if (!isEntry(answer)) return fault("run_refused", "body: the step of an invocation has an id");
+  const { tenant } = command;
+  const parent = addressOf(answer);
+  const number = answer.run.key.step;
+  const standing = await ports.runs.get({ tenant, id: child.id });
+  const childRoot = ports.ids.next();
+  const verdict = await ports.runs.change(parent, (run): Decision<Verdict> => {
+    if (!isActive(run)) return { verdict: runEnded() };
+    const known = invocationOf(run, number);
+    if (known) return { verdict: { root: known.childRoot, ref: run, isNew: false } };
+    if (standing && isActive(standing)) return { verdict: childIsActive };
+    const now = ports.clock.now();
+    const pending = { kind: "invoke", step: number, childId: child.id, childRoot } as const;
+    const next = awaiting(run, { ...pending, startBy: now + startWithinMs });
+    if (!next) return { verdict: { root: childRoot, ref: run, isNew: false } };
+    const kept: InvokePart = {
+      child: { ...command, run: child, body: base64(command.body) },
+      step,
+      delivery: deliveryOf(answer, now),
+    };
+    const parts = [{ name: partName(number), at: now, body: jsonBytes(kept) }];
+    const write = { run: next, parts, deliveries: [] };
+    return { verdict: { root: childRoot, ref: run, isNew: true }, write };
+  });
+  if (!verdict) return runEnded();
+  if ("fault" in verdict) return verdict;
+  if (verdict.isNew) await startChild(ports, verdict.ref, number);
+  return { messageId: verdict.root, url: urlOf(command), deduplicated: !verdict.isNew };
+}
+
+type Verdict = Fault | { readonly root: MessageId; readonly ref: RunRef; readonly isNew: boolean };
+
+/** Beyond that the alarm starts the child. */
+const startWithinMs = 30_000;
+
+const childIsActive = fault("run_refused", "a workflow already exists, its run id is active");
+
+function deliveryOf(answer: PublishCommand, now: number): EntryDelivery {
+  const { callerIp, headers, hop, method, policy } = answer;
+  return { url: urlOf(answer), callerIp, headers, hop, method, notBefore: now, policy };
+}
+
+/** As often as it is done the child starts once: its root is the invocation's. */
+export async function startChild(ports: InvokePorts, ref: RunRef, step: number): Promise<void> {
+  const parent = await ports.runs.get(ref);
+  const invocation = parent && invocationOf(parent, step);
+  if (!parent || !invocation) return;
+  const part = await ports.runs.part(parent, partName(step));
+  if (!part) return;
+  const { child } = partJson<InvokePart>(part);
+  const { childRoot } = invocation;
+  const before = await ports.runs.byRoot(childRoot);
+  if (!before) {
+    const command = { ...child, body: new Uint8Array(Buffer.from(child.body, "base64")) };
+    const { createdAt, id, key, root, url } = parent;
+    const invoker = { key, root, id, url, createdAt, step };
+    const started = await startAs(
+      ports,
+      command,
+      childRoot,
+      invoker,
+      notBeforeOf(command, ports.clock.now()),
+    );
+    // Another start has taken its name between the look and this.
+    if (started.run.root !== childRoot) return answer(ports, parent, step, childRoot, failed);
+  } else if (!isActive(before)) return answerInvoker(ports, before);
+  await ports.runs.change(ref, (run) => {
+    const next = startedInvocation(run, step);
+    return next
+      ? { verdict: true, write: { run: next, parts: [], deliveries: [] } }
+      : { verdict: false };
+  });
+}
+
+const failed = { isCanceled: false, isFailed: true } as const;
+
+/** A run that has ended tells the one that has invoked it, once. */
+export async function answerInvoker(ports: InvokePorts, child: Run): Promise<void> {
+  const { invoker, root, state } = child;
+  if (!invoker || state.kind === "active") return;
+  const returned = state.kind === "succeeded" ? await ports.runs.part(child, "e") : undefined;
+  await answer(ports, invoker, invoker.step, root, {
+    ...(returned && { body: new TextDecoder().decode(returned.body) }),
+    isCanceled: state.kind === "canceled",
+    isFailed: state.kind === "failed",
+  });
+  await ports.runs.change(child, (run) => {
+    const next = told(run);
+    return next
+      ? { verdict: true, write: { run: next, parts: [], deliveries: [] } }
+      : { verdict: false };
+  });
+}
+
+async function answer(
+  ports: InvokePorts,
+  parent: RunRef,
+  step: number,
+  childRoot: MessageId,
+  out: object,
+): Promise<void> {
+  const part = await ports.runs.part(parent, partName(step));
+  if (!part) return;
+  const { delivery, step: json } = partJson<InvokePart>(part);
+  const { tenant } = (await ports.runs.get(parent)) ?? {};
+  if (tenant === undefined) return;
+  const deliveries = new Deliveries(ports, tenant, [delivery.url]);
+  const isFirst = await deliveries.within(() =>
+    ports.runs.change(parent, (run: Run): Decision<boolean> => {
+      const waiting: RunIn<"active"> | undefined = settledInvocation(run, step, childRoot);
+      if (!waiting) return { verdict: false };
+      const now = ports.clock.now();
+      const body = jsonBytes({ ...json, out: JSON.stringify(out) });
+      const ended = { step, body, delivery: { ...delivery, notBefore: now } };
+      return resultsOf(waiting, [ended], deliveries, now, () => true);
+    }),
+  );
+  if (isFirst) deliveries.begin();
+  else deliveries.drop();
+}

@@ -1,0 +1,61 @@
+/** Results that come from elsewhere than the endpoint: they join the history, and are delivered. */
+import {
+  append,
+  type EntryDelivery,
+  entryMessage,
+  partOf,
+  type Run,
+  type RunIn,
+} from "@posthaste/domain";
+import { type Decision } from "@posthaste/ports";
+import { type Deliveries } from "./deliveries.ts";
+
+export type StepJson = Readonly<Record<string, unknown>>;
+
+/** A step that waited, and what it has come to. */
+export type EndedStep = {
+  readonly step: number;
+  readonly body: Uint8Array;
+  readonly delivery: EntryDelivery;
+};
+
+/** The steps are different ones, and none of them has a result. */
+export function resultsOf<V>(
+  run: RunIn<"active">,
+  ended: readonly EndedStep[],
+  deliveries: Deliveries,
+  now: number,
+  verdictOf: (run: Run) => V,
+): Decision<V> {
+  const results = ended.map(({ step, ...rest }) => ({
+    ...rest,
+    key: { role: "result", step } as const,
+  }));
+  const appended = append(
+    run,
+    results.map(({ key }) => key),
+  );
+  if (appended.kind === "refused") throw new Error(appended.text);
+  const { run: next } = appended;
+  const messages = results.map(({ delivery, key }) => entryMessage(next, key, delivery, now));
+  const parts = results.map(({ body, key }, i) => ({
+    name: partOf(key),
+    at: now,
+    body,
+    rank: run.history.length + i,
+  }));
+  return {
+    verdict: verdictOf(next),
+    write: { run: next, parts, deliveries: deliveries.of(messages, now) },
+  };
+}
+
+export const jsonBytes = (json: object): Uint8Array =>
+  new TextEncoder().encode(JSON.stringify(json));
+
+/** What this folder itself has written as JSON into a part: the one place where its type is taken on trust. */
+export const partJson = <T>({ body }: { readonly body: Uint8Array }): T =>
+  JSON.parse(new TextDecoder().decode(body)) as T;
+
+export const base64 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");

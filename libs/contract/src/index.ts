@@ -57,7 +57,7 @@ export { type PublishResult, publishResultJson, publishResultText } from "./endp
 export { type waits } from "./endpoints/waits.ts";
 export { type WaitBody } from "./workflow/wait-body.ts";
 export { type runs } from "./endpoints/runs.ts";
-export { historyBody } from "./workflow/history-body.ts";
+export { historyBody, historyJson } from "./workflow/history-body.ts";
 export { type queues } from "./endpoints/queues.ts";
 export { keysJson, type signingKeys } from "./endpoints/signing-keys.ts";
 export {

@@ -91,7 +91,7 @@ describe("a round of ringing", () => {
     expect(sourcesNow(bus, background)).toEqual(alarmSources);
     expect(sourcesNow(away, background)).toEqual(without("fact"));
     expect(sourcesNow(bus, { ...background, hasRoomToFollowUp: false })).toEqual(
-      without("followUp", "fact"),
+      without("followUp", "fact", "run"),
     );
     expect(sourcesNow(bus, { ...background, hasRoomToFire: false })).toEqual(without("schedule"));
     expect(sourcesNow(bus, { ...background, hasRoomToAct: false })).toEqual(without("bulkAction"));

@@ -28,5 +28,7 @@ export const parameterRules: Readonly<Record<string, string>> = {
   period: "Seconds, with rate alone; once. Default 1",
   order: "earliestFirst or latestFirst; once",
   trimBody: "Bodies are cut at so many bytes; 0 or -1 leaves them out; once",
+  cancel: "false: the run has returned, and the body is what; once. Default true",
+  workflowRunIds: "These runs",
   groupBy: "messageId: one item for each message, 10 at most; once",
 };

@@ -124,8 +124,8 @@ const tooManyItems = fault("malformed", `[${itemsMax}]: a batch may have ${items
 
 /** The headers of an item that may be none. */
 function namesIn(json: unknown): readonly string[] {
-  const headers: unknown = Object(json).headers;
-  return Object.entries(Object(headers) as object).flatMap(([name, value]) => [
+  const item: { readonly headers?: unknown } = Object(json) as object;
+  return Object.entries(Object(item.headers) as object).flatMap(([name, value]) => [
     name,
     String(value),
   ]);

@@ -28,3 +28,11 @@ const aroundLength = opening.length + between.length + closing.length;
 
 const sizeOf = ({ messageId, body }: { messageId: MessageId; body: Uint8Array }): number =>
   aroundLength + messageId.length + Math.ceil(body.length / 3) * 4;
+
+/** The same, for a reader. */
+export const historyJson = (entries: readonly HistoryEntry[]) =>
+  entries.map(({ messageId, body }) => ({
+    messageId,
+    body: Buffer.from(body.buffer, body.byteOffset, body.length).toString("base64"),
+    callType: "step" as const,
+  }));

@@ -118,7 +118,6 @@ function belongsToRun(rawHeaders: FlatHeaders): boolean {
   return hasRun && (invokes || !starts);
 }
 
-const shownMax = 64;
 const hasNone = "a step of a run must be JSON with a stepId, or a targetStep that is planned";
 
 function stepKeyOf(body: Uint8Array): StepKey | Fault {

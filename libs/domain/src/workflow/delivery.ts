@@ -155,7 +155,7 @@ export const failureMessage = (
     body,
   });
 
-type Sent = EntryDelivery & { readonly body: Uint8Array; readonly detects?: true | boolean };
+type Sent = EntryDelivery & { readonly body: Uint8Array; readonly detects?: boolean };
 
 function messageOfRun(run: Run, part: PartName, now: number, sent: Sent): Message {
   const { key, id, root, createdAt, tenant, dialect, shard } = run;

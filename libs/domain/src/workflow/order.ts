@@ -2,7 +2,7 @@
  * The history of a run: which entries it has, in the order in which they were accepted (docs/design/runs#history).
  * Run-length coded: ten thousand steps in sequence are one span. Rank 0 is the start; the spans follow it.
  */
-export type StepRole = "plan" | "result";
+type StepRole = "plan" | "result";
 /** The start, or a step: the plan of a member of a parallel group, or a result. */
 export type EntryKey = { readonly role: "start" } | StepKey;
 export type StepKey = { readonly role: StepRole; readonly step: number };

@@ -1,4 +1,4 @@
-/** The alarms of runs that wait: one look along their index, which holds no others. */
+/** The alarms of runs that wait: one look along an index that holds no run without an alarm. */
 import { type DatabaseSync } from "node:sqlite";
 import { type InRun, limits } from "@posthaste/domain";
 import { integer, type Row } from "../database/rows.ts";

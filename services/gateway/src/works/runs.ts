@@ -1,5 +1,5 @@
 /** `/v2/workflows/runs`, and what publishes do for runs. */
-import { historyBody, type runs } from "@posthaste/contract";
+import { historyJson, type runs } from "@posthaste/contract";
 import {
   fault,
   type Fault,
@@ -28,8 +28,7 @@ export const runWorks = (ports: RunPorts): Works<keyof typeof runs> => ({
     const id = param("runId");
     const run = await ports.runs.get({ tenant: tenant.id, id: runId(id) });
     if (!run || !isActive(run)) return unknownRun(id);
-    const text = new TextDecoder().decode(historyBody(await ports.runs.history(run)));
-    return { status: 200, json: JSON.parse(text) };
+    return { status: 200, json: historyJson(await ports.runs.history(run)) };
   },
   endRun: async ({ tenant, param, query, body }) => {
     const id = param("runId");

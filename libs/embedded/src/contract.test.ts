@@ -10,6 +10,7 @@ import {
   describeQueues,
   describeRecords,
   describeReopening,
+  describeRuns,
   describeSchedules,
   describeSearchIndexes,
   describeTokenStore,
@@ -31,6 +32,7 @@ describeTokenStore("embedded", open(":memory:"));
 describeGroups("embedded", open(":memory:"));
 describeSchedules("embedded", open(":memory:"));
 describeBulkActions("embedded", open(":memory:"));
+describeRuns("embedded", open(":memory:"));
 describeAccounts("embedded", open(":memory:"));
 describeSearchIndexes("embedded", open(":memory:"));
 describeDeadLetters("embedded", open(":memory:"));

@@ -22,6 +22,17 @@ export { byKind } from "./by-kind.ts";
 export { aFanOut, type FanOutOverrides } from "./builders/fan-out.ts";
 export { aborted, anAnswer, anAttempt, aTimeout, ourFailure } from "./builders/outcome.ts";
 export { aCron, aSchedule, aScheduleCommand } from "./builders/schedule.ts";
+export {
+  aPlan,
+  aResult,
+  aRun,
+  aRunId,
+  aRunStart,
+  aStartCommand,
+  aStepCommand,
+  ending,
+  joining,
+} from "./builders/run.ts";
 export { anEndpoint, someEndpoints } from "./builders/url-group.ts";
 export {
   answer,

@@ -11,6 +11,7 @@ import {
   describeQueues,
   describeRecords,
   describeReopening,
+  describeRuns,
   describeSchedules,
   describeTokenStore,
 } from "@posthaste/testing/contract";
@@ -66,3 +67,4 @@ describeMessageLog("model", openModel);
 describeGroups("model", openModel);
 describeSchedules("model", openModel);
 describeBulkActions("model", openModel);
+describeRuns("model", openModel);

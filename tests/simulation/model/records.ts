@@ -292,6 +292,7 @@ export function modelRecords(
     const record = find(id);
     if (!record || record.message.tenant !== tenant || isFinished(record.state))
       return { kind: "unknown" };
+    if (record.message.run) return { kind: "unknown" };
     const { next, epoch, wakeAt, fact } = cancel({ ...record, state: record.state }, now());
     change(id, { ...record, state: next, epoch, wakeAt, outbox: [...record.outbox, fact] });
     return {

@@ -86,7 +86,7 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
         .toSorted((a, b) => (a.key < b.key ? -1 : 1))
         .slice(0, limit)
         .map(({ key, root }) => ({ key, root })),
-    part: async ({ key }, name) => parts.get(key)?.get(name),
+    part: async (run, name) => (find(run) ? parts.get(run.key)?.get(name) : undefined),
     history: async (run) => upTo(run, run.history.length - 1),
     brief: async (deliveries) =>
       deliveries.map(({ run: inRun, epoch }) => {

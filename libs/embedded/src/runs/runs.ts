@@ -61,7 +61,9 @@ export function openRuns(rooms: Rooms): RunStore {
       let removed = 0;
       // Each portion removes something, and ends with the runs or at `limit`.
       for (;;) {
-        const done = await writer.write(() => sweepSome(tenant, endedBefore), "redoable");
+        const runsMax = Math.min(sweptAtOnce, limit - removed);
+        const sweep = () => sweepSome(tenant, endedBefore, runsMax);
+        const done = await writer.write(sweep, "redoable");
         removed += done.runs;
         if (!done.more || removed >= limit) return removed;
       }
@@ -200,20 +202,21 @@ const endOf = ({ state }: Run): number | null => (state.kind === "active" ? null
 const sweptAtOnce = 250;
 
 function openSweep({ db }: Rooms) {
+  const ended = `
+    SELECT position FROM runs WHERE tenant = ? AND ended_at < ? ORDER BY ended_at LIMIT ?`;
   const removeParts = db.prepare(`
     DELETE FROM run_parts WHERE rowid IN (
-      SELECT p.rowid FROM runs r JOIN run_parts p ON p.run = r.position
-      WHERE r.tenant = ? AND r.ended_at < ? LIMIT ${sweptAtOnce})`);
-  const removeHeads = db.prepare(`
-    DELETE FROM runs WHERE position IN (
-      SELECT position FROM runs WHERE tenant = ? AND ended_at < ? LIMIT ${sweptAtOnce})`);
+      SELECT p.rowid FROM (${ended}) r JOIN run_parts p ON p.run = r.position
+      LIMIT ${sweptAtOnce})`);
+  const removeHeads = db.prepare(`DELETE FROM runs WHERE position IN (${ended})`);
   return (
     tenant: string,
     endedBefore: number,
+    runsMax: number,
   ): { readonly runs: number; readonly more: boolean } => {
-    const parts = Number(removeParts.run(tenant, endedBefore).changes);
+    const parts = Number(removeParts.run(tenant, endedBefore, runsMax).changes);
     if (parts > 0) return { runs: 0, more: true };
-    const runs = Number(removeHeads.run(tenant, endedBefore).changes);
-    return { runs, more: runs === sweptAtOnce };
+    const runs = Number(removeHeads.run(tenant, endedBefore, runsMax).changes);
+    return { runs, more: runs === runsMax };
   };
 }

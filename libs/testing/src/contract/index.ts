@@ -10,6 +10,7 @@ export { describeFanOuts } from "./fan-outs.ts";
 export { describeRecords } from "./records.ts";
 export { type RecordsHarness } from "./records/harness.ts";
 export { describeReopening, type ReopeningHarness } from "./reopening.ts";
+export { describeRuns } from "./runs.ts";
 export { describeSchedules, type SchedulesHarness } from "./schedules.ts";
 export { describeSearchIndexes, type SearchIndexesHarness } from "./search-indexes.ts";
 export { describeSender, type SenderHarness } from "./sender.ts";

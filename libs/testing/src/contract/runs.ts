@@ -1,0 +1,22 @@
+/**
+ * The contract of `RunStore`: a change of a run is one write, decided on the head as the change before left it; a delivery
+ * carries the history up to its own entry, whatever came since.
+ */
+import { contract } from "./guarantee.ts";
+import { changing } from "./runs/changing.ts";
+import { briefing, keepingRecords, reading } from "./runs/delivering.ts";
+import { type RunsHarness } from "./runs/harness.ts";
+import { addressing, starting } from "./runs/starting.ts";
+import { sweeping } from "./runs/sweeping.ts";
+
+export function describeRuns(name: string, open: () => Promise<RunsHarness>): void {
+  contract(`${name}: runs`, open, {}, (guarantee) => {
+    starting(guarantee);
+    addressing(guarantee);
+    changing(guarantee);
+    reading(guarantee);
+    briefing(guarantee);
+    keepingRecords(guarantee);
+    sweeping(guarantee);
+  });
+}

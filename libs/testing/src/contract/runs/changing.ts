@@ -1,0 +1,64 @@
+import { expect } from "@jest/globals";
+import { entriesBetween, partOf, runMessageId } from "@posthaste/domain";
+import { aResult, ending } from "../../builders/run.ts";
+import { current, inRun, join, recordOf, start, text, type RunsGuarantee } from "./harness.ts";
+
+export function changing(guarantee: RunsGuarantee): void {
+  guarantee("a decision without a write changes nothing", async (harness) => {
+    const run = await start(harness);
+
+    const seen = await harness.runs.change(run, (head) => ({ verdict: head }));
+    expect(seen).toEqual(run);
+    expect(await current(harness, run)).toEqual(run);
+  });
+
+  guarantee("a step's entry and its delivery are there at once", async (harness) => {
+    const run = await start(harness);
+    expect(await join(harness, run, [aResult(1, text("one"))])).toBe(1);
+
+    const next = await current(harness, run);
+    expect(next).toMatchObject({ version: 2, reached: 1, history: { length: 2 } });
+    expect(await harness.runs.part(run, "s1")).toMatchObject({ body: text("one"), rank: 1 });
+    const record = await recordOf(harness, run, runMessageId(run.root, "s1"));
+    expect(record?.message.run).toEqual(inRun(run, "s1"));
+  });
+
+  guarantee(
+    "of many changes at once each is decided on the head as the one before left it",
+    async (harness) => {
+      const run = await start(harness);
+      const steps = Array.from({ length: 30 }, (_, i) => i + 1);
+      const asked = [...steps, ...steps.toReversed()];
+      await Promise.all(asked.map((step) => join(harness, run, [aResult(step, text(`${step}`))])));
+
+      const next = await current(harness, run);
+      expect(next).toMatchObject({ reached: 30, version: 31, history: { length: 31 } });
+      const keys = entriesBetween(next.history, 0, 30);
+      expect(new Set(keys.map(partOf)).size).toBe(31);
+      const history = await harness.runs.history(next);
+      expect(history.map(({ messageId }) => messageId)).toEqual([
+        run.root,
+        ...keys.slice(1).map((key) => runMessageId(run.root, partOf(key))),
+      ]);
+      expect(history.slice(1).map(({ body }) => new TextDecoder().decode(body))).toEqual(
+        keys.slice(1).map((key) => partOf(key).slice(1)),
+      );
+    },
+  );
+
+  guarantee("of many ends at once one is the end", async (harness) => {
+    const run = await start(harness);
+    const at = harness.now();
+    await Promise.all(
+      Array.from({ length: 10 }, (_, i) =>
+        harness.runs.change(run, (seen) => ending(seen, at + i)),
+      ),
+    );
+
+    const ended = await current(harness, run);
+    expect(ended).toMatchObject({ version: 2, state: { kind: "canceled" } });
+    expect(await join(harness, run, [aResult(1)])).toBe("ended");
+    expect(await current(harness, run)).toEqual(ended);
+    expect(await harness.runs.part(run, "s1")).toBeUndefined();
+  });
+}

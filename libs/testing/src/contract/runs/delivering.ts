@@ -1,0 +1,154 @@
+import { expect } from "@jest/globals";
+import { accept, type InRun, runId, runMessageId } from "@posthaste/domain";
+import { aMessage, aTenant, newId } from "../../builders/message.ts";
+import { aPlan, aResult } from "../../builders/run.ts";
+import {
+  current,
+  end,
+  inRun,
+  join,
+  recordOf,
+  start,
+  text,
+  type RunsHarness,
+  type RunsGuarantee,
+} from "./harness.ts";
+
+export function reading(guarantee: RunsGuarantee): void {
+  guarantee("parts are read back byte for byte, empty and binary ones too", async (harness) => {
+    const bytes = Uint8Array.from({ length: 256 }, (_, i) => i);
+    const large = Uint8Array.from({ length: 100_000 }, (_, i) => (i * 7) % 256);
+    const run = await start(harness, { body: bytes });
+    await join(harness, run, [
+      aPlan(1, new Uint8Array(0)),
+      aPlan(2, large.subarray(1, 70_000)),
+      aPlan(3, text("é\0\ud83d\ude00")),
+    ]);
+
+    const bodies = [bytes, new Uint8Array(0), large.slice(1, 70_000), text("é\0\ud83d\ude00")];
+    const history = await harness.runs.history(await current(harness, run));
+    expect(history.map(({ body }) => Buffer.from(body).toString("hex"))).toEqual(
+      bodies.map((body) => Buffer.from(body).toString("hex")),
+    );
+    expect((await harness.runs.part(run, "p1"))?.body).toEqual(new Uint8Array(0));
+  });
+
+  guarantee("a part that the run has not, and that of another run, is none", async (harness) => {
+    const run = await start(harness);
+    const other = await start(harness, { id: runId("other") });
+    await join(harness, other, [aResult(1)]);
+
+    expect(await harness.runs.part(run, "s1")).toBeUndefined();
+    expect(await harness.runs.part(run, "e")).toBeUndefined();
+    expect(await harness.runs.part(other, "s1")).toBeDefined();
+  });
+
+  guarantee("the history stands in the order of acceptance", async (harness) => {
+    const run = await start(harness);
+    await join(harness, run, [aPlan(1), aPlan(2), aPlan(3)]);
+    for (const step of [2, 3, 1, 2]) await join(harness, run, [aResult(step)]);
+    await join(harness, run, [aResult(4)]);
+
+    const names = ["p1", "p2", "p3", "s2", "s3", "s1", "s4"];
+    const history = await harness.runs.history(await current(harness, run));
+    expect(history.map(({ messageId }) => messageId)).toEqual([
+      run.root,
+      ...names.map((name) => runMessageId(run.root, name)),
+    ]);
+    for (const [i, name] of names.entries())
+      expect((await harness.runs.part(run, name))?.rank).toBe(i + 1);
+  });
+}
+
+export function briefing(guarantee: RunsGuarantee): void {
+  const brief = async ({ runs }: RunsHarness, asked: readonly [InRun, number?][]) => {
+    const briefings = await runs.brief(asked.map(([run, epoch = 1]) => ({ run, epoch })));
+    return briefings.map((each) =>
+      typeof each === "string" ? each : each.entries.map(({ messageId }) => messageId),
+    );
+  };
+
+  guarantee(
+    "a delivery carries the history up to its own entry, whatever came since",
+    async (harness) => {
+      const run = await start(harness, { body: text("payload") });
+      await join(harness, run, [aResult(1, text("one")), aPlan(2), aPlan(3)]);
+      await join(harness, run, [aResult(3, text("three"))]);
+      const names = ["start", "s1", "p2", "p3", "s3"];
+      const ids = names.map((name) => (name === "start" ? run.root : runMessageId(run.root, name)));
+
+      const asked = names.map((name) => [inRun(run, name)] as [InRun]);
+      expect(await brief(harness, asked)).toEqual(names.map((_, i) => ids.slice(0, i + 1)));
+      const [first] = await harness.runs.brief([{ run: inRun(run, "s1"), epoch: 1 }]);
+      expect(first).toEqual({
+        entries: [
+          { messageId: run.root, body: text("payload") },
+          { messageId: runMessageId(run.root, "s1"), body: text("one") },
+        ],
+      });
+    },
+  );
+
+  guarantee("of runs that have ended, or are not there, nothing is delivered", async (harness) => {
+    const ended = await start(harness);
+    await end(harness, ended);
+    const next = await start(harness);
+    const unknown = { ...inRun(next, "start"), key: ended.key };
+    const gone = { ...inRun(next, "start"), key: next.key, root: newId() };
+
+    expect(
+      await brief(harness, [
+        [inRun(ended, "start")],
+        [inRun(next, "start")],
+        [unknown],
+        [gone],
+        [inRun(next, "s7")],
+      ]),
+    ).toEqual(["over", [next.root], "over", "over", "over"]);
+  });
+
+  guarantee(
+    "what has caused something is delivered once more only if it never was",
+    async (harness) => {
+      const run = await start(harness);
+      await join(harness, run, [aResult(1)]);
+      const last = [run.root, runMessageId(run.root, "s1")];
+
+      expect(
+        await brief(harness, [
+          [inRun(run, "start"), 1],
+          [inRun(run, "start"), 2],
+          [inRun(run, "s1"), 1],
+          [inRun(run, "s1"), 2],
+        ]),
+      ).toEqual([[run.root], "over", last, last]);
+    },
+  );
+
+  guarantee("nothing asked, nothing answered", async (harness) => {
+    expect(await harness.runs.brief([])).toEqual([]);
+  });
+}
+
+export function keepingRecords(guarantee: RunsGuarantee): void {
+  guarantee(
+    "a delivery of a run is cancelled, released and found with its run, and never as a message",
+    async (harness) => {
+      const run = await start(harness, { delayMs: 60_000 });
+      const message = aMessage({ id: harness.ids.next(), now: harness.now() });
+      await harness.records.insert([{ record: accept(message, harness.now()) }]);
+      const before = await recordOf(harness, run, run.root);
+      expect(before?.state.kind).toBe("held");
+      const upTo = { id: harness.ids.next(), at: harness.now() };
+
+      const canceled = await harness.records.cancel(aTenant, [run.root]);
+      expect(canceled.map(({ kind }) => kind)).toEqual(["unknown"]);
+      expect(await harness.records.release(aTenant, run.root)).toEqual({ kind: "unknown" });
+      const walk = { upTo, foundMax: 1_000, lookedMax: 5_000 };
+      expect((await harness.records.matching(aTenant, {}, walk)).ids).toEqual([message.id]);
+      const { url } = run;
+      expect((await harness.records.matching(aTenant, { urls: [url] }, walk)).ids).toEqual([]);
+      expect(await recordOf(harness, run, run.root)).toEqual(before);
+    },
+  );
+}

@@ -1,0 +1,62 @@
+import { expect } from "@jest/globals";
+import { type Run, runId } from "@posthaste/domain";
+import { anotherTenant, aTenant } from "../../builders/message.ts";
+import { aResult } from "../../builders/run.ts";
+import { end, join, start, text, type RunsGuarantee } from "./harness.ts";
+
+export function sweeping(guarantee: RunsGuarantee): void {
+  const ids = ["a", "b", "c", "d"].map(runId);
+
+  guarantee("runs that ended long ago go with their parts, and no others", async (harness) => {
+    const [old, recent, active, theirs] = [
+      await start(harness, { id: runId("old") }),
+      await start(harness, { id: runId("recent") }),
+      await start(harness, { id: runId("active") }),
+      await start(harness, { tenant: anotherTenant }),
+    ];
+    await join(harness, old, [aResult(1)]);
+    for (const each of [old, theirs]) await end(harness, each);
+    await harness.advance(1_000);
+    const before = harness.now();
+    await end(harness, recent);
+
+    expect(await harness.runs.sweep(aTenant, before, 100)).toBe(1);
+    expect(await harness.runs.get(old)).toBeUndefined();
+    expect(await harness.runs.part(old, "start")).toBeUndefined();
+    expect(await harness.runs.part(old, "s1")).toBeUndefined();
+    for (const each of [recent, active, theirs]) {
+      expect(await harness.runs.get(each)).toBeDefined();
+      expect(await harness.runs.part(each, "start")).toBeDefined();
+    }
+    expect(await harness.runs.sweep(aTenant, before, 100)).toBe(0);
+  });
+
+  guarantee("a sweep removes no more than it is asked for", async (harness) => {
+    const runs: Run[] = [];
+    for (const id of ids) runs.push(await start(harness, { id }));
+    for (const run of runs) await end(harness, run);
+    await harness.advance(1_000);
+    const left = async (): Promise<number> => {
+      const found = await Promise.all(runs.map((run) => harness.runs.get(run)));
+      return found.filter(Boolean).length;
+    };
+
+    expect(await harness.runs.sweep(aTenant, harness.now(), 3)).toBe(3);
+    expect(await left()).toBe(1);
+    expect(await harness.runs.sweep(aTenant, harness.now(), 3)).toBe(1);
+    expect(await left()).toBe(0);
+  });
+
+  guarantee("the id of a run that was swept starts anew", async (harness) => {
+    const first = await start(harness);
+    await end(harness, first);
+    await harness.advance(1_000);
+    await harness.runs.sweep(aTenant, harness.now(), 100);
+    const second = await start(harness, { body: text("anew") });
+
+    expect(second.createdAt).toBeGreaterThan(first.createdAt);
+    expect(await harness.runs.get(first)).toBeUndefined();
+    expect((await harness.runs.part(second, "start"))?.body).toEqual(text("anew"));
+    expect(await harness.runs.part(first, "start")).toBeUndefined();
+  });
+}

@@ -101,14 +101,16 @@ export function createRuns(rooms: RunRooms): RunStore {
       const ended = { tenant, endedAt: { $lt: endedBefore, $exists: true } };
       const found = await again(() =>
         runs
-          .find(ended, { projection: { _id: 1 } })
+          .find(ended, { projection: { root: 1 } })
           .limit(limit)
           .toArray(),
       );
       const keys = found.map(({ _id }) => _id);
       if (keys.length === 0) return 0;
-      await again(() => parts.deleteMany({ run: { $in: keys } }));
-      await again(() => runs.deleteMany({ _id: { $in: keys } }));
+      // A key may name another run by now, if another sweep was here first. A root never does.
+      const roots = found.map(({ root }) => root);
+      await again(() => parts.deleteMany({ run: { $in: roots } }));
+      await again(() => runs.deleteMany({ _id: { $in: keys }, root: { $in: roots } }));
       return keys.length;
     },
   };
@@ -225,7 +227,7 @@ function putParts({ again, parts: collection }: RunRooms, { run, parts, deliveri
       return {
         ...part,
         _id: partKey(run.root, name),
-        run: run.key,
+        run: run.root,
         ...("id" in message && { message }),
       };
     }),

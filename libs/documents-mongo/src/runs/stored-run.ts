@@ -45,7 +45,8 @@ export type StoredRun = Omit<Run, "key"> & {
 
 export type StoredPart = Omit<RunPart, "name"> & {
   readonly _id: string;
-  readonly run: RunKey;
+  /** The root of its run. */
+  readonly run: MessageId;
   readonly message?: Omit<Message, "body">;
 };
 

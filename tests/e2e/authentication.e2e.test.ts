@@ -49,6 +49,8 @@ const filled = (path: string): string =>
     .replace("{actionId}", "x")
     .replace("{queueName}", "queue")
     .replace("{scheduleId}", "schedule")
+    .replace("{runId}", "run")
+    .replace("{eventId}", "event")
     .replace("{dlqId}", "x");
 
 /** All endpoints of the gateway of one of these kinds, from their rows. */

@@ -112,6 +112,8 @@ const filled = (path: string): string =>
   path
     .replace("{destination}", destination.url("/stranger"))
     .replace("{messageId}", theirs.held)
+    .replace("{runId}", "run")
+    .replace("{eventId}", "event")
     .replace("{dlqId}", theirs.dlqId)
     .replace("{urlGroupName}", "shared")
     .replace("{actionId}", "x")

@@ -1,0 +1,86 @@
+/** A process that is killed in the middle of two hundred runs: the next one goes on with them, and each ends with what its steps have returned. */
+import { afterEach, expect, it, jest } from "@jest/globals";
+import { Client as Qstash } from "@upstash/qstash";
+import { Client, serve } from "@upstash/workflow";
+import { type AloneServer, startAlone } from "./alone.ts";
+import { eventually } from "./client.ts";
+import { developmentToken } from "./server-process.ts";
+import { WorkflowEndpoint } from "./workflow-endpoint.ts";
+
+const count = 200;
+/** Steps done when the process is killed. */
+const killsAt = [100, 400, 700];
+
+let server: AloneServer;
+let endpoint: WorkflowEndpoint;
+afterEach(async () => {
+  await server.stop();
+  await endpoint.stop();
+});
+
+it("kill -9 in the middle of runs: each ends, with the result of its steps", async () => {
+  jest.spyOn(console, "error").mockImplementation(() => undefined);
+  jest.spyOn(console, "warn").mockImplementation(() => undefined);
+  server = await startAlone({});
+  endpoint = await WorkflowEndpoint.start();
+  const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
+  const results = new Map<number, Set<number>>();
+  let steps = 0;
+  let kills = 0;
+  let restarted = Promise.resolve();
+  const step = (value: number): number => {
+    steps += 1;
+    if (steps === killsAt[kills]) {
+      kills += 1;
+      restarted = server.process.kill().then(() => server.process.start());
+    }
+    return value;
+  };
+  const { handler } = serve<{ n: number }>(
+    async (context) => {
+      const { n } = context.requestPayload;
+      const one = await context.run("one", () => step(n));
+      const [two, three] = await Promise.all([
+        context.run("two", () => step(one + 1)),
+        context.run("three", () => step(one + 2)),
+      ]);
+      await context.sleep("a little", 1);
+      const sum = await context.run("sum", () => step(two + three));
+      results.set(n, (results.get(n) ?? new Set<number>()).add(sum));
+    },
+    { qstashClient: new Qstash(settings), disableTelemetry: true },
+  );
+  const url = endpoint.route("/run", handler);
+
+  const client = new Client(settings);
+  const starts = Array.from({ length: count }, (_, n) => startOnce(client, url, n));
+  const ids = await Promise.all(starts);
+  await eventually(
+    () => Promise.resolve(results.size),
+    (size) => size === count,
+  );
+  await restarted;
+  for (const id of ids)
+    await eventually(
+      async () => (await server.client.get(`/v2/workflows/runs/${id}`)).status,
+      (status) => status === 404,
+    );
+
+  expect(kills).toBe(killsAt.length);
+  for (const [n, sums] of results) expect([...sums]).toEqual([2 * n + 3]);
+  // Of each kill, what was being done is done again, and no more than that.
+  expect(steps).toBeLessThanOrEqual(count * 4 + kills * count * 2);
+});
+
+/** Repeated under its name until it is known to be stored. */
+async function startOnce(client: Client, url: string, n: number): Promise<string> {
+  for (let tries = 0; tries < 20; tries++) {
+    try {
+      const options = { url, body: { n }, workflowRunId: `n${n}`, retries: 5, retryDelay: "200" };
+      return (await client.trigger(options)).workflowRunId;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+  throw new Error(`run ${n} was not started`);
+}

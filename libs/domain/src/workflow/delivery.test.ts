@@ -1,0 +1,230 @@
+import { describe, expect, it } from "@jest/globals";
+import { aCallbackPlan, aMessage, aPolicy, aRun, epochStart } from "@posthaste/testing";
+import * as fc from "fast-check";
+import { runFormat } from "../shared/format.ts";
+import { runMessageId } from "../shared/ids.ts";
+import {
+  answerMessage,
+  callMessage,
+  deliveryOf,
+  type EntryDelivery,
+  entryMessage,
+  entryOf,
+  failureMessage,
+  isEntryKey,
+  merged,
+  partOf,
+} from "./delivery.ts";
+import { type DeliveryKey } from "./order.ts";
+import { type RunPlan } from "./run.ts";
+
+const now = epochStart + 1_000;
+const body = new TextEncoder().encode("said");
+
+const aDelivery = (overrides: Partial<EntryDelivery> = {}): EntryDelivery => ({
+  url: "https://endpoint.example/workflow",
+  method: "POST",
+  headers: [],
+  notBefore: now,
+  callerIp: "203.0.113.9",
+  hop: 2,
+  policy: aPolicy(),
+  ...overrides,
+});
+
+const aPlanOf = (overrides: Partial<RunPlan> = {}): RunPlan => ({
+  features: [],
+  headers: [["X-User", "run"]],
+  policy: aPolicy({ retriesMax: 7, labels: ["run"] }),
+  ...overrides,
+});
+
+const step = (role: "plan" | "result") => ({ role, step: 3 }) as const;
+
+describe("the name of a part", () => {
+  it("says which delivery it is, and back", () => {
+    const key: fc.Arbitrary<DeliveryKey> = fc.oneof(
+      fc.constant<DeliveryKey>({ role: "start" }),
+      fc.record({
+        role: fc.constantFrom("plan", "result", "call", "answer"),
+        step: fc.integer({ min: 1, max: 10_000 }),
+      }),
+    );
+    fc.assert(
+      fc.property(key, (each) => {
+        expect(deliveryOf(partOf(each))).toEqual(each);
+        expect(entryOf(partOf(each))).toEqual(isEntryKey(each) ? each : undefined);
+      }),
+    );
+  });
+
+  it.each(["", "e", "x", "f", "w1", "n7", "s", "s0", "s01", "s1x", "S1", "p-1", " s1", "s1\n"])(
+    "is of no delivery: %j",
+    (name) => {
+      expect(deliveryOf(name)).toBeUndefined();
+    },
+  );
+});
+
+describe("the message of an entry", () => {
+  it("is of its run, in its shard, and has no body of its own", () => {
+    const run = aRun();
+    const { createdAt, id, key, root, shard, tenant } = run;
+    const message = entryMessage(run, step("result"), aDelivery(), now);
+
+    expect(message).toMatchObject({
+      id: runMessageId(root, "s3"),
+      format: runFormat,
+      ...{ shard, tenant, dialect: run.dialect, createdAt: now, notBefore: now },
+      url: "https://endpoint.example/workflow",
+      origin: { callerIp: "203.0.113.9", hop: 2 },
+      run: { createdAt, id, key, root, part: "s3" },
+    });
+    expect(message.body).toHaveLength(0);
+    expect(message.run).not.toHaveProperty("detects");
+    expect(message.queue).toBeUndefined();
+    expect(entryMessage(run, { role: "start" }, aDelivery(), now).id).toBe(root);
+  });
+
+  it("is due when it was asked for, and never before now", () => {
+    const at = (notBefore: number) =>
+      entryMessage(aRun(), step("plan"), aDelivery({ notBefore }), now).notBefore;
+
+    expect([at(now - 5), at(now + 5)]).toEqual([now, now + 5]);
+  });
+
+  it("has the headers of its run, and of one name its own", () => {
+    const run = aRun({
+      plan: aPlanOf({
+        headers: [
+          ["X-User", "run"],
+          ["X-Other", "run"],
+        ],
+      }),
+    });
+    const own = aDelivery({ headers: [["x-user", "step"]] });
+
+    expect(entryMessage(run, step("result"), own, now).headers).toEqual([
+      ["X-Other", "run"],
+      ["x-user", "step"],
+    ]);
+  });
+
+  it("looks whether a workflow answers its start, where the client can tell", () => {
+    const run = aRun({ plan: aPlanOf({ features: ["WF_DetectTrigger"] }) });
+
+    expect(entryMessage(run, { role: "start" }, aDelivery(), now).run?.detects).toBe(true);
+    expect(entryMessage(run, step("plan"), aDelivery(), now).run).not.toHaveProperty("detects");
+  });
+
+  const own = aPolicy({ retriesMax: 1, timeoutMs: 5_000, labels: ["step"] });
+  const told = aCallbackPlan({ url: "https://failure.example/" });
+  const redaction = { body: true, headers: [] } as const;
+
+  it.each<[string, Partial<RunPlan>, EntryDelivery["policy"], EntryDelivery["policy"]]>([
+    ["its own, with the labels of its run", {}, own, { ...own, labels: ["run"] }],
+    [
+      "its own, redacted as its run is",
+      { policy: aPolicy({ redaction }) },
+      own,
+      { ...own, labels: [], redaction },
+    ],
+    [
+      "that of its run, where the client says so at the start",
+      { features: ["WF_TriggerOnConfig"] },
+      own,
+      aPolicy({ retriesMax: 7, labels: ["run"] }),
+    ],
+    [
+      "never a callback, and the failure function of the step where the run has none",
+      {},
+      { ...own, callback: told, failureCallback: told },
+      { ...own, labels: ["run"], failureCallback: told },
+    ],
+    [
+      "the failure function of its run, whatever the step says",
+      { failureFunction: told },
+      { ...own, failureCallback: aCallbackPlan() },
+      { ...own, labels: ["run"], failureCallback: told },
+    ],
+  ])("has a policy: %s", (_, plan, policy, expected) => {
+    const run = aRun({ plan: aPlanOf(plan) });
+
+    expect(entryMessage(run, step("result"), aDelivery({ policy }), now).policy).toEqual(expected);
+  });
+});
+
+describe("the message of a call", () => {
+  it("carries what it was asked to, and nothing of its run but the labels", () => {
+    const failureCallback = aCallbackPlan();
+    const run = aRun({ plan: aPlanOf({ failureFunction: failureCallback }) });
+    const headers = [["Authorization", "third"]] as const;
+    const callback = aCallbackPlan({ url: run.url });
+    const sent = aDelivery({
+      url: "https://third.example/",
+      headers,
+      policy: aPolicy({ retriesMax: 0, callback, failureCallback }),
+    });
+    const message = callMessage(run, 3, { ...sent, body }, now);
+
+    expect(message).toMatchObject({
+      id: runMessageId(run.root, "c3"),
+      url: "https://third.example/",
+      headers,
+      body,
+      run: { part: "c3" },
+    });
+    expect(message.policy).toEqual(aPolicy({ retriesMax: 0, labels: ["run"], callback }));
+  });
+});
+
+describe("the messages that tell the endpoint", () => {
+  const source = aMessage({ origin: { callerIp: "198.51.100.1", hop: 4 } });
+  const plan = aCallbackPlan({ url: "https://told.example/", headers: [["X-User", "told"]] });
+  const run = aRun({ plan: aPlanOf() });
+
+  it("of an answer, as the call said that it wants to be told", () => {
+    const message = answerMessage(run, 3, plan, { body, source }, now);
+
+    expect(message).toMatchObject({
+      id: runMessageId(run.root, "a3"),
+      url: "https://told.example/",
+      body,
+      origin: { callerIp: "198.51.100.1", hop: 4 },
+      run: { part: "a3" },
+      policy: { retriesMax: 7, labels: ["run"] },
+    });
+    expect(Object.fromEntries(message.headers)).toEqual({
+      "Content-Type": "application/json",
+      "X-User": "told",
+    });
+  });
+
+  it("of a failure, which nothing of its run waits for", () => {
+    const message = failureMessage(run, plan, { body, source }, now);
+
+    expect(message).toMatchObject({
+      id: runMessageId(run.root, "f"),
+      body,
+      run: { part: "f" },
+      policy: { retriesMax: 7, timeoutMs: plan.timeoutMs, labels: ["run"] },
+    });
+    expect(message.policy.failureCallback).toBeUndefined();
+    expect(deliveryOf("f")).toBeUndefined();
+  });
+});
+
+describe("headers of two", () => {
+  it("have one value for each name, however it is spelt", () => {
+    const base = [
+      ["A", "1"],
+      ["b", "1"],
+    ] as const;
+
+    expect(merged(base, [["a", "2"]])).toEqual([
+      ["b", "1"],
+      ["a", "2"],
+    ]);
+    expect(merged(base, [])).toEqual(base);
+  });
+});

@@ -27,7 +27,8 @@ import { forwardPrefixes, handlers } from "./table.ts";
 /** The command, or what is wrong: `malformed` names the header as the caller wrote it, `beyond_plan` the quota. */
 export function parsePublish(input: PublishInput): PublishCommand | Fault {
   const command = readCommand(input);
-  return isFault(command) ? faultOfRun(command, input.rawHeaders) : command;
+  if (!isFault(command)) return command;
+  return faultOfRun(command, [...input.rawHeaders, ...(input.queryConfig ?? [])]);
 }
 
 function readCommand(input: PublishInput): PublishCommand | Fault {

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "@jest/globals";
+import { type HistoryEntry, messageId, randomMessageId } from "@posthaste/domain";
+import * as fc from "fast-check";
+import { fuzzRuns } from "../hostile.fixture.ts";
+import { historyBody } from "./history-body.ts";
+
+const root = randomMessageId(1, "0123456789abcdefg");
+
+const entry = fc.record({
+  messageId: fc.constantFrom("", "_rs1", "_rp10000").map((suffix) => messageId(`${root}${suffix}`)),
+  body: fc.uint8Array({ maxLength: 64 }),
+});
+const textOf = (entries: readonly HistoryEntry[]): string =>
+  new TextDecoder("utf-8", { fatal: true }).decode(historyBody(entries));
+
+describe("the history as an endpoint gets it", () => {
+  it("is what JSON.stringify makes of it, whatever bytes the steps have", () => {
+    fc.assert(
+      fc.property(fc.array(entry, { maxLength: 8 }), (entries) => {
+        const body = textOf(entries);
+
+        expect(body).toBe(JSON.stringify(JSON.parse(body)));
+        expect(JSON.parse(body)).toEqual(
+          entries.map(({ messageId: id, body: bytes }) => ({
+            messageId: id,
+            body: Buffer.from(bytes).toString("base64"),
+            callType: "step",
+          })),
+        );
+      }),
+      { numRuns: fuzzRuns },
+    );
+  });
+
+  it("of no entry is an empty list", () => {
+    expect(textOf([])).toBe("[]");
+  });
+
+  it("holds a body that is a part of larger bytes, and of that nothing else", () => {
+    const all = new TextEncoder().encode("before,the step,after");
+
+    expect(JSON.parse(textOf([{ messageId: root, body: all.subarray(7, 15) }]))).toEqual([
+      expect.objectContaining({ body: Buffer.from("the step").toString("base64") }),
+    ]);
+  });
+});

@@ -22,6 +22,21 @@ const calling = {
   "Upstash-Callback-Forward-Upstash-Workflow-StepId": "4",
 };
 
+/** A step that invokes another run: its headers are the child's, and its body says of the step. */
+const invoking = { ...starting, "Upstash-Workflow-Invoke": "true" };
+const anInvocation = (overrides: object = {}): Uint8Array =>
+  bytes(
+    JSON.stringify({
+      body: '{"a":1}',
+      headers: { "Upstash-Retries": ["2"], "Upstash-Forward-X-User": ["parent"] },
+      workflowRunId: "wfr_parent",
+      workflowRunCreatedAt: 1_700_000_000_000,
+      workflowUrl: "https://example.com/parent",
+      step: { stepId: 7, stepName: "invoke", stepType: "Invoke", concurrent: 1 },
+      ...overrides,
+    }),
+  );
+
 const runOf = (headers: Given, body = aStep) => accepted(headers, { body }).run;
 const statusOf = ({ fault }: Fault): number => faultCatalogue[fault].status;
 
@@ -81,6 +96,27 @@ describe("a publish for a run", () => {
     expect(runOf(calling, bytes("any"))).toEqual({ kind: "call", id: "wfr_1", step: 4 });
   });
 
+  it("invokes another run, whose end is the result of the step that says so", () => {
+    const command = accepted(invoking, { body: anInvocation() });
+
+    expect(new TextDecoder().decode(command.body)).toBe('{"a":1}');
+    expect(command.run).toMatchObject({
+      kind: "invoke",
+      child: { kind: "start", id: "wfr_1" },
+      step: { stepId: 7, stepName: "invoke" },
+      answer: {
+        destination: { kind: "url", url: "https://example.com/parent" },
+        policy: { retriesMax: 2 },
+        run: {
+          kind: "entry",
+          id: "wfr_parent",
+          createdAt: 1_700_000_000_000,
+          key: { role: "result", step: 7 },
+        },
+      },
+    });
+  });
+
   it("is none without the run's id, whatever else it says of runs", () => {
     const { "Upstash-Workflow-RunId": _, ...rest } = starting;
 
@@ -119,7 +155,7 @@ describe("what is wrong with a publish for a run", () => {
     [{ ...run, "Upstash-Workflow-CreatedAt": "now" }, "Upstash-Workflow-CreatedAt"],
     [{ ...run, "Upstash-Workflow-CreatedAt": "-1" }, "Upstash-Workflow-CreatedAt"],
     [{ ...run, "Upstash-Workflow-CallType": "fromCallback" }, "Upstash-Workflow-CallType"],
-    [{ ...run, "Upstash-Workflow-Invoke": "true" }, "Upstash-Workflow-Invoke"],
+    [{ ...run, "Upstash-Workflow-Invoke": "yes" }, "Upstash-Workflow-Invoke"],
     [{ ...run, "Upstash-Queue-Name": "q" }, "Upstash-Workflow-RunId"],
     [{ ...run, "Upstash-Retries": "x" }, "Upstash-Retries"],
     [{ ...run, "Upstash-Cron": "* * * * *" }, "Upstash-Cron"],
@@ -165,6 +201,41 @@ describe("what is wrong with a publish for a run", () => {
     const fault = refused(run, { body: Uint8Array.from([...aStep.subarray(0, -1), 0xff, 0x7d]) });
 
     expect(fault).toMatchObject({ fault: "run_refused", text: expect.stringMatching(/^body: /) });
+  });
+
+  it.each<[string, Uint8Array]>([
+    ["no JSON", bytes("no json")],
+    ["an empty one", bytes("")],
+    ["a list", bytes("[]")],
+    ["no id of its run", anInvocation({ workflowRunId: undefined })],
+    ["an id that is none", anInvocation({ workflowRunId: "a/b" })],
+    ["no URL", anInvocation({ workflowUrl: undefined })],
+    ["a time that is none", anInvocation({ workflowRunCreatedAt: "now" })],
+    ["no step", anInvocation({ step: undefined })],
+    ["a step without an id", anInvocation({ step: { stepName: "s" } })],
+    ["a step that is none", anInvocation({ step: { stepId: -1 } })],
+    ["headers that are none", anInvocation({ headers: { "Upstash-Retries": "2" } })],
+    ["a header that is wrong", anInvocation({ headers: { "Upstash-Retries": ["x"] } })],
+    ["a body that is no text", anInvocation({ body: {} })],
+  ])("is the body of an invocation, and is never 400: %s", (_, body) => {
+    const fault = refused(invoking, { body });
+
+    expect(statusOf(fault)).toBe(412);
+    expect(fault.text).toMatch(/^(body|upstash-)[^ ]*: /i);
+  });
+
+  it("is an invocation that is too deep", () => {
+    const deep = (depth: number): Given => ({
+      ...invoking,
+      "Upstash-Forward-Upstash-Workflow-Invoke-Count": String(depth),
+    });
+
+    expect(accepted(deep(limits.invokeDepthMax), { body: anInvocation() }).run?.kind).toBe(
+      "invoke",
+    );
+    const fault = refused(deep(limits.invokeDepthMax + 1), { body: anInvocation() });
+    expect(statusOf(fault)).toBe(412);
+    expect(fault.text).toContain(String(limits.invokeDepthMax));
   });
 
   it.each<[Given, string, number]>([

@@ -72,6 +72,50 @@ it("kill -9 in the middle of runs: each ends, with the result of its steps", asy
   expect(steps).toBeLessThanOrEqual(count * 4 + kills * count * 2);
 });
 
+it("a clean stop loses no result of a step that is running, and takes no new run", async () => {
+  server = await startAlone({});
+  endpoint = await WorkflowEndpoint.start();
+  const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
+  let steps = 0;
+  const { promise: isRunning, resolve: runs } = Promise.withResolvers<void>();
+  const { promise: ended, resolve: end } = Promise.withResolvers<number>();
+  const { handler } = serve(
+    async (context) => {
+      const one = await context.run("slow", async () => {
+        steps += 1;
+        runs();
+        await new Promise((resolve) => setTimeout(resolve, 1_500));
+        return steps;
+      });
+      end(await context.run("next", () => one));
+    },
+    { qstashClient: new Qstash(settings), disableTelemetry: true },
+  );
+  const url = endpoint.route("/slow", handler);
+  const { workflowRunId } = await new Client(settings).trigger({ url });
+  await isRunning;
+
+  server.process.signal("SIGTERM");
+  await eventually(
+    () => server.client.get("/readyz"),
+    ({ status }) => status !== 200,
+  );
+  const refused = await server.client.publish(url, {
+    "Service-Workflow-Init": "true",
+    "Service-Workflow-RunId": "late",
+  });
+  expect(await server.process.ended()).toBe(0);
+  await server.process.start();
+
+  expect(await ended).toBe(1);
+  expect(refused.status).toBe(503);
+  expect(steps).toBe(1);
+  await eventually(
+    async () => (await server.client.get(`/v2/workflows/runs/${workflowRunId}`)).status,
+    (status) => status === 404,
+  );
+});
+
 /** Repeated under its name until it is known to be stored. */
 async function startOnce(client: Client, url: string, n: number): Promise<string> {
   for (let tries = 0; tries < 20; tries++) {

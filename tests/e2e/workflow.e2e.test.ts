@@ -447,4 +447,112 @@ describe("a workflow", () => {
     listener.closeAllConnections();
     listener.close();
   });
+
+  it("is triggered by a plain request, and its failure function hears without being named", async () => {
+    const failures: string[] = [];
+    const { url } = workflow(
+      "/triggered",
+      async (context) => {
+        await context.run("fails", () => {
+          throw new WorkflowNonRetryableError(`no ${String(context.requestPayload)}`);
+        });
+      },
+      {
+        failureFunction: async ({ failResponse, failStatus }) =>
+          void failures.push(`${failStatus} ${failResponse}`),
+      },
+    );
+
+    const reply = await server.client.post(`/v2/trigger/${url}`, {}, JSON.stringify("luck"));
+
+    expect(reply.status).toBe(200);
+    const { workflowRunId, workflowCreatedAt } = reply.object();
+    started.push(String(workflowRunId));
+    expect(workflowRunId).toMatch(/^wfr_/);
+    expect(workflowCreatedAt).toBeGreaterThan(0);
+    await eventually(
+      async () => failures,
+      ({ length }) => length > 0,
+    );
+    expect(failures).toEqual(["489 no luck"]);
+    expect(endpoint.deliveries("/triggered")).toHaveLength(2);
+  });
+
+  it("speaks the Service- dialect alone when it is started so", async () => {
+    const arrivals: Record<string, unknown>[] = [];
+    third.answers("/plain", ({ headers, body }, response) => {
+      arrivals.push({ headers, entries: JSON.parse(body.toString()) });
+      response.setHeader("Service-Workflow-Sdk-Version", "1").end();
+    });
+    const { client: plain } = server;
+    const reply = await plain.post(
+      `/v2/trigger/${third.url("/plain")}`,
+      { "Service-Workflow-RunId": "plain", "Service-Label": "mine", "Service-Forward-A": "b" },
+      "payload",
+    );
+    expect(reply.object()).toMatchObject({ workflowRunId: "plain" });
+    await third.arrivals("/plain");
+
+    const step = { stepId: 1, stepName: "one", stepType: "Run", out: "1", concurrent: 1 };
+    const ofRun = { "Service-Workflow-RunId": "plain", "Service-Workflow-Init": "false" };
+    const publishing = () => plain.publish(third.url("/plain"), ofRun, JSON.stringify(step));
+    const first = await publishing();
+    const again = await publishing();
+    await third.arrivals("/plain", 2);
+    await plain.delete("/v2/workflows/runs/plain?cancel=false", '"end"');
+
+    expect(again.object()).toMatchObject({ ...first.object(), deduplicated: true });
+    expect(arrivals.map(({ headers }) => headers)).toMatchObject([
+      { "service-workflow-runid": "plain", "service-label": "mine", a: "b" },
+      { "service-workflow-runid": "plain", "service-label": "mine", a: "b" },
+    ]);
+    expect(arrivals.map(({ entries }) => entries)).toMatchObject([
+      [{ body: Buffer.from("payload").toString("base64"), callType: "step" }],
+      [{}, { messageId: first.object()["messageId"], callType: "step" }],
+    ]);
+    const late = await publishing();
+    expect(late.status).toBe(400);
+    expect(late.error()).toContain("can not append to a a cancelled workflow");
+  });
+
+  it("that is answered by something that is no workflow fails at once", async () => {
+    third.answers("/no-workflow", (_, response) => response.end("hello"));
+    await trigger({ url: third.url("/no-workflow"), retries: 3 });
+
+    for (const id of started.splice(0)) await hasEnded(id);
+    expect(third.at("/no-workflow").length).toBeLessThanOrEqual(2);
+  });
+
+  it("that has failed is restarted with its payload, and with what the restart changes", async () => {
+    let isBroken = true;
+    const { url, ended } = workflow<{ n: number }, string>("/restarted", async (context) =>
+      context.run("step", () => {
+        if (isBroken) throw new WorkflowNonRetryableError("broken");
+        return `${context.requestPayload.n} ${context.label ?? ""}`;
+      }),
+    );
+    const failed = third.url("/failed");
+    const { client: plain } = server;
+    await plain.post(
+      `/v2/trigger/${url}`,
+      { "Upstash-Failure-Callback": failed },
+      JSON.stringify({ n: 7 }),
+    );
+    const [told] = await third.arrivals("/failed");
+    const { dlqId } = JSON.parse(String(told?.body)) as { dlqId: string };
+    isBroken = false;
+
+    const reply = await plain.post(`/v2/workflows/dlq/restart/${dlqId}`, {
+      "Upstash-Workflow-RunId": "again",
+      "Upstash-Label": "second",
+    });
+
+    expect(reply.object()).toMatchObject({ workflowRunId: "again" });
+    started.push("again");
+    expect(await ended).toBe("7 second");
+    const unknown = await plain.post(`/v2/dlq/restart/${dlqId}x`);
+    expect(unknown.status).toBe(404);
+    const several = await plain.post(`/v2/workflows/dlq/restart?dlqIds=${dlqId},${dlqId}x`);
+    expect(several.object()).toMatchObject({ workflowRuns: [{}] });
+  });
 });

@@ -54,8 +54,15 @@ export {
   slotStateOf,
 } from "./endpoints/schedules.ts";
 export { type PublishResult, publishResultJson, publishResultText } from "./endpoints/publish.ts";
+export { startedText, triggerHeaders } from "./endpoints/trigger.ts";
 export { type waits } from "./endpoints/waits.ts";
 export { type WaitBody } from "./workflow/wait-body.ts";
+export { givenRunId, type restarts } from "./endpoints/restarts.ts";
+export { failedRunJson, type FailedRunJson, type failedRuns } from "./endpoints/failed-runs.ts";
+export { type RunJson, type runLogs } from "./endpoints/run-logs.ts";
+export { type FailedRunQuery, type RunLogQuery } from "./queries/run-filter.ts";
+export { functionState } from "./workflow/run-failure.ts";
+export { deliveriesShown, runJson, type RunReading } from "./workflow/run-view.ts";
 export { type runs } from "./endpoints/runs.ts";
 export { historyBody, historyJson } from "./workflow/history-body.ts";
 export { type queues } from "./endpoints/queues.ts";

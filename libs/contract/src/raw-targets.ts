@@ -10,12 +10,14 @@ import {
 import { enqueue } from "./endpoints/enqueue.ts";
 import { publish } from "./endpoints/publish.ts";
 import { createSchedule } from "./endpoints/schedules.ts";
+import { trigger } from "./endpoints/trigger.ts";
 import { type RawTarget } from "./endpoints/raw-target.ts";
 import { badName, isName } from "./wire/text.ts";
 
 export const rawTargets = [
   publish,
   enqueue,
+  trigger,
   createSchedule,
 ] as const satisfies readonly RawTarget[];
 

@@ -136,7 +136,7 @@ export {
   type SettleInputs,
   type Settlement,
 } from "./message/settle.ts";
-export { sizeOf } from "./message/size.ts";
+export { sentBytes, sizeOf } from "./message/size.ts";
 export { isDone, mayTakeBack, takeTurn, type Turn, takenBackEpoch } from "./message/turn.ts";
 export {
   areSameLimits,
@@ -194,6 +194,12 @@ export {
   type MessageFilter,
   type PageRequest,
 } from "./query/filter.ts";
+export {
+  type FailedRunFilter,
+  matchesRun,
+  type RunFilter,
+  type RunUse,
+} from "./query/run-filter.ts";
 export { among, matchesLive, matchesMessage, matchesPlace } from "./query/matches.ts";
 export { type Cron, parseCron } from "./schedule/cron.ts";
 export { commandAt, fired, type Firing, firingOf } from "./schedule/fire.ts";
@@ -271,12 +277,15 @@ export {
   append,
   type Appended,
   awaiting,
+  bytesOfEntry,
   callAnswered,
   cancelRun,
   failRun,
   finish,
+  functionFailed,
   isAnswered,
   wantedOf,
+  withoutLetter,
 } from "./workflow/change.ts";
 export {
   answerMessage,
@@ -291,6 +300,7 @@ export {
 } from "./workflow/delivery.ts";
 export {
   entriesBetween,
+  type DeliveryKey,
   type EntryKey,
   newOrder,
   type Order,
@@ -304,6 +314,7 @@ export {
   type Invoker,
   isActive,
   type PartName,
+  type Pending,
   type Run,
   type RunIn,
   type RunPart,

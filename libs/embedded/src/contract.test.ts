@@ -11,6 +11,7 @@ import {
   describeRecords,
   describeReopening,
   describeRuns,
+  describeRunLog,
   describeSchedules,
   describeSearchIndexes,
   describeTokenStore,
@@ -38,12 +39,14 @@ describeSearchIndexes("embedded", open(":memory:"));
 describeDeadLetters("embedded", open(":memory:"));
 describeMessageLog("embedded", open(":memory:"));
 describeEventBus("embedded", open(":memory:"));
+describeRunLog("embedded", open(":memory:"));
 
 // Lists read through a connection of their own here.
 const openFile = () => open(newDirectory())();
 describeDeadLetters("embedded in a file", openFile);
 describeMessageLog("embedded in a file", openFile);
 describeRecords("embedded in a file", openFile);
+describeRunLog("embedded in a file", openFile);
 
 describeReopening("embedded", async () => {
   const first = openIn(newDirectory());

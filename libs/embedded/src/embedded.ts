@@ -124,8 +124,8 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
   });
   const { rooms, positions, recovered } = openRooms(options, db, writer);
   const archive = openArchive(db, rooms.names, rooms.configurations);
-  const stored = openRecordPorts(rooms);
   const breathe = (): Promise<void> => new Promise((resolve) => schedule(resolve));
+  const stored = openRecordPorts(rooms, reader, breathe);
   return {
     ...stored,
     records: disk.reclaiming(writer, stored.records),

@@ -6,6 +6,7 @@ import {
   type MessageRecord,
   originHash,
   redactedConfiguration,
+  sentBytes,
   type Sha256Hex,
   shardOf,
   unreachable,
@@ -23,7 +24,7 @@ export const hintOf = (record: MessageRecord): Hint => ({
   tenant: record.message.tenant,
   origin: originHash(record.message.url),
   epoch: record.epoch,
-  bytes: record.message.body.length,
+  bytes: sentBytes(record.message),
 });
 
 export type AnnouncePorts = {

@@ -44,7 +44,7 @@ export { ringOnce, type RingPorts, sourcesNow } from "./ring.ts";
 export { appendSteps, isEntry } from "./runs/append.ts";
 export { isCall, placeCall } from "./runs/call.ts";
 export { type Ended, endRun, finishRun } from "./runs/end.ts";
-export { type RunPorts, startRun } from "./runs/start.ts";
+export { type RunPorts, startRun, startRunOf } from "./runs/start.ts";
 export {
   type Notified,
   notify,
@@ -55,3 +55,4 @@ export {
   waitersOf,
 } from "./runs/waits.ts";
 export { invoke, isInvoke } from "./runs/invoke.ts";
+export { restartRun } from "./runs/restart.ts";

@@ -103,6 +103,7 @@ export {
   type TokenStore,
   type Window,
 } from "./token-store.ts";
+export { type RunLog, type RunPage } from "./run-log.ts";
 export {
   type BriefFor,
   type Briefing,

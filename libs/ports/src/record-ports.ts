@@ -4,6 +4,7 @@ import { type FanOuts } from "./fan-outs.ts";
 import { type FlowLanes } from "./flow-lanes.ts";
 import { type Queues } from "./queues.ts";
 import { type Records } from "./records.ts";
+import { type RunLog } from "./run-log.ts";
 import { type RunStore } from "./run-store.ts";
 
 /** What one store keeps together, since its writes may touch several of them at once. A user takes those that it needs. */
@@ -15,4 +16,5 @@ export type RecordPorts = {
   readonly queues: Queues;
   readonly bulkActions: BulkActions;
   readonly runs: RunStore;
+  readonly runLog: RunLog;
 };

@@ -1,5 +1,5 @@
 /** One attempt as the deliverer keeps it while it runs. */
-import { type InState, limits, type TenantId } from "@posthaste/domain";
+import { type InState, limits, sentBytes, type TenantId } from "@posthaste/domain";
 import { type Sending, type Span } from "@posthaste/ports";
 import { countedBytes } from "./body-bytes.ts";
 import { type Slot } from "./slots.ts";
@@ -35,7 +35,7 @@ export const newAttempt = (
 ): Attempt => ({
   record,
   origin,
-  bytes: countedBytes(record.message.body.length),
+  bytes: countedBytes(sentBytes(record.message)),
   body: undefined,
   startedAt: now,
   leasedAt,

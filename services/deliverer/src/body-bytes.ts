@@ -6,10 +6,8 @@
  * (2) One origin and one tenant hold no more than their shares: a destination that never answers leaves room for the rest.
  * (3) The first body always fits, however large it is: what was accepted is delivered.
  */
-import { type TenantId } from "@posthaste/domain";
+import { limits, type TenantId } from "@posthaste/domain";
 
-/** Up to this size a body is light. Slots allow some thousands of these, which is about a hundred mebibytes. */
-const lightBytesMax = 32 * 1024;
 /** What a body is taken to weigh whose size is not known: hints of an earlier version do not say it. */
 const unknownBytes = 1024 * 1024;
 
@@ -19,7 +17,7 @@ const shareOfTenant = 3 / 4;
 
 /** 0: it is not counted. */
 export const countedBytes = (bodyBytes: number = unknownBytes): number =>
-  bodyBytes > lightBytesMax ? bodyBytes : 0;
+  bodyBytes > limits.lightBytesMax ? bodyBytes : 0;
 
 export class BodyBytes {
   readonly #bytesMax: number;

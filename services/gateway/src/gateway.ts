@@ -34,6 +34,7 @@ import {
   type Random,
   type Readiness,
   type RetryDelays,
+  type RunLog,
   type RunningCalls,
   type Schedules,
   type Telemetry,
@@ -48,6 +49,7 @@ import { createRates } from "./rates.ts";
 import { createRawDoor } from "./raw-door.ts";
 import { publishWork } from "./works/publish.ts";
 import { createScheduleWork } from "./works/schedules.ts";
+import { triggerWork } from "./works/trigger.ts";
 import { gatewayWorks, type WorkParts } from "./works/index.ts";
 import { type Work } from "./works/work.ts";
 
@@ -56,6 +58,7 @@ export type GatewayPorts = RunPorts &
     readonly flowLanes: FlowLanes;
     readonly bulkActions: BulkActions;
     readonly messageLog: MessageLog;
+    readonly runLog: RunLog;
     readonly deadLetters: DeadLetters;
     readonly schedules: Schedules;
     readonly retryDelays: RetryDelays;
@@ -77,10 +80,13 @@ export type GatewayOptions = {
   readonly answers: Answers;
   readonly admission: Admission;
   readonly cursors: Cursors;
+  /** The process is stopping: what belongs to a run that is there is taken, since its step is running; nothing new is. */
+  readonly isClosed?: () => boolean;
 };
 
 export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): RequestHandler {
   const { admission, answers, authenticator, cursors, llmUrl, policy, trustedProxies } = options;
+  const { isClosed = () => false } = options;
   const backlog = new BacklogQuota(ports);
   const rates = createRates(ports);
   const door: Door = {
@@ -96,18 +102,21 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
   const checkDestination = destinationCheck(policy);
   const { telemetry = noTelemetry } = ports;
   const judge = createJudge({ ...ports, checkDestination, llmUrl });
-  const publishing = publishWork({
+  const publishParts = {
     accept: ports,
     queues: ports.queues,
     judge,
     rates,
     telemetry,
-  });
+    isClosed,
+  };
+  const publishing = publishWork(publishParts);
   const raw = createRawDoor(
     { door, clock: ports.clock, telemetry },
     {
       publish: publishing,
       enqueue: publishing,
+      trigger: triggerWork({ ...publishParts, random: ports.random }),
       createSchedule: createScheduleWork({ ...ports, judge }),
     },
   );
@@ -120,6 +129,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     judge,
     rates,
     checkDestination,
+    isClosed,
     telemetry,
     paging: createPaging(cursors),
   };

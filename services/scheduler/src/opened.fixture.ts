@@ -52,8 +52,8 @@ export function open(): Ports {
   closers.push(embedded.close);
   const { bus, deadLetters, groups, ids, schedules, tokens } = embedded;
   const tenants = new Map<TenantId, Tenant>();
-  const { alarms, bulkActions, fanOuts, flowLanes, queues, records, runs } = embedded;
-  const stored = { alarms, bulkActions, fanOuts, flowLanes, queues, records, runs };
+  const { alarms, bulkActions, fanOuts, flowLanes, queues, records, runs, runLog } = embedded;
+  const stored = { alarms, bulkActions, fanOuts, flowLanes, queues, records, runs, runLog };
   const sha256: Sha256Hex = (value) => createHash("sha256").update(value).digest("hex");
   const newId = (): MessageId => ids.next();
   return {

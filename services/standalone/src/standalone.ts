@@ -113,6 +113,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
     await Promise.all([authenticator.refresh(), tenants.refresh()]);
   };
   const trustedProxies = addressSet(options.trustedProxies);
+  let isClosed = false;
   const gateway = createGateway(
     {
       ...ports,
@@ -128,6 +129,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
       admission,
       limits: { connectionsMax: options.connectionsMax },
       cursors: createCursors({ secret: options.cursorSecret, clock }),
+      isClosed: () => isClosed,
     },
   );
   const management =
@@ -141,13 +143,15 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
   return {
     gateway,
     management,
-    // Started in this order and stopped in reverse: what takes work in goes first, what carries it out goes last.
+    // Started in this order and stopped in reverse: what takes new work in goes first, then what carries it out, and then the
+    // gateway, which takes what running steps return.
     services: [
       { name: "admission", start: async () => undefined, stop: async () => admission.close() },
       tenants,
       authenticator,
       new WorkflowLog(ports),
       new CallbackDispatcher(ports),
+      gateway,
       deliverer,
       new Scheduler({
         ...ports,
@@ -156,7 +160,13 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
         slotLateMsMax: options.slotLateMsMax,
       }),
       ...(management ? [management] : []),
-      gateway,
+      {
+        name: "intake",
+        start: async () => undefined,
+        stop: async () => {
+          isClosed = true;
+        },
+      },
     ],
   };
 }

@@ -12,6 +12,7 @@ import {
   describeRecords,
   describeReopening,
   describeRuns,
+  describeRunLog,
   describeSchedules,
   describeTokenStore,
 } from "@posthaste/testing/contract";
@@ -68,3 +69,4 @@ describeGroups("model", openModel);
 describeSchedules("model", openModel);
 describeBulkActions("model", openModel);
 describeRuns("model", openModel);
+describeRunLog("model", openModel);

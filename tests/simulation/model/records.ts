@@ -643,6 +643,7 @@ export function modelRecords(
       queues: queues.port,
       bulkActions: bulkActions.port,
       runs: runs.port,
+      runLog: runs.log,
     },
     inspect: {
       records: standing,

@@ -1,25 +1,38 @@
 /** The RunStore as a map: a change is one step, with the records that it makes. */
 import {
   awaitedEvents,
+  type FailedRunFilter,
   entriesBetween,
   type HistoryEntry,
   type InRun,
   isActive,
   limits,
+  matchesRun,
   partOf,
   type Run,
+  type RunFilter,
+  type RunIn,
   type RunKey,
   runMessageId,
   type RunPart,
   wakeAtOf,
   wantedOf,
 } from "@posthaste/domain";
-import { type Records, type RunAddress, type RunStore, type RunWrite } from "@posthaste/ports";
+import {
+  type Page,
+  type Records,
+  type RunAddress,
+  type RunLog,
+  type RunPage,
+  type RunStore,
+  type RunWrite,
+} from "@posthaste/ports";
 
 type RunRef = Pick<InRun, "key" | "root">;
 
 export type ModelRuns = {
   readonly port: RunStore;
+  readonly log: RunLog;
   /** Those whose alarm is due, which moves ahead. */
   readonly ring: (shards: readonly number[], limit: number) => readonly RunRef[];
   readonly next: (shards: readonly number[]) => number | undefined;
@@ -109,8 +122,27 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
       return ended.length;
     },
   };
+  const log: RunLog = {
+    list: async (tenant, filter, page) => {
+      const wanted = [...heads.values()].filter(
+        (run) => run.tenant === tenant && matchesRun(filter, run),
+      );
+      return pageOf(wanted, ({ createdAt }) => createdAt, filter, page);
+    },
+    failed: async (tenant, filter, page) => {
+      const wanted = [...heads.values()]
+        .filter(isInDlq)
+        .filter((run) => run.tenant === tenant && matchesRun(filter, run));
+      return pageOf(wanted, ({ state }) => state.endedAt, filter, page);
+    },
+    parts: async (runs) =>
+      runs.map(({ key }) =>
+        [...(parts.get(key)?.values() ?? [])].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+      ),
+  };
   return {
     port,
+    log,
     ring: (shards, limit) => {
       const rung = due(shards)
         .filter(({ key }) => (alarms.get(key) ?? Infinity) <= now())
@@ -123,4 +155,24 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
       return times.length > 0 ? Math.min(...times) : undefined;
     },
   };
+}
+
+const isInDlq = (run: Run): run is RunIn<"failed"> =>
+  run.state.kind === "failed" && run.state.failure.inDlq;
+
+/** Newest first. */
+function pageOf<R extends Run>(
+  runs: readonly R[],
+  timeOf: (run: R) => number,
+  { from = 0, to = Infinity }: RunFilter | FailedRunFilter,
+  { after, limit }: RunPage,
+): Page<R> {
+  const placeOf = (run: R): string => `${String(timeOf(run)).padStart(16, "0")}:${run.root}`;
+  const behind = runs
+    .filter((run) => timeOf(run) >= from && timeOf(run) <= to)
+    .filter((run) => after === undefined || placeOf(run) < after)
+    .toSorted((a, b) => (placeOf(a) > placeOf(b) ? -1 : 1));
+  const items = behind.slice(0, limit);
+  const last = items.at(-1);
+  return { items, ...(behind.length > limit && last && { next: placeOf(last) }) };
 }

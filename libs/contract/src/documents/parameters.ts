@@ -15,7 +15,7 @@ export const parameterRules: Readonly<Record<string, string>> = {
   fromDate: "Unix milliseconds, inclusive; once",
   toDate: "Unix milliseconds, inclusive; once",
   state:
-    "CREATED, ACTIVE, RETRY, ERROR, DELIVERED, FAILED, CANCEL_REQUESTED or CANCELED; IN_PROGRESS stands for ACTIVE, RETRY and ERROR. Of bulk actions: IN_PROGRESS or FINISHED",
+    "CREATED, ACTIVE, RETRY, ERROR, DELIVERED, FAILED, CANCEL_REQUESTED or CANCELED; IN_PROGRESS stands for ACTIVE, RETRY and ERROR. Of bulk actions: IN_PROGRESS or FINISHED. Of runs: RUN_STARTED, which is active, RUN_SUCCESS, RUN_FAILED, RUN_CANCELED, or the state of a step; once",
   dlqIds: "These dead letters",
   responseStatus: "Status of the last response; 0 when there was none",
   cursor: "From the page before; once",
@@ -30,5 +30,13 @@ export const parameterRules: Readonly<Record<string, string>> = {
   trimBody: "Bodies are cut at so many bytes; 0 or -1 leaves them out; once",
   cancel: "false: the run has returned, and the body is what; once. Default true",
   workflowRunIds: "These runs",
-  groupBy: "messageId: one item for each message, 10 at most; once",
+  groupBy:
+    "messageId: one item for each message, 10 at most; once. Of runs: workflowRunId, 10 runs at most",
+  workflowRunId: "Of the runs of this id; once",
+  workflowCreatedAt: "Of the run that was started then, Unix milliseconds; once",
+  workflowUrl: "URL of the workflow, as published; repeated, never split at commas",
+  workflowRuns: "These runs, as workflowRunId@workflowCreatedAt; the other filters are passed over",
+  failureFunctionState: "CALLBACK_INPROGRESS, CALLBACK_SUCCESS, CALLBACK_FAIL or CALLBACK_CANCELED",
+  failureCallbackState: "The same as failureFunctionState",
+  source: "workflow: dead letters of runs, with the parameters of /v2/workflows/dlq; once",
 };

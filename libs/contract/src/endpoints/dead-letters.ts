@@ -21,6 +21,8 @@ import { type SelectedByBody, selectedBy, selectionBody } from "../queries/selec
 import { type ReadView, bodyView, readableBody } from "../representations/body.ts";
 import { readableHeaders } from "../representations/hidden.ts";
 import { type JsonOf, cursorShape, headersShape } from "../representations/schemas.ts";
+import { failedRunPageSchema } from "./failed-runs.ts";
+import { failedRunNames, type FailedRunQuery, parseFailedRunQuery } from "../queries/run-filter.ts";
 import { endpoint, type QueryRow } from "./endpoint.ts";
 import { messageJson, messageSchema } from "./messages.ts";
 
@@ -35,6 +37,9 @@ export const deadLetterSchema = messageSchema
   .meta({ id: "DeadLetter" });
 
 export type DeadLetterJson = JsonOf<typeof deadLetterSchema>;
+
+/** `runs`: the dead letters of runs are asked for. */
+type DeadLetterListQuery = DeadLetterQuery | { readonly runs: FailedRunQuery };
 
 export type DeadLetterQuery = { readonly filter: DeadLetterFilter; readonly page: PageQuery };
 
@@ -76,11 +81,14 @@ export const deadLetters = {
     path: "/v2/dlq",
     kind: "list",
     summary: "List dead letters",
-    query: { names: deadLetterParameters, parse: parseDeadLetterQuery },
+    query: { names: new Set([...deadLetterParameters, ...failedRunNames]), parse: parseListQuery },
     answers: {
       200: {
-        says: "A page",
-        schema: z.object({ cursor: cursorShape, messages: z.array(deadLetterSchema) }),
+        says: "A page; with source=workflow, of failed runs",
+        schema: z.union([
+          z.object({ cursor: cursorShape, messages: z.array(deadLetterSchema) }),
+          failedRunPageSchema,
+        ]),
         isLarge: true,
       },
     },
@@ -146,6 +154,13 @@ export const deadLetters = {
 };
 
 const countMax = 100;
+
+/** With `source=workflow` it is the list of failed runs, with its filters. */
+function parseListQuery(search: string): DeadLetterListQuery | Fault {
+  if (!new URLSearchParams(search).has("source")) return parseDeadLetterQuery(search);
+  const runs = parseFailedRunQuery(search);
+  return isFault(runs) ? runs : { runs };
+}
 
 /** `search` is what follows the `?`. A bulk operation without any filter means all. */
 export function parseDeadLetterQuery(search: string): DeadLetterQuery | Fault {

@@ -3,10 +3,13 @@ import { type SpecOf } from "./endpoint.ts";
 import { batch } from "./batch.ts";
 import { bulkActions } from "./bulk-actions.ts";
 import { deadLetters } from "./dead-letters.ts";
+import { failedRuns } from "./failed-runs.ts";
 import { flowKeys } from "./flow-keys.ts";
 import { messageLog } from "./message-log.ts";
 import { messages } from "./messages.ts";
 import { queues } from "./queues.ts";
+import { restarts } from "./restarts.ts";
+import { runLogs } from "./run-logs.ts";
 import { runs } from "./runs.ts";
 import { schedules } from "./schedules.ts";
 import { signingKeys } from "./signing-keys.ts";
@@ -22,7 +25,10 @@ export const gatewayEndpoints = {
   ...queues,
   ...deadLetters,
   ...messageLog,
+  ...restarts,
   ...runs,
+  ...runLogs,
+  ...failedRuns,
   ...schedules,
   ...signingKeys,
   ...waits,

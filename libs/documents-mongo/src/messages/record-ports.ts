@@ -17,6 +17,7 @@ import { createLanesByHand } from "./lanes-by-hand.ts";
 import { createRest, createRows, laneIndexes, lanesName } from "./lanes.ts";
 import { createBulkActions } from "../bulk-actions/bulk-actions.ts";
 import { bulkActionIndexes } from "../bulk-actions/stored.ts";
+import { createRunLog } from "../runs/run-log.ts";
 import { createRuns, runRoomsOf } from "../runs/runs.ts";
 import { runIndexes } from "../runs/stored-run.ts";
 import { scheduleIndexes } from "../schedules/stored.ts";
@@ -94,6 +95,7 @@ export function createRecordPorts(connection: Connection, aside: Connection): Re
     queues: createQueues(rooms),
     bulkActions: createBulkActions(connection),
     runs: createRuns(runRooms),
+    runLog: createRunLog(runRooms),
     fanOuts: createFanOuts(rooms),
   };
 }

@@ -79,6 +79,8 @@ export type StoredRecord = StateFields &
     readonly message: StoredMessage;
     readonly body?: Uint8Array;
     readonly bodyBytes: number;
+    /** Of the history of its run, which is sent as the body. */
+    readonly runBytes?: number;
     /** The fan-out that has the body. */
     readonly bodyOf?: MessageId;
     /**
@@ -161,6 +163,7 @@ export function storedFrom(
     ...(turnOf && { turnOf }),
     message: rest,
     bodyBytes: body.length,
+    ...(rest.run && { runBytes: rest.run.bytes }),
     ...(bodyOf === undefined ? { body } : { bodyOf }),
     insertedBy,
   };
@@ -216,14 +219,27 @@ export const answerBytesOf = ({ outbox }: Pick<StoredRecord, "outbox">): number 
   outbox.reduce((bytes, { response }) => bytes + (response?.body.length ?? 0), 0);
 
 /** What a hint needs: a projection of `hintFields`. */
-export const hintFields = { tenant: 1, origin: 1, epoch: 1, bodyBytes: 1 } as const;
+export const hintFields = {
+  tenant: 1,
+  origin: 1,
+  epoch: 1,
+  bodyBytes: 1,
+  runBytes: 1,
+} as const;
 export type HintDocument = Pick<StoredRecord, "_id" | keyof typeof hintFields>;
-export const hintFrom = ({ _id: id, tenant, origin, epoch, bodyBytes }: HintDocument): Hint => ({
+export const hintFrom = ({
+  _id: id,
+  tenant,
+  origin,
+  epoch,
+  bodyBytes,
+  runBytes = 0,
+}: HintDocument): Hint => ({
   id,
   tenant,
   origin,
   epoch,
-  bytes: bodyBytes,
+  bytes: bodyBytes + runBytes,
 });
 
 export type StateWrite = {

@@ -11,9 +11,9 @@ import { servers } from "../servers.fixture.ts";
 import { createRuns, runRoomsOf } from "./runs.ts";
 
 function harnessOf({ clock }: Opened, connection: Connection) {
-  const { records, runs } = createRecordPorts(connection, connection);
+  const { alarms, records, runs } = createRecordPorts(connection, connection);
   return {
-    ...{ records, runs },
+    ...{ alarms, records, runs },
     ids: { next: newId },
     now: () => clock.now(),
     advance: (ms: number) => clock.advance(ms),
@@ -91,6 +91,33 @@ describe.each(servers)("$name", ({ name, uri }) => {
 
     expect(await has(run)).toBe(false);
     expect(await alarms.next(allShards)).toBeUndefined();
+  });
+
+  it(`${name}: a start whose reply is lost has started, also if its run has gone on since`, async () => {
+    const { connection, clock } = await open();
+    const { runs } = createRecordPorts(connection, connection);
+    const address = { tenant: aTenant, id: aRunId };
+    const step = () => runs.change(address, (seen) => joining(seen, [aResult(1)], clock.now()));
+    let hasGoneOn = false;
+    const lossy = {
+      ...connection,
+      again: <T>(task: () => Promise<T>): Promise<T> =>
+        connection.again(async () => {
+          const answer = await task();
+          if (hasGoneOn || !(await runs.get(address))) return answer;
+          hasGoneOn = true;
+          await step();
+          return task();
+        }),
+    };
+    const root = newId();
+    const make = (use: Parameters<typeof aRunStart>[0]) =>
+      aRunStart(use, { root, now: clock.now() });
+
+    const started = await createRecordPorts(lossy, connection).runs.start(aTenant, aRunId, make);
+
+    expect(started).toMatchObject({ kind: "started", run: { root } });
+    expect(await runs.get(address)).toMatchObject({ root, generation: 1, reached: 1 });
   });
 
   it(`${name}: a sweep that another has overtaken leaves the next run of the key alone`, async () => {

@@ -35,6 +35,7 @@ import {
   bodyOf,
   movingPart,
   partKey,
+  placeOfRun,
   partsName,
   runFrom,
   runsName,
@@ -139,18 +140,20 @@ async function start(
     if (before && before.state.kind === "active") return { kind: "active", run: runFrom(before) };
     const { generation = 0, createdAt = 0 } = before ?? {};
     const write = make({ generation: generation + 1, after: createdAt });
-    await putParts(rooms, write);
+    // The root is this start's own: what stands under it is of one of its earlier tries.
+    await replaceParts(rooms, await putParts(rooms, write));
     if (rooms.clock.now() - lookedAt > lookIsGoodForMs) continue;
     const { key, ...run } = write.run;
     const head: StoredRun = {
       ...run,
       _id: key,
       write: newWrite(rooms.random),
+      place: placeOfRun(run),
       ...ahead(rooms, write),
     };
     const known = await insertMissing(rooms.again, rooms.runs, [head]);
-    // Its own, if the reply of an earlier try was lost.
-    if (known.size > 0 && !(await isOurs(rooms, head))) continue;
+    // Its own, if the reply of an earlier try was lost: other changes may have come since.
+    if (known.size > 0 && !(await find(rooms, { key, root: run.root }))) continue;
     await rooms.insert(write.deliveries.map((record) => ({ record })));
     return { kind: "started", run: write.run };
   }
@@ -184,8 +187,9 @@ async function change<V>(
     if (!stored) return undefined;
     const { verdict, write } = decide(runFrom(stored));
     if (!write) return verdict;
-    await putParts(rooms, write);
+    const strange = await putParts(rooms, write);
     if (!(await swap(rooms, stored, write))) continue;
+    await replaceParts(rooms, strange);
     if (write.deliveries.length > 0)
       await rooms.insert(write.deliveries.map((record) => ({ record })));
     return verdict;
@@ -217,21 +221,31 @@ export const waiting = (deliver: readonly PartName[], run: Run): readonly PartNa
     return isActive(run) && !isAnswered(run, key);
   });
 
-function putParts({ again, parts: collection }: RunRooms, { run, parts, deliveries }: RunWrite) {
+/** Answers those whose names were taken: by a change that came too late, or will, or by an earlier try of this one. */
+async function putParts(
+  { again, parts: collection }: RunRooms,
+  { run, parts, deliveries }: RunWrite,
+): Promise<readonly StoredPart[]> {
   const messages = new Map(deliveries.map(({ message }) => [message.run?.part, message]));
-  return insertMissing(
-    again,
-    collection,
-    parts.map(({ name, ...part }): StoredPart => {
-      const { body: _, ...message } = messages.get(name) ?? { body: part.body };
-      return {
-        ...part,
-        _id: partKey(run.root, name),
-        run: run.root,
-        ...("id" in message && { message }),
-      };
-    }),
-  );
+  const stored = parts.map(({ name, ...part }): StoredPart => {
+    const { body: _, ...message } = messages.get(name) ?? { body: part.body };
+    return {
+      ...part,
+      _id: partKey(run.root, name),
+      run: run.root,
+      ...("id" in message && { message }),
+    };
+  });
+  const known = await insertMissing(again, collection, stored);
+  return stored.filter((_, i) => known.has(i));
+}
+
+/** The change that has written the head says what its parts hold, whichever change was the first to write them. */
+async function replaceParts(
+  { again, parts: collection }: RunRooms,
+  parts: readonly StoredPart[],
+): Promise<void> {
+  for (const { _id, ...part } of parts) await again(() => collection.replaceOne({ _id }, part));
 }
 
 async function brief(

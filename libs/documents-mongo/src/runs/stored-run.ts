@@ -4,16 +4,19 @@
  */
 import {
   awaitedEvents,
+  type DlqId,
   type Message,
   type MessageId,
   type PartName,
   type Run,
+  type RunIn,
   type RunKey,
   type RunPart,
   wakeAtOf,
 } from "@posthaste/domain";
 import { bytes } from "../bytes.ts";
 import { type Index } from "../indexes.ts";
+import { placeOf } from "../query/placed.ts";
 
 export const runsName = "runs";
 export const partsName = "run_parts";
@@ -25,6 +28,20 @@ export const runIndexes: readonly Index[] = [
   { collection: runsName, key: { shard: 1, deliverAt: 1 }, having: "deliverAt" },
   { collection: runsName, key: { tenant: 1, events: 1, _id: 1 }, having: "events" },
   { collection: runsName, key: { tenant: 1, endedAt: 1 }, having: "endedAt" },
+  { collection: runsName, key: { tenant: 1, place: 1 } },
+  { collection: runsName, key: { tenant: 1, url: 1, place: 1 } },
+  { collection: runsName, key: { tenant: 1, "state.kind": 1, place: 1 } },
+  {
+    collection: runsName,
+    key: { tenant: 1, "plan.policy.labels": 1, place: 1 },
+    having: "plan.policy.labels.0",
+  },
+  {
+    collection: runsName,
+    key: { tenant: 1, "plan.policy.flow.key": 1, place: 1 },
+    having: "plan.policy.flow.key",
+  },
+  { collection: runsName, key: { tenant: 1, dlqPlace: 1 }, having: "dlqPlace" },
   { collection: partsName, key: { run: 1 } },
 ];
 
@@ -41,6 +58,9 @@ export type StoredRun = Omit<Run, "key"> & {
   readonly events?: readonly string[];
   readonly wakeAt?: number;
   readonly endedAt?: number;
+  /** In the list of runs, and in that of dead letters while it is one. */
+  readonly place: string;
+  readonly dlqPlace?: string;
 };
 
 export type StoredPart = Omit<RunPart, "name"> & {
@@ -60,6 +80,8 @@ export function runFrom({
   events,
   wakeAt,
   endedAt,
+  place,
+  dlqPlace,
   ...run
 }: StoredRun): Run {
   return { ...run, key: _id };
@@ -72,25 +94,39 @@ export function movingPart(
   deliver: readonly PartName[],
   deliverAt: number | undefined,
 ) {
-  const { state, history, reached, version } = run;
+  const { state, history, bytes: size, reached, version } = run;
   const wakeAt = wakeAtOf(run);
   const events = awaitedEvents(run);
+  const dlqPlace = isInDlq(run)
+    ? dlqPlaceOf(run.state.failure.dlqId, run.state.endedAt)
+    : undefined;
   return {
     $set: {
-      ...{ state, history, reached, version, write },
+      ...{ state, history, bytes: size, reached, version, write },
       ...(state.kind !== "active" && { endedAt: state.endedAt }),
       ...(deliver.length > 0 && { deliver }),
       ...(deliverAt !== undefined && { deliverAt }),
       ...(wakeAt !== undefined && { wakeAt }),
       ...(events.length > 0 && { events }),
+      ...(dlqPlace !== undefined && { dlqPlace }),
     },
     $unset: {
       ...(deliver.length === 0 && { deliver: "" as const }),
       ...(deliverAt === undefined && { deliverAt: "" as const }),
       ...(wakeAt === undefined && { wakeAt: "" as const }),
       ...(events.length === 0 && { events: "" as const }),
+      ...(dlqPlace === undefined && { dlqPlace: "" as const }),
     },
   };
 }
 
 export const bodyOf = ({ body }: Pick<StoredPart, "body">): Uint8Array => bytes(body);
+
+export const isInDlq = (run: Run): run is RunIn<"failed"> =>
+  run.state.kind === "failed" && run.state.failure.inDlq;
+
+export const placeOfRun = ({ createdAt, root }: Pick<Run, "createdAt" | "root">): string =>
+  placeOf(createdAt, root);
+
+/** In the order of failures. */
+export const dlqPlaceOf = (id: DlqId, failedAt: number): string => placeOf(failedAt, id);

@@ -78,6 +78,8 @@ export type InRun = {
   readonly part: string;
   /** Of the run. */
   readonly createdAt: number;
+  /** At most so many are sent beside the body: the history up to its entry. */
+  readonly bytes: number;
   /** Its destination must answer as a workflow does. */
   readonly detects?: true;
 };

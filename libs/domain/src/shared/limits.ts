@@ -58,12 +58,16 @@ export const longAttemptMs = 60_000;
 export const isolatedMax = 100;
 export const isolatedLaterMs = 30_000;
 
+/** Up to this size a body is light: slots bound how many there are. */
+export const lightBytesMax = 32 * 1024;
 /** Of bodies and answers that are read to be worked on, so many bytes are held at once; one record is always read. */
 export const readBytesMax = 8 * 1024 * 1024;
 
 /** Of a run, and of one of its parallel groups. */
 export const runStepsMax = 10_000;
 export const runGroupMax = 1_000;
+/** Of the history of a run, as it is sent. */
+export const runHistoryBytesMax = 64 * 1024 * 1024;
 /** Events that came for a run before their wait: of all, and of one. */
 export const runNotesMax = 1_000;
 export const runNotesOfEventMax = 100;

@@ -109,7 +109,7 @@ export const cancelRun = (run: RunIn<"active">, now: number): RunIn<"succeeded" 
 export function failRun(
   run: Run,
   key: DeliveryKey,
-  failure: Omit<RunFailure, "dlqId" | "at">,
+  failure: Omit<RunFailure, "dlqId" | "at" | "inDlq" | "functionFailed">,
   now: number,
 ): RunIn<"failed"> | undefined {
   if (!isActive(run) || isAnswered(run, key)) return undefined;
@@ -117,7 +117,7 @@ export function failRun(
   const state = {
     kind: "failed",
     ...ended(run, now),
-    failure: { ...failure, dlqId, at: partOf(key) },
+    failure: { ...failure, dlqId, at: partOf(key), inDlq: true },
   } as const;
   return changedRun({ ...run, state });
 }
@@ -143,4 +143,27 @@ export function wantedOf(
   if (!isEntryKey(key)) return "wanted";
   const rank = rankIn(run.history, key);
   return rank === undefined ? "over" : { rank };
+}
+
+/** What an entry adds to a delivery: its body in base64, and what stands around it. */
+export const bytesOfEntry = ({ length }: Uint8Array): number =>
+  Math.ceil(length / 3) * 4 + aroundEntryBytes;
+
+const aroundEntryBytes = 128;
+
+/** Its dead letter is removed, and what else there is of it stays. Undefined: it is none. */
+export function withoutLetter(run: Run): RunIn<"failed"> | undefined {
+  const { state } = run;
+  if (state.kind !== "failed" || !state.failure.inDlq) return undefined;
+  return changedRun({ ...run, state: { ...state, failure: { ...state.failure, inDlq: false } } });
+}
+
+/** What was to tell of its failure has failed. Undefined: that is known. */
+export function functionFailed(run: Run): RunIn<"failed"> | undefined {
+  const { state } = run;
+  if (state.kind !== "failed" || state.failure.functionFailed) return undefined;
+  return changedRun({
+    ...run,
+    state: { ...state, failure: { ...state.failure, functionFailed: true } },
+  });
 }

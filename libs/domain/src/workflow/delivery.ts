@@ -159,7 +159,11 @@ type Sent = EntryDelivery & { readonly body: Uint8Array; readonly detects?: bool
 
 function messageOfRun(run: Run, part: PartName, now: number, sent: Sent): Message {
   const { key, id, root, createdAt, tenant, dialect, shard } = run;
-  const inRun: InRun = { key, id, root, part, createdAt, ...(sent.detects && { detects: true }) };
+  const bytes = entryOf(part) ? run.bytes : 0;
+  const inRun: InRun = {
+    ...{ key, id, root, part, createdAt, bytes },
+    ...(sent.detects && { detects: true }),
+  };
   return {
     ...lanesOf(tenant, sent.policy.flow),
     id: part === "start" ? root : runMessageId(root, part),

@@ -34,6 +34,10 @@ export type RunFailure = {
   readonly dlqId: DlqId;
   /** Of the delivery that failed. */
   readonly at: PartName;
+  /** It is a dead letter until that is removed. */
+  readonly inDlq: boolean;
+  /** What was to tell of it has failed, too. */
+  readonly functionFailed?: true;
   readonly reason: RunFailureReason;
   readonly error?: string;
   readonly status?: number;
@@ -102,6 +106,8 @@ export type Run<S extends RunState = RunState> = {
   readonly invoker?: Invoker;
   readonly state: S;
   readonly history: Order;
+  /** Of the history, as a delivery of all of it carries it. */
+  readonly bytes: number;
   /** The highest step that is planned or done. */
   readonly reached: number;
   /** The fence of every change. */

@@ -201,11 +201,18 @@ export const migrations: readonly string[] = [
     WHERE json ->> '$.origin.group.name' IS NOT NULL;
   `,
   `
-  -- The position is its root's. moving: all of a head that changes. rank: of an entry, its place in the history.
+  -- The position is its root's. moving: all of a head that changes. dlq_at: of a dead letter, when it failed.
+  -- rank: of an entry, its place in the history.
   CREATE TABLE runs (
     position INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL, generation INTEGER NOT NULL,
     created_at INTEGER NOT NULL, ended_at INTEGER, shard INTEGER NOT NULL, wake_at INTEGER, crc INTEGER NOT NULL,
-    json TEXT NOT NULL, moving_crc INTEGER NOT NULL, moving TEXT NOT NULL);
+    dlq_at INTEGER, json TEXT NOT NULL, moving_crc INTEGER NOT NULL, moving TEXT NOT NULL);
+  CREATE INDEX runs_by_age ON runs (tenant, created_at, position);
+  CREATE INDEX runs_active ON runs (tenant, created_at, position) WHERE ended_at IS NULL;
+  CREATE INDEX runs_in_dlq ON runs (tenant, dlq_at, position) WHERE dlq_at IS NOT NULL;
+  -- What lists are asked for and few runs have. at: of the run's start.
+  CREATE TABLE run_terms (term TEXT NOT NULL, at INTEGER NOT NULL, run INTEGER NOT NULL,
+    PRIMARY KEY (term, at, run)) WITHOUT ROWID;
   CREATE UNIQUE INDEX runs_by_id ON runs (tenant, id, generation);
   CREATE INDEX runs_ended ON runs (tenant, ended_at) WHERE ended_at IS NOT NULL;
   CREATE INDEX runs_by_alarm ON runs (wake_at) WHERE wake_at IS NOT NULL;

@@ -1,5 +1,12 @@
 /** Inserting: the record, its configuration and body, its CREATED event, its lane and its dedup windows, in one transaction. */
-import { alarmOnEntering, flowOf, flowsSetBy, isFinished, originHash } from "@posthaste/domain";
+import {
+  alarmOnEntering,
+  flowOf,
+  flowsSetBy,
+  isFinished,
+  originHash,
+  sentBytes,
+} from "@posthaste/domain";
 import { type Insert, type Inserted } from "@posthaste/ports";
 import { text } from "../database/rows.ts";
 import { carryOut, isLeft } from "./consequences.ts";
@@ -69,7 +76,7 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
       flow ? lanes.join(flow, now) : null,
       bodyOf,
       message.format ?? 1,
-      message.body.length,
+      sentBytes(message),
       spot?.queue ?? null,
       spot?.place ?? null,
       message.turnOf ? (names.find(message.turnOf.id)?.position ?? null) : null,

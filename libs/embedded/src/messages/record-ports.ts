@@ -1,8 +1,10 @@
 /** The ports over the records, assembled: which call writes, which reads, and in what portions. */
+import { type DatabaseSync } from "node:sqlite";
 import { alarmSources } from "@posthaste/domain";
 import { type Insert, type RecordPorts, type Records } from "@posthaste/ports";
 import { openBulkActions } from "../bulk-actions/bulk-actions.ts";
 import { type Weight } from "../database/operation.ts";
+import { openRunLog } from "../runs/run-log.ts";
 import { openRuns } from "../runs/runs.ts";
 import { openQueues } from "../queues/port.ts";
 import { openCancel } from "./cancel.ts";
@@ -25,7 +27,12 @@ const removedPerCommitMax = 250;
 const sweptPerCommitMax = 500;
 const sweepCommitsMax = 200;
 
-export function openRecordPorts(rooms: Rooms): RecordPorts {
+/** `reader`: the connection of the lists. */
+export function openRecordPorts(
+  rooms: Rooms,
+  reader: DatabaseSync,
+  breathe: () => Promise<void>,
+): RecordPorts {
   const { clock, writer, fanOuts, lanes } = rooms;
   const reading = openReading(rooms);
   const ring = openRing(rooms, reading);
@@ -60,6 +67,7 @@ export function openRecordPorts(rooms: Rooms): RecordPorts {
     queues: openQueues(rooms),
     bulkActions: openBulkActions(rooms.db, writer),
     runs: openRuns(rooms),
+    runLog: openRunLog(reader, breathe),
     fanOuts: {
       insert: (fanOut, deduplication = []) =>
         writer.write(() => fanOuts.insert(fanOut, deduplication), "accepting", {

@@ -1,9 +1,9 @@
 /** The head of a run as the two texts of its row: what is fixed at its start, and what moves. */
 import { crc32 } from "node:zlib";
-import { type Run } from "@posthaste/domain";
+import { type Run, type TenantId } from "@posthaste/domain";
 import { integer, type Row, stored, text } from "../database/rows.ts";
 
-type Moving = Pick<Run, "state" | "history" | "reached" | "version">;
+type Moving = Pick<Run, "state" | "history" | "bytes" | "reached" | "version">;
 type Fixed = Omit<Run, keyof Moving>;
 
 export const headColumns = "json, crc, moving, moving_crc";
@@ -15,11 +15,11 @@ const textOf = (value: Fixed | Moving): Text => {
   return { json, crc: crc32(json) };
 };
 
-export const movingOf = ({ state, history, reached, version }: Run): Text =>
-  textOf({ state, history, reached, version });
+export const movingOf = ({ state, history, bytes, reached, version }: Run): Text =>
+  textOf({ state, history, bytes, reached, version });
 
 export function fixedOf(run: Run): Text {
-  const { state: _, history: __, reached: ___, version: ____, ...fixed } = run;
+  const { state: _, history: __, bytes: ___, reached: ____, version: _____, ...fixed } = run;
   return textOf(fixed);
 }
 
@@ -32,4 +32,17 @@ function whole(row: Row, json: string, crc: string): string {
   const found = text(row[json]);
   if (crc32(found) !== integer(row[crc])) throw new Error("the head of a run is damaged");
   return found;
+}
+
+export const termOf = (tenant: TenantId, kind: "label" | "flow" | "url", value: string): string =>
+  `${tenant}/${kind}:${value}`;
+
+/** By which lists find a run without looking at all that there are. */
+export function termsOf({ plan, tenant, url }: Run): ReadonlySet<string> {
+  const { flow, labels } = plan.policy;
+  return new Set([
+    termOf(tenant, "url", url),
+    ...labels.map((label) => termOf(tenant, "label", label)),
+    ...(flow ? [termOf(tenant, "flow", flow.key)] : []),
+  ]);
 }

@@ -17,7 +17,7 @@ import { type Briefing, type RunAddress, type RunStore, type RunWrite } from "@p
 import { integer, optionalBytes, optionalInteger, type Row, text } from "../database/rows.ts";
 import { openInsert } from "../messages/insert.ts";
 import { type Rooms } from "../messages/rooms.ts";
-import { fixedOf, headColumns, movingOf, runFrom } from "./rows.ts";
+import { fixedOf, headColumns, movingOf, runFrom, termsOf } from "./rows.ts";
 
 export function openRuns(rooms: Rooms): RunStore {
   const { writer } = rooms;
@@ -152,11 +152,12 @@ function openPut(rooms: Rooms) {
     INSERT INTO runs (position, tenant, id, generation, created_at, ended_at, shard, json, crc, moving, moving_crc)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const update = db.prepare(
-    "UPDATE runs SET ended_at = ?, wake_at = ?, moving = ?, moving_crc = ? WHERE position = ?",
+    "UPDATE runs SET ended_at = ?, dlq_at = ?, wake_at = ?, moving = ?, moving_crc = ? WHERE position = ?",
   );
   const insertPart = db.prepare(`
     INSERT INTO run_parts (run, name, rank, at, crc, bytes) VALUES (?, ?, ?, ?, ?, ?)`);
 
+  const insertTerm = db.prepare("INSERT INTO run_terms (term, at, run) VALUES (?, ?, ?)");
   const removeWaits = db.prepare("DELETE FROM run_waits WHERE run = ?");
   const insertWait = db.prepare("INSERT INTO run_waits (tenant, event, run) VALUES (?, ?, ?)");
 
@@ -184,12 +185,14 @@ function openPut(rooms: Rooms) {
       insert.run(
         ...[placeOf(root), tenant, id, generation, createdAt, endOf(run), shard, ...texts],
       );
+      for (const term of termsOf(run)) insertTerm.run(term, createdAt, placeOf(root));
       putRest(write);
     },
     change: (before: Run, write: RunWrite): void => {
       const { run } = write;
       const { json, crc } = movingOf(run);
-      update.run(endOf(run), wakeAtOf(run) ?? null, json, crc, placeOf(run.root));
+      const moved = [endOf(run), dlqAtOf(run), wakeAtOf(run) ?? null];
+      update.run(...moved, json, crc, placeOf(run.root));
       putWaits(awaitedEvents(before), run);
       putRest(write);
     },
@@ -197,6 +200,9 @@ function openPut(rooms: Rooms) {
 }
 
 const endOf = ({ state }: Run): number | null => (state.kind === "active" ? null : state.endedAt);
+
+const dlqAtOf = ({ state }: Run): number | null =>
+  state.kind === "failed" && state.failure.inDlq ? state.endedAt : null;
 
 /** Of one transaction, during which nothing else runs. */
 const sweptAtOnce = 250;
@@ -208,7 +214,9 @@ function openSweep({ db }: Rooms) {
     DELETE FROM run_parts WHERE rowid IN (
       SELECT p.rowid FROM (${ended}) r JOIN run_parts p ON p.run = r.position
       LIMIT ${sweptAtOnce})`);
-  const removeHeads = db.prepare(`DELETE FROM runs WHERE position IN (${ended})`);
+  const removeHeads = db.prepare(`
+    DELETE FROM runs WHERE position IN (${ended}) RETURNING ${headColumns}`);
+  const removeTerm = db.prepare("DELETE FROM run_terms WHERE term = ? AND at = ? AND run = ?");
   return (
     tenant: string,
     endedBefore: number,
@@ -216,7 +224,9 @@ function openSweep({ db }: Rooms) {
   ): { readonly runs: number; readonly more: boolean } => {
     const parts = Number(removeParts.run(tenant, endedBefore, runsMax).changes);
     if (parts > 0) return { runs: 0, more: true };
-    const runs = Number(removeHeads.run(tenant, endedBefore, runsMax).changes);
-    return { runs, more: runs === runsMax };
+    const removed = removeHeads.all(tenant, endedBefore, runsMax).map(runFrom);
+    for (const run of removed)
+      for (const term of termsOf(run)) removeTerm.run(term, run.createdAt, placeOf(run.root));
+    return { runs: removed.length, more: removed.length === runsMax };
   };
 }

@@ -1,11 +1,13 @@
 /** Steps: plans and results join the history of their run in one change, or none of them does. */
 import {
   append,
+  bytesOfEntry,
   entryMessage,
   type EntryDelivery,
   fault,
   type Fault,
   isActive,
+  limits,
   notBeforeOf,
   partOf,
   type PublishCommand,
@@ -77,7 +79,7 @@ function decide(
     commands.map(({ run: { key } }) => key),
   );
   if (appended.kind === "refused") return { verdict: fault("run_refused", appended.text) };
-  const { fresh, run: next } = appended;
+  const { fresh } = appended;
   const left = new Set(fresh.map(partOf));
   // The first of each key is the one that counts.
   const taken = commands.map(({ run: { key } }) => left.delete(partOf(key)));
@@ -89,11 +91,19 @@ function decide(
   if (fresh.length === 0) return { verdict };
   const now = clock.now();
   const entries = commands.filter((_, i) => taken[i]);
+  const bytes = entries.reduce((sum, { body }) => sum + bytesOfEntry(body), run.bytes);
+  if (bytes > limits.runHistoryBytesMax) return { verdict: tooLong };
+  const next = { ...appended.run, bytes };
   const messages = entries.map((command) =>
     entryMessage(next, command.run.key, deliveryOf(command, now), now),
   );
   return { verdict, write: writeOf(run, next, entries, deliveries.of(messages, now), now) };
 }
+
+const tooLong = fault(
+  "run_refused",
+  `the history of a run may have ${limits.runHistoryBytesMax} bytes`,
+);
 
 const writeOf = (
   { history }: Run,

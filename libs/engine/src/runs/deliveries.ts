@@ -7,9 +7,11 @@ import {
   acceptClaimed,
   claimableAtInsert,
   isIn,
+  limits,
   type Message,
   type MessageRecord,
   originHash,
+  sentBytes,
   type TenantId,
 } from "@posthaste/domain";
 import { type LocalDelivery } from "@posthaste/ports";
@@ -37,7 +39,9 @@ export class Deliveries {
     const { bus, local } = this.#ports;
     const free = [...this.#reserved];
     this.#made = messages.map((message) => {
-      const at = local && claimableAtInsert(message) ? free.indexOf(message.url) : -1;
+      const isLight = sentBytes(message) <= limits.lightBytesMax;
+      const mayClaim = local && isLight && claimableAtInsert(message);
+      const at = mayClaim ? free.indexOf(message.url) : -1;
       if (!local || at < 0) return accept(message, now, !bus.isUp());
       free.splice(at, 1);
       return acceptClaimed(message, local.owner, now);

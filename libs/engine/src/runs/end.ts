@@ -6,6 +6,7 @@ import {
   failRun,
   failureMessage,
   finish,
+  functionFailed,
   isActive,
   type Message,
   type Run,
@@ -74,8 +75,14 @@ export async function failDelivered(
 ): Promise<void> {
   const { run: inRun } = message;
   const key = inRun && deliveryOf(inRun.part);
-  // A failure function that fails has told what it could.
   const { reason } = item;
+  if (inRun?.part === "f" && item.says === "failed")
+    return void (await ports.runs.change(inRun, (run) => {
+      const next = functionFailed(run);
+      return next
+        ? { verdict: true, write: { run: next, parts: [], deliveries: [] } }
+        : { verdict: false };
+    }));
   if (!inRun || !key || reason === undefined) return;
   const { clock, runs } = ports;
   const payload = await runs.part(inRun, "start");

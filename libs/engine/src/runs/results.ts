@@ -1,6 +1,7 @@
 /** Results that come from elsewhere than the endpoint: they join the history, and are delivered. */
 import {
   append,
+  bytesOfEntry,
   type EntryDelivery,
   entryMessage,
   partOf,
@@ -36,7 +37,8 @@ export function resultsOf<V>(
     results.map(({ key }) => key),
   );
   if (appended.kind === "refused") throw new Error(appended.text);
-  const { run: next } = appended;
+  const bytes = ended.reduce((sum, { body }) => sum + bytesOfEntry(body), run.bytes);
+  const next = { ...appended.run, bytes };
   const messages = results.map(({ delivery, key }) => entryMessage(next, key, delivery, now));
   const parts = results.map(({ body, key }, i) => ({
     name: partOf(key),

@@ -1,8 +1,8 @@
 /** Starting a run: its head, its first entry and the delivery of that are there before the answer (docs/design/runs#starting). */
 import {
+  bytesOfEntry,
   type CallbackPlan,
   entryMessage,
-  type Fault,
   type Invoker,
   type MessageId,
   newOrder,
@@ -20,15 +20,16 @@ import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 export type RunPorts = AcceptPorts & { readonly runs: RunStore };
 
 /** A command whose publish is the start of a run. */
-export async function startRun(
-  ports: RunPorts,
-  command: PublishCommand,
-): Promise<Published | Fault> {
-  const root = ports.ids.next();
-  const notBefore = notBeforeOf(command, ports.clock.now());
-  const { isNew, run } = await startAs(ports, command, root, undefined, notBefore);
+export async function startRun(ports: RunPorts, command: PublishCommand): Promise<Published> {
+  const { isNew, run } = await startRunOf(ports, command);
   return { messageId: run.root, url: run.url, deduplicated: !isNew };
 }
+
+/** The run that it has started, or that was active under its name. */
+export const startRunOf = (ports: RunPorts, command: PublishCommand): Promise<StartedAs> =>
+  startAs(ports, command, ports.ids.next(), undefined, notBeforeOf(command, ports.clock.now()));
+
+type StartedAs = { readonly run: Run; readonly isNew: boolean };
 
 /** `root`: of the run, if it is this that starts it. */
 export async function startAs(
@@ -37,7 +38,7 @@ export async function startAs(
   root: MessageId,
   invoker: Invoker | undefined,
   notBefore: number,
-): Promise<{ readonly run: Run; readonly isNew: boolean }> {
+): Promise<StartedAs> {
   const { destination, run: publish, tenant } = command;
   if (publish?.kind !== "start" || destination.kind !== "url")
     throw new Error("not the start of a run");
@@ -61,6 +62,7 @@ export async function startAs(
       ...(invoker && { invoker }),
       state: { kind: "active", pending: [], notes: [] },
       history: newOrder,
+      bytes: bytesOfEntry(command.body),
       reached: 0,
       version: 1,
     };

@@ -43,6 +43,7 @@ export function aRun(overrides: Partial<RunIn<"active">> = {}): RunIn<"active"> 
     plan: { features: [], headers: [], policy: aPolicy() },
     state: { kind: "active", pending: [], notes: [] },
     history: newOrder,
+    bytes: 0,
     reached: 0,
     version: 1,
     ...overrides,

@@ -7,6 +7,7 @@ export { type Deviation } from "./guarantee.ts";
 export { describeMessageLog, type MessageLogHarness } from "./message-log.ts";
 export { describeQueues } from "./queues.ts";
 export { describeFanOuts } from "./fan-outs.ts";
+export { describeRunLog } from "./run-log.ts";
 export { describeRecords } from "./records.ts";
 export { type RecordsHarness } from "./records/harness.ts";
 export { describeReopening, type ReopeningHarness } from "./reopening.ts";

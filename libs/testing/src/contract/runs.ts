@@ -8,6 +8,7 @@ import { briefing, keepingRecords, reading } from "./runs/delivering.ts";
 import { type RunsHarness } from "./runs/harness.ts";
 import { addressing, starting } from "./runs/starting.ts";
 import { sweeping } from "./runs/sweeping.ts";
+import { waiting } from "./runs/waiting.ts";
 
 export function describeRuns(name: string, open: () => Promise<RunsHarness>): void {
   contract(`${name}: runs`, open, {}, (guarantee) => {
@@ -17,6 +18,7 @@ export function describeRuns(name: string, open: () => Promise<RunsHarness>): vo
     reading(guarantee);
     briefing(guarantee);
     keepingRecords(guarantee);
+    waiting(guarantee);
     sweeping(guarantee);
   });
 }

@@ -16,14 +16,14 @@ import {
 } from "@posthaste/engine";
 import { inTurns } from "@posthaste/http";
 import { countAccepted } from "../accepted.ts";
-import { type PublishParts } from "./publish.ts";
-import { publishForRuns } from "./runs.ts";
+import { closed, type PublishParts } from "./publish.ts";
+import { belongsToRun, publishForRuns } from "./runs.ts";
 import { type Works } from "./work.ts";
 
 export type BatchParts = RunPorts & Omit<PublishParts, "accept">;
 
 export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => {
-  const { judge, queues, rates, telemetry } = parts;
+  const { isClosed, judge, queues, rates, telemetry } = parts;
   return {
     publishBatch: async ({ tenant, callerIp, body }) => {
       const judged = await judgeItems(parts.groups, body, judge(tenant, callerIp));
@@ -32,6 +32,7 @@ export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => {
       const exceeded = spending && (await spending);
       if (exceeded) return exceeded;
       const commands = judged.map(({ command }) => command);
+      if (isClosed() && !commands.every(belongsToRun)) return closed;
       // Those for runs first: of a run that has ended the batch is refused, and then nothing else was published.
       const forRuns = commands.filter(({ run }) => run);
       const inRuns = forRuns.length > 0 ? await publishForRuns(parts, forRuns) : [];

@@ -3,14 +3,21 @@ import { deadLetterJson, deadLetterPageJson, type deadLetters } from "@posthaste
 import { dlqId, isFault } from "@posthaste/domain";
 import { unknownLetter } from "@posthaste/engine";
 import { bulkLetterWorks, type BulkLetterParts } from "./dead-letters-in-bulk.ts";
+import { failedRunPage, type RunLogParts } from "./run-logs.ts";
 import { type Works } from "./work.ts";
 
-export type DeadLetterParts = BulkLetterParts;
+export type DeadLetterParts = BulkLetterParts & RunLogParts;
 
 export const deadLetterWorks = (parts: DeadLetterParts): Works<keyof typeof deadLetters> => {
   const { deadLetters: letters, paging, sha256 } = parts;
   return {
     listDeadLetters: async ({ tenant, query }) => {
+      if ("runs" in query) {
+        const page = await failedRunPage(parts, tenant.id, query.runs);
+        if (isFault(page)) return page;
+        const { cursor, items } = page;
+        return { status: 200, json: { ...(cursor !== undefined && { cursor }), messages: items } };
+      }
       const scope = { tenant: tenant.id, list: "dlq", filter: query.filter };
       const opened = paging.open(scope, query.page);
       if (isFault(opened)) return opened;

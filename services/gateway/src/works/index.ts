@@ -7,6 +7,8 @@ import { flowKeyWorks, type FlowKeyParts } from "./flow-keys.ts";
 import { messageLogWorks, type MessageLogParts } from "./message-log.ts";
 import { messageWorks, type MessageParts } from "./messages.ts";
 import { queueWorks } from "./queues.ts";
+import { type RestartParts, restartWorks } from "./restarts.ts";
+import { runLogWorks, type RunLogParts } from "./run-logs.ts";
 import { runWorks } from "./runs.ts";
 import { scheduleWorks, type ScheduleParts } from "./schedules.ts";
 import { signingKeyWorks, type SigningKeyParts } from "./signing-keys.ts";
@@ -20,6 +22,8 @@ export type WorkParts = BatchParts &
   FlowKeyParts &
   MessageLogParts &
   MessageParts &
+  RestartParts &
+  RunLogParts &
   ScheduleParts &
   SigningKeyParts &
   UrlGroupParts &
@@ -34,7 +38,9 @@ export const gatewayWorks = (parts: WorkParts): Works<OperationId> => ({
   ...queueWorks(parts),
   ...deadLetterWorks(parts),
   ...messageLogWorks(parts),
+  ...restartWorks(parts),
   ...runWorks(parts),
+  ...runLogWorks(parts),
   ...scheduleWorks(parts),
   ...signingKeyWorks(parts),
   ...waitWorks({ accept: parts, judge: parts.judge }),

@@ -3,14 +3,14 @@
  * through the one table once; the body is bytes and stays so; the answer goes out after the record is durable (I1).
  */
 import { parsePublish, publishResultText } from "@posthaste/contract";
-import { isFault } from "@posthaste/domain";
+import { fault, isFault } from "@posthaste/domain";
 import { makeQueue, publish, type Published, type RunPorts } from "@posthaste/engine";
 import { type Queues, type Telemetry } from "@posthaste/ports";
 import { countAccepted } from "../accepted.ts";
 import { groupOf, type Judge } from "../judge.ts";
 import { type Rates } from "../rates.ts";
 import { type RawAnswer, type RawWork } from "../raw-door.ts";
-import { publishForRuns } from "./runs.ts";
+import { belongsToRun, publishForRuns } from "./runs.ts";
 import { traced } from "../trace.ts";
 
 export type PublishParts = {
@@ -19,10 +19,11 @@ export type PublishParts = {
   readonly judge: Judge;
   readonly rates: Rates;
   readonly telemetry: Telemetry;
+  readonly isClosed: () => boolean;
 };
 
 export function publishWork(parts: PublishParts): RawWork {
-  const { accept, judge, queues, rates, telemetry } = parts;
+  const { accept, isClosed, judge, queues, rates, telemetry } = parts;
   const { tracer, metrics } = telemetry;
   return async ({ req, arrivedAt, tenant, callerIp, target, body }) => {
     const { destination } = target;
@@ -40,6 +41,7 @@ export function publishWork(parts: PublishParts): RawWork {
       body,
     });
     if (isFault(command)) return command;
+    if (isClosed() && !belongsToRun(command)) return closed;
     const spending = rates.spendMessages(tenant, () => group?.endpointCount ?? 1);
     const exceeded = spending && (await spending);
     if (exceeded) return exceeded;
@@ -63,6 +65,8 @@ export function publishWork(parts: PublishParts): RawWork {
     return answerOf(published);
   };
 }
+
+export const closed = fault("overloaded", "stopping: nothing new is taken");
 
 const answerOf = (published: Published | readonly Published[]): RawAnswer =>
   "messageId" in published

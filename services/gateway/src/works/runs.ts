@@ -54,6 +54,10 @@ export const runWorks = (ports: RunPorts): Works<keyof typeof runs> => ({
 
 const unknownRun = (id: string) => fault("not_found", `workflowRun ${id.slice(0, 128)} not found`);
 
+/** Of a run that is there: not its start. */
+export const belongsToRun = ({ run }: PublishCommand): boolean =>
+  run !== undefined && run.kind !== "start";
+
 /** Publishes for runs, in their order; the steps of a run that follow each other join it together. */
 export async function publishForRuns(
   ports: RunPorts,

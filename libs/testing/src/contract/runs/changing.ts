@@ -46,6 +46,23 @@ export function changing(guarantee: RunsGuarantee): void {
     },
   );
 
+  guarantee(
+    "of many that say one step at once, the one that is told so has said it",
+    async (harness) => {
+      const run = await start(harness);
+      for (const step of [1, 2, 3]) {
+        const fresh = await Promise.all(
+          Array.from({ length: 20 }, (_, i) => join(harness, run, [aResult(step, text(`${i}`))])),
+        );
+
+        expect(fresh.filter((count) => count === 1)).toHaveLength(1);
+        const part = await harness.runs.part(run, `s${step}`);
+        expect(new TextDecoder().decode(part?.body)).toBe(`${fresh.indexOf(1)}`);
+        expect(part?.rank).toBe(step);
+      }
+    },
+  );
+
   guarantee("of many ends at once one is the end", async (harness) => {
     const run = await start(harness);
     const at = harness.now();

@@ -8,7 +8,7 @@ import {
   type RunId,
   type TenantId,
 } from "@posthaste/domain";
-import { type Ids, type Records, type RunStore } from "@posthaste/ports";
+import { type Alarms, type Ids, type Records, type RunStore } from "@posthaste/ports";
 import { aTenant } from "../../builders/message.ts";
 import { aRunId, aRunStart, type AStep, ending, joining } from "../../builders/run.ts";
 import { type Closable, type Guarantee } from "../guarantee.ts";
@@ -16,6 +16,7 @@ import { type Closable, type Guarantee } from "../guarantee.ts";
 export type RunsHarness = Closable & {
   readonly runs: RunStore;
   readonly records: Records;
+  readonly alarms: Alarms;
   /** The store's own ids. */
   readonly ids: Pick<Ids, "next">;
   readonly now: () => number;
@@ -68,6 +69,6 @@ export async function recordOf(
 }
 
 export const text = (said: string): Uint8Array => new TextEncoder().encode(said);
-export const inRun = ({ createdAt, id, key, root }: Run, part: string): InRun => ({
-  ...{ createdAt, id, key, root, part },
+export const inRun = ({ bytes, createdAt, id, key, root }: Run, part: string): InRun => ({
+  ...{ bytes, createdAt, id, key, root, part },
 });

@@ -1,0 +1,149 @@
+/** Failed runs as dead letters: the run, and what its endpoint said last (docs/workflows). */
+import { fault, isFault, type RunIn, runMessageId } from "@posthaste/domain";
+import * as z from "zod";
+import { failedRunNames, failedRunQuery, parseFailedRunQuery } from "../queries/run-filter.ts";
+import { readQuery } from "../queries/query-values.ts";
+import { readableBody, type ReadView } from "../representations/body.ts";
+import { readableHeaders } from "../representations/hidden.ts";
+import {
+  cursorShape,
+  headersShape,
+  type JsonOf,
+  millisecondsShape,
+} from "../representations/schemas.ts";
+import { failureAnswer, functionState, functionStates } from "../workflow/run-failure.ts";
+import { type RunReading } from "../workflow/run-view.ts";
+import { endpoint } from "./endpoint.ts";
+
+const failedRunSchema = z
+  .object({
+    dlqId: z.string(),
+    workflowUrl: z.string(),
+    workflowRunId: z.string(),
+    workflowCreatedAt: millisecondsShape,
+    messageId: z.string().describe("The delivery that failed"),
+    url: z.string(),
+    method: z.string(),
+    header: headersShape,
+    body: z.string().optional().describe("The payload, when it is UTF-8 and not empty"),
+    bodyBase64: z.string().optional().describe("When the payload is not UTF-8"),
+    maxRetries: z.int(),
+    createdAt: millisecondsShape,
+    failureCallback: z.string().optional(),
+    failureFunctionState: z.enum(functionStates).optional(),
+    failureCallbackInfo: z.object({ state: z.enum(functionStates) }).optional(),
+    callerIP: z.string(),
+    label: z.string().optional().describe("The first label"),
+    labels: z.array(z.string()).optional(),
+    flowControlKey: z.string().optional(),
+    responseStatus: z.int().describe("0 when there was no response"),
+    responseHeader: headersShape.optional(),
+    responseBody: z.string().optional().describe("When it is UTF-8 and not empty"),
+    responseBodyBase64: z.string().optional().describe("When the response is not UTF-8"),
+  })
+  .meta({ id: "FailedRun" });
+
+export type FailedRunJson = JsonOf<typeof failedRunSchema>;
+
+export const failedRunPageSchema = z.object({
+  cursor: cursorShape,
+  messages: z.array(failedRunSchema),
+});
+
+const removal = (search: string) => {
+  const values = readQuery(search, failedRunNames);
+  if (isFault(values)) return values;
+  if (values.size === 0)
+    return fault("malformed", "dlqIds, count or a filter must be given: nothing names no run");
+  return failedRunQuery(values);
+};
+
+export const failedRuns = {
+  listFailedRuns: endpoint({
+    method: "get",
+    path: "/v2/workflows/dlq",
+    kind: "list",
+    summary: "List failed runs, the newest failure first",
+    query: { names: failedRunNames, parse: parseFailedRunQuery },
+    answers: {
+      200: {
+        says: "A page; the cursor is empty on the last",
+        schema: z.object({ cursor: z.string(), messages: z.array(failedRunSchema) }),
+        isLarge: true,
+      },
+    },
+    faults: ["malformed"],
+  }),
+  readFailedRun: endpoint({
+    method: "get",
+    path: "/v2/workflows/dlq/{dlqId}",
+    kind: "read",
+    summary: "Read a failed run",
+    answers: { 200: { says: "The failed run", schema: failedRunSchema, isLarge: true } },
+    faults: ["not_found"],
+  }),
+  removeFailedRun: endpoint({
+    method: "delete",
+    path: "/v2/workflows/dlq/{dlqId}",
+    kind: "write",
+    summary: "Remove a failed run from the dead letters; the log of runs keeps it",
+    answers: { 200: { says: "Removed" } },
+    faults: ["forbidden", "not_found"],
+  }),
+  removeFailedRuns: endpoint({
+    method: "delete",
+    path: "/v2/workflows/dlq",
+    kind: "write",
+    summary:
+      "Remove failed runs by ids or filters; with a count alone the newest: up to 100 a call",
+    query: { names: failedRunNames, parse: removal },
+    answers: {
+      200: {
+        says: "How many were removed. The cursor is there when more may match",
+        schema: z.object({ deleted: z.int(), cursor: cursorShape }),
+      },
+    },
+    faults: ["malformed", "forbidden"],
+  }),
+};
+
+export function failedRunJson(
+  reading: RunReading & { readonly run: RunIn<"failed"> },
+  view: ReadView,
+): FailedRunJson {
+  const { parts, run } = reading;
+  const { createdAt, id, plan, root, state, url } = run;
+  const { redaction, flow, labels, retriesMax } = plan.policy;
+  const [label] = labels;
+  const { sha256, bodyBytesMax } = view;
+  const max = bodyBytesMax === undefined ? {} : { bytesMax: bodyBytesMax };
+  const shown = { redaction, sha256, ...max };
+  const payload = readableBody(parts.get("start")?.body, shown);
+  const answer = readableBody(parts.get("x")?.body, shown);
+  const { headers, status } = failureAnswer(reading);
+  const told = functionState(reading);
+  const { at, dlqId } = state.failure;
+  return {
+    dlqId,
+    workflowUrl: url,
+    workflowRunId: id,
+    workflowCreatedAt: createdAt,
+    messageId: at === "start" ? root : runMessageId(root, at),
+    url,
+    method: "POST",
+    header: readableHeaders(plan.headers, redaction, sha256),
+    ...(payload.kind === "text" && { body: payload.text }),
+    ...(payload.kind === "binary" && { bodyBase64: payload.base64 }),
+    maxRetries: retriesMax,
+    createdAt,
+    ...(plan.failureFunction && { failureCallback: plan.failureFunction.url }),
+    ...(told && { failureFunctionState: told, failureCallbackInfo: { state: told } }),
+    callerIP: run.callerIp,
+    ...(label !== undefined && { label, labels }),
+    ...(flow && { flowControlKey: flow.key }),
+    responseStatus: status,
+    responseHeader: readableHeaders(headers, redaction, sha256),
+    ...(answer.kind === "text" && { responseBody: answer.text }),
+    ...(answer.kind === "binary" && { responseBodyBase64: answer.base64 }),
+  };
+}

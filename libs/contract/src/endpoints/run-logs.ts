@@ -1,0 +1,83 @@
+/** Runs as they are listed: the log of runs (docs/workflows). */
+import * as z from "zod";
+import { parseRunLogQuery, runLogNames } from "../queries/run-filter.ts";
+import { headersShape, type JsonOf, millisecondsShape } from "../representations/schemas.ts";
+import { functionStates } from "../workflow/run-failure.ts";
+import { runStepSchema } from "../workflow/run-step.ts";
+import { endpoint } from "./endpoint.ts";
+
+const runSchema = z
+  .object({
+    workflowRunId: z.string(),
+    workflowUrl: z.string(),
+    workflowState: z.enum(["RUN_STARTED", "RUN_SUCCESS", "RUN_FAILED", "RUN_CANCELED"]),
+    workflowRunCreatedAt: millisecondsShape,
+    workflowRunCompletedAt: millisecondsShape.optional(),
+    workflowRunCallerIp: z.string().optional().describe("In /v2/workflows/logs only"),
+    steps: z.array(
+      z.object({
+        type: z.enum(["sequential", "parallel", "next"]),
+        steps: z.array(runStepSchema),
+      }),
+    ),
+    workflowRunResponse: z.string().optional(),
+    invoker: z
+      .object({
+        workflowRunId: z.string(),
+        workflowUrl: z.string(),
+        workflowRunCreatedAt: millisecondsShape,
+      })
+      .optional(),
+    failureFunction: z
+      .object({
+        messageId: z.string(),
+        url: z.string(),
+        state: z.enum(functionStates),
+        failHeaders: headersShape,
+        failStatus: z.int().describe("0 when there was no response"),
+        failResponse: z.string().optional(),
+        dlqId: z.string(),
+        maxRetries: z.int(),
+      })
+      .optional(),
+    dlqId: z.string().optional().describe("While the run is a dead letter"),
+    label: z.string().optional().describe("The first label"),
+    labels: z.array(z.string()).optional(),
+    flowControlKey: z.string().optional(),
+  })
+  .meta({ id: "Run" });
+
+export type RunJson = JsonOf<typeof runSchema>;
+
+export const runLogs = {
+  listRunLogs: endpoint({
+    method: "get",
+    path: "/v2/workflows/logs",
+    kind: "list",
+    summary: "List runs with their steps, newest first",
+    query: { names: runLogNames, parse: parseRunLogQuery("left out", "optional") },
+    answers: {
+      200: {
+        says: "A page; the cursor is empty on the last",
+        schema: z.object({ cursor: z.string(), runs: z.array(runSchema) }),
+        isLarge: true,
+      },
+    },
+    faults: ["malformed"],
+  }),
+  listRunEvents: endpoint({
+    method: "get",
+    path: "/v2/workflows/events",
+    kind: "list",
+    summary: "The same with groupBy=workflowRunId, which must be given; bodies are shown",
+    query: { names: runLogNames, parse: parseRunLogQuery("shown", "required") },
+    answers: {
+      200: {
+        says: "A page; the cursor is absent on the last",
+        schema: z.object({ cursor: z.string().optional(), runs: z.array(runSchema) }),
+        isLarge: true,
+      },
+    },
+    faults: ["malformed"],
+  }),
+};

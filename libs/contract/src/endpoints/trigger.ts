@@ -1,0 +1,45 @@
+/** Triggering: the start of a run by a plain request, without a workflow client. */
+import { features } from "@posthaste/domain";
+import * as z from "zod";
+import { type FlatHeaders } from "../headers/publish-input.ts";
+import { dialectOf, dialects, prefixLength } from "../wire/dialects.ts";
+import { publish } from "./publish.ts";
+import { type RawTarget } from "./raw-target.ts";
+
+const startedSchema = z
+  .object({ workflowRunId: z.string(), workflowCreatedAt: z.int().describe("Unix milliseconds") })
+  .meta({ id: "StartedRun" });
+
+export const trigger = {
+  operation: "trigger",
+  prefix: "/v2/trigger",
+  names: [],
+  summary:
+    "Start a run of the workflow at a URL; the body is its payload, the headers are those of a publish",
+  answers: {
+    200: { says: "The run, which is new, or was active under that name", schema: startedSchema },
+  },
+  faults: publish.faults,
+} as const satisfies RawTarget;
+
+/**
+ * The headers with what a workflow client would add. Clients of before know no other family than theirs, so a request that
+ * names none is taken for one of theirs. `newId`: for a run without a name.
+ */
+export function triggerHeaders(rawHeaders: FlatHeaders, newId: () => string): FlatHeaders {
+  const names = rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
+  const dialect = names.map(dialectOf).find((each) => each !== undefined) ?? "upstash";
+  const { prefix } = dialects[dialect];
+  const isGiven = (suffix: string): boolean =>
+    names.some((name) => dialectOf(name) !== undefined && name.slice(prefixLength) === suffix);
+  const added = [
+    ...(isGiven("workflow-init") ? [] : [`${prefix}Workflow-Init`, "true"]),
+    ...(isGiven("workflow-runid") ? [] : [`${prefix}Workflow-RunId`, newId()]),
+    ...(isGiven("feature-set") ? [] : [`${prefix}Feature-Set`, features.join(",")]),
+  ];
+  return [...rawHeaders, ...added];
+}
+
+/** By hand, as the answer of a publish. */
+export const startedText = (run: { readonly id: string; readonly createdAt: number }): string =>
+  JSON.stringify({ workflowRunId: run.id, workflowCreatedAt: run.createdAt });

@@ -1,0 +1,216 @@
+/** What lists of runs may be asked for. An unknown name is a mistake. */
+import {
+  dlqId,
+  type FailedRunFilter,
+  type Fault,
+  isFault,
+  messageId,
+  type RunFilter,
+  runId,
+  type RunState,
+} from "@posthaste/domain";
+import { type FunctionState, functionStates } from "../workflow/run-failure.ts";
+import { type stepStates } from "../workflow/run-step.ts";
+import { type PageQuery, parsePage } from "./page.ts";
+import {
+  integer,
+  parameterFault,
+  type QueryValues,
+  readQuery,
+  several,
+  single,
+} from "./query-values.ts";
+
+const commonNames = [
+  "workflowUrl",
+  "workflowRunId",
+  "workflowCreatedAt",
+  "label",
+  "flowControlKey",
+  "callerIp",
+  "fromDate",
+  "toDate",
+  "cursor",
+  "count",
+] as const;
+
+export const runLogNames: ReadonlySet<string> = new Set([
+  ...commonNames,
+  "workflowRuns",
+  "messageId",
+  "state",
+  "trimBody",
+  "groupBy",
+]);
+
+export const failedRunNames: ReadonlySet<string> = new Set([
+  ...commonNames,
+  "dlqIds",
+  "failureFunctionState",
+  "failureCallbackState",
+  "source",
+]);
+
+export type RunLogQuery = {
+  readonly filter: RunFilter;
+  readonly page: PageQuery;
+  /** Of those that are listed, only what is retried now. */
+  readonly isRetried: boolean;
+};
+
+export type FailedRunQuery = {
+  readonly filter: FailedRunFilter;
+  readonly page: PageQuery;
+  readonly functionStates?: readonly FunctionState[];
+};
+
+type Kinds = readonly RunState["kind"][] | undefined;
+
+/** A step's state is that of some run: the runs that may have such a step. */
+const kindsOf: ReadonlyMap<string, Kinds> = new Map<string, Kinds>([
+  ["RUN_STARTED", ["active"]],
+  ["RUN_SUCCESS", ["succeeded"]],
+  ["RUN_FAILED", ["failed"]],
+  ["RUN_CANCELED", ["canceled"]],
+  ["STEP_SUCCESS", undefined],
+  ["STEP_PROGRESS", ["active"]],
+  ["STEP_RETRY", ["active"]],
+  ["STEP_FAILED", ["failed"]],
+  ["STEP_CANCELED", ["canceled"]],
+] satisfies readonly (readonly [`RUN_${string}` | (typeof stepStates)[number], Kinds])[]);
+
+const runsMax = 1_000;
+const groupedMax = 10;
+const failedRunsMax = 100;
+
+/** `bodies`: whether they are there unless the query says so. `search` is what follows the `?`. */
+export const parseRunLogQuery =
+  (bodies: "shown" | "left out", grouping: "optional" | "required") =>
+  (search: string): RunLogQuery | Fault => {
+    const values = readQuery(search, runLogNames);
+    if (isFault(values)) return values;
+    const groupBy = single(values, "groupBy");
+    if (isFault(groupBy)) return groupBy;
+    if (groupBy === undefined ? grouping === "required" : groupBy !== "workflowRunId")
+      return parameterFault("groupBy", "must be workflowRunId");
+    const countMax = groupBy === undefined ? runsMax : groupedMax;
+    const page = parsePage(values, { countDefault: countMax, countMax, order: "latestFirst" });
+    if (isFault(page)) return page;
+    const state = single(values, "state");
+    if (isFault(state)) return state;
+    if (state !== undefined && !kindsOf.has(state))
+      return parameterFault("state", `must be one of ${[...kindsOf.keys()].join(", ")}`);
+    const filter = parseLogFilter(values, kindsOf.get(state ?? ""));
+    if (isFault(filter)) return filter;
+    const isBare = bodies === "left out" && !values.has("trimBody");
+    const bodyBytesMax = isBare ? 0 : page.bodyBytesMax;
+    return { filter, page: { ...page, bodyBytesMax }, isRetried: state === "STEP_RETRY" };
+  };
+
+function parseLogFilter(values: QueryValues, states: Kinds): RunFilter | Fault {
+  const uses = parseUses(values);
+  if (isFault(uses)) return uses;
+  // Which runs are meant is said in full: the rest is passed over.
+  if (uses) return { runs: uses };
+  const filter = parseCommon(values);
+  if (isFault(filter)) return filter;
+  const ids = several(values, ["messageId"]);
+  if (isFault(ids)) return ids;
+  return {
+    ...filter,
+    ...(ids && { roots: ids.map((id) => messageId(id.replace(/_r[a-z][0-9]*$/, ""))) }),
+    ...(states && { states }),
+  };
+}
+
+function parseUses(values: QueryValues): RunFilter["runs"] | Fault {
+  const texts = several(values, ["workflowRuns"]);
+  if (!texts || isFault(texts)) return texts;
+  const uses = texts.flatMap((text) => {
+    const [, id, createdAt] = /^(.+)@(\d{1,15})$/.exec(text) ?? [];
+    return id === undefined ? [] : { id: runId(id), createdAt: Number(createdAt) };
+  });
+  if (uses.length < texts.length)
+    return parameterFault("workflowRuns", "must be pairs of workflowRunId@workflowCreatedAt");
+  return uses.length > usesMax ? parameterFault("workflowRuns", `at most ${usesMax}`) : uses;
+}
+
+const usesMax = 100;
+
+export function parseFailedRunQuery(search: string): FailedRunQuery | Fault {
+  const values = readQuery(search, failedRunNames);
+  return isFault(values) ? values : failedRunQuery(values);
+}
+
+export function failedRunQuery(values: QueryValues): FailedRunQuery | Fault {
+  const source = single(values, "source");
+  if (isFault(source)) return source;
+  if (source !== undefined && source !== "workflow")
+    return parameterFault("source", "must be workflow");
+  const page = parsePage(values, {
+    countDefault: failedRunsMax,
+    countMax: failedRunsMax,
+    order: "latestFirst",
+  });
+  if (isFault(page)) return page;
+  const filter = parseCommon(values);
+  if (isFault(filter)) return filter;
+  const ids = several(values, ["dlqIds"]);
+  if (isFault(ids)) return ids;
+  if ((ids?.length ?? 0) > failedRunsMax)
+    return parameterFault("dlqIds", `must hold at most ${failedRunsMax} values`);
+  const states = parseFunctionStates(values);
+  if (isFault(states)) return states;
+  return {
+    filter: { ...filter, ...(ids && { dlqIds: ids.map(dlqId) }) },
+    page,
+    ...(states && { functionStates: states }),
+  };
+}
+
+function parseFunctionStates(values: QueryValues): readonly FunctionState[] | undefined | Fault {
+  const names = several(values, ["failureFunctionState", "failureCallbackState"]);
+  if (!names || isFault(names)) return names;
+  const states = functionStates.filter((state) => names.includes(state));
+  const isKnown = names.every((name) => states.some((state) => state === name));
+  return isKnown
+    ? states
+    : parameterFault("failureFunctionState", `must be one of ${functionStates.join(", ")}`);
+}
+
+type Common = Omit<FailedRunFilter, "dlqIds">;
+const dateMax = 8_640_000_000_000_000;
+
+function parseCommon(values: QueryValues): Common | Fault {
+  const id = single(values, "workflowRunId");
+  if (isFault(id)) return id;
+  const times: { [name: string]: number } = {};
+  for (const name of ["workflowCreatedAt", "fromDate", "toDate"]) {
+    const time = integer(values, name, { min: 0, max: dateMax });
+    if (isFault(time)) return time;
+    if (time !== undefined) times[name] = time;
+  }
+  const { workflowCreatedAt: createdAt, fromDate: from, toDate: to } = times;
+  if (from !== undefined && to !== undefined && from > to)
+    return parameterFault("fromDate", "must not be after toDate");
+  const urls = several(values, ["workflowUrl"], true);
+  if (isFault(urls)) return urls;
+  if (urls?.some((url) => !/^https?:\/\//.test(url)))
+    return parameterFault("workflowUrl", "must begin with http:// or https://");
+  const labels = several(values, ["label"]);
+  if (isFault(labels)) return labels;
+  const flowControlKeys = several(values, ["flowControlKey"]);
+  if (isFault(flowControlKeys)) return flowControlKeys;
+  const callerIps = several(values, ["callerIp"]);
+  if (isFault(callerIps)) return callerIps;
+  return {
+    ...(id !== undefined && id !== "" && { id: runId(id) }),
+    ...(createdAt !== undefined && { createdAt }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+    ...(urls && { urls }),
+    ...(labels && { labels }),
+    ...(flowControlKeys && { flowControlKeys }),
+    ...(callerIps && { callerIps }),
+  };
+}

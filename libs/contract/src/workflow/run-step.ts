@@ -1,0 +1,165 @@
+/** The fields of a step that readers of a run see, made from what the endpoint has published of it. */
+import { type Headers, parseDuration, type Run } from "@posthaste/domain";
+import * as z from "zod";
+import { readableBody, type ReadView } from "../representations/body.ts";
+import { readableHeaders } from "../representations/hidden.ts";
+import { headersShape, type JsonOf, millisecondsShape } from "../representations/schemas.ts";
+
+export const stepStates = [
+  "STEP_PROGRESS",
+  "STEP_RETRY",
+  "STEP_SUCCESS",
+  "STEP_FAILED",
+  "STEP_CANCELED",
+] as const;
+
+export const runStepSchema = z
+  .object({
+    stepId: z.int().optional().describe("Absent of the first, which is the start"),
+    targetStep: z.int().optional().describe("Of a member of a parallel group without a result"),
+    stepName: z.string().optional(),
+    stepType: z.string().optional(),
+    callType: z.string().optional(),
+    concurrent: z.int().optional(),
+    messageId: z.string().optional(),
+    createdAt: millisecondsShape.optional(),
+    state: z.enum(stepStates).optional(),
+    out: z.string().optional().describe("What the step returned; of the first, the payload"),
+    headers: headersShape.optional(),
+    retries: z.int().optional(),
+    retryDelay: z.string().optional(),
+    nextDeliveryTime: millisecondsShape.optional(),
+    errors: z
+      .array(
+        z.object({
+          error: z.string(),
+          body: z.string().optional(),
+          headers: headersShape,
+          status: z.int(),
+          time: millisecondsShape,
+        }),
+      )
+      .optional(),
+    sleepFor: z.number().optional().describe("Seconds"),
+    sleepUntil: z.number().optional().describe("Unix timestamp, as the client sent it"),
+    callUrl: z.string().optional(),
+    callMethod: z.string().optional(),
+    callBody: z.string().optional(),
+    callHeaders: headersShape.optional(),
+    callResponseStatus: z.int().optional(),
+    callResponseBody: z.string().optional(),
+    callResponseHeaders: headersShape.optional(),
+    waitEventId: z.string().optional(),
+    waitTimeout: z.boolean().optional(),
+    waitTimeoutDeadline: millisecondsShape.optional(),
+    invokedWorkflowRunId: z.string().optional(),
+    invokedWorkflowUrl: z.string().optional(),
+  })
+  .meta({ id: "RunStep" });
+
+export type RunStepJson = JsonOf<typeof runStepSchema>;
+
+type Published = Readonly<Record<string, unknown>>;
+
+/** Clients write what they like: only what has the form of a step's field is read. `at`: of the step inside the body. */
+export function parsedStep(body: Uint8Array, at?: string): Published {
+  const json = parsedJson(new TextDecoder().decode(body));
+  return at === undefined ? objectOf(json) : objectOf(objectOf(json)[at]);
+}
+
+export function stepFields(run: Run, step: Published, view: ReadView): RunStepJson {
+  const { sleepFor, sleepUntil, stepType, waitTimeout } = step;
+  const out = shown(run, step["out"], view);
+  const seconds = typeof sleepFor === "string" ? secondsOf(sleepFor) : sleepFor;
+  return {
+    ...textsOf(step, ["stepName", "stepType", "callType", "callUrl", "callMethod", "waitEventId"]),
+    ...textsOf(step, ["invokedWorkflowRunId", "invokedWorkflowUrl"]),
+    ...integerOf(step, "stepId"),
+    concurrent: integerOf(step, "concurrent").concurrent ?? 1,
+    ...(out !== undefined && { out }),
+    ...(typeof seconds === "number" && { sleepFor: seconds }),
+    ...(typeof sleepUntil === "number" && { sleepUntil }),
+    ...(typeof waitTimeout === "boolean" && { waitTimeout }),
+    ...(stepType === "Call" && callFields(run, step, view)),
+  };
+}
+
+function callFields(run: Run, step: Published, view: ReadView): RunStepJson {
+  const { redaction } = run.plan.policy;
+  const body = shown(run, step["callBody"], view);
+  const answer = objectOf(parsedJson(step["out"]));
+  const { status } = answer;
+  const answered = shown(run, answer["body"], view);
+  const sent = step["callHeaders"];
+  return {
+    ...(body !== undefined && { callBody: body }),
+    ...(isObject(sent) && {
+      callHeaders: readableHeaders(headersOf(sent), redaction, view.sha256),
+    }),
+    ...(typeof status === "number" &&
+      Number.isInteger(status) && {
+        callResponseStatus: status,
+        callResponseHeaders: readableHeaders(headersOf(answer["header"]), redaction, view.sha256),
+      }),
+    ...(answered !== undefined && { callResponseBody: answered }),
+  };
+}
+
+/** Clients send numbers, or durations such as `1d`. */
+function secondsOf(duration: string): number | undefined {
+  const ms = parseDuration(duration);
+  return ms === undefined ? undefined : ms / 1_000;
+}
+
+/** Cut, or hidden, as a body is. */
+function shown({ plan }: Run, value: unknown, view: ReadView): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const { redaction } = plan.policy;
+  const { sha256, bodyBytesMax } = view;
+  const max = bodyBytesMax === undefined ? {} : { bytesMax: bodyBytesMax };
+  const readable = readableBody(new TextEncoder().encode(text), { redaction, sha256, ...max });
+  return readable.kind === "text" ? readable.text : undefined;
+}
+
+function textsOf(step: Published, names: readonly string[]): Readonly<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const name of names) {
+    const value = step[name];
+    if (typeof value === "string") found[name] = value;
+  }
+  return found;
+}
+
+function integerOf<Name extends string>(
+  step: Published,
+  name: Name,
+): { readonly [N in Name]?: number } {
+  const value = step[name];
+  const found: { [N in Name]?: number } = {};
+  if (typeof value === "number" && Number.isInteger(value)) found[name] = value;
+  return found;
+}
+
+export function headersOf(json: unknown): Headers {
+  return Object.entries(objectOf(json)).flatMap(([name, values]): Headers =>
+    (Array.isArray(values) ? values : [values]).map((value): [string, string] => [
+      name,
+      String(value),
+    ]),
+  );
+}
+
+export function parsedJson(text: unknown): unknown {
+  if (typeof text !== "string") return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const isObject = (json: unknown): json is Published =>
+  typeof json === "object" && json !== null && !Array.isArray(json);
+
+export const objectOf = (json: unknown): Published => (isObject(json) ? json : {});

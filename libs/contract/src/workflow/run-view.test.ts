@@ -1,0 +1,202 @@
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "@jest/globals";
+import {
+  dlqIdOf,
+  messageId,
+  type MessageRecord,
+  newOrder,
+  type Order,
+  type PartName,
+  type Run,
+  runId,
+  runKey,
+  type RunPart,
+  type RunPolicy,
+  type RunState,
+  shardOf,
+  tenantId,
+} from "@posthaste/domain";
+import { type ReadView } from "../representations/body.ts";
+import { deliveriesShown, runJson, type RunReading, stepGroups } from "./run-view.ts";
+
+const view: ReadView = {
+  sha256: (value) => createHash("sha256").update(value).digest("hex"),
+};
+const epochStart = 1_767_225_600_000;
+const aTenant = tenantId("tenant1");
+const root = messageId("msg_00000000000000000000000001");
+const aPolicy = (overrides: Partial<RunPolicy> = {}): RunPolicy => ({
+  timeoutMs: 60_000,
+  retriesMax: 3,
+  labels: [],
+  ...overrides,
+});
+const active: RunState = { kind: "active", pending: [], notes: [] };
+const waiting: RunState = {
+  kind: "active",
+  pending: [{ kind: "wait", step: 1, event: "e", deadline: epochStart + 5 }],
+  notes: [],
+};
+const canceled: RunState = { kind: "canceled", endedAt: epochStart + 9 };
+const failedAt = (at: PartName): RunState => {
+  const failure = { dlqId: dlqIdOf(root, epochStart + 9), at, inDlq: true, status: 500 };
+  const reason = "retries_exhausted" as const;
+  return { kind: "failed", endedAt: epochStart + 9, failure: { ...failure, reason } };
+};
+
+const aRun = (overrides: Partial<Run> = {}): Run => ({
+  ...{ key: runKey(aTenant, runId("run"), 1), id: runId("run"), generation: 1, root },
+  ...{ tenant: aTenant, dialect: "service", shard: 0, url: "https://a.example/" },
+  ...{ callerIp: "10.0.0.1", createdAt: epochStart, state: active, history: newOrder },
+  ...{ bytes: 0, reached: 0, version: 1 },
+  plan: { features: [], headers: [["X-Secret", "canary"]], policy: aPolicy() },
+  ...overrides,
+});
+
+const spans = (...all: Order["spans"]): Order => ({
+  spans: all,
+  length: 1 + all.reduce((sum, { from, to }) => sum + to - from + 1, 0),
+});
+
+const part = (name: PartName, json: object): readonly [PartName, RunPart] => [
+  name,
+  { name, at: epochStart + 1, body: new TextEncoder().encode(JSON.stringify(json)) },
+];
+
+const reading = (
+  run: Run,
+  parts: readonly (readonly [PartName, RunPart])[] = [],
+  records: readonly (readonly [PartName, MessageRecord])[] = [],
+): RunReading => ({
+  run,
+  parts: new Map([part("start", { payload: "canary" }), ...parts]),
+  records: new Map(records),
+});
+
+const retriedAt = (dueAt: number): MessageRecord => ({
+  message: {
+    ...{ id: root, tenant: aTenant, dialect: "service", shard: shardOf(root) },
+    ...{ createdAt: epochStart, notBefore: epochStart, url: "https://a.example/", method: "POST" },
+    ...{ headers: [], body: new Uint8Array(0), policy: aPolicy() },
+    origin: { callerIp: "10.0.0.1", hop: 0 },
+  },
+  state: { kind: "held", dueAt },
+  ...{ wakeAt: dueAt, epoch: 1, retried: 1, leaseLosses: 0, deferrals: 0, outbox: [] },
+});
+
+/** Type of each group, and of its steps what tells them apart. */
+const outline = (of: RunReading) =>
+  stepGroups(of, view).map(({ type, steps }) => [
+    type,
+    ...steps.map(({ stepId, stepName, state }) => [stepId ?? stepName, state].join(" ").trim()),
+  ]);
+
+const step = (stepId: number, more: object = {}) => ({
+  stepId,
+  stepName: `step ${stepId}`,
+  stepType: "Run",
+  out: "canary",
+  concurrent: 1,
+  ...more,
+});
+
+const init = ["sequential", "init STEP_SUCCESS"];
+
+describe("the groups of a run", () => {
+  it.each<readonly [string, RunReading, readonly (readonly string[])[]]>([
+    ["that has begun", reading(aRun()), [init, ["next", "STEP_PROGRESS"]]],
+    [
+      "whose delivery is retried",
+      reading(aRun(), [], [["start", retriedAt(7)]]),
+      [init, ["next", "STEP_RETRY"]],
+    ],
+    [
+      "with a step that is done",
+      reading(aRun({ history: spans({ role: "result", from: 1, to: 1 }) }), [part("s1", step(1))]),
+      [init, ["sequential", "1 STEP_SUCCESS"], ["next", "STEP_PROGRESS"]],
+    ],
+    [
+      "with a parallel group, one of which is done",
+      reading(
+        aRun({
+          history: spans({ role: "plan", from: 1, to: 2 }, { role: "result", from: 2, to: 2 }),
+        }),
+        [part("p1", step(0)), part("p2", step(0)), part("s2", step(2))],
+      ),
+      [init, ["parallel", "1 STEP_PROGRESS", "2 STEP_SUCCESS"]],
+    ],
+    [
+      "with a member that failed, and another that was cut short",
+      reading(aRun({ history: spans({ role: "plan", from: 1, to: 2 }), state: failedAt("p1") }), [
+        part("p1", step(0)),
+        part("p2", step(0)),
+      ]),
+      [init, ["parallel", "1 STEP_FAILED", "2 STEP_CANCELED"]],
+    ],
+    [
+      "that waits for an event",
+      reading(
+        aRun({
+          state: waiting,
+        }),
+        [part("w1", { step: step(1) })],
+      ),
+      [init, ["sequential", "1 STEP_PROGRESS"]],
+    ],
+    ["that failed", reading(aRun({ state: failedAt("start") })), [init, ["next", "STEP_FAILED"]]],
+    ["that was cancelled", reading(aRun({ state: canceled })), [init, ["next", "STEP_CANCELED"]]],
+    [
+      "that has returned",
+      reading(aRun({ state: { kind: "succeeded", endedAt: epochStart } })),
+      [init],
+    ],
+  ])("%s", (_, of, expected) => {
+    expect(outline(of)).toEqual(expected);
+  });
+
+  it("are told where the parts have been swept, as far as they are known", () => {
+    const run = aRun({ history: spans({ role: "result", from: 1, to: 1 }), state: canceled });
+
+    expect(outline({ ...reading(run), parts: new Map() })).toEqual([
+      init,
+      ["next", "STEP_CANCELED"],
+    ]);
+  });
+});
+
+describe("the records that are asked for", () => {
+  it("are those of open plans, else of the last entry, and none of a run that has returned", () => {
+    const group = spans({ role: "plan", from: 1, to: 3 }, { role: "result", from: 2, to: 2 });
+
+    expect(deliveriesShown(aRun({ history: group }))).toEqual(["p1", "p3"]);
+    expect(deliveriesShown(aRun())).toEqual(["start"]);
+    expect(deliveriesShown(aRun({ state: failedAt("start") }))).toEqual(["f"]);
+    expect(deliveriesShown(aRun({ state: canceled }))).toEqual([]);
+  });
+});
+
+describe("a run whose bodies and headers are redacted", () => {
+  it("shows no byte of them", () => {
+    const redaction = { body: true, headers: "all" } as const;
+    const plan = { ...aRun().plan, policy: aPolicy({ redaction }) };
+    const call = {
+      stepType: "Call",
+      callBody: "canary",
+      callHeaders: { "X-Call": ["canary"] },
+      out: JSON.stringify({ status: 200, body: "canary", header: { "X-Answer": ["canary"] } }),
+    };
+    const run = aRun({
+      plan,
+      history: spans({ role: "result", from: 1, to: 2 }),
+      state: failedAt("s2"),
+    });
+    const parts = [part("s1", step(1, call)), part("s2", step(2)), part("e", { is: "canary" })];
+    const told = part("f", { header: { "X-Answer": ["canary"] } });
+
+    const shown = runJson(reading(run, [...parts, told, part("x", { is: "canary" })]), view, true);
+
+    expect(JSON.stringify(shown)).toContain("REDACTED:");
+    expect(JSON.stringify(shown)).not.toContain("canary");
+    expect(shown).toMatchObject({ failureFunction: { state: "CALLBACK_SUCCESS" } });
+  });
+});

@@ -1,0 +1,327 @@
+/**
+ * A run as its readers see it: its head, its steps in the groups in which they were published, and what is on its way
+ * (docs/workflows). What is redacted is shown as its hash.
+ */
+import {
+  type DeliveryKey,
+  deliveryOf,
+  isFinished,
+  type MessageRecord,
+  type PartName,
+  partOf,
+  type Pending,
+  type Run,
+  runMessageId,
+  type RunPart,
+  type RunState,
+} from "@posthaste/domain";
+import { readableBody, type ReadView } from "../representations/body.ts";
+import { readableHeaders } from "../representations/hidden.ts";
+import { failureAnswer, type FunctionState, functionState } from "./run-failure.ts";
+import { parsedStep, type RunStepJson, stepFields } from "./run-step.ts";
+
+/** What is read of a run. A part that is missing has been swept. */
+export type RunReading = {
+  readonly run: Run;
+  readonly parts: ReadonlyMap<PartName, RunPart>;
+  /** Of `deliveriesShown`, those whose records are there. */
+  readonly records: ReadonlyMap<PartName, MessageRecord>;
+};
+
+export type StepGroup = {
+  readonly type: "sequential" | "parallel" | "next";
+  readonly steps: readonly RunStepJson[];
+};
+
+const runStates = {
+  active: "RUN_STARTED",
+  succeeded: "RUN_SUCCESS",
+  canceled: "RUN_CANCELED",
+  failed: "RUN_FAILED",
+} as const satisfies Record<RunState["kind"], string>;
+
+/** Of a run's deliveries those that tell where it stands: what is open, or what tells of its failure. */
+export function deliveriesShown(run: Run): readonly PartName[] {
+  if (run.state.kind === "failed") return ["f"];
+  if (run.state.kind !== "active") return [];
+  const open = openPlans(run).map((step) => partOf({ role: "plan", step }));
+  const calls = run.state.pending.flatMap((pending) =>
+    pending.kind === "call" ? partOf(callKey(pending)) : [],
+  );
+  return open.length + run.state.pending.length > 0 ? [...open, ...calls] : [lastEntry(run)];
+}
+
+const callKey = ({ isAnswered, step }: Pending & { readonly kind: "call" }): DeliveryKey => ({
+  role: isAnswered ? "answer" : "call",
+  step,
+});
+
+export function runJson(reading: RunReading, view: ReadView, withCaller: boolean) {
+  const { parts, run } = reading;
+  const { createdAt, id, invoker, plan, state, url } = run;
+  const [label] = plan.policy.labels;
+  const response = textOf(run, parts.get("e")?.body, view);
+  return {
+    workflowRunId: id,
+    workflowUrl: url,
+    workflowState: runStates[state.kind],
+    workflowRunCreatedAt: createdAt,
+    ...(state.kind !== "active" && { workflowRunCompletedAt: state.endedAt }),
+    ...(withCaller && { workflowRunCallerIp: run.callerIp }),
+    steps: stepGroups(reading, view),
+    ...(response !== undefined && { workflowRunResponse: response }),
+    ...(invoker && {
+      invoker: {
+        workflowRunId: invoker.id,
+        workflowUrl: invoker.url,
+        workflowRunCreatedAt: invoker.createdAt,
+      },
+    }),
+    ...failureJson(reading, view),
+    ...(label !== undefined && { label, labels: plan.policy.labels }),
+    ...(plan.policy.flow && { flowControlKey: plan.policy.flow.key }),
+  };
+}
+
+function failureJson(reading: RunReading, view: ReadView) {
+  const { run, parts } = reading;
+  if (run.state.kind !== "failed") return {};
+  const { dlqId, inDlq } = run.state.failure;
+  const told = parts.get("f");
+  const state: FunctionState | undefined = functionState(reading);
+  const { headers, status } = failureAnswer(reading);
+  const failResponse = textOf(run, parts.get("x")?.body, view);
+  return {
+    ...(inDlq && { dlqId }),
+    ...(told &&
+      state && {
+        failureFunction: {
+          messageId: runMessageId(run.root, "f"),
+          url: run.plan.failureFunction?.url ?? run.url,
+          state,
+          failHeaders: readableHeaders(headers, run.plan.policy.redaction, view.sha256),
+          failStatus: status,
+          ...(failResponse !== undefined && { failResponse }),
+          dlqId,
+          maxRetries: run.plan.failureFunction?.retriesMax ?? run.plan.policy.retriesMax,
+        },
+      }),
+  };
+}
+
+/** In the order of the history; a result stands where its step was planned. */
+export function stepGroups(reading: RunReading, view: ReadView): readonly StepGroup[] {
+  const { run } = reading;
+  const planned = plannedSteps(run);
+  const groups: StepGroup[] = [initGroup(reading, view)];
+  for (const { role, from, to } of run.history.spans) {
+    const steps = range(from, to);
+    if (role === "plan")
+      groups.push({
+        type: "parallel",
+        steps: steps.flatMap((step) => memberOf(reading, step, view)),
+      });
+    else
+      for (const step of steps.filter((one) => !planned.has(one)))
+        groups.push({ type: "sequential", steps: resultOf(reading, step, view) });
+  }
+  groups.push(...waitingGroups(reading, planned, view), ...nextGroup(reading, view));
+  return groups.filter(({ steps }) => steps.length > 0);
+}
+
+function initGroup({ parts, run }: RunReading, view: ReadView): StepGroup {
+  const { policy } = run.plan;
+  const out = textOf(run, parts.get("start")?.body, view);
+  const init: RunStepJson = {
+    stepName: "init",
+    stepType: "Initial",
+    callType: "step",
+    concurrent: 1,
+    messageId: run.root,
+    createdAt: run.createdAt,
+    headers: readableHeaders(run.plan.headers, policy.redaction, view.sha256),
+    ...(out !== undefined && { out }),
+    retries: policy.retriesMax,
+    ...(policy.retryDelay !== undefined && { retryDelay: policy.retryDelay }),
+    state: "STEP_SUCCESS",
+  };
+  return { type: "sequential", steps: [init] };
+}
+
+/** Its result, or its plan while there is none. */
+function memberOf(reading: RunReading, step: number, view: ReadView): readonly RunStepJson[] {
+  if (hasResult(reading.run, step)) return resultOf(reading, step, view);
+  const key: DeliveryKey = { role: "plan", step };
+  const part = reading.parts.get(partOf(key));
+  if (!part) return [];
+  const { stepId: _, ...fields } = stepFields(reading.run, parsedStep(part.body), view);
+  return [
+    {
+      ...fields,
+      stepId: step,
+      targetStep: step,
+      createdAt: part.at,
+      ...delivery(reading, key, view),
+    },
+  ];
+}
+
+function resultOf(reading: RunReading, step: number, view: ReadView): readonly RunStepJson[] {
+  const { run } = reading;
+  const name = partOf({ role: "result", step });
+  const part = reading.parts.get(name);
+  if (!part) return [];
+  return [
+    {
+      ...stepFields(run, parsedStep(part.body), view),
+      stepId: step,
+      callType: "step",
+      messageId: runMessageId(run.root, name),
+      createdAt: part.at,
+      retries: run.plan.policy.retriesMax,
+      state: "STEP_SUCCESS",
+    },
+  ];
+}
+
+/** Calls, waits and invocations in progress, each a group of its own unless it was planned in one. */
+function waitingGroups(
+  reading: RunReading,
+  planned: ReadonlySet<number>,
+  view: ReadView,
+): readonly StepGroup[] {
+  const { run } = reading;
+  if (run.state.kind !== "active") return [];
+  return run.state.pending
+    .filter(({ step }) => !planned.has(step))
+    .map((pending) => ({ type: "sequential", steps: [pendingStep(reading, pending, view)] }));
+}
+
+function pendingStep(reading: RunReading, pending: Pending, view: ReadView): RunStepJson {
+  const { parts, run } = reading;
+  const { kind, step } = pending;
+  const common = { stepId: step, concurrent: 1, state: "STEP_PROGRESS" } as const;
+  if (kind === "call") {
+    const placed = parts.get(partOf({ role: "call", step }));
+    return {
+      ...common,
+      stepType: "Call",
+      callType: pending.isAnswered ? "fromCallback" : "toCallback",
+      ...(placed && { createdAt: placed.at }),
+      ...delivery(reading, callKey(pending), view),
+    };
+  }
+  const part = parts.get(`${kind === "wait" ? "w" : "v"}${step}`);
+  const fields = part ? stepFields(run, parsedStep(part.body, "step"), view) : {};
+  return {
+    ...fields,
+    ...common,
+    ...(part && { createdAt: part.at }),
+    ...(kind === "wait"
+      ? { waitEventId: pending.event, waitTimeoutDeadline: pending.deadline }
+      : { invokedWorkflowRunId: pending.childId }),
+  };
+}
+
+/** What is to go on with the route, or has failed to: the last entry where nothing else is open. */
+function nextGroup(reading: RunReading, view: ReadView): readonly StepGroup[] {
+  const { run } = reading;
+  const key = nextKey(run);
+  return key ? [{ type: "next", steps: [delivery(reading, key, view)] }] : [];
+}
+
+function nextKey(run: Run): DeliveryKey | undefined {
+  const { state } = run;
+  if (state.kind === "succeeded") return undefined;
+  if (state.kind === "failed") {
+    const failed = deliveryOf(state.failure.at);
+    return failed?.role === "plan" ? undefined : failed;
+  }
+  const waits = openPlans(run).length + (state.kind === "active" ? state.pending.length : 0);
+  return waits === 0 ? deliveryOf(lastEntry(run)) : undefined;
+}
+
+/** Where a delivery that has no result yet stands. */
+function delivery(reading: RunReading, key: DeliveryKey, view: ReadView): RunStepJson {
+  const { records, run } = reading;
+  const { policy } = run.plan;
+  const name = partOf(key);
+  const record = records.get(name);
+  const isHeld = record?.state.kind === "held" ? record.state.dueAt : undefined;
+  return {
+    messageId: name === "start" ? run.root : runMessageId(run.root, name),
+    retries: record?.message.policy.retriesMax ?? policy.retriesMax,
+    ...(policy.retryDelay !== undefined && { retryDelay: policy.retryDelay }),
+    state: stepState(run, name, record),
+    ...(isHeld !== undefined && { nextDeliveryTime: isHeld }),
+    ...errorsOf(reading, name, view),
+  };
+}
+
+function stepState(
+  { state }: Run,
+  name: PartName,
+  record: MessageRecord | undefined,
+): NonNullable<RunStepJson["state"]> {
+  if (state.kind === "failed" && state.failure.at === name) return "STEP_FAILED";
+  if (state.kind !== "active") return "STEP_CANCELED";
+  const isRetried = record !== undefined && !isFinished(record.state) && record.retried > 0;
+  return isRetried ? "STEP_RETRY" : "STEP_PROGRESS";
+}
+
+function errorsOf(reading: RunReading, name: PartName, view: ReadView) {
+  const { parts, run } = reading;
+  if (run.state.kind !== "failed" || run.state.failure.at !== name) return {};
+  const { endedAt, failure } = run.state;
+  const { headers, status } = failureAnswer(reading);
+  const body = textOf(run, parts.get("x")?.body, view);
+  const error = {
+    error: failure.error ?? (failure.status === undefined ? failure.reason : `${failure.status}`),
+    ...(body !== undefined && { body }),
+    headers: readableHeaders(headers, run.plan.policy.redaction, view.sha256),
+    status,
+    time: endedAt,
+  };
+  return { errors: [error] };
+}
+
+/** A body as text: base64 where it is none. */
+function textOf(
+  { plan }: Run,
+  body: Uint8Array | undefined,
+  { sha256, bodyBytesMax }: ReadView,
+): string | undefined {
+  const { redaction } = plan.policy;
+  const max = bodyBytesMax === undefined ? {} : { bytesMax: bodyBytesMax };
+  const readable = readableBody(body, { redaction, sha256, ...max });
+  switch (readable.kind) {
+    case "none":
+      return undefined;
+    case "text":
+      return readable.text;
+    case "binary":
+      return readable.base64;
+  }
+}
+
+const hasResult = ({ history }: Run, step: number): boolean =>
+  history.spans.some(({ from, role, to }) => role === "result" && from <= step && step <= to);
+
+const plannedSteps = ({ history }: Run): ReadonlySet<number> =>
+  new Set(history.spans.flatMap(({ from, role, to }) => (role === "plan" ? range(from, to) : [])));
+
+/** Planned, without a result, and not waiting for something of its own. */
+function openPlans(run: Run): readonly number[] {
+  const pending = new Set(run.state.kind === "active" ? run.state.pending.map(stepOf) : []);
+  return [...plannedSteps(run)].filter((step) => !pending.has(step) && !hasResult(run, step));
+}
+
+const stepOf = ({ step }: Pending): number => step;
+
+function lastEntry({ history }: Run): PartName {
+  const last = history.spans.at(-1);
+  return last ? partOf({ role: last.role, step: last.to }) : "start";
+}
+
+const range = (from: number, to: number): readonly number[] =>
+  Array.from({ length: to - from + 1 }, (_, i) => from + i);

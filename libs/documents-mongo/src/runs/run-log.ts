@@ -1,0 +1,95 @@
+/** The RunLog port: heads by their places, which are the times of starts or of failures. */
+import {
+  type DlqId,
+  type FailedRunFilter,
+  type Run,
+  type RunFilter,
+  type RunPart,
+  type TenantId,
+} from "@posthaste/domain";
+import { type Page, type RunLog, type RunPage } from "@posthaste/ports";
+import { type Document } from "mongodb";
+import { anyOf } from "../query/conditions.ts";
+import { placesIn } from "../query/placed.ts";
+import { bodyOf, dlqPlaceOf, isInDlq, runFrom } from "./stored-run.ts";
+import { type RunRooms } from "./runs.ts";
+
+/** The server ends what no caller waits for any more. */
+const pageMsMax = 10_000;
+const order = "latestFirst";
+
+export function createRunLog({ again, parts, runs }: RunRooms): RunLog {
+  /** One further than the page is read, so that `next` is absent on the last one. */
+  const page = (at: "place" | "dlqPlace", asked: Document, limit: number): Promise<Page<Run>> =>
+    again(async () => {
+      const cursor = runs
+        .find(asked)
+        .sort({ [at]: -1 })
+        .limit(limit + 1)
+        .maxTimeMS(pageMsMax);
+      const found = await cursor.toArray();
+      const items = found.slice(0, limit);
+      const last = items.at(-1)?.[at];
+      return {
+        items: items.map(runFrom),
+        ...(found.length > limit && last !== undefined && { next: last }),
+      };
+    });
+
+  return {
+    list: (tenant, filter, asked) =>
+      page("place", conditions("place", tenant, filter, asked), asked.limit),
+    failed: async (tenant, filter, asked) => {
+      const { dlqIds } = filter;
+      const query = {
+        ...conditions("dlqPlace", tenant, filter, asked),
+        $and: [{ dlqPlace: dlqIds ? { $in: dlqIds.map(placeOfLetter) } : { $exists: true } }],
+      };
+      const { items, ...next } = await page("dlqPlace", query, asked.limit);
+      return { items: items.filter(isInDlq), ...next };
+    },
+    parts: async (wanted) => {
+      const roots = wanted.map(({ root }) => root);
+      const found = await again(() => parts.find({ run: { $in: roots } }).toArray());
+      const byRun = Map.groupBy(found, ({ run }) => run);
+      return wanted.map(({ root }) =>
+        (byRun.get(root) ?? [])
+          .map((part): RunPart => {
+            const { _id, at, rank } = part;
+            const name = _id.slice(root.length + 1);
+            return { name, at, body: bodyOf(part), ...(rank !== undefined && { rank }) };
+          })
+          .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+      );
+    },
+  };
+}
+
+const placeOfLetter = (id: DlqId): string => dlqPlaceOf(id, Number.parseInt(id, 10) || 0);
+
+function conditions(
+  at: "place" | "dlqPlace",
+  tenant: TenantId,
+  filter: RunFilter & FailedRunFilter,
+  { after }: RunPage,
+): Document {
+  const { callerIps, createdAt, flowControlKeys, id, labels, roots, runs, states, urls } = filter;
+  const places = placesIn(filter, { order, ...(after !== undefined && { after }) });
+  return {
+    tenant,
+    ...(Object.keys(places).length > 0 && { [at]: places }),
+    ...(id !== undefined && { id }),
+    ...(createdAt !== undefined && { createdAt }),
+    ...anyOf({
+      root: roots,
+      url: urls,
+      callerIp: callerIps,
+      "state.kind": states,
+      "plan.policy.labels": labels,
+      "plan.policy.flow.key": flowControlKeys,
+    }),
+    // What the indexes of them ask to be said.
+    ...(labels && { "plan.policy.labels.0": { $exists: true } }),
+    ...(runs && { $or: runs.map((use) => ({ id: use.id, createdAt: use.createdAt })) }),
+  };
+}

@@ -1,0 +1,254 @@
+import { describe, expect, it } from "@jest/globals";
+import {
+  type Message,
+  type Run,
+  type RunItem,
+  runMessageId,
+  type StepKey,
+} from "@posthaste/domain";
+import {
+  aCallbackPlan,
+  anAnswer,
+  aPolicy,
+  aRunId,
+  aStartCommand,
+  aStepCommand,
+  aTenant,
+} from "@posthaste/testing";
+import { listen, open, type Ports, read, rest } from "../opened.fixture.ts";
+import { appendSteps } from "./append.ts";
+import { endRun, failDelivered, finishRun } from "./end.ts";
+import { startRun } from "./start.ts";
+
+const address = { tenant: aTenant, id: aRunId };
+const result = (step: number): StepKey => ({ role: "result", step });
+const payload = new TextEncoder().encode('{"the":"payload"}');
+const failureCallback = aCallbackPlan({ url: "https://endpoint.example/failed" });
+
+async function opened(policy = aPolicy({ failureCallback })) {
+  const ports = open();
+  await startRun(ports, aStartCommand({ body: payload, policy }));
+  const { root } = await current(ports);
+  const messageOf = async (part?: string): Promise<Message> => {
+    const id = part === undefined ? root : runMessageId(root, part);
+    const record = await read(ports, { id, tenant: aTenant });
+    if (!record) throw new Error(`${id} is not there`);
+    return record.message;
+  };
+  const told = () => read(ports, { id: runMessageId(root, "f"), tenant: aTenant });
+  return {
+    ports,
+    messageOf,
+    told,
+    step: (n: number) => appendSteps(ports, [aStepCommand(result(n))]),
+  };
+}
+
+async function current({ runs }: Ports) {
+  const run = await runs.get(address);
+  if (!run) throw new Error("there is a run");
+  return run;
+}
+
+const failed = ({ clock }: Ports, overrides: Partial<RunItem> = {}): RunItem => ({
+  kind: "run",
+  says: "failed",
+  attempt: 3,
+  endedAt: clock.now(),
+  reason: "retries_exhausted",
+  response: anAnswer(500, { body: "it broke" }),
+  ...overrides,
+});
+
+describe("a run that returns", () => {
+  it("has ended with what it returned, once", async () => {
+    const { ports, step } = await opened();
+
+    expect(await finishRun(ports, address, payload)).toBe("now");
+    const ended = await current(ports);
+    expect(ended.state).toMatchObject({ kind: "succeeded", endedAt: ports.clock.now() });
+    expect((await ports.runs.part(ended, "e"))?.body).toEqual(payload);
+
+    expect(await finishRun(ports, address, new Uint8Array(1))).toBe("before");
+    expect(await endRun(ports, address)).toBe("before");
+    expect(await step(1)).toMatchObject({ fault: "run_ended" });
+    expect(await current(ports)).toEqual(ended);
+    expect((await ports.runs.part(ended, "e"))?.body).toEqual(payload);
+  });
+
+  it("with nothing keeps nothing", async () => {
+    const { ports } = await opened();
+    await finishRun(ports, address, new Uint8Array(0));
+
+    expect(await ports.runs.part(await current(ports), "e")).toBeUndefined();
+  });
+
+  it("is not known where there is none", async () => {
+    const ports = open();
+
+    expect(await finishRun(ports, address, payload)).toBe("unknown");
+    expect(await endRun(ports, address)).toBe("unknown");
+  });
+
+  it("many times and cancelled at once ends once", async () => {
+    const { ports } = await opened();
+
+    const ends = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        i % 2 === 0 ? endRun(ports, address) : finishRun(ports, address, payload),
+      ),
+    );
+
+    expect(ends.filter((each) => each === "now")).toHaveLength(1);
+    expect((await current(ports)).version).toBe(2);
+  });
+});
+
+describe("a delivery that has failed for good", () => {
+  it("fails its run, and tells the failure function of it, whole", async () => {
+    const { messageOf, ports, told } = await opened();
+    const heard = await listen(ports);
+
+    await failDelivered(ports, await messageOf(), failed(ports));
+    await rest(ports);
+
+    const run = await current(ports);
+    expect(run.state).toMatchObject({
+      kind: "failed",
+      failure: { at: "start", reason: "retries_exhausted", status: 500 },
+    });
+    expect(new TextDecoder().decode((await ports.runs.part(run, "x"))?.body)).toBe("it broke");
+    const record = await told();
+    expect(record?.message).toMatchObject({ url: failureCallback.url, run: { part: "f" } });
+    expect(heard.due.map(({ id }) => id)).toEqual([record?.message.id]);
+    const body: unknown = JSON.parse(new TextDecoder().decode(record?.message.body));
+    expect(body).toMatchObject({
+      status: 500,
+      body: Buffer.from("it broke").toString("base64"),
+      sourceMessageId: run.root,
+      sourceBody: Buffer.from(payload).toString("base64"),
+      dlqId: run.state.kind === "failed" ? run.state.failure.dlqId : undefined,
+    });
+  });
+
+  it("twice fails its run once, and tells of it once", async () => {
+    const { messageOf, ports, told } = await opened();
+    const message = await messageOf();
+    await failDelivered(ports, message, failed(ports));
+    const [before, first] = [await current(ports), await told()];
+    const backlog = await ports.records.backlog(aTenant);
+    const heard = await listen(ports);
+    await ports.clock.advance(1_000);
+
+    await failDelivered(ports, message, failed(ports));
+    await rest(ports);
+
+    expect(await current(ports)).toEqual(before);
+    expect(await told()).toEqual(first);
+    expect(await ports.records.backlog(aTenant)).toBe(backlog);
+    expect(heard.due).toEqual([]);
+  });
+
+  it("of several the first fails the run", async () => {
+    const { messageOf, ports, step } = await opened();
+    await appendSteps(
+      ports,
+      [1, 2].map((n) => aStepCommand({ role: "plan", step: n })),
+    );
+    const [p1, p2] = [await messageOf("p1"), await messageOf("p2")];
+
+    await Promise.all([p2, p1].map((each) => failDelivered(ports, each, failed(ports))));
+
+    const run = await current(ports);
+    expect(run.state).toMatchObject({ kind: "failed", failure: { at: "p2" } });
+    expect(run.version).toBe(3);
+    expect(await step(1)).toMatchObject({ fault: "run_ended" });
+  });
+
+  it("fails nothing once it was answered: what it caused says that it has succeeded", async () => {
+    const { messageOf, ports, step, told } = await opened();
+    const start = await messageOf();
+    await step(1);
+    const first = await messageOf("s1");
+    await step(2);
+    const before = await current(ports);
+
+    for (const each of [start, first]) await failDelivered(ports, each, failed(ports));
+    expect(await current(ports)).toEqual(before);
+    expect(await told()).toBeUndefined();
+
+    await failDelivered(ports, await messageOf("s2"), failed(ports));
+    expect((await current(ports)).state).toMatchObject({ kind: "failed", failure: { at: "s2" } });
+  });
+
+  it("fails no run that has ended", async () => {
+    const { messageOf, ports, told } = await opened();
+    const message = await messageOf();
+    await endRun(ports, address);
+    const before = await current(ports);
+
+    await failDelivered(ports, message, failed(ports));
+
+    expect(await current(ports)).toEqual(before);
+    expect(await told()).toBeUndefined();
+  });
+
+  it("fails no later run of the same id", async () => {
+    const { messageOf, ports } = await opened();
+    const message = await messageOf();
+    await endRun(ports, address);
+    await startRun(ports, aStartCommand());
+    const next = await current(ports);
+
+    await failDelivered(ports, message, failed(ports));
+
+    expect(await current(ports)).toEqual(next);
+  });
+
+  it("tells nothing where the run has no failure function", async () => {
+    const { messageOf, ports, told } = await opened(aPolicy());
+
+    await failDelivered(ports, await messageOf(), failed(ports));
+
+    expect((await current(ports)).state.kind).toBe("failed");
+    expect(await told()).toBeUndefined();
+    expect(await ports.runs.part(await current(ports), "f")).toBeUndefined();
+  });
+
+  it("without an answer is told as an error that endpoints can read", async () => {
+    const { messageOf, ports, told } = await opened();
+    const { response: _, ...item } = failed(ports, { error: "it took too long" });
+
+    await failDelivered(ports, await messageOf(), item);
+
+    const said = JSON.parse(new TextDecoder().decode((await told())?.message.body)) as {
+      status: number;
+      body: string;
+    };
+    expect(said.status).toBe(0);
+    expect(JSON.parse(Buffer.from(said.body, "base64").toString())).toEqual({
+      error: "Error",
+      message: "it took too long",
+    });
+  });
+
+  it("that was itself the failure function is noted, and fails nothing again", async () => {
+    const { messageOf, ports } = await opened();
+    await failDelivered(ports, await messageOf(), failed(ports));
+    const before = await current(ports);
+
+    await failDelivered(ports, await messageOf("f"), failed(ports));
+
+    const { failure, ...state } = stateOf(before);
+    expect((await current(ports))?.state).toEqual({
+      ...state,
+      failure: { ...failure, functionFailed: true },
+    });
+  });
+});
+
+function stateOf(run: Pick<Run, "state"> | undefined) {
+  const state = run?.state;
+  if (state?.kind !== "failed") throw new Error(`the run is ${state?.kind}`);
+  return state;
+}

@@ -1,0 +1,163 @@
+import { describe, expect, it } from "@jest/globals";
+import { isFault } from "@posthaste/domain";
+import { type RunStore, StoreError } from "@posthaste/ports";
+import { aRunId, aStartCommand, aTenant } from "@posthaste/testing";
+import { type Published } from "../accept.ts";
+import {
+  aLocalDelivery,
+  gate,
+  listen,
+  open,
+  type Ports,
+  read,
+  readIn,
+  rest,
+} from "../opened.fixture.ts";
+import { endRun } from "./end.ts";
+import { startRun } from "./start.ts";
+
+const address = { tenant: aTenant, id: aRunId };
+
+async function start(
+  ports: Parameters<typeof startRun>[0],
+  overrides: Parameters<typeof aStartCommand>[0] = {},
+): Promise<Published> {
+  const answer = await startRun(ports, aStartCommand(overrides));
+  if (isFault(answer)) throw new Error(answer.text);
+  return answer;
+}
+
+const withStart = (ports: Ports, begin: RunStore["start"]): Ports => ({
+  ...ports,
+  runs: { ...ports.runs, start: begin },
+});
+
+describe("starting a run", () => {
+  it("answers nothing, hands over nothing and says nothing before the head is written", async () => {
+    const ports = open();
+    const { open: letGo, opened } = gate();
+    const held = withStart(ports, async (...given) => {
+      const started = await ports.runs.start(...given);
+      await opened;
+      return started;
+    });
+    const heard = await listen(ports);
+    const local = aLocalDelivery(1);
+    let answered = 0;
+
+    const starting = start({ ...held, local }).then(() => answered++);
+    await rest(ports);
+    expect({ answered, ran: local.ran.length, due: heard.due.length }).toEqual({
+      answered: 0,
+      ran: 0,
+      due: 0,
+    });
+
+    letGo();
+    await starting;
+    await rest(ports);
+    expect({ answered, ran: local.ran.length }).toEqual({ answered: 1, ran: 1 });
+  });
+
+  it("hands its first delivery over to the slot that was kept for it, claimed", async () => {
+    const ports = open();
+    const heard = await listen(ports);
+    const local = aLocalDelivery(1);
+
+    const { deduplicated, messageId } = await start({ ...ports, local });
+    await rest(ports);
+
+    expect(deduplicated).toBe(false);
+    const { epoch, state } = await readIn(ports, { id: messageId, tenant: aTenant }, "claimed");
+    expect([epoch, state.owner]).toEqual([1, local.owner]);
+    expect(local.ran.map(({ message }) => message.id)).toEqual([messageId]);
+    expect(heard.due).toEqual([]);
+  });
+
+  it("tells of its first delivery where no slot is free", async () => {
+    const ports = open();
+    const heard = await listen(ports);
+
+    const { messageId } = await start({ ...ports, local: aLocalDelivery(0) });
+    await rest(ports);
+
+    expect(heard.due.map(({ id }) => id)).toEqual([messageId]);
+    await readIn(ports, { id: messageId, tenant: aTenant }, "due");
+  });
+
+  it("of an id that is active changes nothing, and gives the slot back", async () => {
+    const ports = open();
+    const first = await start(ports);
+    const local = aLocalDelivery(1);
+    const before = await ports.runs.get(address);
+
+    const second = await start({ ...ports, local }, { body: new Uint8Array(1) });
+
+    expect(second).toEqual({ ...first, deduplicated: true });
+    expect(await ports.runs.get(address)).toEqual(before);
+    expect({ ran: local.ran.length, taken: local.taken }).toEqual({ ran: 0, taken: 0 });
+    expect(await ports.records.backlog(aTenant)).toBe(1);
+  });
+
+  it("that fails gives the slot back, and runs nothing", async () => {
+    const ports = open();
+    const local = aLocalDelivery(1);
+    const away = () => Promise.reject(new StoreError("unavailable", "the store is away"));
+
+    await expect(start({ ...withStart(ports, away), local })).rejects.toThrow("away");
+
+    expect({ ran: local.ran.length, taken: local.taken }).toEqual({ ran: 0, taken: 0 });
+  });
+
+  it("whose first delivery is for later gives the slot back", async () => {
+    const ports = open();
+    const local = aLocalDelivery(1);
+    const postponement = { kind: "delay", delayMs: 60_000 } as const;
+
+    const { messageId } = await start({ ...ports, local }, { postponement });
+
+    expect({ ran: local.ran.length, taken: local.taken }).toEqual({ ran: 0, taken: 0 });
+    const { state } = await readIn(ports, { id: messageId, tenant: aTenant }, "held");
+    expect(state.dueAt).toBe(ports.clock.now() + 60_000);
+  });
+
+  it("of an id whose run has ended is another run, made later", async () => {
+    const ports = open();
+    const first = await start(ports);
+    const before = await ports.runs.get(address);
+    await endRun(ports, address);
+
+    const second = await start(ports);
+
+    expect(second).toMatchObject({ deduplicated: false });
+    expect(second.messageId).not.toBe(first.messageId);
+    const after = await ports.runs.get(address);
+    expect(after?.generation).toBe(2);
+    expect(after?.createdAt).toBeGreaterThan(before?.createdAt ?? Infinity);
+  });
+
+  it("many times at once is one start, and one delivery", async () => {
+    const ports = open();
+    const local = aLocalDelivery(100);
+
+    const all = await Promise.all(Array.from({ length: 50 }, () => start({ ...ports, local })));
+    await rest(ports);
+
+    expect(all.filter(({ deduplicated }) => !deduplicated)).toHaveLength(1);
+    expect(new Set(all.map(({ messageId }) => messageId)).size).toBe(1);
+    expect({ ran: local.ran.length, taken: local.taken }).toEqual({ ran: 1, taken: 1 });
+  });
+
+  it("keeps the headers that all its deliveries have", async () => {
+    const ports = open();
+    const { messageId } = await start(ports, {
+      run: { kind: "start", id: aRunId, features: [], headers: [["X-User", "1"]] },
+    });
+
+    const run = await ports.runs.get(address);
+    expect(run?.plan.headers).toEqual([["X-User", "1"]]);
+    const record = await read(ports, { id: messageId, tenant: aTenant });
+    expect(record?.message.headers).toContainEqual(["X-User", "1"]);
+    expect(record?.message.body).toHaveLength(0);
+  });
+});

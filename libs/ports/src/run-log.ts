@@ -1,0 +1,22 @@
+/** Lists of runs, newest first: the heads are the log, and nothing is copied for reading (docs/workflows). */
+import {
+  type FailedRunFilter,
+  type PageRequest,
+  type Run,
+  type RunFilter,
+  type RunIn,
+  type RunPart,
+  type TenantId,
+} from "@posthaste/domain";
+import { type Page } from "./message-log.ts";
+
+export type RunPage = Pick<PageRequest, "after" | "limit">;
+
+export interface RunLog {
+  /** In the order of their starts. */
+  list(tenant: TenantId, filter: RunFilter, page: RunPage): Promise<Page<Run>>;
+  /** Failed runs that are dead letters still, in the order of their failures. */
+  failed(tenant: TenantId, filter: FailedRunFilter, page: RunPage): Promise<Page<RunIn<"failed">>>;
+  /** All parts of each; none of a run that has been swept. */
+  parts(runs: readonly Pick<Run, "key" | "root">[]): Promise<readonly (readonly RunPart[])[]>;
+}

@@ -1,0 +1,227 @@
+/** The contract of `RunLog`: lists of what `RunStore` has written. */
+import { expect } from "@jest/globals";
+import {
+  cancelRun,
+  dlqIdOf,
+  failRun,
+  type FailedRunFilter,
+  finish,
+  isActive,
+  messageId,
+  newOrder,
+  type Run,
+  type RunFilter,
+  runId,
+  runKey,
+  type RunState,
+  shardOf,
+  type TenantId,
+} from "@posthaste/domain";
+import { type Ids, type RunLog, type RunStore } from "@posthaste/ports";
+import { anotherTenant, aPolicy, aTenant } from "../builders/message.ts";
+import { epochStart } from "../virtual-clock.ts";
+import { type Closable, contract, type Guarantee } from "./guarantee.ts";
+import { readAll } from "./paging.ts";
+
+export type RunLogHarness = Closable & {
+  readonly runs: RunStore;
+  readonly runLog: RunLog;
+  readonly ids: Pick<Ids, "next">;
+};
+
+export function describeRunLog(name: string, open: () => Promise<RunLogHarness>): void {
+  contract(`${name}: a log of runs`, open, {}, (guarantee) => {
+    listing(guarantee);
+    filtering(guarantee);
+    failing(guarantee);
+    reading(guarantee);
+  });
+}
+
+type Settings = {
+  readonly tenant?: TenantId;
+  readonly id?: string;
+  readonly at?: number;
+  readonly url?: string;
+  readonly callerIp?: string;
+  readonly labels?: readonly string[];
+  readonly flowKey?: string;
+  readonly end?: "finish" | "cancel" | "fail";
+  readonly endedAt?: number;
+};
+
+const url = "https://workflow.example/";
+const end = epochStart + 60_000;
+
+/** A run as it stands in the store in the end. */
+async function aRun({ runs, ids }: RunLogHarness, settings: Settings = {}): Promise<Run> {
+  const { tenant = aTenant, at = epochStart, labels = [], flowKey } = settings;
+  const root = ids.next();
+  const id = runId(settings.id ?? root);
+  const limits = { periodMs: 1_000, parallelism: 1 };
+  const { run } = await runs.start(tenant, id, ({ generation, after }) => {
+    const fresh: Run = {
+      ...{ key: runKey(tenant, id, generation), id, generation, root, tenant },
+      dialect: "service",
+      shard: shardOf(root),
+      url: settings.url ?? url,
+      callerIp: settings.callerIp ?? "10.0.0.1",
+      createdAt: Math.max(at, after + 1),
+      plan: {
+        features: [],
+        headers: [],
+        policy: aPolicy({
+          labels,
+          ...(flowKey !== undefined && { flow: { key: flowKey, limits } }),
+        }),
+      },
+      state: { kind: "active", pending: [], notes: [] },
+      ...{ history: newOrder, bytes: 0, reached: 0, version: 1 },
+    };
+    const part = { name: "start", at, rank: 0, body: Uint8Array.of(1, 0xff) };
+    return { run: fresh, parts: [part], deliveries: [] };
+  });
+  const { end: how, endedAt = end } = settings;
+  return how ? ended(runs, run, how, endedAt) : run;
+}
+
+async function ended(
+  runs: RunStore,
+  run: Run,
+  how: "finish" | "cancel" | "fail",
+  at: number,
+): Promise<Run> {
+  const changed = await runs.change(run, (now) => {
+    if (!isActive(now)) throw new Error("it has ended");
+    const next =
+      how === "finish"
+        ? finish(now, at)
+        : how === "cancel"
+          ? cancelRun(now, at)
+          : failRun(now, { role: "start" }, { reason: "non_retryable" }, at);
+    if (!next) throw new Error("it cannot end so");
+    const part = { name: "x", at, body: Uint8Array.of(2) };
+    const parts = how === "fail" ? [part] : [];
+    return { verdict: next, write: { run: next, parts, deliveries: [] } };
+  });
+  if (!changed) throw new Error("there is no such run");
+  return changed;
+}
+
+const listed = ({ runLog }: RunLogHarness, filter: RunFilter = {}, limit = 100, tenant = aTenant) =>
+  readAll((page) => runLog.list(tenant, filter, page), limit, "latestFirst");
+
+const letters = ({ runLog }: RunLogHarness, filter: FailedRunFilter = {}, limit = 100) =>
+  readAll((page) => runLog.failed(aTenant, filter, page), limit, "latestFirst");
+
+function listing(guarantee: Guarantee<RunLogHarness>): void {
+  guarantee(
+    "runs are listed newest first, page by page, nothing twice and nothing left out",
+    async (harness) => {
+      const runs: Run[] = [];
+      // Two of each millisecond.
+      for (let i = 0; i < 12; i++)
+        runs.push(await aRun(harness, { at: epochStart + Math.floor(i / 2) }));
+
+      for (const limit of [1, 5, 11, 12, 13])
+        expect(await listed(harness, {}, limit)).toEqual(runs.toReversed());
+    },
+  );
+
+  guarantee("a run is listed for its tenant alone, and as it stands", async (harness) => {
+    await aRun(harness, { tenant: anotherTenant });
+    const run = await aRun(harness, { end: "finish" });
+
+    expect(await listed(harness)).toEqual([run]);
+  });
+
+  guarantee("a run that was swept is listed no more", async (harness) => {
+    await aRun(harness, { end: "fail", labels: ["a"], flowKey: "k" });
+
+    await harness.runs.sweep(aTenant, end + 1, 10);
+
+    expect(await listed(harness)).toEqual([]);
+    expect(await listed(harness, { labels: ["a"] })).toEqual([]);
+    expect(await letters(harness)).toEqual([]);
+  });
+}
+
+function filtering(guarantee: Guarantee<RunLogHarness>): void {
+  const cases: readonly (readonly [string, Settings, RunFilter])[] = [
+    ["id", { id: "one" }, { id: runId("one") }],
+    ["URL", { url: `${url}a,b` }, { urls: [`${url}a,b`] }],
+    ["one of several URLs", { url: `${url}x` }, { urls: [`${url}x`, `${url}y`] }],
+    ["label", { labels: ["a", "b"] }, { labels: ["b"] }],
+    ["one of several labels", { labels: ["a"] }, { labels: ["a", "c"] }],
+    ["flow key", { flowKey: "key" }, { flowControlKeys: ["key"] }],
+    ["address of the caller", { callerIp: "10.0.0.9" }, { callerIps: ["10.0.0.9"] }],
+    ["time", { at: epochStart + 9 }, { from: epochStart + 9, to: epochStart + 9 }],
+    ["time of the start", { at: epochStart + 9 }, { createdAt: epochStart + 9 }],
+    ["success", { end: "finish" }, { states: ["succeeded"] }],
+    ["cancellation", { end: "cancel" }, { states: ["canceled"] }],
+    ["failure", { end: "fail" }, { states: ["failed"] }],
+    ["label, and URL", { labels: ["a"], url: `${url}x` }, { labels: ["a"], urls: [`${url}x`] }],
+  ];
+  for (const [what, settings, filter] of cases) {
+    guarantee(`runs are found by their ${what}`, async (harness) => {
+      await aRun(harness);
+      const wanted = await aRun(harness, settings);
+      await aRun(harness, { tenant: anotherTenant, ...settings });
+
+      expect(await listed(harness, filter)).toEqual([wanted]);
+      expect(await listed(harness, filter, 1)).toEqual([wanted]);
+    });
+  }
+
+  guarantee("runs that are active are found by that", async (harness) => {
+    await aRun(harness, { end: "finish" });
+    const wanted = await aRun(harness);
+
+    expect(await listed(harness, { states: ["active"] })).toEqual([wanted]);
+  });
+
+  guarantee("runs are found by id and time together, and by their roots", async (harness) => {
+    const first = await aRun(harness, { id: "again", end: "finish" });
+    const second = await aRun(harness, { id: "again" });
+    const { id, createdAt, root } = first;
+
+    expect(await listed(harness, { id })).toEqual([second, first]);
+    expect(await listed(harness, { runs: [{ id, createdAt }] })).toEqual([first]);
+    expect(await listed(harness, { roots: [root, messageId("msg_none")] })).toEqual([first]);
+  });
+}
+
+function failing(guarantee: Guarantee<RunLogHarness>): void {
+  guarantee("a run that failed is a dead letter until that is removed", async (harness) => {
+    await aRun(harness, { end: "cancel" });
+    const kept = await aRun(harness, { end: "fail" });
+    const gone = await aRun(harness, { end: "fail", endedAt: end + 1, labels: ["a"] });
+    expect(await letters(harness, {}, 1)).toEqual([gone, kept]);
+    expect(await letters(harness, { labels: ["a"] })).toEqual([gone]);
+    expect(await letters(harness, { dlqIds: [dlqIdOf(kept.root, end)] })).toEqual([kept]);
+    expect(await letters(harness, { from: end + 1 })).toEqual([gone]);
+
+    await harness.runs.change(gone, (run) => {
+      if (run.state.kind !== "failed") throw new Error("it has failed");
+      const state: RunState = { ...run.state, failure: { ...run.state.failure, inDlq: false } };
+      const next = { ...run, state, version: run.version + 1 };
+      return { verdict: undefined, write: { run: next, parts: [], deliveries: [] } };
+    });
+
+    expect(await letters(harness)).toEqual([kept]);
+    expect(await listed(harness, { states: ["failed"] })).toHaveLength(2);
+  });
+}
+
+function reading(guarantee: Guarantee<RunLogHarness>): void {
+  guarantee("all parts of a run are read, byte for byte", async (harness) => {
+    const active = await aRun(harness);
+    const failed = await aRun(harness, { end: "fail" });
+    const start = { name: "start", at: epochStart, rank: 0, body: Uint8Array.of(1, 0xff) };
+
+    expect(await harness.runLog.parts([failed, active])).toEqual([
+      [start, { name: "x", at: end, body: Uint8Array.of(2) }],
+      [start],
+    ]);
+  });
+}

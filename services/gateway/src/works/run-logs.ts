@@ -1,0 +1,223 @@
+/** `/v2/workflows/logs`, `/v2/workflows/events`, `/v2/workflows/dlq`: runs as they are listed (docs/workflows). */
+import {
+  deliveriesShown,
+  failedRunJson,
+  type FailedRunJson,
+  type FailedRunQuery,
+  type failedRuns,
+  functionState,
+  type RunJson,
+  runJson,
+  type RunLogQuery,
+  type runLogs,
+  type RunReading,
+} from "@posthaste/contract";
+import {
+  type DlqId,
+  dlqId,
+  fault,
+  type Fault,
+  isFault,
+  type MessageRecord,
+  type PartName,
+  type Run,
+  type RunIn,
+  runMessageId,
+  type Sha256Hex,
+  type TenantId,
+  withoutLetter,
+} from "@posthaste/domain";
+import { type Page, type Records, type RunLog, type RunStore } from "@posthaste/ports";
+import { type Paging } from "../paging.ts";
+import { type Works } from "./work.ts";
+
+export type RunLogParts = {
+  readonly runs: RunStore;
+  readonly runLog: RunLog;
+  readonly records: Records;
+  readonly paging: Paging;
+  readonly sha256: Sha256Hex;
+};
+
+/** Read together. */
+const runsPerRead = 10;
+/** Of all parts of one page as they are read; then the page is short. */
+const bytesReadMax = 32 * 1024 * 1024;
+
+export const runLogWorks = (
+  parts: RunLogParts,
+): Works<keyof typeof runLogs | keyof typeof failedRuns> => ({
+  listRunLogs: async ({ tenant, query }) => {
+    const page = await runPage(parts, tenant.id, query, true);
+    if (isFault(page)) return page;
+    return { status: 200, json: { cursor: page.cursor ?? "", runs: page.items } };
+  },
+  listRunEvents: async ({ tenant, query }) => {
+    const page = await runPage(parts, tenant.id, query, false);
+    if (isFault(page)) return page;
+    const { cursor, items } = page;
+    return { status: 200, json: { ...(cursor !== undefined && { cursor }), runs: items } };
+  },
+  listFailedRuns: async ({ tenant, query }) => {
+    const page = await failedRunPage(parts, tenant.id, query);
+    if (isFault(page)) return page;
+    return { status: 200, json: { cursor: page.cursor ?? "", messages: page.items } };
+  },
+  readFailedRun: async ({ tenant, param }) => {
+    const id = dlqId(param("dlqId"));
+    const { items } = await parts.runLog.failed(tenant.id, { dlqIds: [id] }, { limit: 1 });
+    const [reading] = await readingsOf(parts, tenant.id, items);
+    if (!reading) return unknownFailedRun(id);
+    return { status: 200, json: failedRunJson(reading, { sha256: parts.sha256 }) };
+  },
+  removeFailedRun: async ({ tenant, param }) => {
+    const id = dlqId(param("dlqId"));
+    const { items } = await parts.runLog.failed(tenant.id, { dlqIds: [id] }, { limit: 1 });
+    return (await removed(parts, items)) > 0 ? { status: 200 } : unknownFailedRun(id);
+  },
+  removeFailedRuns: async ({ tenant, query }) => {
+    const page = await failedPage(parts, tenant.id, query);
+    if (isFault(page)) return page;
+    const deleted = await removed(
+      parts,
+      page.items.map(({ run }) => run),
+    );
+    const { cursor } = page;
+    return { status: 200, json: { deleted, ...(cursor !== undefined && { cursor }) } };
+  },
+});
+
+const unknownFailedRun = (id: DlqId): Fault =>
+  fault("not_found", `no failed run ${id.slice(0, 128)}`);
+
+/** How many were dead letters until now. */
+async function removed({ runs }: RunLogParts, failed: readonly Run[]): Promise<number> {
+  let count = 0;
+  for (const run of failed) {
+    const isNow = await runs.change(run, (now) => {
+      const next = withoutLetter(now);
+      if (!next) return { verdict: false };
+      return { verdict: true, write: { run: next, parts: [], deliveries: [] } };
+    });
+    if (isNow) count += 1;
+  }
+  return count;
+}
+
+type Listed<Item> = { readonly items: readonly Item[]; readonly cursor: string | undefined };
+
+async function runPage(
+  parts: RunLogParts,
+  tenant: TenantId,
+  { filter, isRetried, page }: RunLogQuery,
+  withCaller: boolean,
+): Promise<Listed<RunJson> | Fault> {
+  const scope = { tenant, list: isRetried ? "retried runs" : "runs", filter };
+  const opened = parts.paging.open(scope, page);
+  if (isFault(opened)) return opened;
+  const { readings, next } = await readPage(parts, tenant, opened.page, (asked) =>
+    parts.runLog.list(tenant, opened.filter, asked),
+  );
+  const view = { sha256: parts.sha256, bodyBytesMax: page.bodyBytesMax };
+  const wanted = isRetried ? readings.filter(hasRetry) : readings;
+  const items = wanted.map((reading) => runJson(reading, view, withCaller));
+  return { items, cursor: parts.paging.seal(scope, opened, next) };
+}
+
+const hasRetry = ({ records }: RunReading): boolean =>
+  [...records.values()].some(({ retried }) => retried > 0);
+
+type FailedReading = RunReading & { readonly run: RunIn<"failed"> };
+
+/** `GET /v2/dlq?source=workflow` is the same list. */
+export async function failedRunPage(
+  parts: RunLogParts,
+  tenant: TenantId,
+  query: FailedRunQuery,
+): Promise<Listed<FailedRunJson> | Fault> {
+  const page = await failedPage(parts, tenant, query);
+  if (isFault(page)) return page;
+  const view = { sha256: parts.sha256, bodyBytesMax: query.page.bodyBytesMax };
+  return { ...page, items: page.items.map((reading) => failedRunJson(reading, view)) };
+}
+
+async function failedPage(
+  parts: RunLogParts,
+  tenant: TenantId,
+  { filter, functionStates, page }: FailedRunQuery,
+): Promise<Listed<FailedReading> | Fault> {
+  const scope = { tenant, list: `failed runs ${functionStates?.join() ?? ""}`, filter };
+  const opened = parts.paging.open(scope, page);
+  if (isFault(opened)) return opened;
+  const { readings, next } = await readPage(parts, tenant, opened.page, (asked) =>
+    parts.runLog.failed(tenant, opened.filter, asked),
+  );
+  const items = readings.filter((reading) => {
+    const state = functionState(reading);
+    return !functionStates || (state !== undefined && functionStates.includes(state));
+  });
+  return { items, cursor: parts.paging.seal(scope, opened, next) };
+}
+
+type Asked = Parameters<RunLog["list"]>[2];
+
+/** Runs with what is shown of them; a page is short rather than large. */
+async function readPage<R extends Run>(
+  parts: RunLogParts,
+  tenant: TenantId,
+  page: Asked,
+  list: (page: Asked) => Promise<Page<R>>,
+): Promise<{
+  readonly readings: readonly (RunReading & { readonly run: R })[];
+  readonly next: string | undefined;
+}> {
+  const { items, next } = await list(page);
+  const readings: (RunReading & { readonly run: R })[] = [];
+  let bytes = 0;
+  // Bounded by the page's runs, and by its bytes.
+  for (let from = 0; from < items.length; from += runsPerRead) {
+    if (bytes > bytesReadMax) {
+      const short = await list({ ...page, limit: from });
+      return { readings, next: short.next };
+    }
+    const some = await readingsOf(parts, tenant, items.slice(from, from + runsPerRead));
+    for (const reading of some) for (const { body } of reading.parts.values()) bytes += body.length;
+    readings.push(...some);
+  }
+  return { readings, next };
+}
+
+async function readingsOf<R extends Run>(
+  { records, runLog }: RunLogParts,
+  tenant: TenantId,
+  runs: readonly R[],
+): Promise<readonly (RunReading & { readonly run: R })[]> {
+  const shown = runs.flatMap((run) =>
+    deliveriesShown(run).map((name) => ({
+      name,
+      run,
+      id: name === "start" ? run.root : runMessageId(run.root, name),
+    })),
+  );
+  const [parts, found] = await Promise.all([
+    runLog.parts(runs),
+    shown.length === 0
+      ? []
+      : records.get(
+          tenant,
+          shown.map(({ id }) => id),
+        ),
+  ]);
+  const live = new Map<Run, Map<PartName, MessageRecord>>();
+  for (const [i, { name, run }] of shown.entries()) {
+    const record = found[i];
+    if (!record) continue;
+    const own = live.get(run) ?? new Map<PartName, MessageRecord>();
+    live.set(run, own.set(name, record));
+  }
+  return runs.map((run, i) => ({
+    run,
+    parts: new Map(parts[i]?.map((part) => [part.name, part])),
+    records: live.get(run) ?? new Map<PartName, MessageRecord>(),
+  }));
+}

@@ -1,0 +1,217 @@
+/** The log of runs and their dead letters, by the npm package `@upstash/workflow`, unmodified. */
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { Client as Qstash } from "@upstash/qstash";
+import { Client, serve, type WorkflowServeOptions } from "@upstash/workflow";
+import { eventually } from "./client.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { developmentToken } from "./server-process.ts";
+import { WorkflowEndpoint } from "./workflow-endpoint.ts";
+
+let server: TestServer;
+let endpoint: WorkflowEndpoint;
+let client: Client;
+let qstashClient: Qstash;
+
+beforeAll(async () => {
+  // The SDK prints each error of a step, and there are some here.
+  jest.spyOn(console, "error").mockImplementation(() => undefined);
+  server = await startServer();
+  endpoint = await WorkflowEndpoint.start();
+  const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
+  client = new Client(settings);
+  qstashClient = new Qstash(settings);
+});
+afterAll(async () => {
+  await endpoint.stop();
+  await server.stop();
+});
+
+type Context = Parameters<Parameters<typeof serve<string>>[0]>[0];
+
+const workflow = (
+  path: string,
+  route: (context: Context) => Promise<unknown>,
+  options: Partial<WorkflowServeOptions<string>> = {},
+): string =>
+  endpoint.route(
+    path,
+    serve<string>(route, { qstashClient, disableTelemetry: true, ...options }).handler,
+  );
+
+const logged = async (workflowRunId: string) => (await client.logs({ workflowRunId })).runs[0];
+
+const inState = (id: string, state: string) =>
+  eventually(
+    () => logged(id),
+    (run) => run?.workflowState === state,
+  );
+
+async function failed(path: string): Promise<{ readonly id: string; readonly url: string }> {
+  const url = workflow(path, (context) =>
+    context.run("fails", () => {
+      throw new Error("broken");
+    }),
+  );
+  const { workflowRunId } = await client.trigger({ url, body: "payload", retries: 0 });
+  await inState(workflowRunId, "RUN_FAILED");
+  return { id: workflowRunId, url };
+}
+
+describe("the log of runs", () => {
+  it("tells a run with its steps in groups, and what it returned", async () => {
+    const url = workflow("/told", async (context) => {
+      const first = await context.run("first", () => "some-body");
+      await Promise.all([context.run("a", () => 1), context.run("b", () => 2)]);
+      return first;
+    });
+
+    const { workflowRunId } = await client.trigger({ url, body: "payload", label: "told" });
+
+    const run = await inState(workflowRunId, "RUN_SUCCESS");
+    expect(run).toMatchObject({
+      workflowRunId,
+      workflowUrl: url,
+      workflowRunResponse: '"some-body"',
+      label: "told",
+    });
+    const groups = run?.steps.map(({ type, steps }) => [
+      type,
+      steps.map((step) => ("stepName" in step ? step.stepName : undefined)),
+    ]);
+    expect(groups).toEqual([
+      ["sequential", ["init"]],
+      ["sequential", ["first"]],
+      ["parallel", ["a", "b"]],
+    ]);
+    const [init, first] = run?.steps ?? [];
+    expect(init?.steps[0]).toMatchObject({ stepType: "Initial", out: "payload" });
+    expect(first?.steps[0]).toMatchObject({
+      stepId: 1,
+      stepType: "Run",
+      state: "STEP_SUCCESS",
+      out: '"some-body"',
+    });
+    expect(run).not.toHaveProperty("workflowRunCallerIp");
+  });
+
+  it("tells a step that is retried, and when it is next", async () => {
+    const url = workflow("/retrying", (context) =>
+      context.run("fails", () => {
+        throw new Error("not yet");
+      }),
+    );
+    const { workflowRunId } = await client.trigger({ url, retries: 3, retryDelay: "3600000" });
+
+    const run = await eventually(
+      () => logged(workflowRunId),
+      (now) => JSON.stringify(now?.steps).includes("STEP_RETRY"),
+    );
+
+    expect(run?.workflowState).toBe("RUN_STARTED");
+    const next = run?.steps.at(-1);
+    expect(next).toMatchObject({ type: "next", steps: [{ state: "STEP_RETRY", retries: 3 }] });
+    expect(next?.steps[0]).toHaveProperty("nextDeliveryTime");
+    const retried = await server.client.get("/v2/workflows/logs?state=STEP_RETRY");
+    expect(retried.text).toContain(workflowRunId);
+    await client.cancel({ ids: [workflowRunId] });
+    expect(await logged(workflowRunId)).toMatchObject({
+      workflowState: "RUN_CANCELED",
+      steps: [{}, { type: "next", steps: [{ state: "STEP_CANCELED" }] }],
+    });
+  });
+
+  it("is read page by page, newest first, and has its bodies when it is asked for them", async () => {
+    const url = workflow("/paged", (context) => context.run("one", () => "canary"));
+    const ids: string[] = [];
+    for (let i = 0; i < 3; i++) {
+      const { workflowRunId } = await client.trigger({ url });
+      await inState(workflowRunId, "RUN_SUCCESS");
+      ids.unshift(workflowRunId);
+    }
+
+    const first = await client.logs({ workflowUrl: url, count: 2 });
+    const second = await client.logs({ workflowUrl: url, count: 2, cursor: first.cursor ?? "" });
+
+    const read = [...first.runs, ...second.runs].map(({ workflowRunId }) => workflowRunId);
+    expect(read).toEqual(ids);
+    expect(second.cursor).toBeUndefined();
+    const path = `/v2/workflows/logs?workflowUrl=${encodeURIComponent(url)}`;
+    const bare = await server.client.get(path);
+    expect(JSON.parse(bare.text)).toMatchObject({ cursor: "" });
+    expect(bare.text).not.toContain("canary");
+    expect((await server.client.get(`${path}&trimBody=100`)).text).toContain("canary");
+  });
+
+  it.each(["nothing=1", "state=DELIVERED", "groupBy=messageId", "workflowRuns=x", "workflowUrl=x"])(
+    "refuses %s, and names it",
+    async (query) => {
+      const { status, text } = await server.client.get(`/v2/workflows/logs?${query}`);
+
+      expect(status).toBe(400);
+      expect(text).toContain(query.split("=")[0]);
+    },
+  );
+});
+
+describe("a run that failed", () => {
+  it("is a dead letter until that is removed, and stays in the log", async () => {
+    const { id, url } = await failed("/letter");
+
+    const { messages } = await client.dlq.list({ filter: { workflowRunId: id } });
+
+    expect(messages).toHaveLength(1);
+    const [letter] = messages;
+    expect(letter).toMatchObject({
+      workflowRunId: id,
+      workflowUrl: url,
+      body: "payload",
+      responseStatus: 500,
+    });
+    const dlqId = letter?.dlqId ?? "";
+    const step = { state: "STEP_FAILED", errors: [{ status: 500 }] };
+    expect(await logged(id)).toMatchObject({ dlqId, steps: [{}, { type: "next", steps: [step] }] });
+    const one = await server.client.get(`/v2/workflows/dlq/${dlqId}`);
+    expect(JSON.parse(one.text)).toMatchObject({ dlqId, workflowRunId: id });
+
+    expect(await client.dlq.delete(dlqId)).toMatchObject({ deleted: 1 });
+    expect(await client.dlq.delete(dlqId)).toMatchObject({ deleted: 0 });
+    expect((await server.client.get(`/v2/workflows/dlq/${dlqId}`)).status).toBe(404);
+    expect((await logged(id))?.workflowState).toBe("RUN_FAILED");
+    expect(await logged(id)).not.toHaveProperty("dlqId");
+  });
+
+  it("is not removed by a request that names none", async () => {
+    const { id } = await failed("/kept");
+
+    const { status } = await server.client.call("DELETE", "/v2/workflows/dlq", {}, "");
+
+    expect(status).toBe(400);
+    expect((await logged(id))?.dlqId).toBeDefined();
+  });
+
+  it("shows nothing of what is redacted", async () => {
+    const url = workflow("/redacted", async (context) => {
+      await context.run("tells", () => "canary-of-a-step");
+      await context.run("fails", () => {
+        throw new Error("canary-of-an-error");
+      });
+    });
+    const { workflowRunId } = await client.trigger({
+      url,
+      body: "canary-of-a-payload",
+      headers: { "My-Header": "canary-of-a-header" },
+      retries: 0,
+      redact: { body: true, header: true },
+    });
+    await inState(workflowRunId, "RUN_FAILED");
+
+    for (const path of ["logs?trimBody=1000&", "events?groupBy=workflowRunId&", "dlq?"]) {
+      const { status, text } = await server.client.get(
+        `/v2/workflows/${path}workflowRunId=${workflowRunId}`,
+      );
+      expect(status).toBe(200);
+      expect(text).toContain("REDACTED:");
+      expect(text).not.toContain("canary");
+    }
+  });
+});

@@ -51,21 +51,23 @@ const mayUse = {
     "libs/sender",
     "services/[^/]+/src",
   ],
-  tests: ["libs/[^/]+", "services/[^/]+/src", "deploy/local"],
+  tests: ["libs/[^/]+", "services/[^/]+/src", "deploy/local", "examples"],
+  examples: [],
   bench: ["libs/domain", "libs/embedded", "deploy/local"],
   scripts: ["libs/contract", "libs/process"],
   "deploy/image": ["libs/http", "libs/process"],
   "deploy/local": [],
   "deploy/checks": ["libs/process", "deploy/local"],
 };
-const packages = "^(libs|services|tests|bench|scripts|deploy)/";
+const packages = "^(libs|services|tests|examples|bench|scripts|deploy)/";
 const frontDoors = [
   "^(libs|services)/[^/]+/src/index\\.ts$",
   "^libs/http/src/router\\.ts$",
+  "^examples/orders/orders\\.ts$",
   "^deploy/local/src/(index|cache-for-checks)\\.ts$",
 ];
 // What one package is: its folder below these.
-const one = "(?:libs/[^/]+|services/[^/]+/[^/]+|deploy/[^/]+|tests|bench|scripts)";
+const one = "(?:libs/[^/]+|services/[^/]+/[^/]+|deploy/[^/]+|tests|examples|bench|scripts)";
 
 const direction = Object.entries(mayUse).map(([folder, others]) => ({
   name: `direction-of-${folder}`,

@@ -138,7 +138,9 @@ function installHash() {
     if (!fs.existsSync(join(root, parent))) return [];
     return fs.readdirSync(join(root, parent)).map((name) => `${parent}/${name}`);
   });
-  const manifests = [".", "bench", ...folders.sort()].map((folder) => `${folder}/package.json`);
+  const manifests = [".", "bench", "examples", "tests", ...folders.sort()].map(
+    (folder) => `${folder}/package.json`,
+  );
   const hash = createHash("sha256").update(hostNodeIsGood ? process.version : nodeVersion);
   for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", ...manifests]) {
     if (fs.existsSync(join(root, file)))

@@ -56,7 +56,8 @@ it("kill -9 in the middle of calls of queues: each message arrives, in the order
   expect(kills).toBe(killsAt.length);
   for (const [{ parallelism }, line] of lines) {
     expect(line.outOfTurn).toEqual([]);
-    expect(line.runningMax).toBe(parallelism);
+    expect(line.runningMax).toBeLessThanOrEqual(parallelism);
+    expect(line.runningMax > 1).toBe(parallelism > 1);
     // One that was cut is made again, and none that was not.
     expect(line.calls).toBeLessThanOrEqual(count + count / refusedEach + kills * parallelism);
   }

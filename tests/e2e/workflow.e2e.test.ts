@@ -555,4 +555,19 @@ describe("a workflow", () => {
     const several = await plain.post(`/v2/workflows/dlq/restart?dlqIds=${dlqId},${dlqId}x`);
     expect(several.object()).toMatchObject({ workflowRuns: [{}] });
   });
+
+  it("is cancelled by filters: what they find that is active, and no more than is asked for", async () => {
+    const { url } = workflow("/many/by-filter", async (context) => {
+      await context.waitForEvent("wait", "never comes", { timeout: "1h" });
+    });
+    for (const label of ["red", "red", "blue", "green"]) await trigger({ url, label });
+
+    expect(await client.cancel({ filter: { label: "red" } })).toEqual({ cancelled: 2 });
+    expect(await client.cancel({ filter: { label: "red" } })).toEqual({ cancelled: 0 });
+    expect(await client.cancel({ urlStartingWith: url.slice(0, -3) })).toEqual({ cancelled: 2 });
+    const refused = await server.client.delete("/v2/workflows/runs?colour=red");
+    expect(refused.status).toBe(400);
+    expect(refused.error()).toContain("colour");
+    expect((await server.client.delete("/v2/workflows/runs")).status).toBe(400);
+  });
 });

@@ -15,6 +15,7 @@ import { manyQueues } from "./many-queues.ts";
 import { queues } from "./queues.ts";
 import { type Scenario } from "./scenario.ts";
 import { schedules } from "./schedules.ts";
+import { steps } from "./steps.ts";
 import { throughput } from "./throughput.ts";
 import { timers } from "./timers.ts";
 import { where } from "./where.ts";
@@ -37,5 +38,6 @@ export const scenarios: readonly Scenario[] = [
   manyQueues,
   bulk,
   schedules,
+  steps,
   apart,
 ];

@@ -5,6 +5,7 @@ export type SystemName =
   | "the least, in two threads"
   | "posthaste"
   | "BullMQ"
+  | "bare orchestrator"
   | "posthaste apart"
   | `posthaste apart, ${number} deliverer${"" | "s"}`;
 

@@ -60,11 +60,12 @@ export { type WaitBody } from "./workflow/wait-body.ts";
 export { givenRunId, type restarts } from "./endpoints/restarts.ts";
 export { failedRunJson, type FailedRunJson, type failedRuns } from "./endpoints/failed-runs.ts";
 export { type RunJson, type runLogs } from "./endpoints/run-logs.ts";
-export { type FailedRunQuery, type RunLogQuery } from "./queries/run-filter.ts";
+export { type FailedRunQuery, type RunLogQuery, type RunSelection } from "./queries/run-filter.ts";
 export { functionState } from "./workflow/run-failure.ts";
 export { deliveriesShown, runJson, type RunReading } from "./workflow/run-view.ts";
 export { type runs } from "./endpoints/runs.ts";
-export { historyBody, historyJson } from "./workflow/history-body.ts";
+export { belongsToRun } from "./workflow/run-publish.ts";
+export { historyBody, historyFragment, historyJson } from "./workflow/history-body.ts";
 export { type queues } from "./endpoints/queues.ts";
 export { keysJson, type signingKeys } from "./endpoints/signing-keys.ts";
 export {

@@ -40,8 +40,12 @@ export type StartedRun =
 /** `after`: a run of this id was made then; a later one is made after it. */
 export type NextUse = { readonly generation: number; readonly after: number };
 
-/** What is to be sent: nothing any more, the record's own body, or the history up to the delivery's own entry. */
-export type Briefing = "over" | "wanted" | { readonly entries: readonly HistoryEntry[] };
+/**
+ * What is to be sent: nothing any more, the record's own body, or the history up to the delivery's own entry, which has that
+ * rank. `entries`: of these, those from the rank on that was asked for.
+ */
+export type Briefing =
+  "over" | "wanted" | { readonly rank: number; readonly entries: readonly HistoryEntry[] };
 
 export interface RunStore {
   /** `make` is asked for the run as the next use of its id, and may be asked again. */
@@ -70,4 +74,9 @@ export interface RunStore {
   sweep(tenant: TenantId, endedBefore: number, limit: number): Promise<number>;
 }
 
-export type BriefFor = { readonly run: InRun; readonly epoch: number };
+/** `from`: the rank from which on entries are asked for. */
+export type BriefFor = {
+  readonly run: InRun;
+  readonly epoch: number;
+  readonly from: number;
+};

@@ -9,9 +9,7 @@
  * (3) An attempt's outcome is written until the store has taken it or fenced it. Its slot is free as soon as the call
  *     has ended, as long as not too many outcomes, or bytes of answers, wait to be written.
  */
-import { historyBody } from "@posthaste/contract";
 import {
-  deliveryOf,
   giveBack,
   type InState,
   limits,
@@ -35,12 +33,14 @@ import {
 } from "@posthaste/ports";
 import { Alone } from "./alone.ts";
 import { type Attempt, lose, mustAbort, newAttempt, tenantOf } from "./attempt.ts";
+import { Briefing } from "./briefing.ts";
 import { BodyBytes, countedBytes } from "./body-bytes.ts";
 import { type CapOf, Caps } from "./caps.ts";
 import { Claiming } from "./claiming.ts";
 import { type Compose } from "./compose.ts";
 import { Leases } from "./leases.ts";
 import { Ready } from "./ready.ts";
+import { ourFault } from "./report.ts";
 import { Settling, type SettlingPorts } from "./settling.ts";
 import { type SlotBounds, Slots } from "./slots.ts";
 import { startAttempt } from "./trace.ts";
@@ -76,6 +76,7 @@ export class Deliverer implements LocalDelivery {
   readonly #telemetry: Telemetry;
   readonly #slots: Slots;
   readonly #bodyBytes: BodyBytes;
+  readonly #briefing: Briefing;
   readonly #caps: Caps;
   readonly #claiming: Claiming;
   /** With those that are ready for their start. */
@@ -96,6 +97,7 @@ export class Deliverer implements LocalDelivery {
     this.#options = options;
     this.#slots = new Slots(options.slots);
     this.#bodyBytes = new BodyBytes(options.bodyBytesMax);
+    this.#briefing = new Briefing(ports.runs);
     this.owner = options.owner;
     this.#telemetry = ports.telemetry ?? noTelemetry;
     this.#telemetry.metrics.watch("posthaste_attempts_running", () => this.#running.size);
@@ -306,27 +308,12 @@ export class Deliverer implements LocalDelivery {
       this.#ports.log.warn("slot.unproven", { id: message.id, error });
       return this.#settling.write(attempt, this.#givenBack(attempt));
     }
-    const briefed = await this.#brief(attempt);
+    const briefed = await this.#briefing.of(attempt);
     if (briefed === "over")
       return this.#settling.write(attempt, over(attempt.record, this.#ports.clock.now()));
     const outcome =
       briefed ?? (await new Promise<Outcome>((resolve) => this.#call(attempt, resolve)));
     await this.#settling.settle(attempt, outcome);
-  }
-
-  /** What a delivery of a run carries. Undefined: it may be called. */
-  async #brief(attempt: Attempt): Promise<"over" | Outcome | undefined> {
-    const { epoch, message } = attempt.record;
-    const { run } = message;
-    if (!run || !deliveryOf(run.part)) return undefined;
-    try {
-      const [briefing] = await this.#ports.runs.brief([{ run, epoch }]);
-      if (!briefing || briefing === "over") return "over";
-      if (briefing !== "wanted") attempt.body = historyBody(briefing.entries);
-      return undefined;
-    } catch (error) {
-      return ourFault(`the history of the run could not be read: ${String(error)}`);
-    }
   }
 
   #call(attempt: Attempt, done: (outcome: Outcome) => void): void {
@@ -419,5 +406,3 @@ export class Deliverer implements LocalDelivery {
 /** With the body that it is to have. */
 const sentOf = ({ body, record }: Attempt): InState<"claimed"> =>
   body ? { ...record, message: { ...record.message, body } } : record;
-
-const ourFault = (text: string): Outcome => ({ kind: "infrastructure", code: "internal", text });

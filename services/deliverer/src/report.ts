@@ -18,3 +18,10 @@ export function outcomeWord(outcome: Outcome) {
   if (outcome.kind !== "answered") return outcome.kind;
   return isSuccess(outcome) ? "delivered" : "refused";
 }
+
+/** Why no attempt was possible, where this process is to blame. */
+export const ourFault = (text: string): Outcome => ({
+  kind: "infrastructure",
+  code: "internal",
+  text,
+});

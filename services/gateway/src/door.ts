@@ -65,7 +65,7 @@ export function admitted<Spec extends EndpointSpec>(
     const { tenant } = caller;
     const refused =
       refusalOfScope(caller, row.kind) ??
-      (row.kind === "publish" ? door.backlog.refuse(tenant) : undefined) ??
+      (row.kind === "publish" && !row.asksForRoom ? door.backlog.refuse(tenant) : undefined) ??
       (row.kind === "list" ? door.rates.spendList(tenant) : undefined);
     if (refused) return refused;
     const { params, rawHeaders } = req;

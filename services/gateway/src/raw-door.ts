@@ -4,6 +4,7 @@
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import {
+  belongsToRun,
   type ParsedTarget,
   parseRawTarget,
   type RawOperation,
@@ -63,8 +64,11 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
     if (isFault(caller)) return caller;
     if (isFault(target)) return target;
     const { tenant } = caller;
-    const refused = refusalOfScope(caller, "publish") ?? door.backlog.refuse(tenant);
+    const refused = refusalOfScope(caller, "publish");
     if (refused) return refused;
+    const isFull = door.backlog.refuse(tenant);
+    // A step that has run is taken: refused, it would run again.
+    if (isFull && !belongsToRun(req.rawHeaders)) return isFull;
     const body = await readBody(res, {
       bytesMax: tenant.plan.bodyBytesMax,
       budget: door.bodyBudget,

@@ -66,8 +66,8 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
     parts.set(run.key, own);
     if (deliveries.length > 0) await records.insert(deliveries.map((record) => ({ record })));
   };
-  const upTo = ({ history, key, root }: Run, rank: number): HistoryEntry[] =>
-    entriesBetween(history, 0, rank).map((entry) => {
+  const between = ({ history, key, root }: Run, from: number, to: number): HistoryEntry[] =>
+    entriesBetween(history, from, to).map((entry) => {
       const name = partOf(entry);
       const body = parts.get(key)?.get(name)?.body;
       if (!body) throw new Error(`the part ${name} is not there`);
@@ -100,13 +100,13 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
         .slice(0, limit)
         .map(({ key, root }) => ({ key, root })),
     part: async (run, name) => (find(run) ? parts.get(run.key)?.get(name) : undefined),
-    history: async (run) => upTo(run, run.history.length - 1),
+    history: async (run) => between(run, 0, run.history.length - 1),
     brief: async (deliveries) =>
-      deliveries.map(({ run: inRun, epoch }) => {
+      deliveries.map(({ run: inRun, epoch, from }) => {
         const run = find(inRun);
         const wanted = wantedOf(run, inRun, epoch);
         if (typeof wanted === "string") return wanted;
-        return run ? { entries: upTo(run, wanted.rank) } : "over";
+        return run ? { ...wanted, entries: between(run, from, wanted.rank) } : "over";
       }),
     sweep: async (tenant, endedBefore, limit) => {
       const ended = [...heads.values()]

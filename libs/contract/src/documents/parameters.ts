@@ -30,6 +30,7 @@ export const parameterRules: Readonly<Record<string, string>> = {
   trimBody: "Bodies are cut at so many bytes; 0 or -1 leaves them out; once",
   cancel: "false: the run has returned, and the body is what; once. Default true",
   workflowRunIds: "These runs",
+  workflowUrlExactMatch: "true: workflowUrl is the whole URL, and not its beginning; once",
   groupBy:
     "messageId: one item for each message, 10 at most; once. Of runs: workflowRunId, 10 runs at most",
   workflowRunId: "Of the runs of this id; once",

@@ -69,6 +69,7 @@ export const batch = {
     method: "post",
     path: "/v2/batch",
     kind: "publish",
+    asksForRoom: true,
     summary:
       "Publish up to 10,000 messages; headers of the request itself configure none of them, and one that is at fault refuses all",
     body,

@@ -56,6 +56,8 @@ type Plain<Path extends string, Answers> = {
   readonly path: Path;
   readonly kind: EndpointKind;
   readonly summary: string;
+  /** Its work asks whether the tenant's backlog has room, when it knows what is exempt from that. */
+  readonly asksForRoom?: true;
   /** Parameters of the path that must be names (docs/design/wire#targets). */
   readonly names?: readonly ParameterOf<Path>[];
   readonly answers: Answers;

@@ -1,7 +1,14 @@
 /** Runs: the history of one that is active, and its end, by its endpoint or by hand. */
-import { fault, isFault, type RunId, runId } from "@posthaste/domain";
+import { fault, isFault } from "@posthaste/domain";
 import * as z from "zod";
 import { readJson } from "../bodies/json.ts";
+import {
+  cancelRunNames,
+  everyRun,
+  parseRunSelection,
+  type RunSelection,
+  selectedRuns,
+} from "../queries/run-filter.ts";
 import { type BodyRow, endpoint, type QueryRow } from "./endpoint.ts";
 
 const historySchema = z
@@ -21,7 +28,6 @@ const endedSchema = z.object({
 /** What a run returns, at most. */
 const resultBytesMax = 8 * 1024 * 1024;
 const selectionBytesMax = 64 * 1024;
-const idsMax = 1_000;
 
 const endQuery: QueryRow<{ readonly cancels: boolean }> = {
   names: new Set(["cancel"]),
@@ -35,19 +41,16 @@ const endQuery: QueryRow<{ readonly cancels: boolean }> = {
 
 const result: BodyRow<Uint8Array> = { bytesMax: resultBytesMax, parse: (bytes) => bytes };
 
-type Ids = readonly RunId[] | undefined;
+type Selected = RunSelection | undefined;
 
-const idsQuery: QueryRow<Ids> = {
-  names: new Set(["workflowRunIds", "count"]),
-  parse: (search) => {
-    const given = new URLSearchParams(search).getAll("workflowRunIds");
-    return given.length === 0 ? undefined : idsOf(given.flatMap((ids) => ids.split(",")));
-  },
-};
+const selectionQuery: QueryRow<Selected> = { names: cancelRunNames, parse: parseRunSelection };
 
-const selectionSchema = z.object({ workflowRunIds: z.array(z.string()) });
+const selectionSchema = z.object({
+  workflowRunIds: z.array(z.string()).optional(),
+  workflowUrl: z.string().optional().describe("Its beginning"),
+});
 
-const idsBody: BodyRow<Ids> = {
+const selectionBody: BodyRow<Selected> = {
   schema: selectionSchema,
   bytesMax: selectionBytesMax,
   parse: (bytes) => {
@@ -55,18 +58,15 @@ const idsBody: BodyRow<Ids> = {
     const read = readJson(bytes, "", selectionBytesMax);
     if (isFault(read)) return read;
     const { success, data } = selectionSchema.safeParse(read.json);
-    return success
-      ? idsOf(data.workflowRunIds)
-      : fault("malformed", "workflowRunIds: must be an array of strings");
+    if (!success)
+      return fault("malformed", "body: must have workflowRunIds, workflowUrl, or nothing");
+    const { workflowRunIds, workflowUrl } = data;
+    if (workflowRunIds) return selectedRuns(workflowRunIds);
+    return workflowUrl === undefined
+      ? everyRun
+      : parseRunSelection(`workflowUrl=${encodeURIComponent(workflowUrl)}`);
   },
 };
-
-function idsOf(texts: readonly string[]) {
-  const ids = texts.map((text) => text.trim()).filter((text) => text !== "");
-  return ids.length > idsMax
-    ? fault("malformed", `workflowRunIds: must be at most ${idsMax}`)
-    : ids.map(runId);
-}
 
 export const runs = {
   readRunHistory: endpoint({
@@ -91,9 +91,10 @@ export const runs = {
     method: "delete",
     path: "/v2/workflows/runs",
     kind: "write",
-    summary: "Cancel runs by their ids, given in the query or in the body",
-    query: idsQuery,
-    body: idsBody,
+    summary:
+      "Cancel runs by their ids or by filters, given in the query or in the body; of a filter the newest, 100 unless count says more",
+    query: selectionQuery,
+    body: selectionBody,
     answers: { 200: { says: "How many were active", schema: endedSchema } },
     faults: ["malformed", "forbidden", "too_large"],
   }),

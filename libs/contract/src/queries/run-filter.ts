@@ -6,6 +6,7 @@ import {
   isFault,
   messageId,
   type RunFilter,
+  type RunId,
   runId,
   type RunState,
 } from "@posthaste/domain";
@@ -57,6 +58,29 @@ export type RunLogQuery = {
   /** Of those that are listed, only what is retried now. */
   readonly isRetried: boolean;
 };
+
+export const cancelRunNames: ReadonlySet<string> = new Set([
+  "workflowRunIds",
+  "workflowUrl",
+  "workflowUrlExactMatch",
+  "label",
+  "flowControlKey",
+  "callerIp",
+  "fromDate",
+  "toDate",
+  "count",
+]);
+
+/** Which runs are meant: by their ids, which win over everything else, or the newest that a filter finds. */
+export type RunSelection =
+  | { readonly kind: "ids"; readonly ids: readonly RunId[] }
+  | {
+      readonly kind: "filter";
+      readonly filter: RunFilter;
+      /** Beside the filter: the URL begins with one of these. */
+      readonly urlPrefixes?: readonly string[];
+      readonly count: number;
+    };
 
 export type FailedRunQuery = {
   readonly filter: FailedRunFilter;
@@ -167,6 +191,42 @@ export function failedRunQuery(values: QueryValues): FailedRunQuery | Fault {
     ...(states && { functionStates: states }),
   };
 }
+
+const selectedDefault = 100;
+const selectedMax = 1_000;
+
+/** Undefined: nothing is said. */
+export function parseRunSelection(search: string): RunSelection | undefined | Fault {
+  const values = readQuery(search, cancelRunNames);
+  if (isFault(values)) return values;
+  if (values.size === 0) return undefined;
+  const ids = several(values, ["workflowRunIds"]);
+  if (isFault(ids)) return ids;
+  if (ids) return selectedRuns(ids);
+  const count = integer(values, "count", { min: 1, max: selectedMax });
+  if (isFault(count)) return count;
+  const isExact = single(values, "workflowUrlExactMatch") ?? "false";
+  if (isFault(isExact)) return isExact;
+  if (isExact !== "true" && isExact !== "false")
+    return parameterFault("workflowUrlExactMatch", "must be true or false");
+  const filter = parseCommon(values);
+  if (isFault(filter)) return filter;
+  return { kind: "filter", ...urlsOf(filter, isExact === "true"), count: count ?? selectedDefault };
+}
+
+const urlsOf = ({ urls, ...filter }: RunFilter, isExact: boolean) =>
+  urls === undefined || isExact
+    ? { filter: { ...filter, ...(urls && { urls }) } }
+    : { filter, urlPrefixes: urls };
+
+/** Of ids that a caller has listed. */
+export const selectedRuns = (ids: readonly string[]): RunSelection | Fault =>
+  ids.length > selectedMax
+    ? parameterFault("workflowRunIds", `must hold at most ${selectedMax} values`)
+    : { kind: "ids", ids: ids.map(runId) };
+
+/** All that are active. */
+export const everyRun: RunSelection = { kind: "filter", filter: {}, count: selectedDefault };
 
 function parseFunctionStates(values: QueryValues): readonly FunctionState[] | undefined | Fault {
   const names = several(values, ["failureFunctionState", "failureCallbackState"]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { type HistoryEntry, messageId, randomMessageId } from "@posthaste/domain";
 import * as fc from "fast-check";
 import { fuzzRuns } from "../hostile.fixture.ts";
-import { historyBody } from "./history-body.ts";
+import { historyBody, historyFragment } from "./history-body.ts";
 
 const root = randomMessageId(1, "0123456789abcdefg");
 
@@ -11,7 +11,7 @@ const entry = fc.record({
   body: fc.uint8Array({ maxLength: 64 }),
 });
 const textOf = (entries: readonly HistoryEntry[]): string =>
-  new TextDecoder("utf-8", { fatal: true }).decode(historyBody(entries));
+  new TextDecoder("utf-8", { fatal: true }).decode(historyBody(entries.map(historyFragment)));
 
 describe("the history as an endpoint gets it", () => {
   it("is what JSON.stringify makes of it, whatever bytes the steps have", () => {

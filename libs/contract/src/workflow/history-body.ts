@@ -1,38 +1,36 @@
 /**
  * The history of a run as its endpoint gets it: JSON as `JSON.stringify` writes it, since frameworks parse the body and write
- * it again before they check its signature.
+ * it again before they check its signature. Made of fragments, one for each entry, so that a reader may keep them.
  */
-import { type HistoryEntry, type MessageId } from "@posthaste/domain";
+import { type HistoryEntry } from "@posthaste/domain";
 
-export function historyBody(entries: readonly HistoryEntry[]): Uint8Array {
-  const size = entries.reduce((sum, entry) => sum + sizeOf(entry), 1 + Math.max(1, entries.length));
-  const bytes = Buffer.allocUnsafeSlow(size);
-  let end = bytes.write("[");
-  for (const [i, { messageId, body }] of entries.entries()) {
-    if (i > 0) end += bytes.write(",", end);
-    end += bytes.write(`${opening}${messageId}${between}`, end);
-    end += bytes.write(
-      Buffer.from(body.buffer, body.byteOffset, body.length).toString("base64"),
-      end,
-    );
-    end += bytes.write(closing, end);
+/** An entry as it stands in the body. */
+export const historyFragment = ({ messageId, body }: HistoryEntry): Uint8Array =>
+  Buffer.from(`{"messageId":"${messageId}","body":"${base64(body)}","callType":"step"}`, "latin1");
+
+export function historyBody(fragments: readonly Uint8Array[]): Uint8Array {
+  const size = fragments.reduce((sum, { length }) => sum + length + 1, 1);
+  const bytes = new Uint8Array(Math.max(size, 2));
+  bytes[0] = opening;
+  let end = 1;
+  for (const fragment of fragments) {
+    bytes.set(fragment, end);
+    end += fragment.length;
+    bytes[end++] = comma;
   }
-  bytes.write("]", end);
-  return new Uint8Array(bytes.buffer);
+  bytes[bytes.length - 1] = closing;
+  return bytes;
 }
 
-const opening = '{"messageId":"';
-const between = '","body":"';
-const closing = '","callType":"step"}';
-const aroundLength = opening.length + between.length + closing.length;
-
-const sizeOf = ({ messageId, body }: { messageId: MessageId; body: Uint8Array }): number =>
-  aroundLength + messageId.length + Math.ceil(body.length / 3) * 4;
+const [opening = 0, comma = 0, closing = 0] = new TextEncoder().encode("[,]");
 
 /** The same, for a reader. */
 export const historyJson = (entries: readonly HistoryEntry[]) =>
   entries.map(({ messageId, body }) => ({
     messageId,
-    body: Buffer.from(body.buffer, body.byteOffset, body.length).toString("base64"),
+    body: base64(body),
     callType: "step" as const,
   }));
+
+const base64 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");

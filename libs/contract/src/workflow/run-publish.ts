@@ -102,7 +102,8 @@ export const faultOfRun = (refused: Fault, rawHeaders: FlatHeaders): Fault =>
     ? { ...refused, fault: "run_refused" }
     : refused;
 
-function belongsToRun(rawHeaders: FlatHeaders): boolean {
+/** By its headers: a part of a run that is there, and not the start of one. */
+export function belongsToRun(rawHeaders: FlatHeaders): boolean {
   let hasRun = false;
   let starts = false;
   let invokes = false;

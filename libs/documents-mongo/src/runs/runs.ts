@@ -96,7 +96,7 @@ export function createRuns(rooms: RunRooms): RunStore {
       const { at, rank } = part;
       return { name, at, body: bodyOf(part), ...(rank !== undefined && { rank }) };
     },
-    history: (run) => entriesUpTo(rooms, run, run.history.length - 1),
+    history: (run) => entriesOf(rooms, run, 0, run.history.length - 1),
     brief: (deliveries) => brief(rooms, deliveries),
     sweep: async (tenant, endedBefore, limit) => {
       const ended = { tenant, endedAt: { $lt: endedBefore, $exists: true } };
@@ -256,21 +256,24 @@ async function brief(
   const found = await rooms.again(() => rooms.runs.find({ _id: { $in: keys } }).toArray());
   const heads = new Map<RunKey, Run>(found.map((stored) => [stored._id, runFrom(stored)]));
   return Promise.all(
-    deliveries.map(async ({ run: inRun, epoch }): Promise<Briefing> => {
+    deliveries.map(async ({ run: inRun, epoch, from }): Promise<Briefing> => {
       const run = heads.get(inRun.key);
       const wanted = wantedOf(run, inRun, epoch);
       if (typeof wanted === "string") return wanted;
-      return run ? { entries: await entriesUpTo(rooms, run, wanted.rank) } : "over";
+      if (!run) return "over";
+      return { ...wanted, entries: await entriesOf(rooms, run, from, wanted.rank) };
     }),
   );
 }
 
-async function entriesUpTo(
+async function entriesOf(
   { again, parts }: RunRooms,
   { history, root }: Run,
-  rank: number,
+  from: number,
+  to: number,
 ): Promise<readonly HistoryEntry[]> {
-  const names = entriesBetween(history, 0, rank).map(partOf);
+  const names = entriesBetween(history, from, to).map(partOf);
+  if (names.length === 0) return [];
   const found = await again(() =>
     parts
       .find({ _id: { $in: names.map((name) => partKey(root, name)) } }, { projection: { body: 1 } })

@@ -22,7 +22,7 @@ import { fixedOf, headColumns, movingOf, runFrom, termsOf } from "./rows.ts";
 export function openRuns(rooms: Rooms): RunStore {
   const { writer } = rooms;
   const { byRoot, find, newest, waiting } = openHeads(rooms);
-  const { part, upTo } = openParts(rooms);
+  const { between, part } = openParts(rooms);
   const put = openPut(rooms);
   const sweepSome = openSweep(rooms);
 
@@ -49,12 +49,13 @@ export function openRuns(rooms: Rooms): RunStore {
       writer.glance(() => waiting(tenant, event, after, limit)),
     get: (address) => writer.glance(() => find(address)),
     part: ({ root }, name) => writer.glance(() => part(placeOf(root), name)),
-    history: ({ root, history }) => writer.glance(() => upTo(root, history.length - 1)),
+    history: ({ root, history }) => writer.glance(() => between(root, 0, history.length - 1)),
     brief: (deliveries) =>
       writer.glance(() =>
-        deliveries.map(({ run, epoch }): Briefing => {
+        deliveries.map(({ run, epoch, from }): Briefing => {
           const wanted = wantedOf(find(run), run, epoch);
-          return typeof wanted === "string" ? wanted : { entries: upTo(run.root, wanted.rank) };
+          if (typeof wanted === "string") return wanted;
+          return { ...wanted, entries: between(run.root, from, wanted.rank) };
         }),
       ),
     sweep: async (tenant, endedBefore, limit) => {
@@ -116,7 +117,7 @@ function openParts({ db }: Rooms) {
     "SELECT name, rank, at, crc, bytes FROM run_parts WHERE run = ? AND name = ?",
   );
   const ranked = db.prepare(`
-    SELECT name, crc, bytes FROM run_parts WHERE run = ? AND rank BETWEEN 0 AND ? ORDER BY rank`);
+    SELECT name, crc, bytes FROM run_parts WHERE run = ? AND rank BETWEEN ? AND ? ORDER BY rank`);
   return {
     part: (run: number, name: string): RunPart | undefined => {
       const row = named.get(run, name);
@@ -129,8 +130,8 @@ function openParts({ db }: Rooms) {
         ...(rank !== undefined && { rank }),
       };
     },
-    upTo: (root: MessageId, rank: number): HistoryEntry[] =>
-      ranked.all(placeOf(root), rank).map((row) => {
+    between: (root: MessageId, from: number, to: number): HistoryEntry[] =>
+      ranked.all(placeOf(root), from, to).map((row) => {
         const name = text(row["name"]);
         return { messageId: name === "start" ? root : runMessageId(root, name), body: bodyOf(row) };
       }),

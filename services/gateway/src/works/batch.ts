@@ -16,23 +16,29 @@ import {
 } from "@posthaste/engine";
 import { inTurns } from "@posthaste/http";
 import { countAccepted } from "../accepted.ts";
+import { type BacklogQuota } from "../backlog.ts";
 import { closed, type PublishParts } from "./publish.ts";
-import { belongsToRun, publishForRuns } from "./runs.ts";
+import { isPartOfRun, publishForRuns } from "./runs.ts";
 import { type Works } from "./work.ts";
 
-export type BatchParts = RunPorts & Omit<PublishParts, "accept">;
+export type BatchParts = RunPorts &
+  Omit<PublishParts, "accept"> & { readonly backlog: BacklogQuota };
 
 export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => {
-  const { isClosed, judge, queues, rates, telemetry } = parts;
+  const { backlog, isClosed, judge, queues, rates, telemetry } = parts;
   return {
     publishBatch: async ({ tenant, callerIp, body }) => {
       const judged = await judgeItems(parts.groups, body, judge(tenant, callerIp));
       if (isFault(judged)) return judged;
-      const spending = rates.spendMessages(tenant, () => messagesOf(parts.groups, judged));
-      const exceeded = spending && (await spending);
-      if (exceeded) return exceeded;
       const commands = judged.map(({ command }) => command);
-      if (isClosed() && !commands.every(belongsToRun)) return closed;
+      const fresh = judged.filter(({ command }) => !isPartOfRun(command));
+      if (fresh.length > 0) {
+        const refused = isClosed() ? closed : backlog.refuse(tenant);
+        if (refused) return refused;
+        const spending = rates.spendMessages(tenant, () => messagesOf(parts.groups, fresh));
+        const exceeded = spending && (await spending);
+        if (exceeded) return exceeded;
+      }
       // Those for runs first: of a run that has ended the batch is refused, and then nothing else was published.
       const forRuns = commands.filter(({ run }) => run);
       const inRuns = forRuns.length > 0 ? await publishForRuns(parts, forRuns) : [];

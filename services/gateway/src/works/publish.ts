@@ -10,7 +10,7 @@ import { countAccepted } from "../accepted.ts";
 import { groupOf, type Judge } from "../judge.ts";
 import { type Rates } from "../rates.ts";
 import { type RawAnswer, type RawWork } from "../raw-door.ts";
-import { belongsToRun, publishForRuns } from "./runs.ts";
+import { isPartOfRun, publishForRuns } from "./runs.ts";
 import { traced } from "../trace.ts";
 
 export type PublishParts = {
@@ -41,8 +41,11 @@ export function publishWork(parts: PublishParts): RawWork {
       body,
     });
     if (isFault(command)) return command;
-    if (isClosed() && !belongsToRun(command)) return closed;
-    const spending = rates.spendMessages(tenant, () => group?.endpointCount ?? 1);
+    const isOfRun = isPartOfRun(command);
+    if (isClosed() && !isOfRun) return closed;
+    const spending = isOfRun
+      ? undefined
+      : rates.spendMessages(tenant, () => group?.endpointCount ?? 1);
     const exceeded = spending && (await spending);
     if (exceeded) return exceeded;
     if (command.run) {

@@ -1,5 +1,5 @@
 /** `/v2/workflows/runs`, and what publishes do for runs. */
-import { historyJson, type runs } from "@posthaste/contract";
+import { historyJson, type RunSelection, type runs } from "@posthaste/contract";
 import {
   fault,
   type Fault,
@@ -7,6 +7,8 @@ import {
   isFault,
   type PublishCommand,
   runId,
+  type TenantId,
+  type RunId,
 } from "@posthaste/domain";
 import {
   appendSteps,
@@ -21,9 +23,12 @@ import {
   type RunPorts,
   startRun,
 } from "@posthaste/engine";
+import { type PageRequest, type RunLog } from "@posthaste/ports";
 import { type Works } from "./work.ts";
 
-export const runWorks = (ports: RunPorts): Works<keyof typeof runs> => ({
+export type RunWorkParts = RunPorts & { readonly runLog: RunLog };
+
+export const runWorks = (ports: RunWorkParts): Works<keyof typeof runs> => ({
   readRunHistory: async ({ tenant, param }) => {
     const id = param("runId");
     const run = await ports.runs.get({ tenant: tenant.id, id: runId(id) });
@@ -43,19 +48,57 @@ export const runWorks = (ports: RunPorts): Works<keyof typeof runs> => ({
     return { status: 200, json: { cancelled: ended === "now" ? 1 : 0 } };
   },
   cancelRuns: async ({ tenant, query, body }) => {
-    const ids = query ?? body;
-    if (!ids) return fault("malformed", "workflowRunIds: must be given, filters are not served");
-    let cancelled = 0;
-    for (const id of new Set(ids))
-      if ((await endRun(ports, { tenant: tenant.id, id })) === "now") cancelled += 1;
+    const selection = query ?? body;
+    if (!selection)
+      return fault("malformed", "workflowRunIds: must be given, or a filter, or count");
+    const cancelled = await (selection.kind === "ids"
+      ? cancelThese(ports, tenant.id, [...new Set(selection.ids)])
+      : cancelMatching(ports, tenant.id, selection));
     return { status: 200, json: { cancelled } };
   },
 });
 
+/** Answers how many were active. */
+async function cancelThese(
+  ports: RunPorts,
+  tenant: TenantId,
+  ids: readonly RunId[],
+): Promise<number> {
+  let cancelled = 0;
+  for (const id of ids) if ((await endRun(ports, { tenant, id })) === "now") cancelled += 1;
+  return cancelled;
+}
+
+/** So many heads are looked at in one call, and so many of them at once. */
+const lookedMax = 10_000;
+const pageMax = 100;
+
+async function cancelMatching(
+  ports: RunWorkParts,
+  tenant: TenantId,
+  { filter, urlPrefixes, count }: Extract<RunSelection, { kind: "filter" }>,
+): Promise<number> {
+  let cancelled = 0;
+  let after: PageRequest["after"];
+  for (let looked = 0; looked < lookedMax && cancelled < count; looked += pageMax) {
+    const page = { limit: pageMax, ...(after && { after }) };
+    const active = { ...filter, states: ["active"] } as const;
+    const { items, next } = await ports.runLog.list(tenant, active, page);
+    const meant = items.filter(
+      ({ url }) => urlPrefixes?.some((text) => url.startsWith(text)) ?? true,
+    );
+    const ids = meant.slice(0, count - cancelled).map(({ id }) => id);
+    cancelled += await cancelThese(ports, tenant, ids);
+    if (!next) break;
+    after = next;
+  }
+  return cancelled;
+}
+
 const unknownRun = (id: string) => fault("not_found", `workflowRun ${id.slice(0, 128)} not found`);
 
 /** Of a run that is there: not its start. */
-export const belongsToRun = ({ run }: PublishCommand): boolean =>
+export const isPartOfRun = ({ run }: PublishCommand): boolean =>
   run !== undefined && run.kind !== "start";
 
 /** Publishes for runs, in their order; the steps of a run that follow each other join it together. */

@@ -62,7 +62,7 @@ export function reading(guarantee: RunsGuarantee): void {
 
 export function briefing(guarantee: RunsGuarantee): void {
   const brief = async ({ runs }: RunsHarness, asked: readonly [InRun, number?][]) => {
-    const briefings = await runs.brief(asked.map(([run, epoch = 1]) => ({ run, epoch })));
+    const briefings = await runs.brief(asked.map(([run, epoch = 1]) => ({ run, epoch, from: 0 })));
     return briefings.map((each) =>
       typeof each === "string" ? each : each.entries.map(({ messageId }) => messageId),
     );
@@ -79,12 +79,18 @@ export function briefing(guarantee: RunsGuarantee): void {
 
       const asked = names.map((name) => [inRun(run, name)] as [InRun]);
       expect(await brief(harness, asked)).toEqual(names.map((_, i) => ids.slice(0, i + 1)));
-      const [first] = await harness.runs.brief([{ run: inRun(run, "s1"), epoch: 1 }]);
+      const [first] = await harness.runs.brief([{ run: inRun(run, "s1"), epoch: 1, from: 0 }]);
       expect(first).toEqual({
+        rank: 1,
         entries: [
           { messageId: run.root, body: text("payload") },
           { messageId: runMessageId(run.root, "s1"), body: text("one") },
         ],
+      });
+      const [rest] = await harness.runs.brief([{ run: inRun(run, "s3"), epoch: 1, from: 4 }]);
+      expect(rest).toEqual({
+        rank: 4,
+        entries: [{ messageId: runMessageId(run.root, "s3"), body: text("three") }],
       });
     },
   );

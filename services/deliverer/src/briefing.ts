@@ -1,0 +1,48 @@
+/** What a delivery of a run is told right before its call: whether its run wants it still, and the history that it carries. */
+import { deliveryOf, type InRun, type Outcome } from "@posthaste/domain";
+import { type RunStore } from "@posthaste/ports";
+import { type Attempt } from "./attempt.ts";
+import { Histories } from "./histories.ts";
+import { ourFault } from "./report.ts";
+
+/** Of histories that are kept for the next delivery of their runs. */
+const historyBytesMax = 64 * 1024 * 1024;
+
+export class Briefing {
+  readonly #runs: Pick<RunStore, "brief">;
+  readonly #histories = new Histories(historyBytesMax);
+
+  constructor(runs: Pick<RunStore, "brief">) {
+    this.#runs = runs;
+  }
+
+  /** Undefined: it may be called. An outcome: the store did not say, which costs no retry. */
+  async of(attempt: Attempt): Promise<"over" | Outcome | undefined> {
+    const { epoch, message } = attempt.record;
+    const { run } = message;
+    if (!run || !deliveryOf(run.part)) return undefined;
+    try {
+      return await this.#read(attempt, run, epoch, this.#histories.known(run.root));
+    } catch (error) {
+      return ourFault(`the history of the run could not be read: ${String(error)}`);
+    }
+  }
+
+  async #read(
+    attempt: Attempt,
+    run: InRun,
+    epoch: number,
+    from: number,
+  ): Promise<"over" | undefined> {
+    const [briefing] = await this.#runs.brief([{ run, epoch, from }]);
+    if (!briefing || briefing === "over") {
+      this.#histories.forget(run.root);
+      return "over";
+    }
+    if (briefing === "wanted") return undefined;
+    const { entries, rank } = briefing;
+    attempt.body = this.#histories.body(run.root, from, rank, entries);
+    // What was kept when it was asked has been let go: then all of it is read.
+    return attempt.body ? undefined : this.#read(attempt, run, epoch, 0);
+  }
+}

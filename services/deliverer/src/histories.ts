@@ -1,0 +1,58 @@
+/**
+ * Histories of runs that were delivered here before: each step's delivery carries all that the one before has carried, so only
+ * what is new is read. A history only grows, so what is kept is never wrong; what is not kept is read.
+ */
+import { historyBody, historyFragment } from "@posthaste/contract";
+import { type HistoryEntry, type MessageId } from "@posthaste/domain";
+
+type Kept = { readonly fragments: Uint8Array[]; bytes: number };
+
+export class Histories {
+  readonly #bytesMax: number;
+  /** The one that was asked for last is the last. */
+  readonly #kept = new Map<MessageId, Kept>();
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** So many of the first entries are kept. */
+  known(root: MessageId): number {
+    return this.#kept.get(root)?.fragments.length ?? 0;
+  }
+
+  /** The history up to an entry. `entries` follow the first `from`, which are kept. Undefined: they are not, any more. */
+  body(
+    root: MessageId,
+    from: number,
+    rank: number,
+    entries: readonly HistoryEntry[],
+  ): Uint8Array | undefined {
+    const { bytes, fragments } = this.#kept.get(root) ?? { bytes: 0, fragments: [] };
+    if (fragments.length < from) return undefined;
+    // Another delivery of the run may have read some of these meanwhile.
+    const fresh = entries.slice(Math.max(0, fragments.length - from)).map(historyFragment);
+    const all = fresh.length > 0 ? [...fragments, ...fresh] : fragments;
+    const added = fresh.reduce((sum, { length }) => sum + length, 0);
+    this.#keep(root, { fragments: all, bytes: bytes + added }, added);
+    return historyBody(all.length > rank + 1 ? all.slice(0, rank + 1) : all);
+  }
+
+  #keep(root: MessageId, kept: Kept, added: number): void {
+    this.#kept.delete(root);
+    this.#kept.set(root, kept);
+    this.#bytes += added;
+    for (const [oldest, { bytes }] of this.#kept) {
+      if (this.#bytes <= this.#bytesMax) return;
+      this.#kept.delete(oldest);
+      this.#bytes -= bytes;
+    }
+  }
+
+  /** Its run has ended. */
+  forget(root: MessageId): void {
+    this.#bytes -= this.#kept.get(root)?.bytes ?? 0;
+    this.#kept.delete(root);
+  }
+}

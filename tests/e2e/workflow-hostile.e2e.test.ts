@@ -1,0 +1,197 @@
+/** What a hostile caller sends for runs: each is refused with the status that is meant for it, and changes nothing. */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { Client } from "./client.ts";
+import { Destination } from "./destination.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { secondUser } from "./users.ts";
+
+let server: TestServer;
+let destination: Destination;
+let client: Client;
+let stranger: Client;
+
+beforeAll(async () => {
+  server = await startServer();
+  destination = await Destination.start();
+  client = server.client;
+  stranger = new Client(server.port, secondUser.token);
+});
+afterAll(async () => {
+  await destination.stop();
+  await server.stop();
+});
+
+const mark = { "Upstash-Workflow-Sdk-Version": "1" };
+let started = 0;
+
+/** A run whose endpoint answers and does nothing. */
+async function startRun(): Promise<{ readonly id: string; readonly url: string }> {
+  const id = `run-${++started}`;
+  const path = `/${id}`;
+  destination.answers(path, (_, response) => response.writeHead(200, mark).end());
+  const url = destination.url(path);
+  await client.post(`/v2/trigger/${url}`, { "Upstash-Workflow-RunId": id }, "payload");
+  await destination.arrival(path);
+  return { id, url };
+}
+
+const ofRun = (id: string) => ({
+  "Upstash-Workflow-RunId": id,
+  "Upstash-Workflow-Init": "false",
+});
+const aStep = (more: object = {}) =>
+  JSON.stringify({ stepId: 1, stepName: "one", stepType: "Run", out: "1", concurrent: 1, ...more });
+const lengthOf = async (id: string): Promise<number> =>
+  (await client.get(`/v2/workflows/runs/${id}`)).list().length;
+
+describe("a step", () => {
+  it("of a run of another tenant is of none, and the run stays what it is", async () => {
+    const { id, url } = await startRun();
+
+    const published = await stranger.publish(url, ofRun(id), aStep());
+    const waited = await stranger.post(
+      "/v2/wait/e",
+      ofRun(id),
+      JSON.stringify({ url, step: { stepId: 1 } }),
+    );
+    const ended = await stranger.delete(`/v2/workflows/runs/${id}`);
+    const notified = await stranger.post(`/v2/notify/${id}/e`, {}, "event");
+    const read = await stranger.get(`/v2/workflows/runs/${id}`);
+
+    expect([published, waited, ended, notified, read].map(({ status }) => status)).toEqual([
+      400, 400, 404, 200, 404,
+    ]);
+    expect(published.error()).toContain("can not append to a a cancelled workflow");
+    expect(notified.list()).toEqual([]);
+    expect(await lengthOf(id)).toBe(1);
+  });
+
+  it.each([
+    ["is no JSON", "no json"],
+    ["is no object", "[1]"],
+    ["names no step", JSON.stringify({ stepName: "one" })],
+    ["names a step that is none", aStep({ stepId: 1.5 })],
+    ["is beyond all that a run may have", aStep({ stepId: 10_001 })],
+    ["is deeply nested, and not even JSON", "[".repeat(100_000)],
+  ])(
+    "that %s is refused with 412, which fails a run and is never taken for its end",
+    async (_, body) => {
+      const { id, url } = await startRun();
+
+      const published = await client.publish(url, ofRun(id), body);
+      const batched = await client.post(
+        "/v2/batch",
+        {},
+        JSON.stringify([{ destination: url, headers: ofRun(id), body }]),
+      );
+
+      expect(published.status).toBe(412);
+      expect(batched.status).toBe(412);
+      expect(await lengthOf(id)).toBe(1);
+    },
+  );
+
+  it("of several in one batch is refused with all of them", async () => {
+    const { id, url } = await startRun();
+    const item = (body: string) => ({ destination: url, headers: ofRun(id), body });
+
+    const reply = await client.post(
+      "/v2/batch",
+      {},
+      JSON.stringify([item(aStep()), item(aStep({ stepId: 2 })), item("no step")]),
+    );
+
+    expect(reply.status).toBe(412);
+    expect(reply.error()).toContain("[2]");
+    expect(await lengthOf(id)).toBe(1);
+  });
+
+  it("of a run that has ended, or never was, is told so in the words that clients know", async () => {
+    const { id, url } = await startRun();
+    await client.delete(`/v2/workflows/runs/${id}`);
+
+    for (const named of [id, "never"]) {
+      const reply = await client.publish(url, ofRun(named), aStep());
+      expect(reply.status).toBe(400);
+      expect(reply.error()).toContain("can not append to a a cancelled workflow");
+    }
+  });
+
+  it("that says what another has said first is told the first's message, and changes nothing", async () => {
+    const { id, url } = await startRun();
+    const [first, second] = await Promise.all([
+      client.publish(url, ofRun(id), aStep({ out: "1" })),
+      client.publish(url, ofRun(id), aStep({ out: "2" })),
+    ]);
+
+    expect(first.object()["messageId"]).toBe(second.object()["messageId"]);
+    expect([first, second].filter((each) => each.object()["deduplicated"])).toHaveLength(1);
+    expect(await lengthOf(id)).toBe(2);
+  });
+});
+
+describe("a call, an invocation, a wait", () => {
+  it.each([
+    ["a call without a step", "/v2/publish/", { "Upstash-Workflow-CallType": "toCallback" }, "{}"],
+    ["a kind that is none", "/v2/publish/", { "Upstash-Workflow-CallType": "other" }, aStep()],
+    ["a step in a queue", "/v2/enqueue/queue/", {}, aStep()],
+  ])("%s is refused with 412", async (_, target, headers, body) => {
+    const { id, url } = await startRun();
+
+    const reply = await client.post(`${target}${url}`, { ...ofRun(id), ...headers }, body);
+
+    expect(reply.status).toBe(412);
+    expect(await lengthOf(id)).toBe(1);
+  });
+
+  it("an invocation that is too deep, or says nothing, is refused with 412", async () => {
+    const { id, url } = await startRun();
+    const headers = {
+      "Upstash-Workflow-RunId": "child",
+      "Upstash-Workflow-Init": "true",
+      "Upstash-Workflow-Invoke": "true",
+    };
+    const said = JSON.stringify({
+      headers: { "Upstash-Workflow-Init": ["false"] },
+      workflowRunId: id,
+      workflowUrl: url,
+      step: { stepId: 1 },
+    });
+    const deep = { ...headers, "Upstash-Forward-Upstash-Workflow-Invoke-Count": "101" };
+
+    for (const [given, body] of [
+      [headers, "{}"],
+      [deep, said],
+    ] as const) {
+      const reply = await client.publish(url, given, body);
+      expect(reply.status).toBe(412);
+    }
+    expect(await lengthOf(id)).toBe(1);
+    expect((await client.get("/v2/workflows/runs/child")).status).toBe(404);
+  });
+
+  it("a wait without a step, or for longer than a year, is refused with 412", async () => {
+    const { id, url } = await startRun();
+    const wait = (body: object) => client.post("/v2/wait/event", ofRun(id), JSON.stringify(body));
+
+    expect((await wait({ url })).status).toBe(412);
+    expect((await wait({ url, timeout: "366d", step: { stepId: 1 } })).status).toBe(412);
+    expect((await client.get("/v2/waiters/event")).list()).toEqual([]);
+  });
+});
+
+it("a webhook of a run that is none is not there, and events that nothing takes are bounded", async () => {
+  const { id } = await startRun();
+  const user = "defaultUser";
+  const hook = (run: string) =>
+    fetch(`http://127.0.0.1:${server.port}/v2/workflows/hooks/${user}/${run}/event`, {
+      method: "POST",
+      body: "x",
+    });
+
+  expect((await hook("never")).status).toBe(404);
+  const statuses: number[] = [];
+  for (let n = 0; n < 101; n++) statuses.push((await hook(id)).status);
+  expect(statuses.slice(0, 100)).toEqual(Array.from({ length: 100 }, () => 200));
+  expect(statuses[100]).toBe(429);
+});

@@ -292,11 +292,12 @@ export {
   callMessage,
   deliveryOf,
   entryMessage,
-  type EntryDelivery,
   entryOf,
   failureMessage,
+  keptDelivery,
   merged,
   partOf,
+  usualDelivery,
 } from "./workflow/delivery.ts";
 export {
   entriesBetween,
@@ -307,7 +308,9 @@ export {
   rankIn,
   type StepKey,
 } from "./workflow/order.ts";
+export { inheritedParts, isMadeOf, openEntries, resumedRun } from "./workflow/resume.ts";
 export {
+  type EntryDelivery,
   type Feature,
   features,
   type HistoryEntry,
@@ -334,9 +337,12 @@ export {
 } from "./workflow/waits.ts";
 export {
   invocationOf,
+  invokersOf,
   overdueStarts,
   owesAnswer,
   settledInvocation,
   startedInvocation,
+  tells,
   told,
+  withHeir,
 } from "./workflow/invocations.ts";

@@ -56,3 +56,4 @@ export {
 } from "./runs/waits.ts";
 export { invoke, isInvoke } from "./runs/invoke.ts";
 export { restartRun } from "./runs/restart.ts";
+export { resumeRun } from "./runs/resume.ts";

@@ -108,6 +108,7 @@ export {
   type BriefFor,
   type Briefing,
   type Decision,
+  type Inherited,
   type NextUse,
   type RunAddress,
   type RunStore,

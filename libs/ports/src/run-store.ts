@@ -37,6 +37,9 @@ export type StartedRun =
   /** Of this id one is active. */
   | { readonly kind: "active"; readonly run: Run };
 
+/** All entries of `of`, and its parts of these names. */
+export type Inherited = { readonly of: Run; readonly names: readonly string[] };
+
 /** `after`: a run of this id was made then; a later one is made after it. */
 export type NextUse = { readonly generation: number; readonly after: number };
 
@@ -50,6 +53,13 @@ export type Briefing =
 export interface RunStore {
   /** `make` is asked for the run as the next use of its id, and may be asked again. */
   start(tenant: TenantId, id: RunId, make: (use: NextUse) => RunWrite): Promise<StartedRun>;
+  /** A start of a run that has parts of another as its own. "gone": the other has not all of them any more. */
+  resume(
+    tenant: TenantId,
+    id: RunId,
+    inherited: Inherited,
+    make: (use: NextUse) => RunWrite,
+  ): Promise<StartedRun | "gone">;
   /** Reads, decides, writes, as one. `decide` is pure and may be asked again. Undefined: there is no such run. */
   change<V>(
     address: RunAddress | Pick<InRun, "key" | "root">,
@@ -57,6 +67,8 @@ export interface RunStore {
   ): Promise<V | undefined>;
   get(address: RunAddress | Pick<InRun, "key" | "root">): Promise<Run | undefined>;
   byRoot(root: MessageId): Promise<Run | undefined>;
+  /** The newest that is active and goes on from one of this id. */
+  byAlias(tenant: TenantId, id: RunId): Promise<Run | undefined>;
   /** Runs that wait for an event, in the order of their keys. */
   waiting(
     tenant: TenantId,

@@ -3,7 +3,15 @@
  * secret. What is sent there is an event of that run, which its next wait takes if there is none yet.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
-import { fault, type Fault, groupedHeaders, isFault, runId, tenantId } from "@posthaste/domain";
+import {
+  fault,
+  type Fault,
+  groupedHeaders,
+  isActive,
+  isFault,
+  runId,
+  tenantId,
+} from "@posthaste/domain";
 import { notifyRun, type RunPorts } from "@posthaste/engine";
 import { answer, callerIp, readBody } from "@posthaste/http";
 import { type Door } from "./door.ts";
@@ -45,8 +53,9 @@ export const createHookDoor =
       const tenant = tenantId(user);
       const id = runId(run);
       // Before the body: a stranger's is not read.
-      const found = await ports.runs.get({ tenant, id });
-      if (found?.state.kind !== "active") return unknownHook;
+      const named = await ports.runs.get({ tenant, id });
+      const found = named && isActive(named) ? named : await ports.runs.byAlias(tenant, id);
+      if (!found) return unknownHook;
       const owner = { tenant, address };
       const body = await readBody(res, { bytesMax: bodyBytesMax, budget: door.bodyBudget, owner });
       if (isFault(body)) return body;
@@ -57,13 +66,7 @@ export const createHookDoor =
         ...origin(req),
         url: req.url ?? "",
       });
-      const notified = await notifyRun(
-        ports,
-        { tenant, id },
-        event,
-        new TextEncoder().encode(heard),
-        true,
-      );
+      const notified = await notifyRun(ports, found, event, new TextEncoder().encode(heard), true);
       if (notified === "full") return tooManyEvents;
       return notified === "unknown" ? unknownHook : undefined;
     }

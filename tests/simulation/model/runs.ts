@@ -83,6 +83,17 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
       await put(write);
       return { kind: "started", run: write.run };
     },
+    resume: async (tenant, id, { names, of }, make) => {
+      const entries = entriesBetween(of.history, 0, of.history.length - 1).map(partOf);
+      const others = parts.get(of.key);
+      const inherited = [...entries, ...names].map((name) => others?.get(name));
+      const there = inherited.filter((part) => part !== undefined);
+      if (there.length < inherited.length) return "gone";
+      return port.start(tenant, id, (use) => {
+        const write = make(use);
+        return { ...write, parts: [...there, ...write.parts] };
+      });
+    },
     change: async (address, decide) => {
       const run = find(address);
       if (!run) return undefined;
@@ -91,6 +102,10 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
       return verdict;
     },
     get: async (address) => find(address),
+    byAlias: async (tenant, id) =>
+      [...heads.values()]
+        .filter((run) => run.tenant === tenant && isActive(run) && run.aliases?.includes(id))
+        .toSorted((a, b) => b.createdAt - a.createdAt)[0],
     byRoot: async (root) => [...heads.values()].find((run) => run.root === root),
     waiting: async (tenant, event, after = "", limit) =>
       [...heads.values()]

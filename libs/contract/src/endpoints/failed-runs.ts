@@ -1,8 +1,12 @@
 /** Failed runs as dead letters: the run, and what its endpoint said last (docs/workflows). */
-import { fault, isFault, type RunIn, runMessageId } from "@posthaste/domain";
+import { type RunIn, runMessageId } from "@posthaste/domain";
 import * as z from "zod";
-import { failedRunNames, failedRunQuery, parseFailedRunQuery } from "../queries/run-filter.ts";
-import { readQuery } from "../queries/query-values.ts";
+import {
+  failedRunNames,
+  failedRunsMax,
+  parseFailedRunQuery,
+  parseFailedRunSelection,
+} from "../queries/run-filter.ts";
 import { readableBody, type ReadView } from "../representations/body.ts";
 import { readableHeaders } from "../representations/hidden.ts";
 import {
@@ -50,14 +54,6 @@ export const failedRunPageSchema = z.object({
   messages: z.array(failedRunSchema),
 });
 
-const removal = (search: string) => {
-  const values = readQuery(search, failedRunNames);
-  if (isFault(values)) return values;
-  if (values.size === 0)
-    return fault("malformed", "dlqIds, count or a filter must be given: nothing names no run");
-  return failedRunQuery(values);
-};
-
 export const failedRuns = {
   listFailedRuns: endpoint({
     method: "get",
@@ -96,7 +92,7 @@ export const failedRuns = {
     kind: "write",
     summary:
       "Remove failed runs by ids or filters; with a count alone the newest: up to 100 a call",
-    query: { names: failedRunNames, parse: removal },
+    query: { names: failedRunNames, parse: parseFailedRunSelection(failedRunsMax) },
     answers: {
       200: {
         says: "How many were removed. The cursor is there when more may match",

@@ -1,60 +1,56 @@
-/** Failed runs once more. A header of a publish replaces what the run was started with; Workflow-RunId names the new run. */
-import { type DlqId, dlqId, fault } from "@posthaste/domain";
+/**
+ * Failed runs once more: restarted from their beginning, or resumed from where they failed. A header of a publish replaces
+ * what the run was started with; Workflow-RunId names the new run.
+ */
 import * as z from "zod";
+import { failedRunNames, parseFailedRunSelection } from "../queries/run-filter.ts";
+import { cursorShape } from "../representations/schemas.ts";
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
-import { endpoint, type QueryRow } from "./endpoint.ts";
+import { endpoint } from "./endpoint.ts";
 
-const restartedSchema = z
+const runsMax = 50;
+
+const startedSchema = z
   .object({ workflowRunId: z.string(), workflowCreatedAt: z.int() })
   .meta({ id: "RestartedRun" });
 
 const answers = {
-  200: { says: "The new run; the dead letter stays", schema: restartedSchema },
+  200: { says: "The new run; the dead letter stays", schema: startedSchema },
 } as const;
 const faults = ["malformed", "forbidden", "not_found", "beyond_plan"] as const;
-const summary = "Start a failed run again from its beginning, with its payload";
 
-const idsMax = 50;
+const one = <const Path extends string>(path: Path, summary: string) =>
+  endpoint({ method: "post", path, kind: "publish", summary, answers, faults });
 
-const dlqIds: QueryRow<readonly DlqId[]> = {
-  names: new Set(["dlqIds"]),
-  parse: (search) => {
-    const ids = new URLSearchParams(search).getAll("dlqIds").flatMap((text) => text.split(","));
-    return ids.length === 0 || ids.length > idsMax
-      ? fault("malformed", `dlqIds: must be 1 to ${idsMax} ids`)
-      : ids.map(dlqId);
-  },
-};
-
-export const restarts = {
-  restartRun: endpoint({
+const several = <const Path extends string>(path: Path, summary: string) =>
+  endpoint({
     method: "post",
-    path: "/v2/workflows/dlq/restart/{dlqId}",
+    path,
     kind: "publish",
-    summary,
-    answers,
-    faults,
-  }),
-  restartRunOfLetter: endpoint({
-    method: "post",
-    path: "/v2/dlq/restart/{dlqId}",
-    kind: "publish",
-    summary,
-    answers,
-    faults,
-  }),
-  restartRuns: endpoint({
-    method: "post",
-    path: "/v2/workflows/dlq/restart",
-    kind: "publish",
-    summary:
-      "Start failed runs again from their beginning; ids that are no dead letters are passed over",
-    query: dlqIds,
+    summary: `${summary}: up to ${runsMax} a call, by ids or filters, or with a count alone the newest`,
+    query: { names: failedRunNames, parse: parseFailedRunSelection(runsMax) },
     answers: {
-      200: { says: "The new runs", schema: z.object({ workflowRuns: z.array(restartedSchema) }) },
+      200: {
+        says: "The new runs. The cursor is there when more may match",
+        schema: z.object({ cursor: cursorShape, workflowRuns: z.array(startedSchema) }),
+      },
     },
     faults,
-  }),
+  });
+
+const restart = "Start a failed run again from its beginning, with its payload";
+const resume = "Go on with a failed run from where it failed, with what its steps have returned";
+
+export const restarts = {
+  restartRun: one("/v2/workflows/dlq/restart/{dlqId}", restart),
+  restartRunOfLetter: one("/v2/dlq/restart/{dlqId}", restart),
+  restartRuns: several("/v2/workflows/dlq/restart", "Start failed runs again from their beginning"),
+  resumeRun: one("/v2/workflows/dlq/resume/{dlqId}", resume),
+  resumeRunOfLetter: one("/v2/dlq/resume/{dlqId}", resume),
+  resumeRuns: several(
+    "/v2/workflows/dlq/resume",
+    "Go on with failed runs from where they failed, with what their steps have returned",
+  ),
 };
 
 /** The name that the caller gives to the new run. */

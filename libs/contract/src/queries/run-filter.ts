@@ -105,7 +105,7 @@ const kindsOf: ReadonlyMap<string, Kinds> = new Map<string, Kinds>([
 
 const runsMax = 1_000;
 const groupedMax = 10;
-const failedRunsMax = 100;
+export const failedRunsMax = 100;
 
 /** `bodies`: whether they are there unless the query says so. `search` is what follows the `?`. */
 export const parseRunLogQuery =
@@ -166,7 +166,7 @@ export function parseFailedRunQuery(search: string): FailedRunQuery | Fault {
   return isFault(values) ? values : failedRunQuery(values);
 }
 
-export function failedRunQuery(values: QueryValues): FailedRunQuery | Fault {
+function failedRunQuery(values: QueryValues): FailedRunQuery | Fault {
   const source = single(values, "source");
   if (isFault(source)) return source;
   if (source !== undefined && source !== "workflow")
@@ -191,6 +191,21 @@ export function failedRunQuery(values: QueryValues): FailedRunQuery | Fault {
     ...(states && { functionStates: states }),
   };
 }
+
+/** Which failed runs are meant, up to `max` a call: something must name them, if only a count. */
+export const parseFailedRunSelection =
+  (max: number) =>
+  (search: string): FailedRunQuery | Fault => {
+    const values = readQuery(search, failedRunNames);
+    if (isFault(values)) return values;
+    if (values.size === 0)
+      return parameterFault("dlqIds", "must be given, or count, or a filter: nothing names a run");
+    const query = failedRunQuery(values);
+    if (isFault(query)) return query;
+    if ((query.filter.dlqIds?.length ?? 0) > max)
+      return parameterFault("dlqIds", `must hold at most ${max} values`);
+    return { ...query, page: { ...query.page, limit: Math.min(query.page.limit, max) } };
+  };
 
 const selectedDefault = 100;
 const selectedMax = 1_000;

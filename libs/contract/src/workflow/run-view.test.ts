@@ -41,7 +41,8 @@ const canceled: RunState = { kind: "canceled", endedAt: epochStart + 9 };
 const failedAt = (at: PartName): RunState => {
   const failure = { dlqId: dlqIdOf(root, epochStart + 9), at, inDlq: true, status: 500 };
   const reason = "retries_exhausted" as const;
-  return { kind: "failed", endedAt: epochStart + 9, failure: { ...failure, reason } };
+  const open = { pending: [], notes: [] };
+  return { kind: "failed", endedAt: epochStart + 9, failure: { ...failure, reason }, ...open };
 };
 
 const aRun = (overrides: Partial<Run> = {}): Run => ({

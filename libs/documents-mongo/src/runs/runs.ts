@@ -10,6 +10,7 @@ import {
   isActive,
   isAnswered,
   limits,
+  type Message,
   type PartName,
   partOf,
   type Run,
@@ -21,10 +22,12 @@ import {
   type BriefFor,
   type Briefing,
   type Decision,
+  type Inherited,
   type Records,
   type RunAddress,
   type RunStore,
   type RunWrite,
+  type StartedRun,
   StoreError,
 } from "@posthaste/ports";
 import { type Collection } from "mongodb";
@@ -32,8 +35,10 @@ import { newWrite } from "../change-by-token.ts";
 import { insertMissing } from "../insert-missing.ts";
 import { type Rooms } from "../messages/rooms.ts";
 import {
+  alarmOf,
   bodyOf,
   movingPart,
+  nameOfPart,
   partKey,
   placeOfRun,
   partsName,
@@ -68,11 +73,18 @@ export function createRuns(rooms: RunRooms): RunStore {
     return stored && runFrom(stored);
   };
   return {
-    start: (tenant, id, make) => start(rooms, { tenant, id }, make),
+    start: (tenant, id, make) => start<never>(rooms, { tenant, id }, make, nothingFirst),
+    resume: (tenant, id, inherited, make) =>
+      start(rooms, { tenant, id }, make, (write) => copyParts(rooms, inherited, write)),
     change: (address, decide) => change(rooms, address, decide),
     get,
     byRoot: async (root) => {
       const stored = await again(() => runs.findOne({ root }));
+      return stored ? runFrom(stored) : undefined;
+    },
+    byAlias: async (tenant, id) => {
+      const filter = { tenant, aliases: id, "state.kind": "active" };
+      const stored = await again(() => runs.findOne(filter, { sort: { place: -1 } }));
       return stored ? runFrom(stored) : undefined;
     },
     waiting: async (tenant, event, after, limit) => {
@@ -93,8 +105,12 @@ export function createRuns(rooms: RunRooms): RunStore {
     part: async ({ root }, name) => {
       const part = await again(() => parts.findOne({ _id: partKey(root, name) }));
       if (!part) return undefined;
-      const { at, rank } = part;
-      return { name, at, body: bodyOf(part), ...(rank !== undefined && { rank }) };
+      const { at, rank, sent } = part;
+      return {
+        ...{ name, at, body: bodyOf(part) },
+        ...(rank !== undefined && { rank }),
+        ...(sent && { sent }),
+      };
     },
     history: (run) => entriesOf(rooms, run, 0, run.history.length - 1),
     brief: (deliveries) => brief(rooms, deliveries),
@@ -129,11 +145,13 @@ async function find({ again, runs }: RunRooms, address: Address): Promise<Stored
   return (await again(() => runs.findOne(filter, { sort: { generation: -1 } }))) ?? undefined;
 }
 
-async function start(
+/** `first`: done before the head, unless it gives up. */
+async function start<GivenUp>(
   rooms: RunRooms,
   address: RunAddress,
   make: Parameters<RunStore["start"]>[2],
-): ReturnType<RunStore["start"]> {
+  first: (write: RunWrite) => Promise<GivenUp | undefined>,
+): Promise<StartedRun | GivenUp> {
   for (let tries = 0; tries < triesMax; tries++) {
     const lookedAt = rooms.clock.now();
     const before = await find(rooms, address);
@@ -142,6 +160,8 @@ async function start(
     const write = make({ generation: generation + 1, after: createdAt });
     // The root is this start's own: what stands under it is of one of its earlier tries.
     await replaceParts(rooms, await putParts(rooms, write));
+    const givenUp = await first(write);
+    if (givenUp !== undefined) return givenUp;
     if (rooms.clock.now() - lookedAt > lookIsGoodForMs) continue;
     const { key, ...run } = write.run;
     const head: StoredRun = {
@@ -149,6 +169,7 @@ async function start(
       _id: key,
       write: newWrite(rooms.random),
       place: placeOfRun(run),
+      ...alarmOf(write.run),
       ...ahead(rooms, write),
     };
     const known = await insertMissing(rooms.again, rooms.runs, [head]);
@@ -221,20 +242,57 @@ export const waiting = (deliver: readonly PartName[], run: Run): readonly PartNa
     return isActive(run) && !isAnswered(run, key);
   });
 
+const nothingFirst = (): Promise<undefined> => Promise.resolve(undefined);
+
+/** A run that has failed is given no part later: what is not there was swept. */
+async function copyParts(
+  { again, parts: collection }: RunRooms,
+  { names, of }: Inherited,
+  { run, deliveries }: RunWrite,
+): Promise<"gone" | undefined> {
+  const messages = messagesOf(deliveries);
+  const all = [...entriesBetween(of.history, 0, of.history.length - 1).map(partOf), ...names];
+  for (let at = 0; at < all.length; at += copiedAtOnce) {
+    const some = all.slice(at, at + copiedAtOnce);
+    const ids = some.map((name) => partKey(of.root, name));
+    const found = await again(() => collection.find({ _id: { $in: ids } }).toArray());
+    if (found.length < some.length) return "gone";
+    const copies = found.map(({ _id: key, message: _message, run: _run, ...part }): StoredPart => {
+      const name = nameOfPart(key);
+      const message = messages.get(name);
+      return {
+        ...{ ...part, _id: partKey(run.root, name), run: run.root },
+        ...(message && { message }),
+      };
+    });
+    const known = await insertMissing(again, collection, copies);
+    await replaceParts(
+      { again, parts: collection },
+      copies.filter((_, i) => known.has(i)),
+    );
+  }
+  return undefined;
+}
+
+const copiedAtOnce = 100;
+
+/** By part, without their bodies. */
+const messagesOf = (
+  deliveries: RunWrite["deliveries"],
+): ReadonlyMap<PartName | undefined, Omit<Message, "body">> =>
+  new Map(
+    deliveries.map(({ message: { body: _, ...message } }) => [message.run?.part, message] as const),
+  );
+
 /** Answers those whose names were taken: by a change that came too late, or will, or by an earlier try of this one. */
 async function putParts(
   { again, parts: collection }: RunRooms,
   { run, parts, deliveries }: RunWrite,
 ): Promise<readonly StoredPart[]> {
-  const messages = new Map(deliveries.map(({ message }) => [message.run?.part, message]));
+  const messages = messagesOf(deliveries);
   const stored = parts.map(({ name, ...part }): StoredPart => {
-    const { body: _, ...message } = messages.get(name) ?? { body: part.body };
-    return {
-      ...part,
-      _id: partKey(run.root, name),
-      run: run.root,
-      ...("id" in message && { message }),
-    };
+    const message = messages.get(name);
+    return { ...part, _id: partKey(run.root, name), run: run.root, ...(message && { message }) };
   });
   const known = await insertMissing(again, collection, stored);
   return stored.filter((_, i) => known.has(i));
@@ -242,7 +300,7 @@ async function putParts(
 
 /** The change that has written the head says what its parts hold, whichever change was the first to write them. */
 async function replaceParts(
-  { again, parts: collection }: RunRooms,
+  { again, parts: collection }: Pick<RunRooms, "again" | "parts">,
   parts: readonly StoredPart[],
 ): Promise<void> {
   for (const { _id, ...part } of parts) await again(() => collection.replaceOne({ _id }, part));

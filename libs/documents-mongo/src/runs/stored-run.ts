@@ -41,6 +41,7 @@ export const runIndexes: readonly Index[] = [
     key: { tenant: 1, "plan.policy.flow.key": 1, place: 1 },
     having: "plan.policy.flow.key",
   },
+  { collection: runsName, key: { tenant: 1, aliases: 1, place: 1 }, having: "aliases.0" },
   { collection: runsName, key: { tenant: 1, dlqPlace: 1 }, having: "dlqPlace" },
   { collection: partsName, key: { run: 1 } },
 ];
@@ -71,6 +72,14 @@ export type StoredPart = Omit<RunPart, "name"> & {
 };
 
 export const partKey = (root: MessageId, name: PartName): string => `${root}/${name}`;
+export const nameOfPart = (key: string): PartName => key.slice(key.indexOf("/") + 1);
+
+/** What a run waits for, and until when. */
+export function alarmOf(run: Run): Pick<StoredRun, "events" | "wakeAt"> {
+  const events = awaitedEvents(run);
+  const wakeAt = wakeAtOf(run);
+  return { ...(events.length > 0 && { events }), ...(wakeAt !== undefined && { wakeAt }) };
+}
 
 export function runFrom({
   _id,
@@ -94,27 +103,26 @@ export function movingPart(
   deliver: readonly PartName[],
   deliverAt: number | undefined,
 ) {
-  const { state, history, bytes: size, reached, version } = run;
-  const wakeAt = wakeAtOf(run);
-  const events = awaitedEvents(run);
+  const { state, heirs, history, bytes: size, reached, version } = run;
+  const alarm = alarmOf(run);
   const dlqPlace = isInDlq(run)
     ? dlqPlaceOf(run.state.failure.dlqId, run.state.endedAt)
     : undefined;
   return {
     $set: {
       ...{ state, history, bytes: size, reached, version, write },
+      ...(heirs && { heirs }),
       ...(state.kind !== "active" && { endedAt: state.endedAt }),
       ...(deliver.length > 0 && { deliver }),
       ...(deliverAt !== undefined && { deliverAt }),
-      ...(wakeAt !== undefined && { wakeAt }),
-      ...(events.length > 0 && { events }),
+      ...alarm,
       ...(dlqPlace !== undefined && { dlqPlace }),
     },
     $unset: {
       ...(deliver.length === 0 && { deliver: "" as const }),
       ...(deliverAt === undefined && { deliverAt: "" as const }),
-      ...(wakeAt === undefined && { wakeAt: "" as const }),
-      ...(events.length === 0 && { events: "" as const }),
+      ...(alarm.wakeAt === undefined && { wakeAt: "" as const }),
+      ...(!alarm.events && { events: "" as const }),
       ...(dlqPlace === undefined && { dlqPlace: "" as const }),
     },
   };

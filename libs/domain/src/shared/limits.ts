@@ -71,6 +71,10 @@ export const runHistoryBytesMax = 64 * 1024 * 1024;
 /** Events that came for a run before their wait: of all, and of one. */
 export const runNotesMax = 1_000;
 export const runNotesOfEventMax = 100;
+/** Runs that were resumed while they waited for one that they had invoked, and wait for it as well. */
+export const runHeirsMax = 100;
+/** Of a run that was resumed again and again: names of those before it, under which webhooks find it. */
+export const runAliasesMax = 100;
 export const runWaitMsMax = 365 * 86_400_000;
 /** Of runs that were invoked by runs. */
 export const invokeDepthMax = 100;

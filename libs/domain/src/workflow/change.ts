@@ -118,13 +118,15 @@ export function failRun(
     kind: "failed",
     ...ended(run, now),
     failure: { ...failure, dlqId, at: partOf(key), inDlq: true },
+    pending: run.state.pending,
+    notes: run.state.notes,
   } as const;
   return changedRun({ ...run, state });
 }
 
-const ended = ({ invoker }: Run, now: number) => ({
+const ended = ({ heirs, invoker }: Run, now: number) => ({
   endedAt: now,
-  ...(invoker && { answerBy: now + ringAheadMs }),
+  ...((invoker || heirs) && { answerBy: now + ringAheadMs }),
 });
 
 /** What every change does. */

@@ -7,7 +7,6 @@ import {
   answerMessage,
   callMessage,
   deliveryOf,
-  type EntryDelivery,
   entryMessage,
   entryOf,
   failureMessage,
@@ -16,7 +15,7 @@ import {
   partOf,
 } from "./delivery.ts";
 import { type DeliveryKey } from "./order.ts";
-import { type RunPlan } from "./run.ts";
+import { type EntryDelivery, type RunPlan } from "./run.ts";
 
 const now = epochStart + 1_000;
 const body = new TextEncoder().encode("said");
@@ -184,7 +183,7 @@ describe("the messages that tell the endpoint", () => {
   const run = aRun({ plan: aPlanOf() });
 
   it("of an answer, as the call said that it wants to be told", () => {
-    const message = answerMessage(run, 3, plan, { body, source }, now);
+    const message = answerMessage(run, 3, plan, { body, from: source.origin }, now);
 
     expect(message).toMatchObject({
       id: runMessageId(run.root, "a3"),

@@ -1,17 +1,11 @@
 /** Deliveries of a run: ordinary messages, without a body where the history is theirs (docs/design/runs#deliveries). */
 import { lanesOf } from "../lane/lane.ts";
 import { type Headers } from "../message/headers.ts";
-import {
-  type CallbackPlan,
-  type InRun,
-  type Message,
-  type Method,
-  type Policy,
-} from "../message/message.ts";
+import { type CallbackPlan, type InRun, type Message, type Policy } from "../message/message.ts";
 import { runFormat } from "../shared/format.ts";
 import { runMessageId } from "../shared/ids.ts";
 import { type DeliveryKey, type EntryKey } from "./order.ts";
-import { type PartName, type Run } from "./run.ts";
+import { type EntryDelivery, type PartName, type Run } from "./run.ts";
 
 export const partOf = (key: DeliveryKey): PartName => {
   switch (key.role) {
@@ -56,17 +50,31 @@ export function entryOf(name: PartName): EntryKey | undefined {
 export const isEntryKey = (key: DeliveryKey): key is EntryKey =>
   key.role !== "call" && key.role !== "answer";
 
-/** As the publish of the entry asks for it. */
-export type EntryDelivery = {
-  readonly url: string;
-  readonly method: Method;
-  readonly headers: Headers;
-  readonly notBefore: number;
-  readonly callerIp: string;
-  readonly hop: number;
-  /** Counts where the run's plan does not: clients of before send it with each step. */
-  readonly policy: Policy;
-};
+/** What is kept of how an entry is delivered. Undefined: it is the usual. */
+export function keptDelivery(
+  run: Run,
+  { callerIp, headers, hop, method, notBefore, policy, url }: EntryDelivery,
+  now: number,
+): EntryDelivery | undefined {
+  const isUsual =
+    url === run.url &&
+    method === "POST" &&
+    notBefore <= now &&
+    run.plan.features.includes("WF_TriggerOnConfig") &&
+    headers.length === 1 &&
+    headers[0]?.[0].toLowerCase() === "content-type" &&
+    headers[0][1] === "application/json";
+  return isUsual ? undefined : { callerIp, headers, hop, method, notBefore, policy, url };
+}
+
+/** Of entries of which nothing else is kept. */
+export const usualDelivery = ({ callerIp, plan, url }: Run): EntryDelivery => ({
+  ...{ url, callerIp, hop: 1 },
+  method: "POST",
+  headers: json,
+  notBefore: 0,
+  policy: plan.policy,
+});
 
 /** The message that delivers an entry. Its body, the history up to it, is read when it is sent. */
 export function entryMessage(
@@ -106,7 +114,7 @@ export const answerMessage = (
   run: Run,
   step: number,
   plan: CallbackPlan,
-  { body, source }: { readonly body: Uint8Array; readonly source: Message },
+  { body, from }: { readonly body: Uint8Array; readonly from: Pick<Sent, "callerIp" | "hop"> },
   now: number,
 ): Message => {
   const { timeoutMs, retriesMax = run.plan.policy.retriesMax, retryDelay, flow } = plan;
@@ -121,8 +129,8 @@ export const answerMessage = (
     method: plan.method,
     headers: merged(run.plan.headers, merged(json, plan.headers)),
     notBefore: now,
-    callerIp: source.origin.callerIp,
-    hop: source.origin.hop,
+    callerIp: from.callerIp,
+    hop: from.hop,
     policy: entryPolicy(run, { ...own, ...(flow && { flow }) }),
     body,
   });

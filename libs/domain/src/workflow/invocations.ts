@@ -1,7 +1,8 @@
 /** Runs that start runs: the step waits for the end of the child, and the child owes its end to the step. */
 import { type MessageId } from "../shared/ids.ts";
+import { runHeirsMax } from "../shared/limits.ts";
 import { changedRun } from "./change.ts";
-import { isActive, type Pending, type Run, type RunIn } from "./run.ts";
+import { type Invoker, isActive, type Pending, type Run, type RunIn } from "./run.ts";
 
 type Invocation = Extract<Pending, { kind: "invoke" }>;
 
@@ -34,10 +35,23 @@ export const settledInvocation = (
 ): RunIn<"active"> | undefined =>
   isActive(run) && invocationOf(run, step)?.childRoot === childRoot ? run : undefined;
 
+/** Those that wait for its end. */
+export const invokersOf = ({ heirs = [], invoker }: Run): readonly Invoker[] =>
+  invoker ? [invoker, ...heirs] : heirs;
+
+export const tells = (run: Run, { key, step }: Invoker): boolean =>
+  invokersOf(run).some((invoker) => invoker.key === key && invoker.step === step);
+
+/** One more waits for the end of the run. Undefined: there are too many. */
+export function withHeir(run: RunIn<"active">, heir: Invoker): RunIn<"active"> | undefined {
+  const { heirs = [] } = run;
+  return heirs.length < runHeirsMax ? changedRun({ ...run, heirs: [...heirs, heir] }) : undefined;
+}
+
 export const owesAnswer = ({ state }: Run): boolean =>
   state.kind !== "active" && state.answerBy !== undefined;
 
-/** Its invoker knows of its end. Undefined: it did. */
+/** Those that wait for its end know of it. Undefined: they did. */
 export function told(run: Run): Run | undefined {
   if (run.state.kind === "active" || run.state.answerBy === undefined) return undefined;
   const { answerBy: _, ...state } = run.state;

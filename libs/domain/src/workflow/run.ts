@@ -4,7 +4,7 @@
  */
 import { type RunFailureReason } from "../message/follow-up.ts";
 import { type Headers } from "../message/headers.ts";
-import { type CallbackPlan, type Dialect, type Policy } from "../message/message.ts";
+import { type CallbackPlan, type Dialect, type Method, type Policy } from "../message/message.ts";
 import {
   type DlqId,
   type MessageId,
@@ -72,9 +72,15 @@ export type RunState =
       readonly notes: readonly Note[];
     }
   | ({ readonly kind: "succeeded" | "canceled" } & Ended)
-  | ({ readonly kind: "failed"; readonly failure: RunFailure } & Ended);
+  /** `pending`, `notes`: as they were, for the run that may go on from here. */
+  | ({
+      readonly kind: "failed";
+      readonly failure: RunFailure;
+      readonly pending: readonly Pending[];
+      readonly notes: readonly Note[];
+    } & Ended);
 
-/** `answerBy`: there until its invoker knows. */
+/** `answerBy`: there until those that wait for its end know of it. */
 type Ended = { readonly endedAt: number; readonly answerBy?: number };
 
 /** The step that has invoked a run. */
@@ -104,6 +110,12 @@ export type Run<S extends RunState = RunState> = {
   readonly createdAt: number;
   readonly plan: RunPlan;
   readonly invoker?: Invoker;
+  /** Runs that were resumed after their invocation of this one, and wait for its end as well. */
+  readonly heirs?: readonly Invoker[];
+  /** The failed run that it goes on from, or begins again. */
+  readonly from?: RunKey;
+  /** Those of the runs that it goes on from: what is addressed to them finds it. */
+  readonly aliases?: readonly RunId[];
   readonly state: S;
   readonly history: Order;
   /** Of the history, as a delivery of all of it carries it. */
@@ -130,6 +142,20 @@ export type RunPart = {
   readonly body: Uint8Array;
   /** Of an entry. */
   readonly rank?: number;
+  /** How it is delivered, where that is not as most are. */
+  readonly sent?: EntryDelivery;
+};
+
+/** As the publish of the entry asks for it. */
+export type EntryDelivery = {
+  readonly url: string;
+  readonly method: Method;
+  readonly headers: Headers;
+  readonly notBefore: number;
+  readonly callerIp: string;
+  readonly hop: number;
+  /** Counts where the run's plan does not: clients of before send it with each step. */
+  readonly policy: Policy;
 };
 
 /** Of an entry: what its delivery carries, in the order of the history. */

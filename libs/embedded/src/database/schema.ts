@@ -221,7 +221,7 @@ export const migrations: readonly string[] = [
   CREATE INDEX run_waits_by_run ON run_waits (run);
   CREATE TABLE run_parts (
     run INTEGER NOT NULL, name TEXT NOT NULL, rank INTEGER, at INTEGER NOT NULL, crc INTEGER NOT NULL,
-    bytes BLOB NOT NULL);
+    sent TEXT, bytes BLOB NOT NULL);
   CREATE UNIQUE INDEX run_parts_by_name ON run_parts (run, name);
   CREATE INDEX run_parts_by_rank ON run_parts (run, rank) WHERE rank IS NOT NULL;
   `,

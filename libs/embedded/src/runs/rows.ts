@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 import { type Run, type TenantId } from "@posthaste/domain";
 import { integer, type Row, stored, text } from "../database/rows.ts";
 
-type Moving = Pick<Run, "state" | "history" | "bytes" | "reached" | "version">;
+type Moving = Pick<Run, "state" | "history" | "bytes" | "reached" | "heirs" | "version">;
 type Fixed = Omit<Run, keyof Moving>;
 
 export const headColumns = "json, crc, moving, moving_crc";
@@ -15,11 +15,18 @@ const textOf = (value: Fixed | Moving): Text => {
   return { json, crc: crc32(json) };
 };
 
-export const movingOf = ({ state, history, bytes, reached, version }: Run): Text =>
-  textOf({ state, history, bytes, reached, version });
+export const movingOf = ({ state, history, bytes, reached, heirs, version }: Run): Text =>
+  textOf({ state, history, bytes, reached, version, ...(heirs && { heirs }) });
 
-export function fixedOf(run: Run): Text {
-  const { state: _, history: __, bytes: ___, reached: ____, version: _____, ...fixed } = run;
+export function fixedOf({
+  state: _state,
+  history: _history,
+  bytes: _bytes,
+  reached: _reached,
+  heirs: _heirs,
+  version: _version,
+  ...fixed
+}: Run): Text {
   return textOf(fixed);
 }
 
@@ -34,14 +41,18 @@ function whole(row: Row, json: string, crc: string): string {
   return found;
 }
 
-export const termOf = (tenant: TenantId, kind: "label" | "flow" | "url", value: string): string =>
-  `${tenant}/${kind}:${value}`;
+export const termOf = (
+  tenant: TenantId,
+  kind: "alias" | "label" | "flow" | "url",
+  value: string,
+): string => `${tenant}/${kind}:${value}`;
 
 /** By which lists find a run without looking at all that there are. */
-export function termsOf({ plan, tenant, url }: Run): ReadonlySet<string> {
+export function termsOf({ aliases = [], plan, tenant, url }: Run): ReadonlySet<string> {
   const { flow, labels } = plan.policy;
   return new Set([
     termOf(tenant, "url", url),
+    ...aliases.map((id) => termOf(tenant, "alias", id)),
     ...labels.map((label) => termOf(tenant, "label", label)),
     ...(flow ? [termOf(tenant, "flow", flow.key)] : []),
   ]);

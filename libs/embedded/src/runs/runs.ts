@@ -1,6 +1,7 @@
 /** The RunStore port: head, parts and records of one change are one transaction. */
 import { crc32 } from "node:zlib";
 import {
+  type EntryDelivery,
   type HistoryEntry,
   type InRun,
   awaitedEvents,
@@ -13,29 +14,52 @@ import {
   wakeAtOf,
   wantedOf,
 } from "@posthaste/domain";
-import { type Briefing, type RunAddress, type RunStore, type RunWrite } from "@posthaste/ports";
-import { integer, optionalBytes, optionalInteger, type Row, text } from "../database/rows.ts";
+import {
+  type Briefing,
+  type Inherited,
+  type RunAddress,
+  type RunStore,
+  type RunWrite,
+  type StartedRun,
+} from "@posthaste/ports";
+import {
+  integer,
+  optionalBytes,
+  optionalInteger,
+  optionalText,
+  type Row,
+  stored,
+  text,
+} from "../database/rows.ts";
 import { openInsert } from "../messages/insert.ts";
 import { type Rooms } from "../messages/rooms.ts";
-import { fixedOf, headColumns, movingOf, runFrom, termsOf } from "./rows.ts";
+import { fixedOf, headColumns, movingOf, runFrom, termOf, termsOf } from "./rows.ts";
 
 export function openRuns(rooms: Rooms): RunStore {
   const { writer } = rooms;
-  const { byRoot, find, newest, waiting } = openHeads(rooms);
+  const { byAlias, byRoot, find, newest, waiting } = openHeads(rooms);
   const { between, part } = openParts(rooms);
   const put = openPut(rooms);
   const sweepSome = openSweep(rooms);
+  const start = (
+    [tenant, id, make]: Parameters<RunStore["start"]>,
+    inherited?: Inherited,
+  ): StartedRun => {
+    const before = newest({ tenant, id });
+    if (before && isActive(before)) return { kind: "active", run: before };
+    const { generation = 0, createdAt = 0 } = before ?? {};
+    const write = make({ generation: generation + 1, after: createdAt });
+    put.start(write, inherited);
+    return { kind: "started", run: write.run };
+  };
 
   return {
-    start: (tenant, id, make) =>
-      writer.write(() => {
-        const before = newest({ tenant, id });
-        if (before && isActive(before)) return { kind: "active", run: before };
-        const { generation = 0, createdAt = 0 } = before ?? {};
-        const write = make({ generation: generation + 1, after: createdAt });
-        put.start(write);
-        return { kind: "started", run: write.run };
-      }, "accepting"),
+    start: (...asked) => writer.write(() => start(asked), "accepting"),
+    resume: (tenant, id, inherited, make) =>
+      writer.write(
+        () => (put.has(inherited) ? start([tenant, id, make], inherited) : "gone"),
+        "accepting",
+      ),
     change: (address, decide) =>
       writer.write(() => {
         const run = find(address);
@@ -45,6 +69,7 @@ export function openRuns(rooms: Rooms): RunStore {
         return verdict;
       }, "ongoing"),
     byRoot: (root) => writer.glance(() => byRoot(root)),
+    byAlias: (tenant, id) => writer.glance(() => byAlias(termOf(tenant, "alias", id))),
     waiting: (tenant, event, after, limit) =>
       writer.glance(() => waiting(tenant, event, after, limit)),
     get: (address) => writer.glance(() => find(address)),
@@ -88,6 +113,9 @@ function openHeads({ db }: Rooms) {
   const waits = db.prepare(`
     SELECT ${headColumns} FROM run_waits w JOIN runs r ON r.position = w.run
     WHERE w.tenant = ? AND w.event = ?`);
+  const ofTerm = db.prepare(`
+    SELECT ${headColumns} FROM run_terms t JOIN runs r ON r.position = t.run
+    WHERE t.term = ? AND r.ended_at IS NULL ORDER BY t.at DESC LIMIT 1`);
   const runOf = (row: Row | undefined): Run | undefined => row && runFrom(row);
 
   const newest = ({ tenant, id, createdAt }: RunAddress): Run | undefined =>
@@ -95,6 +123,7 @@ function openHeads({ db }: Rooms) {
   return {
     newest,
     byRoot: (root: MessageId): Run | undefined => runOf(byPlace.get(placeOf(root))),
+    byAlias: (term: string): Run | undefined => runOf(ofTerm.get(term)),
     /** In the order of keys, which are texts: few runs of a tenant wait for one event. */
     waiting: (tenant: string, event: string, after = "", limit: number) =>
       waits
@@ -114,7 +143,7 @@ function openHeads({ db }: Rooms) {
 
 function openParts({ db }: Rooms) {
   const named = db.prepare(
-    "SELECT name, rank, at, crc, bytes FROM run_parts WHERE run = ? AND name = ?",
+    "SELECT name, rank, at, crc, sent, bytes FROM run_parts WHERE run = ? AND name = ?",
   );
   const ranked = db.prepare(`
     SELECT name, crc, bytes FROM run_parts WHERE run = ? AND rank BETWEEN ? AND ? ORDER BY rank`);
@@ -123,11 +152,13 @@ function openParts({ db }: Rooms) {
       const row = named.get(run, name);
       if (!row) return undefined;
       const rank = optionalInteger(row["rank"]);
+      const sent = optionalText(row["sent"]);
       return {
         name,
         at: integer(row["at"]),
         body: bodyOf(row),
         ...(rank !== undefined && { rank }),
+        ...(sent !== undefined && { sent: stored<EntryDelivery>(sent) }),
       };
     },
     between: (root: MessageId, from: number, to: number): HistoryEntry[] =>
@@ -150,13 +181,19 @@ function openPut(rooms: Rooms) {
   const { db } = rooms;
   const insertRecord = openInsert(rooms);
   const insert = db.prepare(`
-    INSERT INTO runs (position, tenant, id, generation, created_at, ended_at, shard, json, crc, moving, moving_crc)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO runs (position, tenant, id, generation, created_at, ended_at, wake_at, shard, json, crc, moving, moving_crc)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const update = db.prepare(
     "UPDATE runs SET ended_at = ?, dlq_at = ?, wake_at = ?, moving = ?, moving_crc = ? WHERE position = ?",
   );
   const insertPart = db.prepare(`
-    INSERT INTO run_parts (run, name, rank, at, crc, bytes) VALUES (?, ?, ?, ?, ?, ?)`);
+    INSERT INTO run_parts (run, name, rank, at, crc, sent, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)`);
+  const ofOther = `
+    FROM run_parts WHERE run = ? AND (rank IS NOT NULL OR name IN (SELECT value FROM json_each(?)))`;
+  const countOther = db.prepare(`SELECT count(*) AS count ${ofOther}`);
+  const copyOther = db.prepare(`
+    INSERT INTO run_parts (run, name, rank, at, crc, sent, bytes)
+    SELECT ?, name, rank, at, crc, sent, bytes ${ofOther}`);
 
   const insertTerm = db.prepare("INSERT INTO run_terms (term, at, run) VALUES (?, ?, ?)");
   const removeWaits = db.prepare("DELETE FROM run_waits WHERE run = ?");
@@ -171,22 +208,32 @@ function openPut(rooms: Rooms) {
   };
   const putRest = ({ run, parts, deliveries }: RunWrite): void => {
     const position = placeOf(run.root);
-    for (const { name, rank = null, at, body } of parts)
-      insertPart.run(position, name, rank, at, crc32(body), body);
+    for (const { name, rank = null, at, body, sent } of parts) {
+      const how = sent ? JSON.stringify(sent) : null;
+      insertPart.run(position, name, rank, at, crc32(body), how, body);
+    }
     for (const record of deliveries)
       if (insertRecord({ record }) === "known")
         throw new Error(`${record.message.id} was there before its entry was accepted`);
   };
   return {
-    start: (write: RunWrite): void => {
+    has: ({ names, of: { history, root } }: Inherited): boolean => {
+      const row = countOther.get(placeOf(root), JSON.stringify(names));
+      return integer(row?.["count"]) === history.length + names.length;
+    },
+    start: (write: RunWrite, inherited?: Inherited): void => {
       const { run } = write;
       const { root, tenant, id, generation, createdAt, shard } = run;
       const [fixed, moving] = [fixedOf(run), movingOf(run)];
       const texts = [fixed.json, fixed.crc, moving.json, moving.crc];
-      insert.run(
-        ...[placeOf(root), tenant, id, generation, createdAt, endOf(run), shard, ...texts],
-      );
+      const times = [createdAt, endOf(run), wakeAtOf(run) ?? null];
+      insert.run(...[placeOf(root), tenant, id, generation, ...times, shard, ...texts]);
       for (const term of termsOf(run)) insertTerm.run(term, createdAt, placeOf(root));
+      if (inherited) {
+        const { names, of } = inherited;
+        copyOther.run(placeOf(root), placeOf(of.root), JSON.stringify(names));
+      }
+      putWaits([], run);
       putRest(write);
     },
     change: (before: Run, write: RunWrite): void => {

@@ -2,7 +2,6 @@
 import {
   append,
   bytesOfEntry,
-  entryMessage,
   type EntryDelivery,
   fault,
   type Fault,
@@ -14,12 +13,12 @@ import {
   type Run,
   type RunId,
   runMessageId,
-  type StepKey,
   type TenantId,
 } from "@posthaste/domain";
-import { type Decision, type RunAddress, type RunWrite } from "@posthaste/ports";
+import { type Decision, type RunAddress } from "@posthaste/ports";
 import { type Published } from "../accept.ts";
 import { Deliveries } from "./deliveries.ts";
+import { entriesOf } from "./entries.ts";
 import { type RunPorts } from "./start.ts";
 
 type EntryCommand = PublishCommand & {
@@ -94,33 +93,18 @@ function decide(
   const bytes = entries.reduce((sum, { body }) => sum + bytesOfEntry(body), run.bytes);
   if (bytes > limits.runHistoryBytesMax) return { verdict: tooLong };
   const next = { ...appended.run, bytes };
-  const messages = entries.map((command) =>
-    entryMessage(next, command.run.key, deliveryOf(command, now), now),
-  );
-  return { verdict, write: writeOf(run, next, entries, deliveries.of(messages, now), now) };
+  const joining = entries.map((command) => ({
+    key: command.run.key,
+    body: command.body,
+    delivery: deliveryOf(command, now),
+  }));
+  return { verdict, write: entriesOf(next, run.history.length, joining, deliveries, now) };
 }
 
 const tooLong = fault(
   "run_refused",
   `the history of a run may have ${limits.runHistoryBytesMax} bytes`,
 );
-
-const writeOf = (
-  { history }: Run,
-  run: Run,
-  entries: readonly { readonly run: { readonly key: StepKey }; readonly body: Uint8Array }[],
-  deliveries: RunWrite["deliveries"],
-  now: number,
-): RunWrite => ({
-  run,
-  parts: entries.map(({ body, run: { key } }, i) => ({
-    name: partOf(key),
-    at: now,
-    body,
-    rank: history.length + i,
-  })),
-  deliveries,
-});
 
 const deliveryOf = (command: EntryCommand, now: number): EntryDelivery => ({
   ...command,

@@ -41,9 +41,11 @@ export async function placeCall(ports: RunPorts, command: CallCommand): Promise<
       const next = awaiting(run, { kind: "call", step, isAnswered: false });
       if (!next) return { verdict: { root, isNew: false } };
       const now = ports.clock.now();
-      const sent = { ...command, url, notBefore: notBeforeOf(command, now) };
-      const message = callMessage(next, step, sent, now);
-      const part = { name: partOf({ role: "call", step }), at: now, body: command.body };
+      const { body, callerIp, headers, hop, method, policy } = command;
+      const notBefore = notBeforeOf(command, now);
+      const sent = { url, callerIp, headers, hop, method, notBefore, policy };
+      const message = callMessage(next, step, { ...sent, body }, now);
+      const part = { name: partOf({ role: "call", step }), at: now, body, sent };
       const write = { run: next, parts: [part], deliveries: deliveries.of([message], now) };
       return { verdict: { root, isNew: true }, write };
     }),
@@ -79,7 +81,7 @@ export async function tellCalled(ports: FailPorts, message: Message, item: RunIt
         ...(item.response && { response: item.response }),
         ...(item.error !== undefined && { error: item.error }),
       });
-      const answer = answerMessage(next, key.step, callback, { body, source: message }, now);
+      const answer = answerMessage(next, key.step, callback, { body, from: message.origin }, now);
       const part = { name: partOf({ role: "answer", step: key.step }), at: now, body };
       const write = { run: next, parts: [part], deliveries: deliveries.of([answer], now) };
       return { verdict: true, write };

@@ -9,13 +9,14 @@ import {
   functionFailed,
   isActive,
   type Message,
+  owesAnswer,
   type Run,
   type RunItem,
   type RunPart,
 } from "@posthaste/domain";
 import { type Decision, type RunAddress, type RunStore } from "@posthaste/ports";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
-import { answerInvoker } from "./invoke.ts";
+import { answerInvokers } from "./invoke.ts";
 
 type EndPorts = DeliveryPorts & { readonly runs: RunStore };
 
@@ -63,7 +64,7 @@ async function end(
 
 /** What cannot be told now is told by the alarm of the run. */
 const tellInvoker = (ports: EndPorts, run: Run): Promise<void> =>
-  run.invoker ? answerInvoker(ports, run).catch(() => undefined) : Promise.resolve();
+  owesAnswer(run) ? answerInvokers(ports, run).catch(() => undefined) : Promise.resolve();
 
 export type FailPorts = DeliveryPorts & { readonly runs: RunStore };
 

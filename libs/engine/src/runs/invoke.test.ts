@@ -3,7 +3,7 @@ import { isFault, type Run, runId, type RunId } from "@posthaste/domain";
 import { aCommand, aRunId, aStartCommand, aStepCommand, aTenant } from "@posthaste/testing";
 import { open, type Ports } from "../opened.fixture.ts";
 import { endRun, finishRun } from "./end.ts";
-import { answerInvoker, invoke, startChild } from "./invoke.ts";
+import { answerInvokers, invoke, startChild } from "./invoke.ts";
 import { startRun } from "./start.ts";
 
 const child = runId("child");
@@ -96,7 +96,7 @@ describe("an invocation", () => {
     const before = await current(ports, aRunId);
 
     await startChild(ports, parent, 1);
-    await Promise.all([1, 2, 3].map(() => answerInvoker(ports, ended)));
+    await Promise.all([1, 2, 3].map(() => answerInvokers(ports, ended)));
 
     expect(await current(ports, child)).toEqual(ended);
     expect(ended).toMatchObject({ root: messageId, generation: 1 });

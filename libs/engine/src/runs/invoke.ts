@@ -9,6 +9,8 @@ import {
   type Fault,
   type InRun,
   invocationOf,
+  type Invoker,
+  invokersOf,
   isActive,
   type MessageId,
   notBeforeOf,
@@ -17,7 +19,9 @@ import {
   type RunIn,
   settledInvocation,
   startedInvocation,
+  tells,
   told,
+  withHeir,
 } from "@posthaste/domain";
 import { type Decision } from "@posthaste/ports";
 import { type Published } from "../accept.ts";
@@ -91,32 +95,33 @@ function deliveryOf(answer: PublishCommand, now: number): EntryDelivery {
   return { url: urlOf(answer), callerIp, headers, hop, method, notBefore: now, policy };
 }
 
-/** As often as it is done the child starts once: its root is the invocation's. */
+/**
+ * As often as it is done the child starts once: its root is the invocation's. One that was started for the run that this one
+ * goes on from tells both of its end.
+ */
 export async function startChild(ports: InvokePorts, ref: RunRef, step: number): Promise<void> {
-  const parent = await ports.runs.get(ref);
+  const { clock, runs } = ports;
+  const parent = await runs.get(ref);
   const invocation = parent && invocationOf(parent, step);
   if (!parent || !invocation) return;
-  const part = await ports.runs.part(parent, partName(step));
+  const part = await runs.part(parent, partName(step));
   if (!part) return;
   const { child } = partJson<InvokePart>(part);
   const { childRoot } = invocation;
-  const before = await ports.runs.byRoot(childRoot);
-  if (!before) {
+  const { createdAt, id, key, root, url } = parent;
+  const invoker = { key, root, id, url, createdAt, step };
+  let run = await runs.byRoot(childRoot);
+  if (!run) {
     const command = { ...child, body: new Uint8Array(Buffer.from(child.body, "base64")) };
-    const { createdAt, id, key, root, url } = parent;
-    const invoker = { key, root, id, url, createdAt, step };
-    const started = await startAs(
-      ports,
-      command,
-      childRoot,
-      invoker,
-      notBeforeOf(command, ports.clock.now()),
-    );
-    // Another start has taken its name between the look and this.
-    if (started.run.root !== childRoot) return answer(ports, parent, step, childRoot, failed);
-  } else if (!isActive(before)) return answerInvoker(ports, before);
-  await ports.runs.change(ref, (run) => {
-    const next = startedInvocation(run, step);
+    const notBefore = notBeforeOf(command, clock.now());
+    ({ run } = await startAs(ports, command, { root: childRoot, invoker }, notBefore));
+  }
+  // Another start has taken its name, or too many wait for it.
+  if (run.root !== childRoot) return answer(ports, invoker, childRoot, failed);
+  const told = await toBeTold(ports, run, invoker);
+  if (told !== "later") return answer(ports, invoker, childRoot, told);
+  await runs.change(ref, (seen) => {
+    const next = startedInvocation(seen, step);
     return next
       ? { verdict: true, write: { run: next, parts: [], deliveries: [] } }
       : { verdict: false };
@@ -125,16 +130,39 @@ export async function startChild(ports: InvokePorts, ref: RunRef, step: number):
 
 const failed = { isCanceled: false, isFailed: true } as const;
 
-/** A run that has ended tells the one that has invoked it, once. */
-export async function answerInvoker(ports: InvokePorts, child: Run): Promise<void> {
-  const { invoker, root, state } = child;
-  if (!invoker || state.kind === "active") return;
-  const returned = state.kind === "succeeded" ? await ports.runs.part(child, "e") : undefined;
-  await answer(ports, invoker, invoker.step, root, {
-    ...(returned && { body: new TextDecoder().decode(returned.body) }),
-    isCanceled: state.kind === "canceled",
-    isFailed: state.kind === "failed",
+/** That the child tells the invoker of its end; or what it tells it now, if it has ended. */
+async function toBeTold(
+  ports: InvokePorts,
+  child: Run,
+  invoker: Invoker,
+): Promise<"later" | object> {
+  const seen = await ports.runs.change(child, (run): Decision<"later" | "full" | Run> => {
+    if (!isActive(run)) return { verdict: run };
+    if (tells(run, invoker)) return { verdict: "later" };
+    const next = withHeir(run, invoker);
+    if (!next) return { verdict: "full" };
+    return { verdict: "later", write: { run: next, parts: [], deliveries: [] } };
   });
+  if (seen === undefined || seen === "full") return failed;
+  return seen === "later" ? seen : endOf(ports, seen);
+}
+
+async function endOf({ runs }: InvokePorts, ended: Run): Promise<object> {
+  const { kind } = ended.state;
+  const returned = kind === "succeeded" ? await runs.part(ended, "e") : undefined;
+  return {
+    ...(returned && { body: new TextDecoder().decode(returned.body) }),
+    isCanceled: kind === "canceled",
+    isFailed: kind === "failed",
+  };
+}
+
+/** A run that has ended tells those that wait for it, each once. */
+export async function answerInvokers(ports: InvokePorts, child: Run): Promise<void> {
+  const invokers = invokersOf(child);
+  if (invokers.length === 0 || isActive(child)) return;
+  const out = await endOf(ports, child);
+  for (const invoker of invokers) await answer(ports, invoker, child.root, out);
   await ports.runs.change(child, (run) => {
     const next = told(run);
     return next
@@ -145,11 +173,11 @@ export async function answerInvoker(ports: InvokePorts, child: Run): Promise<voi
 
 async function answer(
   ports: InvokePorts,
-  parent: RunRef,
-  step: number,
+  { key, root, step }: Invoker,
   childRoot: MessageId,
   out: object,
 ): Promise<void> {
+  const parent = { key, root };
   const part = await ports.runs.part(parent, partName(step));
   if (!part) return;
   const { delivery, step: json } = partJson<InvokePart>(part);

@@ -2,48 +2,60 @@
 import {
   type Fault,
   fault,
+  isMadeOf,
   merged,
   type Overrides,
   type PublishCommand,
+  type Run,
   type RunId,
   type RunIn,
+  type RunPlan,
+  usualDelivery,
 } from "@posthaste/domain";
 import { type RunPorts, startRunOf } from "./start.ts";
 
-/** `id`: of the new run, which must not be one that is active. */
+/** `id`: of the new run. One that this failed run has been restarted as already, and that is active, is answered again. */
 export async function restartRun(
   ports: RunPorts,
   failed: RunIn<"failed">,
   id: RunId,
-  { headers, policy, postponement }: Overrides,
-) {
+  overrides: Overrides,
+): Promise<Run | Fault> {
   const payload = await ports.runs.part(failed, "start");
   if (!payload) return gone;
-  const { callerIp, dialect, plan, tenant, url } = failed;
-  const { failureFunction } = plan;
+  const { callerIp, dialect, tenant, url } = failed;
+  const { features, headers, policy, failureFunction } = planWith(failed.plan, overrides);
+  const { postponement } = overrides;
   const command: PublishCommand = {
     tenant,
     dialect,
     destination: { kind: "url", url },
     method: "POST",
-    headers: [["Content-Type", "application/json"]],
+    headers: payload.sent?.headers ?? usualDelivery(failed).headers,
     body: payload.body,
-    policy: {
-      ...plan.policy,
-      ...(failureFunction && { failureCallback: failureFunction }),
-      ...policy,
-    },
+    policy: { ...policy, ...(failureFunction && { failureCallback: failureFunction }) },
     ...(postponement && { postponement }),
     callerIp,
     hop: 1,
-    run: { kind: "start", id, features: plan.features, headers: merged(plan.headers, headers) },
+    run: { kind: "start", id, features, headers },
   };
-  const { isNew, run } = await startRunOf(ports, command);
-  return isNew ? run : isActiveAlready;
+  const { isNew, run } = await startRunOf(ports, command, failed.key);
+  return isNew || isMadeOf(run, failed) ? run : isActiveAlready;
 }
 
-const gone: Fault = fault("not_found", "the run is not kept any more");
-const isActiveAlready: Fault = fault(
+/** Each as the headers say, and all else as the failed run was started. */
+export function planWith(plan: RunPlan, { headers, policy }: Overrides): RunPlan {
+  const { callback: _, failureCallback = plan.failureFunction, ...own } = policy;
+  return {
+    features: plan.features,
+    headers: merged(plan.headers, headers),
+    policy: { ...plan.policy, ...own },
+    ...(failureCallback && { failureFunction: failureCallback }),
+  };
+}
+
+export const gone: Fault = fault("not_found", "the run is not kept any more");
+export const isActiveAlready: Fault = fault(
   "malformed",
   "a workflow already exists, can not initialize a new one with same id",
 );

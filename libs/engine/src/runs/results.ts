@@ -1,15 +1,8 @@
 /** Results that come from elsewhere than the endpoint: they join the history, and are delivered. */
-import {
-  append,
-  bytesOfEntry,
-  type EntryDelivery,
-  entryMessage,
-  partOf,
-  type Run,
-  type RunIn,
-} from "@posthaste/domain";
+import { append, bytesOfEntry, type EntryDelivery, type Run, type RunIn } from "@posthaste/domain";
 import { type Decision } from "@posthaste/ports";
 import { type Deliveries } from "./deliveries.ts";
+import { entriesOf } from "./entries.ts";
 
 export type StepJson = Readonly<Record<string, unknown>>;
 
@@ -39,17 +32,8 @@ export function resultsOf<V>(
   if (appended.kind === "refused") throw new Error(appended.text);
   const bytes = ended.reduce((sum, { body }) => sum + bytesOfEntry(body), run.bytes);
   const next = { ...appended.run, bytes };
-  const messages = results.map(({ delivery, key }) => entryMessage(next, key, delivery, now));
-  const parts = results.map(({ body, key }, i) => ({
-    name: partOf(key),
-    at: now,
-    body,
-    rank: run.history.length + i,
-  }));
-  return {
-    verdict: verdictOf(next),
-    write: { run: next, parts, deliveries: deliveries.of(messages, now) },
-  };
+  const write = entriesOf(next, run.history.length, results, deliveries, now);
+  return { verdict: verdictOf(next), write };
 }
 
 export const jsonBytes = (json: object): Uint8Array =>

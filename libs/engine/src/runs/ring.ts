@@ -1,7 +1,7 @@
 /** What the alarm of a run calls for: waits whose time is up, children that were not started, an invoker that was not told. */
 import { type InRun, isActive, overdueStarts, overdueWaits, owesAnswer } from "@posthaste/domain";
 import { type DeliveryPorts } from "./deliveries.ts";
-import { answerInvoker, startChild } from "./invoke.ts";
+import { answerInvokers, startChild } from "./invoke.ts";
 import { type RunPorts } from "./start.ts";
 import { timeOutWaits } from "./waits.ts";
 
@@ -12,7 +12,7 @@ export async function ringRun(
   const run = await ports.runs.get(ref);
   if (!run) return;
   if (!isActive(run)) {
-    if (owesAnswer(run)) await answerInvoker(ports, run);
+    if (owesAnswer(run)) await answerInvokers(ports, run);
     return;
   }
   const now = ports.clock.now();

@@ -2,20 +2,19 @@
 import {
   bytesOfEntry,
   type CallbackPlan,
-  entryMessage,
-  type Invoker,
-  type MessageId,
   newOrder,
   notBeforeOf,
   type PublishCommand,
   type Run,
   runKey,
+  type RunKey,
   type RunPlan,
   shardOf,
 } from "@posthaste/domain";
 import { type NextUse, type RunStore, type RunWrite } from "@posthaste/ports";
 import { type AcceptPorts, type Published } from "../accept.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
+import { entriesOf } from "./entries.ts";
 
 export type RunPorts = AcceptPorts & { readonly runs: RunStore };
 
@@ -26,17 +25,27 @@ export async function startRun(ports: RunPorts, command: PublishCommand): Promis
 }
 
 /** The run that it has started, or that was active under its name. */
-export const startRunOf = (ports: RunPorts, command: PublishCommand): Promise<StartedAs> =>
-  startAs(ports, command, ports.ids.next(), undefined, notBeforeOf(command, ports.clock.now()));
+export const startRunOf = (
+  ports: RunPorts,
+  command: PublishCommand,
+  from?: RunKey,
+): Promise<StartedAs> =>
+  startAs(
+    ports,
+    command,
+    { root: ports.ids.next(), ...(from && { from }) },
+    notBeforeOf(command, ports.clock.now()),
+  );
 
 type StartedAs = { readonly run: Run; readonly isNew: boolean };
 
-/** `root`: of the run, if it is this that starts it. */
+/** Of the run, if it is this that starts it. */
+type Lineage = Pick<Run, "root" | "invoker" | "from">;
+
 export async function startAs(
   ports: DeliveryPorts & Pick<RunPorts, "runs">,
   command: PublishCommand,
-  root: MessageId,
-  invoker: Invoker | undefined,
+  lineage: Lineage,
   notBefore: number,
 ): Promise<StartedAs> {
   const { destination, run: publish, tenant } = command;
@@ -51,28 +60,27 @@ export async function startAs(
       key: runKey(tenant, publish.id, generation),
       id: publish.id,
       generation,
-      root,
+      ...lineage,
       tenant,
       dialect: command.dialect,
-      shard: shardOf(root),
+      shard: shardOf(lineage.root),
       url,
       callerIp: command.callerIp,
       createdAt: Math.max(now, after + 1),
       plan: planOf(command, publish),
-      ...(invoker && { invoker }),
       state: { kind: "active", pending: [], notes: [] },
       history: newOrder,
       bytes: bytesOfEntry(command.body),
       reached: 0,
       version: 1,
     };
-    const message = entryMessage(run, { role: "start" }, { ...command, url, notBefore }, now);
-    const part = { name: "start", at: now, body: command.body, rank: 0 };
-    return { run, parts: [part], deliveries: deliveries.of([message], now) };
+    const delivery = { ...command, url, notBefore };
+    const start = { key: { role: "start" }, body: command.body, delivery } as const;
+    return entriesOf(run, 0, [start], deliveries, now);
   };
 
   const started = await deliveries.within(() => ports.runs.start(tenant, publish.id, make));
-  const isNew = started.kind === "started" && started.run.root === root;
+  const isNew = started.kind === "started" && started.run.root === lineage.root;
   if (isNew) deliveries.begin();
   else deliveries.drop();
   return { run: started.run, isNew };

@@ -16,8 +16,10 @@ import {
   partOf,
   type PublishCommand,
   type Run,
+  type RunId,
   type RunIn,
   runMessageId,
+  type RunPart,
   type TenantId,
   type Wait,
   waitsFor,
@@ -246,6 +248,51 @@ async function partsOf(
   }
   return kept;
 }
+
+/** A wait of a failed run as the run has it that goes on from there: with all of its time before it. */
+export type RenewedWait = {
+  readonly step: number;
+  readonly deadline: number;
+  readonly part: RunPart;
+};
+
+/** `id`: of the run that goes on. Undefined: what they kept was swept. */
+export async function renewedWaits(
+  { clock, runs }: WaitPorts,
+  failed: RunIn<"failed">,
+  id: RunId,
+): Promise<readonly RenewedWait[] | undefined> {
+  const now = clock.now();
+  const renewed: RenewedWait[] = [];
+  for (const pending of failed.state.pending) {
+    if (pending.kind !== "wait") continue;
+    const { step } = pending;
+    const part = await runs.part(failed, partName(step));
+    if (!part) return undefined;
+    const { waiter, ...kept } = partJson<WaitPart>(part);
+    const deadline = now + pending.deadline - part.at;
+    const headers = withRunId(waiter.headers, id);
+    const timeoutHeaders = waiter.timeoutHeaders && withRunId(waiter.timeoutHeaders, id);
+    const body = jsonBytes({
+      ...kept,
+      waiter: {
+        ...{ ...waiter, headers, deadline: Math.ceil(deadline / 1_000) },
+        ...(timeoutHeaders && { timeoutHeaders }),
+      },
+    });
+    renewed.push({ step, deadline, part: { name: part.name, at: now, body } });
+  }
+  return renewed;
+}
+
+type ShownHeaders = Waiter["headers"];
+const withRunId = (headers: ShownHeaders, id: RunId): ShownHeaders =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, values]) => [
+      name,
+      /-workflow-runid$/i.test(name) ? [id] : values,
+    ]),
+  );
 
 /** What waits for the event. */
 export async function waitersOf(

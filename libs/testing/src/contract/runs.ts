@@ -7,6 +7,7 @@ import { changing } from "./runs/changing.ts";
 import { briefing, keepingRecords, reading } from "./runs/delivering.ts";
 import { type RunsHarness } from "./runs/harness.ts";
 import { addressing, starting } from "./runs/starting.ts";
+import { resuming } from "./runs/resuming.ts";
 import { sweeping } from "./runs/sweeping.ts";
 import { waiting } from "./runs/waiting.ts";
 
@@ -19,6 +20,7 @@ export function describeRuns(name: string, open: () => Promise<RunsHarness>): vo
     briefing(guarantee);
     keepingRecords(guarantee);
     waiting(guarantee);
+    resuming(guarantee);
     sweeping(guarantee);
   });
 }

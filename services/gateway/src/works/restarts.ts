@@ -1,16 +1,29 @@
-/** `/v2/workflows/dlq/restart`: failed runs once more. */
-import { givenRunId, parseOverrides, type restarts } from "@posthaste/contract";
-import { type DlqId, dlqId, fault, type Fault, isFault, type Run, runId } from "@posthaste/domain";
-import { restartRun, type RunPorts } from "@posthaste/engine";
-import { type Random, type RunLog, type Tenant } from "@posthaste/ports";
+/** `/v2/workflows/dlq/restart` and `/resume`: failed runs once more. */
+import {
+  type FailedRunQuery,
+  givenRunId,
+  parseOverrides,
+  type restarts,
+} from "@posthaste/contract";
+import {
+  dlqId,
+  fault,
+  type Fault,
+  isFault,
+  type Overrides,
+  type Run,
+  type RunId,
+  runId,
+  type RunIn,
+} from "@posthaste/domain";
+import { restartRun, resumeRun, type RunPorts } from "@posthaste/engine";
+import { type Random, type Tenant } from "@posthaste/ports";
 import { type Judge } from "../judge.ts";
+import { failedPage, type RunLogParts } from "./run-logs.ts";
 import { type Works } from "./work.ts";
 
-export type RestartParts = RunPorts & {
-  readonly runLog: RunLog;
-  readonly random: Random;
-  readonly judge: Judge;
-};
+export type RestartParts = RunPorts &
+  RunLogParts & { readonly random: Random; readonly judge: Judge };
 
 type Asked = {
   readonly tenant: Tenant;
@@ -18,48 +31,74 @@ type Asked = {
   readonly rawHeaders: readonly string[];
 };
 
+/** A failed run, made a new one of that id. */
+type Again = (
+  ports: RunPorts,
+  failed: RunIn<"failed">,
+  id: RunId,
+  overrides: Overrides,
+) => Promise<Run | Fault>;
+
 const idLength = 21;
 
 export function restartWorks(parts: RestartParts): Works<keyof typeof restarts> {
   const { judge, random, runLog } = parts;
+  const newId = (): string => `wfr_${random.text(idLength)}`;
+
+  const overridesOf = ({ callerIp, rawHeaders, tenant }: Asked): Overrides | Fault =>
+    parseOverrides({ ...judge(tenant, callerIp), rawHeaders });
+
+  const one = async (again: Again, asked: Asked, letter: string) => {
+    const overrides = overridesOf(asked);
+    if (isFault(overrides)) return overrides;
+    const { items } = await runLog.failed(
+      asked.tenant.id,
+      { dlqIds: [dlqId(letter)] },
+      { limit: 1 },
+    );
+    const [failed] = items;
+    if (!failed) return fault("not_found", `dead letter ${letter.slice(0, 128)} not found`);
+    const run = await again(
+      parts,
+      failed,
+      runId(givenRunId(asked.rawHeaders) ?? newId()),
+      overrides,
+    );
+    return isFault(run) ? run : ({ status: 200, json: startedJson(run) } as const);
+  };
 
   /** In the order of the list. */
-  async function restart(
-    { tenant, callerIp, rawHeaders }: Asked,
-    dlqIds: readonly DlqId[],
-  ): Promise<readonly Run[] | Fault> {
-    const overrides = parseOverrides({ ...judge(tenant, callerIp), rawHeaders });
+  const several = async (again: Again, asked: Asked & { readonly query: FailedRunQuery }) => {
+    const overrides = overridesOf(asked);
     if (isFault(overrides)) return overrides;
-    const given = givenRunId(rawHeaders);
-    if (given !== undefined && dlqIds.length > 1)
-      return fault("malformed", "Workflow-RunId: names one run, and several are restarted");
-    const { items } = await runLog.failed(tenant.id, { dlqIds }, { limit: dlqIds.length });
+    const given = givenRunId(asked.rawHeaders);
+    const page = await failedPage(parts, asked.tenant.id, asked.query);
+    if (isFault(page)) return page;
+    const { cursor, items } = page;
+    if (given !== undefined && items.length > 1)
+      return fault("malformed", "Workflow-RunId: names one run, and several are meant");
     const made: Run[] = [];
-    for (const failed of items) {
-      const id = runId(given ?? `wfr_${random.text(idLength)}`);
-      const run = await restartRun(parts, failed, id, overrides);
+    for (const { run: failed } of items) {
+      const run = await again(parts, failed, runId(given ?? newId()), overrides);
+      // Swept since the list was read.
+      if (isFault(run) && run.fault === "not_found") continue;
       if (isFault(run)) return run;
       made.push(run);
     }
-    return made;
-  }
-
-  const restartOne = async (asked: Asked, id: string) => {
-    const made = await restart(asked, [dlqId(id)]);
-    if (isFault(made)) return made;
-    const [run] = made;
-    return run
-      ? ({ status: 200, json: startedJson(run) } as const)
-      : fault("not_found", `dead letter ${id.slice(0, 128)} not found`);
+    const workflowRuns = made.map(startedJson);
+    return {
+      status: 200,
+      json: { ...(cursor !== undefined && { cursor }), workflowRuns },
+    } as const;
   };
 
   return {
-    restartRun: (asked) => restartOne(asked, asked.param("dlqId")),
-    restartRunOfLetter: (asked) => restartOne(asked, asked.param("dlqId")),
-    restartRuns: async (asked) => {
-      const made = await restart(asked, asked.query);
-      return isFault(made) ? made : { status: 200, json: { workflowRuns: made.map(startedJson) } };
-    },
+    restartRun: (asked) => one(restartRun, asked, asked.param("dlqId")),
+    restartRunOfLetter: (asked) => one(restartRun, asked, asked.param("dlqId")),
+    restartRuns: (asked) => several(restartRun, asked),
+    resumeRun: (asked) => one(resumeRun, asked, asked.param("dlqId")),
+    resumeRunOfLetter: (asked) => one(resumeRun, asked, asked.param("dlqId")),
+    resumeRuns: (asked) => several(resumeRun, asked),
   };
 }
 

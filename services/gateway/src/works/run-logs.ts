@@ -141,7 +141,8 @@ export async function failedRunPage(
   return { ...page, items: page.items.map((reading) => failedRunJson(reading, view)) };
 }
 
-async function failedPage(
+/** Of all that a query names, with what is shown of them. */
+export async function failedPage(
   parts: RunLogParts,
   tenant: TenantId,
   { filter, functionStates, page }: FailedRunQuery,

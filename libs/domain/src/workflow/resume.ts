@@ -1,0 +1,85 @@
+/**
+ * A failed run gone on with, as a run of its own: what was done is done, and exactly what carried the failed one is issued
+ * again (docs/design/runs#resuming).
+ */
+import { type MessageId, type RunId, type RunKey } from "../shared/ids.ts";
+import { ringAheadMs, runAliasesMax } from "../shared/limits.ts";
+import { partOf } from "./delivery.ts";
+import { type EntryKey, entriesBetween, has } from "./order.ts";
+import { type PartName, type Pending, type Run, type RunIn, type RunPlan } from "./run.ts";
+
+/** Its entries that are to be delivered again: planned steps that have not begun, or the last entry if nothing else is open. */
+export function openEntries({ history, state }: RunIn<"failed">): readonly EntryKey[] {
+  const pending = new Set(state.pending.map(({ step }) => step));
+  const planned = history.spans
+    .filter(({ role }) => role === "plan")
+    .flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, i) => from + i));
+  const open = planned.filter(
+    (step) => !pending.has(step) && !has(history, { role: "result", step }),
+  );
+  if (open.length > 0 || pending.size > 0) return open.map((step) => ({ role: "plan", step }));
+  return entriesBetween(history, history.length - 1, history.length - 1);
+}
+
+/** What a resumed run needs of the failed one beside its entries. A wait's part is written anew, with its new deadline. */
+export function inheritedParts({ state }: RunIn<"failed">): readonly PartName[] {
+  return [...state.pending.flatMap(partsOfPending), ...state.notes.map(({ part }) => part)];
+}
+
+function partsOfPending({ kind, step, ...rest }: Pending): readonly PartName[] {
+  switch (kind) {
+    case "wait":
+      return [];
+    case "invoke":
+      return [`v${step}`];
+    case "call": {
+      const call = partOf({ role: "call", step });
+      const isAnswered = "isAnswered" in rest && rest.isAnswered;
+      return isAnswered ? [call, partOf({ role: "answer", step })] : [call];
+    }
+  }
+}
+
+/** What is new about the run that goes on. */
+export type NewUse = {
+  readonly key: RunKey;
+  readonly id: RunId;
+  readonly generation: number;
+  readonly root: MessageId;
+  readonly shard: number;
+  readonly callerIp: string;
+  readonly createdAt: number;
+  readonly plan: RunPlan;
+  /** Of its waits, by step. */
+  readonly deadlines: ReadonlyMap<number, number>;
+};
+
+/** Children that may not have been started are started by the alarm; those that were tell this run of their end, too. */
+export function resumedRun(
+  failed: RunIn<"failed">,
+  { deadlines, ...use }: NewUse,
+  now: number,
+): RunIn<"active"> {
+  const { aliases = [], bytes, dialect, history, id, key, reached, state, tenant, url } = failed;
+  const pending = state.pending.map((each): Pending => {
+    switch (each.kind) {
+      case "call":
+        return each;
+      case "wait":
+        return { ...each, deadline: deadlines.get(each.step) ?? each.deadline };
+      case "invoke":
+        return { ...each, startBy: now + ringAheadMs };
+    }
+  });
+  return {
+    ...{ tenant, dialect, url, history, bytes, reached },
+    ...use,
+    from: key,
+    aliases: [id, ...aliases.filter((alias) => alias !== id)].slice(0, runAliasesMax),
+    state: { kind: "active", pending, notes: state.notes },
+    version: 1,
+  };
+}
+
+/** A new run that was made of a failed one: asked for twice under one name, it is the same. */
+export const isMadeOf = (run: Run, failed: Run): boolean => run.from === failed.key;

@@ -1,0 +1,137 @@
+import { describe, expect, it } from "@jest/globals";
+import {
+  isFault,
+  type Overrides,
+  type Run,
+  type RunId,
+  runId,
+  type RunIn,
+  runMessageId,
+  type StepKey,
+} from "@posthaste/domain";
+import {
+  aCallbackPlan,
+  aPolicy,
+  aRunId,
+  aStartCommand,
+  aStepCommand,
+  aTenant,
+} from "@posthaste/testing";
+import { open, type Ports, read } from "../opened.fixture.ts";
+import { appendSteps } from "./append.ts";
+import { failDelivered } from "./end.ts";
+import { resumeRun } from "./resume.ts";
+import { startRun } from "./start.ts";
+
+const plan = (step: number): StepKey => ({ role: "plan", step });
+const result = (step: number): StepKey => ({ role: "result", step });
+const nothing: Overrides = { headers: [], policy: {} };
+const newId = runId("resumed");
+const body = new TextEncoder().encode("{}");
+
+async function current({ runs }: Ports, id: RunId): Promise<Run> {
+  const run = await runs.get({ tenant: aTenant, id });
+  if (!run) throw new Error(`${id} is not there`);
+  return run;
+}
+
+async function recordOf(ports: Ports, run: Run, part: string) {
+  const id = part === "start" ? run.root : runMessageId(run.root, part);
+  const record = await read(ports, { id, tenant: aTenant });
+  if (!record) throw new Error(`${id} is not there`);
+  return record;
+}
+
+/** Its delivery of `part` has failed for good. */
+async function failedAt(ports: Ports, part: string): Promise<RunIn<"failed">> {
+  const { message } = await recordOf(ports, await current(ports, aRunId), part);
+  const item = { kind: "run", says: "failed", attempt: 1, endedAt: ports.clock.now() } as const;
+  await failDelivered(ports, message, { ...item, reason: "retries_exhausted" });
+  const run = await current(ports, aRunId);
+  if (run.state.kind !== "failed") throw new Error("it has not failed");
+  return { ...run, state: run.state };
+}
+
+async function resumed(ports: Ports, failed: RunIn<"failed">, overrides = nothing): Promise<Run> {
+  const run = await resumeRun(ports, failed, newId, overrides);
+  if (isFault(run)) throw new Error(run.text);
+  return run;
+}
+
+describe("a resumed run", () => {
+  it("delivers what was open as it was to be delivered: where, with what, and when", async () => {
+    const ports = open();
+    const at = ports.clock.now() + 60_000;
+    await startRun(ports, aStartCommand());
+    await appendSteps(ports, [
+      aStepCommand(plan(1), { headers: [["X-Own", "1"]], policy: aPolicy({ retriesMax: 9 }) }),
+      aStepCommand(plan(2), {
+        destination: { kind: "url", url: "https://other.example/" },
+        postponement: { kind: "notBefore", at },
+      }),
+      aStepCommand(plan(3)),
+    ]);
+    await appendSteps(ports, [aStepCommand(result(3))]);
+
+    const run = await resumed(ports, await failedAt(ports, "p1"));
+
+    expect((await recordOf(ports, run, "p1")).message).toMatchObject({
+      headers: [["X-Own", "1"]],
+      policy: { retriesMax: 9 },
+      run: { key: run.key, part: "p1" },
+    });
+    expect((await recordOf(ports, run, "p2")).message).toMatchObject({
+      url: "https://other.example/",
+      notBefore: at,
+    });
+    for (const part of ["start", "p3", "s3"])
+      await expect(recordOf(ports, run, part)).rejects.toThrow("is not there");
+  });
+
+  it("has what the caller overrides, in place of what its steps were sent with, too", async () => {
+    const ports = open();
+    await startRun(ports, aStartCommand({ policy: aPolicy({ labels: ["old"] }) }));
+    await appendSteps(ports, [
+      aStepCommand(result(1), { headers: [["X-A", "1"]], policy: aPolicy({ retriesMax: 9 }) }),
+    ]);
+    const failureCallback = aCallbackPlan({ url: "https://told.example/" });
+
+    const run = await resumed(ports, await failedAt(ports, "s1"), {
+      headers: [["X-A", "2"]],
+      policy: { retriesMax: 1, labels: ["new"], failureCallback },
+      postponement: { kind: "delay", delayMs: 5_000 },
+    });
+
+    const { message } = await recordOf(ports, run, "s1");
+    expect(message.notBefore).toBe(ports.clock.now() + 5_000);
+    expect(message.headers).toContainEqual(["X-A", "2"]);
+    expect(message.headers).not.toContainEqual(["X-A", "1"]);
+    expect(message.policy).toMatchObject({ retriesMax: 1, labels: ["new"], failureCallback });
+    expect(run.plan).toMatchObject({
+      policy: { labels: ["new"] },
+      failureFunction: failureCallback,
+    });
+  });
+
+  it("is not begun when what it would go on with was swept", async () => {
+    const ports = open();
+    await startRun(ports, aStartCommand({ body }));
+    const failed = await failedAt(ports, "start");
+    await ports.clock.advance(10);
+    expect(await ports.runs.sweep(aTenant, ports.clock.now(), 10)).toBe(1);
+
+    expect(await resumeRun(ports, failed, newId, nothing)).toMatchObject({ fault: "not_found" });
+    expect(await ports.runs.get({ tenant: aTenant, id: newId })).toBeUndefined();
+  });
+
+  it("is answered again under its name, and is refused under that of another", async () => {
+    const ports = open();
+    await startRun(ports, aStartCommand({ body }));
+    const failed = await failedAt(ports, "start");
+    const run = await resumed(ports, failed);
+
+    expect(await resumed(ports, failed)).toEqual(run);
+    const other = { ...failed, key: run.key };
+    expect(await resumeRun(ports, other, newId, nothing)).toMatchObject({ fault: "malformed" });
+  });
+});

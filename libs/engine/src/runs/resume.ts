@@ -1,0 +1,159 @@
+/** A failed run gone on with from where it failed: a new run, which has what was done, and does what was open. */
+import {
+  answerMessage,
+  callMessage,
+  type EntryDelivery,
+  type EntryKey,
+  entryMessage,
+  fault,
+  type Fault,
+  inheritedParts,
+  isMadeOf,
+  limits,
+  merged,
+  type Message,
+  notBeforeOf,
+  openEntries,
+  type Overrides,
+  partOf,
+  resumedRun,
+  type Run,
+  type RunId,
+  type RunIn,
+  runKey,
+  type RunPart,
+  shardOf,
+  usualDelivery,
+} from "@posthaste/domain";
+import { type NextUse, type RunWrite } from "@posthaste/ports";
+import { Deliveries } from "./deliveries.ts";
+import { startChild } from "./invoke.ts";
+import { gone, isActiveAlready, planWith } from "./restart.ts";
+import { type RunPorts } from "./start.ts";
+import { renewedWaits, type RenewedWait } from "./waits.ts";
+
+/** `id`: of the new run. One that this failed run has been resumed as already, and that is active, is answered again. */
+export async function resumeRun(
+  ports: RunPorts,
+  failed: RunIn<"failed">,
+  id: RunId,
+  overrides: Overrides,
+): Promise<Run | Fault> {
+  const { bus, clock, ids, runs } = ports;
+  const work = await openWorkOf(ports, failed, id);
+  if (work === undefined) return gone;
+  if (work.bytes > limits.runHistoryBytesMax) return tooMuch;
+  const root = ids.next();
+  const deliveries = new Deliveries(ports, failed.tenant, work.entries.map(urlOf));
+  const make = ({ generation, after }: NextUse): RunWrite => {
+    const now = clock.now();
+    const { callerIp, plan, tenant } = failed;
+    const use = {
+      ...{ id, generation, root, callerIp },
+      key: runKey(tenant, id, generation),
+      shard: shardOf(root),
+      createdAt: Math.max(now, after + 1),
+      plan: planWith(plan, overrides),
+      deadlines: new Map(work.waits.map(({ deadline, step }) => [step, deadline])),
+    };
+    const run = resumedRun(failed, use, now);
+    const messages = messagesOf(run, work, overrides, now);
+    const parts = work.waits.map(({ part }) => part);
+    return { run, parts, deliveries: deliveries.of(messages, now) };
+  };
+
+  const inherited = { of: failed, names: inheritedParts(failed) };
+  const started = await deliveries.within(() => runs.resume(failed.tenant, id, inherited, make));
+  if (started === "gone" || started.kind === "active") {
+    deliveries.drop();
+    if (started === "gone") return gone;
+    return isMadeOf(started.run, failed) ? started.run : isActiveAlready;
+  }
+  deliveries.begin();
+  const { run } = started;
+  for (const { deadline } of work.waits)
+    bus.publish("scheduler.wake", [{ shard: run.shard, at: deadline }]).catch(() => undefined);
+  // What is not started now is started by the alarm of the run.
+  for (const { kind, step } of failed.state.pending)
+    if (kind === "invoke") await startChild(ports, run, step).catch(() => undefined);
+  return run;
+}
+
+const tooMuch = fault(
+  "malformed",
+  `the calls that the run waits for hold more than ${limits.runHistoryBytesMax} bytes: restart it`,
+);
+
+type OpenEntry = { readonly key: EntryKey; readonly sent?: EntryDelivery };
+type OpenCall = {
+  readonly step: number;
+  readonly sent: EntryDelivery;
+  readonly body: Uint8Array;
+  /** What the endpoint is told, if the third party has had its last call. */
+  readonly answer?: Uint8Array;
+};
+type OpenWork = {
+  readonly entries: readonly OpenEntry[];
+  readonly calls: readonly OpenCall[];
+  readonly waits: readonly RenewedWait[];
+  /** Of what is held in memory at once. */
+  readonly bytes: number;
+};
+
+const urlOf = ({ sent }: OpenEntry): string => sent?.url ?? "";
+
+/** Undefined: parts of it were swept. Reads no further than the bound of a history. */
+async function openWorkOf(
+  ports: RunPorts,
+  failed: RunIn<"failed">,
+  id: RunId,
+): Promise<OpenWork | undefined> {
+  const partNamed = (name: string): Promise<RunPart | undefined> => ports.runs.part(failed, name);
+  const entries: OpenEntry[] = [];
+  for (const key of openEntries(failed)) {
+    const part = await partNamed(partOf(key));
+    if (!part) return undefined;
+    entries.push({ key, sent: part.sent ?? usualDelivery(failed) });
+  }
+  const calls: OpenCall[] = [];
+  let bytes = 0;
+  for (const pending of failed.state.pending) {
+    if (pending.kind !== "call") continue;
+    const { isAnswered, step } = pending;
+    const call = await partNamed(partOf({ role: "call", step }));
+    const answer = isAnswered ? await partNamed(partOf({ role: "answer", step })) : undefined;
+    if (!call?.sent || (isAnswered && !answer)) return undefined;
+    const { body, sent } = call;
+    calls.push({ step, sent, body, ...(answer && { answer: answer.body }) });
+    bytes += body.length + (answer?.body.length ?? 0);
+    if (bytes > limits.runHistoryBytesMax) break;
+  }
+  const waits = await renewedWaits(ports, failed, id);
+  return waits && { entries, calls, waits, bytes };
+}
+
+/** What replaces headers and policy of the run replaces those that a step was sent with, too. */
+function messagesOf(
+  run: Run,
+  { calls, entries }: OpenWork,
+  { headers, policy, postponement }: Overrides,
+  now: number,
+): readonly Message[] {
+  const postponed = notBeforeOf({ ...(postponement && { postponement }) }, now);
+  const later = (notBefore: number): number => Math.max(notBefore, postponed);
+  return [
+    ...entries.map(({ key, sent = usualDelivery(run) }) => {
+      const own = {
+        headers: merged(sent.headers, headers),
+        policy: { ...sent.policy, ...policy },
+        notBefore: later(sent.notBefore),
+      };
+      return entryMessage(run, key, { ...sent, ...own }, now);
+    }),
+    ...calls.flatMap(({ answer, body, sent, step }) => {
+      const { callback } = sent.policy;
+      if (!answer) return callMessage(run, step, { ...sent, body, notBefore: postponed }, now);
+      return callback ? answerMessage(run, step, callback, { body: answer, from: sent }, now) : [];
+    }),
+  ];
+}

@@ -1,0 +1,228 @@
+import { expect } from "@jest/globals";
+import {
+  allShards,
+  awaiting,
+  type EntryDelivery,
+  failRun,
+  isActive,
+  type Pending,
+  resumedRun,
+  type Run,
+  type RunId,
+  runId,
+  type RunIn,
+  runKey,
+  runMessageId,
+  type RunPart,
+  shardOf,
+  withHeir,
+} from "@posthaste/domain";
+import { anotherTenant, aPolicy, aTenant } from "../../builders/message.ts";
+import { aPlan, aResult } from "../../builders/run.ts";
+import { current, end, inRun, join, type RunsGuarantee, type RunsHarness } from "./harness.ts";
+import { start, text } from "./harness.ts";
+
+const part = (name: string, said: string): RunPart => ({ name, at: 5, body: text(said) });
+
+/** What a run waits for, with the part that says how. */
+const pend = (harness: RunsHarness, run: Run, pending: Pending, kept: RunPart) =>
+  harness.runs.change(run, (seen) => {
+    const next = isActive(seen) && awaiting(seen, pending);
+    return next
+      ? { verdict: true, write: { run: next, parts: [kept], deliveries: [] } }
+      : { verdict: false };
+  });
+
+async function failed(harness: RunsHarness, run: Run): Promise<RunIn<"failed">> {
+  const ended = await harness.runs.change(run, (seen) => {
+    const next = failRun(
+      seen,
+      { role: "plan", step: 2 },
+      { reason: "retries_exhausted" },
+      harness.now(),
+    );
+    return next
+      ? { verdict: next, write: { run: next, parts: [part("x", "no")], deliveries: [] } }
+      : { verdict: undefined };
+  });
+  if (!ended) throw new Error(`${run.key} did not fail`);
+  return ended;
+}
+
+/** Steps 2 and 3 are a group: 2 is open, 3 is done, and 4 and 5 wait. */
+async function aFailedRun(harness: RunsHarness, id = runId("failed")): Promise<RunIn<"failed">> {
+  const run = await start(harness, { id, body: text("payload") });
+  await join(harness, run, [aResult(1, text("one"))]);
+  await join(harness, run, [aPlan(2), aPlan(3)]);
+  await join(harness, run, [aResult(3, text("three"))]);
+  await pend(harness, run, { kind: "call", step: 4, isAnswered: false }, part("c4", "call"));
+  const deadline = harness.now() + 60_000;
+  await pend(harness, run, { kind: "wait", step: 5, event: "e", deadline }, part("w5", "wait"));
+  return failed(harness, run);
+}
+
+function resume(
+  { ids, now, runs }: RunsHarness,
+  of: RunIn<"failed">,
+  { id = runId("resumed"), names = ["c4"], deadline = now() + 1_000 } = {},
+) {
+  const root = ids.next();
+  return runs.resume(of.tenant, id, { of, names }, ({ after, generation }) => {
+    const use = {
+      ...{ id, generation, root, callerIp: of.callerIp, plan: of.plan },
+      key: runKey(of.tenant, id, generation),
+      shard: shardOf(root),
+      createdAt: Math.max(now(), after + 1),
+      deadlines: new Map([[5, deadline]]),
+    };
+    return { run: resumedRun(of, use, now()), parts: [part("w5", "anew")], deliveries: [] };
+  });
+}
+
+async function resumed(...asked: Parameters<typeof resume>): Promise<Run> {
+  const started = await resume(...asked);
+  if (started === "gone" || started.kind !== "started") throw new Error("was not resumed");
+  return started.run;
+}
+
+export function resuming(guarantee: RunsGuarantee): void {
+  const names = ["s1", "p2", "p3", "s3"];
+
+  guarantee(
+    "a run that goes on from a failed one has its entries, under ids of its own",
+    async (harness) => {
+      const of = await aFailedRun(harness);
+      const run = await resumed(harness, of);
+
+      const bodies = ["payload", "one", "", "", "three"].map(text);
+      const ids = [run.root, ...names.map((name) => runMessageId(run.root, name))];
+      const history = await harness.runs.history(await current(harness, run));
+      expect(history).toEqual(ids.map((messageId, i) => ({ messageId, body: bodies[i] })));
+      const [briefing] = await harness.runs.brief([{ run: inRun(run, "p2"), epoch: 1, from: 1 }]);
+      expect(briefing).toMatchObject({ rank: 2, entries: history.slice(1, 3) });
+      expect(await harness.runs.get({ tenant: aTenant, id: run.id })).toMatchObject({
+        from: of.key,
+        aliases: [of.id],
+        reached: 5,
+        state: { kind: "active" },
+      });
+    },
+  );
+
+  guarantee("it has the parts that are asked for, and no others", async (harness) => {
+    const of = await aFailedRun(harness);
+    const run = await resumed(harness, of);
+
+    expect((await harness.runs.part(run, "c4"))?.body).toEqual(text("call"));
+    expect((await harness.runs.part(run, "w5"))?.body).toEqual(text("anew"));
+    expect(await harness.runs.part(run, "x")).toBeUndefined();
+    expect((await harness.runs.part(of, "w5"))?.body).toEqual(text("wait"));
+  });
+
+  guarantee("it goes on alone: what it does, and the end of the other", async (harness) => {
+    const of = await aFailedRun(harness);
+    const run = await resumed(harness, of);
+    await join(harness, run, [aResult(2, text("two"))]);
+    await harness.advance(1_000);
+    expect(await harness.runs.sweep(aTenant, harness.now(), 10)).toBe(1);
+
+    expect(await harness.runs.history(await current(harness, run))).toHaveLength(6);
+    expect((await harness.runs.part(run, "s2"))?.body).toEqual(text("two"));
+  });
+
+  guarantee("it waits for what the other waited for", async (harness) => {
+    const of = await aFailedRun(harness);
+    expect(await harness.runs.waiting(aTenant, "e", undefined, 10)).toEqual([]);
+    const { key, root } = await resumed(harness, of);
+
+    expect(await harness.runs.waiting(aTenant, "e", undefined, 10)).toEqual([{ key, root }]);
+    await harness.advance(2_000);
+    const { rung } = await harness.alarms.ring(allShards, 10, ["run"]);
+    expect(rung).toEqual([expect.objectContaining({ kind: "run", run: { key, root } })]);
+  });
+
+  guarantee("of what was swept, in part or whole, nothing goes on", async (harness) => {
+    const of = await aFailedRun(harness);
+    expect(await resume(harness, of, { names: ["c4", "c9"] })).toBe("gone");
+    await harness.advance(1_000);
+    await harness.runs.sweep(aTenant, harness.now(), 10);
+    expect(await resume(harness, of)).toBe("gone");
+
+    expect(await harness.runs.get({ tenant: aTenant, id: runId("resumed") })).toBeUndefined();
+  });
+
+  guarantee("under the id of an active run none goes on", async (harness) => {
+    const of = await aFailedRun(harness);
+    const active = await start(harness, { id: runId("resumed") });
+
+    expect(await resume(harness, of)).toEqual({ kind: "active", run: active });
+    const history = await harness.runs.history(await current(harness, active));
+    expect(history).toHaveLength(1);
+  });
+
+  guarantee("the same run may be resumed often, one after the other", async (harness) => {
+    const of = await aFailedRun(harness);
+    const roots: string[] = [];
+    for (const id of ["a", "b", "c"].map(runId)) {
+      const run = await resumed(harness, of, { id });
+      roots.push(run.root);
+      expect(await harness.runs.history(run)).toHaveLength(5);
+    }
+    expect(new Set(roots).size).toBe(3);
+  });
+
+  guarantee(
+    "the newest active run is found by the ids of those that it goes on from",
+    async (harness) => {
+      const byAlias = async (id: RunId, tenant = aTenant) =>
+        (await harness.runs.byAlias(tenant, id))?.id;
+      const of = await aFailedRun(harness);
+      expect(await byAlias(of.id)).toBeUndefined();
+      const first = await resumed(harness, of, { id: runId("first") });
+      await harness.advance(10);
+      const second = await resumed(harness, of, { id: runId("second") });
+
+      expect(await byAlias(of.id)).toBe(second.id);
+      expect(await byAlias(of.id, anotherTenant)).toBeUndefined();
+      await end(harness, second);
+      expect(await byAlias(of.id)).toBe(first.id);
+      const third = await resumed(harness, await failed(harness, first), { id: runId("third") });
+      expect([await byAlias(of.id), await byAlias(first.id)]).toEqual([third.id, third.id]);
+    },
+  );
+
+  guarantee("how an entry is delivered is kept where it is said", async (harness) => {
+    const sent: EntryDelivery = {
+      ...{ url: "https://other.example/", method: "PUT", notBefore: 7, callerIp: "::1", hop: 2 },
+      headers: [["X-Own", "é"]],
+      policy: aPolicy(),
+    };
+    const run = await start(harness);
+    await harness.runs.change(run, (seen) => {
+      const parts = [{ name: "c1", at: 1, body: text(""), sent }];
+      return { verdict: true, write: { run: { ...seen, version: 2 }, parts, deliveries: [] } };
+    });
+
+    expect(await harness.runs.part(run, "c1")).toMatchObject({ sent });
+    expect(await harness.runs.part(run, "start")).not.toHaveProperty("sent");
+    expect((await harness.runs.get(run))?.version).toBe(2);
+  });
+
+  guarantee("runs that wait for the end of a run are remembered with it", async (harness) => {
+    const run = await start(harness);
+    const { id, key, root, url, createdAt } = await start(harness, { id: runId("parent") });
+    const heir = { id, key, root, url, createdAt, step: 3 };
+    await harness.runs.change(run, (seen) => {
+      const next = isActive(seen) && withHeir(seen, heir);
+      return next
+        ? { verdict: true, write: { run: next, parts: [], deliveries: [] } }
+        : { verdict: false };
+    });
+    await end(harness, run);
+
+    expect(await current(harness, run)).toMatchObject({
+      heirs: [heir],
+      state: { kind: "canceled", answerBy: expect.any(Number) as unknown },
+    });
+  });
+}

@@ -1,0 +1,417 @@
+/** Failed runs once more, by the npm package `@upstash/workflow`: restarted from their beginning, resumed from where they failed. */
+import { once } from "node:events";
+import { type Server } from "node:http";
+import { type AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { Client as Qstash } from "@upstash/qstash";
+import {
+  Client,
+  serve,
+  type TriggerOptions,
+  type WorkflowContext,
+  WorkflowNonRetryableError,
+} from "@upstash/workflow";
+import { createWorkflow, serveMany } from "@upstash/workflow/express";
+import express from "express";
+import { eventually } from "./client.ts";
+import { Destination } from "./destination.ts";
+import { developmentToken } from "./server-process.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { WorkflowEndpoint } from "./workflow-endpoint.ts";
+
+let server: TestServer;
+let endpoint: WorkflowEndpoint;
+let third: Destination;
+let client: Client;
+let qstashClient: Qstash;
+
+beforeAll(async () => {
+  // The SDK prints each error of a step, and there are many here.
+  jest.spyOn(console, "error").mockImplementation(() => undefined);
+  server = await startServer();
+  endpoint = await WorkflowEndpoint.start();
+  third = await Destination.start();
+  const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
+  client = new Client(settings);
+  qstashClient = new Qstash(settings);
+});
+afterAll(async () => {
+  await endpoint.stop();
+  await third.stop();
+  await server.stop();
+});
+
+/** Fails until it is mended. */
+class Fault {
+  #isMended = false;
+
+  check(): void {
+    if (!this.#isMended) throw new WorkflowNonRetryableError("not yet");
+  }
+
+  mend(): void {
+    this.#isMended = true;
+  }
+}
+
+function workflow<Result>(path: string, route: (context: WorkflowContext) => Promise<Result>) {
+  const { promise: ended, resolve } = Promise.withResolvers<Result>();
+  const { handler } = serve(
+    async (context) => {
+      const result = await route(context);
+      resolve(result);
+      return result;
+    },
+    { qstashClient, disableTelemetry: true },
+  );
+  return { url: endpoint.route(path, handler), ended };
+}
+
+async function letterOf(workflowRunId: string): Promise<string> {
+  const { messages } = await eventually(
+    () => client.dlq.list({ filter: { workflowRunId } }),
+    (page) => page.messages.length > 0,
+  );
+  const [letter] = messages;
+  if (!letter) throw new Error("eventually has one");
+  return letter.dlqId;
+}
+
+/** The dead letter of a run that was started so, and fails. */
+async function failed(options: TriggerOptions): Promise<string> {
+  const { workflowRunId } = await client.trigger({ retries: 0, ...options });
+  return letterOf(workflowRunId);
+}
+
+async function resumed(dlqId: string): Promise<string> {
+  const { workflowRuns } = await client.dlq.resume(dlqId);
+  const [run] = workflowRuns;
+  if (!run || workflowRuns.length > 1) throw new Error("one is resumed");
+  return run.workflowRunId;
+}
+
+const stateOf = async (workflowRunId: string) => {
+  const { runs } = await client.logs({ filter: { workflowRunId } });
+  return runs[0]?.workflowState;
+};
+const succeeds = (workflowRunId: string) =>
+  eventually(
+    () => stateOf(workflowRunId),
+    (state) => state === "RUN_SUCCESS",
+  );
+
+describe("a resumed run", () => {
+  it("goes on with the step that failed, and does no other again", async () => {
+    const fault = new Fault();
+    const done: string[] = [];
+    const { url, ended } = workflow("/sequence", async (context) => {
+      const one = await context.run("one", () => done.push("one"));
+      const two = await context.run("two", () => {
+        fault.check();
+        return done.push("two");
+      });
+      return [one, two, await context.run("three", () => done.push("three"))];
+    });
+    const letter = await failed({ url, headers: { "My-Own": "kept" }, label: "mine" });
+    fault.mend();
+
+    const id = await resumed(letter);
+
+    expect(await ended).toEqual([1, 2, 3]);
+    expect(done).toEqual(["one", "two", "three"]);
+    await succeeds(id);
+    const again = endpoint
+      .deliveries("/sequence")
+      .filter(({ headers }) => headers["upstash-workflow-runid"] === id);
+    expect(again.map(({ length }) => length)).toEqual([2, 3, 4]);
+    for (const { headers } of again)
+      expect(headers).toMatchObject({
+        "my-own": "kept",
+        "upstash-label": "mine",
+      });
+  });
+
+  it("is a run of its own, as often as it is resumed, and the dead letter stays", async () => {
+    const fault = new Fault();
+    const { url } = workflow("/often", async (context) => {
+      await context.run("one", () => 1);
+      await context.run("two", () => fault.check());
+    });
+    const letter = await failed({ url });
+    const failing = await resumed(letter);
+    const secondLetter = await letterOf(failing);
+    fault.mend();
+
+    const ids = [await resumed(letter), await resumed(letter), await resumed(secondLetter)];
+
+    expect(new Set([...ids, failing]).size).toBe(4);
+    for (const id of ids) await succeeds(id);
+    expect((await client.dlq.list({ filter: { workflowUrl: url } })).messages).toHaveLength(2);
+    await client.dlq.delete(letter);
+    expect((await server.client.post(`/v2/workflows/dlq/resume/${letter}`)).status).toBe(404);
+  });
+
+  it("from its first step has its payload again", async () => {
+    const fault = new Fault();
+    const { url, ended } = workflow("/first", async (context) => {
+      const payload = context.requestPayload;
+      await context.run("one", () => fault.check());
+      return payload;
+    });
+    const letter = await failed({ url, body: { order: "é" } });
+    fault.mend();
+    await resumed(letter);
+
+    expect(await ended).toEqual({ order: "é" });
+  });
+
+  it("does of a group what had no result", async () => {
+    const fault = new Fault();
+    const done: string[] = [];
+    const { url, ended } = workflow("/group", async (context) => {
+      const first = await context.run("before", () => done.push("before"));
+      const group = await Promise.all([
+        context.run("a", () => done.push("a")),
+        context.run("b", async () => {
+          // By then the results of the rest of the group are in the history.
+          await eventually(
+            () => server.client.get(`/v2/workflows/runs/${context.workflowRunId}`),
+            (reply) => reply.list().length >= 7,
+          );
+          fault.check();
+          return done.push("b");
+        }),
+        context.run("c", () => done.push("c")),
+      ]);
+      return [first, ...group];
+    });
+    const letter = await failed({ url });
+    fault.mend();
+    const id = await resumed(letter);
+
+    expect((await ended).toSorted()).toEqual([1, 2, 3, 4]);
+    expect(done.toSorted()).toEqual(["a", "b", "before", "c"]);
+    await succeeds(id);
+  });
+
+  it("waits for its events with all of their time, and hears them", async () => {
+    const fault = new Fault();
+    const { url, ended } = workflow("/wait", async (context) => {
+      const [{ eventData }, told] = await Promise.all([
+        context.waitForEvent<string>("wait", "resumed.event", { timeout: "1h" }),
+        context.run("fails", () => {
+          fault.check();
+          return "told";
+        }),
+      ]);
+      return [eventData, told];
+    });
+    const letter = await failed({ url });
+    expect(await client.getWaiters({ eventId: "resumed.event" })).toEqual([]);
+    fault.mend();
+    const id = await resumed(letter);
+    const [waiter] = await eventually(
+      () => client.getWaiters({ eventId: "resumed.event" }),
+      (waiters) => waiters.length > 0,
+    );
+
+    expect(waiter?.headers).toMatchObject({ "Upstash-Workflow-Runid": [id] });
+    await client.notify({ eventId: "resumed.event", eventData: "heard" });
+
+    expect(await ended).toEqual(["heard", "told"]);
+    await succeeds(id);
+  });
+
+  it("makes a call again that had no answer", async () => {
+    const fault = new Fault();
+    const { promise: isCalled, resolve: called } = Promise.withResolvers<void>();
+    const { url, ended } = workflow("/call", async (context) => {
+      const [{ body }] = await Promise.all([
+        context.call<string>("call", { url: third.url("/slow"), method: "POST", body: "asked" }),
+        context.run("fails", async () => {
+          await isCalled;
+          fault.check();
+        }),
+      ]);
+      return body;
+    });
+    const { promise: hasFailed, resolve: answers } = Promise.withResolvers<void>();
+    third.answers("/slow", (_, response, nth) => {
+      called();
+      if (nth > 0) return void response.end("answer");
+      void hasFailed.then(() => response.end("too late"));
+    });
+    const letter = await failed({ url });
+    answers();
+    fault.mend();
+    const id = await resumed(letter);
+
+    expect(await ended).toBe("answer");
+    await succeeds(id);
+    expect(third.at("/slow").map(({ body }) => String(body))).toEqual(["asked", "asked"]);
+  });
+
+  it("has the end of a run that was invoked before it, which runs once", async () => {
+    const fault = new Fault();
+    const children: string[] = [];
+    const child = createWorkflow(
+      async (context: WorkflowContext<undefined>) => {
+        await context.run("begin", () => void children.push(context.workflowRunId));
+        await context.waitForEvent("wait", "child.goes.on", { timeout: "1h" });
+        return "child's end";
+      },
+      { disableTelemetry: true },
+    );
+    const { promise: ended, resolve } = Promise.withResolvers<unknown>();
+    const parent = createWorkflow(
+      async (context: WorkflowContext<undefined>) => {
+        const [end] = await Promise.all([
+          context.invoke("child", { workflow: child, body: undefined }),
+          context.run("fails", async () => {
+            await eventually(
+              async () => children,
+              ({ length }) => length > 0,
+            );
+            fault.check();
+          }),
+        ]);
+        resolve(end);
+      },
+      { disableTelemetry: true },
+    );
+    const { app, url } = await listening({ child, parent });
+    const letter = await failed({ url: `${url}/parent` });
+    fault.mend();
+    const ids = [await resumed(letter), await resumed(letter)];
+    await eventually(
+      () => client.notify({ eventId: "child.goes.on" }),
+      (notified) => notified.length > 0,
+    );
+
+    expect(await ended).toEqual({ body: "child's end", isCanceled: false, isFailed: false });
+    for (const id of ids) await succeeds(id);
+    expect(new Set(children).size).toBe(1);
+    const late = await resumed(letter);
+    await succeeds(late);
+    expect(new Set(children).size).toBe(1);
+    app.closeAllConnections();
+    app.close();
+  });
+
+  it("is found by the webhooks of the run that it goes on from", async () => {
+    const fault = new Fault();
+    const { url, ended } = workflow("/hook", async (context) => {
+      const webhook = await context.createWebhook("make");
+      await context.run("tell", () => fault.check());
+      const { request } = await context.waitForWebhook("wait", webhook, "1h");
+      return [webhook.webhookUrl, await request?.text()];
+    });
+    const { workflowRunId } = await client.trigger({ url, retries: 0 });
+    const letter = await letterOf(workflowRunId);
+    fault.mend();
+    await resumed(letter);
+    const { eventId } = await hookOf(workflowRunId);
+    const hook = `http://127.0.0.1:${server.port}/v2/workflows/hooks/defaultUser/${workflowRunId}/${eventId}`;
+    expect((await fetch(hook, { method: "POST", body: "signed" })).status).toBe(200);
+
+    expect(await ended).toEqual([hook, "signed"]);
+    await eventually(
+      () => fetch(hook, { method: "POST" }),
+      ({ status }) => status === 404,
+    );
+  });
+});
+
+/** Of the webhook that the first step of a run has made. */
+async function hookOf(workflowRunId: string): Promise<{ readonly eventId: string }> {
+  const { runs } = await client.logs({ filter: { workflowRunId } });
+  const made = runs[0]?.steps[1]?.steps[0] as { out?: string } | undefined;
+  return JSON.parse(String(made?.out)) as { readonly eventId: string };
+}
+
+async function listening(workflows: Parameters<typeof serveMany>[0]) {
+  const app: Server = express()
+    .use(express.json())
+    .use("/many", serveMany(workflows, { qstashClient }))
+    .listen(0, "127.0.0.1");
+  await once(app, "listening");
+  return { app, url: `http://127.0.0.1:${(app.address() as AddressInfo).port}/many` };
+}
+
+describe("a restarted run", () => {
+  it("begins again with its payload, its headers and what the caller overrides", async () => {
+    const fault = new Fault();
+    const done: string[] = [];
+    const { url, ended } = workflow("/restarted", async (context) => {
+      await context.run("one", () => done.push("one"));
+      await context.run("two", () => fault.check());
+      return [context.requestPayload, context.headers.get("my-own"), context.label];
+    });
+    const letter = await failed({ url, body: "payload", headers: { "My-Own": "kept" } });
+    fault.mend();
+    const reply = await server.client.post(`/v2/dlq/restart/${letter}`, {
+      "Upstash-Label": "again",
+      "Upstash-Workflow-RunId": "restarted-run",
+    });
+
+    expect(reply.object()).toMatchObject({ workflowRunId: "restarted-run" });
+    expect(await ended).toEqual(["payload", "kept", "again"]);
+    expect(done).toEqual(["one", "one"]);
+    await succeeds("restarted-run");
+  });
+});
+
+describe("under a name of the caller's", () => {
+  const named = (letter: string, kind: string, id: string) =>
+    server.client.post(`/v2/workflows/dlq/${kind}/${letter}`, { "Service-Workflow-RunId": id });
+
+  it("a run is restarted or resumed once, however often it is asked for", async () => {
+    const fault = new Fault();
+    const { url } = workflow("/named", async (context) => {
+      await context.run("one", () => fault.check());
+      await context.sleep("stays", "1h");
+    });
+    const letter = await failed({ url });
+    const other = await failed({ url });
+    fault.mend();
+
+    for (const kind of ["restart", "resume"]) {
+      const first = await named(letter, kind, `named-${kind}`);
+      expect(first.status).toBe(200);
+      expect((await named(letter, kind, `named-${kind}`)).object()).toEqual(first.object());
+      const refused = await named(other, kind, `named-${kind}`);
+      expect(refused.status).toBe(400);
+      expect(refused.object()["error"]).toContain("already exists");
+    }
+    await client.cancel({ filter: { workflowUrl: url } });
+  });
+});
+
+describe("many at once", () => {
+  it("are resumed by a filter, up to 50 a call, and by nothing at all none is", async () => {
+    const fault = new Fault();
+    const { url } = workflow("/many-failed", async (context) => {
+      await context.run("one", () => fault.check());
+    });
+    const letters = await Promise.all([1, 2, 3].map(() => failed({ url })));
+    fault.mend();
+
+    const refused = await server.client.post("/v2/workflows/dlq/resume");
+    expect(refused.status).toBe(400);
+    const tooMany = Array.from({ length: 51 }, (_, i) => `dlqIds=${i}`).join("&");
+    expect((await server.client.post(`/v2/workflows/dlq/resume?${tooMany}`)).status).toBe(400);
+    const page = await client.dlq.resume({ filter: { workflowUrl: url }, count: 2 });
+    expect(page.workflowRuns).toHaveLength(2);
+    expect(page.cursor).toBeDefined();
+    const { cursor, workflowRuns } = await client.dlq.resume({
+      filter: { workflowUrl: url },
+      count: 2,
+      ...(page.cursor !== undefined && { cursor: page.cursor }),
+    });
+    expect(workflowRuns).toHaveLength(1);
+    expect(cursor).toBeUndefined();
+    for (const { workflowRunId } of [...page.workflowRuns, ...workflowRuns])
+      await succeeds(workflowRunId);
+    expect((await client.dlq.restart(letters)).workflowRuns).toHaveLength(3);
+  });
+});

@@ -361,6 +361,83 @@ describe("a restarted run", () => {
   });
 });
 
+describe("a failure function", () => {
+  const functionOf = async (workflowRunId: string) => {
+    const { runs } = await client.logs({ filter: { workflowRunId } });
+    return runs[0]?.failureFunction;
+  };
+  const functionIs = (workflowRunId: string, state: string) =>
+    eventually(
+      () => functionOf(workflowRunId),
+      (told) => told?.state === state,
+    );
+
+  it("that has failed is called again when it is asked for, and what it answers is shown", async () => {
+    const fault = new Fault();
+    const heard: string[] = [];
+    const { handler } = serve(
+      async (context) => {
+        await context.run("fails", () => {
+          throw new WorkflowNonRetryableError("broken");
+        });
+      },
+      {
+        ...{ qstashClient, disableTelemetry: true },
+        failureFunction: ({ failResponse }) => {
+          heard.push(failResponse);
+          fault.check();
+          return "told";
+        },
+      },
+    );
+    const url = endpoint.route("/told", handler);
+    const { workflowRunId } = await client.trigger({ url, retries: 0 });
+    const letter = await letterOf(workflowRunId);
+    const failing = await functionIs(workflowRunId, "CALLBACK_FAIL");
+    expect(failing).toMatchObject({ url, dlqId: letter });
+    fault.mend();
+
+    const again = await client.dlq.retryFailureFunction({ dlqId: letter });
+
+    expect(again.workflowRunId).toBe(workflowRunId);
+    const told = await functionIs(workflowRunId, "CALLBACK_SUCCESS");
+    expect(told).toMatchObject({ responseStatus: 200 });
+    expect(JSON.parse(String(told?.responseBody))).toEqual({ result: "told" });
+    expect(told?.messageId).not.toBe(failing?.messageId);
+    expect(heard).toEqual(["broken", "broken"]);
+    const path = `/v2/workflows/dlq/callback/${letter}`;
+    expect((await server.client.post(path)).status).toBe(400);
+    expect((await server.client.delete(path)).status).toBe(400);
+    expect((await server.client.post("/v2/workflows/dlq/callback/1-none")).status).toBe(404);
+  });
+
+  it("that is cancelled between its attempts is not called any more", async () => {
+    third.answers("/never", (_, response) => response.writeHead(500).end());
+    const { url } = workflow("/untold", async (context) => {
+      await context.run("fails", () => {
+        throw new WorkflowNonRetryableError("broken");
+      });
+    });
+    const failureUrl = third.url("/never");
+    const { workflowRunId } = await client.trigger({ url, failureUrl, retries: 5 });
+    const letter = await letterOf(workflowRunId);
+    await third.arrivals("/never");
+    expect(await functionIs(workflowRunId, "CALLBACK_INPROGRESS")).toMatchObject({
+      url: failureUrl,
+    });
+
+    const path = `/v2/workflows/dlq/callback/${letter}`;
+    expect((await server.client.delete(path)).status).toBe(200);
+
+    expect(await functionIs(workflowRunId, "CALLBACK_CANCELED")).toBeDefined();
+    expect(third.at("/never")).toHaveLength(1);
+    const { messages } = await client.dlq.list({
+      filter: { workflowRunId, failureFunctionState: "CALLBACK_CANCELED" },
+    });
+    expect(messages).toHaveLength(1);
+  });
+});
+
 describe("under a name of the caller's", () => {
   const named = (letter: string, kind: string, id: string) =>
     server.client.post(`/v2/workflows/dlq/${kind}/${letter}`, { "Service-Workflow-RunId": id });

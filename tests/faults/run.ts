@@ -16,6 +16,7 @@ import { endedIn } from "./world/message-log.ts";
 import { type Target } from "./world/publish.ts";
 import { makeQueues } from "./world/queues.ts";
 import { until } from "./world/until.ts";
+import { Workflows } from "./world/workflows.ts";
 
 export type Run = {
   /** What the stores are. */
@@ -34,6 +35,7 @@ export type Run = {
 };
 
 const publishesPerSecond = 20;
+const runsPerSecond = 1;
 /** At the beginning of each scenario; they take their lane some while. */
 const pacedAtOnce = 24;
 const restMsMax = 240_000;
@@ -58,22 +60,24 @@ export async function startRun(): Promise<Run> {
   };
   await makeQueues(target);
   const load = new Load(target, journal);
+  const workflows = await Workflows.open(target, journal);
 
   return {
     against: [cluster.kafka, cluster.redis, cluster.mongodb].map(({ name }) => name),
     play: async (scenario, chance) => {
       const stage = new Stage({ cluster, load, destination, journal, chance });
-      const first = load.next;
+      const [first, firstRun] = [load.next, workflows.next];
       load.start(publishesPerSecond);
+      workflows.start(runsPerSecond);
       const paced = load.burst("paced", pacedAtOnce);
       try {
         await scenario.run(stage);
       } finally {
         destination.openGate();
-        await load.stop();
+        await Promise.all([load.stop(), workflows.stop()]);
         await paced;
       }
-      return judged(() => journal.since(first));
+      return judged(() => journal.since(first, firstRun));
     },
     verdict: () => check(journal),
     untilIdle: () => untilIdle(cluster),
@@ -85,7 +89,7 @@ export async function startRun(): Promise<Run> {
     save: () => journal.save(cluster.services.output()),
     stop: async () => {
       isOver = true;
-      await load.stop();
+      await Promise.all([load.stop(), workflows.close()]);
       await cluster.stop();
       await destination.stop();
     },

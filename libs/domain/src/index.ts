@@ -282,7 +282,6 @@ export {
   cancelRun,
   failRun,
   finish,
-  functionFailed,
   isAnswered,
   wantedOf,
   withoutLetter,
@@ -293,6 +292,7 @@ export {
   deliveryOf,
   entryMessage,
   entryOf,
+  failureDelivery,
   failureMessage,
   keptDelivery,
   merged,
@@ -308,6 +308,14 @@ export {
   rankIn,
   type StepKey,
 } from "./workflow/order.ts";
+export {
+  answeredPart,
+  functionAgain,
+  functionCanceled,
+  functionEnded,
+  roundOf,
+  toldPart,
+} from "./workflow/failure-function.ts";
 export { inheritedParts, isMadeOf, openEntries, resumedRun } from "./workflow/resume.ts";
 export {
   type EntryDelivery,
@@ -316,6 +324,7 @@ export {
   type HistoryEntry,
   type Invoker,
   isActive,
+  isFailed,
   type PartName,
   type Pending,
   type Run,

@@ -27,6 +27,7 @@ import {
 import { announceTraced } from "./announce.ts";
 import { tellCalled } from "./runs/call.ts";
 import { failDelivered } from "./runs/end.ts";
+import { failureTold } from "./runs/failure-function.ts";
 import { startCallback } from "./trace.ts";
 
 export type WorkerPorts = {
@@ -58,8 +59,7 @@ export const workers: { readonly [K in FollowUpKind]: Worker<K> } = {
   callback: insertCallbacks,
   failureCallback: insertCallbacks,
   run: async (ports, tasks) => {
-    for (const { message, item } of tasks)
-      await (item.says === "called" ? tellCalled : failDelivered)(ports, message, item);
+    for (const { message, item } of tasks) await ofRun[item.says](ports, message, item);
     return tasks.map(refOf);
   },
   // A bus that is away is not waited for: the facts stay, and ring when it is back.
@@ -70,6 +70,8 @@ export const workers: { readonly [K in FollowUpKind]: Worker<K> } = {
     return tasks.map(refOf);
   },
 };
+
+const ofRun = { called: tellCalled, failed: failDelivered, told: failureTold } as const;
 
 const refOf = <K extends FollowUpKind>({ message, item }: Task<K>): OutboxItemRef => ({
   id: message.id,

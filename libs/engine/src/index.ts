@@ -55,5 +55,6 @@ export {
   waitersOf,
 } from "./runs/waits.ts";
 export { invoke, isInvoke } from "./runs/invoke.ts";
+export { cancelFunction, tellAgain } from "./runs/failure-function.ts";
 export { restartRun } from "./runs/restart.ts";
 export { resumeRun } from "./runs/resume.ts";

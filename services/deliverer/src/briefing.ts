@@ -1,5 +1,5 @@
 /** What a delivery of a run is told right before its call: whether its run wants it still, and the history that it carries. */
-import { deliveryOf, type InRun, type Outcome } from "@posthaste/domain";
+import { type InRun, type Outcome } from "@posthaste/domain";
 import { type RunStore } from "@posthaste/ports";
 import { type Attempt } from "./attempt.ts";
 import { Histories } from "./histories.ts";
@@ -20,7 +20,7 @@ export class Briefing {
   async of(attempt: Attempt): Promise<"over" | Outcome | undefined> {
     const { epoch, message } = attempt.record;
     const { run } = message;
-    if (!run || !deliveryOf(run.part)) return undefined;
+    if (!run) return undefined;
     try {
       return await this.#read(attempt, run, epoch, this.#histories.known(run.root));
     } catch (error) {

@@ -8,6 +8,9 @@ import {
   Journal,
   type Letter,
   type Refusal,
+  type RunEnd,
+  type RunStart,
+  type Visit,
 } from "./journal.ts";
 
 const second = 1_000;
@@ -54,6 +57,21 @@ const callback = (more: Partial<Arrival> & Pick<Arrival, "tells">): Arrival =>
 const failed = { source: "msg_1", retried: 1, dlqId: "dlq_1" };
 const letter: Letter = { at: t + second, dlqId: "dlq_1", status: 200 };
 
+const runStart = (more: Partial<RunStart> = {}): RunStart => ({
+  ...{ n: 0, id: "wfr_n0", sentAt: t, at: t + 5 },
+  ...more,
+});
+const visit = (more: Partial<Visit> = {}): Visit => {
+  const at = more.at ?? t + 10;
+  return {
+    ...{ run: "wfr_n0", id: "msg_r", status: 200, digest: "d", steps: [] },
+    ...more,
+    at,
+    until: more.until ?? at + 1,
+  };
+};
+const runEnd = (more: Partial<RunEnd> = {}): RunEnd => ({ n: 0, at: t + 50, value: 3, ...more });
+
 const rulesOf = (history: Partial<History>): readonly string[] => {
   const { violations } = check({
     acks: [],
@@ -61,6 +79,7 @@ const rulesOf = (history: Partial<History>): readonly string[] => {
     arrivals: [],
     letters: [],
     faults: [],
+    ...{ starts: [], visits: [], ends: [] },
     ...history,
   });
   return violations.map((shown) => shown.slice(0, shown.indexOf(":")));
@@ -211,9 +230,40 @@ const sound: readonly Case[] = [
       faults: [fault({ until: t + 2 * second, stopsLanes: true })],
     },
   ],
+  [
+    "a run that has returned what its steps have, each of them once",
+    {
+      starts: [runStart()],
+      visits: [visit({ steps: ["one"] }), visit({ id: "msg_s", digest: "e", steps: ["two"] })],
+      ends: [runEnd()],
+    },
+  ],
+  [
+    "a step that is done again, since its endpoint could not tell what it returned",
+    { visits: [visit({ steps: ["one"], status: 500 }), visit({ steps: ["one"] })] },
+  ],
+  [
+    "a step that is done again, since the deliverer that asked for it was killed",
+    {
+      visits: [visit({ steps: ["one"] }), visit({ at: t + 3 * second, steps: ["one"] })],
+      faults: [fault({ leaves: ["repeat"] })],
+    },
+  ],
 ];
 
 const broken: readonly [name: string, rule: string, history: Partial<History>][] = [
+  ["its run was acknowledged, and stands", "a run has not ended", { starts: [runStart()] }],
+  ["its run has another result", "a run has another result", { ends: [runEnd({ value: 4 })] }],
+  [
+    "its history was another in the second attempt",
+    "an entry was delivered with two histories",
+    { visits: [visit(), visit({ digest: "e" })] },
+  ],
+  [
+    "its step was done again",
+    "a step was done again without a cause",
+    { visits: [visit({ steps: ["one"] }), visit({ at: t + 60 * second, steps: ["one"] })] },
+  ],
   ["it never arrived", "lost", { acks: [ack()] }],
   [
     "it arrived, and never with success",
@@ -485,7 +535,11 @@ describe("a journal", () => {
     journal.letters.push(letter, { ...letter, dlqId: "dlq_2" });
     journal.faults.push(fault());
 
-    const since = journal.since(2);
+    journal.starts.push(runStart(), runStart({ n: 1, sentAt: t + 9 }));
+    journal.ends.push(runEnd(), runEnd({ n: 1 }));
+    journal.visits.push(visit({ at: t + 1 }), visit({ at: t + 9 }));
+
+    const since = journal.since(2, 1);
 
     expect(since.acks).toEqual([late]);
     expect(since.refusals.map(({ n }) => n)).toEqual([3]);
@@ -495,5 +549,8 @@ describe("a journal", () => {
     ]);
     expect(since.letters.map(({ dlqId }) => dlqId)).toEqual(["dlq_2"]);
     expect(since.faults).toHaveLength(1);
+    expect(since.starts.map(({ n }) => n)).toEqual([1]);
+    expect(since.ends.map(({ n }) => n)).toEqual([1]);
+    expect(since.visits.map(({ at }) => at)).toEqual([t + 9]);
   });
 });

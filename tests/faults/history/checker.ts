@@ -10,12 +10,14 @@ import { laneRules } from "./lanes.ts";
 import { publishRules } from "./publishes.ts";
 import { queueRules } from "./queues.ts";
 import { explainedRepeats, repeatRules } from "./repeats.ts";
+import { runRules } from "./runs.ts";
 import { shown, type Violation } from "./violation.ts";
 
 export type Verdict = {
   readonly acknowledged: number;
   readonly refused: number;
   readonly arrived: number;
+  readonly runs: number;
   readonly explainedRepeats: number;
   readonly deliveredWithoutAck: number;
   readonly violations: readonly string[];
@@ -29,17 +31,19 @@ const rules: readonly ((history: History) => readonly Violation[])[] = [
   laneRules,
   queueRules,
   deduplicationRules,
+  runRules,
 ];
 const violationsShown = 20;
 
 export function check(history: History): Verdict {
-  const { acks, arrivals, refusals } = history;
+  const { acks, arrivals, ends, refusals } = history;
   const acked = new Set(acks.map(({ id }) => id));
   const unacked = arrivals.filter(({ id, tells }) => tells === undefined && !acked.has(id));
   return {
     acknowledged: acks.length,
     refused: refusals.length,
     arrived: arrivals.length,
+    runs: new Set(ends.map(({ n }) => n)).size,
     explainedRepeats: explainedRepeats(history),
     deliveredWithoutAck: new Set(unacked.map(({ id }) => id)).size,
     violations: rules

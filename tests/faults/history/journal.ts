@@ -82,7 +82,36 @@ export type Fault = {
   readonly stopsLanes?: boolean;
 };
 
+/** The start of a run of a workflow that was answered 2xx. Numbered by themselves. */
+export type RunStart = {
+  readonly n: number;
+  readonly id: string;
+  readonly sentAt: number;
+  readonly at: number;
+};
+
+/** A delivery of a run at its endpoint. */
+export type Visit = {
+  readonly at: number;
+  readonly until: number;
+  /** The run's, or that of one that it has invoked. */
+  readonly run: string;
+  readonly id: string;
+  /** 0: its connection broke before it was answered. */
+  readonly status: number;
+  /** Of what it carried. */
+  readonly digest: string;
+  /** Whose code ran in it. */
+  readonly steps: readonly string[];
+};
+
+/** What the route of a run has returned. */
+export type RunEnd = { readonly n: number; readonly at: number; readonly value: number };
+
 export type History = {
+  readonly starts: readonly RunStart[];
+  readonly visits: readonly Visit[];
+  readonly ends: readonly RunEnd[];
   readonly acks: readonly Ack[];
   readonly refusals: readonly Refusal[];
   readonly arrivals: readonly Arrival[];
@@ -97,16 +126,24 @@ export class Journal implements History {
   readonly arrivals: Arrival[] = [];
   readonly letters: Letter[] = [];
   readonly faults: Fault[] = [];
+  readonly starts: RunStart[] = [];
+  readonly visits: Visit[] = [];
+  readonly ends: RunEnd[] = [];
 
-  /** Of the messages with these numbers, and of what followed from them; all faults. */
-  since(n: number): History {
+  /** Of the messages and runs from these numbers on, and of what followed from them; all faults. */
+  since(n: number, run: number): History {
     const acks = this.acks.filter((ack) => ack.n >= n);
     const ids = new Set(acks.map(({ id }) => id));
     const arrivals = this.arrivals.filter(
       ({ n: number, tells }) => number >= n || (tells && ids.has(tells.source)),
     );
     const told = new Set(arrivals.map(({ tells }) => tells?.dlqId));
+    const starts = this.starts.filter((start) => start.n >= run);
+    const begunAt = Math.min(...starts.map(({ sentAt }) => sentAt));
     return {
+      starts,
+      ends: this.ends.filter((end) => end.n >= run),
+      visits: this.visits.filter(({ at }) => at >= begunAt),
       acks,
       refusals: this.refusals.filter((refusal) => refusal.n >= n),
       arrivals,
@@ -122,8 +159,9 @@ export class Journal implements History {
   save(output: string): string {
     const folder = mkdtempSync(join(tmpdir(), "posthaste-journals-"));
     writeFileSync(join(folder, "output.txt"), output);
-    const { acks, refusals, arrivals, letters, faults } = this;
-    for (const [name, entries] of Object.entries({ acks, refusals, arrivals, letters, faults })) {
+    const { acks, refusals, arrivals, letters, faults, starts, visits, ends } = this;
+    const messages = { acks, refusals, arrivals, letters };
+    for (const [name, entries] of Object.entries({ ...messages, faults, starts, visits, ends })) {
       const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`);
       writeFileSync(join(folder, `${name}.jsonl`), lines.join(""));
     }

@@ -101,6 +101,27 @@ export const failedRuns = {
     },
     faults: ["malformed", "forbidden"],
   }),
+  tellFailureAgain: endpoint({
+    method: "post",
+    path: "/v2/workflows/dlq/callback/{dlqId}",
+    kind: "write",
+    summary: "Call the failure function of a failed run again, which has failed or was cancelled",
+    answers: {
+      200: {
+        says: "It is called",
+        schema: z.object({ workflowRunId: z.string(), workflowCreatedAt: millisecondsShape }),
+      },
+    },
+    faults: ["malformed", "forbidden", "not_found"],
+  }),
+  cancelFailureFunction: endpoint({
+    method: "delete",
+    path: "/v2/workflows/dlq/callback/{dlqId}",
+    kind: "write",
+    summary: "Cancel the failure function of a failed run, which is under way",
+    answers: { 200: { says: "It is not called any more" } },
+    faults: ["malformed", "forbidden", "not_found"],
+  }),
 };
 
 export function failedRunJson(
@@ -117,7 +138,7 @@ export function failedRunJson(
   const payload = readableBody(parts.get("start")?.body, shown);
   const answer = readableBody(parts.get("x")?.body, shown);
   const { headers, status } = failureAnswer(reading);
-  const told = functionState(reading);
+  const told = functionState(run);
   const { at, dlqId } = state.failure;
   return {
     dlqId,

@@ -36,6 +36,9 @@ const runSchema = z
         failHeaders: headersShape,
         failStatus: z.int().describe("0 when there was no response"),
         failResponse: z.string().optional(),
+        responseStatus: z.int().optional(),
+        responseHeaders: headersShape.optional(),
+        responseBody: z.string().optional(),
         dlqId: z.string(),
         maxRetries: z.int(),
       })

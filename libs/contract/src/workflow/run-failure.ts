@@ -1,13 +1,17 @@
 /** The failure of a run: what its endpoint answered last, and what has become of its failure function. */
 import {
+  answeredPart,
   type Headers,
-  isFinished,
-  type MessageRecord,
+  isFailed,
   type PartName,
   type Run,
+  runMessageId,
   type RunPart,
+  toldPart,
 } from "@posthaste/domain";
-import { headersOf, objectOf, parsedJson } from "./run-step.ts";
+import { type ReadView } from "../representations/body.ts";
+import { readableHeaders } from "../representations/hidden.ts";
+import { headersOf, objectOf, parsedJson, textOf } from "./run-step.ts";
 
 export const functionStates = [
   "CALLBACK_INPROGRESS",
@@ -20,16 +24,19 @@ export type FunctionState = (typeof functionStates)[number];
 type Reading = {
   readonly run: Run;
   readonly parts: ReadonlyMap<PartName, RunPart>;
-  readonly records: ReadonlyMap<PartName, MessageRecord>;
 };
 
-/** Undefined: the run has none. A record that is gone has ended, and of a failure the head tells. */
-export function functionState({ parts, records, run }: Reading): FunctionState | undefined {
-  if (run.state.kind !== "failed" || !parts.has("f")) return undefined;
-  if (run.state.failure.functionFailed) return "CALLBACK_FAIL";
-  const record = records.get("f");
-  if (record && !isFinished(record.state)) return "CALLBACK_INPROGRESS";
-  return record?.state.kind === "failed" ? "CALLBACK_FAIL" : "CALLBACK_SUCCESS";
+const stateNames = {
+  running: "CALLBACK_INPROGRESS",
+  succeeded: "CALLBACK_SUCCESS",
+  failed: "CALLBACK_FAIL",
+  canceled: "CALLBACK_CANCELED",
+} as const;
+
+/** Undefined: the run has none. */
+export function functionState(run: Run): FunctionState | undefined {
+  const told = isFailed(run) ? run.state.failure.function : undefined;
+  return told && stateNames[told.state];
 }
 
 /** Its headers are known by what the failure function is told. */
@@ -37,8 +44,62 @@ export function failureAnswer({ parts, run }: Reading): {
   readonly status: number;
   readonly headers: Headers;
 } {
-  const failed = run.state.kind === "failed" ? run.state.failure : undefined;
-  const told = parts.get("f");
-  const json = told ? objectOf(parsedJson(new TextDecoder().decode(told.body))) : {};
+  const failed = isFailed(run) ? run.state.failure : undefined;
+  const json = jsonOf(parts.get(toldPart(1)));
   return { status: failed?.status ?? 0, headers: headersOf(json["header"]) };
 }
+
+/** Of a run that has failed: its dead letter, and its failure function in its last round. */
+export function failureJson(reading: Reading, view: ReadView) {
+  const { run, parts } = reading;
+  if (!isFailed(run)) return {};
+  const { dlqId, function: told, inDlq } = run.state.failure;
+  const letter = inDlq ? { dlqId } : {};
+  const state = functionState(run);
+  if (!told || !state) return letter;
+  const { plan, root, url } = run;
+  const { sent } = parts.get(toldPart(1)) ?? {};
+  const { headers, status } = failureAnswer(reading);
+  const failResponse = textOf(run, parts.get("x")?.body, view);
+  return {
+    ...letter,
+    failureFunction: {
+      messageId: runMessageId(root, toldPart(told.round)),
+      url: sent?.url ?? url,
+      state,
+      failHeaders: readableHeaders(headers, plan.policy.redaction, view.sha256),
+      failStatus: status,
+      ...(failResponse !== undefined && { failResponse }),
+      ...answerJson(run, parts.get(answeredPart(told.round)), view),
+      dlqId,
+      maxRetries: sent?.policy.retriesMax ?? plan.policy.retriesMax,
+    },
+  };
+}
+
+/** What the failure function was answered by. An endpoint that has none says so in a header, and its body is not that of a function. */
+function answerJson(run: Run, part: RunPart | undefined, view: ReadView) {
+  if (!part) return {};
+  const { body, headers, status } = jsonOf(part);
+  const pairs = pairsOf(headers);
+  const hasNone = pairs.some(([name]) => notFoundHeader.test(name));
+  const said = new Uint8Array(Buffer.from(typeof body === "string" ? body : "", "base64"));
+  const responseBody = hasNone ? undefined : textOf(run, said, view);
+  return {
+    ...(typeof status === "number" && { responseStatus: status }),
+    responseHeaders: readableHeaders(pairs, run.plan.policy.redaction, view.sha256),
+    ...(responseBody !== undefined && { responseBody }),
+  };
+}
+
+const notFoundHeader = /^(service|upstash)-workflow-failure-callback-notfound$/i;
+
+const jsonOf = (part: RunPart | undefined): Readonly<Record<string, unknown>> =>
+  part ? objectOf(parsedJson(new TextDecoder().decode(part.body))) : {};
+
+const pairsOf = (value: unknown): Headers =>
+  Array.isArray(value)
+    ? value.flatMap((pair: unknown): [string, string][] =>
+        Array.isArray(pair) && pair.length === 2 ? [[String(pair[0]), String(pair[1])]] : [],
+      )
+    : [];

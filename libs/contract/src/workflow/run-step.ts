@@ -163,3 +163,22 @@ const isObject = (json: unknown): json is Published =>
   typeof json === "object" && json !== null && !Array.isArray(json);
 
 export const objectOf = (json: unknown): Published => (isObject(json) ? json : {});
+
+/** A body as text: base64 where it is none. */
+export function textOf(
+  { plan }: Run,
+  body: Uint8Array | undefined,
+  { sha256, bodyBytesMax }: ReadView,
+): string | undefined {
+  const { redaction } = plan.policy;
+  const max = bodyBytesMax === undefined ? {} : { bytesMax: bodyBytesMax };
+  const readable = readableBody(body, { redaction, sha256, ...max });
+  switch (readable.kind) {
+    case "none":
+      return undefined;
+    case "text":
+      return readable.text;
+    case "binary":
+      return readable.base64;
+  }
+}

@@ -41,8 +41,11 @@ const canceled: RunState = { kind: "canceled", endedAt: epochStart + 9 };
 const failedAt = (at: PartName): RunState => {
   const failure = { dlqId: dlqIdOf(root, epochStart + 9), at, inDlq: true, status: 500 };
   const reason = "retries_exhausted" as const;
-  const open = { pending: [], notes: [] };
-  return { kind: "failed", endedAt: epochStart + 9, failure: { ...failure, reason }, ...open };
+  const told = { function: { round: 1, state: "succeeded" } } as const;
+  return {
+    ...{ kind: "failed", endedAt: epochStart + 9, pending: [], notes: [] },
+    failure: { ...failure, reason, ...told },
+  };
 };
 
 const aRun = (overrides: Partial<Run> = {}): Run => ({
@@ -171,7 +174,7 @@ describe("the records that are asked for", () => {
 
     expect(deliveriesShown(aRun({ history: group }))).toEqual(["p1", "p3"]);
     expect(deliveriesShown(aRun())).toEqual(["start"]);
-    expect(deliveriesShown(aRun({ state: failedAt("start") }))).toEqual(["f"]);
+    expect(deliveriesShown(aRun({ state: failedAt("start") }))).toEqual([]);
     expect(deliveriesShown(aRun({ state: canceled }))).toEqual([]);
   });
 });
@@ -193,11 +196,23 @@ describe("a run whose bodies and headers are redacted", () => {
     });
     const parts = [part("s1", step(1, call)), part("s2", step(2)), part("e", { is: "canary" })];
     const told = part("f", { header: { "X-Answer": ["canary"] } });
+    const body = Buffer.from("canary").toString("base64");
+    const answered = part("r", { status: 200, headers: [["X-Answer", "canary"]], body });
 
-    const shown = runJson(reading(run, [...parts, told, part("x", { is: "canary" })]), view, true);
+    const shown = runJson(
+      reading(run, [...parts, told, answered, part("x", { is: "canary" })]),
+      view,
+      true,
+    );
 
     expect(JSON.stringify(shown)).toContain("REDACTED:");
     expect(JSON.stringify(shown)).not.toContain("canary");
-    expect(shown).toMatchObject({ failureFunction: { state: "CALLBACK_SUCCESS" } });
+    expect(shown).toMatchObject({
+      failureFunction: {
+        state: "CALLBACK_SUCCESS",
+        responseStatus: 200,
+        responseBody: expect.stringContaining("REDACTED:") as unknown,
+      },
+    });
   });
 });

@@ -15,10 +15,10 @@ import {
   type RunPart,
   type RunState,
 } from "@posthaste/domain";
-import { readableBody, type ReadView } from "../representations/body.ts";
+import { type ReadView } from "../representations/body.ts";
 import { readableHeaders } from "../representations/hidden.ts";
-import { failureAnswer, type FunctionState, functionState } from "./run-failure.ts";
-import { parsedStep, type RunStepJson, stepFields } from "./run-step.ts";
+import { failureAnswer, failureJson } from "./run-failure.ts";
+import { parsedStep, type RunStepJson, stepFields, textOf } from "./run-step.ts";
 
 /** What is read of a run. A part that is missing has been swept. */
 export type RunReading = {
@@ -42,7 +42,6 @@ const runStates = {
 
 /** Of a run's deliveries those that tell where it stands: what is open, or what tells of its failure. */
 export function deliveriesShown(run: Run): readonly PartName[] {
-  if (run.state.kind === "failed") return ["f"];
   if (run.state.kind !== "active") return [];
   const open = openPlans(run).map((step) => partOf({ role: "plan", step }));
   const calls = run.state.pending.flatMap((pending) =>
@@ -80,32 +79,6 @@ export function runJson(reading: RunReading, view: ReadView, withCaller: boolean
     ...failureJson(reading, view),
     ...(label !== undefined && { label, labels: plan.policy.labels }),
     ...(plan.policy.flow && { flowControlKey: plan.policy.flow.key }),
-  };
-}
-
-function failureJson(reading: RunReading, view: ReadView) {
-  const { run, parts } = reading;
-  if (run.state.kind !== "failed") return {};
-  const { dlqId, inDlq } = run.state.failure;
-  const told = parts.get("f");
-  const state: FunctionState | undefined = functionState(reading);
-  const { headers, status } = failureAnswer(reading);
-  const failResponse = textOf(run, parts.get("x")?.body, view);
-  return {
-    ...(inDlq && { dlqId }),
-    ...(told &&
-      state && {
-        failureFunction: {
-          messageId: runMessageId(run.root, "f"),
-          url: run.plan.failureFunction?.url ?? run.url,
-          state,
-          failHeaders: readableHeaders(headers, run.plan.policy.redaction, view.sha256),
-          failStatus: status,
-          ...(failResponse !== undefined && { failResponse }),
-          dlqId,
-          maxRetries: run.plan.failureFunction?.retriesMax ?? run.plan.policy.retriesMax,
-        },
-      }),
   };
 }
 
@@ -283,25 +256,6 @@ function errorsOf(reading: RunReading, name: PartName, view: ReadView) {
     time: endedAt,
   };
   return { errors: [error] };
-}
-
-/** A body as text: base64 where it is none. */
-function textOf(
-  { plan }: Run,
-  body: Uint8Array | undefined,
-  { sha256, bodyBytesMax }: ReadView,
-): string | undefined {
-  const { redaction } = plan.policy;
-  const max = bodyBytesMax === undefined ? {} : { bytesMax: bodyBytesMax };
-  const readable = readableBody(body, { redaction, sha256, ...max });
-  switch (readable.kind) {
-    case "none":
-      return undefined;
-    case "text":
-      return readable.text;
-    case "binary":
-      return readable.base64;
-  }
 }
 
 const hasResult = ({ history }: Run, step: number): boolean =>

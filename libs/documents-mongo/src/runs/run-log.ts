@@ -4,14 +4,13 @@ import {
   type FailedRunFilter,
   type Run,
   type RunFilter,
-  type RunPart,
   type TenantId,
 } from "@posthaste/domain";
 import { type Page, type RunLog, type RunPage } from "@posthaste/ports";
 import { type Document } from "mongodb";
 import { anyOf } from "../query/conditions.ts";
 import { placesIn } from "../query/placed.ts";
-import { bodyOf, dlqPlaceOf, isInDlq, runFrom } from "./stored-run.ts";
+import { dlqPlaceOf, isInDlq, partFrom, runFrom } from "./stored-run.ts";
 import { type RunRooms } from "./runs.ts";
 
 /** The server ends what no caller waits for any more. */
@@ -53,13 +52,7 @@ export function createRunLog({ again, parts, runs }: RunRooms): RunLog {
       const found = await again(() => parts.find({ run: { $in: roots } }).toArray());
       const byRun = Map.groupBy(found, ({ run }) => run);
       return wanted.map(({ root }) =>
-        (byRun.get(root) ?? [])
-          .map((part): RunPart => {
-            const { _id, at, rank } = part;
-            const name = _id.slice(root.length + 1);
-            return { name, at, body: bodyOf(part), ...(rank !== undefined && { rank }) };
-          })
-          .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+        (byRun.get(root) ?? []).map(partFrom).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
       );
     },
   };

@@ -39,6 +39,7 @@ import {
   bodyOf,
   movingPart,
   nameOfPart,
+  partFrom,
   partKey,
   placeOfRun,
   partsName,
@@ -104,13 +105,7 @@ export function createRuns(rooms: RunRooms): RunStore {
     },
     part: async ({ root }, name) => {
       const part = await again(() => parts.findOne({ _id: partKey(root, name) }));
-      if (!part) return undefined;
-      const { at, rank, sent } = part;
-      return {
-        ...{ name, at, body: bodyOf(part) },
-        ...(rank !== undefined && { rank }),
-        ...(sent && { sent }),
-      };
+      return part ? partFrom(part) : undefined;
     },
     history: (run) => entriesOf(rooms, run, 0, run.history.length - 1),
     brief: (deliveries) => brief(rooms, deliveries),

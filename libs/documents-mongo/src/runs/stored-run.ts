@@ -128,6 +128,15 @@ export function movingPart(
   };
 }
 
+export function partFrom(part: StoredPart): RunPart {
+  const { _id, at, rank, sent } = part;
+  return {
+    ...{ name: nameOfPart(_id), at, body: bodyOf(part) },
+    ...(rank !== undefined && { rank }),
+    ...(sent && { sent }),
+  };
+}
+
 export const bodyOf = ({ body }: Pick<StoredPart, "body">): Uint8Array => bytes(body);
 
 export const isInDlq = (run: Run): run is RunIn<"failed"> =>

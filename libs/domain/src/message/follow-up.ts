@@ -54,10 +54,13 @@ export type CallbackItem = Stored & {
   readonly dlqId?: DlqId;
 };
 
-/** `failed`: a delivery of a run has, for good. `called`: a third party has had its last call, whatever came of that. */
+/**
+ * `failed`: a delivery of a run has, for good. `called`: a third party has had its last call, whatever came of that. `told`: of
+ * the failure of a run, or that could not be; then there is a reason.
+ */
 export type RunItem = Stored & {
   readonly kind: "run";
-  readonly says: "failed" | "called";
+  readonly says: "failed" | "called" | "told";
   readonly attempt: number;
   readonly endedAt: number;
   readonly reason?: RunFailureReason;

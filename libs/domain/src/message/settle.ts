@@ -6,6 +6,7 @@ import { type DlqId, dlqIdOf } from "../shared/ids.ts";
 import { onward } from "../lane/gates.ts";
 import { deferralsMax } from "../shared/limits.ts";
 import { deliveryOf } from "../workflow/delivery.ts";
+import { roundOf } from "../workflow/failure-function.ts";
 import { alarmOnEntering, type RecordSource, sourceOf } from "./alarm.ts";
 import {
   answerOfFact,
@@ -61,6 +62,7 @@ export function settleAttempt(
 function deliver(record: InState<"claimed">, attempt: Attempt): Settlement {
   // What a delivery of a run has caused says that it has succeeded.
   if (isCall(record)) return called(record, attempt, "delivered");
+  if (tells(record)) return told(record, attempt, "delivered");
   if (record.message.run) return over(record, attempt.endedAt);
   const common = commonOf(record, attempt);
   const fact: AttemptFact = { kind: "fact", id: record.message.id, ...common, ended: "delivered" };
@@ -105,6 +107,20 @@ const called = (
     { ...runItem(record, attempt), says: "called" },
   ]);
 
+/** Of the failure of its run. */
+const tells = ({ message: { run } }: InState<"claimed">): boolean =>
+  run !== undefined && roundOf(run.part) !== undefined;
+
+const told = (
+  record: InState<"claimed">,
+  attempt: Attempt,
+  kind: "delivered" | "failed",
+  reason?: FailureReason,
+): Settlement =>
+  settlement(record, { kind, endedAt: attempt.endedAt }, attempt.endedAt, [
+    { ...runItem(record, attempt), says: "told", ...(reason && { reason }) },
+  ]);
+
 const runItem = (record: InState<"claimed">, { endedAt, outcome }: Attempt) =>
   ({ kind: "run", attempt: record.retried, endedAt, ...explanation(outcome) }) as const;
 
@@ -134,6 +150,7 @@ function retryLater(
 
 function fail(record: InState<"claimed">, attempt: Attempt, reason: FailureReason): Settlement {
   if (isCall(record)) return called(record, attempt, "failed");
+  if (tells(record)) return told(record, attempt, "failed", reason);
   if (record.message.run) return failRun(record, attempt, reason);
   const { outcome, endedAt } = attempt;
   const id = dlqIdOf(record.message.id, endedAt);

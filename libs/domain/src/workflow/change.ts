@@ -4,7 +4,9 @@ import { dlqIdOf } from "../shared/ids.ts";
 import { ringAheadMs, runGroupMax, runStepsMax } from "../shared/limits.ts";
 import { type DeliveryKey, extended, groupEnd, has, rankIn, type StepKey } from "./order.ts";
 import { deliveryOf, isEntryKey, partOf } from "./delivery.ts";
+import { isTelling, roundOf } from "./failure-function.ts";
 import {
+  changedRun,
   isActive,
   type Pending,
   type PartName,
@@ -109,7 +111,7 @@ export const cancelRun = (run: RunIn<"active">, now: number): RunIn<"succeeded" 
 export function failRun(
   run: Run,
   key: DeliveryKey,
-  failure: Omit<RunFailure, "dlqId" | "at" | "inDlq" | "functionFailed">,
+  failure: Omit<RunFailure, "dlqId" | "at" | "inDlq">,
   now: number,
 ): RunIn<"failed"> | undefined {
   if (!isActive(run) || isAnswered(run, key)) return undefined;
@@ -129,15 +131,13 @@ const ended = ({ heirs, invoker }: Run, now: number) => ({
   ...((invoker || heirs) && { answerBy: now + ringAheadMs }),
 });
 
-/** What every change does. */
-export const changedRun = <R extends Run>(run: R): R => ({ ...run, version: run.version + 1 });
-
 /** Whether a claimed delivery is still wanted, and up to which rank of the history it carries that. */
 export function wantedOf(
   run: Run | undefined,
   { part, root }: Pick<InRun, "part" | "root">,
   epoch: number,
 ): "over" | "wanted" | { readonly rank: number } {
+  if (roundOf(part) !== undefined) return isTelling(run, part) ? "wanted" : "over";
   const key = deliveryOf(part);
   if (!run || run.root !== root || !isActive(run) || !key) return "over";
   // The first is always made: clients count what they are asked.
@@ -158,14 +158,4 @@ export function withoutLetter(run: Run): RunIn<"failed"> | undefined {
   const { state } = run;
   if (state.kind !== "failed" || !state.failure.inDlq) return undefined;
   return changedRun({ ...run, state: { ...state, failure: { ...state.failure, inDlq: false } } });
-}
-
-/** What was to tell of its failure has failed. Undefined: that is known. */
-export function functionFailed(run: Run): RunIn<"failed"> | undefined {
-  const { state } = run;
-  if (state.kind !== "failed" || state.failure.functionFailed) return undefined;
-  return changedRun({
-    ...run,
-    state: { ...state, failure: { ...state.failure, functionFailed: true } },
-  });
 }

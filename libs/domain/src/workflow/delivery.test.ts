@@ -9,11 +9,13 @@ import {
   deliveryOf,
   entryMessage,
   entryOf,
+  failureDelivery,
   failureMessage,
   isEntryKey,
   merged,
   partOf,
 } from "./delivery.ts";
+import { failRun } from "./change.ts";
 import { type DeliveryKey } from "./order.ts";
 import { type EntryDelivery, type RunPlan } from "./run.ts";
 
@@ -200,7 +202,10 @@ describe("the messages that tell the endpoint", () => {
   });
 
   it("of a failure, which nothing of its run waits for", () => {
-    const message = failureMessage(run, plan, { body, source }, now);
+    const failing = failRun(run, { role: "start" }, { reason: "retries_exhausted" }, now);
+    if (!failing) throw new Error("it fails");
+    const sent = failureDelivery(run, plan, source.origin, now);
+    const message = failureMessage(failing, sent, body, now);
 
     expect(message).toMatchObject({
       id: runMessageId(run.root, "f"),

@@ -5,7 +5,8 @@ import { type CallbackPlan, type InRun, type Message, type Policy } from "../mes
 import { runFormat } from "../shared/format.ts";
 import { runMessageId } from "../shared/ids.ts";
 import { type DeliveryKey, type EntryKey } from "./order.ts";
-import { type EntryDelivery, type PartName, type Run } from "./run.ts";
+import { toldPart } from "./failure-function.ts";
+import { type EntryDelivery, type PartName, type Run, type RunIn } from "./run.ts";
 
 export const partOf = (key: DeliveryKey): PartName => {
   switch (key.role) {
@@ -138,30 +139,35 @@ export const answerMessage = (
 
 const json: Headers = [["Content-Type", "application/json"]];
 
-/** The message that tells of the failure of a run. */
-export const failureMessage = (
-  run: Run,
+/** How the failure of a run is told. */
+export const failureDelivery = (
+  { plan }: Run,
   { url, method, headers, timeoutMs, retriesMax, retryDelay, flow }: CallbackPlan,
-  { body, source }: { readonly body: Uint8Array; readonly source: Message },
+  { callerIp, hop }: Pick<Sent, "callerIp" | "hop">,
   now: number,
-): Message =>
-  messageOfRun(run, "f", now, {
-    url,
-    method,
-    headers: merged(run.plan.headers, merged(json, headers)),
-    notBefore: now,
-    callerIp: source.origin.callerIp,
-    hop: source.origin.hop,
-    policy: {
-      timeoutMs,
-      retriesMax: retriesMax ?? run.plan.policy.retriesMax,
-      labels: run.plan.policy.labels,
-      ...(retryDelay !== undefined && { retryDelay }),
-      ...(flow && { flow }),
-      ...(run.plan.policy.redaction && { redaction: run.plan.policy.redaction }),
-    },
-    body,
-  });
+): EntryDelivery => ({
+  ...{ url, method, callerIp, hop, notBefore: now },
+  headers: merged(plan.headers, merged(json, headers)),
+  policy: {
+    timeoutMs,
+    retriesMax: retriesMax ?? plan.policy.retriesMax,
+    labels: plan.policy.labels,
+    ...(retryDelay !== undefined && { retryDelay }),
+    ...(flow && { flow }),
+    ...(plan.policy.redaction && { redaction: plan.policy.redaction }),
+  },
+});
+
+/** The message that tells of the failure of a run, in its last round. */
+export function failureMessage(
+  run: RunIn<"failed">,
+  sent: EntryDelivery,
+  body: Uint8Array,
+  now: number,
+): Message {
+  const round = run.state.failure.function?.round ?? 1;
+  return messageOfRun(run, toldPart(round), now, { ...sent, body });
+}
 
 type Sent = EntryDelivery & { readonly body: Uint8Array; readonly detects?: boolean };
 

@@ -1,8 +1,7 @@
 /** Runs that start runs: the step waits for the end of the child, and the child owes its end to the step. */
 import { type MessageId } from "../shared/ids.ts";
 import { runHeirsMax } from "../shared/limits.ts";
-import { changedRun } from "./change.ts";
-import { type Invoker, isActive, type Pending, type Run, type RunIn } from "./run.ts";
+import { changedRun, type Invoker, isActive, type Pending, type Run, type RunIn } from "./run.ts";
 
 type Invocation = Extract<Pending, { kind: "invoke" }>;
 

@@ -36,11 +36,17 @@ export type RunFailure = {
   readonly at: PartName;
   /** It is a dead letter until that is removed. */
   readonly inDlq: boolean;
-  /** What was to tell of it has failed, too. */
-  readonly functionFailed?: true;
+  /** What tells of it. Absent: nothing does. */
+  readonly function?: FailureFunction;
   readonly reason: RunFailureReason;
   readonly error?: string;
   readonly status?: number;
+};
+
+/** `round`: the last, from 1. */
+export type FailureFunction = {
+  readonly round: number;
+  readonly state: "running" | "succeeded" | "failed" | "canceled";
 };
 
 /** What a run waits for beside its deliveries. At most one for each step; it ends with the step's result. */
@@ -127,7 +133,11 @@ export type Run<S extends RunState = RunState> = {
 };
 export type RunIn<K extends RunState["kind"]> = Run<Extract<RunState, { kind: K }>>;
 
+/** What every change does. */
+export const changedRun = <R extends Run>(run: R): R => ({ ...run, version: run.version + 1 });
+
 export const isActive = (run: Run): run is RunIn<"active"> => run.state.kind === "active";
+export const isFailed = (run: Run): run is RunIn<"failed"> => run.state.kind === "failed";
 
 /**
  * `start`, `p3` the plan of step 3, `s3` its result, `c3` the call that it makes, `a3` what that was answered, `w3` its wait, `v3` its invocation, `n7` an event that came before its wait, `e` what the run returned, `x` the answer that failed it, `f` its

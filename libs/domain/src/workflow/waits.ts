@@ -1,7 +1,6 @@
 /** What a run waits for that comes from outside: events. One that comes for a run before its wait is noted. */
 import { runNotesMax, runNotesOfEventMax } from "../shared/limits.ts";
-import { changedRun } from "./change.ts";
-import { type Note, type Pending, type Run, type RunIn } from "./run.ts";
+import { changedRun, type Note, type Pending, type Run, type RunIn } from "./run.ts";
 
 export type Wait = Extract<Pending, { kind: "wait" }>;
 

@@ -1,7 +1,15 @@
 /** The head of a run as the two texts of its row: what is fixed at its start, and what moves. */
 import { crc32 } from "node:zlib";
-import { type Run, type TenantId } from "@posthaste/domain";
-import { integer, type Row, stored, text } from "../database/rows.ts";
+import { type EntryDelivery, type Run, type RunPart, type TenantId } from "@posthaste/domain";
+import {
+  integer,
+  optionalBytes,
+  optionalInteger,
+  optionalText,
+  type Row,
+  stored,
+  text,
+} from "../database/rows.ts";
 
 type Moving = Pick<Run, "state" | "history" | "bytes" | "reached" | "heirs" | "version">;
 type Fixed = Omit<Run, keyof Moving>;
@@ -57,3 +65,25 @@ export function termsOf({ aliases = [], plan, tenant, url }: Run): ReadonlySet<s
     ...(flow ? [termOf(tenant, "flow", flow.key)] : []),
   ]);
 }
+
+export const partColumns = "name, rank, at, crc, sent, bytes";
+
+export function partFrom(row: Row): RunPart {
+  const rank = optionalInteger(row["rank"]);
+  const sent = optionalText(row["sent"]);
+  return {
+    name: text(row["name"]),
+    at: integer(row["at"]),
+    body: bodyOf(row),
+    ...(rank !== undefined && { rank }),
+    ...(sent !== undefined && { sent: stored<EntryDelivery>(sent) }),
+  };
+}
+
+export function bodyOf(row: Row): Uint8Array {
+  const body = optionalBytes(row["bytes"]) ?? noBody;
+  if (crc32(body) !== integer(row["crc"])) throw new Error("a part of a run is damaged");
+  return body;
+}
+
+const noBody = new Uint8Array(0);

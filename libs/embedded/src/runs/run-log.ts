@@ -1,6 +1,5 @@
 /** The RunLog port: lists by the times of starts and failures, along an index, through the connection of the lists. */
 import { type DatabaseSync, type StatementSync } from "node:sqlite";
-import { crc32 } from "node:zlib";
 import {
   type FailedRunFilter,
   type MessageId,
@@ -13,9 +12,9 @@ import {
   type TenantId,
 } from "@posthaste/domain";
 import { type RunLog } from "@posthaste/ports";
-import { integer, optionalBytes, optionalInteger, type Row, text } from "../database/rows.ts";
+import { integer, type Row, text } from "../database/rows.ts";
 import { type Chunk, readPage, type Scan } from "../query/keyset.ts";
-import { headColumns, runFrom, termOf } from "./rows.ts";
+import { headColumns, partColumns, partFrom, runFrom, termOf } from "./rows.ts";
 
 /** Where a run stands in a list. */
 type Place = { readonly at: number; readonly position: number };
@@ -24,9 +23,7 @@ type Rows = (after: string | undefined, limit: number) => Chunk<Place>;
 export function openRunLog(reader: DatabaseSync, breathe: () => Promise<void>): RunLog {
   const rowsOf = openLists(reader);
   const head = reader.prepare(`SELECT ${headColumns} FROM runs WHERE position = ?`);
-  const parts = reader.prepare(
-    "SELECT name, rank, at, crc, bytes FROM run_parts WHERE run = ? ORDER BY name",
-  );
+  const parts = reader.prepare(`SELECT ${partColumns} FROM run_parts WHERE run = ? ORDER BY name`);
   const scan = <R extends Run>(
     rows: Rows,
     wants: (run: Run, place: Place) => run is R,
@@ -68,18 +65,6 @@ export function openRunLog(reader: DatabaseSync, breathe: () => Promise<void>): 
 const order = "latestFirst";
 
 const placeOf = (root: MessageId): number => positionOf(root) ?? -1;
-
-function partFrom(row: Row): RunPart {
-  const body = optionalBytes(row["bytes"] ?? null) ?? new Uint8Array(0);
-  if (crc32(body) !== integer(row["crc"])) throw new Error("a part of a run is damaged");
-  const rank = optionalInteger(row["rank"] ?? null);
-  return {
-    name: text(row["name"]),
-    at: integer(row["at"]),
-    body,
-    ...(rank !== undefined && { rank }),
-  };
-}
 
 /** Which rows are looked at: those of one id, of one term, of runs that are named, that are active, or all of the tenant. */
 function openLists(reader: DatabaseSync) {

@@ -1,7 +1,6 @@
 /** The RunStore port: head, parts and records of one change are one transaction. */
 import { crc32 } from "node:zlib";
 import {
-  type EntryDelivery,
   type HistoryEntry,
   type InRun,
   awaitedEvents,
@@ -22,18 +21,20 @@ import {
   type RunWrite,
   type StartedRun,
 } from "@posthaste/ports";
-import {
-  integer,
-  optionalBytes,
-  optionalInteger,
-  optionalText,
-  type Row,
-  stored,
-  text,
-} from "../database/rows.ts";
+import { integer, type Row, text } from "../database/rows.ts";
 import { openInsert } from "../messages/insert.ts";
 import { type Rooms } from "../messages/rooms.ts";
-import { fixedOf, headColumns, movingOf, runFrom, termOf, termsOf } from "./rows.ts";
+import {
+  bodyOf,
+  fixedOf,
+  headColumns,
+  movingOf,
+  partColumns,
+  partFrom,
+  runFrom,
+  termOf,
+  termsOf,
+} from "./rows.ts";
 
 export function openRuns(rooms: Rooms): RunStore {
   const { writer } = rooms;
@@ -142,24 +143,13 @@ function openHeads({ db }: Rooms) {
 }
 
 function openParts({ db }: Rooms) {
-  const named = db.prepare(
-    "SELECT name, rank, at, crc, sent, bytes FROM run_parts WHERE run = ? AND name = ?",
-  );
+  const named = db.prepare(`SELECT ${partColumns} FROM run_parts WHERE run = ? AND name = ?`);
   const ranked = db.prepare(`
     SELECT name, crc, bytes FROM run_parts WHERE run = ? AND rank BETWEEN ? AND ? ORDER BY rank`);
   return {
     part: (run: number, name: string): RunPart | undefined => {
       const row = named.get(run, name);
-      if (!row) return undefined;
-      const rank = optionalInteger(row["rank"]);
-      const sent = optionalText(row["sent"]);
-      return {
-        name,
-        at: integer(row["at"]),
-        body: bodyOf(row),
-        ...(rank !== undefined && { rank }),
-        ...(sent !== undefined && { sent: stored<EntryDelivery>(sent) }),
-      };
+      return row && partFrom(row);
     },
     between: (root: MessageId, from: number, to: number): HistoryEntry[] =>
       ranked.all(placeOf(root), from, to).map((row) => {
@@ -167,14 +157,6 @@ function openParts({ db }: Rooms) {
         return { messageId: name === "start" ? root : runMessageId(root, name), body: bodyOf(row) };
       }),
   };
-}
-
-const noBody = new Uint8Array(0);
-
-function bodyOf(row: Row): Uint8Array {
-  const body = optionalBytes(row["bytes"]) ?? noBody;
-  if (crc32(body) !== integer(row["crc"])) throw new Error("a part of a run is damaged");
-  return body;
 }
 
 function openPut(rooms: Rooms) {

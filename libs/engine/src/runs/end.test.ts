@@ -18,6 +18,7 @@ import {
 import { listen, open, type Ports, read, rest } from "../opened.fixture.ts";
 import { appendSteps } from "./append.ts";
 import { endRun, failDelivered, finishRun } from "./end.ts";
+import { cancelFunction, failureTold, tellAgain } from "./failure-function.ts";
 import { startRun } from "./start.ts";
 
 const address = { tenant: aTenant, id: aRunId };
@@ -231,19 +232,80 @@ describe("a delivery that has failed for good", () => {
       message: "it took too long",
     });
   });
+});
 
-  it("that was itself the failure function is noted, and fails nothing again", async () => {
-    const { messageOf, ports } = await opened();
+describe("a failure function", () => {
+  const told = (ports: Ports, overrides: Partial<RunItem> = {}): RunItem => ({
+    ...{ kind: "run", says: "told", attempt: 0, endedAt: ports.clock.now() },
+    ...overrides,
+  });
+  const broken = { reason: "retries_exhausted", response: anAnswer(500, { body: "no" }) } as const;
+
+  async function failing() {
+    const opening = await opened();
+    const { messageOf, ports } = opening;
     await failDelivered(ports, await messageOf(), failed(ports));
-    const before = await current(ports);
+    const functionOf = async () => stateOf(await current(ports)).failure.function;
+    return { ...opening, functionOf };
+  }
 
-    await failDelivered(ports, await messageOf("f"), failed(ports));
+  it("has succeeded when it was told, with what it answered", async () => {
+    const { functionOf, messageOf, ports } = await failing();
+    expect(await functionOf()).toEqual({ round: 1, state: "running" });
 
-    const { failure, ...state } = stateOf(before);
-    expect((await current(ports))?.state).toEqual({
-      ...state,
-      failure: { ...failure, functionFailed: true },
+    const response = anAnswer(200, { body: "thanks" });
+    await failureTold(ports, await messageOf("f"), told(ports, { response }));
+
+    expect(await functionOf()).toEqual({ round: 1, state: "succeeded" });
+    const part = await ports.runs.part(await current(ports), "r");
+    expect(JSON.parse(new TextDecoder().decode(part?.body))).toMatchObject({
+      status: 200,
+      body: Buffer.from("thanks").toString("base64"),
     });
+    expect(await tellAgain(ports, await current(ports))).toMatchObject({ fault: "malformed" });
+  });
+
+  it("that has failed fails nothing again, and is told once more when it is asked for", async () => {
+    const { functionOf, messageOf, ports } = await failing();
+    await failureTold(ports, await messageOf("f"), told(ports, broken));
+    expect(await functionOf()).toEqual({ round: 1, state: "failed" });
+    expect(await ports.runs.part(await current(ports), "f2")).toBeUndefined();
+
+    expect(await tellAgain(ports, await current(ports))).toBeUndefined();
+    const [first, second] = [await messageOf("f"), await messageOf("f2")];
+    expect(second).toMatchObject({
+      ...{ url: first.url, headers: first.headers, body: first.body, policy: first.policy },
+      run: { part: "f2" },
+    });
+    expect(await functionOf()).toEqual({ round: 2, state: "running" });
+    // Of a round that is over nothing is heard.
+    await failureTold(ports, first, told(ports));
+    expect(await functionOf()).toEqual({ round: 2, state: "running" });
+    await failureTold(ports, second, told(ports));
+    expect(await functionOf()).toEqual({ round: 2, state: "succeeded" });
+  });
+
+  it("that is cancelled is delivered no more, and may be asked for again", async () => {
+    const { functionOf, messageOf, ports } = await failing();
+    const { run: inRun } = await messageOf("f");
+    if (!inRun) throw new Error("it is a run's");
+    const brief = () => ports.runs.brief([{ run: inRun, epoch: 1, from: 0 }]);
+    expect(await brief()).toEqual(["wanted"]);
+
+    expect(await cancelFunction(ports, await current(ports))).toBe(true);
+    expect(await brief()).toEqual(["over"]);
+    expect(await cancelFunction(ports, await current(ports))).toBe(false);
+    expect(await functionOf()).toEqual({ round: 1, state: "canceled" });
+    expect(await tellAgain(ports, await current(ports))).toBeUndefined();
+    expect(await functionOf()).toEqual({ round: 2, state: "running" });
+  });
+
+  it("is not told again of a run that has none", async () => {
+    const { messageOf, ports } = await opened(aPolicy());
+    await failDelivered(ports, await messageOf(), failed(ports));
+
+    expect(await tellAgain(ports, await current(ports))).toMatchObject({ fault: "malformed" });
+    expect(await cancelFunction(ports, await current(ports))).toBe(false);
   });
 });
 

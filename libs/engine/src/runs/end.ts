@@ -4,15 +4,16 @@ import {
   cancelRun,
   deliveryOf,
   failRun,
+  failureDelivery,
   failureMessage,
   finish,
-  functionFailed,
   isActive,
   type Message,
   owesAnswer,
   type Run,
   type RunItem,
   type RunPart,
+  toldPart,
 } from "@posthaste/domain";
 import { type Decision, type RunAddress, type RunStore } from "@posthaste/ports";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
@@ -77,13 +78,6 @@ export async function failDelivered(
   const { run: inRun } = message;
   const key = inRun && deliveryOf(inRun.part);
   const { reason } = item;
-  if (inRun?.part === "f" && item.says === "failed")
-    return void (await ports.runs.change(inRun, (run) => {
-      const next = functionFailed(run);
-      return next
-        ? { verdict: true, write: { run: next, parts: [], deliveries: [] } }
-        : { verdict: false };
-    }));
   if (!inRun || !key || reason === undefined) return;
   const { clock, runs } = ports;
   const payload = await runs.part(inRun, "start");
@@ -92,6 +86,7 @@ export async function failDelivered(
   const isFirst = await runs.change(inRun, (run) => {
     const now = clock.now();
     const { error, response } = item;
+    const told = message.policy.failureCallback;
     const failed = failRun(
       run,
       key,
@@ -99,13 +94,13 @@ export async function failDelivered(
         reason,
         ...(error !== undefined && { error }),
         ...(response && { status: response.status }),
+        ...(told && { function: { round: 1, state: "running" } }),
       },
       now,
     );
     ended = failed;
     if (!failed) return { verdict: false };
     const { failure } = failed.state;
-    const told = message.policy.failureCallback;
     const source = { ...message, body: payload?.body ?? noBody };
     const body = callbackBody(source, {
       kind: "failureCallback",
@@ -115,11 +110,12 @@ export async function failDelivered(
       dlqId: failure.dlqId,
       ...(response ? { response } : { error: errorJson(error ?? reason) }),
     });
+    const sent = told && failureDelivery(failed, told, message.origin, now);
     const parts: readonly RunPart[] = [
       { name: "x", at: now, body: response?.body ?? noBody },
-      ...(told ? [{ name: "f", at: now, body }] : []),
+      ...(sent ? [{ name: toldPart(1), at: now, body, sent }] : []),
     ];
-    const messages = told ? [failureMessage(failed, told, { body, source }, now)] : [];
+    const messages = sent ? [failureMessage(failed, sent, body, now)] : [];
     return {
       verdict: true,
       write: { run: failed, parts, deliveries: deliveries.of(messages, now) },

@@ -13,7 +13,6 @@ import {
   type RunReading,
 } from "@posthaste/contract";
 import {
-  type DlqId,
   dlqId,
   fault,
   type Fault,
@@ -27,6 +26,7 @@ import {
   type TenantId,
   withoutLetter,
 } from "@posthaste/domain";
+import { cancelFunction, type RunPorts, tellAgain } from "@posthaste/engine";
 import { type Page, type Records, type RunLog, type RunStore } from "@posthaste/ports";
 import { type Paging } from "../paging.ts";
 import { type Works } from "./work.ts";
@@ -45,7 +45,7 @@ const runsPerRead = 10;
 const bytesReadMax = 32 * 1024 * 1024;
 
 export const runLogWorks = (
-  parts: RunLogParts,
+  parts: RunLogParts & RunPorts,
 ): Works<keyof typeof runLogs | keyof typeof failedRuns> => ({
   listRunLogs: async ({ tenant, query }) => {
     const page = await runPage(parts, tenant.id, query, true);
@@ -64,16 +64,31 @@ export const runLogWorks = (
     return { status: 200, json: { cursor: page.cursor ?? "", messages: page.items } };
   },
   readFailedRun: async ({ tenant, param }) => {
-    const id = dlqId(param("dlqId"));
-    const { items } = await parts.runLog.failed(tenant.id, { dlqIds: [id] }, { limit: 1 });
-    const [reading] = await readingsOf(parts, tenant.id, items);
-    if (!reading) return unknownFailedRun(id);
+    const run = await failedRun(parts, tenant.id, param("dlqId"));
+    if (isFault(run)) return run;
+    const [reading] = await readingsOf(parts, tenant.id, [run]);
+    if (!reading) throw new Error("a run that was read has a reading");
     return { status: 200, json: failedRunJson(reading, { sha256: parts.sha256 }) };
   },
   removeFailedRun: async ({ tenant, param }) => {
-    const id = dlqId(param("dlqId"));
-    const { items } = await parts.runLog.failed(tenant.id, { dlqIds: [id] }, { limit: 1 });
-    return (await removed(parts, items)) > 0 ? { status: 200 } : unknownFailedRun(id);
+    const id = param("dlqId");
+    const run = await failedRun(parts, tenant.id, id);
+    if (isFault(run)) return run;
+    return (await removed(parts, [run])) > 0 ? { status: 200 } : unknownFailedRun(id);
+  },
+  tellFailureAgain: async ({ tenant, param }) => {
+    const run = await failedRun(parts, tenant.id, param("dlqId"));
+    if (isFault(run)) return run;
+    const refused = await tellAgain(parts, run);
+    if (refused) return refused;
+    return { status: 200, json: { workflowRunId: run.id, workflowCreatedAt: run.createdAt } };
+  },
+  cancelFailureFunction: async ({ tenant, param }) => {
+    const run = await failedRun(parts, tenant.id, param("dlqId"));
+    if (isFault(run)) return run;
+    return (await cancelFunction(parts, run))
+      ? { status: 200 }
+      : fault("malformed", "the failure function of the run is not under way");
   },
   removeFailedRuns: async ({ tenant, query }) => {
     const page = await failedPage(parts, tenant.id, query);
@@ -87,7 +102,16 @@ export const runLogWorks = (
   },
 });
 
-const unknownFailedRun = (id: DlqId): Fault =>
+async function failedRun(
+  { runLog }: RunLogParts,
+  tenant: TenantId,
+  id: string,
+): Promise<RunIn<"failed"> | Fault> {
+  const { items } = await runLog.failed(tenant, { dlqIds: [dlqId(id)] }, { limit: 1 });
+  return items[0] ?? unknownFailedRun(id);
+}
+
+const unknownFailedRun = (id: string): Fault =>
   fault("not_found", `no failed run ${id.slice(0, 128)}`);
 
 /** How many were dead letters until now. */
@@ -153,8 +177,8 @@ export async function failedPage(
   const { readings, next } = await readPage(parts, tenant, opened.page, (asked) =>
     parts.runLog.failed(tenant, opened.filter, asked),
   );
-  const items = readings.filter((reading) => {
-    const state = functionState(reading);
+  const items = readings.filter(({ run }) => {
+    const state = functionState(run);
     return !functionStates || (state !== undefined && functionStates.includes(state));
   });
   return { items, cursor: parts.paging.seal(scope, opened, next) };

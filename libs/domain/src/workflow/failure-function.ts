@@ -1,0 +1,48 @@
+/**
+ * What tells of the failure of a run. It is asked in rounds: the first when the run fails, another when the caller asks for it
+ * after one that has not succeeded. A round ends once.
+ */
+import { changedRun, type FailureFunction, type PartName, type Run, type RunIn } from "./run.ts";
+
+/** `f`, `f2`, `f3` …: what is told. `r`, `r2` …: what was answered. */
+export const toldPart = (round: number): PartName => (round === 1 ? "f" : `f${round}`);
+export const answeredPart = (round: number): PartName => (round === 1 ? "r" : `r${round}`);
+
+/** Undefined: the part is none that is told. */
+export function roundOf(part: PartName): number | undefined {
+  const [, digits] = /^f([2-9]|[1-9][0-9]+)?$/.exec(part) ?? ["", "none"];
+  return digits === "none" ? undefined : Number(digits ?? 1);
+}
+
+export const isTelling = (run: Run | undefined, part: PartName): boolean =>
+  run?.state.kind === "failed" &&
+  run.state.failure.function?.state === "running" &&
+  run.state.failure.function.round === roundOf(part);
+
+/** Undefined: the round has ended, or is another. */
+export const functionEnded = (
+  run: Run,
+  part: PartName,
+  state: "succeeded" | "failed",
+): RunIn<"failed"> | undefined => (isTelling(run, part) ? withFunction(run, { state }) : undefined);
+
+/** Undefined: none is running. */
+export const functionCanceled = (run: Run): RunIn<"failed"> | undefined =>
+  run.state.kind === "failed" && run.state.failure.function?.state === "running"
+    ? withFunction(run, { state: "canceled" })
+    : undefined;
+
+/** Undefined: there is none, or it is running, or has succeeded. */
+export function functionAgain(run: Run): RunIn<"failed"> | undefined {
+  if (run.state.kind !== "failed") return undefined;
+  const { function: before } = run.state.failure;
+  if (!before || before.state === "running" || before.state === "succeeded") return undefined;
+  return withFunction(run, { state: "running", round: before.round + 1 });
+}
+
+function withFunction(run: Run, changed: Partial<FailureFunction>): RunIn<"failed"> | undefined {
+  const { state } = run;
+  if (state.kind !== "failed" || !state.failure.function) return undefined;
+  const failure = { ...state.failure, function: { ...state.failure.function, ...changed } };
+  return changedRun({ ...run, state: { ...state, failure } });
+}

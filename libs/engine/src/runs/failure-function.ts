@@ -1,0 +1,81 @@
+/** What tells of the failure of a run: its rounds end, are cancelled, and are asked for again. */
+import {
+  answeredPart,
+  failureMessage,
+  fault,
+  type Fault,
+  functionAgain,
+  functionCanceled,
+  functionEnded,
+  type Message,
+  roundOf,
+  type Run,
+  type RunItem,
+  type RunPart,
+  toldPart,
+} from "@posthaste/domain";
+import { Deliveries } from "./deliveries.ts";
+import { type FailPorts } from "./end.ts";
+import { base64, jsonBytes } from "./results.ts";
+
+/** A round has ended: its destination has answered, or will not be asked again. */
+export async function failureTold(
+  { clock, runs }: FailPorts,
+  { run: inRun }: Message,
+  { reason, response }: RunItem,
+): Promise<void> {
+  const round = inRun && roundOf(inRun.part);
+  if (!inRun || round === undefined) return;
+  await runs.change(inRun, (run) => {
+    const next = functionEnded(run, inRun.part, reason === undefined ? "succeeded" : "failed");
+    if (!next) return { verdict: undefined };
+    const parts: readonly RunPart[] = response
+      ? [{ name: answeredPart(round), at: clock.now(), body: jsonBytes(keptOf(response)) }]
+      : [];
+    return { verdict: undefined, write: { run: next, parts, deliveries: [] } };
+  });
+}
+
+/** Headers as they came, the body in base64. */
+const keptOf = ({ body, headers, status }: NonNullable<RunItem["response"]>) => ({
+  status,
+  headers,
+  body: base64(body),
+});
+
+/** False: none is running. */
+export async function cancelFunction(ports: FailPorts, failed: Run): Promise<boolean> {
+  const isCanceled = await ports.runs.change(failed, (run) => {
+    const next = functionCanceled(run);
+    return next
+      ? { verdict: true, write: { run: next, parts: [], deliveries: [] } }
+      : { verdict: false };
+  });
+  return isCanceled ?? false;
+}
+
+/** One more round, of one that has failed or was cancelled. */
+export async function tellAgain(ports: FailPorts, failed: Run): Promise<Fault | undefined> {
+  const { clock, runs } = ports;
+  const told = await runs.part(failed, toldPart(1));
+  const { body, sent } = told ?? {};
+  if (!body || !sent) return hasNone;
+  const deliveries = new Deliveries(ports, failed.tenant, [sent.url]);
+  const isAgain = await deliveries.within(() =>
+    runs.change(failed, (run) => {
+      const next = functionAgain(run);
+      if (!next?.state.failure.function) return { verdict: false };
+      const now = clock.now();
+      const message = failureMessage(next, { ...sent, notBefore: now }, body, now);
+      const part = { name: toldPart(next.state.failure.function.round), at: now, body };
+      const write = { run: next, parts: [part], deliveries: deliveries.of([message], now) };
+      return { verdict: true, write };
+    }),
+  );
+  if (isAgain) deliveries.begin();
+  else deliveries.drop();
+  return isAgain ? undefined : hasNotFailed;
+}
+
+const hasNone = fault("malformed", "the run has no failure function");
+const hasNotFailed = fault("malformed", "the failure function of the run has not failed");

@@ -32,6 +32,8 @@ export type Settlement = {
   readonly leaseLosses: number;
   readonly deferrals: number;
   readonly append: readonly FollowUp[];
+  /** What says the same is durable: a settle that a crash undoes is made again without another call. */
+  readonly isImplied?: true;
 };
 
 export type Attempt = {
@@ -71,8 +73,10 @@ function deliver(record: InState<"claimed">, attempt: Attempt): Settlement {
 }
 
 /** A delivery of a run that is done, or wanted no more. */
-export const over = (record: InState<"claimed">, now: number): Settlement =>
-  settlement(record, { kind: "delivered", endedAt: now }, now, []);
+export const over = (record: InState<"claimed">, now: number): Settlement => ({
+  ...settlement(record, { kind: "delivered", endedAt: now }, now, []),
+  isImplied: true,
+});
 
 /** The start of a run was answered by something that is no workflow: that answers with its version. */
 const isStrange = ({ message }: InState<"claimed">, outcome: Outcome): boolean =>

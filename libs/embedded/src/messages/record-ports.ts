@@ -103,10 +103,11 @@ function openRecords(rooms: Rooms, reading: Reading): Records {
     pull: (tenant, limit, exceptOrigins) => writer.glance(() => pull(tenant, limit, exceptOrigins)),
     renew: (claims) => writer.write(() => claiming.renew(claims), "redoable"),
     settle: (settlements) =>
-      writer.write(() => settlements.map(settling.settle), "ongoing", {
-        records: settlements.length,
-        bytes: 0,
-      }),
+      writer.write(
+        () => settlements.map(settling.settle),
+        settlements.every(({ isImplied }) => isImplied) ? "redoable" : "ongoing",
+        { records: settlements.length, bytes: 0 },
+      ),
     clear: (items) => writer.write(() => items.forEach(settling.clear), "redoable"),
     cancel: (tenant, ids) => writer.write(() => ids.map((id) => cancelOne(tenant, id))),
     release: (tenant, id) => writer.write(() => releaseOne(tenant, id)),

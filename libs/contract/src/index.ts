@@ -54,7 +54,7 @@ export {
   slotStateOf,
 } from "./endpoints/schedules.ts";
 export { type PublishResult, publishResultJson, publishResultText } from "./endpoints/publish.ts";
-export { startedText, triggerHeaders } from "./endpoints/trigger.ts";
+export { startedText, triggerHeaders, type triggers } from "./endpoints/trigger.ts";
 export { type waits } from "./endpoints/waits.ts";
 export { type WaitBody } from "./workflow/wait-body.ts";
 export { givenRunId, type restarts } from "./endpoints/restarts.ts";

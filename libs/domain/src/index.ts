@@ -274,6 +274,7 @@ export { allShards, shardCount, shardOf } from "./shared/shards.ts";
 export { TurnoverMap } from "./shared/turnover-map.ts";
 export { unreachable } from "./shared/unreachable.ts";
 export {
+  adopted,
   append,
   type Appended,
   awaiting,

@@ -52,7 +52,8 @@ function runHeaders({ dialect, policy }: Omit<Message, "body">, run: InRun): Hea
     [`${prefix}Workflow-RunId`, run.id],
     [`${prefix}Workflow-CreatedAt`, String(run.createdAt)],
   ];
-  if (entryOf(run.part)) headers.push([`${prefix}Workflow-Sdk-Version`, "1"]);
+  if (run.probes) headers.push([`${prefix}Workflow-Unknown-Sdk`, "true"]);
+  else if (entryOf(run.part)) headers.push([`${prefix}Workflow-Sdk-Version`, "1"]);
   if (role === undefined)
     headers.push(...failureMarks.map((mark): HeaderPair => [`${prefix}Workflow-${mark}`, "true"]));
   if (policy.labels.length > 0) headers.push([`${prefix}Label`, policy.labels.join(",")]);

@@ -5,7 +5,7 @@ import { judged, readJson } from "../bodies/json.ts";
 import { isArray, partsOf, trimmed } from "../bodies/json-parts.ts";
 import { type NamedDestination, parseDestination } from "../destination/destination-target.ts";
 import { parsePublish } from "../headers/parse-publish.ts";
-import { type PublishInput } from "../headers/publish-input.ts";
+import { type FlatHeaders, type PublishInput } from "../headers/publish-input.ts";
 import { faultOfRun } from "../workflow/run-publish.ts";
 import { errorSchema } from "../representations/schemas.ts";
 import { isHeaderValue, isName, isToken, nameForm } from "../wire/text.ts";
@@ -38,11 +38,11 @@ const itemSchema = z.object(
 );
 type Item = z.output<typeof itemSchema>;
 
-/** What all items of a batch are judged by. */
+/** What all items of a batch are judged by. `completed`: the headers of an item with what they leave out. */
 export type BatchJudges = Omit<
   PublishInput,
   "rawHeaders" | "queryConfig" | "destination" | "queue" | "body"
->;
+> & { readonly completed?: (headers: FlatHeaders) => FlatHeaders };
 
 /** `bytes`: of the item's text, for a reader that gives way to other requests in between. */
 export type BatchItem = { readonly command: PublishCommand; readonly bytes: number };
@@ -55,7 +55,7 @@ export type BatchBody = {
   readonly destinations: () => Iterable<BatchDestination>;
 };
 
-const body: BodyRow<BatchBody> = {
+export const batchBody: BodyRow<BatchBody> = {
   schema: z.array(itemSchema).max(itemsMax),
   bytesMax: batchBytesMax,
   parse: (bytes) => ({
@@ -72,7 +72,7 @@ export const batch = {
     asksForRoom: true,
     summary:
       "Publish up to 10,000 messages; headers of the request itself configure none of them, and one that is at fault refuses all",
-    body,
+    body: batchBody,
     answers: {
       200: {
         says: "As many elements as items, in their order, each as a publish has it; an error only where the outcome of an item is not known",
@@ -149,8 +149,9 @@ function commandOf(item: Item, place: string, judges: BatchJudges): PublishComma
   if (isFault(queue)) return at("queue", queue);
   const bytes = bodyOf(item.body ?? "", judges.plan.bodyBytesMax);
   if (isFault(bytes)) return at("body", bytes);
-  const rawHeaders = flatHeaders(item.headers ?? {});
-  if (isFault(rawHeaders)) return at("headers", rawHeaders);
+  const given = flatHeaders(item.headers ?? {});
+  if (isFault(given)) return at("headers", given);
+  const rawHeaders = judges.completed?.(given) ?? given;
   const command = parsePublish({ ...judges, destination, queue, rawHeaders, body: bytes });
   return isFault(command) ? at("headers", command) : command;
 }

@@ -13,6 +13,7 @@ import { runLogs } from "./run-logs.ts";
 import { runs } from "./runs.ts";
 import { schedules } from "./schedules.ts";
 import { signingKeys } from "./signing-keys.ts";
+import { triggers } from "./trigger.ts";
 import { waits } from "./waits.ts";
 import { urlGroups } from "./url-groups.ts";
 
@@ -31,6 +32,7 @@ export const gatewayEndpoints = {
   ...failedRuns,
   ...schedules,
   ...signingKeys,
+  ...triggers,
   ...waits,
 };
 

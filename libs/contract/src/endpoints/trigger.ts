@@ -3,6 +3,8 @@ import { features } from "@posthaste/domain";
 import * as z from "zod";
 import { type FlatHeaders } from "../headers/publish-input.ts";
 import { dialectOf, dialects, prefixLength } from "../wire/dialects.ts";
+import { batchBody } from "./batch.ts";
+import { endpoint } from "./endpoint.ts";
 import { publish } from "./publish.ts";
 import { type RawTarget } from "./raw-target.ts";
 
@@ -21,6 +23,24 @@ export const trigger = {
   },
   faults: publish.faults,
 } as const satisfies RawTarget;
+
+export const triggers = {
+  triggerBatch: endpoint({
+    method: "post",
+    path: "/v2/batch/trigger",
+    kind: "publish",
+    summary:
+      "Start up to 10,000 runs; items are those of a batch, each as the trigger of one run has it, and one that is at fault refuses all",
+    body: batchBody,
+    answers: {
+      201: {
+        says: "The runs, in the order of the items; deduplicated: it was active under that name",
+        schema: z.array(startedSchema.extend({ deduplicated: z.literal(true).optional() })),
+      },
+    },
+    faults: publish.faults,
+  }),
+};
 
 /**
  * The headers with what a workflow client would add. Clients of before know no other family than theirs, so a request that

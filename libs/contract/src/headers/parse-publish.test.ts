@@ -545,6 +545,7 @@ function goodValue(suffix: string): string {
     "Workflow-Init": "true",
     "Workflow-CreatedAt": "1",
     "Workflow-Invoke": "true",
+    "Workflow-Trigger-By-Sdk": "true",
   };
   return good[name] ?? "https://example.com";
 }

@@ -36,8 +36,14 @@ export const runSettings: readonly Setting<RunDraft>[] = [
   },
   {
     suffix: "Workflow-Unknown-Sdk",
-    rule: "Not served: a run is started in one phase.",
-    take: (field, draft) => void (draft.unknownSdk = field),
+    rule: "Of a start, with any value: its endpoint is asked first, and starts the run itself.",
+    take: (field, draft) => void (draft.phase ??= "probes"),
+  },
+  {
+    suffix: "Workflow-Trigger-By-Sdk",
+    rule: "Of the start that an endpoint makes which was asked so: true.",
+    take: (field, draft) =>
+      into(parseBoolean(field), (is) => (draft.phase = is ? "adopts" : draft.phase)),
   },
   {
     suffix: "Feature-Set",

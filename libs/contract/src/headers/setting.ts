@@ -60,7 +60,7 @@ export type RunDraft = {
   createdAt?: number;
   callType?: Field;
   invokes?: boolean;
-  unknownSdk?: Field;
+  phase?: "probes" | "adopts" | undefined;
   features?: readonly Feature[];
 };
 

@@ -142,7 +142,7 @@ function parseLogFilter(values: QueryValues, states: Kinds): RunFilter | Fault {
   if (isFault(ids)) return ids;
   return {
     ...filter,
-    ...(ids && { roots: ids.map((id) => messageId(id.replace(/_r[a-z][0-9]*$/, ""))) }),
+    ...(ids && { roots: ids.map((id) => messageId(id.replace(/_r(adopted|[a-z][0-9]*)$/, ""))) }),
     ...(states && { states }),
   };
 }

@@ -242,7 +242,6 @@ describe("what is wrong with a publish for a run", () => {
     [{ ...starting, "Upstash-Workflow-RunId": "a/b" }, "Upstash-Workflow-RunId", 400],
     [{ ...starting, "Upstash-Queue-Name": "q" }, "Upstash-Workflow-RunId", 400],
     [{ ...starting, "Upstash-Retries": "x" }, "Upstash-Retries", 400],
-    [{ ...starting, "Upstash-Workflow-Unknown-Sdk": "1" }, "Upstash-Workflow-Unknown-Sdk", 412],
   ])("is said of a start as of any publish: %j", (headers, name, status) => {
     const fault = refused(headers);
 

@@ -25,19 +25,21 @@ export function withRun(
   draft: PublishDraft,
   readStep: ReadStep,
 ): PublishCommand | Fault {
-  const { id, starts, callType, createdAt, invokes, unknownSdk } = draft.run;
+  const { id, starts, callType, createdAt, invokes } = draft.run;
   if (!id) return command;
-  if (unknownSdk) return fault("run_refused", `${unknownSdk.name}: is not served`);
   if (command.destination.kind !== "url")
     return malformed(id, "a run is of one URL, and not of a group");
   if (command.queue !== undefined) return malformed(id, "a message of a run has no queue");
   const headers = withOwnNames(command);
   if (starts === true) {
+    // Clients send a header of their user's as one that is forwarded.
+    const phase = draft.run.phase ?? (command.headers.some(isProbe) ? "probes" : undefined);
     const run = {
       kind: "start",
       id: runId(id.value),
       features: draft.run.features ?? [],
       headers: headers.filter(isUsersHeader),
+      ...(phase && { phase }),
     } as const;
     const start = { ...command, headers, run };
     return invokes === true ? invocation(start, readStep) : start;
@@ -152,6 +154,11 @@ const withOwnNames = ({ headers }: PublishCommand): Headers => {
   const kept = headers.filter(isOwnName);
   const hasType = kept.some(([name]) => name.toLowerCase() === "content-type");
   return hasType ? kept : [["Content-Type", "application/json"], ...kept];
+};
+
+const isProbe = ([name]: HeaderPair): boolean => {
+  const lower = name.toLowerCase();
+  return dialectOf(lower) !== undefined && lower.slice(prefixLength) === "workflow-unknown-sdk";
 };
 
 const passing: ReadonlySet<string> = new Set(["workflow-invoke-count"]);

@@ -272,9 +272,10 @@ function openPlans(run: Run): readonly number[] {
 
 const stepOf = ({ step }: Pending): number => step;
 
-function lastEntry({ history }: Run): PartName {
+function lastEntry({ adoption, history }: Run): PartName {
   const last = history.spans.at(-1);
-  return last ? partOf({ role: last.role, step: last.to }) : "start";
+  if (last) return partOf({ role: last.role, step: last.to });
+  return partOf({ role: adoption === "done" ? "adopted" : "start" });
 }
 
 const range = (from: number, to: number): readonly number[] =>

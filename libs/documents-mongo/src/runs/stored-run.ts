@@ -103,7 +103,7 @@ export function movingPart(
   deliver: readonly PartName[],
   deliverAt: number | undefined,
 ) {
-  const { state, heirs, history, bytes: size, reached, version } = run;
+  const { adoption, state, heirs, history, bytes: size, reached, version } = run;
   const alarm = alarmOf(run);
   const dlqPlace = isInDlq(run)
     ? dlqPlaceOf(run.state.failure.dlqId, run.state.endedAt)
@@ -111,6 +111,7 @@ export function movingPart(
   return {
     $set: {
       ...{ state, history, bytes: size, reached, version, write },
+      ...(adoption && { adoption }),
       ...(heirs && { heirs }),
       ...(state.kind !== "active" && { endedAt: state.endedAt }),
       ...(deliver.length > 0 && { deliver }),

@@ -82,6 +82,8 @@ export type InRun = {
   readonly bytes: number;
   /** Its destination must answer as a workflow does. */
   readonly detects?: true;
+  /** It asks its destination to start the run itself, which says what that speaks. */
+  readonly probes?: true;
 };
 
 export type Message = Lanes & {

@@ -86,16 +86,24 @@ const isStrange = ({ message }: InState<"claimed">, outcome: Outcome): boolean =
 const workflowVersionHeader = /^(service|upstash)-workflow-sdk-version$/i;
 
 const failStrange = (record: InState<"claimed">, attempt: Attempt): Settlement =>
-  failRun(record, attempt, "not_a_workflow");
+  failRun(record, attempt, "not_a_workflow", notAWorkflow);
+/** In the words that clients know. */
+const notAWorkflow =
+  "detected a non-workflow destination for trigger/invoke. make sure you are sending the request to the correct endpoint";
 
 /** What its run makes of it decides whether the run has failed. */
 const failRun = (
   record: InState<"claimed">,
   attempt: Attempt,
   reason: RunFailureReason,
+  error?: string,
 ): Settlement =>
   settlement(record, { kind: "failed", endedAt: attempt.endedAt }, attempt.endedAt, [
-    { ...runItem(record, attempt), says: "failed", reason },
+    {
+      ...runItem(record, attempt),
+      ...{ says: "failed", reason },
+      ...(error !== undefined && { error }),
+    },
   ]);
 
 const isCall = ({ message: { run } }: InState<"claimed">): boolean =>

@@ -38,6 +38,8 @@ type RunStart = {
   readonly features: readonly Feature[];
   /** The user's own, of every delivery of the run. */
   readonly headers: Headers;
+  /** Of two phases: `probes` asks the endpoint to start the run itself, which is a start that `adopts` it. */
+  readonly phase?: "probes" | "adopts";
 };
 
 /** Without a time the newest use of the id is meant. */

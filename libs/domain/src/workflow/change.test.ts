@@ -3,6 +3,7 @@ import { aRun, epochStart, newId } from "@posthaste/testing";
 import * as fc from "fast-check";
 import { runGroupMax, runStepsMax } from "../shared/limits.ts";
 import {
+  adopted,
   append,
   awaiting,
   callAnswered,
@@ -241,5 +242,30 @@ describe("the end of a run", () => {
       expect(failRun(each, result(1), failure, epochStart + 1)).toBeUndefined();
       expect(callAnswered(each, 2)).toBeUndefined();
     }
+  });
+});
+
+describe("a start in two phases", () => {
+  const asked = aRun({ adoption: "awaited" });
+
+  it("is adopted once, and of one that was not asked never", () => {
+    const run = adopted(asked);
+
+    expect(run).toMatchObject({ adoption: "done", version: asked.version + 1 });
+    expect(run && adopted(run)).toBeUndefined();
+    expect(adopted(aRun())).toBeUndefined();
+  });
+
+  it("needs its first delivery no more when it is adopted, and its second until a step is done", () => {
+    const run = adopted(asked);
+    if (!run) throw new Error("it is adopted");
+    const [start, again] = [{ role: "start" }, { role: "adopted" }] as const;
+
+    expect(isAnswered(asked, start)).toBe(false);
+    expect(isAnswered(run, start)).toBe(true);
+    expect(isAnswered(run, again)).toBe(false);
+    const stepped = append(run, [{ role: "result", step: 1 }]);
+    expect(stepped.kind === "appended" && isAnswered(stepped.run, again)).toBe(true);
+    expect(wantedOf(run, { part: "adopted", root: run.root }, 1)).toEqual({ rank: 0 });
   });
 });

@@ -52,6 +52,10 @@ function unknownOf(
   return { fresh, reached: fresh.reduce((most, { step }) => Math.max(most, step), reached) };
 }
 
+/** The endpoint of a run that was started in two phases has started it. Undefined: it had, or was not asked to. */
+export const adopted = (run: RunIn<"active">): RunIn<"active"> | undefined =>
+  run.adoption === "awaited" ? changedRun({ ...run, adoption: "done" }) : undefined;
+
 /** The step waits for what is not a delivery. Undefined: it does so already, or is done. */
 export function awaiting(run: RunIn<"active">, pending: Pending): RunIn<"active"> | undefined {
   const { history, state } = run;
@@ -82,9 +86,12 @@ const isOpenCall = (pending: Pending, step: number): boolean =>
 const refused = (text: string): Appended => ({ kind: "refused", text });
 
 /** What the delivery of the entry causes has been accepted: it has succeeded, whatever became of its answer. */
-export function isAnswered({ history, reached, state }: Run, key: DeliveryKey): boolean {
+export function isAnswered(run: Run, key: DeliveryKey): boolean {
+  const { history, reached, state } = run;
   switch (key.role) {
     case "start":
+      return reached > 0 || run.adoption === "done";
+    case "adopted":
       return reached > 0;
     case "plan":
       return has(history, { role: "result", step: key.step }) || isPending(state, key.step);

@@ -11,7 +11,8 @@ import { type EntryDelivery, type PartName, type Run, type RunIn } from "./run.t
 export const partOf = (key: DeliveryKey): PartName => {
   switch (key.role) {
     case "start":
-      return "start";
+    case "adopted":
+      return key.role;
     case "plan":
       return `p${key.step}`;
     case "result":
@@ -32,7 +33,7 @@ const roles = new Map([
 
 /** Undefined: nothing of the run waits for this delivery. */
 export function deliveryOf(name: PartName): DeliveryKey | undefined {
-  if (name === "start") return { role: "start" };
+  if (name === "start" || name === "adopted") return { role: name };
   const [, letter, digits] = /^([psca])([1-9][0-9]*)$/.exec(name) ?? [];
   const role = isLetter(letter) ? roles.get(letter) : undefined;
   return role && { role, step: Number(digits) };
@@ -85,13 +86,16 @@ export function entryMessage(
   now: number,
 ): Message {
   const part = partOf(key);
-  const detects = key.role === "start" && run.plan.features.includes("WF_DetectTrigger");
+  const isStart = key.role === "start";
+  const detects = isStart && run.plan.features.includes("WF_DetectTrigger");
+  const probes = isStart && run.adoption === "awaited";
   return messageOfRun(run, part, now, {
     ...delivery,
     headers: merged(run.plan.headers, delivery.headers),
     policy: entryPolicy(run, delivery.policy),
     body: noBody,
     ...(detects && { detects }),
+    ...(probes && { probes }),
   });
 }
 
@@ -169,7 +173,11 @@ export function failureMessage(
   return messageOfRun(run, toldPart(round), now, { ...sent, body });
 }
 
-type Sent = EntryDelivery & { readonly body: Uint8Array; readonly detects?: boolean };
+type Sent = EntryDelivery & {
+  readonly body: Uint8Array;
+  readonly detects?: boolean;
+  readonly probes?: boolean;
+};
 
 function messageOfRun(run: Run, part: PartName, now: number, sent: Sent): Message {
   const { key, id, root, createdAt, tenant, dialect, shard } = run;
@@ -177,6 +185,7 @@ function messageOfRun(run: Run, part: PartName, now: number, sent: Sent): Messag
   const inRun: InRun = {
     ...{ key, id, root, part, createdAt, bytes },
     ...(sent.detects && { detects: true }),
+    ...(sent.probes && { probes: true }),
   };
   return {
     ...lanesOf(tenant, sent.policy.flow),

@@ -125,7 +125,7 @@ describe("the history of a run", () => {
           const steps = new Set(stepsOf(group));
           const shown = [...steps].map((step) => {
             const prefix = entriesBetween(order, 0, rankIn(order, result(step)) ?? -1);
-            return prefix.filter((key) => key.role !== "start" && steps.has(key.step)).length;
+            return prefix.filter((key) => "step" in key && steps.has(key.step)).length;
           });
 
           expect(shown.filter((entries) => entries === 2 * group.size)).toHaveLength(1);

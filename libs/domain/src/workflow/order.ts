@@ -3,8 +3,11 @@
  * Run-length coded: ten thousand steps in sequence are one span. Rank 0 is the start; the spans follow it.
  */
 type StepRole = "plan" | "result";
-/** The start, or a step: the plan of a member of a parallel group, or a result. */
-export type EntryKey = { readonly role: "start" } | StepKey;
+/**
+ * The start, once more after its endpoint has said what it speaks, or a step: the plan of a member of a parallel group, or a
+ * result.
+ */
+export type EntryKey = { readonly role: "start" | "adopted" } | StepKey;
 export type StepKey = { readonly role: StepRole; readonly step: number };
 
 /** What is delivered for a run: an entry, a call to a third party, or the answer of one. */
@@ -40,7 +43,7 @@ export function extended({ spans, length }: Order, keys: readonly StepKey[]): Or
 
 /** Undefined: the history has no such entry. */
 export function rankIn({ spans }: Order, key: EntryKey): number | undefined {
-  if (key.role === "start") return 0;
+  if (key.role === "start" || key.role === "adopted") return 0;
   let rank = 1;
   for (const { role, from, to } of spans) {
     if (role === key.role && from <= key.step && key.step <= to) return rank + key.step - from;

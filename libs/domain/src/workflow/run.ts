@@ -123,6 +123,8 @@ export type Run<S extends RunState = RunState> = {
   /** Those of the runs that it goes on from: what is addressed to them finds it. */
   readonly aliases?: readonly RunId[];
   readonly state: S;
+  /** Of a start in two phases: its endpoint is asked to start the run itself, and has done so. Absent: it is not asked. */
+  readonly adoption?: "awaited" | "done";
   readonly history: Order;
   /** Of the history, as a delivery of all of it carries it. */
   readonly bytes: number;

@@ -11,7 +11,10 @@ import {
   text,
 } from "../database/rows.ts";
 
-type Moving = Pick<Run, "state" | "history" | "bytes" | "reached" | "heirs" | "version">;
+type Moving = Pick<
+  Run,
+  "state" | "adoption" | "history" | "bytes" | "reached" | "heirs" | "version"
+>;
 type Fixed = Omit<Run, keyof Moving>;
 
 export const headColumns = "json, crc, moving, moving_crc";
@@ -23,11 +26,16 @@ const textOf = (value: Fixed | Moving): Text => {
   return { json, crc: crc32(json) };
 };
 
-export const movingOf = ({ state, history, bytes, reached, heirs, version }: Run): Text =>
-  textOf({ state, history, bytes, reached, version, ...(heirs && { heirs }) });
+export const movingOf = ({ state, adoption, history, bytes, reached, heirs, version }: Run): Text =>
+  textOf({
+    ...{ state, history, bytes, reached, version },
+    ...(adoption && { adoption }),
+    ...(heirs && { heirs }),
+  });
 
 export function fixedOf({
   state: _state,
+  adoption: _adoption,
   history: _history,
   bytes: _bytes,
   reached: _reached,

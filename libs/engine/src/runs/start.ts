@@ -1,27 +1,70 @@
 /** Starting a run: its head, its first entry and the delivery of that are there before the answer (docs/design/runs#starting). */
 import {
+  adopted,
   bytesOfEntry,
   type CallbackPlan,
+  entryMessage,
+  features as allFeatures,
+  isActive,
   newOrder,
   notBeforeOf,
+  partOf,
   type PublishCommand,
   type Run,
   runKey,
   type RunKey,
+  runMessageId,
   type RunPlan,
   shardOf,
+  usualDelivery,
 } from "@posthaste/domain";
-import { type NextUse, type RunStore, type RunWrite } from "@posthaste/ports";
+import { type Decision, type NextUse, type RunStore, type RunWrite } from "@posthaste/ports";
 import { type AcceptPorts, type Published } from "../accept.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 import { entriesOf } from "./entries.ts";
 
 export type RunPorts = AcceptPorts & { readonly runs: RunStore };
 
-/** A command whose publish is the start of a run. */
+/** A command whose publish is the start of a run, or the second phase of one. */
 export async function startRun(ports: RunPorts, command: PublishCommand): Promise<Published> {
+  const known = await adopt(ports, command);
+  if (known) return known;
   const { isNew, run } = await startRunOf(ports, command);
   return { messageId: run.root, url: run.url, deduplicated: !isNew };
+}
+
+/**
+ * The endpoint has started the run that it was asked to start: the run is delivered to it once more, and from then on as any.
+ * Undefined: there is no such run.
+ */
+async function adopt(
+  ports: RunPorts,
+  { run: publish, tenant }: PublishCommand,
+): Promise<Published | undefined> {
+  if (publish?.kind !== "start" || publish.phase !== "adopts") return undefined;
+  const address = { tenant, id: publish.id };
+  const before = await ports.runs.get(address);
+  if (!before || !isActive(before) || !before.adoption) return undefined;
+  const { sent } = (await ports.runs.part(before, "start")) ?? {};
+  const delivery = sent ?? usualDelivery(before);
+  const deliveries = new Deliveries(ports, tenant, [delivery.url]);
+  const isFirst = await deliveries.within(() =>
+    ports.runs.change(before, (run): Decision<boolean> => {
+      const next = isActive(run) ? adopted(run) : undefined;
+      if (!next) return { verdict: false };
+      const now = ports.clock.now();
+      const message = entryMessage(next, { role: "adopted" }, { ...delivery, notBefore: now }, now);
+      const part = { name: partOf({ role: "adopted" }), at: now, body: new Uint8Array(0) };
+      return {
+        verdict: true,
+        write: { run: next, parts: [part], deliveries: deliveries.of([message], now) },
+      };
+    }),
+  );
+  if (isFirst) deliveries.begin();
+  else deliveries.drop();
+  const messageId = runMessageId(before.root, partOf({ role: "adopted" }));
+  return { messageId, url: before.url, deduplicated: !isFirst };
 }
 
 /** The run that it has started, or that was active under its name. */
@@ -69,6 +112,7 @@ export async function startAs(
       createdAt: Math.max(now, after + 1),
       plan: planOf(command, publish),
       state: { kind: "active", pending: [], notes: [] },
+      ...(publish.phase === "probes" && { adoption: "awaited" }),
       history: newOrder,
       bytes: bytesOfEntry(command.body),
       reached: 0,
@@ -88,8 +132,14 @@ export async function startAs(
 
 type StartOf = Extract<NonNullable<PublishCommand["run"]>, { kind: "start" }>;
 
-function planOf({ policy }: PublishCommand, { features, headers }: StartOf): RunPlan {
+/** An endpoint that can start a run itself has all features. */
+function planOf({ policy }: PublishCommand, { features, headers, phase }: StartOf): RunPlan {
   const { callback: _, failureCallback, ...kept } = policy;
   const failureFunction: CallbackPlan | undefined = failureCallback;
-  return { features, headers, policy: kept, ...(failureFunction && { failureFunction }) };
+  return {
+    features: phase === "probes" ? allFeatures : features,
+    headers,
+    policy: kept,
+    ...(failureFunction && { failureFunction }),
+  };
 }

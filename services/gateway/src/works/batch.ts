@@ -75,7 +75,7 @@ function inOrder(
 }
 
 /** Once; and where there are groups with default headers once more, with those. */
-async function judgeItems(
+export async function judgeItems(
   groups: AcceptPorts["groups"],
   body: BatchBody,
   judges: BatchJudges,

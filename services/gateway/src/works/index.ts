@@ -12,6 +12,7 @@ import { runLogWorks, type RunLogParts } from "./run-logs.ts";
 import { runWorks } from "./runs.ts";
 import { scheduleWorks, type ScheduleParts } from "./schedules.ts";
 import { signingKeyWorks, type SigningKeyParts } from "./signing-keys.ts";
+import { triggerWorks } from "./trigger.ts";
 import { urlGroupWorks, type UrlGroupParts } from "./url-groups.ts";
 import { type WaitParts, waitWorks } from "./waits.ts";
 import { type Works } from "./work.ts";
@@ -43,5 +44,6 @@ export const gatewayWorks = (parts: WorkParts): Works<OperationId> => ({
   ...runLogWorks(parts),
   ...scheduleWorks(parts),
   ...signingKeyWorks(parts),
+  ...triggerWorks(parts),
   ...waitWorks({ accept: parts, judge: parts.judge }),
 });

@@ -97,9 +97,9 @@ async function cancelMatching(
 
 const unknownRun = (id: string) => fault("not_found", `workflowRun ${id.slice(0, 128)} not found`);
 
-/** Of a run that is there: not its start. */
+/** Of a run that is there: not its start, but for that by which an endpoint answers the first phase of one. */
 export const isPartOfRun = ({ run }: PublishCommand): boolean =>
-  run !== undefined && run.kind !== "start";
+  run !== undefined && (run.kind !== "start" || run.phase === "adopts");
 
 /** Publishes for runs, in their order; the steps of a run that follow each other join it together. */
 export async function publishForRuns(
@@ -108,34 +108,52 @@ export async function publishForRuns(
 ): Promise<readonly Published[] | Fault> {
   const published: Published[] = [];
   for (const some of alike(commands)) {
-    const steps = some.filter(isEntry);
-    const [start] = some;
-    if (!start) continue;
-    const done = await (steps.length > 0
-      ? appendSteps(ports, steps)
-      : isCall(start)
-        ? placeCall(ports, start)
-        : isInvoke(start)
-          ? invoke(ports, start)
-          : startRun(ports, start));
+    const done = await publishAlike(ports, some);
     if (isFault(done)) return done;
-    if ("messageId" in done) published.push(done);
-    else published.push(...done);
+    published.push(...done);
   }
   return published;
 }
 
-/** Each start by itself, and steps of one run together. */
+async function publishAlike(
+  ports: RunPorts,
+  some: readonly PublishCommand[],
+): Promise<readonly Published[] | Fault> {
+  const steps = some.filter(isEntry);
+  const [only] = some;
+  if (!only || steps.length > 0) return appendSteps(ports, steps);
+  if (!isCall(only) && !isInvoke(only)) return startRuns(some, (start) => startRun(ports, start));
+  const done = await (isCall(only) ? placeCall(ports, only) : invoke(ports, only));
+  return isFault(done) ? done : [done];
+}
+
+/** So many are started side by side: their writes share syncs. */
+const startedAtOnce = 64;
+
+/** In their order. */
+export async function startRuns<T>(
+  starts: readonly PublishCommand[],
+  start: (command: PublishCommand) => Promise<T>,
+): Promise<readonly T[]> {
+  const started: T[] = [];
+  for (let from = 0; from < starts.length; from += startedAtOnce)
+    started.push(...(await Promise.all(starts.slice(from, from + startedAtOnce).map(start))));
+  return started;
+}
+
+/** Steps of one run together, and starts. */
 function alike(commands: readonly PublishCommand[]): readonly (readonly PublishCommand[])[] {
   const parts: PublishCommand[][] = [];
   for (const command of commands) {
     const before = parts.at(-1)?.[0];
-    const joins = before && isEntry(before) && isEntry(command) && isOfSameRun(before, command);
+    const joins = before && (isOfSameRun(before, command) || (isStart(before) && isStart(command)));
     if (joins) parts.at(-1)?.push(command);
     else parts.push([command]);
   }
   return parts;
 }
+
+const isStart = ({ run }: PublishCommand): boolean => run?.kind === "start";
 
 const isOfSameRun = (one: PublishCommand, other: PublishCommand): boolean =>
   isEntry(one) &&

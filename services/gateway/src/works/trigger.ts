@@ -1,12 +1,19 @@
-/** `POST /v2/trigger/{destination}`: a publish that starts a run, whose failure function is the endpoint's where none is named. */
-import { parsePublish, startedText, triggerHeaders } from "@posthaste/contract";
-import { fault, isFault, type PublishCommand } from "@posthaste/domain";
+/**
+ * `POST /v2/trigger/{destination}` and `POST /v2/batch/trigger`: publishes that start runs, whose failure function is the
+ * endpoint's where none is named.
+ */
+import { parsePublish, startedText, triggerHeaders, type triggers } from "@posthaste/contract";
+import { type Fault, fault, isFault, type PublishCommand } from "@posthaste/domain";
 import { startRunOf } from "@posthaste/engine";
 import { type Random } from "@posthaste/ports";
 import { type RawWork } from "../raw-door.ts";
+import { type BatchParts, judgeItems } from "./batch.ts";
 import { closed, type PublishParts } from "./publish.ts";
+import { startRuns } from "./runs.ts";
+import { type Works } from "./work.ts";
 
 const idLength = 21;
+const newId = (random: Random) => (): string => `wfr_${random.text(idLength)}`;
 
 export const triggerWork =
   (parts: PublishParts & { readonly random: Random }): RawWork =>
@@ -15,25 +22,55 @@ export const triggerWork =
     const { destination, queryConfig } = target;
     const command = parsePublish({
       ...judge(tenant, callerIp),
-      rawHeaders: triggerHeaders(req.rawHeaders, () => `wfr_${random.text(idLength)}`),
+      rawHeaders: triggerHeaders(req.rawHeaders, newId(random)),
       queryConfig,
       destination,
       body,
     });
     if (isFault(command)) return command;
-    if (command.run?.kind !== "start" || command.destination.kind !== "url")
-      return fault("malformed", "a trigger starts a run of the workflow at a URL");
+    const start = startOf(command);
+    if (isFault(start)) return start;
     if (isClosed()) return closed;
     const spending = rates.spendMessages(tenant, () => 1);
     const exceeded = spending && (await spending);
     if (exceeded) return exceeded;
-    const { run } = await startRunOf(accept, withFailureFunction(command, command.destination.url));
+    const { run } = await startRunOf(accept, start);
     return { status: 200, text: startedText(run) };
   };
 
-function withFailureFunction(command: PublishCommand, url: string): PublishCommand {
-  const { policy } = command;
-  const { failureCallback = told(url, policy.timeoutMs) } = policy;
+export const triggerWorks = (
+  parts: BatchParts & { readonly random: Random },
+): Works<keyof typeof triggers> => ({
+  triggerBatch: async ({ tenant, callerIp, body }) => {
+    const { groups, isClosed, judge, random, rates } = parts;
+    const completed = (given: readonly string[]) => triggerHeaders(given, newId(random));
+    const judged = await judgeItems(groups, body, { ...judge(tenant, callerIp), completed });
+    if (isFault(judged)) return judged;
+    const starts: PublishCommand[] = [];
+    for (const [i, { command }] of judged.entries()) {
+      const start = startOf(command);
+      if (isFault(start)) return fault(start.fault, `[${i}]: ${start.text}`);
+      starts.push(start);
+    }
+    if (isClosed()) return closed;
+    const spending = rates.spendMessages(tenant, () => starts.length);
+    const exceeded = spending && (await spending);
+    if (exceeded) return exceeded;
+    const started = await startRuns(starts, (start) => startRunOf(parts, start));
+    const json = started.map(({ isNew, run: { createdAt, id } }) => ({
+      ...{ workflowRunId: id, workflowCreatedAt: createdAt },
+      ...(!isNew && { deduplicated: true as const }),
+    }));
+    return { status: 201, json };
+  },
+});
+
+/** With the endpoint's failure function where none is named. */
+function startOf(command: PublishCommand): PublishCommand | Fault {
+  const { destination, policy, run } = command;
+  if (run?.kind !== "start" || destination.kind !== "url")
+    return fault("malformed", "a trigger starts a run of the workflow at a URL");
+  const { failureCallback = told(destination.url, policy.timeoutMs) } = policy;
   return { ...command, policy: { ...policy, failureCallback } };
 }
 

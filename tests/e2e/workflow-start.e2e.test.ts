@@ -1,0 +1,202 @@
+/** Starts of runs that no workflow client makes in one go: in two phases, and many in one request. */
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { Client as Qstash } from "@upstash/qstash";
+import { Client, serve, type WorkflowContext } from "@upstash/workflow";
+import { eventually } from "./client.ts";
+import { Destination } from "./destination.ts";
+import { developmentToken } from "./server-process.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { type Delivery, WorkflowEndpoint } from "./workflow-endpoint.ts";
+
+let server: TestServer;
+let endpoint: WorkflowEndpoint;
+let third: Destination;
+let client: Client;
+let qstashClient: Qstash;
+
+beforeAll(async () => {
+  jest.spyOn(console, "error").mockImplementation(() => undefined);
+  server = await startServer();
+  endpoint = await WorkflowEndpoint.start();
+  third = await Destination.start();
+  const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
+  client = new Client(settings);
+  qstashClient = new Qstash(settings);
+});
+afterAll(async () => {
+  await endpoint.stop();
+  await third.stop();
+  await server.stop();
+});
+
+function workflow<Result>(path: string, route: (context: WorkflowContext) => Promise<Result>) {
+  const { promise: ended, resolve } = Promise.withResolvers<Result>();
+  const { handler } = serve(
+    async (context) => {
+      const result = await route(context);
+      resolve(result);
+      return result;
+    },
+    { qstashClient, disableTelemetry: true },
+  );
+  return { url: endpoint.route(path, handler), ended };
+}
+
+const twoSteps = async (context: WorkflowContext) => {
+  const one = await context.run("one", () => 1);
+  const two = await context.run("two", () => 2);
+  return [context.requestPayload, context.headers.get("my-own"), one + two];
+};
+
+const runOf = async (workflowRunId: string) => {
+  const { runs } = await client.logs({ filter: { workflowRunId } });
+  return runs[0];
+};
+const hasState = (workflowRunId: string, wanted: string) =>
+  eventually(
+    () => runOf(workflowRunId),
+    (run) => run?.workflowState === wanted,
+  );
+
+const asks = ({ headers }: Delivery): boolean => headers["upstash-workflow-unknown-sdk"] === "true";
+
+describe("a start in two phases", () => {
+  it.each(["by a client", "by a plain request"])(
+    "%s asks the endpoint first, which starts the run itself: one delivery more",
+    async (how) => {
+      const path = `/asked/${how.replaceAll(" ", "-")}`;
+      const { url, ended } = workflow(path, twoSteps);
+      const asking = { "Upstash-Workflow-Unknown-Sdk": "true" };
+      const own = { "My-Own": "kept" };
+      const started =
+        how === "by a client"
+          ? await client.trigger({ url, body: "payload", headers: { ...asking, ...own } })
+          : (
+              await server.client.post(
+                `/v2/trigger/${url}`,
+                { ...asking, "Upstash-Forward-My-Own": "kept" },
+                "payload",
+              )
+            ).object();
+
+      expect(await ended).toEqual(["payload", "kept", 3]);
+      const id = String(started["workflowRunId"]);
+      const { steps } = (await hasState(id, "RUN_SUCCESS")) ?? { steps: [] };
+      expect(steps.map(({ type }) => type)).toEqual(["sequential", "sequential", "sequential"]);
+      const deliveries = endpoint.deliveries(path);
+      expect(deliveries.map(({ length }) => length)).toEqual([1, 1, 2, 3]);
+      expect(deliveries.map(asks)).toEqual([true, false, false, false]);
+      for (const { headers } of deliveries) expect(headers["upstash-workflow-runid"]).toBe(id);
+    },
+  );
+
+  it("is done once, however often the endpoint starts the run", async () => {
+    const seen: string[] = [];
+    third.answers("/twice", (arrival, response) => {
+      seen.push(String(arrival.headers["upstash-message-id"]));
+      response.setHeader("Upstash-Workflow-Sdk-Version", "1").end();
+    });
+    const url = third.url("/twice");
+    const headers = { "Upstash-Workflow-RunId": "twice", "Upstash-Workflow-Unknown-Sdk": "1" };
+    await server.client.post(`/v2/trigger/${url}`, headers, "payload");
+    await third.arrivals("/twice");
+    const init = {
+      "Upstash-Workflow-RunId": "twice",
+      "Upstash-Workflow-Init": "true",
+      "Upstash-Workflow-Trigger-By-Sdk": "true",
+    };
+
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => server.client.post(`/v2/publish/${url}`, init, "payload")),
+    );
+
+    const ids = new Set(answers.map((answer) => answer.object()["messageId"]));
+    expect(ids.size).toBe(1);
+    expect(answers.filter((answer) => answer.object()["deduplicated"])).toHaveLength(2);
+    await third.arrivals("/twice", 2);
+    expect(seen[1]).toBe([...ids][0]);
+    await client.cancel({ ids: ["twice"] });
+    expect(third.at("/twice")).toHaveLength(2);
+  });
+
+  it("of what is no workflow fails, with words that say so", async () => {
+    third.answers("/plain", (_, response) => response.end("no workflow"));
+    const url = third.url("/plain");
+    const reply = await server.client.post(`/v2/trigger/${url}`, {
+      "Upstash-Workflow-Unknown-Sdk": "1",
+    });
+
+    const run = await hasState(String(reply.object()["workflowRunId"]), "RUN_FAILED");
+
+    const [error] = run?.steps.at(-1)?.steps.flatMap((step) => (step as Failed).errors ?? []) ?? [];
+    expect(error?.error).toContain("detected a non-workflow destination");
+    expect(error?.body).toBe("no workflow");
+  });
+});
+
+type Failed = { readonly errors?: readonly { readonly error: string; readonly body: string }[] };
+
+describe("POST /v2/batch/trigger", () => {
+  const trigger = (items: unknown) =>
+    server.client.post("/v2/batch/trigger", {}, JSON.stringify(items));
+
+  it("starts a run for each item, and none for a name that is active", async () => {
+    const { url } = workflow("/batch", async (context) => {
+      await context.run("one", () => 1);
+      await context.waitForEvent("wait", "batch.event", { timeout: "1h" });
+      return context.requestPayload;
+    });
+    const named = { "Upstash-Workflow-RunId": "batch-a", "Upstash-Label": "batch" };
+
+    const reply = await trigger([
+      { destination: url, body: "a", headers: named },
+      { destination: url, body: "b" },
+      { destination: url, body: "c", headers: named },
+    ]);
+
+    expect(reply.status).toBe(201);
+    const [a, b, c] = reply.list() as readonly Readonly<Record<string, unknown>>[];
+    expect(a).toEqual({ workflowRunId: "batch-a", workflowCreatedAt: expect.any(Number) });
+    expect(c).toEqual({ ...a, deduplicated: true });
+    await eventually(
+      () => client.notify({ eventId: "batch.event" }),
+      (notified) => notified.length > 0,
+    );
+    const ids = [a, b].map((each) => String(each?.["workflowRunId"]));
+    await eventually(
+      async () => {
+        await client.notify({ eventId: "batch.event" });
+        return Promise.all(ids.map(runOf));
+      },
+      (runs) => runs.every((run) => run?.workflowState === "RUN_SUCCESS"),
+    );
+    const runs = await Promise.all(ids.map(runOf));
+    expect(runs.map((run) => run?.workflowRunResponse)).toEqual(['"a"', '"b"']);
+    expect(runs.map((run) => run?.label)).toEqual(["batch", undefined]);
+  });
+
+  it("starts none where one item is at fault, which it names", async () => {
+    const url = third.url("/none");
+    const good = { destination: url, headers: { "Upstash-Workflow-RunId": "batch-none" } };
+    const bad = [
+      [{ destination: "a-group" }, /^\[1\]\.headers: .*a run is of one URL, and not of a group/],
+      [{ destination: "ftp://x" }, /^\[1\]\.destination: /],
+      [{ destination: url, headers: { "Upstash-Retries": "x" } }, /^\[1\]\.headers: /],
+      [
+        { destination: url, headers: { "Upstash-Workflow-Init": "false" } },
+        /^\[1\]: a trigger starts a run|^\[1\]\.headers/,
+      ],
+      [{}, /^\[1\]\.destination: /],
+    ] as const;
+    for (const [item, says] of bad) {
+      const reply = await trigger([good, item]);
+      expect([400, 412]).toContain(reply.status);
+      expect(String(reply.object()["error"])).toMatch(says);
+    }
+    expect((await trigger({})).status).toBe(400);
+    expect((await trigger([])).list()).toEqual([]);
+
+    expect((await server.client.get("/v2/workflows/runs/batch-none")).status).toBe(404);
+    expect(third.at("/none")).toHaveLength(0);
+  });
+});

@@ -11,6 +11,7 @@ import {
   type Fault,
   isFault,
   isUnderWay,
+  type Message,
   type MessageId,
   owner,
   type PublishCommand,
@@ -19,7 +20,6 @@ import {
   defaultPlan,
 } from "@posthaste/domain";
 import {
-  type AcceptPorts,
   beginBulkAction,
   type BulkPorts,
   cancelMessages,
@@ -37,6 +37,7 @@ import {
   putSchedule,
   resumeQueue,
   resumeSchedule,
+  type RunPorts,
   type ScheduleGiven,
   type SchedulePorts,
   unpinFlowKey,
@@ -49,6 +50,7 @@ import { type RecordingLog, recordingLog, seededRandom } from "@posthaste/testin
 import { WorkflowLog } from "@posthaste/workflow-log";
 import { type Backend } from "./backend.ts";
 import { type Mutation, type NodePorts } from "./mutate.ts";
+import { type RunGateway, runGateway } from "./runs/gateway.ts";
 import { type SimulatedBus, simulatedBus } from "./world/bus.ts";
 import { type Destinations, ourHeaders } from "./world/destination.ts";
 import { type Environment, type Life, type Runnable, SimulatedNode } from "./world/node.ts";
@@ -58,6 +60,7 @@ import {
   observedFanOuts,
   observedFlowLanes,
   observedRecords,
+  observedRuns,
   observedTokens,
   observedQueues,
   observedSchedules,
@@ -93,9 +96,10 @@ export type Gateway = {
   pauseSchedule(key: ScheduleKey): Promise<void>;
   resumeSchedule(key: ScheduleKey): Promise<void>;
   removeSchedule(key: ScheduleKey): Promise<void>;
+  readonly runs: RunGateway;
 };
 
-type GatewayPorts = AcceptPorts & BulkPorts & CancelPorts & GrantPorts & SchedulePorts;
+type GatewayPorts = RunPorts & BulkPorts & CancelPorts & GrantPorts & SchedulePorts;
 const bulkCallMsMax = 60_000;
 
 type Making = {
@@ -114,6 +118,14 @@ const slots = { shortMax: 8, perOriginMax: 4, waitingMax: 4 };
 const bodyBytesMax = 1024 * 1024;
 const drainMs = 20_000;
 
+const runHeaders = ({ run }: Message): [string, string][] =>
+  run
+    ? [
+        [ourHeaders.runId, run.id],
+        [ourHeaders.runCreatedAt, String(run.createdAt)],
+      ]
+    : [];
+
 const compose: Compose = ({ message, epoch, retried }) => ({
   url: message.url,
   method: message.method,
@@ -123,6 +135,7 @@ const compose: Compose = ({ message, epoch, retried }) => ({
     [ourHeaders.tenant, message.tenant],
     [ourHeaders.epoch, String(epoch)],
     [ourHeaders.retried, String(retried)],
+    ...runHeaders(message),
   ],
   body: message.body,
   timeoutMs: message.policy.timeoutMs,
@@ -227,7 +240,7 @@ function portsOf(making: Making, life: Life, shards?: readonly number[]): NodePo
     queues: life.remote("queues", observedQueues(backend.queues, watching)),
     fanOuts: life.remote("fanOuts", observedFanOuts(backend.fanOuts, watching)),
     bulkActions: life.remote("bulkActions", backend.bulkActions),
-    runs: life.remote("runs", backend.runs),
+    runs: life.remote("runs", observedRuns(backend.runs, watching)),
     tokens: life.remote("tokens", observedTokens(backend.tokens, watching)),
     deadLetters: life.remote("deadLetters", backend.deadLetters),
     groups: life.remote("groups", backend.groups),
@@ -347,6 +360,7 @@ function reached({ world }: Environment, life: Life, ports: GatewayPorts): Gatew
     pauseSchedule: (key) => ask(async () => done(await pauseSchedule(ports, key))),
     resumeSchedule: (key) => ask(async () => done(await resumeSchedule(ports, key))),
     removeSchedule: (key) => ask(() => ports.schedules.remove(key)),
+    runs: runGateway(ports, ask),
   };
 }
 

@@ -1,10 +1,11 @@
 /**
  * The simulation from the command line: `--seed N` (default 1), `--count N` seeds from there on, `--trace` to print all
- * that happens, `--bug "name"` to plant a bug. Ends with 1 when a seed violates a check.
+ * that happens, `--bug "name"` to plant a bug, `--runs` for histories of workflow runs. Ends with 1 when a seed violates a check.
  */
 import { parseArgs } from "node:util";
 import { mutations } from "./mutations.ts";
 import { describe } from "./report.ts";
+import { simulateRuns } from "./runs/simulate.ts";
 import { simulate } from "./simulate.ts";
 
 const { values } = parseArgs({
@@ -13,12 +14,14 @@ const { values } = parseArgs({
     count: { type: "string", default: "1" },
     trace: { type: "boolean", default: false },
     bug: { type: "string" },
+    runs: { type: "boolean", default: false },
   },
 });
 const mutation = mutations.find(({ name }) => name === values.bug);
 if (values.bug !== undefined && !mutation) {
   throw new Error(`no such bug; there are: ${mutations.map(({ name }) => name).join("; ")}`);
 }
+const isOfRuns = values.runs || mutation?.shownBy === "runs";
 
 const total = new Map<string, number>();
 let failures = 0;
@@ -30,7 +33,7 @@ process.on("unhandledRejection", (error) => {
 for (let seed = Number(values.seed); seed < Number(values.seed) + Number(values.count); seed++) {
   running = seed;
   const begunAt = performance.now();
-  const simulated = await simulate({
+  const simulated = await (isOfRuns ? simulateRuns : simulate)({
     seed,
     ...(mutation && { mutation }),
     ...(values.trace && { onTrace: (line) => console.log(line) }),

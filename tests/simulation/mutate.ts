@@ -8,6 +8,7 @@ import {
   type FlowLanes,
   type Queues,
   type Records,
+  type RunStore,
   type Schedules,
   type TokenStore,
 } from "@posthaste/ports";
@@ -26,7 +27,7 @@ export type NodePorts = Omit<AcceptPorts, "local"> &
 export type Mutation = {
   readonly name: string;
   /** What has to go on for it to show: in every seed, then. */
-  readonly shownBy?: "schedules" | "bulkActions";
+  readonly shownBy?: "schedules" | "bulkActions" | "runs";
   readonly change: (ports: NodePorts, model: Model, life: Life) => NodePorts;
 };
 
@@ -64,6 +65,11 @@ export const withSchedules = (ports: NodePorts, other: Partial<Schedules>): Node
 export const withBulkActions = (ports: NodePorts, other: Partial<BulkActions>): NodePorts => ({
   ...ports,
   bulkActions: otherwise(ports.bulkActions, other),
+});
+
+export const withRuns = (ports: NodePorts, other: Partial<RunStore>): NodePorts => ({
+  ...ports,
+  runs: otherwise(ports.runs, other),
 });
 
 export const withTokens = (ports: NodePorts, other: Partial<TokenStore>): NodePorts => ({

@@ -22,6 +22,7 @@ import {
   withRecords,
   withTokens,
 } from "./mutate.ts";
+import { runMutations } from "./runs/mutations.ts";
 import { scheduleMutations } from "./schedule-mutations.ts";
 
 export const mutations: readonly Mutation[] = [
@@ -414,6 +415,7 @@ export const mutations: readonly Mutation[] = [
       }),
   },
   ...scheduleMutations,
+  ...runMutations,
 ];
 
 const neighbour = ({

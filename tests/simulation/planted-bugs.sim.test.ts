@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { mutations } from "./mutations.ts";
+import { simulateRuns } from "./runs/simulate.ts";
 import { simulate } from "./simulate.ts";
 
 /** A bug that so many histories do not show would hide in the fixed seeds, too. */
@@ -10,9 +11,10 @@ describe("a planted bug is caught", () => {
   it.each(mutations)(
     "$name",
     async (mutation) => {
+      const histories = mutation.shownBy === "runs" ? simulateRuns : simulate;
       let violations = 0;
       for (let seed = 1; seed <= seedsMax && violations === 0; seed++) {
-        violations = (await simulate({ seed, mutation })).violations.length;
+        violations = (await histories({ seed, mutation })).violations.length;
       }
 
       expect(violations).toBeGreaterThan(0);

@@ -140,7 +140,7 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
 }
 
 /** What happens by itself, until the time of troubles is over. */
-function haveTroubles(
+export function haveTroubles(
   environment: Environment,
   chance: Dice,
   composed: Composition,

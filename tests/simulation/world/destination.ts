@@ -1,5 +1,5 @@
 /** Destinations from friendly to hostile, each with its manner in its host's name, and the sender that meets them. */
-import { type Headers, messageId, type Outcome, tenantId } from "@posthaste/domain";
+import { type Headers, messageId, type Outcome, runId, tenantId } from "@posthaste/domain";
 import { type OutgoingRequest, type Sender } from "@posthaste/ports";
 import { type Dice } from "@posthaste/testing";
 import { type Exchange } from "./history.ts";
@@ -28,19 +28,31 @@ export const ourHeaders = {
   tenant: "Tenant",
   epoch: "Service-Attempt-Epoch",
   retried: "Service-Retried",
+  runId: "Service-Workflow-RunId",
+  runCreatedAt: "Service-Workflow-CreatedAt",
 };
 
 export type Destinations = {
   senderOf(life: Life): Sender;
+  /** What has a workflow's host is answered by `endpoint`. */
+  serve(endpoint: Endpoint): void;
   /** Called when a destination has a request. */
   onReceipt(listener: (exchange: Exchange) => void): void;
 };
 
-type Answering = { readonly afterMs: number; readonly status: number; readonly headers: Headers };
+/** Undefined: it never answers. */
+export type Endpoint = (exchange: Exchange) => Promise<Answering | undefined>;
+
+export type Answering = {
+  readonly afterMs: number;
+  readonly status: number;
+  readonly headers: Headers;
+};
 type Meeting =
   | { readonly kind: "answers"; readonly answer: Answering }
   /** The request arrives and nothing comes back: silence, or a reset. */
   | { readonly kind: "silent" }
+  | { readonly kind: "served" }
   | { readonly kind: "resets"; readonly afterMs: number }
   | { readonly kind: "refused"; readonly outcome: Outcome };
 
@@ -48,6 +60,7 @@ export function destinations(environment: Environment): Destinations {
   const { world, history } = environment;
   const chance = world.chanceOf();
   const listeners: ((exchange: Exchange) => void)[] = [];
+  let endpoint: Endpoint = async () => undefined;
 
   const reach = (exchange: Exchange): void => {
     exchange.reachedAt = world.now;
@@ -82,7 +95,22 @@ export function destinations(environment: Environment): Destinations {
       // What was cut before it arrived never arrives.
       world.after(chance.fraction() * 5, () => exchange.endedAt === undefined && task());
     };
+    const answer = (given: Answering): void => {
+      // An answer that comes after we have hung up is not read; a process that died meanwhile might have.
+      if (exchange.endedAt !== undefined && !life.hasEnded) return;
+      exchange.answeredAt = world.now;
+      exchange.status = given.status;
+      hear(answered(given));
+    };
     switch (meeting.kind) {
+      case "served":
+        onWire(() => {
+          reach(exchange);
+          void endpoint(exchange).then((given) => {
+            if (given) world.after(given.afterMs, () => answer(given));
+          });
+        });
+        break;
       case "refused":
         world.after(1, () => hear(meeting.outcome));
         break;
@@ -100,13 +128,7 @@ export function destinations(environment: Environment): Destinations {
       case "answers":
         onWire(() => {
           reach(exchange);
-          world.after(meeting.answer.afterMs, () => {
-            // An answer that comes after we have hung up is not read; a process that died meanwhile might have.
-            if (exchange.endedAt !== undefined && !life.hasEnded) return;
-            exchange.answeredAt = world.now;
-            exchange.status = meeting.answer.status;
-            hear(answered(meeting.answer));
-          });
+          world.after(meeting.answer.afterMs, () => answer(meeting.answer));
         });
         break;
     }
@@ -115,6 +137,7 @@ export function destinations(environment: Environment): Destinations {
 
   return {
     senderOf: (life) => ({ send: (request) => send(life, request), close: async () => undefined }),
+    serve: (given) => (endpoint = given),
     onReceipt: (listener) => listeners.push(listener),
   };
 }
@@ -134,6 +157,7 @@ function meet(url: string, timeoutMs: number, chance: Dice): Meeting {
   });
   const soon = chance.integer(1, 200);
   const host = new URL(url).hostname;
+  if (host.startsWith("workflow-")) return { kind: "served" };
   const manner = manners.find((name) => host.startsWith(`${name}-`)) ?? "good";
   switch (manner) {
     case "good":
@@ -179,6 +203,7 @@ const oursToBlame: Meeting = {
 function exchangeOf(life: Life, request: OutgoingRequest, now: number): Exchange {
   const header = (wanted: string): string =>
     request.headers.find(([name]) => name === wanted)?.[1] ?? "";
+  const id = header(ourHeaders.runId);
   const ours: ReadonlySet<string> = new Set(Object.values(ourHeaders));
   return {
     id: messageId(header(ourHeaders.id)),
@@ -186,6 +211,8 @@ function exchangeOf(life: Life, request: OutgoingRequest, now: number): Exchange
     epoch: Number(header(ourHeaders.epoch)),
     retried: Number(header(ourHeaders.retried)),
     node: life.node.name,
+    run:
+      id === "" ? undefined : { id: runId(id), createdAt: Number(header(ourHeaders.runCreatedAt)) },
     url: request.url,
     method: request.method,
     headers: request.headers.filter(([name]) => !ours.has(name)),

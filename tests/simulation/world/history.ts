@@ -8,11 +8,13 @@ import {
   type MessageRecord,
   type PublishCommand,
   type QueueId,
+  type RunId,
   type Schedule,
   type ScheduleId,
   type Settlement,
   type TenantId,
 } from "@posthaste/domain";
+import { RunsSeen } from "../runs/seen.ts";
 
 export type Violation = { readonly check: string; readonly text: string };
 
@@ -54,6 +56,8 @@ export type Exchange = {
   readonly epoch: number;
   readonly retried: number;
   readonly node: string;
+  /** Of the run that it is a delivery of. */
+  readonly run: { readonly id: RunId; readonly createdAt: number } | undefined;
   readonly url: string;
   readonly method: string;
   readonly headers: Headers;
@@ -144,6 +148,7 @@ export class History {
   readonly templates = new Map<number, PublishCommand>();
   /** Calls that began on a slot. */
   readonly uses: { readonly id: MessageId; readonly at: number }[] = [];
+  readonly runs = new RunsSeen();
   readonly letters = new Map<MessageId, DlqId>();
   readonly counts = new Map<string, number>();
 

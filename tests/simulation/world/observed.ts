@@ -1,5 +1,5 @@
 /** The ports of a backend as the checks watch them: what took effect, for whom and when. Nothing is changed on the way. */
-import { dlqIdOf, isFinished, type MessageId, type Schedule } from "@posthaste/domain";
+import { dlqIdOf, isFinished, type MessageId, type Run, type Schedule } from "@posthaste/domain";
 import {
   type Alarms,
   type DeadLetters,
@@ -8,6 +8,8 @@ import {
   type FlowLanes,
   type Queues,
   type Records,
+  type RunStore,
+  type RunWrite,
   type Schedules,
   type TokenStore,
 } from "@posthaste/ports";
@@ -125,6 +127,46 @@ export const observedQueues = (queues: Queues, { history, world, node }: Watchin
   },
   callsEnded: (...given) => queues.callsEnded(...given),
 });
+
+/** What a change writes of records joins the history as an insert does. */
+export function observedRuns(runs: RunStore, { history, world, node }: Watching): RunStore {
+  const note = (before: Run | undefined, { run, parts, deliveries }: RunWrite): void => {
+    const names = parts.map(({ name }) => name).join(" ");
+    world.trace(`${node} writes ${run.key} version ${run.version} ${run.state.kind} ${names}`);
+    history.runs.note({ node, at: world.now, before, after: run, parts });
+    for (const record of deliveries) {
+      const { id } = record.message;
+      if (history.lives.has(id)) continue;
+      history.lives.set(id, [{ record, at: world.now, node }]);
+      if (record.state.kind === "claimed") noteClaim(history, id, record.epoch, node, world.now);
+    }
+  };
+  return {
+    start: async (tenant, id, make) => {
+      const last: { write?: RunWrite } = {};
+      const started = await runs.start(tenant, id, (use) => (last.write = make(use)));
+      if (last.write && started.kind === "started") note(undefined, last.write);
+      return started;
+    },
+    change: async (address, decide) => {
+      const last: { before?: Run; write?: RunWrite | undefined } = {};
+      const verdict = await runs.change(address, (before) => {
+        const decision = decide(before);
+        Object.assign(last, { before, write: decision.write });
+        return decision;
+      });
+      if (last.write) note(last.before, last.write);
+      return verdict;
+    },
+    get: (address) => runs.get(address),
+    byRoot: (root) => runs.byRoot(root),
+    waiting: (...given) => runs.waiting(...given),
+    part: (...given) => runs.part(...given),
+    history: (run) => runs.history(run),
+    brief: (deliveries) => runs.brief(deliveries),
+    sweep: (...given) => runs.sweep(...given),
+  };
+}
 
 export const observedAlarms = (alarms: Alarms, { history }: Watching): Alarms => ({
   ring: async (...given) => {

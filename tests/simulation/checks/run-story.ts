@@ -1,0 +1,86 @@
+/** A run as its checks read it: all of its writes in order, and all that was sent for it. */
+import {
+  entriesBetween,
+  type MessageId,
+  partOf,
+  type Run,
+  runMessageId,
+  type RunPart,
+} from "@posthaste/domain";
+import { type Program, readResult } from "../runs/program.ts";
+import { type RunChange } from "../runs/seen.ts";
+import { type Exchange, type History } from "../world/history.ts";
+
+export type Story = {
+  /** As it stands at rest. */
+  readonly run: Run;
+  readonly root: MessageId;
+  readonly program: Program;
+  /** By version. */
+  readonly changes: readonly RunChange[];
+  readonly parts: ReadonlyMap<string, RunPart>;
+  readonly sent: (part: string) => readonly Exchange[];
+};
+
+export function storiesOf(history: History): readonly Story[] {
+  const exchanges = Map.groupBy(history.exchanges, ({ id }) => id);
+  return [...history.runs.changes.values()].flatMap((unordered) => {
+    const changes = unordered.toSorted((a, b) => a.after.version - b.after.version);
+    const run = changes.at(-1)?.after;
+    const parts = new Map(changes.flatMap((each) => each.parts).map((part) => [part.name, part]));
+    const payload = parts.get("start");
+    const said = payload && (JSON.parse(text(payload)) as { program: number });
+    const program = said && history.runs.programs[said.program];
+    if (!run || !program) {
+      history.violate("R1", `${run?.key ?? "a run"} has no payload`);
+      return [];
+    }
+    const sent = (part: string): readonly Exchange[] =>
+      exchanges.get(part === "start" ? run.root : runMessageId(run.root, part)) ?? [];
+    return [{ run, root: run.root, program, changes, parts, sent }];
+  });
+}
+
+export const text = ({ body }: Pick<RunPart, "body">): string => new TextDecoder().decode(body);
+
+/** Names of its entries, in their order. */
+export const orderOf = ({ history }: Run): readonly string[] =>
+  entriesBetween(history, 0, history.length - 1).map(partOf);
+
+export const saidOf = ({ parts }: Story, step: number): string | undefined => {
+  const part = parts.get(`s${step}`);
+  return part && readResult(part.body);
+};
+
+export const stepOf = (part: string): number => Number(part.slice(1));
+
+/** What a delivery is to cause has been accepted, by what stands in the head. */
+export function hasCaused(program: Program, run: Run, part: string): boolean {
+  const order = orderOf(run);
+  const pending = run.state.kind === "active" ? run.state.pending : [];
+  const reaches = (step: number): boolean =>
+    order.some((name) => name !== "start" && stepOf(name) > step) ||
+    pending.some((each) => each.step > step);
+  if (part === "start") return reaches(0);
+  const step = stepOf(part);
+  switch (part.charAt(0)) {
+    case "p":
+      return order.includes(`s${step}`) || pending.some((each) => each.step === step);
+    case "s":
+      return reaches(groupEndIn(program, step));
+    case "a":
+      return order.includes(`s${step}`);
+    default:
+      return !pending.some(
+        (each) => each.kind === "call" && each.step === step && !each.isAnswered,
+      );
+  }
+}
+
+const groupEndIn = ({ parts }: Program, step: number): number => {
+  const group = parts.find(({ from, steps }) => from <= step && step < from + steps.length);
+  return group ? group.from + group.steps.length - 1 : step;
+};
+
+export const endOf = ({ changes }: Story): RunChange | undefined =>
+  changes.find(({ after }) => after.state.kind !== "active");

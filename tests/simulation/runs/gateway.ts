@@ -1,0 +1,65 @@
+/** What a gateway does for runs, as endpoints and clients reach it. */
+import { type Fault, type PublishCommand, type TenantId } from "@posthaste/domain";
+import {
+  appendSteps,
+  endRun,
+  type Ended,
+  finishRun,
+  invoke,
+  isCall,
+  isEntry,
+  isInvoke,
+  type Notified,
+  notify,
+  notifyRun,
+  placeCall,
+  placeWait,
+  type Published,
+  type RunPorts,
+  startRun,
+  type WaitCommand,
+} from "@posthaste/engine";
+import { type RunAddress } from "@posthaste/ports";
+
+export type RunGateway = {
+  start(command: PublishCommand): Promise<Published>;
+  /** Steps of one run, a call, or an invocation. */
+  publish(commands: readonly PublishCommand[]): Promise<readonly Published[] | Fault>;
+  wait(command: WaitCommand): Promise<Fault | undefined>;
+  notify(tenant: TenantId, event: string, body: Uint8Array): Promise<readonly Notified[]>;
+  notifyRun(
+    address: RunAddress,
+    event: string,
+    body: Uint8Array,
+  ): Promise<readonly Notified[] | "unknown" | "full">;
+  finish(address: RunAddress, result: Uint8Array): Promise<Ended>;
+  cancel(address: RunAddress): Promise<Ended>;
+};
+
+/** `ask`: does it in the process of the gateway. */
+export const runGateway = (
+  ports: RunPorts,
+  ask: <T>(task: () => Promise<T>) => Promise<T>,
+): RunGateway => ({
+  start: (command) => ask(() => startRun(ports, command)),
+  publish: (commands) => ask(() => published(ports, commands)),
+  wait: (command) => ask(() => placeWait(ports, command)),
+  notify: (...given) => ask(() => notify(ports, ...given)),
+  notifyRun: (address, event, body) => ask(() => notifyRun(ports, address, event, body, true)),
+  finish: (...given) => ask(() => finishRun(ports, ...given)),
+  cancel: (address) => ask(() => endRun(ports, address)),
+});
+
+async function published(
+  ports: RunPorts,
+  commands: readonly PublishCommand[],
+): Promise<readonly Published[] | Fault> {
+  const [command] = commands;
+  if (!command || isEntry(command)) return appendSteps(ports, commands.filter(isEntry));
+  const one = isCall(command)
+    ? await placeCall(ports, command)
+    : isInvoke(command)
+      ? await invoke(ports, command)
+      : await startRun(ports, command);
+  return "fault" in one ? one : [one];
+}

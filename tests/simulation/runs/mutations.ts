@@ -1,0 +1,303 @@
+/** Planted bugs of runs. */
+import {
+  awaitedEvents,
+  isActive,
+  isIn,
+  type MessageRecord,
+  type Run,
+  type RunIn,
+  runId,
+} from "@posthaste/domain";
+import { type Decision, type RunStore, type RunWrite } from "@posthaste/ports";
+import { type Mutation, type NodePorts, withAlarms, withRecords, withRuns } from "../mutate.ts";
+
+/** What each change writes, written otherwise. */
+const writing =
+  (otherwise: (write: RunWrite, before: Run, ports: NodePorts) => RunWrite | undefined) =>
+  (ports: NodePorts): NodePorts =>
+    withRuns(ports, {
+      change: (address, decide) =>
+        ports.runs.change(address, (run) => {
+          const { verdict, write } = decide(run);
+          const other = write && otherwise(write, run, ports);
+          return { verdict, ...(other && { write: other }) };
+        }),
+    });
+
+const withoutDeliveries = (write: RunWrite, isForgotten: (record: MessageRecord) => boolean) => ({
+  ...write,
+  deliveries: write.deliveries.filter((record) => !isForgotten(record)),
+});
+
+const partIn = ({ message }: MessageRecord): string => message.run?.part ?? "";
+
+/** The head with another state of its kind. */
+const inState = <S extends Run["state"]>(run: Run, state: S): Run => ({ ...run, state });
+
+const invokes = ({ state }: RunIn<"active">) =>
+  state.pending.filter(({ kind }) => kind === "invoke");
+
+let otherIds = 0;
+
+const planted: readonly Mutation[] = [
+  {
+    name: "a change of a run acknowledged before it is written",
+    change: (ports) => {
+      const change: RunStore["change"] = async (address, decide) => {
+        const seen = await ports.runs.get(address);
+        void ports.runs.change(address, decide).catch(() => undefined);
+        return seen && decide(seen).verdict;
+      };
+      return withRuns(ports, { change });
+    },
+  },
+  {
+    name: "a run under an id that has an active one",
+    change: (ports) =>
+      withRuns(ports, {
+        start: (tenant, _id, make) => {
+          otherIds += 1;
+          return ports.runs.start(tenant, runId(`other-${otherIds}`), make);
+        },
+      }),
+  },
+  {
+    name: "a change of a run decided on a head that was read before it",
+    change: (ports) => {
+      const change: RunStore["change"] = async (address, decide) => {
+        const seen = await ports.runs.get(address);
+        return ports.runs.change(address, (run) => decide(seen ?? run));
+      };
+      return withRuns(ports, { change });
+    },
+  },
+  {
+    name: "a delivery that carries all of the history",
+    change: (ports) =>
+      withRuns(ports, {
+        brief: async (deliveries) => {
+          const briefings = await ports.runs.brief(deliveries);
+          return Promise.all(
+            briefings.map(async (briefing, i) => {
+              const of = deliveries[i];
+              const run = of && (await ports.runs.get(of.run));
+              if (!run || typeof briefing === "string") return briefing;
+              const entries = await ports.runs.history(run);
+              return { rank: entries.length - 1, entries: entries.slice(of.from) };
+            }),
+          );
+        },
+      }),
+  },
+  {
+    name: "a result whose delivery is forgotten",
+    change: writing((write) => withoutDeliveries(write, (record) => partIn(record) === "s2")),
+  },
+  {
+    name: "an answer of a call that is not delivered",
+    change: writing((write) =>
+      withoutDeliveries(write, (record) => partIn(record).startsWith("a")),
+    ),
+  },
+  {
+    name: "a failure that its function is not told",
+    change: writing((write) => withoutDeliveries(write, (record) => partIn(record) === "f")),
+  },
+  {
+    name: "alarms of runs that ring for nothing",
+    change: (ports) =>
+      withAlarms(ports, {
+        ring: async (...given) => {
+          const { more, rung } = await ports.alarms.ring(...given);
+          return { more, rung: rung.filter(({ kind }) => kind !== "run") };
+        },
+      }),
+  },
+  {
+    name: "a wait that stays when it has ended",
+    change: writing((write, before) => {
+      if (!isActive(before) || !isActive(write.run)) return write;
+      const { pending } = write.run.state;
+      const gone = before.state.pending.filter(
+        (each) => each.kind === "wait" && !pending.some(({ step }) => step === each.step),
+      );
+      return {
+        ...write,
+        run: inState(write.run, { ...write.run.state, pending: [...pending, ...gone] }),
+      };
+    }),
+  },
+  {
+    name: "a wait whose time is up at once",
+    change: writing((write) => {
+      const { run } = write;
+      if (!isActive(run) || awaitedEvents(run).length === 0) return write;
+      const pending = run.state.pending.map((each) =>
+        each.kind === "wait" ? { ...each, deadline: each.deadline - 1_900 } : each,
+      );
+      return { ...write, run: inState(run, { ...run.state, pending }) };
+    }),
+  },
+  {
+    name: "a note that is read and stays",
+    change: writing((write, before) =>
+      isActive(before) && isActive(write.run)
+        ? {
+            ...write,
+            run: inState(write.run, {
+              ...write.run.state,
+              notes: [
+                ...before.state.notes,
+                ...write.run.state.notes.filter(
+                  ({ part }) => !before.state.notes.some((note) => note.part === part),
+                ),
+              ],
+            }),
+          }
+        : write,
+    ),
+  },
+  {
+    name: "a note that is lost when another comes",
+    change: writing((write) =>
+      isActive(write.run)
+        ? {
+            ...write,
+            run: inState(write.run, {
+              ...write.run.state,
+              notes: write.run.state.notes.slice(-1),
+            }),
+          }
+        : write,
+    ),
+  },
+  {
+    name: "an invocation that is repeated with another child",
+    change: (ports) =>
+      withRuns(ports, {
+        change: <V>(...[address, decide]: Parameters<RunStore["change"]>) =>
+          ports.runs.change(address, (run) => {
+            if (!isActive(run)) return decide(run) as Decision<V>;
+            const pending = run.state.pending.filter(({ kind }) => kind !== "invoke");
+            const fresh = { ...run, state: { ...run.state, pending } };
+            const { verdict, write } = decide(fresh) as Decision<V>;
+            const made = write && isActive(write.run) ? invokes(write.run) : [];
+            if (!write || !isActive(write.run) || made.length === 0)
+              return decide(run) as Decision<V>;
+            const others = invokes(run).filter(({ step }) =>
+              made.every((each) => each.step !== step),
+            );
+            const all = [...others, ...write.run.state.pending];
+            const next = inState(write.run, { ...write.run.state, pending: all });
+            return { verdict, write: { ...write, run: next } };
+          }),
+      }),
+  },
+  {
+    name: "an invocation without the alarm of its start",
+    change: writing((write) => {
+      const { run } = write;
+      if (!isActive(run)) return write;
+      const pending = run.state.pending.map((each) => {
+        if (each.kind !== "invoke") return each;
+        const { startBy: _, ...rest } = each;
+        return rest;
+      });
+      return { ...write, run: inState(run, { ...run.state, pending }) };
+    }),
+  },
+  {
+    name: "an end without the alarm for its invoker",
+    change: writing((write) => {
+      const { run } = write;
+      if (run.state.kind === "active") return write;
+      const { answerBy: _, ...state } = run.state;
+      return { ...write, run: inState(run, state) };
+    }),
+  },
+  {
+    name: "what a delivery says of its run cleared before it is worked",
+    change: (ports) =>
+      withRecords(ports, {
+        settle: async (settlements) => {
+          const settled = await ports.records.settle(settlements);
+          const items = settlements.flatMap(({ append, message }) =>
+            append
+              .filter(({ kind }) => kind === "run")
+              .map(({ attempt, kind }) => ({ id: message.id, attempt, item: kind })),
+          );
+          if (items.length > 0) await ports.records.clear(items);
+          return settled;
+        },
+      }),
+  },
+  {
+    name: "a failed run that is no dead letter",
+    change: writing((write) => {
+      const { run } = write;
+      if (run.state.kind !== "failed") return write;
+      const failure = { ...run.state.failure, inDlq: false };
+      return { ...write, run: inState(run, { ...run.state, failure }) };
+    }),
+  },
+  {
+    name: "a cancel of a run said and not done",
+    change: writing((write) => (write.run.state.kind === "canceled" ? undefined : write)),
+  },
+  {
+    name: "a run that is delivered after its end",
+    change: (ports) =>
+      withRuns(ports, {
+        brief: async (deliveries) => {
+          const briefings = await ports.runs.brief(deliveries);
+          return Promise.all(
+            briefings.map(async (briefing, i) => {
+              const of = deliveries[i];
+              const run = of && (await ports.runs.get(of.run));
+              if (!run || isActive(run) || briefing !== "over") return briefing;
+              const entries = await ports.runs.history(run);
+              return { rank: entries.length - 1, entries: entries.slice(of.from) };
+            }),
+          );
+        },
+      }),
+  },
+  {
+    name: "a late failure of what a run has passed",
+    change: (ports) =>
+      withRuns(ports, {
+        change: <V>(...[address, decide]: Parameters<RunStore["change"]>) =>
+          ports.runs.change(address, (run) => {
+            if (!isActive(run)) return decide(run) as Decision<V>;
+            const { state, reached } = run;
+            const fresh: RunIn<"active"> = { ...run, reached: 0, state: { ...state, pending: [] } };
+            const { verdict, write } = decide(fresh) as Decision<V>;
+            if (write?.run.state.kind !== "failed") return decide(run) as Decision<V>;
+            return { verdict, write: { ...write, run: { ...write.run, reached } } };
+          }),
+      }),
+  },
+  {
+    name: "asked again for what is answered",
+    change: (ports) =>
+      withRuns(ports, {
+        brief: (deliveries) => ports.runs.brief(deliveries.map((each) => ({ ...each, epoch: 1 }))),
+      }),
+  },
+  {
+    name: "a sleep that is forgotten",
+    change: writing((write, _run, { clock }) => ({
+      ...write,
+      deliveries: write.deliveries.map((record) =>
+        isIn(record, "held")
+          ? { ...record, state: { kind: "due", hints: 0 }, wakeAt: clock.now() }
+          : record,
+      ),
+    })),
+  },
+];
+
+export const runMutations: readonly Mutation[] = planted.map((mutation) => ({
+  ...mutation,
+  shownBy: "runs",
+}));

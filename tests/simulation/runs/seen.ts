@@ -1,0 +1,74 @@
+/** What the checks of runs read: every write that held, what clients were told, what the code of the endpoints has done. */
+import {
+  type MessageId,
+  type Run,
+  type RunId,
+  type RunKey,
+  type RunPart,
+  type TenantId,
+} from "@posthaste/domain";
+import { type Exchange } from "../world/history.ts";
+import { type Program } from "./program.ts";
+
+/** A write of a head that held. `before` undefined: the start. */
+export type RunChange = {
+  readonly node: string;
+  readonly at: number;
+  readonly before: Run | undefined;
+  readonly after: Run;
+  readonly parts: readonly RunPart[];
+};
+
+/** The code of a step ran. */
+export type Execution = {
+  readonly root: MessageId;
+  readonly step: number;
+  readonly exchange: Exchange;
+};
+
+/** A 2xx, of what it says that it holds from then on. */
+export type RunAck = {
+  readonly root: MessageId;
+  readonly what: "start" | "entry" | "call" | "wait" | "invoke" | "finish";
+  readonly step: number;
+};
+
+/** An event as one request told it: its body is the request's own. `run`: it is kept for that run. */
+export type Telling = {
+  readonly body: string;
+  readonly event: string;
+  readonly tenant: TenantId;
+  readonly run: RunId | undefined;
+  /** Message ids of the results that it says to have made. */
+  reply: readonly MessageId[] | undefined;
+};
+
+export type Cancelling = {
+  readonly tenant: TenantId;
+  readonly id: RunId;
+  readonly askedAt: number;
+  answeredAt: number | undefined;
+};
+
+export class RunsSeen {
+  readonly programs: Program[] = [];
+  readonly changes = new Map<RunKey, RunChange[]>();
+  readonly executions: Execution[] = [];
+  readonly acks: RunAck[] = [];
+  readonly tellings: Telling[] = [];
+  readonly cancels: Cancelling[] = [];
+
+  tell(tenant: TenantId, event: string, run: RunId | undefined): Telling {
+    const body = `telling ${this.tellings.length}`;
+    const telling: Telling = { body, event, tenant, run, reply: undefined };
+    this.tellings.push(telling);
+    return telling;
+  }
+
+  note(change: RunChange): void {
+    const { key } = change.after;
+    const known = this.changes.get(key);
+    if (known) known.push(change);
+    else this.changes.set(key, [change]);
+  }
+}

@@ -1,0 +1,113 @@
+/** What clients do with runs: start them, some under the name of another, tell them of events, and cancel a few. */
+import { type RunId, runId } from "@posthaste/domain";
+import { anotherTenant, aTenant, type Dice } from "@posthaste/testing";
+import { type Gateway } from "../composition.ts";
+import { answered } from "../world/answered.ts";
+import { type Environment } from "../world/node.ts";
+import { policyOf, startOf } from "./endpoint.ts";
+import { type RunGateway } from "./gateway.ts";
+import { drawProgram, events, type Program } from "./program.ts";
+import { type Cancelling } from "./seen.ts";
+
+export type RunWorkload = {
+  readonly lastAtMs: number;
+  start(gateways: () => readonly Gateway[]): void;
+  /** All clients have had their answers. */
+  isSettled(): boolean;
+};
+
+const clientTimeoutMs = 10_000;
+const childrenMax = 3;
+
+export function runWorkload({ world, history }: Environment, chance: Dice): RunWorkload {
+  const { runs } = history;
+  const spanMs = chance.pick([5_000, 20_000, 60_000]);
+  const tenant = chance.pick([aTenant, anotherTenant]);
+  const count = chance.integer(3, 9);
+  let open = count;
+
+  // Those that are invoked are not started by a client, so that what they return is known to one run alone.
+  for (let index = 0; index < count + childrenMax; index++) {
+    const children =
+      index < childrenMax ? [...Array(index).keys()] : [...Array(childrenMax).keys()];
+    runs.programs.push(drawProgram(chance, index, tenant, chance.chance(0.7) ? children : []));
+  }
+
+  /** Ends when the troubles are over, at the latest. */
+  const untilDone = async <T>(
+    gateways: () => readonly Gateway[],
+    ask: (gateway: RunGateway) => Promise<T>,
+  ): Promise<T> => {
+    for (;;) {
+      const up = gateways();
+      const gateway = up[chance.integer(0, Math.max(0, up.length - 1))];
+      const asked = gateway && ask(gateway.runs).then((value) => ({ value }));
+      const answer = asked && (await answered(world, clientTimeoutMs, asked));
+      if (answer) return answer.value;
+      await world.wait(1_000);
+    }
+  };
+
+  const tellOnce = async (
+    gateways: () => readonly Gateway[],
+    id: RunId,
+    event: string,
+  ): Promise<void> => {
+    const up = gateways();
+    const gateway = up[chance.integer(0, Math.max(0, up.length - 1))];
+    if (!gateway) return;
+    const telling = runs.tell(tenant, event, id);
+    const body = new TextEncoder().encode(telling.body);
+    const reply = await answered(
+      world,
+      clientTimeoutMs,
+      gateway.runs.notifyRun({ tenant, id }, event, body),
+    );
+    if (typeof reply !== "object") return;
+    history.count("runs.told");
+    telling.reply = reply.map(({ messageId }) => messageId);
+  };
+
+  const cancel = async (gateways: () => readonly Gateway[], id: RunId): Promise<void> => {
+    const cancelling: Cancelling = { tenant, id, askedAt: world.now, answeredAt: undefined };
+    runs.cancels.push(cancelling);
+    await untilDone(gateways, (gateway) => gateway.cancel({ tenant, id }));
+    cancelling.answeredAt = world.now;
+    history.count("runs.cancels");
+  };
+
+  const operate = async (
+    program: Program,
+    id: RunId,
+    gateways: () => readonly Gateway[],
+  ): Promise<void> => {
+    const delayed = chance.chance(0.15)
+      ? { postponement: { kind: "delay", delayMs: chance.integer(100, 10_000) } as const }
+      : {};
+    const command = { ...startOf(program, id, policyOf(program)), ...delayed };
+    const { messageId } = await untilDone(gateways, (gateway) => gateway.start(command));
+    runs.acks.push({ root: messageId, what: "start", step: 0 });
+    history.count("runs.started");
+    for (let tellings = chance.integer(0, 4); tellings > 0; tellings--) {
+      const event = chance.pick(events);
+      world.after(chance.integer(0, 20_000), () => void tellOnce(gateways, id, event));
+    }
+    if (chance.chance(0.15)) {
+      await world.wait(chance.integer(0, 20_000));
+      await cancel(gateways, id);
+    }
+    open -= 1;
+  };
+
+  return {
+    lastAtMs: spanMs,
+    isSettled: () => open === 0,
+    start: (gateways) => {
+      for (const program of runs.programs.slice(childrenMax)) {
+        // Now and then the id of another, which may be active or may have ended.
+        const id = runId(`run-${chance.chance(0.25) ? childrenMax : program.index}`);
+        world.after(chance.integer(0, spanMs), () => void operate(program, id, gateways));
+      }
+    },
+  };
+}

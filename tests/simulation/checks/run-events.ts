@@ -3,7 +3,7 @@ import { isActive, type Run, runMessageId } from "@posthaste/domain";
 import { eventPrefix, stepsOf } from "../runs/program.ts";
 import { type Telling } from "../runs/seen.ts";
 import { type History } from "../world/history.ts";
-import { saidOf, type Story, text } from "./run-story.ts";
+import { saidOf, stepOf, type Story, text } from "./run-story.ts";
 
 type Ended = { readonly story: Story; readonly step: number };
 
@@ -33,15 +33,15 @@ function checkNotes(history: History, { changes, parts, run }: Story): void {
       const note = parts.get(part);
       const results = written.filter(({ name }) => name.startsWith("s"));
       const isTaken =
-        note && results.some(({ name }) => saidIn(parts, name) === `${eventPrefix}${text(note)}`);
+        note &&
+        results.some(
+          ({ name }) => saidOf({ parts }, stepOf(name)) === `${eventPrefix}${text(note)}`,
+        );
       if (oldest?.part !== part || !isTaken)
         history.violate("R9", `the note ${part} of ${run.key} was taken out of turn, or lost`);
     }
   }
 }
-
-const saidIn = (parts: Story["parts"], name: string): string | undefined =>
-  saidOf({ parts } as Story, Number(name.slice(1)));
 
 function checkMeant(
   history: History,

@@ -47,7 +47,7 @@ export const text = ({ body }: Pick<RunPart, "body">): string => new TextDecoder
 export const orderOf = ({ history }: Run): readonly string[] =>
   entriesBetween(history, 0, history.length - 1).map(partOf);
 
-export const saidOf = ({ parts }: Story, step: number): string | undefined => {
+export const saidOf = ({ parts }: Pick<Story, "parts">, step: number): string | undefined => {
   const part = parts.get(`s${step}`);
   return part && readResult(part.body);
 };

@@ -1,7 +1,7 @@
 /** The checks of docs/guarantees#the-checkers-rules about runs, when all has come to rest: heads, parts and results. */
 import { isActive, type Pending, type Run } from "@posthaste/domain";
 import { type Backend } from "../backend.ts";
-import { policyOf, timeoutMs } from "../runs/endpoint.ts";
+import { policyOf, timeoutMs } from "../runs/commands.ts";
 import { eventPrefix, outcomeOf, returned, type Step, stepsOf, timedOut } from "../runs/program.ts";
 import { type RunChange } from "../runs/seen.ts";
 import { type Exchange, type History } from "../world/history.ts";

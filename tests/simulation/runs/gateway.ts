@@ -1,5 +1,12 @@
 /** What a gateway does for runs, as endpoints and clients reach it. */
-import { type Fault, type PublishCommand, type TenantId } from "@posthaste/domain";
+import {
+  type Fault,
+  type PublishCommand,
+  type Run,
+  type RunId,
+  type RunIn,
+  type TenantId,
+} from "@posthaste/domain";
 import {
   appendSteps,
   endRun,
@@ -15,6 +22,7 @@ import {
   placeCall,
   placeWait,
   type Published,
+  restartRun,
   type RunPorts,
   startRun,
   type WaitCommand,
@@ -34,6 +42,8 @@ export type RunGateway = {
   ): Promise<readonly Notified[] | "unknown" | "full">;
   finish(address: RunAddress, result: Uint8Array): Promise<Ended>;
   cancel(address: RunAddress): Promise<Ended>;
+  /** Undefined: it has not failed. */
+  restart(address: RunAddress, id: RunId): Promise<Run | Fault | undefined>;
 };
 
 /** `ask`: does it in the process of the gateway. */
@@ -48,7 +58,16 @@ export const runGateway = (
   notifyRun: (address, event, body) => ask(() => notifyRun(ports, address, event, body, true)),
   finish: (...given) => ask(() => finishRun(ports, ...given)),
   cancel: (address) => ask(() => endRun(ports, address)),
+  restart: (address, id) =>
+    ask(async () => {
+      const run = await ports.runs.get(address);
+      return run && hasFailed(run)
+        ? restartRun(ports, run, id, { headers: [], policy: {} })
+        : undefined;
+    }),
 });
+
+const hasFailed = (run: Run): run is RunIn<"failed"> => run.state.kind === "failed";
 
 async function published(
   ports: RunPorts,

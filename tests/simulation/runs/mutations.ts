@@ -37,6 +37,13 @@ const inState = <S extends Run["state"]>(run: Run, state: S): Run => ({ ...run, 
 const invokes = ({ state }: RunIn<"active">) =>
   state.pending.filter(({ kind }) => kind === "invoke");
 
+const withoutRetries = (body: Uint8Array): Uint8Array =>
+  new TextEncoder().encode(
+    new TextDecoder()
+      .decode(body)
+      .replace(/"retried":[0-9]+,"maxRetries":[0-9]+/, '"retried":0,"maxRetries":1'),
+  );
+
 let otherIds = 0;
 
 const planted: readonly Mutation[] = [
@@ -88,6 +95,32 @@ const planted: readonly Mutation[] = [
           );
         },
       }),
+  },
+  {
+    name: "a history in the order of its names",
+    change: (ports) =>
+      withRuns(ports, {
+        brief: async (deliveries) =>
+          (await ports.runs.brief(deliveries)).map((briefing) =>
+            typeof briefing === "string"
+              ? briefing
+              : {
+                  ...briefing,
+                  entries: briefing.entries.toSorted((a, b) =>
+                    a.messageId < b.messageId ? -1 : 1,
+                  ),
+                },
+          ),
+      }),
+  },
+  {
+    name: "an answer of a call that looks as if another came",
+    change: writing((write) => ({
+      ...write,
+      parts: write.parts.map((part) =>
+        part.name.startsWith("a") ? { ...part, body: withoutRetries(part.body) } : part,
+      ),
+    })),
   },
   {
     name: "a result whose delivery is forgotten",

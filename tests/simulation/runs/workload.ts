@@ -1,10 +1,10 @@
 /** What clients do with runs: start them, some under the name of another, tell them of events, and cancel a few. */
-import { type RunId, runId } from "@posthaste/domain";
+import { isFault, type RunId, runId } from "@posthaste/domain";
 import { anotherTenant, aTenant, type Dice } from "@posthaste/testing";
 import { type Gateway } from "../composition.ts";
 import { answered } from "../world/answered.ts";
 import { type Environment } from "../world/node.ts";
-import { policyOf, startOf } from "./endpoint.ts";
+import { startOf } from "./commands.ts";
 import { type RunGateway } from "./gateway.ts";
 import { drawProgram, events, type Program } from "./program.ts";
 import { type Cancelling } from "./seen.ts";
@@ -76,6 +76,23 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
     history.count("runs.cancels");
   };
 
+  /** Once more, if it has failed by then. */
+  const restart = async (
+    { index }: Program,
+    gateways: () => readonly Gateway[],
+    id: RunId,
+  ): Promise<void> => {
+    await world.wait(chance.integer(5_000, 60_000));
+    const again = runId(`again-${index}`);
+    const restarted = await untilDone(gateways, (gateway) =>
+      gateway.restart({ tenant, id }, again),
+    );
+    // A repeat finds that it runs.
+    if (!restarted || isFault(restarted)) return;
+    runs.acks.push({ root: restarted.root, what: "start", step: 0 });
+    history.count("runs.restarted");
+  };
+
   const operate = async (
     program: Program,
     id: RunId,
@@ -84,7 +101,7 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
     const delayed = chance.chance(0.15)
       ? { postponement: { kind: "delay", delayMs: chance.integer(100, 10_000) } as const }
       : {};
-    const command = { ...startOf(program, id, policyOf(program)), ...delayed };
+    const command = { ...startOf(program, id), ...delayed };
     const { messageId } = await untilDone(gateways, (gateway) => gateway.start(command));
     runs.acks.push({ root: messageId, what: "start", step: 0 });
     history.count("runs.started");
@@ -96,6 +113,7 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
       await world.wait(chance.integer(0, 20_000));
       await cancel(gateways, id);
     }
+    if (chance.chance(0.3)) await restart(program, gateways, id);
     open -= 1;
   };
 

@@ -1,0 +1,125 @@
+/** What a client of workflows publishes for a program: its start, and what its steps ask for. */
+import {
+  type Policy,
+  type PublishCommand,
+  type RunId,
+  runId,
+  type RunPublish,
+  type StepKey,
+} from "@posthaste/domain";
+import { type WaitCommand } from "@posthaste/engine";
+import { aCallbackPlan, aCommand, aPolicy } from "@posthaste/testing";
+import { entryBody, type Program, type Step } from "./program.ts";
+
+/** Of all deliveries. */
+export const timeoutMs = 15_000;
+
+export const policyOf = ({ index }: Program): Policy =>
+  aPolicy({
+    timeoutMs,
+    // One in three is asked once.
+    retriesMax: index % 3 === 1 ? 0 : 3,
+    retryDelay: "500",
+    failureCallback: aCallbackPlan({
+      url: `https://${index % 3 === 0 ? "flaky" : "good"}-8.example/failed`,
+      timeoutMs,
+      retryDelay: "500",
+    }),
+    ...(index % 4 === 0 && {
+      flow: { key: `runs-${index}`, limits: { parallelism: 2, periodMs: 1_000 } },
+    }),
+  });
+
+export const startOf = (
+  program: Program,
+  id: RunId,
+): PublishCommand & { readonly run: RunPublish & { readonly kind: "start" } } => ({
+  ...deliveredTo(program),
+  body: new TextEncoder().encode(JSON.stringify({ program: program.index })),
+  run: {
+    kind: "start",
+    id,
+    features: program.index % 2 === 0 ? ["WF_TriggerOnConfig"] : [],
+    headers: [],
+  },
+});
+
+/** The use of an id that a request names. */
+type Use = { readonly id: RunId; readonly createdAt: number };
+
+export type Said = { readonly key: StepKey; readonly out: string; readonly delayMs?: number };
+
+export const entryOf = (
+  program: Program,
+  { createdAt, id }: Use,
+  { delayMs, key, out }: Said,
+): PublishCommand => ({
+  ...deliveredTo(program),
+  body: entryBody(key.step, key.role === "plan", out),
+  run: { kind: "entry", id, createdAt, key },
+  ...(delayMs !== undefined && { postponement: { kind: "delay", delayMs } }),
+});
+
+/** Its answer comes to the endpoint with the number of the step. */
+export const callOf = (
+  program: Program,
+  { createdAt, id }: Use,
+  step: number,
+  { retriesMax, url }: Step & { kind: "call" },
+): PublishCommand => {
+  const callback = aCallbackPlan({
+    url: program.url,
+    headers: [[stepHeader, String(step)]],
+    timeoutMs,
+    retryDelay: "500",
+  });
+  return {
+    ...aCommand({ tenant: program.tenant, destination: { kind: "url", url } }),
+    policy: aPolicy({ retriesMax, retryDelay: "700", timeoutMs, callback }),
+    run: { kind: "call", id, createdAt, step },
+  };
+};
+
+export const stepHeader = "Step";
+
+export const waitOf = (
+  program: Program,
+  use: Use,
+  step: number,
+  wait: Step & { kind: "wait" },
+): WaitCommand => ({
+  command: entryOf(program, use, resultOf(step)),
+  event: wait.event,
+  timeoutMs: wait.timeoutMs,
+  step: { stepId: step },
+  waiter: { url: program.url, headers: {} },
+});
+
+export const invocationOf = (
+  program: Program,
+  use: Use,
+  step: number,
+  child: Program,
+  childId: string,
+): PublishCommand => {
+  const started = startOf(child, runId(childId));
+  return {
+    ...started,
+    run: {
+      kind: "invoke",
+      child: started.run,
+      answer: entryOf(program, use, resultOf(step)),
+      step: { stepId: step },
+    },
+  };
+};
+
+const resultOf = (step: number): Said => ({ key: { role: "result", step }, out: "" });
+
+const deliveredTo = (program: Program): PublishCommand =>
+  aCommand({
+    tenant: program.tenant,
+    destination: { kind: "url", url: program.url },
+    headers: [["Content-Type", "application/json"]],
+    policy: policyOf(program),
+  });

@@ -3,8 +3,8 @@ import { describe as report } from "./report.ts";
 import { simulateRuns } from "./runs/simulate.ts";
 import { type Simulated } from "./simulate.ts";
 
-const seedsPerTest = 30;
-const firstSeeds = [1, 31, 61];
+const seedsPerTest = 20;
+const firstSeeds = [1, 21, 41];
 const timeoutMs = 120_000;
 const traceLinesMax = 60;
 
@@ -28,24 +28,25 @@ describe("a simulated installation with runs", () => {
       all.reduce((sum, { counts }) => sum + (counts.get(what) ?? 0), 0);
 
     for (const [what, least] of [
-      ["succeeded", 500],
-      ["failed", 100],
-      ["canceled", 80],
-      ["groups", 400],
-      ["notes", 50],
-      ["told", 500],
-      ["repeats", 200],
-      ["reused", 10],
+      ["succeeded", 250],
+      ["failed", 50],
+      ["canceled", 20],
+      ["groups", 200],
+      ["notes", 20],
+      ["told", 150],
+      ["repeats", 60],
+      ["reused", 5],
+      ["restarted", 3],
     ] as const)
       expect([what, total(`runs.${what}`) >= least]).toEqual([what, true]);
     for (const fault of ["crash", "restart", "pause", "slow", "failed", "clock", "flush", "hint"])
       expect([fault, total(`fault.${fault}`) >= 50]).toEqual([fault, true]);
     for (const store of ["model", "embedded"])
-      expect(all.filter((each) => each.store === store).length).toBeGreaterThanOrEqual(15);
+      expect(all.filter((each) => each.store === store).length).toBeGreaterThanOrEqual(10);
   });
 
   it("has the same history when the same seed is run again", async () => {
-    for (const { seed, digest } of all.slice(0, 8))
+    for (const { seed, digest } of all.slice(0, 6))
       expect((await simulateRuns({ seed })).digest).toBe(digest);
   });
 });

@@ -1,5 +1,5 @@
 /** The checks of docs/guarantees#the-checkers-rules about runs, when all has come to rest: heads, parts and results. */
-import { isActive, type Pending, type Run } from "@posthaste/domain";
+import { isActive, owesAnswer, type Pending, type Run } from "@posthaste/domain";
 import { type Backend } from "../backend.ts";
 import { policyOf, timeoutMs } from "../runs/commands.ts";
 import { eventPrefix, outcomeOf, returned, type Step, stepsOf, timedOut } from "../runs/program.ts";
@@ -73,8 +73,23 @@ function checkWrites(history: History, { changes, run: { key } }: Story): void {
       history.violate("R4", `the history of ${key} has changed at version ${after.version}`);
     if (!isActive(last) && order.length !== last.history.length)
       history.violate("R3", `the history of ${key} has grown after its end`);
+    checkAlarm(history, last, after);
     checkPending(history, last, after, written);
   }
+}
+
+/** R6: what a run owes another has an alarm from the write on that makes it owe it. */
+function checkAlarm(history: History, before: Run, after: Run): void {
+  if (!isActive(after)) {
+    if (isActive(before) && after.invoker && !owesAnswer(after))
+      history.violate("R6", `${after.key} ends, and nothing will ring for its invoker`);
+    return;
+  }
+  const known = isActive(before) ? before.state.pending : [];
+  for (const pending of after.state.pending)
+    if (pending.kind === "invoke" && pending.startBy === undefined)
+      if (!known.some(({ step }) => step === pending.step))
+        history.violate("R6", `${after.key} invokes, and nothing will ring for ${pending.childId}`);
 }
 
 /** R8, R10, R11: what a step waits for stays until its result, and is gone with it. */

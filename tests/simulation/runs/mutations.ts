@@ -249,20 +249,25 @@ const planted: readonly Mutation[] = [
     }),
   },
   {
-    name: "what a delivery says of its run cleared before it is worked",
+    name: "what a delivery says of its run forgotten",
     change: (ports) =>
       withRecords(ports, {
-        settle: async (settlements) => {
-          const settled = await ports.records.settle(settlements);
-          const items = settlements.flatMap(({ append, message }) =>
-            append
-              .filter(({ kind }) => kind === "run")
-              .map(({ attempt, kind }) => ({ id: message.id, attempt, item: kind })),
-          );
-          if (items.length > 0) await ports.records.clear(items);
-          return settled;
-        },
+        settle: (settlements) =>
+          ports.records.settle(
+            settlements.map((each) => ({
+              ...each,
+              append: each.append.filter(({ kind }) => kind !== "run"),
+            })),
+          ),
       }),
+  },
+  {
+    name: "a run whose store fails taken for one that has ended",
+    change: (ports) => {
+      const change: RunStore["change"] = (...given) =>
+        ports.runs.change(...given).catch(() => undefined);
+      return withRuns(ports, { change });
+    },
   },
   {
     name: "a failed run that is no dead letter",

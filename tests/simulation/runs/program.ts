@@ -137,7 +137,7 @@ function saidBy({ out = "", waitEventId, waitTimeout }: StepJson): string {
 export const readResult = (body: Uint8Array): string =>
   saidBy(JSON.parse(new TextDecoder().decode(body)) as StepJson);
 
-export const events = ["paid", "shipped", "seen"] as const;
+export const events = ["paid", "shipped"] as const;
 
 /** `children`: programs that it may invoke. */
 export function drawProgram(
@@ -161,9 +161,9 @@ export function drawProgram(
 
 function drawStep(chance: Dice, children: readonly number[]): Step {
   const [child, ...others] = children;
-  if (child !== undefined && chance.chance(0.3))
+  if (child !== undefined && chance.chance(0.33))
     return { kind: "invoke", program: chance.pick([child, ...others]) };
-  switch (chance.pick(["code", "code", "sleep", "call", "wait", "notify"] as const)) {
+  switch (chance.pick(["code", "code", "sleep", "call", "wait", "wait", "notify"] as const)) {
     case "code": {
       const throws = chance.chance(0.15) ? chance.integer(1, 2) : 0;
       return chance.chance(0.05)

@@ -23,14 +23,14 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
   const { runs } = history;
   const spanMs = chance.pick([5_000, 20_000, 60_000]);
   const tenant = chance.pick([aTenant, anotherTenant]);
-  const count = chance.integer(3, 9);
+  const count = chance.integer(3, 6);
   let open = count;
 
   // Those that are invoked are not started by a client, so that what they return is known to one run alone.
   for (let index = 0; index < count + childrenMax; index++) {
     const children =
       index < childrenMax ? [...Array(index).keys()] : [...Array(childrenMax).keys()];
-    runs.programs.push(drawProgram(chance, index, tenant, chance.chance(0.7) ? children : []));
+    runs.programs.push(drawProgram(chance, index, tenant, chance.chance(0.8) ? children : []));
   }
 
   /** Ends when the troubles are over, at the latest. */

@@ -1,7 +1,8 @@
 /** What endpoints of runs were asked: R4, R7, R13, R15, and C6. */
 import { limits, runMessageId } from "@posthaste/domain";
 import { readHistory, type Program, stepsOf } from "../runs/program.ts";
-import { type Exchange, type History } from "../world/history.ts";
+import { type Asking } from "../runs/seen.ts";
+import { type History } from "../world/history.ts";
 import { endOf, hasCaused, orderOf, stepOf, type Story } from "./run-story.ts";
 
 /** Between the last look at the head and the request, where nothing goes wrong. */
@@ -120,7 +121,7 @@ function checkExecutions(history: History, { program, root }: Story): void {
 
 function isExplained(
   history: History,
-  { answeredAt, endedAt, node, sentAt, status = 0 }: Exchange,
+  { answeredAt, endedAt, node, sentAt, status = 0 }: Asking,
 ): boolean {
   if (status < 200 || status > 299) return true;
   const until = (endedAt ?? answeredAt ?? sentAt) + limits.leaseMs;

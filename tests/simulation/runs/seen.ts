@@ -7,7 +7,6 @@ import {
   type RunPart,
   type TenantId,
 } from "@posthaste/domain";
-import { type Exchange } from "../world/history.ts";
 import { type Program } from "./program.ts";
 
 /** A write of a head that held. `before` undefined: the start. */
@@ -19,11 +18,21 @@ export type RunChange = {
   readonly parts: readonly RunPart[];
 };
 
+/** The request for which the code of a step ran. */
+export type Asking = {
+  readonly id: MessageId;
+  readonly node: string;
+  readonly sentAt: number;
+  readonly answeredAt: number | undefined;
+  readonly endedAt: number | undefined;
+  readonly status: number | undefined;
+};
+
 /** The code of a step ran. */
 export type Execution = {
   readonly root: MessageId;
   readonly step: number;
-  readonly exchange: Exchange;
+  readonly exchange: Asking;
 };
 
 /** A 2xx, of what it says that it holds from then on. */

@@ -6,7 +6,8 @@ import { answered } from "../world/answered.ts";
 import { type Environment } from "../world/node.ts";
 import { startOf } from "./commands.ts";
 import { type RunGateway } from "./gateway.ts";
-import { drawProgram, events, type Program } from "./program.ts";
+import { type Program } from "./program.ts";
+import { drawProgram, events } from "./draw.ts";
 import { type Cancelling } from "./seen.ts";
 
 export type RunWorkload = {

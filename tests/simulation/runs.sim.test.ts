@@ -36,7 +36,8 @@ describe("a simulated installation with runs", () => {
       ["told", 150],
       ["repeats", 60],
       ["reused", 5],
-      ["restarted", 3],
+      ["again.restart", 5],
+      ["again.resume", 10],
     ] as const)
       expect([what, total(`runs.${what}`) >= least]).toEqual([what, true]);
     for (const fault of ["crash", "restart", "pause", "slow", "failed", "clock", "flush", "hint"])

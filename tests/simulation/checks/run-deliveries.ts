@@ -1,9 +1,9 @@
-/** What endpoints of runs were asked: R4, R7, R13, R15, and C6. */
+/** What endpoints of runs were asked: R4, R7, R13, R15, R16, and C6. */
 import { limits, runMessageId } from "@posthaste/domain";
 import { readHistory, type Program, stepsOf } from "../runs/program.ts";
 import { type Asking } from "../runs/seen.ts";
 import { type History } from "../world/history.ts";
-import { endOf, hasCaused, orderOf, stepOf, type Story } from "./run-story.ts";
+import { endOf, hasCaused, isResumed, orderOf, stepOf, type Story } from "./run-story.ts";
 
 /** Between the last look at the head and the request, where nothing goes wrong. */
 const briefedMsMax = 50;
@@ -42,11 +42,8 @@ function checkPrefix(
 }
 
 /** R7: the endpoint learns once that a group is done. */
-function checkGroups(
-  history: History,
-  { program, run, sent }: Story,
-  order: readonly string[],
-): void {
+function checkGroups(history: History, story: Story, order: readonly string[]): void {
+  const { program, run, sent } = story;
   for (const { from, steps } of groupsOf(program)) {
     const results = order.filter(
       (name) => name.startsWith("s") && stepOf(name) >= from && stepOf(name) < from + steps.length,
@@ -62,7 +59,10 @@ function checkGroups(
     if (whole.length > 1)
       history.violate("R7", `${whole.join(" ")} of ${run.key} each show the whole group`);
     if (whole.length === 1) history.count("runs.groups");
-    const isPassed = order.some((name) => name !== "start" && stepOf(name) >= from + steps.length);
+    // A resumed run may have passed it before.
+    const isPassed =
+      !isResumed(story) &&
+      order.some((name) => name !== "start" && stepOf(name) >= from + steps.length);
     if (isPassed && whole.length === 0)
       history.violate("R7", `${run.key} passed a group that it has never seen`);
   }
@@ -101,12 +101,16 @@ function orderOrPending(run: Story["run"], part: string): boolean {
 }
 
 /** R15: the code of a step runs again only with a fault that explains it: of the endpoint, or of a process. */
-function checkExecutions(history: History, { program, root }: Story): void {
+function checkExecutions(history: History, { changes, program, root }: Story): void {
+  const [start] = changes;
+  const done = start ? orderOf(start.after) : [];
   const own = history.runs.executions.filter((each) => each.root === root);
   for (const number of stepsOf(program).keys()) {
     const times = own
       .filter(({ step }) => step === number)
       .toSorted((a, b) => a.exchange.sentAt - b.exchange.sentAt);
+    if (done.includes(`s${number}`) && times.length > 0)
+      history.violate("R16", `step ${number} of ${root} was done before it was resumed, and ran`);
     for (const [i, { exchange }] of times.entries()) {
       const next = times[i + 1];
       if (!next || isExplained(history, exchange)) continue;

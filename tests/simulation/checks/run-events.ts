@@ -3,7 +3,7 @@ import { isActive, type Run, runMessageId } from "@posthaste/domain";
 import { eventPrefix, stepsOf } from "../runs/program.ts";
 import { type Telling } from "../runs/seen.ts";
 import { type History } from "../world/history.ts";
-import { saidOf, stepOf, type Story, text } from "./run-story.ts";
+import { isResumed, saidOf, stepOf, type Story, text } from "./run-story.ts";
 
 type Ended = { readonly story: Story; readonly step: number };
 
@@ -12,7 +12,7 @@ export function checkEvents(history: History, stories: readonly Story[]): void {
   for (const telling of history.runs.tellings) {
     const ended = stories.flatMap((story) =>
       [...stepsOf(story.program).keys()]
-        .filter((step) => saidOf(story, step) === `${eventPrefix}${telling.body}`)
+        .filter((step) => saidOf({ parts: story.own }, step) === `${eventPrefix}${telling.body}`)
         .map((step): Ended => ({ story, step })),
     );
     checkMeant(history, telling, ended);
@@ -54,11 +54,11 @@ function checkMeant(
       waited?.kind === "wait" &&
       waited.event === event &&
       story.run.tenant === tenant &&
-      (run === undefined || story.run.id === run);
+      (run === undefined || story.run.id === run || story.run.aliases?.includes(run) === true);
     if (!isMeant) history.violate("R8", `${body} ended step ${step} of ${story.run.key}`);
   }
   // One run, and one request: as many waits of it as there were at once, or one that took the note.
-  const notedIn = ended.filter(({ step, story }) => !waitedFor(story, step));
+  const notedIn = ended.filter(({ step, story }) => !waitedFor(story, step) && !isResumed(story));
   if (run !== undefined && (notedIn.length > 1 || (notedIn.length === 1 && ended.length > 1)))
     history.violate("R9", `${body} was taken ${ended.length} times`);
 }

@@ -4,12 +4,15 @@ import {
   type MessageId,
   partOf,
   type Run,
+  type RunKey,
   runMessageId,
   type RunPart,
 } from "@posthaste/domain";
 import { type Program, readResult } from "../runs/program.ts";
 import { type RunChange } from "../runs/seen.ts";
 import { type Exchange, type History } from "../world/history.ts";
+
+type Parts = ReadonlyMap<string, RunPart>;
 
 export type Story = {
   /** As it stands at rest. */
@@ -18,7 +21,9 @@ export type Story = {
   readonly program: Program;
   /** By version. */
   readonly changes: readonly RunChange[];
-  readonly parts: ReadonlyMap<string, RunPart>;
+  /** With those that it has of another. */
+  readonly parts: Parts;
+  readonly own: Parts;
   readonly sent: (part: string) => readonly Exchange[];
 };
 
@@ -27,7 +32,8 @@ export function storiesOf(history: History): readonly Story[] {
   return [...history.runs.changes.values()].flatMap((unordered) => {
     const changes = unordered.toSorted((a, b) => a.after.version - b.after.version);
     const run = changes.at(-1)?.after;
-    const parts = new Map(changes.flatMap((each) => each.parts).map((part) => [part.name, part]));
+    const own = ownParts(changes);
+    const parts = run ? partsOf(history, run.key) : own;
     const payload = parts.get("start");
     const said = payload && (JSON.parse(text(payload)) as { program: number });
     const program = said && history.runs.programs[said.program];
@@ -37,9 +43,27 @@ export function storiesOf(history: History): readonly Story[] {
     }
     const sent = (part: string): readonly Exchange[] =>
       exchanges.get(part === "start" ? run.root : runMessageId(run.root, part)) ?? [];
-    return [{ run, root: run.root, program, changes, parts, sent }];
+    return [{ run, root: run.root, program, changes, parts, own, sent }];
   });
 }
+
+const ownParts = (changes: readonly RunChange[]): Parts =>
+  new Map(changes.flatMap(({ parts }) => parts).map((part) => [part.name, part]));
+
+function partsOf(history: History, key: RunKey): Parts {
+  const changes = history.runs.changes.get(key) ?? [];
+  const start = changes.find(({ inherited }) => inherited);
+  if (!start?.inherited) return ownParts(changes);
+  const theirs = partsOf(history, start.inherited.of);
+  const names = [...orderOf(start.after), ...start.inherited.names];
+  const inherited = names.flatMap((name) => theirs.get(name) ?? []);
+  return new Map([
+    ...inherited.map((part) => [part.name, part] as const),
+    ...ownParts(changes).entries(),
+  ]);
+}
+
+export const isResumed = ({ changes }: Story): boolean => changes[0]?.inherited !== undefined;
 
 export const text = ({ body }: Pick<RunPart, "body">): string => new TextDecoder().decode(body);
 

@@ -1,5 +1,5 @@
 /** The checks of docs/guarantees#the-checkers-rules about runs, when all has come to rest: heads, parts and results. */
-import { isActive, owesAnswer, type Pending, type Run } from "@posthaste/domain";
+import { invokersOf, isActive, owesAnswer, type Pending, type Run } from "@posthaste/domain";
 import { type Backend } from "../backend.ts";
 import { policyOf, timeoutMs } from "../runs/commands.ts";
 import { eventPrefix, outcomeOf, returned, type Step, stepsOf, timedOut } from "../runs/program.ts";
@@ -157,7 +157,8 @@ const isAskedToEnd = ({ runs }: History, { id, tenant }: Run, { at }: RunChange)
 /** R20: each result is what its step can have come to. */
 function checkResults(history: History, story: Story, stories: readonly Story[]): void {
   for (const [number, step] of stepsOf(story.program)) {
-    const said = saidOf(story, number);
+    // What a resumed run has of another is looked at there.
+    const said = saidOf({ parts: story.own }, number);
     if (said === undefined) continue;
     const wrong = wrongBy(history, story, stories, number, step, said);
     if (wrong)
@@ -173,7 +174,7 @@ function wrongBy(
   step: Step,
   said: string,
 ): string | undefined {
-  const { parts, program, run, sent } = story;
+  const { parts, program, run } = story;
   const written = story.changes.find((each) =>
     each.parts.some(({ name }) => name === `s${number}`),
   );
@@ -185,7 +186,7 @@ function wrongBy(
     case "sleep":
       return said === "slept" ? undefined : "R20";
     case "call": {
-      const calls = sent(`c${number}`);
+      const calls = callsOf(story, stories, number);
       const statuses = calls.map(({ status = 0 }) => `answered ${status}`);
       if (calls.some((call) => isTooLate(history, call, written?.at ?? Infinity)))
         statuses.push("answered 0");
@@ -211,13 +212,21 @@ function wrongBy(
       const told = JSON.parse(said) as { isCanceled: boolean; isFailed: boolean; body?: string };
       const returnedBy = child?.parts.get("e");
       const isTrue =
-        child?.run.invoker?.root === run.root &&
+        child !== undefined &&
+        invokersOf(child.run).some(({ root }) => root === run.root) &&
         told.isCanceled === (child.run.state.kind === "canceled") &&
         told.isFailed === (child.run.state.kind === "failed") &&
         told.body === (returnedBy && text(returnedBy));
       return isTrue ? undefined : "R10";
     }
   }
+}
+
+/** Those of the run that it goes on from, too. */
+function callsOf(story: Story, stories: readonly Story[], step: number): readonly Exchange[] {
+  const of = story.changes[0]?.inherited?.of;
+  const before = stories.find(({ run }) => run.key === of);
+  return [...(before ? callsOf(before, stories, step) : []), ...story.sent(`c${step}`)];
 }
 
 /** Its time was up first, in a process that stood still perhaps. */
@@ -245,7 +254,7 @@ async function checkLetter(history: History, story: Story, backend: Backend): Pr
   if (!failure.inDlq || !items.some(({ key }) => key === run.key))
     history.violate("R12", `${run.key} has failed and is no dead letter`);
   const isTold = sent("f").some(({ status = 0 }) => status >= 200 && status < 300);
-  const hasFailed = run.state.kind === "failed" && run.state.failure.functionFailed;
+  const hasFailed = run.state.kind === "failed" && run.state.failure.function?.state === "failed";
   if (!isTold && !hasFailed)
     history.violate("R12", `nothing was told of the failure of ${run.key}`);
   if (sent("f").some(({ sentAt }) => sentAt < end.at))

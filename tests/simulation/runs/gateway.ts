@@ -2,9 +2,10 @@
 import {
   type Fault,
   type PublishCommand,
+  isActive,
+  isFailed,
   type Run,
   type RunId,
-  type RunIn,
   type TenantId,
 } from "@posthaste/domain";
 import {
@@ -23,11 +24,14 @@ import {
   placeWait,
   type Published,
   restartRun,
+  resumeRun,
   type RunPorts,
   startRun,
   type WaitCommand,
 } from "@posthaste/engine";
 import { type RunAddress } from "@posthaste/ports";
+
+export type Again = "restart" | "resume";
 
 export type RunGateway = {
   start(command: PublishCommand): Promise<Published>;
@@ -42,8 +46,8 @@ export type RunGateway = {
   ): Promise<readonly Notified[] | "unknown" | "full">;
   finish(address: RunAddress, result: Uint8Array): Promise<Ended>;
   cancel(address: RunAddress): Promise<Ended>;
-  /** Undefined: it has not failed. */
-  restart(address: RunAddress, id: RunId): Promise<Run | Fault | undefined>;
+  /** From its beginning, or from where it failed. Undefined: it has not failed, or not yet. */
+  again(how: Again, address: RunAddress, id: RunId): Promise<Run | Fault | "active" | undefined>;
 };
 
 /** `ask`: does it in the process of the gateway. */
@@ -58,16 +62,14 @@ export const runGateway = (
   notifyRun: (address, event, body) => ask(() => notifyRun(ports, address, event, body, true)),
   finish: (...given) => ask(() => finishRun(ports, ...given)),
   cancel: (address) => ask(() => endRun(ports, address)),
-  restart: (address, id) =>
+  again: (how, address, id) =>
     ask(async () => {
       const run = await ports.runs.get(address);
-      return run && hasFailed(run)
-        ? restartRun(ports, run, id, { headers: [], policy: {} })
-        : undefined;
+      if (!run || !isFailed(run)) return run && isActive(run) ? "active" : undefined;
+      const make = how === "restart" ? restartRun : resumeRun;
+      return make(ports, run, id, { headers: [], policy: {} });
     }),
 });
-
-const hasFailed = (run: Run): run is RunIn<"failed"> => run.state.kind === "failed";
 
 async function published(
   ports: RunPorts,

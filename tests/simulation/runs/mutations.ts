@@ -3,6 +3,7 @@ import {
   awaitedEvents,
   isActive,
   isIn,
+  newOrder,
   type MessageRecord,
   type Run,
   type RunIn,
@@ -268,6 +269,25 @@ const planted: readonly Mutation[] = [
         ports.runs.change(...given).catch(() => undefined);
       return withRuns(ports, { change });
     },
+  },
+  {
+    name: "a run that is resumed without its history",
+    change: (ports) =>
+      withRuns(ports, {
+        resume: (tenant, id, inherited, make) =>
+          ports.runs.resume(tenant, id, inherited, (use) => {
+            const write = make(use);
+            return { ...write, run: { ...write.run, history: newOrder, reached: 0 } };
+          }),
+      }),
+  },
+  {
+    name: "a run that is resumed without what was open",
+    change: (ports) =>
+      withRuns(ports, {
+        resume: (tenant, id, inherited, make) =>
+          ports.runs.resume(tenant, id, inherited, (use) => ({ ...make(use), deliveries: [] })),
+      }),
   },
   {
     name: "a failed run that is no dead letter",

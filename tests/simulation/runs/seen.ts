@@ -16,6 +16,8 @@ export type RunChange = {
   readonly before: Run | undefined;
   readonly after: Run;
   readonly parts: readonly RunPart[];
+  /** Of a resumed run: beside all entries it has these parts of the failed one. */
+  readonly inherited?: { readonly of: RunKey; readonly names: readonly string[] };
 };
 
 /** The request for which the code of a step ran. */

@@ -5,7 +5,7 @@ import { type Gateway } from "../composition.ts";
 import { answered } from "../world/answered.ts";
 import { type Environment } from "../world/node.ts";
 import { startOf } from "./commands.ts";
-import { type RunGateway } from "./gateway.ts";
+import { type Again, type RunGateway } from "./gateway.ts";
 import { type Program } from "./program.ts";
 import { drawProgram, events } from "./draw.ts";
 import { type Cancelling } from "./seen.ts";
@@ -19,6 +19,8 @@ export type RunWorkload = {
 
 const clientTimeoutMs = 10_000;
 const childrenMax = 3;
+/** Of a client that waits for its run to fail. */
+const looksMax = 15;
 
 export function runWorkload({ world, history }: Environment, chance: Dice): RunWorkload {
   const { runs } = history;
@@ -77,21 +79,24 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
     history.count("runs.cancels");
   };
 
-  /** Once more, if it has failed by then. */
-  const restart = async (
+  /** Once more, when it has failed. */
+  const again = async (
     { index }: Program,
     gateways: () => readonly Gateway[],
     id: RunId,
   ): Promise<void> => {
-    await world.wait(chance.integer(5_000, 60_000));
-    const again = runId(`again-${index}`);
-    const restarted = await untilDone(gateways, (gateway) =>
-      gateway.restart({ tenant, id }, again),
-    );
-    // A repeat finds that it runs.
-    if (!restarted || isFault(restarted)) return;
-    runs.acks.push({ root: restarted.root, what: "start", step: 0 });
-    history.count("runs.restarted");
+    const how: Again = chance.chance(0.3) ? "restart" : "resume";
+    const next = runId(`again-${index}`);
+    for (let looks = 0; looks < looksMax; looks++) {
+      await world.wait(chance.integer(1_000, 20_000));
+      const made = await untilDone(gateways, (gateway) => gateway.again(how, { tenant, id }, next));
+      if (made === "active") continue;
+      // A repeat finds that it runs.
+      if (!made || isFault(made)) return;
+      runs.acks.push({ root: made.root, what: "start", step: 0 });
+      history.count(`runs.again.${how}`);
+      return;
+    }
   };
 
   const operate = async (
@@ -114,7 +119,7 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
       await world.wait(chance.integer(0, 20_000));
       await cancel(gateways, id);
     }
-    if (chance.chance(0.3)) await restart(program, gateways, id);
+    if (chance.chance(0.6)) await again(program, gateways, id);
     open -= 1;
   };
 

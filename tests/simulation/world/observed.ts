@@ -6,6 +6,7 @@ import {
   type EventBus,
   type FanOuts,
   type FlowLanes,
+  type NextUse,
   type Queues,
   type Records,
   type RunStore,
@@ -13,6 +14,7 @@ import {
   type Schedules,
   type TokenStore,
 } from "@posthaste/ports";
+import { type RunChange } from "../runs/seen.ts";
 import { appliedKey, type History, scheduleKeyText, type ScheduleWrite } from "./history.ts";
 import { type World } from "./world.ts";
 
@@ -130,10 +132,17 @@ export const observedQueues = (queues: Queues, { history, world, node }: Watchin
 
 /** What a change writes of records joins the history as an insert does. */
 export function observedRuns(runs: RunStore, { history, world, node }: Watching): RunStore {
-  const note = (before: Run | undefined, { run, parts, deliveries }: RunWrite): void => {
+  const note = (
+    before: Run | undefined,
+    { run, parts, deliveries }: RunWrite,
+    inherited?: RunChange["inherited"],
+  ): void => {
     const names = parts.map(({ name }) => name).join(" ");
     world.trace(`${node} writes ${run.key} version ${run.version} ${run.state.kind} ${names}`);
-    history.runs.note({ node, at: world.now, before, after: run, parts });
+    history.runs.note({
+      ...{ node, at: world.now, before, after: run, parts },
+      ...(inherited && { inherited }),
+    });
     for (const record of deliveries) {
       const { id } = record.message;
       if (history.lives.has(id)) continue;
@@ -148,6 +157,15 @@ export function observedRuns(runs: RunStore, { history, world, node }: Watching)
       if (last.write && started.kind === "started") note(undefined, last.write);
       return started;
     },
+    resume: async (tenant, id, inherited, make) => {
+      const last: { write?: RunWrite } = {};
+      const given = (use: NextUse): RunWrite => (last.write = make(use));
+      const started = await runs.resume(tenant, id, inherited, given);
+      const isStarted = started !== "gone" && started.kind === "started";
+      if (last.write && isStarted)
+        note(undefined, last.write, { of: inherited.of.key, names: inherited.names });
+      return started;
+    },
     change: async (address, decide) => {
       const last: { before?: Run; write?: RunWrite | undefined } = {};
       const verdict = await runs.change(address, (before) => {
@@ -160,6 +178,7 @@ export function observedRuns(runs: RunStore, { history, world, node }: Watching)
     },
     get: (address) => runs.get(address),
     byRoot: (root) => runs.byRoot(root),
+    byAlias: (...given) => runs.byAlias(...given),
     waiting: (...given) => runs.waiting(...given),
     part: (...given) => runs.part(...given),
     history: (run) => runs.history(run),

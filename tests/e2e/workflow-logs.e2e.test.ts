@@ -111,12 +111,101 @@ describe("the log of runs", () => {
     const next = run?.steps.at(-1);
     expect(next).toMatchObject({ type: "next", steps: [{ state: "STEP_RETRY", retries: 3 }] });
     expect(next?.steps[0]).toHaveProperty("nextDeliveryTime");
+    const error = { status: 500, body: expect.stringContaining("not yet") };
+    await eventually(
+      () => logged(workflowRunId),
+      (now) => JSON.stringify(now?.steps).includes("not yet"),
+    );
+    expect((await logged(workflowRunId))?.steps.at(-1)).toMatchObject({
+      steps: [{ errors: [error] }],
+    });
     const retried = await server.client.get("/v2/workflows/logs?state=STEP_RETRY");
     expect(retried.text).toContain(workflowRunId);
     await client.cancel({ ids: [workflowRunId] });
     expect(await logged(workflowRunId)).toMatchObject({
       workflowState: "RUN_CANCELED",
       steps: [{}, { type: "next", steps: [{ state: "STEP_CANCELED" }] }],
+    });
+  });
+
+  it("tells of a step that was retried which attempts had failed, when it is done, too", async () => {
+    let attempts = 0;
+    const url = workflow("/retried", (context) =>
+      context.run("third time", () => {
+        attempts += 1;
+        if (attempts < 3) throw new Error(`attempt ${attempts}`);
+        return "done";
+      }),
+    );
+
+    const { workflowRunId } = await client.trigger({ url, retries: 3, retryDelay: "1" });
+
+    await inState(workflowRunId, "RUN_SUCCESS");
+    const run = await eventually(
+      () => logged(workflowRunId),
+      (now) => JSON.stringify(now?.steps).includes("attempt 2"),
+    );
+    const errors = [1, 2].map((n) => ({
+      status: 500,
+      body: expect.stringContaining(`attempt ${n}`),
+    }));
+    expect(run?.steps[1]).toMatchObject({ steps: [{ state: "STEP_SUCCESS", errors }] });
+  });
+
+  it("tells of a call what it asks while it is under way, and what it was answered", async () => {
+    const asked = endpoint.route("/third", async (request) => {
+      const body = await request.text();
+      if (body !== "again") return new Response("busy", { status: 503 });
+      return new Response("answered", { status: 201, headers: { "X-Answer": "a" } });
+    });
+    const url = workflow("/calls", async (context) => {
+      const { status } = await context.call("tells", {
+        url: asked,
+        method: "PUT",
+        headers: { "X-Asked": "b" },
+        body: context.requestPayload,
+        retries: 1,
+        retryDelay: context.requestPayload === "again" ? "1" : "3600000",
+      });
+      return status;
+    });
+    const request = {
+      stepName: "tells",
+      stepType: "Call",
+      callUrl: asked,
+      callMethod: "PUT",
+      callHeaders: { "X-Asked": ["b"] },
+    };
+
+    const waits = await client.trigger({ url, body: "once" });
+    const ends = await client.trigger({ url, body: "again" });
+
+    const waiting = await eventually(
+      () => logged(waits.workflowRunId),
+      (now) => JSON.stringify(now?.steps).includes("busy"),
+    );
+    expect(waiting?.steps.at(-1)).toMatchObject({
+      steps: [
+        {
+          ...request,
+          callBody: "once",
+          state: "STEP_RETRY",
+          errors: [{ status: 503, body: "busy" }],
+        },
+      ],
+    });
+    await client.cancel({ ids: [waits.workflowRunId] });
+    const done = await inState(ends.workflowRunId, "RUN_SUCCESS");
+    expect(done?.steps[1]).toMatchObject({
+      steps: [
+        {
+          ...request,
+          callBody: "again",
+          callResponseStatus: 201,
+          callResponseBody: "answered",
+          state: "STEP_SUCCESS",
+        },
+      ],
     });
   });
 
@@ -153,6 +242,11 @@ describe("the log of runs", () => {
   );
 });
 
+const errorsIn = (group: unknown): number => JSON.stringify(group).split('"error":').length - 1;
+
+const hasAnswer = (told: object): boolean =>
+  "responseStatus" in told && told.responseStatus === 200;
+
 describe("a run that failed", () => {
   it("is a dead letter until that is removed, and stays in the log", async () => {
     const { id, url } = await failed("/letter");
@@ -180,6 +274,43 @@ describe("a run that failed", () => {
     expect(await logged(id)).not.toHaveProperty("dlqId");
   });
 
+  it("tells what its failure function was answered, attempt by attempt", async () => {
+    let told = 0;
+    const url = workflow(
+      "/told-of",
+      (context) =>
+        context.run("fails", () => {
+          throw new Error("broken");
+        }),
+      {
+        failureFunction: () => {
+          told += 1;
+          if (told === 1) throw new Error("not yet told");
+          return "heard";
+        },
+      },
+    );
+    const { workflowRunId } = await client.trigger({ url, retries: 1, retryDelay: "1" });
+
+    const run = await eventually(
+      () => logged(workflowRunId),
+      (now) => now?.failureFunction?.state === "CALLBACK_SUCCESS" && hasAnswer(now.failureFunction),
+    );
+
+    expect(run?.failureFunction).toMatchObject({
+      url,
+      state: "CALLBACK_SUCCESS",
+      failStatus: 500,
+      failResponse: expect.stringContaining("broken"),
+      responseStatus: 200,
+      errors: [{ status: 500, body: expect.stringContaining("not yet told") }],
+    });
+    const letter = await server.client.get(`/v2/workflows/dlq?workflowRunId=${workflowRunId}`);
+    expect(JSON.parse(letter.text)).toMatchObject({
+      messages: [{ failureCallbackInfo: { state: "CALLBACK_SUCCESS", responseStatus: 200 } }],
+    });
+  });
+
   it("is not removed by a request that names none", async () => {
     const { id } = await failed("/kept");
 
@@ -200,10 +331,15 @@ describe("a run that failed", () => {
       url,
       body: "canary-of-a-payload",
       headers: { "My-Header": "canary-of-a-header" },
-      retries: 0,
+      retries: 1,
+      retryDelay: "1",
       redact: { body: true, header: true },
     });
     await inState(workflowRunId, "RUN_FAILED");
+    await eventually(
+      () => logged(workflowRunId),
+      (run) => run?.steps.at(-1)?.steps[0] !== undefined && errorsIn(run.steps.at(-1)) === 2,
+    );
 
     for (const path of ["logs?trimBody=1000&", "events?groupBy=workflowRunId&", "dlq?"]) {
       const { status, text } = await server.client.get(

@@ -241,6 +241,7 @@ function portsOf(making: Making, life: Life, shards?: readonly number[]): NodePo
     fanOuts: life.remote("fanOuts", observedFanOuts(backend.fanOuts, watching)),
     bulkActions: life.remote("bulkActions", backend.bulkActions),
     runs: life.remote("runs", observedRuns(backend.runs, watching)),
+    runLog: life.remote("runLog", backend.runLog),
     tokens: life.remote("tokens", observedTokens(backend.tokens, watching)),
     deadLetters: life.remote("deadLetters", backend.deadLetters),
     groups: life.remote("groups", backend.groups),

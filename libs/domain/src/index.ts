@@ -274,6 +274,12 @@ export { allShards, shardCount, shardOf } from "./shared/shards.ts";
 export { TurnoverMap } from "./shared/turnover-map.ts";
 export { unreachable } from "./shared/unreachable.ts";
 export {
+  attemptReplacedBy,
+  byTime,
+  type RunAttempt,
+  type ToldAttempt,
+} from "./workflow/attempts.ts";
+export {
   adopted,
   append,
   type Appended,

@@ -49,6 +49,7 @@ import { openQueueRows } from "./queues/rows.ts";
 import { openTurns } from "./queues/turns.ts";
 import { openBulkAlarms } from "./bulk-actions/alarms.ts";
 import { openRunAlarms } from "./runs/alarms.ts";
+import { openRunAttempts } from "./runs/attempts.ts";
 import { openScheduleAlarms } from "./schedules/alarms.ts";
 import { openSchedules } from "./schedules/schedules.ts";
 import { openSearchIndexes } from "./search-indexes.ts";
@@ -186,6 +187,7 @@ function openRooms(
     scheduleAlarms: openScheduleAlarms(db, log),
     bulkAlarms: openBulkAlarms(db, log),
     runAlarms: openRunAlarms(db),
+    runAttempts: openRunAttempts(db),
     events: openEvents(db),
     letters: openLetters(db),
     turns: openTurns(db, queues),

@@ -3,10 +3,12 @@ import {
   type FailedRunFilter,
   type PageRequest,
   type Run,
+  type RunAttempt,
   type RunFilter,
   type RunIn,
   type RunPart,
   type TenantId,
+  type ToldAttempt,
 } from "@posthaste/domain";
 import { type Page } from "./message-log.ts";
 
@@ -19,4 +21,8 @@ export interface RunLog {
   failed(tenant: TenantId, filter: FailedRunFilter, page: RunPage): Promise<Page<RunIn<"failed">>>;
   /** All parts of each; none of a run that has been swept. */
   parts(runs: readonly Pick<Run, "key" | "root">[]): Promise<readonly (readonly RunPart[])[]>;
+  /** The latest `runAttemptsShownMax` of each, in the order of time. */
+  attempts(runs: readonly Pick<Run, "key" | "root">[]): Promise<readonly (readonly RunAttempt[])[]>;
+  /** Keeps those that are missing, the latest `runAttemptsMax` of a delivery. A store may have written them with its settle. */
+  append(attempts: readonly ToldAttempt[]): Promise<void>;
 }

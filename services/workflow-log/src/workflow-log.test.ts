@@ -8,6 +8,8 @@ import {
   owner,
   type Plan,
   redactedConfiguration,
+  runId,
+  runKey,
   settleAttempt,
   type Sha256Hex,
   type TenantId,
@@ -52,9 +54,9 @@ function open(): Ports {
     schedule: queueMicrotask,
   });
   closers.push(embedded.close);
-  const { bus, deadLetters, log: messageLog, runs } = embedded;
+  const { bus, deadLetters, log: messageLog, runs, runLog } = embedded;
   const accounts = { tenants: async () => [tenantWith(defaultPlan)] };
-  return { accounts, bus, clock, deadLetters, embedded, log, messageLog, runs };
+  return { accounts, bus, clock, deadLetters, embedded, log, messageLog, runs, runLog };
 }
 
 const tenantWith = (plan: Plan, id = aTenant): Tenant => ({
@@ -132,6 +134,21 @@ describe("the workflow-log", () => {
     await settled(ports, message);
 
     expect(await logged(ports)).toEqual(["CREATED", "ACTIVE", "DELIVERED"]);
+    await workflowLog.stop();
+  });
+
+  it("writes attempts of a run's delivery into the log of runs, and into no other", async () => {
+    const ports = open();
+    const workflowLog = await start(ports);
+    const root = ports.embedded.ids.next();
+    const run = { key: runKey(aTenant, runId("run"), 1), id: runId("run"), root, part: "s1" };
+    const message = aMessageElsewhere(ports, { run: { ...run, createdAt: 0, bytes: 0 } });
+
+    await settled(ports, message);
+
+    const fact = deliveredFact(message, ports.clock.now());
+    expect(await ports.runLog.attempts([run])).toEqual([[{ part: "s1", fact }]]);
+    expect(await logged(ports)).toEqual([]);
     await workflowLog.stop();
   });
 

@@ -12,7 +12,9 @@ import {
   type EventBus,
   type Log,
   type MessageLog,
+  type RunLog,
   type RunStore,
+  type SettledEvent,
 } from "@posthaste/ports";
 
 export type WorkflowLogPorts = {
@@ -20,6 +22,7 @@ export type WorkflowLogPorts = {
   readonly messageLog: MessageLog;
   readonly deadLetters: DeadLetters;
   readonly runs: RunStore;
+  readonly runLog: RunLog;
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly log: Log;
@@ -71,13 +74,22 @@ export class WorkflowLog {
       await bus.subscribe(
         "message.settled",
         "workflow-log",
-        (events) =>
-          messageLog.append(
-            events.map(({ message, fact }) => ({ message: { ...message, body: noBody }, fact })),
-          ),
+        (events) => this.#remember(events),
         unhurried,
       ),
     ];
+  }
+
+  /** Attempts of a run's deliveries stand in the log of runs, and in no other. */
+  async #remember(events: readonly SettledEvent[]): Promise<void> {
+    const { messageLog, runLog } = this.#ports;
+    const ofRuns = events.flatMap(({ message: { run }, fact }) => (run ? { run, fact } : []));
+    const others = events.filter(({ message }) => !message.run);
+    if (ofRuns.length > 0) await runLog.append(ofRuns);
+    if (others.length > 0)
+      await messageLog.append(
+        others.map(({ message, fact }) => ({ message: { ...message, body: noBody }, fact })),
+      );
   }
 
   #armSweep(): void {

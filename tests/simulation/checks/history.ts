@@ -312,6 +312,8 @@ async function checkFollowUps(
           // What a run makes of it stands in its head.
           break;
         case "fact": {
+          // Those of a run tell its own log.
+          if (settlement.message.run) break;
           const said =
             item.ended === "delivered" ? "DELIVERED" : item.ended === "failed" ? "FAILED" : "RETRY";
           if (!states.has(said))

@@ -1,6 +1,10 @@
 /** The RunStore as a map: a change is one step, with the records that it makes. */
 import {
+  answerOfFact,
+  type AttemptFact,
+  attemptReplacedBy,
   awaitedEvents,
+  byTime,
   type FailedRunFilter,
   entriesBetween,
   type HistoryEntry,
@@ -8,8 +12,10 @@ import {
   isActive,
   limits,
   matchesRun,
+  type MessageId,
   partOf,
   type Run,
+  type RunAttempt,
   type RunFilter,
   type RunIn,
   type RunKey,
@@ -42,6 +48,7 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
   const alarms = new Map<RunKey, number>();
   const heads = new Map<RunKey, Run>();
   const parts = new Map<RunKey, Map<string, RunPart>>();
+  const attempts = new Map<MessageId, Map<string, RunAttempt>>();
 
   const find = (address: RunAddress | Pick<InRun, "key" | "root">): Run | undefined => {
     if ("key" in address) {
@@ -130,9 +137,10 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
             run.tenant === tenant && run.state.kind !== "active" && run.state.endedAt < endedBefore,
         )
         .slice(0, limit);
-      for (const { key } of ended) {
+      for (const { key, root } of ended) {
         heads.delete(key);
         parts.delete(key);
+        attempts.delete(root);
       }
       return ended.length;
     },
@@ -149,6 +157,20 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
         .filter(isInDlq)
         .filter((run) => run.tenant === tenant && matchesRun(filter, run));
       return pageOf(wanted, ({ state }) => state.endedAt, filter, page);
+    },
+    attempts: async (runs) =>
+      runs.map(({ root }) =>
+        [...(attempts.get(root)?.values() ?? [])]
+          .toSorted(byTime)
+          .slice(-limits.runAttemptsShownMax),
+      ),
+    append: async (told) => {
+      for (const { run, fact } of told) {
+        const own = attempts.get(run.root) ?? new Map<string, RunAttempt>();
+        attempts.set(run.root, own);
+        own.set(`${run.part}/${fact.attempt}`, { part: run.part, fact: capped(fact) });
+        own.delete(`${run.part}/${attemptReplacedBy(fact.attempt)}`);
+      }
     },
     parts: async (runs) =>
       runs.map(({ key }) =>
@@ -174,6 +196,9 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
 
 const isInDlq = (run: Run): run is RunIn<"failed"> =>
   run.state.kind === "failed" && run.state.failure.inDlq;
+
+const capped = ({ response, ...fact }: AttemptFact): AttemptFact =>
+  response ? { ...fact, response: answerOfFact(response) } : fact;
 
 /** Newest first. */
 function pageOf<R extends Run>(

@@ -15,7 +15,12 @@ import {
   type JsonOf,
   millisecondsShape,
 } from "../representations/schemas.ts";
-import { failureAnswer, functionState, functionStates } from "../workflow/run-failure.ts";
+import {
+  failureAnswer,
+  functionAnswer,
+  functionState,
+  functionStates,
+} from "../workflow/run-failure.ts";
 import { type RunReading } from "../workflow/run-view.ts";
 import { endpoint } from "./endpoint.ts";
 
@@ -35,7 +40,14 @@ const failedRunSchema = z
     createdAt: millisecondsShape,
     failureCallback: z.string().optional(),
     failureFunctionState: z.enum(functionStates).optional(),
-    failureCallbackInfo: z.object({ state: z.enum(functionStates) }).optional(),
+    failureCallbackInfo: z
+      .object({
+        state: z.enum(functionStates),
+        responseStatus: z.int().optional(),
+        responseHeaders: headersShape.optional(),
+        responseBody: z.string().optional(),
+      })
+      .optional(),
     callerIP: z.string(),
     label: z.string().optional().describe("The first label"),
     labels: z.array(z.string()).optional(),
@@ -154,7 +166,10 @@ export function failedRunJson(
     maxRetries: retriesMax,
     createdAt,
     ...(plan.failureFunction && { failureCallback: plan.failureFunction.url }),
-    ...(told && { failureFunctionState: told, failureCallbackInfo: { state: told } }),
+    ...(told && {
+      failureFunctionState: told,
+      failureCallbackInfo: { state: told, ...functionAnswer(reading, view) },
+    }),
     callerIP: run.callerIp,
     ...(label !== undefined && { label, labels }),
     ...(flow && { flowControlKey: flow.key }),

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { parseRunLogQuery, runLogNames } from "../queries/run-filter.ts";
 import { headersShape, type JsonOf, millisecondsShape } from "../representations/schemas.ts";
 import { functionStates } from "../workflow/run-failure.ts";
-import { runStepSchema } from "../workflow/run-step.ts";
+import { attemptErrorSchema, runStepSchema } from "../workflow/run-step.ts";
 import { endpoint } from "./endpoint.ts";
 
 const runSchema = z
@@ -41,6 +41,7 @@ const runSchema = z
         responseBody: z.string().optional(),
         dlqId: z.string(),
         maxRetries: z.int(),
+        errors: z.array(attemptErrorSchema).optional(),
       })
       .optional(),
     dlqId: z.string().optional().describe("While the run is a dead letter"),

@@ -5,12 +5,14 @@ import {
   isFailed,
   type PartName,
   type Run,
+  type RunAttempt,
   runMessageId,
   type RunPart,
   toldPart,
 } from "@posthaste/domain";
 import { type ReadView } from "../representations/body.ts";
 import { readableHeaders } from "../representations/hidden.ts";
+import { attemptErrors, shownError } from "./run-attempts.ts";
 import { headersOf, objectOf, parsedJson, textOf } from "./run-step.ts";
 
 export const functionStates = [
@@ -25,6 +27,7 @@ type Reading = {
   readonly run: Run;
   readonly parts: ReadonlyMap<PartName, RunPart>;
 };
+type AttemptReading = Reading & { readonly attempts: readonly RunAttempt[] };
 
 const stateNames = {
   running: "CALLBACK_INPROGRESS",
@@ -40,7 +43,7 @@ export function functionState(run: Run): FunctionState | undefined {
 }
 
 /** Its headers are known by what the failure function is told. */
-export function failureAnswer({ parts, run }: Reading): {
+export function failureAnswer({ parts, run }: Omit<Reading, "records">): {
   readonly status: number;
   readonly headers: Headers;
 } {
@@ -49,8 +52,23 @@ export function failureAnswer({ parts, run }: Reading): {
   return { status: failed?.status ?? 0, headers: headersOf(json["header"]) };
 }
 
+/** Of the deliveries of a step the attempts that failed; that by which the run has is known by its failure. */
+export function errorsOf(reading: AttemptReading, of: readonly PartName[], view: ReadView) {
+  const errors = [...attemptErrors(reading, of, view), ...lastError(reading, of, view)];
+  return errors.length === 0 ? {} : { errors };
+}
+
+function lastError(reading: Reading, of: readonly PartName[], view: ReadView) {
+  const { parts, run } = reading;
+  if (!isFailed(run) || !of.includes(run.state.failure.at)) return [];
+  const { endedAt, failure } = run.state;
+  const error = failure.error ?? (failure.status === undefined ? failure.reason : undefined);
+  const answer = { ...failureAnswer(reading), body: parts.get("x")?.body };
+  return [shownError(run, { ...answer, error, time: endedAt }, view)];
+}
+
 /** Of a run that has failed: its dead letter, and its failure function in its last round. */
-export function failureJson(reading: Reading, view: ReadView) {
+export function failureJson(reading: AttemptReading, view: ReadView) {
   const { run, parts } = reading;
   if (!isFailed(run)) return {};
   const { dlqId, function: told, inDlq } = run.state.failure;
@@ -60,6 +78,7 @@ export function failureJson(reading: Reading, view: ReadView) {
   const { plan, root, url } = run;
   const { sent } = parts.get(toldPart(1)) ?? {};
   const { headers, status } = failureAnswer(reading);
+  const errors = attemptErrors(reading, [toldPart(told.round)], view);
   const failResponse = textOf(run, parts.get("x")?.body, view);
   return {
     ...letter,
@@ -70,7 +89,8 @@ export function failureJson(reading: Reading, view: ReadView) {
       failHeaders: readableHeaders(headers, plan.policy.redaction, view.sha256),
       failStatus: status,
       ...(failResponse !== undefined && { failResponse }),
-      ...answerJson(run, parts.get(answeredPart(told.round)), view),
+      ...functionAnswer(reading, view),
+      ...(errors.length > 0 && { errors }),
       dlqId,
       maxRetries: sent?.policy.retriesMax ?? plan.policy.retriesMax,
     },
@@ -78,7 +98,9 @@ export function failureJson(reading: Reading, view: ReadView) {
 }
 
 /** What the failure function was answered by. An endpoint that has none says so in a header, and its body is not that of a function. */
-function answerJson(run: Run, part: RunPart | undefined, view: ReadView) {
+export function functionAnswer({ parts, run }: Reading, view: ReadView) {
+  const told = isFailed(run) ? run.state.failure.function : undefined;
+  const part = told && parts.get(answeredPart(told.round));
   if (!part) return {};
   const { body, headers, status } = jsonOf(part);
   const pairs = pairsOf(headers);

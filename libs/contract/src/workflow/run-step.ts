@@ -13,6 +13,16 @@ export const stepStates = [
   "STEP_CANCELED",
 ] as const;
 
+export const attemptErrorSchema = z
+  .object({
+    error: z.string(),
+    body: z.string().optional(),
+    headers: headersShape,
+    status: z.int().describe("0 when there was no response"),
+    time: millisecondsShape,
+  })
+  .meta({ id: "AttemptError" });
+
 export const runStepSchema = z
   .object({
     stepId: z.int().optional().describe("Absent of the first, which is the start"),
@@ -29,17 +39,7 @@ export const runStepSchema = z
     retries: z.int().optional(),
     retryDelay: z.string().optional(),
     nextDeliveryTime: millisecondsShape.optional(),
-    errors: z
-      .array(
-        z.object({
-          error: z.string(),
-          body: z.string().optional(),
-          headers: headersShape,
-          status: z.int(),
-          time: millisecondsShape,
-        }),
-      )
-      .optional(),
+    errors: z.array(attemptErrorSchema).optional().describe("Attempts that failed, the latest"),
     sleepFor: z.number().optional().describe("Seconds"),
     sleepUntil: z.number().optional().describe("Unix timestamp, as the client sent it"),
     callUrl: z.string().optional(),

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
 import {
+  type AttemptFact,
   dlqIdOf,
   messageId,
   type MessageRecord,
@@ -8,6 +9,7 @@ import {
   type Order,
   type PartName,
   type Run,
+  type RunAttempt,
   runId,
   runKey,
   type RunPart,
@@ -75,6 +77,7 @@ const reading = (
   run,
   parts: new Map([part("start", { payload: "canary" }), ...parts]),
   records: new Map(records),
+  attempts: [],
 });
 
 const retriedAt = (dueAt: number): MessageRecord => ({
@@ -214,5 +217,59 @@ describe("a run whose bodies and headers are redacted", () => {
         responseBody: expect.stringContaining("REDACTED:") as unknown,
       },
     });
+  });
+});
+
+describe("attempts that failed", () => {
+  const failed = (
+    part: PartName,
+    attempt: number,
+    more: Partial<AttemptFact> = {},
+  ): RunAttempt => ({
+    part,
+    fact: {
+      ...{ kind: "fact", id: root, attempt, startedAt: epochStart, endedAt: epochStart + attempt },
+      ended: "retry",
+      response: {
+        ...{ status: 503, headers: [], truncated: false },
+        body: new Uint8Array([110, 111]),
+      },
+      ...more,
+    },
+  });
+  const errorsOf = (of: RunReading) =>
+    stepGroups(of, view).map(({ steps }) =>
+      steps.map(({ errors = [] }) =>
+        errors.map(({ status, time }) => `${status} ${time - epochStart}`),
+      ),
+    );
+
+  it("stand at the step that their delivery was to do, whether it is done or not", () => {
+    const history = spans(
+      { role: "result", from: 1, to: 1 },
+      { role: "plan", from: 2, to: 3 },
+      { role: "result", from: 3, to: 3 },
+    );
+    const parts = [
+      part("s1", step(1)),
+      part("p2", step(0)),
+      part("p3", step(0)),
+      part("s3", step(3)),
+    ];
+    const attempts = [failed("start", 1), failed("p2", 2), failed("p3", 3), failed("s1", 4)];
+
+    expect(errorsOf({ ...reading(aRun({ history }), parts), attempts })).toEqual([
+      [[]],
+      [["503 1"]],
+      [["503 2"], ["503 3"]],
+    ]);
+  });
+
+  it("are followed by the one by which the run has failed", () => {
+    const run = aRun({ state: failedAt("start") });
+
+    const attempts = [failed("start", 1, { error: "it is away" })];
+
+    expect(errorsOf({ ...reading(run), attempts }).at(-1)).toEqual([["503 1", "500 9"]]);
   });
 });

@@ -11,14 +11,24 @@ import {
   partOf,
   type Pending,
   type Run,
+  type RunAttempt,
   runMessageId,
   type RunPart,
   type RunState,
 } from "@posthaste/domain";
 import { type ReadView } from "../representations/body.ts";
 import { readableHeaders } from "../representations/hidden.ts";
-import { failureAnswer, failureJson } from "./run-failure.ts";
-import { parsedStep, type RunStepJson, stepFields, textOf } from "./run-step.ts";
+import { shownAnswer } from "./run-attempts.ts";
+import { errorsOf, failureJson } from "./run-failure.ts";
+import {
+  headersOf,
+  objectOf,
+  parsedJson,
+  parsedStep,
+  type RunStepJson,
+  stepFields,
+  textOf,
+} from "./run-step.ts";
 
 /** What is read of a run. A part that is missing has been swept. */
 export type RunReading = {
@@ -26,6 +36,8 @@ export type RunReading = {
   readonly parts: ReadonlyMap<PartName, RunPart>;
   /** Of `deliveriesShown`, those whose records are there. */
   readonly records: ReadonlyMap<PartName, MessageRecord>;
+  /** The latest, in the order of time. */
+  readonly attempts: readonly RunAttempt[];
 };
 
 export type StepGroup = {
@@ -49,6 +61,12 @@ export function deliveriesShown(run: Run): readonly PartName[] {
   );
   return open.length + run.state.pending.length > 0 ? [...open, ...calls] : [lastEntry(run)];
 }
+
+/** Of a call to a third party: itself, and what tells of its answer. */
+const callParts = (step: number): readonly PartName[] => [
+  partOf({ role: "call", step }),
+  partOf({ role: "answer", step }),
+];
 
 const callKey = ({ isAnswered, step }: Pending & { readonly kind: "call" }): DeliveryKey => ({
   role: isAnswered ? "answer" : "call",
@@ -87,6 +105,8 @@ export function stepGroups(reading: RunReading, view: ReadView): readonly StepGr
   const { run } = reading;
   const planned = plannedSteps(run);
   const groups: StepGroup[] = [initGroup(reading, view)];
+  // By its delivery a step without a plan was done.
+  let before: PartName = "start";
   for (const { role, from, to } of run.history.spans) {
     const steps = range(from, to);
     if (role === "plan")
@@ -95,8 +115,11 @@ export function stepGroups(reading: RunReading, view: ReadView): readonly StepGr
         steps: steps.flatMap((step) => memberOf(reading, step, view)),
       });
     else
-      for (const step of steps.filter((one) => !planned.has(one)))
-        groups.push({ type: "sequential", steps: resultOf(reading, step, view) });
+      for (const step of steps) {
+        if (!planned.has(step))
+          groups.push({ type: "sequential", steps: resultOf(reading, step, before, view) });
+        before = partOf({ role, step });
+      }
   }
   groups.push(...waitingGroups(reading, planned, view), ...nextGroup(reading, view));
   return groups.filter(({ steps }) => steps.length > 0);
@@ -123,8 +146,8 @@ function initGroup({ parts, run }: RunReading, view: ReadView): StepGroup {
 
 /** Its result, or its plan while there is none. */
 function memberOf(reading: RunReading, step: number, view: ReadView): readonly RunStepJson[] {
-  if (hasResult(reading.run, step)) return resultOf(reading, step, view);
   const key: DeliveryKey = { role: "plan", step };
+  if (hasResult(reading.run, step)) return resultOf(reading, step, partOf(key), view);
   const part = reading.parts.get(partOf(key));
   if (!part) return [];
   const { stepId: _, ...fields } = stepFields(reading.run, parsedStep(part.body), view);
@@ -139,13 +162,20 @@ function memberOf(reading: RunReading, step: number, view: ReadView): readonly R
   ];
 }
 
-function resultOf(reading: RunReading, step: number, view: ReadView): readonly RunStepJson[] {
+/** `by`: the delivery by which it was done. */
+function resultOf(
+  reading: RunReading,
+  step: number,
+  by: PartName,
+  view: ReadView,
+): readonly RunStepJson[] {
   const { run } = reading;
   const name = partOf({ role: "result", step });
   const part = reading.parts.get(name);
   if (!part) return [];
   return [
     {
+      ...callFields(reading, step, view),
       ...stepFields(run, parsedStep(part.body), view),
       stepId: step,
       callType: "step",
@@ -153,6 +183,7 @@ function resultOf(reading: RunReading, step: number, view: ReadView): readonly R
       createdAt: part.at,
       retries: run.plan.policy.retriesMax,
       state: "STEP_SUCCESS",
+      ...errorsOf(reading, [by, ...callParts(step)], view),
     },
   ];
 }
@@ -177,6 +208,7 @@ function pendingStep(reading: RunReading, pending: Pending, view: ReadView): Run
   if (kind === "call") {
     const placed = parts.get(partOf({ role: "call", step }));
     return {
+      ...callFields(reading, step, view),
       ...common,
       stepType: "Call",
       callType: pending.isAnswered ? "fromCallback" : "toCallback",
@@ -227,7 +259,7 @@ function delivery(reading: RunReading, key: DeliveryKey, view: ReadView): RunSte
     ...(policy.retryDelay !== undefined && { retryDelay: policy.retryDelay }),
     state: stepState(run, name, record),
     ...(isHeld !== undefined && { nextDeliveryTime: isHeld }),
-    ...errorsOf(reading, name, view),
+    ...errorsOf(reading, key.role === "answer" ? callParts(key.step) : [name], view),
   };
 }
 
@@ -242,20 +274,45 @@ function stepState(
   return isRetried ? "STEP_RETRY" : "STEP_PROGRESS";
 }
 
-function errorsOf(reading: RunReading, name: PartName, view: ReadView) {
-  const { parts, run } = reading;
-  if (run.state.kind !== "failed" || run.state.failure.at !== name) return {};
-  const { endedAt, failure } = run.state;
-  const { headers, status } = failureAnswer(reading);
-  const body = textOf(run, parts.get("x")?.body, view);
-  const error = {
-    error: failure.error ?? (failure.status === undefined ? failure.reason : `${failure.status}`),
-    ...(body !== undefined && { body }),
-    headers: readableHeaders(headers, run.plan.policy.redaction, view.sha256),
-    status,
-    time: endedAt,
+/** Of a call to a third party: what it is asked, and what it has answered. */
+function callFields({ parts, run }: RunReading, step: number, view: ReadView): RunStepJson {
+  const call = parts.get(partOf({ role: "call", step }));
+  if (!call?.sent) return {};
+  const { headers, method, policy, url } = call.sent;
+  const { redaction } = run.plan.policy;
+  const body = textOf(run, call.body, view);
+  const [, stepName] = policy.callback?.headers.find(([name]) => stepNameHeader.test(name)) ?? [];
+  return {
+    ...(stepName !== undefined && { stepName }),
+    callUrl: url,
+    callMethod: method,
+    callHeaders: readableHeaders(headers, redaction, view.sha256),
+    ...(body !== undefined && { callBody: body }),
+    ...callAnswer(run, parts.get(partOf({ role: "answer", step })), view),
   };
-  return { errors: [error] };
+}
+
+const stepNameHeader = /^(service|upstash)-workflow-stepname$/i;
+
+/** As the endpoint is told of it. */
+function callAnswer(run: Run, answer: RunPart | undefined, view: ReadView): RunStepJson {
+  if (!answer) return {};
+  const told = objectOf(parsedJson(new TextDecoder().decode(answer.body)));
+  const { body, header, status } = told;
+  const shown = shownAnswer(
+    run,
+    {
+      status: typeof status === "number" ? status : 0,
+      headers: headersOf(header),
+      body: typeof body === "string" ? Buffer.from(body, "base64") : undefined,
+    },
+    view,
+  );
+  return {
+    callResponseStatus: shown.status,
+    callResponseHeaders: shown.headers,
+    ...(shown.body !== undefined && { callResponseBody: shown.body }),
+  };
 }
 
 const hasResult = ({ history }: Run, step: number): boolean =>

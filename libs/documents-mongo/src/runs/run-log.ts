@@ -11,13 +11,15 @@ import { type Document } from "mongodb";
 import { anyOf } from "../query/conditions.ts";
 import { placesIn } from "../query/placed.ts";
 import { dlqPlaceOf, isInDlq, partFrom, runFrom } from "./stored-run.ts";
+import { createAttempts } from "./attempts.ts";
 import { type RunRooms } from "./runs.ts";
 
 /** The server ends what no caller waits for any more. */
 const pageMsMax = 10_000;
 const order = "latestFirst";
 
-export function createRunLog({ again, parts, runs }: RunRooms): RunLog {
+export function createRunLog(rooms: RunRooms): RunLog {
+  const { again, parts, runs } = rooms;
   /** One further than the page is read, so that `next` is absent on the last one. */
   const page = (at: "place" | "dlqPlace", asked: Document, limit: number): Promise<Page<Run>> =>
     again(async () => {
@@ -55,6 +57,7 @@ export function createRunLog({ again, parts, runs }: RunRooms): RunLog {
         (byRun.get(root) ?? []).map(partFrom).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
       );
     },
+    ...createAttempts(rooms),
   };
 }
 

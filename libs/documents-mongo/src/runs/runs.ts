@@ -35,6 +35,7 @@ import { newWrite } from "../change-by-token.ts";
 import { insertMissing } from "../insert-missing.ts";
 import { type Rooms } from "../messages/rooms.ts";
 import {
+  attemptsName,
   alarmOf,
   bodyOf,
   movingPart,
@@ -45,6 +46,7 @@ import {
   partsName,
   runFrom,
   runsName,
+  type StoredAttempt,
   type StoredPart,
   type StoredRun,
 } from "./stored-run.ts";
@@ -57,6 +59,7 @@ const lookIsGoodForMs = 20_000;
 export type RunRooms = Rooms & {
   readonly runs: Collection<StoredRun>;
   readonly parts: Collection<StoredPart>;
+  readonly attempts: Collection<StoredAttempt>;
   readonly insert: Records["insert"];
 };
 
@@ -64,11 +67,12 @@ export const runRoomsOf = (rooms: Rooms, insert: Records["insert"]): RunRooms =>
   ...rooms,
   runs: rooms.collection<StoredRun>(runsName),
   parts: rooms.collection<StoredPart>(partsName),
+  attempts: rooms.collection<StoredAttempt>(attemptsName),
   insert,
 });
 
 export function createRuns(rooms: RunRooms): RunStore {
-  const { again, parts, runs } = rooms;
+  const { again, attempts, parts, runs } = rooms;
   const get = async (address: Address): Promise<Run | undefined> => {
     const stored = await find(rooms, address);
     return stored && runFrom(stored);
@@ -122,6 +126,7 @@ export function createRuns(rooms: RunRooms): RunStore {
       // A key may name another run by now, if another sweep was here first. A root never does.
       const roots = found.map(({ root }) => root);
       await again(() => parts.deleteMany({ run: { $in: roots } }));
+      await again(() => attempts.deleteMany({ run: { $in: roots } }));
       await again(() => runs.deleteMany({ _id: { $in: keys }, root: { $in: roots } }));
       return keys.length;
     },

@@ -9,6 +9,7 @@ import {
   type MessageId,
   type PartName,
   type Run,
+  type RunAttempt,
   type RunIn,
   type RunKey,
   type RunPart,
@@ -20,6 +21,7 @@ import { placeOf } from "../query/placed.ts";
 
 export const runsName = "runs";
 export const partsName = "run_parts";
+export const attemptsName = "run_attempts";
 
 export const runIndexes: readonly Index[] = [
   { collection: runsName, key: { tenant: 1, id: 1, generation: -1 } },
@@ -44,6 +46,7 @@ export const runIndexes: readonly Index[] = [
   { collection: runsName, key: { tenant: 1, aliases: 1, place: 1 }, having: "aliases.0" },
   { collection: runsName, key: { tenant: 1, dlqPlace: 1 }, having: "dlqPlace" },
   { collection: partsName, key: { run: 1 } },
+  { collection: attemptsName, key: { run: 1, at: -1 } },
 ];
 
 /**
@@ -70,6 +73,16 @@ export type StoredPart = Omit<RunPart, "name"> & {
   readonly run: MessageId;
   readonly message?: Omit<Message, "body">;
 };
+
+/** Its key: root, part and attempt. `run`: the root. */
+export type StoredAttempt = RunAttempt & {
+  readonly _id: string;
+  readonly run: MessageId;
+  readonly at: number;
+};
+
+export const attemptKey = (root: MessageId, part: PartName, attempt: number): string =>
+  `${partKey(root, part)}/${attempt}`;
 
 export const partKey = (root: MessageId, name: PartName): string => `${root}/${name}`;
 export const nameOfPart = (key: string): PartName => key.slice(key.indexOf("/") + 1);

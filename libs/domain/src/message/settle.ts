@@ -153,7 +153,7 @@ function retryLater(
     nextDeliveryAt: dueAt,
     ...ofFact(explanation(outcome)),
   };
-  const items = record.message.run ? [] : [...callbacks(record, attempt), fact];
+  const items = record.message.run ? [fact] : [...callbacks(record, attempt), fact];
   return {
     ...settlement(record, { kind: "held", dueAt }, endedAt, items),
     retried: record.retried + 1,

@@ -75,6 +75,9 @@ export const runNotesOfEventMax = 100;
 export const runHeirsMax = 100;
 /** Of a run that was resumed again and again: names of those before it, under which webhooks find it. */
 export const runAliasesMax = 100;
+/** Attempts of one delivery of a run that are kept, and those of a run that are shown: the latest. */
+export const runAttemptsMax = 20;
+export const runAttemptsShownMax = 100;
 export const runWaitMsMax = 365 * 86_400_000;
 /** Of runs that were invoked by runs. */
 export const invokeDepthMax = 100;

@@ -224,5 +224,10 @@ export const migrations: readonly string[] = [
     sent TEXT, bytes BLOB NOT NULL);
   CREATE UNIQUE INDEX run_parts_by_name ON run_parts (run, name);
   CREATE INDEX run_parts_by_rank ON run_parts (run, rank) WHERE rank IS NOT NULL;
+  -- Attempts of deliveries: the fact, and what was answered.
+  CREATE TABLE run_attempts (
+    run INTEGER NOT NULL, part TEXT NOT NULL, attempt INTEGER NOT NULL, at INTEGER NOT NULL, json TEXT NOT NULL,
+    response BLOB);
+  CREATE UNIQUE INDEX run_attempts_by_part ON run_attempts (run, part, attempt);
   `,
 ];

@@ -1,10 +1,10 @@
-/** What a settle makes safe in its own transaction: dead letters and facts. Callbacks, and what a run makes of a failure, are left for later (docs/design/record#the-outbox). */
+/** What a settle makes safe in its own transaction: dead letters and facts, which those of a run tell its log. Callbacks, and what a run makes of a failure, are left for later (docs/design/record#the-outbox). */
 import { type FollowUp, type Message, unreachable } from "@posthaste/domain";
 import { type Rooms } from "./rooms.ts";
 
 /** Inside a write. Answers what is left, which has gone into the outbox. */
 export function carryOut(
-  { letters, events, outbox, tenants }: Rooms,
+  { letters, events, outbox, runAttempts, tenants }: Rooms,
   message: Message,
   position: number,
   items: readonly FollowUp[],
@@ -20,7 +20,8 @@ export function carryOut(
         });
         break;
       case "fact":
-        events.ended(tenants.take(message.tenant), position, item);
+        if (message.run) runAttempts.put({ run: message.run, fact: item });
+        else events.ended(tenants.take(message.tenant), position, item);
         break;
       case "callback":
       case "failureCallback":

@@ -67,7 +67,7 @@ export function openRecordPorts(
     queues: openQueues(rooms),
     bulkActions: openBulkActions(rooms.db, writer),
     runs: openRuns(rooms),
-    runLog: openRunLog(reader, breathe),
+    runLog: openRunLog(rooms, reader, breathe),
     fanOuts: {
       insert: (fanOut, deduplication = []) =>
         writer.write(() => fanOuts.insert(fanOut, deduplication), "accepting", {

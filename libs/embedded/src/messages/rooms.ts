@@ -10,6 +10,7 @@ import { type Events } from "../log/events.ts";
 import { type QueueRows } from "../queues/rows.ts";
 import { type Turns } from "../queues/turns.ts";
 import { type RunAlarms } from "../runs/alarms.ts";
+import { type RunAttempts } from "../runs/attempts.ts";
 import { type ScheduleAlarms } from "../schedules/alarms.ts";
 import { type TenantKeys } from "../tenants.ts";
 import { type SpentRows } from "../tokens/spent.ts";
@@ -36,6 +37,7 @@ export type Rooms = {
   readonly scheduleAlarms: ScheduleAlarms;
   readonly bulkAlarms: BulkAlarms;
   readonly runAlarms: RunAlarms;
+  readonly runAttempts: RunAttempts;
   readonly events: Events;
   readonly letters: Letters;
   readonly windows: Windows;

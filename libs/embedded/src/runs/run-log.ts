@@ -6,6 +6,7 @@ import {
   matchesRun,
   positionOf,
   type Run,
+  type RunAttempt,
   type RunFilter,
   type RunIn,
   type RunPart,
@@ -13,15 +14,22 @@ import {
 } from "@posthaste/domain";
 import { type RunLog } from "@posthaste/ports";
 import { integer, type Row, text } from "../database/rows.ts";
+import { type Rooms } from "../messages/rooms.ts";
 import { type Chunk, readPage, type Scan } from "../query/keyset.ts";
+import { openAttemptReading } from "./attempts.ts";
 import { headColumns, partColumns, partFrom, runFrom, termOf } from "./rows.ts";
 
 /** Where a run stands in a list. */
 type Place = { readonly at: number; readonly position: number };
 type Rows = (after: string | undefined, limit: number) => Chunk<Place>;
 
-export function openRunLog(reader: DatabaseSync, breathe: () => Promise<void>): RunLog {
+export function openRunLog(
+  { runAttempts, writer }: Pick<Rooms, "runAttempts" | "writer">,
+  reader: DatabaseSync,
+  breathe: () => Promise<void>,
+): RunLog {
   const rowsOf = openLists(reader);
+  const attemptsOf = openAttemptReading(reader);
   const head = reader.prepare(`SELECT ${headColumns} FROM runs WHERE position = ?`);
   const parts = reader.prepare(`SELECT ${partColumns} FROM run_parts WHERE run = ? ORDER BY name`);
   const scan = <R extends Run>(
@@ -59,6 +67,15 @@ export function openRunLog(reader: DatabaseSync, breathe: () => Promise<void>): 
       }
       return found;
     },
+    attempts: async (runs) => {
+      const found: (readonly RunAttempt[])[] = [];
+      for (const { root } of runs) {
+        found.push(attemptsOf(root));
+        await breathe();
+      }
+      return found;
+    },
+    append: (attempts) => writer.write(() => attempts.forEach(runAttempts.put)),
   };
 }
 

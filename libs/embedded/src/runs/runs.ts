@@ -244,6 +244,10 @@ function openSweep({ db }: Rooms) {
     DELETE FROM run_parts WHERE rowid IN (
       SELECT p.rowid FROM (${ended}) r JOIN run_parts p ON p.run = r.position
       LIMIT ${sweptAtOnce})`);
+  const removeAttempts = db.prepare(`
+    DELETE FROM run_attempts WHERE rowid IN (
+      SELECT a.rowid FROM (${ended}) r JOIN run_attempts a ON a.run = r.position
+      LIMIT ${sweptAtOnce})`);
   const removeHeads = db.prepare(`
     DELETE FROM runs WHERE position IN (${ended}) RETURNING ${headColumns}`);
   const removeTerm = db.prepare("DELETE FROM run_terms WHERE term = ? AND at = ? AND run = ?");
@@ -254,6 +258,8 @@ function openSweep({ db }: Rooms) {
   ): { readonly runs: number; readonly more: boolean } => {
     const parts = Number(removeParts.run(tenant, endedBefore, runsMax).changes);
     if (parts > 0) return { runs: 0, more: true };
+    const attempts = Number(removeAttempts.run(tenant, endedBefore, runsMax).changes);
+    if (attempts > 0) return { runs: 0, more: true };
     const removed = removeHeads.all(tenant, endedBefore, runsMax).map(runFrom);
     for (const run of removed)
       for (const term of termsOf(run)) removeTerm.run(term, run.createdAt, placeOf(run.root));

@@ -1,12 +1,14 @@
 /** The contract of `RunLog`: lists of what `RunStore` has written. */
 import { expect } from "@jest/globals";
 import {
+  type AttemptFact,
   cancelRun,
   dlqIdOf,
   failRun,
   type FailedRunFilter,
   finish,
   isActive,
+  limits,
   messageId,
   newOrder,
   type Run,
@@ -16,6 +18,7 @@ import {
   type RunState,
   shardOf,
   type TenantId,
+  type ToldAttempt,
 } from "@posthaste/domain";
 import { type Ids, type RunLog, type RunStore } from "@posthaste/ports";
 import { anotherTenant, aPolicy, aTenant } from "../builders/message.ts";
@@ -35,6 +38,7 @@ export function describeRunLog(name: string, open: () => Promise<RunLogHarness>)
     filtering(guarantee);
     failing(guarantee);
     reading(guarantee);
+    attempts(guarantee);
   });
 }
 
@@ -223,5 +227,89 @@ function reading(guarantee: Guarantee<RunLogHarness>): void {
       [start, { name: "x", at: end, body: Uint8Array.of(2) }],
       [start],
     ]);
+  });
+}
+
+const anAttempt = (attempt: number, more: Partial<AttemptFact> = {}): AttemptFact => ({
+  kind: "fact",
+  id: messageId("msg_of_a_step"),
+  attempt,
+  startedAt: epochStart + attempt,
+  endedAt: epochStart + attempt,
+  ended: "retry",
+  nextDeliveryAt: epochStart + attempt + 1,
+  response: {
+    status: 500,
+    headers: [["X-A", "1"]],
+    body: Uint8Array.of(attempt, 0xff),
+    truncated: false,
+  },
+  ...more,
+});
+
+function attempts(guarantee: Guarantee<RunLogHarness>): void {
+  const told = ({ root }: Run, part: string, fact: AttemptFact): ToldAttempt => ({
+    run: { root, part },
+    fact,
+  });
+
+  guarantee(
+    "attempts of a run are read as they were told, in the order of time, once however often they were told",
+    async (harness) => {
+      const { runLog } = harness;
+      const run = await aRun(harness);
+      const other = await aRun(harness);
+      const first = anAttempt(0);
+      const second = anAttempt(1, { error: "it is away" });
+      const unanswered = { ...anAttempt(2), ended: "failed" as const };
+
+      await runLog.append([told(run, "s1", second), told(run, "s1", first)]);
+      await runLog.append([told(run, "s1", first), told(run, "f", unanswered)]);
+
+      expect(await runLog.attempts([other, run])).toEqual([
+        [],
+        [
+          { part: "s1", fact: first },
+          { part: "s1", fact: second },
+          { part: "f", fact: unanswered },
+        ],
+      ]);
+    },
+  );
+
+  guarantee(
+    "of a delivery the latest attempts are kept, and of an answer its beginning",
+    async (harness) => {
+      const { runLog } = harness;
+      const run = await aRun(harness);
+      const large = { status: 500, headers: [], truncated: false };
+      const body = new Uint8Array(limits.logResponseBytesMax + 1);
+
+      for (let n = 0; n <= limits.runAttemptsMax; n++)
+        await runLog.append([
+          told(
+            run,
+            "start",
+            anAttempt(n, { response: { ...large, body: n === 1 ? body : Uint8Array.of(n) } }),
+          ),
+        ]);
+
+      const [kept] = await runLog.attempts([run]);
+      expect(kept?.map(({ fact }) => fact.attempt)).toEqual(
+        Array.from({ length: limits.runAttemptsMax }, (_, i) => i + 1),
+      );
+      expect(kept?.[0]?.fact.response).toMatchObject({ truncated: true });
+      expect(kept?.[0]?.fact.response?.body).toHaveLength(limits.logResponseBytesMax);
+    },
+  );
+
+  guarantee("attempts go with their run", async (harness) => {
+    const { runLog, runs } = harness;
+    const run = await aRun(harness, { end: "fail" });
+    await runLog.append([told(run, "start", anAttempt(0))]);
+
+    await runs.sweep(aTenant, end + 1, 10);
+
+    expect(await runLog.attempts([run])).toEqual([[]]);
   });
 }

@@ -206,7 +206,10 @@ async function readPage<R extends Run>(
       return { readings, next: short.next };
     }
     const some = await readingsOf(parts, tenant, items.slice(from, from + runsPerRead));
-    for (const reading of some) for (const { body } of reading.parts.values()) bytes += body.length;
+    for (const { attempts, parts: own } of some) {
+      for (const { body } of own.values()) bytes += body.length;
+      for (const { fact } of attempts) bytes += fact.response?.body.length ?? 0;
+    }
     readings.push(...some);
   }
   return { readings, next };
@@ -224,8 +227,9 @@ async function readingsOf<R extends Run>(
       id: name === "start" ? run.root : runMessageId(run.root, name),
     })),
   );
-  const [parts, found] = await Promise.all([
+  const [parts, attempts, found] = await Promise.all([
     runLog.parts(runs),
+    runLog.attempts(runs),
     shown.length === 0
       ? []
       : records.get(
@@ -244,5 +248,6 @@ async function readingsOf<R extends Run>(
     run,
     parts: new Map(parts[i]?.map((part) => [part.name, part])),
     records: live.get(run) ?? new Map<PartName, MessageRecord>(),
+    attempts: attempts[i] ?? [],
   }));
 }

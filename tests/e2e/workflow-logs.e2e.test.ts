@@ -209,6 +209,53 @@ describe("the log of runs", () => {
     });
   });
 
+  it("tells what has happened, one by one and page by page", async () => {
+    let attempts = 0;
+    const url = workflow("/happened", async (context) => {
+      await context.run("second time", () => {
+        attempts += 1;
+        if (attempts === 1) throw new Error("not yet");
+        return "canary";
+      });
+      await context.run("next", () => 1);
+    });
+    const ids: string[] = [];
+    for (let i = 0; i < 2; i++) {
+      const { workflowRunId } = await client.trigger({ url, retries: 1, retryDelay: "1" });
+      await inState(workflowRunId, "RUN_SUCCESS");
+      ids.unshift(workflowRunId);
+    }
+    const path = `/v2/workflows/events?workflowUrl=${encodeURIComponent(url)}`;
+    const all = () => eventsAt(path);
+    await eventually(all, (events) => events.some(({ state }) => state === "STEP_RETRY"));
+
+    const whole = await all();
+    const paged = await eventsAt(`${path}&count=2`);
+
+    expect(whole.map(({ state, workflowRunId }) => [ids.indexOf(workflowRunId), state])).toEqual([
+      ...["RUN_SUCCESS", "STEP_SUCCESS", "STEP_SUCCESS", "STEP_SUCCESS", "RUN_STARTED"].map(
+        (state) => [0, state],
+      ),
+      [1, "RUN_SUCCESS"],
+      [1, "STEP_SUCCESS"],
+      [1, "STEP_SUCCESS"],
+      [1, "STEP_RETRY"],
+      [1, "STEP_SUCCESS"],
+      [1, "RUN_STARTED"],
+    ]);
+    expect(paged).toEqual(whole);
+    expect(await eventsAt(`${path}&state=STEP_RETRY&count=1`)).toEqual([
+      expect.objectContaining({
+        state: "STEP_RETRY",
+        workflowRunId: ids[1],
+        responseStatus: 500,
+        stepInfo: expect.objectContaining({ stepId: 1, stepName: "second time" }),
+      }),
+    ]);
+    expect(JSON.stringify(whole)).toContain("canary");
+    expect(JSON.stringify(await eventsAt(`${path}&trimBody=-1`))).not.toContain("canary");
+  });
+
   it("is read page by page, newest first, and has its bodies when it is asked for them", async () => {
     const url = workflow("/paged", (context) => context.run("one", () => "canary"));
     const ids: string[] = [];
@@ -243,6 +290,21 @@ describe("the log of runs", () => {
 });
 
 const errorsIn = (group: unknown): number => JSON.stringify(group).split('"error":').length - 1;
+
+type ShownEvent = { readonly state: string; readonly workflowRunId: string };
+
+/** All pages of them. */
+async function eventsAt(path: string): Promise<readonly ShownEvent[]> {
+  const found: ShownEvent[] = [];
+  // Ends with the last page, which has no cursor.
+  for (let cursor = ""; ;) {
+    const { text } = await server.client.get(`${path}&cursor=${encodeURIComponent(cursor)}`);
+    const page = JSON.parse(text) as { cursor?: string; events: readonly ShownEvent[] };
+    found.push(...page.events);
+    if (page.cursor === undefined) return found;
+    cursor = page.cursor;
+  }
+}
 
 const hasAnswer = (told: object): boolean =>
   "responseStatus" in told && told.responseStatus === 200;
@@ -341,7 +403,12 @@ describe("a run that failed", () => {
       (run) => run?.steps.at(-1)?.steps[0] !== undefined && errorsIn(run.steps.at(-1)) === 2,
     );
 
-    for (const path of ["logs?trimBody=1000&", "events?groupBy=workflowRunId&", "dlq?"]) {
+    for (const path of [
+      "logs?trimBody=1000&",
+      "events?groupBy=workflowRunId&",
+      "events?",
+      "dlq?",
+    ]) {
       const { status, text } = await server.client.get(
         `/v2/workflows/${path}workflowRunId=${workflowRunId}`,
       );

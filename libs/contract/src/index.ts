@@ -62,6 +62,7 @@ export { failedRunJson, type FailedRunJson, type failedRuns } from "./endpoints/
 export { type RunJson, type runLogs } from "./endpoints/run-logs.ts";
 export { type FailedRunQuery, type RunLogQuery, type RunSelection } from "./queries/run-filter.ts";
 export { functionState } from "./workflow/run-failure.ts";
+export { runEvents, type RunEventJson } from "./workflow/run-events.ts";
 export { deliveriesShown, runJson, type RunReading } from "./workflow/run-view.ts";
 export { type runs } from "./endpoints/runs.ts";
 export { belongsToRun } from "./workflow/run-publish.ts";

@@ -3,14 +3,15 @@ import * as z from "zod";
 import { parseRunLogQuery, runLogNames } from "../queries/run-filter.ts";
 import { headersShape, type JsonOf, millisecondsShape } from "../representations/schemas.ts";
 import { functionStates } from "../workflow/run-failure.ts";
-import { attemptErrorSchema, runStepSchema } from "../workflow/run-step.ts";
+import { runEventSchema } from "../workflow/run-events.ts";
+import { attemptErrorSchema, runStates, runStepSchema } from "../workflow/run-step.ts";
 import { endpoint } from "./endpoint.ts";
 
 const runSchema = z
   .object({
     workflowRunId: z.string(),
     workflowUrl: z.string(),
-    workflowState: z.enum(["RUN_STARTED", "RUN_SUCCESS", "RUN_FAILED", "RUN_CANCELED"]),
+    workflowState: z.enum(runStates),
     workflowRunCreatedAt: millisecondsShape,
     workflowRunCompletedAt: millisecondsShape.optional(),
     workflowRunCallerIp: z.string().optional().describe("In /v2/workflows/logs only"),
@@ -59,7 +60,7 @@ export const runLogs = {
     path: "/v2/workflows/logs",
     kind: "list",
     summary: "List runs with their steps, newest first",
-    query: { names: runLogNames, parse: parseRunLogQuery("left out", "optional") },
+    query: { names: runLogNames, parse: parseRunLogQuery("left out", "runs") },
     answers: {
       200: {
         says: "A page; the cursor is empty on the last",
@@ -73,12 +74,16 @@ export const runLogs = {
     method: "get",
     path: "/v2/workflows/events",
     kind: "list",
-    summary: "The same with groupBy=workflowRunId, which must be given; bodies are shown",
-    query: { names: runLogNames, parse: parseRunLogQuery("shown", "required") },
+    summary:
+      "List what has happened to runs, newest run first; with groupBy=workflowRunId, the runs with their steps",
+    query: { names: runLogNames, parse: parseRunLogQuery("shown", "events") },
     answers: {
       200: {
-        says: "A page; the cursor is absent on the last",
-        schema: z.object({ cursor: z.string().optional(), runs: z.array(runSchema) }),
+        says: "A page, with groupBy=workflowRunId of runs; the cursor is absent on the last",
+        schema: z.union([
+          z.object({ cursor: z.string().optional(), events: z.array(runEventSchema) }),
+          z.object({ cursor: z.string().optional(), runs: z.array(runSchema) }),
+        ]),
         isLarge: true,
       },
     },

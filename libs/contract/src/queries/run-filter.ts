@@ -57,6 +57,8 @@ export type RunLogQuery = {
   readonly page: PageQuery;
   /** Of those that are listed, only what is retried now. */
   readonly isRetried: boolean;
+  /** Not the runs are asked for, but what has happened to them: all of it, or what led to this state. */
+  readonly events?: { readonly state?: string };
 };
 
 export const cancelRunNames: ReadonlySet<string> = new Set([
@@ -103,19 +105,29 @@ const kindsOf: ReadonlyMap<string, Kinds> = new Map<string, Kinds>([
   ["STEP_CANCELED", ["canceled"]],
 ] satisfies readonly (readonly [`RUN_${string}` | (typeof stepStates)[number], Kinds])[]);
 
+/** What led to these states may have happened to any run that is in one of them now; the rest to all. */
+const kindsWithEvent: typeof kindsOf = new Map<string, Kinds>([
+  ...[...kindsOf].map(([state, kinds]): [string, Kinds] => [
+    state,
+    state.startsWith("RUN_") ? kinds : undefined,
+  ]),
+  ["STEP_FAILED", ["failed"]],
+  ["STEP_CANCELED", ["failed", "canceled"]],
+]);
+
 const runsMax = 1_000;
 const groupedMax = 10;
 export const failedRunsMax = 100;
 
-/** `bodies`: whether they are there unless the query says so. `search` is what follows the `?`. */
+/** `bodies`: whether they are there unless the query says so. `ungrouped`: what is listed without `groupBy`. `search` is what follows the `?`. */
 export const parseRunLogQuery =
-  (bodies: "shown" | "left out", grouping: "optional" | "required") =>
+  (bodies: "shown" | "left out", ungrouped: "runs" | "events") =>
   (search: string): RunLogQuery | Fault => {
     const values = readQuery(search, runLogNames);
     if (isFault(values)) return values;
     const groupBy = single(values, "groupBy");
     if (isFault(groupBy)) return groupBy;
-    if (groupBy === undefined ? grouping === "required" : groupBy !== "workflowRunId")
+    if (groupBy !== undefined && groupBy !== "workflowRunId")
       return parameterFault("groupBy", "must be workflowRunId");
     const countMax = groupBy === undefined ? runsMax : groupedMax;
     const page = parsePage(values, { countDefault: countMax, countMax, order: "latestFirst" });
@@ -124,11 +136,14 @@ export const parseRunLogQuery =
     if (isFault(state)) return state;
     if (state !== undefined && !kindsOf.has(state))
       return parameterFault("state", `must be one of ${[...kindsOf.keys()].join(", ")}`);
-    const filter = parseLogFilter(values, kindsOf.get(state ?? ""));
+    const isFlat = ungrouped === "events" && groupBy === undefined;
+    const filter = parseLogFilter(values, (isFlat ? kindsWithEvent : kindsOf).get(state ?? ""));
     if (isFault(filter)) return filter;
     const isBare = bodies === "left out" && !values.has("trimBody");
     const bodyBytesMax = isBare ? 0 : page.bodyBytesMax;
-    return { filter, page: { ...page, bodyBytesMax }, isRetried: state === "STEP_RETRY" };
+    const events = isFlat ? { events: state === undefined ? {} : { state } } : {};
+    const isRetried = state === "STEP_RETRY";
+    return { filter, page: { ...page, bodyBytesMax }, isRetried, ...events };
   };
 
 function parseLogFilter(values: QueryValues, states: Kinds): RunFilter | Fault {

@@ -5,6 +5,8 @@ import { readableBody, type ReadView } from "../representations/body.ts";
 import { readableHeaders } from "../representations/hidden.ts";
 import { headersShape, type JsonOf, millisecondsShape } from "../representations/schemas.ts";
 
+export const runStates = ["RUN_STARTED", "RUN_SUCCESS", "RUN_FAILED", "RUN_CANCELED"] as const;
+
 export const stepStates = [
   "STEP_PROGRESS",
   "STEP_RETRY",

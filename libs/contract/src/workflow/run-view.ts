@@ -25,6 +25,7 @@ import {
   objectOf,
   parsedJson,
   parsedStep,
+  type runStates,
   type RunStepJson,
   stepFields,
   textOf,
@@ -45,12 +46,12 @@ export type StepGroup = {
   readonly steps: readonly RunStepJson[];
 };
 
-const runStates = {
+const stateNames = {
   active: "RUN_STARTED",
   succeeded: "RUN_SUCCESS",
   canceled: "RUN_CANCELED",
   failed: "RUN_FAILED",
-} as const satisfies Record<RunState["kind"], string>;
+} as const satisfies Record<RunState["kind"], (typeof runStates)[number]>;
 
 /** Of a run's deliveries those that tell where it stands: what is open, or what tells of its failure. */
 export function deliveriesShown(run: Run): readonly PartName[] {
@@ -81,7 +82,7 @@ export function runJson(reading: RunReading, view: ReadView, withCaller: boolean
   return {
     workflowRunId: id,
     workflowUrl: url,
-    workflowState: runStates[state.kind],
+    workflowState: stateNames[state.kind],
     workflowRunCreatedAt: createdAt,
     ...(state.kind !== "active" && { workflowRunCompletedAt: state.endedAt }),
     ...(withCaller && { workflowRunCallerIp: run.callerIp }),

@@ -3,7 +3,8 @@ import { deadLetterJson, deadLetterPageJson, type deadLetters } from "@posthaste
 import { dlqId, isFault } from "@posthaste/domain";
 import { unknownLetter } from "@posthaste/engine";
 import { bulkLetterWorks, type BulkLetterParts } from "./dead-letters-in-bulk.ts";
-import { failedRunPage, type RunLogParts } from "./run-logs.ts";
+import { failedRunPage } from "./run-logs.ts";
+import { type RunLogParts } from "./run-readings.ts";
 import { type Works } from "./work.ts";
 
 export type DeadLetterParts = BulkLetterParts & RunLogParts;

@@ -19,7 +19,8 @@ import {
 import { restartRun, resumeRun, type RunPorts } from "@posthaste/engine";
 import { type Random, type Tenant } from "@posthaste/ports";
 import { type Judge } from "../judge.ts";
-import { failedPage, type RunLogParts } from "./run-logs.ts";
+import { failedPage } from "./run-logs.ts";
+import { type RunLogParts } from "./run-readings.ts";
 import { type Works } from "./work.ts";
 
 export type RestartParts = RunPorts &

@@ -1,11 +1,11 @@
 /** `/v2/workflows/logs`, `/v2/workflows/events`, `/v2/workflows/dlq`: runs as they are listed (docs/workflows). */
 import {
-  deliveriesShown,
   failedRunJson,
   type FailedRunJson,
   type FailedRunQuery,
   type failedRuns,
   functionState,
+  type RunEventJson,
   type RunJson,
   runJson,
   type RunLogQuery,
@@ -17,32 +17,15 @@ import {
   fault,
   type Fault,
   isFault,
-  type MessageRecord,
-  type PartName,
   type Run,
   type RunIn,
-  runMessageId,
-  type Sha256Hex,
   type TenantId,
   withoutLetter,
 } from "@posthaste/domain";
 import { cancelFunction, type RunPorts, tellAgain } from "@posthaste/engine";
-import { type Page, type Records, type RunLog, type RunStore } from "@posthaste/ports";
-import { type Paging } from "../paging.ts";
+import { runEventPage } from "./run-events.ts";
+import { type Listed, readingsOf, readPage, type RunLogParts } from "./run-readings.ts";
 import { type Works } from "./work.ts";
-
-export type RunLogParts = {
-  readonly runs: RunStore;
-  readonly runLog: RunLog;
-  readonly records: Records;
-  readonly paging: Paging;
-  readonly sha256: Sha256Hex;
-};
-
-/** Read together. */
-const runsPerRead = 10;
-/** Of all parts of one page as they are read; then the page is short. */
-const bytesReadMax = 32 * 1024 * 1024;
 
 export const runLogWorks = (
   parts: RunLogParts & RunPorts,
@@ -53,6 +36,8 @@ export const runLogWorks = (
     return { status: 200, json: { cursor: page.cursor ?? "", runs: page.items } };
   },
   listRunEvents: async ({ tenant, query }) => {
+    const { events } = query;
+    if (events) return eventsAnswer(await runEventPage(parts, tenant.id, { ...query, events }));
     const page = await runPage(parts, tenant.id, query, false);
     if (isFault(page)) return page;
     const { cursor, items } = page;
@@ -102,6 +87,12 @@ export const runLogWorks = (
   },
 });
 
+function eventsAnswer(page: Listed<RunEventJson> | Fault) {
+  if (isFault(page)) return page;
+  const { cursor, items: events } = page;
+  return { status: 200 as const, json: { ...(cursor !== undefined && { cursor }), events } };
+}
+
 async function failedRun(
   { runLog }: RunLogParts,
   tenant: TenantId,
@@ -127,8 +118,6 @@ async function removed({ runs }: RunLogParts, failed: readonly Run[]): Promise<n
   }
   return count;
 }
-
-type Listed<Item> = { readonly items: readonly Item[]; readonly cursor: string | undefined };
 
 async function runPage(
   parts: RunLogParts,
@@ -182,72 +171,4 @@ export async function failedPage(
     return !functionStates || (state !== undefined && functionStates.includes(state));
   });
   return { items, cursor: parts.paging.seal(scope, opened, next) };
-}
-
-type Asked = Parameters<RunLog["list"]>[2];
-
-/** Runs with what is shown of them; a page is short rather than large. */
-async function readPage<R extends Run>(
-  parts: RunLogParts,
-  tenant: TenantId,
-  page: Asked,
-  list: (page: Asked) => Promise<Page<R>>,
-): Promise<{
-  readonly readings: readonly (RunReading & { readonly run: R })[];
-  readonly next: string | undefined;
-}> {
-  const { items, next } = await list(page);
-  const readings: (RunReading & { readonly run: R })[] = [];
-  let bytes = 0;
-  // Bounded by the page's runs, and by its bytes.
-  for (let from = 0; from < items.length; from += runsPerRead) {
-    if (bytes > bytesReadMax) {
-      const short = await list({ ...page, limit: from });
-      return { readings, next: short.next };
-    }
-    const some = await readingsOf(parts, tenant, items.slice(from, from + runsPerRead));
-    for (const { attempts, parts: own } of some) {
-      for (const { body } of own.values()) bytes += body.length;
-      for (const { fact } of attempts) bytes += fact.response?.body.length ?? 0;
-    }
-    readings.push(...some);
-  }
-  return { readings, next };
-}
-
-async function readingsOf<R extends Run>(
-  { records, runLog }: RunLogParts,
-  tenant: TenantId,
-  runs: readonly R[],
-): Promise<readonly (RunReading & { readonly run: R })[]> {
-  const shown = runs.flatMap((run) =>
-    deliveriesShown(run).map((name) => ({
-      name,
-      run,
-      id: name === "start" ? run.root : runMessageId(run.root, name),
-    })),
-  );
-  const [parts, attempts, found] = await Promise.all([
-    runLog.parts(runs),
-    runLog.attempts(runs),
-    shown.length === 0
-      ? []
-      : records.get(
-          tenant,
-          shown.map(({ id }) => id),
-        ),
-  ]);
-  const live = new Map<Run, Map<PartName, MessageRecord>>();
-  for (const [i, { name, run }] of shown.entries()) {
-    const record = found[i];
-    if (!record) continue;
-    const own = live.get(run) ?? new Map<PartName, MessageRecord>();
-    live.set(run, own.set(name, record));
-  }
-  return runs.map((run, i) => ({
-    run,
-    parts: new Map(parts[i]?.map((part) => [part.name, part])),
-    records: live.get(run) ?? new Map<PartName, MessageRecord>(),
-    attempts: attempts[i] ?? [],
-  }));
 }

@@ -1,0 +1,172 @@
+/**
+ * What has happened to a run, one by one: its start and its end, and of each step its beginning, the attempts that failed and
+ * its end (docs/workflows). It is read off the run as its readers see it, so it hides what that hides.
+ */
+import { isFailed, type PartName, partOf, type Run } from "@posthaste/domain";
+import * as z from "zod";
+import { type ReadView } from "../representations/body.ts";
+import { headersShape, type JsonOf, millisecondsShape } from "../representations/schemas.ts";
+import { runStates, runStepSchema, type RunStepJson, stepStates } from "./run-step.ts";
+import { runJson, type RunReading, type StepGroup } from "./run-view.ts";
+
+export const runEventSchema = z
+  .object({
+    time: millisecondsShape,
+    state: z.enum([...runStates, ...stepStates]),
+    workflowRunId: z.string(),
+    workflowUrl: z.string(),
+    workflowCreatedAt: millisecondsShape,
+    stepInfo: runStepSchema.optional().describe("Of what happened to a step"),
+    nextDeliveryTime: millisecondsShape.optional(),
+    error: z.string().optional().describe("Of an attempt that failed, or of the run"),
+    responseStatus: z.int().optional().describe("0 when there was no response"),
+    responseHeaders: headersShape.optional(),
+    responseBody: z.string().optional(),
+    invokerWorkflowRunId: z.string().optional(),
+    invokerWorkflowUrl: z.string().optional(),
+    invokerWorkflowCreatedAt: millisecondsShape.optional(),
+    workflowRunResponse: z.string().optional(),
+    dlqId: z.string().optional().describe("While the run is a dead letter"),
+    label: z.string().optional().describe("The first label"),
+    labels: z.array(z.string()).optional(),
+    flowControlKey: z.string().optional(),
+    callerIp: z.string(),
+  })
+  .meta({ id: "RunEvent" });
+
+export type RunEventJson = JsonOf<typeof runEventSchema>;
+
+/** `place`: sorts the events of a run, and stays theirs. */
+export type PlacedRunEvent = { readonly place: string; readonly event: RunEventJson };
+
+type Happened = Pick<RunEventJson, "time" | "state"> & {
+  /** Of those of one millisecond, which comes first. */
+  readonly order: readonly number[];
+  readonly more?: Partial<RunEventJson>;
+};
+
+/** Latest first. */
+export function runEvents(reading: RunReading, view: ReadView): readonly PlacedRunEvent[] {
+  const { run } = reading;
+  const shown = runJson(reading, view, true);
+  const { label, labels, flowControlKey } = shown;
+  const common = {
+    workflowRunId: run.id,
+    workflowUrl: run.url,
+    workflowCreatedAt: run.createdAt,
+    callerIp: run.callerIp,
+    ...(label !== undefined && { label, labels }),
+    ...(flowControlKey !== undefined && { flowControlKey }),
+  };
+  const steps = shown.steps.flatMap(({ steps: all, type }) =>
+    all.flatMap((step) => stepEvents(reading, step, type)),
+  );
+  return [started(shown), ...steps, ...ended(reading, shown)]
+    .map(({ time, state, order, more }) => ({
+      place: [time, ...order].map((part) => String(part).padStart(placeDigits, "0")).join(":"),
+      event: { time, state, ...common, ...more },
+    }))
+    .toSorted((a, b) => (a.place > b.place ? -1 : 1));
+}
+
+const placeDigits = 16;
+
+type Shown = ReturnType<typeof runJson>;
+
+const started = ({ invoker, workflowRunCreatedAt: time }: Shown): Happened => ({
+  time,
+  state: "RUN_STARTED",
+  order: [0, 0, 0],
+  ...(invoker && {
+    more: {
+      invokerWorkflowRunId: invoker.workflowRunId,
+      invokerWorkflowUrl: invoker.workflowUrl,
+      invokerWorkflowCreatedAt: invoker.workflowRunCreatedAt,
+    },
+  }),
+});
+
+function ended({ run }: RunReading, shown: Shown): readonly Happened[] {
+  if (run.state.kind === "active") return [];
+  const { dlqId, workflowRunResponse, workflowState: state } = shown;
+  const last = shown.steps
+    .flatMap(({ steps }) => steps)
+    .find((step) => step.state === "STEP_FAILED");
+  const error = isFailed(run) ? last?.errors?.at(-1) : undefined;
+  const more = {
+    ...(workflowRunResponse !== undefined && { workflowRunResponse }),
+    ...(dlqId !== undefined && { dlqId }),
+    ...(error && toldError(error)),
+  };
+  return [{ time: run.state.endedAt, state, order: [2, 0, 0], more }];
+}
+
+type AttemptError = NonNullable<RunStepJson["errors"]>[number];
+
+const toldError = ({ body, error, headers, status }: AttemptError) => ({
+  error,
+  responseStatus: status,
+  responseHeaders: headers,
+  ...(body !== undefined && { responseBody: body }),
+});
+
+/** Beginning, attempts that failed, end. Of what goes on with the route the beginning is the end of the step before. */
+function stepEvents(
+  { parts, run }: RunReading,
+  shown: RunStepJson,
+  type: StepGroup["type"],
+): readonly Happened[] {
+  const { errors = [], nextDeliveryTime, ...stepInfo } = shown;
+  const { state } = stepInfo;
+  const step = stepInfo.stepId ?? (type === "next" ? run.reached + 1 : 0);
+  const begun = beginnings(step).flatMap((name) => parts.get(name) ?? [])[0];
+  const brief = { ...withoutResult(stepInfo), state: "STEP_PROGRESS" as const };
+  const failed = errors.map((error, i): Happened => {
+    const isLast = i === errors.length - 1;
+    const isFinal = isLast && state === "STEP_FAILED";
+    const isNext = isLast && state === "STEP_RETRY" && nextDeliveryTime !== undefined;
+    const now = isFinal ? ("STEP_FAILED" as const) : ("STEP_RETRY" as const);
+    const more = { ...toldError(error), ...(isNext && { nextDeliveryTime }) };
+    return {
+      time: error.time,
+      state: now,
+      order: [1, step, isFinal ? 2 : 1],
+      more: { stepInfo: { ...brief, state: now }, ...more },
+    };
+  });
+  return [
+    ...(begun && step > 0
+      ? [{ time: begun.at, state: brief.state, order: [1, step, 0], more: { stepInfo: brief } }]
+      : []),
+    ...failed,
+    ...endOfStep(run, stepInfo, step),
+  ];
+}
+
+const beginnings = (step: number): readonly PartName[] => [
+  partOf({ role: "plan", step }),
+  partOf({ role: "call", step }),
+  `w${step}`,
+  `v${step}`,
+];
+
+function withoutResult({
+  out: _out,
+  createdAt: _createdAt,
+  waitTimeout: _waitTimeout,
+  callResponseStatus: _status,
+  callResponseHeaders: _headers,
+  callResponseBody: _body,
+  ...rest
+}: RunStepJson): RunStepJson {
+  return rest;
+}
+
+function endOfStep(run: Run, stepInfo: RunStepJson, step: number): readonly Happened[] {
+  const { createdAt, state } = stepInfo;
+  if (state === "STEP_SUCCESS" && createdAt !== undefined)
+    return [{ time: createdAt, state, order: [1, step, 2], more: { stepInfo } }];
+  if (state === "STEP_CANCELED" && run.state.kind !== "active")
+    return [{ time: run.state.endedAt, state, order: [1, step, 2], more: { stepInfo } }];
+  return [];
+}

@@ -36,8 +36,8 @@ describe("a simulated installation with runs", () => {
       ["told", 150],
       ["repeats", 60],
       ["reused", 5],
-      ["again.restart", 5],
-      ["again.resume", 10],
+      ["again.restart", 2],
+      ["again.resume", 5],
     ] as const)
       expect([what, total(`runs.${what}`) >= least]).toEqual([what, true]);
     for (const fault of ["crash", "restart", "pause", "slow", "failed", "clock", "flush", "hint"])

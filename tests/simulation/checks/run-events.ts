@@ -1,4 +1,4 @@
-/** R8 and R9: an event ends a wait once, or is kept for one, and the one who tells it learns which. */
+/** R8 and R9: an event ends a wait once, or is kept for one, and its teller learns which. */
 import { isActive, type Run, runMessageId } from "@posthaste/domain";
 import { eventPrefix, stepsOf } from "../runs/program.ts";
 import { type Telling } from "../runs/seen.ts";

@@ -10,7 +10,7 @@ export type Step =
   | { readonly kind: "sleep"; readonly ms: number }
   | { readonly kind: "call"; readonly url: string; readonly retriesMax: number }
   | { readonly kind: "wait"; readonly event: string; readonly timeoutMs: number }
-  /** Code that tells all who wait for an event. */
+  /** Code that tells all that wait for an event. */
   | { readonly kind: "notify"; readonly event: string }
   | { readonly kind: "invoke"; readonly program: number };
 

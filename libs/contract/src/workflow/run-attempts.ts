@@ -18,7 +18,7 @@ export const attemptErrors = (
 ) =>
   attempts.filter(({ part }) => of.includes(part)).map(({ fact }) => attemptError(run, fact, view));
 
-export function attemptError(run: Run, { endedAt, error, response }: AttemptFact, view: ReadView) {
+function attemptError(run: Run, { endedAt, error, response }: AttemptFact, view: ReadView) {
   const { body, headers = [], status = 0 } = response ?? {};
   return shownError(run, { body, error, headers, status, time: endedAt }, view);
 }

@@ -3,6 +3,7 @@ import { freePort } from "@posthaste/local";
 import { type AloneServer, startAlone } from "./alone.ts";
 import { eventually } from "./client.ts";
 import { always, deadUrl, Destination } from "./destination.ts";
+import { runAndWait } from "./metered-runs.ts";
 import { promisedBy, scrape } from "./metrics.ts";
 import { itReadsLikePrometheus } from "./promtool.ts";
 
@@ -70,6 +71,25 @@ describe("the metrics of a standalone", () => {
     expect(value("posthaste_dead_letters")).toBe(2);
     expect(value("posthaste_oldest_past_due_seconds")).toBeGreaterThanOrEqual(0);
     expect(value("posthaste_attempts_running")).toBeGreaterThanOrEqual(0);
+  });
+
+  it("count runs: their starts and ends, what they have accepted, and which wait", async () => {
+    await runAndWait(server.client, destination.url("/run"));
+
+    const { value } = await eventually(
+      () => scrape(port),
+      (found) =>
+        found.value("posthaste_runs_waiting") === 1 &&
+        (found.value("posthaste_run_delivery_wait_seconds_count") ?? 0) >= 2,
+      60_000,
+    );
+
+    expect(value("posthaste_runs_active")).toBe(1);
+    expect(value('posthaste_runs_total{event="started"}')).toBe(2);
+    expect(value('posthaste_runs_total{event="succeeded"}')).toBe(1);
+    expect(value('posthaste_run_entries_total{role="wait"}')).toBe(2);
+    expect(value('posthaste_run_entries_total{role="result"}')).toBe(1);
+    expect(value("posthaste_run_oldest_past_due_seconds")).toBe(0);
   });
 
   itReadsLikePrometheus("standalone", () => port);

@@ -6,6 +6,7 @@ import { type Reporter } from "@posthaste/ports";
 import { testStores } from "@posthaste/testing";
 import { Client, eventually } from "./client.ts";
 import { always, Destination } from "./destination.ts";
+import { runAndWait } from "./metered-runs.ts";
 import { promisedBy, scrape, type Scrape } from "./metrics.ts";
 import { itReadsLikePrometheus } from "./promtool.ts";
 import { parts } from "./seed.ts";
@@ -89,6 +90,24 @@ describe("the metrics of six processes", () => {
 
 describe("the metrics", () => {
   for (const name of reporters) itReadsLikePrometheus(name, () => ports.get(name) ?? 0);
+});
+
+it("tell of runs", async () => {
+  await runAndWait(new Client(services.gateway.port), destination.url("/run"));
+
+  const scheduler = await until("scheduler", ({ value }) => value("posthaste_runs_waiting") === 1);
+  const gateway = await of("gateway");
+  const deliverer = await until(
+    "deliverer",
+    ({ value }) => (value("posthaste_run_delivery_wait_seconds_count") ?? 0) >= 2,
+  );
+
+  expect(scheduler.value("posthaste_runs_active")).toBe(1);
+  expect(scheduler.value("posthaste_run_oldest_past_due_seconds")).toBeGreaterThanOrEqual(0);
+  expect(gateway.value('posthaste_runs_total{event="started"}')).toBe(2);
+  expect(gateway.value('posthaste_runs_total{event="succeeded"}')).toBe(1);
+  expect(gateway.value('posthaste_run_entries_total{role="wait"}')).toBe(2);
+  expect(deliverer.value('posthaste_runs_total{event="failed"}')).toBe(0);
 });
 
 it("tell how many wait in lanes", async () => {

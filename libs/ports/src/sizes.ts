@@ -5,4 +5,9 @@ export interface Sizes {
   /** Messages that wait for their turn in a queue, of all tenants. */
   queued(max: number): Promise<number>;
   deadLetters(max: number): Promise<number>;
+  /** Runs that are active, and those of them that wait for an event. */
+  activeRuns(max: number): Promise<number>;
+  waitingRuns(max: number): Promise<number>;
+  /** The earliest alarm of a run, of all shards. */
+  runAlarm(): Promise<number | undefined>;
 }

@@ -2,7 +2,13 @@
 import { hash } from "node:crypto";
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
 import { openBus, openDocuments } from "@posthaste/distributed";
-import { configSchemas, processParts, readConfig, runServiceProcess } from "@posthaste/process";
+import {
+  configSchemas,
+  meteredRuns,
+  processParts,
+  readConfig,
+  runServiceProcess,
+} from "@posthaste/process";
 
 const config = readConfig(configSchemas["callback-dispatcher"]);
 const parts = processParts("callback-dispatcher", config);
@@ -16,6 +22,7 @@ await runServiceProcess(parts, {
     documents.answering,
     new CallbackDispatcher({
       ...ports,
+      runs: meteredRuns(ports.runs, parts.telemetry.metrics),
       bus,
       clock,
       log: parts.log,

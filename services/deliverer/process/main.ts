@@ -10,6 +10,7 @@ import {
   processParts,
   readConfig,
   runServiceProcess,
+  meteredRuns,
 } from "@posthaste/process";
 import { retryDelays } from "@posthaste/retry-delays-mathjs";
 import { senderOf } from "@posthaste/sender";
@@ -28,6 +29,7 @@ const sender = senderOf(config, destinationPolicyOf(config), {
 
 const ports = {
   ...documents.ports,
+  runs: meteredRuns(documents.ports.runs, telemetry.metrics),
   bus,
   tokens,
   sender,

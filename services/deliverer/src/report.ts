@@ -1,13 +1,21 @@
 /** What an attempt that has ended tells whoever counts. */
-import { isSuccess, type Message, type Outcome } from "@posthaste/domain";
+import { isSuccess, type MessageRecord, type Outcome } from "@posthaste/domain";
 import { type Metrics } from "@posthaste/ports";
+
+type Attempted = { readonly record: MessageRecord; readonly startedAt: number };
 
 export function countAttempt(
   metrics: Metrics,
-  message: Message,
+  { record, startedAt }: Attempted,
   outcome: Outcome,
   endedAt: number,
 ): void {
+  const { message, epoch } = record;
+  if (message.run && epoch === 1)
+    metrics.observe(
+      "posthaste_run_delivery_wait_seconds",
+      Math.max(0, startedAt - message.notBefore) / 1_000,
+    );
   const word = outcomeWord(outcome);
   metrics.count("posthaste_attempts_total", word);
   if (word === "delivered")

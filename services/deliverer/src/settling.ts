@@ -243,7 +243,7 @@ export class Settling {
 
   #report({ record, startedAt }: Attempt, outcome: Outcome, settlement: Settlement): void {
     const { log, clock } = this.#ports;
-    countAttempt(this.#options.telemetry.metrics, record.message, outcome, clock.now());
+    countAttempt(this.#options.telemetry.metrics, { record, startedAt }, outcome, clock.now());
     if (outcome.kind === "infrastructure") {
       log.warn("attempt.deferred", {
         id: record.message.id,

@@ -14,6 +14,7 @@ import { untilAvailable } from "@posthaste/ports";
 import {
   configSchemas,
   destinationPolicyOf,
+  meteredRuns,
   processParts,
   readConfig,
   runServiceProcess,
@@ -56,6 +57,7 @@ async function open(): Promise<void> {
   handler = gatewayHandler(
     {
       ...ports,
+      runs: meteredRuns(ports.runs, telemetry.metrics),
       bus,
       tokens,
       clock,

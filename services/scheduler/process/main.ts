@@ -3,7 +3,14 @@ import { hash } from "node:crypto";
 import { openBus, openDocuments, openTokens } from "@posthaste/distributed";
 import { Tenants } from "@posthaste/engine";
 import { countedMax } from "@posthaste/ports";
-import { configSchemas, processParts, readConfig, runServiceProcess } from "@posthaste/process";
+import {
+  configSchemas,
+  meteredRuns,
+  processParts,
+  readConfig,
+  runServiceProcess,
+  watchRuns,
+} from "@posthaste/process";
 import { Scheduler } from "@posthaste/scheduler";
 
 const config = readConfig(configSchemas.scheduler);
@@ -16,6 +23,7 @@ const { telemetry } = parts;
 
 telemetry.metrics.watch("posthaste_queue_depth", () => ports.sizes.queued(countedMax));
 telemetry.metrics.watch("posthaste_lane_depth", () => ports.sizes.waiting(countedMax));
+watchRuns(telemetry.metrics, ports.sizes, clock);
 
 const minuteMs = 60_000;
 const tenants = new Tenants({ accounts: ports.accounts, clock, log: parts.log });
@@ -27,6 +35,7 @@ await runServiceProcess(parts, {
     tenants,
     new Scheduler({
       ...ports,
+      runs: meteredRuns(ports.runs, telemetry.metrics),
       bus,
       tokens,
       tenants,

@@ -15,6 +15,7 @@ import {
   destinationPolicyOf,
   fitSockets,
   keyInFile,
+  meteredRuns,
   readConfig,
   runServices,
   sealAccounts,
@@ -22,6 +23,7 @@ import {
   sealStored,
   systemClock,
   systemRandom,
+  watchRuns,
 } from "@posthaste/process";
 import { retryDelays } from "@posthaste/retry-delays-mathjs";
 import { senderOf } from "@posthaste/sender";
@@ -49,6 +51,7 @@ const store = await openStore();
 const sockets = fitSockets({ connections: connectionsMax, calls: callsMaxOf(config) }, log);
 metrics.watch("posthaste_queue_depth", () => store.sizes.queued(countedMax));
 metrics.watch("posthaste_lane_depth", () => store.sizes.waiting(countedMax));
+watchRuns(metrics, store.sizes, clock);
 metrics.watch("posthaste_dead_letters", () => store.sizes.deadLetters(countedMax));
 const sender = senderOf(config, policy, { clock, metrics });
 const { accounts, indexes } = await openSealed();
@@ -62,6 +65,7 @@ const readiness = createReadiness();
 const { services, gateway, management } = createStandalone(
   {
     ...store,
+    runs: meteredRuns(store.runs, metrics),
     accounts,
     indexes,
     messageLog: store.log,

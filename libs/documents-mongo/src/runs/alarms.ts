@@ -55,7 +55,7 @@ function messageOf(part: StoredPart): Message | undefined {
 }
 
 export async function nextDeliverAlarm(
-  { again, runs }: RunRooms,
+  { again, runs }: Pick<RunRooms, "again" | "runs">,
   shards: readonly number[],
 ): Promise<number | undefined> {
   const next = await again(() =>
@@ -90,7 +90,7 @@ export async function ringRuns(
 }
 
 export async function nextRunAlarm(
-  { again, runs }: RunRooms,
+  { again, runs }: Pick<RunRooms, "again" | "runs">,
   shards: readonly number[],
 ): Promise<number | undefined> {
   const next = await again(() =>

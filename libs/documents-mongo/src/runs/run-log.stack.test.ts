@@ -1,9 +1,11 @@
 import { describe, expect, it } from "@jest/globals";
-import { newId } from "@posthaste/testing";
+import { runId } from "@posthaste/domain";
+import { aRunStart, aTenant, ending, epochStart, newId } from "@posthaste/testing";
 import { describeRunLog } from "@posthaste/testing/contract";
 import { type Connection } from "../connection.ts";
 import { createRecordPorts, recordIndexes } from "../messages/record-ports.ts";
 import { freshDatabase } from "../opened.fixture.ts";
+import { createSizes } from "../sizes.ts";
 import { repeated } from "../repeated.fixture.ts";
 import { servers } from "../servers.fixture.ts";
 
@@ -21,6 +23,22 @@ describe.each(servers)("$name", ({ name, uri }) => {
   describeRunLog(`${name}, each reply lost once`, async () =>
     harnessOf(repeated((await open()).connection)),
   );
+
+  it(`${name}: runs are counted along indexes, no further than asked, and their alarms are found`, async () => {
+    const { connection, queries } = await open();
+    const { runs } = createRecordPorts(connection, connection);
+    const sizes = createSizes(connection);
+    expect(await sizes.runAlarm()).toBeUndefined();
+    for (const id of [runId("one"), runId("two"), runId("three")])
+      await runs.start(aTenant, id, (use) => aRunStart(use, { id, now: epochStart }));
+    await runs.change({ tenant: aTenant, id: runId("three") }, (run) => ending(run, epochStart));
+
+    expect(await sizes.activeRuns(10)).toBe(2);
+    expect(await sizes.activeRuns(1)).toBe(1);
+    expect(await sizes.waitingRuns(10)).toBe(0);
+    expect(await sizes.runAlarm()).toBeGreaterThan(0);
+    expect(queries.unserved()).toEqual([]);
+  });
 
   it(`${name}: no question of runs reads a whole collection`, async () => {
     const { queries } = await open();

@@ -6,6 +6,7 @@ import { aftermathMetrics } from "./aftermath.ts";
 import { alarmsMetrics } from "./alarms.ts";
 import { messagesMetrics } from "./messages.ts";
 import { processesMetrics } from "./processes.ts";
+import { runsMetrics } from "./runs.ts";
 import { storesMetrics } from "./stores.ts";
 import { type Metric } from "./metric.ts";
 
@@ -13,6 +14,7 @@ export const metricCatalogue = {
   ...messagesMetrics,
   ...alarmsMetrics,
   ...aftermathMetrics,
+  ...runsMetrics,
   ...storesMetrics,
   ...processesMetrics,
 } as const satisfies Readonly<Record<string, Metric>>;

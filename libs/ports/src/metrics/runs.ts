@@ -1,0 +1,52 @@
+/** Runs of workflows: their starts and ends, what they have accepted, and whether they go on. */
+import { type Metric, type Reporter } from "./metric.ts";
+
+const changers: readonly Reporter[] = [
+  "gateway",
+  "scheduler",
+  "deliverer",
+  "callback-dispatcher",
+  "standalone",
+];
+
+export const runsMetrics = {
+  posthaste_runs_total: {
+    kind: "counter",
+    help: "Runs that this process has started or resumed, and those that it has ended, by how.",
+    label: { name: "event", values: ["started", "succeeded", "failed", "canceled"] },
+    by: changers,
+  },
+  posthaste_run_entries_total: {
+    kind: "counter",
+    help: "What runs have accepted: plans and results of steps, calls to third parties and their answers, waits for events, and invocations of other runs.",
+    label: {
+      name: "role",
+      values: ["plan", "result", "call", "answer", "wait", "invocation"],
+    },
+    by: changers,
+  },
+  posthaste_run_delivery_wait_seconds: {
+    kind: "histogram",
+    help: "From when a delivery of a run was to be made (what it delivers was accepted, or its sleep is over) to its first attempt.",
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    by: ["deliverer", "standalone"],
+  },
+  posthaste_runs_active: {
+    kind: "watched",
+    grows: false,
+    help: "Runs that are active, of all tenants, counted up to 100000. Each scheduler tells the same: take the maximum.",
+    by: ["scheduler", "standalone"],
+  },
+  posthaste_runs_waiting: {
+    kind: "watched",
+    grows: false,
+    help: "Of these, those that wait for an event, counted up to 100000. Each scheduler tells the same: take the maximum.",
+    by: ["scheduler", "standalone"],
+  },
+  posthaste_run_oldest_past_due_seconds: {
+    kind: "watched",
+    grows: false,
+    help: "Age of the oldest alarm of a run that is due and has not been rung: of a wait that is over, of a run to be started or told of an end, of a delivery to be inserted; 0: none is. Each scheduler tells the same: take the maximum.",
+    by: ["scheduler", "standalone"],
+  },
+} as const satisfies Readonly<Record<string, Metric>>;

@@ -1,0 +1,79 @@
+/** What is counted of runs. */
+import { type PartName, type Run } from "@posthaste/domain";
+import {
+  type Clock,
+  countedMax,
+  type Metrics,
+  noMetrics,
+  type RunStore,
+  type RunWrite,
+  type Sizes,
+} from "@posthaste/ports";
+
+/** A store of runs that counts what is written through it. Without a reader of metrics it is the store itself. */
+export function meteredRuns(runs: RunStore, metrics: Metrics): RunStore {
+  if (metrics === noMetrics) return runs;
+  return {
+    ...runs,
+    start: async (tenant, id, make) => {
+      const started = await runs.start(tenant, id, make);
+      if (started.kind === "started") metrics.count("posthaste_runs_total", "started");
+      return started;
+    },
+    resume: async (tenant, id, inherited, make) => {
+      const started = await runs.resume(tenant, id, inherited, make);
+      if (started !== "gone" && started.kind === "started")
+        metrics.count("posthaste_runs_total", "started");
+      return started;
+    },
+    change: async (address, decide) => {
+      // A change may be decided again, and the last decision is the one that is written.
+      let made: { readonly from: Run; readonly write: RunWrite | undefined } | undefined;
+      const verdict = await runs.change(address, (from) => {
+        const decision = decide(from);
+        made = { from, write: decision.write };
+        return decision;
+      });
+      if (made?.write) countWrite(metrics, made.from, made.write);
+      return verdict;
+    },
+  };
+}
+
+/** What is counted in the store, and how late its runs are. */
+export function watchRuns(metrics: Metrics, sizes: Sizes, clock: Pick<Clock, "now">): void {
+  metrics.watch("posthaste_runs_active", () => sizes.activeRuns(countedMax));
+  metrics.watch("posthaste_runs_waiting", () => sizes.waitingRuns(countedMax));
+  metrics.watch("posthaste_run_oldest_past_due_seconds", async () => {
+    const alarm = await sizes.runAlarm();
+    return Math.max(0, clock.now() - (alarm ?? Infinity)) / 1_000;
+  });
+}
+
+function countWrite(metrics: Metrics, from: Run, { parts, run }: RunWrite): void {
+  const { kind } = run.state;
+  if (from.state.kind === "active" && kind !== "active")
+    metrics.count("posthaste_runs_total", kind);
+  for (const { name } of parts) {
+    const role = roleOf(name);
+    if (role) metrics.count("posthaste_run_entries_total", role);
+  }
+}
+
+const roles = {
+  p: "plan",
+  s: "result",
+  c: "call",
+  a: "answer",
+  w: "wait",
+  v: "invocation",
+} as const;
+
+/** Undefined: it is no entry, nor what a step waits for. */
+function roleOf(name: PartName): (typeof roles)[keyof typeof roles] | undefined {
+  const [, letter] = /^([pscawv])[1-9]/.exec(name) ?? [];
+  return isLetter(letter) ? roles[letter] : undefined;
+}
+
+const isLetter = (letter: string | undefined): letter is keyof typeof roles =>
+  letter !== undefined && letter in roles;

@@ -1,0 +1,31 @@
+/** A run of one wait, which is told its event, and one that is cancelled while it waits: by plain HTTP, as clients without an SDK ask. */
+import { type Client } from "./client.ts";
+
+/** Answers when the second waits, having ended the first. */
+export async function runAndWait(client: Client, url: string): Promise<void> {
+  for (const id of ["metered-one", "metered-two"]) {
+    await client.published(url, { ...step(id), "service-workflow-init": "true" });
+    await client.call(
+      "POST",
+      `/v2/wait/event-of-${id}`,
+      { ...step(id), "content-type": "application/json" },
+      JSON.stringify({
+        url,
+        timeout: "1h",
+        timeoutUrl: url,
+        timeoutHeaders: {},
+        step: {
+          stepId: 1,
+          stepName: "waits",
+          stepType: "Wait",
+          concurrent: 1,
+          waitEventId: `event-of-${id}`,
+        },
+      }),
+    );
+  }
+  await client.call("POST", "/v2/notify/event-of-metered-one", {}, "{}");
+  await client.call("DELETE", "/v2/workflows/runs/metered-one?cancel=false", {}, "");
+}
+
+const step = (id: string) => ({ "service-workflow-runid": id });

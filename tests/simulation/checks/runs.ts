@@ -1,5 +1,5 @@
 /** The checks of docs/guarantees#the-checkers-rules about runs, when all has come to rest: heads, parts and results. */
-import { invokersOf, isActive, owesAnswer, type Pending, type Run } from "@posthaste/domain";
+import { isActive, owesAnswer, type Pending, type Run } from "@posthaste/domain";
 import { type Backend } from "../backend.ts";
 import { policyOf, timeoutMs } from "../runs/commands.ts";
 import { eventPrefix, outcomeOf, returned, type Step, stepsOf, timedOut } from "../runs/program.ts";
@@ -7,7 +7,16 @@ import { type RunChange } from "../runs/seen.ts";
 import { type Exchange, type History } from "../world/history.ts";
 import { checkDeliveries } from "./run-deliveries.ts";
 import { checkEvents } from "./run-events.ts";
-import { endOf, hasCaused, orderOf, saidOf, storiesOf, type Story, text } from "./run-story.ts";
+import {
+  endOf,
+  hasCaused,
+  isResumed,
+  orderOf,
+  saidOf,
+  storiesOf,
+  type Story,
+  text,
+} from "./run-story.ts";
 
 export async function checkRuns(history: History, backend: Backend): Promise<void> {
   const stories = storiesOf(history);
@@ -213,7 +222,7 @@ function wrongBy(
       const returnedBy = child?.parts.get("e");
       const isTrue =
         child !== undefined &&
-        invokersOf(child.run).some(({ root }) => root === run.root) &&
+        (isResumed(story) || child.run.invoker?.root === run.root) &&
         told.isCanceled === (child.run.state.kind === "canceled") &&
         told.isFailed === (child.run.state.kind === "failed") &&
         told.body === (returnedBy && text(returnedBy));

@@ -155,9 +155,10 @@ const planted: readonly Mutation[] = [
       const gone = before.state.pending.filter(
         (each) => each.kind === "wait" && !pending.some(({ step }) => step === each.step),
       );
+      const later = gone.map((each) => ({ ...each, deadline: Number.MAX_SAFE_INTEGER }));
       return {
         ...write,
-        run: inState(write.run, { ...write.run.state, pending: [...pending, ...gone] }),
+        run: inState(write.run, { ...write.run.state, pending: [...pending, ...later] }),
       };
     }),
   },

@@ -20,8 +20,8 @@ const stepMs = 1_000;
 const troubledMs = 120_000;
 const lookEveryMs = 5_000;
 const restMsMax = 3_600_000;
-/** Far beyond what any seed needs. */
-const stepsMax = 50_000;
+/** Far beyond what any seed needs, schedulers included whose clock is ahead of that of the store. */
+const stepsMax = 200_000;
 const sweepMsMax = 120_000;
 const clockJumpMsMax = 600_000;
 

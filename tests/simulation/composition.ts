@@ -123,6 +123,7 @@ const runHeaders = ({ run }: Message): [string, string][] =>
     ? [
         [ourHeaders.runId, run.id],
         [ourHeaders.runCreatedAt, String(run.createdAt)],
+        [ourHeaders.probes, String(run.probes === true)],
       ]
     : [];
 

@@ -11,6 +11,7 @@ const briefedMsMax = 50;
 export function checkDeliveries(history: History, story: Story): void {
   const order = orderOf(story.run);
   for (const [rank, part] of order.entries()) checkPrefix(history, story, part, rank);
+  checkPrefix(history, story, "adopted", 0);
   checkGroups(history, story, order);
   for (const part of [...order, ...story.parts.keys()].filter(isDelivered)) {
     checkAfterEnd(history, story, part);
@@ -20,7 +21,7 @@ export function checkDeliveries(history: History, story: Story): void {
   checkExecutions(history, story);
 }
 
-const isDelivered = (part: string): boolean => /^(start|[psca][0-9]+)$/.test(part);
+const isDelivered = (part: string): boolean => /^(start|adopted|[psca][0-9]+)$/.test(part);
 
 /** R4: every attempt of an entry carries the same history, which ends with it. */
 function checkPrefix(
@@ -95,6 +96,7 @@ function checkAskedAgain(history: History, { changes, program, sent }: Story, pa
 
 /** The run had what the delivery is of. */
 function orderOrPending(run: Story["run"], part: string): boolean {
+  if (part === "adopted") return run.adoption === "done";
   if (part[0] !== "c" && part[0] !== "a") return orderOf(run).includes(part);
   const pending = run.state.kind === "active" ? run.state.pending : [];
   return pending.some((each) => each.kind === "call" && each.step === stepOf(part));

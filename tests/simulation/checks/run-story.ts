@@ -85,7 +85,8 @@ export function hasCaused(program: Program, run: Run, part: string): boolean {
   const reaches = (step: number): boolean =>
     order.some((name) => name !== "start" && stepOf(name) > step) ||
     pending.some((each) => each.step > step);
-  if (part === "start") return reaches(0);
+  if (part === "start") return reaches(0) || run.adoption === "done";
+  if (part === "adopted") return reaches(0);
   const step = stepOf(part);
   switch (part.charAt(0)) {
     case "p":

@@ -33,14 +33,16 @@ export const policyOf = ({ index }: Program): Policy =>
 export const startOf = (
   program: Program,
   id: RunId,
+  phase?: "probes" | "adopts",
 ): PublishCommand & { readonly run: RunPublish & { readonly kind: "start" } } => ({
   ...deliveredTo(program),
   body: new TextEncoder().encode(JSON.stringify({ program: program.index })),
   run: {
     kind: "start",
     id,
-    features: program.index % 2 === 0 ? ["WF_TriggerOnConfig"] : [],
+    features: program.index % 2 === 0 ? ["WF_TriggerOnConfig", "WF_DetectTrigger"] : [],
     headers: [],
+    ...(phase && { phase }),
   },
 });
 

@@ -11,7 +11,15 @@ import { answered } from "../world/answered.ts";
 import { type Answering, type Endpoint } from "../world/destination.ts";
 import { type Exchange } from "../world/history.ts";
 import { type Environment } from "../world/node.ts";
-import { callOf, entryOf, invocationOf, type Said, stepHeader, waitOf } from "./commands.ts";
+import {
+  callOf,
+  entryOf,
+  invocationOf,
+  type Said,
+  startOf,
+  stepHeader,
+  waitOf,
+} from "./commands.ts";
 import { type RunGateway } from "./gateway.ts";
 import {
   outcomeOf,
@@ -61,7 +69,7 @@ export function workflowEndpoint(
     const isSlow = exchange.url.includes("//workflow-slow-");
     if (isFlaky && chance.chance(0.15)) return says("throws", 10);
     if (isSlow) await world.wait(chance.integer(0, chance.chance(0.2) ? 20_000 : 2_000));
-    const done = await (isAnswer(exchange) ? replay.hear(asked) : replay.goOn(asked));
+    const done = await replay.take(asked);
     // It has published, and its answer is lost.
     if (isFlaky && chance.chance(0.1)) return chance.chance(0.5) ? says("throws", 10) : undefined;
     return says(done, chance.integer(1, 50));
@@ -71,7 +79,10 @@ export function workflowEndpoint(
 const says = (done: Done, afterMs: number): Answering => ({
   afterMs,
   status: statuses[done],
-  headers: done === "gives up" ? [["Service-NonRetryable-Error", "true"]] : [],
+  headers: [
+    ["Service-Workflow-Sdk-Version", "1"],
+    ...(done === "gives up" ? [["Service-NonRetryable-Error", "true"] as const] : []),
+  ],
 });
 
 const isAnswer = ({ id }: Exchange): boolean => /_ra[0-9]+$/.test(id);
@@ -81,7 +92,7 @@ function askedBy(exchange: Exchange, programs: readonly Program[]): Asked | unde
   const { id, run, tenant, url } = exchange;
   const program = programs.find((each) => each.url === url);
   if (!run || !program) return undefined;
-  const root = id.replace(/_r[a-z][0-9]*$/, "") as MessageId;
+  const root = id.replace(/_r[a-z]+[0-9]*$/, "") as MessageId;
   return { exchange, program, root, address: { tenant, id: run.id, createdAt: run.createdAt } };
 }
 
@@ -98,7 +109,21 @@ class Replay {
     this.#gateways = gateways;
   }
 
-  async goOn(asked: Asked): Promise<Done> {
+  take(asked: Asked): Promise<Done> {
+    const { exchange } = asked;
+    if (isAnswer(exchange)) return this.#hear(asked);
+    return exchange.run?.probes ? this.#adopt(asked) : this.#goOn(asked);
+  }
+
+  /** Asked to start a run itself, it starts it, and is asked once more. */
+  async #adopt(asked: Asked): Promise<Done> {
+    const command = startOf(asked.program, asked.address.id, "adopts");
+    const answer = await this.#publish((gateway) => gateway.start(command));
+    this.#environment.history.count("runs.adopted");
+    return this.#done(asked, answer, []);
+  }
+
+  async #goOn(asked: Asked): Promise<Done> {
     const { address, exchange, program } = asked;
     const { entries } = readHistory(exchange.body);
     const turn = turnOf(program, entries);
@@ -124,7 +149,7 @@ class Replay {
   }
 
   /** What the call of a step was answered. */
-  hear(asked: Asked): Promise<Done> {
+  #hear(asked: Asked): Promise<Done> {
     const { body, headers } = asked.exchange;
     const step = Number(headers.find(([name]) => name === stepHeader)?.[1]);
     const { status } = JSON.parse(new TextDecoder().decode(body)) as { readonly status: number };

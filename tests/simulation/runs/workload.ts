@@ -107,7 +107,10 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
     const delayed = chance.chance(0.15)
       ? { postponement: { kind: "delay", delayMs: chance.integer(100, 10_000) } as const }
       : {};
-    const command = { ...startOf(program, id), ...delayed };
+    const command = {
+      ...startOf(program, id, program.index % 4 === 2 ? "probes" : undefined),
+      ...delayed,
+    };
     const { messageId } = await untilDone(gateways, (gateway) => gateway.start(command));
     runs.acks.push({ root: messageId, what: "start", step: 0 });
     history.count("runs.started");

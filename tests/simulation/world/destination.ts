@@ -30,6 +30,7 @@ export const ourHeaders = {
   retried: "Service-Retried",
   runId: "Service-Workflow-RunId",
   runCreatedAt: "Service-Workflow-CreatedAt",
+  probes: "Service-Workflow-Unknown-Sdk",
 };
 
 export type Destinations = {
@@ -212,7 +213,13 @@ function exchangeOf(life: Life, request: OutgoingRequest, now: number): Exchange
     retried: Number(header(ourHeaders.retried)),
     node: life.node.name,
     run:
-      id === "" ? undefined : { id: runId(id), createdAt: Number(header(ourHeaders.runCreatedAt)) },
+      id === ""
+        ? undefined
+        : {
+            id: runId(id),
+            createdAt: Number(header(ourHeaders.runCreatedAt)),
+            probes: header(ourHeaders.probes) === "true",
+          },
     url: request.url,
     method: request.method,
     headers: request.headers.filter(([name]) => !ours.has(name)),

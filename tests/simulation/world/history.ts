@@ -57,7 +57,14 @@ export type Exchange = {
   readonly retried: number;
   readonly node: string;
   /** Of the run that it is a delivery of. */
-  readonly run: { readonly id: RunId; readonly createdAt: number } | undefined;
+  readonly run:
+    | {
+        readonly id: RunId;
+        readonly createdAt: number;
+        /** The endpoint is asked to start it itself. */
+        readonly probes: boolean;
+      }
+    | undefined;
   readonly url: string;
   readonly method: string;
   readonly headers: Headers;

@@ -323,6 +323,7 @@ export {
   roundOf,
   toldPart,
 } from "./workflow/failure-function.ts";
+export { standsStill } from "./workflow/standing.ts";
 export { inheritedParts, isMadeOf, openEntries, resumedRun } from "./workflow/resume.ts";
 export {
   type EntryDelivery,

@@ -173,6 +173,7 @@ export class Deliverer implements LocalDelivery {
     await this.#idle();
     timeUp();
     this.#leases.stop();
+    this.#settling.stop();
   }
 
   reserve(tenant: TenantId, origin: number, bodyBytes: number): boolean {

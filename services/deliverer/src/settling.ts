@@ -8,6 +8,7 @@
 import {
   type FollowUp,
   isFinished,
+  isSuccess,
   type Message,
   type Outcome,
   settleAttempt,
@@ -32,6 +33,7 @@ import {
 } from "@posthaste/ports";
 import { type Attempt } from "./attempt.ts";
 import { countAttempt } from "./report.ts";
+import { StandingRuns } from "./standing-runs.ts";
 import { endAttempt } from "./trace.ts";
 
 export type SettlingPorts = FollowUpPorts &
@@ -65,6 +67,7 @@ const retryMsMax = 1_000;
 export class Settling {
   readonly #ports: SettlingPorts;
   readonly #options: SettlingOptions;
+  readonly #standing: StandingRuns;
   #writing = 0;
   #telling = 0;
   #answerBytes = 0;
@@ -72,6 +75,7 @@ export class Settling {
   constructor(ports: SettlingPorts, options: SettlingOptions) {
     this.#ports = ports;
     this.#options = options;
+    this.#standing = new StandingRuns(ports, options.telemetry.metrics);
   }
 
   /** Nothing new may be claimed: too much waits to be written. */
@@ -82,6 +86,10 @@ export class Settling {
   /** What was settled is being told. */
   get isTelling(): boolean {
     return this.#telling > 0;
+  }
+
+  stop(): void {
+    this.#standing.stop();
   }
 
   settle(attempt: Attempt, outcome: Outcome): Promise<void> {
@@ -244,6 +252,8 @@ export class Settling {
   #report({ record, startedAt }: Attempt, outcome: Outcome, settlement: Settlement): void {
     const { log, clock } = this.#ports;
     countAttempt(this.#options.telemetry.metrics, { record, startedAt }, outcome, clock.now());
+    const { run } = record.message;
+    if (run && isSuccess(outcome)) this.#standing.answered(run);
     if (outcome.kind === "infrastructure") {
       log.warn("attempt.deferred", {
         id: record.message.id,

@@ -37,7 +37,7 @@ export const runEventSchema = z
 export type RunEventJson = JsonOf<typeof runEventSchema>;
 
 /** `place`: sorts the events of a run, and stays theirs. */
-export type PlacedRunEvent = { readonly place: string; readonly event: RunEventJson };
+type PlacedRunEvent = { readonly place: string; readonly event: RunEventJson };
 
 type Happened = Pick<RunEventJson, "time" | "state"> & {
   /** Of those of one millisecond, which comes first. */

@@ -8,8 +8,11 @@ import { partOf } from "./delivery.ts";
 import { type EntryKey, entriesBetween, has } from "./order.ts";
 import { type PartName, type Pending, type Run, type RunIn, type RunPlan } from "./run.ts";
 
+/** Of a run that is active, or has failed. */
+type Open = Pick<Run, "history"> & { readonly state: { readonly pending: readonly Pending[] } };
+
 /** Its entries that are to be delivered again: planned steps that have not begun, or the last entry if nothing else is open. */
-export function openEntries({ history, state }: RunIn<"failed">): readonly EntryKey[] {
+export function openEntries({ history, state }: Open): readonly EntryKey[] {
   const pending = new Set(state.pending.map(({ step }) => step));
   const planned = history.spans
     .filter(({ role }) => role === "plan")

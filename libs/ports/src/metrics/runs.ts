@@ -31,6 +31,12 @@ export const runsMetrics = {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
     by: ["deliverer", "standalone"],
   },
+  posthaste_run_stalls_total: {
+    kind: "counter",
+    help: "Deliveries of runs that were answered with 2xx and have caused nothing half a minute to a minute later: their runs stand still. Of those that a deliverer makes within half a minute it looks at 1000.",
+    label: { name: "role", values: ["start", "plan", "result", "answer"] },
+    by: ["deliverer", "standalone"],
+  },
   posthaste_runs_active: {
     kind: "watched",
     grows: false,

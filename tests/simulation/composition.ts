@@ -283,6 +283,7 @@ const deliverer = (making: Making, life: Life): Deliverer =>
     owner: owner(life.name),
     slots,
     bodyBytesMax,
+    inlineHistoryBytesMax: bodyBytesMax,
     compose,
     findTenant: async () => false,
     capOf: () => "none",

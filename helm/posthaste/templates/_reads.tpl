@@ -82,6 +82,7 @@ llm-key: {{ $values.llm.keyFrom | toJson }}
 - {name: POSTHASTE_MAX_IN_FLIGHT, value: {{ $service.maxInFlight | quote }}}
 - {name: POSTHASTE_MAX_PER_ORIGIN, value: {{ $service.maxPerOrigin | quote }}}
 - {name: POSTHASTE_MAX_IN_FLIGHT_MIB, value: {{ $service.maxInFlightMib | quote }}}
+- {name: POSTHASTE_MAX_INLINE_HISTORY_KIB, value: {{ $service.maxInlineHistoryKib | int | quote }}}
 - {name: POSTHASTE_MAX_WAITING, value: {{ $service.maxWaiting | int | quote }}}
 {{- end }}
 {{- if has "schedules" .reads }}

@@ -48,6 +48,7 @@ const deliverer = new Deliverer(ports, {
   owner: owner(random.text(12)),
   slots: slotBounds(config, parts.sockets.calls),
   bodyBytesMax: config.maxInFlightMib * mebibyte,
+  inlineHistoryBytesMax: config.maxInlineHistoryKib * 1024,
   tenants: () => tenants.ids(),
   compose: createCompose({ tenantOf: (id) => tenants.get(id), random, llmKey: config.llmKey }),
   findTenant: async (id) => (await tenants.find(id)) !== undefined,

@@ -10,10 +10,13 @@ const historyBytesMax = 64 * 1024 * 1024;
 
 export class Briefing {
   readonly #runs: Pick<RunStore, "brief">;
+  readonly #inlineBytesMax: number;
   readonly #histories = new Histories(historyBytesMax);
 
-  constructor(runs: Pick<RunStore, "brief">) {
+  /** `inlineBytesMax`: of a history that is sent to an endpoint that can fetch it. */
+  constructor(runs: Pick<RunStore, "brief">, inlineBytesMax: number) {
     this.#runs = runs;
+    this.#inlineBytesMax = inlineBytesMax;
   }
 
   /** Undefined: it may be called. An outcome: the store did not say, which costs no retry. */
@@ -22,10 +25,17 @@ export class Briefing {
     const { run } = message;
     if (!run) return undefined;
     try {
+      if (run.fetches && run.bytes > this.#inlineBytesMax) return await this.#asked(run, epoch);
       return await this.#read(attempt, run, epoch, this.#histories.known(run.root));
     } catch (error) {
       return ourFault(`the history of the run could not be read: ${String(error)}`);
     }
+  }
+
+  /** Nothing of its history is read here. */
+  async #asked(run: InRun, epoch: number): Promise<"over" | undefined> {
+    const [briefing] = await this.#runs.brief([{ run, epoch, from: Number.MAX_SAFE_INTEGER }]);
+    return !briefing || briefing === "over" ? "over" : undefined;
   }
 
   async #read(

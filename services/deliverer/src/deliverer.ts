@@ -55,6 +55,8 @@ export type DelivererOptions = {
   readonly slots: SlotBounds;
   /** Bytes of bodies in flight. */
   readonly bodyBytesMax: number;
+  /** Of a history that is sent to an endpoint that can fetch it. */
+  readonly inlineHistoryBytesMax: number;
   readonly compose: Compose;
   /** Whether a tenant that `compose` does not know is there after all: it may have been made a moment ago. */
   readonly findTenant: (id: TenantId) => Promise<boolean>;
@@ -97,7 +99,7 @@ export class Deliverer implements LocalDelivery {
     this.#options = options;
     this.#slots = new Slots(options.slots);
     this.#bodyBytes = new BodyBytes(options.bodyBytesMax);
-    this.#briefing = new Briefing(ports.runs);
+    this.#briefing = new Briefing(ports.runs, options.inlineHistoryBytesMax);
     this.owner = options.owner;
     this.#telemetry = ports.telemetry ?? noTelemetry;
     this.#telemetry.metrics.watch("posthaste_attempts_running", () => this.#running.size);

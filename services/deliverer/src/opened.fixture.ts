@@ -146,6 +146,7 @@ export async function startDeliverer(
     owner: owner("here"),
     slots: { ...roomy, ...slots },
     bodyBytesMax: 64 * 1024 * 1024,
+    inlineHistoryBytesMax: 3 * 1024 * 1024,
     compose,
     findTenant: async () => false,
     capOf: () => "none",

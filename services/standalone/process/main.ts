@@ -87,6 +87,7 @@ const { services, gateway, management } = createStandalone(
     readiness,
     connectionsMax: sockets.connections,
     bodyBytesMax: config.maxInFlightMib * mebibyte,
+    inlineHistoryBytesMax: config.maxInlineHistoryKib * 1024,
     drainMs,
     slotLateMsMax: config.scheduleLateMinutes * 60_000,
     cursorSecret,

@@ -69,6 +69,7 @@ export type StandaloneOptions = {
   /** Of callers, at once. */
   readonly connectionsMax: number;
   readonly bodyBytesMax: number;
+  readonly inlineHistoryBytesMax: number;
   readonly drainMs: number;
   /** Of schedules: see `limits`. */
   readonly slotLateMsMax: number;
@@ -92,7 +93,7 @@ const ownerLength = 12;
 
 export function createStandalone(ports: StandalonePorts, options: StandaloneOptions): Standalone {
   const { accounts, clock, log, random } = ports;
-  const { slots, bodyBytesMax, drainMs } = options;
+  const { slots, bodyBytesMax, drainMs, inlineHistoryBytesMax } = options;
   const admission = createAdmission({ clock, random, storeWaitMs: options.storeWaitMs });
   const tenants = new Tenants({ accounts, clock, log });
   const authenticator = createAuthenticator({ accounts, clock, log });
@@ -100,6 +101,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
     owner: owner(random.text(ownerLength)),
     slots,
     bodyBytesMax,
+    inlineHistoryBytesMax,
     compose: createCompose({
       tenantOf: (id) => tenants.get(id),
       random,

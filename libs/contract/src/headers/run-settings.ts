@@ -47,19 +47,28 @@ export const runSettings: readonly Setting<RunDraft>[] = [
   },
   {
     suffix: "Feature-Set",
-    rule: "Comma-separated list of what the workflow client can do; of these WF_DetectTrigger and WF_TriggerOnConfig matter.",
+    rule: "Comma-separated list of what the workflow client can do; of these LazyFetch, WF_DetectTrigger and WF_TriggerOnConfig matter.",
     take: (field, draft) => {
       const given = field.value.split(",").map((name) => name.trim());
+      if (given.includes("LazyFetch")) draft.announcesFetch = true;
       draft.features = features.filter(
         (name) => given.includes(name) || draft.features?.includes(name),
       );
       return undefined;
     },
   },
+  {
+    suffix: "Telemetry-Sdk",
+    rule: "Of a step: a client in JavaScript that announces LazyFetch fetches a large history. Else not looked at.",
+    take: (field, draft) => {
+      if (field.value.includes("@upstash/workflow")) draft.isJavaScript = true;
+      return undefined;
+    },
+  },
 ];
 
 /** Clients give these in more than one line. */
-export const repeatable: ReadonlySet<string> = new Set(["feature-set"]);
+export const repeatable: ReadonlySet<string> = new Set(["feature-set", "telemetry-sdk"]);
 
 const checkRunId = (field: Field): Fault | undefined =>
   field.value.length > 0 &&

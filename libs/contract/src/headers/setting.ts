@@ -62,6 +62,9 @@ export type RunDraft = {
   invokes?: boolean;
   phase?: "probes" | "adopts" | undefined;
   features?: readonly Feature[];
+  /** It announces that its endpoint fetches a history; one in JavaScript can. */
+  announcesFetch?: boolean;
+  isJavaScript?: boolean;
 };
 
 /** A publish in the making: filled by one pass over the headers, turned into a command by `completeCommand`. */

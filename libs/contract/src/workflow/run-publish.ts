@@ -48,7 +48,12 @@ export function withRun(
   switch (callType?.value ?? "step") {
     case "step": {
       const key = stepKeyOf(command.body);
-      return isFault(key) ? key : { ...command, headers, run: { kind: "entry", ...of, key } };
+      if (isFault(key)) return key;
+      // Clients in other languages announce it, too, and cannot.
+      const { announcesFetch, isJavaScript } = draft.run;
+      const fetches = announcesFetch === true &&
+        isJavaScript === true && { fetches: true as const };
+      return { ...command, headers, run: { kind: "entry", ...of, key, ...fetches } };
     }
     case "toCallback": {
       const step = stepOfCall(command);

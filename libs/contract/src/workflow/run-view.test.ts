@@ -3,6 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import {
   type AttemptFact,
   dlqIdOf,
+  type EntryDelivery,
   messageId,
   type MessageRecord,
   newOrder,
@@ -89,6 +90,24 @@ const retriedAt = (dueAt: number): MessageRecord => ({
   },
   state: { kind: "held", dueAt },
   ...{ wakeAt: dueAt, epoch: 1, retried: 1, leaseLosses: 0, deferrals: 0, outbox: [] },
+});
+
+const sent: EntryDelivery = {
+  ...{ url: "https://third.example/", method: "PUT", headers: [["X-A", "canary"]] },
+  ...{ notBefore: 0, callerIp: "10.0.0.1", hop: 1, policy: aPolicy() },
+};
+
+const failed = (of: PartName, attempt: number, more: Partial<AttemptFact> = {}): RunAttempt => ({
+  part: of,
+  fact: {
+    ...{ kind: "fact", id: root, attempt, startedAt: epochStart, endedAt: epochStart + attempt },
+    ended: "retry",
+    response: {
+      ...{ status: 503, headers: [["X-A", "canary"]], truncated: false },
+      body: new TextEncoder().encode("canary"),
+    },
+    ...more,
+  },
 });
 
 /** Type of each group, and of its steps what tells them apart. */
@@ -201,9 +220,12 @@ describe("a run whose bodies and headers are redacted", () => {
     const told = part("f", { header: { "X-Answer": ["canary"] } });
     const body = Buffer.from("canary").toString("base64");
     const answered = part("r", { status: 200, headers: [["X-Answer", "canary"]], body });
+    const [, asked] = part("c2", { is: "canary" });
+    parts.push(["c2", { ...asked, sent }], part("a2", { status: 200, header: {}, body }));
+    const attempts = [failed("s1", 1), failed("c2", 2), failed("f", 3)];
 
     const shown = runJson(
-      reading(run, [...parts, told, answered, part("x", { is: "canary" })]),
+      { ...reading(run, [...parts, told, answered, part("x", { is: "canary" })]), attempts },
       view,
       true,
     );
@@ -220,23 +242,28 @@ describe("a run whose bodies and headers are redacted", () => {
   });
 });
 
-describe("attempts that failed", () => {
-  const failed = (
-    part: PartName,
-    attempt: number,
-    more: Partial<AttemptFact> = {},
-  ): RunAttempt => ({
-    part,
-    fact: {
-      ...{ kind: "fact", id: root, attempt, startedAt: epochStart, endedAt: epochStart + attempt },
-      ended: "retry",
-      response: {
-        ...{ status: 503, headers: [], truncated: false },
-        body: new Uint8Array([110, 111]),
-      },
-      ...more,
-    },
+describe("a member of a group that waits for a call", () => {
+  it("tells what it asks, and keeps its name and its place in the group", () => {
+    const plan = { stepName: "asks", stepType: "Call", callType: "step", concurrent: 2 };
+    const [name, asked] = part("c1", { asked: true });
+    const run = aRun({
+      history: spans({ role: "plan", from: 1, to: 2 }),
+      state: { ...active, pending: [{ kind: "call", step: 1, isAnswered: false }] },
+    });
+    const parts = [part("p1", plan), part("p2", step(0)), [name, { ...asked, sent }] as const];
+
+    const [, group] = stepGroups(reading(run, parts), view);
+
+    expect(group?.steps[0]).toMatchObject({
+      ...{ stepId: 1, stepName: "asks", concurrent: 2, callType: "toCallback" },
+      ...{ state: "STEP_PROGRESS", callUrl: "https://third.example/", callMethod: "PUT" },
+      ...{ callHeaders: { "X-A": ["canary"] }, callBody: '{"asked":true}' },
+    });
+    expect(group?.steps).toHaveLength(2);
   });
+});
+
+describe("attempts that failed", () => {
   const errorsOf = (of: RunReading) =>
     stepGroups(of, view).map(({ steps }) =>
       steps.map(({ errors = [] }) =>

@@ -151,16 +151,16 @@ function memberOf(reading: RunReading, step: number, view: ReadView): readonly R
   if (hasResult(reading.run, step)) return resultOf(reading, step, partOf(key), view);
   const part = reading.parts.get(partOf(key));
   if (!part) return [];
-  const { stepId: _, ...fields } = stepFields(reading.run, parsedStep(part.body), view);
-  return [
-    {
-      ...fields,
-      stepId: step,
-      targetStep: step,
-      createdAt: part.at,
-      ...delivery(reading, key, view),
-    },
-  ];
+  const { concurrent, stepName, ...fields } = stepFields(reading.run, parsedStep(part.body), view);
+  const ofPlan = {
+    ...(concurrent !== undefined && { concurrent }),
+    ...(stepName !== undefined && { stepName }),
+    ...{ stepId: step, targetStep: step, createdAt: part.at },
+  };
+  const { state } = reading.run;
+  const pending = state.kind === "active" && state.pending.find((each) => each.step === step);
+  const now = pending ? pendingStep(reading, pending, view) : delivery(reading, key, view);
+  return [{ ...fields, ...now, ...ofPlan }];
 }
 
 /** `by`: the delivery by which it was done. */

@@ -84,6 +84,8 @@ export type InRun = {
   readonly detects?: true;
   /** It asks its destination to start the run itself, which says what that speaks. */
   readonly probes?: true;
+  /** Its endpoint fetches a history that is not sent. */
+  readonly fetches?: true;
 };
 
 export type Message = Lanes & {

@@ -7,11 +7,12 @@ import {
   anAnswer,
   anAttempt,
   aPolicy,
+  aTenant,
   aTimeout,
   epochStart,
   ourFailure,
 } from "@posthaste/testing";
-import { dlqIdOf } from "../shared/ids.ts";
+import { dlqIdOf, messageId, runId, runKey } from "../shared/ids.ts";
 import { deferralsMax, logResponseBytesMax } from "../shared/limits.ts";
 import { alarmOf } from "./alarm.ts";
 import { type FollowUp } from "./follow-up.ts";
@@ -144,6 +145,22 @@ describe("an attempt that failed with retries left", () => {
       false,
     ]);
     expect(kept.find(([kind]) => kind === "fact")).toEqual(["fact", logResponseBytesMax, true]);
+  });
+});
+
+describe("an attempt of a delivery of a run", () => {
+  const id = runId("run");
+  const run = { id, key: runKey(aTenant, id, 1), root: messageId("msg_root"), createdAt: 0 };
+  const delivery = aClaimedRecord({ run: { ...run, bytes: 0, part: "s1" } });
+
+  it("that failed with retries left tells of itself, for the log of runs", () => {
+    const { append } = settleWith(anAnswer(500, { body: "no" }), delivery);
+
+    expect(append).toMatchObject([{ kind: "fact", ended: "retry", response: { status: 500 } }]);
+  });
+
+  it("that succeeded leaves nothing: what it has caused says so", () => {
+    expect(settleWith(anAnswer(200), delivery).append).toEqual([]);
   });
 });
 

@@ -28,7 +28,8 @@ export type RunPublish =
       readonly answer: PublishCommand;
       readonly step: Readonly<Record<string, unknown>>;
     }
-  | (RunOf & { readonly kind: "entry"; readonly key: StepKey })
+  /** `fetches`: its endpoint fetches a history that is not sent. */
+  | (RunOf & { readonly kind: "entry"; readonly key: StepKey; readonly fetches?: true })
   /** A call to a third party, which is the destination. Its policy names the endpoint that is told the answer. */
   | (RunOf & { readonly kind: "call"; readonly step: number });
 

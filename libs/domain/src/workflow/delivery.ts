@@ -4,6 +4,7 @@ import { type Headers } from "../message/headers.ts";
 import { type CallbackPlan, type InRun, type Message, type Policy } from "../message/message.ts";
 import { runFormat } from "../shared/format.ts";
 import { runMessageId } from "../shared/ids.ts";
+import { lightBytesMax } from "../shared/limits.ts";
 import { type DeliveryKey, type EntryKey } from "./order.ts";
 import { toldPart } from "./failure-function.ts";
 import { type EntryDelivery, type PartName, type Run, type RunIn } from "./run.ts";
@@ -182,8 +183,10 @@ type Sent = EntryDelivery & {
 function messageOfRun(run: Run, part: PartName, now: number, sent: Sent): Message {
   const { key, id, root, createdAt, tenant, dialect, shard } = run;
   const bytes = entryOf(part) ? run.bytes : 0;
+  const fetches = sent.fetches && bytes > lightBytesMax;
   const inRun: InRun = {
     ...{ key, id, root, part, createdAt, bytes },
+    ...(fetches && { fetches }),
     ...(sent.detects && { detects: true }),
     ...(sent.probes && { probes: true }),
   };

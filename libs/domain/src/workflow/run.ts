@@ -168,6 +168,8 @@ export type EntryDelivery = {
   readonly hop: number;
   /** Counts where the run's plan does not: clients of before send it with each step. */
   readonly policy: Policy;
+  /** The endpoint that has published it fetches a history that is not sent. */
+  readonly fetches?: true;
 };
 
 /** Of an entry: what its delivery carries, in the order of the history. */

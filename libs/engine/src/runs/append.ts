@@ -110,6 +110,7 @@ const deliveryOf = (command: EntryCommand, now: number): EntryDelivery => ({
   ...command,
   url: urlOf(command),
   notBefore: notBeforeOf(command, now),
+  ...(command.run.fetches && { fetches: true }),
 });
 
 /** Of the run that a publish belongs to. */

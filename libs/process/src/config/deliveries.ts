@@ -43,4 +43,11 @@ export const deliveriesShape = {
       "MiB of bodies that attempts hold in memory at once in this process. Bodies of up to 32 KiB are not counted.",
     default: "128",
   }),
+  maxInlineHistoryKib: wholeNumber(1, 1_048_576).register(variables, {
+    subject,
+    rule: "a whole number from 1 to 1048576",
+    summary:
+      "KiB of a run's history that are sent with a step to a client that can fetch it. Beyond that it fetches: platforms refuse large requests.",
+    default: "3072",
+  }),
 };

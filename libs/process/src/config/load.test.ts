@@ -67,6 +67,7 @@ describe("a configuration", () => {
       maxInFlight: 1_000,
       maxPerOrigin: 100,
       maxInFlightMib: 128,
+      maxInlineHistoryKib: 3_072,
       maxWaiting: 10_000,
       scheduleLateMinutes: 60,
       traceRatio: 0.01,

@@ -1,0 +1,77 @@
+/** Runs whose history is too large to be sent: an endpoint that can fetches it. */
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, expect, it, jest } from "@jest/globals";
+import { Client as Qstash } from "@upstash/qstash";
+import { Client, serve, type WorkflowContext } from "@upstash/workflow";
+import { eventually } from "./client.ts";
+import { developmentToken } from "./server-process.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { WorkflowEndpoint } from "./workflow-endpoint.ts";
+
+const kibMax = 100;
+const large = (kib: number): string => randomBytes(kib * 512).toString("hex");
+
+let server: TestServer;
+let endpoint: WorkflowEndpoint;
+
+beforeAll(async () => {
+  jest.spyOn(console, "error").mockImplementation(() => undefined);
+  server = await startServer({ env: { POSTHASTE_MAX_INLINE_HISTORY_KIB: String(kibMax) } });
+  endpoint = await WorkflowEndpoint.start();
+});
+afterAll(async () => {
+  await endpoint.stop();
+  await server.stop();
+});
+
+const settings = () => ({ baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken });
+
+const results = [large(60), large(60), large(1)];
+
+async function route(context: WorkflowContext): Promise<readonly string[]> {
+  const [one, two] = [
+    await context.run("one", () => results[0] ?? ""),
+    await context.run("two", () => results[1] ?? ""),
+  ];
+  const [three, four] = await Promise.all([
+    context.run("three", () => results[2] ?? ""),
+    context.run("four", () => "four"),
+  ]);
+  return [one, two, three, four, String(context.requestPayload)];
+}
+
+/** How long the history was that each delivery has carried; 0: none. */
+async function run(path: string, isKnown: boolean): Promise<readonly number[]> {
+  const { promise: ended, resolve } = Promise.withResolvers<readonly string[]>();
+  const { handler } = serve(
+    async (context) => {
+      const returned = await route(context);
+      resolve(returned);
+    },
+    // Without it the server is not told what the endpoint is.
+    { qstashClient: new Qstash(settings()), disableTelemetry: !isKnown },
+  );
+  const url = endpoint.route(path, handler);
+  const client = new Client(settings());
+  const payload = large(10);
+  const { workflowRunId } = await client.trigger({ url, body: payload });
+
+  expect(await ended).toEqual([...results, "four", payload]);
+  await eventually(
+    () => client.logs({ filter: { workflowRunId } }),
+    ({ runs }) => runs[0]?.workflowState === "RUN_SUCCESS",
+  );
+  return endpoint.deliveries(path).map(({ length }) => length);
+}
+
+it("a large history is fetched by an endpoint that can, and each delivery sees its own part of it", async () => {
+  const lengths = await run("/fetches", true);
+
+  expect(lengths).toEqual([1, 2, 0, 0, 0, 0, 0]);
+});
+
+it("it is sent to an endpoint that is not known to fetch it", async () => {
+  const lengths = await run("/whole", false);
+
+  expect(lengths.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+});

@@ -1,7 +1,7 @@
 /** The checks of docs/guarantees#the-checkers-rules about runs, when all has come to rest: heads, parts and results. */
 import { isActive, owesAnswer, type Pending, type Run } from "@posthaste/domain";
 import { type Backend } from "../backend.ts";
-import { policyOf, timeoutMs } from "../runs/commands.ts";
+import { phaseOf, policyOf, timeoutMs } from "../runs/commands.ts";
 import { eventPrefix, outcomeOf, returned, type Step, stepsOf, timedOut } from "../runs/program.ts";
 import { type RunChange } from "../runs/seen.ts";
 import { type Exchange, type History } from "../world/history.ts";
@@ -26,6 +26,7 @@ export async function checkRuns(history: History, backend: Backend): Promise<voi
   if (history.violations.length > 0) return;
   for (const story of stories) {
     checkEnd(history, story);
+    checkStart(history, story);
     checkResults(history, story, stories);
     checkDeliveries(history, story);
     await checkLetter(history, story, backend);
@@ -58,6 +59,12 @@ function checkIds(history: History, stories: readonly Story[]): void {
     ({ run: { invoker } }) => `${invoker?.root ?? ""} ${invoker?.step ?? 0}`,
   ))
     if (children.length > 1) history.violate("R10", `${step} has ${children.length} children`);
+}
+
+/** R20: what clients start in two phases only is started by nothing else. */
+function checkStart(history: History, { program, run }: Story): void {
+  if (run.invoker || run.from || run.adoption || phaseOf(program) === undefined) return;
+  history.violate("R20", `${run.key} was started by its endpoint, and by no client`);
 }
 
 /** R3: one write after another, and one of them ends the run. R4: history only grows. */

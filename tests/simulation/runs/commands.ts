@@ -30,6 +30,10 @@ export const policyOf = ({ index }: Program): Policy =>
     }),
   });
 
+/** How clients start it. */
+export const phaseOf = ({ index }: Program): "probes" | undefined =>
+  index % 4 === 2 ? "probes" : undefined;
+
 export const startOf = (
   program: Program,
   id: RunId,

@@ -4,7 +4,7 @@ import { anotherTenant, aTenant, type Dice } from "@posthaste/testing";
 import { type Gateway } from "../composition.ts";
 import { answered } from "../world/answered.ts";
 import { type Environment } from "../world/node.ts";
-import { startOf } from "./commands.ts";
+import { phaseOf, startOf } from "./commands.ts";
 import { type Again, type RunGateway } from "./gateway.ts";
 import { type Program } from "./program.ts";
 import { drawProgram, events } from "./draw.ts";
@@ -108,7 +108,7 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
       ? { postponement: { kind: "delay", delayMs: chance.integer(100, 10_000) } as const }
       : {};
     const command = {
-      ...startOf(program, id, program.index % 4 === 2 ? "probes" : undefined),
+      ...startOf(program, id, phaseOf(program)),
       ...delayed,
     };
     const { messageId } = await untilDone(gateways, (gateway) => gateway.start(command));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { isFault } from "@posthaste/domain";
 import { type RunStore, StoreError } from "@posthaste/ports";
-import { aRunId, aStartCommand, aTenant } from "@posthaste/testing";
+import { aPolicy, aRunId, aStartCommand, aTenant } from "@posthaste/testing";
 import { type Published } from "../accept.ts";
 import {
   aLocalDelivery,
@@ -30,6 +30,43 @@ async function start(
 const withStart = (ports: Ports, begin: RunStore["start"]): Ports => ({
   ...ports,
   runs: { ...ports.runs, start: begin },
+});
+
+const inPhase = (phase: "probes" | "adopts") => ({
+  run: { kind: "start", id: aRunId, features: [], headers: [], phase } as const,
+});
+
+describe("starting a run in two phases", () => {
+  it.each(["before its endpoint has started it", "after it"])(
+    "does not begin a run again that has ended %s",
+    async (when) => {
+      const ports = open();
+      await start(ports, inPhase("probes"));
+      if (when === "after it") await start(ports, inPhase("adopts"));
+      await endRun(ports, address);
+
+      const late = await start(ports, inPhase("adopts"));
+
+      expect(late.deduplicated).toBe(true);
+      expect(await ports.runs.get(address)).toMatchObject({
+        generation: 1,
+        state: { kind: "canceled" },
+      });
+    },
+  );
+
+  it("begins another when the request of the one that has ended is over", async () => {
+    const ports = open();
+    const policy = aPolicy({ timeoutMs: 5_000 });
+    await start(ports, { ...inPhase("probes"), policy });
+    await endRun(ports, address);
+    await ports.clock.advance(5_000);
+
+    const next = await start(ports, inPhase("adopts"));
+
+    expect(next.deduplicated).toBe(false);
+    expect(await ports.runs.get(address)).toMatchObject({ generation: 2 });
+  });
 });
 
 describe("starting a run", () => {

@@ -44,7 +44,12 @@ async function adopt(
   if (publish?.kind !== "start" || publish.phase !== "adopts") return undefined;
   const address = { tenant, id: publish.id };
   const before = await ports.runs.get(address);
-  if (!before || !isActive(before) || !before.adoption) return undefined;
+  if (!before?.adoption) return undefined;
+  const messageId = runMessageId(before.root, partOf({ role: "adopted" }));
+  if (!isActive(before))
+    return mayBeAsked(before, ports.clock.now())
+      ? { messageId, url: before.url, deduplicated: true }
+      : undefined;
   const { sent } = (await ports.runs.part(before, "start")) ?? {};
   const delivery = sent ?? usualDelivery(before);
   const deliveries = new Deliveries(ports, tenant, [delivery.url]);
@@ -63,9 +68,12 @@ async function adopt(
   );
   if (isFirst) deliveries.begin();
   else deliveries.drop();
-  const messageId = runMessageId(before.root, partOf({ role: "adopted" }));
   return { messageId, url: before.url, deduplicated: !isFirst };
 }
+
+/** Its endpoint may still have the request to start it: what that starts is this run, which does not begin again. */
+const mayBeAsked = ({ plan, state }: Run, now: number): boolean =>
+  state.kind !== "active" && now < state.endedAt + plan.policy.timeoutMs;
 
 /** The run that it has started, or that was active under its name. */
 export const startRunOf = (

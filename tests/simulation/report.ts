@@ -2,11 +2,12 @@ import { type Simulated } from "./simulate.ts";
 
 /** What a failure shows: the seed, what was violated, and the last part of the trace. */
 export function describe(
-  { seed, shape, store, violations, tail }: Simulated,
+  { of, seed, shape, store, violations, tail }: Simulated,
   linesMax: number,
 ): string {
   const violated = violations.slice(0, 10).map(({ check, text }) => `  ${check}: ${text}`);
-  const again = `node tests/simulation/main.ts --seed ${seed} --trace`;
+  const runs = of === "runs" ? "--runs " : "";
+  const again = `node tests/simulation/main.ts ${runs}--seed ${seed} --trace`;
   return [
     `seed ${seed} (${shape}, ${store}) violates ${violations.length} checks; again: ${again}`,
     ...violated,

@@ -18,6 +18,7 @@ import { type Environment, pauseMsMax } from "./world/node.ts";
 import { type TraceSink, World } from "./world/world.ts";
 
 export type Simulated = {
+  readonly of: "messages" | "runs";
   readonly seed: number;
   readonly shape: Shape;
   readonly store: "model" | "embedded";
@@ -127,6 +128,7 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
   for (const { check, text } of history.violations.slice(0, 20))
     world.trace(`VIOLATED ${check}: ${text}`);
   return {
+    of: "messages",
     seed,
     shape,
     store,

@@ -89,6 +89,7 @@ export async function simulateRuns({
   for (const { check, text } of history.violations.slice(0, 20))
     world.trace(`VIOLATED ${check}: ${text}`);
   return {
+    of: "runs",
     seed,
     shape,
     store,

@@ -57,6 +57,17 @@ describe("a publish for a run", () => {
     });
   });
 
+  it("keeps no word of its own for the failure function: those are ours to say", () => {
+    const { policy } = accepted({
+      ...starting,
+      "Upstash-Failure-Callback": "https://example.com/workflow",
+      "Upstash-Failure-Callback-Forward-Upstash-Workflow-Is-Failure": "true",
+      "Upstash-Failure-Callback-Forward-X-User": "1",
+    });
+
+    expect(policy.failureCallback?.headers).toEqual([["X-User", "1"]]);
+  });
+
   it("may name its features in more than one line", () => {
     const headers = Object.entries(starting).flat();
     headers.push("Upstash-Feature-Set", "WF_DetectTrigger", "Upstash-Feature-Set", "LazyFetch");

@@ -21,12 +21,13 @@ import { parseInvoke } from "./invoke-body.ts";
 
 /** The command, as part of its run if its headers say so. */
 export function withRun(
-  command: PublishCommand,
+  given: PublishCommand,
   draft: PublishDraft,
   readStep: ReadStep,
 ): PublishCommand | Fault {
   const { id, starts, callType, createdAt, invokes } = draft.run;
-  if (!id) return command;
+  if (!id) return given;
+  const command = withOwnFailure(given);
   if (command.destination.kind !== "url")
     return malformed(id, "a run is of one URL, and not of a group");
   if (command.queue !== undefined) return malformed(id, "a message of a run has no queue");
@@ -160,6 +161,14 @@ const withOwnNames = ({ headers }: PublishCommand): Headers => {
   const hasType = kept.some(([name]) => name.toLowerCase() === "content-type");
   return hasType ? kept : [["Content-Type", "application/json"], ...kept];
 };
+
+/** What a failure function is told of the run is set by us: clients send it as well, and a name has one value. */
+function withOwnFailure(command: PublishCommand): PublishCommand {
+  const { failureCallback, ...policy } = command.policy;
+  if (!failureCallback) return command;
+  const headers = failureCallback.headers.filter(isOwnName);
+  return { ...command, policy: { ...policy, failureCallback: { ...failureCallback, headers } } };
+}
 
 const isProbe = ([name]: HeaderPair): boolean => {
   const lower = name.toLowerCase();

@@ -52,6 +52,7 @@ const mayUse = {
     "services/[^/]+/src",
   ],
   tests: ["libs/[^/]+", "services/[^/]+/src", "deploy/local", "examples"],
+  "libs/client": [],
   examples: [],
   bench: ["libs/domain", "libs/embedded", "deploy/local"],
   scripts: ["libs/contract", "libs/process"],

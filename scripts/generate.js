@@ -5,6 +5,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as prettier from "prettier";
+import { renderClientApi } from "./client-api.js";
 import { readComments } from "./comments.js";
 import { renderErrors, renderOpenApi } from "../libs/contract/src/index.ts";
 import { renderConfiguration, renderTelemetry } from "../libs/process/src/index.ts";
@@ -17,6 +18,7 @@ const documents = [
   { path: "docs/errors.md", render: renderErrors },
   { path: "docs/openapi.json", render: renderOpenApi },
   { path: "docs/telemetry.md", render: renderTelemetry },
+  { path: "libs/client/src/api.ts", render: () => renderClientApi(renderOpenApi()) },
 ];
 
 const check = process.argv.includes("--check");

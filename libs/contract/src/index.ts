@@ -75,7 +75,7 @@ export {
   groupOpening,
   type urlGroups,
 } from "./endpoints/url-groups.ts";
-export { faultCatalogue, type FaultEntry, rateHeaders } from "./faults/catalogue.ts";
+export { faultCatalogue, type FaultEntry, faultHeader, rateHeaders } from "./faults/catalogue.ts";
 export { parseOverrides, parsePublish } from "./headers/parse-publish.ts";
 export { parseSchedule } from "./headers/parse-schedule.ts";
 export { type FlatHeaders, type PublishInput } from "./headers/publish-input.ts";

@@ -1,7 +1,7 @@
 /** `docs/openapi.json`, OpenAPI 3.1, made from the endpoint table, the header table and the schemas. */
 import { type FaultCode } from "@posthaste/domain";
 import * as z from "zod";
-import { faultCatalogue } from "../faults/catalogue.ts";
+import { faultCatalogue, faultHeader } from "../faults/catalogue.ts";
 import { headerRules } from "../headers/table.ts";
 import { errorSchema } from "../representations/schemas.ts";
 import { type EndpointEntry } from "./endpoint-entry.ts";
@@ -21,13 +21,19 @@ export function renderOpenApi(): string {
       title: "Posthaste",
       version: "2",
       description:
-        "HTTP message delivery. Each header named Service-… may be written Upstash-… instead; one request must not mix the two.",
+        "HTTP message delivery. Each header named Service-… may be written Upstash-… instead; one request must not mix the two. Each refusal says its code in the header Posthaste-Fault.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     security: [{ token: [] }],
     paths,
     components: {
       schemas: components.schemas,
+      headers: {
+        [faultHeader]: {
+          description: "Of every refusal",
+          schema: { enum: Object.keys(faultCatalogue) },
+        },
+      },
       securitySchemes: {
         token: { type: "http", scheme: "bearer" },
         operator: { type: "http", scheme: "basic" },

@@ -105,6 +105,9 @@ export const faultCatalogue: Readonly<Record<FaultCode, FaultEntry>> = {
   },
 };
 
+/** Says the code beside each refusal: several faults may have one status, and differ in whether the request may be repeated. */
+export const faultHeader = "Posthaste-Fault";
+
 /** Clients tell the two quotas apart by the family of names alone. */
 const rateFamilies = {
   messagesPerDay: "RateLimit",

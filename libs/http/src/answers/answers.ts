@@ -1,6 +1,6 @@
 /** From what went wrong to what the caller reads: faults by the catalogue, a failing store as 503 or 507, all else as 500. */
 import { type ServerResponse } from "node:http";
-import { faultCatalogue, rateHeaders } from "@posthaste/contract";
+import { faultCatalogue, faultHeader, rateHeaders } from "@posthaste/contract";
 import { fault as faultOf, type Fault, type FaultCode } from "@posthaste/domain";
 import { type Clock, isStoreError, type Log, type Random, type StoreError } from "@posthaste/ports";
 import { createAnswerRoom } from "./answer-room.ts";
@@ -42,7 +42,7 @@ export function createAnswers(options: AnswersOptions): Answers {
   function fault(res: ServerResponse, refusal: Refusal, extra: FlatHeaders = noHeaders): void {
     const { status } = faultCatalogue[refusal.fault];
     const body = JSON.stringify({ error: refusal.text });
-    const headers = [...headersOf(refusal), ...extra];
+    const headers = [faultHeader, refusal.fault, ...headersOf(refusal), ...extra];
     if (closes.has(refusal.fault) || leavesTooMuchUnread(res)) {
       answerAndClose(res, status, body, { extra: headers, after });
     } else {

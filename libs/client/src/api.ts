@@ -1,0 +1,2315 @@
+/** Made by `npm run generate` from the tables of endpoints and headers: not to be edited. */
+
+/** Several values are sent one by one. */
+
+export type Parameter = string | number | boolean | readonly (string | number)[];
+
+/** A list is sent with commas between its elements. */
+
+export type Setting = string | number | boolean | readonly string[];
+
+export const gatewayRoutes = {
+  publishBatch: "post /v2/batch",
+  readMessage: "get /v2/messages/{messageId}",
+  cancelMessage: "delete /v2/messages/{messageId}",
+  runMessageNow: "post /v2/messages/{messageId}/retry",
+  cancelMessages: "delete /v2/messages",
+  listBulkActions: "get /v2/bulkActions",
+  readBulkAction: "get /v2/bulkActions/{actionId}",
+  upsertEndpoints: "post /v2/topics/{urlGroupName}/endpoints",
+  removeEndpoints: "delete /v2/topics/{urlGroupName}/endpoints",
+  listGroups: "get /v2/topics",
+  readGroup: "get /v2/topics/{urlGroupName}",
+  configureGroup: "patch /v2/topics/{urlGroupName}",
+  removeGroup: "delete /v2/topics/{urlGroupName}",
+  listFlowKeys: "get /v2/flowControl",
+  readFlowKey: "get /v2/flowControl/{flowControlKey}",
+  pauseFlowKey: "post /v2/flowControl/{flowControlKey}/pause",
+  resumeFlowKey: "post /v2/flowControl/{flowControlKey}/resume",
+  resetFlowRate: "post /v2/flowControl/{flowControlKey}/resetRate",
+  resetFlowKey: "post /v2/flowControl/{flowControlKey}/reset",
+  readGlobalParallelism: "get /v2/globalParallelism",
+  pinFlowKey: "post /v2/flowControl/{flowControlKey}/pin",
+  unpinFlowKey: "post /v2/flowControl/{flowControlKey}/unpin",
+  upsertQueue: "post /v2/queues",
+  listQueues: "get /v2/queues",
+  readQueue: "get /v2/queues/{queueName}",
+  removeQueue: "delete /v2/queues/{queueName}",
+  pauseQueue: "post /v2/queues/{queueName}/pause",
+  resumeQueue: "post /v2/queues/{queueName}/resume",
+  listDeadLetters: "get /v2/dlq",
+  removeDeadLetters: "delete /v2/dlq",
+  readDeadLetter: "get /v2/dlq/{dlqId}",
+  removeDeadLetter: "delete /v2/dlq/{dlqId}",
+  retryDeadLetter: "post /v2/dlq/retry/{dlqId}",
+  retryDeadLetters: "post /v2/dlq/retry",
+  listEvents: "get /v2/events",
+  listLogs: "get /v2/logs",
+  restartRun: "post /v2/workflows/dlq/restart/{dlqId}",
+  restartRunOfLetter: "post /v2/dlq/restart/{dlqId}",
+  restartRuns: "post /v2/workflows/dlq/restart",
+  resumeRun: "post /v2/workflows/dlq/resume/{dlqId}",
+  resumeRunOfLetter: "post /v2/dlq/resume/{dlqId}",
+  resumeRuns: "post /v2/workflows/dlq/resume",
+  readRunHistory: "get /v2/workflows/runs/{runId}",
+  endRun: "delete /v2/workflows/runs/{runId}",
+  cancelRuns: "delete /v2/workflows/runs",
+  listRunLogs: "get /v2/workflows/logs",
+  listRunEvents: "get /v2/workflows/events",
+  listFailedRuns: "get /v2/workflows/dlq",
+  removeFailedRuns: "delete /v2/workflows/dlq",
+  readFailedRun: "get /v2/workflows/dlq/{dlqId}",
+  removeFailedRun: "delete /v2/workflows/dlq/{dlqId}",
+  tellFailureAgain: "post /v2/workflows/dlq/callback/{dlqId}",
+  cancelFailureFunction: "delete /v2/workflows/dlq/callback/{dlqId}",
+  listSchedules: "get /v2/schedules",
+  readSchedule: "get /v2/schedules/{scheduleId}",
+  removeSchedule: "delete /v2/schedules/{scheduleId}",
+  pauseSchedule: "patch /v2/schedules/{scheduleId}/pause",
+  pauseScheduleByPost: "post /v2/schedules/{scheduleId}/pause",
+  resumeSchedule: "patch /v2/schedules/{scheduleId}/resume",
+  resumeScheduleByPost: "post /v2/schedules/{scheduleId}/resume",
+  readKeys: "get /v2/keys",
+  rotateKeys: "post /v2/keys/rotate",
+  rotateKeysByItsOlderPath: "post /v2/rotate",
+  triggerBatch: "post /v2/batch/trigger",
+  waitForEvent: "post /v2/wait/{eventId}",
+  notifyEvent: "post /v2/notify/{eventId}",
+  notifyRun: "post /v2/notify/{runId}/{eventId}",
+  listWaiters: "get /v2/waiters/{eventId}",
+} as const;
+
+export const managementRoutes = {
+  listSearchIndexes: "get /v2/search",
+  enterSearchIndex: "post /v2/search",
+  readSearchIndex: "get /v2/search/{id}",
+  strikeSearchIndex: "delete /v2/search/{id}",
+  rotateSearchIndexTokens: "post /v2/search/{id}/rotate",
+  reportThroughput: "post /v2/search/{id}/throughput",
+  listTenants: "get /v2/tenants",
+  createTenant: "post /v2/tenants",
+  readTenant: "get /v2/tenants/{id}",
+  changeTenant: "patch /v2/tenants/{id}",
+  closeTenant: "delete /v2/tenants/{id}",
+  listTokens: "get /v2/tenants/{id}/tokens",
+  createToken: "post /v2/tenants/{id}/tokens",
+  revokeToken: "delete /v2/tenants/{id}/tokens/{tokenId}",
+  readTenantKeys: "get /v2/tenants/{id}/keys",
+  rotateTenantKeys: "post /v2/tenants/{id}/keys/rotate",
+} as const;
+
+export const targets = {
+  publish: "/v2/publish",
+  enqueue: "/v2/enqueue/{queueName}",
+  trigger: "/v2/trigger",
+  createSchedule: "/v2/schedules",
+} as const;
+
+export const settingNames = {
+  method: "Method",
+  timeout: "Timeout",
+  retries: "Retries",
+  retryDelay: "Retry-Delay",
+  delay: "Delay",
+  label: "Label",
+  flowControlKey: "Flow-Control-Key",
+  flowControlValue: "Flow-Control-Value",
+  callbackMethod: "Callback-Method",
+  callbackTimeout: "Callback-Timeout",
+  callbackRetries: "Callback-Retries",
+  callbackRetryDelay: "Callback-Retry-Delay",
+  callbackDelay: "Callback-Delay",
+  callbackLabel: "Callback-Label",
+  callbackFlowControlKey: "Callback-Flow-Control-Key",
+  callbackFlowControlValue: "Callback-Flow-Control-Value",
+  failureCallbackMethod: "Failure-Callback-Method",
+  failureCallbackTimeout: "Failure-Callback-Timeout",
+  failureCallbackRetries: "Failure-Callback-Retries",
+  failureCallbackRetryDelay: "Failure-Callback-Retry-Delay",
+  failureCallbackDelay: "Failure-Callback-Delay",
+  failureCallbackLabel: "Failure-Callback-Label",
+  failureCallbackFlowControlKey: "Failure-Callback-Flow-Control-Key",
+  failureCallbackFlowControlValue: "Failure-Callback-Flow-Control-Value",
+  notBefore: "Not-Before",
+  deduplicationId: "Deduplication-Id",
+  contentBasedDeduplication: "Content-Based-Deduplication",
+  queueName: "Queue-Name",
+  callback: "Callback",
+  failureCallback: "Failure-Callback",
+  redactFields: "Redact-Fields",
+  headerForward: "Header-Forward",
+  hop: "Hop",
+  cron: "Cron",
+  scheduleId: "Schedule-Id",
+  dryRun: "Dry-Run",
+  workflowRunId: "Workflow-RunId",
+  workflowInit: "Workflow-Init",
+  workflowCreatedAt: "Workflow-CreatedAt",
+  workflowCallType: "Workflow-CallType",
+  workflowInvoke: "Workflow-Invoke",
+  workflowUnknownSdk: "Workflow-Unknown-Sdk",
+  workflowTriggerBySdk: "Workflow-Trigger-By-Sdk",
+  featureSet: "Feature-Set",
+  telemetrySdk: "Telemetry-Sdk",
+} as const;
+
+/** The headers that configure a message, a callback, a run or a schedule. */
+export type Settings = {
+  /** One of GET, POST, PUT, PATCH, DELETE; default POST. The body is sent with each of them. */
+  readonly method?: Setting | undefined;
+  /** Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most and by default the plan's. */
+  readonly timeout?: Setting | undefined;
+  /** Integer: retries after a failed delivery, so that deliveries are at most 1 + retries; by default the plan's. A callback inherits its message's. */
+  readonly retries?: Setting | undefined;
+  /** Expression for the delay in milliseconds before a retry: numbers, `retried` (0 for the first retry), + - * / ( ), pow, exp, sqrt, abs, floor, ceil, round, min, max; default is an exponential back-off. */
+  readonly retryDelay?: Setting | undefined;
+  /** Duration before the first delivery, such as 50s, 10m or 1d10h30m. */
+  readonly delay?: Setting | undefined;
+  /** Comma-separated labels to find the message by in logs and among dead letters. */
+  readonly label?: Setting | undefined;
+  /** Messages of one key share limits; requires Flow-Control-Value. */
+  readonly flowControlKey?: Setting | undefined;
+  /** `parallelism=<n>, rate=<n>, period=<duration or seconds>` with at least one of the first two; the period is 1s by default and 7d at most; requires Flow-Control-Key. */
+  readonly flowControlValue?: Setting | undefined;
+  /** One of GET, POST, PUT, PATCH, DELETE; default POST. The body is sent with each of them. */
+  readonly callbackMethod?: Setting | undefined;
+  /** Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most and by default the plan's. */
+  readonly callbackTimeout?: Setting | undefined;
+  /** Integer: retries after a failed delivery, so that deliveries are at most 1 + retries; by default the plan's. A callback inherits its message's. */
+  readonly callbackRetries?: Setting | undefined;
+  /** Expression for the delay in milliseconds before a retry: numbers, `retried` (0 for the first retry), + - * / ( ), pow, exp, sqrt, abs, floor, ceil, round, min, max; default is an exponential back-off. */
+  readonly callbackRetryDelay?: Setting | undefined;
+  /** Duration before the first delivery, such as 50s, 10m or 1d10h30m. */
+  readonly callbackDelay?: Setting | undefined;
+  /** Comma-separated labels to find the message by in logs and among dead letters. */
+  readonly callbackLabel?: Setting | undefined;
+  /** Messages of one key share limits; requires Flow-Control-Value. */
+  readonly callbackFlowControlKey?: Setting | undefined;
+  /** `parallelism=<n>, rate=<n>, period=<duration or seconds>` with at least one of the first two; the period is 1s by default and 7d at most; requires Flow-Control-Key. */
+  readonly callbackFlowControlValue?: Setting | undefined;
+  /** One of GET, POST, PUT, PATCH, DELETE; default POST. The body is sent with each of them. */
+  readonly failureCallbackMethod?: Setting | undefined;
+  /** Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most and by default the plan's. */
+  readonly failureCallbackTimeout?: Setting | undefined;
+  /** Integer: retries after a failed delivery, so that deliveries are at most 1 + retries; by default the plan's. A callback inherits its message's. */
+  readonly failureCallbackRetries?: Setting | undefined;
+  /** Expression for the delay in milliseconds before a retry: numbers, `retried` (0 for the first retry), + - * / ( ), pow, exp, sqrt, abs, floor, ceil, round, min, max; default is an exponential back-off. */
+  readonly failureCallbackRetryDelay?: Setting | undefined;
+  /** Duration before the first delivery, such as 50s, 10m or 1d10h30m. */
+  readonly failureCallbackDelay?: Setting | undefined;
+  /** Comma-separated labels to find the message by in logs and among dead letters. */
+  readonly failureCallbackLabel?: Setting | undefined;
+  /** Messages of one key share limits; requires Flow-Control-Value. */
+  readonly failureCallbackFlowControlKey?: Setting | undefined;
+  /** `parallelism=<n>, rate=<n>, period=<duration or seconds>` with at least one of the first two; the period is 1s by default and 7d at most; requires Flow-Control-Key. */
+  readonly failureCallbackFlowControlValue?: Setting | undefined;
+  /** Unix timestamp in seconds (UTC) before which the message is not delivered; wins over Delay. */
+  readonly notBefore?: Setting | undefined;
+  /** A message with the same id within 10 minutes is accepted and not sent; wins over Content-Based-Deduplication. Must not hold a colon in the Upstash- dialect. */
+  readonly deduplicationId?: Setting | undefined;
+  /** true or false: a hash of destination, body, Content-Type and forwarded headers is the deduplication id. */
+  readonly contentBasedDeduplication?: Setting | undefined;
+  /** Queue that the message gets into; it is made if there is none. Its messages are delivered in their order. */
+  readonly queueName?: Setting | undefined;
+  /** URL that is sent the destination's answer after each delivery attempt. */
+  readonly callback?: Setting | undefined;
+  /** URL that is told once all retries are used. */
+  readonly failureCallback?: Setting | undefined;
+  /** Comma-separated list of body, headers, header[<name>]: read as REDACTED:<SHA-256> everywhere but at the destination. */
+  readonly redactFields?: Setting | undefined;
+  /** true: all headers of this request without a prefix are sent to the destination, except hop-by-hop ones and Authorization. */
+  readonly headerForward?: Setting | undefined;
+  /** Set by deliveries: how often this chain of messages has passed through here. More than 8 is refused. */
+  readonly hop?: Setting | undefined;
+  /** Five fields: minute, hour, day of month, month, day of week; in UTC, or in the time zone that `CRON_TZ=<zone>` before them names. Of a schedule, which needs it. */
+  readonly cron?: Setting | undefined;
+  /** Name of a schedule: one that is there is replaced. */
+  readonly scheduleId?: Setting | undefined;
+  /** true or false: true makes no schedule, and answers with its next five times. */
+  readonly dryRun?: Setting | undefined;
+  /** Name of a run, without a slash: the message starts it, or belongs to it. */
+  readonly workflowRunId?: Setting | undefined;
+  /** true or false: true starts a run; else the message belongs to one that is there. */
+  readonly workflowInit?: Setting | undefined;
+  /** When the run was started, in Unix milliseconds: of several runs with one name, that one is meant. */
+  readonly workflowCreatedAt?: Setting | undefined;
+  /** What the message is for its run: step, or toCallback for a call to a third party. */
+  readonly workflowCallType?: Setting | undefined;
+  /** true: the run is started by a step of another, which the body names, and which gets its end. */
+  readonly workflowInvoke?: Setting | undefined;
+  /** Of a start, with any value: its endpoint is asked first, and starts the run itself. */
+  readonly workflowUnknownSdk?: Setting | undefined;
+  /** Of the start that an endpoint makes which was asked so: true. */
+  readonly workflowTriggerBySdk?: Setting | undefined;
+  /** Comma-separated list of what the workflow client can do; of these LazyFetch, WF_DetectTrigger and WF_TriggerOnConfig matter. */
+  readonly featureSet?: Setting | undefined;
+  /** Of a step: a client in JavaScript that announces LazyFetch fetches a large history. Else not looked at. */
+  readonly telemetrySdk?: Setting | undefined;
+};
+
+/** What a refusal may be: docs/errors.md. */
+export type FaultCode =
+  | "malformed"
+  | "unauthorized"
+  | "forbidden"
+  | "not_found"
+  | "method_not_allowed"
+  | "timed_out"
+  | "conflict"
+  | "beyond_plan"
+  | "run_ended"
+  | "run_refused"
+  | "too_large"
+  | "too_many_requests"
+  | "headers_too_large"
+  | "internal"
+  | "overloaded"
+  | "outcome_unknown"
+  | "disk_full";
+
+export type RunHistory = {
+  messageId: string;
+  /**
+   * Base64
+   */
+  body: string;
+  callType: "step";
+}[];
+export type Notified = {
+  waiter: Waiter;
+  messageId: string;
+  workflowRunId: string;
+  workflowCreatedAt: number;
+}[];
+
+export interface Operations {
+  publish: {
+    answer: PublishResult | PublishResult[];
+  };
+  enqueue: {
+    answer: PublishResult | PublishResult[];
+  };
+  trigger: {
+    answer: StartedRun;
+  };
+  createSchedule: {
+    answer:
+      | {
+          scheduleId: string;
+        }
+      | {
+          dryRun: true;
+          /**
+           * The next five, or fewer where there are no more
+           *
+           * Items: Unix timestamp in milliseconds
+           */
+          nextScheduleTimes: number[];
+        };
+  };
+  publishBatch: {
+    /**
+     * @maxItems 10000
+     */
+    body: {
+      /**
+       * A URL, or the name of a URL group
+       */
+      destination: string;
+      /**
+       * Those of a publish, names in any case
+       */
+      headers?: {
+        [k: string]: string | string[];
+      } | null;
+      /**
+       * Sent as UTF-8
+       */
+      body?: string | null;
+      /**
+       * Queue that the message gets into
+       */
+      queue?: string | null;
+    }[];
+    answer: (PublishResult | PublishResult[] | Refusal)[];
+  };
+  readMessage: {
+    answer: Message;
+  };
+  cancelMessage: {
+    answer: {
+      cancelled: number;
+    };
+  };
+  runMessageNow: {
+    answer: undefined;
+  };
+  cancelMessages: {
+    query: {
+      messageId?: Parameter;
+      messageIds?: Parameter;
+      url?: Parameter;
+      topicName?: Parameter;
+      scheduleId?: Parameter;
+      queueName?: Parameter;
+      label?: Parameter;
+      flowControlKey?: Parameter;
+      callerIp?: Parameter;
+      callerIP?: Parameter;
+      fromDate?: Parameter;
+      toDate?: Parameter;
+      host?: Parameter;
+      path?: Parameter;
+      async?: Parameter;
+      count?: Parameter;
+      dryRun?: Parameter;
+    };
+    body: {
+      messageId?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      messageIds?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      url?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      topicName?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      scheduleId?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      queueName?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      label?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      flowControlKey?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      callerIp?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      callerIP?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      fromDate?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      toDate?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      host?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      path?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      async?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      count?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      dryRun?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+    };
+    answer:
+      | CancelDryRun
+      | {
+          /**
+           * Of a bulk action that goes on: how many matched
+           */
+          cancelled: number;
+          /**
+           * The bulk action that goes on
+           */
+          actionId?: string;
+        };
+  };
+  listBulkActions: {
+    query: {
+      cursor?: Parameter;
+      count?: Parameter;
+      state?: Parameter;
+    };
+    answer: {
+      /**
+       * For the next page; absent on the last
+       */
+      cursor?: string;
+      bulkActions: BulkAction[];
+    };
+  };
+  readBulkAction: {
+    answer: BulkAction;
+  };
+  upsertEndpoints: {
+    body: {
+      /**
+       * @minItems 1
+       */
+      endpoints: [
+        {
+          url: string;
+          name?: string | null;
+        },
+        ...{
+          url: string;
+          name?: string | null;
+        }[],
+      ];
+    };
+    answer: undefined;
+  };
+  removeEndpoints: {
+    body: {
+      /**
+       * @minItems 1
+       */
+      endpoints: [
+        {
+          url?: string | null;
+          name?: string | null;
+        },
+        ...{
+          url?: string | null;
+          name?: string | null;
+        }[],
+      ];
+    };
+    answer: undefined;
+  };
+  listGroups: {
+    answer: UrlGroup[];
+  };
+  readGroup: {
+    answer: UrlGroup;
+  };
+  configureGroup: {
+    body: {
+      headers: {
+        [k: string]: string | string[];
+      };
+    };
+    answer: undefined;
+  };
+  removeGroup: {
+    answer: undefined;
+  };
+  listFlowKeys: {
+    query: {
+      search?: Parameter;
+    };
+    answer: FlowKey[];
+  };
+  readFlowKey: {
+    answer: FlowKey;
+  };
+  pauseFlowKey: {
+    answer: undefined;
+  };
+  resumeFlowKey: {
+    answer: undefined;
+  };
+  resetFlowRate: {
+    answer: undefined;
+  };
+  resetFlowKey: {
+    answer: undefined;
+  };
+  readGlobalParallelism: {
+    answer: GlobalParallelism;
+  };
+  pinFlowKey: {
+    query: {
+      parallelism?: Parameter;
+      rate?: Parameter;
+      period?: Parameter;
+    };
+    answer: undefined;
+  };
+  unpinFlowKey: {
+    query: {
+      parallelism?: Parameter;
+      rate?: Parameter;
+    };
+    answer: undefined;
+  };
+  upsertQueue: {
+    body: {
+      queueName: string;
+      parallelism?: number | null;
+      paused?: boolean | null;
+    };
+    answer: undefined;
+  };
+  listQueues: {
+    answer: Queue[];
+  };
+  readQueue: {
+    answer: Queue;
+  };
+  removeQueue: {
+    query: {
+      dryRun?: Parameter;
+    };
+    answer:
+      | undefined
+      | {
+          dryRun: true;
+          /**
+           * Messages that would be cancelled
+           */
+          matched: number;
+        };
+  };
+  pauseQueue: {
+    answer: undefined;
+  };
+  resumeQueue: {
+    answer: undefined;
+  };
+  listDeadLetters: {
+    query: {
+      dlqIds?: Parameter;
+      messageId?: Parameter;
+      messageIds?: Parameter;
+      url?: Parameter;
+      topicName?: Parameter;
+      scheduleId?: Parameter;
+      queueName?: Parameter;
+      label?: Parameter;
+      flowControlKey?: Parameter;
+      callerIp?: Parameter;
+      callerIP?: Parameter;
+      fromDate?: Parameter;
+      toDate?: Parameter;
+      responseStatus?: Parameter;
+      cursor?: Parameter;
+      count?: Parameter;
+      order?: Parameter;
+      trimBody?: Parameter;
+      workflowUrl?: Parameter;
+      workflowRunId?: Parameter;
+      workflowCreatedAt?: Parameter;
+      failureFunctionState?: Parameter;
+      failureCallbackState?: Parameter;
+      source?: Parameter;
+    };
+    answer:
+      | {
+          /**
+           * For the next page; absent on the last
+           */
+          cursor?: string;
+          messages: DeadLetter[];
+        }
+      | {
+          /**
+           * For the next page; absent on the last
+           */
+          cursor?: string;
+          messages: FailedRun[];
+        };
+  };
+  removeDeadLetters: {
+    query: {
+      dlqIds?: Parameter;
+      messageId?: Parameter;
+      messageIds?: Parameter;
+      url?: Parameter;
+      topicName?: Parameter;
+      scheduleId?: Parameter;
+      queueName?: Parameter;
+      label?: Parameter;
+      flowControlKey?: Parameter;
+      callerIp?: Parameter;
+      callerIP?: Parameter;
+      fromDate?: Parameter;
+      toDate?: Parameter;
+      responseStatus?: Parameter;
+      count?: Parameter;
+      cursor?: Parameter;
+      dryRun?: Parameter;
+    };
+    body: {
+      dlqIds?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      messageId?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      messageIds?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      url?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      topicName?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      scheduleId?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      queueName?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      label?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      flowControlKey?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      callerIp?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      callerIP?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      fromDate?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      toDate?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      responseStatus?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      count?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      cursor?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      dryRun?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+    };
+    answer:
+      | {
+          deleted: number;
+          /**
+           * For the next page; absent on the last
+           */
+          cursor?: string;
+        }
+      | DryRun;
+  };
+  readDeadLetter: {
+    answer: DeadLetter;
+  };
+  removeDeadLetter: {
+    answer: undefined;
+  };
+  retryDeadLetter: {
+    answer: {
+      messageId: string;
+    };
+  };
+  retryDeadLetters: {
+    query: {
+      dlqIds?: Parameter;
+      messageId?: Parameter;
+      messageIds?: Parameter;
+      url?: Parameter;
+      topicName?: Parameter;
+      scheduleId?: Parameter;
+      queueName?: Parameter;
+      label?: Parameter;
+      flowControlKey?: Parameter;
+      callerIp?: Parameter;
+      callerIP?: Parameter;
+      fromDate?: Parameter;
+      toDate?: Parameter;
+      responseStatus?: Parameter;
+      count?: Parameter;
+      cursor?: Parameter;
+      dryRun?: Parameter;
+    };
+    body: {
+      dlqIds?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      messageId?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      messageIds?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      url?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      topicName?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      scheduleId?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      queueName?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      label?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      flowControlKey?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      callerIp?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      callerIP?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      fromDate?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      toDate?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      responseStatus?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      count?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      cursor?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      dryRun?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+    };
+    answer:
+      | DryRun
+      | {
+          cursor: string;
+          responses: {
+            messageId: string;
+          }[];
+        };
+  };
+  listEvents: {
+    query: {
+      messageId?: Parameter;
+      messageIds?: Parameter;
+      url?: Parameter;
+      topicName?: Parameter;
+      scheduleId?: Parameter;
+      queueName?: Parameter;
+      label?: Parameter;
+      flowControlKey?: Parameter;
+      callerIp?: Parameter;
+      callerIP?: Parameter;
+      fromDate?: Parameter;
+      toDate?: Parameter;
+      state?: Parameter;
+      host?: Parameter;
+      path?: Parameter;
+      cursor?: Parameter;
+      count?: Parameter;
+      order?: Parameter;
+      trimBody?: Parameter;
+      groupBy?: Parameter;
+    };
+    answer: {
+      /**
+       * For the next page; absent on the last
+       */
+      cursor?: string;
+      events: LogEntry[];
+    };
+  };
+  listLogs: {
+    query: {
+      messageId?: Parameter;
+      messageIds?: Parameter;
+      url?: Parameter;
+      topicName?: Parameter;
+      scheduleId?: Parameter;
+      queueName?: Parameter;
+      label?: Parameter;
+      flowControlKey?: Parameter;
+      callerIp?: Parameter;
+      callerIP?: Parameter;
+      fromDate?: Parameter;
+      toDate?: Parameter;
+      state?: Parameter;
+      host?: Parameter;
+      path?: Parameter;
+      cursor?: Parameter;
+      count?: Parameter;
+      order?: Parameter;
+      trimBody?: Parameter;
+      groupBy?: Parameter;
+    };
+    answer:
+      | {
+          /**
+           * For the next page; absent on the last
+           */
+          cursor?: string;
+          events: LogEntry[];
+          logs: LogEntry[];
+        }
+      | {
+          /**
+           * For the next page; absent on the last
+           */
+          cursor?: string;
+          messages: {
+            messageId: string;
+            events: LogEntry[];
+          }[];
+        };
+  };
+  restartRun: {
+    answer: RestartedRun;
+  };
+  restartRunOfLetter: {
+    answer: RestartedRun;
+  };
+  restartRuns: {
+    query: {
+      workflowUrl?: Parameter;
+      workflowRunId?: Parameter;
+      workflowCreatedAt?: Parameter;
+      label?: Parameter;
+      flowControlKey?: Parameter;
+      callerIp?: Parameter;
+      fromDate?: Parameter;
+      toDate?: Parameter;
+      cursor?: Parameter;
+      count?: Parameter;
+      dlqIds?: Parameter;
+      failureFunctionState?: Parameter;
+      failureCallbackState?: Parameter;
+      source?: Parameter;
+    };
+    answer: {
+      /**
+       * For the next page; absent on the last
+       */
+      cursor?: string;
+      workflowRuns: RestartedRun[];
+    };
+  };
+  resumeRun: {
+    answer: RestartedRun;
+  };
+  resumeRunOfLetter: {
+    answer: RestartedRun;
+  };
+  resumeRuns: {
+    query: {
+      workflowUrl?: Parameter;
+      workflowRunId?: Parameter;
+      workflowCreatedAt?: Parameter;
+      label?: Parameter;
+      flowControlKey?: Parameter;
+      callerIp?: Parameter;
+      fromDate?: Parameter;
+      toDate?: Parameter;
+      cursor?: Parameter;
+      count?: Parameter;
+      dlqIds?: Parameter;
+      failureFunctionState?: Parameter;
+      failureCallbackState?: Parameter;
+      source?: Parameter;
+    };
+    answer: {
+      /**
+       * For the next page; absent on the last
+       */
+      cursor?: string;
+      workflowRuns: RestartedRun[];
+    };
+  };
+  readRunHistory: {
+    answer: RunHistory;
+  };
+  endRun: {
+    query: {
+      cancel?: Parameter;
+    };
+    answer: {
+      /**
+       * Runs that were active, and are cancelled
+       */
+      cancelled: number;
+    };
+  };
+  cancelRuns: {
+    query: {
+      workflowRunIds?: Parameter;
+      workflowUrl?: Parameter;
+      workflowUrlExactMatch?: Parameter;
+      label?: Parameter;
+      flowControlKey?: Parameter;
+      callerIp?: Parameter;
+      fromDate?: Parameter;
+      toDate?: Parameter;
+      count?: Parameter;
+    };
+    body: {
+      workflowRunIds?: string[];
+      /**
+       * Its beginning
+       */
+      workflowUrl?: string;
+    };
+    answer: {
+      /**
+       * Runs that were active, and are cancelled
+       */
+      cancelled: number;
+    };
+  };
+  listRunLogs: {
+    query: {
+      workflowUrl?: Parameter;
+      workflowRunId?: Parameter;
+      workflowCreatedAt?: Parameter;
+      label?: Parameter;
+      flowControlKey?: Parameter;
+      callerIp?: Parameter;
+      fromDate?: Parameter;
+      toDate?: Parameter;
+      cursor?: Parameter;
+      count?: Parameter;
+      workflowRuns?: Parameter;
+      messageId?: Parameter;
+      state?: Parameter;
+      trimBody?: Parameter;
+      groupBy?: Parameter;
+    };
+    answer: {
+      cursor: string;
+      runs: Run[];
+    };
+  };
+  listRunEvents: {
+    query: {
+      workflowUrl?: Parameter;
+      workflowRunId?: Parameter;
+      workflowCreatedAt?: Parameter;
+      label?: Parameter;
+      flowControlKey?: Parameter;
+      callerIp?: Parameter;
+      fromDate?: Parameter;
+      toDate?: Parameter;
+      cursor?: Parameter;
+      count?: Parameter;
+      workflowRuns?: Parameter;
+      messageId?: Parameter;
+      state?: Parameter;
+      trimBody?: Parameter;
+      groupBy?: Parameter;
+    };
+    answer:
+      | {
+          cursor?: string;
+          events: RunEvent[];
+        }
+      | {
+          cursor?: string;
+          runs: Run[];
+        };
+  };
+  listFailedRuns: {
+    query: {
+      workflowUrl?: Parameter;
+      workflowRunId?: Parameter;
+      workflowCreatedAt?: Parameter;
+      label?: Parameter;
+      flowControlKey?: Parameter;
+      callerIp?: Parameter;
+      fromDate?: Parameter;
+      toDate?: Parameter;
+      cursor?: Parameter;
+      count?: Parameter;
+      dlqIds?: Parameter;
+      failureFunctionState?: Parameter;
+      failureCallbackState?: Parameter;
+      source?: Parameter;
+    };
+    answer: {
+      cursor: string;
+      messages: FailedRun[];
+    };
+  };
+  removeFailedRuns: {
+    query: {
+      workflowUrl?: Parameter;
+      workflowRunId?: Parameter;
+      workflowCreatedAt?: Parameter;
+      label?: Parameter;
+      flowControlKey?: Parameter;
+      callerIp?: Parameter;
+      fromDate?: Parameter;
+      toDate?: Parameter;
+      cursor?: Parameter;
+      count?: Parameter;
+      dlqIds?: Parameter;
+      failureFunctionState?: Parameter;
+      failureCallbackState?: Parameter;
+      source?: Parameter;
+    };
+    answer: {
+      deleted: number;
+      /**
+       * For the next page; absent on the last
+       */
+      cursor?: string;
+    };
+  };
+  readFailedRun: {
+    answer: FailedRun;
+  };
+  removeFailedRun: {
+    answer: undefined;
+  };
+  tellFailureAgain: {
+    answer: {
+      workflowRunId: string;
+      /**
+       * Unix timestamp in milliseconds
+       */
+      workflowCreatedAt: number;
+    };
+  };
+  cancelFailureFunction: {
+    answer: undefined;
+  };
+  listSchedules: {
+    query: {
+      count?: Parameter;
+      cursor?: Parameter;
+    };
+    answer: Schedule[];
+  };
+  readSchedule: {
+    answer: Schedule;
+  };
+  removeSchedule: {
+    answer: undefined;
+  };
+  pauseSchedule: {
+    answer: undefined;
+  };
+  pauseScheduleByPost: {
+    answer: undefined;
+  };
+  resumeSchedule: {
+    answer: undefined;
+  };
+  resumeScheduleByPost: {
+    answer: undefined;
+  };
+  readKeys: {
+    answer: SigningKeys;
+  };
+  rotateKeys: {
+    answer: SigningKeys;
+  };
+  rotateKeysByItsOlderPath: {
+    answer: SigningKeys;
+  };
+  triggerBatch: {
+    /**
+     * @maxItems 10000
+     */
+    body: {
+      /**
+       * A URL, or the name of a URL group
+       */
+      destination: string;
+      /**
+       * Those of a publish, names in any case
+       */
+      headers?: {
+        [k: string]: string | string[];
+      } | null;
+      /**
+       * Sent as UTF-8
+       */
+      body?: string | null;
+      /**
+       * Queue that the message gets into
+       */
+      queue?: string | null;
+    }[];
+    answer: {
+      workflowRunId: string;
+      /**
+       * Unix milliseconds
+       */
+      workflowCreatedAt: number;
+      deduplicated?: true;
+    }[];
+  };
+  waitForEvent: {
+    body: {
+      /**
+       * Of the run's endpoint
+       */
+      url: string;
+      /**
+       * Duration; default 7d
+       */
+      timeout?: string;
+      step: {
+        stepId: number;
+        [k: string]: unknown;
+      };
+    };
+    answer: undefined;
+  };
+  notifyEvent: {
+    answer: Notified;
+  };
+  notifyRun: {
+    answer: Notified;
+  };
+  listWaiters: {
+    answer: Waiter[];
+  };
+  listSearchIndexes: {
+    answer: SearchIndex[];
+  };
+  enterSearchIndex: {
+    body: {
+      customer_id: string;
+      name: string;
+      endpoint: string;
+      type: "free" | "payg" | "fixed";
+      region: "eu-west-1" | "us-central1";
+      partner_email?: string;
+      input_enrichment_enabled?: boolean;
+      max_vector_count?: number;
+      /**
+       * -1: unlimited
+       */
+      max_monthly_reranks?: number;
+      /**
+       * -1: unlimited
+       */
+      max_daily_updates?: number;
+      /**
+       * -1: unlimited
+       */
+      max_daily_queries?: number;
+      /**
+       * -1: unlimited
+       */
+      max_monthly_bandwidth?: number;
+      max_writes_per_second?: number;
+      max_query_per_second?: number;
+      max_reads_per_request?: number;
+      max_writes_per_request?: number;
+    };
+    answer: SearchIndex;
+  };
+  readSearchIndex: {
+    answer: SearchIndex;
+  };
+  strikeSearchIndex: {
+    answer: undefined;
+  };
+  rotateSearchIndexTokens: {
+    answer: SearchIndex;
+  };
+  reportThroughput: {
+    body: {
+      y: number;
+    };
+    answer: SearchIndex;
+  };
+  listTenants: {
+    answer: Tenant[];
+  };
+  createTenant: {
+    body: {
+      id: string;
+      /**
+       * The family of headers that its messages carry when a publish uses none
+       */
+      dialect?: "service" | "upstash";
+      plan?: {
+        /**
+         * Retries of a publish that names none
+         */
+        retriesDefault?: number;
+        retriesMax?: number;
+        delayMsMax?: number;
+        /**
+         * Of a publish that names none
+         */
+        timeoutMsDefault?: number;
+        timeoutMsMax?: number;
+        bodyBytesMax?: number;
+        /**
+         * What is kept of a response
+         */
+        responseBytesMax?: number;
+        groupEndpointsMax?: number;
+        queuesMax?: number;
+        /**
+         * Of each queue
+         */
+        queueParallelismMax?: number;
+        schedulesMax?: number;
+        /**
+         * Calls at once; the highest is no cap
+         */
+        parallelismMax?: number;
+        /**
+         * The highest is no quota
+         */
+        messagesPerDayMax?: number;
+        /**
+         * Of each gateway; the highest is no quota
+         */
+        listsPerSecondMax?: number;
+        /**
+         * For how long the events of its messages are kept
+         */
+        logMs?: number;
+        /**
+         * For how long its dead letters are kept
+         */
+        deadLetterMs?: number;
+        /**
+         * Messages that are not yet delivered
+         */
+        backlogMax?: number;
+      };
+    };
+    answer: Tenant;
+  };
+  readTenant: {
+    answer: Tenant;
+  };
+  changeTenant: {
+    body: {
+      /**
+       * The family of headers that its messages carry when a publish uses none
+       */
+      dialect?: "service" | "upstash";
+      plan?: {
+        /**
+         * Retries of a publish that names none
+         */
+        retriesDefault?: number;
+        retriesMax?: number;
+        delayMsMax?: number;
+        /**
+         * Of a publish that names none
+         */
+        timeoutMsDefault?: number;
+        timeoutMsMax?: number;
+        bodyBytesMax?: number;
+        /**
+         * What is kept of a response
+         */
+        responseBytesMax?: number;
+        groupEndpointsMax?: number;
+        queuesMax?: number;
+        /**
+         * Of each queue
+         */
+        queueParallelismMax?: number;
+        schedulesMax?: number;
+        /**
+         * Calls at once; the highest is no cap
+         */
+        parallelismMax?: number;
+        /**
+         * The highest is no quota
+         */
+        messagesPerDayMax?: number;
+        /**
+         * Of each gateway; the highest is no quota
+         */
+        listsPerSecondMax?: number;
+        /**
+         * For how long the events of its messages are kept
+         */
+        logMs?: number;
+        /**
+         * For how long its dead letters are kept
+         */
+        deadLetterMs?: number;
+        /**
+         * Messages that are not yet delivered
+         */
+        backlogMax?: number;
+      };
+    };
+    answer: Tenant;
+  };
+  closeTenant: {
+    answer: undefined;
+  };
+  listTokens: {
+    answer: Token[];
+  };
+  createToken: {
+    body: {
+      /**
+       * `read` may not change anything
+       */
+      scope: "full" | "read";
+    };
+    answer: NewToken;
+  };
+  revokeToken: {
+    answer: undefined;
+  };
+  readTenantKeys: {
+    answer: SigningKeys;
+  };
+  rotateTenantKeys: {
+    answer: SigningKeys;
+  };
+}
+export interface PublishResult {
+  messageId: string;
+  url?: string;
+  /**
+   * The message is a duplicate and was not sent; messageId is the earlier one's
+   */
+  deduplicated?: true;
+}
+export interface StartedRun {
+  workflowRunId: string;
+  /**
+   * Unix milliseconds
+   */
+  workflowCreatedAt: number;
+}
+export interface Refusal {
+  error: string;
+}
+export interface Message {
+  messageId: string;
+  /**
+   * Destination URL, as published
+   */
+  url: string;
+  /**
+   * URL group, when sent to one
+   */
+  topicName?: string;
+  endpointName?: string;
+  method: string;
+  callback?: string;
+  failureCallback?: string;
+  /**
+   * The first label
+   */
+  label?: string;
+  labels?: string[];
+  flowControlKey?: string;
+  parallelism?: number;
+  rate?: number;
+  /**
+   * Seconds; present whenever there is a flow control key
+   */
+  period?: number;
+  retryDelayExpression?: string;
+  /**
+   * Milliseconds
+   */
+  timeout: number;
+  maxRetries: number;
+  queueName?: string;
+  scheduleId?: string;
+  /**
+   * llm, when sent to api/llm
+   */
+  api?: string;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  header: {
+    [k: string]: string[];
+  };
+  /**
+   * When it is UTF-8 and not empty
+   */
+  body?: string;
+  /**
+   * When the body is not UTF-8
+   */
+  bodyBase64?: string;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  notBefore: number;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  createdAt: number;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  callbackHeader?: {
+    [k: string]: string[];
+  };
+  /**
+   * Header names in canonical form, each with its values
+   */
+  failureCallbackHeader?: {
+    [k: string]: string[];
+  };
+  callerIP: string;
+}
+export interface CancelDryRun {
+  dryRun: true;
+  /**
+   * At most 100,000 are counted
+   */
+  matched: number;
+}
+export interface BulkAction {
+  actionId: string;
+  kind: "cancel";
+  state: "IN_PROGRESS" | "FINISHED";
+  /**
+   * What matched when it was accepted, and no less than is done
+   */
+  total: number;
+  /**
+   * What it has changed so far
+   */
+  processed: number;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  createdAt: number;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  completedAt?: number;
+  /**
+   * As it was asked for; empty: all
+   */
+  filter: {
+    [k: string]: string[];
+  };
+}
+export interface UrlGroup {
+  name: string;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  createdAt: number;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  updatedAt: number;
+  /**
+   * Of every publish to the group that does not give its own
+   */
+  headers?: {
+    [k: string]: string | string[];
+  };
+  /**
+   * In the order in which they were added
+   */
+  endpoints: {
+    url: string;
+    name?: string;
+  }[];
+}
+export interface FlowKey {
+  flowControlKey: string;
+  /**
+   * Messages that wait for their turn
+   */
+  waitListSize: number;
+  /**
+   * 0: unlimited
+   */
+  parallelismMax: number;
+  /**
+   * Slots that are taken now
+   */
+  parallelismCount: number;
+  /**
+   * 0: unlimited
+   */
+  rateMax: number;
+  /**
+   * Dispatches in the present period
+   */
+  rateCount: number;
+  /**
+   * Seconds
+   */
+  ratePeriod: number;
+  /**
+   * Unix seconds; 0: none has begun
+   */
+  ratePeriodStart: number;
+  isPaused: boolean;
+  isPinnedParallelism: boolean;
+  isPinnedRate: boolean;
+}
+export interface GlobalParallelism {
+  /**
+   * Of the plan; 1,000,000 is no cap
+   */
+  parallelismMax: number;
+  /**
+   * Calls that are under way
+   */
+  parallelismCount: number;
+}
+export interface Queue {
+  name: string;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  createdAt: number;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  updatedAt: number;
+  /**
+   * How many of its messages may be under way at once
+   */
+  parallelism: number;
+  paused: boolean;
+  /**
+   * Messages that have not ended
+   */
+  lag: number;
+}
+export interface DeadLetter {
+  messageId: string;
+  /**
+   * Destination URL, as published
+   */
+  url: string;
+  /**
+   * URL group, when sent to one
+   */
+  topicName?: string;
+  endpointName?: string;
+  method: string;
+  callback?: string;
+  failureCallback?: string;
+  /**
+   * The first label
+   */
+  label?: string;
+  labels?: string[];
+  flowControlKey?: string;
+  parallelism?: number;
+  rate?: number;
+  /**
+   * Seconds; present whenever there is a flow control key
+   */
+  period?: number;
+  retryDelayExpression?: string;
+  /**
+   * Milliseconds
+   */
+  timeout: number;
+  maxRetries: number;
+  queueName?: string;
+  scheduleId?: string;
+  /**
+   * llm, when sent to api/llm
+   */
+  api?: string;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  header: {
+    [k: string]: string[];
+  };
+  /**
+   * When it is UTF-8 and not empty
+   */
+  body?: string;
+  /**
+   * When the body is not UTF-8
+   */
+  bodyBase64?: string;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  notBefore: number;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  createdAt: number;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  callbackHeader?: {
+    [k: string]: string[];
+  };
+  /**
+   * Header names in canonical form, each with its values
+   */
+  failureCallbackHeader?: {
+    [k: string]: string[];
+  };
+  callerIP: string;
+  dlqId: string;
+  /**
+   * 0 when there was no response
+   */
+  responseStatus: number;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  responseHeader?: {
+    [k: string]: string[];
+  };
+  /**
+   * When it is UTF-8 and not empty
+   */
+  responseBody?: string;
+  /**
+   * When the response is not UTF-8
+   */
+  responseBodyBase64?: string;
+}
+export interface FailedRun {
+  dlqId: string;
+  workflowUrl: string;
+  workflowRunId: string;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  workflowCreatedAt: number;
+  /**
+   * The delivery that failed
+   */
+  messageId: string;
+  url: string;
+  method: string;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  header: {
+    [k: string]: string[];
+  };
+  /**
+   * The payload, when it is UTF-8 and not empty
+   */
+  body?: string;
+  /**
+   * When the payload is not UTF-8
+   */
+  bodyBase64?: string;
+  maxRetries: number;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  createdAt: number;
+  failureCallback?: string;
+  failureFunctionState?:
+    "CALLBACK_INPROGRESS" | "CALLBACK_SUCCESS" | "CALLBACK_FAIL" | "CALLBACK_CANCELED";
+  failureCallbackInfo?: {
+    state: "CALLBACK_INPROGRESS" | "CALLBACK_SUCCESS" | "CALLBACK_FAIL" | "CALLBACK_CANCELED";
+    responseStatus?: number;
+    /**
+     * Header names in canonical form, each with its values
+     */
+    responseHeaders?: {
+      [k: string]: string[];
+    };
+    responseBody?: string;
+  };
+  callerIP: string;
+  /**
+   * The first label
+   */
+  label?: string;
+  labels?: string[];
+  flowControlKey?: string;
+  /**
+   * 0 when there was no response
+   */
+  responseStatus: number;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  responseHeader?: {
+    [k: string]: string[];
+  };
+  /**
+   * When it is UTF-8 and not empty
+   */
+  responseBody?: string;
+  /**
+   * When the response is not UTF-8
+   */
+  responseBodyBase64?: string;
+}
+export interface DryRun {
+  dryRun: true;
+  /**
+   * How many this call would take
+   */
+  matched: number;
+  /**
+   * For the next page; absent on the last
+   */
+  cursor?: string;
+}
+export interface LogEntry {
+  /**
+   * Unix timestamp in milliseconds
+   */
+  time: number;
+  messageId: string;
+  state:
+    | "CREATED"
+    | "ACTIVE"
+    | "RETRY"
+    | "ERROR"
+    | "DELIVERED"
+    | "FAILED"
+    | "CANCEL_REQUESTED"
+    | "CANCELED";
+  /**
+   * Destination URL, as published
+   */
+  url: string;
+  /**
+   * URL group, when sent to one
+   */
+  topicName?: string;
+  endpointName?: string;
+  method: string;
+  callback?: string;
+  failureCallback?: string;
+  /**
+   * The first label
+   */
+  label?: string;
+  labels?: string[];
+  flowControlKey?: string;
+  parallelism?: number;
+  rate?: number;
+  /**
+   * Seconds; present whenever there is a flow control key
+   */
+  period?: number;
+  retryDelayExpression?: string;
+  /**
+   * Milliseconds
+   */
+  timeout: number;
+  maxRetries: number;
+  queueName?: string;
+  scheduleId?: string;
+  /**
+   * llm, when sent to api/llm
+   */
+  api?: string;
+  error?: string;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  nextDeliveryTime?: number;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  header: {
+    [k: string]: string[];
+  };
+  /**
+   * Base64, while the message or its dead letter exists
+   */
+  body?: string;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  callbackHeaders?: {
+    [k: string]: string[];
+  };
+  /**
+   * Header names in canonical form, each with its values
+   */
+  failureCallbackHeaders?: {
+    [k: string]: string[];
+  };
+  /**
+   * The same as retryDelayExpression
+   */
+  retryDelayExpr?: string;
+  callerIP: string;
+  /**
+   * On ERROR only, as are the other response fields
+   */
+  responseStatus?: number;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  responseHeaders?: {
+    [k: string]: string[];
+  };
+  /**
+   * The same as responseHeaders
+   */
+  responseHeader?: {
+    [k: string]: string[];
+  };
+  /**
+   * Base64
+   */
+  responseBody?: string;
+}
+export interface RestartedRun {
+  workflowRunId: string;
+  workflowCreatedAt: number;
+}
+export interface Run {
+  workflowRunId: string;
+  workflowUrl: string;
+  workflowState: "RUN_STARTED" | "RUN_SUCCESS" | "RUN_FAILED" | "RUN_CANCELED";
+  /**
+   * Unix timestamp in milliseconds
+   */
+  workflowRunCreatedAt: number;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  workflowRunCompletedAt?: number;
+  /**
+   * In /v2/workflows/logs only
+   */
+  workflowRunCallerIp?: string;
+  steps: {
+    type: "sequential" | "parallel" | "next";
+    steps: RunStep[];
+  }[];
+  workflowRunResponse?: string;
+  invoker?: {
+    workflowRunId: string;
+    workflowUrl: string;
+    /**
+     * Unix timestamp in milliseconds
+     */
+    workflowRunCreatedAt: number;
+  };
+  failureFunction?: {
+    messageId: string;
+    url: string;
+    state: "CALLBACK_INPROGRESS" | "CALLBACK_SUCCESS" | "CALLBACK_FAIL" | "CALLBACK_CANCELED";
+    /**
+     * Header names in canonical form, each with its values
+     */
+    failHeaders: {
+      [k: string]: string[];
+    };
+    /**
+     * 0 when there was no response
+     */
+    failStatus: number;
+    failResponse?: string;
+    responseStatus?: number;
+    /**
+     * Header names in canonical form, each with its values
+     */
+    responseHeaders?: {
+      [k: string]: string[];
+    };
+    responseBody?: string;
+    dlqId: string;
+    maxRetries: number;
+    errors?: AttemptError[];
+  };
+  /**
+   * While the run is a dead letter
+   */
+  dlqId?: string;
+  /**
+   * The first label
+   */
+  label?: string;
+  labels?: string[];
+  flowControlKey?: string;
+}
+export interface RunStep {
+  /**
+   * Absent of the first, which is the start
+   */
+  stepId?: number;
+  /**
+   * Of a member of a parallel group without a result
+   */
+  targetStep?: number;
+  stepName?: string;
+  stepType?: string;
+  callType?: string;
+  concurrent?: number;
+  messageId?: string;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  createdAt?: number;
+  state?: "STEP_PROGRESS" | "STEP_RETRY" | "STEP_SUCCESS" | "STEP_FAILED" | "STEP_CANCELED";
+  /**
+   * What the step returned; of the first, the payload
+   */
+  out?: string;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  headers?: {
+    [k: string]: string[];
+  };
+  retries?: number;
+  retryDelay?: string;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  nextDeliveryTime?: number;
+  /**
+   * Attempts that failed, the latest
+   */
+  errors?: AttemptError[];
+  /**
+   * Seconds
+   */
+  sleepFor?: number;
+  /**
+   * Unix timestamp, as the client sent it
+   */
+  sleepUntil?: number;
+  callUrl?: string;
+  callMethod?: string;
+  callBody?: string;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  callHeaders?: {
+    [k: string]: string[];
+  };
+  callResponseStatus?: number;
+  callResponseBody?: string;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  callResponseHeaders?: {
+    [k: string]: string[];
+  };
+  waitEventId?: string;
+  waitTimeout?: boolean;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  waitTimeoutDeadline?: number;
+  invokedWorkflowRunId?: string;
+  invokedWorkflowUrl?: string;
+}
+export interface AttemptError {
+  error: string;
+  body?: string;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  headers: {
+    [k: string]: string[];
+  };
+  /**
+   * 0 when there was no response
+   */
+  status: number;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  time: number;
+}
+export interface RunEvent {
+  /**
+   * Unix timestamp in milliseconds
+   */
+  time: number;
+  state:
+    | "RUN_STARTED"
+    | "RUN_SUCCESS"
+    | "RUN_FAILED"
+    | "RUN_CANCELED"
+    | "STEP_PROGRESS"
+    | "STEP_RETRY"
+    | "STEP_SUCCESS"
+    | "STEP_FAILED"
+    | "STEP_CANCELED";
+  workflowRunId: string;
+  workflowUrl: string;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  workflowCreatedAt: number;
+  stepInfo?: RunStep1;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  nextDeliveryTime?: number;
+  /**
+   * Of an attempt that failed, or of the run
+   */
+  error?: string;
+  /**
+   * 0 when there was no response
+   */
+  responseStatus?: number;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  responseHeaders?: {
+    [k: string]: string[];
+  };
+  responseBody?: string;
+  invokerWorkflowRunId?: string;
+  invokerWorkflowUrl?: string;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  invokerWorkflowCreatedAt?: number;
+  workflowRunResponse?: string;
+  /**
+   * While the run is a dead letter
+   */
+  dlqId?: string;
+  /**
+   * The first label
+   */
+  label?: string;
+  labels?: string[];
+  flowControlKey?: string;
+  callerIp: string;
+}
+/**
+ * Of what happened to a step
+ */
+export interface RunStep1 {
+  /**
+   * Absent of the first, which is the start
+   */
+  stepId?: number;
+  /**
+   * Of a member of a parallel group without a result
+   */
+  targetStep?: number;
+  stepName?: string;
+  stepType?: string;
+  callType?: string;
+  concurrent?: number;
+  messageId?: string;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  createdAt?: number;
+  state?: "STEP_PROGRESS" | "STEP_RETRY" | "STEP_SUCCESS" | "STEP_FAILED" | "STEP_CANCELED";
+  /**
+   * What the step returned; of the first, the payload
+   */
+  out?: string;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  headers?: {
+    [k: string]: string[];
+  };
+  retries?: number;
+  retryDelay?: string;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  nextDeliveryTime?: number;
+  /**
+   * Attempts that failed, the latest
+   */
+  errors?: AttemptError[];
+  /**
+   * Seconds
+   */
+  sleepFor?: number;
+  /**
+   * Unix timestamp, as the client sent it
+   */
+  sleepUntil?: number;
+  callUrl?: string;
+  callMethod?: string;
+  callBody?: string;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  callHeaders?: {
+    [k: string]: string[];
+  };
+  callResponseStatus?: number;
+  callResponseBody?: string;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  callResponseHeaders?: {
+    [k: string]: string[];
+  };
+  waitEventId?: string;
+  waitTimeout?: boolean;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  waitTimeoutDeadline?: number;
+  invokedWorkflowRunId?: string;
+  invokedWorkflowUrl?: string;
+}
+export interface Schedule {
+  scheduleId: string;
+  /**
+   * As given, trimmed
+   */
+  cron: string;
+  /**
+   * A URL, or the name of a URL group
+   */
+  destination: string;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  createdAt: number;
+  method: string;
+  callback?: string;
+  failureCallback?: string;
+  /**
+   * The first label
+   */
+  label?: string;
+  labels?: string[];
+  flowControlKey?: string;
+  parallelism?: number;
+  rate?: number;
+  /**
+   * Seconds; present whenever there is a flow control key
+   */
+  period?: number;
+  retryDelayExpression?: string;
+  /**
+   * Milliseconds
+   */
+  timeout: number;
+  retries: number;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  header: {
+    [k: string]: string[];
+  };
+  /**
+   * When it is UTF-8 and not empty
+   */
+  body?: string;
+  /**
+   * When the body is not UTF-8
+   */
+  bodyBase64?: string;
+  /**
+   * Seconds from each slot to the delivery
+   */
+  delay?: number;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  callbackHeader?: {
+    [k: string]: string[];
+  };
+  /**
+   * Header names in canonical form, each with its values
+   */
+  failureCallbackHeader?: {
+    [k: string]: string[];
+  };
+  callerIP: string;
+  queueName?: string;
+  isPaused: boolean;
+  /**
+   * The last slot that fired
+   */
+  lastScheduleTime?: number;
+  /**
+   * Absent while paused
+   */
+  nextScheduleTime?: number;
+  /**
+   * Of the messages of the last slot, at most 100, when a single schedule is read
+   */
+  lastScheduleStates?: {
+    [k: string]: "IN_PROGRESS" | "SUCCESS" | "FAIL";
+  };
+  /**
+   * Why the last slot has made no message
+   */
+  error?: string;
+}
+export interface SigningKeys {
+  current: string;
+  next: string;
+}
+export interface Waiter {
+  url: string;
+  headers: {
+    [k: string]: string[];
+  };
+  /**
+   * Unix seconds
+   */
+  deadline: number;
+  timeoutUrl?: string;
+  timeoutHeaders?: {
+    [k: string]: string[];
+  };
+}
+export interface SearchIndex {
+  /**
+   * The tenant that owns it
+   */
+  customer_id: string;
+  id: string;
+  name: string;
+  endpoint: string;
+  type: "free" | "payg" | "fixed";
+  region: "eu-west-1" | "us-central1";
+  /**
+   * Empty when there is none
+   */
+  partner_email: string;
+  token: string;
+  read_only_token: string;
+  max_vector_count: number;
+  /**
+   * -1: unlimited
+   */
+  max_monthly_reranks: number;
+  /**
+   * -1: unlimited
+   */
+  max_daily_updates: number;
+  /**
+   * -1: unlimited
+   */
+  max_daily_queries: number;
+  /**
+   * -1: unlimited
+   */
+  max_monthly_bandwidth: number;
+  max_writes_per_second: number;
+  max_query_per_second: number;
+  max_reads_per_request: number;
+  max_writes_per_request: number;
+  /**
+   * Unix timestamp in seconds
+   */
+  creation_time: number;
+  input_enrichment_enabled: boolean;
+  /**
+   * As reported, oldest first
+   */
+  throughput_vector: {
+    /**
+     * When
+     */
+    x: string;
+    y: number;
+  }[];
+}
+export interface Tenant {
+  id: string;
+  /**
+   * The family of headers that its messages carry when a publish uses none
+   */
+  dialect: "service" | "upstash";
+  plan: {
+    /**
+     * Retries of a publish that names none
+     */
+    retriesDefault: number;
+    retriesMax: number;
+    delayMsMax: number;
+    /**
+     * Of a publish that names none
+     */
+    timeoutMsDefault: number;
+    timeoutMsMax: number;
+    bodyBytesMax: number;
+    /**
+     * What is kept of a response
+     */
+    responseBytesMax: number;
+    groupEndpointsMax: number;
+    queuesMax: number;
+    /**
+     * Of each queue
+     */
+    queueParallelismMax: number;
+    schedulesMax: number;
+    /**
+     * Calls at once; the highest is no cap
+     */
+    parallelismMax: number;
+    /**
+     * The highest is no quota
+     */
+    messagesPerDayMax: number;
+    /**
+     * Of each gateway; the highest is no quota
+     */
+    listsPerSecondMax: number;
+    /**
+     * For how long the events of its messages are kept
+     */
+    logMs: number;
+    /**
+     * For how long its dead letters are kept
+     */
+    deadLetterMs: number;
+    /**
+     * Messages that are not yet delivered
+     */
+    backlogMax: number;
+  };
+}
+export interface Token {
+  /**
+   * Names the token, and does not let anybody in
+   */
+  id: string;
+  /**
+   * `read` may not change anything
+   */
+  scope: "full" | "read";
+  /**
+   * Unix timestamp in milliseconds
+   */
+  createdAt?: number;
+}
+export interface NewToken {
+  /**
+   * Names the token, and does not let anybody in
+   */
+  id: string;
+  /**
+   * `read` may not change anything
+   */
+  scope: "full" | "read";
+  /**
+   * Unix timestamp in milliseconds
+   */
+  createdAt?: number;
+  /**
+   * Shown this once: only its hash is kept
+   */
+  token: string;
+}

@@ -1,0 +1,165 @@
+/** The API of the gateway: each resource with its methods, which are operations of docs/openapi.json. */
+import { gatewayRoutes } from "./api.ts";
+import {
+  type AnswerOf,
+  type AnyAsked,
+  type ArgumentsOf,
+  type Asked,
+  callRoute,
+  type CallOptions,
+  type Methods,
+  type QueryOf,
+} from "./operations.ts";
+import { type ElementOf, elementsOf, type ListId, type PagedId, pagesOf } from "./pages.ts";
+import { createPublishing, type Publishing } from "./publishing.ts";
+import { createTransport, type Transport, type TransportOptions } from "./transport.ts";
+
+type Routes = typeof gatewayRoutes;
+type GatewayId = keyof Routes;
+
+/** What is not here has another spelling that is, or is for workflow clients; `call` takes any. */
+const resources = {
+  messages: {
+    read: "readMessage",
+    cancel: "cancelMessage",
+    cancelMany: "cancelMessages",
+    deliverNow: "runMessageNow",
+  },
+  log: { events: "listEvents", grouped: "listLogs" },
+  bulkActions: { list: "listBulkActions", read: "readBulkAction" },
+  deadLetters: {
+    list: "listDeadLetters",
+    read: "readDeadLetter",
+    remove: "removeDeadLetter",
+    removeMany: "removeDeadLetters",
+    retry: "retryDeadLetter",
+    retryMany: "retryDeadLetters",
+  },
+  schedules: {
+    list: "listSchedules",
+    read: "readSchedule",
+    remove: "removeSchedule",
+    pause: "pauseSchedule",
+    resume: "resumeSchedule",
+  },
+  queues: {
+    list: "listQueues",
+    read: "readQueue",
+    upsert: "upsertQueue",
+    remove: "removeQueue",
+    pause: "pauseQueue",
+    resume: "resumeQueue",
+  },
+  groups: {
+    list: "listGroups",
+    read: "readGroup",
+    configure: "configureGroup",
+    remove: "removeGroup",
+    addEndpoints: "upsertEndpoints",
+    removeEndpoints: "removeEndpoints",
+  },
+  flow: {
+    list: "listFlowKeys",
+    read: "readFlowKey",
+    pause: "pauseFlowKey",
+    resume: "resumeFlowKey",
+    pin: "pinFlowKey",
+    unpin: "unpinFlowKey",
+    resetRate: "resetFlowRate",
+    reset: "resetFlowKey",
+    readGlobalParallelism: "readGlobalParallelism",
+  },
+  runs: {
+    list: "listRunLogs",
+    events: "listRunEvents",
+    readHistory: "readRunHistory",
+    end: "endRun",
+    cancelMany: "cancelRuns",
+    notify: "notifyEvent",
+    notifyOne: "notifyRun",
+    listWaiters: "listWaiters",
+  },
+  failedRuns: {
+    list: "listFailedRuns",
+    read: "readFailedRun",
+    remove: "removeFailedRun",
+    removeMany: "removeFailedRuns",
+    restart: "restartRun",
+    restartMany: "restartRuns",
+    resume: "resumeRun",
+    resumeMany: "resumeRuns",
+    tellFailureAgain: "tellFailureAgain",
+    cancelFailureFunction: "cancelFailureFunction",
+  },
+  keys: { read: "readKeys", rotate: "rotateKeys" },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, GatewayId>>>>;
+
+type Resources = {
+  readonly [Name in keyof typeof resources]: Methods<Routes, (typeof resources)[Name]>;
+};
+
+export type Client = Publishing &
+  Resources & {
+    /** Any operation by its id. */
+    call<Id extends GatewayId>(id: Id, ...args: ArgumentsOf<Id, Routes[Id]>): Promise<AnswerOf<Id>>;
+    /** Answer after answer until none has a cursor: a bulk operation by a filter, to its end. */
+    pages<Id extends PagedId & GatewayId>(
+      id: Id,
+      asked?: Asked<Id>,
+    ): AsyncGenerator<AnswerOf<Id>, void, undefined>;
+    /** Every element of a list, page by page. */
+    each<Id extends ListId>(
+      id: Id,
+      query?: QueryOf<Id>,
+      options?: CallOptions,
+    ): AsyncGenerator<ElementOf<Id>, void, undefined>;
+    /** Ends the connections that are kept for what comes next. */
+    close(): void;
+  };
+
+export type ClientOptions = Omit<TransportOptions, "authorization"> & {
+  /** Full or read-only. */
+  readonly token: string;
+};
+
+export function createClient({ token, ...options }: ClientOptions): Client {
+  const transport = createTransport({ ...options, authorization: `Bearer ${token}` });
+  const call = (id: GatewayId, ...args: readonly unknown[]): Promise<unknown> =>
+    callRoute(transport, gatewayRoutes[id], args);
+  async function* each(id: ListId, query: AnyAsked["query"] = {}, options: CallOptions = {}) {
+    const asked = { query, ...options };
+    for await (const page of pagesOf((of) => call(id, of), asked)) {
+      const elements = (page as Readonly<Record<string, unknown>>)[elementsOf[id]];
+      if (Array.isArray(elements)) yield* elements;
+    }
+  }
+  const client = {
+    ...createPublishing(transport),
+    ...methodsOf(resources, gatewayRoutes, transport),
+    call,
+    pages: (id: GatewayId, asked: AnyAsked = {}) => pagesOf((of) => call(id, of), asked),
+    each,
+    close: transport.close,
+  };
+  // What the server answers is taken for what its document says.
+  return client as unknown as Client;
+}
+
+type Tables = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+export function methodsOf(
+  tables: Tables,
+  routes: Readonly<Record<string, string>>,
+  transport: Transport,
+): object {
+  const methodOf =
+    (id: string) =>
+    async (...args: readonly unknown[]) =>
+      callRoute(transport, routes[id] ?? "", args);
+  return Object.fromEntries(
+    Object.entries(tables).map(([name, ids]) => [
+      name,
+      Object.fromEntries(Object.entries(ids).map(([method, id]) => [method, methodOf(id)])),
+    ]),
+  );
+}

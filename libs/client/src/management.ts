@@ -1,0 +1,46 @@
+/** The management API: a listener and credentials of its own. */
+import { managementRoutes } from "./api.ts";
+import { methodsOf } from "./client.ts";
+import { type Methods } from "./operations.ts";
+import { createTransport, type TransportOptions } from "./transport.ts";
+
+type Routes = typeof managementRoutes;
+
+const resources = {
+  tenants: {
+    list: "listTenants",
+    create: "createTenant",
+    read: "readTenant",
+    change: "changeTenant",
+    close: "closeTenant",
+  },
+  tokens: { list: "listTokens", create: "createToken", revoke: "revokeToken" },
+  tenantKeys: { read: "readTenantKeys", rotate: "rotateTenantKeys" },
+  searchIndexes: {
+    list: "listSearchIndexes",
+    enter: "enterSearchIndex",
+    read: "readSearchIndex",
+    strike: "strikeSearchIndex",
+    rotateTokens: "rotateSearchIndexTokens",
+    reportThroughput: "reportThroughput",
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, keyof Routes>>>>;
+
+export type Management = {
+  readonly [Name in keyof typeof resources]: Methods<Routes, (typeof resources)[Name]>;
+} & { close(): void };
+
+export type ManagementOptions = Omit<TransportOptions, "authorization"> & {
+  readonly user: string;
+  readonly password: string;
+};
+
+export function createManagement({ user, password, ...options }: ManagementOptions): Management {
+  const credentials = Buffer.from(`${user}:${password}`).toString("base64");
+  const transport = createTransport({ ...options, authorization: `Basic ${credentials}` });
+  const management = {
+    ...methodsOf(resources, managementRoutes, transport),
+    close: transport.close,
+  };
+  return management as Management;
+}

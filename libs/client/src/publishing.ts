@@ -1,0 +1,135 @@
+/** What ends in a destination: publish, enqueue, trigger, schedules; and batches of such. */
+import { type PublishResult, type Settings, type StartedRun, targets } from "./api.ts";
+import { type AnswerOf, type CallOptions, pathPart } from "./operations.ts";
+import { type ForwardedHeaders, forwardedHeaders, settingHeaders } from "./settings.ts";
+import { type Call, type Transport } from "./transport.ts";
+
+/** A URL, `api/llm`, or the name of a URL group. */
+type Destination = { readonly to: string };
+
+type Content = {
+  /** Sent as it is. */
+  readonly body?: string | Uint8Array | undefined;
+  readonly contentType?: string | undefined;
+};
+/** Sent as JSON. */
+type Json = { readonly json: unknown };
+
+export type Publication = Destination & Settings & ForwardedHeaders & Content;
+export type JsonPublication = Destination & Settings & ForwardedHeaders & Json;
+export type Enqueued = { readonly queue: string };
+export type Trigger = Publication & { readonly workflowRunId?: string | undefined };
+export type NewSchedule = Publication & { readonly cron: string };
+export type BatchItem = (Publication & { readonly body?: string }) | JsonPublication;
+
+type UrlText = `http://${string}` | `https://${string}`;
+/** One for a URL; for a URL group one for each of its endpoints. */
+export type Published<To> = To extends UrlText ? PublishResult : PublishResult | PublishResult[];
+
+export type Publishing = {
+  publish<const P extends Publication>(
+    publication: P,
+    options?: CallOptions,
+  ): Promise<Published<P["to"]>>;
+  publishJson<const P extends JsonPublication>(
+    publication: P,
+    options?: CallOptions,
+  ): Promise<Published<P["to"]>>;
+  /** Through a queue, which is made if there is none. */
+  enqueue<const P extends (Publication | JsonPublication) & Enqueued>(
+    publication: P,
+    options?: CallOptions,
+  ): Promise<Published<P["to"]>>;
+  /** Starts a run of the workflow at a URL. */
+  trigger(trigger: Trigger, options?: CallOptions): Promise<StartedRun>;
+  /** Makes a schedule, or replaces the one that `scheduleId` names. */
+  schedule(schedule: NewSchedule, options?: CallOptions): Promise<AnswerOf<"createSchedule">>;
+  /** Up to 10,000 messages in one request; one that is at fault refuses all. */
+  batch(
+    items: readonly (BatchItem & Partial<Enqueued>)[],
+    options?: CallOptions,
+  ): Promise<AnswerOf<"publishBatch">>;
+};
+
+type Any = Partial<Destination & Content & Json & Enqueued> & Settings & ForwardedHeaders;
+
+export function createPublishing(transport: Transport): Publishing {
+  const send = (prefix: string, given: Any, options: CallOptions = {}): Promise<unknown> => {
+    const { to, headers, body, isRepeatable } = requestOf(given);
+    const path = `${prefix}/${destinationPart(to)}`;
+    return transport.send({ method: "post", path, headers, body, isRepeatable, ...options });
+  };
+  const queueIn = ({ queue }: Any) =>
+    targets.enqueue.replace("{queueName}", pathPart("queue", queue));
+
+  // What the server answers is taken for what its document says.
+  const methods = {
+    publish: async (given: Any, options?: CallOptions) => send(targets.publish, given, options),
+    publishJson: async (given: Any, options?: CallOptions) => send(targets.publish, given, options),
+    enqueue: async (given: Any, options?: CallOptions) => send(queueIn(given), given, options),
+    trigger: async (given: Any, options?: CallOptions) => send(targets.trigger, given, options),
+    schedule: async (given: Any, options?: CallOptions) =>
+      send(targets.createSchedule, given, options),
+    batch: async (items: readonly Any[], options: CallOptions = {}) =>
+      transport.send({
+        method: "post",
+        path: "/v2/batch",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(items.map(itemOf)),
+        isRepeatable: items.every(isDeduplicated),
+        ...options,
+      }),
+  };
+  return methods as Publishing;
+}
+
+type Request = Pick<Call, "body" | "isRepeatable"> & {
+  readonly to: string | undefined;
+  readonly headers: Record<string, string>;
+};
+
+function requestOf(given: Any): Request {
+  const { to, body, json, contentType, queue: _, ...rest } = given;
+  const { headers, callbackHeaders, failureCallbackHeaders, ...settings } = rest;
+  const isJson = "json" in given;
+  if (isJson && body !== undefined) throw new TypeError("body: has json beside it");
+  const type = contentType ?? (isJson ? "application/json" : undefined);
+  return {
+    to,
+    headers: {
+      ...forwardedHeaders({ headers, callbackHeaders, failureCallbackHeaders }),
+      ...settingHeaders(settings),
+      ...(type !== undefined && { "Content-Type": type }),
+    },
+    body: isJson ? jsonText(json) : body,
+    isRepeatable: isDeduplicated(given),
+  };
+}
+
+/** Within the window the server makes one message of two. */
+const isDeduplicated = ({ deduplicationId, contentBasedDeduplication }: Any): boolean =>
+  deduplicationId !== undefined || String(contentBasedDeduplication) === "true";
+
+function jsonText(json: unknown): string {
+  const text: string | undefined = JSON.stringify(json);
+  if (text === undefined) throw new TypeError("json: cannot be said in JSON");
+  return text;
+}
+
+function itemOf(given: Any, at: number): object {
+  const { to, headers, body } = requestOf(given);
+  if (body instanceof Uint8Array) throw new TypeError(`[${at}].body: must be a text`);
+  return { destination: to, headers, body, queue: given.queue };
+}
+
+/** A URL is encoded, so that nothing on the way takes its dots, slashes or query for the request's own. */
+function destinationPart(to: string | undefined): string {
+  if (typeof to !== "string" || to === "")
+    throw new TypeError("to: must be a URL or the name of a URL group");
+  return /^https?:/i.test(to)
+    ? encodeURIComponent(to)
+    : to
+        .split("/")
+        .map((part) => pathPart("to", part))
+        .join("/");
+}

@@ -1,0 +1,131 @@
+// `libs/client/src/api.ts`: what the client knows of the API, made from docs/openapi.json: the route of each operation, what it
+// takes and answers as types, and the settings of a publish.
+import { compile } from "json-schema-to-typescript";
+
+const json = "application/json";
+const nothing = { tsType: "undefined" };
+/** What a parameter of a query may be; a list is sent as one text with commas where the parameter takes several. */
+const parameter = { tsType: "Parameter" };
+
+/** `openApi`: the text of docs/openapi.json. */
+export async function renderClientApi(openApi) {
+  const { paths, components } = JSON.parse(withDefinitions(openApi));
+  const { Error: refusal, ...schemas } = components.schemas;
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
+  );
+  const [routed, raw] = partition(operations, ({ path }) => !path.endsWith("{destination}"));
+  const settings = raw[0].parameters.filter((each) => each.in === "header");
+  return [
+    "/** Made by `npm run generate` from the tables of endpoints and headers: not to be edited. */",
+    "/** Several values are sent one by one. */",
+    "export type Parameter = string | number | boolean | readonly (string | number)[];",
+    "/** A list is sent with commas between its elements. */",
+    "export type Setting = string | number | boolean | readonly string[];",
+    `export const gatewayRoutes = ${routesOf(routed.filter((each) => !each.servers))} as const;`,
+    `export const managementRoutes = ${routesOf(routed.filter((each) => each.servers))} as const;`,
+    `export const targets = ${targetsOf(raw)} as const;`,
+    `export const settingNames = ${settingNames(settings)} as const;`,
+    settingsType(settings),
+    faultCodes(components.headers["Posthaste-Fault"]),
+    await typesOf(operations, { ...schemas, Refusal: refusal }),
+  ].join("\n\n");
+}
+
+/** `Error` is a name that a module of TypeScript has already. */
+const withDefinitions = (openApi) =>
+  openApi
+    .replaceAll("#/components/schemas/", "#/$defs/")
+    .replaceAll('"#/$defs/Error"', '"#/$defs/Refusal"');
+
+const partition = (all, holds) => [all.filter(holds), all.filter((each) => !holds(each))];
+
+const routesOf = (operations) =>
+  JSON.stringify(
+    Object.fromEntries(
+      operations.map(({ operationId, method, path }) => [operationId, `${method} ${path}`]),
+    ),
+  );
+
+const targetsOf = (operations) =>
+  JSON.stringify(
+    Object.fromEntries(
+      operations.map(({ operationId, path }) => [operationId, path.replace("/{destination}", "")]),
+    ),
+  );
+
+const isPattern = (name) => name.endsWith("*");
+const camel = (suffix) =>
+  suffix.replaceAll(/(^|-)(.)/g, (_, dash, letter) =>
+    dash ? letter.toUpperCase() : letter.toLowerCase(),
+  );
+const suffixOf = ({ name }) => name.replace(/^Service-/, "");
+
+const settingNames = (settings) =>
+  JSON.stringify(
+    Object.fromEntries(
+      settings
+        .map(suffixOf)
+        .filter((suffix) => !isPattern(suffix))
+        .map((suffix) => [camel(suffix), suffix]),
+    ),
+  );
+
+/** Each with its rule as its comment. What is forwarded is given apart, by the header's own name. */
+const settingsType = (settings) =>
+  [
+    "/** The headers that configure a message, a callback, a run or a schedule. */",
+    "export type Settings = {",
+    ...settings
+      .filter(({ name }) => !isPattern(name))
+      .flatMap((setting) => [
+        `/** ${setting.description} */`,
+        `readonly ${camel(suffixOf(setting))}?: Setting | undefined;`,
+      ]),
+    "};",
+  ].join("\n");
+
+const faultCodes = ({ schema }) =>
+  [
+    "/** What a refusal may be: docs/errors.md. */",
+    `export type FaultCode = ${schema.enum.map((code) => JSON.stringify(code)).join(" | ")};`,
+  ].join("\n");
+
+async function typesOf(operations, schemas) {
+  const specs = operations.map((operation) => [operation.operationId, specOf(operation)]);
+  const whole = { ...objectOf(Object.fromEntries(specs)), title: "Operations", $defs: schemas };
+  return compile(whole, "Operations", {
+    additionalProperties: false,
+    bannerComment: "",
+    format: false,
+    unreachableDefinitions: false,
+  });
+}
+
+const objectOf = (properties, required = Object.keys(properties)) => ({
+  type: "object",
+  properties,
+  required,
+  additionalProperties: false,
+});
+
+function specOf({ path, parameters = [], requestBody, responses }) {
+  const named = (place) => parameters.filter((each) => each.in === place).map(({ name }) => name);
+  const answers = Object.entries(responses)
+    .filter(([status]) => status.startsWith("2"))
+    .map(([, answer]) => answer.content?.[json].schema ?? nothing)
+    .flatMap((schema) => schema.anyOf ?? [schema]);
+  const query = Object.fromEntries(named("query").map((name) => [name, parameter]));
+  const body = requestBody?.content[json]?.schema;
+  const isTarget = path.endsWith("{destination}");
+  return objectOf({
+    ...(Object.keys(query).length > 0 && !isTarget && { query: objectOf(query, []) }),
+    ...(body && { body }),
+    answer: unionOf(answers),
+  });
+}
+
+function unionOf(schemas) {
+  const different = new Map(schemas.map((schema) => [JSON.stringify(schema), schema]));
+  return different.size === 1 ? schemas[0] : { anyOf: [...different.values()] };
+}

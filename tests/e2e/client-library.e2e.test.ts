@@ -1,0 +1,265 @@
+/** `@posthaste/client` against a server: each resource by its methods. */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import {
+  createClient,
+  createManagement,
+  type Client,
+  type Management,
+  type PosthasteError,
+} from "@posthaste/client";
+import { eventually } from "./client.ts";
+import { Destination } from "./destination.ts";
+import { operatorEnv, operatorPassword, operatorUser } from "./operator.ts";
+import { developmentToken } from "./server-process.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { firstUser, secondUser } from "./users.ts";
+
+const readOnlyToken = "read-only-token-of-the-first-user-1234567890";
+
+let server: TestServer;
+let destination: Destination;
+let url: string;
+let client: Client;
+
+beforeAll(async () => {
+  server = await startServer({ env: operatorEnv, readOnlyToken });
+  destination = await Destination.start();
+  url = `http://127.0.0.1:${server.port}`;
+  client = createClient({ url, token: developmentToken });
+});
+afterAll(async () => {
+  client.close();
+  await destination.stop();
+  await server.stop();
+});
+
+const all = async <T>(elements: AsyncIterable<T>): Promise<T[]> => {
+  const found: T[] = [];
+  for await (const element of elements) found.push(element);
+  return found;
+};
+/** Dead letters with a label of their own. */
+async function fail(label: string, count: number, path = `/${label}`): Promise<void> {
+  destination.answers(path, (_, response) => response.writeHead(500).end());
+  for (let i = 0; i < count; i++)
+    await client.publish({ to: destination.url(path), label, retries: 0 });
+  await eventually(
+    () => all(client.each("listDeadLetters", { label })),
+    ({ length }) => length === count,
+  );
+}
+
+describe("a message", () => {
+  it("arrives as it was published, and its events are told page by page", async () => {
+    const to = destination.url("/hello/..%2f?a=%20&b=/../c");
+
+    const { messageId } = await client.publishJson({
+      to: to as `http://${string}`,
+      json: { hello: "wörld" },
+      label: "hello",
+      headers: { "X-Mine": "1" },
+    });
+
+    const [arrival] = await destination.arrivals("/hello/..%2f");
+    expect(arrival).toMatchObject({
+      method: "POST",
+      path: "/hello/..%2f?a=%20&b=/../c",
+      headers: {
+        "content-type": "application/json",
+        "x-mine": "1",
+        "service-message-id": messageId,
+      },
+    });
+    expect(JSON.parse(String(arrival?.body))).toEqual({ hello: "wörld" });
+    const events = await eventually(
+      () => all(client.each("listEvents", { messageId, count: 1 })),
+      ({ length }) => length === 3,
+    );
+    expect(events.map(({ state }) => state)).toEqual(["DELIVERED", "ACTIVE", "CREATED"]);
+  });
+
+  it("that waits is read, delivered now or cancelled", async () => {
+    const later = { to: destination.url("/later") as `http://${string}`, delay: "1h" };
+    const one = await client.publish(later);
+    const other = await client.publish({ ...later, label: "others" });
+
+    expect(await client.messages.read(one.messageId)).toMatchObject({
+      messageId: one.messageId,
+      url: later.to,
+    });
+    await client.messages.deliverNow(one.messageId);
+    await destination.arrival("/later");
+    const query = { label: "others" };
+    expect(await client.messages.cancelMany({ query: { ...query, dryRun: true } })).toEqual({
+      dryRun: true,
+      matched: 1,
+    });
+    expect(await client.messages.cancelMany({ query })).toMatchObject({ cancelled: 1 });
+    await eventually(
+      () => client.messages.cancel(other.messageId).catch((error: PosthasteError) => error.code),
+      (code) => code === "not_found",
+    );
+  });
+
+  it("that is published twice with one deduplication id is one", async () => {
+    const twice = { to: destination.url("/twice") as `http://${string}`, deduplicationId: "c-1" };
+
+    const first = await client.publish(twice);
+    const second = await client.publish(twice);
+
+    expect(second).toEqual({ ...first, deduplicated: true });
+  });
+
+  it("of a batch, of a group and of a queue arrives", async () => {
+    const to = destination.url("/many");
+    await client.groups.addEndpoints("c-group", { body: { endpoints: [{ url: to }] } });
+    await client.queues.upsert({ body: { queueName: "c-queue", parallelism: 3 } });
+
+    await client.batch([
+      { to, body: "1" },
+      { to: "c-group", json: 2 },
+      { to, queue: "c-queue" },
+    ]);
+    await client.publish({ to: "c-group", body: "4" });
+    await client.enqueue({ to, queue: "c-queue", body: "5" });
+
+    const arrivals = await destination.arrivals("/many", 5);
+    expect(arrivals.map(({ body }) => String(body)).toSorted()).toEqual(["", "1", "2", "4", "5"]);
+    expect(await client.queues.read("c-queue")).toMatchObject({ parallelism: 3, paused: false });
+    expect(await client.groups.read("c-group")).toMatchObject({ endpoints: [{ url: to }] });
+    await client.groups.remove("c-group");
+    await client.queues.remove("c-queue");
+  });
+});
+
+describe("dead letters", () => {
+  it("are retried and removed by a filter, call after call to the end", async () => {
+    await fail("c-dead", 3);
+    destination.answers("/c-dead", (_, response) => response.end());
+    const asked = { query: { label: "c-dead", count: 1 } };
+
+    const retried = await all(client.pages("retryDeadLetters", asked));
+    await destination.arrivals("/c-dead", 6);
+    await fail("c-gone", 2);
+    const removed = await all(
+      client.pages("removeDeadLetters", { query: { label: "c-gone", count: 1 } }),
+    );
+
+    expect(retried.flatMap((page) => ("responses" in page ? page.responses : []))).toHaveLength(3);
+    const deleted = removed.map((page) => ("deleted" in page ? page.deleted : 0));
+    expect(deleted.reduce((sum, count) => sum + count, 0)).toBe(2);
+    expect(await all(client.each("listDeadLetters", { label: "c-gone" }))).toEqual([]);
+  });
+});
+
+it("schedules are made, paused, read and removed", async () => {
+  const scheduleId = "c-schedule";
+  await client.schedule({ to: destination.url("/cron"), cron: "0 0 1 1 *", scheduleId, body: "x" });
+  await client.schedules.pause(scheduleId);
+
+  expect(await client.schedules.read(scheduleId)).toMatchObject({ isPaused: true, body: "x" });
+  expect(await client.schedules.list()).toMatchObject([{ scheduleId }]);
+  await client.schedules.remove(scheduleId);
+  await expect(client.schedules.read(scheduleId)).rejects.toMatchObject({ code: "not_found" });
+});
+
+it("flow keys are pinned and paused", async () => {
+  await client.flow.pin("c/key", { query: { parallelism: 2 } });
+  await client.flow.pause("c/key");
+
+  expect(await client.flow.read("c/key")).toMatchObject({
+    flowControlKey: "c/key",
+    parallelismMax: 2,
+    isPaused: true,
+    isPinnedParallelism: true,
+  });
+  expect(await client.flow.list({ query: { search: "c/k" } })).toHaveLength(1);
+});
+
+it("runs are started, listed, restarted when they have failed, and cancelled", async () => {
+  destination.answers("/run", (_, response) => response.writeHead(500).end("broken"));
+  const to = destination.url("/run");
+
+  const run = await client.trigger({ to, body: "{}", retries: 0, workflowRunId: "c-run" });
+  const { workflowRunId } = run;
+  const [failed] = await eventually(
+    () => all(client.each("listFailedRuns", { workflowRunId })),
+    ({ length }) => length === 1,
+  );
+  destination.answers("/run", () => undefined);
+  const again = await client.failedRuns.restart(failed?.dlqId ?? "");
+  const query = { workflowRunId: again.workflowRunId };
+  const [active] = await eventually(
+    () => all(client.each("listRunLogs", query)),
+    ([first]) => first?.workflowState === "RUN_STARTED",
+  );
+
+  expect(active?.workflowUrl).toBe(to);
+  expect(await client.runs.end(again.workflowRunId)).toEqual({ cancelled: 1 });
+  expect(await client.runs.notify("nothing waits", { body: "x" })).toEqual([]);
+});
+
+describe("who may", () => {
+  it("read only is told so", async () => {
+    const reader = createClient({ url, token: readOnlyToken });
+
+    expect(await reader.queues.list()).toEqual(expect.any(Array));
+    await expect(reader.queues.pause("q")).rejects.toMatchObject({
+      code: "forbidden",
+      status: 403,
+    });
+    reader.close();
+  });
+
+  it("not at all is told so", async () => {
+    const stranger = createClient({ url, token: "wrong" });
+
+    await expect(stranger.queues.list()).rejects.toMatchObject({
+      code: "unauthorized",
+      status: 401,
+    });
+    stranger.close();
+  });
+
+  it("read the keys reads those that deliveries are signed with", async () => {
+    expect(await client.keys.read()).toEqual(firstUser.keys);
+  });
+});
+
+describe("the operator", () => {
+  let management: Management;
+  beforeAll(() => {
+    const managementUrl = `http://127.0.0.1:${server.managementPort}`;
+    management = createManagement({
+      url: managementUrl,
+      user: operatorUser,
+      password: operatorPassword,
+    });
+  });
+  afterAll(() => management.close());
+
+  it("makes tenants and tokens, and revokes them", async () => {
+    await management.tenants.create({ body: { id: "c-tenant", plan: { groupEndpointsMax: 2 } } });
+    await management.tenants.change("c-tenant", { body: { plan: { groupEndpointsMax: 1 } } });
+    const { id, token } = await management.tokens.create("c-tenant", { body: { scope: "full" } });
+
+    expect(token).toEqual(expect.any(String));
+    expect(await management.tenants.read("c-tenant")).toMatchObject({
+      plan: { groupEndpointsMax: 1 },
+    });
+    expect(await management.tokens.list("c-tenant")).toMatchObject([{ id, scope: "full" }]);
+    await management.tokens.revoke("c-tenant", id);
+    expect(await management.tokens.list("c-tenant")).toEqual([]);
+    expect(await management.tenantKeys.read(secondUser.userId)).toEqual(secondUser.keys);
+  });
+
+  it("is told in the server's words what is wrong", async () => {
+    const id = "not a name";
+
+    await expect(management.tenants.create({ body: { id } })).rejects.toMatchObject({
+      code: "malformed",
+      status: 400,
+      message: "id: must be 1 to 64 letters, digits, '-' and '_'",
+    });
+  });
+});

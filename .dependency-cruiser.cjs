@@ -64,6 +64,7 @@ const packages = "^(libs|services|tests|examples|bench|scripts|deploy)/";
 const frontDoors = [
   "^(libs|services)/[^/]+/src/index\\.ts$",
   "^libs/http/src/router\\.ts$",
+  "^libs/client/src/receiver/index\\.ts$",
   "^examples/orders/orders\\.ts$",
   "^deploy/local/src/(index|cache-for-checks)\\.ts$",
 ];

@@ -1,4 +1,7 @@
-/** `@posthaste/client` against a server: each resource by its methods. */
+/** `@posthaste/client` against a server: each resource by its methods, and its receiver as a destination. */
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {
   createClient,
@@ -7,6 +10,7 @@ import {
   type Management,
   type PosthasteError,
 } from "@posthaste/client";
+import { createReceiver, NonRetryable, nodeHandler, RetryAfter } from "@posthaste/client/receiver";
 import { eventually } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { operatorEnv, operatorPassword, operatorUser } from "./operator.ts";
@@ -223,6 +227,55 @@ describe("who may", () => {
 
   it("read the keys reads those that deliveries are signed with", async () => {
     expect(await client.keys.read()).toEqual(firstUser.keys);
+  });
+});
+
+describe("a receiver", () => {
+  const handled: string[] = [];
+  let receiving: Server;
+  let to: `http://${string}`;
+  beforeAll(async () => {
+    const receiver = createReceiver(
+      ({ text, retried }) => {
+        handled.push(`${text()} ${retried}`);
+        if (text() === "in vain") throw new NonRetryable("no such order");
+        if (text() === "later" && retried === 0) throw new RetryAfter(0);
+      },
+      { keys: () => client.keys.read() },
+    );
+    receiving = createServer(nodeHandler(receiver)).listen(0, "127.0.0.1");
+    await once(receiving, "listening");
+    to = `http://127.0.0.1:${(receiving.address() as AddressInfo).port}/in`;
+  });
+  afterAll(() => {
+    receiving.closeAllConnections();
+    receiving.close();
+  });
+  const outcomeOf = async (body: string) => {
+    const { messageId } = await client.publish({ to, body, retries: 3 });
+    const ends = await eventually(
+      () => all(client.each("listEvents", { messageId, state: ["DELIVERED", "FAILED"] })),
+      ({ length }) => length === 1,
+    );
+    return ends[0]?.state;
+  };
+
+  it("takes what the server signs", async () => {
+    expect(await outcomeOf("well")).toBe("DELIVERED");
+    expect(handled).toContain("well 0");
+  });
+
+  it("has a message tried again at the time that it names", async () => {
+    expect(await outcomeOf("later")).toBe("DELIVERED");
+    expect(handled.filter((each) => each.startsWith("later"))).toEqual(["later 0", "later 1"]);
+  });
+
+  it("ends a message that no trial will mend", async () => {
+    expect(await outcomeOf("in vain")).toBe("FAILED");
+    expect(handled.filter((each) => each.startsWith("in vain"))).toEqual(["in vain 0"]);
+    expect(await all(client.each("listDeadLetters", { url: to }))).toMatchObject([
+      { responseStatus: 489, responseBody: "no such order" },
+    ]);
   });
 });
 

@@ -1,0 +1,79 @@
+/** A receiver as a handler of `node:http`, of express, or of a Request. */
+import { type IncomingMessage, type ServerResponse } from "node:http";
+import { type Answer, type Receiver, tooLarge } from "./receiver.ts";
+
+/** Of `node:http`. */
+export const nodeHandler =
+  (receiver: Receiver) =>
+  (request: IncomingMessage, response: ServerResponse): void =>
+    void answerNode(receiver, request, response);
+
+/**
+ * Of express: before any parser of bodies, or behind `express.raw` for all types. What another parser has made of a body
+ * cannot be verified any more.
+ */
+export const expressHandler =
+  (receiver: Receiver) =>
+  (
+    request: IncomingMessage & { readonly body?: unknown },
+    response: ServerResponse,
+    next: (problem: unknown) => void,
+  ): void => {
+    const { body } = request;
+    if (body instanceof Uint8Array) return void answerNode(receiver, request, response, body);
+    if (body === undefined || !request.readableEnded)
+      return void answerNode(receiver, request, response);
+    next(new Error("the body has been parsed: a receiver must stand before express.json()"));
+  };
+
+/** Of the fetch API, as many frameworks have it. */
+export const fetchHandler =
+  (receiver: Receiver) =>
+  async (request: Request): Promise<Response> => {
+    const chunks: AsyncIterable<Uint8Array> | null = request.body;
+    const body = await bytesOf(chunks ?? [], receiver.bodyBytesMax);
+    const headers = Object.fromEntries(request.headers);
+    const {
+      status,
+      headers: given,
+      body: said,
+    } = body ? await receiver.receive({ headers, body }) : tooLarge;
+    // A body is not allowed with some statuses, not even an empty one.
+    return new Response(said.length === 0 ? null : said, { status, headers: given });
+  };
+
+async function answerNode(
+  receiver: Receiver,
+  request: IncomingMessage,
+  response: ServerResponse,
+  read?: Uint8Array,
+): Promise<void> {
+  // The connection is still needed for the answer, when there is more than is wanted.
+  const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  const body = read ?? (await bytesOf(chunks, receiver.bodyBytesMax).catch(() => "gone" as const));
+  if (body === "gone") return;
+  if (!body) return send(response, tooLarge, { connection: "close" });
+  const headers = Object.fromEntries(
+    Object.entries(request.headersDistinct).map(([name, values = []]) => [name, values.join(", ")]),
+  );
+  send(response, await receiver.receive({ headers, body }));
+}
+
+function send(response: ServerResponse, answer: Answer, more: Answer["headers"] = {}): void {
+  response.writeHead(answer.status, { ...answer.headers, ...more }).end(answer.body);
+}
+
+/** Undefined: there are more. */
+async function bytesOf(
+  chunks: AsyncIterable<Uint8Array> | readonly Uint8Array[],
+  bytesMax: number,
+): Promise<Uint8Array | undefined> {
+  const read: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) return undefined;
+    read.push(chunk);
+  }
+  return Buffer.concat(read);
+}

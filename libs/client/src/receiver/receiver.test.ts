@@ -1,0 +1,195 @@
+/** What a receiver answers, and that a message is handled once. */
+import { describe, expect, it } from "@jest/globals";
+import * as fc from "fast-check";
+import {
+  createReceiver,
+  type Handler,
+  NonRetryable,
+  type ReceiverOptions,
+  RetryAfter,
+} from "./receiver.ts";
+import { memoryStore, type SeenStore } from "./seen.ts";
+import { delivery, keys, now, url } from "./signed.fixture.ts";
+
+const handled: string[] = [];
+const problems: unknown[] = [];
+const receiver = (handle: Handler, options: Partial<ReceiverOptions> = {}) => {
+  handled.length = 0;
+  problems.length = 0;
+  return createReceiver(
+    async (given) => {
+      handled.push(given.text());
+      return handle(given);
+    },
+    { keys, url, now: () => now, onProblem: (problem) => problems.push(problem), ...options },
+  );
+};
+const throws = (problem: unknown) => (): never => {
+  throw problem;
+};
+
+describe("a delivery", () => {
+  it.each(["service", "upstash"])("of %s headers is handled, with what it says", async (prefix) => {
+    const { receive } = receiver(({ messageId, retried, claims, json }) => ({
+      status: 202,
+      headers: { "x-mine": "1" },
+      body: JSON.stringify({ messageId, retried, to: claims.sub, json: json() }),
+    }));
+
+    const answer = await receive(await delivery('{"a":1}', { prefix }));
+
+    expect(answer).toMatchObject({ status: 202, headers: { "x-mine": "1" } });
+    expect(JSON.parse(String(answer.body))).toEqual({
+      messageId: "msg_1",
+      retried: 2,
+      to: url,
+      json: { a: 1 },
+    });
+  });
+
+  it("is verified with the keys of its moment", async () => {
+    const { receive } = receiver(() => undefined, { keys: () => Promise.resolve(keys) });
+
+    expect(await receive(await delivery("x", { key: keys.next }))).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    ["that is not verified", { key: "other" }, {}, 401],
+    ["of an expired signature", { claims: { exp: 0 } }, {}, 401],
+    ["too large", {}, { bodyBytesMax: 1 }, 413],
+  ])("%s is not handled", async (_, signing, options, status) => {
+    const { receive } = receiver(() => undefined, options);
+
+    expect(await receive(await delivery("xy", signing))).toMatchObject({ status });
+
+    expect(handled).toEqual([]);
+  });
+
+  it("without a message id is not handled", async () => {
+    const { receive } = receiver(() => undefined);
+    const { headers, body } = await delivery("x");
+    delete headers["service-message-id"];
+
+    expect(await receive({ headers, body })).toMatchObject({ status: 401 });
+    expect(handled).toEqual([]);
+  });
+});
+
+describe("a failure", () => {
+  const secret = new Error("secret");
+  it.each([
+    ["is tried again", secret, { status: 500, body: "failed" }],
+    [
+      "is tried again at its time",
+      new RetryAfter(7.2),
+      { status: 503, headers: { "retry-after": "8" } },
+    ],
+    [
+      "that no trial will mend is the last",
+      new NonRetryable("no such order"),
+      { status: 489, headers: { "service-nonretryable-error": "true" }, body: "no such order" },
+    ],
+    ["that is no error is tried again", undefined, { status: 500 }],
+  ])("%s", async (_, problem, answer) => {
+    const { receive } = receiver(throws(problem));
+
+    expect(await receive(await delivery("x"))).toMatchObject(answer);
+
+    expect(problems).toEqual([problem]);
+  });
+
+  it("is said in the dialect of its delivery", async () => {
+    const { receive } = receiver(throws(new NonRetryable("no")));
+    const signed = await delivery("x", { prefix: "upstash", claims: { iss: "Upstash" } });
+
+    expect((await receive(signed)).headers).toMatchObject({ "upstash-nonretryable-error": "true" });
+  });
+
+  it("of keys or store is one like that of a handler", async () => {
+    const away = new Error("away");
+    const storeless = receiver(() => undefined, {
+      seen: { claim: throws(away), release: () => undefined },
+    });
+    expect(await storeless.receive(await delivery("x"))).toMatchObject({ status: 500 });
+
+    const keyless = receiver(() => undefined, { keys: throws(away) });
+    expect(await keyless.receive(await delivery("x"))).toMatchObject({ status: 500 });
+    expect(handled).toEqual([]);
+  });
+});
+
+describe("a message", () => {
+  it("that was handled is answered well, and not handled again", async () => {
+    const { receive } = receiver(() => undefined);
+
+    await receive(await delivery("x"));
+
+    expect(await receive(await delivery("x"))).toMatchObject({ status: 200 });
+    expect(handled).toEqual(["x"]);
+  });
+
+  it.each([
+    ["threw", throws(new Error("no"))],
+    ["answered badly", () => ({ status: 502 })],
+  ])("whose handler %s is handled again", async (_, handle) => {
+    const { receive } = receiver(handle);
+
+    await receive(await delivery("x"));
+    await receive(await delivery("x"));
+
+    expect(handled).toHaveLength(2);
+  });
+
+  it("that is being handled comes back later", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { receive } = receiver(() => promise);
+
+    const first = receive(await delivery("x"));
+    const second = await receive(await delivery("x"));
+    resolve();
+
+    expect(second).toMatchObject({ status: 503, headers: { "retry-after": "5" } });
+    expect(await first).toMatchObject({ status: 200 });
+    expect(handled).toEqual(["x"]);
+  });
+
+  it("is handled each time where nothing is kept", async () => {
+    const { receive } = receiver(() => undefined, { seen: false });
+
+    await receive(await delivery("x"));
+    await receive(await delivery("x"));
+
+    expect(handled).toHaveLength(2);
+  });
+});
+
+describe("the store in memory", () => {
+  const claimAll = (store: SeenStore, ids: readonly number[]) =>
+    ids.map((id) => store.claim(String(id)));
+
+  it("keeps the latest, and no more than it may", () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.nat(), { maxLength: 30 }), fc.nat(20), (ids, max) => {
+        const store = memoryStore(max);
+        for (const id of ids) {
+          expect(store.claim(String(id))).toBe("new");
+          void store.release(String(id), true);
+        }
+
+        const kept = max === 0 ? [] : ids.slice(-max);
+        const isKept = claimAll(store, ids).map((claim) => claim === "handled");
+        expect(ids.filter((_, i) => isKept[i])).toEqual(kept);
+      }),
+    );
+  });
+
+  it("gives an id that was not handled to the next that asks", () => {
+    const store = memoryStore();
+    expect(store.claim("a")).toBe("new");
+    expect(store.claim("a")).toBe("underway");
+
+    void store.release("a", false);
+
+    expect(store.claim("a")).toBe("new");
+  });
+});

@@ -1,0 +1,171 @@
+/** From a request to its answer: verified, handled once, and answered so that the server knows what to do next. */
+import { type Claims, type Keys, verifySignature } from "./signature.ts";
+import { memoryStore, type SeenStore } from "./seen.ts";
+
+export type Delivery = {
+  /** The same in all attempts. It is not part of what is signed. */
+  readonly messageId: string;
+  /** How often it was tried before. */
+  readonly retried: number;
+  readonly claims: Claims;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  readonly text: () => string;
+  readonly json: () => unknown;
+};
+
+export type Reply = {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+};
+
+/** What is thrown is a failure: the delivery comes again. */
+export type Handler = (delivery: Delivery) => Promise<Reply | void> | Reply | void;
+
+export type ReceiverOptions = {
+  readonly keys: Keys | (() => Promise<Keys> | Keys);
+  /** Of this endpoint as it is published to, when a delivery to another is to be refused. */
+  readonly url?: string;
+  /** Where it is kept what was handled. False: every delivery is handled. Default: in memory. */
+  readonly seen?: SeenStore | false;
+  /** Default 30. */
+  readonly toleranceSeconds?: number;
+  /** A longer body is refused. Default 16 MiB. */
+  readonly bodyBytesMax?: number;
+  /** What a handler has thrown, and what was refused: the server is told no more than the status. */
+  readonly onProblem?: (problem: unknown) => void;
+  /** Unix milliseconds. */
+  readonly now?: () => number;
+};
+
+/** A request as each adapter has it. */
+export type Incoming = {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+};
+export type Answer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+};
+
+export type Receiver = {
+  readonly bodyBytesMax: number;
+  readonly receive: (incoming: Incoming) => Promise<Answer>;
+};
+
+/** Thrown by a handler: not before so many seconds. */
+export class RetryAfter extends Error {
+  override readonly name = "RetryAfter";
+  readonly seconds: number;
+
+  constructor(seconds: number, text = `come back in ${seconds} s`) {
+    super(text);
+    this.seconds = seconds;
+  }
+}
+
+/** Thrown by a handler: trying again is in vain, and the message is a dead letter at once. */
+export class NonRetryable extends Error {
+  override readonly name = "NonRetryable";
+}
+
+const statuses = { refused: 401, tooLarge: 413, failed: 500, comeBack: 503, nonRetryable: 489 };
+const toleranceDefault = 30;
+const bodyBytesMaxDefault = 16 * 1024 * 1024;
+/** Another attempt of the message is still being handled. */
+const underwaySeconds = 5;
+
+export function createReceiver(handle: Handler, options: ReceiverOptions): Receiver {
+  const { seen = memoryStore(), onProblem = () => undefined, now = Date.now } = options;
+  const { toleranceSeconds = toleranceDefault, bodyBytesMax = bodyBytesMaxDefault } = options;
+
+  async function receive({ headers, body }: Incoming): Promise<Answer> {
+    if (body.length > bodyBytesMax) return tooLarge;
+    const keys = typeof options.keys === "function" ? await options.keys() : options.keys;
+    const signature = ownHeader(headers, "signature") ?? "";
+    const at = { now: now(), url: options.url, toleranceSeconds };
+    const verdict = verifySignature({ signature, body, keys, ...at });
+    if (verdict.kind === "refused") return refuse(verdict.why);
+    const messageId = ownHeader(headers, "message-id");
+    if (messageId === undefined) return refuse("there is no message id");
+    const retried = Number(ownHeader(headers, "retried") ?? 0);
+    const text = () => new TextDecoder().decode(body);
+    const json = (): unknown => JSON.parse(text());
+    return once({ messageId, retried, claims: verdict.claims, headers, body, text, json });
+  }
+
+  function refuse(why: string): Answer {
+    onProblem(new Error(why));
+    return answer(statuses.refused, why);
+  }
+
+  async function once(delivery: Delivery): Promise<Answer> {
+    if (!seen) return (await handled(delivery)).answer;
+    const { messageId } = delivery;
+    switch (await seen.claim(messageId)) {
+      case "handled":
+        return answer(200, "handled before");
+      case "underway":
+        return comeBack(underwaySeconds, "it is being handled");
+      case "new": {
+        const outcome = await handled(delivery);
+        await seen.release(messageId, outcome.isHandled);
+        return outcome.answer;
+      }
+    }
+  }
+
+  async function handled(delivery: Delivery): Promise<Outcome> {
+    try {
+      const { status = 200, headers = {}, body = "" } = (await handle(delivery)) ?? {};
+      return { isHandled: isGood(status), answer: { status, headers, body } };
+    } catch (problem) {
+      onProblem(problem);
+      return { isHandled: false, answer: answerTo(problem, delivery.claims) };
+    }
+  }
+
+  return {
+    bodyBytesMax,
+    // A store or a source of keys that fails is a failure like that of a handler.
+    receive: (incoming) =>
+      receive(incoming).catch((problem: unknown) => {
+        onProblem(problem);
+        return failed;
+      }),
+  };
+}
+
+type Outcome = { readonly isHandled: boolean; readonly answer: Answer };
+
+const isGood = (status: number): boolean => status >= 200 && status < 300;
+
+const answer = (status: number, text: string, headers: Answer["headers"] = {}): Answer => ({
+  status,
+  headers: { "content-type": "text/plain; charset=utf-8", ...headers },
+  body: text,
+});
+
+/** What was thrown is for the log of the endpoint, not for the sender. */
+const failed = answer(statuses.failed, "failed");
+export const tooLarge = answer(statuses.tooLarge, "the body is too large");
+const comeBack = (seconds: number, text: string): Answer =>
+  answer(statuses.comeBack, text, { "retry-after": String(Math.max(0, Math.ceil(seconds))) });
+
+type Thrown = { readonly name?: unknown; readonly message?: string; readonly seconds?: unknown };
+
+/** By name: a package that is there twice has two classes of it. */
+function answerTo(problem: unknown, { iss }: Claims): Answer {
+  const { name, message, seconds }: Thrown = Object(problem) as Thrown;
+  if (name === "RetryAfter" && typeof seconds === "number") return comeBack(seconds, message ?? "");
+  if (name !== "NonRetryable") return failed;
+  const prefix = iss === "Upstash" ? "upstash" : "service";
+  return answer(statuses.nonRetryable, message ?? "", { [`${prefix}-nonretryable-error`]: "true" });
+}
+
+/** A delivery has the family of one dialect. */
+const ownHeader = (headers: Incoming["headers"], suffix: string): string | undefined =>
+  headers[`service-${suffix}`] ?? headers[`upstash-${suffix}`];

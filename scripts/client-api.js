@@ -40,17 +40,26 @@ const withDefinitions = (openApi) =>
 
 const partition = (all, holds) => [all.filter(holds), all.filter((each) => !holds(each))];
 
+/** All paths begin so; the client adds it. */
+const version = "/v2/";
+
 const routesOf = (operations) =>
   JSON.stringify(
     Object.fromEntries(
-      operations.map(({ operationId, method, path }) => [operationId, `${method} ${path}`]),
+      operations.map(({ operationId, method, path }) => [
+        operationId,
+        `${method} ${path.replace(version, "")}`,
+      ]),
     ),
   );
 
 const targetsOf = (operations) =>
   JSON.stringify(
     Object.fromEntries(
-      operations.map(({ operationId, path }) => [operationId, path.replace("/{destination}", "")]),
+      operations.map(({ operationId, path }) => [
+        operationId,
+        path.replace("/{destination}", "").replace(version, ""),
+      ]),
     ),
   );
 

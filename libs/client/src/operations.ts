@@ -5,7 +5,7 @@ import { type Transport } from "./transport.ts";
 
 type OperationId = keyof Operations;
 
-/** `get /v2/messages/{messageId}` of each operation. */
+/** `get messages/{messageId}` of each operation. */
 type Routes = Readonly<Partial<Record<OperationId, string>>>;
 
 type ParametersOf<Route> = Route extends `${string}{${string}}${infer Rest}`
@@ -60,6 +60,9 @@ export type AnyAsked = CallOptions & {
   readonly settings?: Settings;
 };
 
+/** Before each path of the tables. */
+export const version = "/v2/";
+
 /** `args`: the parameters of the path, and what is asked. */
 export async function callRoute(
   transport: Transport,
@@ -75,7 +78,7 @@ export async function callRoute(
   const isRead = method === "get";
   return transport.send({
     method,
-    path: path + searchOf(asked.query ?? {}, isRead),
+    path: `${version}${path}${searchOf(asked.query ?? {}, isRead)}`,
     headers: { ...settingHeaders(asked.settings ?? {}), ...typeOf(asked.body) },
     body: bodyOf(asked.body, isRead),
     isRepeatable: isRead,

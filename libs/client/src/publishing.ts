@@ -1,6 +1,6 @@
 /** What ends in a destination: publish, enqueue, trigger, schedules; and batches of such. */
 import { type PublishResult, type Settings, type StartedRun, targets } from "./api.ts";
-import { type AnswerOf, type CallOptions, pathPart } from "./operations.ts";
+import { type AnswerOf, type CallOptions, pathPart, version } from "./operations.ts";
 import { type ForwardedHeaders, forwardedHeaders, settingHeaders } from "./settings.ts";
 import { type Call, type Transport } from "./transport.ts";
 
@@ -56,7 +56,7 @@ type Any = Partial<Destination & Content & Json & Enqueued> & Settings & Forward
 export function createPublishing(transport: Transport): Publishing {
   const send = (prefix: string, given: Any, options: CallOptions = {}): Promise<unknown> => {
     const { to, headers, body, isRepeatable } = requestOf(given);
-    const path = `${prefix}/${destinationPart(to)}`;
+    const path = `${version}${prefix}/${destinationPart(to)}`;
     return transport.send({ method: "post", path, headers, body, isRepeatable, ...options });
   };
   const queueIn = ({ queue }: Any) =>
@@ -73,7 +73,7 @@ export function createPublishing(transport: Transport): Publishing {
     batch: async (items: readonly Any[], options: CallOptions = {}) =>
       transport.send({
         method: "post",
-        path: "/v2/batch",
+        path: `${version}batch`,
         headers: { "content-type": "application/json" },
         body: JSON.stringify(items.map(itemOf)),
         isRepeatable: items.every(isDeduplicated),

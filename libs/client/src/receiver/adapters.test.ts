@@ -1,6 +1,12 @@
 /** The adapters, each behind a real server. */
 import { once } from "node:events";
-import { createServer, type RequestListener, type Server } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  request,
+  type RequestListener,
+  type Server,
+} from "node:http";
 import { type AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import express from "express";
@@ -70,6 +76,16 @@ describe.each([
     expect((await ask(await delivery("x", { key: "other" }))).status).toBe(401);
     expect((await ask(await delivery("x".repeat(bodyBytesMax + 1)))).status).toBe(413);
   });
+});
+
+it("a body that goes on after it is too large is refused before its end", async () => {
+  const sent = request(await served(nodeHandler(receiver)), { method: "POST" });
+  sent.write("x".repeat(bodyBytesMax + 1));
+
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+
+  expect(answer.statusCode).toBe(413);
+  sent.destroy();
 });
 
 it("a receiver behind a parser of bodies says that it cannot verify", async () => {

@@ -1,0 +1,190 @@
+/** `@posthaste/client` as it is published: packed, installed in an empty folder, and used there as docs/client.md says. */
+import { execFile, spawn } from "node:child_process";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { freePort } from "@posthaste/local";
+import { Destination } from "./destination.ts";
+import { operatorEnv, operatorPassword, operatorUser } from "./operator.ts";
+import { developmentToken } from "./server-process.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { firstUser } from "./users.ts";
+
+const runFile = promisify(execFile);
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const client = join(root, "libs/client");
+const folder = mkdtempSync(join(tmpdir(), "posthaste-client-"));
+const own = join(folder, "node_modules/@posthaste/client");
+const entryBytesMax = 15_000;
+
+let server: TestServer;
+let destination: Destination;
+
+beforeAll(async () => {
+  await pack();
+  server = await startServer({ env: operatorEnv });
+  destination = await Destination.start();
+});
+afterAll(async () => {
+  await destination.stop();
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What would come from a registry is there before npm looks, so that no test asks one. */
+async function pack(): Promise<void> {
+  const dist = join(folder, "dist");
+  const modules = join(folder, "node_modules");
+  mkdirSync(join(modules, "@types"), { recursive: true });
+  symlinkSync(join(client, "node_modules/got"), join(modules, "got"));
+  writeFileSync(join(folder, "package.json"), '{"private":true,"type":"module"}');
+  await runFile(process.execPath, [join(root, "scripts/package-client.js"), dist], { cwd: root });
+  const { stdout } = await runFile("npm", ["pack", "--json", dist], { cwd: folder });
+  const packed = /"filename": "(.+)"/.exec(stdout)?.[1] ?? "";
+  const flags = ["--offline", "--ignore-scripts", "--no-save", "--no-audit", "--no-fund"];
+  await runFile("npm", ["install", ...flags, join(folder, packed)], { cwd: folder });
+  // What the examples use beside it.
+  for (const name of ["express", "@types/express"])
+    symlinkSync(join(client, "node_modules", name), join(modules, name));
+  symlinkSync(join(root, "node_modules/@types/node"), join(modules, "@types/node"));
+}
+
+/** The examples of the page, as files of the folder. */
+const examples = [
+  ...readFileSync(join(root, "docs/client.md"), "utf8").matchAll(/^```ts\n(.*?)^```$/gms),
+].map(([, code = ""], at) => ({ name: `example-${at}.ts`, code }));
+const placed = (name: string): string => {
+  const { code } = examples.find((each) => each.name === name) ?? { code: "" };
+  const file = join(folder, name);
+  writeFileSync(file, code.replaceAll("https://shop.example", destination.url("")));
+  return file;
+};
+const exampleWith = (text: string): string =>
+  placed(examples.find(({ code }) => code.includes(text))?.name ?? text);
+
+const environment = () => ({
+  PATH: process.env["PATH"],
+  POSTHASTE_URL: `http://127.0.0.1:${server.port}`,
+  POSTHASTE_TOKEN: developmentToken,
+  POSTHASTE_MANAGEMENT_URL: `http://127.0.0.1:${server.managementPort}`,
+  POSTHASTE_MANAGEMENT_USER: operatorUser,
+  POSTHASTE_MANAGEMENT_PASSWORD: operatorPassword,
+  POSTHASTE_SIGNING_KEY: firstUser.keys.current,
+  POSTHASTE_NEXT_SIGNING_KEY: firstUser.keys.next,
+});
+const node = async (...args: readonly string[]): Promise<string> =>
+  (await runFile(process.execPath, [...args], { cwd: folder, env: environment() })).stdout;
+
+describe("the package", () => {
+  it("is taken by import and by require", async () => {
+    const shown =
+      "console.log(Object.keys(client).sort().join(), Object.keys(receiver).sort().join())";
+    writeFileSync(
+      join(folder, "a.mjs"),
+      `import * as client from "@posthaste/client"; import * as receiver from "@posthaste/client/receiver"; ${shown}`,
+    );
+    writeFileSync(
+      join(folder, "a.cjs"),
+      `const client = require("@posthaste/client"); const receiver = require("@posthaste/client/receiver"); ${shown}`,
+    );
+
+    const imported = await node("a.mjs");
+
+    expect(imported).toContain(
+      "PosthasteError,createClient,createManagement NonRetryable,RetryAfter,",
+    );
+    expect(await node("a.cjs")).toBe(imported);
+  });
+
+  it.each(["index.js", "receiver/index.js"])("has a small %s", (file) => {
+    expect(statSync(join(own, file)).size).toBeLessThan(entryBytesMax);
+  });
+
+  it("has types for either, with which the examples check, and a wrong call does not", async () => {
+    const files = examples.map(({ name }) => placed(name));
+    writeFileSync(
+      join(folder, "b.cts"),
+      'import { createClient } from "@posthaste/client";\ncreateClient({ url: "", token: "" }).close();\n',
+    );
+    writeFileSync(
+      join(folder, "wrong.ts"),
+      [
+        'import { createClient } from "@posthaste/client";',
+        'const client = createClient({ url: "", token: "" });',
+        "// @ts-expect-error there is no such filter",
+        'void client.log.events({ query: { labels: "x" } });',
+        "// @ts-expect-error a queue must be named",
+        "void client.queues.upsert();",
+        "// @ts-expect-error a message has no such field",
+        'void client.messages.read("x").then(({ colour }) => colour);',
+      ].join("\n"),
+    );
+    const compilerOptions = {
+      ...{ module: "nodenext", target: "es2023", lib: ["es2023"], types: ["node"] },
+      ...{ strict: true, noEmit: true, exactOptionalPropertyTypes: true },
+    };
+    const all = [...files, "b.cts", "wrong.ts"];
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: all }));
+    const compiler = join(root, "node_modules/typescript/bin/tsc");
+
+    const checked = await runFile(process.execPath, [compiler, "-p", folder]).catch(
+      (error: { stdout: string }) => error,
+    );
+
+    expect(checked.stdout).toBe("");
+  });
+});
+
+describe("the example of", () => {
+  it("publishing publishes", async () => {
+    expect(await node(exampleWith("client.publishJson"))).toMatch(/^msg_\S+\n$/);
+
+    const order = await destination.arrival("/orders");
+    expect(order.headers).toMatchObject({ "x-shop": "north" });
+    expect(String(order.body)).toBe('{"order":17}');
+    await destination.arrival("/mail");
+    await destination.arrival("/b");
+  });
+
+  it("everything else says what is not there", async () => {
+    expect(await node(exampleWith("client.queues.upsert"))).toMatch(/\n404 not_found \S/);
+  });
+
+  it("the operator makes a token", async () => {
+    expect(Number(await node(exampleWith("createManagement")))).toBeGreaterThan(0);
+  });
+
+  it("a fetch handler loads", async () => {
+    expect(await node(exampleWith("fetchHandler"))).toBe("");
+  });
+
+  it.each([
+    ["node:http", "nodeHandler"],
+    ["express", "expressHandler"],
+  ])("a receiver in %s takes a delivery", async (_, handler) => {
+    const port = await freePort();
+    const env = { ...environment(), PORT: String(port) };
+    const child = spawn(process.execPath, [exampleWith(handler)], { cwd: folder, env });
+    const printed = new Promise<string>((resolve) =>
+      child.stdout.once("data", (data: Buffer) => resolve(String(data))),
+    );
+
+    const retry = { "Service-Retry-Delay": "200", "Service-Retries": "5" };
+    const to = `http://127.0.0.1:${port}/orders`;
+    await server.client.published(to, retry, '{"order":5}');
+
+    expect(await printed).toMatch(/^order /);
+    child.kill();
+  });
+});

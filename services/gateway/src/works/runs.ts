@@ -130,15 +130,31 @@ async function publishAlike(
 /** So many are started side by side: their writes share syncs. */
 const startedAtOnce = 64;
 
-/** In their order. */
+/** In their order, which also decides between two of one id: the first begins the run. */
 export async function startRuns<T>(
   starts: readonly PublishCommand[],
   start: (command: PublishCommand) => Promise<T>,
 ): Promise<readonly T[]> {
   const started: T[] = [];
-  for (let from = 0; from < starts.length; from += startedAtOnce)
-    started.push(...(await Promise.all(starts.slice(from, from + startedAtOnce).map(start))));
+  for (const wave of waves(starts)) started.push(...(await Promise.all(wave.map(start))));
   return started;
+}
+
+/** Each id at most once in a wave. */
+function waves(starts: readonly PublishCommand[]): readonly (readonly PublishCommand[])[] {
+  const all: PublishCommand[][] = [];
+  const ids = new Set<RunId | undefined>();
+  for (const start of starts) {
+    const last = all.at(-1);
+    const id = start.run?.kind === "start" ? start.run.id : undefined;
+    if (last && last.length < startedAtOnce && !ids.has(id)) last.push(start);
+    else {
+      all.push([start]);
+      ids.clear();
+    }
+    ids.add(id);
+  }
+  return all;
 }
 
 /** Steps of one run together, and starts. */

@@ -15,6 +15,8 @@ export class RunEndpoint {
   readonly #ended = new Map<string, () => void>();
   /** Deliveries so far. */
   deliveries = 0;
+  /** Their bytes. */
+  received = 0;
   #last = 0;
 
   /** Runs of so many steps over the server on that port. */
@@ -51,6 +53,7 @@ export class RunEndpoint {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request);
     this.deliveries += 1;
+    this.received += body.length;
     const id = String(request.headers["upstash-workflow-runid"]);
     const done = (JSON.parse(body.toString()) as unknown[]).length - 1;
     if (done < this.#steps) await this.#publishStep(id, request.headers.host ?? "", done + 1);

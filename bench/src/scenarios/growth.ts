@@ -3,7 +3,7 @@ import { dataFolder } from "../folders.ts";
 import { publishTemplate } from "../load/template.ts";
 import { atMost } from "../report/goals.ts";
 import { figure, spread, table } from "../report/markdown.ts";
-import { seedFinished } from "../seeding/seed.ts";
+import { seedFolder } from "../seeding/seed.ts";
 import { ratioSpread, spreadOf } from "../statistics.ts";
 import { startPosthaste } from "../systems/posthaste.ts";
 import { measureThroughput, type Throughput } from "./measure.ts";
@@ -36,10 +36,11 @@ async function run(stage: Stage, smallPath: string, largePath: string): Promise<
   const template = publishTemplate(`http://127.0.0.1:${sink.port}/x`);
   const { finishedWanted } = stage;
   const seeded = await stage.attempt("posthaste", async () => {
-    await seedFinished({ dataPath: smallPath, messages: few, withinMs: seedMsMax });
+    const what = "finished";
+    await seedFolder({ what, dataPath: smallPath, count: few, withinMs: seedMsMax });
     const withinMs = finishedWanted === undefined ? seedMsMax : hourMs;
-    const messages = finishedWanted ?? goalMessages;
-    return seedFinished({ dataPath: largePath, messages, withinMs });
+    const count = finishedWanted ?? goalMessages;
+    return seedFolder({ what, dataPath: largePath, count, withinMs });
   });
   if (seeded === undefined) return { blocks: ["Not measured."] };
   if (seeded < goalMessages) {

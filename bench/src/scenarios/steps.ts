@@ -1,10 +1,12 @@
 /** Runs of trivial steps: how long one takes from its start to its end, and how many there are at twenty at a time. */
+import { RestateRuns } from "../load/restate-runs.ts";
 import { RunEndpoint } from "../load/run-endpoint.ts";
 import { atMost, atLeast } from "../report/goals.ts";
-import { spread, table } from "../report/markdown.ts";
+import { figure, spread, table } from "../report/markdown.ts";
 import { ratioSpread, spreadOf } from "../statistics.ts";
 import { posthaste } from "../systems/all.ts";
 import { startOrchestrator } from "../systems/orchestrator.ts";
+import { startRestate } from "../systems/restate.ts";
 import { type System } from "../systems/system.ts";
 import { cpuMs } from "../systems/usage.ts";
 import { type Findings, type Scenario } from "./scenario.ts";
@@ -14,12 +16,14 @@ const stepsOfRun = 3;
 const oneByOne = 200;
 const atOnce = 20;
 const forMs = 3_000;
-const longSteps = 1_000;
+const longSteps = 2_000;
+/** Those that one step of the long run is compared with. */
+const firstSteps = 100;
 
 export const steps: Scenario = {
   name: "steps",
   title: "Workflow runs of trivial steps",
-  budgetMs: 60_000,
+  budgetMs: 120_000,
   run,
 };
 
@@ -30,16 +34,22 @@ type Measured = {
 };
 const nothing = (): Measured => ({ msPerStep: [], runsPerSecond: [], cpuMsPerRun: [] });
 
+/** What starts a run of `stepsOfRun` steps and knows when it has ended. */
+type Runs = { run(): Promise<void>; stop(): Promise<void> };
+
 async function run(stage: Stage): Promise<Findings> {
   const ours = await stage.start(...posthaste);
   const bare = await stage.start("bare orchestrator", startOrchestrator);
   if (ours === undefined || bare === undefined) return { blocks: ["Not measured."] };
-  const measured = { ours: nothing(), bare: nothing() };
+  const restate = await stage.start("Restate", startRestate);
+  const measured = { ours: nothing(), bare: nothing(), restate: nothing() };
   const rounds = await stage.rounds(async () => {
-    await measure(stage, bare, measured.bare);
-    await measure(stage, ours, measured.ours);
-  });
-  const longMs = await long(ours);
+    await measureDelivered(stage, bare, measured.bare);
+    if (restate)
+      await measure(restate, new RestateRuns(stepsOfRun, restate.port), measured.restate);
+    await measureDelivered(stage, ours, measured.ours);
+  }, 0.6);
+  const long = { ours: await longRun(ours), bare: await longRun(bare) };
   const row = (what: string, { cpuMsPerRun, msPerStep, runsPerSecond }: Measured) => [
     what,
     spread(spreadOf(msPerStep)),
@@ -48,52 +58,84 @@ async function run(stage: Stage): Promise<Findings> {
   ];
   const slower = ratioSpread(measured.ours.msPerStep, measured.bare.msPerStep);
   const share = ratioSpread(measured.ours.runsPerSecond, measured.bare.runsPerSecond);
+  const ofRestate = {
+    ms: ratioSpread(measured.ours.msPerStep, measured.restate.msPerStep),
+    runs: ratioSpread(measured.ours.runsPerSecond, measured.restate.runsPerSecond),
+    bareMs: ratioSpread(measured.bare.msPerStep, measured.restate.msPerStep),
+    bareRuns: ratioSpread(measured.bare.runsPerSecond, measured.restate.runsPerSecond),
+  };
   return {
     blocks: [
-      `Runs of ${stepsOfRun} steps in sequence, from the start to the end that the endpoint tells; the endpoint is plain node:http in the benchmark's own process. Beside it an orchestrator of a hundred lines, which syncs each start, step and end, and nothing else; ${rounds} rounds.`,
+      `Runs of ${stepsOfRun} steps in sequence, from the start to the end that the endpoint tells; the endpoint is plain node:http in the benchmark's own process. Beside it an orchestrator of a hundred lines over the same two requests a step, which syncs each start, step and end, and nothing else; and Restate's server as it comes, whose endpoint of its own SDK has one stream for a whole run; ${rounds} rounds.`,
       table(
         ["", "ms a step, one run at a time", `runs/s, ${atOnce} at a time`, "CPU ms/run"],
-        [row("bare orchestrator", measured.bare), row("posthaste", measured.ours)],
+        [
+          row("bare orchestrator", measured.bare),
+          row("Restate", measured.restate),
+          row("posthaste", measured.ours),
+        ],
       ),
-      `A run of ${longSteps.toLocaleString("en-US")} steps took ${(longMs / longSteps).toFixed(2)} ms a step.`,
+      `The bare orchestrator has ${spread(ofRestate.bareMs)} of Restate's time of a step, and ${spread(ofRestate.bareRuns)} of its runs.`,
+      table(
+        ["a step of a run of", "ours, ms", "the bare orchestrator's, ms"],
+        [
+          [String(firstSteps), figure(long.ours.firstMs), figure(long.bare.firstMs)],
+          [longSteps.toLocaleString("en-US"), figure(long.ours.ms), figure(long.bare.ms)],
+        ],
+      ),
+      `${long.ours.sentMb.toFixed(0)} MB of history were sent to the long run, which the endpoint reads, and as many by the bare orchestrator.`,
     ],
     goals: [
-      atMost("ms of a step, one run at a time", spreadOf(measured.ours.msPerStep)?.median, 1.69),
+      atMost("ms of a step ÷ Restate's", ofRestate.ms?.median, 0.8),
+      atLeast("runs/s ÷ Restate's", ofRestate.runs?.median, 1.5),
       atMost("ms of a step ÷ the bare orchestrator's", slower?.median, 3),
       atLeast("runs/s ÷ the bare orchestrator's", share?.median, 0.33),
     ],
   };
 }
 
-async function measure(stage: Stage, system: System, into: Measured): Promise<void> {
+/** Over an endpoint that is called for each step. */
+async function measureDelivered(stage: Stage, system: System, into: Measured): Promise<void> {
   const endpoint = new RunEndpoint(stepsOfRun, system.port);
   await endpoint.start();
+  const runs = await measure(system, endpoint, into);
+  const expected = runs * (stepsOfRun + 1);
+  if (endpoint.deliveries !== expected)
+    stage.fault(`${system.name}: ${endpoint.deliveries} deliveries, and not ${expected}`);
+}
+
+/** Answers how many runs there were. */
+async function measure(system: System, started: Runs, into: Measured): Promise<number> {
   const startedAt = performance.now();
-  for (let n = 0; n < oneByOne; n++) await endpoint.run();
+  for (let n = 0; n < oneByOne; n++) await started.run();
   into.msPerStep.push((performance.now() - startedAt) / oneByOne / stepsOfRun);
   const cpuBefore = cpuMs(system.pids);
   const until = performance.now() + forMs;
   let runs = 0;
   await Promise.all(
     Array.from({ length: atOnce }, async () => {
-      for (; performance.now() < until; runs++) await endpoint.run();
+      for (; performance.now() < until; runs++) await started.run();
     }),
   );
   into.runsPerSecond.push((runs * 1_000) / forMs);
   into.cpuMsPerRun.push((cpuMs(system.pids) - cpuBefore) / runs);
-  const expected = (oneByOne + runs) * (stepsOfRun + 1);
-  if (endpoint.deliveries !== expected)
-    stage.fault(`${system.name}: ${endpoint.deliveries} deliveries, and not ${expected}`);
-  await endpoint.stop();
+  await started.stop();
+  return oneByOne + runs;
 }
 
-/** How long one run of many steps takes. */
-async function long({ port }: System): Promise<number> {
-  const endpoint = new RunEndpoint(longSteps, port);
+/** How long a step takes in one run of many, and in one of as many as that is compared with. */
+async function longRun({ port }: System) {
+  const first = await timed(firstSteps, port);
+  const all = await timed(longSteps, port);
+  return { firstMs: first.ms, ms: all.ms, sentMb: all.received / 1e6 };
+}
+
+async function timed(steps: number, port: number): Promise<{ ms: number; received: number }> {
+  const endpoint = new RunEndpoint(steps, port);
   await endpoint.start();
   const startedAt = performance.now();
   await endpoint.run();
-  const took = performance.now() - startedAt;
+  const ms = (performance.now() - startedAt) / steps;
   await endpoint.stop();
-  return took;
+  return { ms, received: endpoint.received };
 }

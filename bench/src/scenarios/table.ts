@@ -13,6 +13,7 @@ import { instrument } from "./instrument.ts";
 import { latency } from "./latency.ts";
 import { manyQueues } from "./many-queues.ts";
 import { queues } from "./queues.ts";
+import { runLists } from "./run-lists.ts";
 import { type Scenario } from "./scenario.ts";
 import { schedules } from "./schedules.ts";
 import { steps } from "./steps.ts";
@@ -39,5 +40,6 @@ export const scenarios: readonly Scenario[] = [
   bulk,
   schedules,
   steps,
+  runLists,
   apart,
 ];

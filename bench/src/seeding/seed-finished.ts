@@ -3,7 +3,6 @@
  * ago: what is left of each is what a delivered message leaves. `node seed-finished.ts <data folder> <count> <seconds>`
  * Writes how many there are when the count or the time is reached.
  */
-import { randomBytes } from "node:crypto";
 import {
   acceptClaimed,
   defaultPlan,
@@ -17,33 +16,15 @@ import {
   shardOf,
   type TenantId,
 } from "@posthaste/domain";
-import { type Embedded, openEmbedded } from "@posthaste/embedded";
+import { type Embedded } from "@posthaste/embedded";
+import { fillFolder } from "./folder.ts";
 
 const batch = 1_000;
 const agoMs = 120_000;
 const seeder = owner("seeder");
 const body = new Uint8Array(600).fill(0x78);
 
-const [dataDir = "", countWanted = "0", secondsMax = "0"] = process.argv.slice(2);
-const until = performance.now() + Number(secondsMax) * 1000;
-const store = openEmbedded({
-  dataDir,
-  clock: { now: Date.now, after: () => () => undefined },
-  random: { text, fraction: Math.random },
-  log: { debug: silent, info: silent, warn: silent, error: console.error, debugs: false },
-});
-// The store's own threads keep no process alive, not even while it waits for them.
-const alive = setInterval(silent, 1_000);
-const [tenant] = await store.accounts.tenants();
-if (tenant === undefined) throw new Error("start Posthaste once on the folder: there is no tenant");
-let count = 0;
-while (count < Number(countWanted) && performance.now() < until) {
-  await seed(store, tenant.id);
-  count += batch;
-}
-await store.close();
-clearInterval(alive);
-console.log(count);
+await fillFolder(batch, seed);
 
 async function seed({ records, ids }: Embedded, tenantId: TenantId): Promise<void> {
   const acceptedAt = Date.now() - agoMs;
@@ -90,9 +71,3 @@ function message(id: MessageId, tenantId: TenantId, createdAt: number): Message 
     origin: { callerIp: "127.0.0.1", hop: 0 },
   };
 }
-
-function text(length: number): string {
-  return randomBytes(length).toString("hex").slice(0, length);
-}
-
-function silent(): void {}

@@ -1,8 +1,7 @@
 /** The yardstick of runs: durable steps and nothing else. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "@posthaste/local";
+import { dataFolder } from "../folders.ts";
 import { Child } from "./child.ts";
 import { answersOk, type System } from "./system.ts";
 
@@ -10,11 +9,11 @@ const startMsMax = 10_000;
 
 export async function startOrchestrator(): Promise<System> {
   const port = await freePort();
-  const folder = mkdtempSync(join(tmpdir(), "posthaste-bench-"));
+  const data = dataFolder();
   const child = new Child({
     name: "bare orchestrator",
     file: process.execPath,
-    args: [join(import.meta.dirname, "../peers/orchestrator.ts"), String(port), folder],
+    args: [join(import.meta.dirname, "../peers/orchestrator.ts"), String(port), data.path],
   });
   await child.ready(() => answersOk(`http://127.0.0.1:${port}/readyz`), startMsMax);
   return {
@@ -23,7 +22,7 @@ export async function startOrchestrator(): Promise<System> {
     pids: [child.pid],
     stop: async () => {
       await child.stop();
-      rmSync(folder, { recursive: true, force: true });
+      data.remove();
     },
     output: () => child.output,
   };

@@ -6,6 +6,7 @@ export type SystemName =
   | "posthaste"
   | "BullMQ"
   | "bare orchestrator"
+  | "Restate"
   | "posthaste apart"
   | `posthaste apart, ${number} deliverer${"" | "s"}`;
 

@@ -1,5 +1,5 @@
 export { freePort } from "./process/ports.ts";
-export { goProgram, hasGo, hasPython, pythonWith } from "./fetch/clients.ts";
+export { goProgram, hasGo, hasPython, npmPackages, pythonWith } from "./fetch/clients.ts";
 export { checkMetrics, hasPromtool } from "./fetch/promtool.ts";
 export { openProxy, type Proxy } from "./proxy.ts";
 export { startFerret } from "./servers/ferret.ts";

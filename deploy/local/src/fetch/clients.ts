@@ -1,4 +1,4 @@
-/** Clients in other languages, for tests: installed or built in the cache, of exactly the versions that their folder names. */
+/** Clients and peers for tests and benchmarks: installed or built in the cache, of exactly the versions that their caller names. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,6 +34,13 @@ export async function goProgram(folder: string): Promise<string> {
   });
   return join(made, "client");
 }
+
+/** The folder with these packages of npm, such as `name@1.2.3`; no script of theirs is run. */
+export const npmPackages = (key: string, wanted: readonly string[]): Promise<string> =>
+  cached(key, async (making) => {
+    const quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
+    await runWithPatience("npm", ["install", "--prefix", making, ...quiet, ...wanted]);
+  });
 
 function digestOf(folder: string, wanted: RegExp): string {
   const hash = createHash("sha256");

@@ -34,8 +34,8 @@ export type Decision<V> = { readonly verdict: V; readonly write?: RunWrite };
 
 export type StartedRun =
   | { readonly kind: "started"; readonly run: Run }
-  /** Of this id one is active. */
-  | { readonly kind: "active"; readonly run: Run };
+  /** Of this id one is active, or of this root there is one. */
+  | { readonly kind: "known"; readonly run: Run };
 
 /** All entries of `of`, and its parts of these names. */
 export type Inherited = { readonly of: Run; readonly names: readonly string[] };

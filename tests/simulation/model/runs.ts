@@ -81,12 +81,17 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
       return { messageId: name === "start" ? root : runMessageId(root, name), body };
     });
 
+  const byRoot = (root: MessageId): Run | undefined =>
+    [...heads.values()].find((run) => run.root === root);
+
   const port: RunStore = {
     start: async (tenant, id, make) => {
       const before = find({ tenant, id });
-      if (before && isActive(before)) return { kind: "active", run: before };
+      if (before && isActive(before)) return { kind: "known", run: before };
       const { generation = 0, createdAt = 0 } = before ?? {};
       const write = make({ generation: generation + 1, after: createdAt });
+      const known = byRoot(write.run.root);
+      if (known) return { kind: "known", run: known };
       await put(write);
       return { kind: "started", run: write.run };
     },
@@ -113,7 +118,7 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
       [...heads.values()]
         .filter((run) => run.tenant === tenant && isActive(run) && run.aliases?.includes(id))
         .toSorted((a, b) => b.createdAt - a.createdAt)[0],
-    byRoot: async (root) => [...heads.values()].find((run) => run.root === root),
+    byRoot: async (root) => byRoot(root),
     waiting: async (tenant, event, after = "", limit) =>
       [...heads.values()]
         .filter((run) => run.tenant === tenant && awaitedEvents(run).includes(event))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { allShards, limits, type Run, runMessageId } from "@posthaste/domain";
-import { type Records } from "@posthaste/ports";
+import { type Records, type RunStore } from "@posthaste/ports";
 import { aResult, aRunId, aRunStart, aTenant, ending, joining, newId } from "@posthaste/testing";
 import { describeRuns } from "@posthaste/testing/contract";
 import { type Connection } from "../connection.ts";
@@ -118,6 +118,37 @@ describe.each(servers)("$name", ({ name, uri }) => {
 
     expect(started).toMatchObject({ kind: "started", run: { root } });
     expect(await runs.get(address)).toMatchObject({ root, generation: 1, reached: 1 });
+  });
+
+  it(`${name}: a change whose reply is lost is not decided again, also if others have come since`, async () => {
+    const { connection, clock } = await open();
+    const { runs } = createRecordPorts(connection, connection);
+    const address = { tenant: aTenant, id: aRunId };
+    const given = { root: newId(), now: clock.now() };
+    await runs.start(aTenant, aRunId, (use) => aRunStart(use, given));
+    const join = (store: RunStore, step: number) =>
+      store.change(address, (seen) => joining(seen, [aResult(step)], clock.now()));
+    let others = 0;
+    const lossy = {
+      ...connection,
+      again: <T>(task: () => Promise<T>): Promise<T> =>
+        connection.again(async () => {
+          const answer = await task();
+          const run = await runs.get(address);
+          if (others > 0 || run?.reached !== 1) return answer;
+          for (others = 1; others < 4; others++) await join(runs, others + 1);
+          return task();
+        }),
+    };
+    let decided = 0;
+
+    const verdict = await createRecordPorts(lossy, connection).runs.change(address, (seen) => {
+      decided += 1;
+      return { ...joining(seen, [aResult(1)], clock.now()), verdict: decided };
+    });
+
+    expect([verdict, decided, others]).toEqual([1, 1, 4]);
+    expect(await runs.get(address)).toMatchObject({ reached: 4 });
   });
 
   it(`${name}: a sweep that another has overtaken leaves the next run of the key alone`, async () => {

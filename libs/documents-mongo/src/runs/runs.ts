@@ -11,6 +11,7 @@ import {
   isAnswered,
   limits,
   type Message,
+  type MessageId,
   type PartName,
   partOf,
   type Run,
@@ -84,7 +85,7 @@ export function createRuns(rooms: RunRooms): RunStore {
     change: (address, decide) => change(rooms, address, decide),
     get,
     byRoot: async (root) => {
-      const stored = await again(() => runs.findOne({ root }));
+      const stored = await findRoot(rooms, root);
       return stored ? runFrom(stored) : undefined;
     },
     byAlias: async (tenant, id) => {
@@ -145,6 +146,9 @@ async function find({ again, runs }: RunRooms, address: Address): Promise<Stored
   return (await again(() => runs.findOne(filter, { sort: { generation: -1 } }))) ?? undefined;
 }
 
+const findRoot = ({ again, runs }: RunRooms, root: MessageId): Promise<StoredRun | null> =>
+  again(() => runs.findOne({ root }));
+
 /** `first`: done before the head, unless it gives up. */
 async function start<GivenUp>(
   rooms: RunRooms,
@@ -155,11 +159,14 @@ async function start<GivenUp>(
   for (let tries = 0; tries < triesMax; tries++) {
     const lookedAt = rooms.clock.now();
     const before = await find(rooms, address);
-    if (before && before.state.kind === "active") return { kind: "active", run: runFrom(before) };
+    if (before && before.state.kind === "active") return { kind: "known", run: runFrom(before) };
     const { generation = 0, createdAt = 0 } = before ?? {};
     const write = make({ generation: generation + 1, after: createdAt });
-    // The root is this start's own: what stands under it is of one of its earlier tries.
-    await replaceParts(rooms, await putParts(rooms, write));
+    // What stands under its root is of an earlier try of this start; of an invocation another process may have made it, too.
+    const strange = await putParts(rooms, write);
+    const other = strange.length > 0 && (await findRoot(rooms, write.run.root));
+    if (other) return { kind: "known", run: runFrom(other) };
+    await replaceParts(rooms, strange);
     const givenUp = await first(write);
     if (givenUp !== undefined) return givenUp;
     if (rooms.clock.now() - lookedAt > lookIsGoodForMs) continue;
@@ -167,7 +174,7 @@ async function start<GivenUp>(
     const head: StoredRun = {
       ...run,
       _id: key,
-      write: newWrite(rooms.random),
+      writes: [newWrite(rooms.random)],
       place: placeOfRun(run),
       ...alarmOf(write.run),
       ...ahead(rooms, write),
@@ -181,10 +188,11 @@ async function start<GivenUp>(
   throw new StoreError("overloaded", "too many start the same run at once");
 }
 
-const isOurs = async (
-  { again, runs }: RunRooms,
-  { _id, write }: Pick<StoredRun, "_id" | "write">,
-) => (await again(() => runs.findOne({ _id, write }, { projection: { _id: 1 } }))) !== null;
+const isOurs = async ({ again, runs }: RunRooms, _id: RunKey, write: string) =>
+  (await again(() => runs.findOne({ _id, writes: write }, { projection: { _id: 1 } }))) !== null;
+
+/** So many changes may come between a write and the look for it. */
+const writesKept = 4;
 
 /** What the records of a write are found by, should this process insert none of them. */
 function ahead(
@@ -223,15 +231,16 @@ async function swap(rooms: RunRooms, stored: StoredRun, write: RunWrite): Promis
   const { again, clock, random, runs } = rooms;
   const { run } = write;
   const token = newWrite(random);
+  const writes = [...stored.writes, token].slice(-writesKept);
   const deliver = [...waiting(stored.deliver ?? [], run), ...partsOf(write.deliveries)];
   const now = clock.now();
   // An alarm that stands is left alone: a run that is busy moves it once in a while, and not at every step.
   const deliverAt =
     deliver.length === 0 ? undefined : (stored.deliverAt ?? now + limits.ringAheadMs);
   const { _id, version } = stored;
-  const update = movingPart(run, token, deliver, deliverAt);
+  const update = movingPart(run, writes, deliver, deliverAt);
   const { matchedCount } = await again(() => runs.updateOne({ _id, version }, update));
-  return matchedCount > 0 || (await isOurs(rooms, { _id, write: token }));
+  return matchedCount > 0 || (await isOurs(rooms, _id, token));
 }
 
 /** What has caused something was delivered; and of a run that has ended nothing is, but what tells of its failure. */

@@ -50,13 +50,14 @@ export const runIndexes: readonly Index[] = [
 ];
 
 /**
- * `write` names what has made this version: a write whose reply was lost finds its own by it. `deliver`: parts whose
+ * `writes` names those that have made this version and the ones before: a write whose reply was lost finds its own by it,
+ * and so it does when others have come since. `deliver`: parts whose
  * messages may not have been inserted yet, which are looked after at `deliverAt`. `wakeAt`: the earliest deadline of its
  * waits, for `events`.
  */
 export type StoredRun = Omit<Run, "key"> & {
   readonly _id: RunKey;
-  readonly write: string;
+  readonly writes: readonly string[];
   readonly deliver?: readonly PartName[];
   readonly deliverAt?: number;
   readonly events?: readonly string[];
@@ -96,7 +97,7 @@ export function alarmOf(run: Run): Pick<StoredRun, "events" | "wakeAt"> {
 
 export function runFrom({
   _id,
-  write,
+  writes,
   deliver,
   deliverAt,
   events,
@@ -112,7 +113,7 @@ export function runFrom({
 /** What a change says anew. */
 export function movingPart(
   run: Run,
-  write: string,
+  writes: readonly string[],
   deliver: readonly PartName[],
   deliverAt: number | undefined,
 ) {
@@ -123,7 +124,7 @@ export function movingPart(
     : undefined;
   return {
     $set: {
-      ...{ state, history, bytes: size, reached, version, write },
+      ...{ state, history, bytes: size, reached, version, writes },
       ...(adoption && { adoption }),
       ...(heirs && { heirs }),
       ...(state.kind !== "active" && { endedAt: state.endedAt }),

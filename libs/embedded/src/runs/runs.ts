@@ -47,11 +47,13 @@ export function openRuns(rooms: Rooms): RunStore {
     inherited?: Inherited,
   ): StartedRun => {
     const before = newest({ tenant, id });
-    if (before && isActive(before)) return { kind: "active", run: before };
+    if (before && isActive(before)) return { kind: "known", run: before };
     const { generation = 0, createdAt = 0 } = before ?? {};
     const write = make({ generation: generation + 1, after: createdAt });
-    put.start(write, inherited);
-    return { kind: "started", run: write.run };
+    if (put.start(write, inherited)) return { kind: "started", run: write.run };
+    const run = byRoot(write.run.root);
+    if (!run) throw new Error("its root was refused, and is not there");
+    return { kind: "known", run };
   };
 
   return {
@@ -164,7 +166,7 @@ function openPut(rooms: Rooms) {
   const insertRecord = openInsert(rooms);
   const insert = db.prepare(`
     INSERT INTO runs (position, tenant, id, generation, created_at, ended_at, wake_at, shard, json, crc, moving, moving_crc)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (position) DO NOTHING`);
   const update = db.prepare(
     "UPDATE runs SET ended_at = ?, dlq_at = ?, wake_at = ?, moving = ?, moving_crc = ? WHERE position = ?",
   );
@@ -203,13 +205,15 @@ function openPut(rooms: Rooms) {
       const row = countOther.get(placeOf(root), JSON.stringify(names));
       return integer(row?.["count"]) === history.length + names.length;
     },
-    start: (write: RunWrite, inherited?: Inherited): void => {
+    /** False: its root has a run. */
+    start: (write: RunWrite, inherited?: Inherited): boolean => {
       const { run } = write;
       const { root, tenant, id, generation, createdAt, shard } = run;
       const [fixed, moving] = [fixedOf(run), movingOf(run)];
       const texts = [fixed.json, fixed.crc, moving.json, moving.crc];
       const times = [createdAt, endOf(run), wakeAtOf(run) ?? null];
-      insert.run(...[placeOf(root), tenant, id, generation, ...times, shard, ...texts]);
+      const head = [placeOf(root), tenant, id, generation, ...times, shard, ...texts];
+      if (insert.run(...head).changes === 0) return false;
       for (const term of termsOf(run)) insertTerm.run(term, createdAt, placeOf(root));
       if (inherited) {
         const { names, of } = inherited;
@@ -217,6 +221,7 @@ function openPut(rooms: Rooms) {
       }
       putWaits([], run);
       putRest(write);
+      return true;
     },
     change: (before: Run, write: RunWrite): void => {
       const { run } = write;

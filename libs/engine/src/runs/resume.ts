@@ -64,7 +64,7 @@ export async function resumeRun(
 
   const inherited = { of: failed, names: inheritedParts(failed) };
   const started = await deliveries.within(() => runs.resume(failed.tenant, id, inherited, make));
-  if (started === "gone" || started.kind === "active") {
+  if (started === "gone" || started.kind === "known") {
     deliveries.drop();
     if (started === "gone") return gone;
     return isMadeOf(started.run, failed) ? started.run : isActiveAlready;

@@ -23,7 +23,7 @@ function aStore(): RunStore {
     ...{ get: unused, byRoot: unused, byAlias: unused, waiting: unused, part: unused },
     ...{ history: unused, brief: unused, sweep: unused, resume: unused },
     start: async (_tenant, _id, make) => {
-      if (run) return { kind: "active", run };
+      if (run) return { kind: "known", run };
       ({ run } = make({ generation: 1, after: 0 }));
       return { kind: "started", run };
     },

@@ -28,6 +28,7 @@ export type RunsGuarantee = Guarantee<RunsHarness>;
 export type Given = {
   readonly tenant?: TenantId;
   readonly id?: RunId;
+  readonly root?: MessageId;
   readonly body?: Uint8Array;
   readonly delayMs?: number;
 };
@@ -36,8 +37,7 @@ export function tryStart(
   harness: RunsHarness,
   { tenant = aTenant, id = aRunId, ...rest }: Given = {},
 ) {
-  const root = harness.ids.next();
-  const given = { tenant, id, root, now: harness.now(), ...rest };
+  const given = { tenant, id, root: harness.ids.next(), now: harness.now(), ...rest };
   return harness.runs.start(tenant, id, (use) => aRunStart(use, given));
 }
 

@@ -155,7 +155,7 @@ export function resuming(guarantee: RunsGuarantee): void {
     const of = await aFailedRun(harness);
     const active = await start(harness, { id: runId("resumed") });
 
-    expect(await resume(harness, of)).toEqual({ kind: "active", run: active });
+    expect(await resume(harness, of)).toEqual({ kind: "known", run: active });
     const history = await harness.runs.history(await current(harness, active));
     expect(history).toHaveLength(1);
   });

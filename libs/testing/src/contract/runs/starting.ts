@@ -1,4 +1,5 @@
 import { expect } from "@jest/globals";
+import { runId } from "@posthaste/domain";
 import { anotherTenant, aTenant, newId } from "../../builders/message.ts";
 import { aResult, aRunId, ending } from "../../builders/run.ts";
 import {
@@ -50,7 +51,7 @@ export function starting(guarantee: RunsGuarantee): void {
     await join(harness, run, [aResult(1)]);
     const before = await current(harness, run);
 
-    expect(await tryStart(harness)).toEqual({ kind: "active", run: before });
+    expect(await tryStart(harness)).toEqual({ kind: "known", run: before });
     expect(await current(harness, run)).toEqual(before);
   });
 
@@ -70,6 +71,22 @@ export function starting(guarantee: RunsGuarantee): void {
       expect((await harness.runs.part(third, "start"))?.body).toEqual(text("3"));
     },
   );
+
+  guarantee("a root has one run, also when that has ended", async (harness) => {
+    const first = await start(harness, { body: text("1") });
+    const { root } = first;
+    await end(harness, first);
+    const ended = await current(harness, first);
+
+    const given = { root, body: text("2") };
+    expect(await tryStart(harness, given)).toEqual({ kind: "known", run: ended });
+    expect(await tryStart(harness, { ...given, id: runId("another") })).toEqual({
+      kind: "known",
+      run: ended,
+    });
+    expect((await harness.runs.part(first, "start"))?.body).toEqual(text("1"));
+    expect(await harness.runs.get({ tenant: aTenant, id: runId("another") })).toBeUndefined();
+  });
 
   guarantee("of many starts beside the end of a run one is the next use", async (harness) => {
     const first = await start(harness);

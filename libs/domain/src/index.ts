@@ -324,7 +324,8 @@ export {
   toldPart,
 } from "./workflow/failure-function.ts";
 export { standsStill } from "./workflow/standing.ts";
-export { inheritedParts, isMadeOf, openEntries, resumedRun } from "./workflow/resume.ts";
+export { leftOpen, openEntries } from "./workflow/open.ts";
+export { inheritedParts, isMadeOf, resumedRun } from "./workflow/resume.ts";
 export {
   type EntryDelivery,
   type Feature,

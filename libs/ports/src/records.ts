@@ -107,8 +107,8 @@ export interface Records {
   /** Removes outbox items that are safe elsewhere. */
   clear(items: readonly OutboxItemRef[]): Promise<void>;
   cancel(tenant: TenantId, ids: readonly MessageId[]): Promise<readonly Canceled[]>;
-  /** What waits for its time, a delay or a retry, has its alarm now. */
-  release(tenant: TenantId, id: MessageId): Promise<Released>;
+  /** What waits for its time, a delay or a retry, has its alarm now. A message of a run is known only as such. */
+  release(tenant: TenantId, id: MessageId, of?: "message" | "run"): Promise<Released>;
   /** One step of a walk in the order of the store's keys, which reads no bodies. */
   matching(tenant: TenantId, filter: LiveFilter, walk: Walk): Promise<Walked>;
   /** With the body. A finished record until it is swept. */

@@ -136,7 +136,7 @@ function isExplained(
 
 /** C6 of runs: nothing is sent before its time, which a sleep sets. */
 function checkTimes(history: History, { root, sent }: Story, part: string): void {
-  const id = part === "start" ? root : runMessageId(root, part);
+  const id = runMessageId(root, part);
   const message = history.lives.get(id)?.[0]?.record.message;
   const clocksWereRight = !history.faults.some(({ kind }) => kind === "clock");
   if (!message || !clocksWereRight) return;

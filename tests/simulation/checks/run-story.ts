@@ -42,7 +42,7 @@ export function storiesOf(history: History): readonly Story[] {
       return [];
     }
     const sent = (part: string): readonly Exchange[] =>
-      exchanges.get(part === "start" ? run.root : runMessageId(run.root, part)) ?? [];
+      exchanges.get(runMessageId(run.root, part)) ?? [];
     return [{ run, root: run.root, program, changes, parts, own, sent }];
   });
 }

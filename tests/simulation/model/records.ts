@@ -391,10 +391,10 @@ export function modelRecords(
       }
     },
     cancel: async (tenant, ids) => ids.map((id) => cancelOne(tenant, id)),
-    release: async (tenant, id) => {
+    release: async (tenant, id, of) => {
       const record = find(id);
       if (!record || record.message.tenant !== tenant) return { kind: "unknown" };
-      const released = release(record, now());
+      const released = release(record, now(), of);
       if (released.kind !== "released") return { kind: released.kind };
       change(id, { ...record, state: released.next, wakeAt: released.wakeAt });
       return { kind: "released", shard: record.message.shard };

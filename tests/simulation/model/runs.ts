@@ -78,7 +78,7 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
       const name = partOf(entry);
       const body = parts.get(key)?.get(name)?.body;
       if (!body) throw new Error(`the part ${name} is not there`);
-      return { messageId: name === "start" ? root : runMessageId(root, name), body };
+      return { messageId: runMessageId(root, name), body };
     });
 
   const byRoot = (root: MessageId): Run | undefined =>

@@ -157,7 +157,7 @@ export function failedRunJson(
     workflowUrl: url,
     workflowRunId: id,
     workflowCreatedAt: createdAt,
-    messageId: at === "start" ? root : runMessageId(root, at),
+    messageId: runMessageId(root, at),
     url,
     method: "POST",
     header: readableHeaders(plan.headers, redaction, sha256),

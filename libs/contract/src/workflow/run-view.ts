@@ -255,7 +255,7 @@ function delivery(reading: RunReading, key: DeliveryKey, view: ReadView): RunSte
   const record = records.get(name);
   const isHeld = record?.state.kind === "held" ? record.state.dueAt : undefined;
   return {
-    messageId: name === "start" ? run.root : runMessageId(run.root, name),
+    messageId: runMessageId(run.root, name),
     retries: record?.message.policy.retriesMax ?? policy.retriesMax,
     ...(policy.retryDelay !== undefined && { retryDelay: policy.retryDelay }),
     state: stepState(run, name, record),

@@ -350,6 +350,6 @@ async function entriesOf(
   return names.map((name) => {
     const body = bodies.get(partKey(root, name));
     if (!body) throw new Error(`the part ${name} of ${root} is not there`);
-    return { messageId: name === "start" ? root : runMessageId(root, name), body };
+    return { messageId: runMessageId(root, name), body };
   });
 }

@@ -51,7 +51,7 @@ export const runIndexes: readonly Index[] = [
 
 /**
  * `writes` names those that have made this version and the ones before: a write whose reply was lost finds its own by it,
- * and so it does when others have come since. `deliver`: parts whose
+ * and so it does when more changes have come since. `deliver`: parts whose
  * messages may not have been inserted yet, which are looked after at `deliverAt`. `wakeAt`: the earliest deadline of its
  * waits, for `events`.
  */

@@ -2,15 +2,20 @@ import { describe, expect, it } from "@jest/globals";
 import {
   aFlow,
   anOwner,
+  aRunId,
+  aTenant,
   aQueue,
   aRecordIn,
   epochStart as now,
   finishedStates,
+  newId,
 } from "@posthaste/testing";
+import { runKey } from "../shared/ids.ts";
 import { release } from "./release.ts";
 import { ring } from "./ring.ts";
 
 const held = { kind: "held", dueAt: now + 5_000 } as const;
+const run = { key: runKey(aTenant, aRunId, 1), id: aRunId, root: newId(), createdAt: now };
 const flow = { key: "k", limits: { parallelism: 1, periodMs: 1_000 } };
 
 describe("releasing", () => {
@@ -52,6 +57,14 @@ describe("releasing", () => {
     ...finishedStates(),
   ])("knows nothing to release in what is $kind", (state) => {
     expect(release(aRecordIn(state), now)).toEqual({ kind: "unknown" });
+  });
+
+  it("knows a message of a run as such, and no other", () => {
+    const ofRun = aRecordIn(held, { run: { ...run, bytes: 0, part: "start" } });
+
+    expect(release(ofRun, now)).toEqual({ kind: "unknown" });
+    expect(release(ofRun, now, "run")).toMatchObject({ kind: "released" });
+    expect(release(aRecordIn(held), now, "run")).toEqual({ kind: "unknown" });
   });
 
   it("is refused in a queue, where the turn decides", () => {

@@ -84,9 +84,9 @@ export const retriedLetterId = (position: number, digest: string): MessageId =>
 export const runKey = (tenant: TenantId, id: RunId, generation: number): RunKey =>
   `${tenant}/${id}/${generation}` as RunKey;
 
-/** The message of a part of a run, whose start has the id `root`. */
+/** The message of a part of a run: the start has the id `root` itself. */
 export const runMessageId = (root: MessageId, part: string): MessageId =>
-  messageId(`${root}_r${part}`);
+  part === "start" ? root : messageId(`${root}_r${part}`);
 
 /** The group publish that a child's id names, and its place among the endpoints; undefined for other ids. */
 export function parentOf(id: MessageId): { parent: MessageId; index: number } | undefined {

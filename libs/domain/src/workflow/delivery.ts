@@ -192,7 +192,7 @@ function messageOfRun(run: Run, part: PartName, now: number, sent: Sent): Messag
   };
   return {
     ...lanesOf(tenant, sent.policy.flow),
-    id: part === "start" ? root : runMessageId(root, part),
+    id: runMessageId(root, part),
     format: runFormat,
     tenant,
     dialect,

@@ -6,7 +6,8 @@ import { messageId, runId, runKey, tenantId } from "../shared/ids.ts";
 import { append, awaiting, failRun } from "./change.ts";
 import { partOf } from "./delivery.ts";
 import { has, type StepKey } from "./order.ts";
-import { inheritedParts, isMadeOf, openEntries, resumedRun } from "./resume.ts";
+import { openEntries } from "./open.ts";
+import { inheritedParts, isMadeOf, resumedRun } from "./resume.ts";
 import { type Pending, type RunIn } from "./run.ts";
 
 const plan = (step: number): StepKey => ({ role: "plan", step });

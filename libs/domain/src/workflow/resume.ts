@@ -5,24 +5,7 @@
 import { type MessageId, type RunId, type RunKey } from "../shared/ids.ts";
 import { ringAheadMs, runAliasesMax } from "../shared/limits.ts";
 import { partOf } from "./delivery.ts";
-import { type EntryKey, entriesBetween, has } from "./order.ts";
 import { type PartName, type Pending, type Run, type RunIn, type RunPlan } from "./run.ts";
-
-/** Of a run that is active, or has failed. */
-type Open = Pick<Run, "history"> & { readonly state: { readonly pending: readonly Pending[] } };
-
-/** Its entries that are to be delivered again: planned steps that have not begun, or the last entry if nothing else is open. */
-export function openEntries({ history, state }: Open): readonly EntryKey[] {
-  const pending = new Set(state.pending.map(({ step }) => step));
-  const planned = history.spans
-    .filter(({ role }) => role === "plan")
-    .flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, i) => from + i));
-  const open = planned.filter(
-    (step) => !pending.has(step) && !has(history, { role: "result", step }),
-  );
-  if (open.length > 0 || pending.size > 0) return open.map((step) => ({ role: "plan", step }));
-  return entriesBetween(history, history.length - 1, history.length - 1);
-}
 
 /** What a resumed run needs of the failed one beside its entries. A wait's part is written anew, with its new deadline. */
 export function inheritedParts({ state }: RunIn<"failed">): readonly PartName[] {

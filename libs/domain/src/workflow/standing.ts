@@ -1,6 +1,6 @@
 /** Runs that nothing will go on with: an endpoint has taken a delivery and published nothing (docs/design/runs#standing-still). */
 import { partOf } from "./delivery.ts";
-import { openEntries } from "./resume.ts";
+import { openEntries } from "./open.ts";
 import { isActive, type PartName, type Run } from "./run.ts";
 
 /** The delivery of this part was answered with 2xx, and what it was to cause is open nevertheless. */

@@ -110,7 +110,7 @@ function openRecords(rooms: Rooms, reading: Reading): Records {
       ),
     clear: (items) => writer.write(() => items.forEach(settling.clear), "redoable"),
     cancel: (tenant, ids) => writer.write(() => ids.map((id) => cancelOne(tenant, id))),
-    release: (tenant, id) => writer.write(() => releaseOne(tenant, id)),
+    release: (...asked) => writer.write(() => releaseOne(...asked)),
     matching,
     get: (tenant, ids) =>
       writer.read(() => ids.map((id) => ofTenant(tenant, reading.find(id))?.record)),

@@ -156,7 +156,7 @@ function openParts({ db }: Rooms) {
     between: (root: MessageId, from: number, to: number): HistoryEntry[] =>
       ranked.all(placeOf(root), from, to).map((row) => {
         const name = text(row["name"]);
-        return { messageId: name === "start" ? root : runMessageId(root, name), body: bodyOf(row) };
+        return { messageId: runMessageId(root, name), body: bodyOf(row) };
       }),
   };
 }

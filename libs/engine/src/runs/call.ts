@@ -19,7 +19,7 @@ import { type Decision } from "@posthaste/ports";
 import { type Published } from "../accept.ts";
 import { addressOf, runEnded, urlOf } from "./append.ts";
 import { Deliveries } from "./deliveries.ts";
-import { type FailPorts } from "./end.ts";
+import { type EndPorts } from "./end.ts";
 import { type RunPorts } from "./start.ts";
 
 type CallCommand = PublishCommand & {
@@ -61,7 +61,7 @@ export async function placeCall(ports: RunPorts, command: CallCommand): Promise<
 type Verdict = Fault | { readonly root: Message["id"]; readonly isNew: boolean };
 
 /** A third party has had its last call: the endpoint is told, unless its run needs it no more. */
-export async function tellCalled(ports: FailPorts, message: Message, item: RunItem): Promise<void> {
+export async function tellCalled(ports: EndPorts, message: Message, item: RunItem): Promise<void> {
   const { run: inRun, policy } = message;
   const key = inRun && deliveryOf(inRun.part);
   const { callback } = policy;

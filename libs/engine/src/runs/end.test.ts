@@ -91,6 +91,26 @@ describe("a run that returns", () => {
     expect(await endRun(ports, address)).toBe("unknown");
   });
 
+  it("leaves nothing that waits for its time: what is open of it is due, and over when it comes", async () => {
+    const { ports, step } = await opened();
+    await step(1);
+    const sleeps = [2, 3].map((n) => ({
+      ...aStepCommand({ role: "plan", step: n }),
+      postponement: { kind: "delay", delayMs: n * 86_400_000 } as const,
+    }));
+    await appendSteps(ports, sleeps);
+    const { root } = await current(ports);
+    const dueAt = async (part: string) => {
+      const record = await read(ports, { id: runMessageId(root, part), tenant: aTenant });
+      return record?.state.kind === "held" ? record.state.dueAt : record?.state.kind;
+    };
+    expect(await dueAt("p3")).toBe(ports.clock.now() + 3 * 86_400_000);
+
+    await finishRun(ports, address, payload);
+
+    expect([await dueAt("p2"), await dueAt("p3")]).toEqual([ports.clock.now(), ports.clock.now()]);
+  });
+
   it("many times and cancelled at once ends once", async () => {
     const { ports } = await opened();
 

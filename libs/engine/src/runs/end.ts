@@ -16,10 +16,11 @@ import {
   toldPart,
 } from "@posthaste/domain";
 import { type Decision, type RunAddress, type RunStore } from "@posthaste/ports";
+import { ringLeft, type RunNowPorts } from "../run-now.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 import { answerInvokers } from "./invoke.ts";
 
-type EndPorts = DeliveryPorts & { readonly runs: RunStore };
+export type EndPorts = DeliveryPorts & RunNowPorts & { readonly runs: RunStore };
 
 /** `unknown`: there is no such run. `ended`: it had, before this. */
 export type Ended = "now" | "before" | "unknown";
@@ -53,25 +54,29 @@ async function end(
   decide: (run: Run, now: number) => Decision<Ended>,
 ): Promise<Ended> {
   const { clock, runs } = ports;
-  let ended: Run | undefined;
+  let change: Change | undefined;
   const verdict = await runs.change(address, (run) => {
     const decision = decide(run, clock.now());
-    ended = decision.write?.run;
+    change = decision.write && { before: run, ended: decision.write.run };
     return decision;
   });
-  if (ended) await tellInvoker(ports, ended);
+  if (change) await followEnd(ports, change);
   return verdict ?? "unknown";
 }
 
-/** What cannot be told now is told by the alarm of the run. */
-const tellInvoker = (ports: EndPorts, run: Run): Promise<void> =>
-  owesAnswer(run) ? answerInvokers(ports, run).catch(() => undefined) : Promise.resolve();
+type Change = { readonly before: Run; readonly ended: Run };
 
-export type FailPorts = DeliveryPorts & { readonly runs: RunStore };
+/** What cannot be told now is told by the alarm of the run; what cannot be rung now rings at its time. */
+async function followEnd(ports: EndPorts, { before, ended }: Change): Promise<void> {
+  await Promise.allSettled([
+    owesAnswer(ended) && answerInvokers(ports, ended),
+    ringLeft(ports, before, ended),
+  ]);
+}
 
 /** A delivery has failed for good: its run has, unless it has ended, or gone on beyond that delivery. */
 export async function failDelivered(
-  ports: FailPorts,
+  ports: EndPorts,
   message: Message,
   item: RunItem,
 ): Promise<void> {
@@ -82,7 +87,7 @@ export async function failDelivered(
   const { clock, runs } = ports;
   const payload = await runs.part(inRun, "start");
   const deliveries = new Deliveries(ports, message.tenant, []);
-  let ended: Run | undefined;
+  let change: Change | undefined;
   const isFirst = await runs.change(inRun, (run) => {
     const now = clock.now();
     const { error, response } = item;
@@ -98,7 +103,7 @@ export async function failDelivered(
       },
       now,
     );
-    ended = failed;
+    change = failed && { before: run, ended: failed };
     if (!failed) return { verdict: false };
     const { failure } = failed.state;
     const source = { ...message, body: payload?.body ?? noBody };
@@ -122,7 +127,7 @@ export async function failDelivered(
     };
   });
   if (isFirst) deliveries.begin();
-  if (isFirst && ended) await tellInvoker(ports, ended);
+  if (isFirst && change) await followEnd(ports, change);
 }
 
 /** Endpoints read what a failed delivery was answered as JSON. */

@@ -15,12 +15,12 @@ import {
   toldPart,
 } from "@posthaste/domain";
 import { Deliveries } from "./deliveries.ts";
-import { type FailPorts } from "./end.ts";
+import { type EndPorts } from "./end.ts";
 import { base64, jsonBytes } from "./results.ts";
 
 /** A round has ended: its destination has answered, or will not be asked again. */
 export async function failureTold(
-  { clock, runs }: FailPorts,
+  { clock, runs }: EndPorts,
   { run: inRun }: Message,
   { reason, response }: RunItem,
 ): Promise<void> {
@@ -44,7 +44,7 @@ const keptOf = ({ body, headers, status }: NonNullable<RunItem["response"]>) => 
 });
 
 /** False: none is running. */
-export async function cancelFunction(ports: FailPorts, failed: Run): Promise<boolean> {
+export async function cancelFunction(ports: EndPorts, failed: Run): Promise<boolean> {
   const isCanceled = await ports.runs.change(failed, (run) => {
     const next = functionCanceled(run);
     return next
@@ -55,7 +55,7 @@ export async function cancelFunction(ports: FailPorts, failed: Run): Promise<boo
 }
 
 /** One more round, of one that has failed or was cancelled. */
-export async function tellAgain(ports: FailPorts, failed: Run): Promise<Fault | undefined> {
+export async function tellAgain(ports: EndPorts, failed: Run): Promise<Fault | undefined> {
   const { clock, runs } = ports;
   const told = await runs.part(failed, toldPart(1));
   const { body, sent } = told ?? {};

@@ -36,7 +36,7 @@ async function current({ runs }: Ports, id: RunId): Promise<Run> {
 }
 
 async function recordOf(ports: Ports, run: Run, part: string) {
-  const id = part === "start" ? run.root : runMessageId(run.root, part);
+  const id = runMessageId(run.root, part);
   const record = await read(ports, { id, tenant: aTenant });
   if (!record) throw new Error(`${id} is not there`);
   return record;

@@ -75,7 +75,7 @@ export function briefing(guarantee: RunsGuarantee): void {
       await join(harness, run, [aResult(1, text("one")), aPlan(2), aPlan(3)]);
       await join(harness, run, [aResult(3, text("three"))]);
       const names = ["start", "s1", "p2", "p3", "s3"];
-      const ids = names.map((name) => (name === "start" ? run.root : runMessageId(run.root, name)));
+      const ids = names.map((name) => runMessageId(run.root, name));
 
       const asked = names.map((name) => [inRun(run, name)] as [InRun]);
       expect(await brief(harness, asked)).toEqual(names.map((_, i) => ids.slice(0, i + 1)));
@@ -155,6 +155,18 @@ export function keepingRecords(guarantee: RunsGuarantee): void {
       const { url } = run;
       expect((await harness.records.matching(aTenant, { urls: [url] }, walk)).ids).toEqual([]);
       expect(await recordOf(harness, run, run.root)).toEqual(before);
+
+      expect(await harness.records.release(aTenant, message.id, "run")).toEqual({
+        kind: "unknown",
+      });
+      expect(await harness.records.release(aTenant, run.root, "run")).toEqual({
+        kind: "released",
+        shard: run.shard,
+      });
+      expect((await recordOf(harness, run, run.root))?.state).toEqual({
+        kind: "held",
+        dueAt: harness.now(),
+      });
     },
   );
 }

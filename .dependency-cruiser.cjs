@@ -51,7 +51,8 @@ const mayUse = {
     "libs/sender",
     "services/[^/]+/src",
   ],
-  tests: ["libs/[^/]+", "services/[^/]+/src", "deploy/local", "examples"],
+  tests: ["libs/[^/]+", "services/[^/]+/src", "deploy/local", "examples", "apps/cli"],
+  "apps/cli": ["libs/client"],
   "libs/client": [],
   examples: [],
   bench: ["libs/domain", "libs/embedded", "deploy/local"],
@@ -60,16 +61,18 @@ const mayUse = {
   "deploy/local": [],
   "deploy/checks": ["libs/process", "deploy/local"],
 };
-const packages = "^(libs|services|tests|examples|bench|scripts|deploy)/";
+const packages = "^(apps|libs|services|tests|examples|bench|scripts|deploy)/";
 const frontDoors = [
   "^(libs|services)/[^/]+/src/index\\.ts$",
   "^libs/http/src/router\\.ts$",
   "^libs/client/src/receiver/index\\.ts$",
   "^examples/orders/orders\\.ts$",
+  "^apps/cli/src/run\\.ts$",
   "^deploy/local/src/(index|cache-for-checks)\\.ts$",
 ];
 // What one package is: its folder below these.
-const one = "(?:libs/[^/]+|services/[^/]+/[^/]+|deploy/[^/]+|tests|examples|bench|scripts)";
+const one =
+  "(?:(?:apps|libs)/[^/]+|services/[^/]+/[^/]+|deploy/[^/]+|tests|examples|bench|scripts)";
 
 const direction = Object.entries(mayUse).map(([folder, others]) => ({
   name: `direction-of-${folder}`,

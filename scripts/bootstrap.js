@@ -134,7 +134,7 @@ async function install() {
 }
 
 function installHash() {
-  const folders = ["libs", "services", "deploy"].flatMap((parent) => {
+  const folders = ["apps", "libs", "services", "deploy"].flatMap((parent) => {
     if (!fs.existsSync(join(root, parent))) return [];
     return fs.readdirSync(join(root, parent)).map((name) => `${parent}/${name}`);
   });

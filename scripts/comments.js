@@ -7,7 +7,10 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 const root = dirname(import.meta.dirname);
-const sources = ["{bench,deploy,examples,libs,scripts,services,tests}/**/*.{ts,js}", "*.{js,cjs}"];
+const sources = [
+  "{apps,bench,deploy,examples,libs,scripts,services,tests}/**/*.{ts,js}",
+  "*.{js,cjs}",
+];
 const pages = ["docs/**/*.md", "*.md", "bench/*.md"];
 const isForeign = (name) => name === "node_modules" || name === "toolchain";
 

@@ -31,7 +31,7 @@ const staticGates = [
     name: "dependencies",
     args: [
       tool("dependency-cruiser/bin/dependency-cruiser.mjs"),
-      ...["libs", "services", "tests", "examples", "bench", "deploy", "scripts"],
+      ...["apps", "libs", "services", "tests", "examples", "bench", "deploy", "scripts"],
     ],
   },
   { name: "dead-code", args: [tool("knip/bin/knip.js"), "--no-config-hints"] },

@@ -11,6 +11,7 @@ export {
   type Run,
   type Schedule,
   type SearchIndex,
+  settingNames,
   type Settings,
   type SigningKeys,
   type StartedRun,

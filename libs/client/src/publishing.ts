@@ -126,7 +126,7 @@ function itemOf(given: Any, at: number): object {
 function destinationPart(to: string | undefined): string {
   if (typeof to !== "string" || to === "")
     throw new TypeError("to: must be a URL or the name of a URL group");
-  return /^https?:/i.test(to)
+  return /^[a-z][a-z0-9+.-]*:/i.test(to)
     ? encodeURIComponent(to)
     : to
         .split("/")

@@ -1,0 +1,78 @@
+/** Dead letters: looked at, retried and removed, one by one or by filter. */
+import { type DeadLetter } from "@posthaste/client";
+import { type Command } from "commander";
+import { inBulk } from "../bulk.ts";
+import { countOf, letterFilters, queryOf, selectionOf, withFilters } from "../filters.ts";
+import { limitDefault, list } from "../listing.ts";
+import { type Column, timeOf } from "../output.ts";
+import { type Acting, type Session } from "../session.ts";
+
+type Options = Readonly<Record<string, unknown>>;
+
+const columns: readonly Column<DeadLetter>[] = [
+  ["dead letter", ({ dlqId }) => dlqId],
+  ["published", ({ createdAt }) => timeOf(createdAt)],
+  ["answer", ({ responseStatus }) => responseStatus],
+  ["url", ({ url }) => url],
+];
+
+export function addDeadLetters(program: Command, acting: Acting): void {
+  const letters = program.command("dlq").description("dead letters");
+  withFilters(letters.command("ls"), letterFilters)
+    .description("the newest first")
+    .option("--limit <count>", "so many at most", String(limitDefault))
+    .action(
+      acting<Options & { limit: string }>(async (session, _, options) => {
+        const query = queryOf(options, letterFilters);
+        const found = session.client.each("listDeadLetters", query);
+        await list(session, found as AsyncIterable<DeadLetter>, countOf(options.limit), columns);
+      }),
+    );
+  letters
+    .command("show <dead-letter>")
+    .description("a dead letter with its last answer")
+    .action(
+      acting(async ({ client, output }, [id = ""]) =>
+        output.item(await client.deadLetters.read(id)),
+      ),
+    );
+  for (const [name, verb, operation] of [
+    ["retry", "retried", "retryDeadLetters"],
+    ["rm", "removed", "removeDeadLetters"],
+  ] as const)
+    withFilters(letters.command(`${name} [dead-letters...]`), letterFilters)
+      .description(`${verb} by their ids, or what filters match after --yes`)
+      .option("--all", "all that there are")
+      .option("--yes", "do it; without it what matches is counted")
+      .action(
+        acting<Options>((session, ids, options) => many(session, ids, options, verb, operation)),
+      );
+}
+
+function many(
+  session: Session,
+  ids: readonly string[],
+  options: Options,
+  verb: string,
+  operation: "retryDeadLetters" | "removeDeadLetters",
+): Promise<void> {
+  const { client } = session;
+  const query = selectionOf(ids, options, letterFilters, "dlqIds");
+  return inBulk(session, {
+    ...{ verb, things: "dead letters" },
+    isNamed: ids.length > 0,
+    isMeant: options["yes"] === true,
+    preview: async () => {
+      let matched = 0;
+      for await (const page of client.pages(operation, { query: { ...query, dryRun: true } }))
+        if ("matched" in page) matched += page.matched;
+      return matched;
+    },
+    pages: async function* () {
+      for await (const page of client.pages(operation, { query })) {
+        if ("responses" in page) yield page.responses.length;
+        if ("deleted" in page) yield page.deleted;
+      }
+    },
+  });
+}

@@ -1,0 +1,74 @@
+/** Flow control keys. */
+import { type FlowKey } from "@posthaste/client";
+import { type Command } from "commander";
+import { type Column } from "../output.ts";
+import { type Acting } from "../session.ts";
+
+const columns: readonly Column<FlowKey>[] = [
+  ["flow key", ({ flowControlKey }) => flowControlKey],
+  ["waiting", ({ waitListSize }) => waitListSize],
+  ["running", ({ parallelismCount, parallelismMax }) => of(parallelismCount, parallelismMax)],
+  ["in the period", ({ rateCount, rateMax }) => of(rateCount, rateMax)],
+  ["state", ({ isPaused }) => (isPaused ? "paused" : "running")],
+];
+const of = (count: number, most: number): string => (most > 0 ? `${count} of ${most}` : `${count}`);
+
+export function addFlow(program: Command, acting: Acting): void {
+  const flow = program.command("flow").description("flow control keys");
+  flow
+    .command("ls")
+    .description("all of them, or those that hold a text")
+    .option("--search <text>", "a part of the key")
+    .action(
+      acting<{ search?: string }>(async ({ client, output }, _, { search }) => {
+        const asked = search === undefined ? {} : { query: { search } };
+        output.rows(await client.flow.list(asked), columns);
+      }),
+    );
+  flow
+    .command("show <key>")
+    .description("its limits, and how much of them is used")
+    .action(
+      acting(async ({ client, output }, [key = ""]) => output.item(await client.flow.read(key))),
+    );
+  flow
+    .command("pin <key>")
+    .description("limits that messages do not change")
+    .option("--parallelism <count>", "so many at once")
+    .option("--rate <count>", "so many in a period")
+    .option("--period <seconds>", "1 unless said otherwise")
+    .action(
+      acting<Readonly<Record<"parallelism" | "rate" | "period", string>>>(
+        async ({ client, output }, [key = ""], limits) => {
+          await client.flow.pin(key, { query: { ...limits } });
+          output.done(`${key} pinned`, { flowControlKey: key, pinned: true });
+        },
+      ),
+    );
+  flow
+    .command("unpin <key>")
+    .description("limits are those of its messages again")
+    .option("--parallelism", "this limit")
+    .option("--rate", "this limit")
+    .action(
+      acting<{ parallelism?: true; rate?: true }>(async ({ client, output }, [key = ""], which) => {
+        await client.flow.unpin(key, { query: { ...which } });
+        output.done(`${key} unpinned`, { flowControlKey: key, unpinned: true });
+      }),
+    );
+  for (const [name, method, done] of [
+    ["pause", "pause", "paused"],
+    ["resume", "resume", "resumed"],
+    ["reset", "reset", "reset"],
+    ["reset-rate", "resetRate", "reset"],
+  ] as const)
+    flow
+      .command(`${name} <key>`)
+      .description(name === "reset-rate" ? "its period begins anew" : `it is ${done}`)
+      .action(
+        acting(async ({ client, output }, [key = ""]) => {
+          await client.flow[method](key);
+          output.done(`${key} ${done}`, { flowControlKey: key, [done]: true });
+        }),
+      );
+}

@@ -1,0 +1,52 @@
+/** URL groups. */
+import { type UrlGroup } from "@posthaste/client";
+import { type Command } from "commander";
+import { type Column } from "../output.ts";
+import { type Acting } from "../session.ts";
+
+const columns: readonly Column<UrlGroup>[] = [
+  ["group", ({ name }) => name],
+  ["endpoints", ({ endpoints }) => endpoints.length],
+  ["urls", ({ endpoints }) => endpoints.map(({ url }) => url).join(" ")],
+];
+
+export function addGroups(program: Command, acting: Acting): void {
+  const groups = program.command("groups").description("URL groups");
+  groups
+    .command("ls")
+    .description("all of them")
+    .action(acting(async ({ client, output }) => output.rows(await client.groups.list(), columns)));
+  groups
+    .command("show <group>")
+    .description("a group with its endpoints")
+    .action(
+      acting(async ({ client, output }, [name = ""]) =>
+        output.item(await client.groups.read(name)),
+      ),
+    );
+  for (const [name, method, done] of [
+    ["add", "addEndpoints", "added"],
+    ["drop", "removeEndpoints", "dropped"],
+  ] as const)
+    groups
+      .command(`${name} <group> <urls...>`)
+      .description(`endpoints are ${done}`)
+      .action(
+        acting(async ({ client, output }, [group = "", ...urls]) => {
+          const [first = "", ...others] = urls;
+          await client.groups[method](group, {
+            body: { endpoints: [{ url: first }, ...others.map((url) => ({ url }))] },
+          });
+          output.done(`${urls.length} endpoints ${done}`, { name: group, [done]: urls.length });
+        }),
+      );
+  groups
+    .command("rm <group>")
+    .description("it is removed")
+    .action(
+      acting(async ({ client, output }, [name = ""]) => {
+        await client.groups.remove(name);
+        output.done(`${name} removed`, { name, removed: true });
+      }),
+    );
+}

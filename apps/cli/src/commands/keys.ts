@@ -1,0 +1,15 @@
+/** Signing keys of the caller's tenant. */
+import { type Command } from "commander";
+import { type Acting } from "../session.ts";
+
+export function addKeys(program: Command, acting: Acting): void {
+  const keys = program.command("keys").description("signing keys");
+  for (const [name, method, about] of [
+    ["show", "read", "the current key and the next"],
+    ["rotate", "rotate", "the next becomes the current, and a new one the next"],
+  ] as const)
+    keys
+      .command(name)
+      .description(about)
+      .action(acting(async ({ client, output }) => output.item(await client.keys[method]())));
+}

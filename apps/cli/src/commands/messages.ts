@@ -1,0 +1,120 @@
+/** Messages and their log. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type LogEntry } from "@posthaste/client";
+import { type Command } from "commander";
+import { inBulk } from "../bulk.ts";
+import {
+  countOf,
+  eventFilters,
+  messageFilters,
+  queryOf,
+  selectionOf,
+  withFilters,
+} from "../filters.ts";
+import { limitDefault, list } from "../listing.ts";
+import { type Column, shown, timeOf } from "../output.ts";
+import { type Acting, type Session } from "../session.ts";
+
+type Options = Readonly<Record<string, unknown>>;
+
+const columns: readonly Column<LogEntry>[] = [
+  ["time", ({ time }) => timeOf(time)],
+  ["state", ({ state }) => state],
+  ["message", ({ messageId }) => messageId],
+  ["answer", ({ error, responseStatus }) => responseStatus ?? error],
+  ["url", ({ url }) => url],
+];
+
+export function addMessages(program: Command, acting: Acting): void {
+  const messages = program.command("messages").description("messages and their log");
+  withFilters(messages.command("ls"), eventFilters)
+    .description("what has happened to messages, the newest first")
+    .option("--limit <count>", "so many at most", String(limitDefault))
+    .action(
+      acting<Options & { limit: string }>(async (session, _, options) => {
+        const events = session.client.each("listEvents", queryOf(options, eventFilters));
+        await list(session, events, countOf(options.limit), columns);
+      }),
+    );
+  messages
+    .command("show <message>")
+    .description("a message with its configuration and its body")
+    .action(
+      acting(async ({ client, output }, [id = ""]) => output.item(await client.messages.read(id))),
+    );
+  messages
+    .command("now <message>")
+    .description("deliver now what waits for a delay or a retry")
+    .action(
+      acting(async ({ client, output }, [id = ""]) => {
+        await client.messages.deliverNow(id);
+        output.done(`${id} is delivered now`, { messageId: id });
+      }),
+    );
+  withFilters(messages.command("cancel [messages...]"), messageFilters)
+    .description("cancel messages by their ids, or what filters match after --yes")
+    .option("--all", "all that are live")
+    .option("--yes", "do it; without it what matches is counted")
+    .action(acting<Options>(cancel));
+  withFilters(program.command("tail"), eventFilters)
+    .description("what happens to messages, as it happens, until Ctrl-C")
+    .action(acting<Options>(tail));
+}
+
+async function cancel(session: Session, ids: readonly string[], options: Options): Promise<void> {
+  const { client } = session;
+  const query = selectionOf(ids, options, messageFilters, "messageIds");
+  await inBulk(session, {
+    ...{ verb: "cancelled", things: "messages" },
+    isNamed: ids.length > 0,
+    isMeant: options["yes"] === true,
+    preview: async () => {
+      const answer = await client.messages.cancelMany({ query: { ...query, dryRun: true } });
+      return "matched" in answer ? answer.matched : 0;
+    },
+    pages: async function* () {
+      const answer = await client.messages.cancelMany({ query });
+      if (!("cancelled" in answer)) return;
+      if (answer.actionId === undefined) yield answer.cancelled;
+      else yield* followed(session, answer.actionId);
+    },
+  });
+}
+
+/** How many more each look has found done. It goes on in the server, whatever becomes of this process. */
+async function* followed({ client, host }: Session, actionId: string): AsyncGenerator<number> {
+  for (let before = 0; ;) {
+    const { processed, state } = await client.bulkActions.read(actionId);
+    yield processed - before;
+    before = processed;
+    if (state === "FINISHED") return;
+    await sleep(pollMs, undefined, { signal: host.interrupted }).catch(() => undefined);
+  }
+}
+
+const pollMs = 1_000;
+/** An event may be listed so much later than it happened. */
+const lateMs = 10_000;
+
+async function tail(
+  { client, host, output }: Session,
+  _: unknown,
+  options: Options,
+): Promise<void> {
+  const filters = queryOf(options, eventFilters);
+  const said = new Map<string, number>();
+  for (let since = Date.now(); !host.interrupted.aborted;) {
+    const query = { order: "earliestFirst", ...filters, fromDate: since - lateMs };
+    for await (const event of client.each("listEvents", query, { signal: host.interrupted })) {
+      const { messageId, responseStatus, state, time } = event;
+      const name = [messageId, time, state, responseStatus].join(" ");
+      if (said.has(name)) continue;
+      said.set(name, time);
+      since = Math.max(since, time);
+      if (output.isJson) output.json(event);
+      else output.lines([columns.map(([, of]) => shown(of(event)) || "-").join("  ")]);
+    }
+    for (const [name, time] of said) if (time < since - lateMs) said.delete(name);
+    await sleep(pollMs, undefined, { signal: host.interrupted }).catch(() => undefined);
+  }
+}

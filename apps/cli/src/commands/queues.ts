@@ -1,0 +1,54 @@
+/** Queues. */
+import { type Queue } from "@posthaste/client";
+import { type Command } from "commander";
+import { type Column } from "../output.ts";
+import { type Acting } from "../session.ts";
+
+const columns: readonly Column<Queue>[] = [
+  ["queue", ({ name }) => name],
+  ["waiting", ({ lag }) => lag],
+  ["parallelism", ({ parallelism }) => parallelism],
+  ["state", ({ paused }) => (paused ? "paused" : "running")],
+];
+
+export function addQueues(program: Command, acting: Acting): void {
+  const queues = program.command("queues").description("queues");
+  queues
+    .command("ls")
+    .description("all of them")
+    .action(acting(async ({ client, output }) => output.rows(await client.queues.list(), columns)));
+  queues
+    .command("show <queue>")
+    .description("how many wait, and whether it is paused")
+    .action(
+      acting(async ({ client, output }, [name = ""]) =>
+        output.item(await client.queues.read(name)),
+      ),
+    );
+  queues
+    .command("set <queue>")
+    .description("make a queue, or change it")
+    .option("--parallelism <count>", "so many of it at once")
+    .action(
+      acting<{ parallelism?: string }>(async ({ client, output }, [queueName = ""], options) => {
+        const { parallelism } = options;
+        const limits = parallelism === undefined ? {} : { parallelism: Number(parallelism) };
+        await client.queues.upsert({ body: { queueName, ...limits } });
+        output.done(`${queueName} is set`, { queueName, ...limits });
+      }),
+    );
+  for (const [name, method, done] of [
+    ["rm", "remove", "removed"],
+    ["pause", "pause", "paused"],
+    ["resume", "resume", "resumed"],
+  ] as const)
+    queues
+      .command(`${name} <queue>`)
+      .description(`it is ${done}`)
+      .action(
+        acting(async ({ client, output }, [queue = ""]) => {
+          await client.queues[method](queue);
+          output.done(`${queue} ${done}`, { queueName: queue, [done]: true });
+        }),
+      );
+}

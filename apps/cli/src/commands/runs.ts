@@ -1,0 +1,113 @@
+/** Workflow runs. */
+import { type Run } from "@posthaste/client";
+import { type Command } from "commander";
+import { inBulk } from "../bulk.ts";
+import { CliError } from "../exit.ts";
+import {
+  cancelRunFilters,
+  countOf,
+  queryOf,
+  runFilters,
+  selectionOf,
+  withFilters,
+} from "../filters.ts";
+import { limitDefault, list } from "../listing.ts";
+import { type Column, timeOf } from "../output.ts";
+import { treeOf } from "../run-tree.ts";
+import { type Acting, type Session } from "../session.ts";
+import { publicationOf, withSettings } from "./publishing.ts";
+
+type Options = Readonly<Record<string, unknown>>;
+
+const columns: readonly Column<Run>[] = [
+  ["run", ({ workflowRunId }) => workflowRunId],
+  ["state", ({ workflowState }) => workflowState],
+  ["started", ({ workflowRunCreatedAt }) => timeOf(workflowRunCreatedAt)],
+  ["dead letter", ({ dlqId }) => dlqId],
+  ["workflow", ({ workflowUrl }) => workflowUrl],
+];
+
+export function addRuns(program: Command, acting: Acting): void {
+  const runs = program.command("runs").description("workflow runs");
+  withFilters(runs.command("ls"), runFilters)
+    .description("the newest first")
+    .option("--limit <count>", "so many at most", String(limitDefault))
+    .action(
+      acting<Options & { limit: string }>(async (session, _, options) => {
+        const found = session.client.each("listRunLogs", queryOf(options, runFilters));
+        await list(session, found, countOf(options.limit), columns);
+      }),
+    );
+  runs
+    .command("show <run>")
+    .description("a run with its steps, as a tree")
+    .action(
+      acting(async ({ client, output }, [id = ""]) => {
+        const query = { workflowRunId: id, count: 1 };
+        const run = (await client.runs.list({ query })).runs[0];
+        if (!run) throw new CliError("unknown", `there is no run ${id}`);
+        if (output.isJson) output.json(run);
+        else output.lines(treeOf(run));
+      }),
+    );
+  withSettings(runs.command("start <workflow>"))
+    .description("start the workflow at a URL")
+    .option("--id <run>", "the id of the run")
+    .action(
+      acting<Readonly<Record<string, string>>>(async (session, [to = ""], options) => {
+        const { id: workflowRunId } = options;
+        const publication = await publicationOf(session, options);
+        const { client, output } = session;
+        output.item(await client.trigger({ ...publication, to, workflowRunId }));
+      }),
+    );
+  withFilters(runs.command("cancel [runs...]"), cancelRunFilters)
+    .description("cancel runs by their ids, or what filters match after --yes")
+    .option("--all", "all that are active")
+    .option("--yes", "do it; without it what matches is counted")
+    .action(acting<Options>(cancel));
+  for (const name of ["restart", "resume"] as const)
+    runs
+      .command(`${name} <dead-letter>`)
+      .description(
+        name === "restart" ? "a failed run, from its beginning" : "a failed run, from what failed",
+      )
+      .action(
+        acting(async ({ client, output }, [id = ""]) =>
+          output.item(await client.failedRuns[name](id)),
+        ),
+      );
+  runs
+    .command("notify <event>")
+    .description("an event, to all runs that wait for it")
+    .option("-d, --data <body>", "what the runs are told")
+    .action(
+      acting<{ data?: string }>(async ({ client, output }, [event = ""], { data }) => {
+        const body = data === undefined ? {} : { body: data };
+        const told = (await client.call("notifyEvent", event, body)) as readonly unknown[];
+        output.done(`${told.length} runs told`, { notified: told.length });
+      }),
+    );
+}
+
+async function cancel(session: Session, ids: readonly string[], options: Options): Promise<void> {
+  const { client } = session;
+  const query = selectionOf(ids, options, cancelRunFilters, "workflowRunIds");
+  await inBulk(session, {
+    ...{ verb: "cancelled", things: "runs" },
+    isNamed: ids.length > 0,
+    isMeant: options["yes"] === true,
+    preview: async () => {
+      const active = { ...query, state: "RUN_STARTED" };
+      let matched = 0;
+      for await (const page of client.pages("listRunLogs", { query: active }))
+        matched += page.runs.length;
+      return matched;
+    },
+    pages: async function* () {
+      const isAll = Object.keys(query).length === 0;
+      const { cancelled } = await client.runs.cancelMany(isAll ? { body: {} } : { query });
+      yield cancelled;
+    },
+  });
+}

@@ -1,0 +1,58 @@
+/** Schedules. */
+import { type Schedule } from "@posthaste/client";
+import { type Command } from "commander";
+import { type Column, timeOf } from "../output.ts";
+import { type Acting } from "../session.ts";
+import { publicationOf, withSettings } from "./publishing.ts";
+
+type Options = Readonly<Record<string, string | undefined>>;
+
+const columns: readonly Column<Schedule>[] = [
+  ["schedule", ({ scheduleId }) => scheduleId],
+  ["cron", ({ cron }) => cron],
+  ["next", ({ isPaused, nextScheduleTime }) => (isPaused ? "paused" : timeOf(nextScheduleTime))],
+  ["last", ({ lastScheduleTime }) => timeOf(lastScheduleTime)],
+  ["destination", ({ destination }) => destination],
+];
+
+export function addSchedules(program: Command, acting: Acting): void {
+  const schedules = program.command("schedules").description("schedules");
+  schedules
+    .command("ls")
+    .description("all of them")
+    .action(
+      acting(async ({ client, output }) => output.rows(await client.schedules.list(), columns)),
+    );
+  schedules
+    .command("show <schedule>")
+    .description("a schedule with what it publishes")
+    .action(
+      acting(async ({ client, output }, [id = ""]) => output.item(await client.schedules.read(id))),
+    );
+  withSettings(schedules.command("set <cron> <destination>"))
+    .description("publish by a cron expression, such as '0 9 * * *'")
+    .option("--id <schedule>", "its id: one that is there is replaced")
+    .action(
+      acting<Options>(async (session, [cron = "", to = ""], options) => {
+        const { client, output } = session;
+        const { id: scheduleId } = options;
+        const publication = await publicationOf(session, options);
+        const named = { ...publication, to, cron, ...(scheduleId !== undefined && { scheduleId }) };
+        output.item(await client.schedule(named));
+      }),
+    );
+  for (const [name, method, done] of [
+    ["rm", "remove", "removed"],
+    ["pause", "pause", "paused"],
+    ["resume", "resume", "resumed"],
+  ] as const)
+    schedules
+      .command(`${name} <schedule>`)
+      .description(`it is ${done}`)
+      .action(
+        acting(async ({ client, output }, [id = ""]) => {
+          await client.schedules[method](id);
+          output.done(`${id} ${done}`, { scheduleId: id, [done]: true });
+        }),
+      );
+}

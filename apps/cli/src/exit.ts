@@ -1,0 +1,81 @@
+/** How a command ends when it does not succeed: one line on stderr, and a code for its kind (docs/cli.md). */
+import { type PosthasteError } from "@posthaste/client";
+import { type CommanderError } from "commander";
+import { plain } from "./output.ts";
+
+export const exitCodes = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  unreachable: 3,
+  unauthorized: 4,
+  unknown: 5,
+  refused: 6,
+  later: 7,
+  interrupted: 130,
+} as const;
+type Kind = keyof typeof exitCodes;
+
+/** A failure that the command itself has found. */
+export class CliError extends Error {
+  override readonly name = "CliError";
+  readonly kind: Kind;
+
+  constructor(kind: Kind, text: string) {
+    super(text);
+    this.kind = kind;
+  }
+}
+
+export type Ending = { readonly code: number; readonly line?: string };
+
+/** `server`: where the command has asked. */
+export function endingOf(error: unknown, server: string): Ending {
+  // Help is no failure, and commander has said what is wrong with the rest.
+  if (Error.isError(error) && error.name === "CommanderError") {
+    const { exitCode } = error as CommanderError;
+    return { code: exitCode === 0 ? exitCodes.ok : exitCodes.usage };
+  }
+  const [kind, text] = kindOf(error, server);
+  return { code: exitCodes[kind], line: `posthaste: ${plain(text)}` };
+}
+
+function kindOf(error: unknown, server: string): readonly [Kind, string] {
+  if (!Error.isError(error)) return ["failed", String(error)];
+  switch (error.name) {
+    case "CliError":
+      return [(error as CliError).kind, error.message];
+    // The client refuses what it must not send.
+    case "TypeError":
+      return ["usage", error.message];
+    case "PosthasteError":
+      return refusalOf(error as PosthasteError, server);
+    default:
+      return ["failed", error.message];
+  }
+}
+
+function refusalOf(error: PosthasteError, server: string): readonly [Kind, string] {
+  const { code, message, retryAfterSeconds, status = 0 } = error;
+  if (code === "unreachable")
+    return ["unreachable", `no server at ${server}: start one, or set POSTHASTE_URL or --server`];
+  if (code === "no_answer")
+    return [
+      "unreachable",
+      `${server} has not answered, and what was asked may have been done or not: look before you ask again`,
+    ];
+  if (code === "unexpected_answer")
+    return ["unreachable", `what answers at ${server} is no Posthaste: ${message}`];
+  if (status === 401)
+    return [
+      "unauthorized",
+      `${server} does not know this token: set POSTHASTE_TOKEN or choose a --profile`,
+    ];
+  if (status === 403) return ["unauthorized", `this token may not do that: ${message}`];
+  if (status === 404) return ["unknown", message];
+  if (status === 429 || status >= 500) {
+    const when = retryAfterSeconds === undefined ? "later" : `in ${retryAfterSeconds} s`;
+    return ["later", `${message}; try again ${when}`];
+  }
+  return ["refused", message];
+}

@@ -1,0 +1,108 @@
+/** What a command says: tables on a terminal, JSON everywhere else; nothing that a server sends moves a cursor. */
+import Table from "cli-table3";
+
+export type Stream = {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+};
+
+/** A title, and what stands under it. */
+export type Column<T> = readonly [title: string, of: (item: T) => unknown];
+
+const noBorders = {
+  ...{ top: "", "top-mid": "", "top-left": "", "top-right": "" },
+  ...{ bottom: "", "bottom-mid": "", "bottom-left": "", "bottom-right": "" },
+  ...{ left: "", "left-mid": "", mid: "", "mid-mid": "" },
+  ...{ right: "", "right-mid": "", middle: "  " },
+};
+const cellCharsMax = 80;
+
+export class Output {
+  /** JSON, one value on a line. */
+  readonly isJson: boolean;
+  readonly #out: Stream;
+  readonly #progress: Stream | undefined;
+
+  constructor(out: Stream, err: Stream, wantsJson: boolean) {
+    this.isJson = wantsJson || out.isTTY !== true;
+    this.#out = out;
+    this.#progress = err.isTTY === true ? err : undefined;
+  }
+
+  /** A list: a row each, or a line of JSON each. */
+  rows<T>(items: readonly T[], columns: readonly Column<T>[]): void {
+    if (this.isJson) for (const item of items) this.json(item);
+    else if (items.length === 0) this.#line("nothing");
+    else
+      this.#table([columns.map(([title]) => title), ...items.map((item) => cells(item, columns))]);
+  }
+
+  /** One thing, with all that there is of it. */
+  item(item: object): void {
+    if (this.isJson) this.json(item);
+    else this.#table(Object.entries(item).map(([name, value]) => [name, shown(value)]));
+  }
+
+  /** What has been done. `json`: the same for programs. */
+  done(text: string, json: object = {}): void {
+    if (this.isJson) this.json(json);
+    else this.#line(text);
+  }
+
+  lines(texts: readonly string[]): void {
+    for (const text of texts) this.#line(text);
+  }
+
+  json(value: unknown): void {
+    this.#out.write(`${escaped(JSON.stringify(value))}\n`);
+  }
+
+  /** Text for another program, as it is. */
+  raw(text: string): void {
+    this.#out.write(text);
+  }
+
+  /** How far something long has come, over what stood there before; to terminals alone. */
+  progress(text: string): void {
+    this.#progress?.write(`\r\u001b[K${plain(text)}`);
+  }
+
+  progressEnds(): void {
+    this.#progress?.write("\r\u001b[K");
+  }
+
+  #line(text: string): void {
+    this.#out.write(`${plain(text)}\n`);
+  }
+
+  #table(rows: readonly (readonly string[])[]): void {
+    const table = new Table({
+      chars: noBorders,
+      style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
+    });
+    table.push(...rows.map((row) => row.map(plain)));
+    for (const line of table.toString().split("\n")) this.#line(line.trimEnd());
+  }
+}
+
+const cells = <T>(item: T, columns: readonly Column<T>[]): readonly string[] =>
+  columns.map(([, of]) => cut(shown(of(item))));
+
+const cut = (text: string): string =>
+  text.length > cellCharsMax ? `${text.slice(0, cellCharsMax - 1)}…` : text;
+
+export function shown(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+export const timeOf = (ms: number | undefined): string =>
+  ms === undefined ? "" : new Date(ms).toISOString();
+
+/** Control characters, and those that turn the direction of what follows. */
+const moving = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+export const plain = (text: string): string => text.replace(moving, "\ufffd");
+/** JSON stays what it says. */
+const escaped = (json: string): string =>
+  json.replace(moving, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { profilesFile, readProfiles, writeProfiles } from "./profiles.ts";
+
+const home = mkdtempSync(join(tmpdir(), "posthaste-profiles-"));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+const env = { HOME: home };
+const profiles = { current: "a", profiles: { a: { url: "http://a.example", token: "t" } } };
+
+describe("profiles", () => {
+  beforeEach(() => rmSync(join(home, ".config"), { recursive: true, force: true }));
+
+  it("are none where there is no file", () => {
+    expect(readProfiles(env)).toEqual({ profiles: {} });
+  });
+
+  it("are read as they were written, and by their owner alone, whatever the file was before", () => {
+    writeProfiles(env, { profiles: {} });
+    writeFileSync(profilesFile(env), "{}", { mode: 0o644 });
+    writeProfiles(env, profiles);
+
+    expect(readProfiles(env)).toEqual(profiles);
+    expect(statSync(profilesFile(env)).mode & 0o777).toBe(0o600);
+    expect(statSync(dirname(profilesFile(env))).mode & 0o777).toBe(0o700);
+  });
+
+  it.each(["", "[]", '{"profiles":{"a":{"url":1}}}', '{"profiles":{},"current":3}'])(
+    "that are none are said to be: %j",
+    (text) => {
+      writeProfiles(env, profiles);
+      writeFileSync(profilesFile(env), text);
+
+      expect(() => readProfiles(env)).toThrow(/is no file of profiles: remove it/);
+    },
+  );
+});

@@ -1,0 +1,58 @@
+/** Servers by name, in a file that its owner alone can read. */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { CliError } from "./exit.ts";
+
+export type Profile = { readonly url: string; readonly token: string };
+export type Profiles = {
+  /** The one that is used where none is named. */
+  readonly current?: string;
+  readonly profiles: Readonly<Record<string, Profile>>;
+};
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export const profilesFile = (env: Environment): string =>
+  join(env["XDG_CONFIG_HOME"] || join(env["HOME"] ?? ".", ".config"), "posthaste/profiles.json");
+
+export function readProfiles(env: Environment): Profiles {
+  const file = profilesFile(env);
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { profiles: {} };
+    throw error;
+  }
+  const read = parsed(text);
+  if (!isProfiles(read)) throw new CliError("usage", `${file} is no file of profiles: remove it`);
+  return read;
+}
+
+export function writeProfiles(env: Environment, profiles: Profiles): void {
+  const file = profilesFile(env);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  // Beside it first: a file that is there keeps its mode when it is written again.
+  const beside = `${file}.${process.pid}`;
+  writeFileSync(beside, `${JSON.stringify(profiles, undefined, 2)}\n`, { mode: 0o600 });
+  renameSync(beside, file);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;
+
+const isProfile = (value: unknown): value is Profile =>
+  isObject(value) && typeof value["url"] === "string" && typeof value["token"] === "string";
+
+const isProfiles = (value: unknown): value is Profiles =>
+  isObject(value) &&
+  isObject(value["profiles"]) &&
+  Object.values(value["profiles"]).every(isProfile) &&
+  (value["current"] === undefined || typeof value["current"] === "string");

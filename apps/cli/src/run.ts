@@ -1,0 +1,87 @@
+/** A command line from its words to its exit code. */
+import { Command } from "commander";
+import { addDeadLetters } from "./commands/dead-letters.ts";
+import { addFlow } from "./commands/flow.ts";
+import { addGroups } from "./commands/groups.ts";
+import { addMessages } from "./commands/messages.ts";
+import { addKeys } from "./commands/keys.ts";
+import { addTenants } from "./commands/tenants.ts";
+import { addProfiles } from "./commands/profiles.ts";
+import { addPublishing } from "./commands/publishing.ts";
+import { addQueues } from "./commands/queues.ts";
+import { addRuns } from "./commands/runs.ts";
+import { addSchedules } from "./commands/schedules.ts";
+import { addCompletion } from "./completion.ts";
+import { endingOf, exitCodes } from "./exit.ts";
+import {
+  type Act,
+  type Acting,
+  argumentsOf,
+  type GlobalOptions,
+  type Host,
+  Session,
+} from "./session.ts";
+
+const add = [
+  addPublishing,
+  addMessages,
+  addDeadLetters,
+  addSchedules,
+  addQueues,
+  addGroups,
+  addFlow,
+  addRuns,
+  addKeys,
+  addTenants,
+  addProfiles,
+  addCompletion,
+];
+
+/** Answers the exit code. */
+export async function run(words: readonly string[], host: Host): Promise<number> {
+  let session = new Session(host, {});
+  const acting: Acting =
+    <O>(act: Act<O>) =>
+    async (...given) => {
+      const { args, command } = argumentsOf(given);
+      session = new Session(host, command.optsWithGlobals<GlobalOptions>());
+      await act(session, args, command.opts() as O);
+    };
+  const program = programOf(host, acting);
+  try {
+    await program.parseAsync(words, { from: "user" });
+    return exitCodes.ok;
+  } catch (error) {
+    const { code, line } = endingOf(error, session.server);
+    if (line !== undefined) host.err.write(`${line}\n`);
+    return code;
+  } finally {
+    session.close();
+  }
+}
+
+export function programOf(host: Host, acting: Acting): Command {
+  const program = new Command("posthaste")
+    .description(
+      "Posthaste from the command line: publish messages, look after them, run workflows",
+    )
+    .option("--json", "JSON, one value on a line; without it only where the output is no terminal")
+    .option("--server <url>", "the server to ask, before POSTHASTE_URL and the profile")
+    .option("--profile <name>", "a server by the name that posthaste profile gave it");
+  program.exitOverride().configureOutput({
+    writeOut: (text) => void host.out.write(text),
+    writeErr: (text) => void host.err.write(text),
+    outputError: (text, write) =>
+      write(
+        `posthaste: ${text
+          .trim()
+          .replace(/^error: /, "")
+          .replaceAll("\n", " ")}\n`,
+      ),
+  });
+  for (const each of add) each(program, acting);
+  return program;
+}
+
+export { exitCodes } from "./exit.ts";
+export { type Host } from "./session.ts";

@@ -1,0 +1,98 @@
+/** What a command works with: the server it asks, what it says, and whether it was interrupted. */
+import { type Client, createClient, createManagement, type Management } from "@posthaste/client";
+import { type Command } from "commander";
+import { CliError } from "./exit.ts";
+import { Output, type Stream } from "./output.ts";
+import { type Environment, readProfiles } from "./profiles.ts";
+
+/** The process, or what stands for it. */
+export type Host = {
+  readonly env: Environment;
+  readonly out: Stream;
+  readonly err: Stream;
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  /** Fires with Ctrl-C. */
+  readonly interrupted: AbortSignal;
+};
+
+export type GlobalOptions = {
+  readonly json?: boolean;
+  readonly server?: string;
+  readonly profile?: string;
+};
+
+const defaultUrl = "http://127.0.0.1:8080";
+const defaultManagementUrl = "http://127.0.0.1:8082";
+
+export class Session {
+  readonly host: Host;
+  readonly output: Output;
+  /** Where it asks, for what it says of failures. */
+  server = defaultUrl;
+  readonly #options: GlobalOptions;
+  #client: Client | undefined;
+  #management: Management | undefined;
+
+  constructor(host: Host, options: GlobalOptions) {
+    this.host = host;
+    this.#options = options;
+    this.output = new Output(host.out, host.err, options.json === true);
+  }
+
+  get client(): Client {
+    return (this.#client ??= this.#connect());
+  }
+
+  /** The operator's API, with its own address and credentials. */
+  get management(): Management {
+    return (this.#management ??= this.#connectOperator());
+  }
+
+  close(): void {
+    this.#client?.close();
+    this.#management?.close();
+  }
+
+  #connect(): Client {
+    const { env } = this.host;
+    const { profile: name, server } = this.#options;
+    const { current, profiles } = readProfiles(env);
+    const chosen = name ?? current;
+    const profile = chosen === undefined ? undefined : profiles[chosen];
+    if (name !== undefined && !profile)
+      throw new CliError("usage", `there is no profile ${name}: posthaste profile ls`);
+    // What is said on the command line counts most, then the environment, then the profile that is in use.
+    const own = name === undefined ? env : {};
+    this.server = server ?? (own["POSTHASTE_URL"] || profile?.url) ?? defaultUrl;
+    const token = own["POSTHASTE_TOKEN"] || profile?.token;
+    if (!token)
+      throw new CliError(
+        "unauthorized",
+        "there is no token: set POSTHASTE_TOKEN, or make a profile with posthaste profile set",
+      );
+    return createClient({ url: this.server, token });
+  }
+
+  #connectOperator(): Management {
+    const { env } = this.host;
+    this.server = this.#options.server ?? (env["POSTHASTE_MANAGEMENT_URL"] || defaultManagementUrl);
+    const user = env["POSTHASTE_MANAGEMENT_USER"];
+    const password = env["POSTHASTE_MANAGEMENT_PASSWORD"];
+    if (!user || !password)
+      throw new CliError(
+        "unauthorized",
+        "the operator's commands need POSTHASTE_MANAGEMENT_USER and POSTHASTE_MANAGEMENT_PASSWORD",
+      );
+    return createManagement({ url: this.server, user, password });
+  }
+}
+
+/** The arguments of a command, and its own options. */
+export type Act<O> = (session: Session, args: readonly string[], options: O) => Promise<void>;
+/** Makes of what a command does what commander calls. */
+export type Acting = <O>(act: Act<O>) => (...given: readonly unknown[]) => Promise<void>;
+
+export const argumentsOf = (given: readonly unknown[]) => {
+  const command = given.at(-1) as Command;
+  return { args: command.processedArgs.flat() as readonly string[], command };
+};

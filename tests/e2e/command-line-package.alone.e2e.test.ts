@@ -1,0 +1,87 @@
+/** `posthaste` as it is published: packed, installed in an empty folder, and run there as a process. */
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { eventually } from "./client.ts";
+import { Destination } from "./destination.ts";
+import { developmentToken } from "./server-process.ts";
+import { startServer, type TestServer } from "./server.ts";
+
+const runFile = promisify(execFile);
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "posthaste-cli-"));
+const program = join(folder, "node_modules/.bin/posthaste");
+
+let server: TestServer;
+let destination: Destination;
+let env: Readonly<Record<string, string | undefined>>;
+
+beforeAll(async () => {
+  const dist = join(folder, "dist");
+  writeFileSync(join(folder, "package.json"), '{"private":true}');
+  await runFile(process.execPath, [join(root, "scripts/package-cli.js"), dist], { cwd: root });
+  const { stdout } = await runFile("npm", ["pack", "--json", dist], { cwd: folder });
+  const packed = /"filename": "(.+)"/.exec(stdout)?.[1] ?? "";
+  const flags = ["--offline", "--ignore-scripts", "--no-save", "--no-audit", "--no-fund"];
+  await runFile("npm", ["install", ...flags, join(folder, packed)], { cwd: folder });
+  server = await startServer();
+  destination = await Destination.start();
+  env = {
+    PATH: process.env["PATH"],
+    HOME: folder,
+    POSTHASTE_URL: `http://127.0.0.1:${server.port}`,
+    POSTHASTE_TOKEN: developmentToken,
+  };
+});
+afterAll(async () => {
+  await destination.stop();
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it("needs nothing else, and publishes", async () => {
+  const { dependencies } = JSON.parse(
+    readFileSync(join(folder, "node_modules/posthaste/package.json"), "utf8"),
+  ) as { readonly dependencies?: unknown };
+  expect(dependencies).toBeUndefined();
+  const words = ["publish", destination.url("/packed"), "--data", "hello"];
+  const { stdout } = await runFile(program, words, { env });
+
+  expect(JSON.parse(stdout)).toMatchObject({ url: destination.url("/packed") });
+  expect(String((await destination.arrival("/packed")).body)).toBe("hello");
+});
+
+it("ends with the code of its kind, and one line that says what to do", async () => {
+  const failed = runFile(program, ["queues", "show", "none"], { env });
+
+  await expect(failed).rejects.toMatchObject({
+    code: 5,
+    stdout: "",
+    stderr: "posthaste: queue none not found\n",
+  });
+});
+
+it("ends with Ctrl-C, and with the reader of its pipe", async () => {
+  const tail = spawn(program, ["tail"], {
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let said = "";
+  tail.stdout.on("data", (chunk) => (said += String(chunk)));
+  await runFile(program, ["publish", destination.url("/tailed")], { env });
+  await eventually(
+    () => Promise.resolve(said),
+    (text) => text.includes("DELIVERED"),
+  );
+  const ended = once(tail, "exit");
+  tail.kill("SIGINT");
+
+  expect(await ended).toEqual([0, null]);
+  const piped = await runFile("sh", ["-c", `"${program}" messages ls | head -n 1`], { env });
+  expect(piped.stderr).toBe("");
+});

@@ -1,0 +1,339 @@
+/** The command line against a server (docs/cli.md): each command, and what it says when it cannot do what it is asked. */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "./client.ts";
+import { CommandLine } from "./command-line.ts";
+import { Destination } from "./destination.ts";
+import { numberOf, textOf } from "./json.ts";
+import { operatorEnv, operatorPassword, operatorUser } from "./operator.ts";
+import { developmentToken } from "./server-process.ts";
+import { startServer, type TestServer } from "./server.ts";
+
+let server: TestServer;
+let destination: Destination;
+let cli: CommandLine;
+
+beforeAll(async () => {
+  server = await startServer({ env: operatorEnv });
+  destination = await Destination.start();
+  cli = new CommandLine({
+    POSTHASTE_URL: `http://127.0.0.1:${server.port}`,
+    POSTHASTE_TOKEN: developmentToken,
+    POSTHASTE_MANAGEMENT_URL: `http://127.0.0.1:${server.managementPort}`,
+    POSTHASTE_MANAGEMENT_USER: operatorUser,
+    POSTHASTE_MANAGEMENT_PASSWORD: operatorPassword,
+  });
+});
+afterAll(async () => {
+  cli.close();
+  await destination.stop();
+  await server.stop();
+});
+
+const published = async (...words: readonly string[]): Promise<string> =>
+  textOf((await cli.ok("publish", ...words))[0]?.["messageId"]);
+
+describe("messages", () => {
+  it("are published with their settings, headers and body, from the words, a file or stdin", async () => {
+    const to = destination.url("/published");
+    await published("-H", "X-Shop: north: 1", "--label", "cli", to, "-d", '{"a":1}');
+    await cli.run(["enqueue", "cli-queue", to, "--data", "@-"], { stdin: "from stdin" });
+    const items = JSON.stringify([{ destination: to, body: "one" }, { destination: to }]);
+    const batch = await cli.run(["batch", "-"], { stdin: items });
+
+    expect(batch.json).toHaveLength(2);
+    const arrivals = await eventually(
+      () => Promise.resolve(destination.at("/published")),
+      ({ length }) => length === 4,
+    );
+    const first = arrivals.find(({ headers }) => headers["x-shop"] !== undefined);
+    expect(first?.headers).toMatchObject({
+      "x-shop": "north: 1",
+      "content-type": "application/json",
+    });
+    expect(arrivals.map(({ body }) => String(body)).toSorted()).toEqual([
+      "",
+      "from stdin",
+      "one",
+      '{"a":1}',
+    ]);
+  });
+
+  it("are found by any filter, each of which the server knows", async () => {
+    const filters = {
+      "--destination": destination.url("/none"),
+      ...{ "--group": "g", "--schedule": "s", "--queue": "q", "--label": "l", "--flow-key": "f" },
+      ...{ "--caller-ip": "127.0.0.1", "--from": "2026-01-31", "--to": "1800000000000" },
+    };
+    const all = Object.entries(filters).flat();
+    const ofRuns = all.slice(all.indexOf("--label"));
+    expect(await cli.ok("messages", "ls", ...all, "--message", "m", "--state", "FAILED")).toEqual(
+      [],
+    );
+    expect(await cli.ok("messages", "cancel", ...all)).toEqual([{ dryRun: true, matched: 0 }]);
+    expect(await cli.ok("dlq", "ls", ...all, "--status", "500")).toEqual([]);
+    const more = ["--workflow", destination.url("/none"), ...ofRuns];
+    expect(await cli.ok("runs", "ls", ...more, "--run", "r", "--state", "RUN_FAILED")).toEqual([]);
+    expect(await cli.ok("runs", "cancel", ...more)).toEqual([{ dryRun: true, matched: 0 }]);
+    await published(destination.url("/found"), "--label", "found", "--label", "too");
+    const found = () => cli.ok("messages", "ls", "--label", "found", "--from", "2026-01-31");
+    expect(await eventually(found, ({ length }) => length >= 3)).toHaveLength(3);
+  });
+
+  it("are listed, shown, delivered now and cancelled, by their ids or by what filters match", async () => {
+    const to = destination.url("/waiting");
+    const [first, second] = [
+      await published(to, "--delay", "1h", "--label", "held"),
+      await published(to, "--delay", "1h", "--label", "held"),
+    ];
+    await published(to, "--delay", "1h", "--label", "held");
+    const created = await eventually(
+      () => cli.ok("messages", "ls", "--label", "held", "--state", "CREATED"),
+      ({ length }) => length === 3,
+    );
+    expect(created.map((event) => event["messageId"])).toContain(first);
+    expect((await cli.ok("messages", "show", first))[0]).toMatchObject({
+      messageId: first,
+      url: to,
+    });
+
+    await cli.ok("messages", "now", first);
+    await destination.arrival("/waiting");
+    expect(await cli.ok("messages", "cancel", second)).toEqual([{ cancelled: 1 }]);
+    const matching = ["messages", "cancel", "--label", "held"];
+    expect(await cli.ok(...matching)).toEqual([{ dryRun: true, matched: 1 }]);
+    expect(await cli.ok(...matching, "--yes")).toEqual([{ cancelled: 1 }]);
+    expect(await cli.ok(...matching, "--yes")).toEqual([{ cancelled: 0 }]);
+  });
+
+  it("are followed as they happen, until Ctrl-C", async () => {
+    const interruption = new AbortController();
+    const tail = cli.run(["tail", "--label", "followed"], { interrupted: interruption.signal });
+    const id = await published(destination.url("/followed"), "--label", "followed");
+    await eventually(
+      () => cli.ok("messages", "ls", "--message", id, "--state", "DELIVERED"),
+      ({ length }) => length === 1,
+    );
+    setTimeout(() => interruption.abort(), 2_500);
+    const { code, json } = await tail;
+
+    expect(code).toBe(0);
+    expect(json.map(({ state }) => state).toSorted()).toEqual(["ACTIVE", "CREATED", "DELIVERED"]);
+  });
+});
+
+describe("dead letters", () => {
+  const failing = async (label: string, count: number) => {
+    destination.answers(`/${label}`, (_, response) => response.writeHead(500).end());
+    for (let n = 0; n < count; n++)
+      await published(destination.url(`/${label}`), "--retries", "0", "--label", label);
+    return eventually(
+      () => cli.ok("dlq", "ls", "--label", label),
+      ({ length }) => length === count,
+    );
+  };
+
+  it("are listed, shown, retried and removed: what filters match is counted before", async () => {
+    const [letter] = await failing("broken", 3);
+    const id = textOf(letter?.["dlqId"]);
+    expect((await cli.ok("dlq", "show", id))[0]).toMatchObject({ dlqId: id, responseStatus: 500 });
+
+    destination.answers("/broken", (_, response) => response.end("mended"));
+    expect(await cli.ok("dlq", "retry", id)).toEqual([{ retried: 1 }]);
+    expect(await cli.ok("dlq", "retry", "--label", "broken", "--status", "500")).toEqual([
+      { dryRun: true, matched: 2 },
+    ]);
+    expect(await cli.ok("dlq", "ls", "--label", "broken")).toHaveLength(2);
+    expect(await cli.ok("dlq", "rm", "--label", "broken", "--yes")).toEqual([{ removed: 2 }]);
+    expect(await cli.ok("dlq", "ls", "--label", "broken")).toEqual([]);
+  });
+
+  it("that are worked when Ctrl-C comes: the rest stays, and it says how far it came", async () => {
+    await failing("stopped", 1);
+    const { code, err } = await cli.run(["dlq", "rm", "--label", "stopped", "--yes"], {
+      interrupted: AbortSignal.abort(),
+    });
+
+    expect(code).toBe(130);
+    expect(err).toBe("posthaste: interrupted: 1 dead letters removed, the rest is as it was\n");
+  });
+});
+
+describe("what stands", () => {
+  it("schedules are set, listed, paused, resumed and removed", async () => {
+    const to = destination.url("/scheduled");
+    await cli.ok("schedules", "set", "0 9 * * *", to, "--id", "cli", "--data", "x");
+    const cron = async () =>
+      (await cli.ok("schedules", "ls")).find((each) => each["scheduleId"] === "cli");
+    expect(await cron()).toMatchObject({ cron: "0 9 * * *", destination: to, isPaused: false });
+    await cli.ok("schedules", "pause", "cli");
+    expect((await cli.ok("schedules", "show", "cli"))[0]).toMatchObject({ isPaused: true });
+    await cli.ok("schedules", "resume", "cli");
+    expect(await cron()).toMatchObject({ isPaused: false });
+    await cli.ok("schedules", "rm", "cli");
+    expect(await cron()).toBeUndefined();
+  });
+
+  it("queues are set, listed, paused, resumed and removed", async () => {
+    await cli.ok("queues", "set", "line", "--parallelism", "3");
+    await cli.ok("queues", "pause", "line");
+    expect((await cli.ok("queues", "show", "line"))[0]).toMatchObject({
+      ...{ name: "line", parallelism: 3, paused: true },
+    });
+    await cli.ok("queues", "resume", "line");
+    const names = async () => (await cli.ok("queues", "ls")).map((each) => each["name"]);
+    expect(await names()).toContain("line");
+    await cli.ok("queues", "rm", "line");
+    expect(await names()).not.toContain("line");
+  });
+
+  it("URL groups get endpoints, lose them, and are removed", async () => {
+    const [a, b] = [destination.url("/a"), destination.url("/b")];
+    await cli.ok("groups", "add", "pair", a, b);
+    await cli.ok("groups", "drop", "pair", a);
+    expect((await cli.ok("groups", "show", "pair"))[0]?.["endpoints"]).toEqual([{ url: b }]);
+    expect((await cli.ok("groups", "ls")).map(({ name }) => name)).toContain("pair");
+    await cli.ok("groups", "rm", "pair");
+    expect((await cli.run(["groups", "show", "pair"])).code).toBe(5);
+  });
+
+  it("flow control keys are pinned, paused, resumed, reset and unpinned", async () => {
+    await cli.ok("flow", "pin", "carrier", "--parallelism", "2", "--rate", "5", "--period", "60");
+    const key = async () => (await cli.ok("flow", "show", "carrier"))[0];
+    expect(await key()).toMatchObject({ parallelismMax: 2, rateMax: 5, isPinnedRate: true });
+    await cli.ok("flow", "pause", "carrier");
+    expect(await key()).toMatchObject({ isPaused: true });
+    await cli.ok("flow", "resume", "carrier");
+    await cli.ok("flow", "reset-rate", "carrier");
+    await cli.ok("flow", "unpin", "carrier", "--rate", "--parallelism");
+    expect(await key()).toMatchObject({ isPaused: false, isPinnedRate: false });
+    expect(await cli.ok("flow", "ls", "--search", "carr")).toHaveLength(1);
+    await cli.ok("flow", "reset", "carrier");
+  });
+
+  it("signing keys are shown", async () => {
+    expect(Object.keys((await cli.ok("keys", "show"))[0] ?? {})).toEqual(["current", "next"]);
+  });
+
+  it("tenants and their tokens are the operator's", async () => {
+    await cli.ok("tenants", "create", "shop");
+    const [made] = await cli.ok("tenants", "token", "shop", "--read");
+    const token = textOf(made?.["token"]);
+    const env = { POSTHASTE_TOKEN: token };
+    expect((await cli.run(["queues", "ls"], { env })).code).toBe(0);
+    const refused = await cli.run(["queues", "set", "q"], { env });
+    expect([refused.code, refused.err]).toEqual([
+      4,
+      expect.stringMatching(/^posthaste: this token may not do that: .+\n$/),
+    ]);
+    expect(await cli.ok("tenants", "tokens", "shop")).toHaveLength(1);
+    await cli.ok("tenants", "revoke", "shop", textOf(made?.["id"]));
+    await eventually(
+      () => cli.run(["queues", "ls"], { env }),
+      ({ code }) => code === 4,
+    );
+    expect((await cli.ok("tenants", "show", "shop"))[0]).toMatchObject({ id: "shop" });
+    expect((await cli.ok("tenants", "ls")).map(({ id }) => id)).toContain("shop");
+    expect((await cli.run(["tenants", "close", "shop"])).code).toBe(2);
+    await cli.ok("tenants", "close", "shop", "--yes");
+  });
+});
+
+describe("workflow runs", () => {
+  it("are started, listed, shown as a tree, begun again, gone on with, told of events and cancelled", async () => {
+    const to = destination.url("/no-workflow");
+    const { workflowRunId } = (await cli.ok("runs", "start", to, "--id", "cli-run"))[0] ?? {};
+    expect(workflowRunId).toBe("cli-run");
+    const [run] = await eventually(
+      () => cli.ok("runs", "ls", "--run", "cli-run", "--state", "RUN_FAILED"),
+      ({ length }) => length === 1,
+    );
+    const dlqId = textOf(run?.["dlqId"]);
+    const tree = await cli.run(["runs", "show", "cli-run"], { isTerminal: true });
+    expect(tree.out).toMatch(
+      /^cli-run {2}failed {2}\d{4}-.*Z\n.*\/no-workflow\n├─ init .*\n└─ the next delivery {2}failed\n {3}└─ /,
+    );
+    expect(tree.out).toMatch(/non-workflow destination/);
+
+    const again = (await cli.ok("runs", "restart", dlqId))[0];
+    expect(textOf(again?.["workflowRunId"])).not.toBe("cli-run");
+    expect((await cli.run(["runs", "resume", dlqId])).code).toBe(0);
+    expect(await cli.ok("runs", "notify", "nothing waits")).toEqual([{ notified: 0 }]);
+    await cli.ok("runs", "start", to, "--delay", "1h", "--label", "later");
+    const cancel = ["runs", "cancel", "--label", "later"];
+    expect(await cli.ok(...cancel)).toEqual([{ dryRun: true, matched: 1 }]);
+    expect(await cli.ok(...cancel, "--yes")).toEqual([{ cancelled: 1 }]);
+    expect((await cli.run(["runs", "show", "unknown"])).code).toBe(5);
+  });
+});
+
+describe("profiles", () => {
+  it("name servers: the one in use, and any by its name", async () => {
+    const env = { POSTHASTE_URL: "", POSTHASTE_TOKEN: "" };
+    const url = `http://127.0.0.1:${server.port}`;
+    await cli.run(["profile", "set", "here", url], { stdin: `${developmentToken}\n` });
+    await cli.run(["profile", "set", "nowhere", "http://127.0.0.1:1"], { stdin: "t" });
+    expect((await cli.run(["queues", "ls"], { env })).code).toBe(0);
+    expect((await cli.run(["queues", "ls", "--profile", "nowhere"])).code).toBe(3);
+    await cli.ok("profile", "use", "nowhere");
+    expect((await cli.run(["queues", "ls"], { env })).code).toBe(3);
+    expect(
+      (await cli.ok("profile", "ls")).map((each) => [each["name"], each["isCurrent"]]),
+    ).toEqual([
+      ["here", false],
+      ["nowhere", true],
+    ]);
+    await cli.ok("profile", "rm", "nowhere");
+    expect((await cli.run(["queues", "ls"], { env })).code).toBe(4);
+    await cli.ok("profile", "rm", "here");
+  });
+});
+
+describe("what cannot be done is said in one line, with a code for its kind", () => {
+  it.each<[string, readonly string[], number, RegExp, Readonly<Record<string, string>>]>([
+    ["a wrong option", ["queues", "ls", "--nope"], 2, /unknown option '--nope'/, {}],
+    ["no argument", ["publish"], 2, /missing required argument 'destination'/, {}],
+    ["a wrong time", ["messages", "ls", "--from", "noon"], 2, /--from <time>: noon is no time/, {}],
+    ["a wrong limit", ["messages", "ls", "--limit", "0"], 2, /--limit: 0/, {}],
+    ["nothing that is meant", ["dlq", "rm"], 2, /say which/, {}],
+    ["ids and a filter", ["dlq", "rm", "a", "--label", "b"], 2, /say which/, {}],
+    ["a header that is none", ["publish", "http://a.example", "-H", "x"], 2, /--header: x/, {}],
+    ["a file that is not there", ["batch", "/none"], 2, /no file \/none/, {}],
+    [
+      "no server",
+      ["queues", "ls"],
+      3,
+      /no server at http.*:1: start one/,
+      { POSTHASTE_URL: "http://127.0.0.1:1" },
+    ],
+    ["an unknown token", ["queues", "ls"], 4, /does not know this token/, { POSTHASTE_TOKEN: "x" }],
+    ["no token", ["queues", "ls"], 4, /there is no token/, { POSTHASTE_TOKEN: "" }],
+    ["an unknown thing", ["queues", "show", "none"], 5, /queue none not found/, {}],
+    ["another scheme", ["publish", "ftp://a.example"], 6, /invalid scheme/, {}],
+    ["a refused setting", ["publish", "http://a.example", "--retries", "x"], 6, /[Rr]etries/, {}],
+  ])("%s", async (_, words, wanted, line, env) => {
+    const { code, err, out } = await cli.run(words, { env });
+
+    expect({ code, out }).toEqual({ code: wanted, out: "" });
+    expect(err).toMatch(/^posthaste: [^\n]+\n$/);
+    expect(err).toMatch(line);
+  });
+
+  it("on a terminal a list is a table, and what a server sends moves no cursor", async () => {
+    const hostile = "\u001b[2J\u009b31m\u202e";
+    destination.answers("/hostile", (_, response) => response.writeHead(500).end(hostile));
+    await published(destination.url("/hostile"), "--retries", "0", "--label", "hostile");
+    const [letter] = await eventually(
+      () => cli.ok("dlq", "ls", "--label", "hostile"),
+      ({ length }) => length === 1,
+    );
+    const words = ["dlq", "show", textOf(letter?.["dlqId"])];
+    const onTerminal = (await cli.run(words, { isTerminal: true })).out;
+    const asJson = await cli.run([...words, "--json"], { isTerminal: true });
+
+    for (const text of [onTerminal, asJson.out])
+      expect(text).not.toMatch(/[\u001b\u0080-\u009f\u202e]/);
+    expect(onTerminal).toMatch(/^responseStatus +500$/m);
+    expect(asJson.json[0]?.["responseBody"]).toBe(hostile);
+    expect(numberOf(asJson.json[0]?.["responseStatus"])).toBe(500);
+  });
+});

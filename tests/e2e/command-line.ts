@@ -1,0 +1,61 @@
+/** The command line for tests: its words in this process, with streams that are read. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { run } from "@posthaste/cli";
+import { type Json } from "./json.ts";
+
+export type Said = {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  /** Of each line. */
+  readonly json: readonly Json[];
+};
+
+export type Around = {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly isTerminal?: boolean;
+  readonly interrupted?: AbortSignal;
+};
+
+export class CommandLine {
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #home = mkdtempSync(join(tmpdir(), "posthaste-cli-"));
+
+  constructor(env: Readonly<Record<string, string>>) {
+    this.#env = { HOME: this.#home, ...env };
+  }
+
+  async run(words: readonly string[], around: Around = {}): Promise<Said> {
+    const { env = {}, interrupted = new AbortController().signal, isTerminal = false } = around;
+    const said = { out: "", err: "" };
+    const stream = (name: "out" | "err") => ({
+      isTTY: isTerminal,
+      write: (text: string) => void (said[name] += text),
+    });
+    const code = await run(words, {
+      env: { ...this.#env, ...env },
+      out: stream("out"),
+      err: stream("err"),
+      stdin: Readable.from([around.stdin ?? ""]),
+      interrupted,
+    });
+    const { err, out } = said;
+    const lines = out.split("\n").filter((line) => line.startsWith("{"));
+    return { code, out, err, json: lines.map((line) => JSON.parse(line) as Json) };
+  }
+
+  /** What it says as JSON when it succeeds. */
+  async ok(...words: readonly string[]): Promise<readonly Json[]> {
+    const { code, err, json } = await this.run(words);
+    if (code !== 0) throw new Error(`${words.join(" ")}: ${code} ${err}`);
+    return json;
+  }
+
+  close(): void {
+    rmSync(this.#home, { recursive: true, force: true });
+  }
+}

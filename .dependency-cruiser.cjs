@@ -51,15 +51,23 @@ const mayUse = {
     "libs/sender",
     "services/[^/]+/src",
   ],
-  tests: ["libs/[^/]+", "services/[^/]+/src", "deploy/local", "examples", "apps/cli"],
+  tests: [
+    "libs/[^/]+",
+    "services/[^/]+/src",
+    "deploy/local",
+    "deploy/observability",
+    "examples",
+    "apps/cli",
+  ],
   "apps/cli": ["libs/client"],
   "libs/client": [],
   examples: [],
   bench: ["libs/domain", "libs/embedded", "deploy/local"],
-  scripts: ["libs/contract", "libs/process"],
+  scripts: ["libs/contract", "libs/process", "deploy/observability"],
   "deploy/image": ["libs/http", "libs/process"],
   "deploy/local": [],
   "deploy/checks": ["libs/process", "deploy/local"],
+  "deploy/observability": ["libs/ports"],
 };
 const packages = "^(apps|libs|services|tests|examples|bench|scripts|deploy)/";
 const frontDoors = [
@@ -69,6 +77,7 @@ const frontDoors = [
   "^examples/orders/orders\\.ts$",
   "^apps/cli/src/run\\.ts$",
   "^deploy/local/src/(index|cache-for-checks)\\.ts$",
+  "^deploy/observability/src/index\\.ts$",
 ];
 // What one package is: its folder below these.
 const one =

@@ -2,12 +2,13 @@
 // comments.
 //
 //   node scripts/generate.js [--check]
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as prettier from "prettier";
 import { renderClientApi } from "./client-api.js";
 import { readComments } from "./comments.js";
 import { renderErrors, renderOpenApi } from "../libs/contract/src/index.ts";
+import { renderDashboards, renderRules } from "../deploy/observability/src/index.ts";
 import { renderConfiguration, renderTelemetry } from "../libs/process/src/index.ts";
 
 const root = dirname(import.meta.dirname);
@@ -19,6 +20,14 @@ const documents = [
   { path: "docs/openapi.json", render: renderOpenApi },
   { path: "docs/telemetry.md", render: renderTelemetry },
   { path: "libs/client/src/api.ts", render: () => renderClientApi(renderOpenApi()) },
+  // The chart reads only what lies in its own folder.
+  ...["deploy/observability", "helm/posthaste/files"].flatMap((folder) => [
+    { path: `${folder}/rules.yaml`, render: () => renderRules() },
+    ...[...renderDashboards()].map(([name, text]) => ({
+      path: `${folder}/dashboards/${name}`,
+      render: () => text,
+    })),
+  ]),
 ];
 
 const check = process.argv.includes("--check");
@@ -33,6 +42,7 @@ for (const { path, render } of documents) {
   if (check) {
     complain(`${path} is stale: npm run generate`);
   } else {
+    await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
     console.log(`${path} written`);
   }

@@ -1,6 +1,7 @@
 export { freePort } from "./process/ports.ts";
 export { goProgram, hasGo, hasPython, npmPackages, pythonWith } from "./fetch/clients.ts";
-export { checkMetrics, hasPromtool } from "./fetch/promtool.ts";
+export { checkMetrics, hasPrometheus, promtool } from "./fetch/prometheus.ts";
+export { type RunningPrometheus, startPrometheus } from "./servers/prometheus.ts";
 export { openProxy, type Proxy } from "./proxy.ts";
 export { startFerret } from "./servers/ferret.ts";
 export { joinKafka, type RunningKafka, startKafka } from "./servers/kafka.ts";

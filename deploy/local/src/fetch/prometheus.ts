@@ -1,0 +1,36 @@
+/** Prometheus and its own checker: the host's, else Debian's, unpacked into the cache. */
+import { renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { cached } from "../cache.ts";
+import { onPath, run } from "../process/run.ts";
+import { unpackDebianPackageAlone } from "./debian.ts";
+
+const programs = ["prometheus", "promtool"] as const;
+
+/** They are on this host, or can be fetched. */
+export const hasPrometheus = (): boolean =>
+  programs.every((name) => onPath(name) !== undefined) || onPath("apt-get") !== undefined;
+
+export async function fetchPrometheus(program: (typeof programs)[number]): Promise<string> {
+  const ofHost = onPath(program);
+  if (ofHost !== undefined) return ofHost;
+  const folder = await cached("prometheus-debian", async (making) => {
+    const whole = join(making, "whole");
+    await unpackDebianPackageAlone("prometheus", whole);
+    for (const name of programs) renameSync(join(whole, "usr/bin", name), join(making, name));
+    rmSync(whole, { recursive: true });
+  });
+  return join(folder, program);
+}
+
+/** What Prometheus makes of an answer of `/metrics`: rejects with its objections. */
+export const checkMetrics = (text: string): Promise<string> =>
+  promtool(["check", "metrics"], { input: text });
+
+/** Rejects with what it says when it fails. */
+export async function promtool(
+  args: readonly string[],
+  options: { readonly input?: string } = {},
+): Promise<string> {
+  return run(await fetchPrometheus("promtool"), args, options);
+}

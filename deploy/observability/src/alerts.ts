@@ -1,0 +1,152 @@
+/**
+ * The alerts. Each is a number (`of`) and when it is too much (`when`), so that a test can ask for the number also while all
+ * is well. Jobs are called `posthaste-<service>`, as in traces. What to do about each: docs/runbook.md.
+ */
+export type Alert = {
+  readonly name: string;
+  readonly of: string;
+  /** Absent: that `of` answers at all is the alert. */
+  readonly when?: string;
+  /** How long it must hold. */
+  readonly for: string;
+  readonly severity: "critical" | "warning";
+  readonly summary: string;
+};
+
+export const alerts: readonly Alert[] = [
+  {
+    name: "PosthasteNoDeliverer",
+    of: 'absent(up{job=~"posthaste-(deliverer|standalone)"} == 1)',
+    for: "1m",
+    severity: "critical",
+    summary: "No deliverer answers: messages are taken and none is delivered.",
+  },
+  {
+    name: "PosthasteProcessDown",
+    of: 'up{job=~"posthaste-.+"}',
+    when: "== 0",
+    for: "5m",
+    severity: "warning",
+    summary: "{{ $labels.instance }} of {{ $labels.job }} does not answer.",
+  },
+  {
+    name: "PosthastePastDue",
+    of: "max(posthaste_oldest_past_due_seconds)",
+    when: "> 60",
+    for: "2m",
+    severity: "critical",
+    summary: "What is due has not been looked at for {{ $value | humanizeDuration }}.",
+  },
+  {
+    name: "PosthasteTimersLate",
+    of: "histogram_quantile(0.99, sum by (le) (rate(posthaste_timer_lateness_seconds_bucket[5m])))",
+    when: "> 5",
+    for: "10m",
+    severity: "warning",
+    summary: "Alarms are looked at {{ $value | humanizeDuration }} late (p99).",
+  },
+  {
+    name: "PosthasteBacklog",
+    of: "posthaste:waiting:max",
+    when: "> 50000",
+    for: "15m",
+    severity: "warning",
+    summary: "{{ $value }} messages wait in lanes and queues.",
+  },
+  {
+    name: "PosthasteAttemptsFail",
+    of: 'sum(rate(posthaste_attempts_total{outcome!="delivered"}[5m])) / (sum(rate(posthaste_attempts_total[5m])) > 0)',
+    when: "> 0.5",
+    for: "10m",
+    severity: "warning",
+    summary: "{{ $value | humanizePercentage }} of all attempts fail.",
+  },
+  {
+    name: "PosthasteCannotCall",
+    of: 'sum(rate(posthaste_attempts_total{outcome="infrastructure"}[5m]))',
+    when: "> 0",
+    for: "5m",
+    severity: "critical",
+    summary: "Attempts end without a call, for a reason of this installation.",
+  },
+  {
+    name: "PosthasteDeadLettersGrow",
+    of: "max(posthaste_dead_letters) - min(min_over_time(posthaste_dead_letters[1h]))",
+    when: "> 100",
+    for: "5m",
+    severity: "warning",
+    summary: "{{ $value }} dead letters more than within the last hour.",
+  },
+  {
+    name: "PosthasteSsrfBlockedLate",
+    of: "sum(increase(posthaste_ssrf_blocked_late_total[15m]))",
+    when: "> 0",
+    for: "0s",
+    severity: "critical",
+    summary: "A forbidden address was found only after connecting.",
+  },
+  {
+    name: "PosthasteSlotsLost",
+    of: 'sum(increase(posthaste_schedule_slots_total{result=~"failed|skipped"}[15m]))',
+    when: "> 0",
+    for: "0s",
+    severity: "warning",
+    summary: "Slots of schedules have failed or were skipped.",
+  },
+  {
+    name: "PosthasteRunsPastDue",
+    of: "max(posthaste_run_oldest_past_due_seconds)",
+    when: "> 60",
+    for: "2m",
+    severity: "critical",
+    summary: "A run has waited {{ $value | humanizeDuration }} beyond its time.",
+  },
+  {
+    name: "PosthasteRunsStall",
+    of: "sum(increase(posthaste_run_stalls_total[15m]))",
+    when: "> 0",
+    for: "0s",
+    severity: "warning",
+    summary: "Runs stand still: their endpoint has answered and done nothing.",
+  },
+  {
+    name: "PosthasteRedisAway",
+    of: 'sum(rate(posthaste_tokens_total{what=~"failed|refused"}[1m]))',
+    when: "> 0",
+    for: "1m",
+    severity: "warning",
+    summary: "Redis does not answer: deduplicated publishes are refused, flow-controlled messages wait.",
+  },
+  {
+    name: "PosthasteBusAway",
+    of: 'sum(rate(posthaste_bus_total{what=~"sendFailures|refused"}[5m]))',
+    when: "> 0",
+    for: "5m",
+    severity: "critical",
+    summary: "Kafka does not take what is sent: deliverers look for work once a second instead.",
+  },
+  {
+    name: "PosthasteBusHandlersFail",
+    of: 'sum(rate(posthaste_bus_total{what=~"handlerFailures|parked"}[5m]))',
+    when: "> 0",
+    for: "10m",
+    severity: "warning",
+    summary: "Events of the bus cannot be handled.",
+  },
+  {
+    name: "PosthasteStoreSlow",
+    of: "posthaste:commit_seconds:p99",
+    when: "> 1",
+    for: "10m",
+    severity: "warning",
+    summary: "A commit of the store takes {{ $value | humanizeDuration }} (p99).",
+  },
+  {
+    name: "PosthasteEventLoopBlocked",
+    of: 'max by (job, instance) (posthaste_event_loop_delay_seconds{percentile="99"})',
+    when: "> 0.5",
+    for: "5m",
+    severity: "warning",
+    summary: "{{ $labels.instance }} of {{ $labels.job }} is busy: more processes, or less work.",
+  },
+];

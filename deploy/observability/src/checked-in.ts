@@ -1,0 +1,34 @@
+/** The dashboards that are checked in, as Grafana reads them, and what each asks of Prometheus. */
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+type Dashboard = {
+  readonly uid: string;
+  readonly templating: { readonly list: readonly { readonly type: string; readonly query?: string }[] };
+  readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[];
+};
+
+export type Asked = {
+  readonly file: string;
+  readonly uid: string;
+  /** Of all panels. */
+  readonly expressions: readonly string[];
+  /** `label_values(metric, label)` */
+  readonly variables: readonly string[];
+};
+
+const folder = join(dirname(import.meta.dirname), "dashboards");
+
+export const checkedInDashboards = (): readonly Asked[] =>
+  readdirSync(folder).map((file) => {
+    const text = readFileSync(join(folder, file), "utf8");
+    const { uid, panels, templating } = JSON.parse(text) as Dashboard;
+    return {
+      file,
+      uid,
+      expressions: panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+      variables: templating.list.flatMap(({ type, query }) =>
+        type === "query" && query !== undefined ? [query] : [],
+      ),
+    };
+  });

@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "@jest/globals";
+import { metricCatalogue } from "@posthaste/ports";
+import { alerts } from "./alerts.ts";
+import { checkedInDashboards } from "./checked-in.ts";
+import { recordings } from "./recordings.ts";
+
+const repository = dirname(dirname(dirname(import.meta.dirname)));
+const dashboards = checkedInDashboards();
+
+const metricsIn = (expressions: readonly string[]): ReadonlySet<string> =>
+  new Set(
+    expressions.flatMap((text) =>
+      [...text.matchAll(/\b(?:posthaste|process)_[a-z_]+/g)].map(([name]) =>
+        name.replace(/_bucket$/, ""),
+      ),
+    ),
+  );
+const catalogue = Object.keys(metricCatalogue).toSorted();
+
+describe("the dashboards", () => {
+  const expressions = dashboards.flatMap((dashboard) => dashboard.expressions);
+
+  it("show each metric of the catalogue, and none that is not in it", () => {
+    expect([...metricsIn(expressions)].toSorted()).toEqual(catalogue);
+  });
+
+  it("have names of their own, which links may keep", () => {
+    expect(dashboards.map(({ uid }) => uid)).toEqual(
+      dashboards.map(({ file }) => `posthaste-${file.replace(".json", "")}`),
+    );
+  });
+});
+
+describe("the rules", () => {
+  it("ask for metrics of the catalogue and what they have recorded, and no others", () => {
+    const rules = [...alerts.map((alert) => alert.of), ...recordings.map(({ expr }) => expr)];
+    const records = recordings.map(({ record }) => record);
+    const recorded = rules.flatMap((rule) =>
+      [...rule.matchAll(/posthaste:[a-z0-9_:]+/g)].map(([name]) => name),
+    );
+
+    expect([...metricsIn(rules)].filter((name) => !catalogue.includes(name))).toEqual([]);
+    expect(recorded.filter((name) => !records.includes(name))).toEqual([]);
+  });
+
+  it("have a section of the runbook for each alert, and the runbook has no other", () => {
+    const runbook = readFileSync(join(repository, "docs/runbook.md"), "utf8");
+    const sections = [...runbook.matchAll(/^## (Posthaste\w+)$/gm)].map(([, name]) => name);
+
+    expect(sections).toEqual(alerts.map(({ name }) => name));
+  });
+});

@@ -1,0 +1,150 @@
+/** Where each metric of the catalogue is shown. A new metric without a place does not compile. */
+import { type MetricName } from "@posthaste/ports";
+
+export type BoardName = "overview" | "deliveries" | "lanes-and-queues" | "runs" | "stores-and-bus";
+
+/** Grafana's names of units. */
+type Unit = "short" | "s" | "bytes" | "ops" | "percentunit";
+
+export type Place = {
+  readonly board: BoardName;
+  readonly title: string;
+  readonly unit: Unit;
+  /**
+   * How a gauge of several processes becomes one line: `max` where each tells the same or the worst counts, `sum` where each
+   * has its part, `each` where the process matters.
+   */
+  readonly over?: "max" | "sum" | "each";
+};
+
+export const places: Readonly<Record<MetricName, Place>> = {
+  posthaste_messages_accepted_total: {
+    board: "deliveries",
+    title: "Messages accepted",
+    unit: "ops",
+  },
+  posthaste_attempts_total: {
+    board: "deliveries",
+    title: "Attempts by outcome",
+    unit: "ops",
+  },
+  posthaste_delivery_latency_seconds: {
+    board: "deliveries",
+    title: "From due to delivered",
+    unit: "s",
+  },
+  posthaste_attempts_running: {
+    board: "deliveries",
+    title: "Attempts that run now",
+    unit: "short",
+    over: "sum",
+  },
+  posthaste_attempts_body_bytes: {
+    board: "deliveries",
+    title: "Bodies in memory",
+    unit: "bytes",
+    over: "each",
+  },
+  posthaste_ssrf_blocked_late_total: {
+    board: "deliveries",
+    title: "Forbidden addresses found late",
+    unit: "ops",
+  },
+  posthaste_callbacks_total: {
+    board: "deliveries",
+    title: "Callbacks made",
+    unit: "ops",
+  },
+  posthaste_dead_letters: {
+    board: "deliveries",
+    title: "Dead letters kept",
+    unit: "short",
+    over: "max",
+  },
+  posthaste_timer_lateness_seconds: {
+    board: "lanes-and-queues",
+    title: "How late alarms are looked at",
+    unit: "s",
+  },
+  posthaste_oldest_past_due_seconds: {
+    board: "lanes-and-queues",
+    title: "Age of the oldest alarm past due",
+    unit: "s",
+    over: "max",
+  },
+  posthaste_queue_depth: {
+    board: "lanes-and-queues",
+    title: "Waiting in queues",
+    unit: "short",
+    over: "max",
+  },
+  posthaste_lane_depth: {
+    board: "lanes-and-queues",
+    title: "Waiting in lanes",
+    unit: "short",
+    over: "max",
+  },
+  posthaste_turns_given_total: {
+    board: "lanes-and-queues",
+    title: "Turns given by queues",
+    unit: "ops",
+  },
+  posthaste_schedule_slots_total: {
+    board: "lanes-and-queues",
+    title: "Slots of schedules",
+    unit: "ops",
+  },
+  posthaste_schedule_lateness_seconds: {
+    board: "lanes-and-queues",
+    title: "How late slots of schedules fire",
+    unit: "s",
+  },
+  posthaste_bulk_cancelled_total: {
+    board: "lanes-and-queues",
+    title: "Cancelled by bulk actions",
+    unit: "ops",
+  },
+  posthaste_runs_total: { board: "runs", title: "Runs started and ended", unit: "ops" },
+  posthaste_run_entries_total: { board: "runs", title: "Accepted by runs", unit: "ops" },
+  posthaste_run_delivery_wait_seconds: {
+    board: "runs",
+    title: "Wait of a run's deliveries",
+    unit: "s",
+  },
+  posthaste_run_stalls_total: { board: "runs", title: "Stalls", unit: "ops" },
+  posthaste_runs_active: { board: "runs", title: "Active runs", unit: "short", over: "max" },
+  posthaste_runs_waiting: {
+    board: "runs",
+    title: "Runs that wait for an event",
+    unit: "short",
+    over: "max",
+  },
+  posthaste_run_oldest_past_due_seconds: {
+    board: "runs",
+    title: "Age of the oldest alarm of a run past due",
+    unit: "s",
+    over: "max",
+  },
+  posthaste_commit_writes: { board: "stores-and-bus", title: "Writes of one commit", unit: "short" },
+  posthaste_commit_seconds: { board: "stores-and-bus", title: "Time of a commit", unit: "s" },
+  posthaste_bus_total: { board: "stores-and-bus", title: "Kafka client", unit: "ops" },
+  posthaste_tokens_total: { board: "stores-and-bus", title: "Script calls to Redis", unit: "ops" },
+  posthaste_store_calls_total: {
+    board: "stores-and-bus",
+    title: "Calls to MongoDB",
+    unit: "ops",
+  },
+  posthaste_event_loop_delay_seconds: {
+    board: "overview",
+    title: "Delay of the event loop",
+    unit: "s",
+    over: "max",
+  },
+  process_cpu_seconds_total: { board: "overview", title: "CPU", unit: "percentunit" },
+  process_resident_memory_bytes: {
+    board: "overview",
+    title: "Resident memory",
+    unit: "bytes",
+    over: "each",
+  },
+};

@@ -115,11 +115,12 @@ export const alerts: readonly Alert[] = [
     when: "> 0",
     for: "1m",
     severity: "warning",
-    summary: "Redis does not answer: deduplicated publishes are refused, flow-controlled messages wait.",
+    summary:
+      "Redis does not answer: deduplicated publishes are refused, flow-controlled messages wait.",
   },
   {
     name: "PosthasteBusAway",
-    of: 'sum(rate(posthaste_bus_total{what=~"sendFailures|refused"}[5m]))',
+    of: 'sum(rate(posthaste_bus_total{what="sendFailures"}[5m]))',
     when: "> 0",
     for: "5m",
     severity: "critical",

@@ -4,7 +4,9 @@ import { dirname, join } from "node:path";
 
 type Dashboard = {
   readonly uid: string;
-  readonly templating: { readonly list: readonly { readonly type: string; readonly query?: string }[] };
+  readonly templating: {
+    readonly list: readonly { readonly type: string; readonly query?: string }[];
+  };
   readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[];
 };
 

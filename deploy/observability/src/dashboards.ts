@@ -35,7 +35,9 @@ function dashboardOf({ name, title, description, panels }: Board) {
     .tooltip(DashboardCursorSync.Crosshair)
     .refresh("30s")
     .time({ from: "now-1h", to: "now" })
-    .withVariable(new DatasourceVariableBuilder("datasource").label("Prometheus").type("prometheus"))
+    .withVariable(
+      new DatasourceVariableBuilder("datasource").label("Prometheus").type("prometheus"),
+    )
     .withVariable(among("job", `label_values(${everywhere}, job)`))
     .withVariable(among("instance", `label_values(${everywhere}{job=~"$job"}, instance)`));
   for (const panel of panels) builder.withPanel(panelOf(panel));

@@ -89,6 +89,6 @@ function queriesOf(name: MetricName, metric: Metric): readonly Query[] {
   if (places[name].over === "each")
     return [{ expr: `sum by (job, instance) (${series})`, legend: "{{job}} {{instance}}" }];
   const over = grows ? "sum" : (places[name].over ?? "max");
-  const by = label === undefined ? "" : ` by (${label})`;
-  return [{ expr: `${over}${by} (${series})`, legend }];
+  const by = label === undefined ? "" : ` by (${label}) `;
+  return [{ expr: `${over}${by}(${series})`, legend }];
 }

@@ -125,7 +125,11 @@ export const places: Readonly<Record<MetricName, Place>> = {
     unit: "s",
     over: "max",
   },
-  posthaste_commit_writes: { board: "stores-and-bus", title: "Writes of one commit", unit: "short" },
+  posthaste_commit_writes: {
+    board: "stores-and-bus",
+    title: "Writes of one commit",
+    unit: "short",
+  },
   posthaste_commit_seconds: { board: "stores-and-bus", title: "Time of a commit", unit: "s" },
   posthaste_bus_total: { board: "stores-and-bus", title: "Kafka client", unit: "ops" },
   posthaste_tokens_total: { board: "stores-and-bus", title: "Script calls to Redis", unit: "ops" },

@@ -46,19 +46,32 @@ const troubles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 const rules = join(dirname(import.meta.dirname), "rules.yaml");
+const composed = join(dirname(import.meta.dirname), "compose/prometheus.yaml");
 const describeRules = hasPrometheus() ? describe : describe.skip;
 
 describeRules(
   `the rules${hasPrometheus() ? "" : " (not checked: this host has no promtool)"}`,
   () => {
     let folder: string;
-    beforeAll(() => (folder = mkdtempSync(join(tmpdir(), "posthaste-rules-"))));
+    beforeAll(() => {
+      folder = mkdtempSync(join(tmpdir(), "posthaste-rules-"));
+    });
     afterAll(() => rmSync(folder, { recursive: true }));
 
     it(
       "are rules to Prometheus",
       async () => {
         expect(await promtool(["check", "rules", rules])).toContain("SUCCESS");
+      },
+      msMax,
+    );
+
+    it(
+      "are read by the Prometheus of Compose, whose configuration is one to it",
+      async () => {
+        const said = await promtool(["check", "config", "--syntax-only", composed]);
+
+        expect(said).toContain("SUCCESS");
       },
       msMax,
     );

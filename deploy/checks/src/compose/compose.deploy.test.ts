@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ServiceName } from "@posthaste/process";
+import { parse } from "yaml";
 import { configOf, type Files, openSecrets, problemsOf } from "../environment.ts";
 import { environmentOf, lastStage, readDockerfile } from "../image/dockerfile.ts";
 import { root } from "../root.ts";
@@ -15,6 +16,7 @@ const stores = ["kafka", "redis", "mongodb"];
 const once = ["mongodb-init", "secrets"];
 const workers = ["callback-dispatcher", "deliverer", "scheduler", "workflow-log"] as const;
 const six = [...workers, "gateway", "management"] as const satisfies readonly ServiceName[];
+const observers = ["prometheus", "collector", "tempo", "grafana"];
 const own = [...six, "standalone"] as const satisfies readonly ServiceName[];
 
 describeWith(["go"], "docker-compose.yml", () => {
@@ -22,9 +24,10 @@ describeWith(["go"], "docker-compose.yml", () => {
   const ofTheImage = environmentOf(lastStage(readDockerfile()));
   let plain: Project;
   let alone: Project;
+  let observed: Project;
   let secrets: Files;
   const service = (name: string): ComposeService => {
-    const found = plain.services[name] ?? alone.services[name];
+    const found = [plain, alone, observed].map(({ services }) => services[name]).find(Boolean);
     if (!found) throw new Error(`no service ${name}`);
     return found;
   };
@@ -39,6 +42,7 @@ describeWith(["go"], "docker-compose.yml", () => {
     await buildComposeCheck();
     plain = await loadProject();
     alone = await loadProject(["standalone"]);
+    observed = await loadProject(["observability"]);
     secrets = await makeSecrets(service("secrets"), folder);
   }, buildMsMax);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -46,6 +50,44 @@ describeWith(["go"], "docker-compose.yml", () => {
   it("starts the stores and the six services, and with the profile standalone one process only", () => {
     expect(Object.keys(plain.services).sort()).toEqual([...six, ...stores, ...once].sort());
     expect(Object.keys(alone.services).sort()).toEqual(["secrets", "standalone"]);
+  });
+
+  it("starts beside the six services what looks at them with the profile observability", () => {
+    expect(Object.keys(observed.services).sort()).toEqual(
+      [...Object.keys(plain.services), ...observers].sort(),
+    );
+    for (const name of observers)
+      expect(service(name)).toMatchObject({
+        cap_drop: ["ALL"],
+        security_opt: ["no-new-privileges:true"],
+        mem_limit: expect.anything(),
+      });
+  });
+
+  it("has Prometheus read each service where it shows its metrics, under the name that alerts go by", () => {
+    const { scrape_configs: jobs } = parse(
+      readFileSync(join(root, "deploy/observability/compose/prometheus.yaml"), "utf8"),
+    ) as { readonly scrape_configs: readonly unknown[] };
+
+    expect(jobs).toEqual(
+      expect.arrayContaining(
+        six.map((name) => ({
+          job_name: `posthaste-${name}`,
+          static_configs: [
+            { targets: [`${name}:${service(name).environment?.["POSTHASTE_METRICS_PORT"]}`] },
+          ],
+        })),
+      ),
+    );
+    expect(jobs).toHaveLength(six.length);
+  });
+
+  it("mounts files that are there for what looks at them, and Grafana is open to this machine alone", () => {
+    for (const name of observers)
+      for (const { type, source } of service(name).volumes ?? [])
+        if (type === "bind") expect(existsSync(source)).toBe(true);
+    for (const name of observers)
+      for (const { host_ip } of service(name).ports ?? []) expect(host_ip).toBe("127.0.0.1");
   });
 
   it("is held against the schema: a key that Compose does not know is refused", async () => {
@@ -162,9 +204,14 @@ describeWith(["go"], "docker-compose.yml", () => {
   });
 
   describe("pins", () => {
-    it.each([...stores, "mongodb-init"])("the image of %s by version and digest", (name) => {
-      expect(service(name).image).toMatch(/^[a-z/]+:\d+\.\d+\.\d+(-[a-z]+)?@sha256:[0-9a-f]{64}$/);
-    });
+    it.each([...stores, "mongodb-init", ...observers])(
+      "the image of %s by version and digest",
+      (name) => {
+        expect(service(name).image).toMatch(
+          /^[a-z/-]+:v?\d+\.\d+\.\d+(-[a-z]+)?@sha256:[0-9a-f]{64}$/,
+        );
+      },
+    );
   });
 });
 

@@ -7,6 +7,7 @@ export type ComposeService = {
   readonly command?: readonly string[];
   readonly environment?: Texts;
   readonly volumes?: readonly {
+    readonly type: string;
     readonly source: string;
     readonly target: string;
     readonly read_only?: boolean;

@@ -50,7 +50,7 @@ export async function startPrometheus(
     get,
     ask: async (expression) => {
       const asked = new URLSearchParams({ query: expression });
-      return ((await get(`query?${asked}`)) as { result: readonly Sample[] }).result;
+      return ((await get(`query?${asked.toString()}`)) as { result: readonly Sample[] }).result;
     },
     stop: () => server.stop(),
   };

@@ -162,9 +162,10 @@ describeWith(["go", "python3"], "the chart", () => {
     });
 
     it("has autoscalers only of Deployments that leave their size to them", () => {
-      const scaled = renderedOf(valueSet)
-        .of("HorizontalPodAutoscaler")
-        .map(({ spec }) => spec.scaleTargetRef.name);
+      const { of } = renderedOf(valueSet);
+      const scaled = [...of("HorizontalPodAutoscaler"), ...of("ScaledObject")].map(
+        ({ spec }) => spec.scaleTargetRef.name,
+      );
       const unsized = deploymentsOf(valueSet).filter(({ spec }) => spec.replicas === undefined);
 
       expect(scaled.sort()).toEqual(unsized.map(({ metadata }) => metadata.name).sort());

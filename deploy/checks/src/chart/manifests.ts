@@ -106,7 +106,65 @@ export type NetworkPolicy = Manifest<"NetworkPolicy"> & {
   };
 };
 
+/** Kinds that a cluster has only when something was installed into it: Kubernetes has no schemas of them. */
+type PodMonitor = Manifest<"PodMonitor"> & {
+  readonly spec: {
+    readonly selector: { readonly matchLabels: Labels };
+    readonly podMetricsEndpoints: readonly {
+      readonly port: string;
+      readonly relabelings: readonly {
+        readonly targetLabel: string;
+        readonly replacement: string;
+      }[];
+    }[];
+  };
+};
+type PrometheusRule = Manifest<"PrometheusRule"> & { readonly spec: unknown };
+type ScaledObject = Manifest<"ScaledObject"> & {
+  readonly spec: {
+    readonly scaleTargetRef: { readonly name: string };
+    readonly minReplicaCount: number;
+    readonly maxReplicaCount: number;
+    readonly triggers: readonly { readonly type: string; readonly metadata: Labels }[];
+  };
+};
+type HttpRoute = Manifest<"HTTPRoute"> & {
+  readonly spec: {
+    readonly rules: readonly {
+      readonly backendRefs: readonly { readonly name: string; readonly port: number }[];
+    }[];
+  };
+};
+/** As `--api-versions` takes them. */
+export const addedKinds = [
+  "monitoring.coreos.com/v1/PodMonitor",
+  "monitoring.coreos.com/v1/PrometheusRule",
+  "keda.sh/v1alpha1/ScaledObject",
+  "gateway.networking.k8s.io/v1/HTTPRoute",
+] as const;
+const isAdded = (kind: string): boolean => addedKinds.some((api) => api.endsWith(`/${kind}`));
+type ConfigMap = Manifest<"ConfigMap"> & { readonly data: Labels };
+type Ingress = Manifest<"Ingress"> & {
+  readonly spec: {
+    readonly rules: readonly {
+      readonly http: {
+        readonly paths: readonly {
+          readonly backend: { readonly service: { readonly name: string } };
+        }[];
+      };
+    }[];
+  };
+};
+type TestPod = Manifest<"Pod"> & { readonly metadata: { readonly annotations?: Labels } };
+
 type AnyManifest =
+  | PodMonitor
+  | PrometheusRule
+  | ScaledObject
+  | HttpRoute
+  | ConfigMap
+  | Ingress
+  | TestPod
   | Deployment
   | Service
   | DisruptionBudget
@@ -116,7 +174,9 @@ type AnyManifest =
   | Manifest<"ServiceAccount">;
 
 export type Rendered = {
+  /** Of what Kubernetes itself has schemas of. */
   readonly text: string;
+  readonly kinds: ReadonlySet<string>;
   readonly of: <Kind extends AnyManifest["kind"]>(
     kind: Kind,
   ) => readonly Extract<AnyManifest, { kind: Kind }>[];
@@ -125,23 +185,30 @@ export type Rendered = {
 /**
  * As `helm install posthaste` would; throws with what helm says when it refuses. Settings stand above the value set:
  * `a.b=c`, or a list in JSON.
+ * `has`: what was installed into the cluster.
  */
 export async function render(
   valueSet: string,
   settings: readonly string[] = [],
+  has: readonly string[] = addedKinds,
 ): Promise<Rendered> {
   const where = ["--namespace", namespace, "--kube-version", kubernetesVersion];
   const set = settings.flatMap((text) => [text.endsWith("]") ? "--set-json" : "--set", text]);
   const values = ["--values", valuesFile(valueSet), ...set];
-  const ran = await runHelm(["template", "posthaste", chart, ...where, ...values]);
+  const apis = has.flatMap((api) => ["--api-versions", api]);
+  const ran = await runHelm(["template", "posthaste", chart, ...where, ...values, ...apis]);
   if (ran.code !== 0) throw new Error(ran.stderr);
-  const manifests = parseAllDocuments(ran.stdout).flatMap((document) => {
+  const documents = parseAllDocuments(ran.stdout);
+  const manifests = documents.flatMap((document) => {
     // Helm leaves empty documents behind.
     const manifest = document.toJS() as AnyManifest | null;
     return manifest === null ? [] : [manifest];
   });
   return {
-    text: ran.stdout,
+    text: documents
+      .filter((document) => !isAdded((document.toJS() as AnyManifest | null)?.kind ?? ""))
+      .join("---\n"),
+    kinds: new Set(manifests.map(({ kind }) => kind)),
     of: <Kind extends AnyManifest["kind"]>(kind: Kind) =>
       manifests.filter(
         (manifest): manifest is Extract<AnyManifest, { kind: Kind }> => manifest.kind === kind,

@@ -50,6 +50,14 @@ const refused = [
   ["networkPolicy.kafka.to=[]", "/networkPolicy/kafka/to"],
   ["networkPolicy.redis.ports=[0]", "/networkPolicy/redis/ports/0"],
   ["replicaCount=3", "replicaCount"],
+  ["monitoring.podMonitor.enabled=true", "monitoring.podMonitor: wants metricsPort"],
+  ["monitoring.podMonitor.interval=often", "/monitoring/podMonitor/interval"],
+  ["keda.enabled=true", "keda: wants prometheus"],
+  ["keda.pastDueSeconds=0", "/keda/pastDueSeconds"],
+  ["ingress.enabled=true", "ingress: wants host"],
+  ["ingress.host=a b", "/ingress/host"],
+  ["httpRoute.enabled=true", "httpRoute: wants parentRefs"],
+  ["services.deliverer.extraEnv[0].value=a", "/services/deliverer/extraEnv/0"],
 ] as const;
 
 describeWith(["go"], "the chart's values", () => {

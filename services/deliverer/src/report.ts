@@ -15,11 +15,16 @@ export function countAttempt(
     metrics.observe(
       "posthaste_run_delivery_wait_seconds",
       Math.max(0, startedAt - message.notBefore) / 1_000,
+      message.trace,
     );
   const word = outcomeWord(outcome);
   metrics.count("posthaste_attempts_total", word);
   if (word === "delivered")
-    metrics.observe("posthaste_delivery_latency_seconds", (endedAt - message.notBefore) / 1_000);
+    metrics.observe(
+      "posthaste_delivery_latency_seconds",
+      (endedAt - message.notBefore) / 1_000,
+      message.trace,
+    );
 }
 
 export function outcomeWord(outcome: Outcome) {

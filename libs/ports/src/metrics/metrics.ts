@@ -9,6 +9,7 @@ import { processesMetrics } from "./processes.ts";
 import { runsMetrics } from "./runs.ts";
 import { storesMetrics } from "./stores.ts";
 import { type Metric } from "./metric.ts";
+import { type TraceParent } from "../tracer.ts";
 
 export const metricCatalogue = {
   ...messagesMetrics,
@@ -34,8 +35,8 @@ export type Reading = number | Readonly<Record<string, number>> | undefined;
 
 export interface Metrics {
   count<Name extends CounterName>(name: Name, label: LabelOf<Name>, by?: number): void;
-  /** In the unit that ends the metric's name. */
-  observe(name: HistogramName, value: number): void;
+  /** In the unit that ends the metric's name. `trace`: what it was observed of, where that is traced. */
+  observe(name: HistogramName, value: number, trace?: TraceParent): void;
   /** `read` is called at a scrape, seldom more than every five seconds. */
   watch(name: WatchedName, read: () => Reading | Promise<Reading>): void;
 }

@@ -14,14 +14,25 @@ import {
   type Reporter,
   type WatchedName,
 } from "@posthaste/ports";
+import { parseTraceParent } from "./trace-parent.ts";
 
 export type Sample = { readonly name: string; readonly metric: Metric } & (
   | { readonly kind: "value"; readonly value: Reading }
   | { readonly kind: "histogram"; readonly histogram: Readonly<Histogram> }
 );
 
-/** `counts`: per bucket, the last one above all bounds; not summed up. */
-export type Histogram = { readonly counts: number[]; sum: number };
+/** `counts`: per bucket, the last one above all bounds; not summed up. `exemplars`: of each, the last that was traced. */
+export type Histogram = {
+  readonly counts: number[];
+  readonly exemplars: (Exemplar | undefined)[];
+  sum: number;
+};
+/** One observation, and the trace of what it was observed of. `at`: Unix milliseconds. */
+export type Exemplar = {
+  readonly traceId: string;
+  readonly value: number;
+  readonly at: number;
+};
 
 export type Counted = Metrics & {
   /** All that `service` reports, in the order of the catalogue. */
@@ -49,7 +60,11 @@ export function createCounted(service: Reporter, clock: Clock): Counted {
     if (metric.kind === "counter")
       counters.set(name, Object.fromEntries(metric.label.values.map((value) => [value, 0])));
     if (metric.kind === "histogram")
-      histograms.set(name, { counts: metric.buckets.map(() => 0).concat(0), sum: 0 });
+      histograms.set(name, {
+        counts: metric.buckets.map(() => 0).concat(0),
+        exemplars: [],
+        sum: 0,
+      });
   }
 
   return {
@@ -57,13 +72,16 @@ export function createCounted(service: Reporter, clock: Clock): Counted {
       const counter = counters.get(name);
       if (counter) counter[label] = (counter[label] ?? 0) + by;
     },
-    observe: (name: HistogramName, value) => {
+    observe: (name: HistogramName, value, trace) => {
       const histogram = histograms.get(name);
       if (!histogram) return;
       const above = metricCatalogue[name].buckets.findIndex((bound) => value <= bound);
       const place = above < 0 ? histogram.counts.length - 1 : above;
       histogram.counts[place] = (histogram.counts[place] ?? 0) + 1;
       histogram.sum += value;
+      const parsed = trace === undefined ? undefined : parseTraceParent(trace);
+      if (parsed?.isSampled)
+        histogram.exemplars[place] = { traceId: parsed.traceId, value, at: clock.now() };
     },
     watch: (name: WatchedName, ask) =>
       void watched.set(name, {

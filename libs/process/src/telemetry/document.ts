@@ -22,7 +22,11 @@ path or query of a URL.`;
 const metricsHead = `## Metrics
 
 \`POSTHASTE_METRICS_PORT\` opens a listener of its own, on the address of \`POSTHASTE_HOST\`, that answers
-\`GET /metrics\` in Prometheus' text format and nothing else. It asks for no token: let only Prometheus reach it.`;
+\`GET /metrics\` in Prometheus' text format and nothing else. It asks for no token: let only Prometheus reach it.
+A collector that asks for OpenMetrics, as Prometheus does, gets that: with *exemplars*, which lead from a bucket of
+\`posthaste_delivery_latency_seconds\` or \`posthaste_run_delivery_wait_seconds\` to the trace of the last message in it
+that is traced (label \`trace_id\`). Prometheus keeps them with \`--enable-feature=exemplar-storage\`. What shows all this:
+[observability.md](observability.md).`;
 
 const metricsNotes = `Counters and histograms begin at 0 with the process. What is *watched* (gauges, and counters that someone else keeps)
 is asked for when it is scraped, a gauge at most once in five seconds, so it may be so much older than it looks; what is

@@ -1,4 +1,4 @@
-/** The text that Prometheus reads (version 0.0.4). Names and label values are the catalogue's, so nothing is escaped. */
+/** The text that every Prometheus reads (version 0.0.4). Names and label values are the catalogue's, so nothing is escaped. */
 import { type Metric, type Reading } from "@posthaste/ports";
 import { type Histogram, type Sample } from "./counted.ts";
 
@@ -26,10 +26,14 @@ function linesOf(sample: Sample): readonly string[] {
     : [];
 }
 
-const labelOf = (metric: Metric): string | undefined =>
+export const labelOf = (metric: Metric): string | undefined =>
   "label" in metric ? metric.label?.name : undefined;
 
-function linesOfValue(name: string, label: string | undefined, value: Reading): readonly string[] {
+export function linesOfValue(
+  name: string,
+  label: string | undefined,
+  value: Reading,
+): readonly string[] {
   if (value === undefined) return [];
   if (typeof value === "number") return [`${name} ${value}`];
   return Object.entries(value).map(([key, n]) => `${name}{${label}="${key}"} ${n}`);

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type Log, type Service } from "@posthaste/ports";
 import { type Counted } from "./counted.ts";
 import { exposition, expositionType } from "./exposition.ts";
+import { openMetrics, openMetricsType, wantsOpenMetrics } from "./open-metrics.ts";
 
 export type MetricsEndpointOptions = {
   readonly host: string;
@@ -59,6 +60,8 @@ async function answerMetrics(
     res.writeHead(404).end();
   } else if (req.method !== "GET") {
     res.writeHead(405, { Allow: "GET" }).end();
+  } else if (wantsOpenMetrics(req.headers.accept)) {
+    res.writeHead(200, { "Content-Type": openMetricsType }).end(openMetrics(await counted.read()));
   } else {
     res.writeHead(200, { "Content-Type": expositionType }).end(exposition(await counted.read()));
   }

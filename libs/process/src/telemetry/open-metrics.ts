@@ -1,0 +1,53 @@
+/**
+ * The same as OpenMetrics has it (version 1.0.0), for those that ask for it: Prometheus does. It differs in how counters are
+ * declared, how bounds are written, and in exemplars, which lead from a bucket to the trace of one message in it.
+ */
+import { type Exemplar, type Histogram, type Sample } from "./counted.ts";
+import { labelOf, linesOfValue, typeOf } from "./exposition.ts";
+
+export const openMetricsType = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/** A collector that takes it at all prefers it. */
+export const wantsOpenMetrics = (accept = ""): boolean =>
+  accept.includes("application/openmetrics-text");
+
+export const openMetrics = (samples: readonly Sample[]): string =>
+  [...samples.flatMap((sample) => [...headOf(sample), ...linesOf(sample)]), "# EOF\n"].join("\n");
+
+function headOf({ name, metric }: Sample): readonly string[] {
+  const type = typeOf(metric);
+  const family = type === "counter" ? name.replace(/_total$/, "") : name;
+  return [`# HELP ${family} ${metric.help}`, `# TYPE ${family} ${type}`];
+}
+
+function linesOf(sample: Sample): readonly string[] {
+  const { name, metric } = sample;
+  if (sample.kind === "value") return linesOfValue(name, labelOf(metric), sample.value);
+  return metric.kind === "histogram"
+    ? linesOfHistogram(name, metric.buckets, sample.histogram)
+    : [];
+}
+
+function linesOfHistogram(
+  name: string,
+  buckets: readonly number[],
+  { counts, exemplars, sum }: Readonly<Histogram>,
+): readonly string[] {
+  let below = 0;
+  const lines = counts.map((count, n) => {
+    below += count;
+    return `${name}_bucket{le="${boundOf(buckets[n])}"} ${below}${exemplarOf(exemplars[n])}`;
+  });
+  return [...lines, `${name}_sum ${sum}`, `${name}_count ${below}`];
+}
+
+/** A bound is a float and looks like one. */
+const boundOf = (bound: number | undefined): string => {
+  if (bound === undefined) return "+Inf";
+  return Number.isInteger(bound) ? bound.toFixed(1) : String(bound);
+};
+
+const exemplarOf = (exemplar: Exemplar | undefined): string =>
+  exemplar === undefined
+    ? ""
+    : ` # {trace_id="${exemplar.traceId}"} ${exemplar.value} ${exemplar.at / 1_000}`;

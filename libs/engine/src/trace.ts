@@ -12,7 +12,7 @@ export function startCallback(
   if (!tracer.isOn || source.trace === undefined) return undefined;
   return tracer.start("callback", {
     kind: "producer",
-    cause: causeOf(source.trace, source.createdAt, now),
+    cause: causeOf(source.trace, source.run?.createdAt ?? source.createdAt, now),
     attributes: {
       "posthaste.tenant": callback.tenant,
       "posthaste.message.id": callback.id,

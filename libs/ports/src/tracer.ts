@@ -9,7 +9,7 @@
 /** `00-<32 hex>-<16 hex>-01` */
 export type TraceParent = string;
 
-type SpanName = "publish" | "claim" | "attempt" | "callback" | "bus.handle";
+type SpanName = "publish" | "request" | "claim" | "attempt" | "callback" | "bus.handle";
 export type SpanKind = "server" | "client" | "producer" | "consumer" | "internal";
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 

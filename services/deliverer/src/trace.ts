@@ -1,5 +1,5 @@
 /** The spans of the deliverer: a claim and an attempt, of messages whose trace is sampled. */
-import { type InState, type Outcome, unreachable } from "@posthaste/domain";
+import { type InState, type Message, type Outcome, unreachable } from "@posthaste/domain";
 import { type Attributes, causeOf, type Span, type Tracer } from "@posthaste/ports";
 import { outcomeWord } from "./report.ts";
 
@@ -19,7 +19,7 @@ export function traceClaim(
   tracer
     .start("claim", {
       kind: "internal",
-      cause: causeOf(message.trace, message.createdAt, now),
+      cause: causeOf(message.trace, beganAt(message), now),
       begunMsAgo: now - askedAt,
       attributes: {
         "posthaste.message.id": message.id,
@@ -30,6 +30,9 @@ export function traceClaim(
     ?.end();
 }
 
+/** The trace of a run's message began with its run. */
+const beganAt = ({ createdAt, run }: Message): number => run?.createdAt ?? createdAt;
+
 export function startAttempt(
   tracer: Tracer,
   { message, retried, epoch }: Claimed,
@@ -38,7 +41,7 @@ export function startAttempt(
   if (!tracer.isOn || message.trace === undefined) return undefined;
   return tracer.start("attempt", {
     kind: "client",
-    cause: causeOf(message.trace, message.createdAt, now),
+    cause: causeOf(message.trace, beganAt(message), now),
     attributes: {
       "posthaste.tenant": message.tenant,
       "posthaste.message.id": message.id,

@@ -47,6 +47,7 @@ import { createJudge } from "./judge.ts";
 import { createPaging } from "./paging.ts";
 import { createRates } from "./rates.ts";
 import { createRawDoor } from "./raw-door.ts";
+import { spanned } from "./trace.ts";
 import { publishWork } from "./works/publish.ts";
 import { createScheduleWork } from "./works/schedules.ts";
 import { triggerWork } from "./works/trigger.ts";
@@ -150,10 +151,11 @@ type BoundWorks = { readonly [Id in OperationId]: Work<GatewaySpecs[Id], Answer>
 function routesOf(door: Door, parts: WorkParts): readonly Route[] {
   const rows: Rows = gatewayEndpoints;
   const works: BoundWorks = gatewayWorks(parts);
+  const { tracer } = parts.telemetry;
   const routeOf = <Id extends OperationId>(id: Id): Route => ({
     method: rows[id].method,
     path: rows[id].path,
-    work: admitted(door, rows[id], works[id]),
+    work: admitted(door, rows[id], tracer.isOn ? spanned(tracer, rows[id], works[id]) : works[id]),
   });
   return operationIds.map(routeOf);
 }

@@ -1,10 +1,11 @@
-/** The span of a publish. A trace that a caller's `traceparent` names is continued, once the caller's token is known. */
+/** The spans of the gateway: a publish, and any other request. A trace that a caller's `traceparent` names is continued, once the caller's token is known. */
 import { type IncomingMessage } from "node:http";
-import { type Fault, isFault, type PublishCommand } from "@posthaste/domain";
+import { type Fault, isFault, type PublishCommand, type Run } from "@posthaste/domain";
+import { type Answer, type Endpoint, type EndpointSpec } from "@posthaste/contract";
 import { type Published } from "@posthaste/engine";
 import { type Attributes, type Tracer } from "@posthaste/ports";
+import { type Work } from "./works/work.ts";
 
-type Result = Published | readonly Published[] | Fault;
 type Arrival = {
   readonly req: IncomingMessage;
   readonly arrivedAt: number;
@@ -12,12 +13,13 @@ type Arrival = {
 };
 
 /** Hands over the command, with its trace when that is sampled. */
-export async function traced(
+export async function traced<R>(
   tracer: Tracer,
   { req, arrivedAt, now }: Arrival,
   command: PublishCommand,
-  publish: (command: PublishCommand) => Promise<Result>,
-): Promise<Result> {
+  publish: (command: PublishCommand) => Promise<R | Fault>,
+  attributesOf: (result: R) => Attributes,
+): Promise<R | Fault> {
   const parent = req.headers["traceparent"];
   const span = tracer.start("publish", {
     kind: "server",
@@ -37,7 +39,57 @@ export async function traced(
   }
 }
 
-function attributesOf(published: Published | readonly Published[]): Attributes {
+/** Of an endpoint, whose span has the template of its path: ids stay out. */
+export function spanned<Spec extends EndpointSpec>(
+  tracer: Tracer,
+  { method, path }: Pick<Endpoint, "method" | "path">,
+  work: Work<Spec, Answer>,
+): Work<Spec, Answer> {
+  return async (visit) => {
+    const parent = valueOf(visit.rawHeaders, "traceparent");
+    const span = tracer.start("request", {
+      kind: "server",
+      ...(parent !== undefined && { cause: { parent } }),
+      attributes: {
+        "posthaste.tenant": visit.tenant.id,
+        "http.request.method": method,
+        "http.route": path,
+      },
+    });
+    if (!span) return work(visit);
+    try {
+      const answered = await tracer.within(span.traceParent, () => work(visit));
+      span.end(
+        isFault(answered)
+          ? { error: answered.fault }
+          : { attributes: { "http.response.status_code": answered.status } },
+      );
+      return answered;
+    } catch (error) {
+      span.end({ error: "failed" });
+      throw error;
+    }
+  };
+}
+
+/** Of several commands of one request: each is part of its trace, if it has one. */
+export function inTrace(tracer: Tracer, command: PublishCommand): PublishCommand {
+  const trace = tracer.isOn ? tracer.current() : undefined;
+  return trace === undefined ? command : { ...command, trace };
+}
+
+function valueOf(rawHeaders: readonly string[], wanted: string): string | undefined {
+  const at = rawHeaders.findIndex((text, n) => n % 2 === 0 && text.toLowerCase() === wanted);
+  return at < 0 ? undefined : rawHeaders[at + 1];
+}
+
+/** The run has the id of its first message. */
+export const attributesOfRun = (run: Run): Attributes => ({
+  "posthaste.message.id": run.root,
+  "posthaste.run.id": run.id,
+});
+
+export function attributesOfPublish(published: Published | readonly Published[]): Attributes {
   if (!("messageId" in published)) return { "posthaste.endpoints": published.length };
   const { messageId, deduplicated } = published;
   return { "posthaste.message.id": messageId, "posthaste.deduplicated": deduplicated };

@@ -205,6 +205,7 @@ function messageOfRun(run: Run, part: PartName, now: number, sent: Sent): Messag
     body: sent.body,
     policy: sent.policy,
     origin: { callerIp: sent.callerIp, hop: sent.hop },
+    ...(run.plan.trace !== undefined && { trace: run.plan.trace }),
     run: inRun,
   };
 }

@@ -112,7 +112,9 @@ export async function startChild(ports: InvokePorts, ref: RunRef, step: number):
   const invoker = { key, root, id, url, createdAt, step };
   let run = await runs.byRoot(childRoot);
   if (!run) {
-    const command = { ...child, body: new Uint8Array(Buffer.from(child.body, "base64")) };
+    const { trace } = parent.plan;
+    const body = new Uint8Array(Buffer.from(child.body, "base64"));
+    const command = { ...child, body, ...(trace !== undefined && { trace }) };
     const notBefore = notBeforeOf(command, clock.now());
     ({ run } = await startAs(ports, command, { root: childRoot, invoker }, notBefore));
   }

@@ -16,6 +16,7 @@ import {
 } from "@posthaste/engine";
 import { inTurns } from "@posthaste/http";
 import { countAccepted } from "../accepted.ts";
+import { inTrace } from "../trace.ts";
 import { type BacklogQuota } from "../backlog.ts";
 import { closed, type PublishParts } from "./publish.ts";
 import { isPartOfRun, publishForRuns } from "./runs.ts";
@@ -30,7 +31,7 @@ export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => {
     publishBatch: async ({ tenant, callerIp, body }) => {
       const judged = await judgeItems(parts.groups, body, judge(tenant, callerIp));
       if (isFault(judged)) return judged;
-      const commands = judged.map(({ command }) => command);
+      const commands = judged.map(({ command }) => inTrace(telemetry.tracer, command));
       const fresh = judged.filter(({ command }) => !isPartOfRun(command));
       if (fresh.length > 0) {
         const refused = isClosed() ? closed : backlog.refuse(tenant);

@@ -11,7 +11,7 @@ import { groupOf, type Judge } from "../judge.ts";
 import { type Rates } from "../rates.ts";
 import { type RawAnswer, type RawWork } from "../raw-door.ts";
 import { isPartOfRun, publishForRuns } from "./runs.ts";
-import { traced } from "../trace.ts";
+import { attributesOfPublish, traced } from "../trace.ts";
 
 export type PublishParts = {
   readonly accept: RunPorts;
@@ -49,7 +49,17 @@ export function publishWork(parts: PublishParts): RawWork {
     const exceeded = spending && (await spending);
     if (exceeded) return exceeded;
     if (command.run) {
-      const made = await publishForRuns(accept, [command]);
+      // What a run has begun stands in its own trace; what its endpoint publishes for it is no trace of its own.
+      const begins = tracer.isOn && command.run.kind === "start";
+      const made = await (begins
+        ? traced(
+            tracer,
+            { req, arrivedAt, now: judges.now },
+            command,
+            (it) => publishForRuns(accept, [it]),
+            ([it]) => (it ? attributesOfPublish(it) : {}),
+          )
+        : publishForRuns(accept, [command]));
       if (isFault(made)) return made;
       countAccepted(metrics, made);
       return { status: 200, text: made.map(publishResultText).join("") };
@@ -59,8 +69,12 @@ export function publishWork(parts: PublishParts): RawWork {
       if (refused) return refused;
     }
     const published = await (tracer.isOn
-      ? traced(tracer, { req, arrivedAt, now: judges.now }, command, (it) =>
-          publish(accept, it, group),
+      ? traced(
+          tracer,
+          { req, arrivedAt, now: judges.now },
+          command,
+          (it) => publish(accept, it, group),
+          attributesOfPublish,
         )
       : publish(accept, command, group));
     if (isFault(published)) return published;

@@ -10,6 +10,7 @@ import { type RawWork } from "../raw-door.ts";
 import { type BatchParts, judgeItems } from "./batch.ts";
 import { closed, type PublishParts } from "./publish.ts";
 import { startRuns } from "./runs.ts";
+import { attributesOfRun, inTrace, traced } from "../trace.ts";
 import { type Works } from "./work.ts";
 
 const idLength = 21;
@@ -17,11 +18,13 @@ const newId = (random: Random) => (): string => `wfr_${random.text(idLength)}`;
 
 export const triggerWork =
   (parts: PublishParts & { readonly random: Random }): RawWork =>
-  async ({ req, tenant, callerIp, target, body }) => {
-    const { accept, isClosed, judge, random, rates } = parts;
+  async ({ req, arrivedAt, tenant, callerIp, target, body }) => {
+    const { accept, isClosed, judge, random, rates, telemetry } = parts;
+    const { tracer } = telemetry;
     const { destination, queryConfig } = target;
+    const judges = judge(tenant, callerIp);
     const command = parsePublish({
-      ...judge(tenant, callerIp),
+      ...judges,
       rawHeaders: triggerHeaders(req.rawHeaders, newId(random)),
       queryConfig,
       destination,
@@ -34,15 +37,24 @@ export const triggerWork =
     const spending = rates.spendMessages(tenant, () => 1);
     const exceeded = spending && (await spending);
     if (exceeded) return exceeded;
-    const { run } = await startRunOf(accept, start);
-    return { status: 200, text: startedText(run) };
+    const started = await (tracer.isOn
+      ? traced(
+          tracer,
+          { req, arrivedAt, now: judges.now },
+          start,
+          (it) => startRunOf(accept, it),
+          ({ run }) => attributesOfRun(run),
+        )
+      : startRunOf(accept, start));
+    if (isFault(started)) return started;
+    return { status: 200, text: startedText(started.run) };
   };
 
 export const triggerWorks = (
   parts: BatchParts & { readonly random: Random },
 ): Works<keyof typeof triggers> => ({
   triggerBatch: async ({ tenant, callerIp, body }) => {
-    const { groups, isClosed, judge, random, rates } = parts;
+    const { groups, isClosed, judge, random, rates, telemetry } = parts;
     const completed = (given: readonly string[]) => triggerHeaders(given, newId(random));
     const judged = await judgeItems(groups, body, { ...judge(tenant, callerIp), completed });
     if (isFault(judged)) return judged;
@@ -50,7 +62,7 @@ export const triggerWorks = (
     for (const [i, { command }] of judged.entries()) {
       const start = startOf(command);
       if (isFault(start)) return fault(start.fault, `[${i}]: ${start.text}`);
-      starts.push(start);
+      starts.push(inTrace(telemetry.tracer, start));
     }
     if (isClosed()) return closed;
     const spending = rates.spendMessages(tenant, () => starts.length);

@@ -1,0 +1,124 @@
+/** A trace leads through all that a run does; and every request of the gateway has a span of its own. */
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { Client as Qstash } from "@upstash/qstash";
+import { serve } from "@upstash/workflow";
+import { type CollectedSpan, type Collector, startCollector } from "./collector.ts";
+import { Destination } from "./destination.ts";
+import { incoming } from "./journey.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { developmentToken } from "./server-process.ts";
+import { WorkflowEndpoint } from "./workflow-endpoint.ts";
+
+const traceparent = `00-${incoming.traceId}-${incoming.spanId}-01`;
+let server: TestServer;
+let collector: Collector;
+let endpoint: WorkflowEndpoint;
+let destination: Destination;
+
+beforeAll(async () => {
+  jest.spyOn(console, "warn").mockImplementation(() => undefined);
+  collector = await startCollector();
+  server = await startServer({
+    env: { POSTHASTE_OTLP_ENDPOINT: collector.url, POSTHASTE_TRACE_RATIO: "0" },
+  });
+  endpoint = await WorkflowEndpoint.start();
+  destination = await Destination.start();
+}, 180_000);
+afterAll(async () => {
+  await destination.stop();
+  await endpoint.stop();
+  await server.stop();
+  await collector.stop();
+});
+
+const ofTrace = (spans: readonly CollectedSpan[], name: string) =>
+  spans.filter((span) => span.traceId === incoming.traceId && span.name === name);
+
+describe("a run that is traced", () => {
+  it("is one trace, from its start over the deliveries of its steps to a third party that it calls", async () => {
+    const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
+    const { handler } = serve(
+      async (context) => {
+        const one = await context.run("one", () => 1);
+        await context.call("third", { url: destination.url("/third"), method: "POST" });
+        await context.run("two", () => one + 1);
+      },
+      { qstashClient: new Qstash(settings), disableTelemetry: true },
+    );
+    const url = endpoint.route("/traced", handler);
+
+    await server.client.call("POST", `/v2/trigger/${url}`, { traceparent }, "{}");
+    // The start, the steps "one" and "two", the third party's call and its answer.
+    const spans = await collector.until((found) => ofTrace(found, "attempt").length >= 5);
+
+    const [publish] = ofTrace(spans, "publish");
+    const attempts = ofTrace(spans, "attempt");
+    expect(publish?.parentSpanId).toBe(incoming.spanId);
+    expect(publish?.attributes["posthaste.run.id"]).toMatch(/^wfr_/);
+    for (const { parentSpanId } of attempts) expect(parentSpanId).toBe(publish?.spanId);
+    expect(destination.at("/third")[0]?.headers["traceparent"]).toContain(incoming.traceId);
+    // What the endpoint publishes for its steps is no trace of its own.
+    expect(ofTrace(spans, "publish")).toHaveLength(1);
+  }, 120_000);
+});
+
+describe("a request of the gateway", () => {
+  it("has a span with its route and what it was answered, and no id", async () => {
+    await server.client.call("GET", "/v2/queues/secret-name", { traceparent }, "");
+    await server.client.call("GET", "/v2/schedules", { traceparent }, "");
+
+    const spans = await collector.until((found) => ofTrace(found, "request").length >= 2);
+
+    expect(ofTrace(spans, "request").map(({ attributes }) => attributes["http.route"])).toEqual([
+      "/v2/queues/{queueName}",
+      "/v2/schedules",
+    ]);
+    expect(ofTrace(spans, "request")[1]?.attributes["http.response.status_code"]).toBe("200");
+    expect(collector.received()).not.toContain("secret-name");
+  });
+
+  it("that publishes many has its messages in its trace", async () => {
+    const traceId = "11111111111111111111111111111111";
+    const items = ["/many-one", "/many-two"].map((path) => ({
+      destination: destination.url(path),
+      body: "x",
+    }));
+
+    await server.client.call(
+      "POST",
+      "/v2/batch",
+      { traceparent: `00-${traceId}-${incoming.spanId}-01`, "content-type": "application/json" },
+      JSON.stringify(items),
+    );
+    const spans = await collector.until(
+      (found) =>
+        found.filter((span) => span.traceId === traceId && span.name === "attempt").length >= 2 &&
+        found.some((span) => span.traceId === traceId && span.name === "request"),
+    );
+
+    const [request] = spans.filter((span) => span.traceId === traceId && span.name === "request");
+    const attempts = spans.filter((span) => span.traceId === traceId && span.name === "attempt");
+    expect(attempts.map(({ parentSpanId }) => parentSpanId)).toEqual([
+      request?.spanId,
+      request?.spanId,
+    ]);
+  });
+
+  it("without a right token begins no span", async () => {
+    const before = collector.spans.length;
+
+    const { status } = await server.client.call(
+      "GET",
+      "/v2/schedules",
+      { traceparent, authorization: "Bearer wrong" },
+      "",
+    );
+    await server.client.call("GET", "/v2/queues", { traceparent }, "");
+    const spans = await collector.until((found) => found.length > before);
+
+    expect(status).toBe(401);
+    expect(spans.slice(before).map(({ attributes }) => attributes["http.route"])).toEqual([
+      "/v2/queues",
+    ]);
+  });
+});

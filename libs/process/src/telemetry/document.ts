@@ -47,7 +47,8 @@ that of the span that made them. A delivery carries the \`traceparent\` of its a
 
 | Span | Kind | Of | Part of | Attributes |
 | --- | --- | --- | --- | --- |
-| \`publish\` | server | gateway | the caller's trace, or begins one | \`posthaste.tenant\`, \`posthaste.body.bytes\`, \`posthaste.message.id\`, \`posthaste.deduplicated\`; to a group \`posthaste.endpoints\` |
+| \`publish\` | server | gateway | the caller's trace, or begins one | \`posthaste.tenant\`, \`posthaste.body.bytes\`, \`posthaste.message.id\`, \`posthaste.deduplicated\`; to a group \`posthaste.endpoints\`; of a trigger \`posthaste.run.id\` |
+| \`request\` | server | gateway, of every other endpoint, once the caller is known | the caller's trace, or begins one | \`posthaste.tenant\`, \`http.request.method\`, \`http.route\`, \`http.response.status_code\` |
 | \`claim\` | internal | deliverer | the message's trace | \`posthaste.message.id\`, \`posthaste.epoch\`, \`posthaste.batch.size\` |
 | \`attempt\` | client | deliverer | the message's trace | \`posthaste.tenant\`, \`posthaste.message.id\`, \`posthaste.retried\`, \`posthaste.epoch\`, \`posthaste.outcome\`, \`http.request.method\`, \`http.response.status_code\`, \`server.address\`, \`server.port\` |
 | \`callback\` | producer | callback-dispatcher, or the scheduler when that was away | the trace of the message that it tells of | \`posthaste.tenant\`, \`posthaste.message.id\`, \`posthaste.source.id\` |
@@ -55,7 +56,9 @@ that of the span that made them. A delivery carries the \`traceparent\` of its a
 
 A first attempt and its retries stand beside each other below the publish. What comes more than ten minutes after a
 message was accepted begins a trace of its own, with a link to the message's: backends put a trace together from what
-comes within minutes. In the standalone a message that is due is claimed by its own insert, without a \`claim\`; a retry
+comes within minutes. What a batch publishes is part of its request's trace. All deliveries of a run, what it calls and the
+runs that it invokes are part of the trace of its start, whatever its endpoint sends with its steps; of a run, the ten
+minutes begin with its start. In the standalone a message that is due is claimed by its own insert, without a \`claim\`; a retry
 has one. Kafka events carry \`traceparent\` as a header; hints of the scheduler carry none.
 
 OpenTelemetry's SDK is loaded only where traces are sent. It detects nothing and instruments nothing, and exports neither

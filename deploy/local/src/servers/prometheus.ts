@@ -14,7 +14,7 @@ export type RunningPrometheus = {
   get(path: string): Promise<unknown>;
   stop(): Promise<void>;
 };
-export type Sample = {
+type Sample = {
   readonly metric: Readonly<Record<string, string>>;
   readonly value: readonly [at: number, value: string];
 };

@@ -1,4 +1,7 @@
+import { type IncomingMessage } from "node:http";
 import { describe, expect, it } from "@jest/globals";
+import * as fc from "fast-check";
+import proxyAddr from "proxy-addr";
 import { addressSet, callerIpOf } from "./caller-ip.ts";
 
 const proxies = addressSet(["10.0.0.0/8", "fd00::/8", "192.0.2.1"]);
@@ -40,5 +43,27 @@ describe("the caller's address", () => {
 
   it("is the socket's when no proxy is trusted", () => {
     expect(callerIpOf("10.0.0.1", "203.0.113.9", addressSet([]))).toBe("10.0.0.1");
+  });
+
+  it("is the one that proxy-addr finds, which express asks", () => {
+    const ranges = ["10.0.0.0/8", "fd00::/8", "192.0.2.1"];
+    const trusts = proxyAddr.compile(ranges);
+    const proxy = fc.oneof(
+      fc.ipV4().map((text) => text.replace(/^\d+/, "10")),
+      fc.constantFrom("192.0.2.1", "192.0.2.2", "fd00::1", "fe80::1", "11.0.0.1"),
+    );
+    const chain = fc.array(fc.oneof(proxy, fc.ipV4()), { maxLength: 6 });
+    fc.assert(
+      fc.property(fc.oneof(proxy, fc.ipV4()), chain, (peer, before) => {
+        const forwardedFor = before.join(", ");
+        const req = {
+          socket: { remoteAddress: peer },
+          headers: { "x-forwarded-for": forwardedFor },
+        };
+        expect(callerIpOf(peer, forwardedFor, addressSet(ranges))).toBe(
+          proxyAddr(req as unknown as IncomingMessage, trusts),
+        );
+      }),
+    );
   });
 });

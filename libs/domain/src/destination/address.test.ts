@@ -1,4 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
+import * as fc from "fast-check";
+import ipaddr from "ipaddr.js";
 import { classify, contains, networkOf, parseAddress, parseCidr } from "./address.ts";
 
 const classOf = (text: string): string => {
@@ -165,5 +167,70 @@ describe("addresses", () => {
     ["10.0.0.0/8/8"],
   ])("%s is no range", (text) => {
     expect(parseCidr(text)).toBeUndefined();
+  });
+});
+
+describe("beside ipaddr.js, which others have written", () => {
+  /** At the edges of what is special, and anywhere. */
+  const special = [
+    ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16"],
+    ...["172.16.0.0/12", "192.0.0.0/24", "192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/4"],
+    ...["::/127", "::ffff:0:0/96", "64:ff9b::/96", "100::/64", "2001::/23", "2001:db8::/32"],
+    ...["2002::/16", "fc00::/7", "fe80::/10", "ff00::/8"],
+  ].map((range) => ipaddr.parseCIDR(range));
+  const edge = fc
+    .tuple(fc.constantFrom(...special), fc.boolean(), fc.integer({ min: -1, max: 1 }))
+    .map(([[network, prefix], isLast, step]) => {
+      const bytes = network.toByteArray();
+      for (let bit = prefix; isLast && bit < bytes.length * 8; bit++)
+        bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) | (0x80 >> (bit & 7));
+      for (let at = bytes.length - 1, carry = step; carry !== 0 && at >= 0; at--) {
+        const sum = (bytes[at] ?? 0) + carry;
+        bytes[at] = sum & 0xff;
+        carry = sum >> 8;
+      }
+      return ipaddr.fromByteArray(bytes).toString();
+    });
+  /** It takes `::1.2.3.4` for `::ffff:1.2.3.4`, which is another address (RFC 4291, 2.5.5). */
+  const isCompatible = (text: string): boolean => /^::\d+\.\d/.test(text);
+  const anywhere = fc.oneof(fc.ipV4(), fc.ipV6(), edge).filter((text) => !isCompatible(text));
+  const processed = (text: string) => ipaddr.process(text);
+
+  it("reads the same addresses, and nothing that is none", () => {
+    const garbage = fc
+      .string({ unit: fc.constantFrom(..."0123456789abcdef:.%/") })
+      .filter((text) => !isCompatible(text));
+    const isOne = (text: string) =>
+      ipaddr.IPv4.isValidFourPartDecimal(text) ||
+      (text.includes(":") && !text.includes("%") && ipaddr.IPv6.isValid(text));
+    fc.assert(
+      fc.property(fc.oneof(anywhere, garbage), (text) => {
+        const words = parseAddress(text);
+        expect(words !== undefined).toBe(isOne(text));
+        const bytes = words?.flatMap((word) => [24, 16, 8, 0].map((by) => (word >>> by) & 0xff));
+        if (bytes) expect(bytes).toEqual(processed(text).toByteArray());
+      }),
+    );
+  });
+
+  it("calls nothing public that has a purpose of its own", () => {
+    fc.assert(
+      fc.property(anywhere, (text) => {
+        fc.pre(processed(text).range() !== "unicast");
+        expect(classOf(text)).not.toBe("public");
+      }),
+    );
+  });
+
+  it("finds the same addresses in a range", () => {
+    fc.assert(
+      fc.property(anywhere, anywhere, fc.integer({ min: 0, max: 128 }), (text, network, bits) => {
+        const [one, other] = [processed(text), processed(network)];
+        const prefix = Math.min(bits, other.toByteArray().length * 8);
+        const [address, cidr] = [parseAddress(text), parseCidr(`${other.toString()}/${prefix}`)];
+        const isIn = one.kind() === other.kind() && one.match(other, prefix);
+        expect(address && cidr && contains(cidr, address)).toBe(isIn);
+      }),
+    );
   });
 });

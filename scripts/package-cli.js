@@ -1,8 +1,9 @@
-// Makes of apps/cli a package that Node takes as it is, in one file and without dependencies.
+// Makes of apps/cli the package `posthaste`: the command and the standalone in a few files, with all that they use inside, so
+// that it runs without this repository and installs nothing else (ADR 51).
 //
 //   node scripts/package-cli.js [FOLDER]     apps/cli/dist unless said otherwise
-//   npm pack apps/cli/dist
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+//   npm pack ./apps/cli/dist
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { build } from "esbuild";
 
@@ -12,26 +13,69 @@ const target = resolve(process.argv[2] ?? join(source, "dist"));
 const own = JSON.parse(readFileSync(join(source, "package.json"), "utf8"));
 
 rmSync(target, { recursive: true, force: true });
-await build({
-  absWorkingDir: source,
-  entryPoints: ["src/main.ts"],
-  outfile: join(target, "posthaste.js"),
+const { metafile } = await build({
+  absWorkingDir: root,
+  entryPoints: [
+    { in: "apps/cli/src/main.ts", out: "posthaste" },
+    // A thread of the store, started by the name of its file.
+    { in: "libs/embedded/src/database/checkpoint-worker.ts", out: "checkpoint-worker" },
+  ],
+  outdir: target,
   bundle: true,
+  // The standalone is loaded by `posthaste dev` only.
+  splitting: true,
   platform: "node",
-  target: "node22",
+  target: "node24",
   format: "esm",
-  minify: true,
-  legalComments: "eof",
-  // Some of what it bundles is CommonJS, which asks for Node's own modules by `require`.
-  banner: {
-    js: 'import { createRequire as _createRequire } from "node:module"; const require = _createRequire(import.meta.url);',
-  },
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: "none",
+  metafile: true,
+  // Packages in the older form ask for Node's own modules by `require`.
+  banner: { js: 'import{createRequire as r_}from"node:module";const require=r_(import.meta.url);' },
+  plugins: [{ name: "as-packaged", setup: asPackaged }],
 });
 const { version, description, license, type, engines } = own;
-const manifest = {
-  ...{ name: "posthaste", version, description, license, type, engines },
-  bin: { posthaste: "./posthaste.js" },
-};
+const bin = { posthaste: "posthaste.js" };
+const manifest = { name: "posthaste", version, description, license, type, engines, bin };
 writeFileSync(join(target, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+writeFileSync(join(target, "THIRD-PARTY-LICENSES"), licences());
 cpSync(join(root, "LICENSE"), join(target, "LICENSE"));
 cpSync(join(root, "docs/cli.md"), join(target, "README.md"));
+
+/** What is found by a name at run time is named so that the bundler sees it, or by the name that it has here. */
+function asPackaged({ onLoad }) {
+  const replace = (filter, text, by) =>
+    onLoad({ filter }, ({ path }) => {
+      const contents = readFileSync(path, "utf8");
+      if (!contents.includes(text)) throw new Error(`${path}: has no ${text}`);
+      return { contents: contents.replace(text, by), loader: "ts" };
+    });
+  replace(
+    /embedded\/src\/database\/checkpoints\.ts$/,
+    "checkpoint-worker.ts",
+    "checkpoint-worker.js",
+  );
+  replace(
+    /retry-delays-mathjs\/src\/expression\.ts$/,
+    'createRequire(import.meta.url)("mathjs/number")',
+    'require("mathjs/number")',
+  );
+}
+
+/** Of each package that is inside. */
+function licences() {
+  const inside = Object.keys(metafile.inputs).flatMap((path) => {
+    const [, folder] = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];
+    return folder === undefined ? [] : [folder];
+  });
+  return [...new Set(inside)].sort().map(licenceOf).join("\n\n");
+}
+
+function licenceOf(folder) {
+  const at = join(root, folder);
+  const { name, version, license } = JSON.parse(readFileSync(join(at, "package.json"), "utf8"));
+  const file = readdirSync(at).find((each) => /^licen[cs]e/i.test(each));
+  const text = file && existsSync(join(at, file)) ? readFileSync(join(at, file), "utf8") : "";
+  return `${name} ${version} (${license})\n\n${text}`;
+}

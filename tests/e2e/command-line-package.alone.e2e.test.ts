@@ -1,12 +1,13 @@
 /** `posthaste` as it is published: packed, installed in an empty folder, and run there as a process. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { freePort } from "@posthaste/local";
 import { eventually } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
@@ -84,4 +85,51 @@ it("ends with Ctrl-C, and with the reader of its pipe", async () => {
   expect(await ended).toEqual([0, null]);
   const piped = await runFile("sh", ["-c", `"${program}" messages ls | head -n 1`], { env });
   expect(piped.stderr).toBe("");
+});
+
+it("runs a server from an empty folder, with the first delivery of its page, until Ctrl-C", async () => {
+  const port = await freePort(1);
+  const empty = join(folder, "empty");
+  mkdirSync(empty);
+  const page = readFileSync(join(folder, "node_modules/posthaste/README.md"), "utf8");
+  const block = (name: string): string =>
+    (new RegExp(`^\`\`\`sh ${name}\\n(.*?)^\`\`\``, "ms").exec(page)?.[1] ?? "")
+      .replaceAll("8080", String(port))
+      .replaceAll("8081", String(port + 1))
+      .replaceAll("npx posthaste", `"${program}"`);
+  // What its callers have in their environment is none of the server's own.
+  const command = `exec ${block("dev").trim()} --port ${port}`;
+  const dev = spawn("sh", ["-c", command], { cwd: empty, env });
+  let said = "";
+  dev.stdout.on("data", (text) => (said += String(text)));
+  dev.stderr.on("data", (text) => (said += String(text)));
+  const ended = once(dev, "close");
+  await eventually(
+    () => Promise.resolve(said),
+    (text) => text.includes("Publish a first message") || dev.exitCode !== null,
+  );
+
+  const { stdout, stderr } = await runFile("sh", ["-ec", block("tour")], { cwd: empty, env });
+  await eventually(
+    () => Promise.resolve(said),
+    (text) => /caught {2}POST \/hello/.test(text),
+  );
+  dev.kill("SIGINT");
+
+  expect(stdout).toMatch(/"messageId":"msg_/);
+  expect(stderr).toBe("");
+  expect(await ended).toEqual([0, null]);
+  expect(said).toMatch(/address .*token .*keys .*sig_/s);
+  expect(existsSync(join(empty, ".posthaste/posthaste.db"))).toBe(true);
+  expect(existsSync(join(folder, "node_modules/posthaste/checkpoint-worker.js"))).toBe(true);
+});
+
+it("says in one line that a port is taken", async () => {
+  const failed = runFile(program, ["dev", "--port", String(server.port)], { env });
+
+  await expect(failed).rejects.toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: `posthaste: port ${server.port} is taken: --port names another\n`,
+  });
 });

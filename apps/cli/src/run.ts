@@ -1,6 +1,7 @@
 /** A command line from its words to its exit code. */
 import { Command } from "commander";
 import { addDeadLetters } from "./commands/dead-letters.ts";
+import { addDev } from "./commands/dev.ts";
 import { addFlow } from "./commands/flow.ts";
 import { addGroups } from "./commands/groups.ts";
 import { addMessages } from "./commands/messages.ts";
@@ -23,6 +24,7 @@ import {
 } from "./session.ts";
 
 const add = [
+  addDev,
   addPublishing,
   addMessages,
   addDeadLetters,

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { slotBounds } from "@posthaste/deliverer";
 import { type Embedded, openEmbedded } from "@posthaste/embedded";
-import { connectionsMax } from "@posthaste/http";
+import { connectionsMax, developmentUsers } from "@posthaste/http";
 import { seedAccounts } from "@posthaste/management";
 import { countedMax, type Service } from "@posthaste/ports";
 import {
@@ -120,8 +120,9 @@ await runServices([adapters, ...reporting, ...catcher, ...services], {
 });
 if (seeded.warning !== undefined) log.warn("accounts.differ", { reason: seeded.warning });
 const { token } = seeded;
+const keys = developmentUsers.find((user) => user.token === token)?.keys;
 process.stdout.write(
-  greeting({ config, port: gateway.port, managementPort: management?.port, token }),
+  greeting({ config, port: gateway.port, managementPort: management?.port, token, keys }),
 );
 
 /** docs/design/security#ports. */

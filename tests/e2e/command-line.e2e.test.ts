@@ -274,6 +274,9 @@ describe("profiles", () => {
     await cli.run(["profile", "set", "nowhere", "http://127.0.0.1:1"], { stdin: "t" });
     expect((await cli.run(["queues", "ls"], { env })).code).toBe(0);
     expect((await cli.run(["queues", "ls", "--profile", "nowhere"])).code).toBe(3);
+    // The token of a profile is not taken for the server that the environment names.
+    const elsewhere = { ...env, POSTHASTE_URL: url };
+    expect((await cli.run(["queues", "ls"], { env: elsewhere })).code).toBe(4);
     await cli.ok("profile", "use", "nowhere");
     expect((await cli.run(["queues", "ls"], { env })).code).toBe(3);
     expect(

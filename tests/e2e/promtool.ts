@@ -9,6 +9,7 @@ const msMax = 10 * 60_000;
 /** Skipped, with the reason in its name, on a host that has no promtool and no way to get it. */
 export function itReadsLikePrometheus(name: string, port: () => number): void {
   const title = `of the ${name} are metrics to Prometheus, with nothing that it objects to`;
-  if (!hasPrometheus()) it.skip(`${title} (not checked: this host has no promtool)`, () => undefined);
+  if (!hasPrometheus())
+    it.skip(`${title} (not checked: this host has no promtool)`, () => undefined);
   else it(title, async () => checkMetrics((await scrape(port())).text), msMax);
 }

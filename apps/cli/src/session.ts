@@ -61,16 +61,16 @@ export class Session {
     const profile = chosen === undefined ? undefined : profiles[chosen];
     if (name !== undefined && !profile)
       throw new CliError("usage", `there is no profile ${name}: posthaste profile ls`);
-    // What is said on the command line counts most, then the environment, then the profile that is in use.
-    const own = name === undefined ? env : {};
-    this.server = server ?? (own["POSTHASTE_URL"] || profile?.url) ?? defaultUrl;
-    const token = own["POSTHASTE_TOKEN"] || profile?.token;
-    if (!token)
+    // The environment counts before the profile that is in use, and as a whole: a profile's token goes to no other server.
+    const { POSTHASTE_URL: url, POSTHASTE_TOKEN: token } = env;
+    const own = name === undefined && (url || token) ? { url, token } : profile;
+    this.server = server ?? (own?.url || defaultUrl);
+    if (!own?.token)
       throw new CliError(
         "unauthorized",
         "there is no token: set POSTHASTE_TOKEN, or make a profile with posthaste profile set",
       );
-    return createClient({ url: this.server, token });
+    return createClient({ url: this.server, token: own.token });
   }
 
   #connectOperator(): Management {

@@ -43,6 +43,7 @@ export const gatewayRoutes = {
   removeDeadLetter: "delete dlq/{dlqId}",
   retryDeadLetter: "post dlq/retry/{dlqId}",
   retryDeadLetters: "post dlq/retry",
+  readMe: "get me",
   listEvents: "get events",
   listLogs: "get logs",
   restartRun: "post workflows/dlq/restart/{dlqId}",
@@ -689,6 +690,9 @@ export interface Operations {
             messageId: string;
           }[];
         };
+  };
+  readMe: {
+    answer: Me;
   };
   listEvents: {
     query: {
@@ -1664,6 +1668,65 @@ export interface DryRun {
    * For the next page; absent on the last
    */
   cursor?: string;
+}
+export interface Me {
+  /**
+   * The id of the tenant
+   */
+  tenant: string;
+  /**
+   * `read` may not change anything
+   */
+  scope: "full" | "read";
+  plan: {
+    /**
+     * Retries of a publish that names none
+     */
+    retriesDefault: number;
+    retriesMax: number;
+    delayMsMax: number;
+    /**
+     * Of a publish that names none
+     */
+    timeoutMsDefault: number;
+    timeoutMsMax: number;
+    bodyBytesMax: number;
+    /**
+     * What is kept of a response
+     */
+    responseBytesMax: number;
+    groupEndpointsMax: number;
+    queuesMax: number;
+    /**
+     * Of each queue
+     */
+    queueParallelismMax: number;
+    schedulesMax: number;
+    /**
+     * Calls at once; the highest is no cap
+     */
+    parallelismMax: number;
+    /**
+     * The highest is no quota
+     */
+    messagesPerDayMax: number;
+    /**
+     * Of each gateway; the highest is no quota
+     */
+    listsPerSecondMax: number;
+    /**
+     * For how long the events of its messages are kept
+     */
+    logMs: number;
+    /**
+     * For how long its dead letters are kept
+     */
+    deadLetterMs: number;
+    /**
+     * Messages that are not yet delivered
+     */
+    backlogMax: number;
+  };
 }
 export interface LogEntry {
   /**

@@ -91,6 +91,7 @@ const resources = {
     tellFailureAgain: "tellFailureAgain",
     cancelFailureFunction: "cancelFailureFunction",
   },
+  me: { read: "readMe" },
   keys: { read: "readKeys", rotate: "rotateKeys" },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, GatewayId>>>>;
 

@@ -68,6 +68,7 @@ export { type runs } from "./endpoints/runs.ts";
 export { belongsToRun } from "./workflow/run-publish.ts";
 export { historyBody, historyFragment, historyJson } from "./workflow/history-body.ts";
 export { type queues } from "./endpoints/queues.ts";
+export { type me, meJson } from "./endpoints/me.ts";
 export { keysJson, type signingKeys } from "./endpoints/signing-keys.ts";
 export {
   endpointsText,

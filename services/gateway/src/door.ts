@@ -62,7 +62,7 @@ export function admitted<Spec extends EndpointSpec>(
     const address = callerIp(req, door.trustedProxies);
     const caller = await door.authenticate(onlyValueOf(req, "authorization"), queryToken, address);
     if (isFault(caller)) return caller;
-    const { tenant } = caller;
+    const { scope, tenant } = caller;
     const refused =
       refusalOfScope(caller, row.kind) ??
       (row.kind === "publish" && !row.asksForRoom ? door.backlog.refuse(tenant) : undefined) ??
@@ -72,7 +72,7 @@ export function admitted<Spec extends EndpointSpec>(
     const owner = { tenant: tenant.id, address };
     const asked = await askedOf(row, res, { params, search, budget: door.bodyBudget, owner });
     if (isFault(asked)) return asked;
-    const visit = { ...asked, tenant, callerIp: address, rawHeaders };
+    const visit = { ...asked, tenant, scope, callerIp: address, rawHeaders };
     if (isLarge(row)) return { status: 200, owner: tenant.id, pieces: oneOf(() => work(visit)) };
     const answered = await work(visit);
     return isFault(answered) ? answered : replyOf(answered, tenant.id);

@@ -5,6 +5,7 @@ import { bulkActions } from "./bulk-actions.ts";
 import { deadLetters } from "./dead-letters.ts";
 import { failedRuns } from "./failed-runs.ts";
 import { flowKeys } from "./flow-keys.ts";
+import { me } from "./me.ts";
 import { messageLog } from "./message-log.ts";
 import { messages } from "./messages.ts";
 import { queues } from "./queues.ts";
@@ -25,6 +26,7 @@ export const gatewayEndpoints = {
   ...flowKeys,
   ...queues,
   ...deadLetters,
+  ...me,
   ...messageLog,
   ...restarts,
   ...runs,

@@ -24,7 +24,7 @@ export const idOfTenant = z
   .refine(isTenantId, "must be 1 to 64 letters, digits, '-' and '_'");
 
 const limit = (key: keyof PlanLimits) => wholeNumber(planBounds[key]);
-const planSchema = strictObject({
+export const planSchema = strictObject({
   retriesDefault: limit("retriesDefault").describe("Retries of a publish that names none"),
   retriesMax: limit("retriesMax"),
   delayMsMax: limit("delayMsMax"),

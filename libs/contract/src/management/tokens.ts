@@ -5,7 +5,7 @@ import { endpoint } from "../endpoints/endpoint.ts";
 import { type JsonOf } from "../representations/schemas.ts";
 import { oneOf, strictObject } from "./fields.ts";
 
-const scope = oneOf(["full", "read"]).describe("`read` may not change anything");
+export const scope = oneOf(["full", "read"]).describe("`read` may not change anything");
 
 const tokenSchema = z
   .object({

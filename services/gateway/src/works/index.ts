@@ -4,6 +4,7 @@ import { type BatchParts, batchWorks } from "./batch.ts";
 import { type BulkActionParts, bulkActionWorks } from "./bulk-actions.ts";
 import { deadLetterWorks, type DeadLetterParts } from "./dead-letters.ts";
 import { flowKeyWorks, type FlowKeyParts } from "./flow-keys.ts";
+import { meWorks } from "./me.ts";
 import { messageLogWorks, type MessageLogParts } from "./message-log.ts";
 import { messageWorks, type MessageParts } from "./messages.ts";
 import { queueWorks } from "./queues.ts";
@@ -39,6 +40,7 @@ export const gatewayWorks = (parts: WorkParts): Works<OperationId> => ({
   ...flowKeyWorks(parts),
   ...queueWorks(parts),
   ...deadLetterWorks(parts),
+  ...meWorks(),
   ...messageLogWorks(parts),
   ...restartWorks(parts),
   ...runWorks(parts),

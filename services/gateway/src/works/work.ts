@@ -7,11 +7,13 @@ import {
   type OperationId,
 } from "@posthaste/contract";
 import { type Fault } from "@posthaste/domain";
-import { type Tenant } from "@posthaste/ports";
+import { type Tenant, type TokenScope } from "@posthaste/ports";
 
 /** Of an authenticated caller with the right to ask. */
 type Visit<Spec extends EndpointSpec> = AskedOf<Spec> & {
   readonly tenant: Tenant;
+  /** Of the token. */
+  readonly scope: TokenScope;
   /** name, value, name, value …: for the works that read configuration. */
   readonly rawHeaders: readonly string[];
   readonly callerIp: string;

@@ -1,0 +1,28 @@
+/** What the caller's own token is: of which tenant, with which rights, under which plan. */
+import * as z from "zod";
+import { planJson, planSchema } from "../management/tenants.ts";
+import { scope } from "../management/tokens.ts";
+import { type JsonOf } from "../representations/schemas.ts";
+import { endpoint } from "./endpoint.ts";
+
+const meSchema = z
+  .object({ tenant: z.string().describe("The id of the tenant"), scope, plan: planSchema })
+  .meta({ id: "Me" });
+
+export const me = {
+  readMe: endpoint({
+    method: "get",
+    path: "/v2/me",
+    kind: "read",
+    summary: "Read what the token of this request is: its tenant, its scope and the plan",
+    answers: { 200: { says: "What the token is", schema: meSchema } },
+    faults: [],
+  }),
+};
+
+type MeJson = JsonOf<typeof meSchema>;
+
+export const meJson = (
+  { id, plan }: { readonly id: string; readonly plan: Parameters<typeof planJson>[0] },
+  ofToken: MeJson["scope"],
+): MeJson => ({ tenant: id, scope: ofToken, plan: planJson(plan) });

@@ -61,6 +61,7 @@ const mayUse = {
   ],
   "apps/cli": ["libs/client", "services/standalone/process"],
   "libs/client": [],
+  "apps/console": [],
   examples: [],
   bench: ["libs/domain", "libs/embedded", "deploy/local"],
   scripts: ["libs/contract", "libs/process", "deploy/observability"],

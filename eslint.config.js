@@ -51,10 +51,13 @@ export default defineConfig(
     rules: { "@typescript-eslint/no-require-imports": "off" },
   },
   {
-    files: ["**/*.ts"],
+    files: ["**/*.{ts,tsx}"],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: {
-      parserOptions: { project: ["tsconfig.json"], tsconfigRootDir: import.meta.dirname },
+      parserOptions: {
+        project: ["tsconfig.json", "apps/console/tsconfig.json"],
+        tsconfigRootDir: import.meta.dirname,
+      },
     },
     linterOptions: { reportUnusedDisableDirectives: "error" },
     rules: {
@@ -75,6 +78,11 @@ export default defineConfig(
       "no-restricted-syntax": ["error", ...everywhere],
       "max-lines-per-function": ["warn", { max: 70, skipComments: true, skipBlankLines: true }],
     },
+  },
+  {
+    // Vite reads the default export; a page is as long as what it shows.
+    files: ["apps/console/vite.config.js", "apps/console/src/*.tsx"],
+    rules: { "max-lines-per-function": "off" },
   },
   {
     // A describe block is as long as its subject has guarantees.

@@ -9,6 +9,7 @@
 //       .bootstrap.lock            held while either of them is made; holds the pid of its owner
 // (1) .toolchain/ is complete or absent: it is made beside its place, tried, and renamed.
 // (2) a second start with nothing to do starts no process but the command.
+// (3) the console is built, where it is not, beside a server that is up: `npm start` does not wait for it.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
@@ -24,6 +25,7 @@ const toolchainBin = join(toolchain, "node_modules/.bin");
 const stamp = join(root, "node_modules/.installed");
 const lock = join(root, ".bootstrap.lock");
 const lockWaitMsMax = 10 * 60_000;
+const consoleAfterMs = 5_000;
 const onWindows = process.platform === "win32";
 
 const quiet = "--disable-warning=ExperimentalWarning";
@@ -60,8 +62,24 @@ async function main([name = "start", ...args]) {
     });
   }
 
+  if (name === "start") setTimeout(buildConsole, consoleAfterMs).unref();
   const [command, ...first] = commands[name] ?? [name];
   return run(command, [...first, ...args]);
+}
+
+/** Once, and when the server is up: it serves the folder from then on. A console that does not build stops nothing. */
+function buildConsole() {
+  const app = join(root, "apps/console");
+  const vite = join(app, "node_modules/vite/bin/vite.js");
+  if (fs.existsSync(join(app, "dist/index.html")) || !fs.existsSync(vite)) return;
+  const build = spawn("node", [vite, "build", app], {
+    cwd: root,
+    env: environment(),
+    stdio: "ignore",
+    shell: onWindows,
+  });
+  build.on("error", (error) => say(`the console was not built: ${error.message}`));
+  build.on("exit", (code) => code === 0 || say(`the console was not built: exit code ${code}`));
 }
 
 function nodeIsReady() {

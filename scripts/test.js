@@ -26,6 +26,7 @@ const tool = (path) => `node_modules/${path}`;
 const staticGates = [
   { name: "lint", args: [tool("eslint/bin/eslint.js"), "."] },
   { name: "types", args: [tool("typescript/bin/tsc"), "--noEmit"] },
+  { name: "types-of-apps", args: [tool("typescript/bin/tsc"), "--noEmit", "-p", "apps/console"] },
   { name: "format", args: [tool("prettier/bin/prettier.cjs"), "--check", "."] },
   {
     name: "dependencies",

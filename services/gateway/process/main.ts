@@ -70,6 +70,7 @@ async function open(): Promise<void> {
     {
       policy: destinationPolicyOf(config),
       llmUrl: config.llmUrl,
+      console: config.console,
       trustedProxies: addressSet(config.trustedProxies),
       authenticator,
       refreshAccounts: () => authenticator.refresh(),

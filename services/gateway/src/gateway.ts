@@ -40,6 +40,7 @@ import {
   type Telemetry,
 } from "@posthaste/ports";
 import { BacklogQuota } from "./backlog.ts";
+import { answerConsole } from "./console.ts";
 import { destinationCheck } from "./destinations.ts";
 import { admitted, type Door } from "./door.ts";
 import { createHookDoor, hookTargetOf } from "./hook-door.ts";
@@ -74,6 +75,8 @@ export type GatewayOptions = {
   readonly policy: DestinationPolicy;
   /** Where messages to `api/llm` go; undefined: nowhere. */
   readonly llmUrl: string | undefined;
+  /** The folder of the built console, or `off`. */
+  readonly console?: string;
   readonly trustedProxies: AddressSet;
   readonly authenticator: Authenticator;
   /** Reads the accounts again after a change by this process. */
@@ -140,6 +143,10 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     if (hook) return hooks(hook, req, res);
     const target = rawTargetOf(req.method ?? "", req.url ?? "");
     if (target) return raw(target, req, res);
+    if (options.console !== undefined && req.url?.startsWith("/console"))
+      return answerConsole(options.console, req, res).then((isAnswered) => {
+        if (!isAnswered) routed(req, res);
+      });
     routed(req, res);
     return undefined;
   };

@@ -92,6 +92,7 @@ const { services, gateway, management } = createStandalone(
     slotLateMsMax: config.scheduleLateMinutes * 60_000,
     cursorSecret,
     llmUrl: config.llmUrl,
+    console: config.console,
     llmKey: config.llmKey,
     management:
       user !== undefined && password !== undefined

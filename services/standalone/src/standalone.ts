@@ -75,6 +75,7 @@ export type StandaloneOptions = {
   readonly slotLateMsMax: number;
   readonly cursorSecret: string;
   readonly llmUrl: string | undefined;
+  readonly console?: string;
   readonly llmKey: string | undefined;
   /** Undefined: the management API is off. */
   readonly management:

@@ -1,5 +1,6 @@
 /** The configuration of each service: which variables it reads. */
 import { z } from "zod";
+import { consoleShape } from "./console.ts";
 import { credentialsShape } from "./credentials.ts";
 import { deliveriesShape, destinationsShape } from "./deliveries.ts";
 import { listenShape, managementListenShape, proxiesShape } from "./listen.ts";
@@ -22,6 +23,7 @@ export const configSchemas = {
     ...proxiesShape,
     ...destinationsShape,
     ...llmShape,
+    ...consoleShape,
   }),
   scheduler: z.object({ ...worker, ...tokensShape, ...schedulesShape }),
   // It fires schedules while the bus is away.
@@ -50,6 +52,7 @@ export const configSchemas = {
     ...deliveriesShape,
     ...schedulesShape,
     ...llmShape,
+    ...consoleShape,
     ...llmKeyShape,
     ...standaloneShape,
     ...telemetryShape,

@@ -1,0 +1,13 @@
+/** The console, which gateways serve. */
+import { z } from "zod";
+import { variables } from "./variable.ts";
+
+export const consoleShape = {
+  console: z.string().min(1).max(4_096).register(variables, {
+    subject: "HTTP",
+    rule: "a path, or off",
+    summary:
+      "The folder of the built console, which is served under `/console/`; `off`: it is not served, and neither is a folder that is not there.",
+    default: "apps/console/dist",
+  }),
+};

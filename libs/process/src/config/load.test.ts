@@ -73,6 +73,7 @@ describe("a configuration", () => {
       traceRatio: 0.01,
       dataDir: "./.posthaste",
       catcher: true,
+      console: "apps/console/dist",
     });
   });
 

@@ -5,13 +5,16 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { Client as Qstash } from "@upstash/qstash";
+import { Client as Workflows, serve } from "@upstash/workflow";
 import { type Browser, type Page } from "playwright-core";
 import { browserPath, openBrowser, watchedPage, type WatchedPage } from "./browser.ts";
 import { eventually } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
+import { WorkflowEndpoint } from "./workflow-endpoint.ts";
 
 const readOnlyToken = "a-token-that-may-only-read-in-the-console";
 const root = join(import.meta.dirname, "../..");
@@ -145,6 +148,47 @@ describe("the console", () => {
 
     expect(before).toHaveLength(3);
     expect((await server.client.get("/v2/dlq?label=again")).list("messages")).toEqual([]);
+  });
+
+  journey("shows a run step by step, and restarts one that failed", async () => {
+    // The SDK prints each error of a step.
+    jest.spyOn(console, "error").mockImplementation(() => undefined);
+    const endpoint = await WorkflowEndpoint.start();
+    const settings = { baseUrl: origin(), token: developmentToken };
+    let isBroken = true;
+    const route = serve<string>(
+      async (context) => {
+        const first = await context.run("first-step", () => `seen ${context.requestPayload}`);
+        await context.run("second-step", () => {
+          if (isBroken) throw new Error("broken");
+          return first;
+        });
+      },
+      { qstashClient: new Qstash(settings), disableTelemetry: true },
+    );
+    const url = endpoint.route("/of-the-console", route.handler);
+    const client = new Workflows(settings);
+    const { workflowRunId } = await client.trigger({ url, body: "payload", retries: 0 });
+    const statesOf = async () => (await client.logs({ workflowUrl: url })).runs;
+    await eventually(statesOf, (runs) => runs[0]?.workflowState === "RUN_FAILED");
+    const { page, findings } = await signedIn(developmentToken, "#/runs");
+
+    await page.getByRole("link", { name: workflowRunId }).click();
+    await isThere(page, "first-step");
+    await page.getByText("Show", { exact: true }).last().click();
+    const shown = await page.locator("main").textContent();
+    const found = await findings();
+    isBroken = false;
+    await page.getByRole("button", { name: "Restart" }).click();
+    await eventually(statesOf, (runs) =>
+      runs.some(({ workflowState }) => workflowState === "RUN_SUCCESS"),
+    );
+    await page.getByRole("link", { name: "Runs" }).click();
+    await isThere(page, "RUN_SUCCESS");
+    await endpoint.stop();
+
+    expect(shown).toContain("seen payload");
+    expect(found).toEqual([]);
   });
 
   journey("pauses and resumes a queue", async () => {

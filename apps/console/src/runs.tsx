@@ -34,6 +34,9 @@ export function Runs() {
   );
 }
 
+/** The log leaves results out unless it is told how much of each to show. */
+const resultBytesMax = "20000";
+
 const stepColumns: readonly Column[] = [
   ["Step", ({ stepName, stepId }) => textOf(stepName ?? stepId, 200)],
   ["Type", ({ stepType }) => textOf(stepType)],
@@ -53,8 +56,8 @@ const stepColumns: readonly Column[] = [
 
 export function Run({ id }: { readonly id: string }) {
   const { mayWrite } = useSession();
-  const path = `v2/workflows/logs?${new URLSearchParams({ workflowRunId: id }).toString()}`;
-  const { data, error } = useAsked(path);
+  const query = new URLSearchParams({ workflowRunId: id, trimBody: resultBytesMax });
+  const { data, error } = useAsked(`v2/workflows/logs?${query.toString()}`);
   const run = rowsOf(data, "runs")[0];
   const steps = rowsOf(run?.["steps"]).flatMap((group): readonly Row[] => rowsOf(group, "steps"));
   const letter = encodeURIComponent(textOf(run?.["dlqId"]));

@@ -2,18 +2,37 @@
  * A real browser that tests drive: Chromium, of the host. What a page may never do is kept: errors, refusals of its policy,
  * requests to another origin.
  */
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Browser, chromium, type Page } from "playwright-core";
 
 const axe = createRequire(import.meta.url).resolve("axe-core");
 
-/** Undefined: this host has none. */
-export const browserPath = [
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-].find((path) => existsSync(path));
+const installMsMax = 240_000;
+const debianInstaller = "apt-get";
+
+const found = (): string | undefined =>
+  ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
+    existsSync(path),
+  );
+
+/** Debian's package, where this process may install it. */
+function installed(): string | undefined {
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return undefined;
+  console.error("posthaste: installing Debian's chromium");
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const install = ["install", "-y", "--no-install-recommends", "chromium"];
+  for (const args of [install, ["update"], install]) {
+    spawnSync(debianInstaller, args, { env, stdio: "ignore", timeout: installMsMax });
+    const path = found();
+    if (path !== undefined) return path;
+  }
+  return undefined;
+}
+
+/** Undefined: this host has none, and can have none. */
+export const browserPath = found() ?? installed();
 
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: browserPath ?? "", args: ["--no-sandbox"] });

@@ -1,8 +1,9 @@
-// Makes of apps/cli the package `posthaste`: the command and the standalone in a few files, with all that they use inside, so
+// Makes of apps/cli the package `posthaste`: the command, the standalone and the console in a few files, with all that they use inside, so
 // that it runs without this repository and installs nothing else (ADR 51).
 //
 //   node scripts/package-cli.js [FOLDER]     apps/cli/dist unless said otherwise
 //   npm pack ./apps/cli/dist
+import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { build } from "esbuild";
@@ -11,6 +12,7 @@ const root = dirname(import.meta.dirname);
 const source = join(root, "apps/cli");
 const target = resolve(process.argv[2] ?? join(source, "dist"));
 const own = JSON.parse(readFileSync(join(source, "package.json"), "utf8"));
+const consolePackage = JSON.parse(readFileSync(join(root, "apps/console/package.json"), "utf8"));
 
 rmSync(target, { recursive: true, force: true });
 const { metafile } = await build({
@@ -34,6 +36,11 @@ const { metafile } = await build({
   // Packages in the older form ask for Node's own modules by `require`.
   banner: { js: 'import{createRequire as r_}from"node:module";const require=r_(import.meta.url);' },
   plugins: [{ name: "as-packaged", setup: asPackaged }],
+});
+const vite = join(root, "apps/console/node_modules/vite/bin/vite.js");
+const consoleTo = ["--outDir", join(target, "console"), "--emptyOutDir", "--logLevel", "error"];
+execFileSync(process.execPath, [vite, "build", join(root, "apps/console"), ...consoleTo], {
+  stdio: "inherit",
 });
 const { version, description, license, type, engines } = own;
 const bin = { posthaste: "posthaste.js" };
@@ -69,7 +76,10 @@ function licences() {
     const [, folder] = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];
     return folder === undefined ? [] : [folder];
   });
-  return [...new Set(inside)].sort().map(licenceOf).join("\n\n");
+  const ofConsole = Object.keys(consolePackage.dependencies).map(
+    (name) => `apps/console/node_modules/${name}`,
+  );
+  return [...new Set([...inside, ...ofConsole])].sort().map(licenceOf).join("\n\n");
 }
 
 function licenceOf(folder) {

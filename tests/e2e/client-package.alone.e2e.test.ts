@@ -102,7 +102,7 @@ describe("the package", () => {
     const imported = await node("a.mjs");
 
     expect(imported).toContain(
-      "PosthasteError,createClient,createManagement NonRetryable,RetryAfter,",
+      "PosthasteError,createClient,createManagement,settingNames NonRetryable,RetryAfter,",
     );
     expect(await node("a.cjs")).toBe(imported);
   });

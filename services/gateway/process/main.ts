@@ -70,7 +70,7 @@ async function open(): Promise<void> {
     {
       policy: destinationPolicyOf(config),
       llmUrl: config.llmUrl,
-      console: config.console,
+      ...(config.console !== "off" && { console: config.console }),
       trustedProxies: addressSet(config.trustedProxies),
       authenticator,
       refreshAccounts: () => authenticator.refresh(),

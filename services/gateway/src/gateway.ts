@@ -75,7 +75,7 @@ export type GatewayOptions = {
   readonly policy: DestinationPolicy;
   /** Where messages to `api/llm` go; undefined: nowhere. */
   readonly llmUrl: string | undefined;
-  /** The folder of the built console, or `off`. */
+  /** The folder of the built console. */
   readonly console?: string;
   readonly trustedProxies: AddressSet;
   readonly authenticator: Authenticator;

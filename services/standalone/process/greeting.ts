@@ -12,11 +12,9 @@ export type Greeting = {
   readonly managementPort: number | undefined;
   /** Undefined where tokens are not printed. */
   readonly token: string | undefined;
-  /** Undefined where they are secret. */
-  readonly keys: { readonly current: string; readonly next: string } | undefined;
 };
 
-export function greeting({ config, port, managementPort, token, keys }: Greeting): string {
+export function greeting({ config, port, managementPort, token }: Greeting): string {
   const url = `http://${config.host}:${port}`;
   const target = config.catcher
     ? `http://${config.host}:${port + 1}/hello`
@@ -28,9 +26,6 @@ export function greeting({ config, port, managementPort, token, keys }: Greeting
     `  address  ${url}`,
     `  data     ${config.dataDir}`,
     `  token    ${token ?? "as configured; not printed"}`,
-    ...(keys === undefined
-      ? []
-      : [`  keys     ${keys.current} ${keys.next} sign what is delivered`]),
     ...(managementPort === undefined ? [] : [`  manage   http://${config.host}:${managementPort}`]),
     ...(config.catcher ? [`  catcher  ${new URL(target).origin} prints what arrives there`] : []),
     "",

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { slotBounds } from "@posthaste/deliverer";
 import { type Embedded, openEmbedded } from "@posthaste/embedded";
-import { connectionsMax, developmentUsers } from "@posthaste/http";
+import { connectionsMax } from "@posthaste/http";
 import { seedAccounts } from "@posthaste/management";
 import { countedMax, type Service } from "@posthaste/ports";
 import {
@@ -92,7 +92,7 @@ const { services, gateway, management } = createStandalone(
     slotLateMsMax: config.scheduleLateMinutes * 60_000,
     cursorSecret,
     llmUrl: config.llmUrl,
-    console: config.console,
+    ...(config.console !== "off" && { console: config.console }),
     llmKey: config.llmKey,
     management:
       user !== undefined && password !== undefined
@@ -121,9 +121,8 @@ await runServices([adapters, ...reporting, ...catcher, ...services], {
 });
 if (seeded.warning !== undefined) log.warn("accounts.differ", { reason: seeded.warning });
 const { token } = seeded;
-const keys = developmentUsers.find((user) => user.token === token)?.keys;
 process.stdout.write(
-  greeting({ config, port: gateway.port, managementPort: management?.port, token, keys }),
+  greeting({ config, port: gateway.port, managementPort: management?.port, token }),
 );
 
 /** docs/design/security#ports. */

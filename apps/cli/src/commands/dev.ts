@@ -1,5 +1,7 @@
 /** The standalone in this process, for development. */
+import { existsSync } from "node:fs";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { type Command } from "commander";
 import { CliError } from "../exit.ts";
 import { type Acting } from "../session.ts";
@@ -8,6 +10,10 @@ type Options = { readonly port?: string; readonly data?: string };
 
 /** What callers have in their environment: the server would take it for its own, or refuse it. */
 const ofCallers = ["POSTHASTE_URL", "POSTHASTE_TOKEN", "POSTHASTE_MANAGEMENT_URL"];
+/** In the package, and in the repository. */
+const consoleFolders = ["console", "../../../console/dist"].map((folder) =>
+  join(import.meta.dirname, folder),
+);
 /** The catcher and the management API have the next two. */
 const portMax = 65_533;
 
@@ -29,6 +35,7 @@ export function addDev(program: Command, acting: Acting): void {
         env["POSTHASTE_PROFILE"] = "dev";
         env["POSTHASTE_PORT"] = port;
         env["POSTHASTE_DATA_DIR"] = data;
+        env["POSTHASTE_CONSOLE"] ??= consoleFolders.find((folder) => existsSync(folder)) ?? "off";
         await import("@posthaste/standalone-process");
       }),
     );

@@ -96,7 +96,16 @@ const pollMs = 1_000;
 /** An event may be listed so much later than it happened. */
 const lateMs = 10_000;
 
-async function tail(
+/** Ctrl-C is its end, wherever that comes. */
+async function tail(session: Session, words: readonly string[], options: Options): Promise<void> {
+  try {
+    await follow(session, words, options);
+  } catch (error) {
+    if (!session.host.interrupted.aborted) throw error;
+  }
+}
+
+async function follow(
   { client, host, output }: Session,
   _: unknown,
   options: Options,

@@ -1,4 +1,8 @@
 /** The command line against a server (docs/cli.md): each command, and what it says when it cannot do what it is asked. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "./client.ts";
 import { CommandLine } from "./command-line.ts";
@@ -56,6 +60,33 @@ describe("messages", () => {
       "one",
       '{"a":1}',
     ]);
+  });
+
+  it("are published from lines of JSON, however many, and not at all where one is none", async () => {
+    const line = JSON.stringify({ destination: destination.url("/lines"), headers: {} });
+    const lines = Array.from({ length: 1_003 }, () => line);
+    const { code, json } = await cli.run(["batch", "-"], { stdin: `${lines.join("\n")}\n\n` });
+    expect([code, new Set(json.map(({ messageId }) => messageId)).size]).toEqual([0, 1_003]);
+
+    const broken = await cli.run(["batch", "-"], { stdin: `${line}\n\n{"destination":\n` });
+    expect([broken.code, broken.err]).toEqual([2, "posthaste: batch: line 3 is no JSON\n"]);
+  });
+
+  it.each([
+    [["messages", "ls"], "posthaste: interrupted: the list ends after 0\n"],
+    [["publish", "https://shop.example/", "-d", "@-"], "posthaste: interrupted\n"],
+    [["messages", "show", "msg_1"], "posthaste: interrupted\n"],
+  ])("that are asked for when Ctrl-C comes: %j ends at once", async (words, said) => {
+    const { code, err } = await cli.run(words, { interrupted: AbortSignal.abort() });
+
+    expect([code, err]).toEqual([130, said]);
+  });
+
+  it("nothing asked for is help", async () => {
+    const { code, err, out } = await cli.run([]);
+
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toMatch(/^Usage: posthaste /);
   });
 
   it("are found by any filter, each of which the server knows", async () => {
@@ -147,14 +178,76 @@ describe("dead letters", () => {
     expect(await cli.ok("dlq", "ls", "--label", "broken")).toEqual([]);
   });
 
-  it("that are worked when Ctrl-C comes: the rest stays, and it says how far it came", async () => {
-    await failing("stopped", 1);
-    const { code, err } = await cli.run(["dlq", "rm", "--label", "stopped", "--yes"], {
-      interrupted: AbortSignal.abort(),
+  it("that match a filter are retried after --yes", async () => {
+    const [letter] = await failing("again", 2);
+    destination.answers("/again", (_, response) => response.end("mended"));
+    expect(await cli.ok("dlq", "retry", "--label", "again", "--yes")).toEqual([{ retried: 2 }]);
+    expect(await cli.ok("dlq", "ls", "--label", "again")).toEqual([]);
+
+    const { code, err } = await cli.run(["dlq", "retry", textOf(letter?.["dlqId"])]);
+    expect([code, err.split("\n").length]).toEqual([5, 2]);
+  });
+
+  describe("that are worked when Ctrl-C comes", () => {
+    /** Before the server: the request that is the `n`th of its method waits until `meanwhile` has happened. */
+    async function behind(n: number, method: string, meanwhile: () => Promise<void>) {
+      let asked = 0;
+      const proxy = createServer((request, response) => {
+        void (async () => {
+          if (request.method === method && ++asked === n) await meanwhile();
+          const answer = await fetch(`http://127.0.0.1:${server.port}${request.url ?? ""}`, {
+            method: request.method ?? "GET",
+            headers: { authorization: request.headers.authorization ?? "" },
+          });
+          response.writeHead(answer.status, { "content-type": "application/json" });
+          response.end(Buffer.from(await answer.arrayBuffer()));
+        })();
+      });
+      proxy.listen(0, "127.0.0.1");
+      await once(proxy, "listening");
+      const { port } = proxy.address() as AddressInfo;
+      return { url: `http://127.0.0.1:${port}`, close: () => proxy.close() };
+    }
+
+    it("end after the request that is under way: the rest stays, and it says how far it came", async () => {
+      const items = Array.from({ length: 230 }, () => ({
+        destination: destination.url("/stopped"),
+        headers: { "Service-Retries": "0", "Service-Label": "stopped" },
+      }));
+      destination.answers("/stopped", (_, response) => response.writeHead(500).end());
+      await cli.run(["batch", "-"], { stdin: JSON.stringify(items) });
+      const letters = () => cli.ok("dlq", "ls", "--label", "stopped", "--limit", "1000");
+      await eventually(letters, ({ length }) => length === items.length);
+
+      const proxy = await behind(2, "DELETE", async () => {
+        child.kill("SIGINT");
+        await sleep(500);
+      });
+      const words = ["dlq", "rm", "--label", "stopped", "--yes", "--server", proxy.url];
+      const child = cli.spawn(words);
+      let err = "";
+      child.stderr.on("data", (text: Buffer) => (err += text.toString()));
+      const [code] = (await once(child, "close")) as [number];
+      proxy.close();
+
+      expect(code).toBe(130);
+      const left = (await letters()).length;
+      expect(left).toBe(30);
+      expect(err).toBe("posthaste: interrupted: 200 dead letters removed, the rest is as it was\n");
     });
 
-    expect(code).toBe(130);
-    expect(err).toBe("posthaste: interrupted: 1 dead letters removed, the rest is as it was\n");
+    it("are told of as done where none is left", async () => {
+      await failing("last", 1);
+      const interruption = new AbortController();
+      const proxy = await behind(1, "DELETE", async () => interruption.abort());
+      const { code, json } = await cli.run(
+        ["dlq", "rm", "--label", "last", "--yes", "--server", proxy.url],
+        { interrupted: interruption.signal },
+      );
+      proxy.close();
+
+      expect([code, json]).toEqual([0, [{ removed: 1 }]]);
+    });
   });
 });
 
@@ -210,8 +303,13 @@ describe("what stands", () => {
     await cli.ok("flow", "reset", "carrier");
   });
 
-  it("signing keys are shown", async () => {
-    expect(Object.keys((await cli.ok("keys", "show"))[0] ?? {})).toEqual(["current", "next"]);
+  it("signing keys are shown, and the next becomes the current one", async () => {
+    const [before] = await cli.ok("keys", "show");
+    expect(Object.keys(before ?? {})).toEqual(["current", "next"]);
+    await cli.ok("keys", "rotate");
+    const [after] = await cli.ok("keys", "show");
+    expect(after?.["current"]).toBe(before?.["next"]);
+    expect(after?.["next"]).not.toBe(before?.["next"]);
   });
 
   it("tenants and their tokens are the operator's", async () => {
@@ -256,7 +354,7 @@ describe("workflow runs", () => {
 
     const again = (await cli.ok("runs", "restart", dlqId))[0];
     expect(textOf(again?.["workflowRunId"])).not.toBe("cli-run");
-    expect((await cli.run(["runs", "resume", dlqId])).code).toBe(0);
+    expect((await cli.run(["runs", "resume", "cli-run"])).code).toBe(0);
     expect(await cli.ok("runs", "notify", "nothing waits")).toEqual([{ notified: 0 }]);
     await cli.ok("runs", "start", to, "--delay", "1h", "--label", "later");
     const cancel = ["runs", "cancel", "--label", "later"];

@@ -1,4 +1,5 @@
 /** The command line for tests: its words in this process, with streams that are read. */
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,6 +47,15 @@ export class CommandLine {
     const { err, out } = said;
     const lines = out.split("\n").filter((line) => line.startsWith("{"));
     return { code, out, err, json: lines.map((line) => JSON.parse(line) as Json) };
+  }
+
+  /** As a process of its own, for signals. */
+  spawn(words: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
+    const main = new URL("../../apps/cli/src/main.ts", import.meta.url).pathname;
+    return spawn(process.execPath, [main, ...words], {
+      env: { PATH: process.env["PATH"], ...this.#env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
   }
 
   /** What it says as JSON when it succeeds. */

@@ -1,5 +1,5 @@
 /** What is done to many: shown first, done when it is meant, page by page until the end or Ctrl-C. */
-import { CliError } from "./exit.ts";
+import { CliError, HalfDone, isCliError } from "./exit.ts";
 import { type Session } from "./session.ts";
 
 export type Bulk = {
@@ -10,9 +10,13 @@ export type Bulk = {
   readonly isNamed: boolean;
   readonly isMeant: boolean;
   readonly preview: () => Promise<number>;
-  /** How many each page has done. */
-  readonly pages: () => AsyncIterable<number>;
+  readonly pages: () => AsyncIterable<Done>;
 };
+
+/** `left`: what becomes of the rest when it is not gone on with; absent: there is none. */
+export type Done = { readonly done: number; readonly left?: string };
+
+export const untouched = "the rest is as it was";
 
 export async function inBulk(
   { host: { interrupted }, output }: Session,
@@ -24,15 +28,17 @@ export async function inBulk(
     return output.done(text, { dryRun: true, matched });
   }
   let count = 0;
-  for await (const some of pages()) {
-    count += some;
-    output.progress(`${count} ${things} ${verb}`);
-    if (!interrupted.aborted) continue;
+  try {
+    for await (const { done, left } of pages()) {
+      count += done;
+      output.progress(`${count} ${things} ${verb}`);
+      if (interrupted.aborted && left !== undefined)
+        throw new CliError("interrupted", `interrupted: ${count} ${things} ${verb}, ${left}`);
+    }
+  } catch (error) {
     output.progressEnds();
-    throw new CliError(
-      "interrupted",
-      `interrupted: ${count} ${things} ${verb}, the rest is as it was`,
-    );
+    if (isCliError(error) || count === 0) throw error;
+    throw new HalfDone(`${count} ${things} ${verb}`, error);
   }
   output.progressEnds();
   output.done(`${count} ${things} ${verb}`, { [verb]: count });

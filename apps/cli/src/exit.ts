@@ -27,10 +27,25 @@ export class CliError extends Error {
   }
 }
 
+/** What is done to many was stopped by a failure. */
+export class HalfDone extends Error {
+  override readonly name = "HalfDone";
+
+  constructor(done: string, cause: unknown) {
+    super(done, { cause });
+  }
+}
+
 export type Ending = { readonly code: number; readonly line?: string };
 
 /** `server`: where the command has asked. */
-export function endingOf(error: unknown, server: string): Ending {
+export function endingOf(error: unknown, server: string, interrupted: AbortSignal): Ending {
+  if (interrupted.aborted && !isCliError(error))
+    return { code: exitCodes.interrupted, line: "posthaste: interrupted" };
+  if (Error.isError(error) && error.name === "HalfDone") {
+    const [kind, text] = kindOf(error.cause, server);
+    return { code: exitCodes[kind], line: `posthaste: ${error.message}, then: ${plain(text)}` };
+  }
   // Help is no failure, and commander has said what is wrong with the rest.
   if (Error.isError(error) && error.name === "CommanderError") {
     const { exitCode } = error as CommanderError;
@@ -40,18 +55,21 @@ export function endingOf(error: unknown, server: string): Ending {
   return { code: exitCodes[kind], line: `posthaste: ${plain(text)}` };
 }
 
+export const isCliError = (error: unknown): boolean =>
+  Error.isError(error) && error.name === "CliError";
+
 function kindOf(error: unknown, server: string): readonly [Kind, string] {
   if (!Error.isError(error)) return ["failed", String(error)];
   switch (error.name) {
     case "CliError":
       return [(error as CliError).kind, error.message];
     // The client refuses what it must not send.
-    case "TypeError":
+    case "InvalidCall":
       return ["usage", error.message];
     case "PosthasteError":
       return refusalOf(error as PosthasteError, server);
     default:
-      return ["failed", error.message];
+      return ["failed", `this should not have happened: ${error.message}`];
   }
 }
 

@@ -50,11 +50,15 @@ export async function run(words: readonly string[], host: Host): Promise<number>
       await act(session, args, command.opts() as O);
     };
   const program = programOf(host, acting);
+  if (words.length === 0) {
+    program.outputHelp();
+    return exitCodes.ok;
+  }
   try {
     await program.parseAsync(words, { from: "user" });
     return exitCodes.ok;
   } catch (error) {
-    const { code, line } = endingOf(error, session.server);
+    const { code, line } = endingOf(error, session.server, host.interrupted);
     if (line !== undefined) host.err.write(`${line}\n`);
     return code;
   } finally {

@@ -31,6 +31,7 @@ export class Session {
   server = defaultUrl;
   readonly #options: GlobalOptions;
   #client: Client | undefined;
+  #patient: Client | undefined;
   #management: Management | undefined;
 
   constructor(host: Host, options: GlobalOptions) {
@@ -39,8 +40,14 @@ export class Session {
     this.output = new Output(host.out, host.err, options.json === true);
   }
 
+  /** Ctrl-C ends what it asks. */
   get client(): Client {
-    return (this.#client ??= this.#connect());
+    return (this.#client ??= this.#connect({ signal: this.host.interrupted }));
+  }
+
+  /** For changes that are made page by page: what it has asked it hears the answer of. */
+  get patientClient(): Client {
+    return (this.#patient ??= this.#connect({}));
   }
 
   /** The operator's API, with its own address and credentials. */
@@ -50,10 +57,11 @@ export class Session {
 
   close(): void {
     this.#client?.close();
+    this.#patient?.close();
     this.#management?.close();
   }
 
-  #connect(): Client {
+  #connect(options: { readonly signal?: AbortSignal }): Client {
     const { env } = this.host;
     const { profile: name, server } = this.#options;
     const { current, profiles } = readProfiles(env);
@@ -70,7 +78,7 @@ export class Session {
         "unauthorized",
         "there is no token: set POSTHASTE_TOKEN, or make a profile with posthaste profile set",
       );
-    return createClient({ url: this.server, token: own.token });
+    return createClient({ url: this.server, token: own.token, ...options });
   }
 
   #connectOperator(): Management {
@@ -83,7 +91,10 @@ export class Session {
         "unauthorized",
         "the operator's commands need POSTHASTE_MANAGEMENT_USER and POSTHASTE_MANAGEMENT_PASSWORD",
       );
-    return createManagement({ url: this.server, user, password });
+    return createManagement({
+      ...{ url: this.server, user, password },
+      signal: this.host.interrupted,
+    });
   }
 }
 

@@ -32,4 +32,5 @@ export {
   type Published,
   type Trigger,
 } from "./publishing.ts";
+export { InvalidCall } from "./invalid-call.ts";
 export { type FailureCode, PosthasteError } from "./refusal.ts";

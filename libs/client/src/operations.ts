@@ -2,6 +2,7 @@
 import { type Operations, type Parameter, type Settings } from "./api.ts";
 import { settingHeaders } from "./settings.ts";
 import { type Transport } from "./transport.ts";
+import { InvalidCall } from "./invalid-call.ts";
 
 type OperationId = keyof Operations;
 
@@ -90,7 +91,7 @@ export async function callRoute(
 /** Without its last part a path is that of all: an empty one must never be sent. */
 export function pathPart(name: string, value: unknown): string {
   if (typeof value !== "string" || value === "" || value === "." || value === "..")
-    throw new TypeError(`${name}: must be a text that is not empty, and is ${shown(value)}`);
+    throw new InvalidCall(`${name}: must be a text that is not empty, and is ${shown(value)}`);
   return encodeURIComponent(value);
 }
 
@@ -101,7 +102,7 @@ function searchOf(query: NonNullable<AnyAsked["query"]>, isRead: boolean): strin
     if (value === undefined && isRead) continue;
     const values = [value].flat();
     if (value === undefined || values.length === 0)
-      throw new TypeError(`query.${name}: is ${shown(value)}; leave it out when you mean all`);
+      throw new InvalidCall(`query.${name}: is ${shown(value)}; leave it out when you mean all`);
     for (const each of values) search.append(name, String(each));
   }
   return search.size === 0 ? "" : `?${search.toString()}`;
@@ -117,7 +118,7 @@ function bodyOf(body: unknown, isRead: boolean): string | Uint8Array | undefined
   if (body === undefined || isRaw(body)) return body;
   const lost = Object.entries(Object(body) as object).find(([, value]) => value === undefined);
   if (lost && !isRead)
-    throw new TypeError(`body.${lost[0]}: is undefined; leave it out when you mean all`);
+    throw new InvalidCall(`body.${lost[0]}: is undefined; leave it out when you mean all`);
   return JSON.stringify(body);
 }
 

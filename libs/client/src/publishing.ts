@@ -3,6 +3,7 @@ import { type PublishResult, type Settings, type StartedRun, targets } from "./a
 import { type AnswerOf, type CallOptions, pathPart, version } from "./operations.ts";
 import { type ForwardedHeaders, forwardedHeaders, settingHeaders } from "./settings.ts";
 import { type Call, type Transport } from "./transport.ts";
+import { InvalidCall } from "./invalid-call.ts";
 
 /** A URL, `api/llm`, or the name of a URL group. */
 type Destination = { readonly to: string };
@@ -92,7 +93,7 @@ function requestOf(given: Any): Request {
   const { to, body, json, contentType, queue: _, ...rest } = given;
   const { headers, callbackHeaders, failureCallbackHeaders, ...settings } = rest;
   const isJson = "json" in given;
-  if (isJson && body !== undefined) throw new TypeError("body: has json beside it");
+  if (isJson && body !== undefined) throw new InvalidCall("body: has json beside it");
   const type = contentType ?? (isJson ? "application/json" : undefined);
   return {
     to,
@@ -112,20 +113,20 @@ const isDeduplicated = ({ deduplicationId, contentBasedDeduplication }: Any): bo
 
 function jsonText(json: unknown): string {
   const text: string | undefined = JSON.stringify(json);
-  if (text === undefined) throw new TypeError("json: cannot be said in JSON");
+  if (text === undefined) throw new InvalidCall("json: cannot be said in JSON");
   return text;
 }
 
 function itemOf(given: Any, at: number): object {
   const { to, headers, body } = requestOf(given);
-  if (body instanceof Uint8Array) throw new TypeError(`[${at}].body: must be a text`);
+  if (body instanceof Uint8Array) throw new InvalidCall(`[${at}].body: must be a text`);
   return { destination: to, headers, body, queue: given.queue };
 }
 
 /** A URL is encoded, so that nothing on the way takes its dots, slashes or query for the request's own. */
 function destinationPart(to: string | undefined): string {
   if (typeof to !== "string" || to === "")
-    throw new TypeError("to: must be a URL or the name of a URL group");
+    throw new InvalidCall("to: must be a URL or the name of a URL group");
   return /^[a-z][a-z0-9+.-]*:/i.test(to)
     ? encodeURIComponent(to)
     : to

@@ -1,5 +1,6 @@
 /** Settings as headers: `{ delay: "10m" }` is `Service-Delay: 10m`. */
 import { type Setting, settingNames, type Settings } from "./api.ts";
+import { InvalidCall } from "./invalid-call.ts";
 
 const prefix = "Service-";
 
@@ -7,7 +8,7 @@ export function settingHeaders(settings: Settings): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries<Setting | undefined>(settings)) {
     if (value === undefined) continue;
-    if (!isSetting(name)) throw new TypeError(`${name}: there is no such setting`);
+    if (!isSetting(name)) throw new InvalidCall(`${name}: there is no such setting`);
     headers[prefix + settingNames[name]] = typeof value === "object" ? value.join(",") : `${value}`;
   }
   return headers;

@@ -4,6 +4,7 @@ import { Agent as HttpsAgent } from "node:https";
 import got, { type RequestError } from "got";
 import { type Failure, type FailureCode, PosthasteError } from "./refusal.ts";
 import { mayRepeat } from "./repeat.ts";
+import { InvalidCall } from "./invalid-call.ts";
 
 export type TransportOptions = {
   readonly url: string;
@@ -12,6 +13,8 @@ export type TransportOptions = {
   readonly retriesMax?: number | undefined;
   /** Of one attempt, from its beginning to the last byte of the answer. Default 30 s. */
   readonly timeoutMs?: number | undefined;
+  /** Ends all calls that have no signal of their own. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 export type Call = {
@@ -50,7 +53,8 @@ export function createTransport(options: TransportOptions): Transport {
   };
 
   async function send(call: Call): Promise<unknown> {
-    const { method, path, headers, body, isRepeatable, signal } = call;
+    const { method, path, headers, body, isRepeatable } = call;
+    const signal = call.signal ?? options.signal;
     const asked = got(base + path, {
       method: method.toUpperCase() as "GET",
       headers: { authorization, "user-agent": userAgent, ...headers },
@@ -86,7 +90,9 @@ export function createTransport(options: TransportOptions): Transport {
 function baseOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:")
-    throw new TypeError(`url: must begin with http:// or https://, and is ${JSON.stringify(text)}`);
+    throw new InvalidCall(
+      `url: must begin with http:// or https://, and is ${JSON.stringify(text)}`,
+    );
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 

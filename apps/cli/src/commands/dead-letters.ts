@@ -1,7 +1,7 @@
 /** Dead letters: looked at, retried and removed, one by one or by filter. */
 import { type DeadLetter } from "@posthaste/client";
 import { type Command } from "commander";
-import { inBulk } from "../bulk.ts";
+import { inBulk, untouched } from "../bulk.ts";
 import { countOf, letterFilters, queryOf, selectionOf, withFilters } from "../filters.ts";
 import { limitDefault, list } from "../listing.ts";
 import { type Column, timeOf } from "../output.ts";
@@ -69,9 +69,10 @@ function many(
       return matched;
     },
     pages: async function* () {
-      for await (const page of client.pages(operation, { query })) {
-        if ("responses" in page) yield page.responses.length;
-        if ("deleted" in page) yield page.deleted;
+      for await (const page of session.patientClient.pages(operation, { query })) {
+        const left = "cursor" in page && page.cursor ? { left: untouched } : {};
+        if ("responses" in page) yield { done: page.responses.length, ...left };
+        if ("deleted" in page) yield { done: page.deleted, ...left };
       }
     },
   });

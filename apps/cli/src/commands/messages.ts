@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type LogEntry } from "@posthaste/client";
 import { type Command } from "commander";
-import { inBulk } from "../bulk.ts";
+import { type Done, inBulk } from "../bulk.ts";
 import {
   countOf,
   eventFilters,
@@ -73,21 +73,23 @@ async function cancel(session: Session, ids: readonly string[], options: Options
       return "matched" in answer ? answer.matched : 0;
     },
     pages: async function* () {
-      const answer = await client.messages.cancelMany({ query });
+      const answer = await session.patientClient.messages.cancelMany({ query });
       if (!("cancelled" in answer)) return;
-      if (answer.actionId === undefined) yield answer.cancelled;
+      if (answer.actionId === undefined) yield { done: answer.cancelled };
       else yield* followed(session, answer.actionId);
     },
   });
 }
 
 /** How many more each look has found done. It goes on in the server, whatever becomes of this process. */
-async function* followed({ client, host }: Session, actionId: string): AsyncGenerator<number> {
+async function* followed({ host, patientClient }: Session, actionId: string): AsyncGenerator<Done> {
   for (let before = 0; ;) {
-    const { processed, state } = await client.bulkActions.read(actionId);
-    yield processed - before;
+    const { processed, state } = await patientClient.bulkActions.read(actionId);
+    const hasEnded = state === "FINISHED";
+    const left = `the server goes on with the rest (bulk action ${actionId})`;
+    yield { done: processed - before, ...(!hasEnded && { left }) };
     before = processed;
-    if (state === "FINISHED") return;
+    if (hasEnded) return;
     await sleep(pollMs, undefined, { signal: host.interrupted }).catch(() => undefined);
   }
 }

@@ -1,11 +1,12 @@
 /** What ends in a destination: publish, enqueue, batch. */
 import { readFileSync } from "node:fs";
+import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { settingNames, type Settings } from "@posthaste/client";
 import { type Command } from "commander";
-import { CliError } from "../exit.ts";
+import { CliError, HalfDone } from "../exit.ts";
 import { collected } from "../filters.ts";
-import { type Acting, type Session } from "../session.ts";
+import { type Acting, type Host, type Session } from "../session.ts";
 
 type Options = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -35,7 +36,7 @@ export async function publicationOf({ host }: Session, options: Options) {
   const given: Settings = Object.fromEntries(
     settings.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
   );
-  const body = await bodyOf(host.stdin, options["data"] as string | undefined);
+  const body = await bodyOf(host, options["data"] as string | undefined);
   const contentType = (options["contentType"] as string | undefined) ?? typeOf(body);
   return {
     ...given,
@@ -46,11 +47,11 @@ export async function publicationOf({ host }: Session, options: Options) {
 }
 
 async function bodyOf(
-  stdin: NodeJS.ReadableStream,
+  { interrupted, stdin }: Pick<Host, "interrupted" | "stdin">,
   data: string | undefined,
 ): Promise<string | Uint8Array | undefined> {
   if (!data?.startsWith("@")) return data;
-  if (data === "@-") return text(stdin);
+  if (data === "@-") return text(stdin.pipe(new PassThrough({ signal: interrupted })));
   try {
     return readFileSync(data.slice(1));
   } catch {
@@ -60,11 +61,17 @@ async function bodyOf(
 
 function typeOf(body: string | Uint8Array | undefined): string | undefined {
   if (body === undefined) return undefined;
+  return isJson(typeof body === "string" ? body : new TextDecoder().decode(body))
+    ? "application/json"
+    : undefined;
+}
+
+function isJson(text: string): boolean {
   try {
-    JSON.parse(typeof body === "string" ? body : new TextDecoder().decode(body));
-    return "application/json";
+    JSON.parse(text);
+    return true;
   } catch {
-    return undefined;
+    return false;
   }
 }
 
@@ -109,16 +116,46 @@ export function addPublishing(program: Command, acting: Acting): void {
     );
   program
     .command("batch <file>")
-    .description("publish the items of a JSON list, as docs/batch.md has them; - is stdin")
+    .description(
+      "publish the items of a JSON list, as docs/batch.md has them, or one on each line; - is stdin",
+    )
     .action(
       acting(async (session, [file = ""]) => {
-        const body = await bodyOf(session.host.stdin, `@${file}`);
-        const asked = { body: body ?? "" };
-        const answers = (await session.client.call(
-          "publishBatch",
-          asked as never,
-        )) as unknown as readonly (Published | readonly Published[])[];
-        say(session, answers.flat());
+        const body = await bodyOf(session.host, `@${file}`);
+        const text = typeof body === "string" ? body : new TextDecoder().decode(body);
+        if (text.trimStart().startsWith("[")) say(session, await publishItems(session, text));
+        else await publishLines(session, text);
       }),
     );
+}
+
+async function publishItems({ client }: Session, items: string): Promise<readonly Published[]> {
+  const asked = { body: items };
+  const answers = (await client.call("publishBatch", asked as never)) as unknown as readonly (
+    Published | readonly Published[]
+  )[];
+  return answers.flat();
+}
+
+const linesAtOnce = 1_000;
+
+/** Any number of lines, a thousand in a request. */
+async function publishLines(session: Session, text: string): Promise<void> {
+  const lines = text.split("\n").map((line, at) => ({ line: line.trim(), number: at + 1 }));
+  const items = lines.filter(({ line }) => line !== "");
+  for (const { line, number } of items)
+    if (!isJson(line)) throw new CliError("usage", `batch: line ${number} is no JSON`);
+  const { output } = session;
+  for (let at = 0; at < items.length; at += linesAtOnce) {
+    const some = items.slice(at, at + linesAtOnce).map(({ line }) => line);
+    try {
+      const published = await publishItems(session, `[${some.join(",")}]`);
+      if (output.isJson) for (const each of published) output.json(each);
+    } catch (error) {
+      throw at === 0 ? error : new HalfDone(`${at} lines published`, error);
+    }
+    output.progress(`${Math.min(at + linesAtOnce, items.length)} lines published`);
+  }
+  output.progressEnds();
+  if (!output.isJson) output.done(`${items.length} lines published`);
 }

@@ -68,13 +68,13 @@ export function addRuns(program: Command, acting: Acting): void {
     .action(acting<Options>(cancel));
   for (const name of ["restart", "resume"] as const)
     runs
-      .command(`${name} <dead-letter>`)
+      .command(`${name} <run-or-dead-letter>`)
       .description(
         name === "restart" ? "a failed run, from its beginning" : "a failed run, from what failed",
       )
       .action(
         acting(async ({ client, output }, [id = ""]) =>
-          output.item(await client.failedRuns[name](id)),
+          output.item(await client.failedRuns[name](await letterOf(client, id))),
         ),
       );
   runs
@@ -88,6 +88,12 @@ export function addRuns(program: Command, acting: Acting): void {
         output.done(`${told.length} runs told`, { notified: told.length });
       }),
     );
+}
+
+/** Of a run that has failed; what is no run is taken for a dead letter. */
+async function letterOf(client: Session["client"], id: string): Promise<string> {
+  const { runs } = await client.runs.list({ query: { workflowRunId: id, count: 1 } });
+  return runs[0]?.dlqId ?? id;
 }
 
 async function cancel(session: Session, ids: readonly string[], options: Options): Promise<void> {
@@ -106,8 +112,9 @@ async function cancel(session: Session, ids: readonly string[], options: Options
     },
     pages: async function* () {
       const isAll = Object.keys(query).length === 0;
-      const { cancelled } = await client.runs.cancelMany(isAll ? { body: {} } : { query });
-      yield cancelled;
+      const asked = isAll ? { body: {} } : { query };
+      const { cancelled } = await session.patientClient.runs.cancelMany(asked);
+      yield { done: cancelled };
     },
   });
 }

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import * as prettier from "prettier";
 import { renderClientApi } from "./client-api.js";
 import { readComments } from "./comments.js";
+import { readVersions } from "./versions.js";
 import { renderErrors, renderOpenApi } from "../libs/contract/src/index.ts";
 import { renderDashboards, renderRules } from "../deploy/observability/src/index.ts";
 import { renderConfiguration, renderTelemetry } from "../libs/process/src/index.ts";
@@ -31,7 +32,7 @@ const documents = [
 ];
 
 const check = process.argv.includes("--check");
-for (const problem of readComments()) complain(problem);
+for (const problem of [...readComments(), ...readVersions()]) complain(problem);
 for (const { path, render } of documents) {
   const file = join(root, path);
   // Through prettier, so that the format gate and this one want the same bytes.

@@ -1,0 +1,26 @@
+// One version of each dependency: what several packages of the workspace use has its version in the catalog of
+// pnpm-workspace.yaml, so that none is brought up to date alone, and two of one library never meet in a process.
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+const root = dirname(import.meta.dirname);
+const kinds = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
+const isForeign = (name) => name === "node_modules" || name === "toolchain";
+
+/** What has a version in more than one package.json, a line each. */
+export function readVersions() {
+  const files = globSync(["package.json", "*/**/package.json"], { cwd: root, exclude: isForeign });
+  const users = new Map();
+  for (const file of files) {
+    const described = JSON.parse(readFileSync(join(root, file), "utf8"));
+    for (const [name, version] of kinds.flatMap((kind) => Object.entries(described[kind] ?? {}))) {
+      if (version.startsWith("workspace:") || version.startsWith("catalog:")) continue;
+      users.set(name, [...(users.get(name) ?? []), `${file} (${version})`]);
+    }
+  }
+  return [...users]
+    .filter(([, its]) => its.length > 1)
+    .map(
+      ([name, its]) => `${name} belongs into the catalog of pnpm-workspace.yaml: ${its.join(", ")}`,
+    );
+}

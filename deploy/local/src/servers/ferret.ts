@@ -7,7 +7,7 @@ import { freePort, loopback } from "../process/ports.ts";
 import { accepts } from "../process/probe.ts";
 import { type ProcessControls, ServerProcess } from "../process/server-process.ts";
 import { dataFolder, type RunningMongo, type ServerPlace } from "./place.ts";
-import { openPostgresql, startPostgresql } from "./postgresql.ts";
+import { openPostgresql, type Postgresql, startPostgresql } from "./postgresql.ts";
 
 export async function startFerret(place: ServerPlace): Promise<RunningMongo> {
   const { name, file, postgresql: binaries } = await fetchFerretdb();
@@ -25,17 +25,17 @@ export async function startFerret(place: ServerPlace): Promise<RunningMongo> {
   // Not an argument: everybody on this host could read the password in it.
   const env = { ...process.env, FERRETDB_POSTGRESQL_URL: postgresql.url };
   const ferretdb = new ServerProcess({ name, file, args, env }, () => accepts(port), place);
-  const controls = together(ferretdb, postgresql.server);
+  const controls = together(ferretdb, postgresql);
   await controls.restart();
   const uri = `mongodb://${loopback}:${port}/`;
   return { name, host: loopback, port, process: controls, uri };
 }
 
 /** To its clients the two are one server: they are killed together, and whoever pauses the first pauses both. */
-function together(ferretdb: ServerProcess, postgresql: ServerProcess): ProcessControls {
+function together(ferretdb: ServerProcess, postgresql: Postgresql): ProcessControls {
   const stop = async () => {
     await ferretdb.stop();
-    await postgresql.stop();
+    await postgresql.server.stop();
   };
   return {
     get pid() {
@@ -45,10 +45,10 @@ function together(ferretdb: ServerProcess, postgresql: ServerProcess): ProcessCo
       return ferretdb.isRunning;
     },
     get output() {
-      return [postgresql.output, ferretdb.output].join("\n").trim();
+      return [postgresql.server.output, ferretdb.output].join("\n").trim();
     },
     kill: async (signal) => {
-      await Promise.all([postgresql.kill(signal), ferretdb.kill(signal)]);
+      await Promise.all([postgresql.server.kill(signal), ferretdb.kill(signal)]);
     },
     pause: () => ferretdb.pause(),
     resume: () => ferretdb.resume(),
@@ -58,7 +58,7 @@ function together(ferretdb: ServerProcess, postgresql: ServerProcess): ProcessCo
       try {
         await ferretdb.start();
       } catch (error) {
-        await postgresql.stop();
+        await postgresql.server.stop();
         throw error;
       }
     },

@@ -3,7 +3,9 @@ import { randomBytes } from "node:crypto";
 import {
   appendFileSync,
   existsSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -22,8 +24,14 @@ const nobody = 65534;
 const passwordBytes = 24;
 const startTriesMax = 60;
 const startPauseMs = 500;
+const patientTries = 10;
 
-export type Postgresql = { readonly server: ServerProcess; readonly url: string };
+export type Postgresql = {
+  readonly server: ServerProcess;
+  /** The folder of its data. */
+  readonly data: string;
+  readonly url: string;
+};
 
 export async function openPostgresql({ binaries, dir, port }: Place): Promise<Postgresql> {
   const data = join(dir, "data");
@@ -41,21 +49,35 @@ export async function openPostgresql({ binaries, dir, port }: Place): Promise<Po
   };
   const isReady = () => answers(port, startup, (answer) => answer[0] === asksWhoWeAre);
   const url = `postgres://postgres:${password}@${loopback}:${port}/postgres`;
-  return { server: new ServerProcess(command, isReady), url };
+  return { server: new ServerProcess(command, isReady), data, url };
 }
 
 /**
  * After a `kill -9` the last of the killed server's processes may live for a moment, and a new one refuses to start
- * until they are gone.
+ * until they are gone. One of them, the extension's own, has been seen to spin on for ever: then it is ended here.
  */
-export async function startPostgresql(server: ServerProcess): Promise<void> {
+export async function startPostgresql({ data, server }: Postgresql): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       return await server.start();
     } catch (error) {
       const isUsed = /still in use|Is another postmaster/.test(String(error));
       if (!isUsed || tries >= startTriesMax) throw error;
+      if (tries >= patientTries) endLeftOver(data);
       await sleep(startPauseMs);
+    }
+  }
+}
+
+/** They work in the folder of their data, each in a process group of its own. Where there is no /proc, they are waited for. */
+function endLeftOver(data: string): void {
+  if (!existsSync("/proc")) return;
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  for (const pid of pids) {
+    try {
+      if (readlinkSync(`/proc/${pid}/cwd`) === data) process.kill(Number(pid), "SIGKILL");
+    } catch {
+      // It has gone meanwhile, or is another user's.
     }
   }
 }

@@ -21,6 +21,7 @@ const mayUse = {
   "services/gateway/src": serving,
   "services/gateway/process": [
     ...apart,
+    "libs/engine",
     "libs/http",
     "libs/retry-delays-mathjs",
     "services/gateway/src",

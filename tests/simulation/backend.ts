@@ -18,6 +18,7 @@ import {
   type Ids,
   type MessageLog,
   type RecordPorts,
+  type Roster,
   type Schedules,
   type TokenStore,
 } from "@posthaste/ports";
@@ -26,6 +27,7 @@ import { modelDeadLetters } from "./model/dead-letters.ts";
 import { modelGroups } from "./model/groups.ts";
 import { modelMessageLog } from "./model/message-log.ts";
 import { type Inspection, modelRecords } from "./model/records.ts";
+import { modelRoster } from "./model/roster.ts";
 import { modelSchedules } from "./model/schedules.ts";
 import { modelTokenStore } from "./model/token-store.ts";
 import { type World } from "./world/world.ts";
@@ -36,6 +38,7 @@ export type Backend = RecordPorts & {
   readonly messageLog: MessageLog;
   readonly groups: Groups;
   readonly schedules: Schedules;
+  readonly roster: Roster;
   readonly ids: Ids;
   /** Of the model alone. */
   readonly model?: Model;
@@ -51,15 +54,16 @@ export type Model = {
   /** The one process that uses it has died. */
   reopen(): void;
   forgetTombstones(): void;
+  forgetLog(): void;
   forgetKey(key: DeduplicationKey): void;
 };
 
 export function modelBackend(world: World): Backend {
   const now = (): number => world.now;
   const schedules = modelSchedules(now);
-  const records = modelRecords(now, schedules);
-  const tokens = modelTokenStore(now);
   const log = modelMessageLog();
+  const records = modelRecords(now, schedules, log);
+  const tokens = modelTokenStore(now);
   const random = seededRandom(world.chanceOf().integer(0, 0xffff_ffff));
   const positionAt = (time: number): number => time * 1_000;
   let position = 0;
@@ -70,6 +74,7 @@ export function modelBackend(world: World): Backend {
     messageLog: log.port,
     groups: modelGroups(now, records.inspect.isInUse),
     schedules: schedules.port,
+    roster: modelRoster(now),
     ids: {
       next: () => {
         position = Math.max(position + 1, positionAt(world.now));
@@ -86,6 +91,7 @@ export function modelBackend(world: World): Backend {
         records.reopen();
       },
       forgetTombstones: records.forgetTombstones,
+      forgetLog: records.forgetLog,
       forgetKey: tokens.forgetKey,
     },
     statesOf: async (_tenant, id) => log.statesOf(id),
@@ -136,6 +142,7 @@ export function embeddedBackend(world: World): Backend {
     messageLog,
     groups,
     schedules,
+    roster: modelRoster(() => world.now),
     ids,
     statesOf: async (tenant, id) => {
       const page = { limit: logPageMax, order: "earliestFirst" } as const;

@@ -23,6 +23,7 @@ import {
   beginBulkAction,
   type BulkPorts,
   cancelMessages,
+  NamedDeliverers,
   type CancelPorts,
   type GrantPorts,
   pauseFlowKey,
@@ -44,7 +45,13 @@ import {
   workOrHandOn,
 } from "@posthaste/engine";
 import { retryDelays } from "@posthaste/retry-delays-mathjs";
-import { type LocalDelivery, type Log, type QueueChange, type ScheduleKey } from "@posthaste/ports";
+import {
+  type LocalDelivery,
+  type Log,
+  noTelemetry,
+  type QueueChange,
+  type ScheduleKey,
+} from "@posthaste/ports";
 import { Scheduler } from "@posthaste/scheduler";
 import { type RecordingLog, recordingLog, seededRandom } from "@posthaste/testing";
 import { WorkflowLog } from "@posthaste/workflow-log";
@@ -109,6 +116,7 @@ type Making = {
   readonly bus: SimulatedBus;
   readonly log: RecordingLog;
   readonly mutation: Mutation | undefined;
+  readonly isApart: boolean;
   /** Gateways that run, by node. */
   readonly open: Map<string, { readonly life: Life; readonly ports: GatewayPorts }>;
 };
@@ -157,6 +165,7 @@ export function composition(
     bus: simulatedBus(environment, { local: shape === "standalone" }),
     log: recordingLog(false),
     mutation,
+    isApart: shape === "distributed",
     open: new Map(),
   };
   const nodes = shape === "distributed" ? distributed(making) : standalone(making);
@@ -251,6 +260,7 @@ function portsOf(making: Making, life: Life, shards?: readonly number[]): NodePo
     // Retention is longer than any simulation.
     accounts: { tenants: async () => [] },
     messageLog: life.remote("messageLog", backend.messageLog),
+    ...(making.isApart && { roster: life.remote("roster", backend.roster) }),
     bus: making.bus.portOf(life, (bus) => observedBus(bus, backend.deadLetters, watching), shards),
     sender: making.destinations.senderOf(life),
     ids: backend.ids,
@@ -264,13 +274,20 @@ function portsOf(making: Making, life: Life, shards?: readonly number[]): NodePo
 }
 
 function gateway(making: Making, life: Life, local?: LocalDelivery): Runnable {
-  const ports: GatewayPorts = { ...portsOf(making, life), ...(local && { local }) };
+  const given = portsOf(making, life);
+  const { roster } = given;
+  const { metrics } = noTelemetry;
+  const named =
+    roster && new NamedDeliverers({ ...given, roster, metrics, planOf: () => defaultPlan });
+  const ports: GatewayPorts = { ...given, ...(local && { local }), ...(named && { named }) };
   return {
     start: async () => {
+      await named?.start();
       making.open.set(life.node.name, { life, ports });
     },
     stop: async () => {
       making.open.delete(life.node.name);
+      await named?.stop();
     },
   };
 }

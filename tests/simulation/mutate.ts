@@ -8,6 +8,7 @@ import {
   type FlowLanes,
   type Queues,
   type Records,
+  type Roster,
   type RunStore,
   type Schedules,
   type TokenStore,
@@ -19,8 +20,7 @@ import { type Life } from "./world/node.ts";
 
 export type NodePorts = Omit<AcceptPorts, "local"> &
   Omit<CancelPorts, "local"> &
-  DelivererPorts &
-  SchedulerPorts &
+  DelivererPorts & { readonly roster?: Roster } & SchedulerPorts &
   CallbackDispatcherPorts &
   WorkflowLogPorts;
 
@@ -28,6 +28,8 @@ export type Mutation = {
   readonly name: string;
   /** What has to go on for it to show: in every seed, then. */
   readonly shownBy?: "schedules" | "bulkActions" | "runs";
+  /** It shows only where an answer is lost in one moment of few: more histories are tried. */
+  readonly isRare?: true;
   readonly change: (ports: NodePorts, model: Model, life: Life) => NodePorts;
 };
 

@@ -4,11 +4,14 @@
  */
 import {
   flowsSetBy,
+  type InState,
   isExpanding,
   isFinished,
   isIn,
   type MessageId,
   messageId,
+  type Owner,
+  owner,
   parentOf,
 } from "@posthaste/domain";
 import { byKind } from "@posthaste/testing";
@@ -24,6 +27,11 @@ import {
 } from "./mutate.ts";
 import { runMutations } from "./runs/mutations.ts";
 import { scheduleMutations } from "./schedule-mutations.ts";
+
+const namedFor = (by: Owner, record: InState<"claimed">): InState<"claimed"> => ({
+  ...record,
+  state: { ...record.state, owner: by },
+});
 
 export const mutations: readonly Mutation[] = [
   {
@@ -217,6 +225,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: "the deduplication key deleted when the insert fails",
+    isRare: true,
     change: (ports, model) =>
       withRecords(ports, {
         insert: async (inserts) => {
@@ -292,6 +301,38 @@ export const mutations: readonly Mutation[] = [
           return removed;
         },
       }),
+  },
+  {
+    name: "a delivery that its settler owed to the log and nothing tells",
+    change: (ports, model) =>
+      withRecords(ports, {
+        removeFinished: (...given) => {
+          model.forgetLog();
+          return ports.records.removeFinished(...given);
+        },
+      }),
+  },
+  {
+    name: "what is named for another deliverer called at once",
+    change: (ports, _, life) => ({
+      ...ports,
+      bus: otherwise(ports.bus, {
+        subscribe: (topic, group, handle, options) =>
+          ports.bus.subscribe(
+            topic,
+            group,
+            (events) =>
+              handle(
+                events.map((event) =>
+                  "record" in event && event.record
+                    ? { ...event, record: namedFor(owner(life.name), event.record) }
+                    : event,
+                ),
+              ),
+            options,
+          ),
+      }),
+    }),
   },
   {
     name: "the cancel said and not done",

@@ -33,6 +33,17 @@ export const places: Readonly<Record<MetricName, Place>> = {
     title: "From due to delivered",
     unit: "s",
   },
+  posthaste_roster_age_seconds: {
+    board: "stores-and-bus",
+    title: "Age of the roster",
+    unit: "s",
+    over: "max",
+  },
+  posthaste_named_hints_total: {
+    board: "stores-and-bus",
+    title: "Messages named for a deliverer",
+    unit: "ops",
+  },
   posthaste_attempts_running: {
     board: "deliveries",
     title: "Attempts that run now",

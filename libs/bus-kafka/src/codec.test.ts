@@ -1,5 +1,6 @@
 import { describe, expect, it, jest } from "@jest/globals";
 import {
+  acceptNamed,
   flowLaneId,
   type Headers,
   limits,
@@ -9,9 +10,9 @@ import {
   tenantId,
 } from "@posthaste/domain";
 import { type Hint, type SettledEvent, type Topics, type WakeEvent } from "@posthaste/ports";
-import { anAnswer } from "@posthaste/testing";
+import { aMessage, anAnswer, anOwner } from "@posthaste/testing";
 import fc from "fast-check";
-import { decode, encode } from "./codec.ts";
+import { decode, encode, join } from "./codec.ts";
 import { aHint, aSettled } from "./events.fixture.ts";
 
 // Properties are tried a hundred times, on a host however busy.
@@ -131,6 +132,39 @@ describe("an event arrives as it was said", () => {
     );
   });
 
+  it("hints that have the record, with the bytes of its body, and not where they were said", () => {
+    fc.assert(
+      fc.property(hints, fc.uint8Array({ maxLength: 300 }), (given, body) => {
+        const record = acceptNamed(aMessage({ body }), anOwner, 1_000);
+        const hint = { ...given, record };
+        const decoded = decode("message.due", encode("message.due", { ...hint, to: 7 }));
+        expect(decoded).toEqual({ kind: "events", events: [hint] });
+      }),
+    );
+  });
+
+  it.each([
+    ["no state", { state: undefined }],
+    ["a message without its body", { message: { ...aMessage(), body: undefined } }],
+  ])("no hint whose record has %s", (_, wrong) => {
+    const { body: __, ...message } = aMessage();
+    const packed = { ...acceptNamed(aMessage(), anOwner, 1), message: { ...message, body: "" } };
+    const value = { v: 1, t: "message.due", e: { ...aHint(), record: { ...packed, ...wrong } } };
+    expect(decode("message.due", Buffer.from(JSON.stringify(value))).kind).toBe("unreadable");
+  });
+
+  it("hints, many in one", () => {
+    fc.assert(
+      fc.property(fc.array(hints, { minLength: 1, maxLength: 9 }), (events) => {
+        const value = join(
+          "message.due",
+          events.map((event) => encode("message.due", event)),
+        );
+        expect(decode("message.due", value)).toEqual({ kind: "events", events });
+      }),
+    );
+  });
+
   it("facts, with the bytes of the answer", () => {
     fc.assert(fc.property(settleds, (event) => sameAfterTravel("message.settled", event)));
   });
@@ -144,7 +178,7 @@ it("an answer travels as far as the log keeps it, and says so", () => {
     encode("message.settled", aSettled({ ended: "retry", response: anAnswer(500, { body }) })),
   );
 
-  const response = decoded.kind === "event" ? decoded.event.fact.response : undefined;
+  const response = decoded.kind === "events" ? decoded.events[0]?.fact.response : undefined;
   expect(Buffer.compare(response?.body ?? body, body.subarray(1))).toBe(0);
   expect(response?.truncated).toBe(true);
 });
@@ -168,7 +202,10 @@ describe("what cannot be read is said to be so", () => {
     ["no JSON", Buffer.from("{"), "no JSON"],
     ["JSON that is no object", Buffer.from("[1]"), "no JSON object"],
     ["bytes that are no text", Buffer.from([0xff, 0xfe, 0x00]), "no JSON"],
-    ["another version", envelope({ v: 2 }), "version"],
+    ["another version", envelope({ v: 3 }), "version"],
+    ["many that are none", envelope({ v: 2, es: [] }), "no message.due"],
+    ["many of which one is none", envelope({ v: 2, es: [hint, {}] }), "no message.due"],
+    ["many that are no list", envelope({ v: 2, es: hint }), "no message.due"],
     ["no version", envelope({ v: undefined }), "version"],
     ["another topic", envelope({ t: "message.settled" }), "topic"],
     ["no event", envelope({ e: undefined }), "no message.due"],
@@ -224,5 +261,5 @@ it("the reason why something cannot be read quotes nothing of it", () => {
 });
 
 function sameAfterTravel<T extends keyof Topics>(topic: T, event: Topics[T]): void {
-  expect(decode(topic, encode(topic, event))).toEqual({ kind: "event", event });
+  expect(decode(topic, encode(topic, event))).toEqual({ kind: "events", events: [event] });
 }

@@ -1,9 +1,10 @@
 /**
- * Events as bytes: one JSON envelope `{ v, t, e }` per Kafka message. `v` counts the versions of this form and `t` is the
- * topic, so that what lands on a wrong topic is found out. A reader takes only the version that it knows; the rest is
- * parked, not guessed at.
+ * Events as bytes: one JSON envelope per Kafka message, `{ v: 1, t, e }` for one event and `{ v: 2, t, es }` for many. `v`
+ * counts the versions of this form and `t` is the topic, so that what lands on a wrong topic is found out. A reader takes
+ * only the versions that it knows; the rest is parked, not guessed at.
  *
- * Bytes travel in base64. Only facts hold any, the answer of a destination, cut to what the log keeps (docs/design/wire#the-message-log).
+ * Bytes travel in base64: in facts the answer of a destination, cut to what the log keeps (docs/design/wire#the-message-log), and
+ * in hints that have the record its body.
  */
 import { answerOfFact, type AttemptFact, type Message, shardCount } from "@posthaste/domain";
 import {
@@ -14,14 +15,32 @@ import {
   type WakeEvent,
 } from "@posthaste/ports";
 
-const version = 1;
+const one = 1;
+const many = 2;
 
 export type Decoded<E> =
-  | { readonly kind: "event"; readonly event: E }
+  | { readonly kind: "events"; readonly events: readonly E[] }
   | { readonly kind: "unreadable"; readonly reason: string };
 
 export function encode<T extends Topic>(topic: T, event: Topics[T]): Buffer {
-  return Buffer.from(JSON.stringify({ v: version, t: topic, e: forms[topic].pack(event) }));
+  return Buffer.from(
+    `${opening(topic, one)}${JSON.stringify(forms[topic].pack(event))}${closing[one]}`,
+  );
+}
+
+const opening = (topic: Topic, version: typeof one | typeof many): string =>
+  `{"v":${version},"t":"${topic}","${version === one ? "e" : "es"}":${version === one ? "" : "["}`;
+const closing = { [one]: "}", [many]: "]}" } as const;
+const comma = Buffer.from(",");
+
+/** Several encoded events of a topic as one Kafka message. */
+export function join(topic: Topic, encoded: readonly Buffer[]): Buffer {
+  const start = opening(topic, one).length;
+  const events = encoded.flatMap((value, n) => {
+    const event = value.subarray(start, value.length - closing[one].length);
+    return n === 0 ? [event] : [comma, event];
+  });
+  return Buffer.concat([Buffer.from(opening(topic, many)), ...events, Buffer.from(closing[many])]);
 }
 
 /** Never throws. `reason` names what is wrong and quotes nothing. */
@@ -29,10 +48,15 @@ export function decode<T extends Topic>(topic: T, value: Buffer | null): Decoded
   if (value === null) return unreadable("it has no value");
   const envelope = parsed(value);
   if (!isObject(envelope)) return unreadable("it is no JSON object");
-  if (envelope["v"] !== version) return unreadable(`its version is not ${version}`);
-  if (envelope["t"] !== topic) return unreadable(`it says that it is of another topic`);
-  const event = forms[topic].unpack(envelope["e"]);
-  return event === undefined ? unreadable(`it is no ${topic}`) : { kind: "event", event };
+  const { v, t, e, es } = envelope;
+  if (v !== one && v !== many) return unreadable(`its version is neither ${one} nor ${many}`);
+  if (t !== topic) return unreadable(`it says that it is of another topic`);
+  const packed: readonly unknown[] | undefined =
+    v === one ? [e] : Array.isArray(es) ? es : undefined;
+  const events = packed?.flatMap((each) => forms[topic].unpack(each) ?? []);
+  if (events === undefined || events.length !== packed?.length || events.length === 0)
+    return unreadable(`it is no ${topic}`);
+  return { kind: "events", events };
 }
 
 type Form<E> = {
@@ -45,7 +69,7 @@ const forms: { readonly [T in Topic]: Form<Topics[T]> } = {
     pack: ({ message }) => ({ message: bodiless(message) }),
     unpack: (value) => (isAccepted(value) ? value : undefined),
   },
-  "message.due": plain(isHint),
+  "message.due": { pack: packHint, unpack: unpackHint },
   "message.settled": { pack: packSettled, unpack: unpackSettled },
   "scheduler.wake": plain(isWake),
 };
@@ -81,6 +105,22 @@ function unpackSettled(value: unknown): SettledEvent | undefined {
   return isSettled(event) ? event : undefined;
 }
 
+function packHint({ to: _, record, ...hint }: Hint): unknown {
+  if (!record) return hint;
+  const { message } = record;
+  const body = Buffer.from(message.body).toString("base64");
+  return { ...hint, record: { ...record, message: { ...message, body } } };
+}
+
+function unpackHint(value: unknown): Hint | undefined {
+  if (!isHint(value)) return undefined;
+  const record: unknown = value.record;
+  if (record === undefined) return value;
+  if (!isPackedRecord(record)) return undefined;
+  const message = { ...record.message, body: bytesOf(record.message.body) };
+  return { ...value, record: { ...record, message } as Hint["record"] & object };
+}
+
 /** A view of its own, not of Node's pool. */
 const bytesOf = (base64: string): Uint8Array => Uint8Array.from(Buffer.from(base64, "base64"));
 
@@ -94,6 +134,20 @@ function isHint(value: unknown): value is Hint {
     isCount(value["origin"]) &&
     isCount(value["epoch"]) &&
     (value["bytes"] === undefined || isCount(value["bytes"]))
+  );
+}
+
+type PackedRecord = { readonly message: object & { readonly body: string } };
+function isPackedRecord(value: unknown): value is PackedRecord {
+  return (
+    isObject(value) &&
+    isConfiguration(value["message"]) &&
+    "body" in value["message"] &&
+    typeof value["message"].body === "string" &&
+    isObject(value["state"]) &&
+    value["state"]["kind"] === "claimed" &&
+    isText(value["state"]["owner"]) &&
+    isTime(value["state"]["leaseUntil"])
   );
 }
 

@@ -72,10 +72,10 @@ function sorted<T extends Topic>(
       continue;
     }
     const parent = trace && parentOf(message.headers);
-    const read = { event: decoded.event, raw };
+    const read = decoded.events.map((event) => ({ event, raw }));
     const others = traced.get(parent);
-    if (others) others.push(read);
-    else traced.set(parent, [read]);
+    if (others) others.push(...read);
+    else traced.set(parent, read);
   }
   return { traced, unreadable };
 }

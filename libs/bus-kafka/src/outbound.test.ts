@@ -1,8 +1,11 @@
 /** The lines in front of the partitions, before a way to the brokers whose answers the test gives. */
 import { describe, expect, it } from "@jest/globals";
 import { type VirtualClock, virtualClock } from "@posthaste/testing";
-import { type TopicMessages } from "kafkajs";
+import { messageId, tenantId } from "@posthaste/domain";
+import { type Message, type TopicMessages } from "kafkajs";
+import { decode, encode } from "./codec.ts";
 import { type Counts, newCounts } from "./counts.ts";
+import { aHint } from "./events.fixture.ts";
 import { Outbound, type Saying } from "./outbound.ts";
 
 describe("one send at a time for each partition", () => {
@@ -50,6 +53,43 @@ describe("one send at a time for each partition", () => {
     await way.answer();
 
     expect(way.sent()).toEqual(["a", "b c"]);
+  });
+});
+
+describe("hints of one partition", () => {
+  it("go in one Kafka message, and those of another trace in another", async () => {
+    const { outbound, way } = opened();
+    const traced = { headers: { traceparent: "00-1-2-01" } };
+
+    outbound.hint([aHintSaid("a"), aHintSaid("b"), aHintSaid("c", traced), aHintSaid("d", traced)]);
+    outbound.hint([aHintSaid("e")]);
+    await turn();
+
+    expect(way.heard()).toEqual([["a", "b"], ["c", "d"], ["e"]]);
+  });
+
+  it("share one no further than a reader takes in one go, and stand alone among facts", async () => {
+    const { outbound, way } = opened();
+    const large = { bytes: 100_000 };
+
+    outbound.hint([aHintSaid("a"), aHintSaid("b", large), aHintSaid("c", large)]);
+    void outbound.fact([aSaying(0, "f")]);
+    outbound.hint([aHintSaid("d")]);
+    await turn();
+
+    expect(way.heard()).toEqual([["a", "b"], ["c"], ["f"], ["d"]]);
+  });
+
+  it("are said one by one once a message of them was refused", async () => {
+    const { outbound, way } = opened();
+    outbound.hint([aHintSaid("a"), aHintSaid("b")]);
+    await turn();
+
+    await way.answer(aRefusal());
+    await way.answer();
+    await way.answer();
+
+    expect(way.heard()).toEqual([["a", "b"], ["a"], ["b"]]);
   });
 });
 
@@ -214,6 +254,26 @@ const aSaying = (partition: number, key: string, bytes = 10): Saying => ({
   value: Buffer.alloc(bytes),
 });
 
+const aHintSaid = (
+  id: string,
+  { bytes = 1, ...rest }: Partial<Saying> & { bytes?: number } = {},
+): Saying => ({
+  ...aSaying(0, id),
+  value: encode("message.due", {
+    ...aHint(),
+    id: messageId(id),
+    tenant: tenantId("t".repeat(bytes)),
+  }),
+  joins: "message.due",
+  ...rest,
+});
+
+/** The ids of the hints in it, or its key. */
+function idsIn({ key, value }: Message): readonly string[] {
+  const decoded = decode("message.due", value as Buffer);
+  return decoded.kind === "events" ? decoded.events.map(({ id }) => id) : [String(key)];
+}
+
 type Answer = { readonly keys: readonly string[]; readonly settle: (error?: Error) => void };
 
 type Opened = {
@@ -232,6 +292,7 @@ function opened(): Opened {
 function aWay() {
   const listeners: (() => void)[] = [];
   const sent: string[] = [];
+  const heard: (readonly string[])[] = [];
   const refused = new Set<string>();
   let open: Answer[] = [];
   let up = true;
@@ -245,10 +306,13 @@ function aWay() {
       new Promise<void>((resolve, reject) => {
         const keys = batch.flatMap(({ messages }) => messages.map(({ key }) => String(key)));
         sent.push(keys.join(" "));
+        heard.push(...batch.flatMap(({ messages }) => messages.map(idsIn)));
         open.push({ keys, settle: (error) => (error ? reject(error) : resolve()) });
       }),
     /** The keys of each request. */
     sent: () => sent,
+    /** What each Kafka message holds. */
+    heard: () => heard,
     goDown: () => {
       up = false;
     },

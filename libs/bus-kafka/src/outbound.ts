@@ -7,11 +7,13 @@
  * (2) a fact leaves its line only acknowledged, refused for its content, or when its caller has been told that it failed.
  * (3) everything is bounded: hints by bytes, the newest giving way; facts by bytes and by the time that a caller waits.
  */
-import { type Clock } from "@posthaste/ports";
+import { type Clock, type Topic } from "@posthaste/ports";
 import { type Message, type TopicMessages } from "kafkajs";
+import { join } from "./codec.ts";
 import { type Counts } from "./counts.ts";
 import { type Link } from "./link.ts";
 import { isRefusal } from "./refusal.ts";
+import { parentOf } from "./trace.ts";
 
 /** `topic` is its name at the broker. */
 export type Saying = {
@@ -20,6 +22,8 @@ export type Saying = {
   readonly key: Buffer | string | null;
   readonly value: Buffer | null;
   readonly headers?: NonNullable<Message["headers"]>;
+  /** An event of this topic that may go with its neighbours in one Kafka message: a hint, which nothing repeats or parks by itself. */
+  readonly joins?: Topic;
 };
 
 /** A caller that waits for `left` acknowledgements. */
@@ -50,6 +54,8 @@ const factBytesMax = 64 * 1024 * 1024;
 /** Of one partition in one send: the broker takes a mebibyte at most, and kafkajs copies a batch once per message. */
 const batchMax = 256;
 const batchBytesMax = 512 * 1024;
+/** A reader parses a Kafka message in one go. */
+const joinedBytesMax = 128 * 1024;
 const requestBytesMax = 4 * 1024 * 1024;
 /** The longest that a fact waits for its acknowledgement; then its outbox keeps it (docs/design/record#the-outbox). */
 export const factMsMax = 10_000;
@@ -265,12 +271,38 @@ function batchOf(parts: readonly Part[]): TopicMessages[] {
   for (const { line, items } of parts) {
     const messages = byTopic.get(line.topic) ?? [];
     byTopic.set(line.topic, messages);
-    for (const { saying } of items) {
-      const { key, value, partition, headers } = saying;
-      messages.push({ key, value, partition, ...(headers && { headers }) });
-    }
+    for (const together of neighbours(items)) messages.push(messageOf(together));
   }
   return [...byTopic].map(([topic, messages]) => ({ topic, messages }));
+}
+
+/** In their order, those that go in one Kafka message together. */
+function neighbours(items: readonly Item[]): readonly (readonly Saying[])[] {
+  const groups: Saying[][] = [];
+  let bytes = 0;
+  for (const { saying, alone, bytes: own } of items) {
+    const group = groups.at(-1);
+    const fits = !alone && bytes + own <= joinedBytesMax && group?.[0] && mayJoin(group[0], saying);
+    if (fits) group.push(saying);
+    else groups.push([saying]);
+    bytes = fits ? bytes + own : own;
+  }
+  return groups;
+}
+
+/** What is traced goes with its own trace only. */
+const mayJoin = (a: Saying, b: Saying): boolean =>
+  a.joins !== undefined && a.joins === b.joins && traceOf(a) === traceOf(b);
+const traceOf = ({ headers }: Saying): unknown => parentOf(headers);
+
+function messageOf(together: readonly Saying[]): Message {
+  const [first] = together;
+  if (!first) throw new Error("a Kafka message of no event");
+  const { key, value, partition, headers, joins } = first;
+  const common = { partition, ...(headers && { headers }) };
+  if (joins === undefined || together.length === 1) return { key, value, ...common };
+  const values = together.flatMap((saying) => saying.value ?? []);
+  return { key: null, value: join(joins, values), ...common };
 }
 
 const bytesOf = ({ key, value, headers }: Saying): number =>

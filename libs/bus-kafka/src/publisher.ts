@@ -1,5 +1,5 @@
 /** Events on their way out: given their bytes, their partition and their trace, and handed to `Outbound`. */
-import { type Clock, type Log, type Topic, type Topics } from "@posthaste/ports";
+import { type Clock, isFact, type Log, type Topic, type Topics } from "@posthaste/ports";
 import { encode } from "./codec.ts";
 import { type Counts } from "./counts.ts";
 import { type Link } from "./link.ts";
@@ -79,7 +79,10 @@ export class Publisher {
     for (const event of events) {
       const value = encode(topic, event);
       const partition = placeOf(event) % count;
-      const saying = { topic: name, partition, key: keyOf(event), value };
+      const saying = {
+        ...{ topic: name, partition, key: keyOf(event), value },
+        ...(!isFact(topic) && { joins: topic }),
+      };
       if (value.length > eventBytesMax) tooLarge.push(value.length);
       else sayings.push(headers ? { ...saying, headers } : saying);
     }

@@ -46,7 +46,7 @@ export class Subscriptions {
     topic: T,
     name: string,
     handle: Handler<T>,
-    { owns, gatherMs }: SubscribeOptions = {},
+    { assigned, owns, gatherMs }: SubscribeOptions = {},
   ): Promise<() => Promise<void>> {
     const { prefix, client, ...options } = this.#options;
     const kafkaTopic = prefix + topic;
@@ -60,7 +60,9 @@ export class Subscriptions {
       gatherMs,
       handOver: handOver({ ...options, topic, kafkaTopic, group, handle }),
       assigned:
-        owns && topic === "scheduler.wake" ? telling(owns, partitionCount) : () => undefined,
+        owns && topic === "scheduler.wake"
+          ? telling(owns, partitionCount)
+          : (assigned ?? (() => undefined)),
       answers: () => answers(client),
     });
     this.#open.set(subscription, topic);

@@ -15,7 +15,7 @@ type Placing<T extends Topic> = {
 
 const placings: { readonly [T in Topic]: Placing<T> } = {
   "message.accepted": byMessage(({ message }) => message.id),
-  "message.due": byMessage(({ id }) => id),
+  "message.due": { keyOf: ({ id }) => id, placeOf: ({ id, to }) => to ?? hash32(id) },
   "message.settled": byMessage(({ id }) => id),
   "scheduler.wake": { keyOf: ({ shard }) => String(shard), placeOf: ({ shard }) => shard },
 };

@@ -18,7 +18,7 @@ export type GatherOptions<Item> = {
   readonly bytesOf?: (item: Item) => number;
   readonly waitingMax?: number;
   /** What a batch waits for before it goes, so that it holds more; for items that no caller is in a hurry about. */
-  readonly linger?: () => Promise<void>;
+  readonly linger?: () => Promise<void> | undefined;
 };
 
 type Call<Answer> = {

@@ -7,6 +7,7 @@ import {
   type Ids,
   type MessageLog,
   type RecordPorts,
+  type Roster,
   type RunningCalls,
   type Schedules,
   type SearchIndexes,
@@ -22,6 +23,7 @@ import { type Index } from "./indexes.ts";
 import { type Link, type LinkOptions, openLink } from "./link.ts";
 import { createMessageLog, messageLogIndexes } from "./message-log/message-log.ts";
 import { createRecordPorts, recordIndexes, roomsOf } from "./messages/record-ports.ts";
+import { createRoster } from "./roster.ts";
 import { createSchedules } from "./schedules/schedules.ts";
 import { createSearchIndexes } from "./search-indexes.ts";
 import { createRunningCalls, createSizes } from "./sizes.ts";
@@ -42,6 +44,7 @@ export type Documents = Pick<Link, "isUp" | "problem" | "calls" | "close" | "dro
     readonly indexes: SearchIndexes;
     readonly sizes: Sizes;
     readonly runningCalls: RunningCalls;
+    readonly roster: Roster;
   };
   /** Tells the store's time, by which due times go. */
   readonly storeClock: Clock;
@@ -71,6 +74,7 @@ export async function openDocuments(options: DocumentsOptions): Promise<Document
       indexes: createSearchIndexes(connection),
       sizes: createSizes(connection),
       runningCalls: createRunningCalls(connection),
+      roster: createRoster(connection),
     },
     storeClock: connection.clock,
     isUp,

@@ -32,7 +32,14 @@ export {
   destinationPolicy,
   type DestinationPolicySettings,
 } from "./destination/policy.ts";
-export { accept, acceptClaimed, claimableAtInsert, messageOf } from "./message/accept.ts";
+export {
+  accept,
+  acceptClaimed,
+  acceptNamed,
+  mayBeNamed,
+  claimableAtInsert,
+  messageOf,
+} from "./message/accept.ts";
 export {
   alarmOf,
   alarmOnEntering,
@@ -132,6 +139,8 @@ export {
   over,
   postpone,
   quarantine,
+  owedFact,
+  owedToLog,
   settleAttempt,
   type SettleInputs,
   type Settlement,

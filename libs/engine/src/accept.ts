@@ -2,17 +2,20 @@
  * Accepting: publish answers only after the record is durable (I1). One commit lies between arrival and answer.
  *
  * With a local deliverer that has a slot to spare, the insert is the claim: insert, call, settle, and nothing else
- * (docs/design/record#claimed-by-its-insert).
+ * (docs/design/record#claimed-by-its-insert). So it is with a deliverer of another process that the roster names; that one
+ * hears of it by a hint that has the record.
  */
 import {
   accept,
   acceptClaimed,
+  acceptNamed,
   claimableAtInsert,
   deduplicationKeys,
   fault,
   type Fault,
   isFault,
   isIn,
+  mayBeNamed,
   type MessageId,
   messageOf,
   type MessageRecord,
@@ -29,6 +32,7 @@ import {
   type Ids,
   type Insert,
   type LocalDelivery,
+  type NamedDelivery,
   type Records,
   type TokenStore,
 } from "@posthaste/ports";
@@ -45,6 +49,7 @@ export type AcceptPorts = {
   readonly clock: Clock;
   readonly sha256: Sha256Hex;
   readonly local?: LocalDelivery;
+  readonly named?: NamedDelivery;
 };
 
 export type Published = {
@@ -120,19 +125,20 @@ export function entered(
   url: string,
   id: MessageId,
 ): Entering {
-  const { local, clock } = ports;
+  const { local, named, clock } = ports;
   const now = clock.now();
   const message = messageOf(command, url, id, now);
   const reserved =
     local !== undefined &&
     claimableAtInsert(message) &&
     local.reserve(message.tenant, originHash(url), message.body.length);
-  return {
-    record: reserved
-      ? acceptClaimed(message, local.owner, now)
-      : accept(message, now, !ports.bus.isUp()),
-    reserved,
-  };
+  if (reserved) return { record: acceptClaimed(message, local.owner, now), reserved };
+  const owner = named && mayBeNamed(message) ? named.ownerFor(message) : undefined;
+  const record =
+    owner === undefined
+      ? accept(message, now, !ports.bus.isUp())
+      : acceptNamed(message, owner, now);
+  return { record, reserved };
 }
 
 export const insertOf = (
@@ -141,9 +147,10 @@ export const insertOf = (
 ): Insert => (deduplication.length > 0 ? { record, deduplication } : { record });
 
 /** The record is inserted: its attempt begins, if it was claimed by its insert. False: it is to be announced. */
-export function begun({ local }: AcceptPorts, { record, reserved }: Entering): boolean {
-  if (!reserved || !isIn(record, "claimed")) return false;
-  local?.run(record);
+export function begun({ local, named }: AcceptPorts, { record, reserved }: Entering): boolean {
+  if (!isIn(record, "claimed")) return false;
+  if (reserved) local?.run(record);
+  else named?.tell(record);
   return true;
 }
 

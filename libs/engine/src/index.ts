@@ -58,3 +58,4 @@ export { invoke, isInvoke } from "./runs/invoke.ts";
 export { cancelFunction, tellAgain } from "./runs/failure-function.ts";
 export { restartRun } from "./runs/restart.ts";
 export { resumeRun } from "./runs/resume.ts";
+export { NamedDeliverers } from "./named-delivery.ts";

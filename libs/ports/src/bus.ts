@@ -1,4 +1,4 @@
-/** The bus: facts (must not be lost) and hints (may be). Bodies never travel. */
+/** The bus: facts (must not be lost) and hints (may be). Bodies travel only with a hint that has the record. */
 import { type AttemptFact, type LaneId, type Message, type MessageId } from "@posthaste/domain";
 import { type Hint } from "./records.ts";
 
@@ -38,6 +38,8 @@ export type SubscribeOptions = {
    * to one owner each (docs/design/record#shards).
    */
   readonly owns?: (shards: readonly number[]) => void;
+  /** Hears which partitions come here from now on, each time that changes; for topics that are said to a partition. */
+  readonly assigned?: (partitions: readonly number[]) => void;
   /** Events may be kept back for so long, so that many come at once. Absent: each comes as soon as it can. */
   readonly gatherMs?: number;
 };

@@ -49,6 +49,7 @@ export {
   type TakenBack,
 } from "./queues.ts";
 export { type Random } from "./random.ts";
+export { type NamedDelivery, type Roster, type RosterEntry } from "./roster.ts";
 export { type RunningCalls } from "./running-calls.ts";
 export { type Need, type Readiness } from "./readiness.ts";
 export { type RecordPorts } from "./record-ports.ts";

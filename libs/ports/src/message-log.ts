@@ -19,7 +19,7 @@ export type LogEntry = {
 export type Page<T> = { readonly items: readonly T[]; readonly next?: string };
 
 export interface MessageLog {
-  /** `settle`: the store writes events with the records themselves. `facts`: workflow-log writes what it hears. */
+  /** `settle`: the store writes events with the records themselves. `facts`: workflow-log writes what it hears, and deliverers what they owe. */
   readonly writtenBy: "settle" | "facts";
   /** Inserts what is missing, under ids derived from (message, attempt, state). `fact` absent: only CREATED. */
   append(

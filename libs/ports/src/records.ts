@@ -6,6 +6,7 @@
  * A call that rejects has an unknown outcome: repeating it with the same arguments is safe.
  */
 import {
+  type AttemptFact,
   type DeduplicationKey,
   type FollowUp,
   type FollowUpKind,
@@ -26,6 +27,10 @@ export type Hint = {
   /** Hash of the destination's origin, for fairness. */
   readonly origin: number;
   readonly epoch: number;
+  /** The partition to say it on, where one process is to hear it. It does not travel. */
+  readonly to?: number;
+  /** It was claimed by its insert for the owner that it names: nothing has to be claimed or read. */
+  readonly record?: InState<"claimed">;
   /** Size of the body, so that its reader knows beforehand what it will hold. Absent: not known, as in hints of an earlier version. */
   readonly bytes?: number;
 };
@@ -40,9 +45,15 @@ export type DeduplicationEntry = { readonly key: DeduplicationKey; readonly id: 
 /** `known`: the id or its tombstone was there already, which is success. */
 export type Inserted = "inserted" | "known";
 
-/** `left`: the follow-ups that the write did not itself make safe. */
 export type Settled =
-  { readonly kind: "ok"; readonly left: readonly FollowUp[] } | { readonly kind: "fenced" };
+  | {
+      readonly kind: "ok";
+      /** The follow-ups that the write did not itself make safe. */
+      readonly left: readonly FollowUp[];
+      /** The record has ended with nothing to follow: its settler writes this to the log. Should it die before, removal does. */
+      readonly owed?: AttemptFact;
+    }
+  | { readonly kind: "fenced" };
 
 export type Canceled =
   /** `was`: the state kind before, so that a running attempt can be aborted and a slot released. */
@@ -115,7 +126,10 @@ export interface Records {
   get(tenant: TenantId, ids: readonly MessageId[]): Promise<readonly (MessageRecord | undefined)[]>;
   /** Of `ids` those that are there, whole: as many as `limits.readBytesMax` holds, and one at least. */
   getSome(tenant: TenantId, ids: readonly MessageId[]): Promise<Some>;
-  /** Removes records that ended before `endedBefore` and have no outbox, and fan-outs without children, keeping tombstones of derived ids. Answers how many. */
+  /**
+   * Removes records that ended before `endedBefore` and have no outbox, and fan-outs without children, keeping tombstones
+   * of derived ids. What a settler still owed to the log is written before. Answers how many.
+   */
   removeFinished(shards: readonly number[], endedBefore: number, limit: number): Promise<number>;
   /** Unfinished records of a tenant, for the backlog quota; may lag by seconds. */
   backlog(tenant: TenantId): Promise<number>;

@@ -22,6 +22,10 @@ export type Attempt = {
   slot: Slot | undefined;
   /** From the call's beginning until its slot, or its turn, is another's. */
   isCalling: boolean;
+  /** A slot is reserved for it. */
+  reserved: boolean;
+  /** The log does not know yet that it was accepted. */
+  untold: boolean;
   /** The claim is lost: whatever comes of the call is for the log only. */
   lost: boolean;
 };
@@ -43,13 +47,22 @@ export const newAttempt = (
   span: undefined,
   slot,
   isCalling: false,
+  reserved: false,
+  untold: false,
   lost: false,
 });
 
 export const tenantOf = ({ record }: Attempt): TenantId => record.message.tenant;
 
-export const needsRenewal = (attempt: Attempt, now: number): boolean =>
-  now - attempt.leasedAt >= limits.leaseRenewMs;
+/** A lease that its insert has given is short, and most calls have ended before it needs to be longer. */
+export const needsRenewal = ({ leasedAt, record }: Attempt, now: number): boolean =>
+  now - leasedAt >= limits.leaseRenewMs &&
+  now - record.message.createdAt >= limits.namedRenewAfterMs;
+
+/** What is under way is in the log within two seconds. */
+export const isUntold = ({ record, untold }: Attempt, now: number): boolean =>
+  untold && now - record.message.createdAt >= tellAfterMs;
+const tellAfterMs = 1_000;
 
 /** Past this the store may give the record to another: nothing may be written any more, not even a byte to the socket. */
 export const mustAbort = (attempt: Attempt, now: number): boolean =>

@@ -68,8 +68,9 @@ export class Claiming {
     return this.#claiming;
   }
 
-  get anyWaiting(): boolean {
-    return this.#buffer.size > 0;
+  /** Hints that wait here. */
+  get waiting(): number {
+    return this.#buffer.size;
   }
 
   add(hints: readonly Hint[]): void {

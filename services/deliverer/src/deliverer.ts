@@ -20,6 +20,7 @@ import {
   type Owner,
   postpone,
   quarantine,
+  redactedConfiguration,
   type Settlement,
   type TenantId,
   TurnoverMap,
@@ -39,16 +40,18 @@ import { type CapOf, Caps } from "./caps.ts";
 import { Claiming } from "./claiming.ts";
 import { type Compose } from "./compose.ts";
 import { Leases } from "./leases.ts";
+import { Named, type NamedPorts } from "./named.ts";
 import { Ready } from "./ready.ts";
 import { ourFault } from "./report.ts";
 import { Settling, type SettlingPorts } from "./settling.ts";
 import { type SlotBounds, Slots } from "./slots.ts";
 import { startAttempt } from "./trace.ts";
 
-export type DelivererPorts = SettlingPorts & {
-  readonly sender: Sender;
-  readonly telemetry?: Telemetry;
-};
+export type DelivererPorts = SettlingPorts &
+  Pick<NamedPorts, "roster"> & {
+    readonly sender: Sender;
+    readonly telemetry?: Telemetry;
+  };
 
 export type DelivererOptions = {
   readonly owner: Owner;
@@ -70,6 +73,10 @@ export type DelivererOptions = {
   readonly drainMs: number;
 };
 
+/** So many messages, and bytes of them, wait for slots before gateways are told to name another; twice as many bytes go back. */
+const readyMax = 1_000;
+const readyBytesMax = 16 * 1024 * 1024;
+
 export class Deliverer implements LocalDelivery {
   readonly name = "deliverer";
   readonly owner: Owner;
@@ -86,8 +93,11 @@ export class Deliverer implements LocalDelivery {
   readonly #ready = new Ready();
   readonly #leases: Leases;
   readonly #settling: Settling;
+  readonly #named: Named;
   readonly #alone = new Alone(limits.isolatedMax);
   #unsubscribe: (() => Promise<void>) | undefined;
+  /** Of bodies that wait for a slot, and for which none is reserved. */
+  #readyBytes = 0;
   #starting = false;
   #stopping = false;
   /** The time to drain is up: nothing is called any more. */
@@ -132,13 +142,23 @@ export class Deliverer implements LocalDelivery {
       },
       locate: (attempt) => this.#locate(attempt),
       waits: (attempt) => this.#wait(attempt),
+      tell: (attempts) => this.#tellAccepted(attempts),
       lengthen: (attempt) => this.#lengthen(attempt),
       holdCaps: (attempts) => this.#caps.hold(attempts.map(({ record }) => record.message)),
       checked: () => {
         this.#claiming.unblockSome();
         this.#pump();
+        this.#named.looked();
       },
-      anyWaiting: () => this.#claiming.anyWaiting && !this.#stopping,
+      anyWaiting: () => this.#claiming.waiting > 0 && !this.#stopping,
+    });
+    this.#named = new Named(ports, {
+      owner: this.owner,
+      metrics: this.#telemetry.metrics,
+      isOpen: () => this.#isOpen,
+      isRunning: (id) => this.#running.has(id),
+      take: (record) => this.#takeNamed(record),
+      due: (hints) => this.hear(hints),
     });
     this.#settling = new Settling(ports, {
       telemetry: this.#telemetry,
@@ -158,15 +178,20 @@ export class Deliverer implements LocalDelivery {
   }
 
   async start(): Promise<void> {
-    this.#unsubscribe = await this.#ports.bus.subscribe("message.due", "deliverer", async (hints) =>
-      this.hear(hints),
+    this.#unsubscribe = await this.#ports.bus.subscribe(
+      "message.due",
+      "deliverer",
+      async (hints) => this.hear(hints),
+      { assigned: (partitions) => this.#named.assigned(partitions) },
     );
+    this.#named.start();
     for (const tenant of this.#options.tenants?.() ?? []) this.#claiming.expect(tenant);
     this.#pump();
   }
 
   /** Claims nothing more, tells the other deliverers what waits here, waits for what runs, then hands the rest back with its claim (docs/design/outages#stopping). */
   async stop(): Promise<void> {
+    await this.#named.leave();
     this.#stopping = true;
     await this.#unsubscribe?.();
     // Without a hint a message waits for its alarm, which may be ten minutes ahead.
@@ -202,6 +227,7 @@ export class Deliverer implements LocalDelivery {
     const { tenant, url } = record.message;
     const origin = originHash(url);
     const attempt = newAttempt(record, origin, leasedAt, this.#ports.clock.now(), undefined);
+    attempt.reserved = true;
     this.#keep(attempt);
     // What need not wait joins no line: an emptied one costs a table each time (ADR 11).
     const isNext = !this.#starting && !this.#ready.has(tenant, origin);
@@ -225,8 +251,54 @@ export class Deliverer implements LocalDelivery {
 
   /** Hints: look at these now. */
   hear(hints: readonly Hint[]): void {
-    this.#claiming.add(hints);
+    this.#claiming.add(this.#named.hear(hints));
     this.#pump();
+  }
+
+  /** Gateways may name this deliverer: what it holds already is little. */
+  get #isOpen(): boolean {
+    return (
+      !this.#stopping &&
+      !this.#settling.isFull &&
+      this.#ports.bus.hears("message.due") &&
+      this.#ready.size < readyMax &&
+      this.#readyBytes < readyBytesMax &&
+      this.#claiming.waiting < readyMax
+    );
+  }
+
+  /** Its insert has claimed it for this deliverer. What there is no room for goes back: any deliverer may claim it. */
+  #takeNamed(record: InState<"claimed">): void {
+    const { tenant, url, body } = record.message;
+    const attempt = newAttempt(
+      record,
+      originHash(url),
+      record.state.leaseUntil - limits.leaseMs,
+      this.#ports.clock.now(),
+      undefined,
+    );
+    const { origin, bytes } = attempt;
+    attempt.untold = true;
+    this.#keep(attempt);
+    const hasRoom =
+      !this.#stopping && this.#readyBytes < 2 * readyBytesMax && !this.#caps.mayHave(tenant);
+    this.#bodyBytes.take(tenant, origin, bytes);
+    if (!hasRoom) {
+      this.#telemetry.metrics.count("posthaste_named_hints_total", "handedBack");
+      void this.#settling.write(attempt, this.#givenBack(attempt));
+      return;
+    }
+    this.#readyBytes += body.length;
+    this.#ready.add(attempt);
+  }
+
+  /** A record that its insert has claimed was said to no log: what is still under way is said now. */
+  #tellAccepted(attempts: readonly Attempt[]): void {
+    const accepted = attempts.map((attempt) => {
+      attempt.untold = false;
+      return { message: redactedConfiguration(attempt.record.message, this.#ports.sha256) };
+    });
+    this.#ports.bus.publish("message.accepted", accepted).catch(() => undefined);
   }
 
   /** Hears what it has a slot for. The rest is for any deliverer: no queue stands behind one that is full. */
@@ -270,9 +342,10 @@ export class Deliverer implements LocalDelivery {
 
   /** A slot of its origin is free. */
   #startReserved(attempt: Attempt): void {
-    const { origin } = attempt;
+    const { origin, reserved, record } = attempt;
     const tenant = tenantOf(attempt);
-    this.#slots.unreserve(tenant, origin);
+    if (reserved) this.#slots.unreserve(tenant, origin);
+    else this.#readyBytes -= record.message.body.length;
     attempt.slot = this.#slots.take(tenant, origin);
     this.#start(attempt);
   }

@@ -6,7 +6,15 @@
  */
 import { type MessageId, type TurnoverMap } from "@posthaste/domain";
 import { type Clock, type Log, type Records, type TokenStore } from "@posthaste/ports";
-import { type Attempt, isLong, isWaiting, lose, mustAbort, needsRenewal } from "./attempt.ts";
+import {
+  type Attempt,
+  isLong,
+  isUntold,
+  isWaiting,
+  lose,
+  mustAbort,
+  needsRenewal,
+} from "./attempt.ts";
 
 export type LeasePorts = {
   readonly records: Pick<Records, "renew">;
@@ -25,6 +33,8 @@ export type LeaseOptions = {
   readonly waits: (attempt: Attempt) => void;
   /** It has for a minute. */
   readonly lengthen: (attempt: Attempt) => void;
+  /** The log does not know of them, and they are old enough to be in it. */
+  readonly tell: (attempts: readonly Attempt[]) => void;
   readonly holdCaps: (attempts: readonly Attempt[]) => Promise<void>;
   /** Slots may have become free. */
   readonly checked: () => void;
@@ -77,6 +87,7 @@ export class Leases {
     const renews = Math.abs(now - this.#renewedAt) >= renewEveryMs;
     if (renews) this.#renewedAt = now;
     const toRenew: Attempt[] = [];
+    const toTell: Attempt[] = [];
     for (const attempt of running.values()) {
       if (attempt.isCalling && mustAbort(attempt, now)) {
         this.#ports.log.warn("attempt.lease-unproven", { id: attempt.record.message.id });
@@ -84,10 +95,12 @@ export class Leases {
         continue;
       }
       if (renews && needsRenewal(attempt, now)) toRenew.push(attempt);
+      if (isUntold(attempt, now)) toTell.push(attempt);
       if (attempt.slot && !attempt.slot.address) locate(attempt);
       if (isWaiting(attempt, now)) waits(attempt);
       if (attempt.slot?.countsForOrigin === true && isLong(attempt, now)) lengthen(attempt);
     }
+    if (toTell.length > 0) this.#options.tell(toTell);
     checked();
     if (toRenew.length > 0) void this.#renewAll(toRenew);
   }

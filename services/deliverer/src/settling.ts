@@ -25,6 +25,7 @@ import {
 import {
   type Hint,
   type Log,
+  type MessageLog,
   type Random,
   type RetryDelays,
   type Settled,
@@ -32,6 +33,7 @@ import {
   type TokenStore,
 } from "@posthaste/ports";
 import { type Attempt } from "./attempt.ts";
+import { OwedLog } from "./owed-log.ts";
 import { countAttempt } from "./report.ts";
 import { StandingRuns } from "./standing-runs.ts";
 import { endAttempt } from "./trace.ts";
@@ -39,6 +41,7 @@ import { endAttempt } from "./trace.ts";
 export type SettlingPorts = FollowUpPorts &
   TurnPorts & {
     readonly tokens: TokenStore;
+    readonly messageLog: Pick<MessageLog, "append">;
     readonly random: Random;
     readonly retryDelays: RetryDelays;
     readonly log: Log;
@@ -68,6 +71,7 @@ export class Settling {
   readonly #ports: SettlingPorts;
   readonly #options: SettlingOptions;
   readonly #standing: StandingRuns;
+  readonly #owed: OwedLog;
   #writing = 0;
   #telling = 0;
   #answerBytes = 0;
@@ -75,6 +79,7 @@ export class Settling {
   constructor(ports: SettlingPorts, options: SettlingOptions) {
     this.#ports = ports;
     this.#options = options;
+    this.#owed = new OwedLog(ports, () => options.told());
     this.#standing = new StandingRuns(ports, options.telemetry.metrics);
   }
 
@@ -83,13 +88,14 @@ export class Settling {
     return this.#writing >= outcomesMax || this.#answerBytes >= answerBytesMax;
   }
 
-  /** What was settled is being told. */
+  /** What was settled is being told, or the log is owed some of it. */
   get isTelling(): boolean {
-    return this.#telling > 0;
+    return this.#telling > 0 || !this.#owed.isEmpty;
   }
 
   stop(): void {
     this.#standing.stop();
+    this.#owed.stop();
   }
 
   settle(attempt: Attempt, outcome: Outcome): Promise<void> {
@@ -179,6 +185,7 @@ export class Settling {
   ): Promise<void> | undefined {
     this.#writing -= 1;
     if (settled?.kind === "fenced") this.freeLane(attempt);
+    if (settled?.kind === "ok" && settled.owed) this.#owed.add(settlement.message, settled.owed);
     if (settled?.kind !== "ok" || leavesNothing(settlement, settled.left)) {
       this.#answerBytes -= answerBytesOf(settlement);
       this.#end(attempt);

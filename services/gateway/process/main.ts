@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import { openBus, openDocuments, openTokens } from "@posthaste/distributed";
 import { gatewayHandler } from "@posthaste/gateway";
+import { NamedDeliverers } from "@posthaste/engine";
 import {
   addressSet,
   createAdmission,
@@ -32,6 +33,10 @@ const { clock, ports } = documents;
 const answers = createAnswers({ log, random, clock });
 const admission = createAdmission({ clock, random, storeWaitMs: () => 0 });
 const authenticator = createAuthenticator({ accounts: ports.accounts, clock, log });
+const named = new NamedDeliverers({
+  ...{ bus, clock, log, metrics: telemetry.metrics, roster: ports.roster },
+  planOf: (tenant) => authenticator.planOf(tenant),
+});
 readiness.watch("accounts", "needed", () =>
   authenticator.knowsAnybody()
     ? undefined
@@ -46,6 +51,7 @@ await runServiceProcess(parts, {
     documents.answering,
     { name: "admission", start: async () => undefined, stop: async () => admission.close() },
     authenticator,
+    named,
     { name: "gateway", start: open, stop: async () => undefined },
   ],
 });
@@ -60,6 +66,7 @@ async function open(): Promise<void> {
       runs: meteredRuns(ports.runs, telemetry.metrics),
       bus,
       tokens,
+      named,
       clock,
       random,
       log,

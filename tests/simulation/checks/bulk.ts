@@ -48,13 +48,16 @@ function checkLater(history: History, accepted: readonly Accepted[]): void {
   }
 }
 
-function labelled({ publications }: History): readonly Accepted[] {
+/** What was published again, without the label that it had first, is as it was first. */
+function labelled({ lives, publications }: History): readonly Accepted[] {
   const accepted = new Map<MessageId, Accepted>();
   for (const { acks, command, tries } of publications) {
     if (command.tenant !== bulkTenant || !command.policy.labels?.includes(bulkLabel)) continue;
     const begunAt = tries[0]?.startedAt ?? 0;
     for (const { at, answers } of acks)
       for (const { id } of answers) {
+        const record = lives.get(id)?.[0]?.record;
+        if (record && !record.message.policy.labels.includes(bulkLabel)) continue;
         const known = accepted.get(id);
         accepted.set(id, {
           id,

@@ -11,6 +11,7 @@ import {
   describeQueues,
   describeRecords,
   describeReopening,
+  describeRoster,
   describeRuns,
   describeRunLog,
   describeSchedules,
@@ -20,6 +21,7 @@ import { modelDeadLetters } from "./dead-letters.ts";
 import { modelGroups } from "./groups.ts";
 import { modelMessageLog } from "./message-log.ts";
 import { modelRecords } from "./records.ts";
+import { modelRoster } from "./roster.ts";
 import { modelSchedules } from "./schedules.ts";
 import { modelTokenStore } from "./token-store.ts";
 
@@ -27,14 +29,16 @@ async function openModel() {
   const clock = virtualClock();
   const now = (): number => clock.now();
   const schedules = modelSchedules(now);
-  const { ports, inspect, reopen } = modelRecords(now, schedules);
+  const log = modelMessageLog();
+  const { ports, inspect, reopen } = modelRecords(now, schedules, log);
   const opened = {
     ...ports,
     ids: idsFrom(1),
     deadLetters: modelDeadLetters(),
-    log: modelMessageLog().port,
+    log: log.port,
     groups: modelGroups(now, inspect.isInUse),
     schedules: schedules.port,
+    roster: modelRoster(now),
     now,
     advance: async (ms: number) => clock.advance(ms),
     close: async () => undefined,
@@ -69,4 +73,5 @@ describeGroups("model", openModel);
 describeSchedules("model", openModel);
 describeBulkActions("model", openModel);
 describeRuns("model", openModel);
+describeRoster("model", openModel);
 describeRunLog("model", openModel);

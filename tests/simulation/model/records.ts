@@ -4,6 +4,9 @@
  */
 import {
   advanceTo,
+  type AttemptFact,
+  owedFact,
+  owedToLog,
   type FanOut,
   flowsOf,
   isExpanding,
@@ -59,7 +62,8 @@ import {
 } from "@posthaste/ports";
 import { type ModelQueues, modelQueues } from "./queues.ts";
 import { modelBulkActions } from "./bulk-actions.ts";
-import { modelSchedules, type ScheduleModel } from "./schedules.ts";
+import { type ModelMessageLog } from "./message-log.ts";
+import { type ScheduleModel } from "./schedules.ts";
 import { reopened } from "./reopened.ts";
 import { modelRuns } from "./runs.ts";
 
@@ -70,6 +74,8 @@ export type ModelRecords = {
   readonly reopen: () => void;
   /** For a planted bug. */
   readonly forgetTombstones: () => void;
+  /** For a planted bug: removal does not look whether the log has what it was owed. */
+  readonly forgetLog: () => void;
 };
 
 export type Inspection = {
@@ -88,7 +94,8 @@ type Row = { record: MessageRecord; readonly place: number };
 
 export function modelRecords(
   now: () => number,
-  schedules: ScheduleModel = modelSchedules(now),
+  schedules: ScheduleModel,
+  log: ModelMessageLog,
 ): ModelRecords {
   const rows = new Map<MessageId, Row>();
   const standing = new Map<MessageId, MessageRecord>();
@@ -97,6 +104,8 @@ export function modelRecords(
     { fanOut: FanOut; readonly first: number; readonly queuePlace: number | undefined }
   >();
   const tombstones = new Map<MessageId, number>();
+  const owing = new Set<MessageId>();
+  let forgetsLog = false;
   const lanes = new Map<FlowId, FlowLane>();
   const usedAt = new Map<FlowId, number>();
   const waiting = new Map<FlowId, Map<MessageId, number>>();
@@ -275,17 +284,34 @@ export function modelRecords(
     const { message, epoch, append } = settlement;
     const record = rows.get(message.id)?.record;
     if (!record || record.epoch !== epoch) return { kind: "fenced" };
+    const owed = record.outbox.length === 0 ? owedToLog(settlement) : undefined;
     if (!isIn(record, "claimed")) {
       const still = new Set(record.outbox.map(({ attempt, kind }) => `${attempt} ${kind}`));
-      return {
-        kind: "ok",
-        left: append.filter(({ attempt, kind }) => still.has(`${attempt} ${kind}`)),
-      };
+      const left = append.filter(({ attempt, kind }) => still.has(`${attempt} ${kind}`));
+      return { kind: "ok", left, ...(owed && { owed }) };
     }
+    if (owed) return settleWhole(record, settlement, owed);
     const { next: state, wakeAt, retried, leaseLosses, deferrals } = settlement;
     const outbox = [...record.outbox, ...append];
     change(message.id, { ...record, state, wakeAt, retried, leaseLosses, deferrals, outbox });
     return { kind: "ok", left: append };
+  };
+
+  const settleWhole = (
+    record: MessageRecord,
+    { message, next: state, retried, leaseLosses, deferrals }: Settlement,
+    owed: AttemptFact,
+  ): Settled => {
+    owing.add(message.id);
+    change(message.id, { ...record, state, wakeAt: undefined, retried, leaseLosses, deferrals });
+    return { kind: "ok", left: [], owed };
+  };
+
+  /** What the settler has not told. */
+  const tellOwed = async ({ message, retried, state }: MessageRecord): Promise<void> => {
+    if (!owing.delete(message.id) || !isFinished(state)) return;
+    if (!log.statesOf(message.id).includes("DELIVERED"))
+      await log.port.append([{ message, fact: owedFact(message.id, retried, state.endedAt) }]);
   };
 
   const cancelOne = (tenant: string, id: MessageId): Canceled => {
@@ -439,7 +465,10 @@ export function modelRecords(
       const gone = [...standing.values()]
         .filter((record) => mine.has(record.message.shard) && removable(record, endedBefore))
         .slice(0, limit);
-      for (const { message } of gone) removeOne(message.id);
+      for (const record of gone) {
+        if (!forgetsLog) await tellOwed(record);
+        removeOne(record.message.id);
+      }
       forgetLanes(mine);
       queues.sweep();
       return gone.length + removeFanOuts(mine, endedBefore);
@@ -676,5 +705,6 @@ export function modelRecords(
       queues.wakeAll();
     },
     forgetTombstones: () => tombstones.clear(),
+    forgetLog: () => void (forgetsLog = true),
   };
 }

@@ -19,6 +19,8 @@ export type SimulatedBus = {
 
 type Member = {
   readonly life: Life;
+  /** Where what is said to a partition is heard, as long as the process lives. */
+  readonly partition: number;
   readonly shards: ReadonlySet<number> | undefined;
   readonly hear: (events: readonly unknown[]) => Promise<void>;
 };
@@ -35,6 +37,7 @@ export function simulatedBus(
   const { world, history, troubles } = environment;
   const chance = world.chanceOf();
   const groups = new Map<Topic, Map<string, Member[]>>();
+  let partitions = 0;
   let awayUntil = 0;
   let knownAway: { readonly from: number; readonly to: number } = { from: 0, to: 0 };
   const isAway = (): boolean => world.now < awayUntil;
@@ -85,7 +88,11 @@ export function simulatedBus(
         : latencyMs(chance);
       world.after(delayMs, () => {
         const members = membersOf(topic, group).filter(({ shards }) => isFor(shards, event));
-        const member = members[chance.integer(0, Math.max(0, members.length - 1))];
+        const addressed = members.find(({ partition }) => partition === partitionOf(event));
+        // A partition may have moved.
+        const isMoved = addressed === undefined || chance.chance(troubles().delayedHint);
+        const any = members[chance.integer(0, Math.max(0, members.length - 1))];
+        const member = isMoved ? any : addressed;
         if (member) member.life.deliver(() => void member.hear([event]).catch(() => undefined));
       });
     }
@@ -116,13 +123,19 @@ export function simulatedBus(
     topic: T,
     group: string,
     handle: Handler<T>,
-    { owns }: SubscribeOptions = {},
+    { assigned, owns }: SubscribeOptions = {},
   ): Promise<() => Promise<void>> => {
     owns?.(member.shards ? [...member.shards] : allShards);
+    const partition = ++partitions;
+    assigned?.([partition]);
     const byGroup = groups.get(topic) ?? new Map<string, Member[]>();
     groups.set(topic, byGroup);
     // What is published to a topic is what is heard from it.
-    const joined: Member = { ...member, hear: (events) => handle(events as readonly Topics[T][]) };
+    const joined: Member = {
+      ...member,
+      partition,
+      hear: (events) => handle(events as readonly Topics[T][]),
+    };
     byGroup.set(group, [...membersOf(topic, group), joined]);
     return async () => {
       byGroup.set(
@@ -161,6 +174,9 @@ export function simulatedBus(
     },
   };
 }
+
+const partitionOf = (event: unknown): unknown =>
+  typeof event === "object" && event !== null && "to" in event ? event.to : undefined;
 
 const latencyMs = (chance: Dice): number => chance.fraction() * 4;
 

@@ -1,5 +1,12 @@
 /** The ports of a backend as the checks watch them: what took effect, for whom and when. Nothing is changed on the way. */
-import { dlqIdOf, isFinished, type MessageId, type Run, type Schedule } from "@posthaste/domain";
+import {
+  dlqIdOf,
+  isFinished,
+  type MessageId,
+  type Owner,
+  type Run,
+  type Schedule,
+} from "@posthaste/domain";
 import {
   type Alarms,
   type DeadLetters,
@@ -41,7 +48,9 @@ export function observedRecords(records: Records, { history, world, node }: Watc
         const lives = history.lives.get(id) ?? [];
         history.lives.set(id, [...lives, { record, at: world.now, node }]);
         history.claims.delete(id);
-        if (record.state.kind === "claimed") noteClaim(history, id, record.epoch, node, world.now);
+        const { state } = record;
+        if (state.kind === "claimed")
+          noteClaim(history, id, record.epoch, nodeOf(state.owner), world.now);
       }
       return inserted;
     },
@@ -281,6 +290,9 @@ export function observedSchedules(
     },
   };
 }
+
+/** A deliverer goes by the name of its life. */
+const nodeOf = (owner: Owner): string => owner.replace(/#\d+$/, "");
 
 function noteClaim(history: History, id: MessageId, epoch: number, node: string, at: number): void {
   history.claims.set(id, [...(history.claims.get(id) ?? []), { epoch, node, at }]);

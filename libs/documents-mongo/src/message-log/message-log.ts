@@ -1,15 +1,15 @@
 /** The MessageLog port: written by workflow-log, read by the gateway. */
-import { type LogFilter, type TenantId } from "@posthaste/domain";
+import { type MessageId, type TenantId } from "@posthaste/domain";
 import { type LogEntry, type MessageLog } from "@posthaste/ports";
+import { type Collection } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { createGather } from "../gather.ts";
 import { type Index } from "../indexes.ts";
 import { insertMissing } from "../insert-missing.ts";
-import { anyOf, archivedConditions, isByTerm, termIndexes } from "../query/conditions.ts";
-import { digitsOf, type Placed } from "../query/placed.ts";
-import { readPage, type Scan } from "../query/read-page.ts";
-import { shown } from "../query/shown.ts";
-import { createdId, entryFrom, rowsOf } from "./rows.ts";
+import { termIndexes } from "../query/conditions.ts";
+import { digitsOf } from "../query/placed.ts";
+import { readLog } from "./reading.ts";
+import { deliveredId, isOfCreated, type LogRow, rowsOf } from "./rows.ts";
 
 const collection = "message_log";
 
@@ -21,10 +21,46 @@ export const messageLogIndexes: readonly Index[] = [
 
 const removedPerCallMax = 1_000;
 
+/** What the sweep of the records asks of the log. */
+export type DeliveriesOfLog = Pick<MessageLog, "append"> & {
+  /** Of these deliveries those that the log does not tell. */
+  readonly lacking: (
+    deliveries: readonly { readonly id: MessageId; readonly attempt: number }[],
+  ) => Promise<readonly MessageId[]>;
+};
+
+export function deliveriesOfLog(connection: Connection): DeliveriesOfLog {
+  const log = createMessageLog(connection);
+  const rows = connection.collection<LogRow>(collection);
+  return {
+    append: (entries) => log.append(entries),
+    lacking: async (deliveries) => {
+      const ids = deliveries.map(({ id, attempt }) => deliveredId(id, attempt));
+      const there = new Set(await present(connection, rows, ids));
+      return deliveries.flatMap(({ id, attempt }) =>
+        there.has(deliveredId(id, attempt)) ? [] : id,
+      );
+    },
+  };
+}
+
+async function present(
+  { again }: Connection,
+  log: Collection<LogRow>,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  if (ids.length === 0) return [];
+  const found = await again(() =>
+    log.find({ _id: { $in: [...ids] } }, { projection: { _id: 1 } }).toArray(),
+  );
+  return found.map(({ _id }) => _id);
+}
+
 type Appended = Parameters<MessageLog["append"]>[0][number];
 
-export function createMessageLog({ again, collection: open }: Connection): MessageLog {
-  const log = open<Placed<LogEntry>>(collection);
+export function createMessageLog(connection: Connection): MessageLog {
+  const { again, collection: open } = connection;
+  const log = open<LogRow>(collection);
   // Each partition of the bus hands over its own: together they are one write.
   const append = createGather(writeMissing, { bytesOf });
 
@@ -33,10 +69,7 @@ export function createMessageLog({ again, collection: open }: Connection): Messa
     append: async (entries) => {
       await append(entries);
     },
-    list: async (tenant, filter, page) => {
-      const { items, ...next } = await readPage(again, log, scanOf(tenant, filter), page);
-      return { items: items.map(entryFrom), ...next };
-    },
+    list: (tenant, filter, page) => readLog(again, open(collection), tenant, filter, page),
     sweep: async (tenant, before, limit) => {
       const messages = new Set<string>();
       // Ends when nothing is old enough, or when the rest is of further messages.
@@ -56,24 +89,21 @@ export function createMessageLog({ again, collection: open }: Connection): Messa
   };
 
   async function writeMissing(entries: readonly Appended[]): Promise<readonly true[]> {
-    const rows = entries.flatMap(({ message, fact }) => rowsOf(message, fact));
-    const missing = new Map(rows.map((row) => [row._id, row]));
-    const accepted = entries.flatMap(({ message, fact }) => (fact ? createdId(message.id) : []));
-    for (const id of await present(accepted)) missing.delete(id);
+    const rows = entries.map(({ message, fact }) => ({ fact, rows: rowsOf(message, fact) }));
+    const missing = new Map(rows.flatMap((of) => of.rows.map((row) => [row._id, row])));
+    // Mostly CREATED is there by the time of the fact, and to ask costs a third of what it costs to be refused (FerretDB).
+    const accepted = rows.flatMap((of) => (of.fact ? of.rows.filter(isOfCreated) : []));
+    const known = await present(
+      connection,
+      log,
+      accepted.map(({ _id }) => _id),
+    );
+    for (const id of known) missing.delete(id);
     await insertMissing(again, log, [...missing.values()]);
     return entries.map(() => true);
   }
 
-  /** Mostly CREATED is there by the time of the fact, and to ask costs a third of what it costs to be refused (FerretDB). */
-  async function present(ids: string[]): Promise<readonly string[]> {
-    if (ids.length === 0) return [];
-    const found = await again(() =>
-      log.find({ _id: { $in: ids } }, { projection: { _id: 1 } }).toArray(),
-    );
-    return found.map(({ _id }) => _id);
-  }
-
-  function oldest(tenant: TenantId, before: number): Promise<readonly Placed<LogEntry>[]> {
+  function oldest(tenant: TenantId, before: number): Promise<readonly LogRow[]> {
     return again(() =>
       log
         .find(
@@ -86,24 +116,5 @@ export function createMessageLog({ again, collection: open }: Connection): Messa
     );
   }
 }
-
-const scanOf = (tenant: TenantId, filter: LogFilter): Scan<LogEntry> => ({
-  tenant,
-  filter,
-  conditions: {
-    ...archivedConditions(filter),
-    ...anyOf({ "item.event.state": filter.states, hosts: filter.hosts, path: filter.paths }),
-  },
-  isById: filter.messageIds !== undefined || isByTerm(filter),
-  bytesOf,
-  rowsPerReply: 100,
-  bodyFields: ["item.fact.response.body"],
-  cut: ({ fact, ...entry }, bodyBytesMax) => {
-    if (!fact?.response) return { ...entry, ...(fact && { fact }) };
-    const { response } = fact;
-    const body = shown(response.body, bodyBytesMax, entry.message);
-    return { ...entry, fact: { ...fact, response: { ...response, body } } };
-  },
-});
 
 const bytesOf = ({ fact }: Pick<LogEntry, "fact">): number => fact?.response?.body.length ?? 0;

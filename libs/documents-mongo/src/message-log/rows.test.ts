@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { type AttemptFact, limits } from "@posthaste/domain";
+import { type AttemptFact, createdEvent, eventsOf, limits } from "@posthaste/domain";
 import { aMessage, anAnswer } from "@posthaste/testing";
 import { BSON } from "mongodb";
-import { entryFrom, type LogRow, rowsOf } from "./rows.ts";
+import { entriesOf, type LogRow, rowsOf } from "./rows.ts";
 
 const aFact = (overrides: Partial<AttemptFact> = {}): AttemptFact => ({
   kind: "fact",
@@ -56,6 +56,35 @@ describe("rows of the message log", () => {
     ]);
   });
 
+  it("are one of what was delivered within a second, which tells each event at its place", () => {
+    const message = aMessage({ now: 1_000 });
+    const fact = aFact({ startedAt: 1_100, endedAt: 2_000, ended: "delivered" });
+    const rows = rowsOf(message, fact);
+
+    const apart = [createdEvent(1_000), ...eventsOf(fact)].map((event) => [event.at, event.state]);
+    expect(rows).toHaveLength(1);
+    expect(
+      rows
+        .flatMap(({ item }) => entriesOf(item))
+        .map(({ item }) => [item.event.at, item.event.state]),
+    ).toEqual(apart);
+    const [created] = rowsOf(message, undefined);
+    expect(rows[0]?.first).toBe(created?.place);
+  });
+
+  it.each([
+    ["created long before", { startedAt: 2_000, endedAt: 2_001 }, ["CREATED", "DELIVERED"]],
+    ["called for long", { startedAt: 1_100, endedAt: 3_000 }, ["CREATED", "ACTIVE", "DELIVERED"]],
+    [
+      "ended before it began, by another clock",
+      { startedAt: 1_500, endedAt: 1_400 },
+      ["ACTIVE", "DELIVERED"],
+    ],
+  ])("are several of what was %s", (_, times, states) => {
+    const rows = rowsOf(aMessage({ now: 1_000 }), aFact({ ...times, ended: "delivered" }));
+    expect(rows.map(({ item }) => item.event.state)).toEqual(states);
+  });
+
   it("come back from the store as they went in, whatever the texts, times and bytes", () => {
     const text = fc.string({ unit: "binary" });
     const pairs = fc.array(fc.tuple(fc.oneof(text, fc.constant("__proto__")), text));
@@ -65,8 +94,8 @@ describe("rows of the message log", () => {
         const message = aMessage({ url, headers });
         const response = anAnswer(500, { headers, body });
         const rows = rowsOf(message, aFact({ endedAt, response, error: url }));
-        expect(rows.map((row) => entryFrom(throughTheStore(row).item))).toEqual(
-          rows.map(({ item }) => item),
+        expect(rows.flatMap((row) => entriesOf(throughTheStore(row).item))).toEqual(
+          rows.flatMap(({ item }) => entriesOf(item)),
         );
       }),
     );

@@ -1,18 +1,20 @@
 /** The record store against its contract, on every server there is; `other` is a second process. */
 import { describe, expect, it } from "@jest/globals";
 import { describeFanOuts, describeRecords, type RecordsHarness } from "@posthaste/testing/contract";
+import { createMessageLog, messageLogIndexes } from "../message-log/message-log.ts";
 import { createIds } from "../ids.ts";
 import { freshDatabase } from "../opened.fixture.ts";
 import { createRecordPorts, recordIndexes } from "./record-ports.ts";
 import { servers } from "../servers.fixture.ts";
 
 describe.each(servers)("$name", ({ name, uri }) => {
-  const open = freshDatabase(uri, recordIndexes);
+  const open = freshDatabase(uri, [...recordIndexes, ...messageLogIndexes]);
 
   const openHarness = async (): Promise<RecordsHarness> => {
     const { connection, clock } = await open();
     return {
       ...createRecordPorts(connection, connection),
+      log: createMessageLog(connection),
       other: createRecordPorts(connection, connection),
       ids: createIds(connection),
       now: () => clock.now(),

@@ -14,7 +14,9 @@ import {
   byKind,
   aFanOut,
 } from "@posthaste/testing";
-import { type Harness, openStores, settlementOf } from "./harness.fixture.ts";
+import { type Connection } from "../connection.ts";
+import { repeated } from "../repeated.fixture.ts";
+import { type Harness, longEnoughMs, openStores, settlementOf } from "./harness.fixture.ts";
 import { createRecordPorts } from "./record-ports.ts";
 import { servers } from "../servers.fixture.ts";
 
@@ -27,7 +29,7 @@ const tightLane = flowLaneId(aTenant, oneAtATime.key);
 describe.each(servers)("$name", ({ name, uri }) => {
   const open = openStores(uri);
 
-  it("takes five calls for many messages from publish to the end, when they come at once", async () => {
+  it("takes four calls for many messages from publish to the end, when they come at once", async () => {
     const harness = await open();
     let calls = 0;
     const counted = {
@@ -43,16 +45,41 @@ describe.each(servers)("$name", ({ name, uri }) => {
     await Promise.all(sent.map((message) => harness.insert([message], records)));
     const claims = await Promise.all(sent.map(({ id }) => records.claim([id], anOwner)));
     const claimed = claims.flat();
-    await Promise.all(
+    const settled = await Promise.all(
       claimed.map((record) => records.settle([settlementOf(record, harness.clock.now())])),
-    );
-    await Promise.all(
-      claimed.map(({ message: { id } }) => records.clear([{ id, attempt: 0, item: "fact" }])),
     );
 
     expect(claimed).toHaveLength(200);
-    expect(calls).toBe(5);
+    expect(settled.flat().every((each) => each.kind === "ok" && each.owed)).toBe(true);
+    expect(calls).toBe(4);
   });
+
+  it.each([
+    ["", (connection: Connection) => connection],
+    [", each reply lost once", repeated],
+  ])(
+    "settles many in one statement, and the fenced ones alone are fenced%s",
+    async (_, through) => {
+      const harness = await open();
+      const { clock } = harness;
+      const { records } = createRecordPorts(through(harness.connection), harness.connection);
+      const sent = harness.messages(6);
+      await harness.insert(sent);
+      const claimed = await harness.claim(sent.map(({ id }) => id));
+      const taken = claimed.slice(1, 3).map(({ message: { id } }) => id);
+      await clock.advance(longEnoughMs);
+      await harness.claim(taken);
+
+      const settled = await records.settle(
+        claimed.map((record) => settlementOf(record, clock.now())),
+      );
+
+      const kinds = claimed.map(({ message: { id } }) => (taken.includes(id) ? "fenced" : "ok"));
+      expect(settled.map(({ kind }) => kind)).toEqual(kinds);
+      for (const each of settled)
+        if (each.kind === "ok") expect(each.owed ?? each.left[0]).toMatchObject({ kind: "fact" });
+    },
+  );
 
   it("inserts the children of a group in one call, however large the body that they share", async () => {
     const harness = await open();

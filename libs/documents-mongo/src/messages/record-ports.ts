@@ -17,6 +17,7 @@ import { createLanesByHand } from "./lanes-by-hand.ts";
 import { createRest, createRows, laneIndexes, lanesName } from "./lanes.ts";
 import { createBulkActions } from "../bulk-actions/bulk-actions.ts";
 import { bulkActionIndexes } from "../bulk-actions/stored.ts";
+import { deliveriesOfLog } from "../message-log/message-log.ts";
 import { createRunLog } from "../runs/run-log.ts";
 import { createRuns, runRoomsOf } from "../runs/runs.ts";
 import { runIndexes } from "../runs/stored-run.ts";
@@ -79,7 +80,7 @@ export function createRecordPorts(connection: Connection, aside: Connection): Re
       matching: createMatching(rooms),
       get: (tenant, ids) => reading.get(ids.map((id) => ({ tenant, id }))),
       getSome: reading.getSome,
-      removeFinished: createRemoveFinished(rooms),
+      removeFinished: createRemoveFinished(rooms, deliveriesOfLog(connection)),
       backlog: createBacklog(rooms),
     },
     alarms: { ring: createRing(runRooms, reading), next: createNextAlarm(runRooms) },

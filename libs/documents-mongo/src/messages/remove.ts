@@ -2,13 +2,14 @@
  * Removal: the sweep of what has been finished for a while (I5), in ranges. Derived ids leave a tombstone: their cause
  * may be worked through again; so does, for a while, what was published with a deduplication id, which may be repeated.
  */
-import { isDerived, limits, type MessageId } from "@posthaste/domain";
+import { isDerived, limits, type MessageId, owedFact } from "@posthaste/domain";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { sweepQueues } from "../queues/alarms.ts";
 import { removeFanOuts, sweepTombstonesOfFanOuts } from "../fan-outs/remove.ts";
+import { type DeliveriesOfLog } from "../message-log/message-log.ts";
 import { sweepLanes } from "./lanes.ts";
 import { inOneReply, type Rooms } from "./rooms.ts";
-import { isUnderstood, type StoredRecord } from "./stored.ts";
+import { isUnderstood, recordFrom, type StoredRecord } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
 export type RemoveFinished = (
@@ -17,15 +18,16 @@ export type RemoveFinished = (
   limit: number,
 ) => Promise<number>;
 
-type Finished = Pick<StoredRecord, "_id" | "repeatableUntil">;
+type Finished = Pick<StoredRecord, "_id" | "owesLog" | "repeatableUntil" | "retried">;
 
-export function createRemoveFinished(rooms: Rooms): RemoveFinished {
+export function createRemoveFinished(rooms: Rooms, log: DeliveriesOfLog): RemoveFinished {
   return async (shards, endedBefore, limit) => {
     let removed = 0;
     // Ends with the finished records, or at `limit`.
     for (let round = 0; removed < limit && round < roundsMax; round++) {
       const portion = Math.min(limit - removed, removedPerCallMax);
       const found = await findFinished(rooms, shards, endedBefore, portion);
+      await tellOwed(rooms, log, found);
       await removeThese(rooms, found);
       removed += found.length;
       if (found.length < portion) break;
@@ -59,12 +61,34 @@ const findFinished = (
           outbox: { $size: 0 },
           ...isUnderstood,
         },
-        { ...inOneReply, projection: { repeatableUntil: 1 } },
+        { ...inOneReply, projection: { owesLog: 1, repeatableUntil: 1, retried: 1 } },
       )
       .sort({ sweepAt: 1 })
       .limit(limit)
       .toArray(),
   );
+
+/** Mostly the settler has written it: only what the log lacks is read. */
+async function tellOwed(
+  { again, messages }: Rooms,
+  { lacking, append }: DeliveriesOfLog,
+  finished: readonly Finished[],
+): Promise<void> {
+  const owing = finished.filter(({ owesLog }) => owesLog);
+  const ids = await lacking(owing.map(({ _id: id, retried }) => ({ id, attempt: retried })));
+  if (ids.length === 0) return;
+  const stored = await again(() =>
+    messages.find({ _id: { $in: [...ids] } }, { projection: { body: 0 } }).toArray(),
+  );
+  await append(
+    stored.map((each) => {
+      const { message, retried } = recordFrom(each, noBody);
+      return { message, fact: owedFact(message.id, retried, each.endedAt ?? message.createdAt) };
+    }),
+  );
+}
+
+const noBody = new Uint8Array();
 
 async function removeThese(
   { again, messages, clock }: Rooms,

@@ -5,6 +5,7 @@ import {
   type FollowUp,
   isFinished,
   type MessageId,
+  owedToLog,
   type Settlement,
 } from "@posthaste/domain";
 import { type Settled } from "@posthaste/ports";
@@ -18,11 +19,15 @@ import { type StoredRecord, stateWrite } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
 export function createSettle(rooms: Rooms): Gather<Settlement, Settled> {
+  let lastBatch = 0;
   const settleAll = async (settlements: readonly Settlement[]): Promise<readonly Settled[]> => {
-    const { matched } = await writeSettlements(rooms, settlements);
+    lastBatch = settlements.length;
+    const whole = await settleWhole(rooms, settlements.filter(isWhole));
+    const others = settlements.filter((each) => !whole.has(each));
+    const { matched } = await writeSettlements(rooms, others);
     await enter(
       rooms,
-      settlements.flatMap(({ message, next }) => {
+      others.flatMap(({ message, next }) => {
         const flow = next.kind === "waiting" ? flowOf(message) : undefined;
         return flow ? { flow, wakes: true, setsLimits: false } : [];
       }),
@@ -31,13 +36,80 @@ export function createSettle(rooms: Rooms): Gather<Settlement, Settled> {
       rooms,
       settlements.flatMap(({ message, next }) => (isFinished(next) ? message : [])),
     );
-    if (matched === settlements.length)
-      return settlements.map(({ append: left }) => ({ kind: "ok", left }));
-    return judge(rooms, settlements);
+    const judged = matched === others.length ? undefined : await judge(rooms, others);
+    const settled = new Map(others.map((each, n) => [each, judged?.[n] ?? allLeft(each)]));
+    return settlements.map((each) => withOwed(each, settled.get(each) ?? nothingLeft));
   };
   return createGather(told(settleAll, rooms.committed), {
     bytesOf: ({ append }) => append.reduce((sum, item) => sum + bytesOf(item), 0),
+    // Under load alone: no caller waits for a settle, and one statement for many costs little more than for one.
+    linger: () => (lastBatch >= busyBatch ? rooms.pause(lingerMs) : undefined),
   });
+}
+
+const busyBatch = 32;
+const lingerMs = 5;
+
+const allLeft = ({ append: left }: Settlement): Settled => ({ kind: "ok", left });
+const nothingLeft: Settled = { kind: "ok", left: [] };
+
+/** Whichever write has ended it: what stands in no outbox any more is told by no fact. */
+function withOwed(settlement: Settlement, settled: Settled): Settled {
+  if (settled.kind !== "ok" || settled.left.length > 0) return settled;
+  const owed = owedToLog(settlement);
+  return owed ? { ...settled, owed } : settled;
+}
+
+const isWhole = (settlement: Settlement): boolean =>
+  settlement.next.kind === "delivered" &&
+  (settlement.append.length === 0 || owedToLog(settlement) !== undefined);
+
+/**
+ * Ends many records in one statement for each epoch, outbox empty. Answers the settlements that it has surely written:
+ * where a statement has met fewer records than it names, which those are is not known, and none of it is.
+ */
+async function settleWhole(
+  rooms: Rooms,
+  settlements: readonly Settlement[],
+): Promise<ReadonlySet<Settlement>> {
+  const statements = Map.groupBy(
+    settlements,
+    (each) => `${each.epoch} ${owedToLog(each) !== undefined}`,
+  );
+  const written = await Promise.all(
+    [...statements.values()].map(async (alike) => {
+      const matched = await endThese(rooms, alike);
+      return matched === alike.length ? alike : [];
+    }),
+  );
+  return new Set(written.flat());
+}
+
+async function endThese(
+  { again, messages, clock }: Rooms,
+  alike: readonly Settlement[],
+): Promise<number> {
+  const [first] = alike;
+  if (!first) return 0;
+  const endedAt = Math.max(
+    ...alike.map(({ next }) => (next.kind === "delivered" ? next.endedAt : 0)),
+  );
+  const { $set, $unset } = stateWrite({ kind: "delivered", endedAt }, undefined, clock.now());
+  // In one order, so that two statements that meet wait for each other on one side only.
+  const ids: readonly MessageId[] = alike.map(({ message }) => message.id).sort();
+  const filter = {
+    _id: { $in: [...ids] },
+    epoch: first.epoch,
+    state: "claimed" as const,
+    outbox: { $size: 0 },
+  };
+  const owes = owedToLog(first) !== undefined;
+  const update = {
+    $set: { ...$set, leaseLosses: 0, deferrals: 0, ...(owes && { owesLog: true as const }) },
+    $unset,
+  };
+  const { matchedCount } = await again(() => messages.updateMany(filter, update));
+  return matchedCount;
 }
 
 const bytesOf = ({ response }: FollowUp): number => response?.body.length ?? 0;

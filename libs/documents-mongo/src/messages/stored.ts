@@ -93,6 +93,8 @@ export type StoredRecord = StateFields &
     readonly changedBy?: string;
     /** Its publish may be repeated with its deduplication id until then: if it is removed before, it leaves a tombstone. */
     readonly repeatableUntil?: number;
+    /** It ended whole: the log may lack its delivery. */
+    readonly owesLog?: true;
     readonly tombstoneUntil?: number;
   };
 

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { describeQueues } from "@posthaste/testing/contract";
 import { createIds } from "../ids.ts";
+import { createMessageLog } from "../message-log/message-log.ts";
 import { createRecordPorts, recordIndexes } from "../messages/record-ports.ts";
 import { freshDatabase } from "../opened.fixture.ts";
 import { servers } from "../servers.fixture.ts";
@@ -13,6 +14,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     const { connection, clock } = await open();
     return {
       ...createRecordPorts(connection, connection),
+      log: createMessageLog(connection),
       other: createRecordPorts(connection, connection),
       ids: createIds(connection),
       now: () => clock.now(),

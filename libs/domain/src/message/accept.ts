@@ -3,7 +3,7 @@ import { onward, shardOfMessage } from "../lane/gates.ts";
 import { lanesOf } from "../lane/lane.ts";
 import { type MessageId, type Owner } from "../shared/ids.ts";
 import { queueFormat } from "../shared/format.ts";
-import { leaseMs } from "../shared/limits.ts";
+import { leaseMs, namedBodyBytesMax, namedLeaseMs } from "../shared/limits.ts";
 import { notBeforeOf, type PublishCommand } from "../publish/command.ts";
 import { alarmOnEntering } from "./alarm.ts";
 import { type InState, type Message, type MessageRecord, type MessageState } from "./message.ts";
@@ -62,6 +62,23 @@ export function acceptClaimed(message: Message, owner: Owner, now: number): InSt
   const record = recordIn(message, { kind: "claimed", owner, leaseUntil: now + leaseMs }, now);
   return { ...record, epoch: 1 };
 }
+
+/**
+ * Claimed by its insert for a deliverer in another process. Should that never hear of it, no process was lost with it: so
+ * the first lease that runs out is not counted.
+ */
+export function acceptNamed(message: Message, owner: Owner, now: number): InState<"claimed"> {
+  const record = recordIn(message, { kind: "claimed", owner, leaseUntil: now + namedLeaseMs }, now);
+  return { ...record, epoch: 1, leaseLosses: -1 };
+}
+
+/** Its hint may carry it, and its log be written at its end: it is to go at once, is small, and hides nothing. */
+export const mayBeNamed = (message: Message): boolean =>
+  message.body.length <= namedBodyBytesMax &&
+  message.bodyOf === undefined &&
+  !message.run &&
+  !message.policy.redaction &&
+  claimableAtInsert(message);
 
 function recordIn<S extends MessageState>(
   message: Message,

@@ -2,7 +2,7 @@
  * Settling: the only place where an attempt has consequences (docs/design/record#the-outbox). One conditional write holds the
  * new state and the follow-ups; a settlement is that write, as data.
  */
-import { type DlqId, dlqIdOf } from "../shared/ids.ts";
+import { type DlqId, dlqIdOf, type MessageId } from "../shared/ids.ts";
 import { onward } from "../lane/gates.ts";
 import { deferralsMax } from "../shared/limits.ts";
 import { deliveryOf } from "../workflow/delivery.ts";
@@ -35,6 +35,26 @@ export type Settlement = {
   /** What says the same is durable: a settle that a crash undoes is made again without another call. */
   readonly isImplied?: true;
 };
+
+/**
+ * A delivery of which only the log has to hear: a store that keeps the log apart may end the record with an empty outbox,
+ * and then the log is owed this fact. Of a message with redactions it is not: its fact is told redacted, which no sweep could do.
+ */
+export function owedToLog({ message, next, append }: Settlement): AttemptFact | undefined {
+  const [fact, ...others] = append;
+  if (fact?.kind !== "fact" || others.length > 0 || next.kind !== "delivered") return undefined;
+  return message.run || message.policy.redaction ? undefined : fact;
+}
+
+/** What is known of that fact once its settler is gone: when the record ended, not when its call began. */
+export const owedFact = (id: MessageId, attempt: number, endedAt: number): AttemptFact => ({
+  kind: "fact",
+  id,
+  attempt,
+  startedAt: endedAt,
+  endedAt,
+  ended: "delivered",
+});
 
 export type Attempt = {
   readonly startedAt: number;

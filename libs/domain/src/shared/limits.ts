@@ -5,6 +5,16 @@ export const leaseMs = 30_000;
 export const leaseRenewMs = 10_000;
 export const leaseSafetyMs = 5_000;
 
+/** What an insert claims for another process runs out so soon: that process may never hear of it. */
+export const namedLeaseMs = 10_000;
+/** It is renewed only when it is older than this; most calls have ended by then. */
+export const namedRenewAfterMs = 2_000;
+/** The body of such a message travels with its hint up to this size. */
+export const namedBodyBytesMax = 64 * 1024;
+/** A deliverer says so often that it is there, and is believed for so long. */
+export const rosterEveryMs = 1_000;
+export const rosterFreshMs = 3_000;
+
 /** A ring moves the alarm this far ahead; of a record that stays due, twice as far each time. */
 export const ringAheadMs = 30_000;
 export const ringAheadMsMax = 600_000;

@@ -6,7 +6,7 @@
  * token passes even from a network that has failed too often: tokens are too long to be guessed, and neighbours are not
  * to be locked out.
  */
-import { fault, type Fault } from "@posthaste/domain";
+import { fault, type Fault, type Plan, type TenantId } from "@posthaste/domain";
 import {
   type Accounts,
   type Clock,
@@ -35,6 +35,8 @@ export interface Authenticator extends Service {
     queryToken: string | undefined,
     callerIp?: string,
   ) => Caller | Refusal | Promise<Caller | Refusal>;
+  /** As read last. */
+  planOf(tenant: TenantId): Plan | undefined;
   /** False until a token has been read: on a first start management makes the first tenant. */
   knowsAnybody(): boolean;
   /** Reads all accounts now: after a change in this process no request should wait. */
@@ -58,6 +60,7 @@ const scheme = "bearer ";
 
 export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptions): Authenticator {
   let callers: ReadonlyMap<string, Caller> = new Map();
+  let plans: ReadonlyMap<TenantId, Plan> = new Map();
   let callOff = (): void => undefined;
   let stopped = false;
   let lastAsked = 0;
@@ -73,6 +76,7 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
     if (asked < shown) return;
     shown = asked;
     callers = callersOf(tenants, tokens);
+    plans = new Map(tenants.map(({ id, plan }) => [id, plan]));
   }
 
   function refreshLater(): void {
@@ -110,6 +114,7 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
       stopped = true;
       callOff();
     },
+    planOf: (tenant) => plans.get(tenant),
     knowsAnybody: () => callers.size > 0,
     refresh,
     authenticate: (authorization, queryToken, callerIp = "") => {

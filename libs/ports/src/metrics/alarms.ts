@@ -2,6 +2,18 @@
 import { type Metric } from "./metric.ts";
 
 export const alarmsMetrics = {
+  posthaste_roster_age_seconds: {
+    kind: "watched",
+    grows: false,
+    help: "Since this gateway has read which deliverers are there. After three seconds it names none, and messages wait for a claim. 0 while it inserts nothing and reads nothing.",
+    by: ["gateway"],
+  },
+  posthaste_named_hints_total: {
+    kind: "counter",
+    help: "Messages that were claimed for a deliverer by their insert, as deliverers heard of them. taken: by the one that was named, in time; late: their lease was over, or near its end; foreign: named is another; again: heard before.",
+    label: { name: "heard", values: ["taken", "late", "foreign", "again", "handedBack"] },
+    by: ["deliverer"],
+  },
   posthaste_timer_lateness_seconds: {
     kind: "histogram",
     help: "How late alarms are looked at: from the earliest that was due to the round that rings it.",

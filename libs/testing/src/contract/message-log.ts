@@ -2,6 +2,7 @@
 import { expect } from "@jest/globals";
 import {
   type AttemptFact,
+  createdEvent,
   eventsOf,
   type LogFilter,
   limits,
@@ -183,6 +184,61 @@ function listing(guarantee: Guarantee<MessageLogHarness>): void {
       expect(new Set(keys).size).toBe(keys.length);
       expect(keys.filter((key) => before.includes(key))).toEqual(before);
     });
+  }
+
+  for (const order of ["earliestFirst", "latestFirst"] as const) {
+    guarantee(
+      `messages that are under way at once are told event by event, on pages of any size: ${order}`,
+      async (harness) => {
+        const { shuffled } = dice(7);
+        // Each takes longer than the next comes after it, some longer than a second.
+        const entries = Array.from({ length: 24 }, (_, n) => {
+          const message = newMessage(harness, { now: epochStart + 40 * n });
+          const startedAt = message.createdAt + 30;
+          const endedAt = startedAt + ((n * 171) % 1_500);
+          return { message, fact: factOf(message, { startedAt, endedAt, ended: "delivered" }) };
+        });
+        await harness.log.append(entries.slice(0, 8).map(({ message }) => ({ message })));
+        await harness.log.append(shuffled(entries));
+        const filters: readonly LogFilter[] = [
+          {},
+          { states: ["CREATED"] },
+          { states: ["ACTIVE", "DELIVERED"] },
+          { from: epochStart + 300, to: epochStart + 900 },
+          { to: epochStart + 501, states: ["CREATED", "ACTIVE"] },
+        ];
+
+        for (const filter of filters) {
+          const events = entries.flatMap(({ message: { id, createdAt }, fact }) =>
+            [createdEvent(createdAt), ...eventsOf(fact)].map(({ at, state }) => ({
+              at,
+              state,
+              id,
+            })),
+          );
+          const wanted = events.filter(
+            ({ at, state }) =>
+              at >= (filter.from ?? 0) &&
+              at <= (filter.to ?? Infinity) &&
+              (filter.states?.includes(state) ?? true),
+          );
+          for (const limit of [1, 2, 5, 71, 72, 100]) {
+            const read = await readLog(harness, filter, order, limit);
+            const told = read.map(({ event: { at, state }, message: { id } }) => ({
+              at,
+              state,
+              id,
+            }));
+            const times = told.map(({ at }) => at);
+            const ascending = wanted.map(({ at }) => at).toSorted((a, b) => a - b);
+            expect(times).toEqual(order === "earliestFirst" ? ascending : ascending.toReversed());
+            expect(new Set(told.map((each) => JSON.stringify(each)))).toEqual(
+              new Set(wanted.map((each) => JSON.stringify(each))),
+            );
+          }
+        }
+      },
+    );
   }
 
   guarantee("the last page has no successor", async (harness) => {

@@ -1,5 +1,5 @@
 import { expect } from "@jest/globals";
-import { claim, limits, type MessageId } from "@posthaste/domain";
+import { acceptNamed, claim, limits, type MessageId } from "@posthaste/domain";
 import { anotherOwner, anOwner } from "../../builders/message.ts";
 import {
   claimOne,
@@ -8,6 +8,7 @@ import {
   insert,
   insertAll,
   insertClaimed,
+  newMessage,
   type RecordsHarness,
   oneAtATime,
   read,
@@ -186,6 +187,25 @@ export function claiming(guarantee: StoreGuarantee): void {
       expect([third.epoch, third.leaseLosses, third.retried]).toEqual([3, 2, 0]);
     },
     2 * limits.leaseMs,
+  );
+
+  guarantee(
+    "what was claimed by its insert for a process that never heard of it loses no lease by that",
+    async (harness) => {
+      const record = acceptNamed(newMessage(harness), anotherOwner, harness.now());
+      await harness.records.insert([{ record }]);
+      expect(await harness.records.claim([record.message.id], anOwner)).toEqual([]);
+      await harness.advance(limits.namedLeaseMs);
+      const rung = await ringAll(harness);
+      const second = await claimOne(harness, record.message.id);
+      await harness.advance(limits.leaseMs);
+      const third = await claimOne(harness, record.message.id);
+
+      expect(rung.hints.map(({ id }) => id)).toEqual([record.message.id]);
+      expect([second.epoch, second.leaseLosses]).toEqual([2, 0]);
+      expect([third.epoch, third.leaseLosses]).toEqual([3, 1]);
+    },
+    limits.namedLeaseMs + limits.leaseMs,
   );
 
   guarantee(

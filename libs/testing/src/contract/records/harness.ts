@@ -21,6 +21,7 @@ import {
 import {
   type Alarms,
   type Ids,
+  type MessageLog,
   type RecordPorts,
   type Settled,
   type TokenStore,
@@ -36,6 +37,7 @@ export type RecordsHarness = Closable &
     readonly other?: RecordPorts;
     /** Of a store that keeps the dedup windows, too. */
     readonly tokens?: TokenStore;
+    readonly log: MessageLog;
     /** The store's own ids. */
     readonly ids: Pick<Ids, "next">;
     /** The store's clock. */

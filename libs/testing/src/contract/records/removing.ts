@@ -1,5 +1,12 @@
 import { expect } from "@jest/globals";
-import { accept, allShards, callbackId, shardOf } from "@posthaste/domain";
+import {
+  accept,
+  allShards,
+  callbackId,
+  type FollowUp,
+  type Message,
+  shardOf,
+} from "@posthaste/domain";
 import { aCallbackPlan, aPolicy, aTenant } from "../../builders/message.ts";
 import {
   claimOne,
@@ -11,9 +18,16 @@ import {
   newMessage,
   oneAtATime,
   read,
+  type RecordsHarness,
   settle,
   type StoreGuarantee,
 } from "./harness.ts";
+
+const clearAll = (
+  { records }: RecordsHarness,
+  { id }: Message,
+  left: readonly FollowUp[],
+): Promise<void> => records.clear(left.map(({ attempt, kind: item }) => ({ id, attempt, item })));
 
 export function removing(guarantee: StoreGuarantee): void {
   guarantee(
@@ -28,6 +42,38 @@ export function removing(guarantee: StoreGuarantee): void {
     },
     1_000,
   );
+
+  for (const written of [true, false]) {
+    guarantee(
+      `a delivery is told once by the log when its record is gone, ${written ? "written" : "not written"} by its settler`,
+      async (harness) => {
+        const records = await Promise.all([1, 2, 3].map(() => insertClaimed(harness)));
+        const settled = await Promise.all(
+          records.map((record) => settle(harness, record, delivered)),
+        );
+        for (const [n, { message }] of records.entries()) {
+          const answer = settled[n];
+          if (answer?.kind !== "ok") throw new Error("it was claimed");
+          const fact = answer.owed ?? answer.left.find((item) => item.kind === "fact");
+          if (fact && (written || !answer.owed)) await harness.log.append([{ message, fact }]);
+          await clearAll(harness, message, answer.left);
+        }
+        await harness.advance(1_000);
+
+        expect(await harness.records.removeFinished(allShards, harness.now(), 100)).toBe(3);
+
+        const messageIds = records.map(({ message }) => message.id);
+        const page = { limit: 100, order: "earliestFirst" } as const;
+        const { items } = await harness.log.list(aTenant, { messageIds }, page);
+        const told = items.map(({ event, message }) => `${message.id} ${event.state}`);
+        const states = ["CREATED", "ACTIVE", "DELIVERED"];
+        expect(told.toSorted()).toEqual(
+          messageIds.flatMap((id) => states.map((state) => `${id} ${state}`)).toSorted(),
+        );
+      },
+      1_000,
+    );
+  }
 
   guarantee("what ended later stays", async (harness) => {
     const message = await insertDelivered(harness);

@@ -1,0 +1,54 @@
+/** The contract of `Roster`: it tells which deliverers have said lately that they are there. */
+import { expect } from "@jest/globals";
+import { limits, owner } from "@posthaste/domain";
+import { type Roster } from "@posthaste/ports";
+import { type Closable, contract } from "./guarantee.ts";
+
+export type RosterHarness = Closable & {
+  readonly roster: Roster;
+  /** The store's clock. */
+  readonly advance: (ms: number) => Promise<void>;
+};
+
+const [first, second] = [owner("first"), owner("second")];
+const byOwner = async ({ roster }: RosterHarness) =>
+  (await roster.read()).toSorted((a, b) => (a.owner < b.owner ? -1 : 1));
+
+export function describeRoster(name: string, open: () => Promise<RosterHarness>): void {
+  contract(`${name}: a roster`, open, {}, (guarantee) => {
+    guarantee("tells of each deliverer what it has said last", async (harness) => {
+      const { roster } = harness;
+      await roster.announce({ owner: first, partitions: [1], isOpen: true });
+      await roster.announce({ owner: second, partitions: [], isOpen: true });
+      await roster.announce({ owner: first, partitions: [2, 3], isOpen: false });
+
+      expect(await byOwner(harness)).toEqual([
+        { owner: first, partitions: [2, 3], isOpen: false },
+        { owner: second, partitions: [], isOpen: true },
+      ]);
+    });
+
+    guarantee("tells nothing of one that has left, or was never there", async (harness) => {
+      const { roster } = harness;
+      await roster.announce({ owner: first, partitions: [1], isOpen: true });
+      await roster.leave(first);
+      await roster.leave(second);
+
+      expect(await roster.read()).toEqual([]);
+    });
+
+    guarantee(
+      "tells nothing of one that was silent for three seconds",
+      async (harness) => {
+        const { roster } = harness;
+        await roster.announce({ owner: first, partitions: [1], isOpen: true });
+        await harness.advance(limits.rosterFreshMs - limits.rosterEveryMs);
+        await roster.announce({ owner: second, partitions: [2], isOpen: true });
+        await harness.advance(limits.rosterEveryMs);
+
+        expect((await roster.read()).map((entry) => entry.owner)).toEqual([second]);
+      },
+      limits.rosterFreshMs,
+    );
+  });
+}

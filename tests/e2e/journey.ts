@@ -3,32 +3,51 @@ import { type Client } from "./client.ts";
 import { type CollectedSpan, type Collector } from "./collector.ts";
 import { type Destination, failing } from "./destination.ts";
 
+export type Incoming = { readonly traceId: string; readonly spanId: string };
+
 /** Whatever a caller may send that is its own business alone. */
 export const canary = "canary-7f3a";
 
-export const incoming = {
+export const incoming: Incoming = {
   traceId: "0af7651916cd43dd8448eb211c80319c",
   spanId: "b7ad6b7169203331",
 };
 
+/** Another caller's. */
+export const incomingElse: Incoming = {
+  traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
+  spanId: "00f067aa0ba902b7",
+};
+
+export type JourneyOptions = {
+  readonly path?: string;
+  readonly from?: Incoming;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
 /** Publishes inside a trace of the caller's; answers the message's id. */
-export async function publishJourney(client: Client, destination: Destination): Promise<string> {
-  destination.answers("/journey", failing(1));
+export async function publishJourney(
+  client: Client,
+  destination: Destination,
+  { path = "/journey", from = incoming, headers = {} }: JourneyOptions = {},
+): Promise<string> {
+  destination.answers(path, failing(1));
   const id = await client.published(
-    `${destination.url("/journey")}?token=${canary}-query`,
+    `${destination.url(path)}?token=${canary}-query`,
     {
-      traceparent: `00-${incoming.traceId}-${incoming.spanId}-01`,
+      traceparent: `00-${from.traceId}-${from.spanId}-01`,
       "content-type": `text/x-${canary}-type`,
       "service-retries": "1",
       "service-retry-delay": "100",
-      "service-callback": `${destination.url("/journey-callback")}?${canary}-callback`,
+      "service-callback": `${destination.url(`${path}-callback`)}?${canary}-callback`,
       "service-forward-x-secret": `${canary}-header`,
       "service-label": `${canary}-label`,
+      ...headers,
     },
     `${canary}-body`,
   );
-  await destination.arrivals("/journey", 2, 60_000);
-  await destination.arrivals("/journey-callback", 2, 60_000);
+  await destination.arrivals(path, 2, 60_000);
+  await destination.arrivals(`${path}-callback`, 2, 60_000);
   return id;
 }
 
@@ -44,9 +63,13 @@ export type Journey = {
 };
 
 /** The message, its two attempts, and two callbacks with one attempt each. */
-export async function collectedJourney(collector: Collector, id: string): Promise<Journey> {
+export async function collectedJourney(
+  collector: Collector,
+  id: string,
+  from: Incoming = incoming,
+): Promise<Journey> {
   const mine = (spans: readonly CollectedSpan[]) =>
-    spans.filter(({ traceId }) => traceId === incoming.traceId);
+    spans.filter(({ traceId }) => traceId === from.traceId);
   const named = (spans: readonly CollectedSpan[], name: string) =>
     mine(spans).filter((span) => span.name === name);
   const spans = await collector.until(

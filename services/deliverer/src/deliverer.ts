@@ -45,7 +45,7 @@ import { Ready } from "./ready.ts";
 import { ourFault } from "./report.ts";
 import { Settling, type SettlingPorts } from "./settling.ts";
 import { type SlotBounds, Slots } from "./slots.ts";
-import { startAttempt } from "./trace.ts";
+import { startAttempt, traceTaking } from "./trace.ts";
 
 export type DelivererPorts = SettlingPorts &
   Pick<NamedPorts, "roster"> & {
@@ -270,13 +270,10 @@ export class Deliverer implements LocalDelivery {
   /** Its insert has claimed it for this deliverer. What there is no room for goes back: any deliverer may claim it. */
   #takeNamed(record: InState<"claimed">): void {
     const { tenant, url, body } = record.message;
-    const attempt = newAttempt(
-      record,
-      originHash(url),
-      record.state.leaseUntil - limits.leaseMs,
-      this.#ports.clock.now(),
-      undefined,
-    );
+    const now = this.#ports.clock.now();
+    const leasedAt = record.state.leaseUntil - limits.leaseMs;
+    const attempt = newAttempt(record, originHash(url), leasedAt, now, undefined);
+    traceTaking(this.#telemetry.tracer, record, now);
     const { origin, bytes } = attempt;
     attempt.untold = true;
     this.#keep(attempt);

@@ -30,6 +30,10 @@ export function traceClaim(
     ?.end();
 }
 
+/** Its insert has claimed it for this deliverer: the claim that a trace shows lasts from then until it is heard here. */
+export const traceTaking = (tracer: Tracer, record: Claimed, now: number): void =>
+  traceClaim(tracer, record, { askedAt: record.message.createdAt, now, batch: 1 });
+
 /** The trace of a run's message began with its run. */
 const beganAt = ({ createdAt, run }: Message): number => run?.createdAt ?? createdAt;
 

@@ -59,7 +59,8 @@ message was accepted begins a trace of its own, with a link to the message's: ba
 comes within minutes. What a batch publishes is part of its request's trace. All deliveries of a run, what it calls and the
 runs that it invokes are part of the trace of its start, whatever its endpoint sends with its steps; of a run, the ten
 minutes begin with its start. In the standalone a message that is due is claimed by its own insert, without a \`claim\`; a retry
-has one. Kafka events carry \`traceparent\` as a header; hints of the scheduler carry none.
+has one. Where the insert has claimed it for a deliverer that the gateway named, its \`claim\` lasts from its acceptance until
+that deliverer has heard of it: the hop over the bus. The log hears of such a message from its attempt. Kafka events carry \`traceparent\` as a header; hints of the scheduler carry none.
 
 OpenTelemetry's SDK is loaded only where traces are sent. It detects nothing and instruments nothing, and exports neither
 logs nor metrics. Of the \`OTEL_\` variables \`OTEL_EXPORTER_OTLP_HEADERS\` is of use: what a collector wants to be sent. The

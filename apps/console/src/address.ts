@@ -18,6 +18,18 @@ export const usePath = (): [string, (to: string) => void] => [
   go,
 ];
 
+/** The filters of a list as a query takes them: those of these names, and the place in the list. */
+export function queryIn<Name extends string>(
+  filters: URLSearchParams,
+  names: readonly Name[],
+): { readonly [N in Name | "cursor"]?: string } {
+  const isNamed = (name: string): name is Name | "cursor" =>
+    name === "cursor" || names.some((known) => known === name);
+  const query: { [N in Name | "cursor"]?: string } = {};
+  for (const [name, value] of filters) if (isNamed(name)) query[name] = value;
+  return query;
+}
+
 /** The filters of a list, and how to change them. Empty ones are not kept. */
 export function useFilters(): [URLSearchParams, (filters: Iterable<[string, string]>) => void] {
   const address = useAddress();

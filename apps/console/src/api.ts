@@ -1,7 +1,24 @@
-/** The API of the server that the console came from: same origin, one folder above it. */
+/** The API of the server that the console came from: same origin, one folder above it. What it takes and answers has the types of docs/openapi.json. */
+import { gatewayRoutes, type Operations } from "@posthaste/client/api";
 
-/** As the server wrote it. What is shown of it goes through `textOf`. */
-export type Row = Readonly<Record<string, unknown>>;
+export type OperationId = keyof typeof gatewayRoutes;
+export type AnswerOf<Id extends OperationId> = Operations[Id]["answer"];
+export type QueryOf<Id extends OperationId> = Operations[Id] extends { query: infer Query }
+  ? Query
+  : { readonly [name: string]: never };
+
+/** One call of an operation. */
+export type Asked<Id extends OperationId> = {
+  readonly id: Id;
+  /** Of the path, in its order. */
+  readonly params?: ParametersOf<(typeof gatewayRoutes)[Id]>;
+  readonly query?: QueryOf<Id>;
+};
+export type AnyAsked = { [Id in OperationId]: Asked<Id> }[OperationId];
+
+type ParametersOf<Route> = Route extends `${string}{${string}}${infer Rest}`
+  ? readonly [part: string, ...ParametersOf<Rest>]
+  : readonly [];
 
 export class Refused extends Error {
   readonly status: number;
@@ -12,28 +29,33 @@ export class Refused extends Error {
   }
 }
 
-export async function call(token: string, method: string, path: string): Promise<unknown> {
-  const response = await fetch(new URL(`../${path}`, document.baseURI), {
+export async function call<Id extends OperationId>(
+  token: string,
+  asked: Asked<Id>,
+): Promise<AnswerOf<Id>> {
+  const [method, address] = addressOf(asked);
+  const response = await fetch(new URL(`../${address}`, document.baseURI), {
     method,
     headers: { Authorization: `Bearer ${token}` },
     credentials: "omit",
     cache: "no-store",
   });
   const text = await response.text();
-  const json: unknown = text === "" ? {} : JSON.parse(text);
-  if (response.ok) return json;
-  const { error } = rowOf(json);
+  const answered: unknown = text === "" ? {} : JSON.parse(text);
+  // What the server answers is taken for what its document says.
+  if (response.ok) return answered as AnswerOf<Id>;
+  const { error } = Object(answered) as { readonly error?: unknown };
   throw new Refused(response.status, textOf(error) || `the server answered ${response.status}`);
 }
 
-const isRow = (value: unknown): value is Row => typeof value === "object" && value !== null;
-
-export const rowOf = (value: unknown): Row => (isRow(value) ? value : {});
-
-/** Those of a list, or of the field of an answer that holds it. */
-export function rowsOf(value: unknown, field?: string): readonly Row[] {
-  const list = field === undefined ? value : rowOf(value)[field];
-  return Array.isArray(list) ? list.filter(isRow) : [];
+function addressOf<Id extends OperationId>(asked: Asked<Id>): readonly [method: string, string] {
+  const [method = "", template = ""] = gatewayRoutes[asked.id].split(" ");
+  const params: readonly string[] = asked.params ?? [];
+  let path = `v2/${template}`;
+  for (const param of params) path = path.replace(/\{\w+\}/, () => encodeURIComponent(param));
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(asked.query ?? {})) query.set(name, String(value));
+  return [method.toUpperCase(), query.size === 0 ? path : `${path}?${query.toString()}`];
 }
 
 const controls =

@@ -1,8 +1,9 @@
 /** Dead letters, and all that a filter takes tried again: first how many these are, then the work with its progress. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { call, Refused, rowOf, rowsOf, textOf, timeOf } from "./api.ts";
-import { useFilters } from "./address.ts";
+import { type DeadLetter, type FailedRun } from "@posthaste/client/api";
+import { call, type QueryOf, Refused, textOf, timeOf } from "./api.ts";
+import { queryIn, useFilters } from "./address.ts";
 import { MessageLink } from "./messages.tsx";
 import { Action, type Column, Filters, More, Table, Trouble } from "./table.tsx";
 import { useAsked, useSession } from "./session.tsx";
@@ -19,14 +20,15 @@ const filterNames = [
   "responseStatus",
   "fromDate",
   "toDate",
-];
+] as const satisfies readonly (keyof QueryOf<"listDeadLetters">)[];
 const cellCharsMax = 200;
 
 export function DeadLetters() {
   const { mayWrite } = useSession();
   const [filters] = useFilters();
-  const { data, error } = useAsked(`v2/dlq?${filters.toString()}`, !filters.has("cursor"));
-  const columns: readonly Column[] = [
+  const query = queryIn(filters, filterNames);
+  const { data, error } = useAsked({ id: "listDeadLetters", query }, query.cursor === undefined);
+  const columns: readonly Column<DeadLetter>[] = [
     ["Published (UTC)", ({ createdAt }) => timeOf(createdAt)],
     ["Message", ({ messageId }) => <MessageLink id={messageId} />],
     ["To", ({ url }) => textOf(url, cellCharsMax)],
@@ -34,17 +36,14 @@ export function DeadLetters() {
     ["Status", ({ responseStatus }) => textOf(responseStatus)],
     ["Answer", ({ responseBody }) => textOf(responseBody, cellCharsMax)],
   ];
-  const actions: Column = [
+  const actions: Column<DeadLetter> = [
     "Actions",
-    ({ dlqId }) => {
-      const id = encodeURIComponent(textOf(dlqId));
-      return (
-        <>
-          <Action name="Retry" method="POST" path={`v2/dlq/retry/${id}`} />
-          <Action name="Remove" method="DELETE" path={`v2/dlq/${id}`} />
-        </>
-      );
-    },
+    ({ dlqId }) => (
+      <>
+        <Action name="Retry" asked={{ id: "retryDeadLetter", params: [dlqId] }} />
+        <Action name="Remove" asked={{ id: "removeDeadLetter", params: [dlqId] }} />
+      </>
+    ),
   ];
   return (
     <>
@@ -55,12 +54,14 @@ export function DeadLetters() {
       <Table
         caption="Dead letters, newest first"
         columns={mayWrite ? [...columns, actions] : columns}
-        rows={rowsOf(data, "messages")}
+        rows={(data?.messages ?? []).filter(isOfMessage)}
       />
-      <More cursor={rowOf(data)["cursor"]} />
+      <More cursor={data?.cursor} />
     </>
   );
 }
+
+const isOfMessage = (letter: DeadLetter | FailedRun): letter is DeadLetter => "messageId" in letter;
 
 type Progress = { readonly matched: number; readonly done: number; readonly isRunning: boolean };
 
@@ -69,15 +70,14 @@ function RetryAll({ filters }: { readonly filters: URLSearchParams }) {
   const queries = useQueryClient();
   const [progress, setProgress] = useState<Progress>();
   const [error, setError] = useState<Refused | null>(null);
-  const post = async (more: Readonly<Record<string, string>>) => {
-    const query = new URLSearchParams(filters);
-    query.delete("cursor");
-    for (const [name, value] of Object.entries(more)) query.set(name, value);
-    return rowOf(await call(token, "POST", `v2/dlq/retry?${query.toString()}`));
+  const post = (more: { readonly dryRun?: true; readonly cursor?: string }) => {
+    const { cursor: _, ...query } = queryIn(filters, filterNames);
+    return call(token, { id: "retryDeadLetters", query: { ...query, ...more } });
   };
   const preview = async () => {
-    const { matched } = await post({ dryRun: "true" });
-    setProgress({ matched: Number(matched), done: 0, isRunning: false });
+    const answered = await post({ dryRun: true });
+    const matched = "matched" in answered ? answered.matched : 0;
+    setProgress({ matched, done: 0, isRunning: false });
   };
   const run = async (matched: number) => {
     let cursor = "";
@@ -86,9 +86,9 @@ function RetryAll({ filters }: { readonly filters: URLSearchParams }) {
     do {
       setProgress({ matched, done, isRunning: true });
       const answered = await post(cursor === "" ? {} : { cursor });
-      const retried = rowsOf(answered, "responses").length;
-      done += retried;
-      cursor = retried === 0 ? "" : textOf(answered["cursor"]);
+      const { responses = [], cursor: next = "" } = "responses" in answered ? answered : {};
+      done += responses.length;
+      cursor = responses.length === 0 ? "" : next;
     } while (cursor !== "" && done < matched);
     setProgress({ matched, done, isRunning: false });
     await queries.invalidateQueries();

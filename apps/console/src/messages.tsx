@@ -1,6 +1,7 @@
 /** The log of messages, and one message with what happened to it. */
-import { bodyOf, type Row, rowOf, rowsOf, textOf, timeOf } from "./api.ts";
-import { useFilters } from "./address.ts";
+import { type LogEntry } from "@posthaste/client/api";
+import { bodyOf, type QueryOf, textOf, timeOf } from "./api.ts";
+import { queryIn, useFilters } from "./address.ts";
 import { Action, type Column, Filters, More, Table, Trouble } from "./table.tsx";
 import { useAsked, useSession } from "./session.tsx";
 
@@ -18,10 +19,10 @@ const filterNames = [
   "path",
   "fromDate",
   "toDate",
-];
+] as const satisfies readonly (keyof QueryOf<"listEvents">)[];
 const cellCharsMax = 200;
 
-const columns: readonly Column[] = [
+const columns: readonly Column<LogEntry>[] = [
   ["Time (UTC)", ({ time }) => timeOf(time)],
   ["State", ({ state }) => textOf(state)],
   ["Message", ({ messageId }) => <MessageLink id={messageId} />],
@@ -38,14 +39,15 @@ export function MessageLink({ id }: { readonly id: unknown }) {
 
 export function Messages() {
   const [filters] = useFilters();
-  const { data, error } = useAsked(`v2/events?${filters.toString()}`, !filters.has("cursor"));
+  const query = queryIn(filters, filterNames);
+  const { data, error } = useAsked({ id: "listEvents", query }, query.cursor === undefined);
   return (
     <>
       <h1>Messages</h1>
       <Filters names={filterNames} />
       <Trouble error={error} />
-      <Table caption="Events, newest first" columns={columns} rows={rowsOf(data, "events")} />
-      <More cursor={rowOf(data)["cursor"]} />
+      <Table caption="Events, newest first" columns={columns} rows={data?.events ?? []} />
+      <More cursor={data?.cursor} />
     </>
   );
 }
@@ -54,18 +56,16 @@ const endStates = new Set(["DELIVERED", "FAILED", "CANCELED"]);
 
 export function Message({ id }: { readonly id: string }) {
   const { mayWrite } = useSession();
-  const query = new URLSearchParams({ messageId: id, order: "earliestFirst", count: "100" });
-  const { data, error } = useAsked(`v2/events?${query.toString()}`);
-  const events = rowsOf(data, "events");
-  const isLive = events.length > 0 && !events.some(({ state }) => endStates.has(textOf(state)));
+  const query = { messageId: id, order: "earliestFirst", count: 100 };
+  const { data, error } = useAsked({ id: "listEvents", query });
+  const events = data?.events ?? [];
+  const isLive = events.length > 0 && !events.some(({ state }) => endStates.has(state));
   return (
     <>
       <h1>Message {textOf(id)}</h1>
       <Trouble error={error} />
       {events.length === 0 && data !== undefined && <p>The log knows no message of this id.</p>}
-      {mayWrite && isLive && (
-        <Action name="Cancel" method="DELETE" path={`v2/messages/${encodeURIComponent(id)}`} />
-      )}
+      {mayWrite && isLive && <Action name="Cancel" asked={{ id: "cancelMessage", params: [id] }} />}
       <h2>What happened</h2>
       <ol className="timeline">
         {events.map((event, index) => (
@@ -73,15 +73,15 @@ export function Message({ id }: { readonly id: string }) {
         ))}
       </ol>
       <h2>Request</h2>
-      <Details row={events[0] ?? {}} names={["url", "method", "label", "queueName", "header"]} />
+      <Details event={events[0]} names={["url", "method", "label", "queueName", "header"]} />
       <pre tabIndex={0} role="region" aria-label="Body">
-        {bodyOf(events[0]?.["body"])}
+        {bodyOf(events[0]?.body)}
       </pre>
     </>
   );
 }
 
-function Event({ event }: { readonly event: Row }) {
+function Event({ event }: { readonly event: LogEntry }) {
   const { time, state, responseStatus, error, responseBody, nextDeliveryTime } = event;
   return (
     <li>
@@ -99,17 +99,20 @@ function Event({ event }: { readonly event: Row }) {
   );
 }
 
-type DetailsProps = { readonly row: Row; readonly names: readonly string[] };
+type DetailsProps = {
+  readonly event: LogEntry | undefined;
+  readonly names: readonly (keyof LogEntry)[];
+};
 
-function Details({ row, names }: DetailsProps) {
+function Details({ event, names }: DetailsProps) {
   return (
     <dl>
       {names
-        .filter((name) => row[name] !== undefined)
+        .filter((name) => event?.[name] !== undefined)
         .map((name) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{textOf(row[name])}</dd>
+            <dd>{textOf(event?.[name])}</dd>
           </div>
         ))}
     </dl>

@@ -1,7 +1,15 @@
 /** Whose token the page holds. It is kept for this tab alone, and only while that is open. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useState } from "react";
-import { call, type Refused, rowOf, textOf } from "./api.ts";
+import {
+  type AnswerOf,
+  type AnyAsked,
+  type Asked,
+  call,
+  type OperationId,
+  type Refused,
+  textOf,
+} from "./api.ts";
 
 const storageKey = "posthaste-token";
 const refetchMs = 5_000;
@@ -12,11 +20,11 @@ const SessionContext = createContext<Session>({ token: "", tenant: "", mayWrite:
 export const useSession = (): Session => useContext(SessionContext);
 
 /** Asked again every few seconds while the tab is visible. */
-export function useAsked(path: string, isLive = true) {
+export function useAsked<Id extends OperationId>(asked: Asked<Id>, isLive = true) {
   const { token } = useSession();
-  return useQuery<unknown, Refused>({
-    queryKey: [token, path],
-    queryFn: () => call(token, "GET", path),
+  return useQuery<AnswerOf<Id>, Refused>({
+    queryKey: [token, asked],
+    queryFn: () => call(token, asked),
     refetchInterval: isLive ? refetchMs : false,
     retry: false,
   });
@@ -26,8 +34,8 @@ export function useAsked(path: string, isLive = true) {
 export function useChange() {
   const { token } = useSession();
   const queries = useQueryClient();
-  return useMutation<unknown, Refused, { readonly method: string; readonly path: string }>({
-    mutationFn: ({ method, path }) => call(token, method, path),
+  return useMutation<unknown, Refused, AnyAsked>({
+    mutationFn: (asked) => call<OperationId>(token, asked),
     onSuccess: () => queries.invalidateQueries(),
   });
 }
@@ -39,15 +47,15 @@ export function SignedIn({ children }: { readonly children: ReactNode }) {
     else sessionStorage.setItem(storageKey, given);
     setToken(given);
   };
-  const me = useQuery<unknown, Refused>({
+  const me = useQuery<AnswerOf<"readMe">, Refused>({
     queryKey: ["me", token],
-    queryFn: () => call(token, "GET", "v2/me"),
+    queryFn: () => call(token, { id: "readMe" }),
     enabled: token !== "",
     retry: false,
   });
   if (token === "" || me.error) return <SignIn trouble={me.error?.message} keep={keep} />;
   if (!me.data) return <main>Loading…</main>;
-  const { tenant, scope } = rowOf(me.data);
+  const { tenant, scope } = me.data;
   const session = { token, tenant: textOf(tenant), mayWrite: scope === "full" };
   return (
     <SessionContext value={session}>

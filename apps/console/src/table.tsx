@@ -1,18 +1,18 @@
 /** Plain parts that all pages are made of. */
 import { type ReactNode } from "react";
-import { type Refused, type Row, textOf } from "./api.ts";
+import { type AnyAsked, type Refused, textOf } from "./api.ts";
 import { useFilters } from "./address.ts";
 import { useChange } from "./session.tsx";
 
-export type Column = readonly [title: string, cell: (row: Row) => ReactNode];
+export type Column<Row> = readonly [title: string, cell: (row: Row) => ReactNode];
 
-type TableProps = {
+type TableProps<Row> = {
   readonly caption: string;
-  readonly columns: readonly Column[];
+  readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
 };
 
-export function Table({ caption, columns, rows }: TableProps) {
+export function Table<Row>({ caption, columns, rows }: TableProps<Row>) {
   return (
     <div className="scroll" tabIndex={0} role="region" aria-label={caption}>
       <table>
@@ -73,9 +73,9 @@ export function Filters({ names }: { readonly names: readonly string[] }) {
 }
 
 /** The next page of a list, by the cursor that the server gave. */
-export function More({ cursor }: { readonly cursor: unknown }) {
+export function More({ cursor }: { readonly cursor: string | undefined }) {
   const [filters, setFilters] = useFilters();
-  if (typeof cursor !== "string") return null;
+  if (cursor === undefined || cursor === "") return null;
   const next = new Map(filters).set("cursor", cursor);
   return (
     <p>
@@ -86,13 +86,13 @@ export function More({ cursor }: { readonly cursor: unknown }) {
   );
 }
 
-type ActionProps = { readonly name: string; readonly method: string; readonly path: string };
+type ActionProps = { readonly name: string; readonly asked: AnyAsked };
 
-export function Action({ name, method, path }: ActionProps) {
+export function Action({ name, asked }: ActionProps) {
   const { mutate, isPending, error } = useChange();
   return (
     <>
-      <button type="button" disabled={isPending} onClick={() => mutate({ method, path })}>
+      <button type="button" disabled={isPending} onClick={() => mutate(asked)}>
         {name}
       </button>
       <Trouble error={error} />

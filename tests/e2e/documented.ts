@@ -34,9 +34,9 @@ const byParameters = ([one]: [string, unknown], [other]: [string, unknown]): num
 
 const templates = Object.entries(objectOf(document["paths"])).toSorted(byParameters);
 const routes = templates.map(([template, operations]) => ({
-  // A destination is a URL, which is appended as it is.
+  // A destination is a URL, which is appended as it is, and so is the name of an event.
   pattern: new RegExp(
-    `^${template.replace("{destination}", ".+").replaceAll(/\{\w+\}/g, "[^/]+")}/?$`,
+    `^${template.replaceAll(/\{(destination|eventId)\}/g, ".+").replaceAll(/\{\w+\}/g, "[^/]+")}/?$`,
   ),
   operations: objectOf(operations),
 }));

@@ -180,6 +180,67 @@ describe("a call, an invocation, a wait", () => {
   });
 });
 
+describe("the name of an event", () => {
+  it.each(["50%", "ready?", "ready?yes", "order/17", "%E0%A4", "a%2Fb%zz"])(
+    "is taken as clients send it, unescaped: %s",
+    async (event) => {
+      const { id, url } = await startRun();
+      const path = new URL(url).pathname;
+      const step = { stepId: 1, stepName: "one", stepType: "Wait", concurrent: 1 };
+
+      const waited = await client.post(
+        `/v2/wait/${event}`,
+        ofRun(id),
+        JSON.stringify({ url, timeout: "1h", step }),
+      );
+      const waiters = await client.get(`/v2/waiters/${event}`);
+      const notified = await client.post(`/v2/notify/${event}`, {}, "event");
+      await destination.arrivals(path, 2);
+      const noted = await client.post(`/v2/notify/${id}/${event}`, {}, "event");
+
+      expect(waited.status).toBe(200);
+      expect(waiters.list()).toHaveLength(1);
+      expect(notified.list()).toMatchObject([{ workflowRunId: id }]);
+      expect(noted.list()).toEqual([]);
+      expect(await lengthOf(id)).toBe(2);
+    },
+  );
+
+  it("is refused with 412 where it is too long to be one, and nothing waits for it", async () => {
+    const { id, url } = await startRun();
+    const event = "e".repeat(1_025);
+
+    const waited = await client.post(
+      `/v2/wait/${event}`,
+      ofRun(id),
+      JSON.stringify({ url, step: { stepId: 1 } }),
+    );
+
+    expect(waited.status).toBe(412);
+    expect((await client.post(`/v2/notify/${event}`)).list()).toEqual([]);
+    expect((await client.post(`/v2/notify/${id}/${event}`)).list()).toEqual([]);
+  });
+
+  it.each(["a/b", "a?b", "a#b", "a%b", "a\\b", ".."])(
+    "may hold what the name of a run may not: no run can be called %s",
+    async (id) => {
+      const reply = await client.post(`/v2/trigger/${destination.url("/named")}`, {
+        "Upstash-Workflow-RunId": id,
+      });
+
+      expect(reply.status).toBe(400);
+      expect(reply.error()).toContain("Workflow-RunId");
+    },
+  );
+});
+
+it("a step whose destination is none is refused with 412, whichever way it comes", async () => {
+  const { id } = await startRun();
+
+  expect((await client.publish("https://", ofRun(id), aStep())).status).toBe(412);
+  expect((await client.publish("https://", {}, "x")).status).toBe(400);
+});
+
 it("a webhook of a run that is none is not there, and events that nothing takes are bounded", async () => {
   const { id } = await startRun();
   const user = "defaultUser";

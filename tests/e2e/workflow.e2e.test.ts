@@ -326,6 +326,32 @@ describe("a workflow", () => {
     expect(endpoint.deliveries("/waiting").map(({ length }) => length)).toEqual([1, 2]);
   });
 
+  it.each(["50%", "50% of it/all?"])(
+    "waits for an event whose name no URL may have as it is: %s",
+    async (event) => {
+      const path = `/waiting-for-${event.length}`;
+      const { url, ended } = workflow(path, async (context) => {
+        const { eventData } = await context.waitForEvent("wait", event, { timeout: "1m" });
+        return eventData;
+      });
+      const other = workflow(`${path}/teller`, async (context) => {
+        await context.notify("tell", event, "hello");
+      });
+
+      await trigger({ url });
+      await eventually(
+        () => client.getWaiters({ eventId: event }),
+        ({ length }) => length > 0,
+      );
+      await trigger({ url: other.url });
+
+      expect(await ended).toBe("hello");
+      await other.ended;
+      expect(endpoint.deliveries(path).map(({ length }) => length)).toEqual([1, 2]);
+      expect(endpoint.deliveries(`${path}/teller`).map(({ length }) => length)).toEqual([1, 2]);
+    },
+  );
+
   it("goes on when the time of its wait is up", async () => {
     const { url, ended } = workflow("/timed-out", async (context) => {
       const [waited, other] = await Promise.all([

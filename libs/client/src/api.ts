@@ -228,7 +228,7 @@ export type Settings = {
   readonly scheduleId?: Setting | undefined;
   /** true or false: true makes no schedule, and answers with its next five times. */
   readonly dryRun?: Setting | undefined;
-  /** Name of a run, without a slash: the message starts it, or belongs to it. */
+  /** Name of a run, as a part of a URL that needs no escapes: the message starts it, or belongs to it. */
   readonly workflowRunId?: Setting | undefined;
   /** true or false: true starts a run; else the message belongs to one that is there. */
   readonly workflowInit?: Setting | undefined;

@@ -65,7 +65,8 @@ export { functionState } from "./workflow/run-failure.ts";
 export { runEvents, type RunEventJson } from "./workflow/run-events.ts";
 export { deliveriesShown, runJson, type RunReading } from "./workflow/run-view.ts";
 export { type runs } from "./endpoints/runs.ts";
-export { belongsToRun } from "./workflow/run-publish.ts";
+export { belongsToRun, faultOfRun } from "./workflow/run-publish.ts";
+export { eventTarget } from "./event-targets.ts";
 export { historyBody, historyFragment, historyJson } from "./workflow/history-body.ts";
 export { type queues } from "./endpoints/queues.ts";
 export { type me, meJson } from "./endpoints/me.ts";
@@ -110,4 +111,4 @@ export {
 } from "./raw-targets.ts";
 export { type NamedDestination } from "./destination/destination-target.ts";
 export { dialects, type DialectNames } from "./wire/dialects.ts";
-export { isName, isTenantId } from "./wire/text.ts";
+export { decodedLeniently, isName, isTenantId } from "./wire/text.ts";

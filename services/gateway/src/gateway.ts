@@ -2,6 +2,7 @@
 import {
   type Answer,
   type Endpoint,
+  eventTarget,
   gatewayEndpoints,
   type GatewaySpecs,
   type OperationId,
@@ -147,6 +148,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
       return answerConsole(options.console, req, res).then((isAnswered) => {
         if (!isAnswered) routed(req, res);
       });
+    req.url = eventTarget(req.url ?? "") ?? req.url;
     routed(req, res);
     return undefined;
   };

@@ -3,12 +3,14 @@
  * secret. What is sent there is an event of that run, which its next wait takes if there is none yet.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
+import { decodedLeniently } from "@posthaste/contract";
 import {
   fault,
   type Fault,
   groupedHeaders,
   isActive,
   isFault,
+  limits,
   runId,
   tenantId,
 } from "@posthaste/domain";
@@ -27,16 +29,9 @@ const bodyBytesMax = 1024 * 1024;
 export function hookTargetOf(url: string): HookTarget | undefined {
   if (!url.startsWith(prefix)) return undefined;
   const [path = ""] = url.slice(prefix.length).split("?");
-  const [user, run, event, ...more] = path.split("/").map(decoded);
-  return user && run && event && more.length === 0 ? { user, run, event } : undefined;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return "";
-  }
+  const [user, run, event, ...more] = path.split("/").map(decodedLeniently);
+  const isHook = user && run && event && event.length <= limits.eventIdLengthMax;
+  return isHook && more.length === 0 ? { user, run, event } : undefined;
 }
 
 export const createHookDoor =

@@ -5,6 +5,7 @@
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import {
   belongsToRun,
+  faultOfRun,
   type ParsedTarget,
   parseRawTarget,
   type RawOperation,
@@ -62,7 +63,7 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
     const queryToken = isFault(target) ? undefined : target.token;
     const caller = await door.authenticate(onlyValueOf(req, "authorization"), queryToken, address);
     if (isFault(caller)) return caller;
-    if (isFault(target)) return target;
+    if (isFault(target)) return faultOfRun(target, req.rawHeaders);
     const { tenant } = caller;
     const refused = refusalOfScope(caller, "publish");
     if (refused) return refused;

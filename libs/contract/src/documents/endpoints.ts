@@ -1,6 +1,7 @@
 /** All endpoints, for the documents: `docs/openapi.json` and `docs/errors.md` are made from their rows. */
 import { type FaultCode } from "@posthaste/domain";
 import { type Endpoint } from "../endpoints/endpoint.ts";
+import { eventTarget } from "../event-targets.ts";
 import { gatewayEndpoints } from "../endpoints/index.ts";
 import { type RawTarget } from "../endpoints/raw-target.ts";
 import { managementEndpoints } from "../management/index.ts";
@@ -28,9 +29,11 @@ const entryOfRaw = ({ prefix, names, ...row }: RawTarget): EndpointEntry => ({
 const entriesOf = (rows: Readonly<Record<string, Endpoint>>): readonly EndpointEntry[] =>
   Object.entries(rows).map(([operation, row]) => ({ operation, ...row, faults: faultsOf(row) }));
 
-/** A parameter of the path may hold a broken escape. */
+/** A parameter of the path may hold a broken escape, but for the name of an event. */
 const faultsOf = ({ path, faults }: Endpoint): readonly FaultCode[] =>
-  path.includes("{") && !faults.includes("malformed") ? ["malformed", ...faults] : faults;
+  path.includes("{") && !faults.includes("malformed") && eventTarget(path) === undefined
+    ? ["malformed", ...faults]
+    : faults;
 
 export const endpoints: readonly EndpointEntry[] = [
   ...rawTargets.map(entryOfRaw),

@@ -8,7 +8,7 @@ import { parseBoolean } from "./values.ts";
 export const runSettings: readonly Setting<RunDraft>[] = [
   {
     suffix: "Workflow-RunId",
-    rule: "Name of a run, without a slash: the message starts it, or belongs to it.",
+    rule: "Name of a run, as a part of a URL that needs no escapes: the message starts it, or belongs to it.",
     take: (field, draft) => checkRunId(field) ?? void (draft.id = field),
   },
   {
@@ -70,13 +70,14 @@ export const runSettings: readonly Setting<RunDraft>[] = [
 /** Clients give these in more than one line. */
 export const repeatable: ReadonlySet<string> = new Set(["feature-set", "telemetry-sdk"]);
 
+/** Clients put it into paths as it is: what a URL reads otherwise would name no run there. */
 const checkRunId = (field: Field): Fault | undefined =>
   field.value.length > 0 &&
   field.value.length <= limits.runIdLengthMax &&
   isHeaderValue(field.value) &&
-  !/[/\s]/.test(field.value)
+  !/[/\\?#%\s]|^\.\.?$/.test(field.value)
     ? undefined
     : malformed(
         field,
-        `must have 1 to ${limits.runIdLengthMax} visible ASCII characters, and no slash`,
+        `must have 1 to ${limits.runIdLengthMax} visible ASCII characters, none of them / \\ ? # or %`,
       );

@@ -23,6 +23,16 @@ export function isVisibleAscii(text: string): boolean {
   return true;
 }
 
+/** Of a part of a path. An escape that is broken stands for itself. */
+export const decodedLeniently = (text: string): string =>
+  text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (escaped) => {
+    try {
+      return decodeURIComponent(escaped);
+    } catch {
+      return escaped;
+    }
+  });
+
 /** Of URL groups and schedules (docs/design/wire#targets). The dots alone would be eaten by a client's path normalisation. */
 export const isName = (text: string): boolean =>
   /^[A-Za-z0-9._-]{1,128}$/.test(text) && text !== "." && text !== "..";

@@ -92,6 +92,7 @@ export const runWaitMsMax = 365 * 86_400_000;
 /** Of runs that were invoked by runs. */
 export const invokeDepthMax = 100;
 export const runIdLengthMax = 256;
+export const eventIdLengthMax = 1_024;
 /** What the deliveries of a run are answered is read up to here, whatever the plan says. */
 export const runResponseBytesMax = 8 * 1024 * 1024;
 

@@ -1,6 +1,6 @@
 /** `/v2/wait`, `/v2/notify` and `/v2/waiters`. */
 import { parsePublish, type WaitBody, type waits } from "@posthaste/contract";
-import { fault, groupedHeaders, isFault, runId } from "@posthaste/domain";
+import { fault, groupedHeaders, isFault, limits, runId } from "@posthaste/domain";
 import { type Notified, notify, notifyRun, placeWait, waitersOf } from "@posthaste/engine";
 import { type PublishParts } from "./publish.ts";
 import { type Works } from "./work.ts";
@@ -9,6 +9,8 @@ export type WaitParts = Pick<PublishParts, "accept" | "judge">;
 
 export const waitWorks = ({ accept: ports, judge }: WaitParts): Works<keyof typeof waits> => ({
   waitForEvent: async ({ tenant, callerIp, rawHeaders, param, body }) => {
+    const event = param("eventId");
+    if (event.length > limits.eventIdLengthMax) return eventIsTooLong;
     const command = parsePublish({
       ...judge(tenant, callerIp),
       rawHeaders,
@@ -19,7 +21,7 @@ export const waitWorks = ({ accept: ports, judge }: WaitParts): Works<keyof type
       return command.fault === "malformed" ? { ...command, fault: "run_refused" } : command;
     if (command.run?.kind !== "entry" || command.run.key.role !== "result")
       return fault("run_refused", "step: must be one of a run, which the headers name");
-    const wait = { command, event: param("eventId"), ...waitOf(body, rawHeaders) };
+    const wait = { command, event, ...waitOf(body, rawHeaders) };
     return (await placeWait(ports, wait)) ?? { status: 200 };
   },
   notifyEvent: async ({ tenant, param, body }) => ({
@@ -27,17 +29,26 @@ export const waitWorks = ({ accept: ports, judge }: WaitParts): Works<keyof type
     json: (await notify(ports, tenant.id, param("eventId"), body)).map(notifiedJson),
   }),
   notifyRun: async ({ tenant, param, body }) => {
-    const address = { tenant: tenant.id, id: runId(param("runId")) };
-    const notified = await notifyRun(ports, address, param("eventId"), body, true);
-    // Told inside a step, a 400 would read as the end of that step's run.
+    const [run, event] = [param("runId"), param("eventId")];
+    const isNotable = event.length <= limits.eventIdLengthMax;
+    const address = { tenant: tenant.id, id: runId(run) };
+    const notified = await notifyRun(ports, address, event, body, isNotable);
     if (notified === "full") return tooManyEvents;
-    return { status: 200, json: notified === "unknown" ? [] : notified.map(notifiedJson) };
+    // An event may have a slash in its name: what names no run before it is all of it an event.
+    const ended =
+      notified === "unknown" ? await notify(ports, tenant.id, `${run}/${event}`, body) : notified;
+    return { status: 200, json: ended.map(notifiedJson) };
   },
   listWaiters: async ({ tenant, param }) => ({
     status: 200,
     json: (await waitersOf(ports, tenant.id, param("eventId"))).map((waiter) => waiterJson(waiter)),
   }),
 });
+
+const eventIsTooLong = fault(
+  "run_refused",
+  `eventId: must have at most ${limits.eventIdLengthMax} characters`,
+);
 
 export const tooManyEvents = fault(
   "too_many_requests",

@@ -267,6 +267,28 @@ describe("a tenant", () => {
     expect(signatureKeyOf(arrival.headers["service-signature"], keys)).toBe("current");
   });
 
+  it("that is closed takes no event for its runs any more", async () => {
+    const id = newName();
+    const client = await operator.tenant(id);
+    const path = `/${id}`;
+    // An endpoint that takes its run, and never goes on with it.
+    const mark = { "Upstash-Workflow-Sdk-Version": "1" };
+    destination.answers(path, (_, response) => response.writeHead(200, mark).end());
+    const headers = { "Upstash-Workflow-RunId": `wfr_${id}` };
+    await client.post(`/v2/trigger/${destination.url(path)}`, headers);
+    await destination.arrival(path);
+    const hook = () =>
+      fetch(`http://127.0.0.1:${server.port}/v2/workflows/hooks/${id}/wfr_${id}/event`, {
+        method: "POST",
+      });
+    expect((await hook()).status).toBe(200);
+
+    await operator.delete(`/v2/tenants/${id}`);
+
+    // Its runs are cancelled after half a minute; its webhooks are not there from when the gateway knows that it is closed.
+    await eventually(hook, ({ status }) => status === 404, 20_000);
+  });
+
   it("that is closed is not there any more, and nobody gets its id", async () => {
     const id = newName();
     await operator.post("/v2/tenants", { id });

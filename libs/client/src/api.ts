@@ -1379,7 +1379,10 @@ export interface CancelDryRun {
 }
 export interface BulkAction {
   actionId: string;
-  kind: "cancel";
+  /**
+   * Of messages, or of workflow runs
+   */
+  kind: "cancel" | "cancelRuns";
   state: "IN_PROGRESS" | "FINISHED";
   /**
    * What matched when it was accepted, and no less than is done

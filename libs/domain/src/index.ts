@@ -204,6 +204,7 @@ export {
   type PageRequest,
 } from "./query/filter.ts";
 export {
+  type ActiveRunFilter,
   type FailedRunFilter,
   matchesRun,
   type RunFilter,
@@ -224,6 +225,7 @@ export {
   type ScheduleCommand,
   type ScheduleTemplate,
   scheduleUidLength,
+  stopped,
   type WholeSchedule,
 } from "./schedule/schedule.ts";
 export { parseDuration } from "./shared/duration.ts";

@@ -18,12 +18,14 @@ import {
 } from "@posthaste/domain";
 import { type BulkActions, type EventBus, noTelemetry, type Telemetry } from "@posthaste/ports";
 import { cancelStep, endNow, type MatchingPorts, type Stepped } from "./cancel-matching.ts";
+import { type CancelRunsPorts, cancelRunsStep } from "./runs/cancel-runs.ts";
 
-export type BulkPorts = MatchingPorts & {
-  readonly bulkActions: BulkActions;
-  readonly bus: EventBus;
-  readonly telemetry?: Telemetry;
-};
+export type BulkPorts = MatchingPorts &
+  CancelRunsPorts & {
+    readonly bulkActions: BulkActions;
+    readonly bus: EventBus;
+    readonly telemetry?: Telemetry;
+  };
 
 /** Where an action is worked: while its caller waits, or by a scheduler. */
 type WorkedBy = "caller" | "later";
@@ -41,15 +43,40 @@ export async function beginBulkAction(
   { isWorkedHere, total }: Begin,
 ): Promise<Begun | Fault> {
   const { bulkActions, bus } = ports;
-  const upTo = endNow(ports);
-  const id = bulkActionId(upTo.id.replace(/^msg_/, "bulk_"));
-  const wakeAt = upTo.at + (isWorkedHere ? limits.ringAheadMs : 0);
-  const made = newBulkAction({ id, tenant, work, upTo, total, createdAt: upTo.at }, wakeAt);
+  const made = newAction(ports, tenant, work, {
+    total,
+    aheadMs: isWorkedHere ? limits.ringAheadMs : 0,
+  });
   const action = await bulkActions.add(made, limits.bulkActionsMax);
   if (action === "full") return beyondQuota("maxBulkActions", limits.bulkActionsMax);
-  const isNew = action.id === id;
-  if (isNew && !isWorkedHere) tell(bus, action, wakeAt);
+  const isNew = action.id === made.id;
+  if (isNew && !isWorkedHere) tell(bus, action, action.createdAt);
   return { action, isNew };
+}
+
+/**
+ * Of a tenant that is about to be closed: whatever run there is then is cancelled half a minute later. Before the account is closed,
+ * since a crash between the two may leave neither undone.
+ */
+export async function cancelRunsSoon(
+  ports: Pick<BulkPorts, "bulkActions" | "clock" | "ids">,
+  tenant: TenantId,
+): Promise<void> {
+  const work = { kind: "cancelRuns", filter: {}, isOpenEnded: true } as const;
+  const made = newAction(ports, tenant, work, { total: 0, aheadMs: limits.ringAheadMs });
+  // Beside as many as the tenant itself may have under way.
+  await ports.bulkActions.add(made, limits.bulkActionsMax + 1);
+}
+
+function newAction(
+  ports: Pick<BulkPorts, "clock" | "ids">,
+  tenant: TenantId,
+  work: BulkWork,
+  { total, aheadMs }: { readonly total: number; readonly aheadMs: number },
+): BulkAction {
+  const upTo = endNow(ports);
+  const id = bulkActionId(upTo.id.replace(/^msg_/, "bulk_"));
+  return newBulkAction({ id, tenant, work, upTo, total, createdAt: upTo.at }, upTo.at + aheadMs);
 }
 
 /** A hint: without it the alarm is found late. */
@@ -83,8 +110,13 @@ function step(ports: BulkPorts, { tenant, work, upTo, place }: BulkAction): Prom
   switch (work.kind) {
     case "cancel":
       return cancelStep(ports, tenant, { filter: work.filter, upTo, place });
+    case "cancelRuns": {
+      const { filter, isOpenEnded } = work;
+      const { after } = place;
+      return cancelRunsStep(ports, tenant, { filter, after, ...(!isOpenEnded && { upTo }) });
+    }
     default:
-      return unreachable(work.kind);
+      return unreachable(work);
   }
 }
 

@@ -94,7 +94,7 @@ async function walk(
   const { clock } = ports;
   const upTo = endNow(ports);
   let count = 0;
-  let place: BulkPlace | undefined = bulkBeginning;
+  let place: BulkPlace | undefined = bulkBeginning("cancel");
   while (clock.now() < until) {
     const foundMax = countMax - count;
     const step: Stepped = await stepOf(ports, tenant, { filter, upTo, place, foundMax }, work);

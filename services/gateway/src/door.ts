@@ -28,6 +28,7 @@ export type Door = {
   readonly bodyBudget: BodyBudget;
   readonly trustedProxies: AddressSet;
   readonly authenticate: Authenticator["authenticate"];
+  readonly isClosed: Authenticator["isClosed"];
   readonly backlog: BacklogQuota;
   readonly rates: Rates;
 };

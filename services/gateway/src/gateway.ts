@@ -102,6 +102,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     bodyBudget: createBodyBudget(ports.clock),
     authenticate: (authorization, queryToken, address) =>
       authenticator.authenticate(authorization, queryToken, address),
+    isClosed: (tenant) => authenticator.isClosed(tenant),
     backlog,
   };
   const checkDestination = destinationCheck(policy);

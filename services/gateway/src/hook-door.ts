@@ -46,6 +46,7 @@ export const createHookDoor =
       if (crowded) return crowded;
       const address = callerIp(req, door.trustedProxies);
       const tenant = tenantId(user);
+      if (door.isClosed(tenant)) return unknownHook;
       const id = runId(run);
       // Before the body: a stranger's is not read.
       const named = await ports.runs.get({ tenant, id });

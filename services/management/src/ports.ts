@@ -1,6 +1,8 @@
 import {
   type Accounts,
+  type BulkActions,
   type Clock,
+  type Ids,
   type Log,
   type Random,
   type SearchIndexes,
@@ -10,6 +12,8 @@ import {
 export type ManagementPorts = {
   readonly accounts: Accounts;
   readonly indexes: SearchIndexes;
+  readonly bulkActions: BulkActions;
+  readonly ids: Ids;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

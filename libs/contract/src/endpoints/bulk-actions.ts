@@ -1,7 +1,15 @@
 /** Bulk actions: how far what was begun by a filter has come (docs/bulk.md). */
-import { type BulkAction, type Fault, isFault, isUnderWay } from "@posthaste/domain";
+import {
+  type BulkAction,
+  type BulkWork,
+  type Fault,
+  isFault,
+  isUnderWay,
+  unreachable,
+} from "@posthaste/domain";
 import * as z from "zod";
 import { filterJson } from "../queries/message-filter.ts";
+import { activeRunFilterJson } from "../queries/run-filter.ts";
 import { type PageQuery, parsePage } from "../queries/page.ts";
 import { parameterFault, readQuery, single } from "../queries/query-values.ts";
 import { cursorShape, type JsonOf, millisecondsShape } from "../representations/schemas.ts";
@@ -13,7 +21,7 @@ type BulkState = (typeof bulkStates)[number];
 const bulkActionSchema = z
   .object({
     actionId: z.string(),
-    kind: z.enum(["cancel"]),
+    kind: z.enum(["cancel", "cancelRuns"]).describe("Of messages, or of workflow runs"),
     state: z.enum(bulkStates),
     total: z.int().describe("What matched when it was accepted, and no less than is done"),
     processed: z.int().describe("What it has changed so far"),
@@ -81,6 +89,17 @@ export function bulkActionJson(action: BulkAction): BulkActionJson {
     processed,
     createdAt,
     ...(completedAt !== undefined && { completedAt }),
-    filter: filterJson(work.filter),
+    filter: filterOf(work),
   };
+}
+
+function filterOf(work: BulkWork): BulkActionJson["filter"] {
+  switch (work.kind) {
+    case "cancel":
+      return filterJson(work.filter);
+    case "cancelRuns":
+      return activeRunFilterJson(work.filter);
+    default:
+      return unreachable(work);
+  }
 }

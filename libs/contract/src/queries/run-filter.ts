@@ -1,5 +1,6 @@
 /** What lists of runs may be asked for. An unknown name is a mistake. */
 import {
+  type ActiveRunFilter,
   dlqId,
   type FailedRunFilter,
   type Fault,
@@ -254,6 +255,33 @@ export const selectedRuns = (ids: readonly string[]): RunSelection | Fault =>
   ids.length > selectedMax
     ? parameterFault("workflowRunIds", `must hold at most ${selectedMax} values`)
     : { kind: "ids", ids: ids.map(runId) };
+
+/** A filter of active runs as a caller would name it. */
+export function activeRunFilterJson(
+  filter: ActiveRunFilter,
+): Readonly<Record<string, readonly string[]>> {
+  const { callerIps, createdAt, flowControlKeys, from, id, labels, to, urlPrefixes, urls } = filter;
+  const given: readonly (readonly [
+    string,
+    readonly (string | number | undefined)[] | undefined,
+  ])[] = [
+    ["workflowUrl", urls ?? urlPrefixes],
+    ["workflowUrlExactMatch", urls && ["true"]],
+    ["workflowRunId", [id]],
+    ["workflowCreatedAt", [createdAt]],
+    ["label", labels],
+    ["flowControlKey", flowControlKeys],
+    ["callerIp", callerIps],
+    ["fromDate", [from]],
+    ["toDate", [to]],
+  ];
+  return Object.fromEntries(
+    given.flatMap(([name, values = []]) => {
+      const texts = values.flatMap((value) => (value === undefined ? [] : String(value)));
+      return texts.length > 0 ? [[name, texts]] : [];
+    }),
+  );
+}
 
 /** All that are active. */
 export const everyRun: RunSelection = { kind: "filter", filter: {}, count: selectedDefault };

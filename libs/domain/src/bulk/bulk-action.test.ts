@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
+import { type LiveFilter } from "../query/filter.ts";
 import { bulkActionId, messageId, tenantId } from "../shared/ids.ts";
 import {
   advanced,
@@ -23,9 +24,20 @@ const made = newBulkAction(
 
 describe("a bulk action", () => {
   it("begins with the fan-outs, and has an alarm", () => {
-    expect(made).toMatchObject({ place: bulkBeginning, processed: 0, version: 1, wakeAt: 130 });
+    expect(made).toMatchObject({
+      place: bulkBeginning("cancel"),
+      processed: 0,
+      version: 1,
+      wakeAt: 130,
+    });
     expect(made.shard).toBeGreaterThanOrEqual(0);
     expect(made.shard).toBeLessThan(64);
+  });
+
+  it("on runs begins with the runs", () => {
+    const work = { kind: "cancelRuns", filter: {} } as const;
+
+    expect(newBulkAction({ ...made, work }, 130).place).toEqual({ in: "runs" });
   });
 
   it("counts each step, and has an alarm until the last", () => {
@@ -50,8 +62,7 @@ describe("a bulk action", () => {
 });
 
 describe("the text of a work", () => {
-  const text = (filter: Parameters<typeof bulkWorkText>[0]["filter"]): string =>
-    bulkWorkText({ kind: "cancel", filter });
+  const text = (filter: LiveFilter): string => bulkWorkText({ kind: "cancel", filter });
 
   it("is the same in whichever order its filter names what it is about", () => {
     expect(text({ labels: ["a", "b"], from: 1 })).toBe(text({ from: 1, labels: ["b", "a"] }));
@@ -65,5 +76,15 @@ describe("the text of a work", () => {
     ["all or some", {}, { labels: [] }],
   ])("differs by %s", (_, one, other) => {
     expect(text(one)).not.toBe(text(other));
+  });
+
+  it("differs by what is cancelled, and by whether it has an end", () => {
+    const texts = [
+      bulkWorkText({ kind: "cancel", filter: {} }),
+      bulkWorkText({ kind: "cancelRuns", filter: {} }),
+      bulkWorkText({ kind: "cancelRuns", filter: {}, isOpenEnded: true }),
+    ];
+
+    expect(new Set(texts).size).toBe(3);
   });
 });

@@ -3,20 +3,30 @@
  * change is a function of this file that raises `version`, and is written where the stored version is one lower.
  */
 import { type LiveFilter } from "../query/filter.ts";
+import { type ActiveRunFilter } from "../query/run-filter.ts";
 import { hash32 } from "../shared/hash.ts";
 import { type BulkActionId, type MessageId, type TenantId } from "../shared/ids.ts";
 import { ringAheadMs } from "../shared/limits.ts";
 import { shardCount } from "../shared/shards.ts";
 
 /** What is done, and to what. */
-export type BulkWork = { readonly kind: "cancel"; readonly filter: LiveFilter };
+export type BulkWork =
+  | { readonly kind: "cancel"; readonly filter: LiveFilter }
+  | {
+      readonly kind: "cancelRuns";
+      readonly filter: ActiveRunFilter;
+      /** Of a tenant that is being closed: runs are meant whenever they begin. */
+      readonly isOpenEnded?: true;
+    };
 
 /** Where the next step goes on. Fan-outs that are not expanded come first: what they make meanwhile, the messages' walk finds. */
 export type BulkPlace =
   | { readonly in: "fanOuts"; readonly after?: MessageId }
-  | { readonly in: "messages"; readonly after?: string };
+  | { readonly in: "messages" | "runs"; readonly after?: string };
 
-export const bulkBeginning: BulkPlace = { in: "fanOuts" };
+export const bulkBeginning = (kind: BulkWork["kind"]): BulkPlace => ({
+  in: kind === "cancel" ? "fanOuts" : "runs",
+});
 
 /** What was made later is not touched (B1). */
 export type BulkEnd = { readonly id: MessageId; readonly at: number };
@@ -49,7 +59,7 @@ export type NewBulkAction = Pick<
 export const newBulkAction = (made: NewBulkAction, wakeAt: number): BulkAction => ({
   ...made,
   shard: hash32(made.id) % shardCount,
-  place: bulkBeginning,
+  place: bulkBeginning(made.work.kind),
   processed: 0,
   version: 1,
   wakeAt,
@@ -81,10 +91,10 @@ export const handedOn = (action: BulkAction, now: number): BulkAction => ({
 });
 
 /** The same text for works that do the same, in whichever order their filters name it. */
-export function bulkWorkText({ kind, filter }: BulkWork): string {
+export function bulkWorkText({ filter, ...how }: BulkWork): string {
   const entries = Object.entries(filter)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name, Array.isArray(value) ? value.toSorted() : value] as const)
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([kind, entries]);
+  return JSON.stringify([how, entries]);
 }

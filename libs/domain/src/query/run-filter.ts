@@ -21,6 +21,12 @@ export type RunFilter = {
 
 export type RunUse = Pick<Run, "id" | "createdAt">;
 
+/** Of runs that are active. */
+export type ActiveRunFilter = Omit<RunFilter, "states" | "runs" | "roots"> & {
+  /** The URL begins with one of these. */
+  readonly urlPrefixes?: readonly string[];
+};
+
 export type FailedRunFilter = Omit<RunFilter, "states" | "runs" | "roots"> & {
   readonly dlqIds?: readonly DlqId[];
 };

@@ -88,6 +88,12 @@ export function replaced(current: Schedule, command: ScheduleCommand, now: numbe
 export const paused = (current: Schedule, now: number): Schedule =>
   changed({ ...current, isPaused: true, updatedAt: now }, now);
 
+/** Nothing comes of it any more, not even of the slot under way: it has no alarm. */
+export function stopped(current: Schedule, now: number): Schedule {
+  const { pending: _, ...rest } = current;
+  return paused(rest, now);
+}
+
 /** Slots that came during the pause are not made up. */
 export function resumed(current: Schedule, cron: Cron, now: number): Schedule {
   const { next: _, ...kept } = current;

@@ -212,22 +212,59 @@ describe("a schedule that is due", () => {
     const ports = open();
     const { next = 0 } = await made(ports);
     await ports.clock.advance(next - ports.clock.now());
-    const tenant = {
-      id: aTenant,
-      dialect: "service",
-      plan: { ...defaultPlan, backlogMax: 0 },
-    } as const;
-    const keys = { current: "", next: "" };
-    await ring({ ...ports, tenants: new Map([[aTenant, { ...tenant, keys }]]) });
+    const { closedAt: _, ...tenant } = aTenantThatIsClosed;
+    const plan = { ...defaultPlan, backlogMax: 0 };
+    await ring({ ...ports, tenants: new Map([[aTenant, { ...tenant, plan }]]) });
     const full = await read(ports);
     await ports.clock.advance(10 * minuteMs);
-    await ring({ ...ports, tenants: new Map([[aTenant, { ...tenant, keys, closedAt: 1 }]]) });
+    await ring({ ...ports, tenants: new Map([[aTenant, aTenantThatIsClosed]]) });
 
     expect(full.last?.error).toBe("quota maxBacklog exceeded, current limit: 0");
     expect(await messagesOf(ports)).toEqual([]);
     expect(await ports.alarms.next(allShards, ["schedule"])).toBeUndefined();
   });
+
+  it("of a tenant that was closed while a slot was under way rings once more, and then never", async () => {
+    const ports = open();
+    const { next = 0 } = await made(ports);
+    await ports.clock.advance(next - ports.clock.now());
+    await ring(killed(ports, "before the message")).catch(() => undefined);
+    const closed = new Map([[aTenant, aTenantThatIsClosed]]);
+    await ports.clock.advance(limits.ringAheadMs);
+    await ring({ ...ports, tenants: closed });
+
+    expect(await ports.alarms.next(allShards, ["schedule"])).toBeUndefined();
+    expect(await messagesOf(ports)).toEqual([]);
+  });
+
+  it("whose zone this build does not know ends the slot that is under way, and then rests", async () => {
+    const ports = open();
+    const { next = 0 } = await made(ports);
+    await ports.clock.advance(next - ports.clock.now());
+    await ring(killed(ports, "before the message")).catch(() => undefined);
+    const [left] = await ports.schedules.get([key]);
+    if (!left) throw new Error("there is a schedule");
+    const cron = "CRON_TZ=Mars/Olympus * * * * *";
+    await ports.schedules.move([{ ...left, cron, version: left.version + 1 }]);
+
+    await ports.clock.advance(limits.ringAheadMs);
+    await ring(ports);
+    expect(await messagesOf(ports)).toHaveLength(1);
+    await ports.clock.advance(20 * minuteMs);
+    await ring(ports);
+
+    expect(await messagesOf(ports)).toHaveLength(1);
+    expect(await ports.alarms.next(allShards, ["schedule"])).toBeUndefined();
+  });
 });
+
+const aTenantThatIsClosed = {
+  id: aTenant,
+  dialect: "service",
+  plan: defaultPlan,
+  keys: { current: "", next: "" },
+  closedAt: 1,
+} as const;
 
 /** The process dies where the first write has held, or the second. */
 function killed(ports: Ports, when: string): Ports {

@@ -12,9 +12,9 @@ import {
   type LastSlot,
   limits,
   parseCron,
-  paused,
   type Schedule,
   slotId,
+  stopped,
   unreachable,
   type WholeSchedule,
 } from "@posthaste/domain";
@@ -116,9 +116,11 @@ function firingAt(
   const isOpen = tenants.get(schedule.tenant)?.closedAt === undefined;
   const cron = parseCron(schedule.cron);
   if (!isOpen || isFault(cron)) {
+    // The slot under way needs no expression.
+    if (isOpen && schedule.pending !== undefined) return "repeat";
     // Its zone may be none to this build any more. Either way nothing is to ring, until a caller comes.
     log.warn("schedule.stopped", { tenant: schedule.tenant, schedule: schedule.id });
-    return { schedule: paused(schedule, now), skipped: 0 };
+    return { schedule: stopped(schedule, now), skipped: 0 };
   }
   // What rings is due by the store's clock: to one that is behind it would come again at once, and again.
   const dueBy = Math.max(now, schedule.next ?? now);

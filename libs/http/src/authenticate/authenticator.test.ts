@@ -99,6 +99,17 @@ describe("the snapshot", () => {
     expect(await authenticator.authenticate("Bearer secret", undefined)).toEqual(unauthorized);
   });
 
+  it("knows which tenants are closed", async () => {
+    const closed = { ...tenant, id: tenantId("closed"), closedAt: 1 };
+    tenants.push(closed);
+    await authenticator.refresh();
+
+    const answers = [tenant.id, closed.id, tenantId("none")].map((id) =>
+      authenticator.isClosed(id),
+    );
+    expect(answers).toEqual([false, true, false]);
+  });
+
   it("learns of a new token at once when told to look", async () => {
     tokens.push(tokenFor("new"));
     await authenticator.refresh();

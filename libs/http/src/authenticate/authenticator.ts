@@ -37,6 +37,8 @@ export interface Authenticator extends Service {
   ) => Caller | Refusal | Promise<Caller | Refusal>;
   /** As read last. */
   planOf(tenant: TenantId): Plan | undefined;
+  /** As read last. */
+  isClosed(tenant: TenantId): boolean;
   /** False until a token has been read: on a first start management makes the first tenant. */
   knowsAnybody(): boolean;
   /** Reads all accounts now: after a change in this process no request should wait. */
@@ -60,7 +62,7 @@ const scheme = "bearer ";
 
 export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptions): Authenticator {
   let callers: ReadonlyMap<string, Caller> = new Map();
-  let plans: ReadonlyMap<TenantId, Plan> = new Map();
+  let tenants: ReadonlyMap<TenantId, Tenant> = new Map();
   let callOff = (): void => undefined;
   let stopped = false;
   let lastAsked = 0;
@@ -71,12 +73,12 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
 
   async function refresh(): Promise<void> {
     const asked = ++lastAsked;
-    const [tenants, tokens] = await Promise.all([accounts.tenants(), accounts.tokens()]);
+    const [found, tokens] = await Promise.all([accounts.tenants(), accounts.tokens()]);
     // A slower, older reading must not undo a newer one.
     if (asked < shown) return;
     shown = asked;
-    callers = callersOf(tenants, tokens);
-    plans = new Map(tenants.map(({ id, plan }) => [id, plan]));
+    callers = callersOf(found, tokens);
+    tenants = new Map(found.map((tenant) => [tenant.id, tenant]));
   }
 
   function refreshLater(): void {
@@ -114,7 +116,8 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
       stopped = true;
       callOff();
     },
-    planOf: (tenant) => plans.get(tenant),
+    planOf: (id) => tenants.get(id)?.plan,
+    isClosed: (id) => tenants.get(id)?.closedAt !== undefined,
     knowsAnybody: () => callers.size > 0,
     refresh,
     authenticate: (authorization, queryToken, callerIp = "") => {

@@ -46,7 +46,7 @@ export const alarmsMetrics = {
   },
   posthaste_bulk_cancelled_total: {
     kind: "counter",
-    help: "Messages that bulk actions have cancelled. caller: while their caller waited; later: by a scheduler.",
+    help: "Messages and runs that bulk actions have cancelled. caller: while their caller waited; later: by a scheduler.",
     label: { name: "worked", values: ["caller", "later"] },
     by: ["gateway", "scheduler", "standalone"],
   },

@@ -2,6 +2,7 @@
 import { planJson, type TenantJson, type tenants, type TenantSettings } from "@posthaste/contract";
 import { defaultPlan, fault, type Fault, isFault, type TenantId } from "@posthaste/domain";
 import { type Tenant } from "@posthaste/ports";
+import { cancelRunsSoon } from "@posthaste/engine";
 import { newSigningKey } from "@posthaste/http";
 import { changedPlan } from "../plan.ts";
 import { changeOpen, findTenant, isOpen } from "../tenants.ts";
@@ -70,14 +71,18 @@ const change = ({ accounts }: ManagementPorts, id: string, settings: TenantSetti
     return { ...stored, plan, dialect: settings.dialect ?? stored.dialect };
   });
 
-/** The account is closed first: from then on its tokens prove nothing, also one that is being made just now. */
-async function close(
-  { accounts, indexes, clock }: ManagementPorts,
-  id: string,
-): Promise<Fault | undefined> {
+/**
+ * The end of its runs is written first: a crash behind that leaves nothing of a closed tenant running. The account is closed before its
+ * tokens go: from then on they prove nothing, also one that is being made just now.
+ */
+async function close(ports: ManagementPorts, id: string): Promise<Fault | undefined> {
+  const { accounts, indexes, clock } = ports;
+  const tenant = await findTenant(accounts, id);
+  if (isFault(tenant)) return tenant;
   const owned = (await indexes.list()).filter(({ owner }) => owner === id);
   if (owned.length > 0)
     return fault("conflict", `tenant ${id} owns search indexes: ${owned.length}`);
+  await cancelRunsSoon(ports, tenant.id);
   const closed = await changeOpen(accounts, id, (tenant) => ({ ...tenant, closedAt: clock.now() }));
   if (isFault(closed)) return closed;
   for (const { hash } of await accounts.tokensOf(closed.id)) await accounts.removeToken(hash);

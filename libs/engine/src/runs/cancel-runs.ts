@@ -1,0 +1,58 @@
+/** Cancelling the runs that a filter finds, the newest first, in steps that stay short: a page of the list, and one write for each run. */
+import {
+  type ActiveRunFilter,
+  type BulkEnd,
+  type BulkPlace,
+  type Run,
+  type TenantId,
+} from "@posthaste/domain";
+import { type RunLog } from "@posthaste/ports";
+import { type EndPorts, endRun } from "./end.ts";
+
+export type CancelRunsPorts = EndPorts & { readonly runLog: Pick<RunLog, "list"> };
+
+/** A step looks at so many that are active. */
+const runsMax = 100;
+/** So many are ended side by side: their writes share syncs. */
+const endedAtOnce = 25;
+
+type Step = {
+  readonly filter: ActiveRunFilter;
+  /** What was started later is not touched. Absent: all are meant. */
+  readonly upTo?: BulkEnd;
+  readonly after: string | undefined;
+};
+
+/** Counts those that are cancelled by this step. `next` undefined: it was the last. */
+export async function cancelRunsStep(
+  ports: CancelRunsPorts,
+  tenant: TenantId,
+  { filter: { urlPrefixes, ...filter }, upTo, after }: Step,
+): Promise<{ readonly count: number; readonly next?: BulkPlace }> {
+  const to = Math.min(filter.to ?? Infinity, upTo?.at ?? Infinity);
+  const { items, next } = await ports.runLog.list(
+    tenant,
+    { ...filter, ...(to < Infinity && { to }), states: ["active"] },
+    { limit: runsMax, ...(after !== undefined && { after }) },
+  );
+  const meant = items.filter(
+    ({ root, url }) =>
+      (upTo === undefined || root <= upTo.id) &&
+      (urlPrefixes?.some((prefix) => url.startsWith(prefix)) ?? true),
+  );
+  const count = await cancelRuns(ports, meant);
+  return { count, ...(next !== undefined && { next: { in: "runs", after: next } }) };
+}
+
+/** Answers how many of them were active. */
+async function cancelRuns(ports: EndPorts, runs: readonly Run[]): Promise<number> {
+  let count = 0;
+  for (let n = 0; n < runs.length; n += endedAtOnce) {
+    const some = runs.slice(n, n + endedAtOnce);
+    const ended = await Promise.all(
+      some.map(({ tenant, id, createdAt }) => endRun(ports, { tenant, id, createdAt })),
+    );
+    count += ended.filter((each) => each === "now").length;
+  }
+  return count;
+}

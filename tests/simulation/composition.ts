@@ -136,6 +136,7 @@ const runHeaders = ({ run }: Message): [string, string][] =>
     : [];
 
 const compose: Compose = ({ message, epoch, retried }) => ({
+  tenant: message.tenant,
   url: message.url,
   method: message.method,
   headers: [

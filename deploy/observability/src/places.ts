@@ -56,6 +56,12 @@ export const places: Readonly<Record<MetricName, Place>> = {
     unit: "bytes",
     over: "each",
   },
+  posthaste_attempts_answer_bytes: {
+    board: "deliveries",
+    title: "Answers in memory",
+    unit: "bytes",
+    over: "each",
+  },
   posthaste_ssrf_blocked_late_total: {
     board: "deliveries",
     title: "Forbidden addresses found late",

@@ -1,6 +1,8 @@
-import { type Headers, type Method, type Outcome } from "@posthaste/domain";
+import { type Headers, type Method, type Outcome, type TenantId } from "@posthaste/domain";
 
 export type OutgoingRequest = {
+  /** Holds what the answer takes in memory, with the address that it comes from. */
+  readonly tenant: TenantId;
   readonly url: string;
   readonly method: Method;
   readonly headers: Headers;
@@ -17,6 +19,8 @@ export type Sending = {
   /** The network that it went to, once that is known: what belongs together has the same (`networkOf`). */
   readonly address?: string | undefined;
   abort(): void;
+  /** Nothing of the answer is in use any more: its bytes are free. To be called once, after the outcome. */
+  forget?(): void;
 };
 
 export interface Sender {

@@ -6,10 +6,16 @@
  *    than 2xx is still an abort (docs/design/delivery#whose-doing-it-was).
  * 3. A request goes out twice only if the first connection broke before a byte of it was handed to the socket.
  */
-import { type HeaderPair, type Headers, type Outcome } from "@posthaste/domain";
+import {
+  type HeaderPair,
+  type Headers,
+  type Outcome,
+  type Shares,
+  type TenantId,
+} from "@posthaste/domain";
 import { type OutgoingRequest, type Sending } from "@posthaste/ports";
 import { type Dispatcher } from "undici";
-import { AnswerBody } from "./answer-body.ts";
+import { AnswerBody, type AnswerRoom } from "./answer-body.ts";
 import { type Connection } from "./connection.ts";
 import { type Counts } from "./counts.ts";
 import { type Deadline, type Deadlines } from "./deadlines.ts";
@@ -20,12 +26,14 @@ export type CallPorts = {
   readonly pools: OriginPools;
   readonly deadlines: Deadlines;
   readonly counts: Counts;
+  /** Of answers, also of those that have come and are in use still. */
+  readonly answerBytes: Shares;
 };
 
 const informationalMax = 16;
 const headersMax = 128;
 
-export class Call implements Sending, Deadline, Dispatcher.DispatchHandler {
+export class Call implements Sending, Deadline, AnswerRoom, Dispatcher.DispatchHandler {
   readonly outcome: Promise<Outcome>;
   readonly at: number;
   place: number | undefined;
@@ -33,6 +41,7 @@ export class Call implements Sending, Deadline, Dispatcher.DispatchHandler {
   readonly #pool: OriginPool;
   readonly #options: Dispatcher.DispatchOptions;
   readonly #timeoutMs: number;
+  readonly #tenant: TenantId;
   #resolve: ((outcome: Outcome) => void) | undefined;
   #connection: Connection;
   #isStarted = false;
@@ -40,6 +49,8 @@ export class Call implements Sending, Deadline, Dispatcher.DispatchHandler {
   #status = 0;
   #headers: Headers = [];
   readonly #body: AnswerBody;
+  /** Where the answer's bytes come from, once it was given any. */
+  #givenFor: string | undefined;
 
   constructor(
     request: OutgoingRequest,
@@ -54,6 +65,7 @@ export class Call implements Sending, Deadline, Dispatcher.DispatchHandler {
     this.#pool = pool;
     this.#options = options;
     this.#timeoutMs = request.timeoutMs;
+    this.#tenant = request.tenant;
     this.#body = new AnswerBody(request.responseBytesMax);
     this.#connection = pool.connection();
   }
@@ -72,6 +84,19 @@ export class Call implements Sending, Deadline, Dispatcher.DispatchHandler {
     this.#end(
       this.#status >= 200 && this.#status <= 299 ? this.#answer(true) : { kind: "aborted" },
     );
+  }
+
+  forget(): void {
+    this.#ports.answerBytes.free(this.#tenant, this.#givenFor, this.#body.given);
+  }
+
+  takeBytes(bytes: number): boolean {
+    const { answerBytes } = this.#ports;
+    // The connection may be dialled anew before the bytes are given back.
+    this.#givenFor ??= this.address;
+    if (!answerBytes.fit(this.#tenant, this.#givenFor, bytes)) return false;
+    answerBytes.take(this.#tenant, this.#givenFor, bytes);
+    return true;
   }
 
   expire(): void {
@@ -105,7 +130,7 @@ export class Call implements Sending, Deadline, Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#resolve === undefined) return;
-    if (!this.#body.add(chunk)) this.#end(this.#answer(true));
+    if (!this.#body.add(chunk, this)) this.#end(this.#answer(true));
   }
 
   onResponseEnd(): void {

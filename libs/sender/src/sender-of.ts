@@ -7,6 +7,7 @@ type SenderConfig = { readonly maxInFlight: number; readonly maxWaiting: number 
 
 const originsMax = 1_000;
 const idleConnectionsMax = 1_000;
+const answerBytesMax = 64 * 1024 * 1024;
 
 export function senderOf(
   config: SenderConfig,
@@ -19,9 +20,11 @@ export function senderOf(
     connectionsPerOriginMax: config.maxInFlight + config.maxWaiting + 1,
     originsMax,
     idleConnectionsMax,
+    answerBytesMax,
     // Deadlines are lengths of time, whatever is done to the wall clock.
     clock: { ...clock, now: () => performance.now() },
   });
   metrics.watch("posthaste_ssrf_blocked_late_total", () => sender.counts.ssrfBlockedLate);
+  metrics.watch("posthaste_attempts_answer_bytes", sender.answerBytes);
   return sender;
 }

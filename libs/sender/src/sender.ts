@@ -10,6 +10,7 @@ import {
   type Fault,
   isFault,
   type Outcome,
+  Shares,
 } from "@posthaste/domain";
 import { type Clock, type Sender, type Sending } from "@posthaste/ports";
 import { Call } from "./call.ts";
@@ -34,6 +35,8 @@ export type SenderSettings = {
   readonly originsMax: number;
   /** Connections without a call that are kept. */
   readonly idleConnectionsMax: number;
+  /** Of answers beyond the first 16 KiB of each. */
+  readonly answerBytesMax: number;
   /** `now` is used for differences only: give a monotonic one, so that a step of the wall clock cuts no call short. */
   readonly clock: Clock;
   /** Where the caller's headers have none. */
@@ -47,7 +50,11 @@ export type SenderSettings = {
   readonly hosts?: Hosts;
 };
 
-export type CountingSender = Sender & { readonly counts: Readonly<Counts> };
+export type CountingSender = Sender & {
+  readonly counts: Readonly<Counts>;
+  /** Of answers that are held, beyond the first 16 KiB of each. */
+  readonly answerBytes: () => number;
+};
 
 export function createSender(settings: SenderSettings): CountingSender {
   const { policy, clock, userAgent = "Posthaste", connectMsMax = 10_000 } = settings;
@@ -62,12 +69,14 @@ export function createSender(settings: SenderSettings): CountingSender {
   const trust = certificates === undefined ? {} : { certificates };
   const dialer = createDialer({ policy, names, clock, deadlines, counts, connectMsMax, ...trust });
   const pools = new OriginPools(dialer, settings);
-  const ports = { pools, deadlines, counts };
+  const answerBytes = new Shares(settings.answerBytesMax);
+  const ports = { pools, deadlines, counts, answerBytes };
   const check = rememberedCheck(policy);
   let isClosed = false;
 
   return {
     counts,
+    answerBytes: () => answerBytes.held,
     send(request) {
       if (isClosed) return settled({ kind: "aborted" });
       const destination = check(request.url);

@@ -9,6 +9,7 @@ import {
   type DestinationPolicySettings,
   isFault,
   type Outcome,
+  tenantId,
 } from "@posthaste/domain";
 import { type Clock, type OutgoingRequest } from "@posthaste/ports";
 import { type NameServer } from "./name-server.ts";
@@ -43,6 +44,7 @@ export function openSender(settings: Partial<SenderSettings> = {}): CountingSend
     connectionsPerOriginMax: 100,
     originsMax: 10,
     idleConnectionsMax: 100,
+    answerBytesMax: 64 * 1024 * 1024,
     clock: realClock,
     ...settings,
   });
@@ -54,6 +56,7 @@ export const requestTo = (
   url: string,
   changes: Partial<OutgoingRequest> = {},
 ): OutgoingRequest => ({
+  tenant: tenantId("default"),
   url,
   method: "POST",
   headers: [],

@@ -110,7 +110,7 @@ describe("a deliverer among heavy messages", () => {
     expect(deliverer.reserve(aTenant, origin, mebibyte)).toBe(true);
   });
 
-  it("counts a body until the store has its outcome and all are told", async () => {
+  it("counts a body, and keeps the bytes of its answer, until the store has its outcome and all are told", async () => {
     const ports = open(() => ok);
     const { promise: opened, resolve: letGo } = Promise.withResolvers<void>();
     const settle: Records["settle"] = async (settlements) => {
@@ -121,9 +121,10 @@ describe("a deliverer among heavy messages", () => {
     await hint(ports, await insertHeavy(ports, 12));
 
     expect(ports.calls).toHaveLength(3);
+    expect(ports.calls.map(({ forgotten }) => forgotten)).toEqual([0, 0, 0]);
     letGo();
     for (let turns = 0; turns < 20; turns++) await rest(ports);
-    expect(ports.calls).toHaveLength(12);
+    expect(ports.calls.map(({ forgotten }) => forgotten)).toEqual(Array(12).fill(1));
   });
 
   it("knows the size of a claimed body whose hint did not say it", async () => {

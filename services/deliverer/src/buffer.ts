@@ -7,10 +7,9 @@
  * (3) Messages with heavy bodies stand in a line of their own beside that of their origin: while they wait for bytes,
  *     the light ones go on.
  */
-import { type TenantId } from "@posthaste/domain";
+import { shareOf, type TenantId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { countedBytes } from "./body-bytes.ts";
-import { shareOf } from "./share.ts";
 
 /** Whether there is room for a call: a slot, and bytes for its body. */
 export type Room = {

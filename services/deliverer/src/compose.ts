@@ -30,6 +30,7 @@ export function createCompose({ tenantOf, random, llmKey }: ComposeParts): Compo
     const claims = signatureClaims(message, { now, bodyHash: bodyHash(message.body), jti });
     const signature = signer.sign(claims, tenant.keys.current);
     return {
+      tenant: message.tenant,
       url: message.url,
       method: message.method,
       headers: message.headers.concat(

@@ -128,10 +128,7 @@ export class Deliverer implements LocalDelivery {
         this.#start(attempt);
       },
       capped: () => this.#leases.keep(),
-      ended: () => {
-        this.#pump();
-        this.#endIfIdle();
-      },
+      ended: () => this.#goOn(),
       found: () => this.#pump(),
     });
     this.#leases = new Leases(ports, {
@@ -167,12 +164,8 @@ export class Deliverer implements LocalDelivery {
         this.#caps.free(tenantOf(attempt), attempt.record.message.id);
       },
       ended: (attempt) => this.#end(attempt),
-      forgotten: ({ record, origin, bytes }) =>
-        this.#claiming.freeBytes(record.message.tenant, origin, bytes),
-      told: () => {
-        this.#pump();
-        this.#endIfIdle();
-      },
+      forgotten: (attempt) => this.#forget(attempt),
+      told: () => this.#goOn(),
       due: (hints) => this.#share(hints),
     });
   }
@@ -313,6 +306,11 @@ export class Deliverer implements LocalDelivery {
     this.#claiming.next();
   }
 
+  #goOn(): void {
+    this.#pump();
+    this.#endIfIdle();
+  }
+
   // ---- the call
 
   /** The record is ours. */
@@ -424,8 +422,12 @@ export class Deliverer implements LocalDelivery {
   #end(attempt: Attempt): void {
     const { id } = attempt.record.message;
     if (this.#running.get(id) === attempt) this.#running.delete(id);
-    this.#pump();
-    this.#endIfIdle();
+    this.#goOn();
+  }
+
+  #forget({ record, origin, bytes, sending }: Attempt): void {
+    this.#claiming.freeBytes(record.message.tenant, origin, bytes);
+    sending?.forget?.();
   }
 
   #giveSlotBack(attempt: Attempt): void {

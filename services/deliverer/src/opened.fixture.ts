@@ -56,6 +56,8 @@ export type Call = {
   readonly url: string;
   readonly body: string;
   readonly aborted: boolean;
+  /** How often its answer was let go. */
+  readonly forgotten: number;
   readonly answer: (outcome: Outcome) => void;
 };
 
@@ -101,6 +103,7 @@ function aSender(respond: ((request: OutgoingRequest) => Outcome) | undefined): 
   const send: Sender["send"] = (request) => {
     const { promise: outcome, resolve } = Promise.withResolvers<Outcome>();
     let aborted = false;
+    let forgotten = 0;
     const body = new TextDecoder().decode(request.body);
     calls.push({
       url: request.url,
@@ -109,13 +112,16 @@ function aSender(respond: ((request: OutgoingRequest) => Outcome) | undefined): 
       get aborted() {
         return aborted;
       },
+      get forgotten() {
+        return forgotten;
+      },
     });
     if (respond) resolve(respond(request));
     const abort = (): void => {
       aborted = true;
       resolve({ kind: "aborted" });
     };
-    return { outcome, abort, address: serverOf(request.url) };
+    return { outcome, abort, forget: () => void ++forgotten, address: serverOf(request.url) };
   };
   return { calls, sender: { send, close: async () => undefined } };
 }
@@ -127,6 +133,7 @@ export const drainMs = 20_000;
 
 /** The message as it is, without signature and headers of ours. */
 export const compose: DelivererOptions["compose"] = ({ message }) => ({
+  tenant: message.tenant,
   url: message.url,
   method: message.method,
   headers: message.headers,

@@ -9,10 +9,9 @@
  * (4) A reservation lasts from before an insert until its attempt has a slot. It holds none meanwhile, since an insert
  *     takes about as long as a call; it is given only while one is free, and its tenant has its share of those, too.
  */
-import { type TenantId } from "@posthaste/domain";
+import { shareOf, type TenantId } from "@posthaste/domain";
 import { type Held, Holders, type Kind, noneHeld } from "./holders.ts";
 import { Remembered } from "./remembered.ts";
-import { shareOf } from "./share.ts";
 
 export type SlotBounds = {
   readonly shortMax: number;

@@ -41,6 +41,12 @@ export const messagesMetrics = {
     help: "Bytes of bodies that attempts hold in memory now. Bodies of up to 32 KiB are not counted.",
     by: ["deliverer", "standalone"],
   },
+  posthaste_attempts_answer_bytes: {
+    kind: "watched",
+    grows: false,
+    help: "Bytes of answers that are held in memory now. The first 16 KiB of each are not counted.",
+    by: ["deliverer", "standalone"],
+  },
   posthaste_ssrf_blocked_late_total: {
     kind: "watched",
     grows: true,

@@ -1,6 +1,6 @@
 /** The contract of `Sender`, against a real destination: the request as it is given, the answer as it comes, no more. */
 import { expect } from "@jest/globals";
-import { type Method, methods, type Outcome } from "@posthaste/domain";
+import { type Method, methods, type Outcome, tenantId } from "@posthaste/domain";
 import { type OutgoingRequest, type Sender } from "@posthaste/ports";
 import { answer, type Destination, openDestination, type Respond } from "../destination.ts";
 import { dice } from "../seeded-random.ts";
@@ -270,6 +270,7 @@ function drip(socket: Parameters<Respond>[0], head: string): void {
 }
 
 const requestTo = (url: string, changes: Partial<OutgoingRequest> = {}): OutgoingRequest => ({
+  tenant: tenantId("default"),
   url,
   method: "POST" satisfies Method,
   headers: [],

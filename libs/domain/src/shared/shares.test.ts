@@ -1,0 +1,82 @@
+import { describe, expect, it } from "@jest/globals";
+import { Shares } from "./shares.ts";
+
+type Take = readonly [tenant: string, address: string | undefined];
+
+/** Takes a byte for each of these in turn until none of them may have another; what each has then. */
+function filled(shares: Shares, takes: readonly Take[]): readonly number[] {
+  const held = takes.map(() => 0);
+  for (let isAny = true; isAny;) {
+    isAny = false;
+    for (const [n, [tenant, address]] of takes.entries()) {
+      if (!shares.fit(tenant, address, 1)) continue;
+      shares.take(tenant, address, 1);
+      held[n] = (held[n] ?? 0) + 1;
+      isAny = true;
+    }
+  }
+  return held;
+}
+
+describe("shares of bytes", () => {
+  it.each<[string, readonly Take[], readonly Take[]]>([
+    [
+      "two tenants at two addresses",
+      [
+        ["a", "one"],
+        ["b", "two"],
+      ],
+      [["c", "three"]],
+    ],
+    [
+      "two names of one address",
+      [
+        ["a", "one"],
+        ["a", "one"],
+      ],
+      [["a", "two"]],
+    ],
+    ["a tenant at an address", [["a", "one"]], [["b", "one"]]],
+    ["a tenant whose addresses are not known", [["a", undefined]], [["b", undefined]]],
+    [
+      "many tenants at one address",
+      [..."abcdefgh"].map((tenant) => [tenant, "one"]),
+      [["i", "two"]],
+    ],
+  ])("of %s leave room for the next", (_, holders, next) => {
+    const shares = new Shares(1_000);
+    filled(shares, holders);
+
+    expect(filled(shares, next)[0]).toBeGreaterThan(5);
+    expect(shares.held).toBeLessThan(1_000);
+  });
+
+  it("are three quarters of what the rest have left; of an address, of what it may have", () => {
+    const shares = new Shares(1_024);
+
+    expect(filled(shares, [["a", undefined]])).toEqual([768]);
+    expect(filled(shares, [["b", undefined]])).toEqual([192]);
+    expect(filled(new Shares(1_024), [["a", "one"]])).toEqual([576]);
+  });
+
+  it("give the first of a holder a place as long as all fit, and the first of all always", () => {
+    const shares = new Shares(100);
+
+    expect(shares.fit("a", "one", 1_000)).toBe(true);
+    shares.take("a", "one", 70);
+    expect(shares.fit("b", "two", 30)).toBe(true);
+    expect(shares.fit("b", "two", 31)).toBe(false);
+  });
+
+  it("are free again when they are given back, wherever they were located", () => {
+    const shares = new Shares(100);
+    shares.take("a", undefined, 60);
+
+    expect(shares.fit("b", "one", 20)).toBe(true);
+    shares.locate("a", "one", 60);
+    expect(shares.fit("b", "one", 20)).toBe(false);
+    shares.free("a", "one", 60);
+    expect(shares.held).toBe(0);
+    expect(shares.fit("a", "one", 1_000)).toBe(true);
+  });
+});

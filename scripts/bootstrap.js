@@ -159,7 +159,7 @@ function installHash() {
   const manifests = [".", "bench", "examples", "tests", ...folders.sort()].map(
     (folder) => `${folder}/package.json`,
   );
-  const hash = createHash("sha256").update(hostNodeIsGood ? process.version : nodeVersion);
+  const hash = createHash("sha256").update(hostNodeIsGood ? process.versions.node : nodeVersion);
   for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", ...manifests]) {
     if (fs.existsSync(join(root, file)))
       hash.update(file).update(fs.readFileSync(join(root, file)));

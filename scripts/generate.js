@@ -1,5 +1,5 @@
 // Writes the documents that are made from the code, or with --check says which of them are stale, and what is wrong with
-// comments.
+// comments, versions and the code on pages.
 //
 //   node scripts/generate.js [--check]
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -11,6 +11,7 @@ import { readVersions } from "./versions.js";
 import { renderErrors, renderOpenApi } from "../libs/contract/src/index.ts";
 import { renderDashboards, renderRules } from "../deploy/observability/src/index.ts";
 import { renderConfiguration, renderTelemetry } from "../libs/process/src/index.ts";
+import { unclaimedBlocks } from "../libs/testing/src/pages/index.ts";
 
 const root = dirname(import.meta.dirname);
 
@@ -32,7 +33,8 @@ const documents = [
 ];
 
 const check = process.argv.includes("--check");
-for (const problem of [...readComments(), ...readVersions()]) complain(problem);
+const problems = [...readComments(), ...readVersions(), ...unclaimedBlocks()];
+for (const problem of problems) complain(problem);
 for (const { path, render } of documents) {
   const file = join(root, path);
   // Through prettier, so that the format gate and this one want the same bytes.

@@ -1,20 +1,13 @@
 /** `@posthaste/client` as it is published: packed, installed in an empty folder, and used there as docs/client.md says. */
 import { execFile, spawn } from "node:child_process";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { freePort } from "@posthaste/local";
+import { blocksOf } from "@posthaste/testing/pages";
 import { Destination } from "./destination.ts";
 import { operatorEnv, operatorPassword, operatorUser } from "./operator.ts";
 import { developmentToken } from "./server-process.ts";
@@ -24,7 +17,9 @@ import { firstUser } from "./users.ts";
 const runFile = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const client = join(root, "libs/client");
-const folder = mkdtempSync(join(tmpdir(), "posthaste-client-"));
+const home = mkdtempSync(join(tmpdir(), "posthaste-client-"));
+/** As its page has it. */
+const folder = join(home, "my-program");
 const own = join(folder, "node_modules/@posthaste/client");
 const entryBytesMax = 15_000;
 
@@ -39,21 +34,23 @@ beforeAll(async () => {
 afterAll(async () => {
   await destination.stop();
   await server.stop();
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(home, { recursive: true, force: true });
 });
 
 /** What would come from a registry is there before npm looks, so that no test asks one. */
 async function pack(): Promise<void> {
-  const dist = join(folder, "dist");
+  const dist = join(home, "dist");
   const modules = join(folder, "node_modules");
   mkdirSync(join(modules, "@types"), { recursive: true });
   symlinkSync(join(client, "node_modules/got"), join(modules, "got"));
   writeFileSync(join(folder, "package.json"), '{"private":true,"type":"module"}');
-  await runFile(process.execPath, [join(root, "scripts/package-client.js"), dist], { cwd: root });
-  const { stdout } = await runFile("npm", ["pack", "--json", dist], { cwd: folder });
-  const packed = /"filename": "(.+)"/.exec(stdout)?.[1] ?? "";
-  const flags = ["--offline", "--ignore-scripts", "--no-save", "--no-audit", "--no-fund"];
-  await runFile("npm", ["install", ...flags, join(folder, packed)], { cwd: folder });
+  const [block] = blocksOf("sh pack-client");
+  const script = (block?.code ?? "")
+    .replace("scripts/package-client.js", `$& ${dist}`)
+    .replace("./libs/client/dist", dist);
+  const offline = { npm_config_offline: "true", npm_config_ignore_scripts: "true" };
+  const env = { ...process.env, ...offline, HOME: home, npm_config_save: "false" };
+  await runFile("sh", ["-euc", script], { cwd: root, env });
   // What the examples use beside it.
   for (const name of ["express", "@types/express"])
     symlinkSync(join(client, "node_modules", name), join(modules, name));
@@ -61,9 +58,7 @@ async function pack(): Promise<void> {
 }
 
 /** The examples of the page, as files of the folder. */
-const examples = [
-  ...readFileSync(join(root, "docs/client.md"), "utf8").matchAll(/^```ts\n(.*?)^```$/gms),
-].map(([, code = ""], at) => ({ name: `example-${at}.ts`, code }));
+const examples = blocksOf("ts client").map(({ code }, at) => ({ name: `example-${at}.ts`, code }));
 const placed = (name: string): string => {
   const { code } = examples.find((each) => each.name === name) ?? { code: "" };
   const file = join(folder, name);

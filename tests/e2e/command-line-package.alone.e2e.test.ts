@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { freePort } from "@posthaste/local";
+import { blocksOf } from "@posthaste/testing/pages";
 import { eventually } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
@@ -15,7 +16,9 @@ import { startServer, type TestServer } from "./server.ts";
 
 const runFile = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "posthaste-cli-"));
+const home = mkdtempSync(join(tmpdir(), "posthaste-cli-"));
+/** As its page has it. */
+const folder = join(home, "posthaste");
 const program = join(folder, "node_modules/.bin/posthaste");
 
 let server: TestServer;
@@ -23,18 +26,12 @@ let destination: Destination;
 let env: Readonly<Record<string, string | undefined>>;
 
 beforeAll(async () => {
-  const dist = join(folder, "dist");
-  writeFileSync(join(folder, "package.json"), '{"private":true}');
-  await runFile(process.execPath, [join(root, "scripts/package-cli.js"), dist], { cwd: root });
-  const { stdout } = await runFile("npm", ["pack", "--json", dist], { cwd: folder });
-  const packed = /"filename": "(.+)"/.exec(stdout)?.[1] ?? "";
-  const flags = ["--offline", "--ignore-scripts", "--no-save", "--no-audit", "--no-fund"];
-  await runFile("npm", ["install", ...flags, join(folder, packed)], { cwd: folder });
+  await pack();
   server = await startServer();
   destination = await Destination.start();
   env = {
     PATH: process.env["PATH"],
-    HOME: folder,
+    HOME: home,
     POSTHASTE_URL: `http://127.0.0.1:${server.port}`,
     POSTHASTE_TOKEN: developmentToken,
   };
@@ -42,8 +39,21 @@ beforeAll(async () => {
 afterAll(async () => {
   await destination.stop();
   await server.stop();
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(home, { recursive: true, force: true });
 });
+
+async function pack(): Promise<void> {
+  const dist = join(home, "dist");
+  const [block] = blocksOf("sh pack-command");
+  const script = (block?.code ?? "")
+    .replace("scripts/package-cli.js", `$& ${dist}`)
+    .replace("./apps/cli/dist", dist);
+  const offline = { npm_config_offline: "true", npm_config_ignore_scripts: "true" };
+  await runFile("sh", ["-euc", script], {
+    cwd: root,
+    env: { ...process.env, ...offline, HOME: home },
+  });
+}
 
 it("needs nothing else, and publishes", async () => {
   const { dependencies } = JSON.parse(
@@ -91,14 +101,13 @@ it("runs a server from an empty folder, with the first delivery of its page, unt
   const port = await freePort(1);
   const empty = join(folder, "empty");
   mkdirSync(empty);
-  const page = readFileSync(join(folder, "node_modules/posthaste/README.md"), "utf8");
-  const block = (name: string): string =>
-    (new RegExp(`^\`\`\`sh ${name}\\n(.*?)^\`\`\``, "ms").exec(page)?.[1] ?? "")
+  const block = (words: string): string =>
+    (blocksOf(words)[0]?.code ?? "")
       .replaceAll("8080", String(port))
       .replaceAll("8081", String(port + 1))
       .replaceAll("npx posthaste", `"${program}"`);
   // What its callers have in their environment is none of the server's own.
-  const command = `exec ${block("dev").trim()} --port ${port}`;
+  const command = `exec ${block("sh dev").trim()} --port ${port}`;
   const dev = spawn("sh", ["-c", command], { cwd: empty, env });
   let said = "";
   dev.stdout.on("data", (text) => (said += String(text)));
@@ -109,7 +118,7 @@ it("runs a server from an empty folder, with the first delivery of its page, unt
     (text) => text.includes("Publish a first message") || dev.exitCode !== null,
   );
 
-  const { stdout, stderr } = await runFile("sh", ["-ec", block("tour")], { cwd: empty, env });
+  const { stdout, stderr } = await runFile("sh", ["-ec", block("sh tour")], { cwd: empty, env });
   await eventually(
     () => Promise.resolve(said),
     (text) => /caught {2}POST \/hello/.test(text),
@@ -124,6 +133,26 @@ it("runs a server from an empty folder, with the first delivery of its page, unt
   expect(said).toMatch(/address .*token /s);
   expect(existsSync(join(empty, ".posthaste/posthaste.db"))).toBe(true);
   expect(existsSync(join(folder, "node_modules/posthaste/checkpoint-worker.js"))).toBe(true);
+});
+
+it.each(blocksOf("sh posthaste"))("does what $page says at line $line", async ({ code }) => {
+  const run = { "service-workflow-runid": "wfr_1", "service-workflow-init": "true" };
+  await server.client.post(`/v2/publish/${destination.url("/run")}`, run);
+  writeFileSync(join(home, "token.txt"), developmentToken);
+  writeFileSync(join(home, "mail.json"), "{}");
+  const script = code
+    .replaceAll("https://posthaste.example", `http://127.0.0.1:${server.port}`)
+    .replaceAll("https://shop.example", destination.url(""));
+  // Until Ctrl-C.
+  const tail = 'timeout --signal INT 2 "$PROGRAM" "$@" || true';
+  const command = `posthaste() { case $1 in tail) ${tail};; *) "$PROGRAM" "$@";; esac; }`;
+
+  const ran = await runFile("sh", ["-euc", `${command}\n${script}`], {
+    cwd: home,
+    env: { ...env, PROGRAM: program },
+  });
+
+  expect(ran.stderr).toBe("");
 });
 
 it("says in one line that a port is taken", async () => {

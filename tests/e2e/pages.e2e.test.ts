@@ -4,9 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { execFile, spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { promisify } from "node:util";
+import { blocksOf } from "@posthaste/testing/pages";
 import { type Client, eventually } from "./client.ts";
 import { always, Destination } from "./destination.ts";
 import { service } from "./dialects.ts";
@@ -14,18 +13,7 @@ import { textOf } from "./json.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { developmentToken } from "./server-process.ts";
 
-const folder = join(import.meta.dirname, "../../docs");
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;
-
-/** Each fenced block that calls the service. A page of the operator's has its own test (`management.e2e`). */
-function examples(): readonly { readonly page: string; readonly block: string }[] {
-  const pages = readdirSync(folder).filter((name) => name.endsWith(".md"));
-  return pages.flatMap((page) => {
-    const text = readFileSync(join(folder, page), "utf8");
-    const blocks = [...text.matchAll(/^```\w*\n(.*?)^```$/gms)].map(([, block = ""]) => block);
-    return blocks.filter((block) => /^curl /m.test(block)).map((block) => ({ page, block }));
-  });
-}
 
 let server: TestServer;
 let client: Client;
@@ -94,29 +82,29 @@ const fieldsIn = (text: string): readonly string[] =>
   [...text.matchAll(/"(\w+)":/g)].map(([, name = ""]) => name);
 
 describe("an example", () => {
-  const all = examples();
-
-  it("stands on every page about what a caller may do", () => {
-    const pages = ["batch", "bulk", "flow-control", "llm", "queues", "schedules"];
-    expect([...new Set(all.map(({ page }) => page))]).toEqual(pages.map((name) => `${name}.md`));
-  });
+  const all = blocksOf("sh");
 
   if (!hasCurl) it.skip("does what it says (not checked: this host has no curl)", () => undefined);
   else
-    it.each(all)("of $page does what it says: $block", async ({ block }) => {
-      const promised = promises(block);
+    it.each(all)("of $page does what it says: $code", async ({ code }) => {
+      const promised = promises(code);
 
-      const answers = await run(block);
+      const answers = await run(code);
 
       expect(answers).toHaveLength(promised.length);
+      expect(promised).not.toEqual([]);
       for (const [i, { status, body }] of answers.entries()) {
         const promise = promised[i] ?? "";
-        const [code = "2"] = /^\d{3}/.exec(promise) ?? [];
-        expect({ body, status: String(status).slice(0, code.length) }).toEqual({
+        const [wanted = "2"] = /^\d{3}/.exec(promise) ?? [];
+        expect({ body, status: String(status).slice(0, wanted.length) }).toEqual({
           body,
-          status: code,
+          status: wanted,
         });
         expect(fieldsIn(body)).toEqual(expect.arrayContaining([...fieldsIn(promise)]));
       }
     });
+
+  it.each(blocksOf("json"))("of an answer is JSON: $page, line $line", ({ code }) => {
+    expect(() => JSON.parse(code) as unknown).not.toThrow();
+  });
 });

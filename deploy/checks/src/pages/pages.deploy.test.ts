@@ -1,0 +1,118 @@
+/**
+ * What the pages say to docker, helm and kubectl, as far as it can be known without an engine and a cluster: the Compose file
+ * has those profiles and services, the chart takes those values, and what is named is what the chart makes.
+ */
+import { beforeAll, expect, it } from "@jest/globals";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { blocksOf } from "@posthaste/testing/pages";
+import { parseAllDocuments } from "yaml";
+import { addedKinds, chart, valuesFile } from "../chart/manifests.ts";
+import { loadProject } from "../compose/project.ts";
+import { readDockerfile } from "../image/dockerfile.ts";
+import { root } from "../root.ts";
+import { buildComposeCheck } from "../tools/compose-check.ts";
+import { buildMsMax, describeWith } from "../tools/describe-with.ts";
+import { buildHelm, runHelm } from "../tools/helm.ts";
+import { kubernetesVersion } from "../tools/kubernetes-validate.ts";
+import { type Call, callsOf } from "./calls.ts";
+
+type Made = { readonly kind: string; readonly metadata: { readonly name: string } };
+
+const cluster = [
+  "--kube-version",
+  kubernetesVersion,
+  ...addedKinds.flatMap((api) => ["--api-versions", api]),
+];
+
+describeWith(["go"], "the pages", () => {
+  beforeAll(async () => {
+    await buildHelm();
+    await buildComposeCheck();
+  }, buildMsMax);
+
+  it.each(blocksOf("sh deploy"))(
+    "say what can be done: $page, line $line",
+    async ({ code }) => {
+      const calls = await callsOf(code);
+
+      expect(calls).not.toEqual([]);
+      for (const call of calls) await judge(call);
+    },
+    buildMsMax,
+  );
+
+  it.each(blocksOf("yaml values"))(
+    "have values that the chart takes: $page, line $line",
+    async ({ code }) => {
+      const folder = mkdtempSync(join(tmpdir(), "posthaste-values-"));
+      const file = join(folder, "values.yaml");
+      writeFileSync(file, code);
+      const values = ["--values", valuesFile("minimal"), "--values", file];
+
+      const { code: exit, stderr } = await runHelm(["template", "x", chart, ...values, ...cluster]);
+      rmSync(folder, { recursive: true });
+
+      expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
+    },
+    buildMsMax,
+  );
+});
+
+/** Rejects what has no check here. */
+async function judge(call: Call): Promise<void> {
+  const [verb = "", ...args] = call.args;
+  if (call.program === "helm") return judgeHelm(verb, args);
+  if (call.program === "kubectl") return judgeKubectl(call.args);
+  if (verb === "compose") return judgeCompose(args);
+  return judgeDocker(verb, args);
+}
+
+async function judgeHelm(verb: string, args: readonly string[]): Promise<void> {
+  if (verb === "test") return expect(await madeBy("minimal")).toContain("Pod/posthaste-answers");
+  expect(["install", "upgrade"]).toContain(verb);
+  const own = args.filter((arg) => arg !== "--create-namespace" && arg !== "--reuse-values");
+  const stores = args.includes("--reuse-values") ? ["--values", valuesFile("minimal")] : [];
+  const { code, stderr } = await runHelm(["template", ...own, ...stores, ...cluster]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+}
+
+/** `kind/name`, or `kind name`. */
+async function judgeKubectl(args: readonly string[]): Promise<void> {
+  const words = args.join(" ");
+  const [, kind = "", name = ""] =
+    /\b(deployment|statefulset|service|secret)[/ ]([a-z-]+)/.exec(words) ?? [];
+  const made = await madeBy("minimal");
+  expect(made.map((one) => one.toLowerCase())).toContain(`${kind}/${name}`);
+}
+
+async function madeBy(valueSet: string): Promise<readonly string[]> {
+  const values = ["--values", valuesFile(valueSet)];
+  const { stdout } = await runHelm(["template", "posthaste", chart, ...values, ...cluster]);
+  return parseAllDocuments(stdout)
+    .map((document) => document.toJS() as Made | null)
+    .flatMap((made) => (made === null ? [] : [`${made.kind}/${made.metadata.name}`]));
+}
+
+async function judgeCompose(args: readonly string[]): Promise<void> {
+  const profiles = args.flatMap((arg, at) => (arg === "--profile" ? (args[at + 1] ?? []) : []));
+  const { services } = await loadProject(profiles);
+  const [verb, ...rest] = args.filter((arg) => arg !== "--profile" && !profiles.includes(arg));
+  if (verb === "exec") return expect(Object.keys(services)).toContain(rest[0]);
+  expect(verb).toBe("up");
+  expect(["--build", "--detach"]).toEqual(expect.arrayContaining(rest));
+}
+
+const runFlags = /^(--read-only|--tmpfs|-p|-v|--env-file)$/;
+
+async function judgeDocker(verb: string, args: readonly string[]): Promise<void> {
+  if (verb === "build") {
+    const file = args[args.indexOf("-f") + 1] ?? "";
+    expect(existsSync(join(root, file))).toBe(true);
+    expect(readDockerfile()).not.toEqual([]);
+    return;
+  }
+  expect(verb).toBe("run");
+  for (const flag of args.filter((arg) => arg.startsWith("-"))) expect(flag).toMatch(runFlags);
+}

@@ -1,0 +1,2 @@
+export { type Block, blocksOf } from "./blocks.ts";
+export { unclaimedBlocks } from "./runners.ts";

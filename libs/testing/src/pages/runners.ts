@@ -1,0 +1,60 @@
+/**
+ * What runs the blocks of the pages, by the words behind their fence: a test, which takes them by `blocksOf`, or a reason why
+ * none does. A block without a runner is refused (ADR 95).
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { blocks } from "./blocks.ts";
+
+type Runner = { readonly test: string } | { readonly reason: string };
+
+const commandLine = { test: "tests/e2e/command-line-package.alone.e2e.test.ts" };
+const clientPackage = { test: "tests/e2e/client-package.alone.e2e.test.ts" };
+const examples = { test: "tests/e2e/pages.e2e.test.ts" };
+const programs = { test: "tests/e2e/programs.e2e.test.ts" };
+const walkThroughs = { test: "tests/e2e/walk-throughs.alone.e2e.test.ts" };
+const deployed = { test: "deploy/checks/src/pages/pages.deploy.test.ts" };
+
+const runners: Readonly<Record<string, Runner>> = {
+  "": { reason: "a drawing" },
+  sh: examples,
+  json: examples,
+  ts: programs,
+  "sh meanwhile": programs,
+  "sh start": walkThroughs,
+  "sh then": walkThroughs,
+  "sh pack-command": commandLine,
+  "sh dev": commandLine,
+  "sh tour": commandLine,
+  "sh posthaste": commandLine,
+  "sh pack-client": clientPackage,
+  "ts client": clientPackage,
+  "sh deploy": deployed,
+  "yaml values": deployed,
+  "sh stack": { test: "deploy/local/src/commands/stack.cluster.test.ts" },
+  "sh simulation": { test: "tests/simulation/page.sim.test.ts" },
+  "sh test": { reason: "it is the run in which the others are checked" },
+};
+
+/** A line each. */
+export function unclaimedBlocks(): readonly string[] {
+  const words = new Set(blocks.map((block) => block.words));
+  return [
+    ...blocks
+      .filter((block) => !(block.words in runners))
+      .map(({ page, line, words }) => `${page}:${line}: no test runs a block of "${words}"`),
+    ...Object.keys(runners)
+      .filter((name) => !words.has(name))
+      .map((name) => `runners.ts: no page has a block of "${name}"`),
+    ...Object.entries(runners).flatMap(([name, runner]) =>
+      "test" in runner && !takes(runner.test, name)
+        ? [`${runner.test} does not take the blocks of "${name}"`]
+        : [],
+    ),
+  ];
+}
+
+const root = join(import.meta.dirname, "../../../..");
+
+const takes = (test: string, words: string): boolean =>
+  existsSync(join(root, test)) && readFileSync(join(root, test), "utf8").includes(`"${words}"`);

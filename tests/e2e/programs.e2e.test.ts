@@ -1,0 +1,110 @@
+/**
+ * The programs of the pages, each run by Node as it stands, until it has printed what is written behind its `console.log(…); //`.
+ * What its page has behind `sh meanwhile` is sent to it as soon as it listens.
+ */
+import { execFile, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { freePort } from "@posthaste/local";
+import { blocksOf } from "@posthaste/testing/pages";
+import { eventually } from "./client.ts";
+import { Destination } from "./destination.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { developmentToken } from "./server-process.ts";
+import { firstUser } from "./users.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "posthaste-programs-"));
+/** With what an example imports from beside it. */
+const programs = blocksOf("ts").map((block, nth) => ({
+  ...block,
+  file: join(folder, `program-${nth}.ts`),
+  code: block.code.replaceAll('"./orders.ts"', '"@posthaste/examples"'),
+}));
+
+let server: TestServer;
+let destination: Destination;
+
+beforeAll(async () => {
+  symlinkSync(join(root, "tests/node_modules"), join(folder, "node_modules"));
+  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+  destination = await Destination.start();
+  server = await startServer();
+});
+afterAll(async () => {
+  await destination.stop();
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
+
+it("are programs to the type checker", async () => {
+  for (const { file, code } of programs) writeFileSync(file, code);
+  const compilerOptions = {
+    ...{ module: "nodenext", target: "es2023", lib: ["es2023"], strict: true, noEmit: true },
+    ...{ types: ["node"], typeRoots: [join(root, "node_modules/@types")] },
+    ...{ allowImportingTsExtensions: true, skipLibCheck: true },
+  };
+  const files = programs.map(({ file }) => file);
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
+  const compiler = join(root, "node_modules/typescript/bin/tsc");
+
+  const checked = await promisify(execFile)(process.execPath, [compiler, "-p", folder]).catch(
+    (error: { stdout: string }) => error,
+  );
+
+  expect(checked.stdout).toBe("");
+});
+
+it.each(programs)("that of $page at line $line does what it says", async (program) => {
+  const { code, page, file } = program;
+  const port = await freePort();
+  const here = (text: string): string =>
+    text
+      .replaceAll("127.0.0.1:3000", `127.0.0.1:${port}`)
+      .replaceAll("listen(3000)", `listen(${port})`)
+      .replaceAll("127.0.0.1:8080", `127.0.0.1:${server.port}`)
+      .replaceAll("http://127.0.0.1:8081", destination.url(""));
+  writeFileSync(file, here(code));
+  const url = `http://127.0.0.1:${server.port}`;
+  const env = {
+    PATH: process.env["PATH"],
+    PORT: String(port),
+    ...{ POSTHASTE_URL: url, POSTHASTE_TOKEN: developmentToken },
+    ...{ QSTASH_URL: url, QSTASH_TOKEN: developmentToken },
+    ...{ QSTASH_CURRENT_SIGNING_KEY: firstUser.keys.current },
+    ...{ QSTASH_NEXT_SIGNING_KEY: firstUser.keys.next },
+    ...{ POSTHASTE_SIGNING_KEY: firstUser.keys.current },
+    ...{ POSTHASTE_NEXT_SIGNING_KEY: firstUser.keys.next },
+  };
+  const child = spawn(process.execPath, [file], { cwd: folder, env });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => (said += text));
+  const promised = [...code.matchAll(/console\.log\(.*\); \/\/ (.+)$/gm)].map(([, text]) => text);
+
+  try {
+    const meanwhile = blocksOf("sh meanwhile").filter((block) => block.page === page);
+    if (meanwhile.length > 0) {
+      await eventually(
+        async () => fetch(`http://127.0.0.1:${port}/`).catch(() => undefined),
+        (answer) => answer !== undefined || child.exitCode !== null,
+      );
+      const script = here(meanwhile.map((block) => block.code).join("\n"));
+      await promisify(execFile)("sh", ["-euc", script], { env });
+    }
+    await eventually(
+      async () => said,
+      (text) => promised.every((line) => text.includes(line ?? "")) || (child.exitCode ?? 0) > 0,
+    );
+
+    expect(said).not.toMatch(/Error/);
+    for (const line of promised) expect(said).toContain(line);
+    expect(promised).not.toEqual([]);
+  } finally {
+    child.kill();
+  }
+});

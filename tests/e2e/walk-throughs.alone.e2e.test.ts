@@ -1,0 +1,72 @@
+/**
+ * Pages that begin with a server: what is behind `sh start` runs until the end, as in a terminal of its own, and then all of
+ * the page that is behind `sh then`, in one shell. A request that is refused ends it. What is written behind a `#` is in the
+ * answers.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "@jest/globals";
+import { freePort } from "@posthaste/local";
+import { type Block, blocksOf } from "@posthaste/testing/pages";
+import { eventually } from "./client.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+/** Gateway, catcher, management. */
+const portsWanted = 3;
+
+it.each(blocksOf("sh start"))("$page does what it says, line by line", async (start) => {
+  const folder = mkdtempSync(join(tmpdir(), "posthaste-page-"));
+  writeFileSync(join(folder, ".curlrc"), "silent\nshow-error\nfail-with-body\n");
+  const port = await freePort(portsWanted);
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: folder,
+    CURL_HOME: folder,
+    POSTHASTE_PORT: String(port),
+    POSTHASTE_DATA_DIR: join(folder, "data"),
+  };
+  const shell = (script: string) => {
+    const child = spawn("sh", ["-euc", script], { cwd: root, env, detached: true });
+    let said = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (text: string) => (said += text));
+    return { child, said: () => said, ended: once(child, "close") };
+  };
+  const server = shell(start.code);
+  try {
+    const said = await eventually(
+      async () => server.said(),
+      (text) => text.includes("Publish a first message") || server.child.exitCode !== null,
+    );
+    const token = /token +(\S+)/.exec(said)?.[1] ?? said;
+    const then = blocksOf("sh then").filter(({ page }) => page === start.page);
+    const script = textOf(then)
+      .replaceAll("<the printed token>", token)
+      .replaceAll(/\b808([0-2])\b/g, (_, distance: string) => String(port + Number(distance)));
+
+    const walk = shell(script);
+    await walk.ended;
+
+    expect({ code: walk.child.exitCode, said: walk.said() }).toMatchObject({ code: 0 });
+    for (const promise of promisesIn(script)) expect(walk.said()).toContain(promise);
+    if (script.includes(`:${port + 1}/`))
+      await eventually(
+        async () => server.said(),
+        (text) => text.includes("caught  POST"),
+      );
+  } finally {
+    process.kill(-(server.child.pid ?? 0), "SIGKILL");
+    await server.ended;
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+const textOf = (blocks: readonly Block[]): string => blocks.map(({ code }) => code).join("\n");
+
+/** Names of fields. */
+const promisesIn = (script: string): readonly string[] =>
+  [...script.matchAll(/ # .*$/gm)].flatMap(([comment]) => comment.match(/"\w+":/g) ?? []);

@@ -1,10 +1,11 @@
 /** The Sizes and RunningCalls ports: the server counts along an index, no further than asked. */
 import { allShards, type TenantId } from "@posthaste/domain";
 import { type RunningCalls, type Sizes } from "@posthaste/ports";
+import { nextAlarmOf } from "./alarms.ts";
 import { type Connection } from "./connection.ts";
 import { deadLettersName } from "./dead-letters.ts";
 import { collectionName } from "./messages/stored.ts";
-import { nextDeliverAlarm, nextRunAlarm } from "./runs/alarms.ts";
+import { nextDeliverAlarm } from "./runs/alarms.ts";
 import { runsName, type StoredRun } from "./runs/stored-run.ts";
 
 export function createSizes({ again, collection }: Connection): Sizes {
@@ -26,7 +27,7 @@ export function createSizes({ again, collection }: Connection): Sizes {
       ),
     runAlarm: async () => {
       const alarms = await Promise.all([
-        nextRunAlarm({ again, runs }, allShards),
+        nextAlarmOf({ again, collection }, runsName, allShards),
         nextDeliverAlarm({ again, runs }, allShards),
       ]);
       const set = alarms.filter((alarm) => alarm !== undefined);

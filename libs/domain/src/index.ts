@@ -47,6 +47,8 @@ export {
   alarmSources,
   recordSources,
   type RecordSource,
+  rowSources,
+  type RowSource,
   sourceOf,
 } from "./message/alarm.ts";
 export {

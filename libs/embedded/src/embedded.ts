@@ -174,6 +174,7 @@ function openRooms(
     lanes: openLanes(db, clock),
     queues,
   };
+  const fanOuts = openFanOuts(parts);
   const rooms = {
     ...parts,
     writer,
@@ -183,10 +184,13 @@ function openRooms(
     outbox: openOutbox(db),
     spent: openSpent(db, clock),
     recent: openRecent(),
-    fanOuts: openFanOuts(parts),
-    scheduleAlarms: openScheduleAlarms(db, log),
-    bulkAlarms: openBulkAlarms(db, log),
-    runAlarms: openRunAlarms(db),
+    fanOuts,
+    alarms: {
+      fanOut: fanOuts,
+      schedule: openScheduleAlarms(db, log),
+      bulkAction: openBulkAlarms(db, log),
+      run: openRunAlarms(db, log),
+    },
     runAttempts: openRunAttempts(db),
     events: openEvents(db),
     letters: openLetters(db),

@@ -12,7 +12,6 @@ import {
   type FanOut,
   type FanOutTarget,
   flowsOf,
-  limits,
   type MessageId,
   parentOf,
   type QueueId,
@@ -26,6 +25,7 @@ import {
   type Inserted,
   type Rung,
 } from "@posthaste/ports";
+import { type Alarms, openAlarms } from "./database/alarms.ts";
 import { integer, optionalInteger, type Row, stored, text } from "./database/rows.ts";
 import { type Lanes } from "./lanes.ts";
 import { bodyFrom, type Configurations, wholeText } from "./messages/configurations.ts";
@@ -55,16 +55,13 @@ type Keeper = {
   readonly spot: Spot | undefined;
 };
 
-export type FanOutRows = {
+export type FanOutRows = Alarms<Rung> & {
   /** Inside a write. */
   readonly insert: (fanOut: FanOut, deduplication: readonly DeduplicationEntry[]) => Inserted;
   readonly get: (tenant: TenantId, id: MessageId) => FanOut | undefined;
   readonly expanding: (...given: Parameters<FanOuts["expanding"]>) => readonly MessageId[];
   /** Inside a write. */
   readonly advance: (...given: Parameters<FanOuts["advance"]>) => boolean;
-  /** Inside a write: rings due alarms, moving each ahead. `shards`: JSON, or undefined for all. */
-  readonly ring: (shards: string | undefined, now: number, limit: number) => readonly Rung[];
-  readonly nextAlarm: (shards: string | undefined) => number | undefined;
   readonly keeperOf: (child: MessageId) => Keeper | undefined;
   /** Of all places in a queue behind `after` that are reserved for children which are not made yet the lowest. */
   readonly firstUnmade: (queue: number, after: number) => number | undefined;
@@ -97,18 +94,7 @@ export function openFanOuts(parts: Parts): FanOutRows {
     ORDER BY position LIMIT ?`);
   const advance = db.prepare(`
     UPDATE fan_outs SET up_to = ?, ended_at = ?, wake_at = ?
-    WHERE position = ? AND name = ? AND ended_at IS NULL AND up_to = ? RETURNING queue`);
-  const due = `
-    UPDATE fan_outs SET wake_at = ? WHERE position IN (
-      SELECT position FROM fan_outs WHERE wake_at <= ? AND ${isUnderstood}`;
-  const inShards = "AND shard IN (SELECT value FROM json_each(?))";
-  const ringAll = db.prepare(`${due} ORDER BY wake_at LIMIT ?) RETURNING position, name, tenant`);
-  const ringSome = db.prepare(
-    `${due} ${inShards} ORDER BY wake_at LIMIT ?) RETURNING position, name, tenant`,
-  );
-  const alarm = `SELECT wake_at FROM fan_outs WHERE wake_at IS NOT NULL AND ${isUnderstood}`;
-  const nextOfAll = db.prepare(`${alarm} ORDER BY wake_at LIMIT 1`);
-  const nextOfSome = db.prepare(`${alarm} ${inShards} ORDER BY wake_at LIMIT 1`);
+    WHERE position = ? AND name = ? AND ended_at IS NULL AND up_to = ? AND ${isUnderstood} RETURNING queue`);
   const keeper = db.prepare(
     "SELECT position, first, queue, queue_place FROM fan_outs WHERE position = ? AND name = ?",
   );
@@ -123,12 +109,25 @@ export function openFanOuts(parts: Parts): FanOutRows {
     WHERE fan_outs.position = gone.body_of`);
   const removable = db.prepare(`
     SELECT position FROM fan_outs
-    WHERE ended_at IS NOT NULL AND children = 0 AND ended_at < ? AND ${isUnderstood} ${inShards} LIMIT ?`);
+    WHERE ended_at IS NOT NULL AND children = 0 AND ended_at < ? AND ${isUnderstood}
+      AND shard IN (SELECT value FROM json_each(?)) LIMIT ?`);
   const remove = db.prepare(
     "DELETE FROM fan_outs WHERE position IN (SELECT value FROM json_each(?))",
   );
 
+  const alarms = openAlarms(db, {
+    table: "fan_outs",
+    key: "position",
+    columns: "position, name, tenant",
+    read: (row): Rung => ({
+      kind: "fanOut",
+      id: idOf({ position: integer(row["position"]), name: text(row["name"]) }),
+      tenant: tenants.name(integer(row["tenant"])),
+    }),
+  });
+
   return {
+    ...alarms,
     insert: (fanOut, deduplication) => {
       const { id, tenant, format = 1, queue, state, body, endpointCount } = fanOut;
       const address = names.take(id, clock.now());
@@ -139,7 +138,7 @@ export function openFanOuts(parts: Parts): FanOutRows {
       const spot =
         queue === undefined
           ? undefined
-          : queues.reserve({ tenant, queue }, endpointCount, clock.now());
+          : queues.reserve({ tenant, queue, format }, endpointCount, clock.now());
       const json = JSON.stringify(storedFrom(fanOut));
       put.run(
         position, name, tenants.take(tenant), fanOut.shard, format, state.upTo, fanOut.wakeAt ?? null,
@@ -177,22 +176,6 @@ export function openFanOuts(parts: Parts): FanOutRows {
       if (queue !== undefined) queues.wake(queue, clock.now());
       if (done) freeChunks.run(position);
       return true;
-    },
-    ring: (shards, now, limit) => {
-      const ahead = now + limits.ringAheadMs;
-      const rows =
-        shards === undefined
-          ? ringAll.all(ahead, now, limit)
-          : ringSome.all(ahead, now, shards, limit);
-      return rows.map((row) => ({
-        kind: "fanOut",
-        id: idOf({ position: integer(row["position"]), name: text(row["name"]) }),
-        tenant: tenants.name(integer(row["tenant"])),
-      }));
-    },
-    nextAlarm: (shards) => {
-      const row = shards === undefined ? nextOfAll.get() : nextOfSome.get(shards);
-      return row && integer(row["wake_at"]);
     },
     keeperOf: (child) => {
       const named = parentOf(child);

@@ -27,18 +27,17 @@ import {
   unpin,
 } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
+import { type Alarms, openAlarms } from "./database/alarms.ts";
 import { integer, optionalInteger, type Row, stored, text } from "./database/rows.ts";
 import { isUnderstood, stateCodes } from "./messages/records.ts";
 
-export type Lanes = {
+export type Lanes = Alarms<FlowId> & {
   /** Inside a write: the lane has these limits from now on; where they differ from those before, the records that wait in it are looked at. */
   configure(flow: Flow, now: number): void;
   /** Inside a write: answers the lane's key; a row that is not there is made, with these limits. */
   join(flow: Flow, now: number): number;
   /** Inside a write: a record has joined the line, or may go on. */
   wake(id: FlowId, now: number): void;
-  /** Inside a write: rings due alarms, moving each ahead. `shards`: JSON, or undefined for all. */
-  ring(shards: string | undefined, now: number, limit: number): readonly FlowId[];
   rows(ids: readonly FlowId[]): readonly FlowLane[];
   list(tenant: TenantId, search: string, limit: number): readonly FlowLane[];
   /** How many messages wait in each line; a lane without any is missing. */
@@ -58,7 +57,6 @@ export type Lanes = {
   ): boolean;
   /** Inside a write: what the lane has dispatched in its present period. */
   keepWindow(id: FlowId, window: RateWindow): void;
-  nextAlarm(shards: string | undefined): number | undefined;
   /** Inside a write: removes rows that are long unused, and have neither record nor open window. Looks at `limit` of them. Returns at how many. */
   sweep(limit: number): number;
 };
@@ -74,12 +72,6 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
   const raiseFormat = db.prepare("UPDATE lanes SET format = ? WHERE id = ?");
   const use = db.prepare("UPDATE lanes SET used_at = ? WHERE key = ?");
   const wake = db.prepare(`UPDATE lanes SET ${alarmAt(soonest)}, used_at = ? WHERE id = ?`);
-  const ring = `
-    UPDATE lanes SET ${alarmAt("?")} WHERE key IN (SELECT key FROM lanes WHERE wake_at <= ? AND ${isUnderstood}`;
-  const ringAll = db.prepare(`${ring} ORDER BY wake_at LIMIT ?) RETURNING id`);
-  const ringSome = db.prepare(
-    `${ring} AND shard IN (SELECT value FROM json_each(?)) ORDER BY wake_at LIMIT ?) RETURNING id`,
-  );
   const select = db.prepare("SELECT * FROM lanes WHERE id = ?");
   const list = db.prepare(
     "SELECT * FROM lanes WHERE id >= ? AND id < ? AND instr(flow_key, ?) > 0 ORDER BY id LIMIT ?",
@@ -94,11 +86,6 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
     UPDATE lanes SET wake_at = ?, window_started_at = ?, window_count = ? WHERE id = ? AND seq = ?`);
   const keepWindow = db.prepare(
     "UPDATE lanes SET window_started_at = ?, window_count = ? WHERE id = ?",
-  );
-  const alarm = `SELECT wake_at FROM lanes WHERE wake_at IS NOT NULL AND ${isUnderstood}`;
-  const nextOfAll = db.prepare(`${alarm} ORDER BY wake_at LIMIT 1`);
-  const nextOfSome = db.prepare(
-    `${alarm} AND shard IN (SELECT value FROM json_each(?)) ORDER BY wake_at LIMIT 1`,
   );
   const unused = db.prepare(
     `SELECT * FROM lanes WHERE wake_at IS NULL AND used_at <= ? AND ${isUnderstood} ORDER BY used_at LIMIT ?`,
@@ -121,7 +108,16 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
   const setLimited = (id: FlowId, { limits, pins }: Limited): void =>
     void limit.run(JSON.stringify(limits), bitsOf(pins), id);
 
+  const alarms = openAlarms(db, {
+    table: "lanes",
+    key: "key",
+    columns: "id",
+    read: (row) => flowId(text(row["id"])),
+    set: alarmAt("?"),
+  });
+
   return {
+    ...alarms,
     configure: (flow, now) => {
       const standing = take(flow, now);
       const published = limitsPublished(standing, flow.limits);
@@ -131,14 +127,6 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
     },
     join: (flow, now) => take(flow, now).key,
     wake: (id, now) => void wake.run(now, now, now, id),
-    ring: (shards, now, limit) => {
-      const ahead = now + limits.ringAheadMs;
-      const rows =
-        shards === undefined
-          ? ringAll.all(ahead, now, limit)
-          : ringSome.all(ahead, now, shards, limit);
-      return rows.map((row) => flowId(text(row["id"])));
-    },
     rows: (ids) => ids.flatMap((id) => select.all(id).map(laneFrom)),
     list: (tenant, search, limit) => {
       const from = flowLaneId(tenant, "");
@@ -172,10 +160,6 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
       rest.run(wakeAt ?? null, window?.startedAt ?? null, window?.count ?? null, id, seq)
         .changes === 1,
     keepWindow: (id, window) => void keepWindow.run(window.startedAt, window.count, id),
-    nextAlarm: (shards) => {
-      const row = shards === undefined ? nextOfAll.get() : nextOfSome.get(shards);
-      return row && integer(row["wake_at"]);
-    },
     sweep: (limit) => {
       const now = clock.now();
       const rows = unused.all(now - limits.laneKeptMs, limit);

@@ -95,6 +95,7 @@ export {
   RefusedError,
   StoreError,
   type StoreErrorCode,
+  understood,
   untilAvailable,
 } from "./store-error.ts";
 export {

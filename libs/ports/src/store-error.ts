@@ -1,3 +1,4 @@
+import { isUnderstood } from "@posthaste/domain";
 import { type Clock, pause } from "./clock.ts";
 
 /**
@@ -24,6 +25,15 @@ export class RefusedError extends Error {
 /** Told by its name: it may come from another realm. */
 export const isStoreError = (error: unknown): error is StoreError =>
   Error.isError(error) && error.name === "StoreError";
+
+/**
+ * Returns what this build understands. What is above its format is left to a process of the build that wrote it: the caller
+ * is asked to come again (ADR 27).
+ */
+export function understood<T extends { readonly format?: number }>(found: T): T {
+  if (isUnderstood(found)) return found;
+  throw new StoreError("unavailable", "a newer build of the service wrote this");
+}
 
 const againAfterMs = 250;
 

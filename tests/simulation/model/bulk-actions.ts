@@ -1,5 +1,5 @@
 /** Bulk actions in memory. */
-import { type BulkAction, bulkWorkText, isUnderWay, limits } from "@posthaste/domain";
+import { type BulkAction, bulkWorkText, isUnderstood, isUnderWay, limits } from "@posthaste/domain";
 import { type BulkActionPlace, type BulkActions } from "@posthaste/ports";
 
 export type BulkActionModel = {
@@ -13,7 +13,9 @@ export function modelBulkActions(now: () => number): BulkActionModel {
   const actions = new Map<string, BulkAction>();
   const armedIn = (shards: readonly number[]): readonly BulkAction[] =>
     [...actions.values()]
-      .filter(({ wakeAt, shard }) => wakeAt !== undefined && shards.includes(shard))
+      .filter(
+        (each) => each.wakeAt !== undefined && shards.includes(each.shard) && isUnderstood(each),
+      )
       .toSorted((a, b) => (a.wakeAt ?? 0) - (b.wakeAt ?? 0));
 
   return {
@@ -36,11 +38,12 @@ export function modelBulkActions(now: () => number): BulkActionModel {
       },
       get: async (tenant, id) => {
         const found = actions.get(id);
-        return found?.tenant === tenant ? found : undefined;
+        return found?.tenant === tenant && isUnderstood(found) ? found : undefined;
       },
       list: async (tenant, { after, limit }) =>
         [...actions.values()]
-          .filter((each) => each.tenant === tenant && (!after || isEarlier(each, after)))
+          .filter((each) => each.tenant === tenant && isUnderstood(each))
+          .filter((each) => !after || isEarlier(each, after))
           .toSorted((a, b) => (isEarlier(a, b) ? 1 : -1))
           .slice(0, limit),
       removeEnded: async (endedBefore, limit) => {

@@ -1,5 +1,6 @@
 /** Queues in memory, beside the record store whose records stand in them: what the port says, each call one step. */
 import {
+  type FanOut,
   type FlowId,
   freeTurns,
   isDone,
@@ -52,7 +53,7 @@ export type ModelQueues = {
   /** `place`: reserved before. */
   join(message: Message, place: number | undefined): void;
   /** The first of so many places. */
-  reserve(tenant: TenantId, queue: QueueId, count: number): number;
+  reserve(fanOut: FanOut, queue: QueueId, count: number): number;
   /** A record was written. */
   changed(record: MessageRecord): void;
   wake(queue: QueueId): void;
@@ -95,6 +96,10 @@ export function modelQueues(records: Records): ModelQueues {
     const row: Row = { lane, lastPlace: 0, turns: new Set(), line: new Map() };
     rows.set(id, row);
     return row;
+  };
+
+  const raiseFormat = (row: Row, format = 1): void => {
+    if (format > (row.lane.format ?? 1)) row.lane = { ...row.lane, format };
   };
 
   const living = (tenant: TenantId, name: string): Row | undefined => {
@@ -227,15 +232,17 @@ export function modelQueues(records: Records): ModelQueues {
     rows,
     wake,
     wakeAll: () => rows.keys().forEach(wake),
-    join: ({ id, tenant, queue }, place) => {
+    join: ({ id, tenant, queue, format }, place) => {
       if (queue === undefined) return;
       const row = (place !== undefined && rows.get(queue)) || livingOrMade(tenant, queue);
       if (place === undefined) row.lastPlace += 1;
       row.line.set(id, place ?? row.lastPlace);
+      raiseFormat(row, format);
       wake(queue);
     },
-    reserve: (tenant, queue, count) => {
+    reserve: ({ tenant, format }, queue, count) => {
       const row = livingOrMade(tenant, queue);
+      raiseFormat(row, format);
       const first = row.lastPlace + 1;
       row.lastPlace += count;
       return first;
@@ -249,7 +256,8 @@ export function modelQueues(records: Records): ModelQueues {
     },
     ring: (mine) => {
       const due = [...rows.values()].filter(
-        ({ lane }) => (lane.wakeAt ?? Infinity) <= now() && mine.has(lane.shard),
+        ({ lane }) =>
+          (lane.wakeAt ?? Infinity) <= now() && mine.has(lane.shard) && isUnderstood(lane),
       );
       for (const row of due) setAlarm(row, now() + limits.ringAheadMs);
       return due.map(({ lane }) => lane.id);

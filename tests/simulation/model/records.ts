@@ -39,6 +39,8 @@ import {
   pin,
   promote,
   recordSources,
+  type RowSource,
+  rowSources,
   release,
   type RecordSource,
   ring,
@@ -250,9 +252,9 @@ export function modelRecords(
   const insertFanOut = (fanOut: FanOut): Inserted => {
     if (fanOutRows.has(fanOut.id) || (tombstones.get(fanOut.id) ?? 0) > now()) return "known";
     for (const flow of flowsOf(fanOut).sets) configure(flow);
-    const { endpointCount, queue, tenant } = fanOut;
+    const { endpointCount, queue } = fanOut;
     const queuePlace =
-      queue === undefined ? undefined : queues.reserve(tenant, queue, endpointCount);
+      queue === undefined ? undefined : queues.reserve(fanOut, queue, endpointCount);
     fanOutRows.set(fanOut.id, { fanOut, first: places + 1, queuePlace });
     places += endpointCount;
     return "inserted";
@@ -480,6 +482,46 @@ export function modelRecords(
   };
   const runs = modelRuns(now, records);
 
+  type SourceAlarms = {
+    readonly ring: (shards: readonly number[], limit: number) => readonly Rung[];
+    readonly next: (shards: readonly number[]) => number | undefined;
+  };
+  const armedFanOuts = (shards: readonly number[]): readonly FanOut[] =>
+    [...fanOutRows.values()]
+      .map(({ fanOut }) => fanOut)
+      .filter(
+        (each) => each.wakeAt !== undefined && shards.includes(each.shard) && isUnderstood(each),
+      );
+  const others: { readonly [Source in RowSource]: SourceAlarms } = {
+    fanOut: {
+      ring: (shards, limit) => {
+        const due = armedFanOuts(shards).filter(({ wakeAt = Infinity }) => wakeAt <= now());
+        return due.slice(0, limit).map(({ id, tenant }) => {
+          changeFanOut(id, { wakeAt: now() + limits.ringAheadMs });
+          return { kind: "fanOut", id, tenant };
+        });
+      },
+      next: (shards) => {
+        const earliest = Math.min(...armedFanOuts(shards).map(({ wakeAt = Infinity }) => wakeAt));
+        return earliest < Infinity ? earliest : undefined;
+      },
+    },
+    schedule: {
+      ring: (shards, limit) =>
+        schedules.ring(shards, limit).map((schedule) => ({ kind: "schedule", schedule })),
+      next: schedules.next,
+    },
+    bulkAction: {
+      ring: (shards, limit) =>
+        bulkActions.ring(shards, limit).map((action) => ({ kind: "bulkAction", action })),
+      next: bulkActions.next,
+    },
+    run: {
+      ring: (shards, limit) => runs.ring(shards, limit).map((run) => ({ kind: "run", run })),
+      next: runs.next,
+    },
+  };
+
   const alarms: Alarms = {
     ring: async (shards, limitOfEach, sources = alarmSources) => {
       const mine = new Set(shards);
@@ -527,34 +569,17 @@ export function modelRecords(
         )
           granting.add(lane.id);
       }
-      const dueFanOuts = sources.includes("fanOut")
-        ? [...fanOutRows.values()]
-            .filter(
-              ({ fanOut }) =>
-                (fanOut.wakeAt ?? Infinity) <= at && mine.has(fanOut.shard) && isUnderstood(fanOut),
-            )
-            .slice(0, limitOfEach)
-        : [];
-      for (const { fanOut } of dueFanOuts) {
-        changeFanOut(fanOut.id, { wakeAt: at + limits.ringAheadMs });
-        said.push({ kind: "fanOut", id: fanOut.id, tenant: fanOut.tenant });
-      }
       for (const lane of granting) {
         setAlarm(lane, () => now() + limits.ringAheadMs);
         said.push({ kind: "lane", lane });
       }
       for (const lane of queues.ring(mine)) said.push({ kind: "lane", lane });
-      const ringing = sources.includes("schedule") ? schedules.ring(shards, limitOfEach) : [];
-      for (const schedule of ringing) said.push({ kind: "schedule", schedule });
-      const actions = sources.includes("bulkAction") ? bulkActions.ring(shards, limitOfEach) : [];
-      for (const action of actions) said.push({ kind: "bulkAction", action });
-      const waits = sources.includes("run") ? runs.ring(shards, limitOfEach) : [];
-      for (const run of waits) said.push({ kind: "run", run });
+      const rungRows = rowSources
+        .filter((source) => sources.includes(source))
+        .map((source) => others[source].ring(shards, limitOfEach));
+      said.push(...rungRows.flat());
       const more =
-        isCut ||
-        [...ofEach.values(), dueFanOuts, ringing, actions, waits].some(
-          ({ length }) => length >= limitOfEach,
-        );
+        isCut || [...ofEach.values(), ...rungRows].some(({ length }) => length >= limitOfEach);
       return { rung: said, more };
     },
     next: async (shards, sources = alarmSources) => {
@@ -567,13 +592,9 @@ export function modelRecords(
         if (sources.includes(sourceOf(state, outbox))) look(message, wakeAt);
       for (const lane of lanes.values()) look(lane, lane.wakeAt);
       for (const { lane } of queues.rows.values()) look(lane, lane.wakeAt);
-      if (sources.includes("fanOut"))
-        for (const { fanOut } of fanOutRows.values()) look(fanOut, fanOut.wakeAt);
-      if (sources.includes("schedule"))
-        earliest = Math.min(earliest, schedules.next(shards) ?? Infinity);
-      if (sources.includes("bulkAction"))
-        earliest = Math.min(earliest, bulkActions.next(shards) ?? Infinity);
-      if (sources.includes("run")) earliest = Math.min(earliest, runs.next(shards) ?? Infinity);
+      for (const source of rowSources)
+        if (sources.includes(source))
+          earliest = Math.min(earliest, others[source].next(shards) ?? Infinity);
       return earliest < Infinity ? earliest : undefined;
     },
   };
@@ -659,7 +680,8 @@ export function modelRecords(
       }),
     advance: async (id, from, upTo, done) => {
       const fanOut = fanOutRows.get(id)?.fanOut;
-      if (!fanOut || !isExpanding(fanOut) || fanOut.state.upTo !== from) return false;
+      if (!fanOut || !isUnderstood(fanOut)) return false;
+      if (!isExpanding(fanOut) || fanOut.state.upTo !== from) return false;
       changeFanOut(id, advanceTo(upTo, done, now()));
       if (fanOut.queue !== undefined) queues.wake(fanOut.queue);
       return true;

@@ -10,6 +10,7 @@ import {
   type HistoryEntry,
   type InRun,
   isActive,
+  isUnderstood,
   limits,
   matchesRun,
   type MessageId,
@@ -32,6 +33,7 @@ import {
   type RunPage,
   type RunStore,
   type RunWrite,
+  understood,
 } from "@posthaste/ports";
 
 type RunRef = Pick<InRun, "key" | "root">;
@@ -51,6 +53,10 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
   const attempts = new Map<MessageId, Map<string, RunAttempt>>();
 
   const find = (address: RunAddress | Pick<InRun, "key" | "root">): Run | undefined => {
+    const found = headAt(address);
+    return found && understood(found);
+  };
+  const headAt = (address: RunAddress | Pick<InRun, "key" | "root">): Run | undefined => {
     if ("key" in address) {
       const run = heads.get(address.key);
       return run?.root === address.root ? run : undefined;
@@ -64,7 +70,9 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
   const setAlarm = (key: RunKey, at: number | undefined): void =>
     void (at === undefined ? alarms.delete(key) : alarms.set(key, at));
   const due = (shards: readonly number[]): readonly Run[] =>
-    [...heads.values()].filter(({ key, shard }) => alarms.has(key) && shards.includes(shard));
+    [...heads.values()].filter(
+      (run) => alarms.has(run.key) && shards.includes(run.shard) && isUnderstood(run),
+    );
   const put = async ({ run, parts: written, deliveries }: RunWrite): Promise<void> => {
     heads.set(run.key, run);
     setAlarm(run.key, wakeAtOf(run));
@@ -81,8 +89,10 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
       return { messageId: runMessageId(root, name), body };
     });
 
-  const byRoot = (root: MessageId): Run | undefined =>
-    [...heads.values()].find((run) => run.root === root);
+  const byRoot = (root: MessageId): Run | undefined => {
+    const found = [...heads.values()].find((run) => run.root === root);
+    return found && understood(found);
+  };
 
   const port: RunStore = {
     start: async (tenant, id, make) => {
@@ -139,7 +149,10 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
       const ended = [...heads.values()]
         .filter(
           (run) =>
-            run.tenant === tenant && run.state.kind !== "active" && run.state.endedAt < endedBefore,
+            run.tenant === tenant &&
+            run.state.kind !== "active" &&
+            run.state.endedAt < endedBefore &&
+            isUnderstood(run),
         )
         .slice(0, limit);
       for (const { key, root } of ended) {
@@ -153,14 +166,14 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
   const log: RunLog = {
     list: async (tenant, filter, page) => {
       const wanted = [...heads.values()].filter(
-        (run) => run.tenant === tenant && matchesRun(filter, run),
+        (run) => run.tenant === tenant && isUnderstood(run) && matchesRun(filter, run),
       );
       return pageOf(wanted, ({ createdAt }) => createdAt, filter, page);
     },
     failed: async (tenant, filter, page) => {
       const wanted = [...heads.values()]
         .filter(isInDlq)
-        .filter((run) => run.tenant === tenant && matchesRun(filter, run));
+        .filter((run) => run.tenant === tenant && isUnderstood(run) && matchesRun(filter, run));
       return pageOf(wanted, ({ state }) => state.endedAt, filter, page);
     },
     attempts: async (runs) =>

@@ -5,6 +5,7 @@ import { type Collection } from "mongodb";
 import { newWrite } from "../change-by-token.ts";
 import { type Connection } from "../connection.ts";
 import { insertMissing } from "../insert-missing.ts";
+import { isUnderstood } from "../messages/stored.ts";
 import { actionFrom, bulkActionsName, keyOf, sameOf, type StoredBulkAction } from "./stored.ts";
 
 export function createBulkActions(connection: Connection): BulkActions {
@@ -35,7 +36,9 @@ export function createBulkActions(connection: Connection): BulkActions {
       return (await again(() => actions.findOne({ _id, write }))) !== null;
     },
     get: async (tenant, id) => {
-      const stored = await again(() => actions.findOne({ _id: keyOf(tenant, id) }));
+      const stored = await again(() =>
+        actions.findOne({ _id: keyOf(tenant, id), ...isUnderstood }),
+      );
       return stored ? actionFrom(stored) : undefined;
     },
     list: async (tenant, { after, limit }) => {
@@ -48,7 +51,7 @@ export function createBulkActions(connection: Connection): BulkActions {
       const from = after ? { createdAt: { $lte: after.createdAt } } : {};
       const found = await again(() =>
         actions
-          .find({ tenant, ...from, ...behind })
+          .find({ tenant, ...from, ...behind, ...isUnderstood })
           .sort({ createdAt: -1, id: -1 })
           .limit(limit)
           .toArray(),

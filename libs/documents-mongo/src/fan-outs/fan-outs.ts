@@ -12,12 +12,13 @@ import {
   type QueueId,
 } from "@posthaste/domain";
 import { type FanOuts, type Rung } from "@posthaste/ports";
+import { dueIn, moveAhead } from "../alarms.ts";
 import { insertMissing } from "../insert-missing.ts";
 import { enter, type Entry, type Standing, standingOf } from "../messages/lanes.ts";
 import { inOneReply, type Rooms } from "../messages/rooms.ts";
 import { isUnderstood } from "../messages/stored.ts";
 import { enterFanOut, lastPlaceOf, wakeQueues } from "../queues/alarms.ts";
-import { fanOutFrom, type StoredFanOut } from "./stored-fan-out.ts";
+import { fanOutFrom, fanOutsName, type StoredFanOut } from "./stored-fan-out.ts";
 
 export const createFanOuts = (rooms: Rooms): FanOuts => ({
   insert: async (fanOut, deduplication = []) => {
@@ -71,7 +72,7 @@ export const createFanOuts = (rooms: Rooms): FanOuts => ({
       ...(state.kind === "expanded" && { endedAt: state.endedAt, sweepAt: state.endedAt }),
     };
     const update = { $set, ...(wakeAt === undefined && { $unset: { wakeAt: "" as const } }) };
-    const filter = { _id: id, upTo: from, endedAt: { $exists: false } };
+    const filter = { _id: id, upTo: from, endedAt: { $exists: false }, ...isUnderstood };
     const asked = { projection: { tenant: 1, queue: 1 } };
     const advanced =
       (await rooms.again(() => rooms.fanOuts.findOneAndUpdate(filter, update, asked))) ??
@@ -119,23 +120,19 @@ function storedFrom(fanOut: FanOut, insertedBy: string): StoredFanOut {
 
 /** Those of `shards` whose alarm is due, each moved ahead. */
 export async function ringFanOuts(
-  { again, fanOuts }: Rooms,
+  rooms: Rooms,
   shards: readonly number[],
   now: number,
   limit: number,
 ): Promise<readonly Rung[]> {
-  const isDue = { wakeAt: { $lte: now, $exists: true }, ...isUnderstood };
-  const found = await again(() =>
-    fanOuts
-      .find({ shard: { $in: [...shards] }, ...isDue }, { projection: { tenant: 1 } })
+  const found = await rooms.again(() =>
+    rooms.fanOuts
+      .find(dueIn(shards, now), { projection: { tenant: 1 } })
       .sort({ wakeAt: 1 })
       .limit(limit)
       .toArray(),
   );
-  if (found.length === 0) return [];
-  const _id = { $in: found.map((stored) => stored._id) };
-  const ahead = { $set: { wakeAt: now + limits.ringAheadMs } };
-  await again(() => fanOuts.updateMany({ _id, ...isDue }, ahead));
+  await moveAhead(rooms, fanOutsName, found, now);
   return found.map(({ _id: id, tenant }) => ({ kind: "fanOut", id, tenant }));
 }
 

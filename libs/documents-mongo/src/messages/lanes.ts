@@ -19,6 +19,7 @@ import {
   type RateWindow,
 } from "@posthaste/domain";
 import { type AnyBulkWriteOperation } from "mongodb";
+import { dueIn, moveAhead } from "../alarms.ts";
 import { createGather, type Gather } from "../gather.ts";
 import { type Index } from "../indexes.ts";
 import { type Rooms } from "./rooms.ts";
@@ -243,24 +244,20 @@ function resting({ lane, seq, wakeAt, window }: Rest): AnyBulkWriteOperation<Sto
 
 /** Lanes in `shards` whose alarm is due, each moved ahead. */
 export async function ringLanes(
-  { again, lanes }: Rooms,
+  rooms: Rooms,
   shards: readonly number[],
   now: number,
   limit: number,
 ): Promise<readonly FlowId[]> {
-  const isDue = { wakeAt: { $lte: now }, ...isUnderstood };
-  const found = await again(() =>
-    lanes
-      .find({ shard: { $in: [...shards] }, ...isDue }, { projection: { _id: 1 } })
+  const found = await rooms.again(() =>
+    rooms.lanes
+      .find(dueIn(shards, now), { projection: { _id: 1 } })
       .sort({ wakeAt: 1 })
       .limit(limit)
       .toArray(),
   );
-  if (found.length === 0) return [];
-  const ids = found.map(({ _id }) => _id);
-  const ahead = settingAlarm({ $set: { wakeAt: now + limits.ringAheadMs } });
-  await again(() => lanes.updateMany({ _id: { $in: ids }, ...isDue }, ahead));
-  return ids;
+  await moveAhead(rooms, lanesName, found, now, (wakeAt) => settingAlarm({ $set: { wakeAt } }));
+  return found.map(({ _id }) => _id);
 }
 
 /**

@@ -1,4 +1,4 @@
-/** RungRecord: due alarms are found, moved ahead where they still stand, and answered; ringing twice does no harm. */
+/** Ringing: due alarms are found, moved ahead where they still stand, and returned. Ringing twice does no harm. */
 import {
   alarmSources,
   flowOf,
@@ -11,6 +11,8 @@ import {
   type Ringing,
   recordSources,
   type RecordSource,
+  type RowSource,
+  rowSources,
   sourceOf,
 } from "@posthaste/domain";
 import { type Alarms, type Rung } from "@posthaste/ports";
@@ -70,14 +72,13 @@ export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
       recordFrom,
     );
     const onlyFacts = ringing.filter(({ source }) => source === "fact");
-    const [lanes, queues, fanOuts, schedules, actions, redelivered, runs] = await Promise.all([
+    const [lanes, queues, redelivered, ...rows] = await Promise.all([
       ringLanes(rooms, shards, now, limitOfEach),
       ringQueues(rooms, shards, now, limitOfEach),
-      sources.includes("fanOut") ? ringFanOuts(rooms, shards, now, limitOfEach) : [],
-      sources.includes("schedule") ? ringSchedules(rooms, shards, now, limitOfEach) : [],
-      sources.includes("bulkAction") ? ringBulkActions(rooms, shards, now, limitOfEach) : [],
       sources.includes("record") ? redeliver(rooms, shards, now, limitOfEach) : 0,
-      sources.includes("run") ? ringRuns(rooms, shards, now, limitOfEach) : [],
+      ...rowSources
+        .filter((source) => sources.includes(source))
+        .map((source) => ringRows[source](rooms, shards, now, limitOfEach)),
     ]);
     const told = new Set<LaneId>(lanes).union(foreignAmong(ringing)).union(new Set(queues));
     const withOutbox = [
@@ -88,25 +89,31 @@ export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
       rung: [
         ...ringing.flatMap(hinted),
         ...[...told].map((lane): Rung => ({ kind: "lane", lane })),
-        ...fanOuts,
         ...withOutbox.map((record): Rung => ({ kind: "followUp", record })),
-        ...schedules.map((schedule): Rung => ({ kind: "schedule", schedule })),
-        ...actions.map((action): Rung => ({ kind: "bulkAction", action })),
-        ...runs.map((run): Rung => ({ kind: "run", run })),
+        ...rows.flat(),
       ],
       more:
         ringing.length < rung.length ||
-        lanes.length >= limitOfEach ||
-        queues.length >= limitOfEach ||
-        fanOuts.length >= limitOfEach ||
-        schedules.length >= limitOfEach ||
-        actions.length >= limitOfEach ||
         redelivered >= limitOfEach ||
-        runs.length >= limitOfEach ||
+        [lanes, queues, ...rows].some(({ length }) => length >= limitOfEach) ||
         due.some(({ found, isCut }) => isCut || found.length >= limitOfEach),
     };
   };
 }
+
+type RingRows = (
+  rooms: RunRooms,
+  shards: readonly number[],
+  now: number,
+  limit: number,
+) => Promise<readonly Rung[]>;
+
+const ringRows: { readonly [Source in RowSource]: RingRows } = {
+  fanOut: ringFanOuts,
+  schedule: ringSchedules,
+  bulkAction: ringBulkActions,
+  run: ringRuns,
+};
 
 const noBody = new Uint8Array();
 

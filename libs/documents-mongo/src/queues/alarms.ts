@@ -6,6 +6,7 @@
  *     unseen. Until then the record has an alarm of its own.
  * (3) places are given from `place` as it was read before the insert, and told back after it, as those of flow lanes are.
  * (4) an insert that finds the row deleted makes the queue anew in the same write.
+ * (5) a queue has the highest format of what has got in.
  */
 import {
   type FanOut,
@@ -17,12 +18,12 @@ import {
   type QueueId,
 } from "@posthaste/domain";
 import { type AnyBulkWriteOperation } from "mongodb";
+import { dueIn, moveAhead } from "../alarms.ts";
 import { type Rooms } from "../messages/rooms.ts";
-import { isUnderstood } from "../messages/stored.ts";
 import { writeAll } from "../messages/writes.ts";
-import { asMade, asPublished, queuesOf, type StoredQueue } from "./stored-queue.ts";
+import { asMade, asPublished, queuesName, queuesOf, type StoredQueue } from "./stored-queue.ts";
 
-type Queued = Pick<Message, "id" | "tenant" | "queue" | "turnOf">;
+type Queued = Pick<Message, "id" | "tenant" | "queue" | "turnOf" | "format">;
 export type QueueEntry = {
   readonly message: Queued;
   readonly place: number | undefined;
@@ -82,10 +83,12 @@ function entering(
   const name = _id.slice(queueId(tenant, "").length);
   const made = { ...asPublished, createdAt: now, updatedAt: now };
   const place = Math.max(0, ...entries.map((entry) => entry.place ?? 0));
+  const { format: own, ...fixed } = asMade(tenant, name);
+  const format = Math.max(own, ...entries.map(({ message }) => message.format ?? 1));
   const enter = {
     ...setting({ $min: { wakeAt: now } }),
-    $max: { place },
-    $setOnInsert: { ...asMade(tenant, name), ...made },
+    $max: { place, format },
+    $setOnInsert: { ...fixed, ...made },
   };
   const entered = { updateOne: { filter: { _id }, update: enter, upsert: true } };
   return entries.every(({ isReserved }) => isReserved) ? [entered] : [anew(_id, made), entered];
@@ -111,18 +114,18 @@ export async function lastPlaceOf(rooms: Rooms, _id: QueueId): Promise<number> {
  */
 export async function enterFanOut(
   rooms: Rooms,
-  { tenant, queue, endpointCount }: FanOut,
+  { tenant, queue, endpointCount, format = 1 }: FanOut,
   first: number,
 ): Promise<void> {
   if (queue === undefined) return;
   const now = rooms.clock.now();
   const name = queue.slice(queueId(tenant, "").length);
-  const { turnsVersion: _, ...fixed } = asMade(tenant, name);
+  const { turnsVersion: _, format: own, ...fixed } = asMade(tenant, name);
   const made = { ...asPublished, createdAt: now, updatedAt: now };
   const update = {
     ...setting({ $min: { wakeAt: now } }),
     $inc: { entries: 1, turnsVersion: 1 },
-    $max: { place: first + endpointCount - 1 },
+    $max: { place: first + endpointCount - 1, format: Math.max(own, format) },
     $set: { hasFanOut: true as const },
     $setOnInsert: { ...fixed, ...made },
   };
@@ -157,34 +160,15 @@ export async function ringQueues(
   now: number,
   limit: number,
 ): Promise<readonly QueueId[]> {
-  const queues = queuesOf(rooms);
-  const isDue = { wakeAt: { $lte: now, $exists: true }, ...isUnderstood };
   const found = await rooms.again(() =>
-    queues
-      .find({ shard: { $in: [...shards] }, ...isDue }, { projection: { _id: 1 } })
+    queuesOf(rooms)
+      .find(dueIn(shards, now), { projection: { _id: 1 } })
       .sort({ wakeAt: 1 })
       .limit(limit)
       .toArray(),
   );
-  if (found.length === 0) return [];
-  const ids = found.map(({ _id }) => _id);
-  const ahead = setting({ $set: { wakeAt: now + limits.ringAheadMs } });
-  await rooms.again(() => queues.updateMany({ _id: { $in: ids }, ...isDue }, ahead));
-  return ids;
-}
-
-/** The earliest alarm of queues in `shards`. */
-export async function nextQueueAlarm(
-  rooms: Rooms,
-  shards: readonly number[],
-): Promise<number | undefined> {
-  const found = await rooms.again(() =>
-    queuesOf(rooms).findOne(
-      { shard: { $in: [...shards] }, wakeAt: { $gt: 0, $exists: true }, ...isUnderstood },
-      { projection: { wakeAt: 1 }, sort: { wakeAt: 1 } },
-    ),
-  );
-  return found?.wakeAt;
+  await moveAhead(rooms, queuesName, found, now, (wakeAt) => setting({ $set: { wakeAt } }));
+  return found.map(({ _id }) => _id);
 }
 
 /** Removes rows that were deleted a day ago and have no record left, at most `limit`. */

@@ -41,7 +41,7 @@ export type StoredQueue = {
   readonly endedTurns?: readonly MessageId[];
 };
 
-const queuesName = "queues";
+export const queuesName = "queues";
 
 export const queueIndexes: readonly Index[] = [
   { collection: queuesName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt" },

@@ -1,6 +1,16 @@
 /** The alarms of heads: records that a process did not insert after it had written the head are inserted. */
-import { accept, type InRun, limits, type Message } from "@posthaste/domain";
-import { runFrom, bodyOf, partKey, type StoredPart, type StoredRun } from "./stored-run.ts";
+import { accept, limits, type Message } from "@posthaste/domain";
+import { type Rung } from "@posthaste/ports";
+import { dueIn, moveAhead } from "../alarms.ts";
+import { isUnderstood } from "../messages/stored.ts";
+import {
+  runFrom,
+  bodyOf,
+  partKey,
+  runsName,
+  type StoredPart,
+  type StoredRun,
+} from "./stored-run.ts";
 import { type RunRooms, waiting } from "./runs.ts";
 
 /** Answers how many heads rang. */
@@ -11,7 +21,7 @@ export async function redeliver(
   limit: number,
 ): Promise<number> {
   const { again, runs } = rooms;
-  const isDue = { deliverAt: { $lte: now, $exists: true } };
+  const isDue = { deliverAt: { $lte: now, $exists: true }, ...isUnderstood };
   const found = await again(() =>
     runs
       .find({ shard: { $in: [...shards] }, ...isDue })
@@ -60,7 +70,7 @@ export async function nextDeliverAlarm(
 ): Promise<number | undefined> {
   const next = await again(() =>
     runs.findOne(
-      { shard: { $in: [...shards] }, deliverAt: { $gt: 0, $exists: true } },
+      { shard: { $in: [...shards] }, deliverAt: { $gt: 0, $exists: true }, ...isUnderstood },
       { projection: { deliverAt: 1 }, sort: { deliverAt: 1 } },
     ),
   );
@@ -69,35 +79,18 @@ export async function nextDeliverAlarm(
 
 /** Rings runs whose waits are overdue, moving each alarm ahead. */
 export async function ringRuns(
-  { again, runs }: RunRooms,
+  rooms: RunRooms,
   shards: readonly number[],
   now: number,
   limit: number,
-): Promise<readonly Pick<InRun, "key" | "root">[]> {
-  const isDue = { wakeAt: { $lte: now, $exists: true } };
-  const found = await again(() =>
-    runs
-      .find({ shard: { $in: [...shards] }, ...isDue }, { projection: { root: 1 } })
+): Promise<readonly Rung[]> {
+  const found = await rooms.again(() =>
+    rooms.runs
+      .find(dueIn(shards, now), { projection: { root: 1 } })
       .sort({ wakeAt: 1 })
       .limit(limit)
       .toArray(),
   );
-  if (found.length === 0) return [];
-  const ids = found.map(({ _id }) => _id);
-  const ahead = { $set: { wakeAt: now + limits.ringAheadMs } };
-  await again(() => runs.updateMany({ _id: { $in: ids }, ...isDue }, ahead));
-  return found.map(({ _id: key, root }) => ({ key, root }));
-}
-
-export async function nextRunAlarm(
-  { again, runs }: Pick<RunRooms, "again" | "runs">,
-  shards: readonly number[],
-): Promise<number | undefined> {
-  const next = await again(() =>
-    runs.findOne(
-      { shard: { $in: [...shards] }, wakeAt: { $gt: 0, $exists: true } },
-      { projection: { wakeAt: 1 }, sort: { wakeAt: 1 } },
-    ),
-  );
-  return next?.wakeAt;
+  await moveAhead(rooms, runsName, found, now);
+  return found.map(({ _id: key, root }) => ({ kind: "run", run: { key, root } }));
 }

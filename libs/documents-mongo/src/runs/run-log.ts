@@ -8,6 +8,7 @@ import {
 } from "@posthaste/domain";
 import { type Page, type RunLog, type RunPage } from "@posthaste/ports";
 import { type Document } from "mongodb";
+import { isUnderstood } from "../messages/stored.ts";
 import { anyOf } from "../query/conditions.ts";
 import { placesIn } from "../query/placed.ts";
 import { dlqPlaceOf, isInDlq, partFrom, runFrom } from "./stored-run.ts";
@@ -73,6 +74,7 @@ function conditions(
   const places = placesIn(filter, { order, ...(after !== undefined && { after }) });
   return {
     tenant,
+    ...isUnderstood,
     ...(Object.keys(places).length > 0 && { [at]: places }),
     ...(id !== undefined && { id }),
     ...(createdAt !== undefined && { createdAt }),

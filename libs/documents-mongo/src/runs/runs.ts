@@ -35,6 +35,7 @@ import { type Collection } from "mongodb";
 import { newWrite } from "../change-by-token.ts";
 import { insertMissing } from "../insert-missing.ts";
 import { type Rooms } from "../messages/rooms.ts";
+import { isUnderstood } from "../messages/stored.ts";
 import {
   attemptsName,
   alarmOf,
@@ -115,7 +116,7 @@ export function createRuns(rooms: RunRooms): RunStore {
     history: (run) => entriesOf(rooms, run, 0, run.history.length - 1),
     brief: (deliveries) => brief(rooms, deliveries),
     sweep: async (tenant, endedBefore, limit) => {
-      const ended = { tenant, endedAt: { $lt: endedBefore, $exists: true } };
+      const ended = { tenant, endedAt: { $lt: endedBefore, $exists: true }, ...isUnderstood };
       const found = await again(() =>
         runs
           .find(ended, { projection: { root: 1 } })

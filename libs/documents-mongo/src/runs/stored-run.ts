@@ -15,6 +15,7 @@ import {
   type RunPart,
   wakeAtOf,
 } from "@posthaste/domain";
+import { understood } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
 import { type Index } from "../indexes.ts";
 import { placeOf } from "../query/placed.ts";
@@ -107,7 +108,7 @@ export function runFrom({
   dlqPlace,
   ...run
 }: StoredRun): Run {
-  return { ...run, key: _id };
+  return understood({ ...run, key: _id });
 }
 
 /** What a change says anew. */

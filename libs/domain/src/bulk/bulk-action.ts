@@ -4,6 +4,7 @@
  */
 import { type LiveFilter } from "../query/filter.ts";
 import { type ActiveRunFilter } from "../query/run-filter.ts";
+import { runFormat } from "../shared/format.ts";
 import { hash32 } from "../shared/hash.ts";
 import { type BulkActionId, type MessageId, type TenantId } from "../shared/ids.ts";
 import { ringAheadMs } from "../shared/limits.ts";
@@ -35,6 +36,8 @@ export type BulkAction = {
   readonly id: BulkActionId;
   readonly tenant: TenantId;
   readonly shard: number;
+  /** Absent: 1 (ADR 27). */
+  readonly format?: number;
   readonly work: BulkWork;
   readonly upTo: BulkEnd;
   readonly place: BulkPlace;
@@ -58,6 +61,8 @@ export type NewBulkAction = Pick<
 /** `wakeAt`: when a scheduler is to go on with it, unless its maker has moved it. */
 export const newBulkAction = (made: NewBulkAction, wakeAt: number): BulkAction => ({
   ...made,
+  // A build that does not know runs would cancel messages by this filter.
+  ...(made.work.kind === "cancelRuns" && { format: runFormat }),
   shard: hash32(made.id) % shardCount,
   place: bulkBeginning(made.work.kind),
   processed: 0,

@@ -6,19 +6,14 @@ import { type FollowUp } from "./follow-up.ts";
 import { isFinished, type Message, type MessageState } from "./message.ts";
 
 /** What an alarm calls for. Each source rings with a limit of its own, so that a herd of one holds up no other. */
-export const alarmSources = [
-  "record",
-  "fanOut",
-  "followUp",
-  "fact",
-  "schedule",
-  "bulkAction",
-  "run",
-] as const;
-export type AlarmSource = (typeof alarmSources)[number];
+export type AlarmSource = RecordSource | RowSource;
 /** Those of messages. */
 export const recordSources = ["record", "followUp", "fact"] as const;
 export type RecordSource = (typeof recordSources)[number];
+/** Those with a table or a collection of their own. */
+export const rowSources = ["fanOut", "schedule", "bulkAction", "run"] as const;
+export type RowSource = (typeof rowSources)[number];
+export const alarmSources: readonly AlarmSource[] = [...recordSources, ...rowSources];
 
 /** Of a record: one that is not finished, one that has follow-ups left, and one that only has facts to tell, for which it needs the bus. */
 export function sourceOf(

@@ -87,6 +87,12 @@ describe("the message of an entry", () => {
     expect(entryMessage(run, { role: "start" }, aDelivery(), now).id).toBe(root);
   });
 
+  it("is left alone by the builds that leave its run alone", () => {
+    const run = aRun({ format: runFormat + 2 });
+
+    expect(entryMessage(run, step("result"), aDelivery(), now).format).toBe(runFormat + 2);
+  });
+
   it("is due when it was asked for, and never before now", () => {
     const at = (notBefore: number) =>
       entryMessage(aRun(), step("plan"), aDelivery({ notBefore }), now).notBefore;

@@ -193,7 +193,7 @@ function messageOfRun(run: Run, part: PartName, now: number, sent: Sent): Messag
   return {
     ...lanesOf(tenant, sent.policy.flow),
     id: runMessageId(root, part),
-    format: runFormat,
+    format: Math.max(runFormat, run.format ?? 1),
     tenant,
     dialect,
     shard,

@@ -112,6 +112,8 @@ export type Run<S extends RunState = RunState> = {
   readonly dialect: Dialect;
   /** Of its head and of its records. */
   readonly shard: number;
+  /** Absent: 1 (ADR 27). Its records have it, too, where it is above their own. */
+  readonly format?: number;
   readonly url: string;
   readonly callerIp: string;
   /** Later than that of the generation before: id and time together name one run. */

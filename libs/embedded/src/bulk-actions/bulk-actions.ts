@@ -5,6 +5,7 @@ import { type BulkAction, type BulkActionId, bulkWorkText, type TenantId } from 
 import { type BulkActions } from "@posthaste/ports";
 import { integer } from "../database/rows.ts";
 import { type Writer } from "../database/writer.ts";
+import { isUnderstood } from "../messages/records.ts";
 import { actionFrom, textOf } from "./rows.ts";
 
 export function openBulkActions(db: DatabaseSync, writer: Writer): BulkActions {
@@ -44,26 +45,28 @@ function openAdd(db: DatabaseSync): (action: BulkAction, max: number) => BulkAct
     "SELECT count(*) AS n FROM bulk_actions WHERE tenant = ? AND same IS NOT NULL",
   );
   const insert = db.prepare(`
-    INSERT INTO bulk_actions (tenant, id, shard, created_at, version, wake_at, same, crc, json)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO bulk_actions (tenant, id, shard, format, created_at, version, wake_at, same, crc, json)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   return (action, underWayMax) => {
-    const { tenant, id, shard, createdAt, version, wakeAt = null, work } = action;
+    const { tenant, id, shard, format = 1, createdAt, version, wakeAt = null, work } = action;
     const same = hash("sha256", bulkWorkText(work));
     const known = equal.get(tenant, same);
     if (known) return actionFrom(known);
     if (integer(count.get(tenant)?.["n"]) >= underWayMax) return "full";
     const { json, crc } = textOf(action);
-    insert.run(tenant, id, shard, createdAt, version, wakeAt, same, crc, json);
+    insert.run(tenant, id, shard, format, createdAt, version, wakeAt, same, crc, json);
     return action;
   };
 }
 
 function openReads(db: DatabaseSync) {
-  const one = db.prepare("SELECT json, crc, wake_at FROM bulk_actions WHERE tenant = ? AND id = ?");
+  const one = db.prepare(
+    `SELECT json, crc, wake_at FROM bulk_actions WHERE tenant = ? AND id = ? AND ${isUnderstood}`,
+  );
   const first = db.prepare(`
-    SELECT json, crc, wake_at FROM bulk_actions WHERE tenant = ? ORDER BY created_at DESC, id DESC LIMIT ?`);
+    SELECT json, crc, wake_at FROM bulk_actions WHERE tenant = ? AND ${isUnderstood} ORDER BY created_at DESC, id DESC LIMIT ?`);
   const following = db.prepare(`
-    SELECT json, crc, wake_at FROM bulk_actions WHERE tenant = ? AND (created_at, id) < (?, ?)
+    SELECT json, crc, wake_at FROM bulk_actions WHERE tenant = ? AND (created_at, id) < (?, ?) AND ${isUnderstood}
     ORDER BY created_at DESC, id DESC LIMIT ?`);
   return {
     get: (tenant: TenantId, id: BulkActionId): BulkAction | undefined => {

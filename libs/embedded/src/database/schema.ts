@@ -230,4 +230,8 @@ export const migrations: readonly string[] = [
     response BLOB);
   CREATE UNIQUE INDEX run_attempts_by_part ON run_attempts (run, part, attempt);
   `,
+  `
+  ALTER TABLE runs ADD COLUMN format INTEGER NOT NULL DEFAULT 1;
+  ALTER TABLE bulk_actions ADD COLUMN format INTEGER NOT NULL DEFAULT 1;
+  `,
 ];

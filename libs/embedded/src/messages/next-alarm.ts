@@ -1,5 +1,11 @@
-/** The earliest alarm, of records, a fan-out, a lane, a queue, a schedule, a bulk action or a run: one look at each index. */
-import { type AlarmSource, type RecordSource, shardCount } from "@posthaste/domain";
+/** The earliest alarm of records, lanes, queues and the other sources: one look at each index. */
+import {
+  type AlarmSource,
+  recordSources,
+  type RecordSource,
+  rowSources,
+  shardCount,
+} from "@posthaste/domain";
 import { integer } from "../database/rows.ts";
 import { firstFinishedCode, isUnderstood } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
@@ -9,26 +15,20 @@ export type NextAlarm = (
   sources: readonly AlarmSource[],
 ) => number | undefined;
 
-/** Of records. Facts are safe with their settle: none is ever left to ring. */
-export const recordSources = ["record", "followUp"] as const satisfies readonly RecordSource[];
-
-/** Which rows are of a source, each along an index of its own. */
-export const rowsOf = {
+/** Which records are of a source, each along an index of its own. Facts are safe with their settle: none is left to ring. */
+const recordsOf: { readonly [Source in RecordSource]: string | undefined } = {
   record: `state < ${firstFinishedCode}`,
   followUp: `state >= ${firstFinishedCode}`,
-} as const satisfies Record<(typeof recordSources)[number], string>;
+  fact: undefined,
+};
 
-export function openNextAlarm({
-  bulkAlarms,
-  db,
-  fanOuts,
-  lanes,
-  queues,
-  runAlarms,
-  scheduleAlarms,
-}: Rooms): NextAlarm {
-  const looks = recordSources.map((source) => {
-    const rows = rowsOf[source];
+export const rungRecords = recordSources.flatMap((source) => {
+  const rows = recordsOf[source];
+  return rows === undefined ? [] : [{ source, rows }];
+});
+
+export function openNextAlarm({ alarms, db, lanes, queues }: Rooms): NextAlarm {
+  const looks = rungRecords.map(({ source, rows }) => {
     const alarm = `SELECT wake_at FROM messages WHERE wake_at IS NOT NULL AND ${rows} AND ${isUnderstood}`;
     const ofAll = db.prepare(`${alarm} ORDER BY wake_at LIMIT 1`);
     const ofSome = db.prepare(
@@ -39,23 +39,16 @@ export function openNextAlarm({
 
   return (shards, sources) => {
     const inShards = shardsColumn(shards);
-    const alarms = looks
+    const found = looks
       .filter(({ source }) => sources.includes(source))
       .map(({ ofAll, ofSome }) => (inShards === undefined ? ofAll.get() : ofSome.get(inShards)))
       .flatMap((row) => (row ? integer(row["wake_at"]) : []));
-    const others = [
-      lanes,
-      queues,
-      ...(sources.includes("fanOut") ? [fanOuts] : []),
-      ...(sources.includes("schedule") ? [scheduleAlarms] : []),
-      ...(sources.includes("bulkAction") ? [bulkAlarms] : []),
-      ...(sources.includes("run") ? [runAlarms] : []),
-    ];
-    for (const rows of others) {
+    const asked = rowSources.filter((source) => sources.includes(source));
+    for (const rows of [lanes, queues, ...asked.map((source) => alarms[source])]) {
       const alarm = rows.nextAlarm(inShards);
-      if (alarm !== undefined) alarms.push(alarm);
+      if (alarm !== undefined) found.push(alarm);
     }
-    return alarms.length > 0 ? Math.min(...alarms) : undefined;
+    return found.length > 0 ? Math.min(...found) : undefined;
   };
 }
 

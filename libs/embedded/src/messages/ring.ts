@@ -6,12 +6,13 @@ import {
   limits,
   type MessageState,
   ring,
+  rowSources,
   sizeOf,
 } from "@posthaste/domain";
 import { type Rings, type Rung } from "@posthaste/ports";
 import { integer, type Row } from "../database/rows.ts";
 import { isDamaged, messageFrom } from "./configurations.ts";
-import { recordSources, rowsOf, shardsColumn } from "./next-alarm.ts";
+import { rungRecords, shardsColumn } from "./next-alarm.ts";
 import { type Reading } from "./read.ts";
 import { bodilessColumns, bodilessTables, columnsOf, isUnderstood, recordFrom } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
@@ -29,9 +30,8 @@ type RungRecords = {
 };
 
 export function openRing(rooms: Rooms, reading: Reading): Ring {
-  const { bulkAlarms, db, clock, fanOuts, lanes, log, queues, runAlarms, scheduleAlarms } = rooms;
-  const due = recordSources.map((source) => {
-    const rows = rowsOf[source];
+  const { alarms, db, clock, lanes, log, queues } = rooms;
+  const due = rungRecords.map(({ source, rows }) => {
     const select = `SELECT ${bodilessColumns}, m.origin, m.body_bytes FROM ${bodilessTables}
       WHERE m.wake_at <= ? AND m.${rows} AND m.${isUnderstood}`;
     const inAll = db.prepare(`${select} ORDER BY m.wake_at LIMIT ?`);
@@ -112,21 +112,14 @@ export function openRing(rooms: Rooms, reading: Reading): Ring {
     const { rung, foreign, more } = ringRecords(found.flat(), now);
     const rungLanes = lanes.ring(inShards, now, limitOfEach);
     const rungQueues = queues.ring(inShards, now, limitOfEach);
-    const rungFanOuts = sources.includes("fanOut") ? fanOuts.ring(inShards, now, limitOfEach) : [];
-    const schedules = sources.includes("schedule")
-      ? scheduleAlarms.ring(inShards, now, limitOfEach)
-      : [];
-    const actions = sources.includes("bulkAction")
-      ? bulkAlarms.ring(inShards, now, limitOfEach)
-      : [];
-    const runs = sources.includes("run") ? runAlarms.ring(inShards, now, limitOfEach) : [];
-    const all = [...found, rungLanes, rungQueues, rungFanOuts, schedules, actions, runs];
-    const isFull = all.some(({ length }) => length >= limitOfEach);
+    const rungRows = rowSources
+      .filter((source) => sources.includes(source))
+      .map((source) => alarms[source].ring(inShards, now, limitOfEach));
+    const isFull = [...found, rungLanes, rungQueues, ...rungRows].some(
+      ({ length }) => length >= limitOfEach,
+    );
     const told = new Set(rungLanes).union(foreign);
     for (const lane of [...told, ...rungQueues]) rung.push({ kind: "lane", lane });
-    for (const schedule of schedules) rung.push({ kind: "schedule", schedule });
-    for (const run of runs) rung.push({ kind: "run", run });
-    for (const action of actions) rung.push({ kind: "bulkAction", action });
-    return { rung: [...rung, ...rungFanOuts], more: more || isFull };
+    return { rung: [...rung, ...rungRows.flat()], more: more || isFull };
   };
 }

@@ -1,7 +1,8 @@
 /** What the parts of the message store share. */
 import { type DatabaseSync } from "node:sqlite";
-import { type Clock, type Log } from "@posthaste/ports";
-import { type BulkAlarms } from "../bulk-actions/alarms.ts";
+import { type RowSource } from "@posthaste/domain";
+import { type Clock, type Log, type Rung } from "@posthaste/ports";
+import { type Alarms } from "../database/alarms.ts";
 import { type Writer } from "../database/writer.ts";
 import { type FanOutRows } from "../fan-outs.ts";
 import { type Lanes } from "../lanes.ts";
@@ -9,9 +10,7 @@ import { type Letters } from "../letters.ts";
 import { type Events } from "../log/events.ts";
 import { type QueueRows } from "../queues/rows.ts";
 import { type Turns } from "../queues/turns.ts";
-import { type RunAlarms } from "../runs/alarms.ts";
 import { type RunAttempts } from "../runs/attempts.ts";
-import { type ScheduleAlarms } from "../schedules/alarms.ts";
 import { type TenantKeys } from "../tenants.ts";
 import { type SpentRows } from "../tokens/spent.ts";
 import { type Windows } from "../tokens/windows.ts";
@@ -34,9 +33,7 @@ export type Rooms = {
   readonly recent: Recent;
   readonly lanes: Lanes;
   readonly fanOuts: FanOutRows;
-  readonly scheduleAlarms: ScheduleAlarms;
-  readonly bulkAlarms: BulkAlarms;
-  readonly runAlarms: RunAlarms;
+  readonly alarms: { readonly [Source in RowSource]: Alarms<Rung> };
   readonly runAttempts: RunAttempts;
   readonly events: Events;
   readonly letters: Letters;

@@ -18,17 +18,18 @@ import {
   type TenantId,
 } from "@posthaste/domain";
 import { type Queue } from "@posthaste/ports";
+import { type Alarms, openAlarms } from "../database/alarms.ts";
 import { integer, optionalInteger, type Row, text } from "../database/rows.ts";
 import { alarmAt, soonest } from "../lanes.ts";
 import { isUnderstood } from "../messages/records.ts";
 
 /** Where a message stands in its queue. */
 export type Spot = { readonly queue: number; readonly place: number };
-type InQueue = Pick<Message, "tenant"> & { readonly queue: QueueId };
+type InQueue = Pick<Message, "tenant" | "format"> & { readonly queue: QueueId };
 export type Standing = { readonly key: number; readonly lane: QueueLane };
 
-export type QueueRows = {
-  /** The next place. A queue that is not there, or was deleted, is made anew. */
+export type QueueRows = Alarms<QueueId> & {
+  /** The next place. A queue that is not there, or was deleted, is made anew. It has the highest format of what has joined it. */
   join(message: InQueue, now: number): Spot;
   /** The first of `count` places, for children that are made later. Made anew like that, too. */
   reserve(fanOut: InQueue, count: number, now: number): Spot;
@@ -46,15 +47,11 @@ export type QueueRows = {
   count(tenant: TenantId): number;
   get(tenant: TenantId, name: string): Queue | undefined;
   list(tenant: TenantId): readonly Queue[];
-  /** Rings due alarms, moving each ahead. `shards`: JSON, or undefined for all. */
-  ring(shards: string | undefined, now: number, limit: number): readonly QueueId[];
-  nextAlarm(shards: string | undefined): number | undefined;
   /** Removes rows that were deleted a day ago and have no record left. Returns at how many it has looked. */
   sweep(now: number, limit: number): number;
 };
 
 export function openQueueRows(db: DatabaseSync): QueueRows {
-  const inShards = "shard IN (SELECT value FROM json_each(?))";
   const byId = db.prepare(`SELECT * FROM queues WHERE id = ? AND ${isUnderstood}`);
   const insert = db.prepare(`
     INSERT INTO queues (id, tenant, name, shard, format, parallelism, paused, created_at, updated_at)
@@ -62,10 +59,10 @@ export function openQueueRows(db: DatabaseSync): QueueRows {
     ON CONFLICT (id) DO UPDATE SET parallelism = excluded.parallelism, paused = 0, created_at = excluded.created_at,
       updated_at = excluded.updated_at, ended_at = NULL RETURNING *`);
   const step = db.prepare(`
-    UPDATE queues SET last_place = last_place + 1, lag = lag + 1, ${alarmAt(soonest)}
+    UPDATE queues SET last_place = last_place + 1, lag = lag + 1, format = max(format, ?), ${alarmAt(soonest)}
     WHERE id = ? AND ended_at IS NULL RETURNING key, last_place`);
   const reserve = db.prepare(`
-    UPDATE queues SET last_place = last_place + ? WHERE id = ? AND ended_at IS NULL RETURNING key, last_place`);
+    UPDATE queues SET last_place = last_place + ?, format = max(format, ?) WHERE id = ? AND ended_at IS NULL RETURNING key, last_place`);
   const takeReserved = db.prepare(
     `UPDATE queues SET lag = lag + 1, ${alarmAt(soonest)} WHERE key = ?`,
   );
@@ -82,15 +79,6 @@ export function openQueueRows(db: DatabaseSync): QueueRows {
   const count = db.prepare(`SELECT count(*) AS n ${living}`);
   const get = db.prepare(`SELECT * ${living} AND name = ?`);
   const list = db.prepare(`SELECT * ${living} ORDER BY name`);
-  const ring = `UPDATE queues SET ${alarmAt("?")} WHERE key IN
-    (SELECT key FROM queues WHERE wake_at <= ? AND ${isUnderstood}`;
-  const ringAll = db.prepare(`${ring} ORDER BY wake_at LIMIT ?) RETURNING tenant, name`);
-  const ringSome = db.prepare(
-    `${ring} AND ${inShards} ORDER BY wake_at LIMIT ?) RETURNING tenant, name`,
-  );
-  const alarm = `SELECT wake_at FROM queues WHERE wake_at IS NOT NULL AND ${isUnderstood}`;
-  const nextOfAll = db.prepare(`${alarm} ORDER BY wake_at LIMIT 1`);
-  const nextOfSome = db.prepare(`${alarm} AND ${inShards} ORDER BY wake_at LIMIT 1`);
   const longEnded = db.prepare(
     "SELECT key FROM queues WHERE ended_at <= ? AND wake_at IS NULL ORDER BY ended_at LIMIT ?",
   );
@@ -115,14 +103,25 @@ export function openQueueRows(db: DatabaseSync): QueueRows {
     return write();
   };
 
+  const alarms = openAlarms(db, {
+    table: "queues",
+    key: "key",
+    columns: "tenant, name",
+    read: idFrom,
+    set: alarmAt("?"),
+  });
+
   return {
+    ...alarms,
     make,
     join: (message, now) => {
-      const row = inLiving(message, now, () => step.get(now, now, message.queue));
+      const { format = 1, queue } = message;
+      const row = inLiving(message, now, () => step.get(format, now, now, queue));
       return { queue: integer(row?.["key"]), place: integer(row?.["last_place"]) };
     },
     reserve: (fanOut, places, now) => {
-      const row = inLiving(fanOut, now, () => reserve.get(places, fanOut.queue));
+      const { format = 1, queue } = fanOut;
+      const row = inLiving(fanOut, now, () => reserve.get(places, format, queue));
       return { queue: integer(row?.["key"]), place: integer(row?.["last_place"]) - places + 1 };
     },
     takeReserved: (key, now) => void takeReserved.run(now, now, key),
@@ -142,18 +141,6 @@ export function openQueueRows(db: DatabaseSync): QueueRows {
       return row && queueFrom(row);
     },
     list: (tenant) => list.all(tenant).map(queueFrom),
-    ring: (shards, now, limit) => {
-      const ahead = now + limits.ringAheadMs;
-      const rows =
-        shards === undefined
-          ? ringAll.all(ahead, now, limit)
-          : ringSome.all(ahead, now, shards, limit);
-      return rows.map(idFrom);
-    },
-    nextAlarm: (shards) => {
-      const row = shards === undefined ? nextOfAll.get() : nextOfSome.get(shards);
-      return row && integer(row["wake_at"]);
-    },
     sweep: (now, limit) => {
       const rows = longEnded.all(now - limits.laneKeptMs, limit);
       for (const { key } of rows) if (!hasRecord.get(integer(key))) remove.run(integer(key));

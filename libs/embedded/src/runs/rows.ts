@@ -1,6 +1,7 @@
 /** The head of a run as the two texts of its row: what is fixed at its start, and what moves. */
 import { crc32 } from "node:zlib";
 import { type EntryDelivery, type Run, type RunPart, type TenantId } from "@posthaste/domain";
+import { understood } from "@posthaste/ports";
 import {
   integer,
   optionalBytes,
@@ -46,10 +47,11 @@ export function fixedOf({
   return textOf(fixed);
 }
 
-export const runFrom = (row: Row): Run => ({
-  ...stored<Fixed>(whole(row, "json", "crc")),
-  ...stored<Moving>(whole(row, "moving", "moving_crc")),
-});
+export const runFrom = (row: Row): Run =>
+  understood({
+    ...stored<Fixed>(whole(row, "json", "crc")),
+    ...stored<Moving>(whole(row, "moving", "moving_crc")),
+  });
 
 function whole(row: Row, json: string, crc: string): string {
   const found = text(row[json]);

@@ -14,6 +14,7 @@ import {
 } from "@posthaste/domain";
 import { type RunLog } from "@posthaste/ports";
 import { integer, type Row, text } from "../database/rows.ts";
+import { isUnderstood } from "../messages/records.ts";
 import { type Rooms } from "../messages/rooms.ts";
 import { type Chunk, readPage, type Scan } from "../query/keyset.ts";
 import { openAttemptReading } from "./attempts.ts";
@@ -30,7 +31,9 @@ export function openRunLog(
 ): RunLog {
   const rowsOf = openLists(reader);
   const attemptsOf = openAttemptReading(reader);
-  const head = reader.prepare(`SELECT ${headColumns} FROM runs WHERE position = ?`);
+  const head = reader.prepare(
+    `SELECT ${headColumns} FROM runs WHERE position = ? AND ${isUnderstood}`,
+  );
   const parts = reader.prepare(`SELECT ${partColumns} FROM run_parts WHERE run = ? ORDER BY name`);
   const scan = <R extends Run>(
     rows: Rows,
@@ -40,7 +43,7 @@ export function openRunLog(
     keyOf: ({ at, position }) => `${at}:${position}`,
     look: (place) => {
       const row = head.get(place.position);
-      // Swept since its place was read.
+      // Swept since its place was read, or of a newer build.
       if (!row) return { bytes: 0 };
       const bytes = text(row["json"]).length + text(row["moving"]).length;
       const run = runFrom(row);

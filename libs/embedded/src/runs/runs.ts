@@ -23,6 +23,7 @@ import {
 } from "@posthaste/ports";
 import { integer, type Row, text } from "../database/rows.ts";
 import { openInsert } from "../messages/insert.ts";
+import { isUnderstood } from "../messages/records.ts";
 import { type Rooms } from "../messages/rooms.ts";
 import {
   bodyOf,
@@ -165,8 +166,8 @@ function openPut(rooms: Rooms) {
   const { db } = rooms;
   const insertRecord = openInsert(rooms);
   const insert = db.prepare(`
-    INSERT INTO runs (position, tenant, id, generation, created_at, ended_at, wake_at, shard, json, crc, moving, moving_crc)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (position) DO NOTHING`);
+    INSERT INTO runs (position, tenant, id, generation, created_at, ended_at, wake_at, shard, format, json, crc, moving, moving_crc)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (position) DO NOTHING`);
   const update = db.prepare(
     "UPDATE runs SET ended_at = ?, dlq_at = ?, wake_at = ?, moving = ?, moving_crc = ? WHERE position = ?",
   );
@@ -208,11 +209,11 @@ function openPut(rooms: Rooms) {
     /** False: its root has a run. */
     start: (write: RunWrite, inherited?: Inherited): boolean => {
       const { run } = write;
-      const { root, tenant, id, generation, createdAt, shard } = run;
+      const { root, tenant, id, generation, createdAt, shard, format = 1 } = run;
       const [fixed, moving] = [fixedOf(run), movingOf(run)];
       const texts = [fixed.json, fixed.crc, moving.json, moving.crc];
       const times = [createdAt, endOf(run), wakeAtOf(run) ?? null];
-      const head = [placeOf(root), tenant, id, generation, ...times, shard, ...texts];
+      const head = [placeOf(root), tenant, id, generation, ...times, shard, format, ...texts];
       if (insert.run(...head).changes === 0) return false;
       for (const term of termsOf(run)) insertTerm.run(term, createdAt, placeOf(root));
       if (inherited) {
@@ -244,7 +245,7 @@ const sweptAtOnce = 250;
 
 function openSweep({ db }: Rooms) {
   const ended = `
-    SELECT position FROM runs WHERE tenant = ? AND ended_at < ? ORDER BY ended_at LIMIT ?`;
+    SELECT position FROM runs WHERE tenant = ? AND ended_at < ? AND ${isUnderstood} ORDER BY ended_at LIMIT ?`;
   const removeParts = db.prepare(`
     DELETE FROM run_parts WHERE rowid IN (
       SELECT p.rowid FROM (${ended}) r JOIN run_parts p ON p.run = r.position

@@ -10,6 +10,7 @@ import {
   limits,
   messageId,
   newBulkAction,
+  ownFormat,
   type TenantId,
 } from "@posthaste/domain";
 import { type Alarms, type BulkActions } from "@posthaste/ports";
@@ -225,5 +226,17 @@ function ringing(guarantee: Guarantee<BulkActionsHarness>): void {
 
     expect(await rung(harness)).toEqual([]);
     expect(await alarms.next(allShards, ["bulkAction"])).toBeUndefined();
+  });
+
+  guarantee("what is above this build's format is neither rung nor told", async (harness) => {
+    const { advance, alarms, bulkActions, now } = harness;
+    const made = { ...anAction("bulk_1", now()), format: ownFormat + 1 };
+    await bulkActions.add(made, many);
+    await advance(limits.ringAheadMs);
+
+    expect(await rung(harness)).toEqual([]);
+    expect(await alarms.next(allShards, ["bulkAction"])).toBeUndefined();
+    expect(await bulkActions.get(aTenant, made.id)).toBeUndefined();
+    expect(await bulkActions.list(aTenant, { limit: 10 })).toEqual([]);
   });
 }

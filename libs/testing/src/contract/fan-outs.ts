@@ -8,6 +8,7 @@ import {
   type FlowLimits,
   limits,
   type Message,
+  ownFormat,
 } from "@posthaste/domain";
 import { aKey } from "../builders/command.ts";
 import { aFanOut, type FanOutOverrides } from "../builders/fan-out.ts";
@@ -133,6 +134,21 @@ function advancing(guarantee: StoreGuarantee): void {
       for (const said of [first, second])
         expect(said).toEqual({ ...noRings, fanOuts: [{ id, tenant }] });
       expect(early).toEqual(noRings);
+    },
+    limits.ringAheadMs,
+  );
+
+  guarantee(
+    "a fan-out above this build's format is neither read, rung nor advanced",
+    async (harness) => {
+      const fanOut = { ...newFanOut(harness), format: ownFormat + 1 };
+      await harness.fanOuts.insert(fanOut);
+      await harness.advance(limits.ringAheadMs);
+
+      expect(await harness.fanOuts.get(aTenant, [fanOut.id])).toEqual([undefined]);
+      expect(await harness.fanOuts.advance(fanOut.id, 0, 500, false)).toBe(false);
+      expect(await ringAll(harness)).toEqual(noRings);
+      expect(await harness.alarms.next(allShards)).toBeUndefined();
     },
     limits.ringAheadMs,
   );

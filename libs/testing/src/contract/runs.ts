@@ -5,6 +5,7 @@
 import { contract } from "./guarantee.ts";
 import { changing } from "./runs/changing.ts";
 import { briefing, keepingRecords, reading } from "./runs/delivering.ts";
+import { formats } from "./runs/formats.ts";
 import { type RunsHarness } from "./runs/harness.ts";
 import { addressing, starting } from "./runs/starting.ts";
 import { resuming } from "./runs/resuming.ts";
@@ -22,5 +23,6 @@ export function describeRuns(name: string, open: () => Promise<RunsHarness>): vo
     waiting(guarantee);
     resuming(guarantee);
     sweeping(guarantee);
+    formats(guarantee);
   });
 }

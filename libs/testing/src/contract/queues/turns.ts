@@ -1,6 +1,13 @@
 /** Turns: which message gets one, and when it is over (F1 to F4, F7). */
 import { expect } from "@jest/globals";
-import { accept, allShards, callbackMessage, type CallbackItem, limits } from "@posthaste/domain";
+import {
+  accept,
+  allShards,
+  callbackMessage,
+  type CallbackItem,
+  limits,
+  ownFormat,
+} from "@posthaste/domain";
 import { aCallbackPlan, aPolicy, aTenant } from "../../builders/message.ts";
 import {
   claimOne,
@@ -50,6 +57,20 @@ export function turns(guarantee: QueueGuarantee): void {
     expect(await withTurn(harness, [...first, ...second])).toHaveLength(3);
     expect(d && (await stateOf(harness, d))).toBe("queued");
   });
+
+  guarantee(
+    "a queue that a message above this build's format has joined is left alone",
+    async (harness) => {
+      const messages = await enqueue(harness, 1);
+      const newer = await enqueue(harness, 1, { format: ownFormat + 1 });
+      await harness.advance(limits.ringAheadMs);
+
+      expect(await harness.queues.admit([theQueue])).toEqual([]);
+      expect((await ringAll(harness)).lanes).toEqual([]);
+      expect(await claimable(harness, [...messages, ...newer])).toEqual([]);
+    },
+    limits.ringAheadMs,
+  );
 
   guarantee("who has a turn is claimed with it, and the next has none", async (harness) => {
     const messages = await enqueue(harness, 2);

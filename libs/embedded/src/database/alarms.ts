@@ -1,0 +1,65 @@
+/** The alarms of a table: one look along its index of `wake_at`, which holds only the rows that are to ring. */
+import { type DatabaseSync } from "node:sqlite";
+import { limits } from "@posthaste/domain";
+import { isUnderstood } from "../messages/records.ts";
+import { integer, type Row } from "./rows.ts";
+
+/** `shards`: JSON, or undefined for all. */
+export type Alarms<Rung> = {
+  /** Inside a write: what is due rings, up to `limit`, and its alarm moves ahead. */
+  ring(shards: string | undefined, now: number, limit: number): readonly Rung[];
+  nextAlarm(shards: string | undefined): number | undefined;
+};
+
+type Table<Rung> = {
+  readonly table: string;
+  readonly key: string;
+  /** Those that `read` needs. */
+  readonly columns: string;
+  /** What a row calls for. */
+  readonly read: (row: Row) => Rung;
+  /** Of a row that cannot be read, which stops no other. Absent: `read` reads plain columns only. */
+  readonly damaged?: (row: Row, error: unknown) => void;
+  /** How the alarm is set. */
+  readonly set?: string;
+};
+
+export function openAlarms<Rung>(db: DatabaseSync, rows: Table<Rung>): Alarms<Rung> {
+  const { table, key, columns, read, damaged, set = "wake_at = ?" } = rows;
+  const isMine = `${isUnderstood} AND shard IN (SELECT value FROM json_each(?))`;
+  const ring = (where: string) =>
+    db.prepare(`
+      UPDATE ${table} SET ${set} WHERE ${key} IN (
+        SELECT ${key} FROM ${table} WHERE wake_at <= ? AND ${where} ORDER BY wake_at LIMIT ?)
+      RETURNING ${columns}`);
+  const next = (where: string) =>
+    db.prepare(`
+      SELECT wake_at FROM ${table} WHERE wake_at IS NOT NULL AND ${where} ORDER BY wake_at LIMIT 1`);
+  const [ringAll, ringSome] = [ring(isUnderstood), ring(isMine)];
+  const [nextOfAll, nextOfSome] = [next(isUnderstood), next(isMine)];
+
+  const readable = (row: Row): readonly Rung[] => {
+    try {
+      return [read(row)];
+    } catch (error) {
+      if (!damaged) throw error;
+      damaged(row, error);
+      return [];
+    }
+  };
+
+  return {
+    ring: (shards, now, limit) => {
+      const ahead = now + limits.ringAheadMs;
+      const due =
+        shards === undefined
+          ? ringAll.all(ahead, now, limit)
+          : ringSome.all(ahead, now, shards, limit);
+      return due.flatMap(readable);
+    },
+    nextAlarm: (shards) => {
+      const row = shards === undefined ? nextOfAll.get() : nextOfSome.get(shards);
+      return row && integer(row["wake_at"]);
+    },
+  };
+}

@@ -11,7 +11,7 @@ import { bulkActionsName } from "../bulk-actions/stored.ts";
 import { fanOutsName } from "../fan-outs/stored-fan-out.ts";
 import { queuesName } from "../queues/stored-queue.ts";
 import { nextDeliverAlarm } from "../runs/alarms.ts";
-import { type RunRooms } from "../runs/runs.ts";
+import { type RunRooms } from "../runs/rooms.ts";
 import { runsName } from "../runs/stored-run.ts";
 import { schedulesName } from "../schedules/stored.ts";
 import { lanesName } from "./lanes.ts";

@@ -21,7 +21,7 @@ import { ringBulkActions } from "../bulk-actions/alarms.ts";
 import { ringFanOuts } from "../fan-outs/fan-outs.ts";
 import { enterQueues, type QueueEntry, ringQueues } from "../queues/alarms.ts";
 import { redeliver, ringRuns } from "../runs/alarms.ts";
-import { type RunRooms } from "../runs/runs.ts";
+import { type RunRooms } from "../runs/rooms.ts";
 import { ringSchedules } from "../schedules/alarms.ts";
 import { enter, type Entry, ringLanes } from "./lanes.ts";
 import { type Reading } from "./read.ts";

@@ -11,7 +11,8 @@ import {
   type StoredPart,
   type StoredRun,
 } from "./stored-run.ts";
-import { type RunRooms, waiting } from "./runs.ts";
+import { waiting } from "./changes.ts";
+import { type RunRooms } from "./rooms.ts";
 
 /** Answers how many heads rang. */
 export async function redeliver(

@@ -9,7 +9,7 @@ import {
 import { type RunLog } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
 import { insertMissing } from "../insert-missing.ts";
-import { type RunRooms } from "./runs.ts";
+import { type RunRooms } from "./rooms.ts";
 import { attemptKey, type StoredAttempt } from "./stored-run.ts";
 
 export const createAttempts = ({

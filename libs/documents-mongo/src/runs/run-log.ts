@@ -13,7 +13,7 @@ import { anyOf } from "../query/conditions.ts";
 import { placesIn } from "../query/placed.ts";
 import { dlqPlaceOf, isInDlq, partFrom, runFrom } from "./stored-run.ts";
 import { createAttempts } from "./attempts.ts";
-import { type RunRooms } from "./runs.ts";
+import { type RunRooms } from "./rooms.ts";
 
 /** The server ends what no caller waits for any more. */
 const pageMsMax = 10_000;
@@ -75,7 +75,8 @@ function conditions(
   return {
     tenant,
     ...isUnderstood,
-    ...(Object.keys(places).length > 0 && { [at]: places }),
+    // What was swept leaves a mark, which has no place.
+    [at]: { $gt: "", ...places },
     ...(id !== undefined && { id }),
     ...(createdAt !== undefined && { createdAt }),
     ...anyOf({

@@ -1,14 +1,16 @@
 import { describe, expect, it } from "@jest/globals";
-import { allShards, limits, type Run, runMessageId } from "@posthaste/domain";
+import { allShards, limits, type Run, type RunId, runId, runMessageId } from "@posthaste/domain";
 import { type Records, type RunStore } from "@posthaste/ports";
 import { aResult, aRunId, aRunStart, aTenant, ending, joining, newId } from "@posthaste/testing";
 import { describeRuns } from "@posthaste/testing/contract";
 import { type Connection } from "../connection.ts";
+import { createIds } from "../ids.ts";
 import { createRecordPorts, recordIndexes, roomsOf } from "../messages/record-ports.ts";
 import { freshDatabase, type Opened } from "../opened.fixture.ts";
 import { repeated } from "../repeated.fixture.ts";
 import { servers } from "../servers.fixture.ts";
-import { createRuns, runRoomsOf } from "./runs.ts";
+import { createRuns } from "./runs.ts";
+import { runRoomsOf } from "./rooms.ts";
 
 function harnessOf({ clock }: Opened, connection: Connection) {
   const { alarms, records, runs } = createRecordPorts(connection, connection);
@@ -42,6 +44,15 @@ function dyingAtInsert({ connection, clock }: Opened) {
   };
   const ring = () => alarms.ring(allShards, 10);
   return { alarms, clock, dying, has, ring, runs, start };
+}
+
+/** Their keys. */
+async function everythingIn({ collection }: Connection, name: string): Promise<readonly string[]> {
+  const found = await collection<{ _id: string }>(name)
+    .find({ _id: { $gt: "" } })
+    .sort({ _id: 1 })
+    .toArray();
+  return found.map(({ _id }) => _id);
 }
 
 describe.each(servers)("$name", ({ name, uri }) => {
@@ -151,6 +162,135 @@ describe.each(servers)("$name", ({ name, uri }) => {
     expect(await runs.get(address)).toMatchObject({ reached: 4 });
   });
 
+  it.each([0, 61_000])(
+    `${name}: a start that looked before a sweep, and writes after another that came %i ms later, is told of that`,
+    async (msLater) => {
+      const { connection, clock } = await open();
+      const { runs } = createRecordPorts(connection, connection);
+      const address = { tenant: aTenant, id: aRunId };
+      const startIn = (store: RunStore) => {
+        const root = newId();
+        return store.start(aTenant, aRunId, (use) => aRunStart(use, { root, now: clock.now() }));
+      };
+      const { run: first } = await startIn(runs);
+      await runs.change(first, (seen) => ending(seen, clock.now()));
+      await clock.advance(1_000);
+      let hasLooked = false;
+      const slow = createRecordPorts(
+        {
+          ...connection,
+          again: async (task) => {
+            const answer = await connection.again(task);
+            if (hasLooked) return answer;
+            hasLooked = true;
+            await runs.sweep(aTenant, clock.now(), 10);
+            await clock.advance(msLater);
+            await runs.sweep(aTenant, clock.now(), 10);
+            expect((await startIn(runs)).kind).toBe("started");
+            return answer;
+          },
+        },
+        connection,
+      ).runs;
+
+      const late = await startIn(slow);
+
+      expect(late).toEqual({ kind: "known", run: await runs.get(address) });
+      const heads = connection.collection("runs");
+      expect(await heads.countDocuments({ tenant: aTenant, "state.kind": "active" })).toBe(1);
+    },
+  );
+
+  it(`${name}: of a run that was swept nothing is left a minute later`, async () => {
+    const { connection, clock } = await open();
+    const { runs } = createRecordPorts(connection, connection);
+    const given = { root: newId(), now: clock.now() };
+    const { run } = await runs.start(aTenant, aRunId, (use) => aRunStart(use, given));
+    await runs.change(run, (seen) => ending(seen, clock.now()));
+    await clock.advance(1_000);
+
+    expect(await runs.sweep(aTenant, clock.now(), 10)).toBe(1);
+    await clock.advance(60_001);
+    expect(await runs.sweep(aTenant, clock.now(), 10)).toBe(0);
+
+    for (const collection of ["runs", "run_parts", "run_attempts"])
+      expect(await everythingIn(connection, collection)).toEqual([]);
+  });
+
+  it(`${name}: of a start that loses to another no part is left`, async () => {
+    const { connection, clock } = await open();
+    const { runs } = createRecordPorts(connection, connection);
+    const starts = Array.from({ length: 20 }, () => {
+      const given = { root: newId(), now: clock.now() };
+      return runs.start(aTenant, aRunId, (use) => aRunStart(use, given));
+    });
+    const [outcome] = await Promise.all(starts);
+
+    expect(await everythingIn(connection, "run_parts")).toEqual([`${outcome?.run.root}/start`]);
+  });
+
+  it(`${name}: parts that a process has left before it wrote their head go in two hours, and no others`, async () => {
+    const { connection, clock } = await open();
+    const ids = createIds(connection);
+    const { runs } = createRecordPorts(connection, connection);
+    const startIn = (store: RunStore, id: RunId) => {
+      const root = ids.next();
+      const started = store.start(aTenant, id, (use) =>
+        aRunStart(use, { id, root, now: clock.now() }),
+      );
+      return started.then(() => root);
+    };
+    let calls = 0;
+    const dying = createRecordPorts(
+      {
+        ...connection,
+        again: (task) =>
+          ++calls > 2 ? Promise.reject(new Error("the process has ended")) : connection.again(task),
+      },
+      connection,
+    ).runs;
+    const left = async () => {
+      const parts = await everythingIn(connection, "run_parts");
+      return parts.map((part) => part.slice(0, part.indexOf("/")));
+    };
+    await clock.advance(10_000_000);
+    const here = await startIn(runs, aRunId);
+    await expect(startIn(dying, runId("stray"))).rejects.toThrow("ended");
+    expect(await left()).toHaveLength(2);
+
+    await clock.advance(3_000_000);
+    await createRecordPorts(connection, connection).runs.sweep(aTenant, 0, 10);
+    expect(await left()).toHaveLength(2);
+    const young = await startIn(runs, runId("young"));
+    await clock.advance(3_600_001);
+    await runs.sweep(aTenant, 0, 10);
+
+    expect(await left()).toEqual([here, young].toSorted());
+  });
+
+  it(`${name}: of two hundred changes at once from two processes each is decided, and few of them twice`, async () => {
+    const { connection, clock } = await open();
+    const { runs } = createRecordPorts(connection, connection);
+    const { runs: ofAnother } = createRecordPorts(connection, connection);
+    const address = { tenant: aTenant, id: aRunId };
+    const given = { root: newId(), now: clock.now() };
+    await runs.start(aTenant, aRunId, (use) => aRunStart(use, given));
+    let decided = 0;
+
+    const fresh = await Promise.all(
+      Array.from({ length: 200 }, (_, i) =>
+        (i % 2 === 0 ? runs : ofAnother).change(address, (seen) => {
+          decided += 1;
+          return joining(seen, [aResult(i + 1)], clock.now());
+        }),
+      ),
+    );
+
+    expect(new Set(fresh)).toEqual(new Set([1]));
+    expect(await runs.get(address)).toMatchObject({ reached: 200, history: { length: 201 } });
+    expect(decided).toBeLessThan(2_000);
+  });
+
   it(`${name}: a sweep that another has overtaken leaves the next run of the key alone`, async () => {
     const { connection, clock } = await open();
     const { runs } = createRecordPorts(connection, connection);
@@ -169,6 +309,8 @@ describe.each(servers)("$name", ({ name, uri }) => {
           const answer = await connection.again(task);
           looked += 1;
           if (looked > 1) return answer;
+          await runs.sweep(aTenant, clock.now(), 10);
+          await clock.advance(61_000);
           await runs.sweep(aTenant, clock.now(), 10);
           await start();
           return answer;

@@ -6,6 +6,7 @@ import {
   awaitedEvents,
   type DlqId,
   type Message,
+  messageId,
   type MessageId,
   type PartName,
   type Run,
@@ -23,6 +24,7 @@ import { placeOf } from "../query/placed.ts";
 export const runsName = "runs";
 export const partsName = "run_parts";
 export const attemptsName = "run_attempts";
+export const walksName = "run_walks";
 
 export const runIndexes: readonly Index[] = [
   { collection: runsName, key: { tenant: 1, id: 1, generation: -1 } },
@@ -31,6 +33,7 @@ export const runIndexes: readonly Index[] = [
   { collection: runsName, key: { shard: 1, deliverAt: 1 }, having: "deliverAt" },
   { collection: runsName, key: { tenant: 1, events: 1, _id: 1 }, having: "events" },
   { collection: runsName, key: { tenant: 1, endedAt: 1 }, having: "endedAt" },
+  { collection: runsName, key: { tenant: 1, sweptAt: 1 }, having: "sweptAt" },
   { collection: runsName, key: { tenant: 1, place: 1 } },
   { collection: runsName, key: { tenant: 1, url: 1, place: 1 } },
   { collection: runsName, key: { tenant: 1, "state.kind": 1, place: 1 } },
@@ -69,6 +72,12 @@ export type StoredRun = Omit<Run, "key"> & {
   readonly dlqPlace?: string;
 };
 
+/** That there was a use of the id, for a minute after its run was swept. */
+export type StoredMark = Pick<Run, "tenant" | "id" | "generation" | "createdAt"> & {
+  readonly _id: RunKey;
+  readonly sweptAt: number;
+};
+
 export type StoredPart = Omit<RunPart, "name"> & {
   readonly _id: string;
   /** The root of its run. */
@@ -87,6 +96,7 @@ export const attemptKey = (root: MessageId, part: PartName, attempt: number): st
   `${partKey(root, part)}/${attempt}`;
 
 export const partKey = (root: MessageId, name: PartName): string => `${root}/${name}`;
+export const rootOf = (key: string): MessageId => messageId(key.slice(0, key.indexOf("/")));
 export const nameOfPart = (key: string): PartName => key.slice(key.indexOf("/") + 1);
 
 /** What a run waits for, and until when. */

@@ -2,7 +2,7 @@ import { expect } from "@jest/globals";
 import { type Run, runId } from "@posthaste/domain";
 import { anotherTenant, aTenant } from "../../builders/message.ts";
 import { aResult } from "../../builders/run.ts";
-import { end, join, start, text, type RunsGuarantee } from "./harness.ts";
+import { end, join, start, text, tryStart, type RunsGuarantee } from "./harness.ts";
 
 export function sweeping(guarantee: RunsGuarantee): void {
   const ids = ["a", "b", "c", "d"].map(runId);
@@ -45,6 +45,27 @@ export function sweeping(guarantee: RunsGuarantee): void {
     expect(await left()).toBe(1);
     expect(await harness.runs.sweep(aTenant, harness.now(), 3)).toBe(1);
     expect(await left()).toBe(0);
+  });
+
+  guarantee("of many starts beside a sweep of the use before one is the next", async (harness) => {
+    const first = await start(harness);
+    await end(harness, first);
+    await harness.advance(1_000);
+    const before = harness.now();
+    const starts = (count: number) => Array.from({ length: count }, () => tryStart(harness));
+    const [, ...outcomes] = await Promise.all([
+      harness.runs.sweep(aTenant, before, 100),
+      ...starts(25),
+      harness.runs.sweep(aTenant, before, 100),
+      ...starts(25),
+    ]);
+
+    const started = outcomes.flatMap((each) =>
+      typeof each === "object" && each.kind === "started" ? each.run : [],
+    );
+    expect(started).toHaveLength(1);
+    expect(started[0]?.createdAt).toBeGreaterThan(first.createdAt);
+    expect(await harness.runs.get({ tenant: aTenant, id: first.id })).toEqual(started[0]);
   });
 
   guarantee("the id of a run that was swept starts anew", async (harness) => {

@@ -1,0 +1,155 @@
+/**
+ * Changes of heads. Those of one run that meet in a process are decided one after another and written once: another process
+ * is all that one of them can lose to.
+ */
+import {
+  deliveryOf,
+  isActive,
+  isAnswered,
+  limits,
+  type PartName,
+  type Run,
+  type RunKey,
+} from "@posthaste/domain";
+import { type Decision, type RunWrite, StoreError } from "@posthaste/ports";
+import { newWrite } from "../change-by-token.ts";
+import { createGather, type Gather } from "../gather.ts";
+import { putParts, replaceParts } from "./parts.ts";
+import { type Address, find, type RunRooms } from "./rooms.ts";
+import { movingPart, runFrom, type StoredRun } from "./stored-run.ts";
+
+/** So many writes of other processes would have to come first. */
+const triesMax = 50;
+/** Written at once. */
+const changesMax = 100;
+/** So many writes may come between a write and the look for it. */
+const writesKept = 4;
+
+type Change = {
+  readonly address: Address;
+  /** Keeps its verdict to itself. May be asked again. */
+  readonly decide: (run: Run) => RunWrite | undefined;
+};
+
+type Changes = {
+  readonly gather: Gather<Change, "decided" | "unknown">;
+  /** Of callers that have no answer yet. */
+  calls: number;
+};
+
+export function createChange(rooms: RunRooms) {
+  const byRun = new Map<string, Changes>();
+  const carryOut = (changes: readonly Change[]) => decideAll(rooms, changes);
+
+  return async <V>(address: Address, decide: (run: Run) => Decision<V>): Promise<V | undefined> => {
+    let verdict: V | undefined;
+    const decided = (run: Run): RunWrite | undefined => {
+      const decision = decide(run);
+      ({ verdict } = decision);
+      return decision.write;
+    };
+    const name = nameOf(address);
+    const changes = byRun.get(name) ?? {
+      gather: createGather(carryOut, { itemsMax: changesMax }),
+      calls: 0,
+    };
+    byRun.set(name, changes);
+    changes.calls += 1;
+    try {
+      const [outcome] = await changes.gather([{ address, decide: decided }]);
+      return outcome === "decided" ? verdict : undefined;
+    } finally {
+      changes.calls -= 1;
+      if (changes.calls === 0) byRun.delete(name);
+    }
+  };
+}
+
+/** One for all uses of an id. */
+const nameOf = (address: Address): string =>
+  "key" in address
+    ? address.key.slice(0, address.key.lastIndexOf("/"))
+    : `${address.tenant}/${address.id}`;
+
+/** Each run is read after its changes were asked for: what is said without a write is true of it then. */
+async function decideAll(
+  rooms: RunRooms,
+  changes: readonly Change[],
+): Promise<readonly ("decided" | "unknown")[]> {
+  const outcomes = new Map<Change, "decided" | "unknown">();
+  for (const alike of Map.groupBy(changes, ({ address }) => JSON.stringify(address)).values()) {
+    const [first] = alike;
+    if (!first) continue;
+    const outcome = await decideAlike(rooms, first.address, alike);
+    for (const change of alike) outcomes.set(change, outcome);
+  }
+  return changes.map((change) => outcomes.get(change) ?? "unknown");
+}
+
+async function decideAlike(
+  rooms: RunRooms,
+  address: Address,
+  changes: readonly Change[],
+): Promise<"decided" | "unknown"> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const stored = await find(rooms, address);
+    if (!stored) return "unknown";
+    const write = together(runFrom(stored), changes);
+    if (!write) return "decided";
+    const strange = await putParts(rooms, write);
+    if (!(await swap(rooms, stored, write))) continue;
+    await replaceParts(rooms, strange);
+    if (write.deliveries.length > 0)
+      await rooms.insert(write.deliveries.map((record) => ({ record })));
+    return "decided";
+  }
+  throw new StoreError("overloaded", "too many processes change the same run at once");
+}
+
+/** Each is decided on the run as the one before has left it. */
+function together(run: Run, changes: readonly Change[]): RunWrite | undefined {
+  const writes: RunWrite[] = [];
+  for (const { decide } of changes) {
+    const write = decide(writes.at(-1)?.run ?? run);
+    if (write) writes.push(write);
+  }
+  const last = writes.at(-1);
+  return (
+    last && {
+      run: last.run,
+      parts: writes.flatMap(({ parts }) => parts),
+      deliveries: writes.flatMap(({ deliveries }) => deliveries),
+    }
+  );
+}
+
+/** False: another change came first. */
+async function swap(rooms: RunRooms, stored: StoredRun, write: RunWrite): Promise<boolean> {
+  const { again, clock, random, runs } = rooms;
+  const { run } = write;
+  const token = newWrite(random);
+  const writes = [...stored.writes, token].slice(-writesKept);
+  const deliver = [...waiting(stored.deliver ?? [], run), ...partsOf(write.deliveries)];
+  const now = clock.now();
+  // An alarm that stands is left alone: a run that is busy moves it once in a while, and not at every step.
+  const deliverAt =
+    deliver.length === 0 ? undefined : (stored.deliverAt ?? now + limits.ringAheadMs);
+  const { _id, version } = stored;
+  const update = movingPart(run, writes, deliver, deliverAt);
+  const { matchedCount } = await again(() => runs.updateOne({ _id, version }, update));
+  return matchedCount > 0 || (await isOurs(rooms, _id, token));
+}
+
+const isOurs = async ({ again, runs }: RunRooms, _id: RunKey, write: string) =>
+  (await again(() => runs.findOne({ _id, writes: write }, { projection: { _id: 1 } }))) !== null;
+
+export const partsOf = (deliveries: RunWrite["deliveries"]): PartName[] =>
+  deliveries.flatMap(({ message: { run } }) => run?.part ?? []);
+
+/** What has caused something was delivered; and of a run that has ended nothing is, but what tells of its failure. */
+export const waiting = (deliver: readonly PartName[], run: Run): readonly PartName[] =>
+  deliver.filter((name) => {
+    const key = deliveryOf(name);
+    if (!key) return true;
+    return isActive(run) && !isAnswered(run, key);
+  });

@@ -1,0 +1,61 @@
+/** What the parts of the run store share. */
+import { type InRun, type MessageId } from "@posthaste/domain";
+import { type Records, type RunAddress } from "@posthaste/ports";
+import { type Collection } from "mongodb";
+import { type Rooms } from "../messages/rooms.ts";
+import {
+  attemptsName,
+  partsName,
+  runsName,
+  type StoredAttempt,
+  type StoredMark,
+  type StoredPart,
+  type StoredRun,
+} from "./stored-run.ts";
+
+export type RunRooms = Rooms & {
+  readonly runs: Collection<StoredRun>;
+  /** In the same collection. */
+  readonly marks: Collection<StoredMark>;
+  readonly parts: Collection<StoredPart>;
+  readonly attempts: Collection<StoredAttempt>;
+  readonly insert: Records["insert"];
+};
+
+export const runRoomsOf = (rooms: Rooms, insert: Records["insert"]): RunRooms => ({
+  ...rooms,
+  runs: rooms.collection<StoredRun>(runsName),
+  marks: rooms.collection<StoredMark>(runsName),
+  parts: rooms.collection<StoredPart>(partsName),
+  attempts: rooms.collection<StoredAttempt>(attemptsName),
+  insert,
+});
+
+export type Address = RunAddress | Pick<InRun, "key" | "root">;
+
+export async function find(
+  { again, runs }: RunRooms,
+  address: Address,
+): Promise<StoredRun | undefined> {
+  const isRun = { sweptAt: { $exists: false } };
+  if ("key" in address) {
+    const { key: _id, root } = address;
+    return (await again(() => runs.findOne({ _id, root }))) ?? undefined;
+  }
+  const { tenant, id, createdAt } = address;
+  const filter = { tenant, id, ...(createdAt !== undefined && { createdAt }), ...isRun };
+  return (await again(() => runs.findOne(filter, { sort: { generation: -1 } }))) ?? undefined;
+}
+
+/** The newest use of the id, also when its run was swept. */
+export async function newestUse(
+  { again, runs }: RunRooms,
+  { id, tenant }: RunAddress,
+): Promise<{ readonly use: StoredRun | StoredMark; readonly run?: StoredRun } | undefined> {
+  const found = await again(() => runs.findOne({ tenant, id }, { sort: { generation: -1 } }));
+  if (!found) return undefined;
+  return "sweptAt" in found ? { use: found } : { use: found, run: found };
+}
+
+export const findRoot = ({ again, runs }: RunRooms, root: MessageId): Promise<StoredRun | null> =>
+  again(() => runs.findOne({ root }));

@@ -1,0 +1,88 @@
+/** The start of a run: its parts, then its head under the next use of its id, then its record. */
+import { limits } from "@posthaste/domain";
+import {
+  type RunAddress,
+  type RunStore,
+  type RunWrite,
+  type StartedRun,
+  StoreError,
+} from "@posthaste/ports";
+import { newWrite } from "../change-by-token.ts";
+import { insertMissing } from "../insert-missing.ts";
+import { partsOf } from "./changes.ts";
+import { putParts, replaceParts } from "./parts.ts";
+import { find, findRoot, newestUse, type RunRooms } from "./rooms.ts";
+import { alarmOf, placeOfRun, runFrom, type StoredRun } from "./stored-run.ts";
+
+/** So many other starts would have to come first, each of which was made. */
+const triesMax = 50;
+/** A start that is written so long after it looked for a use of its id looks again: that may have been swept meanwhile. */
+const lookIsGoodForMs = 20_000;
+
+/** `first`: done before the head, unless it gives up. */
+export async function start<GivenUp>(
+  rooms: RunRooms,
+  address: RunAddress,
+  make: Parameters<RunStore["start"]>[2],
+  first: (write: RunWrite) => Promise<GivenUp | undefined>,
+): Promise<StartedRun | GivenUp> {
+  let written: RunWrite | undefined;
+  for (let tries = 0; tries < triesMax; tries++) {
+    const lookedAt = rooms.clock.now();
+    const before = await newestUse(rooms, address);
+    if (before?.run?.state.kind === "active") {
+      await removeLost(rooms, written);
+      return { kind: "known", run: runFrom(before.run) };
+    }
+    const { generation = 0, createdAt = 0 } = before?.use ?? {};
+    const write = make({ generation: generation + 1, after: createdAt });
+    // What stands under its root is of an earlier try of this start; of an invocation another process may have made it, too.
+    const strange = await putParts(rooms, write);
+    written = write;
+    const other = strange.length > 0 && (await findRoot(rooms, write.run.root));
+    if (other) return { kind: "known", run: runFrom(other) };
+    await replaceParts(rooms, strange);
+    const givenUp = await first(write);
+    if (givenUp !== undefined) {
+      await removeLost(rooms, written);
+      return givenUp;
+    }
+    if (rooms.clock.now() - lookedAt > lookIsGoodForMs) continue;
+    const known = await insertMissing(rooms.again, rooms.runs, [headOf(rooms, write)]);
+    // Its own, if the reply of an earlier try was lost: other changes may have come since.
+    if (known.size > 0 && !(await find(rooms, write.run))) continue;
+    await rooms.insert(write.deliveries.map((record) => ({ record })));
+    return { kind: "started", run: write.run };
+  }
+  throw new StoreError("overloaded", "too many start the same run at once");
+}
+
+/** Of a start that has not become a run. A child's root is its invocation's: another process may start it at this moment. */
+async function removeLost(
+  { again, parts }: RunRooms,
+  written: RunWrite | undefined,
+): Promise<void> {
+  if (!written || written.run.invoker) return;
+  await again(() => parts.deleteMany({ run: written.run.root }));
+}
+
+function headOf(rooms: RunRooms, write: RunWrite): StoredRun {
+  const { key, ...run } = write.run;
+  return {
+    ...run,
+    _id: key,
+    writes: [newWrite(rooms.random)],
+    place: placeOfRun(run),
+    ...alarmOf(write.run),
+    ...ahead(rooms, write),
+  };
+}
+
+/** What the records of a write are found by, should this process insert none of them. */
+function ahead(
+  { clock }: RunRooms,
+  { deliveries }: RunWrite,
+): Pick<StoredRun, "deliver" | "deliverAt"> {
+  if (deliveries.length === 0) return {};
+  return { deliver: partsOf(deliveries), deliverAt: clock.now() + limits.ringAheadMs };
+}

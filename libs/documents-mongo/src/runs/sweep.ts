@@ -1,0 +1,105 @@
+/**
+ * Removes runs that ended long ago, and parts that no run has.
+ *
+ * (1) A run that was swept leaves a mark of its use for a minute: a start looks for the newest use and writes the next one,
+ *     and may be slow between the two, but not for so long (start.ts). Without it such a start and one that came after
+ *     the sweep would both be the first use, or the second beside the first: two active runs of one id (R2).
+ * (2) Parts are written before the head that names them. Where a process ended between the two, or its start lost, they are
+ *     removed an hour later, by walking once an hour through the roots of the hour before it (ADR 33).
+ */
+import { type MessageId, randomMessageId, type TenantId } from "@posthaste/domain";
+import { createIds } from "../ids.ts";
+import { isUnderstood } from "../messages/stored.ts";
+import { type RunRooms } from "./rooms.ts";
+import { rootOf, type StoredMark, walksName } from "./stored-run.ts";
+
+const markKeptMs = 60_000;
+const strayAfterMs = 3_600_000;
+/** Where nothing says how far the walk has come. */
+const walkedMsMax = 86_400_000;
+const rootsPerPage = 1_000;
+
+export function createSweep(rooms: RunRooms) {
+  let walkedAt = -Infinity;
+  return async (tenant: TenantId, endedBefore: number, limit: number): Promise<number> => {
+    const now = rooms.clock.now();
+    if (now - walkedAt >= strayAfterMs) {
+      walkedAt = now;
+      await removeStrays(rooms, now);
+    }
+    await rooms.again(() =>
+      rooms.marks.deleteMany({ tenant, sweptAt: { $lt: now - markKeptMs, $exists: true } }),
+    );
+    return sweepEnded(rooms, tenant, endedBefore, limit);
+  };
+}
+
+async function sweepEnded(
+  { again, attempts, clock, parts, runs, marks }: RunRooms,
+  tenant: TenantId,
+  endedBefore: number,
+  limit: number,
+): Promise<number> {
+  const ended = { tenant, endedAt: { $lt: endedBefore, $exists: true }, ...isUnderstood };
+  const fields = { root: 1, id: 1, generation: 1, createdAt: 1 };
+  const found = await again(() => runs.find(ended, { projection: fields }).limit(limit).toArray());
+  if (found.length === 0) return 0;
+  // A key may name another run by now, if another sweep was here first. A root never does.
+  const roots = found.map(({ root }) => root);
+  await again(() => parts.deleteMany({ run: { $in: roots } }));
+  await again(() => attempts.deleteMany({ run: { $in: roots } }));
+  const sweptAt = clock.now();
+  const writes = found.map(({ _id, root, id, generation, createdAt }) => {
+    const replacement: StoredMark = { _id, tenant, id, generation, createdAt, sweptAt };
+    return { replaceOne: { filter: { _id, root }, replacement } };
+  });
+  await again(() => marks.bulkWrite(writes, { ordered: false }));
+  return found.length;
+}
+
+type Walk = { readonly _id: "parts"; readonly upTo: string };
+
+async function removeStrays(rooms: RunRooms, now: number): Promise<void> {
+  const { again, parts } = rooms;
+  const walks = rooms.collection<Walk>(walksName);
+  const ids = createIds(rooms);
+  const rootAt = (time: number): string => randomMessageId(ids.positionAt(Math.max(time, 0)), "");
+  const upTo = rootAt(now - strayAfterMs);
+  const walked = await again(() => walks.findOne({ _id: "parts" }));
+  let after = walked?.upTo ?? rootAt(now - walkedMsMax);
+  // Each page begins after the last root of the one before.
+  for (;;) {
+    const isStart = { $gt: after, $lt: upTo, $regex: "/start$" };
+    const page = await again(() =>
+      parts
+        .find({ _id: isStart }, { projection: { _id: 1 } })
+        .sort({ _id: 1 })
+        .limit(rootsPerPage)
+        .toArray(),
+    );
+    await removeHeadless(
+      rooms,
+      page.map(({ _id }) => rootOf(_id)),
+      now - strayAfterMs,
+    );
+    const last = page.at(-1);
+    if (!last || page.length < rootsPerPage) break;
+    after = last._id;
+  }
+  await again(() => walks.replaceOne({ _id: "parts" }, { upTo }, { upsert: true }));
+}
+
+/** `before`: a child may be started now, with a root that its invocation has made long ago. */
+async function removeHeadless(
+  { again, parts, runs }: RunRooms,
+  roots: readonly MessageId[],
+  before: number,
+): Promise<void> {
+  const heads = await again(() =>
+    runs.find({ root: { $in: [...roots] } }, { projection: { root: 1 } }).toArray(),
+  );
+  const named = new Set(heads.map(({ root }) => root));
+  const strays = roots.filter((root) => !named.has(root));
+  if (strays.length > 0)
+    await again(() => parts.deleteMany({ run: { $in: strays }, at: { $lt: before } }));
+}

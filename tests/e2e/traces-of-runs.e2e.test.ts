@@ -1,14 +1,20 @@
 /** A trace leads through all that a run does; and every request of the gateway has a span of its own. */
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { serve } from "@upstash/workflow";
 import { type CollectedSpan, type Collector, startCollector } from "./collector.ts";
 import { Destination } from "./destination.ts";
 import { incoming } from "./journey.ts";
+import { objectOf, textOf } from "./json.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { developmentToken } from "./server-process.ts";
+import { firstUser } from "./users.ts";
 import { WorkflowEndpoint } from "./workflow-endpoint.ts";
 
+const openApi = objectOf(
+  JSON.parse(readFileSync(new URL("../../docs/openapi.json", import.meta.url), "utf8")),
+);
 const traceparent = `00-${incoming.traceId}-${incoming.spanId}-01`;
 let server: TestServer;
 let collector: Collector;
@@ -17,6 +23,7 @@ let destination: Destination;
 
 beforeAll(async () => {
   jest.spyOn(console, "warn").mockImplementation(() => undefined);
+  jest.spyOn(console, "error").mockImplementation(() => undefined);
   collector = await startCollector();
   server = await startServer({
     env: { POSTHASTE_OTLP_ENDPOINT: collector.url, POSTHASTE_TRACE_RATIO: "0" },
@@ -35,32 +42,62 @@ const ofTrace = (spans: readonly CollectedSpan[], name: string) =>
   spans.filter((span) => span.traceId === incoming.traceId && span.name === name);
 
 describe("a run that is traced", () => {
-  it("is one trace, from its start over the deliveries of its steps to a third party that it calls", async () => {
+  it("is one trace: its start, its steps with their retries, a call to a third party with what calls back, and what tells of its failure", async () => {
     const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
     const { handler } = serve(
       async (context) => {
-        const one = await context.run("one", () => 1);
+        await context.run("one", () => 1);
         await context.call("third", { url: destination.url("/third"), method: "POST" });
-        await context.run("two", () => one + 1);
+        await context.run("two", () => {
+          throw new Error("not now");
+        });
       },
-      { qstashClient: new Qstash(settings), disableTelemetry: true },
+      { qstashClient: new Qstash(settings), disableTelemetry: true, failureFunction: () => "told" },
     );
     const url = endpoint.route("/traced", handler);
+    const retries = { "upstash-retries": "1", "upstash-retry-delay": "100" };
 
-    await server.client.call("POST", `/v2/trigger/${url}`, { traceparent }, "{}");
-    // The start, the steps "one" and "two", the third party's call and its answer.
-    const spans = await collector.until((found) => ofTrace(found, "attempt").length >= 5);
+    await server.client.call("POST", `/v2/trigger/${url}`, { traceparent, ...retries }, "{}");
+    const spans = await collector.until((found) => ofTrace(found, "attempt").length >= 7);
 
     const [publish] = ofTrace(spans, "publish");
     const attempts = ofTrace(spans, "attempt");
+    const root = publish?.attributes["posthaste.message.id"];
     expect(publish?.parentSpanId).toBe(incoming.spanId);
     expect(publish?.attributes["posthaste.run.id"]).toMatch(/^wfr_/);
     for (const { parentSpanId } of attempts) expect(parentSpanId).toBe(publish?.spanId);
+    const ended = attempts.map(({ attributes }) =>
+      [attributes["posthaste.message.id"], attributes["posthaste.outcome"]].join(" "),
+    );
+    // Step "one"; the call, and its answer; step "two", twice; the failure function.
+    expect(ended.toSorted()).toEqual(
+      [
+        `${root} delivered`,
+        `${root}_rs1 delivered`,
+        `${root}_rc2 delivered`,
+        `${root}_ra2 delivered`,
+        `${root}_rs2 refused`,
+        `${root}_rs2 refused`,
+        `${root}_rf delivered`,
+      ].toSorted(),
+    );
     expect(destination.at("/third")[0]?.headers["traceparent"]).toContain(incoming.traceId);
     // What the endpoint publishes for its steps is no trace of its own.
     expect(ofTrace(spans, "publish")).toHaveLength(1);
   }, 120_000);
 });
+
+/** Of the gateway: an operation of management names its server. */
+const operations = Object.entries(objectOf(openApi["paths"])).flatMap(([route, all]) =>
+  Object.entries(objectOf(all))
+    .filter(([, operation]) => !("servers" in objectOf(operation)))
+    .map(([method, operation]) => ({
+      ...{ method: method.toUpperCase(), route },
+      id: textOf(objectOf(operation)["operationId"]),
+    })),
+);
+/** They begin messages, and their span says which. */
+const publishing = ["publish", "enqueue", "trigger"];
 
 describe("a request of the gateway", () => {
   it("has a span with its route and what it was answered, and no id", async () => {
@@ -118,5 +155,36 @@ describe("a request of the gateway", () => {
 
     expect(status).toBe(401);
     expect(routes(spans)).not.toContain("/v2/flowControl");
+  });
+
+  it("has a span, whichever operation it asks for, also when it is refused", async () => {
+    const traceId = "22222222222222222222222222222222";
+    const headers = { traceparent: `00-${traceId}-${incoming.spanId}-01` };
+    const run = { "service-workflow-runid": "hooked", "service-workflow-init": "true" };
+    await server.client.published(destination.url("/hooked"), run);
+    const hook = "/v2/workflows/hooks/{user}/{runId}/{eventId}";
+    const address = `/v2/workflows/hooks/${firstUser.userId}/hooked/event`;
+
+    await fetch(`http://127.0.0.1:${server.port}${address}`, { method: "PUT", headers });
+    for (const { method, route } of operations) {
+      const path = route
+        .replace("{destination}", destination.url("/any"))
+        .replaceAll(/\{\w+\}/g, "none");
+      await server.client.call(method, path, headers, "{}");
+    }
+    const mine = (found: readonly CollectedSpan[], name: string) =>
+      found.filter((span) => span.traceId === traceId && span.name === name);
+    const spans = await collector.until(
+      (found) => mine(found, "request").length > operations.length - publishing.length,
+    );
+
+    const asked = mine(spans, "request").map(
+      ({ attributes }) => `${attributes["http.request.method"]} ${attributes["http.route"]}`,
+    );
+    const expected = operations
+      .filter(({ id }) => !publishing.includes(id))
+      .map(({ method, route }) => `${method} ${route}`);
+    expect(asked.toSorted()).toEqual([...expected, `PUT ${hook}`].toSorted());
+    expect(mine(spans, "publish")).toHaveLength(publishing.length);
   });
 });

@@ -17,9 +17,11 @@ import {
   callerIp,
   onlyValueOf,
 } from "@posthaste/http";
+import { type Tracer } from "@posthaste/ports";
 import { queryOf, replyOf, type Work as RouteWork } from "@posthaste/http/router";
 import { type BacklogQuota } from "./backlog.ts";
 import { type Rates } from "./rates.ts";
+import { inSpan, requestSpan } from "./trace.ts";
 import { type Work } from "./works/work.ts";
 
 export type Door = {
@@ -31,6 +33,7 @@ export type Door = {
   readonly isClosed: Authenticator["isClosed"];
   readonly backlog: BacklogQuota;
   readonly rates: Rates;
+  readonly tracer: Tracer;
 };
 
 /** A read-only token is refused whatever changes something, and the signing keys: with one of them a caller signs as the tenant does. */
@@ -70,12 +73,17 @@ export function admitted<Spec extends EndpointSpec>(
       (row.kind === "list" ? door.rates.spendList(tenant) : undefined);
     if (refused) return refused;
     const { params, rawHeaders } = req;
+    const { method, path: route } = row;
+    const span = requestSpan(door.tracer, { tenant: tenant.id, method, route, rawHeaders });
     const owner = { tenant: tenant.id, address };
     const asked = await askedOf(row, res, { params, search, budget: door.bodyBudget, owner });
-    if (isFault(asked)) return asked;
-    const visit = { ...asked, tenant, scope, callerIp: address, rawHeaders };
-    if (isLarge(row)) return { status: 200, owner: tenant.id, pieces: oneOf(() => work(visit)) };
-    const answered = await work(visit);
+    const answer = () =>
+      inSpan(door.tracer, span, async () =>
+        isFault(asked) ? asked : work({ ...asked, tenant, scope, callerIp: address, rawHeaders }),
+      );
+    if (isLarge(row) && !isFault(asked))
+      return { status: 200, owner: tenant.id, pieces: oneOf(answer) };
+    const answered = await answer();
     return isFault(answered) ? answered : replyOf(answered, tenant.id);
   };
 }

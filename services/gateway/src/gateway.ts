@@ -49,7 +49,6 @@ import { createJudge } from "./judge.ts";
 import { createPaging } from "./paging.ts";
 import { createRates } from "./rates.ts";
 import { createRawDoor } from "./raw-door.ts";
-import { spanned } from "./trace.ts";
 import { publishWork } from "./works/publish.ts";
 import { createScheduleWork } from "./works/schedules.ts";
 import { triggerWork } from "./works/trigger.ts";
@@ -92,6 +91,7 @@ export type GatewayOptions = {
 export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): RequestHandler {
   const { admission, answers, authenticator, cursors, llmUrl, policy, trustedProxies } = options;
   const { isClosed = () => false } = options;
+  const { telemetry = noTelemetry } = ports;
   const backlog = new BacklogQuota(ports);
   const rates = createRates(ports);
   const door: Door = {
@@ -104,9 +104,9 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
       authenticator.authenticate(authorization, queryToken, address),
     isClosed: (tenant) => authenticator.isClosed(tenant),
     backlog,
+    tracer: telemetry.tracer,
   };
   const checkDestination = destinationCheck(policy);
-  const { telemetry = noTelemetry } = ports;
   const judge = createJudge({ ...ports, checkDestination, llmUrl });
   const publishParts = {
     accept: ports,
@@ -123,7 +123,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
       publish: publishing,
       enqueue: publishing,
       trigger: triggerWork({ ...publishParts, random: ports.random }),
-      createSchedule: createScheduleWork({ ...ports, judge }),
+      createSchedule: createScheduleWork({ ...ports, judge, tracer: telemetry.tracer }),
     },
   );
   const hooks = createHookDoor(door, ports);
@@ -161,11 +161,10 @@ type BoundWorks = { readonly [Id in OperationId]: Work<GatewaySpecs[Id], Answer>
 function routesOf(door: Door, parts: WorkParts): readonly Route[] {
   const rows: Rows = gatewayEndpoints;
   const works: BoundWorks = gatewayWorks(parts);
-  const { tracer } = parts.telemetry;
   const routeOf = <Id extends OperationId>(id: Id): Route => ({
     method: rows[id].method,
     path: rows[id].path,
-    work: admitted(door, rows[id], tracer.isOn ? spanned(tracer, rows[id], works[id]) : works[id]),
+    work: admitted(door, rows[id], works[id]),
   });
   return operationIds.map(routeOf);
 }

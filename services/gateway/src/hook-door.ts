@@ -11,18 +11,22 @@ import {
   isActive,
   isFault,
   limits,
+  type Run,
   runId,
+  type TenantId,
   tenantId,
 } from "@posthaste/domain";
 import { notifyRun, type RunPorts } from "@posthaste/engine";
 import { answer, callerIp, readBody } from "@posthaste/http";
 import { type Door } from "./door.ts";
+import { inSpan, requestSpan } from "./trace.ts";
 import { tooManyEvents } from "./works/waits.ts";
 
 type Response = ServerResponse<IncomingMessage>;
 type HookTarget = { readonly user: string; readonly run: string; readonly event: string };
 
 const prefix = "/v2/workflows/hooks/";
+const route = `${prefix}{user}/{runId}/{eventId}`;
 const bodyBytesMax = 1024 * 1024;
 
 /** Undefined: the request is for no webhook. */
@@ -52,7 +56,18 @@ export const createHookDoor =
       const named = await ports.runs.get({ tenant, id });
       const found = named && isActive(named) ? named : await ports.runs.byAlias(tenant, id);
       if (!found) return unknownHook;
-      const owner = { tenant, address };
+      const span = requestSpan(door.tracer, {
+        ...{ tenant, route, method: req.method ?? "" },
+        rawHeaders: req.rawHeaders,
+      });
+      const heard = await inSpan(door.tracer, span, () => hear(found, { tenant, address }));
+      return isFault(heard) ? heard : undefined;
+    }
+
+    async function hear(
+      found: Run,
+      owner: { readonly tenant: TenantId; readonly address: string },
+    ): Promise<{ readonly status: 200 } | Fault> {
       const body = await readBody(res, { bytesMax: bodyBytesMax, budget: door.bodyBudget, owner });
       if (isFault(body)) return body;
       const heard = JSON.stringify({
@@ -64,7 +79,7 @@ export const createHookDoor =
       });
       const notified = await notifyRun(ports, found, event, new TextEncoder().encode(heard), true);
       if (notified === "full") return tooManyEvents;
-      return notified === "unknown" ? unknownHook : undefined;
+      return notified === "unknown" ? unknownHook : { status: 200 };
     }
 
     /** As the sender of the webhook has it, where a proxy that is believed says so. */

@@ -1,10 +1,14 @@
 /** The spans of the gateway: a publish, and any other request. A trace that a caller's `traceparent` names is continued, once the caller's token is known. */
 import { type IncomingMessage } from "node:http";
-import { type Fault, isFault, type PublishCommand, type Run } from "@posthaste/domain";
-import { type Answer, type Endpoint, type EndpointSpec } from "@posthaste/contract";
+import {
+  type Fault,
+  isFault,
+  type PublishCommand,
+  type Run,
+  type TenantId,
+} from "@posthaste/domain";
 import { type Published } from "@posthaste/engine";
-import { type Attributes, type Tracer } from "@posthaste/ports";
-import { type Work } from "./works/work.ts";
+import { type Attributes, type Span, type Tracer } from "@posthaste/ports";
 
 type Arrival = {
   readonly req: IncomingMessage;
@@ -39,37 +43,48 @@ export async function traced<R>(
   }
 }
 
-/** Of an endpoint, whose span has the template of its path: ids stay out. */
-export function spanned<Spec extends EndpointSpec>(
+/** Of any other request, once its caller is known. Its span has the template of its path: ids stay out. */
+export type Asked = {
+  readonly tenant: TenantId;
+  readonly method: string;
+  readonly route: string;
+  readonly rawHeaders: readonly string[];
+};
+
+/** Undefined where nothing is traced. */
+export function requestSpan(tracer: Tracer, asked: Asked): Span | undefined {
+  if (!tracer.isOn) return undefined;
+  const parent = valueOf(asked.rawHeaders, "traceparent");
+  return tracer.start("request", {
+    kind: "server",
+    ...(parent !== undefined && { cause: { parent } }),
+    attributes: {
+      "posthaste.tenant": asked.tenant,
+      "http.request.method": asked.method.toUpperCase(),
+      "http.route": asked.route,
+    },
+  });
+}
+
+/** Its end is that of `work`. */
+export async function inSpan<R extends { readonly status: number }>(
   tracer: Tracer,
-  { method, path }: Pick<Endpoint, "method" | "path">,
-  work: Work<Spec, Answer>,
-): Work<Spec, Answer> {
-  return async (visit) => {
-    const parent = valueOf(visit.rawHeaders, "traceparent");
-    const span = tracer.start("request", {
-      kind: "server",
-      ...(parent !== undefined && { cause: { parent } }),
-      attributes: {
-        "posthaste.tenant": visit.tenant.id,
-        "http.request.method": method,
-        "http.route": path,
-      },
-    });
-    if (!span) return work(visit);
-    try {
-      const answered = await tracer.within(span.traceParent, () => work(visit));
-      span.end(
-        isFault(answered)
-          ? { error: answered.fault }
-          : { attributes: { "http.response.status_code": answered.status } },
-      );
-      return answered;
-    } catch (error) {
-      span.end({ error: "failed" });
-      throw error;
-    }
-  };
+  span: Span | undefined,
+  work: () => Promise<R | Fault>,
+): Promise<R | Fault> {
+  if (!span) return work();
+  try {
+    const answered = await tracer.within(span.traceParent, work);
+    span.end(
+      isFault(answered)
+        ? { error: answered.fault }
+        : { attributes: { "http.response.status_code": answered.status } },
+    );
+    return answered;
+  } catch (error) {
+    span.end({ error: "failed" });
+    throw error;
+  }
 }
 
 /** Of several commands of one request: each is part of its trace, if it has one. */

@@ -48,7 +48,7 @@ that of the span that made them. A delivery carries the \`traceparent\` of its a
 | Span | Kind | Of | Part of | Attributes |
 | --- | --- | --- | --- | --- |
 | \`publish\` | server | gateway | the caller's trace, or begins one | \`posthaste.tenant\`, \`posthaste.body.bytes\`, \`posthaste.message.id\`, \`posthaste.deduplicated\`; to a group \`posthaste.endpoints\`; of a trigger \`posthaste.run.id\` |
-| \`request\` | server | gateway, of every other endpoint, once the caller is known | the caller's trace, or begins one | \`posthaste.tenant\`, \`http.request.method\`, \`http.route\`, \`http.response.status_code\` |
+| \`request\` | server | gateway, of every other endpoint and of webhooks, once the caller is known | the caller's trace, or begins one | \`posthaste.tenant\`, \`http.request.method\`, \`http.route\`, \`http.response.status_code\` |
 | \`claim\` | internal | deliverer | the message's trace | \`posthaste.message.id\`, \`posthaste.epoch\`, \`posthaste.batch.size\` |
 | \`attempt\` | client | deliverer | the message's trace | \`posthaste.tenant\`, \`posthaste.message.id\`, \`posthaste.retried\`, \`posthaste.epoch\`, \`posthaste.outcome\`, \`http.request.method\`, \`http.response.status_code\`, \`server.address\`, \`server.port\` |
 | \`callback\` | producer | callback-dispatcher, or the scheduler when that was away | the trace of the message that it tells of | \`posthaste.tenant\`, \`posthaste.message.id\`, \`posthaste.source.id\` |

@@ -17,12 +17,19 @@ import {
   type TenantId,
 } from "@posthaste/domain";
 import { pauseSchedule, putSchedule, resumeSchedule, type SchedulePorts } from "@posthaste/engine";
-import { type Groups, type ScheduleKey, type SchedulePlace, type Tenant } from "@posthaste/ports";
+import {
+  type Groups,
+  type ScheduleKey,
+  type SchedulePlace,
+  type Tenant,
+  type Tracer,
+} from "@posthaste/ports";
 import { groupOf, type Judge } from "../judge.ts";
 import { type RawWork } from "../raw-door.ts";
 import { type Paging } from "../paging.ts";
 import { scheduleListTexts, schedulePages } from "../schedule-texts.ts";
 import { type StatePorts, statesOfLastSlot } from "../slot-states.ts";
+import { inSpan, requestSpan } from "../trace.ts";
 import { type Works } from "./work.ts";
 
 export type ScheduleParts = SchedulePorts & StatePorts & { readonly paging: Paging };
@@ -30,9 +37,21 @@ export type ScheduleParts = SchedulePorts & StatePorts & { readonly paging: Pagi
 type CreateParts = SchedulePorts & {
   readonly groups: Groups;
   readonly judge: Judge;
+  readonly tracer: Tracer;
 };
 
-export function createScheduleWork({ judge, ...ports }: CreateParts): RawWork {
+const route = "/v2/schedules/{destination}";
+
+export function createScheduleWork({ tracer, ...parts }: CreateParts): RawWork {
+  const create = untracedWork(parts);
+  return (visit) => {
+    const { req, tenant } = visit;
+    const asked = { tenant: tenant.id, method: "post", route, rawHeaders: req.rawHeaders };
+    return inSpan(tracer, requestSpan(tracer, asked), () => create(visit));
+  };
+}
+
+function untracedWork({ judge, ...ports }: Omit<CreateParts, "tracer">): RawWork {
   return async ({ req, tenant, callerIp, target, body }) => {
     const { destination } = target;
     const group = await groupOf(ports.groups, tenant, destination);

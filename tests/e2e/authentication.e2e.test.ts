@@ -1,9 +1,10 @@
 /** What each token may do (docs/design/security#authentication): 401, 403 and 429, on every route. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type EndpointKind, endpoints } from "@posthaste/contract";
+import { type EndpointKind } from "@posthaste/contract";
 import { Client, type Reply } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { Destination } from "./destination.ts";
+import { type Estate, routes, settle } from "./estate.ts";
 import { exchange, rawRequest } from "./raw-socket.ts";
 import { textOf } from "./json.ts";
 import { firstUser } from "./users.ts";
@@ -16,7 +17,7 @@ let client: Client;
 let reader: Client;
 let anonymous: Client;
 let destination: Destination;
-let heldId: string;
+let estate: Estate;
 
 beforeAll(async () => {
   server = await startServer({
@@ -27,12 +28,7 @@ beforeAll(async () => {
   reader = new Client(server.port, readOnlyToken);
   anonymous = new Client(server.port, null);
   destination = await Destination.start();
-  heldId = await client.published(destination.url("/held"), { "Service-Delay": "1h" });
-  const endpoints = JSON.stringify({ endpoints: [{ url: destination.url("/g") }] });
-  await client.post("/v2/topics/group/endpoints", {}, endpoints);
-  await client.post("/v2/queues", {}, '{"queueName":"queue"}');
-  const yearly = { "Service-Cron": "0 0 1 1 *", "Service-Schedule-Id": "schedule" };
-  await client.post(`/v2/schedules/${destination.url("/yearly")}`, yearly);
+  estate = await settle(client, destination, "me");
 });
 afterAll(async () => {
   await destination.stop();
@@ -40,25 +36,9 @@ afterAll(async () => {
 });
 
 const endpointsBody = '{"endpoints":[{"url":"http://127.0.0.1:9/"}]}';
-/** What a path's parameters stand for; a row with another one wants a line here. */
-const filled = (path: string): string =>
-  path
-    .replace("{destination}", destination.url("/refused"))
-    .replace("{messageId}", heldId)
-    .replace("{urlGroupName}", "group")
-    .replace("{flowControlKey}", "key")
-    .replace("{actionId}", "x")
-    .replace("{queueName}", "queue")
-    .replace("{scheduleId}", "schedule")
-    .replace("{runId}", "run")
-    .replace("{eventId}", "event")
-    .replace("{dlqId}", "x");
-
 /** All endpoints of the gateway of one of these kinds, from their rows. */
-function routesOf(...kinds: readonly EndpointKind[]): readonly (readonly [string, string])[] {
-  const rows = endpoints.filter(({ api, kind }) => api === undefined && kinds.includes(kind));
-  return rows.map(({ method, path }) => [method.toUpperCase(), filled(path)] as const);
-}
+const routesOf = (...kinds: readonly EndpointKind[]): readonly (readonly [string, string])[] =>
+  routes(estate, ...kinds).map(({ method, path }) => [method, path]);
 const reads = () => routesOf("read", "list");
 /** With a signing key its holder signs as the service does. */
 const secrets = () => routesOf("secret");
@@ -120,7 +100,7 @@ describe("401", () => {
   });
 
   it("changes nothing", async () => {
-    expect((await client.get(`/v2/messages/${heldId}`)).status).toBe(200);
+    expect((await client.get(`/v2/messages/${estate.messageId}`)).status).toBe(200);
     expect((await client.get("/v2/topics/group")).list("endpoints")).toHaveLength(1);
     expect(destination.at("/refused")).toEqual([]);
   });
@@ -234,10 +214,10 @@ describe("a token that may only read", () => {
       expect({ path, status: reply.status }).toEqual({ path, status: 403 });
       expect(reply.error()).toBe("this token may only read");
     }
-    expect((await client.get(`/v2/messages/${heldId}`)).status).toBe(200);
+    expect((await client.get(`/v2/messages/${estate.messageId}`)).status).toBe(200);
     expect((await client.get("/v2/topics/group")).list("endpoints")).toHaveLength(1);
     expect(destination.at("/refused")).toEqual([]);
-    expect(destination.at("/g")).toEqual([]);
+    expect(destination.at("/group/me")).toEqual([]);
   });
 });
 

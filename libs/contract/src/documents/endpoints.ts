@@ -18,22 +18,18 @@ export const faultsEverywhere: readonly FaultCode[] = [
   "overloaded",
 ];
 
-const entryOfRaw = ({ prefix, names, ...row }: RawTarget): EndpointEntry => ({
-  ...row,
-  method: "post",
-  kind: "publish",
-  path: [prefix, ...names.map((name) => `{${name}}`), "{destination}"].join("/"),
-  isRaw: true,
-});
+function entryOfRaw({ prefix, names, ...row }: RawTarget): EndpointEntry {
+  const path = [prefix, ...names.map((name) => `{${name}}`), "{destination}"].join("/");
+  const faults = faultsOf({ path, faults: row.faults });
+  return { ...row, method: "post", kind: "publish", path, faults, isRaw: true };
+}
 
 const entriesOf = (rows: Readonly<Record<string, Endpoint>>): readonly EndpointEntry[] =>
   Object.entries(rows).map(([operation, row]) => ({ operation, ...row, faults: faultsOf(row) }));
 
-/** A parameter of the path may hold a broken escape, but for the name of an event. */
-const faultsOf = ({ path, faults }: Endpoint): readonly FaultCode[] =>
-  path.includes("{") && !faults.includes("malformed") && eventTarget(path) === undefined
-    ? ["malformed", ...faults]
-    : faults;
+/** A query may hold a name that is not known, and a path a broken escape; all of that is part of the name of an event. */
+const faultsOf = ({ path, faults }: Pick<Endpoint, "path" | "faults">): readonly FaultCode[] =>
+  eventTarget(path) === undefined ? ["malformed", ...faults] : faults;
 
 export const endpoints: readonly EndpointEntry[] = [
   ...rawTargets.map(entryOfRaw),

@@ -51,7 +51,7 @@ export const bulkActions = {
         schema: z.object({ cursor: cursorShape, bulkActions: z.array(bulkActionSchema) }),
       },
     },
-    faults: ["malformed"],
+    faults: [],
   }),
   readBulkAction: endpoint({
     method: "get",

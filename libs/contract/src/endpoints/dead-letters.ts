@@ -16,6 +16,7 @@ import {
   parseInteger,
   readQuery,
   several,
+  withoutEffect,
 } from "../queries/query-values.ts";
 import { type SelectedByBody, selectedBy, selectionBody } from "../queries/selection.ts";
 import { type ReadView, bodyView, readableBody } from "../representations/body.ts";
@@ -92,7 +93,7 @@ export const deadLetters = {
         isLarge: true,
       },
     },
-    faults: ["malformed"],
+    faults: [],
   }),
   readDeadLetter: endpoint({
     method: "get",
@@ -124,7 +125,7 @@ export const deadLetters = {
         schema: z.union([z.object({ deleted: z.int(), cursor: cursorShape }), dryRunSchema]),
       },
     },
-    faults: ["malformed", "forbidden", "too_large"],
+    faults: ["forbidden", "too_large"],
   }),
   retryDeadLetter: endpoint({
     method: "post",
@@ -132,7 +133,7 @@ export const deadLetters = {
     kind: "write",
     summary: "Retry a dead letter: a new message. Configuration headers change what was stored",
     answers: { 201: { says: "The new message", schema: retriedSchema } },
-    faults: ["malformed", "forbidden", "not_found", "beyond_plan", "disk_full"],
+    faults: ["forbidden", "not_found", "beyond_plan", "disk_full"],
   }),
   retryDeadLetters: endpoint({
     method: "post",
@@ -149,7 +150,7 @@ export const deadLetters = {
         schema: z.object({ cursor: z.string(), responses: z.array(retriedSchema) }),
       },
     },
-    faults: ["malformed", "forbidden", "not_found", "beyond_plan", "too_large", "disk_full"],
+    faults: ["forbidden", "not_found", "beyond_plan", "too_large", "disk_full"],
   }),
 };
 
@@ -164,7 +165,7 @@ function parseListQuery(search: string): DeadLetterListQuery | Fault {
 
 /** `search` is what follows the `?`. A bulk operation without any filter means all. */
 export function parseDeadLetterQuery(search: string): DeadLetterQuery | Fault {
-  const values = readQuery(search, deadLetterParameters);
+  const values = readQuery(search, deadLetterParameters, withoutEffect);
   if (isFault(values)) return values;
   const filter = parseFilter(values);
   if (isFault(filter)) return filter;

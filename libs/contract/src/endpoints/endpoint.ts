@@ -2,8 +2,9 @@
  * An endpoint as a row: what it takes, answers and refuses. Router, types of the works, documents and the tests of
  * tokens are made from it.
  */
-import { type Fault, type FaultCode } from "@posthaste/domain";
+import { type Fault, type FaultCode, isFault } from "@posthaste/domain";
 import type * as z from "zod";
+import { readQuery } from "../queries/query-values.ts";
 import { type JsonOf } from "../representations/schemas.ts";
 import { badName, isName } from "../wire/text.ts";
 
@@ -61,7 +62,7 @@ type Plain<Path extends string, Answers> = {
   /** Parameters of the path that must be names (docs/design/wire#targets). */
   readonly names?: readonly ParameterOf<Path>[];
   readonly answers: Answers;
-  /** Beside `faultsEverywhere`. */
+  /** Beside `faultsEverywhere` and `malformed`, which each answers but those of events. */
   readonly faults: readonly FaultCode[];
 };
 
@@ -125,7 +126,14 @@ export function endpoint(row: object): object {
   return { query: noQuery, body: noBody, ...row };
 }
 
-const noQuery: QueryRow<undefined> = { names: new Set(), parse: () => undefined };
+const noNames: ReadonlySet<string> = new Set();
+const noQuery: QueryRow<undefined> = {
+  names: noNames,
+  parse: (search) => {
+    const values = readQuery(search, noNames);
+    return isFault(values) ? values : undefined;
+  },
+};
 const noBody: BodyRow<undefined> = { bytesMax: 0, parse: () => undefined };
 
 /** A name that is none is refused by every endpoint that takes one: nothing can be called so. */

@@ -80,7 +80,7 @@ export const failedRuns = {
         isLarge: true,
       },
     },
-    faults: ["malformed"],
+    faults: [],
   }),
   readFailedRun: endpoint({
     method: "get",
@@ -111,7 +111,7 @@ export const failedRuns = {
         schema: z.object({ deleted: z.int(), cursor: cursorShape }),
       },
     },
-    faults: ["malformed", "forbidden"],
+    faults: ["forbidden"],
   }),
   tellFailureAgain: endpoint({
     method: "post",
@@ -124,7 +124,7 @@ export const failedRuns = {
         schema: z.object({ workflowRunId: z.string(), workflowCreatedAt: millisecondsShape }),
       },
     },
-    faults: ["malformed", "forbidden", "not_found"],
+    faults: ["forbidden", "not_found"],
   }),
   cancelFailureFunction: endpoint({
     method: "delete",
@@ -132,7 +132,7 @@ export const failedRuns = {
     kind: "write",
     summary: "Cancel the failure function of a failed run, which is under way",
     answers: { 200: { says: "It is not called any more" } },
-    faults: ["malformed", "forbidden", "not_found"],
+    faults: ["forbidden", "not_found"],
   }),
 };
 

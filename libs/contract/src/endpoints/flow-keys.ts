@@ -65,7 +65,7 @@ export const flowKeys = {
         schema: z.array(flowKeySchema),
       },
     },
-    faults: ["malformed"],
+    faults: [],
   }),
   readFlowKey: endpoint({
     method: "get",
@@ -73,7 +73,7 @@ export const flowKeys = {
     kind: "read",
     summary: "Read how a flow-control key stands",
     answers: { 200: { says: "The key", schema: flowKeySchema } },
-    faults: ["malformed", "not_found"],
+    faults: ["not_found"],
   }),
   pauseFlowKey: endpoint({
     method: "post",
@@ -81,7 +81,7 @@ export const flowKeys = {
     kind: "write",
     summary: "Pause a flow-control key, which is made if there is none: its messages wait",
     answers: { 200: { says: "Paused" } },
-    faults: ["malformed", "forbidden"],
+    faults: ["forbidden"],
   }),
   resumeFlowKey: endpoint({
     method: "post",
@@ -89,7 +89,7 @@ export const flowKeys = {
     kind: "write",
     summary: "Resume a flow-control key, which is made if there is none",
     answers: { 200: { says: "Resumed" } },
-    faults: ["malformed", "forbidden"],
+    faults: ["forbidden"],
   }),
   resetFlowRate: endpoint({
     method: "post",
@@ -97,7 +97,7 @@ export const flowKeys = {
     kind: "write",
     summary: "Begin a period of a flow-control key now, with nothing counted in it",
     answers: { 200: { says: "Begun, or there is no such key" } },
-    faults: ["malformed", "forbidden"],
+    faults: ["forbidden"],
   }),
   resetFlowKey: endpoint({
     method: "post",
@@ -105,7 +105,7 @@ export const flowKeys = {
     kind: "write",
     summary: "As resetRate; slots are told again from the records",
     answers: { 200: { says: "Begun, or there is no such key" } },
-    faults: ["malformed", "forbidden"],
+    faults: ["forbidden"],
   }),
   readGlobalParallelism: endpoint({
     method: "get",
@@ -122,7 +122,7 @@ export const flowKeys = {
     summary: "Pin limits of a flow-control key, which is made if there is none",
     query: { names: pinParameters, parse: parsePin },
     answers: { 200: { says: "Pinned: publishes leave these limits" } },
-    faults: ["malformed", "forbidden"],
+    faults: ["forbidden"],
   }),
   unpinFlowKey: endpoint({
     method: "post",
@@ -131,7 +131,7 @@ export const flowKeys = {
     summary: "Unpin limits of a flow-control key: the next publish sets them",
     query: { names: unpinParameters, parse: parseUnpin },
     answers: { 200: { says: "Unpinned" } },
-    faults: ["malformed", "forbidden", "not_found"],
+    faults: ["forbidden", "not_found"],
   }),
 };
 

@@ -18,6 +18,7 @@ import {
   readQuery,
   several,
   single,
+  withoutEffect,
 } from "../queries/query-values.ts";
 import { type ReadView, base64Body, bodyView } from "../representations/body.ts";
 import { configurationJson, configurationShape } from "../representations/configuration.ts";
@@ -80,7 +81,7 @@ export const messageLog = {
     summary: "List what happened to messages, newest first",
     query,
     answers: { 200: { says: "A page", schema: z.object({ cursor: cursorShape, events }) } },
-    faults: ["malformed"],
+    faults: [],
   }),
   listLogs: endpoint({
     method: "get",
@@ -100,7 +101,7 @@ export const messageLog = {
         ]),
       },
     },
-    faults: ["malformed"],
+    faults: [],
   }),
 };
 
@@ -109,7 +110,7 @@ const messagesMax = 10;
 
 /** `search` is what follows the `?`. */
 export function parseLogQuery(search: string): LogQuery | Fault {
-  const values = readQuery(search, logParameters);
+  const values = readQuery(search, logParameters, withoutEffect);
   if (isFault(values)) return values;
   const filter = parseFilter(values);
   if (isFault(filter)) return filter;

@@ -58,7 +58,7 @@ export const messages = {
     kind: "write",
     summary: "Deliver a message now that waits for its delay or its retry. Adds no attempt",
     answers: { 200: { says: "It is due" } },
-    faults: ["malformed", "forbidden", "not_found"],
+    faults: ["forbidden", "not_found"],
   }),
   cancelMessages: endpoint({
     method: "delete",
@@ -75,7 +75,7 @@ export const messages = {
         schema: cancelledInBulkSchema,
       },
     },
-    faults: ["malformed", "forbidden", "beyond_plan", "too_large"],
+    faults: ["forbidden", "beyond_plan", "too_large"],
   }),
 };
 

@@ -39,7 +39,6 @@ export const publish = {
     },
   },
   faults: [
-    "malformed",
     "forbidden",
     "not_found",
     "beyond_plan",

@@ -58,7 +58,7 @@ export const queues = {
     summary: "Make a queue, or set parallelism and pause of one that is there",
     body: jsonBody(putSchema),
     answers: { 200: { says: "The queue is as asked" } },
-    faults: ["malformed", "forbidden", "beyond_plan", "too_large"],
+    faults: ["forbidden", "beyond_plan", "too_large"],
   }),
   listQueues: endpoint({
     method: "get",
@@ -75,7 +75,7 @@ export const queues = {
     ...name,
     summary: "Read a queue",
     answers: { 200: { says: "The queue", schema: queueSchema } },
-    faults: ["malformed", "not_found"],
+    faults: ["not_found"],
   }),
   removeQueue: endpoint({
     method: "delete",
@@ -88,7 +88,7 @@ export const queues = {
       200: { says: "Deleted, or there was none" },
       202: { says: "Of a dry run: nothing was done", schema: dryRunSchema },
     },
-    faults: ["malformed", "forbidden"],
+    faults: ["forbidden"],
   }),
   pauseQueue: endpoint({
     method: "post",
@@ -98,7 +98,7 @@ export const queues = {
     summary:
       "Pause a queue: no message of it is attempted for the first time. It is made if there is none",
     answers: { 200: { says: "Paused" } },
-    faults: ["malformed", "forbidden", "beyond_plan"],
+    faults: ["forbidden", "beyond_plan"],
   }),
   resumeQueue: endpoint({
     method: "post",
@@ -107,6 +107,6 @@ export const queues = {
     ...name,
     summary: "Resume a queue",
     answers: { 200: { says: "Resumed, or there is none" } },
-    faults: ["malformed", "forbidden"],
+    faults: ["forbidden"],
   }),
 };

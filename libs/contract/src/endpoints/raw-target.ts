@@ -13,6 +13,6 @@ export type RawTarget = {
   readonly routed?: RegExp;
   readonly summary: string;
   readonly answers: Readonly<Record<number, AnswerRow>>;
-  /** Beside `faultsEverywhere`. */
+  /** Beside `faultsEverywhere` and `malformed`. */
   readonly faults: readonly FaultCode[];
 };

@@ -17,7 +17,7 @@ const startedSchema = z
 const answers = {
   200: { says: "The new run; the dead letter stays", schema: startedSchema },
 } as const;
-const faults = ["malformed", "forbidden", "not_found", "beyond_plan"] as const;
+const faults = ["forbidden", "not_found", "beyond_plan"] as const;
 
 const one = <const Path extends string>(path: Path, summary: string) =>
   endpoint({ method: "post", path, kind: "publish", summary, answers, faults });

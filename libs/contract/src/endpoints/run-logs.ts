@@ -68,7 +68,7 @@ export const runLogs = {
         isLarge: true,
       },
     },
-    faults: ["malformed"],
+    faults: [],
   }),
   listRunEvents: endpoint({
     method: "get",
@@ -87,6 +87,6 @@ export const runLogs = {
         isLarge: true,
       },
     },
-    faults: ["malformed"],
+    faults: [],
   }),
 };

@@ -9,6 +9,7 @@ import {
   type RunSelection,
   selectedRuns,
 } from "../queries/run-filter.ts";
+import { flag, readQuery } from "../queries/query-values.ts";
 import { type BodyRow, endpoint, type QueryRow } from "./endpoint.ts";
 
 const historySchema = z
@@ -29,13 +30,15 @@ const endedSchema = z.object({
 const resultBytesMax = 8 * 1024 * 1024;
 const selectionBytesMax = 64 * 1024;
 
+const endNames = new Set(["cancel"]);
+
 const endQuery: QueryRow<{ readonly cancels: boolean }> = {
-  names: new Set(["cancel"]),
+  names: endNames,
   parse: (search) => {
-    const cancel = new URLSearchParams(search).get("cancel") ?? "true";
-    return cancel === "true" || cancel === "false"
-      ? { cancels: cancel === "true" }
-      : fault("malformed", "cancel: must be true or false");
+    const values = readQuery(search, endNames);
+    if (isFault(values)) return values;
+    const cancels = flag(values, "cancel", true);
+    return isFault(cancels) ? cancels : { cancels };
   },
 };
 
@@ -85,7 +88,7 @@ export const runs = {
     query: endQuery,
     body: result,
     answers: { 200: { says: "It has ended, by this or before", schema: endedSchema } },
-    faults: ["malformed", "forbidden", "not_found", "too_large"],
+    faults: ["forbidden", "not_found", "too_large"],
   }),
   cancelRuns: endpoint({
     method: "delete",
@@ -96,6 +99,6 @@ export const runs = {
     query: selectionQuery,
     body: selectionBody,
     answers: { 200: { says: "How many were active", schema: endedSchema } },
-    faults: ["malformed", "forbidden", "too_large"],
+    faults: ["forbidden", "too_large"],
   }),
 };

@@ -70,7 +70,7 @@ export const createSchedule = {
     },
     202: { says: "A duplicate of a call before: nothing was changed", schema: createdSchema },
   },
-  faults: ["malformed", "forbidden", "beyond_plan", "too_large", "outcome_unknown", "disk_full"],
+  faults: ["forbidden", "beyond_plan", "too_large", "outcome_unknown", "disk_full"],
 } as const satisfies RawTarget;
 
 const listParameters = new Set(["count", "cursor"]);
@@ -94,7 +94,7 @@ export const schedules = {
         },
       },
     },
-    faults: ["malformed"],
+    faults: [],
   }),
   readSchedule: endpoint({
     method: "get",
@@ -103,7 +103,7 @@ export const schedules = {
     ...named,
     summary: "Read a schedule",
     answers: { 200: { says: "The schedule", schema: scheduleSchema } },
-    faults: ["malformed", "not_found"],
+    faults: ["not_found"],
   }),
   removeSchedule: endpoint({
     method: "delete",
@@ -112,7 +112,7 @@ export const schedules = {
     ...named,
     summary: "Remove a schedule; messages already made are not touched",
     answers: { 200: { says: "Removed, or there was none" } },
-    faults: ["malformed", "forbidden"],
+    faults: ["forbidden"],
   }),
   pauseSchedule: endpoint({
     method: "patch",
@@ -121,7 +121,7 @@ export const schedules = {
     ...named,
     summary: "Pause a schedule: slots that come meanwhile are not made up",
     answers: { 200: { says: "Paused" } },
-    faults: ["malformed", "forbidden", "not_found"],
+    faults: ["forbidden", "not_found"],
   }),
   pauseScheduleByPost: endpoint({
     method: "post",
@@ -130,7 +130,7 @@ export const schedules = {
     ...named,
     summary: "The same as PATCH",
     answers: { 200: { says: "Paused" } },
-    faults: ["malformed", "forbidden", "not_found"],
+    faults: ["forbidden", "not_found"],
   }),
   resumeSchedule: endpoint({
     method: "patch",
@@ -139,7 +139,7 @@ export const schedules = {
     ...named,
     summary: "Resume a schedule from now on",
     answers: { 200: { says: "Resumed" } },
-    faults: ["malformed", "forbidden", "not_found"],
+    faults: ["forbidden", "not_found"],
   }),
   resumeScheduleByPost: endpoint({
     method: "post",
@@ -148,7 +148,7 @@ export const schedules = {
     ...named,
     summary: "The same as PATCH",
     answers: { 200: { says: "Resumed" } },
-    faults: ["malformed", "forbidden", "not_found"],
+    faults: ["forbidden", "not_found"],
   }),
 };
 

@@ -83,7 +83,7 @@ export const urlGroups = {
     summary: "Add endpoints to a URL group, which is made if there is none",
     body: upsertBody,
     answers: { 200: { says: "Added" } },
-    faults: ["malformed", "forbidden", "beyond_plan", "too_large"],
+    faults: ["forbidden", "beyond_plan", "too_large"],
   }),
   removeEndpoints: endpoint({
     method: "delete",
@@ -93,7 +93,7 @@ export const urlGroups = {
     summary: "Remove endpoints by name or URL; a group without endpoints is removed",
     body: removeBody,
     answers: { 200: { says: "Removed" } },
-    faults: ["malformed", "forbidden", "not_found", "too_large"],
+    faults: ["forbidden", "not_found", "too_large"],
   }),
   listGroups: endpoint({
     method: "get",
@@ -110,7 +110,7 @@ export const urlGroups = {
     names: ["urlGroupName"],
     summary: "Read a URL group",
     answers: { 200: { says: "The group", schema: groupSchema, inPieces: true } },
-    faults: ["malformed", "not_found"],
+    faults: ["not_found"],
   }),
   configureGroup: endpoint({
     method: "patch",
@@ -125,7 +125,7 @@ export const urlGroups = {
       parse: parseDefaultHeaders,
     },
     answers: { 200: { says: "Set" } },
-    faults: ["malformed", "forbidden", "not_found", "beyond_plan", "too_large"],
+    faults: ["forbidden", "not_found", "beyond_plan", "too_large"],
   }),
   removeGroup: endpoint({
     method: "delete",
@@ -134,7 +134,7 @@ export const urlGroups = {
     names: ["urlGroupName"],
     summary: "Remove a URL group; messages already made are not touched",
     answers: { 200: { says: "Removed, or there was none" } },
-    faults: ["malformed", "forbidden"],
+    faults: ["forbidden"],
   }),
 };
 

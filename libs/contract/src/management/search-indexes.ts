@@ -91,7 +91,7 @@ export const searchIndexes = {
       "Enter a search index, which gets its id and tokens; what is not said of its limits follows from its type",
     body: jsonBody(createSearchIndexSchema),
     answers: { 201: { says: "Entered", schema: searchIndexSchema } },
-    faults: ["malformed", "forbidden", "beyond_plan", "too_large"],
+    faults: ["forbidden", "beyond_plan", "too_large"],
   }),
   readSearchIndex: endpoint({
     method: "get",
@@ -124,6 +124,6 @@ export const searchIndexes = {
     summary: "Report the present throughput of a search index; the newest 100 reports are kept",
     body: jsonBody(throughputSchema),
     answers: { 200: { says: "The index", schema: searchIndexSchema } },
-    faults: ["malformed", "forbidden", "not_found", "too_large"],
+    faults: ["forbidden", "not_found", "too_large"],
   }),
 };

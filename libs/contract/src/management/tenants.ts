@@ -106,7 +106,7 @@ export const tenants = {
     summary: "Make a tenant, with signing keys and without tokens",
     body: createBody,
     answers: { 201: { says: "Made", schema: tenantSchema } },
-    faults: ["malformed", "forbidden", "conflict", "beyond_plan", "too_large"],
+    faults: ["forbidden", "conflict", "beyond_plan", "too_large"],
   }),
   readTenant: endpoint({
     method: "get",
@@ -123,7 +123,7 @@ export const tenants = {
     summary: "Change a tenant's dialect or limits; what is not named stays",
     body: changeBody,
     answers: { 200: { says: "The tenant", schema: tenantSchema } },
-    faults: ["malformed", "forbidden", "not_found", "too_large"],
+    faults: ["forbidden", "not_found", "too_large"],
   }),
   closeTenant: endpoint({
     method: "delete",

@@ -37,7 +37,7 @@ export const tokens = {
     summary: "Make a token",
     body: jsonBody(strictObject({ scope })),
     answers: { 201: { says: "Made, and shown this once", schema: newTokenSchema } },
-    faults: ["malformed", "forbidden", "not_found", "beyond_plan", "too_large"],
+    faults: ["forbidden", "not_found", "beyond_plan", "too_large"],
   }),
   revokeToken: endpoint({
     method: "delete",

@@ -74,6 +74,7 @@ describe.each(lists)("a list of %s", (_, parse, countMax, order) => {
     "constructor=1",
     "LABEL=a",
     "=1",
+    "dryRun=true",
   ])("refuses the unknown filter of %s, naming it", (search) => {
     const name = search.slice(0, search.indexOf("="));
 

@@ -4,18 +4,25 @@ import { type Fault, fault, isFault } from "@posthaste/domain";
 /** A typo in a filter of a bulk delete would delete everything, hence no unknown name passes. */
 export type QueryValues = ReadonlyMap<string, readonly string[]>;
 
+const noNames: ReadonlySet<string> = new Set();
 const valueLengthMax = 2_048;
 export const valuesMax = 1_000;
 
-/** Accepted everywhere and without effect here: the token is read before, `api` is what older clients send. */
-const ignored: ReadonlySet<string> = new Set(["qstash_token", "api"]);
+/** Read before. */
+const tokenName = "qstash_token";
+/** What older clients send to lists of messages. Where something is changed it is refused: without it all would be meant. */
+export const withoutEffect: ReadonlySet<string> = new Set(["api"]);
 
 /** `search` is what follows the `?`. */
-export function readQuery(search: string, known: ReadonlySet<string>): QueryValues | Fault {
+export function readQuery(
+  search: string,
+  known: ReadonlySet<string>,
+  ignored: ReadonlySet<string> = noNames,
+): QueryValues | Fault {
   const values = new Map<string, string[]>();
   let count = 0;
   for (const [name, value] of new URLSearchParams(search)) {
-    if (ignored.has(name)) continue;
+    if (name === tokenName || ignored.has(name)) continue;
     if (!known.has(name)) return unknownName(name, known);
     if (++count > valuesMax) return parameterFault(name, `must hold at most ${valuesMax} values`);
     const form = `must be at most ${valueLengthMax} characters`;
@@ -34,7 +41,8 @@ const nameLengthMax = 64;
 
 export function unknownName(name: string, known: ReadonlySet<string>): Fault {
   const shown = JSON.stringify(name.slice(0, nameLengthMax));
-  return fault("malformed", `unknown parameter ${shown}; known are ${[...known].join(", ")}`);
+  const others = known.size > 0 ? `known are ${[...known].join(", ")}` : "none is known here";
+  return fault("malformed", `unknown parameter ${shown}; ${others}`);
 }
 
 /** The value of a parameter that may be given once. */
@@ -66,9 +74,9 @@ export function several(
 
 export type Range = { readonly min: number; readonly max: number };
 
-/** `true` or `false`; absent: false. */
-export function flag(values: QueryValues, name: string): boolean | Fault {
-  const text = single(values, name) ?? "false";
+/** `true` or `false`. */
+export function flag(values: QueryValues, name: string, absent = false): boolean | Fault {
+  const text = single(values, name) ?? String(absent);
   if (isFault(text)) return text;
   return text === "true" || text === "false"
     ? text === "true"

@@ -16,7 +16,13 @@ import {
   type TenantId,
   unreachable,
 } from "@posthaste/domain";
-import { type BulkActions, type EventBus, noTelemetry, type Telemetry } from "@posthaste/ports";
+import {
+  type BulkActions,
+  type EventBus,
+  noTelemetry,
+  pause,
+  type Telemetry,
+} from "@posthaste/ports";
 import { cancelStep, endNow, type MatchingPorts, type Stepped } from "./cancel-matching.ts";
 import { type CancelRunsPorts, cancelRunsStep } from "./runs/cancel-runs.ts";
 
@@ -133,6 +139,23 @@ export async function workOrHandOn(
   const { bulkActions, bus, clock } = ports;
   if (await bulkActions.move(handedOn(left, clock.now()))) tell(bus, left, clock.now());
   return left;
+}
+
+/** So often a caller that waits for an action of another worker looks at it. */
+const lookAgainMs = 500;
+
+/** As it is when it has ended, or `until` by the clock: whoever works it. */
+export async function endOfBulkAction(
+  { bulkActions, clock }: Pick<BulkPorts, "bulkActions" | "clock">,
+  action: BulkAction,
+  until: number,
+): Promise<BulkAction> {
+  let current = action;
+  while (isUnderWay(current) && clock.now() < until) {
+    await pause(clock, Math.min(lookAgainMs, until - clock.now()));
+    current = (await bulkActions.get(current.tenant, current.id)) ?? current;
+  }
+  return current;
 }
 
 /** So long each of those that rang is worked: then it rings again, behind the rest. */

@@ -7,7 +7,13 @@ export { cancelMessages, type CancelPorts } from "./cancel.ts";
 export { type ExpandPorts, expandStored } from "./fan-out.ts";
 export { cancelMatching, countLive, countMatching, matchedMax } from "./cancel-matching.ts";
 export { followUp, type FollowUpPorts, type Outbox, tellSettled } from "./follow-up.ts";
-export { beginBulkAction, type BulkPorts, cancelRunsSoon, workOrHandOn } from "./bulk-actions.ts";
+export {
+  beginBulkAction,
+  type BulkPorts,
+  cancelRunsSoon,
+  endOfBulkAction,
+  workOrHandOn,
+} from "./bulk-actions.ts";
 export { admit, hasMore, serveLane, type TurnPorts } from "./turns.ts";
 export {
   type FlowKeyNow,

@@ -38,14 +38,7 @@ export const publish = {
       schema: publishResultSchema,
     },
   },
-  faults: [
-    "forbidden",
-    "not_found",
-    "beyond_plan",
-    "too_large",
-    "outcome_unknown",
-    "disk_full",
-  ],
+  faults: ["forbidden", "not_found", "beyond_plan", "too_large", "outcome_unknown", "disk_full"],
 } as const satisfies RawTarget;
 
 export const publishResultJson = ({

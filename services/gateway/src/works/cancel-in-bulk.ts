@@ -11,6 +11,7 @@ import {
   cancelMessages,
   countLive,
   countMatching,
+  endOfBulkAction,
   matchedMax,
   workOrHandOn,
 } from "@posthaste/engine";
@@ -68,8 +69,10 @@ async function cancelAll(
   const begun = await beginBulkAction(parts, tenant, work, { isWorkedHere: !async, total });
   if (isFault(begun)) return begun;
   const { action, isNew } = begun;
-  if (async || !isNew) return { cancelled: action.total, actionId: action.id };
-  const done = await workOrHandOn(parts, action, until);
+  if (async) return { cancelled: action.total, actionId: action.id };
+  // An equal one that is under way is another worker's, and so may this one be by now.
+  const left = isNew ? await workOrHandOn(parts, action, until) : action;
+  const done = await endOfBulkAction(parts, left, until);
   if (!isUnderWay(done)) return { cancelled: done.processed };
   return tooLong(`${done.processed} messages are cancelled so far, bulk action ${done.id} goes on`);
 }

@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import { afterEach, describe, expect, it } from "@jest/globals";
+import { gatewayEndpoints } from "@posthaste/contract";
+import { accept, defaultPlan, isFault } from "@posthaste/domain";
+import { openEmbedded } from "@posthaste/embedded";
+import { workOrHandOn } from "@posthaste/engine";
+import { type Tenant } from "@posthaste/ports";
+import {
+  aMessage,
+  aPolicy,
+  aTenant,
+  recordingLog,
+  seededRandom,
+  type VirtualClock,
+  virtualClock,
+} from "@posthaste/testing";
+import { type CancelParts, cancelWorks } from "./cancel-in-bulk.ts";
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+type Ports = CancelParts & { readonly clock: VirtualClock };
+
+async function opened(messages: number): Promise<Ports> {
+  const clock = virtualClock();
+  const parts = { clock, random: seededRandom(1), log: recordingLog() };
+  // Commits come in the turn that asked for them: time stands still meanwhile.
+  const schedule = queueMicrotask;
+  const { close, ...store } = openEmbedded({ dataDir: ":memory:", ...parts, schedule });
+  closers.push(close);
+  const sha256 = (value: string | Uint8Array) => createHash("sha256").update(value).digest("hex");
+  for (let n = 0; n < messages; n++) {
+    const policy = aPolicy({ labels: ["a"] });
+    const message = aMessage({ id: store.ids.next(), now: clock.now(), policy, delayMs: 600_000 });
+    await store.records.insert([{ record: accept(message, clock.now()) }]);
+  }
+  return { ...store, ...parts, sha256 };
+}
+
+const tenant: Tenant = {
+  id: aTenant,
+  dialect: "service",
+  plan: defaultPlan,
+  keys: { current: "", next: "" },
+};
+
+async function cancel(ports: Ports, search: string) {
+  const query = gatewayEndpoints.cancelMessages.query.parse(search);
+  if (isFault(query)) throw new Error(query.text);
+  return cancelWorks(ports).cancelMessages({
+    param: () => "",
+    query,
+    body: undefined,
+    tenant,
+    scope: "full",
+    callerIp: "127.0.0.1",
+    rawHeaders: [],
+  });
+}
+
+/** Begun by another caller, whose answer does not wait. */
+async function begunElsewhere(ports: Ports) {
+  await cancel(ports, "label=a&async=true");
+  const [action] = await ports.bulkActions.list(aTenant, { limit: 1 });
+  if (!action) throw new Error("there is an action");
+  return action;
+}
+
+describe("a cancel by a filter that an equal one works already", () => {
+  it("waits for the end of that one, and answers its count alone", async () => {
+    const ports = await opened(3);
+    const action = await begunElsewhere(ports);
+
+    let answer: unknown;
+    const answered = cancel(ports, "label=a").then((it) => (answer = it));
+    await ports.clock.advance(5_000);
+    expect(answer).toBeUndefined();
+    await workOrHandOn(ports, action, Infinity);
+    await ports.clock.advance(1_000);
+    await answered;
+
+    expect(answer).toEqual({ status: 202, json: { cancelled: 3 } });
+  });
+
+  it("429 when that takes longer than a minute, with its name", async () => {
+    const ports = await opened(3);
+    const action = await begunElsewhere(ports);
+
+    const answered = cancel(ports, "label=a");
+    await ports.clock.advance(61_000);
+
+    expect(await answered).toMatchObject({
+      fault: "too_many_requests",
+      text: expect.stringContaining(`0 messages are cancelled so far, bulk action ${action.id}`),
+    });
+  });
+
+  it("with async answers it at once", async () => {
+    const ports = await opened(3);
+    const action = await begunElsewhere(ports);
+
+    expect(await cancel(ports, "label=a&async=true")).toEqual({
+      status: 202,
+      json: { cancelled: 3, actionId: action.id },
+    });
+  });
+});
+
+describe("a cancel by a filter whose worker has lost it to another one", () => {
+  it("waits for the end all the same", async () => {
+    const ports = await opened(600);
+    let moves = 0;
+    // A scheduler takes it after the first step.
+    const move: Ports["bulkActions"]["move"] = async (action) =>
+      ++moves === 2 ? false : ports.bulkActions.move(action);
+    const losing = { ...ports, bulkActions: { ...ports.bulkActions, move } };
+
+    let answer: unknown;
+    const answered = cancel(losing, "label=a").then((it) => (answer = it));
+    await ports.clock.advance(1_000);
+    expect(answer).toBeUndefined();
+    const [action] = await ports.bulkActions.list(aTenant, { limit: 1 });
+    if (!action) throw new Error("there is an action");
+    await workOrHandOn(ports, action, Infinity);
+    await ports.clock.advance(1_000);
+    await answered;
+
+    expect(answer).toMatchObject({ status: 202 });
+  });
+});

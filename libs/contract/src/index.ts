@@ -106,6 +106,7 @@ export {
   type ParsedTarget,
   parseRawTarget,
   type RawOperation,
+  rawTargets,
   rawTargetOf,
   type RawTargetRow,
 } from "./raw-targets.ts";

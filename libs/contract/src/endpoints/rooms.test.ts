@@ -1,0 +1,28 @@
+import { readdirSync } from "node:fs";
+import { describe, expect, it } from "@jest/globals";
+import { operationIds } from "./index.ts";
+
+const isRow = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && "method" in value && "path" in value;
+
+/** The operations of a room: a file exports a table of rows. */
+async function operationsOf(file: string): Promise<readonly string[]> {
+  const exported: Record<string, unknown> = await import(`./${file}`);
+  return Object.values(exported).flatMap((table) =>
+    typeof table === "object" && table !== null && Object.values(table).every(isRow)
+      ? Object.keys(table)
+      : [],
+  );
+}
+
+describe("the rooms of endpoints", () => {
+  it("are all in the index, and no two have an operation of one name", async () => {
+    const files = readdirSync(import.meta.dirname).filter(
+      (file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && file !== "index.ts",
+    );
+
+    const operations = (await Promise.all(files.map(operationsOf))).flat();
+
+    expect(operations.toSorted()).toEqual([...operationIds].toSorted());
+  });
+});

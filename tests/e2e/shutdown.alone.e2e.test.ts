@@ -119,6 +119,26 @@ describe("SIGTERM", () => {
     );
   });
 
+  it("ends what waits for events, with the cursor to go on with after the next start", async () => {
+    await serve();
+    const path = "/v2/events?wait=60&label=after";
+    const begun = textOf((await client.get(path)).object()["cursor"]);
+    const waiting = client.get(`${path}&cursor=${begun}`);
+    // It has been read before the answer to this.
+    await client.published(destination.url("/other"));
+
+    server.process.signal("SIGTERM");
+    const answered = await waiting;
+    const code = await server.process.ended();
+    await server.process.start();
+    await client.published(destination.url("/after"), service({ Label: "after" }));
+    const cursor = textOf(answered.object()["cursor"]);
+    const went = await client.get(`${path}&cursor=${cursor}`);
+
+    expect([answered.status, answered.list("events"), code]).toEqual([200, [], 0]);
+    expect(went.list("events")[0]).toMatchObject({ state: "CREATED" });
+  });
+
   it("a second time ends the process at once", async () => {
     await serve();
     destination.answers(

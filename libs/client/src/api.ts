@@ -716,6 +716,7 @@ export interface Operations {
       order?: Parameter;
       trimBody?: Parameter;
       groupBy?: Parameter;
+      wait?: Parameter;
     };
     answer: {
       /**

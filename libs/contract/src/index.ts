@@ -41,6 +41,7 @@ export {
   logEntryJson,
   type LogEntryJson,
   logPageJson,
+  type EventQuery,
   type LogQuery,
   type messageLog,
 } from "./endpoints/message-log.ts";

@@ -212,7 +212,13 @@ export {
   type RunFilter,
   type RunUse,
 } from "./query/run-filter.ts";
-export { among, matchesLive, matchesMessage, matchesPlace } from "./query/matches.ts";
+export {
+  among,
+  matchesLive,
+  matchesLogged,
+  matchesMessage,
+  matchesPlace,
+} from "./query/matches.ts";
 export { type Cron, parseCron } from "./schedule/cron.ts";
 export { commandAt, fired, type Firing, firingOf } from "./schedule/fire.ts";
 export { nextSlot } from "./schedule/next-slot.ts";

@@ -163,11 +163,12 @@ function openRooms(
   const recovered = recover(db, clock, log, backlog, finished);
   const positions = openPositions(clock, lastPosition(db));
   const queues = openQueueRows(db);
+  const tenants = openTenantKeys(db, writer);
   const parts = {
     db,
     clock,
     positions,
-    tenants: openTenantKeys(db, writer),
+    tenants,
     windows: openWindows(db, clock),
     names: openNames(db, positions),
     configurations: openConfigurations(db, openTerms(db)),
@@ -192,7 +193,7 @@ function openRooms(
       run: openRunAlarms(db, log),
     },
     runAttempts: openRunAttempts(db),
-    events: openEvents(db),
+    events: openEvents(db, writer, tenants),
     letters: openLetters(db),
     turns: openTurns(db, queues),
   };

@@ -18,6 +18,9 @@ export type LogEntry = {
 
 export type Page<T> = { readonly items: readonly T[]; readonly next?: string };
 
+/** `positions`: where each item stands, for `PageRequest.after`; no two events share one, and each keeps its own. */
+export type LogPage = Page<LogEntry> & { readonly positions: readonly string[] };
+
 export interface MessageLog {
   /** `settle`: the store writes events with the records themselves. `facts`: workflow-log writes what it hears, and deliverers what they owe. */
   readonly writtenBy: "settle" | "facts";
@@ -25,7 +28,12 @@ export interface MessageLog {
   append(
     entries: readonly { readonly message: Message; readonly fact?: AttemptFact }[],
   ): Promise<void>;
-  list(tenant: TenantId, filter: LogFilter, page: PageRequest): Promise<Page<LogEntry>>;
+  list(tenant: TenantId, filter: LogFilter, page: PageRequest): Promise<LogPage>;
+  /**
+   * `grown` is called within moments of each time at which the log has events of the tenant that it had not before, once for
+   * many, and may be called when it has none. Returns what ends that.
+   */
+  watch(tenant: TenantId, grown: () => void): () => void;
   /** Removes what of the tenant is older than `before`, at most `limit` messages. Answers how many. */
   sweep(tenant: TenantId, before: number, limit: number): Promise<number>;
 }

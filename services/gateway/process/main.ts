@@ -1,7 +1,7 @@
 /** The gateway as a process: publishes and reads, over the stores and the bus that the environment names. */
 import { hash } from "node:crypto";
 import { openBus, openDocuments, openTokens } from "@posthaste/distributed";
-import { gatewayHandler } from "@posthaste/gateway";
+import { createLogWatchers, gatewayHandler } from "@posthaste/gateway";
 import { NamedDeliverers } from "@posthaste/engine";
 import {
   addressSet,
@@ -43,6 +43,8 @@ readiness.watch("accounts", "needed", () =>
     : "nobody has an account yet: management makes the first",
 );
 
+const watchers = createLogWatchers({ ...ports, clock, log }, parts.sockets.connections);
+
 let handler: RequestHandler | undefined;
 await runServiceProcess(parts, {
   adapters: [tokens, bus, documents],
@@ -53,6 +55,7 @@ await runServiceProcess(parts, {
     authenticator,
     named,
     { name: "gateway", start: open, stop: async () => undefined },
+    watchers,
   ],
 });
 
@@ -84,6 +87,7 @@ async function open(): Promise<void> {
       answers,
       admission,
       cursors: createCursors({ secret, clock }),
+      watchers,
     },
   );
 }

@@ -77,9 +77,12 @@ export function admitted<Spec extends EndpointSpec>(
     const span = requestSpan(door.tracer, { tenant: tenant.id, method, route, rawHeaders });
     const owner = { tenant: tenant.id, address };
     const asked = await askedOf(row, res, { params, search, budget: door.bodyBudget, owner });
+    const onGone = (task: () => void): void => void res.once("close", task);
     const answer = () =>
       inSpan(door.tracer, span, async () =>
-        isFault(asked) ? asked : work({ ...asked, tenant, scope, callerIp: address, rawHeaders }),
+        isFault(asked)
+          ? asked
+          : work({ ...asked, tenant, scope, callerIp: address, rawHeaders, onGone }),
       );
     if (isLarge(row) && !isFault(asked))
       return { status: 200, owner: tenant.id, pieces: oneOf(answer) };

@@ -46,6 +46,7 @@ import { destinationCheck } from "./destinations.ts";
 import { admitted, type Door } from "./door.ts";
 import { createHookDoor, hookTargetOf } from "./hook-door.ts";
 import { createJudge } from "./judge.ts";
+import { type LogWatchers } from "./live-log/watchers.ts";
 import { createPaging } from "./paging.ts";
 import { createRates } from "./rates.ts";
 import { createRawDoor } from "./raw-door.ts";
@@ -84,12 +85,15 @@ export type GatewayOptions = {
   readonly answers: Answers;
   readonly admission: Admission;
   readonly cursors: Cursors;
+  /** Requests that wait for events. */
+  readonly watchers: LogWatchers;
   /** The process is stopping: what belongs to a run that is there is taken, since its step is running; nothing new is. */
   readonly isClosed?: () => boolean;
 };
 
 export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): RequestHandler {
-  const { admission, answers, authenticator, cursors, llmUrl, policy, trustedProxies } = options;
+  const { admission, answers, authenticator, cursors, llmUrl, policy, trustedProxies, watchers } =
+    options;
   const { isClosed = () => false } = options;
   const { telemetry = noTelemetry } = ports;
   const backlog = new BacklogQuota(ports);
@@ -137,6 +141,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     checkDestination,
     isClosed,
     telemetry,
+    watchers,
     paging: createPaging(cursors),
   };
   const routed = createExpressApp(routesOf(door, parts), answers);

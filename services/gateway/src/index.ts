@@ -4,3 +4,4 @@ export {
   type GatewayOptions,
   type GatewayPorts,
 } from "./gateway.ts";
+export { createLogWatchers } from "./live-log/watchers.ts";

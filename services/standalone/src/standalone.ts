@@ -6,7 +6,7 @@ import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
 import { capByPlan, createCompose, Deliverer, type SlotBounds } from "@posthaste/deliverer";
 import { type DestinationPolicy, owner, type Sha256Hex } from "@posthaste/domain";
 import { Tenants } from "@posthaste/engine";
-import { createGateway } from "@posthaste/gateway";
+import { createGateway, createLogWatchers } from "@posthaste/gateway";
 import {
   addressSet,
   createAdmission,
@@ -116,6 +116,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
     await Promise.all([authenticator.refresh(), tenants.refresh()]);
   };
   const trustedProxies = addressSet(options.trustedProxies);
+  const watchers = createLogWatchers(ports, options.connectionsMax);
   let isClosed = false;
   const gateway = createGateway(
     {
@@ -132,6 +133,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
       admission,
       limits: { connectionsMax: options.connectionsMax },
       cursors: createCursors({ secret: options.cursorSecret, clock }),
+      watchers,
       isClosed: () => isClosed,
     },
   );
@@ -163,6 +165,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
         slotLateMsMax: options.slotLateMsMax,
       }),
       ...(management ? [management] : []),
+      watchers,
       {
         name: "intake",
         start: async () => undefined,

@@ -1,16 +1,15 @@
 /** The message log in memory: an event that is told twice is one. */
 import {
-  among,
   type AttemptFact,
   createdEvent,
   eventsOf,
   limits,
   type LogFilter,
   type LogState,
-  matchesMessage,
-  matchesPlace,
+  matchesLogged,
   type MessageId,
   rankOf,
+  type TenantId,
 } from "@posthaste/domain";
 import { type LogEntry, type MessageLog } from "@posthaste/ports";
 import { pageOf } from "./page.ts";
@@ -23,6 +22,7 @@ export type ModelMessageLog = {
 
 export function modelMessageLog(): ModelMessageLog {
   const entries = new Map<MessageId, Map<string, LogEntry>>();
+  const watchers = new Set<{ readonly tenant: TenantId; readonly grown: () => void }>();
 
   const port: MessageLog = {
     writtenBy: "facts",
@@ -37,13 +37,20 @@ export function modelMessageLog(): ModelMessageLog {
           const key = keyOf(each);
           if (!known.has(key)) known.set(key, each);
         }
+        for (const { tenant, grown } of watchers) if (tenant === message.tenant) grown();
       }
     },
     list: async (tenant, filter, page) => {
       const found = [...entries.values()]
         .flatMap((known) => [...known.values()])
         .filter((entry) => entry.message.tenant === tenant && matches(filter, entry));
-      return pageOf(found, keyOf, page);
+      const listed = pageOf(found, keyOf, page);
+      return { ...listed, positions: listed.items.map(keyOf) };
+    },
+    watch: (tenant, grown) => {
+      const watcher = { tenant, grown };
+      watchers.add(watcher);
+      return () => watchers.delete(watcher);
     },
     sweep: async (tenant, before, limit) => {
       const old = [...entries].filter(([, known]) =>
@@ -90,8 +97,4 @@ const keyOf = ({ event, message }: LogEntry): string =>
   [sortable(event.at), message.id, sortable(event.attempt), rankOf(event.state)].join(" ");
 
 const matches = (filter: LogFilter, { event, message }: LogEntry): boolean =>
-  among(filter.states, event.state) &&
-  event.at >= (filter.from ?? 0) &&
-  event.at <= (filter.to ?? Infinity) &&
-  matchesMessage(filter, message) &&
-  matchesPlace(filter, message);
+  matchesLogged(filter, event, message);

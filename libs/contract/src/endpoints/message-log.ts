@@ -2,6 +2,7 @@
 import {
   type AttemptFact,
   type Fault,
+  type ListOrder,
   type LogEvent,
   type LogFilter,
   type LogState,
@@ -14,6 +15,7 @@ import { messageFilterNames, parseMessageFilter } from "../queries/message-filte
 import { type PageQuery, pageNames, parsePage } from "../queries/page.ts";
 import {
   type QueryValues,
+  integer,
   parameterFault,
   readQuery,
   several,
@@ -61,6 +63,11 @@ export type LogQuery = {
   readonly byMessage: boolean;
 };
 
+export type EventQuery = LogQuery & {
+  /** The answer waits so long for events behind the cursor. */
+  readonly waitMs?: number;
+};
+
 export const logParameters: ReadonlySet<string> = new Set([
   ...messageFilterNames,
   "state",
@@ -70,7 +77,10 @@ export const logParameters: ReadonlySet<string> = new Set([
   "groupBy",
 ]);
 
+const eventParameters: ReadonlySet<string> = new Set([...logParameters, "wait"]);
+
 const query = { names: logParameters, parse: parseLogQuery };
+const eventQuery = { names: eventParameters, parse: parseEventQuery };
 const events = z.array(logEntrySchema);
 
 export const messageLog = {
@@ -78,8 +88,8 @@ export const messageLog = {
     method: "get",
     path: "/v2/events",
     kind: "list",
-    summary: "List what happened to messages, newest first",
-    query,
+    summary: "List what happened to messages, newest first; with wait, follow it",
+    query: eventQuery,
     answers: { 200: { says: "A page", schema: z.object({ cursor: cursorShape, events }) } },
     faults: [],
   }),
@@ -111,7 +121,27 @@ const messagesMax = 10;
 /** `search` is what follows the `?`. */
 export function parseLogQuery(search: string): LogQuery | Fault {
   const values = readQuery(search, logParameters, withoutEffect);
+  return isFault(values) ? values : logQueryOf(values, "latestFirst");
+}
+
+const waitSecondsMax = 60;
+
+export function parseEventQuery(search: string): EventQuery | Fault {
+  const values = readQuery(search, eventParameters, withoutEffect);
   if (isFault(values)) return values;
+  const seconds = integer(values, "wait", { min: 1, max: waitSecondsMax });
+  if (isFault(seconds)) return seconds;
+  if (seconds === undefined) return logQueryOf(values, "latestFirst");
+  const lists = logQueryOf(values, "earliestFirst");
+  if (isFault(lists)) return lists;
+  if (lists.page.order === "latestFirst")
+    return parameterFault("order", "must be earliestFirst with wait");
+  const meaningless = ["groupBy", "toDate"].find((name) => values.has(name));
+  if (meaningless !== undefined) return parameterFault(meaningless, "cannot be given with wait");
+  return { ...lists, waitMs: seconds * 1_000 };
+}
+
+function logQueryOf(values: QueryValues, order: ListOrder): LogQuery | Fault {
   const filter = parseFilter(values);
   if (isFault(filter)) return filter;
   const groupBy = single(values, "groupBy");
@@ -121,7 +151,7 @@ export function parseLogQuery(search: string): LogQuery | Fault {
   }
   const byMessage = groupBy !== undefined;
   const countMax = byMessage ? messagesMax : eventsMax;
-  const page = parsePage(values, { countDefault: countMax, countMax, order: "latestFirst" });
+  const page = parsePage(values, { countDefault: countMax, countMax, order });
   return isFault(page) ? page : { filter, page, byMessage };
 }
 

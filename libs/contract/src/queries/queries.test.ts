@@ -3,7 +3,7 @@ import { isFault } from "@posthaste/domain";
 import * as fc from "fast-check";
 import { cancelBody, cancelQuery, parseCancelSelection } from "./cancel-selection.ts";
 import { deadLetterParameters, parseDeadLetterQuery } from "../endpoints/dead-letters.ts";
-import { logParameters, parseLogQuery } from "../endpoints/message-log.ts";
+import { logParameters, parseEventQuery, parseLogQuery } from "../endpoints/message-log.ts";
 import { fuzzRuns, hostileText } from "../hostile.fixture.ts";
 
 const pieces = [
@@ -202,6 +202,16 @@ describe("a list of events", () => {
     expect(parseLogQuery("host=a.b,c.d&path=/x,y")).toMatchObject({
       filter: { hosts: ["a.b", "c.d"], paths: ["/x,y"] },
     });
+  });
+
+  it("waits for up to a minute, and then goes from the earliest to the latest", () => {
+    expect(parseEventQuery("wait=60")).toMatchObject({
+      waitMs: 60_000,
+      page: { order: "earliestFirst", limit: 1_000 },
+    });
+    expect(parseEventQuery("")).toMatchObject({ page: { order: "latestFirst" } });
+    expect(parseEventQuery("")).not.toHaveProperty("waitMs");
+    expect(parseLogQuery("wait=1")).toMatchObject({ fault: "malformed" });
   });
 
   it("groups ten messages at most", () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { type AttemptFact, type Message } from "@posthaste/domain";
 import { aMessage, aTenant, epochStart, newId } from "@posthaste/testing";
 import { describeMessageLog } from "@posthaste/testing/contract";
-import { freshDatabase, patienceMs } from "../opened.fixture.ts";
+import { freshDatabase, type Opened, patienceMs } from "../opened.fixture.ts";
 import { repeated } from "../repeated.fixture.ts";
 import { createMessageLog, messageLogIndexes } from "./message-log.ts";
 import { servers } from "../servers.fixture.ts";
@@ -10,13 +10,20 @@ import { servers } from "../servers.fixture.ts";
 describe.each(servers)("$name", ({ name, uri }) => {
   const open = freshDatabase(uri, messageLogIndexes);
   const opened = async () => createMessageLog((await open()).connection);
-  const harness = { ids: { next: newId }, close: () => Promise.resolve() };
+  const harness = ({ clock }: Opened) => ({
+    ids: { next: newId },
+    aSecond: () => clock.advance(1_000),
+    close: () => Promise.resolve(),
+  });
 
-  describeMessageLog(name, async () => ({ ...harness, log: await opened() }));
+  describeMessageLog(name, async () => {
+    const opened = await open();
+    return { ...harness(opened), log: createMessageLog(opened.connection) };
+  });
 
   describeMessageLog(`${name}, each reply lost once`, async () => {
-    const { connection } = await open();
-    return { ...harness, log: createMessageLog(repeated(connection)) };
+    const opened = await open();
+    return { ...harness(opened), log: createMessageLog(repeated(opened.connection)) };
   });
 
   it(`${name}: no question of the message log reads a whole collection`, async () => {

@@ -10,6 +10,7 @@ import { termIndexes } from "../query/conditions.ts";
 import { digitsOf } from "../query/placed.ts";
 import { readLog } from "./reading.ts";
 import { deliveredId, isOfCreated, type LogRow, rowsOf } from "./rows.ts";
+import { watchTail } from "./tail.ts";
 
 const collection = "message_log";
 
@@ -70,6 +71,7 @@ export function createMessageLog(connection: Connection): MessageLog {
       await append(entries);
     },
     list: (tenant, filter, page) => readLog(again, open(collection), tenant, filter, page),
+    watch: (tenant, grown) => watchTail(connection, log, tenant, grown),
     sweep: async (tenant, before, limit) => {
       const messages = new Set<string>();
       // Ends when nothing is old enough, or when the rest is of further messages.

@@ -5,7 +5,7 @@
  * read that stand behind its newer end and reach across it: few, and all within that second.
  */
 import { type LogFilter, type PageRequest, type TenantId } from "@posthaste/domain";
-import { type LogEntry, type Page } from "@posthaste/ports";
+import { type LogEntry, type LogPage } from "@posthaste/ports";
 import { type Collection, type Document } from "mongodb";
 import { anyOf, archivedConditions, isByTerm } from "../query/conditions.ts";
 import { digitsOf, type Placed } from "../query/placed.ts";
@@ -20,7 +20,7 @@ export async function readLog(
   tenant: TenantId,
   filter: LogFilter,
   page: PageRequest,
-): Promise<Page<LogEntry>> {
+): Promise<LogPage> {
   const scan = scanOf(tenant, filter);
   const { items, next } = await readPage<LogItem>(again, log, scan, page);
   const latestFirst = page.order === "latestFirst";
@@ -40,7 +40,8 @@ export async function readLog(
   const shownPlaces = places.slice(0, page.limit);
   const found = shownPlaces.flatMap((place) => byPlace.get(place) ?? []);
   const last = places.length > page.limit ? shownPlaces.at(-1) : next;
-  return last === undefined ? { items: found } : { items: found, next: last };
+  const told = { items: found, positions: shownPlaces };
+  return last === undefined ? told : { ...told, next: last };
 }
 
 const endOf = ({ to }: LogFilter): string | undefined =>

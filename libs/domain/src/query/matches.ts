@@ -1,4 +1,5 @@
 /** Does a message answer to a filter? Each list: any of; between filters: all of. Times are the caller's to compare. */
+import { type LogEvent } from "../message/log.ts";
 import { type Message } from "../message/message.ts";
 import { type LiveFilter, type LogFilter, type MessageFilter } from "./filter.ts";
 
@@ -25,6 +26,18 @@ export function matchesPlace({ hosts, paths }: LogFilter, message: Configuration
   const url = URL.parse(message.url);
   if (!url) return false;
   return (among(hosts, url.host) || among(hosts, url.hostname)) && among(paths, url.pathname);
+}
+
+/** An event of the log: by its message, its state and its time. */
+export function matchesLogged(filter: LogFilter, event: LogEvent, message: Configuration): boolean {
+  const { from = -Infinity, to = Infinity, states } = filter;
+  return (
+    among(states, event.state) &&
+    event.at >= from &&
+    event.at <= to &&
+    matchesMessage(filter, message) &&
+    matchesPlace(filter, message)
+  );
 }
 
 /** Times included. The messages of a run are its own: each of them carries it. */

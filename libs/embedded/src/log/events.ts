@@ -10,15 +10,25 @@ import {
   type LogState,
   logStates,
   rankOf,
+  type TenantId,
 } from "@posthaste/domain";
 import { pack } from "../answers.ts";
+import { type Writer } from "../database/writer.ts";
+import { type TenantKeys } from "../tenants.ts";
 
 export type Events = {
   created(tenant: number, position: number, at: number): void;
   ended(tenant: number, position: number, fact: AttemptFact): void;
+  /** `grown` is called after each commit that holds events of the tenant. Returns what ends that. */
+  watch(tenant: TenantId, grown: () => void): () => void;
 };
 
-export function openEvents(db: DatabaseSync): Events {
+export function openEvents(db: DatabaseSync, writer: Writer, tenants: TenantKeys): Events {
+  const watchers = new Map<TenantId, Set<() => void>>();
+  const tell = (tenant: number): void => {
+    if (watchers.size === 0) return;
+    for (const grown of watchers.get(tenants.name(tenant)) ?? []) writer.onCommit(grown);
+  };
   const one = db.prepare(
     "INSERT OR IGNORE INTO events (tenant, at, message, step) VALUES (?, ?, ?, ?)",
   );
@@ -28,8 +38,20 @@ export function openEvents(db: DatabaseSync): Events {
   const details = db.prepare(`
     INSERT INTO details (message, attempt, json, response) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`);
   return {
-    created: (tenant, position, at) => void one.run(tenant, at, position, stepOf(0, "CREATED")),
+    created: (tenant, position, at) => {
+      one.run(tenant, at, position, stepOf(0, "CREATED"));
+      tell(tenant);
+    },
+    watch: (tenant, grown) => {
+      const own = watchers.get(tenant) ?? new Set();
+      watchers.set(tenant, own.add(grown));
+      return () => {
+        own.delete(grown);
+        if (own.size === 0) watchers.delete(tenant);
+      };
+    },
     ended: (tenant, position, fact) => {
+      tell(tenant);
       const [first, second, ...more] = eventsOf(fact);
       if (first && second) {
         const { attempt } = fact;

@@ -33,11 +33,18 @@ export function openMessageLog(
       }),
     list: async (tenantId: TenantId, filter: LogFilter, page: PageRequest) => {
       const tenant = tenants.find(tenantId);
-      if (tenant === undefined) return { items: [] };
+      if (tenant === undefined) return { items: [], positions: [] };
       const { messageIds } = filter;
-      const positions = messageIds ? positionsOf(messageIds) : rare(tenantId, filter);
-      return readPage({ ...read.scan({ tenant, filter, positions, page }), breathe }, page);
+      const asked = messageIds ? positionsOf(messageIds) : rare(tenantId, filter);
+      const scan = read.scan({ tenant, filter, positions: asked, page });
+      const { items: placed, ...rest } = await readPage({ ...scan, breathe }, page);
+      return {
+        ...rest,
+        items: placed.map(({ entry }) => entry),
+        positions: placed.map(({ position }) => position),
+      };
     },
+    watch: (tenantId, grown) => events.watch(tenantId, grown),
     sweep: async (tenantId, before, limit) => {
       const tenant = tenants.find(tenantId);
       let swept = 0;

@@ -32,11 +32,15 @@ type Asked = {
 /** What tells events apart, in the order of the list. */
 type Key = readonly [at: number, message: number, step: number];
 
+export type PlacedEntry = { readonly entry: LogEntry; readonly position: string };
+
+const positionOf = (key: Key): string => key.join(".");
+
 /** Of each message, when few are asked for. */
 const rowsPerMessageMin = 8;
 
 export function openLogReading(reader: DatabaseSync): {
-  readonly scan: (asked: Asked) => Omit<Scan<Key, LogEntry>, "breathe">;
+  readonly scan: (asked: Asked) => Omit<Scan<Key, PlacedEntry>, "breathe">;
 } {
   const earliestFirst = openEvents(reader, { behind: ">", before: "<=", direction: "" });
   const latestFirst = openEvents(reader, { behind: "<", before: ">=", direction: "DESC" });
@@ -61,7 +65,7 @@ export function openLogReading(reader: DatabaseSync): {
     };
 
   return {
-    scan: (asked) => ({ rows: rowsOf(asked), keyOf: (key) => key.join("."), look: lookOf(asked) }),
+    scan: (asked) => ({ rows: rowsOf(asked), keyOf: positionOf, look: lookOf(asked) }),
   };
 }
 
@@ -98,7 +102,7 @@ function merge(
 const compare = (a: Key, b: Key): number => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
 
 /** What hangs on an event: the configuration of its message, and of a failed attempt the fact. */
-function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<LogEntry> {
+function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<PlacedEntry> {
   const configuration = reader.prepare("SELECT json, crc FROM configurations WHERE position = ?");
   const details = reader.prepare(`
     SELECT json, CASE WHEN ?3 = 0 THEN NULL ELSE substr(response, 1, ?3) END AS response
@@ -108,16 +112,18 @@ function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<
     // The events of a message mostly stand together.
     let last: { readonly message: number; readonly found: Configuration } | undefined;
 
-    const entryOf = (message: Configuration, [at, position, step]: Key): Looked<LogEntry> => {
+    const entryOf = (message: Configuration, key: Key): Looked<PlacedEntry> => {
+      const [at, position, step] = key;
+      const placed = (entry: LogEntry): PlacedEntry => ({ entry, position: positionOf(key) });
       const event = { at, attempt: attemptOf(step), state: stateOf(step) };
       const row = withFact.has(event.state)
         ? details.get(position, event.attempt, bodyBytesShown(page, message))
         : undefined;
-      if (!row) return { item: { event, message }, bytes: 0 };
+      if (!row) return { item: placed({ event, message }), bytes: 0 };
       const response = optionalBytes(row["response"] ?? null);
       const json = text(row["json"]);
       return {
-        item: { event, message, fact: unpack(stored<AttemptFact>(json), response) },
+        item: placed({ event, message, fact: unpack(stored<AttemptFact>(json), response) }),
         bytes: json.length + (response?.length ?? 0),
       };
     };

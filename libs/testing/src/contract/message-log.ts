@@ -28,6 +28,8 @@ import { readAll } from "./paging.ts";
 export type MessageLogHarness = Closable & {
   readonly log: MessageLog;
   readonly ids: Pick<Ids, "next">;
+  /** Lets a second go by, for an adapter that looks from time to time. */
+  readonly aSecond?: () => Promise<void>;
 };
 
 export function describeMessageLog(
@@ -39,6 +41,7 @@ export function describeMessageLog(
     appending(guarantee);
     listing(guarantee);
     filtering(guarantee);
+    watching(guarantee);
     sweeping(guarantee);
   });
 }
@@ -241,6 +244,30 @@ function listing(guarantee: Guarantee<MessageLogHarness>): void {
     );
   }
 
+  for (const order of ["earliestFirst", "latestFirst"] as const) {
+    guarantee(
+      `the list goes on behind the position of any of its items, in either order: ${order}`,
+      async (harness) => {
+        const { log } = harness;
+        await appendMany(harness, 4);
+        const whole = await log.list(aTenant, {}, { limit: 100, order });
+
+        expect(new Set(whole.positions).size).toBe(12);
+        for (const [i, after] of whole.positions.entries()) {
+          const page = { after, limit: 100 };
+          const behind = await log.list(aTenant, {}, { ...page, order });
+          const back = order === "earliestFirst" ? "latestFirst" : "earliestFirst";
+          const before = await log.list(aTenant, {}, { ...page, order: back });
+          expect(behind).toEqual({
+            items: whole.items.slice(i + 1),
+            positions: whole.positions.slice(i + 1),
+          });
+          expect(before.positions).toEqual(whole.positions.slice(0, i).toReversed());
+        }
+      },
+    );
+  }
+
   guarantee("the last page has no successor", async (harness) => {
     await appendMany(harness, 2);
 
@@ -357,6 +384,43 @@ function filtering(guarantee: Guarantee<MessageLogHarness>): void {
     });
   }
 }
+
+function watching(guarantee: Guarantee<MessageLogHarness>): void {
+  guarantee("a watcher of a tenant's log is told when it has grown", async (harness) => {
+    const message = newMessage(harness);
+    const facts = [factOf(message, { ended: "retry" }), factOf(message, { ended: "delivered" })];
+
+    for (const entry of [{ message }, ...facts.map((fact) => ({ message, fact }))]) {
+      const grown = nextGrowth(harness);
+      await harness.log.append([entry]);
+      await harness.aSecond?.();
+      await grown;
+    }
+
+    expect((await readLog(harness)).length).toBeGreaterThan(0);
+  });
+
+  guarantee("a watcher that has ended is told nothing", async (harness) => {
+    let told = 0;
+    const stop = harness.log.watch(aTenant, () => (told += 1));
+    stop();
+
+    const grown = nextGrowth(harness);
+    await harness.log.append([{ message: newMessage(harness) }]);
+    await harness.aSecond?.();
+    await grown;
+
+    expect(told).toBe(0);
+  });
+}
+
+const nextGrowth = ({ log }: MessageLogHarness): Promise<void> =>
+  new Promise((resolve) => {
+    const stop = log.watch(aTenant, () => {
+      stop();
+      resolve();
+    });
+  });
 
 function sweeping(guarantee: Guarantee<MessageLogHarness>): void {
   guarantee(

@@ -57,6 +57,7 @@ async function cancel(ports: Ports, search: string) {
     scope: "full",
     callerIp: "127.0.0.1",
     rawHeaders: [],
+    onGone: () => undefined,
   });
 }
 

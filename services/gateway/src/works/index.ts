@@ -5,7 +5,8 @@ import { type BulkActionParts, bulkActionWorks } from "./bulk-actions.ts";
 import { deadLetterWorks, type DeadLetterParts } from "./dead-letters.ts";
 import { flowKeyWorks, type FlowKeyParts } from "./flow-keys.ts";
 import { meWorks } from "./me.ts";
-import { messageLogWorks, type MessageLogParts } from "./message-log.ts";
+import { type FollowParts } from "./follow-log.ts";
+import { messageLogWorks } from "./message-log.ts";
 import { messageWorks, type MessageParts } from "./messages.ts";
 import { queueWorks } from "./queues.ts";
 import { type RestartParts, restartWorks } from "./restarts.ts";
@@ -23,7 +24,7 @@ export type WorkParts = BatchParts &
   BulkActionParts &
   DeadLetterParts &
   FlowKeyParts &
-  MessageLogParts &
+  FollowParts &
   MessageParts &
   RestartParts &
   RunLogParts &

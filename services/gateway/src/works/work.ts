@@ -17,6 +17,8 @@ type Visit<Spec extends EndpointSpec> = AskedOf<Spec> & {
   /** name, value, name, value …: for the works that read configuration. */
   readonly rawHeaders: readonly string[];
   readonly callerIp: string;
+  /** `task` runs when the caller has gone, or has its answer. */
+  readonly onGone: (task: () => void) => void;
 };
 
 export type Work<Spec extends EndpointSpec, Answered = AnswerOf<Spec>> = (

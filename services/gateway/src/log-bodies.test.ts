@@ -3,7 +3,7 @@ import { accept, isFault } from "@posthaste/domain";
 import { gatewayEndpoints, type LogQuery } from "@posthaste/contract";
 import { openEmbedded } from "@posthaste/embedded";
 import { aMessage, aTenant, recordingLog, seededRandom, virtualClock } from "@posthaste/testing";
-import { withBodies } from "./message-log.ts";
+import { withBodies } from "./log-bodies.ts";
 
 const mebibyte = 1024 * 1024;
 const messages = 20;

@@ -1,0 +1,176 @@
+/**
+ * Requests that wait for events. Owns these by tenant, and one watch of each such tenant's log: when that has grown, its end is
+ * read once for all of them, and those are woken whose filter takes something new of it.
+ *
+ * (1) no more wait than a part of the connections, and of one tenant no more than its part of these; a request beyond that is refused.
+ * (2) a waiter that is woken for nothing reads a page and waits again; one that is not woken has its time.
+ * (3) once stopped, none waits.
+ */
+import { fault, type Fault, type LogFilter, matchesLogged, type TenantId } from "@posthaste/domain";
+import { type Clock, type Log, type MessageLog, type Service } from "@posthaste/ports";
+import { lateMsMax } from "./live-page.ts";
+
+export type LogWatchers = Service & {
+  /** Before the log is read for the first time, so that nothing falls between. */
+  join(tenant: TenantId, filter: LogFilter): Waiter | Fault;
+};
+
+export type Waiter = {
+  /** It has left, or nothing is waited for any more. */
+  readonly isOver: boolean;
+  /** Resolves when there may be something new since the last call, when it is over, and after `ms`. */
+  grown(ms: number): Promise<void>;
+  leave(): void;
+};
+
+export type WatcherPorts = {
+  readonly messageLog: Pick<MessageLog, "list" | "watch">;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+/** What comes within this time is one growth. */
+export const gatherMs = 100;
+/** Of the end of the log. If all of it is new, there may be more, and all waiters are woken. */
+const eventsMax = 100;
+/** Of the process' connections, the part that may wait; and of these, the part of one tenant. */
+const waitingShare = 4;
+const tenantsShare = 8;
+
+type Place = { readonly filter: LogFilter; readonly wake: () => void; readonly end: () => void };
+type Watched = { readonly places: Set<Place>; readonly stop: () => void };
+
+export function createLogWatchers(ports: WatcherPorts, connectionsMax: number): LogWatchers {
+  const watched = new Map<TenantId, Watched>();
+  const waitersMax = Math.ceil(connectionsMax / waitingShare);
+  const perTenantMax = Math.ceil(waitersMax / tenantsShare);
+  let waiters = 0;
+  let isStopped = false;
+
+  function add(tenant: TenantId, place: Place): void {
+    const known = watched.get(tenant);
+    const places = known?.places ?? new Set();
+    if (!known) watched.set(tenant, { places, stop: watch(ports, tenant, places) });
+    places.add(place);
+    waiters++;
+  }
+
+  function remove(tenant: TenantId, place: Place): void {
+    const known = watched.get(tenant);
+    if (!known?.places.delete(place)) return;
+    waiters--;
+    if (known.places.size > 0) return;
+    known.stop();
+    watched.delete(tenant);
+  }
+
+  return {
+    name: "log watchers",
+    start: async () => undefined,
+    stop: async () => {
+      isStopped = true;
+      for (const { places } of watched.values()) for (const { end } of [...places]) end();
+    },
+    join: (tenant, filter) => {
+      const own = watched.get(tenant)?.places.size ?? 0;
+      if (own >= perTenantMax) return fault("too_many_requests", `${own} requests wait already`);
+      if (waiters >= waitersMax) return fault("overloaded", "too many requests wait already");
+      const bell = createBell(ports.clock);
+      const leave = (): void => {
+        remove(tenant, place);
+        bell.end();
+      };
+      const place = { filter, wake: bell.ring, end: leave };
+      if (isStopped) bell.end();
+      else add(tenant, place);
+      return {
+        get isOver() {
+          return bell.isOver;
+        },
+        grown: bell.rung,
+        leave,
+      };
+    },
+  };
+}
+
+/** Looks at the end of the log when it has grown. Returns what ends it. */
+function watch(
+  { messageLog, clock, log }: WatcherPorts,
+  tenant: TenantId,
+  places: ReadonlySet<Place>,
+): () => void {
+  let known: ReadonlySet<string> = new Set();
+  let callOff: (() => void) | undefined;
+  let hasGrown = false;
+  let isOver = false;
+
+  const grown = (): void => {
+    hasGrown = true;
+    callOff ??= clock.after(gatherMs, () => void look());
+  };
+  async function look(): Promise<void> {
+    hasGrown = false;
+    try {
+      await wakeForNew();
+    } catch (error) {
+      // Each of them finds out by itself.
+      log.warn("log.unwatched", { tenant, error });
+      for (const { wake } of places) wake();
+    }
+    callOff = undefined;
+    if (hasGrown && !isOver) grown();
+  }
+  async function wakeForNew(): Promise<void> {
+    const page = { limit: eventsMax, order: "latestFirst", bodyBytesMax: 0 } as const;
+    const end = { from: clock.now() - lateMsMax };
+    const { items, positions } = await messageLog.list(tenant, end, page);
+    const fresh = items.filter((_, n) => !known.has(positions[n] ?? ""));
+    known = new Set(positions);
+    for (const { filter, wake } of places)
+      if (
+        fresh.length === eventsMax ||
+        fresh.some(({ event, message }) => matchesLogged(filter, event, message))
+      )
+        wake();
+  }
+
+  const stop = messageLog.watch(tenant, grown);
+  return () => {
+    isOver = true;
+    stop();
+    callOff?.();
+  };
+}
+
+/** Rung before it is listened for, it is heard all the same. */
+function createBell(clock: Clock) {
+  let isRung = false;
+  let isOver = false;
+  let hear: (() => void) | undefined;
+  return {
+    get isOver() {
+      return isOver;
+    },
+    ring: (): void => {
+      isRung = true;
+      hear?.();
+    },
+    end: (): void => {
+      isOver = true;
+      hear?.();
+    },
+    rung: async (ms: number): Promise<void> => {
+      if (!isRung && !isOver)
+        await new Promise<void>((resolve) => {
+          const callOff = clock.after(ms, resolve);
+          hear = () => {
+            callOff();
+            resolve();
+          };
+        });
+      hear = undefined;
+      isRung = false;
+    },
+  };
+}

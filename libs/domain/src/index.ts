@@ -170,7 +170,7 @@ export {
   unpin,
 } from "./lane/pins.ts";
 export { isForeign, shardOfMessage } from "./lane/gates.ts";
-export { type FlowLane, isForgettable, type QueueLane } from "./lane/lane.ts";
+export { type FlowLane, isForgettable, type LaneKind, type QueueLane } from "./lane/lane.ts";
 export { freeTurns, queueParallelismDefault } from "./lane/queue.ts";
 export { endedSlots, type Slot, type Slots, takeSlots, withTokenBack } from "./lane/slots.ts";
 export {

@@ -186,6 +186,7 @@ function openRooms(
     spent: openSpent(db, clock),
     recent: openRecent(),
     fanOuts,
+    laneAlarms: { flow: parts.lanes, queue: queues },
     alarms: {
       fanOut: fanOuts,
       schedule: openScheduleAlarms(db, log),

@@ -1,5 +1,12 @@
 /** Cancelling: the write decides; a running attempt is then aborted, a lane's slot given back. A fan-out is no message. */
-import { accept, type FlowId, type MessageId, parentOf, type TenantId } from "@posthaste/domain";
+import {
+  accept,
+  type FlowId,
+  type LaneKind,
+  type MessageId,
+  parentOf,
+  type TenantId,
+} from "@posthaste/domain";
 import {
   type Canceled,
   type FanOuts,
@@ -120,23 +127,26 @@ async function tell(
   const outboxes = canceled
     .filter(({ left }) => left.length > 0)
     .map(({ message, left }) => ({ message, items: left }));
-  // A call that was not aborted here may still run: its slot lasts until its own process has, or its lease is past.
-  const ended = canceled.filter(({ message, was }) => was !== "claimed" || aborted.has(message.id));
   await Promise.all([
-    freeSlots(ports, ended),
-    freeTurns(ports, canceled, aborted),
+    ...Object.values(leave).map((lane) => lane(ports, canceled, aborted)),
     outboxes.length > 0 && followUp(ports, outboxes),
   ]).catch((error: unknown) =>
     ports.log.warn("follow-up.postponed", { messages: canceled.length, error }),
   );
 }
 
-async function freeSlots(
-  { bus, clock, tokens }: CancelPorts,
+type Leave = (
+  ports: CancelPorts,
   canceled: readonly CanceledMessage[],
-): Promise<void> {
+  /** Calls that ran here, and do so no more. */
+  aborted: ReadonlySet<MessageId>,
+) => Promise<void>;
+
+/** A call that was not aborted here may still run: its slot lasts until its own process has, or its lease is past. */
+const freeSlots: Leave = async ({ bus, clock, tokens }, canceled, aborted) => {
+  const ended = canceled.filter(({ message, was }) => was !== "claimed" || aborted.has(message.id));
   const byLane = new Map<FlowId, MessageId[]>();
-  for (const { message } of canceled) {
+  for (const { message } of ended) {
     const { id, flow } = message;
     if (flow !== undefined) byLane.set(flow, [...(byLane.get(flow) ?? []), id]);
   }
@@ -147,14 +157,10 @@ async function freeSlots(
     "scheduler.wake",
     [...byLane.keys()].map((lane) => wakeLane(lane, now)),
   );
-}
+};
 
 /** A turn of what was not running is over; that of a call which was aborted here lasts no longer than until now. */
-async function freeTurns(
-  { bus, clock, queues }: CancelPorts,
-  canceled: readonly CanceledMessage[],
-  aborted: ReadonlySet<MessageId>,
-): Promise<void> {
+const freeTurns: Leave = async ({ bus, clock, queues }, canceled, aborted) => {
   const messages = canceled.map(({ message }) => message);
   const [first] = messages;
   const concerned = new Set(messages.flatMap(({ queue, turnOf }) => queue ?? turnOf?.queue ?? []));
@@ -170,4 +176,7 @@ async function freeTurns(
     "scheduler.wake",
     [...concerned].map((queue) => wakeLane(queue, now)),
   );
-}
+};
+
+/** What canceled messages held in their lanes is given back. */
+const leave: { readonly [Kind in LaneKind]: Leave } = { flow: freeSlots, queue: freeTurns };

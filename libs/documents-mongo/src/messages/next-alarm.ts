@@ -1,6 +1,7 @@
 import {
   type AlarmSource,
   alarmSources,
+  type LaneKind,
   recordSources,
   type RowSource,
   rowSources,
@@ -24,6 +25,11 @@ const collections: { readonly [Source in RowSource]: string } = {
   run: runsName,
 };
 
+const laneCollections: { readonly [Kind in LaneKind]: string } = {
+  flow: lanesName,
+  queue: queuesName,
+};
+
 /** The earliest alarm in `shards`, of records, lanes, queues and the other sources. */
 export function createNextAlarm(rooms: RunRooms): Alarms["next"] {
   const { again, messages } = rooms;
@@ -34,7 +40,9 @@ export function createNextAlarm(rooms: RunRooms): Alarms["next"] {
     const rows = rowSources.filter(isAsked).map((source) => collections[source]);
     const [delivery, ...found] = await Promise.all([
       isAsked("record") ? nextDeliverAlarm(rooms, shards) : undefined,
-      ...[lanesName, queuesName, ...rows].map((name) => nextAlarmOf(rooms, name, shards)),
+      ...[...Object.values(laneCollections), ...rows].map((name) =>
+        nextAlarmOf(rooms, name, shards),
+      ),
       ...recordSources.filter(isAsked).map(async (source) => {
         const field = alarmFields[source];
         const options = { projection: { [field]: 1 }, sort: { [field]: 1 } } as const;

@@ -6,6 +6,7 @@ import {
   isForeign,
   limits,
   type LaneId,
+  type LaneKind,
   type MessageRecord,
   ring,
   type Ringing,
@@ -72,15 +73,15 @@ export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
       recordFrom,
     );
     const onlyFacts = ringing.filter(({ source }) => source === "fact");
-    const [lanes, queues, redelivered, ...rows] = await Promise.all([
-      ringLanes(rooms, shards, now, limitOfEach),
-      ringQueues(rooms, shards, now, limitOfEach),
+    const asked = rowSources.filter((source) => sources.includes(source));
+    const [redelivered, lanes, rows] = await Promise.all([
       sources.includes("record") ? redeliver(rooms, shards, now, limitOfEach) : 0,
-      ...rowSources
-        .filter((source) => sources.includes(source))
-        .map((source) => ringRows[source](rooms, shards, now, limitOfEach)),
+      Promise.all(
+        Object.values(ringLanesOf).map((ringDue) => ringDue(rooms, shards, now, limitOfEach)),
+      ),
+      Promise.all(asked.map((source) => ringRows[source](rooms, shards, now, limitOfEach))),
     ]);
-    const told = new Set<LaneId>(lanes).union(foreignAmong(ringing)).union(new Set(queues));
+    const told = new Set(lanes.flat()).union(foreignAmong(ringing));
     const withOutbox = [
       ...whole.filter(({ outbox }) => outbox.length > 0),
       ...onlyFacts.map(({ stored }) => recordFrom(stored, noBody)),
@@ -95,20 +96,25 @@ export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
       more:
         ringing.length < rung.length ||
         redelivered >= limitOfEach ||
-        [lanes, queues, ...rows].some(({ length }) => length >= limitOfEach) ||
+        [...lanes, ...rows].some(({ length }) => length >= limitOfEach) ||
         due.some(({ found, isCut }) => isCut || found.length >= limitOfEach),
     };
   };
 }
 
-type RingRows = (
+type RingDue<T> = (
   rooms: RunRooms,
   shards: readonly number[],
   now: number,
   limit: number,
-) => Promise<readonly Rung[]>;
+) => Promise<readonly T[]>;
 
-const ringRows: { readonly [Source in RowSource]: RingRows } = {
+const ringLanesOf: { readonly [Kind in LaneKind]: RingDue<LaneId> } = {
+  flow: ringLanes,
+  queue: ringQueues,
+};
+
+const ringRows: { readonly [Source in RowSource]: RingDue<Rung> } = {
   fanOut: ringFanOuts,
   schedule: ringSchedules,
   bulkAction: ringBulkActions,

@@ -5,7 +5,7 @@
 import { shardOf } from "../shared/shards.ts";
 import { type Message, type MessageState } from "../message/message.ts";
 import { type LaneId, type MessageId } from "../shared/ids.ts";
-import { type Lanes } from "./lane.ts";
+import { type Lanes, type LanesOf } from "./lane.ts";
 
 /** Passed so far. */
 export type Gate = "none" | "queue" | "time";
@@ -22,15 +22,21 @@ export function onward(
   now: number,
 ): WithTurn;
 export function onward(lanes: Lanes, passed: Gate, dueAt: number, now: number): Onward;
-export function onward({ queue, flow }: Lanes, passed: Gate, dueAt: number, now: number): Onward {
+export function onward(lanes: Lanes, passed: Gate, dueAt: number, now: number): Onward {
+  const { queue, flow } = lanes satisfies LanesOf<"queue" | "flow">;
   if (passed === "none" && queue !== undefined) return { kind: "queued", queue };
   if (passed !== "time" && dueAt > now) return { kind: "held", dueAt };
   return flow === undefined ? { kind: "due", hints: 0 } : { kind: "waiting", flow };
 }
 
-/** A record has the shard of its queue, else of its flow key, else its own: what is written together stands together. */
-export const shardOfMessage = ({ id, queue, flow }: Lanes & { readonly id: MessageId }): number =>
-  shardOf(queue ?? flow ?? id);
+/**
+ * A record has the shard of its queue, else of its flow key, else its own: what is written together stands together. That of
+ * a run has its run's (workflow/delivery.ts).
+ */
+export function shardOfMessage(message: Lanes & { readonly id: MessageId }): number {
+  const { id, queue, flow } = message satisfies LanesOf<"queue" | "flow">;
+  return shardOf(queue ?? flow ?? id);
+}
 
 /** Whether a lane's row is of another shard than the record that waits in it. */
 export const isForeign = ({ shard }: Pick<Message, "shard">, lane: LaneId): boolean =>

@@ -4,8 +4,16 @@ import { laneKeptMs } from "../shared/limits.ts";
 import { isPinned, type Pins } from "./pins.ts";
 import { type FlowLimits, isOver, type RateWindow } from "./flow-control.ts";
 
+type LaneIds = { readonly queue: QueueId; readonly flow: FlowId };
+export type LaneKind = keyof LaneIds;
+
 /** The lines that a message stands in, one for each kind of lane. */
-export type Lanes = { readonly queue?: QueueId; readonly flow?: FlowId };
+export type Lanes = { readonly [Kind in LaneKind]?: LaneIds[Kind] };
+
+/** Lanes of these kinds and of no other. What takes lanes apart `satisfies` it, and does not compile when a kind is added. */
+export type LanesOf<Kinds extends LaneKind> = {
+  readonly [Kind in LaneKind]?: Kind extends Kinds ? LaneIds[Kind] : never;
+};
 
 /** As its settings name them. */
 export const lanesOf = (

@@ -27,7 +27,7 @@ export const rungRecords = recordSources.flatMap((source) => {
   return rows === undefined ? [] : [{ source, rows }];
 });
 
-export function openNextAlarm({ alarms, db, lanes, queues }: Rooms): NextAlarm {
+export function openNextAlarm({ alarms, db, laneAlarms }: Rooms): NextAlarm {
   const looks = rungRecords.map(({ source, rows }) => {
     const alarm = `SELECT wake_at FROM messages WHERE wake_at IS NOT NULL AND ${rows} AND ${isUnderstood}`;
     const ofAll = db.prepare(`${alarm} ORDER BY wake_at LIMIT 1`);
@@ -44,7 +44,7 @@ export function openNextAlarm({ alarms, db, lanes, queues }: Rooms): NextAlarm {
       .map(({ ofAll, ofSome }) => (inShards === undefined ? ofAll.get() : ofSome.get(inShards)))
       .flatMap((row) => (row ? integer(row["wake_at"]) : []));
     const asked = rowSources.filter((source) => sources.includes(source));
-    for (const rows of [lanes, queues, ...asked.map((source) => alarms[source])]) {
+    for (const rows of [...Object.values(laneAlarms), ...asked.map((source) => alarms[source])]) {
       const alarm = rows.nextAlarm(inShards);
       if (alarm !== undefined) found.push(alarm);
     }

@@ -3,6 +3,7 @@ import {
   type AlarmSource,
   isForeign,
   type FlowId,
+  type LaneId,
   limits,
   type MessageState,
   ring,
@@ -30,7 +31,7 @@ type RungRecords = {
 };
 
 export function openRing(rooms: Rooms, reading: Reading): Ring {
-  const { alarms, db, clock, lanes, log, queues } = rooms;
+  const { alarms, db, clock, laneAlarms, lanes, log, queues } = rooms;
   const due = rungRecords.map(({ source, rows }) => {
     const select = `SELECT ${bodilessColumns}, m.origin, m.body_bytes FROM ${bodilessTables}
       WHERE m.wake_at <= ? AND m.${rows} AND m.${isUnderstood}`;
@@ -110,16 +111,17 @@ export function openRing(rooms: Rooms, reading: Reading): Ring {
           : inSome.all(now, inShards, limitOfEach),
       );
     const { rung, foreign, more } = ringRecords(found.flat(), now);
-    const rungLanes = lanes.ring(inShards, now, limitOfEach);
-    const rungQueues = queues.ring(inShards, now, limitOfEach);
+    const rungLanes = Object.values(laneAlarms).map((each) =>
+      each.ring(inShards, now, limitOfEach),
+    );
     const rungRows = rowSources
       .filter((source) => sources.includes(source))
       .map((source) => alarms[source].ring(inShards, now, limitOfEach));
-    const isFull = [...found, rungLanes, rungQueues, ...rungRows].some(
+    const isFull = [...found, ...rungLanes, ...rungRows].some(
       ({ length }) => length >= limitOfEach,
     );
-    const told = new Set(rungLanes).union(foreign);
-    for (const lane of [...told, ...rungQueues]) rung.push({ kind: "lane", lane });
+    const told = new Set<LaneId>(foreign).union(new Set(rungLanes.flat()));
+    for (const lane of told) rung.push({ kind: "lane", lane });
     return { rung: [...rung, ...rungRows.flat()], more: more || isFull };
   };
 }

@@ -1,6 +1,6 @@
 /** What the parts of the message store share. */
 import { type DatabaseSync } from "node:sqlite";
-import { type RowSource } from "@posthaste/domain";
+import { type LaneId, type LaneKind, type RowSource } from "@posthaste/domain";
 import { type Clock, type Log, type Rung } from "@posthaste/ports";
 import { type Alarms } from "../database/alarms.ts";
 import { type Writer } from "../database/writer.ts";
@@ -34,6 +34,7 @@ export type Rooms = {
   readonly lanes: Lanes;
   readonly fanOuts: FanOutRows;
   readonly alarms: { readonly [Source in RowSource]: Alarms<Rung> };
+  readonly laneAlarms: { readonly [Kind in LaneKind]: Alarms<LaneId> };
   readonly runAttempts: RunAttempts;
   readonly events: Events;
   readonly letters: Letters;

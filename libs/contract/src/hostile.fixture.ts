@@ -24,9 +24,15 @@ export function counted<T extends readonly string[] | Uint8Array>(
   const seen = new Proxy(list, {
     get: (target, key) => {
       if (key === "subarray" && target instanceof Uint8Array)
-        return (from: number, to: number): Uint8Array => {
+        return (from = 0, to = target.length): Uint8Array => {
           reads += to - from;
           return target.subarray(from, to);
+        };
+      if (key === "indexOf" && target instanceof Uint8Array)
+        return (byte: number, from = 0): number => {
+          const found = target.indexOf(byte, from);
+          reads += (found < 0 ? target.length : found + 1) - from;
+          return found;
         };
       if (typeof key === "string" && /^\d/.test(key)) reads += 1;
       return Reflect.get(target, key, target);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
+import { pause, type Pause } from "@posthaste/contract";
 import { fault } from "@posthaste/domain";
 import { inTurns } from "./turns.ts";
 
@@ -24,6 +25,20 @@ describe("work in turns", () => {
     clearInterval(count);
     expect(all).toHaveLength(10_000);
     expect(Math.max(...longest)).toBeLessThan(1_000);
+  });
+
+  it("ends a turn at each pause, which is no item", async () => {
+    const seen: string[] = [];
+    function* items(): Generator<number | Pause> {
+      seen.push("much");
+      setImmediate(() => seen.push("another's turn"));
+      yield pause;
+      seen.push("much more");
+      yield 1;
+    }
+
+    expect(await inTurns(items())).toEqual([1]);
+    expect(seen).toEqual(["much", "another's turn", "much more"]);
   });
 
   it("ends with the first fault, and asks for nothing behind it", async () => {

@@ -1,4 +1,5 @@
 /** Long work in short turns of the event loop, so that one request's does not hold up the rest. */
+import { pause, type Pause } from "@posthaste/contract";
 import { type Fault, isFault } from "@posthaste/domain";
 
 /** A few milliseconds of judging URLs. */
@@ -6,19 +7,21 @@ const itemsPerTurn = 200;
 
 /**
  * All items in their order, or the first fault among them: what stands behind it is not asked for. `weightOf`: how many
- * items without much in them one is as much work as.
+ * items without much in them one is as much work as. A pause ends a turn, too.
  */
 export async function inTurns<T>(
-  items: Iterable<T | Fault>,
+  items: Iterable<T | Fault | Pause>,
   weightOf: (item: T) => number = () => 1,
 ): Promise<readonly T[] | Fault> {
   const all: T[] = [];
   let weight = 0;
   for (const item of items) {
     if (isFault(item)) return item;
-    all.push(item);
-    weight += weightOf(item);
-    if (weight < itemsPerTurn) continue;
+    if (item !== pause) {
+      all.push(item);
+      weight += weightOf(item);
+    }
+    if (item !== pause && weight < itemsPerTurn) continue;
     weight = 0;
     await new Promise<void>((resolve) => setImmediate(resolve));
   }

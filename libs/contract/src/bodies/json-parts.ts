@@ -7,7 +7,7 @@ import { type Fault, fault } from "@posthaste/domain";
 /** From `from` up to, and without, `to`. */
 export type Span = { readonly from: number; readonly to: number };
 
-const jsonDepthMax = 32;
+export const jsonDepthMax = 32;
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -19,7 +19,8 @@ const objectOpens = 0x7b;
 const objectCloses = 0x7d;
 
 export const notJson = fault("malformed", "body: must be JSON in UTF-8");
-const tooDeep = fault("malformed", `body: must not nest deeper than ${jsonDepthMax}`);
+export const tooDeep = (depthMax: number): Fault =>
+  fault("malformed", `body: must not nest deeper than ${depthMax}`);
 
 export const isArray = (text: Uint8Array, { from }: Span): boolean => text[from] === arrayOpens;
 export const isObject = (text: Uint8Array, { from }: Span): boolean => text[from] === objectOpens;
@@ -53,7 +54,7 @@ export function* partsOf(
     if (byte === quote) {
       at = endOfString(text, at, Math.min(to, begin + partBytesMax + 1));
     } else if (byte === arrayOpens || byte === objectOpens) {
-      if (++depth > jsonDepthMax) return yield tooDeep;
+      if (++depth > jsonDepthMax) return yield tooDeep(jsonDepthMax);
     } else if (byte === comma && depth === 1) {
       yield trimmed(text, { from: begin, to: at });
       begin = at + 1;
@@ -99,7 +100,7 @@ export function faultOfSize(text: Uint8Array, valuesMax: number): Fault | undefi
     else if (byte === arrayCloses || byte === objectCloses) depth--;
     else if (byte === arrayOpens || byte === objectOpens) {
       values++;
-      if (++depth > jsonDepthMax) return tooDeep;
+      if (++depth > jsonDepthMax) return tooDeep(jsonDepthMax);
     } else if (byte === comma || byte === colon) values++;
     if (values > valuesMax)
       return fault("malformed", `body: must hold at most ${valuesMax} values`);

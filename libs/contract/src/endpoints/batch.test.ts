@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { defaultPlan, type Fault, fault, isFault, tenantId } from "@posthaste/domain";
 import * as fc from "fast-check";
+import { pause } from "../bodies/pause.ts";
 import { counted, fuzzRuns, hostileText } from "../hostile.fixture.ts";
 import { type BatchItem, type BatchJudges, readBatch } from "./batch.ts";
 
@@ -15,9 +16,11 @@ const judges: BatchJudges = {
   checkDestination: (url) =>
     url.includes("127.0.0.1") ? fault("malformed", "invalid destination url: loopback") : undefined,
 };
-const read = (body: string | Uint8Array, changed: Partial<BatchJudges> = {}) => [
+const readAll = (body: string | Uint8Array, changed: Partial<BatchJudges> = {}) => [
   ...readBatch(typeof body === "string" ? bytes(body) : body, { ...judges, ...changed }),
 ];
+const read = (body: string | Uint8Array, changed: Partial<BatchJudges> = {}) =>
+  readAll(body, changed).filter((item) => item !== pause);
 const items = (...given: readonly unknown[]) => JSON.stringify(given);
 const commands = (body: string) =>
   read(body).map((item) => {
@@ -214,6 +217,23 @@ describe("a batch", () => {
     expect(read(with0(100), { plan })).toHaveLength(2);
     expect(refused(with0(101), { plan })).toEqual({ code: "too_large", text, before: 1 });
     expect(refused(items(good, { ...good, body: "é".repeat(51) }), { plan }).text).toBe(text);
+  });
+
+  it("has its body, however long and whatever JSON makes of it, with pauses between", () => {
+    const body = '\u{1f600}\n\0é"\\/'.repeat(100_000);
+    const all = readAll(items(good, { ...good, body }, good));
+
+    const [, long] = all.filter((item) => item !== pause);
+    expect(long).toMatchObject({ command: { body: bytes(body) } });
+    expect(all.map((item) => item === pause)).toEqual([false, true, true, false, false]);
+  });
+
+  it("413 does not make the body of an item that is too large", () => {
+    const plan = { ...defaultPlan, bodyBytesMax: 500_000 };
+    const { list, reads } = counted(bytes(items({ ...good, body: "é".repeat(250_001) })));
+
+    expect(refused(list, { plan })).toMatchObject({ code: "too_large" });
+    expect(reads()).toBeLessThanOrEqual(readsOfByteMax * list.length);
   });
 
   it("413 does not look at the whole of an item that is longer than any may be", () => {

@@ -1,8 +1,10 @@
 /** `POST /v2/batch`: many publishes in one request (docs/design/batch.md). Judged item by item, and refused whole by the first that is at fault. */
 import { type Fault, type PublishCommand, fault, isFault } from "@posthaste/domain";
 import * as z from "zod";
-import { judged, readJson } from "../bodies/json.ts";
-import { isArray, partsOf, trimmed } from "../bodies/json-parts.ts";
+import { judged, jsonBytesMax } from "../bodies/json.ts";
+import { longOf, type LongString, readWithLong } from "../bodies/json-long.ts";
+import { isArray, partsOf, type Span, trimmed } from "../bodies/json-parts.ts";
+import { pause, type Pause } from "../bodies/pause.ts";
 import { type NamedDestination, parseDestination } from "../destination/destination-target.ts";
 import { parsePublish } from "../headers/parse-publish.ts";
 import { type FlatHeaders, type PublishInput } from "../headers/publish-input.ts";
@@ -15,8 +17,7 @@ import { publish, publishResultSchema } from "./publish.ts";
 const itemsMax = 10_000;
 /** Half of what a gateway holds of bodies at once, halved again, since each message is a copy. */
 const batchBytesMax = 32 * 1024 * 1024;
-/** Of an item beside its body, and the most that JSON makes of one byte: \u0000. */
-const headersBytesMax = 64 * 1024;
+/** The most that JSON makes of one byte: \u0000. */
 const escapedBytesMax = 6;
 
 const text = z.string("must be a string");
@@ -50,9 +51,9 @@ export type BatchItem = { readonly command: PublishCommand; readonly bytes: numb
 type BatchDestination = { readonly destination: NamedDestination; readonly bytes: number };
 
 export type BatchBody = {
-  readonly judge: (judges: BatchJudges) => Iterable<BatchItem | Fault>;
+  readonly judge: (judges: BatchJudges) => Iterable<BatchItem | Fault | Pause>;
   /** Where each item goes, as far as items can be read. */
-  readonly destinations: () => Iterable<BatchDestination>;
+  readonly destinations: () => Iterable<BatchDestination | Pause>;
 };
 
 export const batchBody: BodyRow<BatchBody> = {
@@ -84,12 +85,13 @@ export const batch = {
 };
 
 /** What is at fault is for `readBatch` to say. */
-function* destinationsIn(bytes: Uint8Array): Generator<BatchDestination, void, undefined> {
+function* destinationsIn(bytes: Uint8Array): Generator<BatchDestination | Pause, void, undefined> {
   const whole = trimmed(bytes, { from: 0, to: bytes.length });
   if (!isArray(bytes, whole)) return;
   for (const part of partsOf(bytes, whole, batchBytesMax)) {
     if (isFault(part)) return;
-    const read = readJson(bytes.subarray(part.from, part.to), "", batchBytesMax);
+    if (isLong(part)) yield pause;
+    const read = readWithLong(bytes.subarray(part.from, part.to), "body", "");
     const item = isFault(read) ? read : judged(read.json, itemSchema, "");
     const destination = isFault(item) ? item : parseDestination(item.destination);
     if (isFault(destination)) return;
@@ -101,24 +103,38 @@ function* destinationsIn(bytes: Uint8Array): Generator<BatchDestination, void, u
 export function* readBatch(
   bytes: Uint8Array,
   judges: BatchJudges,
-): Generator<BatchItem | Fault, void, undefined> {
+): Generator<BatchItem | Fault | Pause, void, undefined> {
   const whole = trimmed(bytes, { from: 0, to: bytes.length });
   if (!isArray(bytes, whole)) return yield fault("malformed", "body: must be a JSON array");
   const { bodyBytesMax } = judges.plan;
-  const itemBytesMax = bodyBytesMax * escapedBytesMax + headersBytesMax;
+  const itemBytesMax = Math.min(bodyBytesMax * escapedBytesMax + jsonBytesMax, batchBytesMax);
   let index = 0;
   for (const part of partsOf(bytes, whole, itemBytesMax)) {
     if (index >= itemsMax) return yield tooManyItems;
     const place = `[${index++}]`;
-    const read = isFault(part)
-      ? part
-      : readJson(bytes.subarray(part.from, part.to), place, itemBytesMax);
+    const pauses = !isFault(part) && isLong(part);
+    if (pauses) yield pause;
+    const read = isFault(part) ? part : readItem(bytes, part, place, itemBytesMax);
     if (isFault(read)) return yield within(place, read);
+    if (pauses) yield pause;
     const item = judged(read.json, itemSchema, place);
-    const command = isFault(item) ? item : commandOf(item, place, judges);
+    const command = isFault(item)
+      ? item
+      : commandOf(item, read.long ?? longOf(item.body ?? ""), place, judges);
     if (isFault(command)) return yield faultOfRun(command, namesIn(read.json));
     yield { command, bytes: isFault(part) ? 0 : part.to - part.from };
   }
+}
+
+/** To find the end of one, to look through it and to make its body is a turn's work each. */
+const longBytesMin = 1024 * 1024;
+const isLong = ({ from, to }: Span): boolean => to - from >= longBytesMin;
+
+/** What is longer than it may be is not looked at. */
+function readItem(bytes: Uint8Array, { from, to }: Span, place: string, bytesMax: number) {
+  if (to - from > bytesMax)
+    return fault("too_large", `${place}: must be at most ${bytesMax} bytes`);
+  return readWithLong(bytes.subarray(from, to), "body", place);
 }
 
 const tooManyItems = fault("malformed", `[${itemsMax}]: a batch may have ${itemsMax} items`);
@@ -136,7 +152,12 @@ function namesIn(json: unknown): readonly string[] {
 const within = (place: string, { fault: code, text: said }: Fault): Fault =>
   fault(code, said.startsWith(place) ? said : `${place}${said.replace(/^body/, "")}`);
 
-function commandOf(item: Item, place: string, judges: BatchJudges): PublishCommand | Fault {
+function commandOf(
+  item: Item,
+  text: LongString,
+  place: string,
+  judges: BatchJudges,
+): PublishCommand | Fault {
   const at = (field: string, { fault: code, text: said }: Fault): Fault =>
     fault(code, `${place}.${field}: ${said}`);
   const destination = parseDestination(item.destination);
@@ -147,12 +168,12 @@ function commandOf(item: Item, place: string, judges: BatchJudges): PublishComma
   }
   const queue = queueOf(item.queue ?? "");
   if (isFault(queue)) return at("queue", queue);
-  const bytes = bodyOf(item.body ?? "", judges.plan.bodyBytesMax);
-  if (isFault(bytes)) return at("body", bytes);
+  const body = bodyOf(text, judges.plan.bodyBytesMax);
+  if (isFault(body)) return at("body", body);
   const given = flatHeaders(item.headers ?? {});
   if (isFault(given)) return at("headers", given);
   const rawHeaders = judges.completed?.(given) ?? given;
-  const command = parsePublish({ ...judges, destination, queue, rawHeaders, body: bytes });
+  const command = parsePublish({ ...judges, destination, queue, rawHeaders, body });
   return isFault(command) ? at("headers", command) : command;
 }
 
@@ -162,13 +183,10 @@ function queueOf(name: string): string | undefined | Fault {
   return isName(name) ? name : fault("malformed", nameForm);
 }
 
-const utf8 = new TextEncoder();
-
-function bodyOf(given: string, bytesMax: number): Uint8Array | Fault {
+function bodyOf({ bytes, isWellFormed, said }: LongString, bytesMax: number): Uint8Array | Fault {
   // Half a character would be replaced by another without a word.
-  if (!given.isWellFormed()) return fault("malformed", "must be well-formed Unicode");
-  const bytes = utf8.encode(given);
-  if (bytes.length <= bytesMax) return bytes;
+  if (!isWellFormed) return fault("malformed", "must be well-formed Unicode");
+  if (bytes <= bytesMax) return said();
   return fault("too_large", `quota maxMessageSize exceeded: the body may have ${bytesMax} bytes`);
 }
 

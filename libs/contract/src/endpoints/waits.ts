@@ -1,7 +1,7 @@
 /** Waits of runs for events, and what notifies them. What belongs to a run that is under way is never refused with 400. */
 import { isFault } from "@posthaste/domain";
 import * as z from "zod";
-import { readJson } from "../bodies/json.ts";
+import { jsonBytesMax, readJson } from "../bodies/json.ts";
 import { parseWait, type WaitBody } from "../workflow/wait-body.ts";
 import { type BodyRow, endpoint } from "./endpoint.ts";
 
@@ -36,9 +36,9 @@ const wait: BodyRow<WaitBody> = {
     timeout: z.string().optional().describe("Duration; default 7d"),
     step: z.looseObject({ stepId: z.int() }),
   }),
-  bytesMax: eventBytesMax,
+  bytesMax: jsonBytesMax,
   parse: (bytes) => {
-    const read = readJson(bytes, "", eventBytesMax);
+    const read = readJson(bytes, "");
     if (isFault(read)) return { ...read, fault: "run_refused" };
     return parseWait(read.json);
   },

@@ -1,7 +1,7 @@
 /** What an endpoint says of an invocation: what the child gets, and how the step is told of its end. */
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import * as z from "zod";
-import { readJson } from "../bodies/json.ts";
+import { longOf, readWithLong } from "../bodies/json-long.ts";
 
 const invokeSchema = z.object({
   body: z.string().nullish(),
@@ -12,14 +12,16 @@ const invokeSchema = z.object({
   step: z.looseObject({ stepId: z.int() }),
 });
 
-export type InvokeBody = z.output<typeof invokeSchema>;
+export type InvokeBody = Omit<z.output<typeof invokeSchema>, "body"> & {
+  readonly body: Uint8Array;
+};
 
 /** Never 400: an endpoint takes that for the end of its run. */
 export function parseInvoke(bytes: Uint8Array): InvokeBody | Fault {
-  const read = readJson(bytes, "", bytes.length);
+  const read = readWithLong(bytes, "body", "body");
   if (isFault(read)) return { ...read, fault: "run_refused" };
   const { success, data, error } = invokeSchema.safeParse(read.json);
-  if (success) return data;
+  if (success) return { ...data, body: (read.long ?? longOf(data.body ?? "")).said() };
   const [issue] = error.issues;
   return fault("run_refused", `body.${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`);
 }

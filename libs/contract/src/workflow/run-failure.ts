@@ -13,7 +13,7 @@ import {
 import { type ReadView } from "../representations/body.ts";
 import { readableHeaders } from "../representations/hidden.ts";
 import { attemptErrors, shownError } from "./run-attempts.ts";
-import { headersOf, objectOf, parsedJson, textOf } from "./run-step.ts";
+import { headersOf, textOf, writtenJson } from "./run-step.ts";
 
 export const functionStates = [
   "CALLBACK_INPROGRESS",
@@ -48,8 +48,8 @@ export function failureAnswer({ parts, run }: Omit<Reading, "records">): {
   readonly headers: Headers;
 } {
   const failed = isFailed(run) ? run.state.failure : undefined;
-  const json = jsonOf(parts.get(toldPart(1)));
-  return { status: failed?.status ?? 0, headers: headersOf(json["header"]) };
+  const told = parts.get(toldPart(1));
+  return { status: failed?.status ?? 0, headers: headersOf(told && writtenJson(told)["header"]) };
 }
 
 /** Of the deliveries of a step the attempts that failed; that by which the run has is known by its failure. */
@@ -102,7 +102,7 @@ export function functionAnswer({ parts, run }: Reading, view: ReadView) {
   const told = isFailed(run) ? run.state.failure.function : undefined;
   const part = told && parts.get(answeredPart(told.round));
   if (!part) return {};
-  const { body, headers, status } = jsonOf(part);
+  const { body, headers, status } = writtenJson(part);
   const pairs = pairsOf(headers);
   const hasNone = pairs.some(([name]) => notFoundHeader.test(name));
   const said = new Uint8Array(Buffer.from(typeof body === "string" ? body : "", "base64"));
@@ -115,9 +115,6 @@ export function functionAnswer({ parts, run }: Reading, view: ReadView) {
 }
 
 const notFoundHeader = /^(service|upstash)-workflow-failure-callback-notfound$/i;
-
-const jsonOf = (part: RunPart | undefined): Readonly<Record<string, unknown>> =>
-  part ? objectOf(parsedJson(new TextDecoder().decode(part.body))) : {};
 
 const pairsOf = (value: unknown): Headers =>
   Array.isArray(value)

@@ -208,6 +208,29 @@ describe("what is wrong with a publish for a run", () => {
     expect(statusOf(fault)).toBe(412);
   });
 
+  it.each<[string, string]>([
+    ["values", `{"stepId":1,"out":[${"[],".repeat(200_000)}0]}`],
+    ["names", `{"stepId":1,"out":{${'"a":{},'.repeat(100_000)}"a":0}}`],
+    ["depth", `{"stepId":1,"out":${"[".repeat(255)}${"]".repeat(255)}}`],
+    ["length", `{"out":"${"\\u00e9".repeat(200_000)}","stepId":1}`],
+  ])("of a step has as much as it likes: %s", (_, body) => {
+    expect(runOf(run, bytes(body))).toMatchObject({ key: { role: "result", step: 1 } });
+  });
+
+  it.each<[string, string]>([
+    ["depth", `{"stepId":1,"out":${"[".repeat(256)}${"]".repeat(256)}}`],
+    ["depth of twenty thousand", `{"stepId":1,"out":${"[".repeat(20_000)}${"]".repeat(20_000)}}`],
+    ["a value within that is none", `{"stepId":1,"out":[{"a":tru}]}`],
+    ["names", `{"stepId":1${',"a":0'.repeat(1_024)}}`],
+    ["an end that is missing", `{"stepId":1,"out":"`],
+    ["another text behind it", `{"stepId":1}{}`],
+  ])("of a step is refused for its %s, and not with 400", (_, body) => {
+    const fault = refused(run, { body: bytes(body) });
+
+    expect(fault.text).toMatch(/^body: a step of a run must /);
+    expect(statusOf(fault)).toBe(412);
+  });
+
   it("is the body where that is no text", () => {
     const fault = refused(run, { body: Uint8Array.from([...aStep.subarray(0, -1), 0xff, 0x7d]) });
 

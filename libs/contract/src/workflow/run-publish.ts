@@ -14,6 +14,8 @@ import {
   type RunPublish,
   type StepKey,
 } from "@posthaste/domain";
+import { membersOf } from "../bodies/json-members.ts";
+import { type Span } from "../bodies/json-parts.ts";
 import { type FlatHeaders } from "../headers/publish-input.ts";
 import { malformed, type PublishDraft } from "../headers/setting.ts";
 import { dialectOf, dialects, prefixLength } from "../wire/dialects.ts";
@@ -81,11 +83,11 @@ function invocation(start: Start, readStep: ReadStep): PublishCommand | Fault {
   named.set(`${prefix}Workflow-RunId`.toLowerCase(), workflowRunId);
   if (workflowRunCreatedAt != null)
     named.set(`${prefix}Workflow-CreatedAt`.toLowerCase(), String(workflowRunCreatedAt));
-  const encoder = new TextEncoder();
-  const answer = readStep([...named].flat(), workflowUrl, encoder.encode(JSON.stringify(step)));
+  const stepBody = new TextEncoder().encode(JSON.stringify(step));
+  const answer = readStep([...named].flat(), workflowUrl, stepBody);
   if (isFault(answer)) return answer;
   const run: RunPublish = { kind: "invoke", child: start.run, answer, step };
-  return { ...start, body: encoder.encode(body ?? ""), run };
+  return { ...start, body, run };
 }
 
 /** Of a step that goes to that URL. */
@@ -127,30 +129,32 @@ export function belongsToRun(rawHeaders: FlatHeaders): boolean {
   return hasRun && (invokes || !starts);
 }
 
-const hasNone = "a step of a run must be JSON with a stepId, or a targetStep that is planned";
+const stepNames: ReadonlySet<string> = new Set(["stepId", "targetStep"]);
+const hasNone = "must be JSON with a stepId, or a targetStep that is planned";
 
+/** Nothing else of the body is parsed: what a step holds is as large, and of as many values, as its endpoint likes. */
 function stepKeyOf(body: Uint8Array): StepKey | Fault {
-  const step = parsed(body);
-  if (step === undefined) return fault("run_refused", `body: ${hasNone}`);
-  const { stepId, targetStep } = step;
-  if (isStep(stepId)) return { role: "result", step: stepId };
-  if (isStep(targetStep)) return { role: "plan", step: targetStep };
-  return fault("run_refused", `body: ${hasNone}, up to ${limits.runStepsMax}`);
+  const members = membersOf(body, stepNames, limits.runStepDepthMax);
+  if (isFault(members)) return refusedStep(members.text.replace(/^body: /, ""));
+  const [step, target] = ["stepId", "targetStep"].map((name) => {
+    const place = members.get(name);
+    return place && numberAt(body, place);
+  });
+  if (isStep(step)) return { role: "result", step };
+  if (isStep(target)) return { role: "plan", step: target };
+  return refusedStep(`${hasNone}, up to ${limits.runStepsMax}`);
 }
 
-const isStep = (value: unknown): value is number =>
-  typeof value === "number" && Number.isInteger(value) && value > 0 && value <= limits.runStepsMax;
+const refusedStep = (why: string): Fault => fault("run_refused", `body: a step of a run ${why}`);
 
-type StepJson = { readonly stepId?: unknown; readonly targetStep?: unknown };
+const numberLengthMax = 32;
 
-function parsed(body: Uint8Array): StepJson | undefined {
-  try {
-    const json: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
-    return typeof json === "object" && json !== null ? json : undefined;
-  } catch {
-    return undefined;
-  }
-}
+/** What is no number is none of a step. */
+const numberAt = (body: Uint8Array, { from, to }: Span): number =>
+  to - from > numberLengthMax ? NaN : Number(Buffer.from(body.subarray(from, to)).toString());
+
+const isStep = (value: number | undefined): value is number =>
+  value !== undefined && Number.isInteger(value) && value > 0 && value <= limits.runStepsMax;
 
 /**
  * What is forwarded to the run's endpoint: a Content-Type always, and of the names of both families only what clients send

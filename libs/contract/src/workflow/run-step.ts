@@ -1,6 +1,17 @@
 /** The fields of a step that readers of a run see, made from what the endpoint has published of it. */
-import { type Headers, parseDuration, type Run } from "@posthaste/domain";
+import {
+  type Headers,
+  isFault,
+  limits,
+  parseDuration,
+  type Run,
+  type RunPart,
+} from "@posthaste/domain";
 import * as z from "zod";
+import { membersOf } from "../bodies/json-members.ts";
+import { type Span } from "../bodies/json-parts.ts";
+import { bytesOfString, isString, sizeOfString } from "../bodies/json-string.ts";
+import { readJson } from "../bodies/json.ts";
 import { readableBody, type ReadView } from "../representations/body.ts";
 import { readableHeaders } from "../representations/hidden.ts";
 import { headersShape, type JsonOf, millisecondsShape } from "../representations/schemas.ts";
@@ -61,21 +72,57 @@ export const runStepSchema = z
 
 export type RunStepJson = JsonOf<typeof runStepSchema>;
 
-type Published = Readonly<Record<string, unknown>>;
+/** A step as its endpoint has published it: where the fields that are read of it stand. */
+type Published = { readonly text: Uint8Array; readonly at: ReadonlyMap<string, Span> };
 
-/** Clients write what they like: only what has the form of a step's field is read. `at`: of the step inside the body. */
-export function parsedStep(body: Uint8Array, at?: string): Published {
-  const json = parsedJson(new TextDecoder().decode(body));
-  return at === undefined ? objectOf(json) : objectOf(objectOf(json)[at]);
+const textNames = ["stepName", "stepType", "callType", "callUrl", "callMethod", "waitEventId"];
+const invokedNames = ["invokedWorkflowRunId", "invokedWorkflowUrl"];
+const otherNames = ["stepId", "concurrent", "out", "sleepFor", "sleepUntil", "waitTimeout"];
+const callNames = ["callBody", "callHeaders"];
+const stepNames = new Set([...textNames, ...invokedNames, ...otherNames, ...callNames]);
+const answerNames = new Set(["status", "header", "body"]);
+
+/** Clients write what they like: only what has the form of a step's field is read. */
+export const publishedStep = (text: Uint8Array): Published => fieldsOf(text, stepNames);
+
+/** A step that stands inside of a part. */
+export function stepWithin(text: Uint8Array): Published {
+  const place = fieldsOf(text, new Set(["step"])).at.get("step");
+  return publishedStep(place ? text.subarray(place.from, place.to) : new Uint8Array(0));
+}
+
+function fieldsOf(text: Uint8Array, names: ReadonlySet<string>): Published {
+  const at = membersOf(text, names, limits.runStepDepthMax);
+  return { text, at: isFault(at) ? new Map() : at };
+}
+
+/** Of a field that is short. */
+function valueOf({ at, text }: Published, name: string): unknown {
+  const place = at.get(name);
+  const read = place && readJson(text.subarray(place.from, place.to), name);
+  return isFault(read) ? undefined : read?.json;
+}
+
+/** Of a field that may be long: what it says where it is a string, else the text of its value. A little more than `bytesMax`. */
+function bytesOf({ at, text }: Published, name: string, bytesMax?: number): Uint8Array | undefined {
+  const place = at.get(name);
+  if (!place) return undefined;
+  if (isString(text, place)) return bytesOfString(text, place, sizeOfString(text, place), bytesMax);
+  const value = text.subarray(place.from, place.to);
+  return value.length === "null".length && valueOf({ at, text }, name) === null ? undefined : value;
 }
 
 export function stepFields(run: Run, step: Published, view: ReadView): RunStepJson {
-  const { sleepFor, sleepUntil, stepType, waitTimeout } = step;
-  const out = shown(run, step["out"], view);
+  const [sleepFor, sleepUntil, stepType, waitTimeout] = [
+    "sleepFor",
+    "sleepUntil",
+    "stepType",
+    "waitTimeout",
+  ].map((name) => valueOf(step, name));
+  const out = shown(run, step, "out", view);
   const seconds = typeof sleepFor === "string" ? secondsOf(sleepFor) : sleepFor;
   return {
-    ...textsOf(step, ["stepName", "stepType", "callType", "callUrl", "callMethod", "waitEventId"]),
-    ...textsOf(step, ["invokedWorkflowRunId", "invokedWorkflowUrl"]),
+    ...textsOf(step, [...textNames, ...invokedNames]),
     ...integerOf(step, "stepId"),
     concurrent: integerOf(step, "concurrent").concurrent ?? 1,
     ...(out !== undefined && { out }),
@@ -88,11 +135,11 @@ export function stepFields(run: Run, step: Published, view: ReadView): RunStepJs
 
 function callFields(run: Run, step: Published, view: ReadView): RunStepJson {
   const { redaction } = run.plan.policy;
-  const body = shown(run, step["callBody"], view);
-  const answer = objectOf(parsedJson(step["out"]));
-  const { status } = answer;
-  const answered = shown(run, answer["body"], view);
-  const sent = step["callHeaders"];
+  const body = shown(run, step, "callBody", view);
+  const answer = fieldsOf(bytesOf(step, "out") ?? new Uint8Array(0), answerNames);
+  const status = valueOf(answer, "status");
+  const answered = shown(run, answer, "body", view);
+  const sent = valueOf(step, "callHeaders");
   return {
     ...(body !== undefined && { callBody: body }),
     ...(isObject(sent) && {
@@ -101,7 +148,11 @@ function callFields(run: Run, step: Published, view: ReadView): RunStepJson {
     ...(typeof status === "number" &&
       Number.isInteger(status) && {
         callResponseStatus: status,
-        callResponseHeaders: readableHeaders(headersOf(answer["header"]), redaction, view.sha256),
+        callResponseHeaders: readableHeaders(
+          headersOf(valueOf(answer, "header")),
+          redaction,
+          view.sha256,
+        ),
       }),
     ...(answered !== undefined && { callResponseBody: answered }),
   };
@@ -114,20 +165,20 @@ function secondsOf(duration: string): number | undefined {
 }
 
 /** Cut, or hidden, as a body is. */
-function shown({ plan }: Run, value: unknown, view: ReadView): string | undefined {
-  if (value === undefined || value === null) return undefined;
-  const text = typeof value === "string" ? value : JSON.stringify(value);
+function shown({ plan }: Run, step: Published, name: string, view: ReadView): string | undefined {
   const { redaction } = plan.policy;
   const { sha256, bodyBytesMax } = view;
   const max = bodyBytesMax === undefined ? {} : { bytesMax: bodyBytesMax };
-  const readable = readableBody(new TextEncoder().encode(text), { redaction, sha256, ...max });
+  // A hash needs all of it.
+  const bytes = bytesOf(step, name, redaction?.body ? undefined : bodyBytesMax);
+  const readable = readableBody(bytes, { redaction, sha256, ...max });
   return readable.kind === "text" ? readable.text : undefined;
 }
 
 function textsOf(step: Published, names: readonly string[]): Readonly<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const name of names) {
-    const value = step[name];
+    const value = valueOf(step, name);
     if (typeof value === "string") found[name] = value;
   }
   return found;
@@ -137,7 +188,7 @@ function integerOf<Name extends string>(
   step: Published,
   name: Name,
 ): { readonly [N in Name]?: number } {
-  const value = step[name];
+  const value = valueOf(step, name);
   const found: { [N in Name]?: number } = {};
   if (typeof value === "number" && Number.isInteger(value)) found[name] = value;
   return found;
@@ -152,19 +203,15 @@ export function headersOf(json: unknown): Headers {
   );
 }
 
-export function parsedJson(text: unknown): unknown {
-  if (typeof text !== "string") return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** What this service itself has written as JSON into a part. */
+export function writtenJson({ body }: RunPart): Readonly<Record<string, unknown>> {
+  return objectOf(JSON.parse(new TextDecoder().decode(body)));
 }
 
-const isObject = (json: unknown): json is Published =>
+const isObject = (json: unknown): json is Readonly<Record<string, unknown>> =>
   typeof json === "object" && json !== null && !Array.isArray(json);
 
-export const objectOf = (json: unknown): Published => (isObject(json) ? json : {});
+const objectOf = (json: unknown): Readonly<Record<string, unknown>> => (isObject(json) ? json : {});
 
 /** A body as text: base64 where it is none. */
 export function textOf(

@@ -242,6 +242,61 @@ describe("a run whose bodies and headers are redacted", () => {
   });
 });
 
+describe("a step whose endpoint has written what it likes", () => {
+  const aRaw = (text: string): readonly [PartName, RunPart] => [
+    "s1",
+    { name: "s1", at: epochStart + 1, body: new TextEncoder().encode(text) },
+  ];
+  const run = aRun({ history: spans({ role: "result", from: 1, to: 1 }) });
+  const stepOf = (text: string, bodyBytesMax?: number) =>
+    stepGroups(reading(run, [aRaw(text)]), {
+      ...view,
+      ...(bodyBytesMax !== undefined && { bodyBytesMax }),
+    })[1]?.steps[0];
+  const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
+
+  it.each<[string, string, string | undefined]>([
+    ["a text", '"a\\n\\u00e9"', "a\né"],
+    ["a number", "1.50", "1.50"],
+    ["an object", '{ "a": [1, "é"] }', '{ "a": [1, "é"] }'],
+    ["nothing", "null", undefined],
+    ["many values", `[${"{},".repeat(100_000)}0]`, `[${"{},".repeat(100_000)}0]`],
+  ])("shows what it returned: %s", (_, out, shown) => {
+    expect(stepOf(`{"stepId":1,"stepName":"s","out":${out}}`)).toMatchObject({
+      stepName: "s",
+      ...(shown !== undefined && { out: shown }),
+    });
+  });
+
+  it("shows no more of it than is asked for, and no half of a character", () => {
+    expect(stepOf('{"stepId":1,"out":"aaé"}', 3)?.out).toBe("aa");
+    expect(stepOf(`{"stepId":1,"out":"${"a".repeat(100_000)}"}`, 3)?.out).toBe("aaa");
+  });
+
+  it("is shown without it where that is deeper than it may be", () => {
+    const step = stepOf(`{"stepId":1,"stepName":"s","out":${nested(20_000)}}`);
+
+    expect(step).toMatchObject({ stepId: 1, state: "STEP_SUCCESS" });
+    expect(step?.out).toBeUndefined();
+  });
+
+  it.each<[string, unknown, object]>([
+    ["none", "no JSON", {}],
+    [
+      "of many values",
+      { status: 200, body: "b", x: Array(5_000).fill([]) },
+      { callResponseBody: "b" },
+    ],
+    ["deep", `{"status":200,"body":${nested(20_000)}}`, {}],
+    ["as it was told", { status: 200, body: "b" }, { callResponseStatus: 200 }],
+  ])("is a call whose answer is %s", (_, answer, shown) => {
+    const out = typeof answer === "string" ? answer : JSON.stringify(answer);
+    const step = stepOf(JSON.stringify({ stepId: 1, stepType: "Call", callUrl: "u", out }));
+
+    expect(step).toMatchObject({ callUrl: "u", out, ...shown });
+  });
+});
+
 describe("a member of a group that waits for a call", () => {
   it("tells what it asks, and keeps its name and its place in the group", () => {
     const plan = { stepName: "asks", stepType: "Call", callType: "step", concurrent: 2 };

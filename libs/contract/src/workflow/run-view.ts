@@ -22,13 +22,13 @@ import { shownAnswer } from "./run-attempts.ts";
 import { errorsOf, failureJson } from "./run-failure.ts";
 import {
   headersOf,
-  objectOf,
-  parsedJson,
-  parsedStep,
+  publishedStep,
   type runStates,
   type RunStepJson,
   stepFields,
+  stepWithin,
   textOf,
+  writtenJson,
 } from "./run-step.ts";
 
 /** What is read of a run. A part that is missing has been swept. */
@@ -151,7 +151,11 @@ function memberOf(reading: RunReading, step: number, view: ReadView): readonly R
   if (hasResult(reading.run, step)) return resultOf(reading, step, partOf(key), view);
   const part = reading.parts.get(partOf(key));
   if (!part) return [];
-  const { concurrent, stepName, ...fields } = stepFields(reading.run, parsedStep(part.body), view);
+  const { concurrent, stepName, ...fields } = stepFields(
+    reading.run,
+    publishedStep(part.body),
+    view,
+  );
   const ofPlan = {
     ...(concurrent !== undefined && { concurrent }),
     ...(stepName !== undefined && { stepName }),
@@ -177,7 +181,7 @@ function resultOf(
   return [
     {
       ...callFields(reading, step, view),
-      ...stepFields(run, parsedStep(part.body), view),
+      ...stepFields(run, publishedStep(part.body), view),
       stepId: step,
       callType: "step",
       messageId: runMessageId(run.root, name),
@@ -218,7 +222,7 @@ function pendingStep(reading: RunReading, pending: Pending, view: ReadView): Run
     };
   }
   const part = parts.get(`${kind === "wait" ? "w" : "v"}${step}`);
-  const fields = part ? stepFields(run, parsedStep(part.body, "step"), view) : {};
+  const fields = part ? stepFields(run, stepWithin(part.body), view) : {};
   return {
     ...fields,
     ...common,
@@ -298,8 +302,7 @@ const stepNameHeader = /^(service|upstash)-workflow-stepname$/i;
 /** As the endpoint is told of it. */
 function callAnswer(run: Run, answer: RunPart | undefined, view: ReadView): RunStepJson {
   if (!answer) return {};
-  const told = objectOf(parsedJson(new TextDecoder().decode(answer.body)));
-  const { body, header, status } = told;
+  const { body, header, status } = writtenJson(answer);
   const shown = shownAnswer(
     run,
     {

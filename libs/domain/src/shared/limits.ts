@@ -76,6 +76,8 @@ export const readBytesMax = 8 * 1024 * 1024;
 /** Of a run, and of one of its parallel groups. */
 export const runStepsMax = 10_000;
 export const runGroupMax = 1_000;
+/** How deep the JSON of a step may nest. */
+export const runStepDepthMax = 256;
 /** Of the history of a run, as it is sent. */
 export const runHistoryBytesMax = 64 * 1024 * 1024;
 /** Events that came for a run before their wait: of all, and of one. */

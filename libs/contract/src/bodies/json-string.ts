@@ -1,0 +1,101 @@
+/** A string of a JSON text as the bytes that it says, without a string in between, which has one byte or two for each. */
+import { type Span } from "./json-parts.ts";
+
+const quote = 0x22;
+const backslash = 0x5c;
+const letterU = 0x75;
+
+/** What a letter behind a backslash stands for. */
+const escapes = new Uint8Array(256);
+for (const [i, letter] of [...'"\\/bfnrt'].entries())
+  escapes[letter.charCodeAt(0)] = '"\\/\b\f\n\r\t'.charCodeAt(i);
+
+/** `bytes`: in UTF-8. Half a character, which is none in UTF-8, counts as the three bytes of what replaces it. */
+export type StringSize = { readonly bytes: number; readonly isWellFormed: boolean };
+
+export const isString = (text: Uint8Array, { from }: Span): boolean => text[from] === quote;
+
+/** `span`: of a string in a text that is JSON, with its quotes. */
+export function sizeOfString(text: Uint8Array, { from, to }: Span): StringSize {
+  // What an escape is shorter by, once it is read.
+  let saved = 0;
+  let isWellFormed = true;
+  let at = text.indexOf(backslash, from);
+  for (; at >= 0 && at < to; at++) {
+    if (text[at] !== backslash) continue;
+    if (text[++at] !== letterU) {
+      saved++;
+      continue;
+    }
+    const point = pointAt(text, at + 1);
+    const digits = point > 0xffff ? 10 : 4;
+    at += digits;
+    saved += 2 + digits - bytesOfPoint(point);
+    if (isHalf(point)) isWellFormed = false;
+  }
+  return { bytes: to - from - 2 - saved, isWellFormed };
+}
+
+/** `size`: what `sizeOfString` has said of it. A few bytes more than `bytesMax` where there are more, for a reader that cuts it there. */
+export function bytesOfString(
+  text: Uint8Array,
+  { from, to }: Span,
+  { bytes }: StringSize,
+  bytesMax = Infinity,
+): Uint8Array {
+  const said = new Uint8Array(Math.min(bytes, bytesMax + 4));
+  let end = 0;
+  for (let at = from + 1; at < to - 1 && end <= bytesMax; at++) {
+    const byte = text[at] ?? 0;
+    if (byte !== backslash) {
+      said[end++] = byte;
+      continue;
+    }
+    const next = text[++at] ?? 0;
+    if (next !== letterU) {
+      said[end++] = escapes[next] ?? 0;
+      continue;
+    }
+    const point = pointAt(text, at + 1);
+    at += point > 0xffff ? 10 : 4;
+    end = putPoint(said, end, isHalf(point) ? replacement : point);
+  }
+  return said.subarray(0, end);
+}
+
+const replacement = 0xfffd;
+const isHalf = (point: number): boolean => point >= 0xd800 && point <= 0xdfff;
+
+/** Of the four digits at `at`, or of those and of an escape that follows and has the other half. */
+function pointAt(text: Uint8Array, at: number): number {
+  const unit = unitAt(text, at);
+  if (unit < 0xd800 || unit > 0xdbff) return unit;
+  if (text[at + 4] !== backslash || text[at + 5] !== letterU) return unit;
+  const low = unitAt(text, at + 6);
+  const isPair = low >= 0xdc00 && low <= 0xdfff;
+  return isPair ? (unit - 0xd800) * 0x400 + (low - 0xdc00) + 0x10000 : unit;
+}
+
+const unitAt = (text: Uint8Array, at: number): number =>
+  ((hexDigit(text[at]) * 16 + hexDigit(text[at + 1])) * 16 + hexDigit(text[at + 2])) * 16 +
+  hexDigit(text[at + 3]);
+
+/** Letters of either case are nine more than their last four bits. */
+const hexDigit = (byte = 0): number => (byte & 0xf) + (byte > 0x39 ? 9 : 0);
+
+function bytesOfPoint(point: number): number {
+  if (point < 0x80) return 1;
+  if (point < 0x800) return 2;
+  return point < 0x10000 ? 3 : 4;
+}
+
+function putPoint(said: Uint8Array, end: number, point: number): number {
+  const bytes = bytesOfPoint(point);
+  const last = end + bytes - 1;
+  for (let at = last; at > end; at--) {
+    said[at] = 0x80 | (point & 0x3f);
+    point >>= 6;
+  }
+  said[end] = bytes === 1 ? point : ((0xf00 >> bytes) & 0xff) | point;
+  return last + 1;
+}

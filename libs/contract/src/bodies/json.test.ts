@@ -1,0 +1,180 @@
+import { describe, expect, it } from "@jest/globals";
+import { isFault } from "@posthaste/domain";
+import * as fc from "fast-check";
+import { counted, fuzzRuns, hostileText } from "../hostile.fixture.ts";
+import { readWithLong } from "./json-long.ts";
+import { membersOf } from "./json-members.ts";
+import { bytesOfString, sizeOfString } from "./json-string.ts";
+import { jsonBytesMax } from "./json.ts";
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const textOf = (text: Uint8Array): string =>
+  new TextDecoder("utf-8", { ignoreBOM: true }).decode(text);
+
+/** A string's text as JSON has it, without its quotes. */
+const inner = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+function parsed(text: Uint8Array): { readonly json: unknown } | undefined {
+  try {
+    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+    return { json: JSON.parse(decoder.decode(text)) };
+  } catch {
+    return undefined;
+  }
+}
+
+const pieces = [
+  ...'[ ] { } , : " \\ \\" \\n \\/ \\u0000 \\u00e9 \\u20AC \\ud83d\\ude00 \\ud800 \\udc00 \\u12 \\x'.split(
+    " ",
+  ),
+  ...'0 -1 01 1.5 1. .5 1e9 1E+9 1e 1e-9 -0 true false null nul "a" "a":1 {} [] é € 😀'.split(" "),
+  " ",
+  "\n",
+  "\0",
+  "\u{feff}",
+];
+const anyText = fc.oneof(
+  { arbitrary: hostileText(pieces, 12), weight: 4 },
+  { arbitrary: fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.stringify(value)), weight: 1 },
+  { arbitrary: fc.jsonValue().map((value) => JSON.stringify(value, undefined, "\t")), weight: 1 },
+);
+
+describe("a text that is judged without being parsed", () => {
+  const faultOf = (text: Uint8Array): string | undefined => {
+    const members = membersOf(text, new Set(), 64);
+    return isFault(members) ? members.text : undefined;
+  };
+
+  it("is JSON where JSON.parse takes it, each byte being looked at a few times", () => {
+    fc.assert(
+      fc.property(anyText, fc.uint8Array({ maxLength: 2 }), (text, end) => {
+        const whole = new Uint8Array([...bytes(`{"a":`), ...bytes(text), ...end, 0x7d]);
+        const { list, reads } = counted(whole);
+
+        expect(faultOf(whole) === undefined).toBe(parsed(whole) !== undefined);
+        expect(isFault(membersOf(list, new Set(["a"])))).toBe(parsed(whole) === undefined);
+        expect(reads()).toBeLessThanOrEqual(6 * whole.length);
+      }),
+      { numRuns: fuzzRuns * 4 },
+    );
+  });
+
+  it("may nest as deep as it is said, and no deeper", () => {
+    const nested = (depth: number): Uint8Array =>
+      bytes(`{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`);
+
+    expect(faultOf(nested(64))).toBeUndefined();
+    expect(faultOf(nested(65))).toBe("body: must not nest deeper than 64");
+    expect(faultOf(nested(100_000))).toBe("body: must not nest deeper than 64");
+  });
+});
+
+describe("a string that is read as bytes", () => {
+  const aString = fc
+    .oneof(hostileText(pieces, 8), fc.string({ unit: "binary", maxLength: 20 }).map(inner))
+    .map((text) => bytes(`"${text}"`));
+
+  it("says what JSON.parse reads", () => {
+    fc.assert(
+      fc.property(aString, (text) => {
+        const span = { from: 0, to: text.length };
+        const read = parsed(text);
+        fc.pre(typeof read?.json === "string");
+        const size = sizeOfString(text, span);
+        const json = String(read?.json);
+        const said = bytesOfString(text, span, size);
+        expect(textOf(said)).toBe(json.toWellFormed());
+        expect(size).toEqual({ bytes: said.length, isWellFormed: json.isWellFormed() });
+      }),
+      { numRuns: fuzzRuns * 4 },
+    );
+  });
+
+  it("may be read up to a bound, and a little more", () => {
+    fc.assert(
+      fc.property(aString, fc.nat(30), (text, bytesMax) => {
+        const span = { from: 0, to: text.length };
+        fc.pre(typeof parsed(text)?.json === "string");
+        const size = sizeOfString(text, span);
+        const whole = bytesOfString(text, span, size);
+
+        const some = bytesOfString(text, span, size, bytesMax);
+
+        expect(some).toEqual(whole.subarray(0, some.length));
+        expect(some.length).toBeGreaterThanOrEqual(Math.min(whole.length, bytesMax + 1));
+        expect(some.length).toBeLessThanOrEqual(bytesMax + 4);
+      }),
+      { numRuns: fuzzRuns },
+    );
+  });
+});
+
+describe("members that are asked for by name", () => {
+  it("are those that JSON.parse finds, the last of several", () => {
+    const text = bytes(' { "a" : 1, "b": [ {"a": 2} ], "\\u0061": {"c": "}"} } ');
+    const members = membersOf(text, new Set(["a", "b", "d"]));
+
+    expect(members).toEqual(
+      new Map([
+        ["a", { from: 41, to: 51 }],
+        ["b", { from: 17, to: 29 }],
+      ]),
+    );
+  });
+
+  it("are not looked for among more than a thousand", () => {
+    const many = `{${Array.from({ length: 1_025 }, (_, i) => `"${i}":0`).join(",")}}`;
+
+    expect(membersOf(bytes(many), new Set(["a"]))).toMatchObject({ fault: "malformed" });
+  });
+});
+
+describe("an object with one long string in it", () => {
+  const read = (json: object | string) =>
+    readWithLong(bytes(typeof json === "string" ? json : JSON.stringify(json)), "body", "[0]");
+  const long = 'é"\n😀\\'.repeat(jsonBytesMax);
+
+  it("is parsed without that", () => {
+    const got = read({ a: 1, body: long, c: [2] });
+    if (isFault(got)) throw new Error(got.text);
+
+    expect(got.json).toEqual({ a: 1, body: "", c: [2] });
+    expect(got.long).toMatchObject({ isWellFormed: true, bytes: Buffer.byteLength(long) });
+    expect(got.long?.said()).toEqual(bytes(long));
+  });
+
+  it("is parsed whole where it is short", () => {
+    expect(read({ body: "a" })).toEqual({ json: { body: "a" } });
+  });
+
+  it.each<[string, object | string]>([
+    ["beside it is too much", { body: long, c: "c".repeat(jsonBytesMax) }],
+    ["it is no string", { body: [long] }],
+    ["another one is long", { text: long }],
+  ])("is refused where %s", (_, json) => {
+    expect(read(json)).toMatchObject({
+      fault: "too_large",
+      text: `[0]: must be at most ${jsonBytesMax} bytes beside its body`,
+    });
+  });
+
+  it.each<[string, string]>([
+    ["no object", `["${long}"]`],
+    ["no JSON behind it", `{"body":${JSON.stringify(long)},}`],
+    ["a string that is none", `{"body":"${"\\x".repeat(jsonBytesMax)}"}`],
+  ])("is refused where it is %s", (_, json) => {
+    expect(read(json)).toMatchObject({ fault: "malformed" });
+  });
+
+  it("is looked at a few times, byte for byte", () => {
+    const { list, reads } = counted(
+      bytes(JSON.stringify({ body: "é\\n".repeat(jsonBytesMax / 4) })),
+    );
+    const { length } = list;
+
+    const read = readWithLong(list, "body", "");
+
+    expect(isFault(read) ? read : read.long?.said().length).toBe((jsonBytesMax / 4) * 4);
+    expect(reads()).toBeLessThanOrEqual(6 * length);
+  });
+});

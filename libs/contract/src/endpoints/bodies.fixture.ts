@@ -1,0 +1,154 @@
+/**
+ * A process of its own, `node --expose-gc`: gives each endpoint that reads a body the largest ones of every hostile shape, and
+ * prints what they took of memory, as JSON.
+ */
+import { defaultPlan, isFault, tenantId } from "@posthaste/domain";
+import * as z from "zod";
+import { jsonBytesMax } from "../bodies/json.ts";
+import { publish } from "../headers/publish-input.fixture.ts";
+import { managementEndpoints } from "../management/index.ts";
+import { type BatchJudges } from "./batch.ts";
+import { type Endpoint } from "./endpoint.ts";
+import { gatewayEndpoints } from "./index.ts";
+
+type Taken = {
+  readonly endpoint: string;
+  readonly shape: string;
+  readonly bytes: number;
+  /** More than before, at the most. */
+  readonly takenBytes: number;
+};
+
+type Body = Pick<Endpoint["body"], "bytesMax" | "schema" | "parse">;
+
+const judges: BatchJudges = {
+  tenant: tenantId("tenant"),
+  plan: defaultPlan,
+  defaultDialect: "service",
+  callerIp: "192.0.2.7",
+  now: 1_700_000_000_000,
+  checkRetryDelay: () => undefined,
+  checkDestination: () => undefined,
+};
+
+const ofRun = { "Upstash-Workflow-RunId": "wfr_1" };
+const invoking = { "Upstash-Workflow-Init": "true", "Upstash-Workflow-Invoke": "true" };
+const bodyOfRun = (more: object, schema: z.ZodType): Body => ({
+  schema,
+  bytesMax: defaultPlan.bodyBytesMax,
+  parse: (body) => publish({ ...ofRun, ...more }, { body }),
+});
+
+const bodies: Readonly<Record<string, Body>> = {
+  ...Object.fromEntries(
+    Object.entries<Pick<Endpoint, "body">>({ ...gatewayEndpoints, ...managementEndpoints }).map(
+      ([id, { body }]) => [id, body],
+    ),
+  ),
+  "publish for a step": bodyOfRun({}, z.object({ stepId: z.int(), out: z.string() })),
+  "publish for an invocation": bodyOfRun(
+    invoking,
+    z.object({ body: z.string(), workflowUrl: z.string() }),
+  ),
+};
+
+const wholes: Readonly<Record<string, readonly [opens: string, repeated: string, closes: string]>> =
+  {
+    "[]": ["[", "[],", "0]"],
+    "{}": ["[", "{},", "0]"],
+    '""': ["[", '"",', "0]"],
+    0: ["[", "0,", "0]"],
+    names: ["{", '"":0,', '"":0}'],
+    depth: ["", "[", ""],
+    text: ['"', "a", '"'],
+    "wide text": ['"é€', "a", '"'],
+    escapes: ['"', "\\u0000", '"'],
+  };
+
+/** What is longer is read as this is, and takes the test longer. */
+const triedBytesMax = 4 * 1024 * 1024;
+
+/** As the whole body, and as the value of its first fields, or of those of its only element. */
+function* bodiesOf({ bytesMax, schema }: Body): Generator<readonly [string, Uint8Array]> {
+  for (const [shape, [opens, repeated, closes]] of Object.entries(wholes))
+    for (const [place, before, behind] of placesIn(schema)) {
+      const [head, tail] = [Buffer.from(before + opens), Buffer.from(closes + behind)];
+      const room = Math.min(bytesMax, triedBytesMax) - head.length - tail.length;
+      const filled = Buffer.alloc(room - (room % repeated.length), repeated);
+      yield [`${shape} ${place}`, Buffer.concat([head, filled, tail])];
+    }
+}
+
+function* placesIn(schema: z.ZodType = z.any()): Generator<readonly [string, string, string]> {
+  yield ["as the body", "", ""];
+  const { items, properties } = z.toJSONSchema(schema, { unrepresentable: "any", io: "input" });
+  for (const name of fieldsOf(properties)) yield [name, `{${others}"${name}":`, "}"];
+  const element = typeof items === "object" && !Array.isArray(items) ? items.properties : {};
+  for (const name of fieldsOf(element)) yield [`[0].${name}`, `[{${others}"${name}":`, "}]"];
+}
+
+const fieldsMax = 4;
+const fieldsOf = (properties: object | undefined): readonly string[] =>
+  Object.keys(properties ?? {}).slice(0, fieldsMax);
+
+/** What makes an item of a batch, or an invocation, whole. */
+const others =
+  '"destination":"https://a.b","headers":{},"workflowRunId":"wfr_1","workflowUrl":"https://a.b","step":{"stepId":1},';
+
+const usedBytes = (): number => {
+  const { arrayBuffers, heapUsed } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+};
+
+/** What was freed is gone when a collection finds nothing more: buffers are freed beside it. */
+async function settledBytes(): Promise<number> {
+  for (let before = usedBytes(); ;) {
+    globalThis.gc?.();
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    const now = usedBytes();
+    if (now > before - settledWithinBytes) return now;
+    before = now;
+  }
+}
+const settledWithinBytes = 128 * 1024;
+
+/** What the reader makes of it, to the end. */
+async function takenBy(read: () => unknown, bytes: number): Promise<number> {
+  const before = bytes > jsonBytesMax ? await settledBytes() : usedBytes();
+  let most = 0;
+  const look = (): void => void (most = Math.max(most, usedBytes() - before));
+  const all: unknown[] = [];
+  for (const made of everything(read())) {
+    all.push(made);
+    look();
+  }
+  return most;
+}
+
+function* everything(made: unknown): Generator<unknown> {
+  yield made;
+  if (isFault(made) || made instanceof Uint8Array) return;
+  if (isReader(made)) yield* everything(made(judges));
+  if (typeof made !== "object" || made === null) return;
+  if (Symbol.iterator in made) yield* made as Iterable<unknown>;
+  if ("judge" in made && isReader(made.judge)) yield* everything(made.judge(judges));
+  if ("destinations" in made && isReader(made.destinations))
+    yield* everything(made.destinations(judges));
+}
+
+const isReader = (made: unknown): made is (given: BatchJudges) => unknown =>
+  typeof made === "function";
+
+const taken: Taken[] = [];
+// What several endpoints read by one row is tried once.
+const rows = new Map(Object.entries(bodies).map(([endpoint, body]) => [body, endpoint]));
+for (const [body, endpoint] of rows) {
+  if (body.bytesMax === 0) continue;
+  for (const [shape, bytes] of bodiesOf(body)) {
+    taken.push({
+      ...{ endpoint, shape, bytes: bytes.length },
+      takenBytes: await takenBy(() => body.parse(bytes), bytes.length),
+    });
+  }
+}
+console.log(JSON.stringify(taken));

@@ -17,6 +17,7 @@ import {
   type Answers,
   type Authenticator,
   createBodyBudget,
+  createConsole,
   createEdge,
   type EdgeRoom,
   type Cursors,
@@ -41,7 +42,6 @@ import {
   type Telemetry,
 } from "@posthaste/ports";
 import { BacklogQuota } from "./backlog.ts";
-import { answerConsole } from "./console.ts";
 import { destinationCheck } from "./destinations.ts";
 import { admitted, type Door } from "./door.ts";
 import { createHookDoor, hookTargetOf } from "./hook-door.ts";
@@ -145,13 +145,17 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     paging: createPaging(cursors),
   };
   const routed = createExpressApp(routesOf(door, parts), answers);
+  const answerConsole =
+    options.console === undefined
+      ? undefined
+      : createConsole({ folder: options.console, page: "index.html" }, ports.clock);
   return (req, res) => {
     const hook = hookTargetOf(req.url ?? "");
     if (hook) return hooks(hook, req, res);
     const target = rawTargetOf(req.method ?? "", req.url ?? "");
     if (target) return raw(target, req, res);
-    if (options.console !== undefined && req.url?.startsWith("/console"))
-      return answerConsole(options.console, req, res).then((isAnswered) => {
+    if (answerConsole && req.url?.startsWith("/console"))
+      return answerConsole(req, res).then((isAnswered) => {
         if (!isAnswered) routed(req, res);
       });
     req.url = eventTarget(req.url ?? "") ?? req.url;

@@ -18,6 +18,7 @@ await runServiceProcess(parts, {
     {
       user: config.managementUser,
       password: config.managementPassword,
+      ...(config.console !== "off" && { console: config.console }),
       trustedProxies: addressSet(config.trustedProxies),
     },
   ),

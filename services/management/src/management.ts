@@ -12,6 +12,7 @@ import {
   type Answers,
   createAnswers,
   createBodyBudget,
+  createConsole,
   createEdge,
   type Edge,
   type RequestHandler,
@@ -28,6 +29,8 @@ export type ManagementOptions = {
   readonly user: string;
   readonly password: string;
   readonly trustedProxies: AddressSet;
+  /** The folder of the built console. */
+  readonly console?: string;
   /** After each change: a copy of the accounts in this process need not wait for its next look. */
   readonly onChange?: () => Promise<void>;
 };
@@ -45,7 +48,15 @@ export function managementHandler(
     log: ports.log,
   };
   const routed = createExpressApp(routesOf(door, ports), answers);
+  const answerConsole =
+    options.console === undefined
+      ? undefined
+      : createConsole({ folder: options.console, page: "operator.html" }, ports.clock);
   return (req, res) => {
+    if (answerConsole && req.url?.startsWith("/console"))
+      return answerConsole(req, res).then((isAnswered) => {
+        if (!isAnswered) routed(req, res);
+      });
     routed(req, res);
     return undefined;
   };

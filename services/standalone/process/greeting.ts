@@ -6,6 +6,7 @@ export type Greeting = {
     readonly host: string;
     readonly dataDir: string;
     readonly catcher: boolean;
+    readonly console: string;
   };
   readonly port: number;
   /** Undefined: the management API is off. */
@@ -26,6 +27,7 @@ export function greeting({ config, port, managementPort, token }: Greeting): str
     `  address  ${url}`,
     `  data     ${config.dataDir}`,
     `  token    ${token ?? "as configured; not printed"}`,
+    ...(config.console === "off" ? [] : [`  console  ${url}/console/`]),
     ...(managementPort === undefined ? [] : [`  manage   http://${config.host}:${managementPort}`]),
     ...(config.catcher ? [`  catcher  ${new URL(target).origin} prints what arrives there`] : []),
     "",

@@ -1,4 +1,4 @@
-/** The console, which gateways serve. */
+/** The console, which gateways serve to tenants and management to the operator. */
 import { z } from "zod";
 import { variables } from "./variable.ts";
 

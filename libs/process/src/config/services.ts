@@ -42,6 +42,7 @@ export const configSchemas = {
     ...proxiesShape,
     ...credentialsShape,
     ...managementProcessShape,
+    ...consoleShape,
   }),
   standalone: z.object({
     ...standaloneProcessShape,

@@ -9,7 +9,7 @@
 //       .bootstrap.lock            held while either of them is made; holds the pid of its owner
 // (1) .toolchain/ is complete or absent: it is made beside its place, tried, and renamed.
 // (2) a second start with nothing to do starts no process but the command.
-// (3) the console is built, where it is not, beside a server that is up: `npm start` does not wait for it.
+// (3) the console is built beside a server that is up, where it is not that of these sources: `npm start` does not wait for it.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
@@ -62,24 +62,27 @@ async function main([name = "start", ...args]) {
     });
   }
 
-  if (name === "start") setTimeout(buildConsole, consoleAfterMs).unref();
+  if (name === "start" || name === "stack") setTimeout(buildConsole, consoleAfterMs).unref();
   const [command, ...first] = commands[name] ?? [name];
   return run(command, [...first, ...args]);
 }
 
-/** Once, and when the server is up: it serves the folder from then on. A console that does not build stops nothing. */
+/** The server finds what was built by itself. A console that does not build stops nothing, and is told in one line. */
 function buildConsole() {
-  const app = join(root, "apps/console");
-  const vite = join(app, "node_modules/vite/bin/vite.js");
-  if (fs.existsSync(join(app, "dist/index.html")) || !fs.existsSync(vite)) return;
-  const build = spawn("node", [vite, "build", app], {
+  const build = spawn("node", [join(root, "scripts/build-console.js")], {
     cwd: root,
     env: environment(),
-    stdio: "ignore",
+    stdio: ["ignore", "ignore", "pipe"],
     shell: onWindows,
   });
-  build.on("error", (error) => say(`the console was not built: ${error.message}`));
-  build.on("exit", (code) => code === 0 || say(`the console was not built: exit code ${code}`));
+  let told = "";
+  build.stderr.on("data", (text) => (told += text));
+  const failed = (why) => say(`the console was not built: ${why}`);
+  build.on("error", (error) => failed(error.message));
+  build.on("close", (code) => {
+    const [first = `exit code ${code}`] = told.split("\n").filter((line) => line.trim() !== "");
+    if (code !== 0) failed(first.trim());
+  });
 }
 
 function nodeIsReady() {

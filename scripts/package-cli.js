@@ -37,11 +37,9 @@ const { metafile } = await build({
   banner: { js: 'import{createRequire as r_}from"node:module";const require=r_(import.meta.url);' },
   plugins: [{ name: "as-packaged", setup: asPackaged }],
 });
-const vite = join(root, "apps/console/node_modules/vite/bin/vite.js");
-const consoleTo = ["--outDir", join(target, "console"), "--emptyOutDir", "--logLevel", "error"];
-execFileSync(process.execPath, [vite, "build", join(root, "apps/console"), ...consoleTo], {
-  stdio: "inherit",
-});
+const builder = join(root, "scripts/build-console.js");
+execFileSync(process.execPath, [builder, join(target, "console")], { stdio: "inherit" });
+rmSync(join(target, "console/.made"));
 const { version, description, license, type, engines } = own;
 const bin = { posthaste: "posthaste.js" };
 const manifest = { name: "posthaste", version, description, license, type, engines, bin };

@@ -1,0 +1,92 @@
+// Builds the console, where it is not the one of these sources.
+//
+//   node scripts/build-console.js [FOLDER]     apps/console/dist unless said otherwise
+//
+// Owns  FOLDER          what a server serves below /console/, complete or as it was: it is made beside its place, and renamed
+//       FOLDER/.made    a hash of all that decides what a build gives
+// What went wrong is told in one line.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+
+const root = dirname(import.meta.dirname);
+const app = join(root, "apps/console");
+const target = resolve(process.argv[2] ?? join(app, "dist"));
+const making = `${target}.${process.pid}`;
+const stamp = ".made";
+const sources = ["*.html", "vite.config.js", "package.json", "src/**/*.{ts,tsx,css,svg}"];
+/** The table of operations, which the console reads. */
+const api = join(root, "libs/client/src/api.ts");
+
+const hash = hashOf();
+if (!isMade()) {
+  try {
+    build();
+    putInPlace();
+  } catch (error) {
+    console.error(error.message);
+    process.exitCode = 1;
+  } finally {
+    rmSync(making, { recursive: true, force: true });
+  }
+}
+
+function isMade() {
+  const file = join(target, stamp);
+  return existsSync(file) && readFileSync(file, "utf8") === hash;
+}
+
+function hashOf() {
+  const files = globSync(sources, { cwd: app }).filter((file) => !file.includes(".test."));
+  const sum = createHash("sha256").update(process.version).update(readFileSync(api));
+  for (const file of files.sort()) sum.update(file).update(readFileSync(join(app, file)));
+  return sum.digest("hex");
+}
+
+function build() {
+  const vite = join(app, "node_modules/vite/bin/vite.js");
+  const to = ["--outDir", making, "--emptyOutDir", "--logLevel", "error"];
+  const { error, status, stderr } = spawnSync(process.execPath, [vite, "build", app, ...to], {
+    cwd: root,
+    encoding: "utf8",
+    stdio: ["ignore", "ignore", "pipe"],
+    // Said otherwise, as tests do, React comes with all that helps its developers.
+    env: { ...process.env, NODE_ENV: "production" },
+  });
+  if (error) throw error;
+  if (status !== 0) throw new Error(reasonIn(stderr));
+  writeFileSync(join(making, stamp), hash);
+}
+
+/** Of Vite's many lines the first that says something. */
+function reasonIn(text) {
+  const lines = stripVTControlCharacters(text)
+    .split("\n")
+    .map((line) => line.trim());
+  const isHeading = (line) => /^(✗|error during build|Build failed)/i.test(line);
+  return lines.find((line) => line !== "" && !isHeading(line)) ?? "vite failed";
+}
+
+/** Another process may do the same at this moment: then its build, which is of the same sources, stays. */
+function putInPlace() {
+  mkdirSync(dirname(target), { recursive: true });
+  const before = `${making}.before`;
+  try {
+    if (existsSync(target)) renameSync(target, before);
+    renameSync(making, target);
+  } catch (error) {
+    if (!isMade()) throw error;
+  } finally {
+    rmSync(before, { recursive: true, force: true });
+  }
+}

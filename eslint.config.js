@@ -80,11 +80,6 @@ export default defineConfig(
     },
   },
   {
-    // Vite reads the default export; a page is as long as what it shows.
-    files: ["apps/console/vite.config.js", "apps/console/src/*.tsx"],
-    rules: { "max-lines-per-function": "off" },
-  },
-  {
     // A describe block is as long as its subject has guarantees.
     files: ["**/*.test.ts", "libs/testing/src/contract/**/*.ts"],
     rules: { "max-lines-per-function": "off" },

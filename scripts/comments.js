@@ -8,11 +8,11 @@ import { dirname, join, relative } from "node:path";
 
 const root = dirname(import.meta.dirname);
 const sources = [
-  "{apps,bench,deploy,examples,libs,scripts,services,tests}/**/*.{ts,js}",
+  "{apps,bench,deploy,examples,libs,scripts,services,tests}/**/*.{ts,tsx,js}",
   "*.{js,cjs}",
 ];
 const pages = ["docs/**/*.md", "*.md", "bench/*.md"];
-const isForeign = (name) => name === "node_modules" || name === "toolchain";
+const isForeign = (name) => ["node_modules", "toolchain", "dist"].includes(name);
 
 /** A component has a name; these words stand for one that was left out. */
 const namelessWord = /\b(?:who|nobody|somebody|others)\b/i;

@@ -1,7 +1,12 @@
 import { defineConfig } from "vite";
 
-// Every address is relative, so that the console works below any path; nothing is inlined, since its CSP refuses that.
+// Every address is relative, so that the console works below any path; nothing is inlined, since its policy refuses that.
 export default defineConfig({
   base: "./",
-  build: { assetsInlineLimit: 0, modulePreload: false },
+  worker: { format: "es" },
+  build: {
+    assetsInlineLimit: 0,
+    modulePreload: false,
+    rollupOptions: { input: ["index.html", "operator.html"] },
+  },
 });

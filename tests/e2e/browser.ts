@@ -1,11 +1,11 @@
 /**
  * A real browser that tests drive: Chromium, of the host. What a page may never do is kept: errors, refusals of its policy,
- * requests to another origin.
+ * requests to another origin, serious findings of axe.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 
 const axe = createRequire(import.meta.url).resolve("axe-core");
 
@@ -40,17 +40,27 @@ export const openBrowser = (): Promise<Browser> =>
 export type WatchedPage = {
   readonly page: Page;
   /** What went wrong in it so far. */
-  readonly troubles: readonly string[];
-  /** The bytes of all that it was answered with. */
-  readonly loaded: readonly Buffer[];
-  /** Serious findings of axe, in words. */
-  readonly findings: () => Promise<readonly string[]>;
+  readonly troubles: string[];
+  /** Serious findings of axe become troubles. */
+  readonly look: () => Promise<void>;
 };
 
-export async function watchedPage(browser: Browser, origin: string): Promise<WatchedPage> {
-  const page = await browser.newPage();
+/** `origin`: where it may ask. Every other host is as good as not there. */
+export async function watchedPage(
+  browser: Browser,
+  origin: string,
+  options: BrowserContextOptions = {},
+): Promise<WatchedPage> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const troubles: string[] = [];
-  const loaded: Buffer[] = [];
+  await context.route(
+    (url) => url.origin !== origin,
+    (route) => {
+      troubles.push(`asked ${route.request().url()}`);
+      return route.abort();
+    },
+  );
+  const page = await context.newPage();
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) troubles.push(message.text());
   });
@@ -59,33 +69,23 @@ export async function watchedPage(browser: Browser, origin: string): Promise<Wat
     troubles.push(`a dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  page.on("request", (request) => {
-    if (new URL(request.url()).origin !== origin) troubles.push(`asked ${request.url()}`);
-  });
-  page.on("response", (response) => {
-    if (response.url().includes("/console/"))
-      void response.body().then(
-        (body) => loaded.push(body),
-        () => undefined,
-      );
-  });
-  const findings = async (): Promise<readonly string[]> => {
-    // By the debugger, which the policy of the page does not bind.
-    const session = await page.context().newCDPSession(page);
-    const evaluate = async (expression: string): Promise<unknown> =>
-      (
-        await session.send("Runtime.evaluate", {
-          expression,
-          awaitPromise: true,
-          returnByValue: true,
-        })
-      ).result.value;
-    await evaluate(readFileSync(axe, "utf8"));
-    const found = await evaluate(
-      `axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => id + " " + nodes[0].html))`,
-    );
-    await session.detach();
-    return Array.isArray(found) ? found.map(String) : ["axe did not answer"];
+  const look = async (): Promise<void> => void troubles.push(...(await findingsIn(page)));
+  return { page, troubles, look };
+}
+
+/** By the debugger, which the policy of the page does not bind. */
+async function findingsIn(page: Page): Promise<readonly string[]> {
+  const session = await page.context().newCDPSession(page);
+  const evaluate = async (expression: string): Promise<unknown> => {
+    const asked = { expression, awaitPromise: true, returnByValue: true };
+    return (await session.send("Runtime.evaluate", asked)).result.value;
   };
-  return { page, troubles, loaded, findings };
+  await evaluate(readFileSync(axe, "utf8"));
+  const told = await evaluate(
+    `axe.run().then(({ violations }) => violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .map(({ id, nodes }) => location.hash + " " + id + " " + nodes[0].html))`,
+  );
+  await session.detach();
+  return Array.isArray(told) ? told.map(String) : ["axe did not answer"];
 }

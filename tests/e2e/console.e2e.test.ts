@@ -1,241 +1,241 @@
-/** The console in a real browser: find what failed, mend it, try again. */
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
-import { Client as Qstash } from "@upstash/qstash";
-import { Client as Workflows, serve } from "@upstash/workflow";
-import { type Browser, type Page } from "playwright-core";
-import { browserPath, openBrowser, watchedPage, type WatchedPage } from "./browser.ts";
-import { eventually } from "./client.ts";
-import { Destination } from "./destination.ts";
+/** The console in a real browser: how it is served, signing in, and by keyboard alone. */
+import { createServer, request, type Server } from "node:http";
+import { once } from "node:events";
+import { type AddressInfo } from "node:net";
+import { describe, expect } from "@jest/globals";
+import {
+  consolePages,
+  goTo,
+  isThere,
+  journey,
+  readOnlyToken,
+  signIn,
+  visit,
+} from "./console-pages.ts";
 import { developmentToken } from "./server-process.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { WorkflowEndpoint } from "./workflow-endpoint.ts";
 
-const readOnlyToken = "a-token-that-may-only-read-in-the-console";
-const root = join(import.meta.dirname, "../..");
 const firstLoadBytesMax = 150_000;
-const hostile = `<img src=x onerror="alert(1)"><script>alert(2)</script>\u0000\u202e${"x".repeat(50_000)}`;
+const pages = consolePages();
 
-const journey = browserPath === undefined ? it.skip : it;
-
-let folder: string;
-let server: TestServer;
-let destination: Destination;
-let browser: Browser | undefined;
-const watched: WatchedPage[] = [];
-
-beforeAll(async () => {
-  if (browserPath === undefined) return;
-  folder = mkdtempSync(join(tmpdir(), "posthaste-console-"));
-  const app = join(root, "apps/console");
-  const vite = dirname(createRequire(join(app, "package.json")).resolve("vite/package.json"));
-  const args = ["build", app, "--outDir", folder, "--logLevel", "error"];
-  execFileSync(process.execPath, [join(vite, "bin/vite.js"), ...args], { stdio: "pipe" });
-  server = await startServer({ env: { POSTHASTE_CONSOLE: folder }, readOnlyToken });
-  destination = await Destination.start();
-  browser = await openBrowser();
-});
-afterAll(async () => {
-  if (browserPath === undefined) return;
-  await browser?.close();
-  await destination.stop();
-  await server.stop();
-  rmSync(folder, { recursive: true });
-});
-
-const origin = (): string => `http://127.0.0.1:${server.port}`;
-
-/** A page of its own, signed in. */
-async function signedIn(token = developmentToken, at = ""): Promise<WatchedPage> {
-  if (!browser) throw new Error("there is no browser");
-  const opened = await watchedPage(browser, origin());
-  watched.push(opened);
-  const { page } = opened;
-  await page.goto(`${origin()}/console/${at}`);
-  await page.getByLabel("Token").fill(token);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("navigation", { name: "Pages" }).waitFor();
-  return opened;
-}
-
-/** Dead letters of this label. */
-async function failed(label: string, count: number, body = ""): Promise<readonly string[]> {
-  destination.answers(`/${label}`, (_, response) => response.writeHead(500).end(body));
-  const headers = { "Service-Label": label, "Service-Retries": "0" };
-  const ids: string[] = [];
-  for (let i = 0; i < count; i++)
-    ids.push(await server.client.published(destination.url(`/${label}`), headers, body));
-  await eventually(
-    () => server.client.get(`/v2/dlq?label=${label}`),
-    (reply) => reply.list("messages").length === count,
-  );
-  return ids;
-}
-
-const isThere = (page: Page, text: string) => page.getByText(text).first().waitFor();
-
-describe("the console", () => {
-  journey("is served with a policy that lets in nothing but its own files", async () => {
-    const reply = await fetch(`${origin()}/console/`);
-    const moved = await fetch(`${origin()}/console?x=1`, { redirect: "manual" });
+describe("the console is served", () => {
+  journey("with a policy that lets in nothing but its own files", async () => {
+    const reply = await fetch(`${pages.origin}/console/`);
+    const moved = await fetch(`${pages.origin}/console?x=1`, { redirect: "manual" });
 
     expect(reply.headers.get("content-security-policy")).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     );
     expect(reply.headers.get("x-content-type-options")).toBe("nosniff");
     expect([moved.status, moved.headers.get("location")]).toEqual([308, "console/"]);
-    for (const path of ["assets/none.js", "..%2f..%2fpackage.json", "assets/../index.html.js", "x"])
-      expect((await fetch(`${origin()}/console/${path}`)).status).toBe(404);
+    for (const path of ["assets/none.js", "..%2f..%2fpackage.json", "operator.html", "x"])
+      expect((await fetch(`${pages.origin}/console/${path}`)).status).toBe(404);
   });
 
-  journey("says in the server's words why a token is not taken, and keeps none", async () => {
-    if (!browser) throw new Error("there is no browser");
-    const page = await browser.newPage();
-    await page.goto(`${origin()}/console/`);
-    await page.getByLabel("Token").fill("unknown");
-    await page.getByRole("button", { name: "Sign in" }).click();
+  journey("in no more than 150 kB on the wire for its first page", async () => {
+    const opened = await pages.open();
+    const sizes: number[] = [];
+    opened.page.on("response", (response) => {
+      const { "content-length": length, "content-encoding": coding } = response.headers();
+      if (!response.url().includes("/console/")) return;
+      expect(coding).toBe("gzip");
+      sizes.push(Number(length));
+    });
+    await opened.page.reload();
+    await signIn(opened.page, developmentToken);
+    await isThere(opened.page, "Overview");
 
-    await page.getByRole("alert").getByText("no or unknown token").waitFor();
-    expect(await page.evaluate("localStorage.length + document.cookie.length")).toBe(0);
-    await page.close();
+    expect(sizes.length).toBeGreaterThanOrEqual(3);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(firstLoadBytesMax);
   });
 
-  journey("loads for the first time with no more than 150 kB, compressed", async () => {
-    const { loaded } = await signedIn();
+  journey(
+    "below any path of a proxy, where every page of it works and no other host is there",
+    async () => {
+      const proxy = await proxyBelow("/tools/", pages.server.port);
+      try {
+        const at = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/tools/console/`;
+        const opened = await pages.signedIn("", { at });
+        const titles = [
+          "Messages",
+          "Dead letters",
+          "Runs",
+          "Schedules",
+          "Queues",
+          "Groups",
+          "Flow keys",
+        ];
+        for (const title of titles) {
+          await opened.page.getByRole("link", { name: title, exact: true }).click();
+          await opened.page.getByRole("heading", { level: 1, name: title }).waitFor();
+          await opened.page.getByRole("table").waitFor();
+          await opened.look();
+          expect(await opened.page.title()).toBe(`${title} · Posthaste`);
+        }
+      } finally {
+        proxy.closeAllConnections();
+        proxy.close();
+      }
+    },
+  );
+});
 
-    const bytes = loaded.map((body) => gzipSync(body).length).reduce((sum, one) => sum + one, 0);
-    expect(loaded.length).toBeGreaterThanOrEqual(3);
-    expect(bytes).toBeLessThanOrEqual(firstLoadBytesMax);
-  });
+describe("signing in", () => {
+  journey(
+    "says in the server's words why a token is not taken, keeps none, and takes the next",
+    async () => {
+      const opened = await pages.open();
+      const { page, troubles } = opened;
+      const stored = () =>
+        page.evaluate("sessionStorage.length + localStorage.length + document.cookie.length");
 
-  journey("finds a message by its id, and by filters that stand in the address", async () => {
-    const [id = ""] = await failed("found", 1);
-    const { page, findings } = await signedIn();
+      await page.getByLabel("Token").fill("unknown");
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("alert").getByText("no or unknown token").waitFor();
+      await page.getByLabel("Token").fill("unknown");
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("alert").getByText("no or unknown token").waitFor();
+      const whileRefused = await stored();
+      await signIn(page, developmentToken);
 
-    await page.getByLabel("Id of a message or run").fill(id);
-    await page.getByRole("button", { name: "Go" }).click();
-    await isThere(page, "status 500");
-    const found = await findings();
-    await page.getByRole("link", { name: "Messages" }).click();
-    await page.getByLabel("label", { exact: true }).fill("found");
-    await page.getByRole("button", { name: "Filter" }).click();
-    await page.waitForURL(/label=found/);
-    await page.getByRole("link", { name: id }).first().waitFor();
+      expect(whileRefused).toBe(0);
+      expect(await page.evaluate("localStorage.length + document.cookie.length")).toBe(0);
+      // The browser itself notes each of the two refusals.
+      expect(troubles.splice(0).filter((text) => !text.includes("401"))).toEqual([]);
+    },
+  );
 
-    expect(found).toEqual([]);
-    expect(await findings()).toEqual([]);
-    await page.goto(`${origin()}/console/#/messages?label=none-has-it`);
-    await isThere(page, "Events, newest first: none");
-  });
+  journey("outlives a server that is away, or a proxy that answers in its place", async () => {
+    const opened = await pages.signedIn();
+    const { page, troubles } = opened;
+    const html = { status: 502, contentType: "text/html", body: "<h1>Bad gateway</h1>" };
 
-  journey("retries all dead letters of a filter: what these are first, then the work", async () => {
-    await failed("again", 3);
-    const { page, findings } = await signedIn(developmentToken, "#/dead-letters?label=again");
-    destination.answers("/again", (_, response) => response.writeHead(200).end());
-
-    await page.getByRole("button", { name: "Retry all of these" }).click();
-    await isThere(page, "3 dead letters would be retried");
-    const before = (await server.client.get("/v2/dlq?label=again")).list("messages");
-    expect(await findings()).toEqual([]);
-    await page.getByRole("button", { name: "Retry 3" }).click();
-    await isThere(page, "3 of 3 retried");
-    await isThere(page, "Dead letters, newest first: none");
-
-    expect(before).toHaveLength(3);
-    expect((await server.client.get("/v2/dlq?label=again")).list("messages")).toEqual([]);
-  });
-
-  journey("shows a run step by step, and restarts one that failed", async () => {
-    // The SDK prints each error of a step.
-    jest.spyOn(console, "error").mockImplementation(() => undefined);
-    const endpoint = await WorkflowEndpoint.start();
-    const settings = { baseUrl: origin(), token: developmentToken };
-    let isBroken = true;
-    const route = serve<string>(
-      async (context) => {
-        const first = await context.run("first-step", () => `seen ${context.requestPayload}`);
-        await context.run("second-step", () => {
-          if (isBroken) throw new Error("broken");
-          return first;
-        });
-      },
-      { qstashClient: new Qstash(settings), disableTelemetry: true },
+    await page.route("**/v2/me", (route) => route.fulfill(html));
+    await page.reload();
+    await isThere(
+      page,
+      "Something between this page and Posthaste has answered: status 502, text/html.",
     );
-    const url = endpoint.route("/of-the-console", route.handler);
-    const client = new Workflows(settings);
-    const { workflowRunId } = await client.trigger({ url, body: "payload", retries: 0 });
-    const statesOf = async () => (await client.logs({ workflowUrl: url })).runs;
-    await eventually(statesOf, (runs) => runs[0]?.workflowState === "RUN_FAILED");
-    const { page, findings } = await signedIn(developmentToken, "#/runs");
+    await opened.look();
+    await page.unroute("**/v2/me");
+    await page.getByRole("navigation", { name: "Pages" }).waitFor();
 
-    await page.getByRole("link", { name: workflowRunId }).click();
-    await isThere(page, "first-step");
-    await page.getByText("Show", { exact: true }).last().click();
-    const shown = await page.locator("main").textContent();
-    const found = await findings();
-    isBroken = false;
-    await page.getByRole("button", { name: "Restart" }).click();
-    await eventually(statesOf, (runs) =>
-      runs.some(({ workflowState }) => workflowState === "RUN_SUCCESS"),
-    );
-    await page.getByRole("link", { name: "Runs" }).click();
-    await isThere(page, "RUN_SUCCESS");
-    await endpoint.stop();
-
-    expect(shown).toContain("seen payload");
-    expect(found).toEqual([]);
+    expect(troubles.splice(0).filter((text) => !text.includes("502"))).toEqual([]);
   });
 
-  journey("pauses and resumes a queue", async () => {
-    await server.client.post("/v2/queues", {}, '{"queueName":"of-the-console"}');
-    const { page, findings } = await signedIn(developmentToken, "#/queues");
+  journey("with a token that may only read shows no control that writes, on no page", async () => {
+    const { client } = pages.server;
+    const label = "looked-at";
+    const flow = { "service-flow-control-key": label, "service-flow-control-value": "rate=1" };
+    const [messageId = ""] = await pages.failed(label, 1, flow);
+    const [letter] = await pages.letters(label);
+    await client.post("/v2/queues", {}, '{"queueName":"looked-at"}');
+    const target = pages.destination.url("/never");
+    const scheduled = { "service-cron": "0 0 1 1 *", "service-schedule-id": label };
+    await client.post(`/v2/schedules/${target}`, scheduled);
+    const endpoints = JSON.stringify({ endpoints: [{ url: target }] });
+    await client.post(`/v2/topics/${label}/endpoints`, {}, endpoints);
+    const waiting = await client.published(target, { "service-delay": "1h" });
+    const opened = await pages.signedIn("", { token: readOnlyToken });
 
-    await page.getByRole("button", { name: "Pause" }).click();
-    await page.getByRole("button", { name: "Resume" }).waitFor();
-    const paused = await server.client.get("/v2/queues/of-the-console");
-    await page.getByRole("button", { name: "Resume" }).click();
-    await page.getByRole("button", { name: "Pause" }).waitFor();
-
-    expect(paused.object()["paused"]).toBe(true);
-    expect(await findings()).toEqual([]);
-  });
-
-  journey("shows a token that may only read no control that writes", async () => {
-    await failed("looked-at", 1);
-    await server.client.post("/v2/queues", {}, '{"queueName":"of-the-console"}');
-    const { page } = await signedIn(readOnlyToken, "#/dead-letters?label=looked-at");
-    await isThere(page, "looked-at");
-
-    const names: string[] = [];
-    for (const path of ["dead-letters", "messages", "runs", "schedules", "queues", "flow-keys"]) {
-      await page.goto(`${origin()}/console/#/${path}`);
-      await page.getByRole("table").waitFor();
-      names.push(...(await page.getByRole("button").allTextContents()));
+    const titles: Readonly<Record<string, RegExp>> = {
+      "/": /Overview/,
+      "/messages": /Messages/,
+      [`/messages/${messageId}`]: /Message /,
+      [`/messages/${waiting}`]: /Message /,
+      "/dead-letters": /Dead letters/,
+      [`/dead-letters/${String(letter?.["dlqId"])}`]: /Dead letter /,
+      "/runs": /Runs/,
+      "/schedules": /Schedules/,
+      [`/schedules/${label}`]: /Schedule /,
+      "/queues": /Queues/,
+      "/groups": /Groups/,
+      [`/groups/${label}`]: /Group /,
+      "/flow-keys": /Flow keys/,
+    };
+    const names = new Set<string>();
+    for (const [hash, title] of Object.entries(titles)) {
+      await goTo(opened.page, hash);
+      await opened.page.getByRole("heading", { level: 1, name: title }).waitFor();
+      await opened.page.getByText("loading").waitFor({ state: "detached" });
+      await opened.look();
+      for (const name of await opened.page.getByRole("button").allTextContents()) names.add(name);
     }
 
-    const harmless = new Set(["Go", "Filter", "Sign out", "Next page"]);
-    expect(names.filter((name) => !harmless.has(name))).toEqual([]);
-  });
-
-  journey("shows hostile text as text", async () => {
-    const [id = ""] = await failed("hostile", 1, hostile);
-    const { page } = await signedIn(developmentToken, `#/messages/${id}`);
-    await isThere(page, "status 500");
-    await page.getByText("Response", { exact: true }).click();
-    const shown = await page.locator("main").textContent();
-
-    expect(await page.locator("img, main script").count()).toBe(0);
-    expect(shown?.includes("<script>alert(2)</script>")).toBe(true);
-    expect(shown?.includes("\\u0000\\u202ex")).toBe(true);
-  });
-
-  journey("has never asked another origin, met its own policy or told an error", () => {
-    expect(watched.length).toBeGreaterThan(5);
-    expect(watched.flatMap(({ troubles }) => troubles)).toEqual([]);
+    const harmless = ["Go", "Filter", "More filters", "Sign out", "Formatted", "As it was sent"];
+    expect([...names].filter((name) => !harmless.includes(name))).toEqual([]);
+    await isThere(opened.page, "may only read");
   });
 });
+
+describe("by keyboard alone", () => {
+  journey(
+    "a message is found, its page read from its heading, and the message cancelled",
+    async () => {
+      const target = pages.destination.url("/never");
+      const id = await pages.server.client.published(target, { "service-delay": "1h" });
+      const { page } = await pages.open();
+      const focused = () =>
+        page.evaluate(
+          `(document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent)`,
+        );
+
+      await page.getByLabel("Token").waitFor();
+      await page.keyboard.type(developmentToken);
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+      await page.keyboard.press("Tab");
+      const first = await focused();
+      await page.keyboard.press("Enter");
+      const skippedTo = await page.evaluate("document.activeElement.id");
+      await page.keyboard.press("/");
+      await page.keyboard.type(id);
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { level: 1, name: `Message ${id}` }).waitFor();
+      const heading = await focused();
+      await page.getByRole("button", { name: `Cancel ${id}` }).waitFor();
+      await page.keyboard.press("Tab");
+      const button = await focused();
+      await page.keyboard.press("Enter");
+      const sure = await focused();
+      await page.keyboard.press("Enter");
+      await isThere(page, /^cancelled$/);
+
+      expect([first, skippedTo, heading]).toEqual(["Skip to the page", "main", `Message ${id}`]);
+      expect([button, sure]).toEqual([`Cancel ${id}`, `Yes, cancel ${id}`]);
+      expect((await pages.server.client.delete(`/v2/messages/${id}`)).status).toBe(404);
+    },
+  );
+
+  journey("in the dark as in the light", async () => {
+    const opened = await pages.signedIn("", { colorScheme: "dark" });
+    await pages.failed("in-the-dark", 1);
+
+    await visit(opened, "/dead-letters?label=in-the-dark", "Dead letters");
+    await visit(opened, "/messages", "Messages");
+  });
+});
+
+/** Hands on what is below `path`, without it, as a proxy in front of several tools does. */
+async function proxyBelow(path: string, port: number): Promise<Server> {
+  const proxy = createServer((req, res) => {
+    if (!req.url?.startsWith(path)) return void res.writeHead(404).end();
+    const { method, headers } = req;
+    const target = {
+      host: "127.0.0.1",
+      port,
+      method,
+      headers,
+      path: req.url.slice(path.length - 1),
+    };
+    const onward = request(target, (answer) => {
+      res.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(res);
+    });
+    onward.on("error", () => res.destroy());
+    res.on("close", () => onward.destroy());
+    req.pipe(onward);
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  return proxy;
+}

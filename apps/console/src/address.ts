@@ -1,43 +1,55 @@
-/** Where the page is. All of it stands behind the `#`, so that the server has one page and may be below any path. */
+/** Where the page is. All of it stands behind the `#`: one file is served, and it may be below any path. */
 import { useSyncExternalStore } from "react";
+
+const home = "/";
 
 function subscribe(onChange: () => void): () => void {
   addEventListener("hashchange", onChange);
   return () => removeEventListener("hashchange", onChange);
 }
 
-const current = (): string => location.hash.slice(1) || "/messages";
+const current = (): string => location.hash.slice(1) || home;
 const useAddress = (): string => useSyncExternalStore(subscribe, current);
 
-const go = (to: string): void => {
+export const go = (to: string): void => {
   location.hash = to;
 };
 
-export const usePath = (): [string, (to: string) => void] => [
-  useAddress().split("?", 1).join(""),
-  go,
-];
+/** Without a place in the browser's history. */
+const turn = (to: string): void => location.replace(`#${to}`);
 
-/** The filters of a list as a query takes them: those of these names, and the place in the list. */
-export function queryIn<Name extends string>(
-  filters: URLSearchParams,
-  names: readonly Name[],
-): { readonly [N in Name | "cursor"]?: string } {
-  const isNamed = (name: string): name is Name | "cursor" =>
-    name === "cursor" || names.some((known) => known === name);
-  const query: { [N in Name | "cursor"]?: string } = {};
-  for (const [name, value] of filters) if (isNamed(name)) query[name] = value;
-  return query;
+const pathIn = (address: string): string => address.split("?", 1).join("");
+
+export const usePath = (): [string, (to: string) => void] => [pathIn(useAddress()), go];
+
+/** A part of the path as a link holds it. */
+export const part = (text: string): string => encodeURIComponent(text);
+
+/** The last part of the path, decoded once: ids are their callers' own, and may hold any character. */
+export function useLastPart(): string {
+  const last = pathIn(useAddress()).split("/").at(-1) ?? "";
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    return last;
+  }
 }
 
-/** The filters of a list, and how to change them. Empty ones are not kept. */
-export function useFilters(): [URLSearchParams, (filters: Iterable<[string, string]>) => void] {
+type Values = Iterable<readonly [string, string]>;
+
+/** What stands behind the `?`, and how to change it: as a place to come back to, or not. What is empty is not kept. */
+export function useSearch(): [
+  search: URLSearchParams,
+  set: (values: Values) => void,
+  adjust: (values: Values) => void,
+] {
   const address = useAddress();
-  const mark = address.indexOf("?");
-  const path = mark < 0 ? address : address.slice(0, mark);
-  const set = (filters: Iterable<[string, string]>) =>
-    go(
-      `${path}?${new URLSearchParams([...filters].filter(([, value]) => value !== "")).toString()}`,
-    );
-  return [new URLSearchParams(mark < 0 ? "" : address.slice(mark + 1)), set];
+  const path = pathIn(address);
+  const addressOf = (values: Values): string => {
+    const kept = [...values].filter(([, value]) => value !== "").map(([...pair]) => pair);
+    const search = new URLSearchParams(kept).toString();
+    return search === "" ? path : `${path}?${search}`;
+  };
+  const search = new URLSearchParams(address.slice(path.length + 1));
+  return [search, (values) => go(addressOf(values)), (values) => turn(addressOf(values))];
 }

@@ -1,0 +1,110 @@
+/** The API of the server that the console came from: same origin, one folder above it. Its types are those of docs/openapi.json. */
+import { gatewayRoutes, managementRoutes, type Operations } from "@posthaste/client/api";
+import { shown } from "./text.ts";
+
+const routes = { ...gatewayRoutes, ...managementRoutes };
+type Routes = typeof routes;
+
+export type OperationId = keyof Routes;
+export type AnswerOf<Id extends OperationId> = Operations[Id]["answer"];
+type QueryOf<Id extends OperationId> = Operations[Id] extends { query: infer Query }
+  ? Query
+  : Readonly<Record<string, never>>;
+type BodyOf<Id extends OperationId> = Operations[Id] extends { body: infer Body } ? Body : never;
+type ParametersOf<Route> = Route extends `${string}{${string}}${infer Rest}`
+  ? readonly [part: string, ...ParametersOf<Rest>]
+  : readonly [];
+
+/** One call of an operation. `params`: of its path, in their order. */
+export type Asked<Id extends OperationId = OperationId> = {
+  readonly id: Id;
+  readonly params?: ParametersOf<Routes[Id]>;
+  readonly query?: QueryOf<Id>;
+  readonly body?: BodyOf<Id>;
+};
+
+/** `status` 0: there was no answer, or none of this API. */
+export class Refused extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export type Answered<Id extends OperationId> = {
+  readonly answer: AnswerOf<Id>;
+  /** Of lists that tell it in a header. */
+  readonly nextCursor: string | undefined;
+};
+
+export async function call<Id extends OperationId>(
+  authorization: string,
+  asked: Asked<Id>,
+  signal?: AbortSignal,
+): Promise<AnswerOf<Id>> {
+  return (await callWhole(authorization, asked, signal)).answer;
+}
+
+export async function callWhole<Id extends OperationId>(
+  authorization: string,
+  asked: Asked<Id>,
+  signal?: AbortSignal,
+): Promise<Answered<Id>> {
+  const [method, path] = addressOf(asked);
+  const { body } = asked;
+  const response = await fetch(new URL(path, apiBase()), {
+    method,
+    headers: {
+      Authorization: authorization,
+      ...(body !== undefined && { "Content-Type": "application/json" }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+    credentials: "omit",
+    cache: "no-store",
+  }).catch((reason: unknown) => {
+    if (signal?.aborted) throw reason;
+    throw new Refused(0, "The server cannot be reached.");
+  });
+  const json = await jsonOf(response);
+  if (!response.ok) throw new Refused(response.status, errorOf(json, response.status));
+  // What the server answers is taken for what its document says.
+  const answer = json as AnswerOf<Id>;
+  return { answer, nextCursor: response.headers.get("Next-Cursor") ?? undefined };
+}
+
+/** `/console/` is beside `/v2/`, below whatever path a proxy has put both. */
+const apiBase = (): URL => new URL("../v2/", document.baseURI);
+
+function addressOf(asked: Asked): readonly [method: string, path: string] {
+  const [method = "", template = ""] = routes[asked.id].split(" ");
+  const params: readonly string[] = asked.params ?? [];
+  let path = template;
+  for (const param of params) path = path.replace(/\{\w+\}/, () => encodeURIComponent(param));
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(asked.query ?? {}))
+    for (const each of [value].flat()) if (each !== undefined) query.append(name, String(each));
+  return [method.toUpperCase(), query.size === 0 ? path : `${path}?${query.toString()}`];
+}
+
+/** A proxy in between may answer with a page of its own. */
+async function jsonOf(response: Response): Promise<unknown> {
+  const text = await response.text();
+  if (text === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    const type = response.headers.get("Content-Type")?.split(";", 1)[0] ?? "no content type";
+    const message = `Something between this page and Posthaste has answered: status ${response.status}, ${shown(type, 60)}.`;
+    throw new Refused(response.status === 401 ? 0 : response.status, message);
+  }
+}
+
+function errorOf(json: unknown, status: number): string {
+  const { error } = Object(json) as { readonly error?: unknown };
+  return typeof error === "string" && error !== ""
+    ? shown(error, 500)
+    : `The server has answered ${status}.`;
+}

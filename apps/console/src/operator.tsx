@@ -1,0 +1,49 @@
+/** The console of the operator, which management serves: tenants and their tokens. */
+import { Route, Router, Switch } from "wouter";
+import { usePath } from "./address.ts";
+import { call } from "./api/call.ts";
+import { Frame, type MenuItem } from "./parts/frame.tsx";
+import { type Door, Gate } from "./parts/gate.tsx";
+import { NoSuchPage } from "./pages/no-such-page.tsx";
+import { TenantPage } from "./pages/operator/tenant.tsx";
+import { Tenants } from "./pages/operator/tenants.tsx";
+import { show } from "./show.tsx";
+
+/** Kept in memory alone: a page that is loaded again asks again. */
+const door: Door = {
+  fields: [
+    { label: "User", isSecret: false, autoComplete: "username" },
+    { label: "Password", isSecret: true, autoComplete: "current-password" },
+  ],
+  authorizationOf: ([user = "", password = ""]) => `Basic ${base64(`${user}:${password}`)}`,
+  check: async (authorization) => {
+    await call(authorization, { id: "listTenants" });
+    return { name: "Operator", mayWrite: true };
+  },
+};
+
+const base64 = (text: string): string =>
+  btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+
+const menu: readonly MenuItem[] = [["/", "Tenants"]];
+
+function Pages() {
+  const [path] = usePath();
+  return (
+    <Switch key={path}>
+      <Route path="/" component={Tenants} />
+      <Route path="/tenants/:id" component={TenantPage} />
+      <Route component={NoSuchPage} />
+    </Switch>
+  );
+}
+
+show(
+  <Gate door={door}>
+    <Router hook={usePath}>
+      <Frame items={menu}>
+        <Pages />
+      </Frame>
+    </Router>
+  </Gate>,
+);

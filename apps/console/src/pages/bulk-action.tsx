@@ -1,0 +1,43 @@
+/** A bulk action: how far what was begun by a filter has come. */
+import { useLastPart } from "../address.ts";
+import { useAsked } from "../api/asked.ts";
+import { shown } from "../api/text.ts";
+import { Facts } from "../parts/facts.tsx";
+import { Page } from "../parts/page.tsx";
+import { State, timeOf } from "../parts/text.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+
+export function BulkActionPage() {
+  const id = useLastPart();
+  const { data, error } = useAsked({ id: "readBulkAction", params: [id] }, { fresh: "often" });
+  return (
+    <Page title={`Bulk action ${shown(id)}`}>
+      <Trouble error={error} isStale={data !== undefined} />
+      {data && (
+        <>
+          <p>
+            <progress aria-label="Done" value={data.processed} max={Math.max(data.total, 1)} />{" "}
+            {data.processed} of {data.total} cancelled
+          </p>
+          <Facts
+            facts={[
+              [
+                "State",
+                data.state === "FINISHED" ? (
+                  <State tone="good">finished</State>
+                ) : (
+                  <State tone="busy">in progress</State>
+                ),
+              ],
+              ["Begun", timeOf(data.createdAt)],
+              ["Finished", timeOf(data.completedAt)],
+              ...Object.entries(data.filter).map(
+                ([name, values]) => [shown(name), shown(values.join(", "), 2_000)] as const,
+              ),
+            ]}
+          />
+        </>
+      )}
+    </Page>
+  );
+}

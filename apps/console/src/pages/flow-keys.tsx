@@ -1,0 +1,121 @@
+/** Flow keys: what waits for each, its limits, and whether these are pinned. */
+import { type FlowKey } from "@posthaste/client/api";
+import { useState } from "react";
+import { useSearch } from "../address.ts";
+import { useAsked } from "../api/asked.ts";
+import { useSession } from "../api/session.ts";
+import { durationOf, shown } from "../api/text.ts";
+import { Action } from "../parts/action.tsx";
+import { Filters } from "../parts/filters.tsx";
+import { Page } from "../parts/page.tsx";
+import { PagesOf } from "../parts/pages-of.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { State } from "../parts/text.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { type Field } from "../rules/filters.ts";
+import { Pin } from "./flow-key-pin.tsx";
+
+const fields: readonly Field[] = [{ name: "search", label: "Part of the key", kind: "text" }];
+const rowsMax = 50;
+
+const limitOf = (count: number, max: number): string =>
+  max === 0 ? `${count}, no limit` : `${count} of ${max}`;
+
+const columns: readonly Column<FlowKey>[] = [
+  {
+    title: "Key",
+    cell: ({ flowControlKey }) => <span className="mono">{shown(flowControlKey)}</span>,
+  },
+  {
+    title: "State",
+    cell: ({ isPaused }) =>
+      isPaused ? <State tone="busy">paused</State> : <State tone="good">active</State>,
+  },
+  { title: "Waiting", cell: ({ waitListSize }) => waitListSize, isNumber: true },
+  {
+    title: "At once",
+    cell: (key) => (
+      <>
+        {limitOf(key.parallelismCount, key.parallelismMax)}
+        {key.isPinnedParallelism && <span className="muted"> pinned</span>}
+      </>
+    ),
+  },
+  {
+    title: "Rate",
+    cell: (key) => (
+      <>
+        {limitOf(key.rateCount, key.rateMax)}
+        {key.rateMax > 0 && ` per ${durationOf(key.ratePeriod * 1_000)}`}
+        {key.isPinnedRate && <span className="muted"> pinned</span>}
+      </>
+    ),
+  },
+];
+
+const keyOf = ({ flowControlKey }: FlowKey): string => flowControlKey;
+
+export function FlowKeys() {
+  const { mayWrite } = useSession();
+  const [search] = useSearch();
+  const [pinned, setPinned] = useState<FlowKey>();
+  const text = search.get("search") ?? "";
+  const { data, error } = useAsked(
+    { id: "listFlowKeys", query: { search: text } },
+    { fresh: "often" },
+  );
+  // The server lists them all at once; a page of them is a place in that list.
+  const from = Number(search.get("cursor") ?? 0) || 0;
+  const next =
+    data !== undefined && data.length > from + rowsMax ? String(from + rowsMax) : undefined;
+  const actions: Column<FlowKey> = {
+    title: "Actions",
+    cell: (key) => <KeyActions flowKey={key} pin={() => setPinned(key)} />,
+  };
+  return (
+    <Page title="Flow keys">
+      <Filters fields={fields} />
+      <Trouble error={error} isStale={data !== undefined} />
+      {pinned !== undefined && mayWrite && (
+        <Pin key={pinned.flowControlKey} flowKey={pinned} close={() => setPinned(undefined)} />
+      )}
+      <Table
+        key={search.toString()}
+        caption="Flow keys, in their order"
+        columns={mayWrite ? [...columns, actions] : columns}
+        rows={data?.slice(from, from + rowsMax)}
+        keyOf={keyOf}
+        none="none"
+      />
+      <PagesOf cursor={next} />
+    </Page>
+  );
+}
+
+type KeyActionsProps = { readonly flowKey: FlowKey; readonly pin: () => void };
+
+function KeyActions({ flowKey, pin }: KeyActionsProps) {
+  const { flowControlKey: key, isPaused, isPinnedParallelism, isPinnedRate } = flowKey;
+  const params = [key] as const;
+  const query = {
+    ...(isPinnedParallelism && { parallelism: true }),
+    ...(isPinnedRate && { rate: true }),
+  };
+  return (
+    <>
+      {isPaused ? (
+        <Action does="Resume" to={key} asked={{ id: "resumeFlowKey", params }} />
+      ) : (
+        <Action does="Pause" to={key} asked={{ id: "pauseFlowKey", params }} />
+      )}
+      <span className="action">
+        <button type="button" aria-label={`Pin ${shown(key)}`} onClick={pin}>
+          Pin…
+        </button>
+      </span>
+      {(isPinnedParallelism || isPinnedRate) && (
+        <Action does="Unpin" to={key} asked={{ id: "unpinFlowKey", params, query }} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,111 @@
+/** The attempts of a message, the newest first. */
+import { type LogEntry } from "@posthaste/client/api";
+import { useState } from "react";
+import { useAsked } from "../api/asked.ts";
+import { durationOf, shown } from "../api/text.ts";
+import { Body, ofBase64 } from "../parts/body.tsx";
+import { HeaderList } from "../parts/facts.tsx";
+import { State, Time, type Tone } from "../parts/text.tsx";
+import { type Attempt, type Story } from "../rules/attempts.ts";
+
+const tones = {
+  "under way": "busy",
+  delivered: "good",
+  failed: "bad",
+  canceled: "calm",
+} as const satisfies Readonly<Record<Attempt["outcome"], Tone>>;
+
+const words = {
+  "under way": "under way",
+  delivered: "delivered",
+  failed: "failed",
+  canceled: "cancelled",
+} as const satisfies Readonly<Record<Attempt["outcome"], string>>;
+
+type Props = { readonly messageId: string; readonly story: Story };
+
+export function Attempts({ messageId, story: { attempts, createdAt } }: Props) {
+  return (
+    <ol className="timeline" reversed aria-label="Attempts, newest first">
+      {attempts.map((attempt, nth) => (
+        <AttemptLine
+          key={attempt.key}
+          attempt={attempt}
+          messageId={messageId}
+          isNewest={nth === 0}
+        />
+      ))}
+      {createdAt !== undefined && (
+        <li>
+          <span className="line">
+            <span>Accepted</span>
+            <Time at={createdAt} />
+          </span>
+        </li>
+      )}
+    </ol>
+  );
+}
+
+type LineProps = {
+  readonly attempt: Attempt;
+  readonly messageId: string;
+  readonly isNewest: boolean;
+};
+
+function AttemptLine({ attempt, messageId, isNewest }: LineProps) {
+  const { number, startedAt, endedAt, outcome, failure, nextAt } = attempt;
+  const status = failure?.responseStatus;
+  return (
+    <li className={tones[outcome]}>
+      <span className="line">
+        <strong>{number === undefined ? "Attempt" : `Attempt ${number}`}</strong>
+        <State tone={tones[outcome]}>{words[outcome]}</State>
+        {status !== undefined && <span>status {status}</span>}
+        <Time at={startedAt ?? endedAt} />
+        {startedAt !== undefined && endedAt !== undefined && (
+          <span className="muted">took {durationOf(endedAt - startedAt)}</span>
+        )}
+        {nextAt !== undefined && (
+          <span className="muted">
+            next at <Time at={nextAt} />
+          </span>
+        )}
+      </span>
+      {failure?.error !== undefined && <p className="trouble">{shown(failure.error, 2_000)}</p>}
+      {failure !== undefined && (
+        <Answer failure={failure} messageId={messageId} isOpen={isNewest} />
+      )}
+    </li>
+  );
+}
+
+const trimmedBytesMax = 2_048;
+
+type AnswerProps = {
+  readonly failure: LogEntry;
+  readonly messageId: string;
+  readonly isOpen: boolean;
+};
+
+/** What the destination has answered: its beginning, and on demand all of it. */
+function Answer({ failure, messageId, isOpen }: AnswerProps) {
+  const [isAll, setAll] = useState(false);
+  const { time, responseBody, responseHeaders } = failure;
+  const query = { messageId, state: "ERROR", fromDate: time, toDate: time, count: 1 };
+  const { data } = useAsked({ id: "listEvents", query }, { fresh: "once", isAsked: isAll });
+  const whole = data?.events[0]?.responseBody;
+  if (responseBody === undefined && responseHeaders === undefined) return null;
+  const body =
+    whole !== undefined
+      ? ofBase64(whole, Infinity)
+      : responseBody && ofBase64(responseBody, trimmedBytesMax);
+  return (
+    <details open={isOpen}>
+      <summary>Answer</summary>
+      <Body title="Body of the answer" body={body || undefined} more={() => setAll(true)} />
+      <h3 className="muted">Headers</h3>
+      <HeaderList headers={responseHeaders} />
+    </details>
+  );
+}

@@ -1,0 +1,118 @@
+/** One step: what it returned, asked for when it is looked at, and each attempt that failed. */
+import { type AttemptError, type Run, type RunStep } from "@posthaste/client/api";
+import { useState } from "react";
+import { useAsked } from "../../api/asked.ts";
+import { durationOf, shown } from "../../api/text.ts";
+import { Body, type BodyText, ofText } from "../../parts/body.tsx";
+import { Facts, HeaderList } from "../../parts/facts.tsx";
+import { RunId, State, Time, timeOf } from "../../parts/text.tsx";
+import { type StepRow, waterfallOf } from "../../rules/waterfall.ts";
+import { stepStates } from "../states.tsx";
+
+const trimmedBytesMax = 16_384;
+/** A page of the log shows no more. */
+const wholeBytesMax = 8 * 1024 * 1024;
+
+type Props = { readonly run: Run; readonly row: StepRow; readonly close: () => void };
+
+export function StepDetails({ run, row, close }: Props) {
+  const [bytesMax, setBytesMax] = useState(trimmedBytesMax);
+  const query = {
+    workflowRuns: `${run.workflowRunId}@${run.workflowRunCreatedAt}`,
+    count: 1,
+    trimBody: bytesMax,
+  };
+  const { data } = useAsked({ id: "listRunLogs", query }, { fresh: "once" });
+  const whole = data?.runs[0];
+  const step = whole && waterfallOf(whole, 0).rows.find(({ key }) => key === row.key)?.step;
+  const textOf = (text: string | undefined): BodyText | undefined =>
+    ofText(text, undefined, bytesMax);
+  const more = (): void => setBytesMax(wholeBytesMax);
+  const [tone, words] = stepStates[row.state];
+  return (
+    <section aria-label={`Step ${shown(row.name)}`} className="step-details">
+      <div className="heading">
+        <h2>{shown(row.name)}</h2>
+        <button type="button" className="quiet" onClick={close}>
+          Close
+        </button>
+      </div>
+      <Facts facts={[["State", <State tone={tone}>{words}</State>], ...factsOf(row)]} />
+      {step?.callUrl !== undefined && <Called step={step} textOf={textOf} more={more} />}
+      <Body
+        title={row.kind === "start" ? "Payload" : "Returned"}
+        body={textOf(step?.out)}
+        more={more}
+        none={data === undefined ? "" : "nothing"}
+      />
+      <Failures errors={(step ?? row.step).errors ?? []} />
+    </section>
+  );
+}
+
+const factsOf = ({ kind, from, to, step }: StepRow) =>
+  [
+    ["Kind", shown(kind)],
+    ["From", <Time at={from} />],
+    ["To", <Time at={to} />],
+    ["Took", durationOf(to - from)],
+    ["Next attempt", timeOf(step.nextDeliveryTime)],
+    ["Event", shown(step.waitEventId)],
+    ["Waits until", timeOf(step.waitTimeoutDeadline)],
+    [
+      "Invoked",
+      step.invokedWorkflowRunId !== undefined && <RunId id={step.invokedWorkflowRunId} />,
+    ],
+    ["Delivery", step.messageId !== undefined && <code>{shown(step.messageId)}</code>],
+  ] as const;
+
+type CalledProps = {
+  readonly step: RunStep;
+  readonly textOf: (text: string | undefined) => BodyText | undefined;
+  readonly more: () => void;
+};
+
+function Called({ step, textOf, more }: CalledProps) {
+  return (
+    <>
+      <Facts
+        facts={[
+          [
+            "Called",
+            <span className="mono">{`${shown(step.callMethod)} ${shown(step.callUrl, 2_000)}`}</span>,
+          ],
+          ["Status", step.callResponseStatus],
+        ]}
+      />
+      <Body title="Body that was sent" body={textOf(step.callBody)} more={more} />
+      <Body title="Body of the answer" body={textOf(step.callResponseBody)} more={more} />
+    </>
+  );
+}
+
+function Failures({ errors }: { readonly errors: readonly AttemptError[] }) {
+  if (errors.length === 0) return null;
+  return (
+    <>
+      <h3>Attempts that failed</h3>
+      <ol className="timeline">
+        {errors.map(({ time, status, error, body, headers }, nth) => (
+          <li key={time} className="bad">
+            <span className="line">
+              <Time at={time} />
+              {status !== 0 && <span>status {status}</span>}
+            </span>
+            <p className="trouble">{shown(error, 2_000)}</p>
+            {(body !== undefined || Object.keys(headers).length > 0) && (
+              <details open={nth === errors.length - 1}>
+                <summary>Answer</summary>
+                <Body title="Body of the answer" body={ofText(body, undefined, Infinity)} />
+                <HeaderList headers={headers} />
+              </details>
+            )}
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}

@@ -1,0 +1,87 @@
+/** A body as it was sent, or set out to be read. What is not all of it says so. */
+import { useState } from "react";
+import { decoded, shown } from "../api/text.ts";
+
+/** As the API holds it. `cut`: it ends here because no more was asked for. */
+export type BodyText = {
+  readonly text: string;
+  readonly isBinary: boolean;
+  readonly isCut: boolean;
+};
+
+/** A redacted body is its hash, in the clear. */
+export const ofBase64 = (base64: string, bytesMax: number): BodyText =>
+  base64.startsWith("REDACTED:")
+    ? { text: base64, isBinary: false, isCut: false }
+    : { ...decoded(base64), isCut: (base64.length * 3) / 4 >= bytesMax };
+
+/** `bytesMax`: of what was asked for. */
+export const ofText = (
+  text: string | undefined,
+  base64: string | undefined,
+  bytesMax: number,
+): BodyText | undefined => {
+  if (text !== undefined) {
+    const isCut = new TextEncoder().encode(text).length > bytesMax - charBytesMax;
+    return { text, isBinary: false, isCut };
+  }
+  return base64 === undefined ? undefined : { ...ofBase64(base64, bytesMax), isBinary: true };
+};
+
+/** A text is cut at a character's boundary. */
+const charBytesMax = 4;
+/** More is not laid out by a browser without a pause. */
+const charsMax = 200_000;
+
+type Props = {
+  readonly title: string;
+  readonly body: BodyText | undefined;
+  /** Asks for all of it. */
+  readonly more?: () => void;
+  readonly none?: string;
+};
+
+export function Body({ title, body, more, none = "none" }: Props) {
+  const [isFormatted, setFormatted] = useState(true);
+  const formatted = body && !body.isBinary && !body.isCut ? formattedJson(body.text) : undefined;
+  const text = isFormatted && formatted !== undefined ? formatted : (body?.text ?? "");
+  return (
+    <section className="body" aria-label={title}>
+      <header>
+        <strong>{title}</strong>
+        {body === undefined && <span>{none}</span>}
+        {body?.isBinary && <span>not text: base64</span>}
+        {formatted !== undefined && (
+          <button type="button" className="quiet" onClick={() => setFormatted(!isFormatted)}>
+            {isFormatted ? "As it was sent" : "Formatted"}
+          </button>
+        )}
+      </header>
+      {body !== undefined && (
+        <pre tabIndex={0} role="region" aria-label={`${title}, text`}>
+          {shown(text, charsMax)}
+        </pre>
+      )}
+      {body?.isCut && (
+        <p className="muted">
+          Cut here.{" "}
+          {more && (
+            <button type="button" onClick={more}>
+              Show all
+            </button>
+          )}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function formattedJson(text: string): string | undefined {
+  if (!/^\s*[[{]/.test(text) || text.length > charsMax) return undefined;
+  try {
+    const formatted = JSON.stringify(JSON.parse(text), undefined, 2);
+    return formatted === text ? undefined : formatted;
+  } catch {
+    return undefined;
+  }
+}

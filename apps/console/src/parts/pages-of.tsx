@@ -1,0 +1,25 @@
+/** From page to page of a list, by the cursors that the server gives. */
+import { useSearch } from "../address.ts";
+
+export function PagesOf({ cursor }: { readonly cursor: string | undefined }) {
+  const [search, setSearch] = useSearch();
+  const isLater = search.has("cursor");
+  const hasMore = cursor !== undefined && cursor !== "";
+  if (!isLater && !hasMore) return null;
+  const without = [...search].filter(([name]) => name !== "cursor");
+  return (
+    <nav className="pages-of" aria-label="Pages of the list">
+      {isLater && (
+        <button type="button" onClick={() => setSearch(without)}>
+          First page
+        </button>
+      )}
+      {hasMore && (
+        <button type="button" onClick={() => setSearch([...without, ["cursor", cursor]])}>
+          Next page
+        </button>
+      )}
+      {isLater && <span className="muted">A later page stays as it was when it was loaded.</span>}
+    </nav>
+  );
+}

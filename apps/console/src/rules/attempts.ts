@@ -1,0 +1,86 @@
+/** The events of one message as what happened: its attempts, and what stands between them. */
+import { type LogEntry } from "@posthaste/client/api";
+
+export type Attempt = {
+  readonly key: string;
+  /** From 1; undefined where not all events are known. */
+  readonly number: number | undefined;
+  readonly startedAt: number | undefined;
+  readonly endedAt: number | undefined;
+  readonly outcome: "under way" | "delivered" | "failed" | "canceled";
+  /** Of the answer, or why there was none. */
+  readonly failure: LogEntry | undefined;
+  /** When the next one is. */
+  readonly nextAt: number | undefined;
+};
+
+export type Story = {
+  /** The newest first. */
+  readonly attempts: readonly Attempt[];
+  /** The newest event. */
+  readonly state: LogEntry["state"] | undefined;
+  readonly createdAt: number | undefined;
+  readonly endedAt: number | undefined;
+};
+
+const ends: ReadonlySet<string> = new Set(["DELIVERED", "FAILED", "CANCELED"]);
+export const hasEnded = (state: LogEntry["state"] | undefined): boolean =>
+  state !== undefined && ends.has(state);
+
+/** `events`: the newest first, as the log lists them; `isWhole`: there are no earlier ones. */
+export function storyOf(events: readonly LogEntry[], isWhole: boolean): Story {
+  const attempts: Attempt[] = [];
+  let created: LogEntry | undefined;
+  for (const event of events.toReversed()) {
+    const last = attempts.at(-1);
+    if (event.state === "CREATED") created = event;
+    else if (event.state === "ACTIVE") attempts.push(begun(event));
+    else if (last !== undefined) attempts[attempts.length - 1] = gone(last, event);
+    else if (!isWhole && event.state !== "CANCEL_REQUESTED")
+      // Its beginning is on an earlier page.
+      attempts.push(gone({ ...begun(event), startedAt: undefined }, event));
+  }
+  const newest = events[0];
+  const numbered = attempts.map((each, nth) => ({
+    ...each,
+    number: isWhole ? nth + 1 : undefined,
+  }));
+  return {
+    attempts: numbered.toReversed(),
+    state: newest?.state,
+    createdAt: created?.time,
+    endedAt: hasEnded(newest?.state) ? newest?.time : undefined,
+  };
+}
+
+const begun = ({ messageId, time }: LogEntry): Attempt => ({
+  key: `${messageId} ${time}`,
+  number: undefined,
+  startedAt: time,
+  endedAt: undefined,
+  outcome: "under way",
+  failure: undefined,
+  nextAt: undefined,
+});
+
+function gone(attempt: Attempt, event: LogEntry): Attempt {
+  const { state, time } = event;
+  const endedAt = attempt.endedAt ?? time;
+  switch (state) {
+    case "ERROR":
+      return { ...attempt, endedAt, outcome: "failed", failure: event };
+    case "RETRY":
+      return { ...attempt, endedAt, outcome: "failed", nextAt: event.nextDeliveryTime };
+    case "FAILED":
+      return { ...attempt, endedAt, outcome: "failed" };
+    case "DELIVERED":
+      return { ...attempt, endedAt, outcome: "delivered" };
+    case "CANCELED":
+      // What waited for its retry was cancelled after its attempt.
+      return attempt.endedAt === undefined ? { ...attempt, endedAt, outcome: "canceled" } : attempt;
+    case "CREATED":
+    case "ACTIVE":
+    case "CANCEL_REQUESTED":
+      return attempt;
+  }
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from "@jest/globals";
+import { type Field, isFiltered, queryOf } from "./filters.ts";
+
+const fields: readonly Field[] = [
+  { name: "label", label: "Label", kind: "text" },
+  { name: "fromDate", label: "From", kind: "from" },
+  { name: "toDate", label: "To", kind: "to" },
+];
+const query = (search: string) => queryOf(new URLSearchParams(search), fields);
+
+describe("filters in the address", () => {
+  it("are asked as the API has them: dates in milliseconds, to the end of the last minute", () => {
+    expect(query("label=a%2Cb&fromDate=2026-11-25T02:24&toDate=2026-11-25T02:24")).toEqual({
+      label: "a,b",
+      fromDate: String(Date.UTC(2026, 10, 25, 2, 24)),
+      toDate: String(Date.UTC(2026, 10, 25, 2, 25) - 1),
+    });
+  });
+
+  it("bring the page of the list along, and nothing that is no filter", () => {
+    expect(query("cursor=c&view=graph&label=")).toEqual({ cursor: "c" });
+  });
+
+  it("with what is no time go to the server as they are, which says so", () => {
+    expect(query("fromDate=yesterday")).toEqual({ fromDate: "yesterday" });
+  });
+
+  it("are told from a list without any", () => {
+    expect(isFiltered(new URLSearchParams("cursor=c&label="), fields)).toBe(false);
+    expect(isFiltered(new URLSearchParams("label=a"), fields)).toBe(true);
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "@jest/globals";
+import { type Kind, placesOf, resolveId } from "./resolve-id.ts";
+
+const kinds: readonly Kind[] = ["message", "run", "letter", "schedule", "bulk action"];
+
+/** Answers where `found` is, and notes what was asked. */
+function asking(found: readonly Kind[]) {
+  const asked: Kind[] = [];
+  const entries = kinds.map((kind) => [
+    kind,
+    async () => {
+      asked.push(kind);
+      return found.includes(kind) ? `/${kind}` : undefined;
+    },
+  ]);
+  return {
+    asked,
+    lookups: Object.fromEntries(entries) as Parameters<typeof resolveId>[1],
+  };
+}
+
+describe("an id is looked for", () => {
+  it("as a message, a run, a letter, a schedule and a bulk action, until it is found", async () => {
+    const { asked, lookups } = asking(["schedule", "bulk action"]);
+
+    expect(await resolveId("daily", lookups)).toBe("/schedule");
+    expect(asked).toEqual(["message", "run", "letter", "schedule"]);
+  });
+
+  it("first as what its form says", () => {
+    const forms = {
+      msg_1: "message",
+      wfr_1: "run",
+      "1795574895646-0h": "letter",
+      scd_1: "schedule",
+      bulk_1: "bulk action",
+    };
+
+    for (const [id, kind] of Object.entries(forms)) {
+      expect(placesOf(id)[0]).toBe(kind);
+      expect(placesOf(id)).toHaveLength(kinds.length);
+    }
+  });
+
+  it("as all else, too: a run may have been given the id of anything", async () => {
+    const { lookups } = asking(["run"]);
+
+    expect(await resolveId("msg_of-a-caller", lookups)).toBe("/run");
+    expect(await resolveId("scd_1", asking([]).lookups)).toBeUndefined();
+  });
+});

@@ -1,0 +1,32 @@
+/** Of what an id is. A run has the id that its caller gave it, so the form of an id tells where to look first, and no more. */
+
+export type Kind = "message" | "run" | "letter" | "schedule" | "bulk action";
+
+/** Where such a thing is shown; undefined: there is none of this id. */
+export type Lookup = (id: string) => Promise<string | undefined>;
+
+const order: readonly Kind[] = ["message", "run", "letter", "schedule", "bulk action"];
+
+const likely: readonly (readonly [form: RegExp, Kind])[] = [
+  [/^msg_/, "message"],
+  [/^wfr_/, "run"],
+  [/^(dlq_|\d{10,}-)/, "letter"],
+  [/^scd_/, "schedule"],
+  [/^bulk_/, "bulk action"],
+];
+
+export function placesOf(id: string): readonly Kind[] {
+  const [, first] = likely.find(([form]) => form.test(id)) ?? [];
+  return first === undefined ? order : [first, ...order.filter((kind) => kind !== first)];
+}
+
+export async function resolveId(
+  id: string,
+  lookups: Readonly<Record<Kind, Lookup>>,
+): Promise<string | undefined> {
+  for (const kind of placesOf(id)) {
+    const found = await lookups[kind](id);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

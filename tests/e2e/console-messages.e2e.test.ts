@@ -1,0 +1,349 @@
+/** Messages and dead letters in the console: what failed is found, mended, and tried again. */
+import { describe, expect } from "@jest/globals";
+import { eventually } from "./client.ts";
+import { consolePages, goTo, isThere, journey, picture, visit } from "./console-pages.ts";
+import { failing } from "./destination.ts";
+
+const pages = consolePages();
+const hostile = `<img src=x onerror="alert(1)"><script>alert(2)</script>\u0000\u202e${"x".repeat(30_000)}`;
+const letterId = async (label: string): Promise<string> =>
+  String((await pages.letters(label))[0]?.["dlqId"]);
+
+describe("a message", () => {
+  journey(
+    "to a receiver that fails is found, the receiver mended, and the message retried",
+    async () => {
+      const answer = '{"error":"the mail server is down"}';
+      await pages.failed("welcome-mail", 1, {}, '{"to":"ada@example.com"}');
+      pages.destination.answers("/welcome-mail", (_, response) =>
+        response.writeHead(503).end(answer),
+      );
+      const opened = await pages.signedIn();
+      const { page } = opened;
+
+      // What failed is seen in the list, and why on its page.
+      await visit(opened, "/messages?state=FAILED&label=welcome-mail", "Messages");
+      await page.getByRole("link", { name: /^msg_/ }).first().click();
+      await page.getByRole("heading", { level: 1, name: /Message msg_/ }).waitFor();
+      await isThere(page, "status 500");
+      await isThere(page, "ada@example.com");
+      await picture(page, "message");
+      await page.getByRole("link", { name: await letterId("welcome-mail") }).click();
+      await page.getByRole("heading", { level: 1, name: /Dead letter/ }).waitFor();
+      await isThere(page, "Status 500");
+
+      // The receiver still fails: the message is a letter once more, with the new answer.
+      await page.getByRole("button", { name: /^Retry/ }).click();
+      await page.getByRole("heading", { level: 1, name: /Message msg_/ }).waitFor();
+      await isThere(page, "status 503");
+      await isThere(page, "It is a dead letter");
+
+      // Mended, it arrives.
+      pages.works("/welcome-mail");
+      await page.getByRole("button", { name: /^Retry/ }).click();
+      await visit(opened, "/messages?label=welcome-mail&state=DELIVERED", "Messages");
+      await page.getByRole("link", { name: /^msg_/ }).first().waitFor();
+      expect(await pages.letters("welcome-mail")).toEqual([]);
+    },
+  );
+
+  journey("is found by filters in words, which stand in the address", async () => {
+    const [id = ""] = await pages.failed("by-filter", 1);
+    const opened = await pages.signedIn();
+    const { page } = opened;
+
+    await visit(opened, "/messages", "Messages");
+    await page.getByLabel("Label").fill("by-filter");
+    await page.getByLabel("From (UTC)").fill("2026-01-01T00:00");
+    await page.getByRole("button", { name: "Filter", exact: true }).click();
+    await page.waitForURL(/label=by-filter&fromDate=2026-01-01T00%3A00/);
+    await page.getByRole("link", { name: id }).first().waitFor();
+    await page.getByLabel("State").selectOption({ label: "failed" });
+    await page.waitForURL(/state=FAILED/);
+    await page.getByRole("button", { name: "More filters" }).click();
+    await page.getByLabel("Message id").fill(id);
+    await page.getByRole("button", { name: "Filter", exact: true }).click();
+    await page.waitForURL(new RegExp(`messageId=${id}`));
+
+    await page.reload();
+    await page.getByRole("navigation", { name: "Pages" }).waitFor();
+    expect(await page.getByLabel("Label").inputValue()).toBe("by-filter");
+    await page.getByRole("link", { name: id }).first().waitFor();
+    await page.getByRole("button", { name: "Clear" }).click();
+    await page.waitForURL(/#\/messages$/);
+    await visit(opened, "/messages?label=none-has-it", "Messages");
+    await isThere(page, "· none");
+  });
+
+  journey(
+    "with very many attempts shows how it ended, each attempt, and no way to cancel it",
+    async () => {
+      pages.destination.answers("/often", failing(110));
+      const headers = { "service-retries": "120", "service-retry-delay": "1" };
+      const id = await pages.server.client.published(pages.destination.url("/often"), headers);
+      await pages.destination.arrivals("/often", 111, 90_000);
+      await eventually(
+        () => pages.server.client.get(`/v2/events?messageId=${id}&state=DELIVERED`),
+        (reply) => reply.list("events").length === 1,
+      );
+      const { page } = await pages.signedIn(`#/messages/${id}`);
+
+      await isThere(page, "Attempt 111");
+      const attempts = page.getByRole("list", { name: "Attempts" }).getByRole("listitem");
+      expect(await attempts.first().textContent()).toContain("delivered");
+      expect(await attempts.count()).toBe(112);
+      expect(await page.getByRole("button", { name: /Cancel/ }).count()).toBe(0);
+    },
+  );
+
+  journey("that waits for its retry is delivered now when asked", async () => {
+    pages.destination.answers("/now", failing(1));
+    const headers = { "service-retries": "1", "service-retry-delay": "3600000" };
+    const id = await pages.server.client.published(pages.destination.url("/now"), headers);
+    const { page } = await pages.signedIn(`#/messages/${id}`);
+
+    await page.getByRole("button", { name: `Deliver now ${id}` }).click();
+    await pages.destination.arrivals("/now", 2);
+    await isThere(page, "Attempt 2");
+    await isThere(page, /^delivered$/);
+  });
+
+  journey("shows the beginning of a long body, says so, and all of it when asked", async () => {
+    const body = `begin ${"x".repeat(40_000)} end-of-it`;
+    const [id = ""] = await pages.failed("long", 1, {}, body);
+    const { page } = await pages.signedIn(`#/messages/${id}`);
+
+    const shown = page.getByRole("region", { name: "Body of the request, text" });
+    await shown.waitFor();
+    const before = await shown.textContent();
+    await page
+      .getByRole("region", { name: "Body of the request", exact: true })
+      .getByText("Cut here.")
+      .waitFor();
+    await page
+      .getByRole("region", { name: "Body of the request", exact: true })
+      .getByRole("button", { name: "Show all" })
+      .click();
+    await shown.getByText("end-of-it").waitFor();
+
+    expect(before).not.toContain("end-of-it");
+  });
+});
+
+describe("any id leads to its page:", () => {
+  journey("of a message, a dead letter, a schedule and a bulk action", async () => {
+    const { client } = pages.server;
+    const [messageId = ""] = await pages.failed("by-id", 1);
+    const target = pages.destination.url("/never");
+    await client.post(`/v2/schedules/${target}`, {
+      "service-cron": "0 0 1 1 *",
+      "service-schedule-id": "by-id",
+    });
+    const begun = await client.delete("/v2/messages?label=by-id&async=true");
+    const ids: Readonly<Record<string, string>> = {
+      [messageId]: `Message ${messageId}`,
+      [await letterId("by-id")]: "Dead letter",
+      "by-id": "Schedule by-id",
+      [String(begun.object()["actionId"])]: "Bulk action",
+    };
+    const opened = await pages.signedIn();
+    const { page, look, troubles } = opened;
+
+    for (const [id, title] of Object.entries(ids)) {
+      await page.getByLabel("Go to any id").fill(id);
+      await page.getByRole("button", { name: "Go", exact: true }).click();
+      await page.getByRole("heading", { level: 1, name: title }).waitFor();
+      await look();
+    }
+    await page.getByLabel("Go to any id").fill("of-nothing");
+    await page.getByRole("button", { name: "Go", exact: true }).click();
+    await isThere(page, "Nothing has the id of-nothing.");
+
+    // The browser itself notes each answer with 404.
+    expect(troubles.splice(0).filter((text) => !text.includes("404"))).toEqual([]);
+  });
+});
+
+describe("dead letters", () => {
+  journey(
+    "are retried and removed one by one, each by its own button; removing asks first",
+    async () => {
+      await pages.failed("one-by-one", 2);
+      const letters = await pages.letters("one-by-one");
+      const [retried = "", removed = ""] = letters.map(({ dlqId }) => String(dlqId));
+      pages.works("/one-by-one");
+      const { page } = await pages.signedIn("#/dead-letters?label=one-by-one");
+
+      await page.getByRole("button", { name: `Retry ${retried}` }).click();
+      await eventually(
+        () => pages.letters("one-by-one"),
+        (left) => left.length === 1,
+      );
+      await page.getByRole("button", { name: `Remove ${removed}` }).click();
+      await page.getByRole("button", { name: "Keep" }).click();
+      const kept = await pages.letters("one-by-one");
+      await page.getByRole("button", { name: `Remove ${removed}` }).click();
+      await page.getByRole("button", { name: `Yes, remove ${removed}` }).click();
+      await eventually(
+        () => pages.letters("one-by-one"),
+        (left) => left.length === 0,
+      );
+      await page.mouse.move(0, 0);
+      await isThere(page, "Dead letters, newest first · none");
+
+      expect(kept).toHaveLength(1);
+      expect(pages.destination.at("/one-by-one").length).toBe(3);
+    },
+  );
+
+  journey(
+    "of a filter are counted, all 250, retried in calls of a hundred, and no more than that",
+    async () => {
+      await pages.failed("many", 250);
+      pages.works("/many");
+      const opened = await pages.signedIn("#/dead-letters?label=many");
+      const { page, look } = opened;
+      const counts: (string | null)[] = [];
+      page.on("request", (request) => {
+        const { pathname, searchParams } = new URL(request.url());
+        if (pathname.endsWith("/dlq/retry") && !searchParams.has("dryRun"))
+          counts.push(searchParams.get("count"));
+      });
+
+      await page.getByRole("button", { name: "Retry all of these" }).click();
+      await isThere(page, "250 dead letters would be retried");
+      const before = await pages.letters("many");
+      await look();
+      await picture(page, "dead-letters");
+      await page.getByRole("button", { name: "Retry 250" }).click();
+      await isThere(page, "250 of 250 retried");
+
+      expect(before).toHaveLength(100);
+      expect(counts).toEqual(["100", "100", "50"]);
+      expect(await pages.letters("many")).toEqual([]);
+      await pages.destination.arrivals("/many", 500);
+    },
+  );
+
+  journey(
+    "that could not all be retried say how many were, and the rest is counted anew",
+    async () => {
+      await pages.failed("half", 150);
+      pages.works("/half");
+      const { page, troubles } = await pages.signedIn("#/dead-letters?label=half");
+      let calls = 0;
+      await page.route(
+        (url) => url.pathname.endsWith("/dlq/retry") && !url.searchParams.has("dryRun"),
+        (route) =>
+          (calls += 1) === 2 ? route.fulfill({ status: 502, body: "<html>" }) : route.continue(),
+      );
+
+      await page.getByRole("button", { name: "Retry all of these" }).click();
+      await page.getByRole("button", { name: "Retry 150" }).click();
+      await isThere(page, "100 of 150 retried");
+      await page
+        .getByRole("alert")
+        .getByText("Something between this page and Posthaste")
+        .waitFor();
+      await page.getByRole("button", { name: "Retry all of these" }).click();
+      await isThere(page, "50 dead letters would be retried");
+      await page.getByRole("button", { name: "Leave them" }).click();
+
+      expect(await pages.letters("half")).toHaveLength(50);
+      expect(troubles.splice(0).filter((text) => !text.includes("502"))).toEqual([]);
+    },
+  );
+
+  journey("stay where they are when the page is left between two calls", async () => {
+    await pages.failed("left", 150);
+    pages.works("/left");
+    const opened = await pages.signedIn("#/dead-letters?label=left");
+    const { page } = opened;
+    let calls = 0;
+    await page.route(
+      (url) => url.pathname.endsWith("/dlq/retry") && !url.searchParams.has("dryRun"),
+      async (route) => {
+        calls += 1;
+        if (calls > 1) return route.continue();
+        const answer = await route.fetch();
+        await goTo(page, "/queues");
+        await page.getByRole("heading", { level: 1, name: "Queues" }).waitFor();
+        await route.fulfill({ response: answer }).catch(() => undefined);
+      },
+    );
+
+    await page.getByRole("button", { name: "Retry all of these" }).click();
+    await page.getByRole("button", { name: "Retry 150" }).click();
+    await visit(opened, "/queues", "Queues");
+    await visit(opened, "/dead-letters?label=left", "Dead letters");
+    await page.getByRole("button", { name: "Retry all of these" }).click();
+    await isThere(page, "50 dead letters would be retried");
+
+    expect(calls).toBe(1);
+  });
+
+  journey("are removed, all that a filter takes, when that is confirmed", async () => {
+    await pages.failed("away", 3);
+    const { page } = await pages.signedIn("#/dead-letters?label=away");
+
+    await page.getByRole("button", { name: "Remove all of these" }).click();
+    await page.getByRole("button", { name: "Remove 3" }).click();
+    await isThere(page, "3 of 3 removed");
+
+    expect(await pages.letters("away")).toEqual([]);
+  });
+});
+
+describe("what others wrote", () => {
+  journey("is shown as text in every list and on every page", async () => {
+    const label = "hostile";
+    const headers = { "service-forward-x-hostile": "<img src=x onerror=alert(1)>" };
+    const path = `/${label}`;
+    const [id = ""] = await pages.failed(label, 1, headers, hostile);
+    const url = `${pages.destination.url(path)}?<script>alert(3)</script>`;
+    await pages.server.client.published(
+      url,
+      { "service-label": label, "service-retries": "0" },
+      hostile,
+    );
+    const opened = await pages.signedIn();
+    const { page } = opened;
+
+    const inert = async (): Promise<string> => {
+      expect(await page.locator("img, main script").count()).toBe(0);
+      return (await page.locator("main").textContent()) ?? "";
+    };
+    await visit(opened, "/messages?label=hostile", "Messages");
+    await inert();
+    await visit(opened, `/messages/${id}`, `Message ${id}`);
+    await isThere(page, "alert(2)");
+    expect(await inert()).toContain("<script>alert(2)</script>\\u0000\\u202ex");
+    await visit(opened, "/dead-letters?label=hostile", "Dead letters");
+    expect(await inert()).toContain('<img src=x onerror="alert(1)">');
+    const letter = await letterId(label);
+    await visit(opened, `/dead-letters/${letter}`, `Dead letter ${letter}`);
+    expect(await inert()).toContain("\\u0000\\u202ex");
+  });
+
+  journey("and is redacted stands on no page of a message or its letter", async () => {
+    const secret = "canary-31337";
+    const headers = {
+      "service-redact-fields": "body, header[x-secret]",
+      "service-forward-x-secret": secret,
+    };
+    const [id = ""] = await pages.failed("redacted", 1, headers, `the body has ${secret}`);
+    const letter = await letterId("redacted");
+    const opened = await pages.signedIn();
+
+    for (const [hash, title] of [
+      ["/messages?label=redacted", "Messages"],
+      [`/messages/${id}`, `Message ${id}`],
+      ["/dead-letters?label=redacted", "Dead letters"],
+      [`/dead-letters/${letter}`, `Dead letter ${letter}`],
+    ] as const) {
+      await visit(opened, hash, title);
+      await isThere(opened.page, hash.includes("?") ? "redacted" : "REDACTED:");
+      expect(await opened.page.content()).not.toContain(secret);
+    }
+  });
+});

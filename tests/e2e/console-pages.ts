@@ -1,0 +1,171 @@
+/** The console as tests use it: built, served by a server of the run's shape, and opened in a real browser. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
+import { type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import { browserPath, openBrowser, watchedPage, type WatchedPage } from "./browser.ts";
+import { eventually } from "./client.ts";
+import { Destination } from "./destination.ts";
+import { operatorEnv } from "./operator.ts";
+import { developmentToken } from "./server-process.ts";
+import { startServer, type TestServer } from "./server.ts";
+
+const root = dirname(dirname(import.meta.dirname));
+const folder = join(root, ".cache/console");
+
+export const readOnlyToken = "a-token-that-may-only-read-in-the-console";
+
+/** A test in a browser, where there is one. */
+export const journey = browserPath === undefined ? it.skip : it;
+
+export class ConsolePages {
+  #browser: Browser | undefined;
+  #server: TestServer | undefined;
+  #destination: Destination | undefined;
+  readonly #opened: WatchedPage[] = [];
+
+  get server(): TestServer {
+    if (!this.#server) throw new Error("there is no server");
+    return this.#server;
+  }
+
+  get destination(): Destination {
+    if (!this.#destination) throw new Error("there is no destination");
+    return this.#destination;
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${this.server.port}`;
+  }
+
+  async start(): Promise<void> {
+    execFileSync(process.execPath, [join(root, "scripts/build-console.js"), folder]);
+    const env = { ...operatorEnv, POSTHASTE_CONSOLE: folder };
+    this.#server = await startServer({ env, readOnlyToken });
+    this.#destination = await Destination.start();
+    this.#browser = await openBrowser();
+  }
+
+  async stop(): Promise<void> {
+    await this.#browser?.close();
+    await this.#destination?.stop();
+    await this.#server?.stop();
+  }
+
+  /** A page of its own. `at`: the console's address; `settings`: of its browser. */
+  async open(
+    at = `${this.origin}/console/`,
+    settings: BrowserContextOptions = {},
+  ): Promise<WatchedPage> {
+    if (!this.#browser) throw new Error("there is no browser");
+    const opened = await watchedPage(this.#browser, new URL(at).origin, settings);
+    this.#opened.push(opened);
+    await opened.page.goto(at);
+    return opened;
+  }
+
+  /** Signed in, and at this page of it. */
+  async signedIn(
+    hash = "",
+    { token = developmentToken, at = `${this.origin}/console/`, ...settings }: SignedIn = {},
+  ): Promise<WatchedPage> {
+    const opened = await this.open(`${at}${hash}`, settings);
+    await signIn(opened.page, token);
+    return opened;
+  }
+
+  /** Looks at all pages of a test a last time, and closes them; answers what went wrong in them. */
+  async troubles(): Promise<readonly string[]> {
+    const opened = this.#opened.splice(0);
+    for (const { page, look } of opened) if (!page.isClosed()) await look();
+    for (const { page } of opened) await page.context().close();
+    return opened.flatMap(({ troubles }) => troubles);
+  }
+
+  /** Dead letters of this label. */
+  async failed(label: string, count: number, headers = {}, body = ""): Promise<readonly string[]> {
+    const path = `/${label}`;
+    this.destination.answers(path, (_, response) => response.writeHead(500).end(body));
+    const settings = { "Service-Label": label, "Service-Retries": "0", ...headers };
+    const { client } = this.server;
+    const publish = () => client.published(this.destination.url(path), settings, body);
+    const ids = await Promise.all(Array.from({ length: count }, publish));
+    await eventually(
+      () => this.#countLetters(label),
+      (found) => found === count,
+    );
+    return ids;
+  }
+
+  /** Those of the first page. */
+  async letters(label: string) {
+    const path = `/v2/dlq?label=${label}&order=latestFirst`;
+    return (await this.server.client.get(path)).list("messages");
+  }
+
+  async #countLetters(label: string): Promise<number> {
+    let count = 0;
+    let cursor = "";
+    do {
+      const page = await this.server.client.get(
+        `/v2/dlq?label=${label}&trimBody=0&cursor=${cursor}`,
+      );
+      count += page.list("messages").length;
+      const { cursor: next } = page.object();
+      cursor = typeof next === "string" ? next : "";
+    } while (cursor !== "");
+    return count;
+  }
+
+  works(path: string): void {
+    this.destination.answers(path, (_, response) => response.writeHead(200).end());
+  }
+}
+
+type SignedIn = BrowserContextOptions & { readonly token?: string; readonly at?: string };
+
+export async function signIn(page: Page, token: string): Promise<void> {
+  await page.getByLabel("Token").fill(token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("navigation", { name: "Pages" }).waitFor();
+}
+
+/** Goes to a page as a link would, and looks at it. */
+export async function visit(
+  { page, look }: WatchedPage,
+  hash: string,
+  title: string,
+): Promise<void> {
+  await goTo(page, hash);
+  await page.getByRole("heading", { level: 1, name: title }).waitFor();
+  await page.getByText("loading").waitFor({ state: "detached" });
+  await look();
+}
+
+/** As a link does. */
+export const goTo = (page: Page, hash: string): Promise<unknown> =>
+  page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+
+export const isThere = (page: Page, text: string | RegExp): Promise<void> =>
+  page.getByText(text).filter({ visible: true }).first().waitFor();
+
+/** For the documentation, when asked for: POSTHASTE_SCREENSHOTS=1. */
+export async function picture(page: Page, name: string): Promise<void> {
+  if (process.env["POSTHASTE_SCREENSHOTS"] !== "1") return;
+  const images = join(root, "docs/images");
+  mkdirSync(images, { recursive: true });
+  await page.mouse.move(0, 0);
+  await page.screenshot({ path: join(images, `console-${name}.png`) });
+}
+
+/** For a file of journeys: everything is started once, and after each test nothing may have gone wrong in any page. */
+export function consolePages(): ConsolePages {
+  const pages = new ConsolePages();
+  beforeAll(async () => {
+    if (browserPath !== undefined) await pages.start();
+  });
+  afterEach(async () => expect(await pages.troubles()).toEqual([]));
+  afterAll(() => pages.stop());
+  return pages;
+}

@@ -416,5 +416,47 @@ describe("a run that failed", () => {
       expect(text).toContain("REDACTED:");
       expect(text).not.toContain("canary");
     }
+    expect(server.output()).not.toContain("canary");
+  });
+
+  it("shows nothing of what is redacted to what tells an event, or asks what waits for it", async () => {
+    const url = workflow("/redacted/waits", async (context) => {
+      await context.waitForEvent("waits", "of a canary", { timeout: "1m" });
+    });
+    const runs: string[] = [];
+    // A client of before sends the headers of its user with each step.
+    for (const headers of [{}, { "Upstash-Feature-Set": "InitialBody" }]) {
+      const id = `redacted-${runs.length}`;
+      runs.push(id);
+      const started = await server.client.publish(
+        url,
+        {
+          ...headers,
+          "Upstash-Workflow-Init": "true",
+          "Upstash-Workflow-RunId": id,
+          "Upstash-Workflow-Sdk-Version": "1",
+          "Upstash-Forward-Upstash-Workflow-Sdk-Version": "1",
+          "Upstash-Forward-My-Header": "canary",
+          "Upstash-Redact-Fields": "body,header",
+        },
+        "canary",
+      );
+      expect(started.status).toBe(200);
+    }
+    const waiting = await eventually(
+      () => server.client.get("/v2/waiters/of%20a%20canary"),
+      (reply) => reply.list().length === 2,
+    );
+    const told = await server.client.post("/v2/notify/of%20a%20canary", {}, "canary");
+
+    expect(told.list().map(({ workflowRunId }) => workflowRunId)).toEqual(
+      expect.arrayContaining(runs),
+    );
+    for (const { text } of [waiting, told]) {
+      expect(text).toContain("REDACTED:");
+      expect(text).not.toContain('canary"');
+    }
+    expect(server.output()).not.toContain("canary");
+    for (const id of runs) await inState(id, "RUN_SUCCESS");
   });
 });

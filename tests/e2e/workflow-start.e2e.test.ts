@@ -129,7 +129,9 @@ describe("a start in two phases", () => {
     const run = await hasState(String(reply.object()["workflowRunId"]), "RUN_FAILED");
 
     const [error] = run?.steps.at(-1)?.steps.flatMap((step) => (step as Failed).errors ?? []) ?? [];
-    expect(error?.error).toContain("detected a non-workflow destination");
+    expect(error?.error).toContain(
+      "trigger rest api is only usable with sdk versions after v1.0.0",
+    );
     expect(error?.body).toBe("no workflow");
   });
 });

@@ -543,10 +543,28 @@ describe("a workflow", () => {
 
   it("that is answered by something that is no workflow fails at once", async () => {
     third.answers("/no-workflow", (_, response) => response.end("hello"));
-    await trigger({ url: third.url("/no-workflow"), retries: 3 });
+    const id = await trigger({ url: third.url("/no-workflow"), retries: 3 });
+    await hasEnded(id);
+    const { text } = await server.client.get(`/v2/workflows/logs?workflowRunId=${id}`);
 
-    for (const id of started.splice(0)) await hasEnded(id);
-    expect(third.at("/no-workflow").length).toBeLessThanOrEqual(2);
+    expect(text).toContain("detected a non-workflow destination");
+    // Its failure function is there, too.
+    await eventually(
+      async () => third.at("/no-workflow").length,
+      (count) => count === 2,
+    );
+    expect(
+      third.at("/no-workflow").map(({ headers }) => headers["upstash-workflow-is-failure"]),
+    ).toEqual([undefined, "true"]);
+    third.answers("/no-workflow/asked", (_, response) => response.end("hello"));
+    const reply = await server.client.post(`/v2/trigger/${third.url("/no-workflow/asked")}`, {
+      "Upstash-Failure-Callback": third.url("/told"),
+    });
+    const asked = String(reply.object()["workflowRunId"]);
+    await hasEnded(asked);
+    const log = await server.client.get(`/v2/workflows/logs?workflowRunId=${asked}`);
+    expect(log.text).toContain("trigger rest api is only usable with sdk versions after v1.0.0");
+    expect(third.at("/no-workflow/asked")).toHaveLength(1);
   });
 
   it("that has failed is restarted with its payload, and with what the restart changes", async () => {

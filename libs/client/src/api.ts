@@ -278,7 +278,14 @@ export type RunHistory = {
 }[];
 export type Notified = {
   waiter: Waiter;
-  messageId: string;
+  /**
+   * Of the delivery that it has caused
+   */
+  messageId?: string;
+  /**
+   * Why the wait goes on
+   */
+  error?: string;
   workflowRunId: string;
   workflowCreatedAt: number;
 }[];
@@ -2227,6 +2234,9 @@ export interface SigningKeys {
 }
 export interface Waiter {
   url: string;
+  /**
+   * Header names in canonical form, each with its values
+   */
   headers: {
     [k: string]: string[];
   };
@@ -2235,6 +2245,10 @@ export interface Waiter {
    */
   deadline: number;
   timeoutUrl?: string;
+  timeoutBody?: string;
+  /**
+   * Header names in canonical form, each with its values
+   */
   timeoutHeaders?: {
     [k: string]: string[];
   };

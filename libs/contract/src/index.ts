@@ -59,6 +59,7 @@ export { type PublishResult, publishResultJson, publishResultText } from "./endp
 export { startedText, triggerHeaders, type triggers } from "./endpoints/trigger.ts";
 export { type waits } from "./endpoints/waits.ts";
 export { type WaitBody } from "./workflow/wait-body.ts";
+export { waiterJson } from "./workflow/waiter.ts";
 export { givenRunId, type restarts } from "./endpoints/restarts.ts";
 export { failedRunJson, type FailedRunJson, type failedRuns } from "./endpoints/failed-runs.ts";
 export { type RunJson, type runLogs } from "./endpoints/run-logs.ts";

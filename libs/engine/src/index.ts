@@ -51,15 +51,9 @@ export { appendSteps, isEntry } from "./runs/append.ts";
 export { isCall, placeCall } from "./runs/call.ts";
 export { type Ended, endRun, finishRun } from "./runs/end.ts";
 export { type RunPorts, startRun, startRunOf } from "./runs/start.ts";
-export {
-  type Notified,
-  notify,
-  notifyRun,
-  placeWait,
-  type WaitCommand,
-  type Waiter,
-  waitersOf,
-} from "./runs/waits.ts";
+export { placeWait, type WaitCommand } from "./runs/waits.ts";
+export { type Notified, notify, notifyRun } from "./runs/notify.ts";
+export { type Waiter, waitersOf } from "./runs/kept-waits.ts";
 export { invoke, isInvoke } from "./runs/invoke.ts";
 export { cancelFunction, tellAgain } from "./runs/failure-function.ts";
 export { restartRun } from "./runs/restart.ts";

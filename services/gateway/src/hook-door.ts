@@ -79,7 +79,9 @@ export const createHookDoor =
       });
       const notified = await notifyRun(ports, found, event, new TextEncoder().encode(heard), true);
       if (notified === "full") return tooManyEvents;
-      return notified === "unknown" ? unknownHook : { status: 200 };
+      if (notified === "unknown") return unknownHook;
+      const refused = notified.flatMap((each) => ("error" in each ? each.error : []));
+      return refused[0] === undefined ? { status: 200 } : fault("run_refused", refused[0]);
     }
 
     /** As the sender of the webhook has it, where a proxy that is believed says so. */

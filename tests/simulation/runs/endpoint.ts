@@ -207,7 +207,7 @@ class Replay {
       const telling = runs.tell(program.tenant, event, undefined);
       const body = new TextEncoder().encode(telling.body);
       const reply = await gateway.notify(program.tenant, event, body);
-      telling.reply = reply.map(({ messageId }) => messageId);
+      telling.reply = reply.flatMap((each) => ("messageId" in each ? each.messageId : []));
     });
     return answer ? this.#return(asked, number, returned(program, number)) : "unpublished";
   }

@@ -68,7 +68,7 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
     );
     if (typeof reply !== "object") return;
     history.count("runs.told");
-    telling.reply = reply.map(({ messageId }) => messageId);
+    telling.reply = reply.flatMap((each) => ("messageId" in each ? each.messageId : []));
   };
 
   const cancel = async (gateways: () => readonly Gateway[], id: RunId): Promise<void> => {

@@ -3,25 +3,15 @@ import { isFault } from "@posthaste/domain";
 import * as z from "zod";
 import { jsonBytesMax, readJson } from "../bodies/json.ts";
 import { parseWait, type WaitBody } from "../workflow/wait-body.ts";
+import { waiterSchema } from "../workflow/waiter.ts";
 import { type BodyRow, endpoint } from "./endpoint.ts";
-
-const headersSchema = z.record(z.string(), z.array(z.string()));
-
-const waiterSchema = z
-  .object({
-    url: z.string(),
-    headers: headersSchema,
-    deadline: z.int().describe("Unix seconds"),
-    timeoutUrl: z.string().optional(),
-    timeoutHeaders: headersSchema.optional(),
-  })
-  .meta({ id: "Waiter" });
 
 const notifiedSchema = z
   .array(
     z.object({
       waiter: waiterSchema,
-      messageId: z.string(),
+      messageId: z.string().optional().describe("Of the delivery that it has caused"),
+      error: z.string().optional().describe("Why the wait goes on"),
       workflowRunId: z.string(),
       workflowCreatedAt: z.int(),
     }),

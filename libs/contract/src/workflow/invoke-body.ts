@@ -2,6 +2,7 @@
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import * as z from "zod";
 import { longOf, readWithLong } from "../bodies/json-long.ts";
+import { isLong, stepIsTooLong } from "./wait-body.ts";
 
 const invokeSchema = z.object({
   body: z.string().nullish(),
@@ -21,7 +22,10 @@ export function parseInvoke(bytes: Uint8Array): InvokeBody | Fault {
   const read = readWithLong(bytes, "body", "body");
   if (isFault(read)) return { ...read, fault: "run_refused" };
   const { success, data, error } = invokeSchema.safeParse(read.json);
-  if (success) return { ...data, body: (read.long ?? longOf(data.body ?? "")).said() };
+  if (success)
+    return isLong(data.step)
+      ? stepIsTooLong
+      : { ...data, body: (read.long ?? longOf(data.body ?? "")).said() };
   const [issue] = error.issues;
   return fault("run_refused", `body.${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`);
 }

@@ -8,6 +8,7 @@ const waitSchema = z.object({
   url: z.string(),
   timeout: z.union([z.string(), z.number()]).nullish(),
   timeoutUrl: z.string().nullish(),
+  timeoutBody: z.string().nullish(),
   timeoutHeaders: headersSchema.nullish(),
   step: z.looseObject({ stepId: z.int() }),
 });
@@ -16,6 +17,7 @@ export type WaitBody = {
   readonly url: string;
   readonly timeoutMs: number;
   readonly timeoutUrl?: string;
+  readonly timeoutBody?: string;
   readonly timeoutHeaders?: Readonly<Record<string, readonly string[]>>;
   readonly step: Readonly<Record<string, unknown>>;
 };
@@ -29,7 +31,8 @@ export function parseWait(json: unknown): WaitBody | Fault {
     const [issue] = error.issues;
     return fault("run_refused", `${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`);
   }
-  const { url, step, timeout, timeoutHeaders, timeoutUrl } = data;
+  const { url, step, timeout, timeoutBody, timeoutHeaders, timeoutUrl } = data;
+  if (isLong(step)) return stepIsTooLong;
   const timeoutMs = timeout == null ? timeoutMsDefault : parseDuration(String(timeout));
   if (timeoutMs === undefined || timeoutMs > limits.runWaitMsMax)
     return fault("run_refused", "timeout: must be a duration such as 20s or 7d, of a year at most");
@@ -38,9 +41,19 @@ export function parseWait(json: unknown): WaitBody | Fault {
     timeoutMs,
     step,
     ...(timeoutUrl != null && { timeoutUrl }),
+    ...(timeoutBody != null && { timeoutBody }),
     ...(timeoutHeaders && { timeoutHeaders: onceEach(timeoutHeaders) }),
   };
 }
+
+/** Its result repeats all that a step says of itself. */
+export const isLong = (step: object): boolean =>
+  JSON.stringify(step).length > limits.runStepBytesMax;
+
+export const stepIsTooLong = fault(
+  "run_refused",
+  `step: must have at most ${limits.runStepBytesMax} bytes`,
+);
 
 /** In canonical form; of two spellings of one name the first counts. */
 function onceEach(headers: Readonly<Record<string, readonly string[]>>) {

@@ -80,8 +80,8 @@ export type InRun = {
   readonly createdAt: number;
   /** At most so many are sent beside the body: the history up to its entry. */
   readonly bytes: number;
-  /** Its destination must answer as a workflow does. */
-  readonly detects?: true;
+  /** Its destination must answer as a workflow does; and what has started the run, which decides the words of a failure. */
+  readonly detects?: "client" | "request";
   /** It asks its destination to start the run itself, which says what that speaks. */
   readonly probes?: true;
   /** Its endpoint fetches a history that is not sent. */

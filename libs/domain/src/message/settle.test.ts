@@ -159,6 +159,38 @@ describe("an attempt of a delivery of a run", () => {
     expect(append).toMatchObject([{ kind: "fact", ended: "retry", response: { status: 500 } }]);
   });
 
+  const startOf = (dialect: "service" | "upstash", detects: "client" | "request") =>
+    aClaimedRecord({ dialect, run: { ...run, bytes: 0, part: "start", detects } });
+  const version = (family: string) =>
+    anAnswer(200, { headers: [[`${family}-Workflow-Sdk-Version`, "1"]] });
+
+  it.each([
+    ["service", "Service", "Upstash"],
+    ["upstash", "UPSTASH", "service"],
+  ] as const)(
+    "that starts it is answered by a workflow if that says its version in the run's own dialect, %s",
+    (dialect, own, other) => {
+      const start = startOf(dialect, "client");
+
+      expect(settleWith(version(own), start).next.kind).toBe("delivered");
+      for (const strange of [version(other), anAnswer(200)])
+        expect(settleWith(strange, start)).toMatchObject({
+          next: { kind: "failed" },
+          append: [{ kind: "run", says: "failed", reason: "not_a_workflow" }],
+        });
+    },
+  );
+
+  it("says in the words that clients know why that was no workflow, by what has started it", () => {
+    const errorOf = (detects: "client" | "request") =>
+      JSON.stringify(settleWith(anAnswer(200), startOf("upstash", detects)).append);
+
+    expect(errorOf("client")).toContain("detected a non-workflow destination");
+    expect(errorOf("request")).toContain(
+      "trigger rest api is only usable with sdk versions after v1.0.0 major version",
+    );
+  });
+
   it("that succeeded leaves nothing: what it has caused says so", () => {
     expect(settleWith(anAnswer(200), delivery).append).toEqual([]);
   });

@@ -100,16 +100,20 @@ export const over = (record: InState<"claimed">, now: number): Settlement => ({
 
 /** The start of a run was answered by something that is no workflow: that answers with its version. */
 const isStrange = ({ message }: InState<"claimed">, outcome: Outcome): boolean =>
-  message.run?.detects === true &&
+  message.run?.detects !== undefined &&
   outcome.kind === "answered" &&
-  !outcome.headers.some(([name]) => workflowVersionHeader.test(name));
-const workflowVersionHeader = /^(service|upstash)-workflow-sdk-version$/i;
+  !outcome.headers.some(
+    ([name]) => name.toLowerCase() === `${message.dialect}-workflow-sdk-version`,
+  );
 
 const failStrange = (record: InState<"claimed">, attempt: Attempt): Settlement =>
-  failRun(record, attempt, "not_a_workflow", notAWorkflow);
+  failRun(record, attempt, "not_a_workflow", notAWorkflow[record.message.run?.detects ?? "client"]);
 /** In the words that clients know. */
-const notAWorkflow =
-  "detected a non-workflow destination for trigger/invoke. make sure you are sending the request to the correct endpoint";
+const notAWorkflow = {
+  client:
+    "detected a non-workflow destination for trigger/invoke. make sure you are sending the request to the correct endpoint",
+  request: "trigger rest api is only usable with sdk versions after v1.0.0 major version",
+} as const;
 
 /** What its run makes of it decides whether the run has failed. */
 const failRun = (

@@ -41,6 +41,8 @@ type RunStart = {
   readonly headers: Headers;
   /** Of two phases: `probes` asks the endpoint to start the run itself, which is a start that `adopts` it. */
   readonly phase?: "probes" | "adopts";
+  /** By a plain request, and by no client of workflows. */
+  readonly isRequested?: true;
 };
 
 /** Without a time the newest use of the id is meant. */

@@ -80,6 +80,10 @@ export const runGroupMax = 1_000;
 export const runStepDepthMax = 256;
 /** Of the history of a run, as it is sent. */
 export const runHistoryBytesMax = 64 * 1024 * 1024;
+/** Calls, waits and invocations of a run at once. */
+export const runPendingMax = 1_000;
+/** Of what a wait or an invocation says of its step, which its result repeats. */
+export const runStepBytesMax = 16 * 1024;
 /** Events that came for a run before their wait: of all, and of one. */
 export const runNotesMax = 1_000;
 export const runNotesOfEventMax = 100;

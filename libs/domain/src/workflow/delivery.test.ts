@@ -120,7 +120,11 @@ describe("the message of an entry", () => {
   it("looks whether a workflow answers its start, where the client can tell", () => {
     const run = aRun({ plan: aPlanOf({ features: ["WF_DetectTrigger"] }) });
 
-    expect(entryMessage(run, { role: "start" }, aDelivery(), now).run?.detects).toBe(true);
+    const asked = aRun({ plan: aPlanOf({ features: ["WF_DetectTrigger"], isRequested: true }) });
+    const detects = [run, asked].map(
+      (each) => entryMessage(each, { role: "start" }, aDelivery(), now).run?.detects,
+    );
+    expect(detects).toEqual(["client", "request"]);
     expect(entryMessage(run, step("plan"), aDelivery(), now).run).not.toHaveProperty("detects");
   });
 

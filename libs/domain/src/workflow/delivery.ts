@@ -88,7 +88,12 @@ export function entryMessage(
 ): Message {
   const part = partOf(key);
   const isStart = key.role === "start";
-  const detects = isStart && run.plan.features.includes("WF_DetectTrigger");
+  const detects =
+    isStart && run.plan.features.includes("WF_DetectTrigger")
+      ? run.plan.isRequested
+        ? "request"
+        : "client"
+      : undefined;
   const probes = isStart && run.adoption === "awaited";
   return messageOfRun(run, part, now, {
     ...delivery,
@@ -176,7 +181,7 @@ export function failureMessage(
 
 type Sent = EntryDelivery & {
   readonly body: Uint8Array;
-  readonly detects?: boolean;
+  readonly detects?: InRun["detects"];
   readonly probes?: boolean;
 };
 
@@ -187,7 +192,7 @@ function messageOfRun(run: Run, part: PartName, now: number, sent: Sent): Messag
   const inRun: InRun = {
     ...{ key, id, root, part, createdAt, bytes },
     ...(fetches && { fetches }),
-    ...(sent.detects && { detects: true }),
+    ...(sent.detects && { detects: sent.detects }),
     ...(sent.probes && { probes: true }),
   };
   return {

@@ -24,6 +24,8 @@ export type RunPlan = {
   /** The user's own, of every delivery to the run's endpoint. */
   readonly headers: Headers;
   readonly policy: RunPolicy;
+  /** Started by a plain request, and by no client of workflows. */
+  readonly isRequested?: true;
   /** Of the start, when it is sampled: each delivery of the run is part of it. */
   readonly trace?: string;
   /** Told once the run has failed. */

@@ -12,6 +12,7 @@ import {
   type PublishCommand,
   type Run,
   type RunId,
+  type RunIn,
   runMessageId,
   type TenantId,
 } from "@posthaste/domain";
@@ -101,9 +102,18 @@ function decide(
   return { verdict, write: entriesOf(next, run.history.length, joining, deliveries, now) };
 }
 
-const tooLong = fault(
+export const tooLong = fault(
   "run_refused",
   `the history of a run may have ${limits.runHistoryBytesMax} bytes`,
+);
+
+/** Beyond what a run may wait for at once. */
+export const refusedPending = ({ state }: RunIn<"active">): Fault | undefined =>
+  state.pending.length > limits.runPendingMax ? tooMuchPending : undefined;
+
+const tooMuchPending = fault(
+  "run_refused",
+  `a run may wait for ${limits.runPendingMax} calls, events and other runs at once`,
 );
 
 const deliveryOf = (command: EntryCommand, now: number): EntryDelivery => ({

@@ -17,7 +17,7 @@ import {
 } from "@posthaste/domain";
 import { type Decision } from "@posthaste/ports";
 import { type Published } from "../accept.ts";
-import { addressOf, runEnded, urlOf } from "./append.ts";
+import { addressOf, refusedPending, runEnded, urlOf } from "./append.ts";
 import { Deliveries } from "./deliveries.ts";
 import { type EndPorts } from "./end.ts";
 import { type RunPorts } from "./start.ts";
@@ -40,6 +40,8 @@ export async function placeCall(ports: RunPorts, command: CallCommand): Promise<
       const { root } = run;
       const next = awaiting(run, { kind: "call", step, isAnswered: false });
       if (!next) return { verdict: { root, isNew: false } };
+      const refused = refusedPending(next);
+      if (refused) return { verdict: refused };
       const now = ports.clock.now();
       const { body, callerIp, headers, hop, method, policy } = command;
       const notBefore = notBeforeOf(command, now);

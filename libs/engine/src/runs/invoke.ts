@@ -25,9 +25,9 @@ import {
 } from "@posthaste/domain";
 import { type Decision } from "@posthaste/ports";
 import { type Published } from "../accept.ts";
-import { addressOf, isEntry, runEnded, urlOf } from "./append.ts";
+import { addressOf, isEntry, refusedPending, runEnded, urlOf } from "./append.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
-import { base64, jsonBytes, partJson, resultsOf, type StepJson } from "./results.ts";
+import { base64, hasRoomFor, jsonBytes, partJson, resultsOf, type StepJson } from "./results.ts";
 import { type RunPorts, startAs } from "./start.ts";
 
 export type InvokeCommand = PublishCommand & {
@@ -68,6 +68,8 @@ export async function invoke(ports: RunPorts, command: InvokeCommand): Promise<P
     const pending = { kind: "invoke", step: number, childId: child.id, childRoot } as const;
     const next = awaiting(run, { ...pending, startBy: now + startWithinMs });
     if (!next) return { verdict: { root: childRoot, ref: run, isNew: false } };
+    const refused = refusedPending(next);
+    if (refused) return { verdict: refused };
     const kept: InvokePart = {
       child: { ...command, run: child, body: base64(command.body) },
       step,
@@ -191,7 +193,11 @@ async function answer(
       const waiting: RunIn<"active"> | undefined = settledInvocation(run, step, childRoot);
       if (!waiting) return { verdict: false };
       const now = ports.clock.now();
-      const body = jsonBytes({ ...json, out: JSON.stringify(out) });
+      const told = jsonBytes({ ...json, out: JSON.stringify(out) });
+      // What the history has no room for, the step does not get.
+      const body = hasRoomFor(run, told)
+        ? told
+        : jsonBytes({ ...json, out: JSON.stringify(failed) });
       const ended = { step, body, delivery: { ...delivery, notBefore: now } };
       return resultsOf(waiting, [ended], deliveries, now, () => true);
     }),

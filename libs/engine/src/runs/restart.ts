@@ -24,7 +24,10 @@ export async function restartRun(
   const payload = await ports.runs.part(failed, "start");
   if (!payload) return gone;
   const { callerIp, dialect, tenant, url } = failed;
-  const { features, headers, policy, failureFunction } = planWith(failed.plan, overrides);
+  const { failureFunction, features, headers, isRequested, policy } = planWith(
+    failed.plan,
+    overrides,
+  );
   const { postponement } = overrides;
   const command: PublishCommand = {
     tenant,
@@ -37,17 +40,20 @@ export async function restartRun(
     ...(postponement && { postponement }),
     callerIp,
     hop: 1,
-    run: { kind: "start", id, features, headers },
+    run: { kind: "start", id, features, headers, ...(isRequested && { isRequested }) },
   };
   const { isNew, run } = await startRunOf(ports, command, failed.key);
   return isNew || isMadeOf(run, failed) ? run : isActiveAlready;
 }
 
 /** Each as the headers say, and all else as the failed run was started. */
-export function planWith(plan: RunPlan, { headers, policy }: Overrides): RunPlan {
+export function planWith(
+  { trace: _trace, ...plan }: RunPlan,
+  { headers, policy }: Overrides,
+): RunPlan {
   const { callback: _, failureCallback = plan.failureFunction, ...own } = policy;
   return {
-    features: plan.features,
+    ...plan,
     headers: merged(plan.headers, headers),
     policy: { ...plan.policy, ...own },
     ...(failureCallback && { failureFunction: failureCallback }),

@@ -1,5 +1,12 @@
 /** Results that come from elsewhere than the endpoint: they join the history, and are delivered. */
-import { append, bytesOfEntry, type EntryDelivery, type Run, type RunIn } from "@posthaste/domain";
+import {
+  append,
+  bytesOfEntry,
+  type EntryDelivery,
+  limits,
+  type Run,
+  type RunIn,
+} from "@posthaste/domain";
 import { type Decision } from "@posthaste/ports";
 import { type Deliveries } from "./deliveries.ts";
 import { entriesOf } from "./entries.ts";
@@ -12,6 +19,10 @@ export type EndedStep = {
   readonly body: Uint8Array;
   readonly delivery: EntryDelivery;
 };
+
+/** Whether the history has room for what the step has come to. */
+export const hasRoomFor = (run: Pick<Run, "bytes">, body: Uint8Array): boolean =>
+  run.bytes + bytesOfEntry(body) <= limits.runHistoryBytesMax;
 
 /** The steps are different ones, and none of them has a result. */
 export function resultsOf<V>(

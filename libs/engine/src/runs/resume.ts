@@ -30,7 +30,7 @@ import { Deliveries } from "./deliveries.ts";
 import { startChild } from "./invoke.ts";
 import { gone, isActiveAlready, planWith } from "./restart.ts";
 import { type RunPorts } from "./start.ts";
-import { renewedWaits, type RenewedWait } from "./waits.ts";
+import { renewedWaits, type RenewedWait } from "./kept-waits.ts";
 
 /** `id`: of the new run. One that this failed run has been resumed as already, and that is active, is answered again. */
 export async function resumeRun(

@@ -3,7 +3,7 @@ import { type InRun, isActive, overdueStarts, overdueWaits, owesAnswer } from "@
 import { type DeliveryPorts } from "./deliveries.ts";
 import { answerInvokers, startChild } from "./invoke.ts";
 import { type RunPorts } from "./start.ts";
-import { timeOutWaits } from "./waits.ts";
+import { timeOutWaits } from "./notify.ts";
 
 export async function ringRun(
   ports: DeliveryPorts & Pick<RunPorts, "runs">,

@@ -141,13 +141,17 @@ export async function startAs(
 type StartOf = Extract<NonNullable<PublishCommand["run"]>, { kind: "start" }>;
 
 /** An endpoint that can start a run itself has all features. */
-function planOf({ policy, trace }: PublishCommand, { features, headers, phase }: StartOf): RunPlan {
+function planOf(
+  { policy, trace }: PublishCommand,
+  { features, headers, isRequested, phase }: StartOf,
+): RunPlan {
   const { callback: _, failureCallback, ...kept } = policy;
   const failureFunction: CallbackPlan | undefined = failureCallback;
   return {
     features: phase === "probes" ? allFeatures : features,
     headers,
     policy: kept,
+    ...(isRequested && { isRequested }),
     ...(trace !== undefined && { trace }),
     ...(failureFunction && { failureFunction }),
   };

@@ -3,7 +3,9 @@ import { isActive, type Run, runId, type RunId } from "@posthaste/domain";
 import { anotherTenant, aRunId, aStartCommand, aStepCommand, aTenant } from "@posthaste/testing";
 import { open, type Ports } from "../opened.fixture.ts";
 import { startRun } from "./start.ts";
-import { type Notified, notify, notifyRun, placeWait, timeOutWaits, waitersOf } from "./waits.ts";
+import { waitersOf } from "./kept-waits.ts";
+import { type Notified, notify, notifyRun, timeOutWaits } from "./notify.ts";
+import { placeWait } from "./waits.ts";
 
 const event = "order.paid";
 const minute = 60_000;

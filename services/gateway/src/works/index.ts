@@ -49,5 +49,5 @@ export const gatewayWorks = (parts: WorkParts): Works<OperationId> => ({
   ...scheduleWorks(parts),
   ...signingKeyWorks(parts),
   ...triggerWorks(parts),
-  ...waitWorks({ accept: parts, judge: parts.judge }),
+  ...waitWorks({ ...parts, accept: parts }),
 });

@@ -83,7 +83,7 @@ function startOf(command: PublishCommand): PublishCommand | Fault {
   if (run?.kind !== "start" || destination.kind !== "url")
     return fault("malformed", "a trigger starts a run of the workflow at a URL");
   const { failureCallback = told(destination.url, policy.timeoutMs) } = policy;
-  return { ...command, policy: { ...policy, failureCallback } };
+  return { ...command, policy: { ...policy, failureCallback }, run: { ...run, isRequested: true } };
 }
 
 const told = (url: string, timeoutMs: number) =>

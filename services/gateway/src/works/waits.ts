@@ -1,49 +1,64 @@
 /** `/v2/wait`, `/v2/notify` and `/v2/waiters`. */
-import { parsePublish, type WaitBody, type waits } from "@posthaste/contract";
+import { parsePublish, waiterJson, type WaitBody, type waits } from "@posthaste/contract";
 import { fault, groupedHeaders, isFault, limits, runId } from "@posthaste/domain";
 import { type Notified, notify, notifyRun, placeWait, waitersOf } from "@posthaste/engine";
 import { type PublishParts } from "./publish.ts";
+import { type RunLogParts } from "./run-readings.ts";
 import { type Works } from "./work.ts";
 
-export type WaitParts = Pick<PublishParts, "accept" | "judge">;
+export type WaitParts = Pick<PublishParts, "accept" | "judge"> & Pick<RunLogParts, "sha256">;
 
-export const waitWorks = ({ accept: ports, judge }: WaitParts): Works<keyof typeof waits> => ({
-  waitForEvent: async ({ tenant, callerIp, rawHeaders, param, body }) => {
-    const event = param("eventId");
-    if (event.length > limits.eventIdLengthMax) return eventIsTooLong;
-    const command = parsePublish({
-      ...judge(tenant, callerIp),
-      rawHeaders,
-      destination: { kind: "url", url: body.url },
-      body: new TextEncoder().encode(JSON.stringify(body.step)),
-    });
-    if (isFault(command))
-      return command.fault === "malformed" ? { ...command, fault: "run_refused" } : command;
-    if (command.run?.kind !== "entry" || command.run.key.role !== "result")
-      return fault("run_refused", "step: must be one of a run, which the headers name");
-    const wait = { command, event, ...waitOf(body, rawHeaders) };
-    return (await placeWait(ports, wait)) ?? { status: 200 };
-  },
-  notifyEvent: async ({ tenant, param, body }) => ({
-    status: 200,
-    json: (await notify(ports, tenant.id, param("eventId"), body)).map(notifiedJson),
-  }),
-  notifyRun: async ({ tenant, param, body }) => {
-    const [run, event] = [param("runId"), param("eventId")];
-    const isNotable = event.length <= limits.eventIdLengthMax;
-    const address = { tenant: tenant.id, id: runId(run) };
-    const notified = await notifyRun(ports, address, event, body, isNotable);
-    if (notified === "full") return tooManyEvents;
-    // An event may have a slash in its name: what names no run before it is all of it an event.
-    const ended =
-      notified === "unknown" ? await notify(ports, tenant.id, `${run}/${event}`, body) : notified;
-    return { status: 200, json: ended.map(notifiedJson) };
-  },
-  listWaiters: async ({ tenant, param }) => ({
-    status: 200,
-    json: (await waitersOf(ports, tenant.id, param("eventId"))).map((waiter) => waiterJson(waiter)),
-  }),
-});
+export const waitWorks = ({
+  accept: ports,
+  judge,
+  sha256,
+}: WaitParts): Works<keyof typeof waits> => {
+  const notifiedJson = ({ waiter, run, ...outcome }: Notified) => ({
+    waiter: waiterJson(waiter, run, sha256),
+    ...outcome,
+    workflowRunId: run.id,
+    workflowCreatedAt: run.createdAt,
+  });
+  return {
+    waitForEvent: async ({ tenant, callerIp, rawHeaders, param, body }) => {
+      const event = param("eventId");
+      if (event.length > limits.eventIdLengthMax) return eventIsTooLong;
+      const command = parsePublish({
+        ...judge(tenant, callerIp),
+        rawHeaders,
+        destination: { kind: "url", url: body.url },
+        body: new TextEncoder().encode(JSON.stringify(body.step)),
+      });
+      if (isFault(command))
+        return command.fault === "malformed" ? { ...command, fault: "run_refused" } : command;
+      if (command.run?.kind !== "entry" || command.run.key.role !== "result")
+        return fault("run_refused", "step: must be one of a run, which the headers name");
+      const wait = { command, event, ...waitOf(body, rawHeaders) };
+      return (await placeWait(ports, wait)) ?? { status: 200 };
+    },
+    notifyEvent: async ({ tenant, param, body }) => ({
+      status: 200,
+      json: (await notify(ports, tenant.id, param("eventId"), body)).map(notifiedJson),
+    }),
+    notifyRun: async ({ tenant, param, body }) => {
+      const [run, event] = [param("runId"), param("eventId")];
+      const isNotable = event.length <= limits.eventIdLengthMax;
+      const address = { tenant: tenant.id, id: runId(run) };
+      const notified = await notifyRun(ports, address, event, body, isNotable);
+      if (notified === "full") return tooManyEvents;
+      // An event may have a slash in its name: what names no run before it is all of it an event.
+      const ended =
+        notified === "unknown" ? await notify(ports, tenant.id, `${run}/${event}`, body) : notified;
+      return { status: 200, json: ended.map(notifiedJson) };
+    },
+    listWaiters: async ({ tenant, param }) => ({
+      status: 200,
+      json: (await waitersOf(ports, tenant.id, param("eventId"))).map(({ run, waiter }) =>
+        waiterJson(waiter, run, sha256),
+      ),
+    }),
+  };
+};
 
 const eventIsTooLong = fault(
   "run_refused",
@@ -62,27 +77,3 @@ function waitOf({ step, timeoutMs, url, ...told }: WaitBody, rawHeaders: readonl
   const shown = pairs.filter(([name]) => name.toLowerCase() !== "authorization");
   return { step, timeoutMs, waiter: { url, headers: groupedHeaders(shown), ...told } };
 }
-
-const notifiedJson = ({ messageId, run: { createdAt, id }, waiter }: Notified) => ({
-  waiter: waiterJson(waiter),
-  messageId,
-  workflowRunId: id,
-  workflowCreatedAt: createdAt,
-});
-
-const waiterJson = ({
-  deadline,
-  headers,
-  timeoutHeaders,
-  timeoutUrl,
-  url,
-}: Notified["waiter"]) => ({
-  url,
-  headers: copied(headers),
-  deadline,
-  ...(timeoutUrl !== undefined && { timeoutUrl }),
-  ...(timeoutHeaders && { timeoutHeaders: copied(timeoutHeaders) }),
-});
-
-const copied = (headers: Readonly<Record<string, readonly string[]>>): Record<string, string[]> =>
-  Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, [...values]]));

@@ -1,0 +1,118 @@
+/** What is kept of a wait until it ends, and what its callers are told of it. */
+import {
+  type EntryDelivery,
+  type InRun,
+  type Run,
+  type RunId,
+  type RunIn,
+  type RunPart,
+  type TenantId,
+  type Wait,
+  waitsFor,
+} from "@posthaste/domain";
+import { type RunAddress, StoreError } from "@posthaste/ports";
+import { type DeliveryPorts } from "./deliveries.ts";
+import { jsonBytes, partJson, type StepJson } from "./results.ts";
+import { type RunPorts } from "./start.ts";
+
+/** What a client is told of a waiter. Times in Unix seconds. */
+export type Waiter = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, readonly string[]>>;
+  readonly deadline: number;
+  readonly timeoutUrl?: string;
+  readonly timeoutBody?: string;
+  readonly timeoutHeaders?: Readonly<Record<string, readonly string[]>>;
+};
+
+export type WaitPart = {
+  readonly delivery: EntryDelivery;
+  readonly step: StepJson;
+  readonly waiter: Waiter;
+};
+
+export type WaitPorts = DeliveryPorts & Pick<RunPorts, "runs">;
+export type RunRef = RunAddress | Pick<InRun, "key" | "root">;
+
+/** So many other changes may come between looking and writing. */
+export const triesMax = 50;
+export const tooMany = () => new StoreError("overloaded", "too many change the same run at once");
+
+export const partName = (step: number): string => `w${step}`;
+
+/** By step. */
+export async function partsOf(
+  { runs }: WaitPorts,
+  run: Run,
+  waits: readonly Wait[],
+): Promise<ReadonlyMap<number, WaitPart>> {
+  const kept = new Map<number, WaitPart>();
+  for (const { step } of waits) {
+    const part = await runs.part(run, partName(step));
+    if (part) kept.set(step, partJson<WaitPart>(part));
+  }
+  return kept;
+}
+
+/** What waits for the event, with the run of each. */
+export async function waitersOf(
+  ports: WaitPorts,
+  tenant: TenantId,
+  event: string,
+): Promise<readonly { readonly waiter: Waiter; readonly run: Run }[]> {
+  const waiters: { readonly waiter: Waiter; readonly run: Run }[] = [];
+  for (const ref of await ports.runs.waiting(tenant, event, undefined, runsMax)) {
+    const run = await ports.runs.get(ref);
+    if (!run) continue;
+    const kept = await partsOf(ports, run, waitsFor(run, event));
+    waiters.push(...[...kept.values()].map(({ waiter }) => ({ waiter, run })));
+  }
+  return waiters;
+}
+
+const runsMax = 1_000;
+
+/** A wait of a failed run as the run has it that goes on from there: with all of its time before it. */
+export type RenewedWait = {
+  readonly step: number;
+  readonly deadline: number;
+  readonly part: RunPart;
+};
+
+/** `id`: of the run that goes on. Undefined: what they kept was swept. */
+export async function renewedWaits(
+  { clock, runs }: WaitPorts,
+  failed: RunIn<"failed">,
+  id: RunId,
+): Promise<readonly RenewedWait[] | undefined> {
+  const now = clock.now();
+  const renewed: RenewedWait[] = [];
+  for (const pending of failed.state.pending) {
+    if (pending.kind !== "wait") continue;
+    const { step } = pending;
+    const part = await runs.part(failed, partName(step));
+    if (!part) return undefined;
+    const { waiter, ...kept } = partJson<WaitPart>(part);
+    const deadline = now + pending.deadline - part.at;
+    const headers = withRunId(waiter.headers, id);
+    const timeoutHeaders = waiter.timeoutHeaders && withRunId(waiter.timeoutHeaders, id);
+    const body = jsonBytes({
+      ...kept,
+      waiter: {
+        ...{ ...waiter, headers, deadline: Math.ceil(deadline / 1_000) },
+        ...(timeoutHeaders && { timeoutHeaders }),
+      },
+    });
+    renewed.push({ step, deadline, part: { name: part.name, at: now, body } });
+  }
+  return renewed;
+}
+
+type ShownHeaders = Waiter["headers"];
+const withRunId = (headers: ShownHeaders, id: RunId): ShownHeaders =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, values]) => [
+      name,
+      /-workflow-runid$/i.test(name) ? [id] : values,
+    ]),
+  );

@@ -2,8 +2,8 @@
 import { type Client } from "./client.ts";
 
 /** Answers when the second waits, having ended the first. */
-export async function runAndWait(client: Client, url: string): Promise<void> {
-  for (const id of ["metered-one", "metered-two"]) {
+export async function runAndWait(client: Client, url: string, name = "metered"): Promise<void> {
+  for (const id of [`${name}-one`, `${name}-two`]) {
     await client.published(url, { ...step(id), "service-workflow-init": "true" });
     await client.call(
       "POST",
@@ -24,8 +24,8 @@ export async function runAndWait(client: Client, url: string): Promise<void> {
       }),
     );
   }
-  await client.call("POST", "/v2/notify/event-of-metered-one", {}, "{}");
-  await client.call("DELETE", "/v2/workflows/runs/metered-one?cancel=false", {}, "");
+  await client.call("POST", `/v2/notify/event-of-${name}-one`, {}, "{}");
+  await client.call("DELETE", `/v2/workflows/runs/${name}-one?cancel=false`, {}, "");
 }
 
 const step = (id: string) => ({ "service-workflow-runid": id });

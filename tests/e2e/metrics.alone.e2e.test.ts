@@ -47,6 +47,8 @@ describe("the metrics of a standalone", () => {
 
     expect(value('posthaste_messages_accepted_total{result="new"}')).toBe(3);
     expect(value('posthaste_callbacks_total{kind="callback"}')).toBe(1);
+    expect(value('posthaste_messages_ended_total{end="delivered"}')).toBe(2);
+    expect(value('posthaste_messages_ended_total{end="failed"}')).toBe(2);
     expect(value("posthaste_delivery_latency_seconds_count")).toBe(2);
     expect(value("posthaste_commit_seconds_count")).toBeGreaterThan(0);
     expect(value("posthaste_commit_writes_sum")).toBeGreaterThan(0);

@@ -2,8 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { describe } from "@jest/globals";
 import { hasPrometheus, type RunningPrometheus, startPrometheus } from "@posthaste/local";
+import { eventually } from "./client.ts";
 import { alerts, checkedInDashboards, recordings, renderRules } from "@posthaste/observability";
 
 /** It may have to be fetched. */
@@ -58,18 +60,66 @@ export const askedByAll = (): readonly string[] => [
   ]),
 ];
 
-/** Those that have no answer, asked together. */
-export async function unanswered(
+/** It answers only while something is wrong, which is what it is for. */
+const answersOnlyInTrouble = ['absent(up{job=~"posthaste-(deliverer|standalone)"} == 1)'];
+
+/** What must stay 0 while all is well, or is there for too short a time to be seen. */
+const zeroWhileWell = [
+  /posthaste_ssrf_blocked_late_total/,
+  /posthaste_(run_)?oldest_past_due_seconds/,
+  /posthaste_run_stalls_total/,
+  /outcome="infrastructure"/,
+  /posthaste_schedule_slots_total\{result=~"failed\|skipped"\}/,
+  /posthaste_tokens_total\{what=~"failed\|refused"\}/,
+  /posthaste_bus_total\{what="sendFailures"\}/,
+  /posthaste_bus_total\{what=~"handlerFailures\|parked"\}/,
+];
+
+/**
+ * What has no answer, and what is 0 after all, though `work` is done again and again: not all need move at once. Gives up
+ * only on what may be silent.
+ */
+export async function silentAmong(
   prometheus: RunningPrometheus,
   expressions: readonly string[],
+  work: () => Promise<void>,
 ): Promise<readonly string[]> {
-  const answers = await Promise.all(
-    expressions.map(async (expression) => ({
-      expression,
-      count: (await prometheus.ask(expression)).length,
-    })),
+  let silent = expressions.filter((text) => !answersOnlyInTrouble.includes(text));
+  const mayBe = (text: string) => zeroWhileWell.some((pattern) => pattern.test(text));
+  const until = Date.now() + silentMsMax;
+  do {
+    await work();
+    await pause(scrapeEveryMs);
+    const answers = await Promise.all(silent.map((expression) => prometheus.ask(expression)));
+    silent = silent.filter((expression, at) => {
+      const values = (answers[at] ?? []).map(({ value: [, text] }) => Number(text));
+      return mayBe(expression) ? values.length === 0 : !values.some((value) => Math.abs(value) > 0);
+    });
+  } while (silent.length > 0 && Date.now() < until);
+  return silent;
+}
+
+const scrapeEveryMs = 1_000;
+/** A schedule fires once a minute. */
+const silentMsMax = 150_000;
+
+type Exemplars = {
+  readonly exemplars: readonly { readonly labels: Readonly<Record<string, string>> }[];
+};
+
+/** That a bucket of the latency of deliveries leads to, once Prometheus has read of one. */
+export async function exemplarTrace(prometheus: RunningPrometheus): Promise<string | undefined> {
+  const asked = new URLSearchParams({
+    query: "posthaste_delivery_latency_seconds_bucket",
+    start: "0",
+    end: String(Math.ceil(Date.now() / 1_000) + 3_600),
+  });
+  const [first] = await eventually(
+    async () =>
+      (await prometheus.get(`query_exemplars?${asked.toString()}`)) as readonly Exemplars[],
+    (found) => found.length > 0,
   );
-  return answers.filter(({ count }) => count === 0).map(({ expression }) => expression);
+  return first?.exemplars[0]?.labels["trace_id"];
 }
 
 export async function firing(prometheus: RunningPrometheus): Promise<readonly string[]> {

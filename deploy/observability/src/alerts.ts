@@ -71,11 +71,12 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: "PosthasteDeadLettersGrow",
-    of: "max(posthaste_dead_letters) - min(min_over_time(posthaste_dead_letters[1h]))",
+    // Not the dead letters that are kept: those are counted up to a bound, and removed.
+    of: 'sum(increase(posthaste_messages_ended_total{end="failed"}[1h]))',
     when: "> 100",
     for: "5m",
     severity: "warning",
-    summary: "{{ $value }} dead letters more than within the last hour.",
+    summary: "{{ $value | humanize }} messages have become dead letters within an hour.",
   },
   {
     name: "PosthasteSsrfBlockedLate",

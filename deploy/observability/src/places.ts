@@ -28,6 +28,11 @@ export const places: Readonly<Record<MetricName, Place>> = {
     title: "Attempts by outcome",
     unit: "ops",
   },
+  posthaste_messages_ended_total: {
+    board: "deliveries",
+    title: "Messages ended",
+    unit: "ops",
+  },
   posthaste_delivery_latency_seconds: {
     board: "deliveries",
     title: "From due to delivered",

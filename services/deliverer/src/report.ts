@@ -1,5 +1,5 @@
 /** What an attempt that has ended tells whoever counts. */
-import { isSuccess, type MessageRecord, type Outcome } from "@posthaste/domain";
+import { isSuccess, type MessageRecord, type Outcome, type Settlement } from "@posthaste/domain";
 import { type Metrics } from "@posthaste/ports";
 
 type Attempted = { readonly record: MessageRecord; readonly startedAt: number };
@@ -8,6 +8,7 @@ export function countAttempt(
   metrics: Metrics,
   { record, startedAt }: Attempted,
   outcome: Outcome,
+  { kind: next }: Settlement["next"],
   endedAt: number,
 ): void {
   const { message, epoch } = record;
@@ -19,6 +20,8 @@ export function countAttempt(
     );
   const word = outcomeWord(outcome);
   metrics.count("posthaste_attempts_total", word);
+  if (next === "delivered" || next === "failed")
+    metrics.count("posthaste_messages_ended_total", next);
   if (word === "delivered")
     metrics.observe(
       "posthaste_delivery_latency_seconds",

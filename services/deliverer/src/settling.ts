@@ -258,7 +258,8 @@ export class Settling {
 
   #report({ record, startedAt }: Attempt, outcome: Outcome, settlement: Settlement): void {
     const { log, clock } = this.#ports;
-    countAttempt(this.#options.telemetry.metrics, { record, startedAt }, outcome, clock.now());
+    const { metrics } = this.#options.telemetry;
+    countAttempt(metrics, { record, startedAt }, outcome, settlement.next, clock.now());
     const { run } = record.message;
     if (run && isSuccess(outcome)) this.#standing.answered(run);
     if (outcome.kind === "infrastructure") {

@@ -112,10 +112,7 @@ type PodMonitor = Manifest<"PodMonitor"> & {
     readonly selector: { readonly matchLabels: Labels };
     readonly podMetricsEndpoints: readonly {
       readonly port: string;
-      readonly relabelings: readonly {
-        readonly targetLabel: string;
-        readonly replacement: string;
-      }[];
+      readonly relabelings: readonly unknown[];
     }[];
   };
 };

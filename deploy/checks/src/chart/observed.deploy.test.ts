@@ -46,7 +46,15 @@ describeWith(["go"], "the chart's extras", () => {
       );
     }
     expect(spec.podMetricsEndpoints[0]?.relabelings).toEqual([
-      expect.objectContaining({ targetLabel: "job", replacement: "posthaste-$1" }),
+      {
+        sourceLabels: ["__meta_kubernetes_pod_label_app_kubernetes_io_component"],
+        targetLabel: "job",
+        replacement: "posthaste-$1",
+      },
+      {
+        sourceLabels: ["__meta_kubernetes_pod_label_app_kubernetes_io_instance"],
+        targetLabel: "release",
+      },
     ]);
   });
 
@@ -61,8 +69,9 @@ describeWith(["go"], "the chart's extras", () => {
       expect(JSON.parse(text)).toEqual(JSON.parse(readFileSync(join(folder, name), "utf8")));
   });
 
-  it("let KEDA size the deliverers by what is due and what waits, and nothing else does", () => {
+  it("let KEDA size the deliverers by what is due and what waits in this release, and nothing else does", () => {
     const [{ spec } = unexpected()] = observed.of("ScaledObject");
+    const own = `namespace="${namespace}",release="posthaste"`;
     const deliverer = observed
       .of("Deployment")
       .find(({ metadata }) => metadata.name === "posthaste-deliverer");
@@ -73,8 +82,8 @@ describeWith(["go"], "the chart's extras", () => {
       maxReplicaCount: 10,
     });
     expect(spec.triggers.map(({ metadata }) => metadata["query"]).slice(0, 2)).toEqual([
-      `max(posthaste_oldest_past_due_seconds{namespace="${namespace}"})`,
-      `max(posthaste_lane_depth{namespace="${namespace}"})`,
+      `max(posthaste_oldest_past_due_seconds{${own}})`,
+      `max(posthaste_lane_depth{${own}})`,
     ]);
     expect(deliverer?.spec.replicas).toBeUndefined();
     expect(observed.of("HorizontalPodAutoscaler").map(({ metadata }) => metadata.name)).toEqual([

@@ -17,6 +17,12 @@ export const messagesMetrics = {
     },
     by: ["deliverer", "standalone"],
   },
+  posthaste_messages_ended_total: {
+    kind: "counter",
+    help: "Messages whose last attempt has ended: delivered, or failed with no retry left, which leaves a dead letter.",
+    label: { name: "end", values: ["delivered", "failed"] },
+    by: ["deliverer", "standalone"],
+  },
   posthaste_delivery_latency_seconds: {
     kind: "histogram",
     help: "From when a message was to be delivered (its publish, or the end of its delay) to the end of the attempt that did it, retries included.",

@@ -75,6 +75,14 @@ export class ConsolePages {
     return opened;
   }
 
+  /** Another tab of the same browser. */
+  async tabBeside({ page }: WatchedPage, at: string): Promise<Page> {
+    const tab = await page.context().newPage();
+    await tab.goto(at);
+    await signIn(tab, developmentToken);
+    return tab;
+  }
+
   /** Looks at all pages of a test a last time, and closes them; answers what went wrong in them. */
   async troubles(): Promise<readonly string[]> {
     const opened = this.#opened.splice(0);

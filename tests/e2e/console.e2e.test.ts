@@ -1,7 +1,4 @@
 /** The console in a real browser: how it is served, signing in, and by keyboard alone. */
-import { createServer, request, type Server } from "node:http";
-import { once } from "node:events";
-import { type AddressInfo } from "node:net";
 import { describe, expect } from "@jest/globals";
 import {
   consolePages,
@@ -12,6 +9,7 @@ import {
   signIn,
   visit,
 } from "./console-pages.ts";
+import { Proxy } from "./proxy.ts";
 import { developmentToken } from "./server-process.ts";
 
 const firstLoadBytesMax = 150_000;
@@ -51,9 +49,9 @@ describe("the console is served", () => {
   journey(
     "below any path of a proxy, where every page of it works and no other host is there",
     async () => {
-      const proxy = await proxyBelow("/tools/", pages.server.port);
+      const proxy = await Proxy.start("/tools/", pages.server.port);
       try {
-        const at = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/tools/console/`;
+        const at = `${proxy.url}console/`;
         const opened = await pages.signedIn("", { at });
         const titles = [
           "Messages",
@@ -72,8 +70,7 @@ describe("the console is served", () => {
           expect(await opened.page.title()).toBe(`${title} · Posthaste`);
         }
       } finally {
-        proxy.closeAllConnections();
-        proxy.close();
+        await proxy.stop();
       }
     },
   );
@@ -214,28 +211,3 @@ describe("by keyboard alone", () => {
     await visit(opened, "/messages", "Messages");
   });
 });
-
-/** Hands on what is below `path`, without it, as a proxy in front of several tools does. */
-async function proxyBelow(path: string, port: number): Promise<Server> {
-  const proxy = createServer((req, res) => {
-    if (!req.url?.startsWith(path)) return void res.writeHead(404).end();
-    const { method, headers } = req;
-    const target = {
-      host: "127.0.0.1",
-      port,
-      method,
-      headers,
-      path: req.url.slice(path.length - 1),
-    };
-    const onward = request(target, (answer) => {
-      res.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(res);
-    });
-    onward.on("error", () => res.destroy());
-    res.on("close", () => onward.destroy());
-    req.pipe(onward);
-  });
-  proxy.listen(0, "127.0.0.1");
-  await once(proxy, "listening");
-  return proxy;
-}

@@ -2,6 +2,7 @@
 import { Route, Router, Switch } from "wouter";
 import { usePath } from "./address.ts";
 import { call } from "./api/call.ts";
+import { useLive } from "./api/live.ts";
 import { type Door, Gate } from "./parts/gate.tsx";
 import { Frame, type MenuItem } from "./parts/frame.tsx";
 import { IdBox } from "./parts/id-box.tsx";
@@ -44,6 +45,7 @@ const menu: readonly MenuItem[] = [
 ];
 
 function Pages() {
+  useLive();
   const [path] = usePath();
   // Another path is another page, also where one page shows both.
   return (

@@ -23,6 +23,12 @@ import { useSession } from "./session.ts";
  */
 type Fresh = "log" | "often" | "once";
 
+/** What a query says of itself to live.ts. */
+export type QueryMeta = {
+  readonly fresh: Fresh;
+  readonly messageId: string | undefined;
+};
+
 type Options = {
   readonly fresh?: Fresh;
   /** Of `log`: the message that it is about. */
@@ -63,8 +69,8 @@ function shared(asked: Asked, { fresh = "log", isAsked = true, messageId }: Opti
   return {
     queryKey: [asked.id, asked.params, asked.query],
     enabled: isAsked,
-    meta: { fresh, messageId },
-    refetchInterval: fresh === "once" ? (false as const) : oftenMs,
+    meta: { fresh, messageId } satisfies QueryMeta,
+    refetchInterval: fresh === "often" ? oftenMs : (false as const),
     placeholderData: keepPreviousData,
     retry: (failures: number, error: Refused) => isPassing(error) && failures < retriesMax,
   };

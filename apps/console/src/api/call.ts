@@ -43,18 +43,20 @@ export async function call<Id extends OperationId>(
   authorization: string,
   asked: Asked<Id>,
   signal?: AbortSignal,
+  base?: URL,
 ): Promise<AnswerOf<Id>> {
-  return (await callWhole(authorization, asked, signal)).answer;
+  return (await callWhole(authorization, asked, signal, base)).answer;
 }
 
 export async function callWhole<Id extends OperationId>(
   authorization: string,
   asked: Asked<Id>,
   signal?: AbortSignal,
+  base = apiBase(),
 ): Promise<Answered<Id>> {
   const [method, path] = addressOf(asked);
   const { body } = asked;
-  const response = await fetch(new URL(path, apiBase()), {
+  const response = await fetch(new URL(path, base), {
     method,
     headers: {
       Authorization: authorization,
@@ -76,7 +78,7 @@ export async function callWhole<Id extends OperationId>(
 }
 
 /** `/console/` is beside `/v2/`, below whatever path a proxy has put both. */
-const apiBase = (): URL => new URL("../v2/", document.baseURI);
+export const apiBase = (): URL => new URL("../v2/", document.baseURI);
 
 function addressOf(asked: Asked): readonly [method: string, path: string] {
   const [method = "", template = ""] = routes[asked.id].split(" ");

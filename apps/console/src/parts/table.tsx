@@ -20,11 +20,11 @@ type Props<Row> = {
 };
 
 /**
- * While the pointer is in it no row moves: what has come waits, what has gone is shown as gone. Another list is another
- * table: it has a key.
+ * While it is pointed at no row moves: what has come waits, what has gone is shown as gone. Another list is another table: it
+ * has a key.
  */
 export function Table<Row>({ caption, columns, rows, keyOf, none }: Props<Row>) {
-  const [isHeld, setHeld] = useState(false);
+  const [isHeld, pointing] = usePointed();
   const before = useRef<readonly Row[]>([]);
   const region = useRef<HTMLDivElement>(null);
   const hadFocus = useRef(false);
@@ -42,8 +42,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, none }: Props<Row>) 
       tabIndex={0}
       role="region"
       aria-label={caption}
-      onPointerEnter={() => setHeld(true)}
-      onPointerLeave={() => setHeld(false)}
+      {...pointing}
       onFocus={() => (hadFocus.current = true)}
     >
       <table>
@@ -52,7 +51,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, none }: Props<Row>) 
           <span role="status">
             {rows === undefined && " · loading"}
             {rows !== undefined && shown.length === 0 && ` · ${none}`}
-            {coming > 0 && ` · ${coming} new, shown when the pointer leaves`}
+            {coming > 0 && ` · ${coming} new, shown when the pointer rests`}
           </span>
         </caption>
         <thead>
@@ -78,4 +77,23 @@ export function Table<Row>({ caption, columns, rows, keyOf, none }: Props<Row>) 
       </table>
     </div>
   );
+}
+
+/** A pointer that rests for so long is not about to click. */
+const restMs = 4_000;
+
+function usePointed() {
+  const [isPointed, setPointed] = useState(false);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const leave = (): void => {
+    clearTimeout(timer.current);
+    setPointed(false);
+  };
+  const move = (): void => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(leave, restMs);
+    setPointed(true);
+  };
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return [isPointed, { onPointerMove: move, onPointerLeave: leave }] as const;
 }

@@ -1,0 +1,63 @@
+/**
+ * One long poll of the message log, whatever the number of tabs that are told by it. It goes on while a tab asks: one that was
+ * closed asks no more, so nothing has to notice that.
+ */
+import { call } from "./call.ts";
+
+export type Told = {
+  /** Counts the answers that had something. */
+  readonly nth: number;
+  /** What the messages are that something happened to; undefined: it may be any. */
+  readonly messageIds: readonly string[] | undefined;
+};
+
+/** `seen`: what the tab was told last. Each call is told once. */
+export type Follow = (seen: number | undefined, tell: (told: Told) => void) => void;
+
+const waitSeconds = 25;
+const eventsMax = 1_000;
+const afterFailureMs = 3_000;
+
+export function createFollow(authorization: string, base: URL): Follow {
+  let waiting: ((told: Told) => void)[] = [];
+  let isAsking = false;
+  let cursor: string | undefined;
+  let nth = 0;
+
+  const next = async (): Promise<Told> => {
+    const query = {
+      wait: waitSeconds,
+      count: eventsMax,
+      trimBody: 0,
+      ...(cursor !== undefined && { cursor }),
+    };
+    try {
+      const page = await call(authorization, { id: "listEvents", query }, undefined, base);
+      cursor = page.cursor;
+      if (page.events.length === 0) return { nth, messageIds: undefined };
+      const ids = new Set(page.events.map(({ messageId }) => messageId));
+      return { nth: ++nth, messageIds: [...ids] };
+    } catch {
+      // The tabs ask for what they show, and say themselves what is wrong.
+      cursor = undefined;
+      await new Promise((resolve) => setTimeout(resolve, afterFailureMs));
+      return { nth, messageIds: undefined };
+    }
+  };
+
+  const ask = async (): Promise<void> => {
+    isAsking = true;
+    const told = await next();
+    isAsking = false;
+    const tabs = waiting;
+    waiting = [];
+    for (const tell of tabs) tell(told);
+  };
+
+  return (seen, tell) => {
+    // It was told something while this tab did not listen.
+    if (seen !== undefined && seen < nth) return tell({ nth, messageIds: undefined });
+    waiting.push(tell);
+    if (!isAsking) void ask();
+  };
+}

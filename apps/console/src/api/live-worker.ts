@@ -1,0 +1,25 @@
+/** What all tabs share: for each token one long poll. */
+import { createFollow, type Follow, type Told } from "./follow.ts";
+
+export type Asking = {
+  readonly id: number;
+  readonly authorization: string;
+  /** Of the API. */
+  readonly base: string;
+  readonly seen: number | undefined;
+};
+export type Telling = { readonly id: number; readonly told: Told };
+
+const follows = new Map<string, Follow>();
+
+addEventListener("connect", (event) => {
+  const [port] = event instanceof MessageEvent ? event.ports : [];
+  port?.addEventListener("message", ({ data }: MessageEvent<Asking>) => {
+    const { id, authorization, base, seen } = data;
+    const key = `${base} ${authorization}`;
+    const follow = follows.get(key) ?? createFollow(authorization, new URL(base));
+    follows.set(key, follow);
+    follow(seen, (told) => port.postMessage({ id, told } satisfies Telling));
+  });
+  port?.start();
+});

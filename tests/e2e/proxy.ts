@@ -1,0 +1,64 @@
+/** A proxy in front of several tools: it hands on what is below its path, without it, and knows what is under way. */
+import { once } from "node:events";
+import {
+  createServer,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { type AddressInfo } from "node:net";
+
+export class Proxy {
+  readonly #server: Server;
+  readonly #path: string;
+  #waiting = 0;
+  #atOnceMax = 0;
+
+  private constructor(path: string, port: number) {
+    this.#path = path;
+    this.#server = createServer((req, res) => this.#handOn(port, req, res));
+  }
+
+  static async start(path: string, port: number): Promise<Proxy> {
+    const proxy = new Proxy(path, port);
+    proxy.#server.listen(0, "127.0.0.1");
+    await once(proxy.#server, "listening");
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${this.#path}`;
+  }
+
+  /** How many requests that wait for events have been under way at once, at the most. */
+  get waitingAtOnceMax(): number {
+    return this.#atOnceMax;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+
+  #handOn(port: number, req: IncomingMessage, res: ServerResponse): void {
+    const { method, headers, url = "" } = req;
+    if (!url.startsWith(this.#path)) return void res.writeHead(404).end();
+    const path = url.slice(this.#path.length - 1);
+    if (/^\/v2\/events\?(.*&)?wait=/.test(path)) this.#count(res);
+    const onward = request({ host: "127.0.0.1", port, method, headers, path }, (answer) => {
+      res.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(res);
+    });
+    onward.on("error", () => res.destroy());
+    res.on("close", () => onward.destroy());
+    req.pipe(onward);
+  }
+
+  #count(res: ServerResponse): void {
+    this.#waiting += 1;
+    this.#atOnceMax = Math.max(this.#atOnceMax, this.#waiting);
+    res.on("close", () => (this.#waiting -= 1));
+  }
+}

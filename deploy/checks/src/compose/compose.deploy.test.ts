@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ServiceName } from "@posthaste/process";
-import { parse } from "yaml";
 import { configOf, type Files, openSecrets, problemsOf } from "../environment.ts";
 import { environmentOf, lastStage, readDockerfile } from "../image/dockerfile.ts";
 import { root } from "../root.ts";
@@ -62,32 +61,6 @@ describeWith(["go"], "docker-compose.yml", () => {
         security_opt: ["no-new-privileges:true"],
         mem_limit: expect.anything(),
       });
-  });
-
-  it("has Prometheus read each service where it shows its metrics, under the name that alerts go by", () => {
-    const { scrape_configs: jobs } = parse(
-      readFileSync(join(root, "deploy/observability/compose/prometheus.yaml"), "utf8"),
-    ) as { readonly scrape_configs: readonly unknown[] };
-
-    expect(jobs).toEqual(
-      expect.arrayContaining(
-        six.map((name) => ({
-          job_name: `posthaste-${name}`,
-          static_configs: [
-            { targets: [`${name}:${service(name).environment?.["POSTHASTE_METRICS_PORT"]}`] },
-          ],
-        })),
-      ),
-    );
-    expect(jobs).toHaveLength(six.length);
-  });
-
-  it("mounts files that are there for what looks at them, and Grafana is open to this machine alone", () => {
-    for (const name of observers)
-      for (const { type, source } of service(name).volumes ?? [])
-        if (type === "bind") expect(existsSync(source)).toBe(true);
-    for (const name of observers)
-      for (const { host_ip } of service(name).ports ?? []) expect(host_ip).toBe("127.0.0.1");
   });
 
   it("is held against the schema: a key that Compose does not know is refused", async () => {

@@ -33,6 +33,8 @@ export type Otel = {
     options: SpanOptions,
     place: { readonly parent?: SpanPlace; readonly link?: SpanPlace },
   ): Span;
+  /** The collector has not taken what was sent last. */
+  isAway(): boolean;
   /** Sends what is left. */
   close(): Promise<void>;
 };
@@ -62,7 +64,7 @@ const kinds: Readonly<Record<SpanKind, OtelKind>> = {
 
 export function openOtel({ service, endpoint, clock, log }: OtelOptions): Otel {
   const url = new URL("v1/traces", endpoint.endsWith("/") ? endpoint : `${endpoint}/`);
-  const exporter = new OTLPTraceExporter({ url: url.href, timeoutMillis: sendMsMax });
+  const exporter = saying(new OTLPTraceExporter({ url: url.href, timeoutMillis: sendMsMax }), log);
   const sdk = new NodeSDK({
     autoDetectResources: false,
     instrumentations: [],
@@ -76,7 +78,7 @@ export function openOtel({ service, endpoint, clock, log }: OtelOptions): Otel {
     spanLimits: { attributeValueLengthLimit: attributeLengthMax },
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: saying(exporter, log),
+        exporter,
         maxQueueSize: queueMax,
         maxExportBatchSize: batchMax,
         scheduledDelayMillis: sendEveryMs,
@@ -97,6 +99,7 @@ export function openOtel({ service, endpoint, clock, log }: OtelOptions): Otel {
       };
       return spanOver(tracer.startSpan(name, options, context));
     },
+    isAway: exporter.isAway,
     close: () => sdk.shutdown().catch(() => undefined),
   };
 }
@@ -120,9 +123,13 @@ const contextOf = ({ traceId, spanId }: SpanPlace): SpanContext => ({
 });
 
 /** One line when the collector goes and one when it is back: spans that it does not take are gone, and nothing else is. */
-function saying(exporter: OTLPTraceExporter, log: Log): SpanExporter {
+function saying(
+  exporter: OTLPTraceExporter,
+  log: Log,
+): SpanExporter & { readonly isAway: () => boolean } {
   let isAway = false;
   return {
+    isAway: () => isAway,
     export: (spans, done) =>
       exporter.export(spans, (result) => {
         const failed = result.error !== undefined;

@@ -31,16 +31,27 @@ export type TracingOptions = {
 export type Tracing = { readonly tracer: Tracer; readonly sending: Service };
 
 const closeMsMax = 2_000;
+/** While the collector is away, one trace in this time finds out whether it is back. No other is begun. */
+const probeEveryMs = 10_000;
 
 export function createTracing(options: TracingOptions): Tracing {
   const { service, endpoint, ratio, clock, log, random } = options;
   const context = new AsyncLocalStorage<TraceParent | undefined>();
   let otel: Otel | undefined;
+  let probeAt = 0;
+
+  function draw(): boolean {
+    if (!otel?.isAway()) return random.fraction() < ratio;
+    if (clock.now() < probeAt) return false;
+    probeAt = clock.now() + probeEveryMs;
+    return ratio > 0;
+  }
+
   return {
     tracer: {
       isOn: true,
       start: (name, span) => {
-        const place = otel && placeOf(span, () => random.fraction() < ratio);
+        const place = otel && placeOf(span, draw);
         return place && otel?.start(name, span, place);
       },
       within: (traceParent, task) => context.run(traceParent, task),

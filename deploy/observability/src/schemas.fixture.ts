@@ -1,0 +1,131 @@
+/**
+ * What the programs that look at Posthaste read, as their documentation has it, as far as it is used here: a key that is not
+ * in it is refused. Of the collector: its page on configuration. Of Tempo: the same. Of Grafana: the pages on provisioning and
+ * on the JSON model of a dashboard.
+ */
+type Schema = Readonly<Record<string, unknown>>;
+
+const text = { type: "string", minLength: 1 };
+const flag = { type: "boolean" };
+const hostAndPort = { type: "string", pattern: "^[a-z0-9.-]+:\\d+$" };
+const duration = { type: "string", pattern: "^\\d+(ms|s|m|h)$" };
+const port = { type: "integer", minimum: 1, maximum: 65_535 };
+const path = { type: "string", pattern: "^/" };
+/** As Grafana bounds it. */
+const uid = { type: "string", pattern: "^[a-zA-Z0-9_-]{1,40}$" };
+
+const list = (items: Schema): Schema => ({ type: "array", minItems: 1, items });
+/** All that stands in it must; what is behind a `?` may. */
+function only(properties: Readonly<Record<string, Schema>>): Schema {
+  const named = Object.entries(properties).map(([key, schema]) => [key.replace("?", ""), schema]);
+  const required = Object.keys(properties).filter((key) => !key.endsWith("?"));
+  return {
+    type: "object",
+    properties: Object.fromEntries(named) as unknown,
+    required,
+    additionalProperties: false,
+  };
+}
+const open = (properties: Readonly<Record<string, Schema>>): Schema => ({
+  ...only(properties),
+  additionalProperties: true,
+});
+
+const otlp = only({
+  protocols: only({
+    "http?": only({ endpoint: hostAndPort }),
+    "grpc?": only({ endpoint: hostAndPort }),
+  }),
+});
+
+export const collectorSchema = only({
+  receivers: only({ otlp }),
+  processors: only({
+    batch: only({ "timeout?": duration, "send_batch_size?": { type: "integer" } }),
+  }),
+  exporters: only({ otlp: only({ endpoint: hostAndPort, tls: only({ insecure: flag }) }) }),
+  service: only({
+    telemetry: only({
+      metrics: only({ level: { enum: ["none", "basic", "normal", "detailed"] } }),
+    }),
+    pipelines: only({
+      traces: only({ receivers: list(text), processors: list(text), exporters: list(text) }),
+    }),
+  }),
+});
+
+export const tempoSchema = only({
+  server: only({ http_listen_port: port }),
+  distributor: only({ receivers: only({ otlp }) }),
+  compactor: only({ compaction: only({ block_retention: duration }) }),
+  storage: only({
+    trace: only({
+      backend: { enum: ["local", "s3", "gcs", "azure"] },
+      wal: only({ path }),
+      local: only({ path }),
+    }),
+  }),
+  usage_report: only({ reporting_enabled: flag }),
+});
+
+const source = {
+  ...{ name: text, uid, access: { enum: ["proxy", "direct"] } },
+  ...{ url: { type: "string", pattern: "^http://[a-z]+:\\d+$" }, "isDefault?": flag },
+};
+
+export const datasourcesSchema = only({
+  apiVersion: { const: 1 },
+  datasources: list({
+    oneOf: [
+      only({ ...source, type: { const: "tempo" } }),
+      only({
+        ...source,
+        type: { const: "prometheus" },
+        jsonData: only({
+          timeInterval: duration,
+          exemplarTraceIdDestinations: list(only({ name: text, datasourceUid: uid })),
+        }),
+      }),
+    ],
+  }),
+});
+
+export const providersSchema = only({
+  apiVersion: { const: 1 },
+  providers: list(
+    only({ name: text, folder: text, type: { const: "file" }, options: only({ path }) }),
+  ),
+});
+
+const datasource = only({ type: { const: "prometheus" }, uid: text });
+const gridPos = only({
+  x: { type: "integer", minimum: 0, maximum: 23 },
+  y: { type: "integer", minimum: 0 },
+  w: { type: "integer", minimum: 1, maximum: 24 },
+  h: { type: "integer", minimum: 1 },
+});
+const target = open({
+  refId: { type: "string", pattern: "^[A-Z]$" },
+  expr: text,
+  "range?": flag,
+  "exemplar?": flag,
+});
+
+/** Of the classic model. Its library adds what is not asked for. */
+export const dashboardSchema = open({
+  uid,
+  title: text,
+  schemaVersion: { type: "integer", minimum: 36 },
+  time: only({ from: text, to: text }),
+  templating: only({ list: list(open({ type: { enum: ["datasource", "query"] }, name: text })) }),
+  panels: list(
+    open({
+      type: { const: "timeseries" },
+      title: text,
+      description: text,
+      gridPos,
+      datasource,
+      targets: list(target),
+    }),
+  ),
+});

@@ -290,7 +290,7 @@ export {
 export { Places } from "./shared/places.ts";
 export { beyondQuota, tooManyEndpoints, tooManyGroups, tooManyQueues } from "./shared/quota.ts";
 export { allShards, shardCount, shardOf } from "./shared/shards.ts";
-export { shareOf } from "./shared/share.ts";
+export { shareOf, wholeOf } from "./shared/share.ts";
 export { Shares } from "./shared/shares.ts";
 export { TurnoverMap } from "./shared/turnover-map.ts";
 export { unreachable } from "./shared/unreachable.ts";

@@ -1,5 +1,5 @@
 /** The sender of a process, as it is configured. */
-import { type DestinationPolicy } from "@posthaste/domain";
+import { type DestinationPolicy, limits } from "@posthaste/domain";
 import { type Clock, type Metrics } from "@posthaste/ports";
 import { type CountingSender, createSender } from "./sender.ts";
 
@@ -16,8 +16,8 @@ export function senderOf(
 ): CountingSender {
   const sender = createSender({
     policy,
-    // The deliverer bounds them, by its own spelling of origins: all its calls, with the one that is made alone, fit.
-    connectionsPerOriginMax: config.maxInFlight + config.maxWaiting + 1,
+    // The deliverer bounds them, by its own spelling of origins: all its calls, with those that are made alone, fit.
+    connectionsPerOriginMax: config.maxInFlight + config.maxWaiting + limits.isolatedMax,
     originsMax,
     idleConnectionsMax,
     answerBytesMax,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { limits, type Message } from "@posthaste/domain";
+import { limits, type Message, tenantId } from "@posthaste/domain";
 import { anAnswer } from "@posthaste/testing";
 import {
   answer,
@@ -17,6 +17,10 @@ import {
   stateOf,
   withRecords,
 } from "./opened.fixture.ts";
+
+const mebibyte = 1024 * 1024;
+/** Of one tenant, with what is called. */
+const lineMax = limits.isolatedMax * (3 / 4);
 
 describe("a message that takes its deliverers down", () => {
   it("runs alone after five lost leases, one after another, beside the others", async () => {
@@ -49,25 +53,62 @@ describe("a message that takes its deliverers down", () => {
     expect(callOf(ports, "x").aborted).toBe(false);
   });
 
-  it("is tried again later, uncounted, when more than a hundred wait for their turn", async () => {
+  it("waits for those of its own tenant only", async () => {
+    const ports = open();
+    await startDeliverer(ports);
+    const theirs = { tenant: tenantId("other") };
+    const lost = [];
+    for (const name of ["x", "y"]) lost.push((await insertLost(ports, name, 5)).message);
+    for (const name of ["z", "w"]) lost.push((await insertLost(ports, name, 5, theirs)).message);
+
+    await hint(ports, lost);
+    await ports.clock.advance(3_600_000 * 2);
+
+    expect(called(ports)).toEqual(["x", "z"]);
+    await answer(ports, "z");
+    expect(called(ports)).toEqual(["x", "z", "w"]);
+  });
+
+  it("is tried again later, uncounted, when its tenant's line is as long as it may be", async () => {
     const ports = open();
     await startDeliverer(ports);
     const lost: Message[] = [];
-    for (let n = 0; n < limits.isolatedMax + 2; n++)
-      lost.push((await insertLost(ports, `${n}`, 5)).message);
+    for (let n = 0; n < lineMax + 2; n++) lost.push((await insertLost(ports, `${n}`, 5)).message);
+    const theirs = { tenant: tenantId("other") };
+    const other = (await insertLost(ports, "other", 5, theirs)).message;
 
-    await hint(ports, lost);
+    await hint(ports, [...lost, other]);
     await rest(ports);
     const records = await Promise.all(lost.map((message) => read(ports, message)));
     const later = records.filter(({ state }) => state.kind === "held");
 
-    expect(called(ports)).toEqual(["0"]);
+    expect(called(ports)).toEqual(["0", "other"]);
     expect(later).toHaveLength(2);
     expect(later[0]).toMatchObject({
       state: { dueAt: ports.clock.now() + limits.isolatedLaterMs },
       leaseLosses: 5,
       retried: 0,
     });
+  });
+
+  it("waits in the store, and holds no bytes of bodies, while it is heavy and not the next", async () => {
+    const ports = open();
+    await startDeliverer(ports, {}, { bodyBytesMax: 16 * mebibyte });
+    const heavy = { body: new Uint8Array(mebibyte) };
+    const lost = [(await insertLost(ports, "x", 5)).message];
+    for (let n = 0; n < 3; n++) lost.push((await insertLost(ports, "", 5, heavy)).message);
+
+    await hint(ports, lost);
+    await rest(ports);
+    const waiting = await Promise.all(lost.slice(1).map((message) => stateOf(ports, message)));
+    const before = ports.calls.length;
+    await answer(ports, "x");
+    await ports.clock.advance(limits.isolatedLaterMs);
+    await hint(ports, lost.slice(1));
+
+    expect(waiting).toEqual(["held", "held", "held"]);
+    expect(before).toBe(1);
+    expect(ports.calls).toHaveLength(2);
   });
 
   it("whose lease cannot be proven is aborted like any other", async () => {

@@ -1,14 +1,14 @@
 /** One attempt as the deliverer keeps it while it runs. */
-import { type InState, limits, sentBytes, type TenantId } from "@posthaste/domain";
+import { type InState, limits, type TenantId } from "@posthaste/domain";
 import { type Sending, type Span } from "@posthaste/ports";
-import { countedBytes } from "./body-bytes.ts";
+import { type Counted } from "./body-bytes.ts";
 import { type Slot } from "./slots.ts";
 
 export type Attempt = {
   readonly record: InState<"claimed">;
   readonly origin: number;
-  /** Of its body, as counted while it is in flight. */
-  readonly bytes: number;
+  /** Of its body, while it is in flight; undefined: it is light. */
+  counted: Counted | undefined;
   /** Of a delivery of a run: its history, read when it may be called. */
   body: Uint8Array | undefined;
   /** Of the call; until then, when it could have begun. */
@@ -35,11 +35,11 @@ export const newAttempt = (
   origin: number,
   leasedAt: number,
   now: number,
-  slot: Slot | undefined,
+  { slot, counted }: Pick<Attempt, "slot" | "counted">,
 ): Attempt => ({
   record,
   origin,
-  bytes: countedBytes(sentBytes(record.message)),
+  counted,
   body: undefined,
   startedAt: now,
   leasedAt,

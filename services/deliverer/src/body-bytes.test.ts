@@ -1,9 +1,11 @@
 import { describe, expect, it } from "@jest/globals";
-import { type Message, originHash, type Outcome, tenantId } from "@posthaste/domain";
+import { type Message, originHash, type Outcome, type TenantId, tenantId } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { aCallbackPlan, anAnswer, aPolicy, aTenant } from "@posthaste/testing";
 import { BodyBytes, countedBytes } from "./body-bytes.ts";
+import { Slots } from "./slots.ts";
 import {
+  elsewhere,
   hint,
   insert,
   named,
@@ -29,29 +31,51 @@ describe("bytes of bodies in flight", () => {
     ]);
   });
 
-  it("have a bound, with a half for one origin and three quarters for one tenant", () => {
-    const bytes = new BodyBytes(8);
-    bytes.take(aTenant, 1, 4);
+  it("have a bound and shares, of a tenant and of an address, whatever its names are", () => {
+    const slots = new Slots({ shortMax: 100, perOriginMax: 100, waitingMax: 100 });
+    for (const [origin, address] of [
+      [1, "one"],
+      [2, "one"],
+      [3, "two"],
+    ] as const)
+      slots.locate(slots.take(aTenant, origin), aTenant, address);
+    const bytes = new BodyBytes(64, slots);
+    const taken = [1, 2].map((origin) => bytes.take(aTenant, origin, 16));
 
-    expect(bytes.fit(aTenant, 1, 1)).toBe(false);
-    expect(bytes.fit(aTenant, 2, 2)).toBe(true);
-    bytes.take(aTenant, 2, 2);
-    expect(bytes.fit(aTenant, 3, 1)).toBe(false);
-    expect(bytes.fit(other, 4, 2)).toBe(true);
-    expect(bytes.fit(other, 4, 3)).toBe(false);
-    bytes.free(aTenant, 1, 4);
-    expect(bytes.fit(aTenant, 3, 1)).toBe(true);
-    expect(bytes.fit(other, 4, 3)).toBe(true);
+    expect(taken).toEqual([1, 2].map(() => ({ tenant: aTenant, bytes: 16, address: "one" })));
+    expect([1, 2, 3].map((origin) => bytes.fit(aTenant, origin, 16))).toEqual([false, false, true]);
+    bytes.take(aTenant, 3, 16);
+    expect([bytes.fit(aTenant, 3, 1), bytes.fit(other, 4, 12), bytes.fit(other, 4, 17)]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    for (const counted of taken) if (counted) bytes.free(counted);
+    expect(bytes.fit(aTenant, 1, 16)).toBe(true);
+  });
+
+  it("count for the address as soon as a call has told it", () => {
+    const slots = new Slots({ shortMax: 100, perOriginMax: 100, waitingMax: 100 });
+    const bytes = new BodyBytes(64, slots);
+    const counted = bytes.take(aTenant, 1, 40);
+    slots.locate(slots.take(aTenant, 1), aTenant, "one");
+
+    expect(bytes.fit(aTenant, 1, 8)).toBe(true);
+    if (counted) bytes.locate(counted, "one");
+    expect(bytes.fit(aTenant, 1, 8)).toBe(false);
+    if (counted) bytes.free(counted);
+    expect(bytes.inFlight).toBe(0);
   });
 
   it("let the first body pass, however large, and light ones always", () => {
-    const bytes = new BodyBytes(8);
+    const bytes = new BodyBytes(8, { addressOf: () => undefined });
 
     expect(bytes.fit(aTenant, 1, 100)).toBe(true);
     bytes.take(aTenant, 1, 100);
     expect(bytes.fit(other, 2, 1)).toBe(false);
     expect(bytes.fit(aTenant, 1, 0)).toBe(true);
-    bytes.free(aTenant, 1, 100);
+    expect(bytes.take(aTenant, 1, 0)).toBeUndefined();
+    bytes.free({ tenant: aTenant, address: undefined, bytes: 100 });
     expect(bytes.inFlight).toBe(0);
   });
 });
@@ -69,19 +93,40 @@ const callsTo = ({ calls }: Ports, url: string): number =>
   calls.filter((call) => call.url === url).length;
 
 describe("a deliverer among heavy messages", () => {
-  it("holds no more bytes of bodies than its bound, gives no origin more than half, and calls each once", async () => {
+  it("holds no more bytes of bodies than its bound, gives no address more than its share, and calls each once", async () => {
     const ports = open();
     await startDeliverer(ports, {}, { bodyBytesMax: 8 * mebibyte });
     await hint(ports, await insertHeavy(ports, 24, (i) => urlOf(i % 3)));
 
-    expect(ports.calls).toHaveLength(6);
+    // Three names of one server: three quarters of three quarters.
+    expect(ports.calls).toHaveLength(4);
     for (let n = 0; n < 24; n++) {
-      expect(ports.calls.length - n).toBeLessThanOrEqual(8);
+      expect(ports.calls.length - n).toBeLessThanOrEqual(4);
       ports.calls[n]?.answer(ok);
       await rest(ports);
     }
     expect(ports.calls).toHaveLength(24);
     expect([0, 1, 2].map((n) => callsTo(ports, urlOf(n)))).toEqual([8, 8, 8]);
+  });
+
+  it("of which two tenants hang as many as they may at one server calls another tenant's, and another server's", async () => {
+    const ports = open();
+    await startDeliverer(ports, {}, { bodyBytesMax: 4 * mebibyte });
+    const body = new Uint8Array(64 * 1024);
+    const publishHeavy = async (count: number, url: typeof urlOf, tenant: TenantId) => {
+      const messages: Message[] = [];
+      for (let n = 0; n < count; n++)
+        messages.push(await insert(ports, { url: url(n), tenant, body }));
+      await hint(ports, messages);
+    };
+    for (const tenant of [aTenant, tenantId("second")])
+      await publishHeavy(64, (n) => urlOf(n % 2), tenant);
+    const hanging = ports.calls.length;
+    await ports.clock.advance(60_000);
+    for (const tenant of [other, aTenant]) await publishHeavy(1, () => elsewhere, tenant);
+
+    expect(hanging).toBeGreaterThan(40);
+    expect(callsTo(ports, elsewhere)).toBe(2);
   });
 
   it("calls light ones of the same origin meanwhile, hinted or claimed by their inserts", async () => {
@@ -117,7 +162,7 @@ describe("a deliverer among heavy messages", () => {
       await opened;
       return ports.records.settle(settlements);
     };
-    await startDeliverer(withRecords(ports, { settle }), {}, { bodyBytesMax: 4 * mebibyte });
+    await startDeliverer(withRecords(ports, { settle }), {}, { bodyBytesMax: 6 * mebibyte });
     await hint(ports, await insertHeavy(ports, 12));
 
     expect(ports.calls).toHaveLength(3);
@@ -129,7 +174,7 @@ describe("a deliverer among heavy messages", () => {
 
   it("knows the size of a claimed body whose hint did not say it", async () => {
     const ports = open();
-    await startDeliverer(ports, {}, { bodyBytesMax: 4 * mebibyte });
+    await startDeliverer(ports, {}, { bodyBytesMax: 6 * mebibyte });
     const light = await insert(ports, named("light"));
     const heavy = await insertHeavy(ports, 4);
     await ports.bus.publish(
@@ -141,8 +186,8 @@ describe("a deliverer among heavy messages", () => {
     );
     await rest(ports);
 
-    // Three mebibytes for the tenant; what was light counts no more once it is claimed.
-    expect(ports.calls).toHaveLength(4);
+    // Four mebibytes for the tenant, whose names were not known; what was light counts no more once it is claimed.
+    expect(ports.calls).toHaveLength(5);
   });
 
   it("claims nothing more while 64 MiB of answers wait to be written", async () => {

@@ -3,63 +3,69 @@
  * everyone whom it concerns is told. Owned by the deliverer; one more bound beside the slots.
  *
  * (1) Only heavy bodies are counted. Slots bound how many light ones there are, so no flood of heavy ones delays them.
- * (2) One origin and one tenant hold no more than their shares: a destination that never answers leaves room for the rest.
+ * (2) Tenants and addresses have shares of them (shares.ts): destinations that never answer leave room for the rest,
+ *     whatever their names are. The origins whose addresses are not known yet are one address together.
  * (3) The first body always fits, however large it is: what was accepted is delivered.
  */
-import { limits, type TenantId } from "@posthaste/domain";
+import { limits, Shares, type TenantId } from "@posthaste/domain";
+import { type Slots } from "./slots.ts";
 
 /** What a body is taken to weigh whose size is not known: hints of an earlier version do not say it. */
 const unknownBytes = 1024 * 1024;
-
-/** Of all bytes, so much is for one origin and for one tenant. */
-const shareOfOrigin = 1 / 2;
-const shareOfTenant = 3 / 4;
 
 /** 0: it is not counted. */
 export const countedBytes = (bodyBytes: number = unknownBytes): number =>
   bodyBytes > limits.lightBytesMax ? bodyBytes : 0;
 
-export class BodyBytes {
-  readonly #bytesMax: number;
-  readonly #ofTenants = new Map<TenantId, number>();
-  readonly #ofOrigins = new Map<number, number>();
-  #bytes = 0;
+/** A body that is counted: whose, where, and how much, as `countedBytes` says. */
+export type Counted = {
+  readonly tenant: TenantId;
+  readonly bytes: number;
+  address: string | undefined;
+};
 
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
+/** What `reserve` has taken. */
+export const reservedBytes = (tenant: TenantId, bytes: number): Counted | undefined =>
+  bytes === 0 ? undefined : { tenant, bytes, address: undefined };
+
+export class BodyBytes {
+  readonly #shares: Shares;
+  readonly #slots: Pick<Slots, "addressOf">;
+
+  constructor(bytesMax: number, slots: Pick<Slots, "addressOf">) {
+    this.#shares = new Shares(bytesMax);
+    this.#slots = slots;
   }
 
   get inFlight(): number {
-    return this.#bytes;
+    return this.#shares.held;
   }
 
-  /** `counted`: as `countedBytes` says. */
-  fit(tenant: TenantId, origin: number, counted: number): boolean {
-    if (counted === 0 || this.#bytes === 0) return true;
-    return (
-      this.#bytes + counted <= this.#bytesMax &&
-      fitsShare(this.#ofOrigins.get(origin), counted, this.#bytesMax * shareOfOrigin) &&
-      fitsShare(this.#ofTenants.get(tenant), counted, this.#bytesMax * shareOfTenant)
-    );
+  fit(tenant: TenantId, origin: number, bytes: number): boolean {
+    return bytes === 0 || this.#shares.fit(tenant, this.#slots.addressOf(tenant, origin), bytes);
   }
 
-  take(tenant: TenantId, origin: number, counted: number): void {
-    if (counted === 0) return;
-    this.#bytes += counted;
-    addTo(this.#ofOrigins, origin, counted);
-    addTo(this.#ofTenants, tenant, counted);
+  /** Undefined: it is not counted. */
+  take(tenant: TenantId, origin: number, bytes: number): Counted | undefined {
+    if (bytes === 0) return undefined;
+    const address = this.#slots.addressOf(tenant, origin);
+    this.#shares.take(tenant, address, bytes);
+    return { tenant, bytes, address };
   }
 
-  free(tenant: TenantId, origin: number, counted: number): void {
-    this.take(tenant, origin, -counted);
+  /** For a message that is still to be inserted: where it goes is said by its call. What it has taken is `reservedBytes`. */
+  reserve(tenant: TenantId, bytes: number): void {
+    this.#shares.take(tenant, undefined, bytes);
   }
-}
 
-const fitsShare = (held: number | undefined, counted: number, share: number): boolean =>
-  held === undefined || held + counted <= share;
+  /** Where it goes is known now. */
+  locate(counted: Counted, address: string): void {
+    if (counted.address !== undefined) return;
+    counted.address = address;
+    this.#shares.locate(counted.tenant, address, counted.bytes);
+  }
 
-function addTo<Key>(held: Map<Key, number>, key: Key, bytes: number): void {
-  const sum = (held.get(key) ?? 0) + bytes;
-  if (sum === 0) held.delete(key);
-  else held.set(key, sum);
+  free({ tenant, address, bytes }: Counted): void {
+    this.#shares.free(tenant, address, bytes);
+  }
 }

@@ -5,10 +5,16 @@
  * (2) What gives back a slot or bytes gives them back here: a line that waited for them has another look.
  * (3) What the buffer has dropped is in the store. It is pulled when its tenant has run dry.
  */
-import { type MessageId, type Owner, type TenantId } from "@posthaste/domain";
+import {
+  type MessageId,
+  type MessageRecord,
+  type Owner,
+  sentBytes,
+  type TenantId,
+} from "@posthaste/domain";
 import { type Clock, type Hint, type Log, type Records, type Telemetry } from "@posthaste/ports";
 import { type Attempt, newAttempt } from "./attempt.ts";
-import { type BodyBytes, countedBytes } from "./body-bytes.ts";
+import { type BodyBytes, type Counted, countedBytes } from "./body-bytes.ts";
 import { HintBuffer, type Room } from "./buffer.ts";
 import { type Caps } from "./caps.ts";
 import { type Slot, type Slots } from "./slots.ts";
@@ -42,7 +48,11 @@ const buffered = { perOriginMax: 1_000, totalMax: 50_000 };
 const claimBatchMax = 200;
 const pullMax = 500;
 
-type Taken = { readonly hint: Hint; readonly slot: Slot };
+type Taken = {
+  readonly hint: Hint;
+  readonly slot: Slot;
+  readonly counted: Counted | undefined;
+};
 
 export class Claiming {
   readonly #ports: ClaimingPorts;
@@ -102,8 +112,9 @@ export class Claiming {
     while (taken.length < claimBatchMax && slots.anyFree) {
       const hint = this.#buffer.take(this.#room);
       if (!hint) break;
-      taken.push({ hint, slot: slots.take(hint.tenant, hint.origin) });
-      bodyBytes.take(hint.tenant, hint.origin, countedBytes(hint.bytes));
+      const { tenant, origin, bytes } = hint;
+      const counted = bodyBytes.take(tenant, origin, countedBytes(bytes));
+      taken.push({ hint, slot: slots.take(tenant, origin), counted });
     }
     if (taken.length > 0) void this.#claim(taken);
     else if (this.#buffer.anyDropped) void this.#refill();
@@ -114,10 +125,10 @@ export class Claiming {
     this.#buffer.unblock(origin);
   }
 
-  freeBytes(tenant: TenantId, origin: number, counted: number): void {
-    if (counted === 0) return;
+  freeBytes(counted: Counted | undefined): void {
+    if (counted === undefined) return;
     const { bodyBytes } = this.#parts;
-    bodyBytes.free(tenant, origin, counted);
+    bodyBytes.free(counted);
     this.#buffer.unblockHeavy(bodyBytes.inFlight === 0);
   }
 
@@ -172,9 +183,8 @@ export class Claiming {
         unclaimed.delete(record.message.id);
         const now = clock.now();
         traceClaim(this.#parts.tracer, record, { askedAt, now, batch });
-        const attempt = newAttempt(record, its.hint.origin, askedAt, now, its.slot);
-        this.#weigh(attempt, its.hint);
-        this.#parts.claimed(attempt);
+        const weighed = { slot: its.slot, counted: this.#weigh(record, its) };
+        this.#parts.claimed(newAttempt(record, its.hint.origin, askedAt, now, weighed));
       }
     } catch (error) {
       log.warn("claim.failed", { error, hints: batch });
@@ -185,17 +195,18 @@ export class Claiming {
     }
   }
 
-  #letGo({ hint, slot }: Taken): void {
+  #letGo({ hint, slot, counted }: Taken): void {
     this.freeSlot(slot, hint.origin);
-    this.freeBytes(hint.tenant, hint.origin, countedBytes(hint.bytes));
+    this.freeBytes(counted);
   }
 
   /** Its size is known now: a hint may not have said it. */
-  #weigh({ bytes, origin }: Attempt, hint: Hint): void {
-    const supposed = countedBytes(hint.bytes);
-    if (supposed === bytes) return;
-    this.#parts.bodyBytes.take(hint.tenant, origin, bytes);
-    this.freeBytes(hint.tenant, origin, supposed);
+  #weigh({ message }: MessageRecord, { hint, counted }: Taken): Counted | undefined {
+    const bytes = countedBytes(sentBytes(message));
+    if (bytes === countedBytes(hint.bytes)) return counted;
+    const weighed = this.#parts.bodyBytes.take(message.tenant, hint.origin, bytes);
+    this.freeBytes(counted);
+    return weighed;
   }
 
   /** The oldest of each tenant that has run dry, apart from origins that are full. */

@@ -21,6 +21,7 @@ import {
   postpone,
   quarantine,
   redactedConfiguration,
+  sentBytes,
   type Settlement,
   type TenantId,
   TurnoverMap,
@@ -35,7 +36,7 @@ import {
 import { Alone } from "./alone.ts";
 import { type Attempt, lose, mustAbort, newAttempt, tenantOf } from "./attempt.ts";
 import { Briefing } from "./briefing.ts";
-import { BodyBytes, countedBytes } from "./body-bytes.ts";
+import { BodyBytes, countedBytes, reservedBytes } from "./body-bytes.ts";
 import { type CapOf, Caps } from "./caps.ts";
 import { Claiming } from "./claiming.ts";
 import { type Compose } from "./compose.ts";
@@ -108,7 +109,7 @@ export class Deliverer implements LocalDelivery {
     this.#ports = ports;
     this.#options = options;
     this.#slots = new Slots(options.slots);
-    this.#bodyBytes = new BodyBytes(options.bodyBytesMax);
+    this.#bodyBytes = new BodyBytes(options.bodyBytesMax, this.#slots);
     this.#briefing = new Briefing(ports.runs, options.inlineHistoryBytesMax);
     this.owner = options.owner;
     this.#telemetry = ports.telemetry ?? noTelemetry;
@@ -202,16 +203,16 @@ export class Deliverer implements LocalDelivery {
     if (this.#claiming.isAheadOf(tenant, origin, counted)) return false;
     if (!this.#bodyBytes.fit(tenant, origin, counted)) return false;
     if (!this.#slots.reserve(tenant, origin)) return false;
-    this.#bodyBytes.take(tenant, origin, counted);
+    this.#bodyBytes.reserve(tenant, counted);
     return true;
   }
 
   release(tenant: TenantId, origin: number, bodyBytes: number): void {
     this.#slots.unreserve(tenant, origin);
-    const counted = countedBytes(bodyBytes);
-    this.#claiming.freeBytes(tenant, origin, counted);
+    const counted = reservedBytes(tenant, countedBytes(bodyBytes));
+    this.#claiming.freeBytes(counted);
     // A reservation holds no slot, but it does hold bytes: a hint may wait for them.
-    if (counted > 0) this.#pump();
+    if (counted) this.#pump();
   }
 
   /** The lease began before the insert, however long that took. */
@@ -219,7 +220,9 @@ export class Deliverer implements LocalDelivery {
     const leasedAt = record.state.leaseUntil - limits.leaseMs;
     const { tenant, url } = record.message;
     const origin = originHash(url);
-    const attempt = newAttempt(record, origin, leasedAt, this.#ports.clock.now(), undefined);
+    const counted = reservedBytes(tenant, countedBytes(sentBytes(record.message)));
+    const held = { slot: undefined, counted };
+    const attempt = newAttempt(record, origin, leasedAt, this.#ports.clock.now(), held);
     attempt.reserved = true;
     this.#keep(attempt);
     // What need not wait joins no line: an emptied one costs a table each time (ADR 11).
@@ -265,14 +268,14 @@ export class Deliverer implements LocalDelivery {
     const { tenant, url, body } = record.message;
     const now = this.#ports.clock.now();
     const leasedAt = record.state.leaseUntil - limits.leaseMs;
-    const attempt = newAttempt(record, originHash(url), leasedAt, now, undefined);
+    const origin = originHash(url);
+    const counted = this.#bodyBytes.take(tenant, origin, countedBytes(body.length));
+    const attempt = newAttempt(record, origin, leasedAt, now, { slot: undefined, counted });
     traceTaking(this.#telemetry.tracer, record, now);
-    const { origin, bytes } = attempt;
     attempt.untold = true;
     this.#keep(attempt);
     const hasRoom =
       !this.#stopping && this.#readyBytes < 2 * readyBytesMax && !this.#caps.mayHave(tenant);
-    this.#bodyBytes.take(tenant, origin, bytes);
     if (!hasRoom) {
       this.#telemetry.metrics.count("posthaste_named_hints_total", "handedBack");
       void this.#settling.write(attempt, this.#givenBack(attempt));
@@ -361,7 +364,8 @@ export class Deliverer implements LocalDelivery {
 
   #isolate(attempt: Attempt): void {
     this.#giveSlotBack(attempt);
-    if (this.#alone.add(() => this.#callInTurn(attempt))) return;
+    const isHeavy = attempt.counted !== undefined;
+    if (this.#alone.add(tenantOf(attempt), isHeavy, () => this.#callInTurn(attempt))) return;
     const now = this.#ports.clock.now();
     const later = postpone(attempt.record, now, now + limits.isolatedLaterMs);
     void this.#settling.write(attempt, later);
@@ -402,7 +406,7 @@ export class Deliverer implements LocalDelivery {
       const request = this.#options.compose(sentOf(attempt), now, attempt.span?.traceParent);
       if (!request) return void this.#callOnceKnown(attempt, done);
       attempt.sending = this.#ports.sender.send(request);
-      if (attempt.slot && !attempt.slot.address) this.#locate(attempt);
+      this.#locate(attempt);
     } catch (error) {
       return done(ourFault(`the request could not be made: ${String(error)}`));
     }
@@ -425,8 +429,8 @@ export class Deliverer implements LocalDelivery {
     this.#goOn();
   }
 
-  #forget({ record, origin, bytes, sending }: Attempt): void {
-    this.#claiming.freeBytes(record.message.tenant, origin, bytes);
+  #forget({ counted, sending }: Attempt): void {
+    this.#claiming.freeBytes(counted);
     sending?.forget?.();
   }
 
@@ -439,11 +443,15 @@ export class Deliverer implements LocalDelivery {
     this.#pump();
   }
 
-  #locate(attempt: Attempt): void {
-    const { slot, sending, origin } = attempt;
-    if (!slot || sending?.address === undefined) return;
-    this.#slots.locate(slot, tenantOf(attempt), sending.address);
-    this.#claiming.unblock(origin);
+  /** Where its call goes may be known by now. */
+  #locate({ slot, sending, origin, counted, record }: Attempt): void {
+    const { tenant } = record.message;
+    if (slot && !slot.address && sending?.address !== undefined) {
+      this.#slots.locate(slot, tenant, sending.address);
+      this.#claiming.unblock(origin);
+    }
+    const address = sending?.address ?? this.#slots.addressOf(tenant, origin);
+    if (counted && address !== undefined) this.#bodyBytes.locate(counted, address);
   }
 
   /** A call that waits for its answer leaves its place, unless its own kind holds its share already. */

@@ -220,8 +220,9 @@ export async function insertLost(
   ports: Ports,
   name: string,
   losses: number,
+  overrides: MessageOverrides = {},
 ): Promise<InState<"claimed">> {
-  const message = await insert(ports, named(name));
+  const message = await insert(ports, { ...named(name), ...overrides });
   let claimed: InState<"claimed"> | undefined;
   for (let claims = 0; claims < losses; claims++) {
     [claimed] = await ports.records.claim([message.id], owner("dead"));

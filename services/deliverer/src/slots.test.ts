@@ -20,9 +20,9 @@ function takeMany(slots: Slots, tenant = a, origins: readonly number[] = [1], co
 }
 
 /** Where calls to the origin went is known from now on. */
-function locate(slots: Slots, origin: number, address: string): void {
-  const slot = slots.take(a, origin);
-  slots.locate(slot, a, address);
+function locate(slots: Slots, origin: number, address: string, tenant = a): void {
+  const slot = slots.take(tenant, origin);
+  slots.locate(slot, tenant, address);
   slots.free(slot);
 }
 
@@ -35,33 +35,33 @@ const range = (from: number, to: number): readonly number[] =>
   Array.from({ length: to - from }, (_, n) => from + n);
 
 describe("slots", () => {
-  it("are bounded per process and per origin", () => {
+  it("are bounded per process, and per tenant and origin", () => {
     const slots = new Slots(bounds);
     slots.take(a, 1);
-    const second = slots.take(b, 1);
+    const second = slots.take(a, 1);
 
-    expect([slots.isFree(a, 1), slots.isFree(a, 2)]).toEqual([false, true]);
+    expect([slots.isFree(a, 1), slots.isFree(b, 1)]).toEqual([false, true]);
     slots.take(b, 2);
     expect([slots.isFree(a, 3), slots.isFree(b, 3)]).toEqual([false, false]);
     slots.free(second);
-    expect(slots.isFree(a, 1)).toBe(true);
+    expect(slots.isFree(b, 1)).toBe(true);
   });
 
   it("are promised as many as there are, of an origin and of the process, and a promise holds none", () => {
     const slots = new Slots(bounds);
 
-    expect([slots.reserve(a, 1), slots.reserve(b, 1), slots.reserve(b, 1)]).toEqual([
+    expect([slots.reserve(a, 1), slots.reserve(a, 1), slots.reserve(a, 1)]).toEqual([
       true,
       true,
       false,
     ]);
-    expect([slots.reserve(b, 2), slots.reserve(a, 3)]).toEqual([true, false]);
+    expect([slots.reserve(b, 1), slots.reserve(a, 3)]).toEqual([true, false]);
     expect(slots.isFree(a, 1)).toBe(true);
-    slots.unreserve(b, 2);
+    slots.unreserve(b, 1);
     expect(slots.reserve(a, 3)).toBe(true);
     slots.unreserve(a, 3);
     for (const origin of [4, 4, 5]) slots.take(origin === 4 ? a : b, origin);
-    expect(slots.reserve(b, 6)).toBe(false);
+    expect(slots.reserve(b, 7)).toBe(false);
   });
 
   it("that wait for their answer free their short one, as long as those that wait may have one more", () => {
@@ -84,9 +84,9 @@ describe("slots", () => {
     for (const slot of taken) wait(slots, slot, a, here);
 
     expect(taken).toHaveLength(2);
-    expect(slots.isFree(b, 1)).toBe(false);
+    expect(slots.isFree(a, 1)).toBe(false);
     for (const slot of taken) slots.leaveOrigin(slot);
-    expect(slots.isFree(b, 1)).toBe(true);
+    expect(slots.isFree(a, 1)).toBe(true);
     for (const slot of taken) slots.free(slot);
     expect(takeMany(slots, a, [1], 5)).toHaveLength(2);
   });
@@ -102,6 +102,34 @@ describe("the bounds of slots", () => {
     { callsMax: 1, shortMax: 1, waitingMax: 0 },
   ])("within $callsMax calls are $shortMax and $waitingMax", ({ callsMax, ...expected }) => {
     expect(slotBounds(config, callsMax)).toEqual({ perOriginMax: 100, ...expected });
+  });
+});
+
+describe("the places at an origin", () => {
+  const many = { shortMax: 1_000, perOriginMax: 100, waitingMax: 1_000 };
+
+  it("that one tenant holds leave a third as many to the rest, of which each next one finds some", () => {
+    const slots = new Slots(many);
+    const held = [a, b, c, tenantId("d")].map((tenant) => {
+      locate(slots, 1, here, tenant);
+      return takeMany(slots, tenant, [1], 1_000).length;
+    });
+
+    expect(held[0]).toBe(100);
+    expect(held.every((count) => count > 0)).toBe(true);
+    expect(held.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(134);
+  });
+
+  it("and its address are a tenant's own: another's name with the same hash speaks for neither", () => {
+    const slots = new Slots(many);
+    for (const origin of range(0, 9)) locate(slots, origin, here, a);
+    takeMany(slots, a, range(0, 9), 1_000);
+
+    expect(slots.addressOf(b, 1)).toBeUndefined();
+    expect(takeMany(slots, b, [1], 1_000)).toHaveLength(4);
+    locate(slots, 1, there, b);
+    expect([slots.addressOf(a, 1), slots.addressOf(b, 1)]).toEqual([here, there]);
+    expect(takeMany(slots, b, [1], 1_000).length).toBeGreaterThan(0);
   });
 });
 

@@ -5,13 +5,14 @@
  *     waiting calls; while it may have none of those it keeps its short one (ADR 15).
  * (2) Of both kinds a tenant, an address and a tenant at an address may have their share of what the rest have left,
  *     and no more. While the address of an origin is unknown, its calls count for their tenant alone, and are few.
- * (3) A call counts for its origin in its first minute, of whichever kind its slot is: that bound is the destination's.
+ * (3) A call counts for its origin in its first minute, of whichever kind its slot is: that bound is the destination's. It
+ *     holds for each tenant, and together they have a third more, so that none of them keeps the rest from it (ADR 70).
  * (4) A reservation lasts from before an insert until its attempt has a slot. It holds none meanwhile, since an insert
  *     takes about as long as a call; it is given only while one is free, and its tenant has its share of those, too.
  */
-import { shareOf, type TenantId } from "@posthaste/domain";
+import { shareOf, type TenantId, wholeOf } from "@posthaste/domain";
 import { type Held, Holders, type Kind, noneHeld } from "./holders.ts";
-import { Remembered } from "./remembered.ts";
+import { addHeld, addReserved, type Origin, Origins } from "./origins.ts";
 
 export type SlotBounds = {
   readonly shortMax: number;
@@ -42,34 +43,22 @@ export type Slot = {
   countsForOrigin: boolean;
 };
 
-type Origin = {
-  held: number;
-  reserved: number;
-  address: string | undefined;
-  /** A call to it has told its address, or has ended without one. */
-  isKnown: boolean;
-};
-
 /** Calls to an origin that is not known yet: whoever has a thousand names for one server shows it soon. */
 const unknownMax = 4;
-
-/** Also without a call, or their address would be forgotten between two. */
-const idleOriginsMax = 10_000;
 
 export class Slots {
   readonly #bounds: Readonly<Record<Kind, number>>;
   readonly #perOriginMax: number;
+  /** Of all tenants at one origin. */
+  readonly #ofAllMax: number;
   readonly #held = noneHeld();
   readonly #holders = new Holders();
-  readonly #origins = new Remembered<number, Origin>(
-    idleOriginsMax,
-    () => ({ held: 0, reserved: 0, address: undefined, isKnown: false }),
-    ({ held, reserved }) => held + reserved === 0,
-  );
+  readonly #origins = new Origins();
 
   constructor({ shortMax, waitingMax, perOriginMax }: SlotBounds) {
     this.#bounds = { short: shortMax, waiting: waitingMax, reserved: shortMax };
     this.#perOriginMax = perOriginMax;
+    this.#ofAllMax = wholeOf(perOriginMax);
   }
 
   get anyFree(): boolean {
@@ -82,16 +71,18 @@ export class Slots {
   }
 
   isFree(tenant: TenantId, origin: number): boolean {
-    const known = this.#origins.known(origin);
-    if (known === undefined) return this.isFreeFor(tenant);
-    const max = known.isKnown ? this.#perOriginMax : Math.min(unknownMax, this.#perOriginMax);
-    if (known.held >= max || !this.isFreeFor(tenant)) return false;
-    return known.address === undefined || this.#mayHold("short", tenant, known.address);
+    if (!this.isFreeFor(tenant)) return false;
+    const known = this.#origins.known(tenant, origin);
+    if (known === undefined) return this.#hasPlace(0, unknownMax, this.#origins.held(origin));
+    const { address, held, isKnown, ofAll } = known;
+    const max = isKnown ? this.#perOriginMax : unknownMax;
+    if (!this.#hasPlace(held, max, ofAll.held - held)) return false;
+    return address === undefined || this.#mayHold("short", tenant, address);
   }
 
   take(tenant: TenantId, origin: number): Slot {
-    const of = this.#origins.of(origin);
-    of.held += 1;
+    const of = this.#origins.of(tenant, origin);
+    addHeld(of, 1);
     const slot: Slot = {
       origin: of,
       tenant: this.#holders.ofTenant(tenant),
@@ -138,23 +129,23 @@ export class Slots {
   leaveOrigin(slot: Slot): void {
     if (!slot.countsForOrigin) return;
     slot.countsForOrigin = false;
-    slot.origin.held -= 1;
+    addHeld(slot.origin, -1);
   }
 
   /** False: no slot is free, or too many are waiting to have one. */
   reserve(tenant: TenantId, origin: number): boolean {
     const held = this.#holders.ofTenant(tenant);
     if (!this.isFree(tenant, origin) || !this.#hasShare("reserved", held)) return false;
-    const of = this.#origins.of(origin);
+    const of = this.#origins.of(tenant, origin);
     if (of.reserved >= this.#perOriginMax) return false;
-    of.reserved += 1;
+    addReserved(of, 1);
     addOne("reserved", 1, this.#held, held);
     return true;
   }
 
   /** Its attempt gets a slot, or there is none: the insert has failed. */
   unreserve(tenant: TenantId, origin: number): void {
-    this.#origins.of(origin).reserved -= 1;
+    addReserved(this.#origins.of(tenant, origin), -1);
     addOne("reserved", -1, this.#held, this.#holders.ofTenant(tenant));
   }
 
@@ -163,8 +154,18 @@ export class Slots {
     return short + waiting;
   }
 
+  /** Where the tenant's last call to it has gone. */
+  addressOf(tenant: TenantId, origin: number): string | undefined {
+    return this.#origins.known(tenant, origin)?.address;
+  }
+
   get inUse(): { readonly short: number; readonly waiting: number } {
     return this.#held;
+  }
+
+  /** At an origin: a third more than one tenant may have is for all, and of that it has no more than its share. */
+  #hasPlace(held: number, max: number, heldByOthers: number): boolean {
+    return held < Math.min(max, this.#perOriginMax) && held < shareOf(this.#ofAllMax, heldByOthers);
   }
 
   #hasShare(kind: Kind, holder: Held): boolean {

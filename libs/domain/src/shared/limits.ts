@@ -64,7 +64,7 @@ export const backoffJitterMsMax = 1_000;
 export const waitingAttemptMs = 1_000;
 /** One that runs longer does not count for its origin any more. */
 export const longAttemptMs = 60_000;
-/** Messages that are to run alone stand in a line of so many; any more are tried again `isolatedLaterMs` later. */
+/** So many messages that are to run alone are called or stand in line; any more are tried again `isolatedLaterMs` later. */
 export const isolatedMax = 100;
 export const isolatedLaterMs = 30_000;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { shareOf } from "./share.ts";
+import { shareOf, wholeOf } from "./share.ts";
 
 describe("the share of one holder", () => {
   it.each([
@@ -27,4 +27,11 @@ describe("the share of one holder", () => {
       expect(all()).toBeLessThan(max);
     },
   );
+
+  it("of a whole is the part that it was made for, whatever that is", () => {
+    const parts = Array.from({ length: 10_000 }, (_, n) => n + 1);
+
+    // As many as are taken while there are fewer than the share.
+    expect(parts.filter((part) => Math.ceil(shareOf(wholeOf(part), 0)) < part)).toEqual([]);
+  });
 });

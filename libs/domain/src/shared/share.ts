@@ -5,3 +5,6 @@
 const share = 3 / 4;
 
 export const shareOf = (max: number, heldByOthers: number): number => share * (max - heldByOthers);
+
+/** That of which a single holder may have `part`. */
+export const wholeOf = (part: number): number => part / share;

@@ -54,9 +54,9 @@ describe("shares of bytes", () => {
   it("are three quarters of what the rest have left; of an address, of what it may have", () => {
     const shares = new Shares(1_024);
 
-    expect(filled(shares, [["a", undefined]])).toEqual([768]);
-    expect(filled(shares, [["b", undefined]])).toEqual([192]);
-    expect(filled(new Shares(1_024), [["a", "one"]])).toEqual([576]);
+    expect(filled(shares, [["a", "one"]])).toEqual([576]);
+    expect(filled(shares, [["a", "two"]])).toEqual([192]);
+    expect(filled(shares, [["b", "three"]])).toEqual([144]);
   });
 
   it("give the first of a holder a place as long as all fit, and the first of all always", () => {

@@ -23,29 +23,25 @@ export class Shares {
     return this.#held;
   }
 
-  /** `address` undefined: it is not known yet. */
+  /** `address` undefined: it is not known yet, and until then all that are not known are one. */
   fit(tenant: string, address: string | undefined, bytes: number): boolean {
     if (this.#held === 0) return true;
     if (this.#held + bytes > this.#max) return false;
     const ofTenant = this.#tenants.get(tenant) ?? 0;
     if (!fitsShare(ofTenant, bytes, this.#max, this.#held)) return false;
-    const at = address === undefined ? undefined : this.#addresses.get(address);
+    const at = this.#addresses.get(address ?? unknown);
     if (at === undefined) return true;
+    const ofAddressMax = shareOf(this.#max, this.#held - at.bytes);
     return (
       fitsShare(at.bytes, bytes, this.#max, this.#held) &&
-      fitsShare(
-        at.byTenant.get(tenant) ?? 0,
-        bytes,
-        shareOf(this.#max, this.#held - at.bytes),
-        at.bytes,
-      )
+      fitsShare(at.byTenant.get(tenant) ?? 0, bytes, ofAddressMax, at.bytes)
     );
   }
 
   take(tenant: string, address: string | undefined, bytes: number): void {
     this.#held += bytes;
     add(this.#tenants, tenant, bytes);
-    this.#addAt(tenant, address, bytes);
+    this.#addAt(tenant, address ?? unknown, bytes);
   }
 
   free(tenant: string, address: string | undefined, bytes: number): void {
@@ -54,11 +50,12 @@ export class Shares {
 
   /** What was taken without an address goes to this one. */
   locate(tenant: string, address: string, bytes: number): void {
+    this.#addAt(tenant, unknown, -bytes);
     this.#addAt(tenant, address, bytes);
   }
 
-  #addAt(tenant: string, address: string | undefined, bytes: number): void {
-    if (address === undefined || bytes === 0) return;
+  #addAt(tenant: string, address: string, bytes: number): void {
+    if (bytes === 0) return;
     const at = this.#addresses.get(address) ?? { bytes: 0, byTenant: new Map<string, number>() };
     at.bytes += bytes;
     add(at.byTenant, tenant, bytes);
@@ -66,6 +63,8 @@ export class Shares {
     else this.#addresses.set(address, at);
   }
 }
+
+const unknown = "";
 
 const fitsShare = (held: number, bytes: number, max: number, all: number): boolean =>
   held === 0 || held + bytes <= shareOf(max, all - held);

@@ -33,7 +33,7 @@ export const deliveriesShape = {
     subject,
     rule: "a whole number from 1 to 10000",
     summary:
-      "Attempts at once to one origin (scheme, host and port) from this process. One that runs for longer than a minute does not count.",
+      "Attempts of one tenant at once to one origin (scheme, host and port) from this process; of all tenants together a third more. One that runs for longer than a minute does not count.",
     default: "100",
   }),
   maxInFlightMib: wholeNumber(1, 65_536).register(variables, {

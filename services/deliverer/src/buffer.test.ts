@@ -15,6 +15,9 @@ const roomFor = (isFree: (hint: Hint) => boolean): Room => ({ isFreeFor: () => t
 const always = roomFor(() => true);
 const never = roomFor(() => false);
 
+const a = tenantId("a");
+const drained = (buffer: HintBuffer) => buffer.drained(always, 100, new Set());
+
 function takeAll(buffer: HintBuffer, isFree?: (hint: Hint) => boolean): string[] {
   const room = isFree ? roomFor(isFree) : always;
   const ids: string[] = [];
@@ -46,7 +49,7 @@ describe("the buffer of hints", () => {
 
     expect(takeAll(buffer, ({ origin }) => origin !== 1)).toEqual(["y1"]);
     expect(takeAll(buffer)).toEqual([]);
-    buffer.unblock(1);
+    buffer.unblock(a, 1);
     expect(takeAll(buffer)).toEqual(["x1"]);
   });
 
@@ -55,9 +58,9 @@ describe("the buffer of hints", () => {
     for (const id of ["a1", "a2", "a3", "a4"]) buffer.add(hint(id));
 
     expect(buffer.size).toBe(3);
-    expect(buffer.drained(always)).toEqual([]);
+    expect(drained(buffer)).toEqual([]);
     expect(takeAll(buffer)).toEqual(["a1", "a2", "a3"]);
-    expect(buffer.drained(always)).toEqual([{ tenant: "a", blocked: [] }]);
+    expect(drained(buffer)).toEqual([{ tenant: "a", blocked: [] }]);
     buffer.pulled(tenantId("a"), [hint("a4")], { except: 0, more: false });
     expect(takeAll(buffer)).toEqual(["a4"]);
     expect(buffer.anyDropped).toBe(false);
@@ -68,7 +71,7 @@ describe("the buffer of hints", () => {
     for (const id of ["x1", "x2", "x3", "x4"]) buffer.add(hint(id, "a", 1));
     buffer.take(never);
 
-    expect(buffer.drained(always)).toEqual([{ tenant: "a", blocked: [1] }]);
+    expect(drained(buffer)).toEqual([{ tenant: "a", blocked: [1] }]);
   });
 
   it("pulls an origin's dropped hints once it has run dry, however often the others were pulled meanwhile", () => {
@@ -77,10 +80,10 @@ describe("the buffer of hints", () => {
     buffer.take(never);
     buffer.pulled(tenantId("a"), [], { except: 1, more: false });
 
-    expect(buffer.drained(always)).toEqual([]);
-    buffer.unblock(1);
+    expect(drained(buffer)).toEqual([]);
+    buffer.unblock(a, 1);
     expect(takeAll(buffer)).toEqual(["x1", "x2", "x3"]);
-    expect(buffer.drained(always)).toEqual([{ tenant: "a", blocked: [] }]);
+    expect(drained(buffer)).toEqual([{ tenant: "a", blocked: [] }]);
   });
 
   it("has room for a tenant however many hints another one has, to however many origins", () => {
@@ -98,8 +101,70 @@ describe("the buffer of hints", () => {
     const room = { ...always, isFreeFor: (tenant: string) => tenant !== "a" };
 
     expect([buffer.take(room)?.id, buffer.take(room)?.id]).toEqual(["b1", undefined]);
-    expect([buffer.anyFree(room), buffer.anyFree(always)]).toEqual([false, true]);
+    expect([room, always].map(({ isFreeFor }) => buffer.anyReady(isFreeFor))).toEqual([
+      false,
+      true,
+    ]);
     expect(takeAll(buffer)).toEqual(["a1"]);
+  });
+
+  it("answers whether a hint may be taken without a look at its line, and of few tenants", () => {
+    const buffer = new HintBuffer({ perOriginMax: 3, totalMax: 10_000 });
+    for (let n = 0; n < 1_000; n++) buffer.add(hint(`${n}`, `tenant ${n}`, n));
+    let looks = 0;
+    const isFreeFor = (): boolean => (looks++, false);
+
+    expect(buffer.anyReady(isFreeFor)).toBe(true);
+    expect(looks).toBeLessThanOrEqual(256);
+    expect(takeAll(buffer)).toHaveLength(1_000);
+    for (let n = 0; n < 1_000; n++) buffer.add(hint(`${n}`, `tenant ${n}`, n));
+    while (buffer.anyReady(() => true)) buffer.take(never);
+    looks = 0;
+
+    expect(buffer.anyReady(isFreeFor)).toBe(false);
+    expect(looks).toBe(0);
+  });
+
+  it("looks at few tenants for one that may have a slot, each time at others", () => {
+    const buffer = new HintBuffer({ perOriginMax: 3, totalMax: 10_000 });
+    for (let n = 0; n < 1_000; n++) buffer.add(hint(`${n}`, `tenant ${n}`, n));
+    let looks = 0;
+    const room = {
+      isFree: () => true,
+      isFreeFor: (tenant: string) => (looks++, tenant === "tenant 999"),
+    };
+    const taken = Array.from({ length: 4 }, () => buffer.take(room)?.id);
+
+    expect(taken).toEqual([undefined, undefined, undefined, "999"]);
+    expect(looks).toBe(1_000);
+  });
+
+  it("lets few tenants look at an origin that has a slot again, first its own, each time others", () => {
+    const buffer = new HintBuffer({ perOriginMax: 3, totalMax: 10_000 });
+    for (let n = 0; n < 100; n++) buffer.add(hint(`${n}`, `tenant ${n}`, 1));
+    takeAll(buffer, () => false);
+    const looked: string[] = [];
+    for (let turns = 0; turns < 6; turns++) {
+      buffer.unblock(tenantId("tenant 50"), 1);
+      takeAll(buffer, ({ id }) => (looked.push(id), false));
+    }
+
+    expect(looked.slice(0, 17).includes("50")).toBe(true);
+    expect(looked).toHaveLength(6 * 17);
+    expect(new Set(looked).size).toBeGreaterThan(90);
+  });
+
+  it("pulls for tenants of whom something was dropped before those that may have something", () => {
+    const buffer = new HintBuffer(bounds);
+    for (const name of ["x", "y"]) buffer.expect(tenantId(name));
+    for (const id of ["a1", "a2", "a3", "a4"]) buffer.add(hint(id));
+    takeAll(buffer);
+
+    expect(buffer.drained(always, 2, new Set()).map(({ tenant }) => tenant)).toEqual(["a", "x"]);
+    expect(buffer.drained(always, 9, new Set([a]))).toMatchObject([
+      { tenant: "x" },
+      { tenant: "y" },
+    ]);
   });
 
   it("looks at some of those that were blocked again, each time at others", () => {
@@ -138,7 +203,7 @@ describe("heavy messages in the buffer", () => {
     expect(takeAll(buffer, isLight)).toEqual(["l1", "l2"]);
     expect(buffer.hasWaiting(tenantId("a"), 1, 1_000_000)).toBe(true);
     expect(buffer.hasWaiting(tenantId("a"), 1, 0)).toBe(false);
-    buffer.unblock(1);
+    buffer.unblock(a, 1);
     expect(takeAll(buffer)).toEqual(["h1", "h2"]);
   });
 
@@ -164,6 +229,6 @@ describe("heavy messages in the buffer", () => {
     for (let n = 0; n < 4; n++) buffer.add(heavy(`h${n}`, 7));
     buffer.take(never);
 
-    expect(buffer.drained(always)).toEqual([{ tenant: "a", blocked: [7] }]);
+    expect(drained(buffer)).toEqual([{ tenant: "a", blocked: [7] }]);
   });
 });

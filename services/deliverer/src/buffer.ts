@@ -6,6 +6,7 @@
  * (2) An origin without a free slot does not hold up the rest of its tenant, nor a tenant without one the other tenants.
  * (3) Messages with heavy bodies stand in a line of their own beside that of their origin: while they wait for bytes,
  *     the light ones go on.
+ * (4) A question costs nothing for lines that wait, however many there are, and changes nothing.
  */
 import { shareOf, type TenantId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
@@ -20,6 +21,9 @@ export type Room = {
 
 export type BufferBounds = { readonly perOriginMax: number; readonly totalMax: number };
 
+/** Some of a tenant's messages may be in the store alone. */
+export type Drained = { readonly tenant: TenantId; readonly blocked: readonly number[] };
+
 type TenantQueue = {
   readonly tenant: TenantId;
   /** Lines with, as far as known, room for their first; in turn. */
@@ -28,8 +32,6 @@ type TenantQueue = {
   readonly blocked: Map<LineKey, Hint[]>;
   /** Hints in both. */
   size: number;
-  /** Something was dropped that no pull has brought back. */
-  dropped: boolean;
   /** Beside the blocked origins, a pull has found nothing, and since then no line has run dry and nothing was dropped. */
   othersAsked: boolean;
 };
@@ -41,14 +43,29 @@ const lineKey = (origin: number, counted: number): LineKey =>
   counted > 0 ? origin + heavyLine : origin;
 const originOf = (key: LineKey): number => key % heavyLine;
 
+/** So many tenants are looked at for one that may have a slot; the rest have their look the next time. */
+const looksMax = 256;
 /** So many heavy lines have another look when bytes become free: one that has freed them has room for few. */
-const unblockedMax = 16;
-/** So many lines of a tenant have another look at each of `unblockSome`. */
-const unblockedAtOnceMax = 256;
+const unblockedHeavyMax = 16;
+/** So many lines of a tenant, and of all, have another look at each of `unblockSome`. */
+const unblockedOfTenantMax = 256;
+const unblockedMax = 2_048;
+/** So many tenants wait for one origin and have another look when one of its slots is free: one has room for few. */
+const unblockedTenantsMax = 16;
 
 export class HintBuffer {
   readonly #bounds: BufferBounds;
   readonly #tenants = new Map<TenantId, TenantQueue>();
+  /** Those with lines that are ready, in turn. */
+  readonly #ready = new Set<TenantQueue>();
+  /** Those with lines that are blocked; the first has had no look for the longest. */
+  readonly #blocked = new Set<TenantQueue>();
+  /** The same by their lines, of light and of heavy messages. */
+  readonly #light = new Map<LineKey, Set<TenantQueue>>();
+  readonly #heavy = new Map<LineKey, Set<TenantQueue>>();
+  /** Those of which something was dropped that no pull has brought back; and those that may have something. */
+  readonly #dropped = new Set<TenantQueue>();
+  readonly #expected = new Set<TenantQueue>();
   #size = 0;
 
   constructor(bounds: BufferBounds) {
@@ -61,131 +78,152 @@ export class HintBuffer {
 
   /** A hint of this tenant stands in the same line already: a newcomer must not overtake. */
   hasWaiting(tenant: TenantId, origin: number, counted: number): boolean {
-    const queue = this.#size === 0 ? undefined : this.#tenants.get(tenant);
+    const queue = this.#tenants.get(tenant);
     const key = lineKey(origin, counted);
-    return queue !== undefined && (queue.dropped || queue.ready.has(key) || queue.blocked.has(key));
+    return (
+      queue !== undefined && (this.#lacks(queue) || queue.ready.has(key) || queue.blocked.has(key))
+    );
   }
 
-  add(hint: Hint): void {
+  /** Whether a hint may be taken, as far as is known without a look at its line. */
+  anyReady(isFreeFor: Room["isFreeFor"]): boolean {
+    let looks = 0;
+    for (const { tenant } of this.#ready) if (++looks > looksMax || isFreeFor(tenant)) return true;
+    return false;
+  }
+
+  /** False: there was no place for it. */
+  add(hint: Hint): boolean {
     const queue = this.#queueOf(hint.tenant);
     const key = lineKey(hint.origin, countedBytes(hint.bytes));
     const blocked = queue.blocked.get(key);
     const line = blocked ?? queue.ready.get(key) ?? [];
     if (line.length >= this.#bounds.perOriginMax || !this.#hasPlaceFor(queue)) {
-      queue.dropped = true;
+      this.#dropped.add(queue);
       if (!blocked) queue.othersAsked = false;
-      return;
+      return false;
     }
     line.push(hint);
     this.#size += 1;
     queue.size += 1;
-    if (!blocked) queue.ready.set(key, line);
+    if (blocked) return true;
+    queue.ready.set(key, line);
+    this.#ready.add(queue);
+    return true;
   }
 
-  /** Whether there is room for some hint. */
-  anyFree(room: Room): boolean {
-    if (this.#size === 0) return false;
-    for (const queue of this.#tenants.values())
-      if (room.isFreeFor(queue.tenant) && this.#nextLine(queue, room) !== undefined) return true;
-    return false;
-  }
-
-  /** The next hint for which there is room. Whoever is taken goes to the end of the round. */
+  /** The next hint for which there is room. Each tenant that is looked at goes to the end of the round. */
   take(room: Room): Hint | undefined {
-    if (this.#size === 0) return undefined;
-    for (const [tenant, queue] of this.#tenants) {
-      const hint = room.isFreeFor(tenant) ? this.#takeOf(queue, room) : undefined;
-      if (!hint) continue;
-      this.#tenants.delete(tenant);
-      if (queue.dropped || queue.ready.size + queue.blocked.size > 0)
-        this.#tenants.set(tenant, queue);
-      return hint;
+    let looks = Math.min(looksMax, this.#ready.size);
+    for (const queue of this.#ready) {
+      if (looks-- === 0) break;
+      this.#ready.delete(queue);
+      const hint = room.isFreeFor(queue.tenant) ? this.#takeOf(queue, room) : undefined;
+      if (queue.ready.size > 0) this.#ready.add(queue);
+      this.#forgetIfEmpty(queue);
+      if (hint) return hint;
     }
     return undefined;
   }
 
-  /** A slot of this origin is free again. */
-  unblock(origin: number): void {
-    if (this.#size === 0) return;
-    for (const queue of this.#tenants.values()) {
-      moveToReady(queue, origin);
-      moveToReady(queue, origin + heavyLine);
+  /** A slot of this origin is free again: its tenant's, and room for a few more. */
+  unblock(tenant: TenantId, origin: number): void {
+    const queue = this.#tenants.get(tenant);
+    for (const [key, blocked] of [
+      [origin, this.#light],
+      [origin + heavyLine, this.#heavy],
+    ] as const) {
+      if (queue) this.#moveToReady(queue, key);
+      let left = unblockedTenantsMax;
+      for (const other of blocked.get(key) ?? []) {
+        if (left-- === 0) break;
+        this.#moveToReady(other, key);
+      }
     }
   }
 
   /** Bytes are free again; `all`: nothing else will free any. */
   unblockHeavy(all: boolean): void {
-    if (this.#size === 0) return;
-    let left = all ? Number.POSITIVE_INFINITY : unblockedMax;
-    for (const queue of this.#tenants.values()) {
-      for (const key of queue.blocked.keys()) {
-        if (left === 0) return;
-        if (key >= heavyLine && moveToReady(queue, key)) left -= 1;
+    let left = all ? Number.POSITIVE_INFINITY : unblockedHeavyMax;
+    for (const [key, queues] of this.#heavy) {
+      for (const queue of queues) {
+        if (left-- === 0) return;
+        this.#moveToReady(queue, key);
       }
     }
   }
 
   /**
    * What was blocked for another reason than its origin may be free by now: the share of its tenant or address grows when
-   * other tenants hold less. Some of each tenant, the next time different ones.
+   * other tenants hold less. Some of some tenants, the next time different ones.
    */
   unblockSome(): void {
-    if (this.#size === 0) return;
-    for (const queue of this.#tenants.values()) {
-      let left = unblockedAtOnceMax;
+    let left = unblockedMax;
+    for (const queue of [...this.#blocked]) {
+      if (left <= 0) return;
+      // To the end: if some of its lines stay blocked, they have their look after those of the rest.
+      this.#blocked.delete(queue);
+      this.#blocked.add(queue);
+      let leftOfTenant = Math.min(unblockedOfTenantMax, left);
       for (const key of queue.blocked.keys()) {
-        if (left-- === 0) break;
-        moveToReady(queue, key);
+        if (leftOfTenant-- === 0) break;
+        left -= 1;
+        this.#moveToReady(queue, key);
       }
     }
   }
 
   get anyDropped(): boolean {
-    for (const queue of this.#tenants.values()) if (queue.dropped) return true;
-    return false;
+    return this.#dropped.size + this.#expected.size > 0;
   }
 
-  /** Tenants of whom something was dropped and nothing is left that could run: pull theirs from the store. */
-  drained(
-    room: Room,
-  ): readonly { readonly tenant: TenantId; readonly blocked: readonly number[] }[] {
-    const dry: { tenant: TenantId; blocked: readonly number[] }[] = [];
-    for (const queue of this.#tenants.values()) {
-      if (!queue.dropped || queue.ready.size > 0 || !room.isFreeFor(queue.tenant)) continue;
-      if (queue.blocked.size > 0 && queue.othersAsked) continue;
-      dry.push({
-        tenant: queue.tenant,
-        blocked: [...new Set([...queue.blocked.keys()].map(originOf))],
-      });
+  /**
+   * Of the tenants of whom something may be in the store and nothing is left here that could run, so many that were not
+   * asked for: pull theirs. Those of whom something was dropped go first.
+   */
+  drained(room: Room, max: number, asked: ReadonlySet<TenantId>): readonly Drained[] {
+    const dry: Drained[] = [];
+    for (const queues of [this.#dropped, this.#expected]) {
+      for (const queue of queues) {
+        if (dry.length >= max) return dry;
+        const { blocked, othersAsked, ready, tenant } = queue;
+        if (ready.size > 0 || asked.has(tenant) || !room.isFreeFor(tenant)) continue;
+        if (blocked.size > 0 && othersAsked) continue;
+        dry.push({ tenant, blocked: [...new Set([...blocked.keys()].map(originOf))] });
+      }
     }
     return dry;
   }
 
   /**
    * A pull has answered, apart from the origins `except`; `more`: it was full, so that there may be more. Only a pull
-   * without exceptions shows that nothing dropped is left.
+   * without exceptions shows that nothing dropped is left. Answers how many had a place here.
    */
   pulled(
     tenant: TenantId,
     hints: readonly Hint[],
     { except, more }: { except: number; more: boolean },
-  ): void {
+  ): number {
     const queue = this.#queueOf(tenant);
-    queue.dropped = more || except > 0;
+    this.#expected.delete(queue);
+    this.#dropped.delete(queue);
+    if (more || except > 0) this.#dropped.add(queue);
     queue.othersAsked = !more;
-    for (const hint of hints) this.add(hint);
-    if (!queue.dropped && queue.ready.size + queue.blocked.size === 0) this.#tenants.delete(tenant);
+    const added = hints.filter((hint) => this.add(hint)).length;
+    this.#forgetIfEmpty(queue);
+    return added;
   }
 
   /** This tenant may have something in the store for which no hint came. */
   expect(tenant: TenantId): void {
-    this.#queueOf(tenant).dropped = true;
+    this.#expected.add(this.#queueOf(tenant));
   }
 
   /** All that waits here, for other deliverers to go on with: it waits here no more. */
   giveAll(): readonly Hint[] {
     const queues = [...this.#tenants.values()];
-    this.#tenants.clear();
+    for (const kept of [this.#tenants, this.#light, this.#heavy]) kept.clear();
+    for (const kept of [this.#ready, this.#blocked, this.#dropped, this.#expected]) kept.clear();
     this.#size = 0;
     return queues.flatMap(({ ready, blocked }) => [...ready.values(), ...blocked.values()].flat());
   }
@@ -204,19 +242,53 @@ export class HintBuffer {
   }
 
   /** The first in turn for whose first hint there is room; those before it are blocked from now on. */
-  #nextLine({ ready, blocked }: TenantQueue, room: Room): LineKey | undefined {
-    for (const [key, line] of ready) {
+  #nextLine(queue: TenantQueue, room: Room): LineKey | undefined {
+    for (const [key, line] of queue.ready) {
       const [hint] = line;
       if (hint && room.isFree(hint)) return key;
-      ready.delete(key);
-      blocked.set(key, line);
+      this.#moveToBlocked(queue, key, line);
     }
     return undefined;
+  }
+
+  #moveToBlocked(queue: TenantQueue, key: LineKey, line: Hint[]): void {
+    queue.ready.delete(key);
+    queue.blocked.set(key, line);
+    this.#blocked.add(queue);
+    const byLine = this.#byLine(key);
+    const queues = byLine.get(key);
+    if (queues) queues.add(queue);
+    else byLine.set(key, new Set([queue]));
+  }
+
+  #moveToReady(queue: TenantQueue, key: LineKey): void {
+    const line = queue.blocked.get(key);
+    if (!line) return;
+    queue.blocked.delete(key);
+    if (queue.blocked.size === 0) this.#blocked.delete(queue);
+    const byLine = this.#byLine(key);
+    const queues = byLine.get(key);
+    queues?.delete(queue);
+    if (queues?.size === 0) byLine.delete(key);
+    queue.ready.set(key, line);
+    this.#ready.add(queue);
+  }
+
+  #byLine(key: LineKey): Map<LineKey, Set<TenantQueue>> {
+    return key >= heavyLine ? this.#heavy : this.#light;
+  }
+
+  #lacks(queue: TenantQueue): boolean {
+    return this.#dropped.has(queue) || this.#expected.has(queue);
   }
 
   #hasPlaceFor({ size }: TenantQueue): boolean {
     const { totalMax } = this.#bounds;
     return this.#size < totalMax && size < shareOf(totalMax, this.#size - size);
+  }
+
+  #forgetIfEmpty(queue: TenantQueue): void {
+    if (queue.size === 0 && !this.#lacks(queue)) this.#tenants.delete(queue.tenant);
   }
 
   #queueOf(tenant: TenantId): TenantQueue {
@@ -227,18 +299,9 @@ export class HintBuffer {
       ready: new Map(),
       blocked: new Map(),
       size: 0,
-      dropped: false,
       othersAsked: false,
     };
     this.#tenants.set(tenant, queue);
     return queue;
   }
-}
-
-function moveToReady(queue: TenantQueue, key: LineKey): boolean {
-  const line = queue.blocked.get(key);
-  if (!line) return false;
-  queue.blocked.delete(key);
-  queue.ready.set(key, line);
-  return true;
 }

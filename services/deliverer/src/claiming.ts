@@ -15,7 +15,7 @@ import {
 import { type Clock, type Hint, type Log, type Records, type Telemetry } from "@posthaste/ports";
 import { type Attempt, newAttempt } from "./attempt.ts";
 import { type BodyBytes, type Counted, countedBytes } from "./body-bytes.ts";
-import { HintBuffer, type Room } from "./buffer.ts";
+import { type Drained, HintBuffer, type Room } from "./buffer.ts";
 import { type Caps } from "./caps.ts";
 import { type Slot, type Slots } from "./slots.ts";
 import { traceClaim } from "./trace.ts";
@@ -47,6 +47,8 @@ export type ClaimingParts = {
 const buffered = { perOriginMax: 1_000, totalMax: 50_000 };
 const claimBatchMax = 200;
 const pullMax = 500;
+/** Tenants. One after another, thousands would wait for each other's answers; all at once they would be a flood. */
+const pulledAtOnceMax = 8;
 
 type Taken = {
   readonly hint: Hint;
@@ -97,9 +99,9 @@ export class Claiming {
     return this.#buffer.giveAll();
   }
 
-  /** Whether a hint has its turn before a newcomer: it is of any tenant and has its slot, or stands in the same line. */
+  /** Whether a hint has its turn before a newcomer: it is of any tenant and may have its slot, or stands in the same line. */
   isAheadOf(tenant: TenantId, origin: number, counted: number): boolean {
-    if (this.#parts.slots.anyFree && this.#buffer.anyFree(this.#room)) return true;
+    if (this.#parts.slots.anyFree && this.#buffer.anyReady(this.#room.isFreeFor)) return true;
     return this.#buffer.hasWaiting(tenant, origin, counted);
   }
 
@@ -120,9 +122,9 @@ export class Claiming {
     else if (this.#buffer.anyDropped) void this.#refill();
   }
 
-  freeSlot(slot: Slot, origin: number): void {
+  freeSlot(slot: Slot, tenant: TenantId, origin: number): void {
     this.#parts.slots.free(slot);
-    this.#buffer.unblock(origin);
+    this.#buffer.unblock(tenant, origin);
   }
 
   freeBytes(counted: Counted | undefined): void {
@@ -133,8 +135,8 @@ export class Claiming {
   }
 
   /** An origin may have a slot again. */
-  unblock(origin: number): void {
-    this.#buffer.unblock(origin);
+  unblock(tenant: TenantId, origin: number): void {
+    this.#buffer.unblock(tenant, origin);
   }
 
   /** Some of the lines have another look, each time different ones. */
@@ -196,7 +198,7 @@ export class Claiming {
   }
 
   #letGo({ hint, slot, counted }: Taken): void {
-    this.freeSlot(slot, hint.origin);
+    this.freeSlot(slot, hint.tenant, hint.origin);
     this.freeBytes(counted);
   }
 
@@ -209,25 +211,38 @@ export class Claiming {
     return weighed;
   }
 
-  /** The oldest of each tenant that has run dry, apart from origins that are full. */
+  /** The oldest of each tenant that has run dry, apart from origins that are full; each tenant once. */
   async #refill(): Promise<void> {
-    if (this.#pulling || !this.#parts.slots.anyFree) return;
+    if (this.#pulling) return;
     this.#pulling = true;
-    let found = 0;
+    const asked = new Set<TenantId>();
+    let isAnyFound = false;
     try {
-      for (const { tenant, blocked } of this.#buffer.drained(this.#room)) {
-        const hints = await this.#ports.records.pull(tenant, pullMax, blocked);
-        const fresh = hints.filter((hint) => !this.#parts.isRunning(hint.id));
-        this.#buffer.pulled(tenant, fresh, {
-          except: blocked.length,
-          more: hints.length >= pullMax && fresh.length > 0,
-        });
-        found += fresh.length;
+      // Those of whom something was dropped meanwhile go before those that only may have something.
+      while (this.#parts.slots.anyFree && this.#parts.mayClaim()) {
+        const drained = this.#buffer.drained(this.#room, pulledAtOnceMax, asked);
+        if (drained.length === 0) break;
+        for (const { tenant } of drained) asked.add(tenant);
+        const found = await Promise.all(drained.map((each) => this.#pull(each)));
+        if (found.every((count) => count === 0)) continue;
+        isAnyFound = true;
+        this.#parts.found();
       }
     } catch (error) {
       this.#ports.log.warn("pull.failed", { error });
     }
     this.#pulling = false;
-    if (found > 0) this.#parts.found();
+    // One that was asked has perhaps run dry again meanwhile.
+    if (isAnyFound) this.#parts.found();
+  }
+
+  /** How many it has found that have a place here. */
+  async #pull({ tenant, blocked }: Drained): Promise<number> {
+    const hints = await this.#ports.records.pull(tenant, pullMax, blocked);
+    const fresh = hints.filter((hint) => !this.#parts.isRunning(hint.id));
+    return this.#buffer.pulled(tenant, fresh, {
+      except: blocked.length,
+      more: hints.length >= pullMax && fresh.length > 0,
+    });
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { type Message, type MessageId, originHash, owner } from "@posthaste/domain";
+import { type Message, type MessageId, originHash, owner, tenantId } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { aCallbackPlan, anotherTenant, aPolicy, aTenant } from "@posthaste/testing";
 import {
@@ -170,6 +170,39 @@ describe("a backlog", () => {
     await rest(ports);
 
     expect(called(ports).toSorted()).toEqual(["a", "b"]);
+  });
+
+  it("of thousands of tenants is looked for a few at a time, first where hints were dropped", async () => {
+    const ports = open();
+    const tenants = Array.from({ length: 3_000 }, (_, n) => tenantId(`tenant-${n}`));
+    const asked: string[] = [];
+    const gates: (() => void)[] = [];
+    let asking = 0;
+    let askingMax = 0;
+    const pull: Records["pull"] = async (tenant, ...rest) => {
+      asked.push(tenant);
+      askingMax = Math.max(askingMax, ++asking);
+      await new Promise<void>((resolve) => gates.push(resolve));
+      asking -= 1;
+      return ports.records.pull(tenant, ...rest);
+    };
+    const openGates = async (): Promise<void> => {
+      for (const gate of gates.splice(0)) gate();
+      await rest(ports);
+    };
+    await startDeliverer(withRecords(ports, { pull }), {}, { tenants: () => tenants });
+    await openGates();
+    // More than may wait for one origin: its tenant has the next turn.
+    await publish(
+      ports,
+      Array.from({ length: 1_200 }, (_, n) => `${n}`),
+    );
+    const before = asked.length;
+    while (gates.length > 0) await openGates();
+
+    expect(askingMax).toBe(8);
+    expect(new Set(asked).size).toBe(tenants.length + 1);
+    expect(asked.indexOf(aTenant) - before).toBeLessThan(16);
   });
 });
 

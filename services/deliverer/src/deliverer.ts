@@ -439,7 +439,7 @@ export class Deliverer implements LocalDelivery {
     attempt.isCalling = false;
     attempt.slot = undefined;
     if (slot && sending) this.#slots.ended(slot, sending.address);
-    if (slot) this.#claiming.freeSlot(slot, origin);
+    if (slot) this.#claiming.freeSlot(slot, tenantOf(attempt), origin);
     this.#pump();
   }
 
@@ -448,7 +448,7 @@ export class Deliverer implements LocalDelivery {
     const { tenant } = record.message;
     if (slot && !slot.address && sending?.address !== undefined) {
       this.#slots.locate(slot, tenant, sending.address);
-      this.#claiming.unblock(origin);
+      this.#claiming.unblock(tenant, origin);
     }
     const address = sending?.address ?? this.#slots.addressOf(tenant, origin);
     if (counted && address !== undefined) this.#bodyBytes.locate(counted, address);
@@ -459,10 +459,11 @@ export class Deliverer implements LocalDelivery {
     if (attempt.slot) this.#slots.wait(attempt.slot, tenantOf(attempt));
   }
 
-  #lengthen({ slot, origin }: Attempt): void {
+  #lengthen(attempt: Attempt): void {
+    const { slot, origin } = attempt;
     if (!slot) return;
     this.#slots.leaveOrigin(slot);
-    this.#claiming.unblock(origin);
+    this.#claiming.unblock(tenantOf(attempt), origin);
   }
 
   // ---- stopping

@@ -24,7 +24,11 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "posthaste-files-"));
   port = await freePort();
   server = new ServerProcess(
-    { POSTHASTE_PORT: String(port), POSTHASTE_DATA_DIR: join(folder, "data") },
+    {
+      POSTHASTE_PORT: String(port),
+      POSTHASTE_DATA_DIR: join(folder, "data"),
+      POSTHASTE_CATCHER: "on",
+    },
     openFilesMax,
   );
   destination = await Destination.start();
@@ -38,6 +42,9 @@ afterAll(async () => {
 });
 
 const publish = (path: string, body: Uint8Array): Promise<number> =>
+  publishTo(destination.url(path), body);
+
+const publishTo = (url: string, body: Uint8Array): Promise<number> =>
   new Promise((resolve, reject) => {
     const sent = request(
       {
@@ -45,7 +52,7 @@ const publish = (path: string, body: Uint8Array): Promise<number> =>
         port,
         host: "127.0.0.1",
         method: "POST",
-        path: `/v2/publish/${destination.url(path)}`,
+        path: `/v2/publish/${url}`,
         headers: { authorization: `Bearer ${developmentToken}`, "content-length": body.length },
       },
       (response) => {
@@ -55,8 +62,8 @@ const publish = (path: string, body: Uint8Array): Promise<number> =>
     sent.on("error", reject).end(body);
   });
 
-async function crowd(count: number): Promise<readonly Socket[]> {
-  const sockets = Array.from({ length: count }, () => connect({ host: "127.0.0.1", port }));
+async function crowd(count: number, at: number): Promise<readonly Socket[]> {
+  const sockets = Array.from({ length: count }, () => connect({ host: "127.0.0.1", port: at }));
   await Promise.all(
     sockets.map(async (socket) => {
       socket.on("error", () => undefined);
@@ -80,7 +87,8 @@ describe("a process that may have 256 files open", () => {
       const messages = 400;
       const body = Buffer.alloc(100 * 1024, 1);
       await Promise.all(Array.from({ length: 8 }, () => publish("/before", body)));
-      const sockets = await crowd(600);
+      // The callers' port, and that of the catcher.
+      const sockets = [...(await crowd(600, port)), ...(await crowd(300, port + 1))];
 
       const statuses = await Promise.all(
         Array.from({ length: messages }, () => publish("/flooded", body)),
@@ -89,6 +97,26 @@ describe("a process that may have 256 files open", () => {
 
       expect(new Set(statuses)).toEqual(new Set([200]));
       await destination.arrivals("/flooded", messages, 120_000);
+    },
+    patienceMs,
+  );
+
+  it(
+    "keeps connections only as long as calls have no need of their files, however many destinations there are",
+    async () => {
+      const hosts = Array.from(
+        { length: 500 },
+        (_, n) => `host-${n}.localhost:${destination.port}`,
+      );
+
+      const statuses = await Promise.all(
+        hosts.map((host) => publishTo(`http://${host}/many`, Buffer.from("x"))),
+      );
+      await destination.arrivals("/many", hosts.length, 120_000);
+
+      expect(new Set(statuses)).toEqual(new Set([200]));
+      expect(destination.at("/many")).toHaveLength(hosts.length);
+      expect(server.output).not.toContain("attempt.deferred");
     },
     patienceMs,
   );

@@ -3,7 +3,7 @@ export { systemRandom } from "./random.ts";
 export { createLog, type LogOptions } from "./log/log.ts";
 export { createReadiness } from "./lifecycle/readiness.ts";
 export { type Running, startServices } from "./lifecycle/services.ts";
-export { callsMaxOf, fitSockets, type Sockets } from "./lifecycle/open-files.ts";
+export { callsMaxOf, fitSockets, listenersWithin, type Sockets } from "./lifecycle/open-files.ts";
 export { processParts, type ProcessParts } from "./lifecycle/process-parts.ts";
 export { runServiceProcess, type ServiceProcess } from "./lifecycle/service-process.ts";
 export { runServices, type RunOptions } from "./lifecycle/run.ts";

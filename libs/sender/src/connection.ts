@@ -9,6 +9,8 @@ export class Connection {
   isReused = false;
   /** The call that it carries. */
   call: { abort(): void } | undefined;
+  /** When its last call ended, in rests of all. */
+  restedAt = 0;
   readonly #client: Client;
   #socket: Socket | undefined;
   #keptInTurn = -1;
@@ -48,6 +50,7 @@ export class Connection {
 
   rest(): void {
     this.#keptInTurn = currentTurn();
+    this.restedAt = ++rests;
   }
 
   /** False: an answer came before all of the request was sent, and the rest would stand before the next one. */
@@ -60,6 +63,8 @@ export class Connection {
     await this.#client.destroy();
   }
 }
+
+let rests = 0;
 
 /** Turns of the event loop, counted only while connections are kept: one immediate for all of a turn. */
 let turn = 0;

@@ -8,6 +8,7 @@ describeSender("undici", async () => {
     connectionsPerOriginMax: 100,
     originsMax: 10,
     idleConnectionsMax: 10,
+    connectionsMax: 1_000,
     answerBytesMax: 1_024 * 1_024,
     clock: realClock,
   });

@@ -4,6 +4,7 @@ import { type DestinationPolicy, type DestinationUrl, type Outcome } from "@post
 import { noCounts } from "./counts.ts";
 import { Deadlines } from "./deadlines.ts";
 import { createDialer } from "./dial.ts";
+import { LocalFamilies } from "./local-families.ts";
 import { Names } from "./names.ts";
 import {
   closeAll,
@@ -37,6 +38,7 @@ function dialerOf(policy: DestinationPolicy, answers: Parameters<typeof fakeName
     clock: realClock,
     deadlines,
     counts,
+    families: new LocalFamilies(realClock),
     connectMsMax: 1_000,
   });
   const dial = async (target: Partial<DestinationUrl>): Promise<Outcome | "opened"> => {

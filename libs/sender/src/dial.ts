@@ -32,6 +32,7 @@ import {
   tlsFailure,
   unreachableBy,
 } from "./failure.ts";
+import { type LocalFamilies } from "./local-families.ts";
 import { type Names } from "./names.ts";
 import { TlsSessions } from "./tls-sessions.ts";
 
@@ -53,6 +54,7 @@ export type DialerPorts = {
   readonly clock: Clock;
   readonly deadlines: Deadlines;
   readonly counts: Counts;
+  readonly families: LocalFamilies;
   readonly connectMsMax: number;
   /** PEM certificates of authorities to trust instead of Node's list. */
   readonly certificates?: readonly string[];
@@ -154,9 +156,13 @@ class Dial implements Deadline, Dialing {
     this.at = this.#ports.clock.now() + this.#ports.connectMsMax;
     this.#ports.deadlines.add(this);
     socket.on("error", (error) =>
-      this.#fail(this.#socket === socket ? connectFailure(error) : tlsFailure(error)),
+      this.#fail(this.#socket === socket ? this.#connectFailure(error) : tlsFailure(error)),
     );
     socket.once("connect", () => this.#connected(socket));
+  }
+
+  #connectFailure(error: Error): Outcome {
+    return connectFailure(error, (address) => this.#ports.families.reach(address));
   }
 
   #connected(socket: Socket): void {

@@ -23,9 +23,12 @@ export class DialFailure extends Error {
   }
 }
 
-/** An error before or while TCP connects. */
-export function connectFailure(error: unknown): Outcome {
-  return outOfSockets(error) ?? unreachableBy("connect_failed", `cannot connect: ${nameOf(error)}`);
+/** An error before or while TCP connects. `reach`: whether this host has an address to call that one from. */
+export function connectFailure(error: unknown, reach?: (address: string) => boolean): Outcome {
+  return (
+    outOfSockets(error, reach) ??
+    unreachableBy("connect_failed", `cannot connect: ${nameOf(error)}`)
+  );
 }
 
 /** An error between TCP's connect and the end of the TLS handshake. */
@@ -71,23 +74,35 @@ const unwritableCodes: ReadonlySet<string> = new Set([
 /** undici has one class for these and for a broken connection. */
 const protocolMessages: ReadonlySet<string> = new Set(["bad response", "bad upgrade"]);
 
+/** All ports are taken, or this host has no address of that family. */
+const noLocalAddress = "EADDRNOTAVAIL";
+
 /** No file descriptors, ports or buffers left here: nothing that the destination did. */
 const exhaustedCodes: ReadonlySet<string> = new Set([
   "EMFILE",
   "ENFILE",
-  "EADDRNOTAVAIL",
+  noLocalAddress,
   "ENOBUFS",
   "ENOMEM",
 ]);
 
-function outOfSockets(error: unknown): Outcome | undefined {
+function outOfSockets(
+  error: unknown,
+  reach: (address: string) => boolean = () => true,
+): Outcome | undefined {
   const several = errorsIn(error);
-  const codes = (several.length > 0 ? several : [error]).map(codeOf);
+  const errors = several.length > 0 ? several : [error];
+  const isExhausted = (each: unknown): boolean => {
+    const address = addressOf(each);
+    const isUnreached = codeOf(each) === noLocalAddress && address !== undefined && !reach(address);
+    return exhaustedCodes.has(codeOf(each)) && !isUnreached;
+  };
   // No local address for one of its addresses, and an answer from another: that is how the destination's name is set up.
-  const isNameOnly = codes.some((code) => !exhaustedCodes.has(code));
-  const exhausted = codes.find(
-    (code) => exhaustedCodes.has(code) && !(isNameOnly && code === "EADDRNOTAVAIL"),
-  );
+  const isNameOnly = !errors.every(isExhausted);
+  const exhausted = errors
+    .filter(isExhausted)
+    .map(codeOf)
+    .find((code) => !(isNameOnly && code === noLocalAddress));
   return exhausted === undefined
     ? undefined
     : infrastructure("out_of_sockets", `no socket left: ${exhausted}`);
@@ -113,6 +128,11 @@ export const codeOf = (error: unknown): string =>
   typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
     ? error.code
     : "";
+
+const addressOf = (error: unknown): string | undefined =>
+  Error.isError(error) && "address" in error && typeof error.address === "string"
+    ? error.address
+    : undefined;
 
 const messageOf = (error: unknown): string =>
   typeof error === "object" &&

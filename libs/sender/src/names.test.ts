@@ -71,7 +71,7 @@ describe("names", () => {
     expect(await names.resolve("a.test")).toMatchObject({ addresses: ["192.0.2.1"] });
   });
 
-  it.each(["ESERVFAIL", "ETIMEOUT", "ECONNREFUSED", "EREFUSED"])(
+  it.each(["ESERVFAIL", "ETIMEOUT", "EREFUSED"])(
     "that end in %s are our failure while the resolver answers nothing, else the destination's",
     async (code) => {
       const answers = {
@@ -88,6 +88,18 @@ describe("names", () => {
       expect(await names.resolve("broken.test")).toMatchObject({ failed: "resolver_down" });
     },
   );
+
+  it("that no resolver could be asked for are our failure, also when it has just answered for another", async () => {
+    // What c-ares says when there is no file left for its socket.
+    const answers = { "b.test": dnsError("ECONNREFUSED"), "a.test": ["192.0.2.1"] };
+    const { names } = namesOf({ ...answers, probe: dnsError("ECONNREFUSED") });
+    const { names: whole } = namesOf({ ...answers, probe: ["192.0.2.1"] });
+
+    for (const each of [names, whole]) await each.resolve("a.test");
+
+    expect(await names.resolve("b.test")).toMatchObject({ failed: "resolver_down" });
+    expect(await whole.resolve("b.test")).toMatchObject({ failed: "dns_failed" });
+  });
 
   it("that alone fail are the destination's failure when the resolver answers a probe", async () => {
     const { names } = namesOf({ "broken.test": dnsError("ESERVFAIL"), probe: ["192.0.2.1"] });

@@ -71,7 +71,7 @@ export class Names {
     if (records.length > 0) return this.#keep(name, records);
     const trouble = codes.find((code) => !answerCodes.has(code));
     if (trouble === undefined) return { failed: "dns_failed", text: `no such host: ${name}` };
-    return (await this.#works())
+    return (await this.#works(trouble))
       ? { failed: "dns_failed", text: `the name server of ${name} fails: ${trouble}` }
       : { failed: "resolver_down", text: `the resolver fails: ${trouble}` };
   }
@@ -90,8 +90,9 @@ export class Names {
   }
 
   /** A domain whose own servers are broken looks the same as a resolver that is: ask for something else. */
-  async #works(): Promise<boolean> {
-    if (this.#clock.now() - this.#answeredAt < evidenceMs) return true;
+  async #works(trouble: string): Promise<boolean> {
+    const isRecent = this.#clock.now() - this.#answeredAt < evidenceMs;
+    if (isRecent && trouble !== unasked) return true;
     try {
       await this.#server.probe();
       this.#answeredAt = this.#clock.now();
@@ -104,6 +105,9 @@ export class Names {
 }
 
 const loopback: readonly string[] = ["127.0.0.1", "::1"];
+
+/** No resolver could be asked, as when this process has no file left for a socket: what was answered before proves nothing. */
+const unasked = "ECONNREFUSED";
 
 /** The resolver did its work: there is no such name, no such record, or no such name is possible. */
 const answerCodes: ReadonlySet<string> = new Set(["ENOTFOUND", "ENODATA", "EBADNAME"]);

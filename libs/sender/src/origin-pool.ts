@@ -5,6 +5,7 @@
  * 2. Of the pools without a call at most `originsMax` keep connections: the least recently used goes first.
  * 3. At most `idleConnectionsMax` connections without a call are kept, of all: a destination may ask for each of its own to
  *    be kept for long, and files that may be open are for calls.
+ * 4. Where there are `connectionsMax` of all, one more takes the place of those that have had no call for the longest.
  */
 import { type CheckedDestination } from "@posthaste/domain";
 import { Connection } from "./connection.ts";
@@ -14,16 +15,24 @@ export type PoolBounds = {
   readonly connectionsPerOriginMax: number;
   readonly originsMax: number;
   readonly idleConnectionsMax: number;
+  readonly connectionsMax: number;
 };
 
-/** Connections without a call, of all pools. */
-type IdleConnections = { count: number; readonly max: number };
+/** Connections of all pools. */
+type OfAll = {
+  count: number;
+  /** Of these without a call. */
+  idle: number;
+  readonly idleMax: number;
+  /** A new one is wanted. */
+  readonly makeRoom: () => void;
+};
 
 export class OriginPools {
   readonly #dialer: Dialer;
   readonly #bounds: PoolBounds;
   readonly #pools = new Map<string, OriginPool>();
-  readonly #idleConnections: IdleConnections;
+  readonly #ofAll: OfAll;
   #idle = 0;
   /** How often one has fallen idle. */
   #rests = 0;
@@ -31,7 +40,14 @@ export class OriginPools {
   constructor(dialer: Dialer, bounds: PoolBounds) {
     this.#dialer = dialer;
     this.#bounds = bounds;
-    this.#idleConnections = { count: 0, max: bounds.idleConnectionsMax };
+    this.#ofAll = {
+      count: 0,
+      idle: 0,
+      idleMax: bounds.idleConnectionsMax,
+      makeRoom: () => {
+        if (this.#ofAll.count >= bounds.connectionsMax && this.#ofAll.idle > 0) this.#dropIdle();
+      },
+    };
   }
 
   /** Undefined: the origin has all the calls it may have. */
@@ -39,7 +55,7 @@ export class OriginPools {
     const { origin } = destination;
     let pool = this.#pools.get(origin);
     if (pool === undefined) {
-      pool = new OriginPool(destination, this.#dialer, this.#idleConnections);
+      pool = new OriginPool(destination, this.#dialer, this.#ofAll);
       this.#pools.set(origin, pool);
       this.#idle++;
     }
@@ -67,6 +83,15 @@ export class OriginPools {
     this.#idle -= oldest.length;
   }
 
+  /** A tenth at once here, too. */
+  #dropIdle(): void {
+    const idle = [...this.#pools.values()]
+      .flatMap((pool) => pool.idle.map((connection) => ({ pool, connection })))
+      .sort((a, b) => a.connection.restedAt - b.connection.restedAt);
+    for (const { pool, connection } of idle.slice(0, Math.ceil(idle.length / 10)))
+      pool.dropIdle(connection);
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
   }
@@ -79,12 +104,12 @@ export class OriginPool {
   restedAt = 0;
   readonly #destination: CheckedDestination;
   readonly #dialer: Dialer;
-  readonly #ofAll: IdleConnections;
+  readonly #ofAll: OfAll;
   readonly #all = new Set<Connection>();
   /** The last used is used first: the rest then reach their idle time and go. */
   readonly #idle: Connection[] = [];
 
-  constructor(destination: CheckedDestination, dialer: Dialer, ofAll: IdleConnections) {
+  constructor(destination: CheckedDestination, dialer: Dialer, ofAll: OfAll) {
     this.origin = destination.origin;
     this.#ofAll = ofAll;
     this.#destination = destination;
@@ -94,45 +119,55 @@ export class OriginPool {
   connection(): Connection {
     const connection = this.#idle.pop();
     if (connection === undefined) return this.freshConnection();
-    this.#ofAll.count -= 1;
+    this.#ofAll.idle -= 1;
     connection.isReused = true;
     return connection;
   }
 
   freshConnection(): Connection {
+    this.#ofAll.makeRoom();
     const connection = new Connection(this.#destination, this.#dialer, this.#disconnected);
     this.#all.add(connection);
+    this.#ofAll.count += 1;
     return connection;
   }
 
   keep(connection: Connection): void {
-    const isWanted = this.#all.has(connection) && this.#ofAll.count < this.#ofAll.max;
+    const isWanted = this.#all.has(connection) && this.#ofAll.idle < this.#ofAll.idleMax;
     if (!isWanted || !connection.isDrained) return this.drop(connection);
     connection.rest();
     this.#idle.push(connection);
-    this.#ofAll.count += 1;
+    this.#ofAll.idle += 1;
   }
 
   drop(connection: Connection): void {
-    this.#all.delete(connection);
+    if (this.#all.delete(connection)) this.#ofAll.count -= 1;
     void connection.close();
+  }
+
+  /** Those without a call, the one of the longest rest first. */
+  get idle(): readonly Connection[] {
+    return this.#idle;
+  }
+
+  dropIdle(connection: Connection): void {
+    const index = this.#idle.indexOf(connection);
+    // One with a call dials again by itself, or its call has failed and drops it.
+    if (index < 0) return;
+    this.#idle.splice(index, 1);
+    this.#ofAll.idle -= 1;
+    this.drop(connection);
   }
 
   async close(): Promise<void> {
     const connections = [...this.#all];
+    this.#ofAll.count -= connections.length;
+    this.#ofAll.idle -= this.#idle.length;
     this.#all.clear();
-    this.#ofAll.count -= this.#idle.length;
     this.#idle.length = 0;
     for (const connection of connections) connection.call?.abort();
     await Promise.all(connections.map((connection) => connection.close()));
   }
 
-  readonly #disconnected = (connection: Connection): void => {
-    const index = this.#idle.indexOf(connection);
-    // One with a call dials again by itself, or its call has failed and drops it.
-    if (index < 0) return;
-    this.#idle.splice(index, 1);
-    this.#ofAll.count -= 1;
-    this.drop(connection);
-  };
+  readonly #disconnected = (connection: Connection): void => this.dropIdle(connection);
 }

@@ -20,6 +20,7 @@ it("the metric of late refusals counts connections that turned out to lead to a 
   const turning = { ...loopbackPolicy, allowLoopback: true };
   const sender = senderOf({ maxInFlight: 1, maxWaiting: 1 }, turning, {
     clock: realClock,
+    connectionsMax: 10,
     metrics,
   });
   const destination = await openDestination((socket) => socket.end(closing));

@@ -5,6 +5,13 @@ import { type CountingSender, createSender } from "./sender.ts";
 
 type SenderConfig = { readonly maxInFlight: number; readonly maxWaiting: number };
 
+type SenderParts = {
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  /** What the system lets this process have, with a call and without. */
+  readonly connectionsMax: number;
+};
+
 const originsMax = 1_000;
 const idleConnectionsMax = 1_000;
 const answerBytesMax = 64 * 1024 * 1024;
@@ -12,14 +19,16 @@ const answerBytesMax = 64 * 1024 * 1024;
 export function senderOf(
   config: SenderConfig,
   policy: DestinationPolicy,
-  { clock, metrics }: { readonly clock: Clock; readonly metrics: Metrics },
+  parts: SenderParts,
 ): CountingSender {
+  const { clock, connectionsMax, metrics } = parts;
   const sender = createSender({
     policy,
     // The deliverer bounds them, by its own spelling of origins: all its calls, with those that are made alone, fit.
     connectionsPerOriginMax: config.maxInFlight + config.maxWaiting + limits.isolatedMax,
     originsMax,
-    idleConnectionsMax,
+    idleConnectionsMax: Math.min(idleConnectionsMax, connectionsMax),
+    connectionsMax,
     answerBytesMax,
     // Deadlines are lengths of time, whatever is done to the wall clock.
     clock: { ...clock, now: () => performance.now() },

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { type Outcome } from "@posthaste/domain";
 import {
@@ -331,6 +332,27 @@ describe("connections", () => {
 
     expect(await closed.promise).toBe("closed");
     clearTimeout(idleTimer);
+  });
+
+  it("without a call give way to calls, those of the longest rest first, where there are as many as may be", async () => {
+    const destinations = await Promise.all(
+      Array.from({ length: 8 }, () => openDestination(answering(ok))),
+    );
+    const hanging = await Promise.all([1, 2, 3].map(() => openDestination(() => undefined)));
+    const sender = openSender({ connectionsMax: 8, idleConnectionsMax: 8 });
+    const open = (): readonly boolean[] =>
+      destinations.map(({ connections }) => connections.some(({ destroyed }) => !destroyed));
+    for (const { url } of destinations) await sender.send(requestTo(url)).outcome;
+    expect(open()).toEqual(Array(8).fill(true));
+
+    // Before they have idled long enough.
+    const signal = AbortSignal.timeout(3_000);
+    const oldest = destinations.slice(0, 3).flatMap(({ connections }) => connections);
+    const closed = Promise.all(oldest.map((connection) => once(connection, "close", { signal })));
+    for (const { url } of hanging) sender.send(requestTo(url));
+    await closed;
+
+    expect(open()).toEqual([false, false, false, true, true, true, true, true]);
   });
 
   it("with a call are not closed for other origins", async () => {

@@ -2,6 +2,7 @@
  * The port `Sender` on undici's dispatch: it writes the request as it is given, follows nothing, and reads no more of
  * the answer than it was asked for (docs/design/delivery#one-deadline).
  */
+import { type networkInterfaces } from "node:os";
 import {
   allowsLocalNames,
   type CheckedDestination,
@@ -20,6 +21,7 @@ import { createDialer } from "./dial.ts";
 import { infrastructure, unreachableBy } from "./failure.ts";
 import { hostsFile } from "./hosts-file.ts";
 import { createNameServer, type NameServer } from "./name-server.ts";
+import { LocalFamilies } from "./local-families.ts";
 import { type Hosts, Names } from "./names.ts";
 import { OriginPools } from "./origin-pool.ts";
 import { flatHeaders } from "./request-headers.ts";
@@ -35,6 +37,8 @@ export type SenderSettings = {
   readonly originsMax: number;
   /** Connections without a call that are kept. */
   readonly idleConnectionsMax: number;
+  /** All connections: for a new one beyond these some of those without a call are closed, if there are any. */
+  readonly connectionsMax: number;
   /** Of answers beyond the first 16 KiB of each. */
   readonly answerBytesMax: number;
   /** `now` is used for differences only: give a monotonic one, so that a step of the wall clock cuts no call short. */
@@ -46,6 +50,8 @@ export type SenderSettings = {
   /** TCP's connect and the TLS handshake together. */
   readonly connectMsMax?: number;
   readonly nameServer?: NameServer;
+  /** The network interfaces of this host; the system's own when absent. */
+  readonly interfaces?: typeof networkInterfaces;
   /** Default: /etc/hosts, if the policy allows loopback or any private range, else none. */
   readonly hosts?: Hosts;
 };
@@ -67,7 +73,9 @@ export function createSender(settings: SenderSettings): CountingSender {
   });
   const { certificates } = settings;
   const trust = certificates === undefined ? {} : { certificates };
-  const dialer = createDialer({ policy, names, clock, deadlines, counts, connectMsMax, ...trust });
+  const families = new LocalFamilies(clock, settings.interfaces);
+  const dialing = { policy, names, clock, deadlines, counts, families, connectMsMax };
+  const dialer = createDialer({ ...dialing, ...trust });
   const pools = new OriginPools(dialer, settings);
   const answerBytes = new Shares(settings.answerBytesMax);
   const ports = { pools, deadlines, counts, answerBytes };

@@ -44,6 +44,7 @@ export function openSender(settings: Partial<SenderSettings> = {}): CountingSend
     connectionsPerOriginMax: 100,
     originsMax: 10,
     idleConnectionsMax: 100,
+    connectionsMax: 1_000,
     answerBytesMax: 64 * 1024 * 1024,
     clock: realClock,
     ...settings,

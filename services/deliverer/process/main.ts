@@ -24,6 +24,7 @@ const tokens = openTokens(parts, config);
 const { clock } = documents;
 const sender = senderOf(config, destinationPolicyOf(config), {
   clock: parts.clock,
+  connectionsMax: parts.sockets.calls,
   metrics: telemetry.metrics,
 });
 

@@ -81,15 +81,17 @@ export type ManagementEdge = ManagementOptions & {
   readonly port: number;
   readonly readiness: Readiness;
   readonly drainMs: number;
+  readonly connectionsMax: number;
 };
 
 /** With a listener of its own. */
 export function createManagement(ports: ManagementPorts, options: ManagementEdge): Edge {
-  const { drainMs, host, port, readiness } = options;
+  const { connectionsMax, drainMs, host, port, readiness } = options;
   const { clock, log } = ports;
   return createEdge({
     name: "management",
     handler: managementHandler(ports, options),
+    limits: { connectionsMax },
     ...{ answers: answersOf(ports), clock, drainMs, host, log, port, readiness },
   });
 }

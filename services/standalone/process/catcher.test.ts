@@ -48,7 +48,7 @@ describe("the catcher", () => {
     lines = [];
     armed = new Set();
     const print = (line: string): void => void lines.push(line);
-    catcher = createCatcher({ host: "127.0.0.1", port: 0, clock, print });
+    catcher = createCatcher({ host: "127.0.0.1", port: 0, clock, connectionsMax: 100, print });
     await catcher.start();
   });
   afterEach(() => catcher.stop());

@@ -12,6 +12,7 @@ export type CatcherOptions = {
   readonly host: string;
   readonly port: number;
   readonly clock: Clock;
+  readonly connectionsMax: number;
   /** Takes a line without its end; the standard output when absent. */
   readonly print?: (line: string) => void;
 };
@@ -20,7 +21,8 @@ export type CatcherOptions = {
 const drainMs = 500;
 const shownLengthMax = 200;
 
-export function createCatcher({ host, port, clock, print = printLine }: CatcherOptions): Edge {
+export function createCatcher(options: CatcherOptions): Edge {
+  const { host, port, clock, connectionsMax, print = printLine } = options;
   const log = createLog({ service: "catcher", level: "warn", format: "human", clock });
   return createEdge({
     name: "catcher",
@@ -29,6 +31,7 @@ export function createCatcher({ host, port, clock, print = printLine }: CatcherO
     log,
     clock,
     drainMs,
+    limits: { connectionsMax },
     answers: createAnswers({ log, clock, random: systemRandom() }),
     handler: async (req, res) => {
       const bytes = await bytesOf(req);

@@ -15,6 +15,7 @@ import {
   destinationPolicyOf,
   fitSockets,
   keyInFile,
+  listenersWithin,
   meteredRuns,
   readConfig,
   runServices,
@@ -53,7 +54,7 @@ metrics.watch("posthaste_queue_depth", () => store.sizes.queued(countedMax));
 metrics.watch("posthaste_lane_depth", () => store.sizes.waiting(countedMax));
 watchRuns(metrics, store.sizes, clock);
 metrics.watch("posthaste_dead_letters", () => store.sizes.deadLetters(countedMax));
-const sender = senderOf(config, policy, { clock, metrics });
+const sender = senderOf(config, policy, { clock, connectionsMax: sockets.calls, metrics });
 const { accounts, indexes } = await openSealed();
 const seeded = await seedAccounts({ accounts, clock, config }).catch(refuseToStart);
 const cursorSecret = await accounts.secret("cursors", () => random.text(43));
@@ -62,6 +63,11 @@ const sha256 = (value: string | Uint8Array): string => hash("sha256", value, "he
 
 const { managementUser: user, managementPassword: password } = config;
 const readiness = createReadiness();
+const hasManagement = user !== undefined && password !== undefined;
+const listeners = listenersWithin(
+  sockets.connections,
+  Number(hasManagement) + Number(config.catcher),
+);
 const { services, gateway, management } = createStandalone(
   {
     ...store,
@@ -85,7 +91,7 @@ const { services, gateway, management } = createStandalone(
     anyOrigin: isDev,
     slots: slotBounds(config, sockets.calls),
     readiness,
-    connectionsMax: sockets.connections,
+    connectionsMax: listeners.callers,
     bodyBytesMax: config.maxInFlightMib * mebibyte,
     inlineHistoryBytesMax: config.maxInlineHistoryKib * 1024,
     drainMs,
@@ -96,7 +102,7 @@ const { services, gateway, management } = createStandalone(
     llmKey: config.llmKey,
     management:
       user !== undefined && password !== undefined
-        ? { port: portBeside(2), user, password }
+        ? { port: portBeside(2), connectionsMax: listeners.each, user, password }
         : undefined,
     storeWaitMs: store.waitMs,
   },
@@ -110,7 +116,14 @@ const adapters: Service = {
   },
 };
 const catcher = config.catcher
-  ? [createCatcher({ host: config.host, port: portBeside(1), clock })]
+  ? [
+      createCatcher({
+        host: config.host,
+        port: portBeside(1),
+        clock,
+        connectionsMax: listeners.each,
+      }),
+    ]
   : [];
 
 await runServices([adapters, ...reporting, ...catcher, ...services], {

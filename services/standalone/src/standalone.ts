@@ -79,7 +79,13 @@ export type StandaloneOptions = {
   readonly llmKey: string | undefined;
   /** Undefined: the management API is off. */
   readonly management:
-    { readonly port: number; readonly user: string; readonly password: string } | undefined;
+    | {
+        readonly port: number;
+        readonly connectionsMax: number;
+        readonly user: string;
+        readonly password: string;
+      }
+    | undefined;
   /** How long the store's oldest write has waited for its commit. */
   readonly storeWaitMs: () => number;
 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { recordingLog } from "@posthaste/testing";
-import { fitSockets, limitIn, type Sockets, socketsWithin } from "./open-files.ts";
+import { fitSockets, limitIn, listenersWithin, type Sockets, socketsWithin } from "./open-files.ts";
 
 const wanted: Sockets = { connections: 8_192, calls: 1_500 };
 
@@ -28,6 +28,15 @@ describe("the sockets of a process that may have few files open", () => {
     expect(log.lines.map(({ event, fields }) => [event, fields])).toEqual([
       ["process.few_open_files", { limit: 256, needed: 9_756, connections: 96, calls: 96 }],
     ]);
+  });
+
+  it.each([
+    [8_192, 2, { callers: 7_168, each: 512 }],
+    [96, 1, { callers: 90, each: 6 }],
+    [8, 2, { callers: 1, each: 4 }],
+    [8_192, 0, { callers: 8_192, each: 512 }],
+  ])("of %i connections and %i other listeners are shared", (connections, others, expected) => {
+    expect(listenersWithin(connections, others)).toEqual(expected);
   });
 
   it.each([

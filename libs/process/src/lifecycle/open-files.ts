@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { type Log } from "@posthaste/ports";
 
-/** Connections of callers, and calls to destinations, at once. */
+/** Connections of callers, at all listeners, and to destinations, with a call or kept without one, at once. */
 export type Sockets = { readonly connections: number; readonly calls: number };
 
 export type CallsConfig = { readonly maxInFlight?: number; readonly maxWaiting?: number };
@@ -14,7 +14,7 @@ export type CallsConfig = { readonly maxInFlight?: number; readonly maxWaiting?:
 export const callsMaxOf = ({ maxInFlight = 0, maxWaiting = 0 }: CallsConfig): number =>
   maxInFlight + maxWaiting;
 
-/** Files of the store, threads, the listeners, the stores' own connections, name servers, and what is open for a moment. */
+/** Files of the store, threads, the listeners, collectors and stores, name servers, and what is open for a moment. */
 const ownFilesMax = 64;
 /** A connection must be able to come in, and a call to go out. */
 const socketsMin = 8;
@@ -27,6 +27,19 @@ export function socketsWithin(limit: number | undefined, wanted: Sockets): Socke
   const half = Math.floor(rest / 2);
   const calls = Math.min(wanted.calls, Math.max(half, rest - wanted.connections));
   return { calls, connections: Math.min(wanted.connections, rest - calls) };
+}
+
+/** So many parts of all connections has a listener that stands beside the one for callers. */
+const partsOfListener = 16;
+const listenerMin = 4;
+
+/** Callers' connections at each of so many other listeners, and those that are left. Pure. */
+export function listenersWithin(
+  connections: number,
+  others: number,
+): { readonly callers: number; readonly each: number } {
+  const each = Math.max(listenerMin, Math.floor(connections / partsOfListener));
+  return { callers: Math.max(1, connections - others * each), each };
 }
 
 /** Says in one line what is less than was wanted. */

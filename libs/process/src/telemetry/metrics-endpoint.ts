@@ -19,7 +19,8 @@ export type MetricsEndpointOptions = {
   readonly watching: () => void;
 };
 
-const connectionsMax = 64;
+/** Of collectors: few, since what they hold is of the files that a process has for itself. */
+const connectionsMax = 16;
 const requestMsMax = 10_000;
 
 export function createMetricsEndpoint(options: MetricsEndpointOptions): Service {

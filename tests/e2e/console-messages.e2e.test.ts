@@ -14,7 +14,7 @@ describe("a message", () => {
     "to a receiver that fails is found, the receiver mended, and the message retried",
     async () => {
       const answer = '{"error":"the mail server is down"}';
-      await pages.failed("welcome-mail", 1, {}, '{"to":"ada@example.com"}');
+      await pages.failed("welcome-mail", 1, {}, '{"to":"ada@example.com"}', answer);
       pages.destination.answers("/welcome-mail", (_, response) =>
         response.writeHead(503).end(answer),
       );
@@ -214,7 +214,7 @@ describe("dead letters", () => {
       await isThere(page, "250 dead letters would be retried");
       const before = await pages.letters("many");
       await look();
-      await picture(page, "dead-letters");
+      await picture(page, "dead-letters", 440);
       await page.getByRole("button", { name: "Retry 250" }).click();
       await isThere(page, "250 of 250 retried");
 

@@ -92,9 +92,9 @@ export class ConsolePages {
   }
 
   /** Dead letters of this label. */
-  async failed(label: string, count: number, headers = {}, body = ""): Promise<readonly string[]> {
+  async failed(label: string, count: number, headers = {}, body = "", answer = body) {
     const path = `/${label}`;
-    this.destination.answers(path, (_, response) => response.writeHead(500).end(body));
+    this.destination.answers(path, (_, response) => response.writeHead(500).end(answer));
     const settings = { "Service-Label": label, "Service-Retries": "0", ...headers };
     const { client } = this.server;
     const publish = () => client.published(this.destination.url(path), settings, body);
@@ -159,12 +159,13 @@ export const isThere = (page: Page, text: string | RegExp): Promise<void> =>
   page.getByText(text).filter({ visible: true }).first().waitFor();
 
 /** For the documentation, when asked for: POSTHASTE_SCREENSHOTS=1. */
-export async function picture(page: Page, name: string): Promise<void> {
+export async function picture(page: Page, name: string, height = 800): Promise<void> {
   if (process.env["POSTHASTE_SCREENSHOTS"] !== "1") return;
   const images = join(root, "docs/images");
   mkdirSync(images, { recursive: true });
   await page.mouse.move(0, 0);
-  await page.screenshot({ path: join(images, `console-${name}.png`) });
+  const clip = { x: 0, y: 0, width: 1280, height };
+  await page.screenshot({ path: join(images, `console-${name}.png`), clip });
 }
 
 /** For a file of journeys: everything is started once, and after each test nothing may have gone wrong in any page. */

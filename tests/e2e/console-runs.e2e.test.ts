@@ -74,7 +74,7 @@ describe("a run", () => {
     for (const key of ["ArrowDown", "ArrowDown", "ArrowDown"]) await page.keyboard.press(key);
     await page.getByRole("region", { name: "Step charge" }).getByText('"payload"').waitFor();
     await look();
-    await picture(page, "run");
+    await picture(page, "run", 640);
     await page.getByRole("link", { name: "Graph" }).click();
     await page.getByRole("button", { name: /reserve/ }).click();
     await page.getByRole("region", { name: "Step reserve" }).getByText("reserved").waitFor();

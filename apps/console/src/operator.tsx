@@ -1,5 +1,5 @@
 /** The console of the operator, which management serves: tenants and their tokens. */
-import { Route, Router, Switch } from "wouter";
+import { Redirect, Route, Router, Switch } from "wouter";
 import { usePath } from "./address.ts";
 import { call } from "./api/call.ts";
 import { Frame, type MenuItem } from "./parts/frame.tsx";
@@ -25,13 +25,16 @@ const door: Door = {
 const base64 = (text: string): string =>
   btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 
-const menu: readonly MenuItem[] = [["/", "Tenants"]];
+const menu: readonly MenuItem[] = [["/tenants", "Tenants"]];
 
 function Pages() {
   const [path] = usePath();
   return (
     <Switch key={path}>
-      <Route path="/" component={Tenants} />
+      <Route path="/">
+        <Redirect to="/tenants" />
+      </Route>
+      <Route path="/tenants" component={Tenants} />
       <Route path="/tenants/:id" component={TenantPage} />
       <Route component={NoSuchPage} />
     </Switch>

@@ -113,7 +113,11 @@ function Told({ progress, take, leave }: ToldProps) {
       return (
         <>
           {matched} dead {matched === 1 ? "letter" : "letters"} would be {past[verb]}.
-          <button type="button" className="danger" onClick={() => void take(verb, matched)}>
+          <button
+            type="button"
+            className={verb === "retry" ? "primary" : "danger"}
+            onClick={() => void take(verb, matched)}
+          >
             {name}
           </button>
           <button type="button" onClick={leave}>

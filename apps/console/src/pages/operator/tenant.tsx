@@ -28,7 +28,7 @@ export function TenantPage() {
               to={id}
               asked={{ id: "closeTenant", params: [id] }}
               isFinal
-              leaveTo={() => "/"}
+              leaveTo={() => "/tenants"}
             />
           </>
         )

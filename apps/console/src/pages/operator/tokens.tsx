@@ -29,7 +29,7 @@ export function Tokens({ tenant }: { readonly tenant: string }) {
       <h2>Tokens</h2>
       <Trouble error={error} isStale={data !== undefined} />
       <Table
-        caption="Tokens, without themselves"
+        caption="Tokens; each was shown when it was made"
         columns={columns}
         rows={data}
         keyOf={keyOf}

@@ -229,6 +229,64 @@ describe.each<[number, string, unknown, string]>([
   });
 });
 
+describe("a batch of more than one kind", () => {
+  const run = (id: string, isStart: boolean) => ({
+    "Upstash-Workflow-RunId": id,
+    "Upstash-Workflow-Init": String(isStart),
+  });
+  const start = (id: string, path: string) => to(path, { headers: run(id, true) });
+  const step = (id: string, path: string) =>
+    to(path, {
+      headers: { ...run(id, false), "Upstash-Workflow-CallType": "step" },
+      body: JSON.stringify({
+        stepId: 1,
+        stepName: "one",
+        stepType: "Run",
+        out: "1",
+        concurrent: 1,
+      }),
+    });
+  const ids = ["steps-1", "steps-2"];
+  const histories = () =>
+    Promise.all(ids.map(async (id) => (await client.get(`/v2/workflows/runs/${id}`)).text));
+  beforeAll(async () => {
+    const mark = { "Upstash-Workflow-Sdk-Version": "1" };
+    destination.answers("/mixed/run", (_, response) => response.writeHead(200, mark).end());
+    for (const id of ids)
+      await client.post(`/v2/trigger/${destination.url("/mixed/run")}`, run(id, true));
+  });
+
+  it.each<[string, number, () => readonly object[]]>([
+    ["a message and a start", 400, () => [to("/mixed/a"), start("mixed-a", "/mixed/a")]],
+    ["a start and a message", 400, () => [start("mixed-b", "/mixed/b"), to("/mixed/b")]],
+    // Its endpoint would take 400 for the end of its run.
+    ["a step and a message", 412, () => [step("steps-1", "/mixed/c"), to("/mixed/c")]],
+    ["a message and a step", 412, () => [to("/mixed/d"), step("steps-1", "/mixed/d")]],
+    ["a start and a step", 412, () => [start("new", "/mixed/e"), step("steps-1", "/mixed/e")]],
+    ["steps of two runs", 412, () => [step("steps-1", "/mixed/f"), step("steps-2", "/mixed/f")]],
+  ])("%s is refused with %i, and nothing of it is published", async (_, status, items) => {
+    const before = await histories();
+
+    const reply = await batch(items());
+
+    expect(reply.status).toBe(status);
+    expect(reply.error()).toMatch(/^\[1\]: a batch holds messages, or starts of runs, or steps/);
+    expect(await histories()).toEqual(before);
+    await nothingElseArrives();
+    expect(destination.paths.filter((path) => /^\/mixed\/[a-f]/.test(path))).toEqual([]);
+  });
+
+  it("is judged when all of its items are: an item at fault is told first", async () => {
+    const reply = await batch([
+      to("/mixed/g"),
+      start("mixed-g", "/mixed/g"),
+      to("/mixed/g", { queue: "a b" }),
+    ]);
+
+    expect([reply.status, reply.error()]).toEqual([400, expect.stringContaining("[2].queue: ")]);
+  });
+});
+
 describe("400", () => {
   it.each(["", "{}", "null", '{"destination":"https://a.b"}', "[", "[{}"])(
     "is the answer to %j, which is no array of items",

@@ -1,6 +1,6 @@
 /** What a plan caps and counts: calls at once, messages of a day, lists of a second (docs/management.md). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client, eventually } from "./client.ts";
+import { type Client, eventually, type Reply } from "./client.ts";
 import { Destination, type Responder } from "./destination.ts";
 import { inDialect, service } from "./dialects.ts";
 import { Operator, operatorEnv } from "./operator.ts";
@@ -97,6 +97,89 @@ describe("a plan with messagesPerDayMax", () => {
     expect((await client.post("/v2/publish/two")).status).toBe(429);
     const inBatch = await client.post("/v2/batch", {}, JSON.stringify([{ destination: "two" }]));
     expect(inBatch.status).toBe(429);
+  });
+});
+
+describe("a plan with queuesMax", () => {
+  const queuesOf = async (client: Client): Promise<readonly unknown[]> =>
+    (await client.get("/v2/queues")).list().map(({ name }) => name);
+  const refused = { status: 412, error: "quota maxQueues exceeded, current limit: 2" };
+  const answered = (reply: Reply) => ({ status: reply.status, error: reply.error() });
+
+  it("412 makes no more, however one is to be made, and what is there goes on", async () => {
+    const client = await operator.tenant("queues", { plan: { queuesMax: 2 } });
+    const url = destination.url("/in-queues");
+    const queue = (queueName: string, more = {}) =>
+      client.post("/v2/queues", {}, JSON.stringify({ queueName, ...more }));
+    await client.post(`/v2/enqueue/a/${url}`);
+    await queue("b");
+
+    expect(answered(await queue("c"))).toEqual(refused);
+    expect(answered(await client.post("/v2/queues/c/pause"))).toEqual(refused);
+    expect(answered(await client.post(`/v2/enqueue/c/${url}`))).toEqual(refused);
+    const inBatch = JSON.stringify(["a", "c"].map((name) => ({ destination: url, queue: name })));
+    expect(answered(await client.post("/v2/batch", {}, inBatch))).toEqual({
+      ...refused,
+      error: `[1].queue: ${refused.error}`,
+    });
+    expect(await queuesOf(client)).toEqual(["a", "b"]);
+    expect((await queue("b", { parallelism: 5 })).status).toBe(200);
+    expect((await client.post(`/v2/enqueue/b/${url}`)).status).toBe(200);
+  });
+
+  it("412 leaves no queue of a batch that is refused, and no message spent", async () => {
+    const client = await operator.tenant("queues-of-batch", {
+      plan: { queuesMax: 2, messagesPerDayMax: 3 },
+    });
+    const item = (queue: string) => ({ destination: destination.url("/batched"), queue });
+    const batch = (...queues: readonly string[]) =>
+      client.post("/v2/batch", {}, JSON.stringify(queues.map(item)));
+
+    expect(answered(await batch("a", "b", "c"))).toEqual({
+      ...refused,
+      error: `[2].queue: ${refused.error}`,
+    });
+    expect(await queuesOf(client)).toEqual([]);
+    expect((await batch("a", "b", "a")).status).toBe(200);
+  });
+
+  it("404 of a group that is not there leaves no queue, and no message spent", async () => {
+    const client = await operator.tenant("queues-of-groups", { plan: { messagesPerDayMax: 1 } });
+    const inBatch = JSON.stringify([{ destination: "nobody", queue: "a" }]);
+
+    expect((await client.post("/v2/enqueue/a/nobody")).status).toBe(404);
+    expect((await client.post("/v2/publish/nobody")).status).toBe(404);
+    expect((await client.post("/v2/batch", {}, inBatch)).status).toBe(404);
+
+    expect(await queuesOf(client)).toEqual([]);
+    expect((await client.publish(destination.url("/the-one"))).status).toBe(200);
+  });
+
+  it("429 leaves no queue", async () => {
+    const client = await operator.tenant("no-messages", { plan: { messagesPerDayMax: 0 } });
+
+    expect((await client.post(`/v2/enqueue/a/${destination.url("/none")}`)).status).toBe(429);
+    expect(await queuesOf(client)).toEqual([]);
+  });
+});
+
+describe("a plan with schedulesMax", () => {
+  it("412 makes no more, and those that are there may be replaced", async () => {
+    const client = await operator.tenant("schedules", { plan: { schedulesMax: 1 } });
+    const schedule = (id: string) =>
+      client.post(
+        `/v2/schedules/${destination.url("/yearly")}`,
+        service({ Cron: "0 0 1 1 *", "Schedule-Id": id }),
+      );
+
+    expect((await schedule("a")).status).toBe(200);
+    const reply = await schedule("b");
+    expect([reply.status, reply.error()]).toEqual([
+      412,
+      "quota maxSchedules exceeded, current limit: 1",
+    ]);
+    expect((await schedule("a")).status).toBe(200);
+    expect((await client.get("/v2/schedules")).list()).toHaveLength(1);
   });
 });
 

@@ -58,9 +58,11 @@ export async function findGroup(
   head?: Group,
 ): Promise<Omit<GroupPublish, "command"> | Fault> {
   const group = head ?? (await groups.get(tenant, name));
-  if (!group) return fault("not_found", `topic ${name} not found`);
+  if (!group) return unknownGroup(name);
   return { group, endpoints: await groups.endpoints(tenant, group.chunks) };
 }
+
+export const unknownGroup = (name: string): Fault => fault("not_found", `topic ${name} not found`);
 
 export async function publishToEndpoints(
   ports: AcceptPorts,
@@ -77,14 +79,11 @@ export async function publishToEndpoints(
 /** Under a parent whose id is given, so that it may be asked for twice. Returns the ids of the children. */
 export async function insertForGroup(
   ports: InsertPorts,
-  command: PublishCommand,
-  name: string,
+  publish: GroupPublish,
   parent: MessageId,
-): Promise<readonly MessageId[] | Fault> {
-  const found = await findGroup(ports, command.tenant, name);
-  if (isFault(found)) return found;
-  const indices = [...found.endpoints.keys()];
-  await insertFanOut(ports, { command, ...found }, { parent, indices, entries: [] });
+): Promise<readonly MessageId[]> {
+  const indices = [...publish.endpoints.keys()];
+  await insertFanOut(ports, publish, { parent, indices, entries: [] });
   return indices.map((i) => childId(parent, i));
 }
 

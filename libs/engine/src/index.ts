@@ -1,4 +1,5 @@
 export { type AcceptPorts, type Published } from "./accept.ts";
+export { unknownGroup } from "./group-publish.ts";
 export { publish } from "./publish.ts";
 export { publishMany } from "./publish-many.ts";
 export { type Outcome } from "./publish-portion.ts";
@@ -33,7 +34,7 @@ export {
   type RetryLettersPorts,
   unknownLetter,
 } from "./retry-letters.ts";
-export { endQueue, makeQueue, putQueue, resumeQueue } from "./queues.ts";
+export { endQueue, makeQueues, type NoRoom, putQueue, resumeQueue } from "./queues.ts";
 export {
   pauseSchedule,
   putSchedule,

@@ -28,7 +28,7 @@ async function outcomesOf(
   ports: AcceptPorts,
   commands: readonly PublishCommand[],
 ): Promise<readonly Outcome[]> {
-  const outcomes = await publishMany(ports, commands, makeQueue);
+  const outcomes = await publishMany(ports, commands, roomForAll);
   if ("fault" in outcomes || "refused" in outcomes) throw new Error(JSON.stringify(outcomes));
   return outcomes;
 }
@@ -69,7 +69,7 @@ function watched(ports: Ports, failFrom = Infinity) {
 const inserted = (asked: ReturnType<typeof watched>["asked"]): readonly number[] =>
   asked.flatMap((each) => (each.inserted ? each.inserted.length : []));
 
-const makeQueue = async (): Promise<undefined> => undefined;
+const roomForAll = async (): Promise<undefined> => undefined;
 
 describe("many publishes", () => {
   it("are answered each, in their order, with records that are there", async () => {
@@ -136,7 +136,7 @@ describe("many publishes", () => {
     const local = aLocalDelivery(3);
     const withLocal = { ...ports, local };
 
-    await expect(publishMany(withLocal, many(5), makeQueue)).rejects.toThrow("away");
+    await expect(publishMany(withLocal, many(5), roomForAll)).rejects.toThrow("away");
 
     expect(local.taken).toBe(0);
   });
@@ -209,7 +209,7 @@ describe("groups in a batch", () => {
     const refused = await publishMany(
       ports,
       [...many(300), toGroup("g"), toGroup("nobody's")],
-      makeQueue,
+      roomForAll,
     );
 
     expect(refused).toEqual({
@@ -246,7 +246,7 @@ describe("groups in a batch", () => {
     const refused = await publishMany(
       ports,
       Array.from({ length: 11 }, () => toGroup("large")),
-      makeQueue,
+      roomForAll,
     );
 
     expect(refused).toMatchObject({ refused: { fault: "beyond_plan" }, index: 10 });
@@ -254,20 +254,42 @@ describe("groups in a batch", () => {
   });
 });
 
-describe("queues in a batch", () => {
-  it("are made once each, before anything is stored, and one that cannot be made refuses all", async () => {
+describe("the room of a batch", () => {
+  it("is asked for once, for all its messages and queues, before anything is stored", async () => {
     const { ports, asked } = watched(open());
-    const made: string[] = [];
-    const full = async (name: string) => {
-      made.push(name);
-      return made.length > 2 ? fault("beyond_plan", "quota maxQueues exceeded") : undefined;
-    };
-    const commands = ["a", "b", "a", "c", "d"].map((queue) => to("q", { queue }));
+    await ports.groups.replace(aTenant, "g", undefined, someEndpoints(3));
+    const wanted: unknown[] = [];
+    const commands = ["a", "b", "a", "c"].map((queue) => to("q", { queue }));
 
-    const refused = await publishMany(ports, commands, full);
+    await publishMany(ports, [...commands, to("x"), toGroup("g", { queue: "d" })], async (room) => {
+      wanted.push(room);
+      expect(asked).toEqual([]);
+      return undefined;
+    });
 
-    expect(refused).toMatchObject({ refused: { fault: "beyond_plan" }, index: 3, field: "queue" });
-    expect(made).toEqual(["a", "b", "c"]);
+    expect(wanted).toEqual([{ messages: 8, queues: ["a", "b", "c", "d"] }]);
+  });
+
+  it("is asked for when all groups are found", async () => {
+    const { ports } = watched(open());
+    let asked = 0;
+
+    await publishMany(ports, [to("a"), toGroup("nobody's")], async () => void asked++);
+
+    expect(asked).toBe(0);
+  });
+
+  it("that is not there refuses all of it, by the first item of the queue", async () => {
+    const { ports, asked } = watched(open());
+    const refused = fault("beyond_plan", "quota maxQueues exceeded");
+    const commands = ["a", "b", "a", "c", "d", "c"].map((queue) => to("q", { queue }));
+
+    expect(await publishMany(ports, commands, async () => ({ refused, queue: "c" }))).toEqual({
+      refused,
+      index: 3,
+      field: "queue",
+    });
+    expect(await publishMany(ports, commands, async () => ({ refused }))).toEqual(refused);
     expect(asked).toEqual([]);
   });
 });
@@ -294,6 +316,6 @@ describe("a store that goes away in between", () => {
   it("at the first portion rejects, as a publish does", async () => {
     const { ports } = watched(open(), 0);
 
-    await expect(publishMany(ports, many(600), makeQueue)).rejects.toThrow("away");
+    await expect(publishMany(ports, many(600), roomForAll)).rejects.toThrow("away");
   });
 });

@@ -16,6 +16,7 @@ import {
 import { isStoreError, type StoreError } from "@posthaste/ports";
 import { type AcceptPorts } from "./accept.ts";
 import { findGroup, type GroupPublish } from "./group-publish.ts";
+import { type NoRoom } from "./queues.ts";
 import {
   isAlone,
   type Item,
@@ -31,8 +32,11 @@ export type Refused = {
   readonly field: "destination" | "queue";
 };
 
-/** Makes a queue if there is none. */
-export type MakeQueue = (name: string) => Promise<Fault | undefined>;
+/** Asked once every group is found, before anything is stored: for so many messages, and for these queues. */
+export type TakeRoom = (asked: {
+  readonly messages: number;
+  readonly queues: readonly string[];
+}) => Promise<NoRoom | undefined>;
 
 /**
  * A fault, or a rejection, concerns the first portion: then what became of that one is unknown, and the rest was not tried.
@@ -41,12 +45,12 @@ export type MakeQueue = (name: string) => Promise<Fault | undefined>;
 export async function publishMany(
   ports: AcceptPorts,
   commands: readonly PublishCommand[],
-  makeQueue: MakeQueue,
+  takeRoom: TakeRoom,
 ): Promise<readonly Outcome[] | Refused | Fault> {
   const found = await findGroups(ports, commands);
   if ("refused" in found) return found;
-  const refused = await makeQueues(commands, makeQueue);
-  if (refused) return refused;
+  const noRoom = await takeRoom(wantedBy(commands, found));
+  if (noRoom) return refusedFor(commands, noRoom);
   const outcomes: Outcome[] = [];
   const firsts = new Map<DeduplicationKey, number>();
   for (const portion of portionsOf(commands, found)) {
@@ -102,19 +106,27 @@ async function findGroups(
   return found;
 }
 
-async function makeQueues(
+function wantedBy(
   commands: readonly PublishCommand[],
-  makeQueue: MakeQueue,
-): Promise<Refused | undefined> {
-  const made = new Set<string>();
-  for (const [index, { queue }] of commands.entries()) {
-    if (queue === undefined || made.has(queue)) continue;
-    const refused = await makeQueue(queue);
-    if (refused) return { refused, index, field: "queue" };
-    made.add(queue);
+  found: ReadonlyMap<string, Found>,
+): Parameters<TakeRoom>[0] {
+  let messages = 0;
+  const queues = new Set<string>();
+  for (const { destination, queue } of commands) {
+    messages +=
+      destination.kind === "url" ? 1 : (found.get(destination.name)?.endpoints.length ?? 0);
+    if (queue !== undefined) queues.add(queue);
   }
-  return undefined;
+  return { messages, queues: [...queues] };
 }
+
+const refusedFor = (
+  commands: readonly PublishCommand[],
+  { refused, queue }: NoRoom,
+): Refused | Fault =>
+  queue === undefined
+    ? refused
+    : { refused, index: commands.findIndex((command) => command.queue === queue), field: "queue" };
 
 const tooManyChildren = fault(
   "beyond_plan",

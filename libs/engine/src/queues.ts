@@ -9,19 +9,22 @@ import {
   type TenantId,
   tooManyQueues,
 } from "@posthaste/domain";
-import { type QueueChange, type TakenBack } from "@posthaste/ports";
+import { type QueueChange, type Queues, type TakenBack } from "@posthaste/ports";
 import { wakeLane } from "./announce.ts";
 import { type CancelPorts, tellCanceled } from "./cancel.ts";
 
-/** Before a publish to a queue: it is made if there is none. */
-export async function makeQueue(
-  { queues }: Pick<CancelPorts, "queues">,
+/** `queue`: the first for which there is no room. */
+export type NoRoom = { readonly refused: Fault; readonly queue?: string };
+
+/** Before publishes to queues: those that are not there are made, all or none. */
+export async function makeQueues(
+  { queues }: { readonly queues: Pick<Queues, "make"> },
   tenant: TenantId,
-  name: string,
+  names: readonly string[],
   plan: Plan,
-): Promise<Fault | undefined> {
-  const made = await queues.make(tenant, name, plan.queuesMax);
-  return made ? undefined : tooManyQueues(plan);
+): Promise<NoRoom | undefined> {
+  const [queue] = await queues.make(tenant, names, plan.queuesMax);
+  return queue === undefined ? undefined : { refused: tooManyQueues(plan), queue };
 }
 
 export async function putQueue(

@@ -13,6 +13,7 @@ import {
   upsertEndpoints,
 } from "@posthaste/domain";
 import { type Groups } from "@posthaste/ports";
+import { unknownGroup } from "./group-publish.ts";
 
 type Selector = { readonly name?: string; readonly url?: string };
 
@@ -43,7 +44,7 @@ export function removeFromGroup(
   selectors: readonly Selector[],
 ): Promise<undefined | Fault> {
   return change(groups, tenant, name, async (current) =>
-    current ? removeEndpoints(current, selectors) : fault("not_found", `topic ${name} not found`),
+    current ? removeEndpoints(current, selectors) : unknownGroup(name),
   );
 }
 

@@ -50,8 +50,8 @@ export type Admitted = {
 };
 
 export interface Queues {
-  /** Makes the queue where there is none. False: it would be one more than `queuesMax`. */
-  make(tenant: TenantId, name: string, queuesMax: number): Promise<boolean>;
+  /** Makes those that are not there, all or none. Returns those for which `queuesMax` leaves no room. */
+  make(tenant: TenantId, names: readonly string[], queuesMax: number): Promise<readonly string[]>;
   /** Makes or changes a queue. A pause resolves when no message can be claimed for its first attempt any more. */
   put(change: QueueChange, queuesMax: number): Promise<Changed>;
   /** Nothing where there is none. */

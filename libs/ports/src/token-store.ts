@@ -47,7 +47,7 @@ export interface TokenStore {
   ): Promise<void>;
   /** Begins a rate window now, with nothing counted in it. Tokens of grants before it do not come back. */
   resetRate(lane: FlowId): Promise<RateWindow>;
-  /** Counts `n` more under a name, unless they were more than `max` together; what is counted may be forgotten `lastsMs` after the last. */
+  /** Counts `n` more under a name, unless they were more than `max` together; what is counted may be forgotten `lastsMs` after the last. A negative `n` gives back. */
   spend(name: string, n: number, max: number, lastsMs: number): Promise<Spent>;
   peek(lane: FlowId): Promise<{ readonly slots: number; readonly window?: RateWindow }>;
 }

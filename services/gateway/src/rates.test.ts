@@ -49,6 +49,16 @@ describe("messages of a day", () => {
     expect(spent[0]).toEqual([`day:a:${day}`, 5, 5, 23 * hourMs]);
   });
 
+  it("are given back to the day that they were counted for", async () => {
+    const { clock, rates, spent } = opened();
+    await rates.giveBackMessages(aTenantWith({}), 3);
+    await rates.giveBackMessages(aTenantWith({ messagesPerDayMax: 5 }), 3);
+
+    const day = Math.floor(clock.now() / (24 * hourMs));
+    const lastsMs = 24 * hourMs - (clock.now() % (24 * hourMs));
+    expect(spent).toEqual([[`day:a:${day}`, -3, Number.MAX_SAFE_INTEGER, lastsMs]]);
+  });
+
   it("are not refused while the token store is away", async () => {
     const { log, rates, store } = opened();
     store.isAway = true;

@@ -13,6 +13,8 @@ export type Rates = {
     tenant: Tenant,
     count: () => number | Promise<number>,
   ): Promise<Fault | undefined> | undefined;
+  /** Of a publish that was refused after all. */
+  giveBackMessages(tenant: Tenant, n: number): Promise<void>;
   spendList(tenant: Tenant): Fault | undefined;
 };
 
@@ -50,6 +52,10 @@ export function createRates({ tokens, clock, log }: RateParts): Rates {
       const limit = limitOf(tenant.plan, "messagesPerDayMax");
       if (limit === undefined) return undefined;
       return Promise.resolve(count()).then((n) => spend(tenant, limit, n));
+    },
+    giveBackMessages: async (tenant, n) => {
+      if (limitOf(tenant.plan, "messagesPerDayMax") !== undefined)
+        await spend(tenant, Number.MAX_SAFE_INTEGER, -n);
     },
     spendList: ({ id, plan }) => {
       const limit = limitOf(plan, "listsPerSecondMax");

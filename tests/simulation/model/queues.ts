@@ -112,8 +112,16 @@ export function modelQueues(records: Records): ModelQueues {
     const name = queue.slice(queueId(tenant, "").length);
     return living(tenant, name) ?? make(tenant, name);
   };
-  const makeWithin = (tenant: TenantId, name: string, max: number): Row | undefined =>
-    living(tenant, name) ?? (livingOf(tenant).length < max ? make(tenant, name) : undefined);
+  const makeWithin = (
+    tenant: TenantId,
+    names: readonly string[],
+    max: number,
+  ): readonly string[] => {
+    const wanted = names.filter((name) => living(tenant, name) === undefined);
+    const tooMany = wanted.slice(Math.max(0, max - livingOf(tenant).length));
+    if (tooMany.length === 0) for (const name of wanted) make(tenant, name);
+    return tooMany;
+  };
 
   const isOver = (id: MessageId): boolean => {
     const live = [...(callbacks.get(id) ?? [])].some((callback) => {
@@ -184,9 +192,10 @@ export function modelQueues(records: Records): ModelQueues {
   };
 
   const port: Queues = {
-    make: async (tenant, name, max) => makeWithin(tenant, name, max) !== undefined,
+    make: async (...given) => makeWithin(...given),
     put: async ({ tenant, name, ...settings }, max) => {
-      const row = makeWithin(tenant, name, max);
+      makeWithin(tenant, [name], max);
+      const row = living(tenant, name);
       if (!row) return "full";
       row.lane = { ...row.lane, ...settings, updatedAt: now() };
       setAlarm(row, now());

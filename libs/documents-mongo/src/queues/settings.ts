@@ -21,25 +21,43 @@ import { asMade, asPublished, isLiving, queuesOf, type StoredQueue } from "./sto
 /** How often a row that another process writes is read again. */
 const roundsMax = 100;
 
-/** False: there would be too many. */
+/** Returns those for which there is no room. */
 export async function make(
   rooms: Rooms,
   tenant: TenantId,
-  name: string,
+  names: readonly string[],
   max: number,
-): Promise<boolean> {
+): Promise<readonly string[]> {
   const queues = queuesOf(rooms);
-  const _id = queueId(tenant, name);
+  const ids = names.map((name) => queueId(tenant, name));
   const standing = await rooms.again(() =>
-    queues.findOne({ _id, ...isLiving }, { projection: { _id: 1 } }),
+    queues.find({ _id: { $in: ids }, ...isLiving }, { projection: { _id: 1 } }).toArray(),
   );
-  if (standing) return true;
+  const known = new Set(standing.map(({ _id }) => _id));
+  const wanted = names.filter((name) => !known.has(queueId(tenant, name)));
+  if (wanted.length === 0) return [];
   const count = await rooms.again(() => queues.countDocuments({ tenant, ...isLiving }));
-  if (count >= max) return false;
+  const tooMany = wanted.slice(Math.max(0, max - count));
+  if (tooMany.length > 0) return tooMany;
   const now = rooms.clock.now();
+  // Refused: another has made the row at the same time.
+  await writeAll(
+    rooms.again,
+    queues,
+    wanted.flatMap((name) => making(tenant, name, now)),
+  );
+  return [];
+}
+
+function making(
+  tenant: TenantId,
+  name: string,
+  now: number,
+): readonly AnyBulkWriteOperation<StoredQueue>[] {
+  const _id = queueId(tenant, name);
   const { turns, turnsVersion, ...fixed } = asMade(tenant, name);
   const made = { ...asPublished, createdAt: now, updatedAt: now };
-  const operations: readonly AnyBulkWriteOperation<StoredQueue>[] = [
+  return [
     {
       updateOne: {
         filter: { _id, endedAt: { $exists: true } },
@@ -54,16 +72,13 @@ export async function make(
       },
     },
   ];
-  // Refused: another has made the row at the same time.
-  await writeAll(rooms.again, queues, operations);
-  return true;
 }
 
 export async function put(rooms: Rooms, change: QueueChange, max: number): Promise<Changed> {
   const { tenant, name, ...settings } = change;
   const _id = queueId(tenant, name);
   for (let round = 0; round < roundsMax; round++) {
-    if (!(await make(rooms, tenant, name, max))) return "full";
+    if ((await make(rooms, tenant, [name], max)).length > 0) return "full";
     const now = rooms.clock.now();
     const update = {
       $set: { ...settings, updatedAt: now, wakeAt: now },

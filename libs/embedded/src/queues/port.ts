@@ -33,14 +33,7 @@ export function openQueues(rooms: Rooms): Queues {
   const endCall = db.prepare(`
     UPDATE messages SET runs_until = NULL WHERE position = ? AND name = ? AND runs_until IS NOT NULL RETURNING queue`);
 
-  const living = (tenant: TenantId, name: string): Standing | undefined => {
-    const standing = queues.find(queueId(tenant, name));
-    return standing?.lane.endedAt === undefined ? standing : undefined;
-  };
-
-  const make = (tenant: TenantId, name: string, max: number): Standing | undefined =>
-    living(tenant, name) ??
-    (queues.count(tenant) < max ? queues.make(tenant, name, clock.now()) : undefined);
+  const { living, make, missing } = openMaking(rooms);
 
   /** Turns of those that were not attempted yet. */
   const takeBack = ({ key }: Standing): readonly TakenBack[] =>
@@ -55,7 +48,8 @@ export function openQueues(rooms: Rooms): Queues {
     });
 
   const change = ({ tenant, name, ...settings }: QueueChange, max: number): Changed => {
-    const standing = make(tenant, name, max);
+    make(tenant, [name], max);
+    const standing = living(tenant, name);
     if (!standing) return "full";
     const { parallelism, paused } = { ...standing.lane, ...settings };
     queues.change(standing.key, parallelism, paused, clock.now());
@@ -87,9 +81,10 @@ export function openQueues(rooms: Rooms): Queues {
   };
 
   return {
-    make: async (tenant, name, max) =>
-      (await writer.glance(() => living(tenant, name))) !== undefined ||
-      (await writer.write(() => make(tenant, name, max))) !== undefined,
+    make: async (tenant, names, max) => {
+      const wanted = await writer.glance(() => missing(tenant, names));
+      return wanted.length > 0 ? writer.write(() => make(tenant, wanted, max)) : [];
+    },
     put: (given, max) => writer.write(() => change(given, max)),
     resume: (tenant, name) => writer.write(() => resume(tenant, name)),
     get: (tenant, name) => writer.read(() => queues.get(tenant, name)),
@@ -98,5 +93,25 @@ export function openQueues(rooms: Rooms): Queues {
     admit: (ids: readonly QueueId[]) =>
       writer.write(() => ids.flatMap((id) => admit(id) ?? []), "redoable"),
     callsEnded: (_, ids) => writer.write(() => ids.forEach(callEnded), "redoable"),
+  };
+}
+
+function openMaking({ clock, queues }: Rooms) {
+  const living = (tenant: TenantId, name: string): Standing | undefined => {
+    const standing = queues.find(queueId(tenant, name));
+    return standing?.lane.endedAt === undefined ? standing : undefined;
+  };
+  const missing = (tenant: TenantId, names: readonly string[]): readonly string[] =>
+    names.filter((name) => living(tenant, name) === undefined);
+  return {
+    living,
+    missing,
+    /** Inside a write: all that are missing, or none. Returns those for which there is no room. */
+    make: (tenant: TenantId, names: readonly string[], max: number): readonly string[] => {
+      const wanted = missing(tenant, names);
+      const tooMany = wanted.slice(Math.max(0, max - queues.count(tenant)));
+      if (tooMany.length === 0) for (const name of wanted) queues.make(tenant, name, clock.now());
+      return tooMany;
+    },
   };
 }

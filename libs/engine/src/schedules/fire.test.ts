@@ -194,6 +194,35 @@ describe("a schedule that is due", () => {
     expect(last?.messages[1]).toMatch(/^msg_[0-9A-Za-z]{26}_s_n1$/);
   });
 
+  it("of a group and a queue makes the queue within the plan, and none where the group is gone", async () => {
+    const ports = open();
+    await ports.groups.replace(aTenant, "g", undefined, someEndpoints(2));
+    const destination = { kind: "group", name: "g" } as const;
+    const template = { ...aScheduleCommand().template, destination, queue: "q" };
+    const { next = 0 } = await made(ports, undefined, { template });
+    const { closedAt: _, ...tenant } = aTenantThatIsClosed;
+    const none = { ...tenant, plan: { ...defaultPlan, queuesMax: 0 } };
+    const fire = async (plan: typeof tenant) => {
+      const { next: slot = 0 } = await read(ports);
+      await ports.clock.advance(slot - ports.clock.now());
+      await ring({ ...ports, tenants: new Map([[aTenant, plan]]) });
+      return (await read(ports)).last;
+    };
+
+    expect(await fire(none)).toMatchObject({
+      messages: [],
+      error: "quota maxQueues exceeded, current limit: 0",
+    });
+    expect(await ports.queues.list(aTenant)).toEqual([]);
+    expect((await fire(tenant))?.messages).toHaveLength(2);
+    expect(await ports.queues.list(aTenant)).toMatchObject([{ name: "q" }]);
+    await ports.queues.end(aTenant, "q");
+    await ports.groups.remove(aTenant, "g");
+    expect(await fire(tenant)).toMatchObject({ error: "topic g not found" });
+    expect(await ports.queues.list(aTenant)).toEqual([]);
+    expect(next).toBeLessThan(ports.clock.now());
+  });
+
   it("of a group that is gone says so, and goes on", async () => {
     const ports = open();
     const { next = 0 } = await made(ports, undefined, {

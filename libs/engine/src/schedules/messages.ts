@@ -4,6 +4,7 @@ import {
   beyondQuota,
   defaultPlan,
   type Fault,
+  isFault,
   type LastSlot,
   type MessageId,
   type MessageRecord,
@@ -15,8 +16,8 @@ import {
 import { type Queues, type Tenant } from "@posthaste/ports";
 import { type AcceptPorts } from "../accept.ts";
 import { announceUnheard } from "../announce.ts";
-import { insertForGroup } from "../group-publish.ts";
-import { makeQueue } from "../queues.ts";
+import { findGroup, insertForGroup } from "../group-publish.ts";
+import { makeQueues } from "../queues.ts";
 
 /** A tenant's plan bounds what it may have unfinished. */
 export type SlotPorts = Omit<AcceptPorts, "tokens" | "local"> & {
@@ -41,15 +42,12 @@ export async function insertMessages(
   const full = await fullTenants(ports, slots);
   const toUrls: MessageRecord[] = [];
   const outcomes = slots.map(async ({ id, command, schedule }): Promise<Outcome> => {
-    const refused = full.get(schedule.tenant);
-    if (refused) return refused;
+    const beyond = full.get(schedule.tenant);
+    if (beyond) return beyond;
     const { destination } = command;
-    if (destination.kind === "group") return insertForGroup(ports, command, destination.name, id);
-    if (command.queue !== undefined) {
-      const plan = ports.tenants.get(schedule.tenant)?.plan ?? defaultPlan;
-      const tooMany = await makeQueue(ports, schedule.tenant, command.queue, plan);
-      if (tooMany) return tooMany;
-    }
+    if (destination.kind === "group") return forGroup(ports, command, destination.name, id);
+    const refused = await roomInQueue(ports, command);
+    if (refused) return refused;
     const now = ports.clock.now();
     const message = messageOf(command, destination.url, id, now);
     toUrls.push(accept(message, now, !ports.bus.isUp()));
@@ -58,6 +56,26 @@ export async function insertMessages(
   const made = await Promise.all(outcomes);
   await insertAll(ports, toUrls);
   return made;
+}
+
+async function forGroup(
+  ports: SlotPorts,
+  command: PublishCommand,
+  name: string,
+  id: MessageId,
+): Promise<Outcome> {
+  const group = await findGroup(ports, command.tenant, name);
+  if (isFault(group)) return group;
+  return (await roomInQueue(ports, command)) ?? insertForGroup(ports, { command, ...group }, id);
+}
+
+async function roomInQueue(
+  ports: SlotPorts,
+  { tenant, queue }: PublishCommand,
+): Promise<Fault | undefined> {
+  if (queue === undefined) return undefined;
+  const plan = ports.tenants.get(tenant)?.plan ?? defaultPlan;
+  return (await makeQueues(ports, tenant, [queue], plan))?.refused;
 }
 
 async function insertAll(ports: SlotPorts, records: readonly MessageRecord[]): Promise<void> {

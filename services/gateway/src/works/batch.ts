@@ -6,18 +6,20 @@ import {
   type BatchJudges,
   publishResultJson,
 } from "@posthaste/contract";
-import { fault, type Fault, type Headers, isFault, type PublishCommand } from "@posthaste/domain";
 import {
-  type AcceptPorts,
-  makeQueue,
-  type Outcome,
-  publishMany,
-  type RunPorts,
-} from "@posthaste/engine";
+  fault,
+  type Fault,
+  type Headers,
+  isFault,
+  type PublishCommand,
+  type RunId,
+} from "@posthaste/domain";
+import { type AcceptPorts, type Outcome, publishMany, type RunPorts } from "@posthaste/engine";
 import { inTurns } from "@posthaste/http";
 import { countAccepted } from "../accepted.ts";
 import { inTrace } from "../trace.ts";
 import { type BacklogQuota } from "../backlog.ts";
+import { takeRoom } from "../room.ts";
 import { closed, type PublishParts } from "./publish.ts";
 import { isPartOfRun, publishForRuns } from "./runs.ts";
 import { type Works } from "./work.ts";
@@ -26,38 +28,32 @@ export type BatchParts = RunPorts &
   Omit<PublishParts, "accept"> & { readonly backlog: BacklogQuota };
 
 export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => {
-  const { backlog, isClosed, judge, queues, rates, telemetry } = parts;
+  const { isClosed, judge, rates, telemetry } = parts;
   return {
     publishBatch: async ({ tenant, callerIp, body }) => {
       const judged = await judgeItems(parts.groups, body, judge(tenant, callerIp));
       if (isFault(judged)) return judged;
       const commands = judged.map(({ command }) => inTrace(telemetry.tracer, command));
-      const fresh = judged.filter(({ command }) => !isPartOfRun(command));
-      if (fresh.length > 0) {
-        const refused = isClosed() ? closed : backlog.refuse(tenant);
+      const kind = kindOfAll(commands);
+      if (isFault(kind)) return kind;
+      if (kind !== "steps") {
+        const refused = isClosed() ? closed : parts.backlog.refuse(tenant);
         if (refused) return refused;
-        const spending = rates.spendMessages(tenant, () => messagesOf(parts.groups, fresh));
+      }
+      if (kind === "starts") {
+        const spending = rates.spendMessages(tenant, () => commands.length);
         const exceeded = spending && (await spending);
         if (exceeded) return exceeded;
       }
-      // Those for runs first: of a run that has ended the batch is refused, and then nothing else was published.
-      const forRuns = commands.filter(({ run }) => run);
-      const inRuns = forRuns.length > 0 ? await publishForRuns(parts, forRuns) : [];
-      if (isFault(inRuns)) return inRuns;
-      const rest = forRuns.length > 0 ? commands.filter(({ run }) => !run) : commands;
-      const published =
-        rest.length > 0 || forRuns.length === 0
-          ? await publishMany(parts, rest, (name) =>
-              makeQueue({ queues }, tenant.id, name, tenant.plan),
-            )
-          : [];
-      if (isFault(published)) return published;
-      if ("refused" in published) {
-        const { refused, index, field } = published;
-        const place = commands.findIndex((command) => command === rest[index]);
-        return fault(refused.fault, `[${place}].${field}: ${refused.text}`);
+      const outcomes =
+        kind === "messages"
+          ? await publishMany(parts, commands, async (asked) => takeRoom(parts, tenant, asked))
+          : await publishForRuns(parts, commands);
+      if (isFault(outcomes)) return outcomes;
+      if ("refused" in outcomes) {
+        const { refused, index, field } = outcomes;
+        return fault(refused.fault, `[${index}].${field}: ${refused.text}`);
       }
-      const outcomes = forRuns.length > 0 ? inOrder(commands, inRuns, published) : published;
       for (const outcome of outcomes)
         if (!isFault(outcome)) countAccepted(telemetry.metrics, outcome);
       return { status: 200, json: outcomes.map(outcomeJson) };
@@ -65,14 +61,33 @@ export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => {
   };
 };
 
-/** What became of each command: of those for runs, and of the rest. */
-function inOrder(
-  commands: readonly PublishCommand[],
-  inRuns: readonly Outcome[],
-  published: readonly Outcome[],
-): readonly Outcome[] {
-  const [ofRuns, ofRest] = [inRuns.values(), published.values()];
-  return commands.map(({ run }) => (run ? ofRuns : ofRest).next().value ?? []);
+type Kind = "messages" | "starts" | "steps";
+
+/**
+ * A batch is of one kind: a step that a run refuses refuses its batch, and then nothing else may have been published. Where a step is
+ * among others the refusal is not 400, which its endpoint takes for the end of its run.
+ */
+function kindOfAll(commands: readonly PublishCommand[]): Kind | Fault {
+  const [first] = commands;
+  const kind = first ? kindOf(first) : "messages";
+  const index = commands.findIndex(
+    (command) => kindOf(command) !== kind || (kind === "steps" && runOf(command) !== runOf(first)),
+  );
+  if (index < 0) return kind;
+  const hasStep = commands.some((command) => kindOf(command) === "steps");
+  return fault(
+    hasStep ? "run_refused" : "malformed",
+    `[${index}]: a batch holds messages, or starts of runs, or steps of one run: [0] is of another kind, or another run`,
+  );
+}
+
+const kindOf = (command: PublishCommand): Kind =>
+  isPartOfRun(command) ? "steps" : command.run ? "starts" : "messages";
+
+/** The run that a step is of. */
+function runOf(command: PublishCommand | undefined): RunId | undefined {
+  const run = command?.run;
+  return run?.kind === "invoke" ? runOf(run.answer) : run?.id;
 }
 
 /** Once; and where there are groups with default headers once more, with those. */
@@ -103,27 +118,6 @@ export async function judgeItems(
   }
   if (defaults.size === 0) return judged;
   return inTurn({ ...judges, defaultsOf: (name) => defaults.get(name) });
-}
-
-/** One for each URL, and for each endpoint of a group. */
-async function messagesOf(
-  groups: AcceptPorts["groups"],
-  items: readonly BatchItem[],
-): Promise<number> {
-  let count = 0;
-  const endpoints = new Map<string, number>();
-  for (const { command } of items) {
-    const { destination, tenant } = command;
-    if (destination.kind === "url") {
-      count += 1;
-      continue;
-    }
-    const { name } = destination;
-    const known = endpoints.get(name) ?? (await groups.get(tenant, name))?.endpointCount ?? 0;
-    endpoints.set(name, known);
-    count += known;
-  }
-  return count;
 }
 
 /** To parse so many bytes takes as long as to judge an item. */

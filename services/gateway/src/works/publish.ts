@@ -4,11 +4,12 @@
  */
 import { parsePublish, publishResultText } from "@posthaste/contract";
 import { fault, isFault } from "@posthaste/domain";
-import { makeQueue, publish, type Published, type RunPorts } from "@posthaste/engine";
+import { publish, type Published, type RunPorts, unknownGroup } from "@posthaste/engine";
 import { type Queues, type Telemetry } from "@posthaste/ports";
 import { countAccepted } from "../accepted.ts";
 import { groupOf, type Judge } from "../judge.ts";
 import { type Rates } from "../rates.ts";
+import { takeRoom } from "../room.ts";
 import { type RawAnswer, type RawWork } from "../raw-door.ts";
 import { isPartOfRun, publishForRuns } from "./runs.ts";
 import { attributesOfPublish, traced } from "../trace.ts";
@@ -23,7 +24,7 @@ export type PublishParts = {
 };
 
 export function publishWork(parts: PublishParts): RawWork {
-  const { accept, isClosed, judge, queues, rates, telemetry } = parts;
+  const { accept, isClosed, judge, telemetry } = parts;
   const { tracer, metrics } = telemetry;
   return async ({ req, arrivedAt, tenant, callerIp, target, body }) => {
     const { destination } = target;
@@ -43,11 +44,17 @@ export function publishWork(parts: PublishParts): RawWork {
     if (isFault(command)) return command;
     const isOfRun = isPartOfRun(command);
     if (isClosed() && !isOfRun) return closed;
-    const spending = isOfRun
-      ? undefined
-      : rates.spendMessages(tenant, () => group?.endpointCount ?? 1);
-    const exceeded = spending && (await spending);
-    if (exceeded) return exceeded;
+    if (destination.kind === "group" && !group) return unknownGroup(destination.name);
+    if (!isOfRun) {
+      const { queue } = command;
+      const messages = group?.endpointCount ?? 1;
+      const taking = takeRoom(parts, tenant, {
+        messages,
+        queues: queue === undefined ? [] : [queue],
+      });
+      const noRoom = taking && (await taking);
+      if (noRoom) return noRoom.refused;
+    }
     if (command.run) {
       // What a run has begun stands in its own trace; what its endpoint publishes for it is no trace of its own.
       const begins = tracer.isOn && command.run.kind === "start";
@@ -63,10 +70,6 @@ export function publishWork(parts: PublishParts): RawWork {
       if (isFault(made)) return made;
       countAccepted(metrics, made);
       return { status: 200, text: made.map(publishResultText).join("") };
-    }
-    if (command.queue !== undefined) {
-      const refused = await makeQueue({ queues }, tenant.id, command.queue, tenant.plan);
-      if (refused) return refused;
     }
     const published = await (tracer.isOn
       ? traced(

@@ -1,7 +1,7 @@
 /** `/v2/topics`: URL groups (docs/design/wire#url-groups). */
 import { type BatchJudges, parsePublish, type urlGroups } from "@posthaste/contract";
-import { fault, type Fault, type Headers, isFault } from "@posthaste/domain";
-import { addToGroup, removeFromGroup } from "@posthaste/engine";
+import { type Fault, type Headers, isFault } from "@posthaste/domain";
+import { addToGroup, removeFromGroup, unknownGroup } from "@posthaste/engine";
 import { type Clock, type Groups } from "@posthaste/ports";
 import { inTurns } from "@posthaste/http";
 import { groupListTexts, groupTexts } from "../group-texts.ts";
@@ -33,13 +33,15 @@ export const urlGroupWorks = ({ ...ports }: UrlGroupParts): Works<keyof typeof u
   readGroup: async ({ tenant, param }) => {
     const name = param("urlGroupName");
     const group = await ports.groups.get(tenant.id, name);
-    return group ? { status: 200, pieces: groupTexts(ports.groups, group) } : unknown(name);
+    return group ? { status: 200, pieces: groupTexts(ports.groups, group) } : unknownGroup(name);
   },
   configureGroup: async ({ tenant, param, body }) => {
     const name = param("urlGroupName");
     const refused = refuseDefaults(ports.judge(tenant, ""), name, body);
     if (refused) return refused;
-    return (await ports.groups.configure(tenant.id, name, body)) ? { status: 200 } : unknown(name);
+    return (await ports.groups.configure(tenant.id, name, body))
+      ? { status: 200 }
+      : unknownGroup(name);
   },
   removeGroup: async ({ tenant, param }) => {
     await ports.groups.remove(tenant.id, param("urlGroupName"));
@@ -57,5 +59,3 @@ function refuseDefaults(judges: BatchJudges, name: string, headers: Headers): Fa
   });
   return isFault(judged) ? judged : undefined;
 }
-
-const unknown = (name: string): Fault => fault("not_found", `topic ${name} not found`);

@@ -80,18 +80,35 @@ export function settings(guarantee: QueueGuarantee): void {
     "no more queues are made than there may be; what is there may be changed",
     async (harness) => {
       const { queues } = harness;
-      expect(await queues.make(aTenant, "a", 2)).toBe(true);
+      expect(await queues.make(aTenant, ["a"], 2)).toEqual([]);
       expect(await queues.put({ tenant: aTenant, name: "b" }, 2)).toEqual({ takenBack: [] });
 
       expect(await queues.put({ tenant: aTenant, name: "c" }, 2)).toBe("full");
-      expect(await queues.make(aTenant, "c", 2)).toBe(false);
-      expect(await queues.make(aTenant, "a", 2)).toBe(true);
+      expect(await queues.make(aTenant, ["c"], 2)).toEqual(["c"]);
+      expect(await queues.make(aTenant, ["a"], 2)).toEqual([]);
       expect(await queues.put({ tenant: aTenant, name: "b", parallelism: 5 }, 2)).not.toBe("full");
       expect(await queues.list(aTenant)).toHaveLength(2);
       await queues.end(aTenant, "a");
-      expect(await queues.make(aTenant, "c", 2)).toBe(true);
+      expect(await queues.make(aTenant, ["c"], 2)).toEqual([]);
     },
   );
+
+  guarantee("of several queues all that are missing are made, or none", async ({ queues }) => {
+    await queues.make(aTenant, ["b"], 3);
+    await queues.make(anotherTenant, ["x", "y", "z"], 3);
+
+    expect(await queues.make(aTenant, ["a", "b", "c", "d"], 3)).toEqual(["d"]);
+    expect(await queues.list(aTenant)).toHaveLength(1);
+    expect(await queues.make(aTenant, ["a", "b", "c"], 3)).toEqual([]);
+    expect(await queues.make(aTenant, ["c", "a", "b"], 1)).toEqual([]);
+
+    const made = await queues.list(aTenant);
+    expect(made.map(({ name, parallelism }) => [name, parallelism])).toEqual([
+      ["a", 1],
+      ["b", 1],
+      ["c", 1],
+    ]);
+  });
 
   guarantee("a raised parallelism gives more turns, a lowered one takes none", async (harness) => {
     await enqueue(harness, 5);

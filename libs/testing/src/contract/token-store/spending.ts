@@ -14,6 +14,14 @@ export function spending(guarantee: TokenGuarantee): void {
     expect(await spend(1, "b")).toEqual({ isWithin: true, left: 9 });
   });
 
+  guarantee("what is spent may be given back, also beyond the bound", async ({ tokens }) => {
+    await tokens.spend("a", 10, 10, hourMs);
+    await tokens.spend("a", -4, Number.MAX_SAFE_INTEGER, hourMs);
+
+    expect(await tokens.spend("a", 5, 10, hourMs)).toEqual({ isWithin: false, left: 4 });
+    expect(await tokens.spend("a", 4, 10, hourMs)).toEqual({ isWithin: true, left: 0 });
+  });
+
   guarantee("of many that spend at once no more than the bound is spent", async (harness) => {
     const { tokens, other = tokens } = harness;
     const spent = await Promise.all(

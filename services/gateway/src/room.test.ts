@@ -1,0 +1,82 @@
+import { describe, expect, it } from "@jest/globals";
+import { defaultPlan, fault, limitOf, type Plan, tenantId } from "@posthaste/domain";
+import { type Tenant } from "@posthaste/ports";
+import { takeRoom } from "./room.ts";
+
+const aTenantWith = (limits: Partial<Plan>): Tenant => ({
+  id: tenantId("a"),
+  plan: { ...defaultPlan, ...limits },
+  dialect: "service",
+  keys: { current: "", next: "" },
+});
+
+/** `tooMany`: queues for which there is no room. */
+function opened({ left = Infinity, tooMany = [] as readonly string[] } = {}) {
+  const done: unknown[] = [];
+  const exceeded = fault("too_many_requests", "quota maxMessagesPerDay exceeded");
+  const parts = {
+    rates: {
+      spendMessages: ({ plan }: Tenant, count: () => number | Promise<number>) => {
+        if (limitOf(plan, "messagesPerDayMax") === undefined) return undefined;
+        return Promise.resolve(count()).then((n) => {
+          if (n > left) return exceeded;
+          done.push(["spent", n]);
+          return undefined;
+        });
+      },
+      giveBackMessages: async (_: Tenant, n: number) => void done.push(["given back", n]),
+      spendList: () => undefined,
+    },
+    queues: {
+      make: async (_: unknown, names: readonly string[]) => {
+        if (tooMany.length === 0) done.push(["made", ...names]);
+        return tooMany;
+      },
+    },
+  };
+  return { done, exceeded, parts };
+}
+
+describe("the room for publishes", () => {
+  it("is there at once where the plan counts no messages and no queue is named", () => {
+    const { done, parts } = opened();
+
+    expect(takeRoom(parts, aTenantWith({}), { messages: 3, queues: [] })).toBeUndefined();
+    expect(done).toEqual([]);
+  });
+
+  it("is taken of both", async () => {
+    const { done, parts } = opened();
+    const wanted = { messages: 3, queues: ["a", "b"] };
+
+    expect(await takeRoom(parts, aTenantWith({ messagesPerDayMax: 9 }), wanted)).toBeUndefined();
+    expect(done).toEqual([
+      ["spent", 3],
+      ["made", "a", "b"],
+    ]);
+  });
+
+  it("among the messages of the day is refused before a queue is made", async () => {
+    const { done, exceeded, parts } = opened({ left: 2 });
+    const wanted = { messages: 3, queues: ["a"] };
+
+    expect(await takeRoom(parts, aTenantWith({ messagesPerDayMax: 9 }), wanted)).toEqual({
+      refused: exceeded,
+    });
+    expect(done).toEqual([]);
+  });
+
+  it("among the queues is refused, and no message is spent", async () => {
+    const { done, parts } = opened({ tooMany: ["b"] });
+    const wanted = { messages: 3, queues: ["a", "b"] };
+
+    expect(await takeRoom(parts, aTenantWith({ messagesPerDayMax: 9 }), wanted)).toMatchObject({
+      refused: { fault: "beyond_plan" },
+      queue: "b",
+    });
+    expect(done).toEqual([
+      ["spent", 3],
+      ["given back", 3],
+    ]);
+  });
+});

@@ -122,7 +122,10 @@ function specOf({ path, parameters = [], requestBody, responses }) {
   const named = (place) => parameters.filter((each) => each.in === place).map(({ name }) => name);
   const answers = Object.entries(responses)
     .filter(([status]) => status.startsWith("2"))
-    .map(([, answer]) => answer.content?.[json].schema ?? nothing)
+    .flatMap(([, answer]) => [
+      answer.content?.[json].schema ?? nothing,
+      ...(answer["x-may-be-empty"] ? [nothing] : []),
+    ])
     .flatMap((schema) => schema.anyOf ?? [schema]);
   const query = Object.fromEntries(named("query").map((name) => [name, parameter]));
   const body = requestBody?.content[json]?.schema;

@@ -172,6 +172,35 @@ describe("DELETE /v2/dlq", () => {
     expect(await listed("label=swept")).toEqual([]);
   });
 
+  it("retries and removes no more of a list of ids than count says, and goes on by the cursor", async () => {
+    const ids = await failed("counted", 5);
+    const page = (cursor?: unknown) => JSON.stringify({ dlqIds: ids, count: 2, cursor });
+
+    const retried = await client.post("/v2/dlq/retry", {}, page());
+    expect(retried.list("responses")).toHaveLength(2);
+    await destination.arrivals("/counted", 7);
+    expect(await listed("label=counted")).toHaveLength(3);
+    const more = await client.post("/v2/dlq/retry", {}, page(retried.object()["cursor"]));
+    expect(more.list("responses")).toHaveLength(2);
+    expect(await listed("label=counted")).toHaveLength(1);
+    const [left] = await listed("label=counted");
+    const removed = await client.delete("/v2/dlq", page(more.object()["cursor"]));
+
+    expect(removed.json()).toEqual({ deleted: 1 });
+    expect(ids).toContain(textOf(left?.["dlqId"]));
+    expect(await listed("label=counted")).toEqual([]);
+  });
+
+  it("404 when one of a list of ids is not there, also where count leaves that out", async () => {
+    const ids = await failed("counted-missing", 2);
+
+    const body = JSON.stringify({ dlqIds: [...ids, "9999999999999-0"], count: 1 });
+    const reply = await client.post("/v2/dlq/retry", {}, body);
+
+    expect(reply.status).toBe(404);
+    expect(await listed("label=counted-missing")).toHaveLength(2);
+  });
+
   it("200 removes none for an empty list of ids and in a dry run", async () => {
     await failed("kept", 2);
 
@@ -221,7 +250,7 @@ describe("what is refused changes nothing", () => {
     [{ "Service-Retries": "x" }, 400, "Service-Retries"],
     [{ "Service-Deduplication-Id": "x" }, 400, "Deduplication-Id"],
     [{ "Service-Retries": "1", "Upstash-Method": "PUT" }, 400, "Upstash-Method"],
-    [{ "Service-Retries": "1001" }, 412, "quota maxRetries exceeded"],
+    [{ "Service-Retries": "1001" }, 412, "quota maxRetries exceeded, current limit: 1000"],
   ])("for headers that cannot be: %j", async (headers, status, text) => {
     const [id = ""] = await failed(`refused-${status}-${Object.keys(headers).join("")}`, 1);
 

@@ -68,7 +68,8 @@ function problemWith(answer: Answer, path: string): string | undefined {
   const documented = objectOf(objectOf(operation)["responses"])[status];
   // The document has two listeners in it, and each has the endpoints of the other not.
   if (documented === undefined) return text === unknownEndpoint ? undefined : "no such status";
-  const { content } = objectOf(documented);
+  const { content, "x-may-be-empty": mayBeEmpty } = objectOf(documented);
+  if (text === "" && mayBeEmpty === true) return undefined;
   if (content === undefined) return text === "" ? undefined : "there is no body";
   return problemWithBody(answer, objectOf(objectOf(objectOf(content)[json])["schema"]));
 }

@@ -125,3 +125,9 @@ it("what is sent to the provider's own URL gets no key", async () => {
 
   expect((await arrivalOf("direct"))?.headers).not.toHaveProperty("authorization");
 });
+
+it("there is no chat to talk to: 404", async () => {
+  const reply = await client.post("/llm/v1/chat/completions", {}, question("chat"));
+
+  expect([reply.status, reply.error()]).toEqual([404, "no such endpoint"]);
+});

@@ -204,7 +204,7 @@ export type Settings = {
   readonly failureCallbackFlowControlKey?: Setting | undefined;
   /** `parallelism=<n>, rate=<n>, period=<duration or seconds>` with at least one of the first two; the period is 1s by default and 7d at most; requires Flow-Control-Key. */
   readonly failureCallbackFlowControlValue?: Setting | undefined;
-  /** Unix timestamp in seconds (UTC) before which the message is not delivered; wins over Delay. */
+  /** Unix timestamp in seconds (UTC), with a fraction perhaps, before which the message is not delivered; wins over Delay. */
   readonly notBefore?: Setting | undefined;
   /** A message with the same id within 10 minutes is accepted and not sent; wins over Content-Based-Deduplication. Must not hold a colon in the Upstash- dialect. */
   readonly deduplicationId?: Setting | undefined;
@@ -532,14 +532,14 @@ export interface Operations {
       dryRun?: Parameter;
     };
     answer:
-      | undefined
       | {
           dryRun: true;
           /**
            * Messages that would be cancelled
            */
           matched: number;
-        };
+        }
+      | undefined;
   };
   pauseQueue: {
     answer: undefined;

@@ -1,7 +1,18 @@
 import { describe, expect, it } from "@jest/globals";
 import { allShards, defaultPlan, isFault, type MessageId, messageId } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
-import { aCommand, anEndpoint, anotherTenant, aPolicy, aTenant, byKind } from "@posthaste/testing";
+import {
+  aCommand,
+  anEndpoint,
+  anotherTenant,
+  aPolicy,
+  aRunId,
+  aStartCommand,
+  aTenant,
+  byKind,
+} from "@posthaste/testing";
+import { cancelMessages } from "./cancel.ts";
+import { startRun } from "./runs/start.ts";
 import { cancelMatching, countLive, countMatching } from "./cancel-matching.ts";
 import { expandStored } from "./fan-out.ts";
 import { insert, insertClaimed, open, type Ports, readIn, rest } from "./opened.fixture.ts";
@@ -177,5 +188,15 @@ describe("counting what would be cancelled", () => {
       await countLive(ports, aTenant, [...ids, held.id, messageId("msg_x"), ...children]),
     ).toBe(4);
     await readIn(ports, held, "held");
+  });
+
+  it("by ids passes over what is a run's, as a cancel does", async () => {
+    const ports = open();
+    await startRun(ports, aStartCommand());
+    const run = await ports.runs.get({ tenant: aTenant, id: aRunId });
+    if (!run) throw new Error("there is a run");
+
+    expect(await countLive(ports, aTenant, [run.root])).toBe(0);
+    expect(await cancelMessages(ports, aTenant, [run.root])).toEqual([]);
   });
 });

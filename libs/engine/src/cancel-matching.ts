@@ -64,7 +64,7 @@ export const countMatching = (
   matching: Matching,
 ): Promise<Matched> => walk(ports, tenant, matching, async (ids) => ids.length);
 
-/** Of these ids, how many would be cancelled. */
+/** Of these ids, how many would be cancelled: none that is a run's (ADR 42). */
 export async function countLive(
   ports: Pick<MatchingPorts, "records" | "fanOuts" | "groups">,
   tenant: TenantId,
@@ -77,7 +77,7 @@ export async function countLive(
   while (left.length > 0) {
     const some = await ports.records.getSome(tenant, left);
     for (const { message, state } of some.records) {
-      if (!isFinished(state) && !unmade.has(message.id)) count += 1;
+      if (!isFinished(state) && !message.run && !unmade.has(message.id)) count += 1;
     }
     left = some.left;
   }

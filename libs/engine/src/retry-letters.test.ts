@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import {
   type DeadLetter,
+  dlqId,
   dlqIdOf,
   fault,
   type MessageId,
@@ -10,7 +11,13 @@ import {
   queueId,
   tenantId,
 } from "@posthaste/domain";
-import { aMessage, anAnswer, aTenant, type MessageOverrides } from "@posthaste/testing";
+import {
+  aCallbackPlan,
+  aMessage,
+  anAnswer,
+  aTenant,
+  type MessageOverrides,
+} from "@posthaste/testing";
 import { listen, open, type Ports } from "./opened.fixture.ts";
 import { retryLetters } from "./retry-letters.ts";
 
@@ -173,6 +180,21 @@ describe("a retried dead letter", () => {
 
     expect(record?.message.origin.callbackOf).toBe(source);
   });
+
+  it("of a callback gets none by what the request names, whatever else that changes", async () => {
+    const ports = open();
+    const { id } = await aLetter(ports, {
+      origin: { callerIp: "192.0.2.1", hop: 1, callbackOf: messageId("msg_source") },
+    });
+    const policy = { callback: aCallbackPlan(), failureCallback: aCallbackPlan(), retriesMax: 7 };
+
+    const made = await retryLetters(ports, aTenant, [id], changed({ policy }));
+
+    const [record] = await recordsOf(ports, made);
+    expect(record?.message.policy).not.toHaveProperty("callback");
+    expect(record?.message.policy).not.toHaveProperty("failureCallback");
+    expect(record?.message.policy.retriesMax).toBe(7);
+  });
 });
 
 describe("a retry of many", () => {
@@ -211,6 +233,18 @@ describe("a retry of many", () => {
     expect(refused).toMatchObject({ fault: code });
     expect(await lettersOf(ports)).toHaveLength(1);
     expect(await ports.records.backlog(aTenant)).toBe(0);
+  });
+
+  it("does nothing when one is not there of those that are to be left", async () => {
+    const ports = open();
+    const [first, second] = [await aLetter(ports), await aLetter(ports)];
+
+    const refused = await retryLetters(ports, aTenant, [first.id], unchanged, [dlqId("1-none")]);
+    expect(refused).toMatchObject({ fault: "not_found" });
+    expect(await lettersOf(ports)).toHaveLength(2);
+
+    expect(await retryLetters(ports, aTenant, [first.id], unchanged, [second.id])).toHaveLength(1);
+    expect(await lettersOf(ports)).toMatchObject([{ id: second.id }]);
   });
 
   it("is listed once, however often it is named", async () => {

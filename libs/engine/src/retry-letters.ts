@@ -30,22 +30,27 @@ export type Change = {
   readonly refuse: (message: Omit<Message, "body">) => Fault | undefined;
 };
 
-/** The new messages, in the order of `ids`, one for each letter however often it is named. Nothing is done when one of `ids` is not there, or when one may not be changed so. */
+/**
+ * The new messages, in the order of `named`, one for each letter however often it is named. Nothing is done when one of them, or
+ * of `left`, is not there, or when one may not be changed so.
+ */
 export async function retryLetters(
   ports: RetryLettersPorts,
   tenant: TenantId,
   named: readonly DlqId[],
   { overrides, refuse }: Change,
+  left: readonly DlqId[] = [],
 ): Promise<readonly MessageId[] | Fault> {
   const ids = [...new Set(named)];
-  if (ids.length === 0) return [];
-  const refused = await refuseAny(ports, tenant, ids, refuse);
+  const needed = [...new Set([...named, ...left])];
+  if (needed.length === 0) return [];
+  const refused = await refuseAny(ports, tenant, needed, refuse);
   if (refused) return refused;
   const made = new Map<DlqId, MessageId>();
   // Bodies together have a bound: a page may be short.
-  for (let left = ids; left.length > 0; left = left.filter((id) => !made.has(id))) {
-    const page = { limit: left.length, order: "earliestFirst" } as const;
-    const { items } = await ports.deadLetters.list(tenant, { ids: left }, page);
+  for (let open = ids; open.length > 0; open = open.filter((id) => !made.has(id))) {
+    const page = { limit: open.length, order: "earliestFirst" } as const;
+    const { items } = await ports.deadLetters.list(tenant, { ids: open }, page);
     // What has gone meanwhile, another retry or a deletion took.
     if (items.length === 0) break;
     const now = ports.clock.now();

@@ -1,5 +1,5 @@
 /** The backlog quota (docs/design/wire#plans): looked up once a second and tenant, so a burst may pass it by a second's worth. */
-import { fault, type Fault } from "@posthaste/domain";
+import { beyondQuota, fault, type Fault } from "@posthaste/domain";
 import { type Clock, type Records, type Tenant } from "@posthaste/ports";
 
 const lookEveryMs = 1_000;
@@ -16,12 +16,12 @@ export class BacklogQuota {
   refuse(tenant: Tenant): Fault | undefined {
     const now = this.#ports.clock.now();
     const seen = this.#seen.get(tenant.id);
-    if (seen && now - seen.at < lookEveryMs) return seen.full ? tooMany : undefined;
+    if (seen && now - seen.at < lookEveryMs) return seen.full ? tooMany(tenant) : undefined;
     if (this.#seen.size >= tenantsKept) this.#seen.clear();
     const next = { at: now, full: seen?.full ?? false };
     this.#seen.set(tenant.id, next);
     void this.#look(tenant, next);
-    return next.full ? tooMany : undefined;
+    return next.full ? tooMany(tenant) : undefined;
   }
 
   async #look(tenant: Tenant, seen: { full: boolean }): Promise<void> {
@@ -31,7 +31,6 @@ export class BacklogQuota {
   }
 }
 
-const tooMany = fault(
-  "too_many_requests",
-  "quota maxBacklog exceeded: too many messages are not yet delivered",
-);
+/** Not 412: it is over when some have been delivered. */
+const tooMany = ({ plan }: Tenant): Fault =>
+  fault("too_many_requests", beyondQuota("maxBacklog", plan.backlogMax).text);

@@ -99,12 +99,13 @@ function requestBody({ body, isRaw }: EndpointEntry, components: Components): ob
 
 const answers = ({ answers }: EndpointEntry, components: Components): Record<string, object> =>
   Object.fromEntries(
-    Object.entries(answers).map(([status, { says, schema, headers }]) => [
+    Object.entries(answers).map(([status, { says, schema, headers, mayBeEmpty }]) => [
       status,
       {
         description: says,
         ...(headers && { headers: headersOf(headers) }),
         ...(schema && { content: components.content(schema) }),
+        ...(mayBeEmpty && { "x-may-be-empty": true }),
       },
     ]),
   );

@@ -33,6 +33,8 @@ export type AnswerRow = {
   readonly says: string;
   /** Absent: the body is empty. */
   readonly schema?: z.ZodType;
+  /** What the schema says comes where it was asked for; else the body is empty. */
+  readonly mayBeEmpty?: true;
   /** Written as it is read, never held whole. */
   readonly inPieces?: true;
   /** What else it may say, beside its body: names and sentences. */
@@ -101,7 +103,8 @@ type Shaped<Status extends number, Row> = Row extends { readonly inPieces: true 
       readonly headers?: readonly string[];
     }
   : Row extends { readonly schema: infer Schema extends z.ZodType }
-    ? { readonly status: Status; readonly json: JsonOf<Schema> }
+    ? | { readonly status: Status; readonly json: JsonOf<Schema> }
+      | (Row extends { readonly mayBeEmpty: true } ? { readonly status: Status } : never)
     : { readonly status: Status };
 
 /** Any row's answer. */

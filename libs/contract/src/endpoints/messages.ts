@@ -75,7 +75,7 @@ export const messages = {
         schema: cancelledInBulkSchema,
       },
     },
-    faults: ["forbidden", "beyond_plan", "too_large"],
+    faults: ["forbidden", "beyond_plan", "too_large", "disk_full"],
   }),
 };
 

@@ -85,8 +85,11 @@ export const queues = {
     summary: "Delete a queue, and cancel the messages in it",
     query: { names: new Set(["dryRun"]), parse: parseDryRun },
     answers: {
-      200: { says: "Deleted, or there was none" },
-      202: { says: "Of a dry run: nothing was done", schema: dryRunSchema },
+      200: {
+        says: "Deleted, or there was none: the body is empty. Of a dry run: nothing was done",
+        schema: dryRunSchema,
+        mayBeEmpty: true,
+      },
     },
     faults: ["forbidden"],
   }),

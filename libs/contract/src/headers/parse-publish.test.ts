@@ -159,7 +159,12 @@ describe.each(prefixes)("with the prefix %s", (prefix) => {
     ["Delay", "1h 1m"],
     ["Not-Before", "1700000000000"],
     ["Not-Before", "-1"],
-    ["Not-Before", "1.5"],
+    ["Not-Before", "1."],
+    ["Not-Before", ".5"],
+    ["Not-Before", "1.5.1"],
+    ["Not-Before", "1,5"],
+    ["Not-Before", `1.${"0".repeat(17)}`],
+    ["Not-Before", "1e9"],
     ["Not-Before", "tomorrow"],
     ["Label", ","],
     ["Label", "a,,b"],
@@ -212,9 +217,9 @@ describe.each(prefixes)("with the prefix %s", (prefix) => {
   });
 
   it.each([
-    ["Retries", "1001", "quota maxRetries exceeded"],
-    ["Retries", "2147483648", "quota maxRetries exceeded"],
-    ["Callback-Retries", "1001", "quota maxRetries exceeded"],
+    ["Retries", "1001", "quota maxRetries exceeded, current limit: 1000"],
+    ["Retries", "2147483648", "quota maxRetries exceeded, current limit: 1000"],
+    ["Callback-Retries", "1001", "quota maxRetries exceeded, current limit: 1000"],
     ["Delay", "366d", "quota maxDelay exceeded, current limit: 31536000"],
     ["Callback-Delay", "366d", "quota maxDelay exceeded, current limit: 31536000"],
     [
@@ -240,6 +245,13 @@ describe.each(prefixes)("with the prefix %s", (prefix) => {
     ["Timeout", "45", { policy: { timeoutMs: 45_000 } }],
     ["Delay", "1d10h30m", { postponement: { kind: "delay", delayMs: 124_200_000 } }],
     ["Not-Before", "1700000100", { postponement: { kind: "notBefore", at: 1_700_000_100_000 } }],
+    // As Python's time.time() writes it.
+    [
+      "Not-Before",
+      "1700000100.1239998",
+      { postponement: { kind: "notBefore", at: 1_700_000_100_123 } },
+    ],
+    ["Not-Before", "1700000100.5", { postponement: { kind: "notBefore", at: 1_700_000_100_500 } }],
     ["Not-Before", "0", { postponement: { kind: "notBefore", at: 0 } }],
     ["Label", " a , b c ", { policy: { labels: ["a", "b c"] } }],
     ["Deduplication-Id", "order-1", { deduplication: { kind: "explicit", id: "order-1" } }],

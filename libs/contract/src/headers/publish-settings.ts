@@ -8,7 +8,7 @@ import { parseBoolean, parseHop, parseKey, parseNotBefore, parseRedaction } from
 export const publishSettings: readonly Setting<PublishDraft>[] = [
   {
     suffix: "Not-Before",
-    rule: "Unix timestamp in seconds (UTC) before which the message is not delivered; wins over Delay.",
+    rule: "Unix timestamp in seconds (UTC), with a fraction perhaps, before which the message is not delivered; wins over Delay.",
     take: (field, draft, bounds) =>
       into(parseNotBefore(field, bounds), (at) => (draft.notBefore = { field, at })),
   },

@@ -5,7 +5,6 @@ import {
   type Method,
   type Redaction,
   beyondQuota,
-  fault,
   flowPeriodMsDefault,
   limits,
   methods,
@@ -22,7 +21,7 @@ export const parseMethod = (field: Field): Method | Fault =>
 export function parseRetries(field: Field, { plan }: Bounds): number | Fault {
   if (!/^\d{1,10}$/.test(field.value)) return malformed(field, "must be an integer of 0 or more");
   const retries = Number(field.value);
-  return retries > plan.retriesMax ? fault("beyond_plan", "quota maxRetries exceeded") : retries;
+  return retries > plan.retriesMax ? beyondQuota("maxRetries", plan.retriesMax) : retries;
 }
 
 const durationForm = "must be a duration such as 30s, 5m or 1h30m (units s, m, h, d)";
@@ -40,12 +39,13 @@ export function parseDelayMs(field: Field, { plan }: Bounds): number | Fault {
   return delayMs > plan.delayMsMax ? beyond("maxDelay", plan.delayMsMax) : delayMs;
 }
 
-/** Unix seconds; answers Unix milliseconds. The past is now, which the accepting transition sees to. */
+/** Unix seconds, with a fraction perhaps; answers whole Unix milliseconds. The past is now, which the accepting transition sees to. */
 export function parseNotBefore(field: Field, { plan, now }: Bounds): number | Fault {
-  if (!/^\d{1,12}$/.test(field.value)) {
+  const [, seconds, fraction = ""] = /^(\d{1,12})(?:\.(\d{1,16}))?$/.exec(field.value) ?? [];
+  if (seconds === undefined) {
     return malformed(field, "must be a Unix timestamp in seconds (UTC), not in milliseconds");
   }
-  const at = Number(field.value) * 1_000;
+  const at = Number(seconds) * 1_000 + Number(fraction.slice(0, 3).padEnd(3, "0"));
   return at - now > plan.delayMsMax ? beyond("maxDelay", plan.delayMsMax) : at;
 }
 

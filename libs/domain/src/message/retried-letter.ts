@@ -26,7 +26,7 @@ export const idOfRetriedLetter = (
 ): MessageId => retriedLetterId(position, sha256(`${tenant}/${letter}`));
 
 /**
- * New but for its origin: a callback stays one and has none of its own, and a queue's message goes to the end of its queue.
+ * New but for its origin: a callback stays one and gets none of its own, whatever is asked for, and a queue's message goes to the end of its queue.
  * The trace of the message that failed has ended, and so has the turn that its callback told of.
  */
 export function retriedMessage(
@@ -36,7 +36,7 @@ export function retriedMessage(
   now: number,
 ): Message {
   const { bodyOf: _body, trace: _trace, turnOf: _turn, flow: _flow, ...kept } = message;
-  const policy = { ...message.policy, ...overrides.policy };
+  const policy = { ...message.policy, ...policyFor(message, overrides) };
   const lanes = lanesOf(message.tenant, policy.flow, message.origin.queueName);
   return {
     ...kept,
@@ -49,6 +49,15 @@ export function retriedMessage(
     headers: overridden(message.headers, overrides.headers),
     policy,
   };
+}
+
+function policyFor(
+  { origin }: Pick<Message, "origin">,
+  { policy }: Overrides,
+): Overrides["policy"] {
+  if (origin.callbackOf === undefined) return policy;
+  const { callback: _callback, failureCallback: _failure, ...rest } = policy;
+  return rest;
 }
 
 function overridden(stored: Headers, given: Headers): Headers {

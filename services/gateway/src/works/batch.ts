@@ -64,8 +64,8 @@ export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => {
 type Kind = "messages" | "starts" | "steps";
 
 /**
- * A batch is of one kind: a step that a run refuses refuses its batch, and then nothing else may have been published. Where a step is
- * among others the refusal is not 400, which its endpoint takes for the end of its run.
+ * A batch is of one kind: a step that a run refuses refuses its batch, and then nothing else may have been published. A mixed
+ * batch that holds a step is not refused with 400, which the endpoint takes for the end of its run.
  */
 function kindOfAll(commands: readonly PublishCommand[]): Kind | Fault {
   const [first] = commands;

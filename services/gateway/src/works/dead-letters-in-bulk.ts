@@ -45,9 +45,10 @@ export function bulkLetterWorks(parts: BulkLetterParts): BulkLetterWorks {
     tenant: Tenant,
     ids: readonly DlqId[],
     rawHeaders: readonly string[],
+    left: readonly DlqId[] = [],
   ): Promise<readonly MessageId[] | Fault> {
     const change = changeOf(parts, tenant, rawHeaders);
-    return isFault(change) ? change : retryLetters(parts, tenant.id, ids, change);
+    return isFault(change) ? change : retryLetters(parts, tenant.id, ids, change, left);
   }
 
   return {
@@ -78,8 +79,10 @@ export function bulkLetterWorks(parts: BulkLetterParts): BulkLetterWorks {
       const selected = await select(tenant, selection);
       if (isFault(selected)) return selected;
       if (selection.dryRun) return { status: 200, json: matched(selected.ids, selected.cursor) };
-      const made =
-        backlog.refuse(tenant) ?? (await retry(tenant, asked(selection, selected.ids), rawHeaders));
+      const named = idsOf(selection);
+      const meant = new Set(selected.ids);
+      const taken = named ? named.filter((id) => meant.has(id)) : selected.ids;
+      const made = backlog.refuse(tenant) ?? (await retry(tenant, taken, rawHeaders, named));
       if (isFault(made)) return made;
       const responses = made.map((message) => ({ messageId: message }));
       return { status: 201, json: { cursor: selected.cursor ?? "", responses } };
@@ -87,10 +90,13 @@ export function bulkLetterWorks(parts: BulkLetterParts): BulkLetterWorks {
   };
 }
 
-/** Ids alone are asked for, so that one that is missing refuses the call; with filters only what matches is. */
-function asked({ filter }: DeadLetterSelection, found: readonly DlqId[]): readonly DlqId[] {
+/**
+ * Where ids alone are asked for, one that is missing refuses the call; with filters only what matches is asked for. Behind a
+ * cursor those that an earlier call took are gone.
+ */
+function idsOf({ filter, page }: DeadLetterSelection): readonly DlqId[] | undefined {
   const { ids, ...filters } = filter;
-  return ids && Object.keys(filters).length === 0 ? ids : found;
+  return Object.keys(filters).length === 0 && page.cursor === undefined ? ids : undefined;
 }
 
 const matched = (ids: readonly DlqId[], cursor: string | undefined) => ({

@@ -22,7 +22,7 @@ export const queueWorks = (ports: CancelPorts): Works<keyof typeof queues> => ({
     const name = param("queueName");
     if (query.dryRun) {
       const matched = (await ports.queues.get(tenant.id, name))?.lag ?? 0;
-      return { status: 202, json: { dryRun: true, matched } };
+      return { status: 200, json: { dryRun: true, matched } };
     }
     await endQueue(ports, tenant.id, name);
     return done;

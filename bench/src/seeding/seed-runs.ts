@@ -47,7 +47,7 @@ function succeeded(
   };
   const appended = append(run, [result]);
   if (appended.kind !== "appended") throw new Error("its only step");
-  const state = { kind: "succeeded", endedAt: at } as const;
+  const state = { kind: "succeeded", pending: [], endedAt: at } as const;
   const parts = [partOf({ role: "start" }), partOf(result)];
   return {
     run: { ...appended.run, state },

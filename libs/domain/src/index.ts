@@ -57,7 +57,7 @@ export {
   canonicalName,
   groupedHeaders,
 } from "./message/callback.ts";
-export { cancel, type Cancellation } from "./message/cancel.ts";
+export { cancel, type Cancellation, dropped } from "./message/cancel.ts";
 export { claim, isClaimable } from "./message/claim.ts";
 export { promote, type Promotion } from "./message/promote.ts";
 export { type DeadLetter, deadLetterOf } from "./message/dead-letter.ts";
@@ -311,6 +311,8 @@ export {
   failRun,
   finish,
   isAnswered,
+  leftDropped,
+  owesDrop,
   wantedOf,
   withoutLetter,
 } from "./workflow/change.ts";

@@ -55,6 +55,7 @@ export { type Need, type Readiness } from "./readiness.ts";
 export { type RecordPorts } from "./record-ports.ts";
 export {
   type Canceled,
+  type Dropped,
   type DeduplicationEntry,
   type Hint,
   type Insert,

@@ -66,6 +66,9 @@ export type Canceled =
     }
   | { readonly kind: "unknown" };
 
+/** `flow`: the lane that it was in, or had a slot of. */
+export type Dropped = Pick<Message, "id" | "flow">;
+
 export type Released =
   /** Its scheduler is to be told. */
   | { readonly kind: "released"; readonly shard: number }
@@ -118,8 +121,10 @@ export interface Records {
   /** Removes outbox items that are safe elsewhere. */
   clear(items: readonly OutboxItemRef[]): Promise<void>;
   cancel(tenant: TenantId, ids: readonly MessageId[]): Promise<readonly Canceled[]>;
-  /** What waits for its time, a delay or a retry, has its alarm now. A message of a run is known only as such. */
-  release(tenant: TenantId, id: MessageId, of?: "message" | "run"): Promise<Released>;
+  /** Messages of a run that has ended: those that are not running are over. Answers them. */
+  drop(tenant: TenantId, ids: readonly MessageId[]): Promise<readonly Dropped[]>;
+  /** What waits for its time, a delay or a retry, has its alarm now. */
+  release(tenant: TenantId, id: MessageId): Promise<Released>;
   /** One step of a walk in the order of the store's keys, which reads no bodies. */
   matching(tenant: TenantId, filter: LiveFilter, walk: Walk): Promise<Walked>;
   /** With the body. A finished record until it is swept. */

@@ -13,7 +13,9 @@ import {
   parentOf,
   alarmSources,
   areSameLimits,
+  alarmOf,
   cancel,
+  dropped,
   claim,
   type Flow,
   type FlowId,
@@ -419,10 +421,20 @@ export function modelRecords(
       }
     },
     cancel: async (tenant, ids) => ids.map((id) => cancelOne(tenant, id)),
-    release: async (tenant, id, of) => {
+    drop: async (tenant, ids) =>
+      ids.flatMap((id) => {
+        const record = find(id);
+        const drop = record?.message.tenant === tenant ? dropped(record, now()) : undefined;
+        if (!record || !drop) return [];
+        const { epoch, next } = drop;
+        const wakeAt = alarmOf(next, record.outbox.length > 0, now());
+        change(id, { ...record, state: next, epoch, wakeAt });
+        return [withoutBody(record).message];
+      }),
+    release: async (tenant, id) => {
       const record = find(id);
       if (!record || record.message.tenant !== tenant) return { kind: "unknown" };
-      const released = release(record, now(), of);
+      const released = release(record, now());
       if (released.kind !== "released") return { kind: released.kind };
       change(id, { ...record, state: released.next, wakeAt: released.wakeAt });
       return { kind: "released", shard: record.message.shard };

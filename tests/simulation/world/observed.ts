@@ -108,6 +108,11 @@ export function observedRecords(records: Records, { history, world, node }: Watc
       }
       return answers;
     },
+    drop: async (tenant, ids) => {
+      const dropped = await records.drop(tenant, ids);
+      for (const { id } of dropped) world.trace(`${node} drop ${id}`);
+      return dropped;
+    },
     matching: (...given) => records.matching(...given),
     get: (tenant, ids) => records.get(tenant, ids),
     getSome: (tenant, ids) => records.getSome(tenant, ids),

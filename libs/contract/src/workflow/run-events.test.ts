@@ -75,7 +75,11 @@ const failure: RunState = {
 describe("the events of a run", () => {
   it("tell of its start, each step with its failed attempts, and its end, in the order of time", () => {
     const history = { spans: [{ role: "result", from: 1, to: 2 } as const], length: 3 };
-    const run = aRun({ history, reached: 2, state: { kind: "succeeded", endedAt: start + 40 } });
+    const run = aRun({
+      history,
+      reached: 2,
+      state: { kind: "succeeded", endedAt: start + 40, pending: [] },
+    });
     const parts = [
       part("s1", 20, { stepId: 1 }),
       part("c2", 25),
@@ -110,7 +114,7 @@ describe("the events of a run", () => {
   });
 
   it("have places of their own, by which they are sorted", () => {
-    const run = aRun({ state: { kind: "canceled", endedAt: start } });
+    const run = aRun({ state: { kind: "canceled", endedAt: start, pending: [] } });
     const reading = { run, parts: new Map(), records: new Map(), attempts: [] };
 
     const places = runEvents(reading, { sha256: noSha }).map(({ place }) => place);

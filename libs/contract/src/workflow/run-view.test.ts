@@ -35,12 +35,14 @@ const aPolicy = (overrides: Partial<RunPolicy> = {}): RunPolicy => ({
   ...overrides,
 });
 const active: RunState = { kind: "active", pending: [], notes: [] };
+const waits = { kind: "wait", step: 1, event: "e", deadline: epochStart + 5 } as const;
 const waiting: RunState = {
   kind: "active",
-  pending: [{ kind: "wait", step: 1, event: "e", deadline: epochStart + 5 }],
+  pending: [waits],
   notes: [],
 };
-const canceled: RunState = { kind: "canceled", endedAt: epochStart + 9 };
+const canceled: RunState = { kind: "canceled", endedAt: epochStart + 9, pending: [] };
+const calls = { kind: "call", step: 1, isAnswered: true } as const;
 const failedAt = (at: PartName): RunState => {
   const failure = { dlqId: dlqIdOf(root, epochStart + 9), at, inDlq: true, status: 500 };
   const reason = "retries_exhausted" as const;
@@ -172,8 +174,40 @@ describe("the groups of a run", () => {
     ["that failed", reading(aRun({ state: failedAt("start") })), [init, ["next", "STEP_FAILED"]]],
     ["that was cancelled", reading(aRun({ state: canceled })), [init, ["next", "STEP_CANCELED"]]],
     [
+      "that was cancelled while it waited",
+      reading(aRun({ state: { ...canceled, pending: [waits] } }), [part("w1", { step: step(1) })]),
+      [init, ["sequential", "1 STEP_CANCELED"]],
+    ],
+    [
+      "that was cancelled while a member of a group waited",
+      reading(
+        aRun({
+          state: { ...canceled, pending: [waits] },
+          history: spans({ role: "plan", from: 1, to: 2 }),
+        }),
+        [part("p1", step(0)), part("p2", step(0)), part("w1", { step: step(1) })],
+      ),
+      [init, ["parallel", "1 STEP_CANCELED", "2 STEP_CANCELED"]],
+    ],
+    [
+      "that failed while it waited, by another member of its group",
+      reading(
+        aRun({
+          state: { ...failedAt("p2"), pending: [waits] },
+          history: spans({ role: "plan", from: 1, to: 2 }),
+        }),
+        [part("p1", step(0)), part("p2", step(0)), part("w1", { step: step(1) })],
+      ),
+      [init, ["parallel", "1 STEP_CANCELED", "2 STEP_FAILED"]],
+    ],
+    [
+      "that failed by the answer of a call",
+      reading(aRun({ state: { ...failedAt("a1"), pending: [calls] } })),
+      [init, ["sequential", "1 STEP_FAILED"]],
+    ],
+    [
       "that has returned",
-      reading(aRun({ state: { kind: "succeeded", endedAt: epochStart } })),
+      reading(aRun({ state: { kind: "succeeded", endedAt: epochStart, pending: [] } })),
       [init],
     ],
   ])("%s", (_, of, expected) => {

@@ -161,8 +161,7 @@ function memberOf(reading: RunReading, step: number, view: ReadView): readonly R
     ...(stepName !== undefined && { stepName }),
     ...{ stepId: step, targetStep: step, createdAt: part.at },
   };
-  const { state } = reading.run;
-  const pending = state.kind === "active" && state.pending.find((each) => each.step === step);
+  const pending = reading.run.state.pending.find((each) => each.step === step);
   const now = pending ? pendingStep(reading, pending, view) : delivery(reading, key, view);
   return [{ ...fields, ...now, ...ofPlan }];
 }
@@ -193,14 +192,13 @@ function resultOf(
   ];
 }
 
-/** Calls, waits and invocations in progress, each a group of its own unless it was planned in one. */
+/** Calls, waits and invocations in progress, or cut short by the end of the run: each a group of its own unless it was planned in one. */
 function waitingGroups(
   reading: RunReading,
   planned: ReadonlySet<number>,
   view: ReadView,
 ): readonly StepGroup[] {
   const { run } = reading;
-  if (run.state.kind !== "active") return [];
   return run.state.pending
     .filter(({ step }) => !planned.has(step))
     .map((pending) => ({ type: "sequential", steps: [pendingStep(reading, pending, view)] }));
@@ -209,7 +207,7 @@ function waitingGroups(
 function pendingStep(reading: RunReading, pending: Pending, view: ReadView): RunStepJson {
   const { parts, run } = reading;
   const { kind, step } = pending;
-  const common = { stepId: step, concurrent: 1, state: "STEP_PROGRESS" } as const;
+  const common = { stepId: step, concurrent: 1 } as const;
   if (kind === "call") {
     const placed = parts.get(partOf({ role: "call", step }));
     return {
@@ -221,11 +219,13 @@ function pendingStep(reading: RunReading, pending: Pending, view: ReadView): Run
       ...delivery(reading, callKey(pending), view),
     };
   }
-  const part = parts.get(`${kind === "wait" ? "w" : "v"}${step}`);
+  const name = `${kind === "wait" ? "w" : "v"}${step}`;
+  const part = parts.get(name);
   const fields = part ? stepFields(run, stepWithin(part.body), view) : {};
   return {
     ...fields,
     ...common,
+    state: stepState(run, name, undefined),
     ...(part && { createdAt: part.at }),
     ...(kind === "wait"
       ? { waitEventId: pending.event, waitTimeoutDeadline: pending.deadline }
@@ -245,9 +245,11 @@ function nextKey(run: Run): DeliveryKey | undefined {
   if (state.kind === "succeeded") return undefined;
   if (state.kind === "failed") {
     const failed = deliveryOf(state.failure.at);
-    return failed?.role === "plan" ? undefined : failed;
+    // Shown where its step stands.
+    const isShown = failed?.role === "plan" || failed?.role === "answer";
+    return isShown ? undefined : failed;
   }
-  const waits = openPlans(run).length + (state.kind === "active" ? state.pending.length : 0);
+  const waits = openPlans(run).length + state.pending.length;
   return waits === 0 ? deliveryOf(lastEntry(run)) : undefined;
 }
 
@@ -327,7 +329,7 @@ const plannedSteps = ({ history }: Run): ReadonlySet<number> =>
 
 /** Planned, without a result, and not waiting for something of its own. */
 function openPlans(run: Run): readonly number[] {
-  const pending = new Set(run.state.kind === "active" ? run.state.pending.map(stepOf) : []);
+  const pending = new Set(run.state.pending.map(stepOf));
   return [...plannedSteps(run)].filter((step) => !pending.has(step) && !hasResult(run, step));
 }
 

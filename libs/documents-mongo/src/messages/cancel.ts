@@ -3,7 +3,10 @@
  * is read before; where it has moved on by the time of the write, it is read again.
  */
 import {
+  alarmOf,
   cancel,
+  type Cancellation,
+  dropped,
   type InState,
   isFinished,
   type LiveKind,
@@ -12,7 +15,7 @@ import {
   sourceOf,
   type TenantId,
 } from "@posthaste/domain";
-import { type Canceled } from "@posthaste/ports";
+import { type Canceled, type Records } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { wakeQueues } from "../queues/alarms.ts";
 import { type Rooms } from "./rooms.ts";
@@ -24,23 +27,59 @@ export type Cancel = (tenant: TenantId, ids: readonly MessageId[]) => Promise<re
 /** A record moves on a few times a second at most. */
 const roundsMax = 20;
 
-export function createCancel(rooms: Rooms): Cancel {
-  return async (tenant, ids) => {
+export const createCancel =
+  (rooms: Rooms): Cancel =>
+  async (tenant, ids) => {
     const done = new Map<MessageId, Canceled>();
-    let left: readonly MessageId[] = [...new Set(ids)];
-    for (let round = 0; left.length > 0 && round < roundsMax; round++) {
-      const found = await findLive(rooms, tenant, left);
-      const canceled = await cancelAll(rooms, found);
-      for (const each of canceled) if (each.kind === "canceled") done.set(each.message.id, each);
-      left = found.map(({ message }) => message.id).filter((id) => !done.has(id));
+    for (const { record, fact } of await endAll(rooms, tenant, ids, cancellation)) {
+      const { message, state } = record;
+      const left = fact ? [fact] : [];
+      done.set(message.id, { kind: "canceled", message, was: state.kind, left });
     }
-    if (left.length > 0) throw new Error(`${left.length} records move too fast to be cancelled`);
     return ids.map((id) => {
       const answer = done.get(id) ?? { kind: "unknown" };
       done.delete(id);
       return answer;
     });
   };
+
+export const createDrop =
+  (rooms: Rooms): Records["drop"] =>
+  async (tenant, ids) =>
+    (await endAll(rooms, tenant, ids, dropped)).map(({ record }) => record.message);
+
+/** The messages of a run are dropped with it, and cancelled by nothing: without one of them it would stand still. */
+const cancellation: Ending = (record, now) =>
+  record.message.run ? undefined : cancel(record, now);
+
+/** Undefined: the record is left as it is. */
+type Ending = (
+  record: InState<LiveKind>,
+  now: number,
+) => (Pick<Cancellation, "next" | "epoch"> & Partial<Pick<Cancellation, "fact">>) | undefined;
+
+type Ended = { readonly record: InState<LiveKind>; readonly fact?: Cancellation["fact"] };
+
+async function endAll(
+  rooms: Rooms,
+  tenant: TenantId,
+  ids: readonly MessageId[],
+  ending: Ending,
+): Promise<readonly Ended[]> {
+  const done = new Map<MessageId, Ended>();
+  let left: readonly MessageId[] = [...new Set(ids)];
+  for (let round = 0; left.length > 0 && round < roundsMax; round++) {
+    const now = rooms.clock.now();
+    const found = await findLive(rooms, tenant, left);
+    const planned = found.flatMap((record): Planned[] => {
+      const ended = ending(record, now);
+      return ended ? [{ record, ...ended }] : [];
+    });
+    for (const each of await write(rooms, planned, now)) done.set(each.record.message.id, each);
+    left = planned.map(({ record }) => record.message.id).filter((id) => !done.has(id));
+  }
+  if (left.length > 0) throw new Error(`${left.length} records move too fast to be ended`);
+  return [...done.values()];
 }
 
 async function findLive(
@@ -55,11 +94,7 @@ async function findLive(
     state: { $in: [...liveStates] },
   };
   const found = await again(() => messages.find(filter, { projection: slim }).toArray());
-  // The messages of a run are cancelled with it: without one of them it would stand still.
-  return found
-    .map((stored) => recordFrom(stored, noBody))
-    .filter(isLive)
-    .filter(({ message }) => !message.run);
+  return found.map((stored) => recordFrom(stored, noBody)).filter(isLive);
 }
 
 /** Neither body nor answers: many may be cancelled at once. */
@@ -68,28 +103,33 @@ const noBody = new Uint8Array();
 
 const isLive = (record: MessageRecord): record is InState<LiveKind> => !isFinished(record.state);
 
-async function cancelAll(
+type Planned = Ended & Pick<Cancellation, "next" | "epoch">;
+
+async function write(
   rooms: Rooms,
-  records: readonly InState<LiveKind>[],
-): Promise<readonly Canceled[]> {
-  if (records.length === 0) return [];
-  const { again, messages, clock, token } = rooms;
-  const now = clock.now();
+  planned: readonly Planned[],
+  now: number,
+): Promise<readonly Planned[]> {
+  if (planned.length === 0) return [];
+  const { again, messages, token } = rooms;
   const changedBy = token();
-  const planned = records.map((record) => ({ record, cancellation: cancel(record, now) }));
-  const operations = planned.map(({ record, cancellation }) => {
-    const { next, wakeAt, epoch, fact } = cancellation;
+  const operations = planned.map(({ record, next, epoch, fact }) => {
     const { message, state, retried, outbox } = record;
-    const source = sourceOf(next, [...outbox, fact]);
-    const { $set, $unset } = stateWrite(next, wakeAt, now, source);
+    const items = fact ? [...outbox, fact] : outbox;
+    const wakeAt = alarmOf(next, items.length > 0, now);
+    const { $set, $unset } = stateWrite(next, wakeAt, now, sourceOf(next, items));
     const filter = { _id: message.id, epoch: record.epoch, state: state.kind, retried };
-    const update = { $set: { ...$set, epoch, changedBy }, $unset, $push: { outbox: fact } };
+    const update = {
+      $set: { ...$set, epoch, changedBy },
+      $unset,
+      ...(fact && { $push: { outbox: fact } }),
+    };
     return { updateOne: { filter, update } } satisfies AnyBulkWriteOperation<StoredRecord>;
   });
   const { matched } = await writeAll(again, messages, operations);
-  const ids = records.map(({ message }) => message.id);
+  const ids = planned.map(({ record }) => record.message.id);
   const ours =
-    matched === records.length
+    matched === planned.length
       ? new Set(ids)
       : new Set(
           (
@@ -102,12 +142,5 @@ async function cancelAll(
     rooms,
     planned.map(({ record }) => record.message),
   );
-  return planned
-    .filter(({ record }) => ours.has(record.message.id))
-    .map(({ record: { message, state }, cancellation }) => ({
-      kind: "canceled",
-      message,
-      was: state.kind,
-      left: [cancellation.fact],
-    }));
+  return planned.filter(({ record }) => ours.has(record.message.id));
 }

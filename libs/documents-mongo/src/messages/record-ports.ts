@@ -7,7 +7,7 @@ import { type Index } from "../indexes.ts";
 import { createQueues } from "../queues/queues.ts";
 import { queueIndexes } from "../queues/stored-queue.ts";
 import { createBacklog } from "./backlog.ts";
-import { createCancel } from "./cancel.ts";
+import { createCancel, createDrop } from "./cancel.ts";
 import { createClaim } from "./claim.ts";
 import { createClear } from "./clear.ts";
 import { createMatching } from "./matching.ts";
@@ -77,6 +77,7 @@ export function createRecordPorts(connection: Connection, aside: Connection): Re
         await clear(items);
       },
       cancel: createCancel(rooms),
+      drop: createDrop(rooms),
       release: createRelease(rooms),
       matching: createMatching(rooms),
       get: (tenant, ids) => reading.get(ids.map((id) => ({ tenant, id }))),

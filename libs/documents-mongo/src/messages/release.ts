@@ -10,14 +10,14 @@ const slim = { body: 0, "outbox.response": 0 } as const;
 const noBody = new Uint8Array();
 
 export function createRelease({ again, clock, messages, token }: Rooms): Records["release"] {
-  return async (tenant, id, of) => {
+  return async (tenant, id) => {
     for (let tries = 0; tries < triesMax; tries++) {
       const one = { _id: id, tenant, ...isUnderstood };
       const stored = await again(() => messages.findOne(one, { projection: slim }));
       if (!stored) return { kind: "unknown" };
       const record = recordFrom(stored, noBody);
       const now = clock.now();
-      const released = release(record, now, of);
+      const released = release(record, now);
       if (released.kind !== "released") return { kind: released.kind };
       const { epoch, outbox, retried, state } = record;
       const { next, wakeAt } = released;

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "@jest/globals";
-import { allShards, limits, type Run, type RunId, runId, runMessageId } from "@posthaste/domain";
+import {
+  allShards,
+  leftDropped,
+  limits,
+  type Run,
+  type RunId,
+  runId,
+  runMessageId,
+} from "@posthaste/domain";
 import { type Records, type RunStore } from "@posthaste/ports";
 import { aResult, aRunId, aRunStart, aTenant, ending, joining, newId } from "@posthaste/testing";
 import { describeRuns } from "@posthaste/testing/contract";
@@ -13,9 +21,9 @@ import { createRuns } from "./runs.ts";
 import { runRoomsOf } from "./rooms.ts";
 
 function harnessOf({ clock }: Opened, connection: Connection) {
-  const { alarms, records, runs } = createRecordPorts(connection, connection);
+  const { alarms, flowLanes, records, runs } = createRecordPorts(connection, connection);
   return {
-    ...{ alarms, records, runs },
+    ...{ alarms, flowLanes, records, runs },
     ids: { next: newId },
     now: () => clock.now(),
     advance: (ms: number) => clock.advance(ms),
@@ -97,6 +105,11 @@ describe.each(servers)("$name", ({ name, uri }) => {
     const { alarms, clock, has, ring, runs, start } = dyingAtInsert(await open());
     const run = await start();
     await runs.change(run, (seen) => ending(seen, clock.now()));
+    await runs.change(run, (seen) => {
+      const next = leftDropped(seen);
+      const write = next && { run: next, parts: [], deliveries: [] };
+      return { verdict: undefined, ...(write && { write }) };
+    });
     await clock.advance(limits.ringAheadMs);
     await ring();
 

@@ -1,6 +1,13 @@
 import { describe, expect, it } from "@jest/globals";
-import { aRecordIn, epochStart as now, liveStates } from "@posthaste/testing";
-import { cancel } from "./cancel.ts";
+import {
+  aRecordIn,
+  aTenant,
+  epochStart as now,
+  finishedStates,
+  liveStates,
+} from "@posthaste/testing";
+import { messageId, runId, runKey } from "../shared/ids.ts";
+import { cancel, dropped } from "./cancel.ts";
 
 describe("canceling", () => {
   it.each(liveStates(now))(
@@ -23,4 +30,23 @@ describe("canceling", () => {
       });
     },
   );
+});
+
+describe("what is left of a run that has ended", () => {
+  const id = runId("run");
+  const key = runKey(aTenant, id, 1);
+  const run = { id, key, root: messageId("msg_root"), part: "s1", bytes: 0, createdAt: 0 };
+
+  it.each(liveStates(now))("is dropped where it is $kind, unless it is running", (state) => {
+    const record = aRecordIn(state, { epoch: 4, run });
+
+    expect(dropped(record, now)).toEqual(
+      state.kind === "claimed" ? undefined : { next: { kind: "canceled", endedAt: now }, epoch: 5 },
+    );
+    expect(dropped(aRecordIn(state), now)).toBeUndefined();
+  });
+
+  it.each(finishedStates())("is left alone where it is $kind", (state) => {
+    expect(dropped(aRecordIn(state, { run }), now)).toBeUndefined();
+  });
 });

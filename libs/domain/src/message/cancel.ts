@@ -1,7 +1,13 @@
 /** Cancelling: one conditional write from any live state (docs/design/record#cancelling). Not a dead letter, and no callback. */
 import { alarmOf } from "./alarm.ts";
 import { type AttemptFact } from "./follow-up.ts";
-import { type InState, type LiveKind, type MessageState } from "./message.ts";
+import {
+  type InState,
+  isFinished,
+  type LiveKind,
+  type MessageRecord,
+  type MessageState,
+} from "./message.ts";
 
 export type Cancellation = {
   readonly next: Extract<MessageState, { kind: "canceled" }>;
@@ -9,6 +15,18 @@ export type Cancellation = {
   readonly wakeAt: number | undefined;
   readonly fact: AttemptFact;
 };
+
+/**
+ * What was still to be delivered of a run that has ended. There is no fact: the run says what has become of it. Undefined: it
+ * is running, or over, or no message of a run.
+ */
+export function dropped(
+  { epoch, message, state }: MessageRecord,
+  now: number,
+): Pick<Cancellation, "next" | "epoch"> | undefined {
+  if (!message.run || isFinished(state) || state.kind === "claimed") return undefined;
+  return { next: { kind: "canceled", endedAt: now }, epoch: epoch + 1 };
+}
 
 export function cancel(record: InState<LiveKind>, now: number): Cancellation {
   const { message, state } = record;

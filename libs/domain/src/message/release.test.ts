@@ -59,12 +59,10 @@ describe("releasing", () => {
     expect(release(aRecordIn(state), now)).toEqual({ kind: "unknown" });
   });
 
-  it("knows a message of a run as such, and no other", () => {
+  it("knows no message of a run", () => {
     const ofRun = aRecordIn(held, { run: { ...run, bytes: 0, part: "start" } });
 
     expect(release(ofRun, now)).toEqual({ kind: "unknown" });
-    expect(release(ofRun, now, "run")).toMatchObject({ kind: "released" });
-    expect(release(aRecordIn(held), now, "run")).toEqual({ kind: "unknown" });
   });
 
   it("is refused in a queue, where the turn decides", () => {

@@ -12,14 +12,9 @@ export type Release =
   /** In a queue its turn decides, and what comes before it. */
   | { readonly kind: "inQueue" };
 
-/** What is of a run is released with it alone. */
-export function release(
-  { message, state }: MessageRecord,
-  now: number,
-  of: "message" | "run" = "message",
-): Release {
-  const isAsked = (message.run ? "run" : "message") === of;
-  if (isFinished(state) || !isAsked) return { kind: "unknown" };
+/** What is of a run is its run's alone. */
+export function release({ message, state }: MessageRecord, now: number): Release {
+  if (isFinished(state) || message.run) return { kind: "unknown" };
   if (message.queue !== undefined) return { kind: "inQueue" };
   if (state.kind !== "held") return { kind: "unknown" };
   return {

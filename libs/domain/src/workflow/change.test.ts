@@ -204,19 +204,19 @@ describe("a delivery of a run is wanted", () => {
 });
 
 describe("the end of a run", () => {
-  it("is one version, which forgets what it waited for", () => {
+  it("is one version, which keeps what it waited for", () => {
     const run = aRunAfter([result(1)], wait(2));
     const at = epochStart + 1;
 
     expect(finish(run, at)).toEqual({
       ...run,
       version: run.version + 1,
-      state: { kind: "succeeded", endedAt: at },
+      state: { kind: "succeeded", endedAt: at, pending: run.state.pending },
     });
     expect(cancelRun(run, at)).toEqual({
       ...run,
       version: run.version + 1,
-      state: { kind: "canceled", endedAt: at },
+      state: { kind: "canceled", endedAt: at, pending: run.state.pending },
     });
   });
 

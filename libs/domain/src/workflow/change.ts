@@ -5,6 +5,7 @@ import { ringAheadMs, runGroupMax, runStepsMax } from "../shared/limits.ts";
 import { type DeliveryKey, extended, groupEnd, has, rankIn, type StepKey } from "./order.ts";
 import { deliveryOf, isEntryKey, partOf } from "./delivery.ts";
 import { isTelling, roundOf } from "./failure-function.ts";
+import { leftOpen } from "./open.ts";
 import {
   changedRun,
   isActive,
@@ -109,10 +110,10 @@ const isPending = (state: RunState, step: number): boolean =>
 
 /** A run ends by one write, and stays what it has become. */
 export const finish = (run: RunIn<"active">, now: number): RunIn<"succeeded" | "canceled"> =>
-  changedRun({ ...run, state: { kind: "succeeded", ...ended(run, now) } });
+  leaving(changedRun({ ...run, state: { kind: "succeeded", ...ended(run, now) } }));
 
 export const cancelRun = (run: RunIn<"active">, now: number): RunIn<"succeeded" | "canceled"> =>
-  changedRun({ ...run, state: { kind: "canceled", ...ended(run, now) } });
+  leaving(changedRun({ ...run, state: { kind: "canceled", ...ended(run, now) } }));
 
 /** Undefined: the run has ended, or has passed the delivery that failed. */
 export function failRun(
@@ -127,16 +128,32 @@ export function failRun(
     kind: "failed",
     ...ended(run, now),
     failure: { ...failure, dlqId, at: partOf(key), inDlq: true },
-    pending: run.state.pending,
     notes: run.state.notes,
   } as const;
-  return changedRun({ ...run, state });
+  return leaving(changedRun({ ...run, state }));
 }
 
-const ended = ({ heirs, invoker }: Run, now: number) => ({
+const ended = ({ heirs, invoker, state: { pending } }: RunIn<"active">, now: number) => ({
   endedAt: now,
+  pending,
   ...((invoker || heirs) && { answerBy: now + ringAheadMs }),
 });
+
+/** Whatever becomes of the process that ends it, nothing of it is left in a line, or waits for a time. */
+const leaving = <S extends Exclude<RunState, { kind: "active" }>>(run: Run<S>): Run<S> =>
+  leftOpen(run).length === 0
+    ? run
+    : { ...run, state: { ...run.state, dropBy: run.state.endedAt + ringAheadMs } };
+
+export const owesDrop = ({ state }: Run): boolean =>
+  state.kind !== "active" && state.dropBy !== undefined;
+
+/** What was left of it is dropped. Undefined: it was. */
+export function leftDropped(run: Run): Run | undefined {
+  if (run.state.kind === "active" || run.state.dropBy === undefined) return undefined;
+  const { dropBy: _, ...state } = run.state;
+  return changedRun({ ...run, state });
+}
 
 /** Whether a claimed delivery is still wanted, and up to which rank of the history it carries that. */
 export function wantedOf(

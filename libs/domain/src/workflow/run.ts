@@ -82,16 +82,22 @@ export type RunState =
       readonly notes: readonly Note[];
     }
   | ({ readonly kind: "succeeded" | "canceled" } & Ended)
-  /** `pending`, `notes`: as they were, for the run that may go on from here. */
+  /** `notes`: as they were, for the run that may go on from here. */
   | ({
       readonly kind: "failed";
       readonly failure: RunFailure;
-      readonly pending: readonly Pending[];
       readonly notes: readonly Note[];
     } & Ended);
 
-/** `answerBy`: there until those that wait for its end know of it. */
-type Ended = { readonly endedAt: number; readonly answerBy?: number };
+type Ended = {
+  readonly endedAt: number;
+  /** As it was. */
+  readonly pending: readonly Pending[];
+  /** There until those that wait for its end know of it. */
+  readonly answerBy?: number;
+  /** There until what was still to be delivered is dropped. */
+  readonly dropBy?: number;
+};
 
 /** The step that has invoked a run. */
 export type Invoker = {

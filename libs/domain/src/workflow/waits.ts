@@ -20,13 +20,11 @@ export function wakeAtOf(run: Run): number | undefined {
   const times =
     state.kind === "active"
       ? state.pending.flatMap((each) => deadlineOf(each) ?? [])
-      : (state.answerBy ?? []);
-  return [times]
-    .flat()
-    .reduce<number | undefined>(
-      (first, time) => (first === undefined || time < first ? time : first),
-      undefined,
-    );
+      : [state.answerBy, state.dropBy].filter((time) => time !== undefined);
+  return times.reduce<number | undefined>(
+    (first, time) => (first === undefined || time < first ? time : first),
+    undefined,
+  );
 }
 
 function deadlineOf(pending: Pending): number | undefined {

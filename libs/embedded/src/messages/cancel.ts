@@ -1,6 +1,7 @@
 /** Cancelling: one write from any live state, with its fact (docs/design/record#cancelling). */
 import {
   cancel,
+  dropped,
   type InState,
   isFinished,
   type LiveKind,
@@ -8,13 +9,17 @@ import {
   type MessageRecord,
   type TenantId,
 } from "@posthaste/domain";
-import { type Canceled } from "@posthaste/ports";
+import { type Canceled, type Dropped } from "@posthaste/ports";
 import { carryOut, end, endInQueue } from "./consequences.ts";
 import { ofTenant, type Reading } from "./read.ts";
 import { alarmColumn, stateCodes } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
-export type Cancel = (tenant: TenantId, id: MessageId) => Canceled;
+export type Cancel = {
+  readonly cancel: (tenant: TenantId, id: MessageId) => Canceled;
+  /** Undefined: it is running, or over. */
+  readonly drop: (tenant: TenantId, id: MessageId) => Dropped | undefined;
+};
 
 export function openCancel(rooms: Rooms, reading: Reading): Cancel {
   const { db, clock, tenants } = rooms;
@@ -22,7 +27,7 @@ export function openCancel(rooms: Rooms, reading: Reading): Cancel {
     UPDATE messages SET state = ${stateCodes.canceled}, until = ?, runs_until = ?, hints = 0, owner = NULL, epoch = ?, wake_at = ?
     WHERE position = ?`);
 
-  return (tenant, id) => {
+  const cancelOne: Cancel["cancel"] = (tenant, id) => {
     const found = ofTenant(tenant, reading.slim(id));
     if (!found || found.record.message.run || !isLive(found.record)) return { kind: "unknown" };
     const { record, position, hasOutbox } = found;
@@ -34,6 +39,21 @@ export function openCancel(rooms: Rooms, reading: Reading): Cancel {
     if (record.message.queue !== undefined || record.message.turnOf)
       endInQueue(rooms, record.message, position, next.endedAt);
     return { kind: "canceled", message: record.message, was: record.state.kind, left };
+  };
+
+  return {
+    cancel: cancelOne,
+    drop: (tenant, id) => {
+      const found = ofTenant(tenant, reading.slim(id));
+      const drop = found && dropped(found.record, clock.now());
+      if (!drop) return undefined;
+      const { hasOutbox, position, record } = found;
+      const { endedAt } = drop.next;
+      const wakeAt = alarmColumn(drop.next, hasOutbox, endedAt);
+      write.run(endedAt, null, drop.epoch, wakeAt, position);
+      end(rooms, position, tenants.take(tenant), endedAt);
+      return record.message;
+    },
   };
 }
 

@@ -86,7 +86,7 @@ function openRecords(rooms: Rooms, reading: Reading): Records {
   const insertOne = openInsert(rooms);
   const claiming = openClaiming(rooms, reading);
   const settling = openSettling(rooms);
-  const cancelOne = openCancel(rooms, reading);
+  const { cancel, drop } = openCancel(rooms, reading);
   const releaseOne = openRelease(rooms, reading);
   const matching = openMatching(rooms);
   const removing = openRemoving(rooms);
@@ -109,7 +109,9 @@ function openRecords(rooms: Rooms, reading: Reading): Records {
         { records: settlements.length, bytes: 0 },
       ),
     clear: (items) => writer.write(() => items.forEach(settling.clear), "redoable"),
-    cancel: (tenant, ids) => writer.write(() => ids.map((id) => cancelOne(tenant, id))),
+    cancel: (tenant, ids) => writer.write(() => ids.map((id) => cancel(tenant, id))),
+    drop: (tenant, ids) =>
+      writer.write(() => ids.flatMap((id) => drop(tenant, id) ?? []), "redoable"),
     release: (...asked) => writer.write(() => releaseOne(...asked)),
     matching,
     get: (tenant, ids) =>

@@ -4,15 +4,15 @@ import { type Released } from "@posthaste/ports";
 import { ofTenant, type Reading } from "./read.ts";
 import { type Rooms } from "./rooms.ts";
 
-export type ReleaseOne = (tenant: TenantId, id: MessageId, of?: "message" | "run") => Released;
+export type ReleaseOne = (tenant: TenantId, id: MessageId) => Released;
 
 export function openRelease({ db, clock }: Rooms, reading: Reading): ReleaseOne {
   const write = db.prepare("UPDATE messages SET until = ?, wake_at = ? WHERE position = ?");
-  return (tenant, id, of) => {
+  return (tenant, id) => {
     const found = ofTenant(tenant, reading.slim(id));
     if (!found) return { kind: "unknown" };
     const { record, position } = found;
-    const released = release(record, clock.now(), of);
+    const released = release(record, clock.now());
     if (released.kind !== "released") return { kind: released.kind };
     write.run(released.next.dueAt, released.wakeAt, position);
     return { kind: "released", shard: record.message.shard };

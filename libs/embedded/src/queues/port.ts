@@ -25,7 +25,7 @@ import { type Standing } from "./rows.ts";
 export function openQueues(rooms: Rooms): Queues {
   const { db, clock, names, queues, recent, turns, writer } = rooms;
   const reading = openReading(rooms);
-  const cancel = openCancel(rooms, reading);
+  const { cancel } = openCancel(rooms, reading);
   const admit = openAdmit(rooms, reading);
   const queueAgain = db.prepare(`
     UPDATE messages SET state = ${stateCodes.queued}, until = NULL, hints = 0, wake_at = NULL, epoch = ?

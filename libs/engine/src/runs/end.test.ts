@@ -1,5 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import {
+  allShards,
+  limits,
   type Message,
   type Run,
   type RunItem,
@@ -8,6 +10,7 @@ import {
 } from "@posthaste/domain";
 import {
   aCallbackPlan,
+  aFlow,
   anAnswer,
   aPolicy,
   aRunId,
@@ -15,10 +18,12 @@ import {
   aStepCommand,
   aTenant,
 } from "@posthaste/testing";
+import { type TokenStore } from "@posthaste/ports";
 import { listen, open, type Ports, read, rest } from "../opened.fixture.ts";
 import { appendSteps } from "./append.ts";
 import { endRun, failDelivered, finishRun } from "./end.ts";
 import { cancelFunction, failureTold, tellAgain } from "./failure-function.ts";
+import { ringRun } from "./ring.ts";
 import { startRun } from "./start.ts";
 
 const address = { tenant: aTenant, id: aRunId };
@@ -91,7 +96,7 @@ describe("a run that returns", () => {
     expect(await endRun(ports, address)).toBe("unknown");
   });
 
-  it("leaves nothing that waits for its time: what is open of it is due, and over when it comes", async () => {
+  it("leaves nothing that waits for its time", async () => {
     const { ports, step } = await opened();
     await step(1);
     const sleeps = [2, 3].map((n) => ({
@@ -100,15 +105,78 @@ describe("a run that returns", () => {
     }));
     await appendSteps(ports, sleeps);
     const { root } = await current(ports);
-    const dueAt = async (part: string) => {
+    const stateOf = async (part: string) => {
       const record = await read(ports, { id: runMessageId(root, part), tenant: aTenant });
-      return record?.state.kind === "held" ? record.state.dueAt : record?.state.kind;
+      return record?.state.kind;
     };
-    expect(await dueAt("p3")).toBe(ports.clock.now() + 3 * 86_400_000);
+    expect([await stateOf("p2"), await stateOf("p3")]).toEqual(["held", "held"]);
 
     await finishRun(ports, address, payload);
 
-    expect([await dueAt("p2"), await dueAt("p3")]).toEqual([ports.clock.now(), ports.clock.now()]);
+    expect([await stateOf("p2"), await stateOf("p3")]).toEqual(["canceled", "canceled"]);
+    // What started it was never claimed here.
+    expect(await ports.records.backlog(aTenant)).toBe(2);
+  });
+
+  it("leaves nothing in the line of its flow key, which may be paused, and gives back the slot that it had", async () => {
+    const ports = open();
+    const flow = { key: "k", limits: { parallelism: 1, periodMs: 1_000 } };
+    const run = {
+      kind: "start",
+      id: aRunId,
+      features: ["WF_TriggerOnConfig"],
+      headers: [],
+    } as const;
+    await startRun(ports, aStartCommand({ run, policy: aPolicy({ flow }) }));
+    await appendSteps(
+      ports,
+      [1, 2].map((step) => aStepCommand({ role: "plan", step })),
+    );
+    await appendSteps(
+      ports,
+      [1, 2].map((step) => aStepCommand({ role: "result", step })),
+    );
+    await appendSteps(ports, [aStepCommand({ role: "result", step: 3 })]);
+    const inLine = async () => (await ports.flowLanes.heads(aFlow, 10)).length;
+    expect(await inLine()).toBe(6);
+    const released: string[] = [];
+    const release: TokenStore["release"] = async (lane, ids) => void released.push(lane, ...ids);
+    const [first] = await ports.flowLanes.heads(aFlow, 1);
+    const { root } = await current(ports);
+    const s2 = runMessageId(root, "s2");
+    await ports.flowLanes.promote(aFlow, [s2], ports.clock.now() + 1_000);
+    expect(first?.id).toBe(root);
+
+    await endRun({ ...ports, tokens: { ...ports.tokens, release } }, address);
+
+    // What has started it is answered by its steps, and over when it is given.
+    expect(await inLine()).toBe(3);
+    expect(released).toEqual([
+      aFlow,
+      ...["s3", "s1", "s2"].map((part) => runMessageId(root, part)),
+    ]);
+  });
+
+  it("is rung half a minute later, should its process have left something, and then no more", async () => {
+    const { ports, step } = await opened();
+    await step(1);
+    const never: typeof ports.records.drop = () =>
+      Promise.reject(new Error("the process has ended"));
+    const dying = { ...ports, records: { ...ports.records, drop: never } };
+    await endRun(dying, address);
+    const left = async () =>
+      (await read(ports, { id: runMessageId((await current(ports)).root, "s1"), tenant: aTenant }))
+        ?.state.kind;
+    expect(await left()).toBe("due");
+
+    await ports.clock.advance(limits.ringAheadMs);
+    const { rung } = await ports.alarms.ring(allShards, 10, ["run"]);
+    for (const each of rung) if (each.kind === "run") await ringRun(ports, each.run);
+
+    expect(await left()).toBe("canceled");
+    expect((await current(ports)).state).not.toHaveProperty("dropBy");
+    await ports.clock.advance(10 * limits.ringAheadMs);
+    expect((await ports.alarms.ring(allShards, 10, ["run"])).rung).toEqual([]);
   });
 
   it("many times and cancelled at once ends once", async () => {

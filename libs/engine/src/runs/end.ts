@@ -10,17 +10,18 @@ import {
   isActive,
   type Message,
   owesAnswer,
+  owesDrop,
   type Run,
   type RunItem,
   type RunPart,
   toldPart,
 } from "@posthaste/domain";
 import { type Decision, type RunAddress, type RunStore } from "@posthaste/ports";
-import { ringLeft, type RunNowPorts } from "../run-now.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
+import { dropLeft, type DropPorts } from "./drop.ts";
 import { answerInvokers } from "./invoke.ts";
 
-export type EndPorts = DeliveryPorts & RunNowPorts & { readonly runs: RunStore };
+export type EndPorts = DeliveryPorts & DropPorts & { readonly runs: RunStore };
 
 /** `unknown`: there is no such run. `ended`: it had, before this. */
 export type Ended = "now" | "before" | "unknown";
@@ -54,23 +55,21 @@ async function end(
   decide: (run: Run, now: number) => Decision<Ended>,
 ): Promise<Ended> {
   const { clock, runs } = ports;
-  let change: Change | undefined;
+  let ended: Run | undefined;
   const verdict = await runs.change(address, (run) => {
     const decision = decide(run, clock.now());
-    change = decision.write && { before: run, ended: decision.write.run };
+    ended = decision.write?.run;
     return decision;
   });
-  if (change) await followEnd(ports, change);
+  if (ended) await followEnd(ports, ended);
   return verdict ?? "unknown";
 }
 
-type Change = { readonly before: Run; readonly ended: Run };
-
-/** What cannot be told now is told by the alarm of the run; what cannot be rung now rings at its time. */
-async function followEnd(ports: EndPorts, { before, ended }: Change): Promise<void> {
+/** What cannot be told or dropped now is by the alarm of the run. */
+async function followEnd(ports: EndPorts, ended: Run): Promise<void> {
   await Promise.allSettled([
     owesAnswer(ended) && answerInvokers(ports, ended),
-    ringLeft(ports, before, ended),
+    owesDrop(ended) && dropLeft(ports, ended),
   ]);
 }
 
@@ -87,7 +86,7 @@ export async function failDelivered(
   const { clock, runs } = ports;
   const payload = await runs.part(inRun, "start");
   const deliveries = new Deliveries(ports, message.tenant, []);
-  let change: Change | undefined;
+  let ended: Run | undefined;
   const isFirst = await runs.change(inRun, (run) => {
     const now = clock.now();
     const { error, response } = item;
@@ -103,7 +102,7 @@ export async function failDelivered(
       },
       now,
     );
-    change = failed && { before: run, ended: failed };
+    ended = failed;
     if (!failed) return { verdict: false };
     const { failure } = failed.state;
     const source = { ...message, body: payload?.body ?? noBody };
@@ -127,7 +126,7 @@ export async function failDelivered(
     };
   });
   if (isFirst) deliveries.begin();
-  if (isFirst && change) await followEnd(ports, change);
+  if (isFirst && ended) await followEnd(ports, ended);
 }
 
 /** Endpoints read what a failed delivery was answered as JSON. */

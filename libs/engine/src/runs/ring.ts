@@ -1,18 +1,27 @@
-/** What the alarm of a run calls for: waits whose time is up, children that were not started, an invoker that was not told. */
-import { type InRun, isActive, overdueStarts, overdueWaits, owesAnswer } from "@posthaste/domain";
+/** What the alarm of a run calls for: waits whose time is up, children that were not started, an invoker that was not told, deliveries that are left. */
+import {
+  type InRun,
+  isActive,
+  overdueStarts,
+  overdueWaits,
+  owesAnswer,
+  owesDrop,
+} from "@posthaste/domain";
 import { type DeliveryPorts } from "./deliveries.ts";
+import { dropAtLast, type DropPorts } from "./drop.ts";
 import { answerInvokers, startChild } from "./invoke.ts";
 import { type RunPorts } from "./start.ts";
 import { timeOutWaits } from "./notify.ts";
 
 export async function ringRun(
-  ports: DeliveryPorts & Pick<RunPorts, "runs">,
+  ports: DeliveryPorts & DropPorts & Pick<RunPorts, "runs">,
   ref: Pick<InRun, "key" | "root">,
 ): Promise<void> {
   const run = await ports.runs.get(ref);
   if (!run) return;
   if (!isActive(run)) {
     if (owesAnswer(run)) await answerInvokers(ports, run);
+    if (owesDrop(run)) await dropAtLast(ports, run);
     return;
   }
   const now = ports.clock.now();

@@ -1,6 +1,14 @@
 import { expect } from "@jest/globals";
-import { accept, type InRun, runId, runMessageId } from "@posthaste/domain";
-import { aMessage, aTenant, newId } from "../../builders/message.ts";
+import { accept, allShards, type InRun, runId, runMessageId } from "@posthaste/domain";
+import {
+  aFlow,
+  aMessage,
+  anOwner,
+  anotherTenant,
+  aPolicy,
+  aTenant,
+  newId,
+} from "../../builders/message.ts";
 import { aPlan, aResult } from "../../builders/run.ts";
 import {
   current,
@@ -155,18 +163,52 @@ export function keepingRecords(guarantee: RunsGuarantee): void {
       const { url } = run;
       expect((await harness.records.matching(aTenant, { urls: [url] }, walk)).ids).toEqual([]);
       expect(await recordOf(harness, run, run.root)).toEqual(before);
-
-      expect(await harness.records.release(aTenant, message.id, "run")).toEqual({
-        kind: "unknown",
-      });
-      expect(await harness.records.release(aTenant, run.root, "run")).toEqual({
-        kind: "released",
-        shard: run.shard,
-      });
-      expect((await recordOf(harness, run, run.root))?.state).toEqual({
-        kind: "held",
-        dueAt: harness.now(),
-      });
     },
   );
+
+  guarantee(
+    "what is left of a run is dropped with it, whatever it waits for, unless it is running; a message never is",
+    async (harness) => {
+      const now = harness.now();
+      const run = await start(harness);
+      await join(harness, run, [aResult(1), aResult(2), aResult(3)]);
+      const [, s1, s2, s3] = [run.root, "s1", "s2", "s3"].map((name) =>
+        runMessageId(run.root, name),
+      );
+      if (!s1 || !s2 || !s3) throw new Error("they have ids");
+      const message = aMessage({ id: harness.ids.next(), now });
+      await harness.records.insert([{ record: accept(message, now) }]);
+      await harness.records.claim([s1], anOwner);
+
+      expect(await harness.records.drop(anotherTenant, [s2])).toEqual([]);
+      const dropped = await harness.records.drop(aTenant, [run.root, s1, s2, message.id, s2]);
+      expect(dropped.map(({ id }) => id).toSorted()).toEqual([run.root, s2].toSorted());
+      expect(await harness.records.drop(aTenant, [run.root, s2])).toEqual([]);
+
+      const kinds = [];
+      for (const id of [run.root, s1, s2, s3, message.id])
+        kinds.push((await recordOf(harness, run, id))?.state.kind);
+      expect(kinds).toEqual(["canceled", "claimed", "canceled", "due", "due"]);
+      expect(await harness.records.claim([run.root, s2], anOwner)).toEqual([]);
+      expect(await harness.records.backlog(aTenant)).toBe(3);
+      expect((await harness.alarms.ring(allShards, 10)).rung).toEqual([]);
+    },
+  );
+
+  guarantee("what is dropped stands in no line any more", async (harness) => {
+    const flow = { key: "k", limits: { parallelism: 1, periodMs: 1_000 } };
+    const features = ["WF_TriggerOnConfig"] as const;
+    const plan = { features, headers: [], policy: aPolicy({ flow }) };
+    const run = await start(harness, { plan });
+    await join(harness, run, [aResult(1)]);
+    const s1 = runMessageId(run.root, "s1");
+    const inLine = async () => (await harness.flowLanes.heads(aFlow, 10)).map(({ id }) => id);
+    expect(await inLine()).toEqual([run.root, s1]);
+
+    const dropped = await harness.records.drop(aTenant, [s1]);
+
+    expect(dropped.map((each) => [each.id, each.flow])).toEqual([[s1, aFlow]]);
+    expect(await inLine()).toEqual([run.root]);
+    expect(await harness.records.backlog(aTenant)).toBe(1);
+  });
 }

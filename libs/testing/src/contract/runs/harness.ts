@@ -6,9 +6,16 @@ import {
   type MessageRecord,
   type Run,
   type RunId,
+  type RunPlan,
   type TenantId,
 } from "@posthaste/domain";
-import { type Alarms, type Ids, type Records, type RunStore } from "@posthaste/ports";
+import {
+  type Alarms,
+  type FlowLanes,
+  type Ids,
+  type Records,
+  type RunStore,
+} from "@posthaste/ports";
 import { aTenant } from "../../builders/message.ts";
 import { aRunId, aRunStart, type AStep, ending, joining } from "../../builders/run.ts";
 import { type Closable, type Guarantee } from "../guarantee.ts";
@@ -17,6 +24,7 @@ export type RunsHarness = Closable & {
   readonly runs: RunStore;
   readonly records: Records;
   readonly alarms: Alarms;
+  readonly flowLanes: Pick<FlowLanes, "heads">;
   /** The store's own ids. */
   readonly ids: Pick<Ids, "next">;
   readonly now: () => number;
@@ -31,6 +39,7 @@ export type Given = {
   readonly root?: MessageId;
   readonly body?: Uint8Array;
   readonly delayMs?: number;
+  readonly plan?: RunPlan;
 };
 
 export function tryStart(

@@ -1,0 +1,61 @@
+/**
+ * What was still to be delivered of a run that has ended: it would count in the backlog until its time, a sleep of a month for
+ * a month, or stand in the line of a flow key and take its grants. What runs is left alone, and over when it has ended.
+ */
+import { type FlowId, leftOpen, type Run, runMessageId, leftDropped } from "@posthaste/domain";
+import {
+  type Clock,
+  type EventBus,
+  type Records,
+  type RunStore,
+  type TokenStore,
+} from "@posthaste/ports";
+import { wakeLane } from "../announce.ts";
+
+export type DropPorts = {
+  readonly records: Pick<Records, "drop">;
+  readonly bus: EventBus;
+  readonly clock: Clock;
+  /** Absent: slots run out. */
+  readonly tokens?: Pick<TokenStore, "release">;
+};
+
+export async function dropLeft(ports: DropPorts, ended: Run): Promise<void> {
+  const { bus, clock, records, tokens } = ports;
+  const names = leftOpen(ended);
+  for (let at = 0; at < names.length; at += droppedAtOnce) {
+    const some = names.slice(at, at + droppedAtOnce);
+    const ids = some.map((name) => runMessageId(ended.root, name));
+    const dropped = await records.drop(ended.tenant, ids);
+    const lanes = Map.groupBy(
+      dropped.flatMap(({ id, flow }) => (flow ? { id, flow } : [])),
+      ({ flow }) => flow,
+    );
+    for (const [lane, those] of lanes)
+      await tokens
+        ?.release(
+          lane,
+          those.map(({ id }) => id),
+        )
+        .catch(() => undefined);
+    const wakes = [...lanes.keys()].map((lane: FlowId) => wakeLane(lane, clock.now()));
+    // A hint: the alarm of the lane makes up for it.
+    if (wakes.length > 0) bus.publish("scheduler.wake", wakes).catch(() => undefined);
+  }
+}
+
+const droppedAtOnce = 500;
+
+/** Once more after a while: a process that was slow, or has died, may have left something. */
+export async function dropAtLast(
+  ports: DropPorts & { readonly runs: RunStore },
+  ended: Run,
+): Promise<void> {
+  await dropLeft(ports, ended);
+  await ports.runs.change(ended, (run) => {
+    const next = leftDropped(run);
+    return next
+      ? { verdict: true, write: { run: next, parts: [], deliveries: [] } }
+      : { verdict: false };
+  });
+}

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { Client as Workflows, serve } from "@upstash/workflow";
 import { eventually } from "./client.ts";
-import { consolePages, isThere, journey, picture, visit } from "./console-pages.ts";
+import { consolePages, isThere, journey, picture, readOnlyToken, visit } from "./console-pages.ts";
 import { developmentToken } from "./server-process.ts";
 import { WorkflowEndpoint } from "./workflow-endpoint.ts";
 
@@ -123,13 +123,17 @@ describe("a run", () => {
   journey("that goes on is cancelled when that is confirmed", async () => {
     const url = workflow("/cancelled", async (context) => context.sleep("long", "1h"));
     const { id, state } = await started(url);
-    const opened = await pages.signedIn(`#/runs?workflowUrl=${encodeURIComponent(url)}`);
-    const { page } = opened;
+    const reader = await pages.signedIn(`#/runs/${id}`, { token: readOnlyToken });
+    await reader.page.getByRole("option", { name: /long/ }).waitFor();
+    const forReaders = await reader.page.getByRole("button").allTextContents();
+    const { page } = await pages.signedIn(`#/runs?workflowUrl=${encodeURIComponent(url)}`);
 
     await page.getByRole("button", { name: `Cancel ${id}` }).click();
     await page.getByRole("button", { name: `Yes, cancel ${id}` }).click();
     await state("RUN_CANCELED");
     await isThere(page, /^cancelled$/);
+
+    expect(forReaders).toEqual(["Sign out", "Go"]);
   });
 
   journey("of any id opens by its link and by the box for ids", async () => {

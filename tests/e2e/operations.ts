@@ -47,6 +47,8 @@ export const suites = {
   readMe: "authentication",
   listEvents: "message-log",
   listLogs: "message-log",
+  listCounts: "overview",
+  readOverview: "overview",
   restartRun: "workflow",
   restartRunOfLetter: "workflow-again",
   restartRuns: "workflow",

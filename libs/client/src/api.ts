@@ -46,6 +46,8 @@ export const gatewayRoutes = {
   readMe: "get me",
   listEvents: "get events",
   listLogs: "get logs",
+  listCounts: "get counts",
+  readOverview: "get overview",
   restartRun: "post workflows/dlq/restart/{dlqId}",
   restartRunOfLetter: "post dlq/restart/{dlqId}",
   restartRuns: "post workflows/dlq/restart",
@@ -775,6 +777,18 @@ export interface Operations {
             events: LogEntry[];
           }[];
         };
+  };
+  listCounts: {
+    query: {
+      fromDate?: Parameter;
+      toDate?: Parameter;
+    };
+    answer: {
+      minutes: MinuteCounts[];
+    };
+  };
+  readOverview: {
+    answer: Overview;
   };
   restartRun: {
     answer: RestartedRun;
@@ -1842,6 +1856,40 @@ export interface LogEntry {
    * Base64
    */
   responseBody?: string;
+}
+export interface MinuteCounts {
+  /**
+   * Its first millisecond
+   */
+  time: number;
+  counts: {
+    CREATED?: number;
+    ACTIVE?: number;
+    RETRY?: number;
+    ERROR?: number;
+    DELIVERED?: number;
+    FAILED?: number;
+    CANCEL_REQUESTED?: number;
+    CANCELED?: number;
+  };
+}
+export interface Overview {
+  /**
+   * Of the server
+   */
+  time: number;
+  /**
+   * Messages that have not ended; may lag by seconds
+   */
+  backlog: number;
+  /**
+   * About since when the oldest message that is due and not under way has been waiting, of the first thousand; absent: none is
+   */
+  dueSince?: number;
+  /**
+   * Of messages; counted to 10,000
+   */
+  deadLetters: number;
 }
 export interface RestartedRun {
   workflowRunId: string;

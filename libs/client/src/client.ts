@@ -25,7 +25,8 @@ const resources = {
     cancelMany: "cancelMessages",
     deliverNow: "runMessageNow",
   },
-  log: { events: "listEvents", grouped: "listLogs" },
+  log: { events: "listEvents", grouped: "listLogs", counts: "listCounts" },
+  overview: { read: "readOverview" },
   bulkActions: { list: "listBulkActions", read: "readBulkAction" },
   deadLetters: {
     list: "listDeadLetters",

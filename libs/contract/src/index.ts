@@ -46,6 +46,7 @@ export {
   type LogQuery,
   type messageLog,
 } from "./endpoints/message-log.ts";
+export { countsMsMax, type CountsQuery, type overview } from "./endpoints/overview.ts";
 export {
   dryRunText,
   scheduleJson,

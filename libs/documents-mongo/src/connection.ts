@@ -2,6 +2,7 @@
 import { type Clock, type Log, type Random } from "@posthaste/ports";
 import { type Collection, type Db, type Document } from "mongodb";
 import { type Committed } from "./committed.ts";
+import { type EventCounts } from "./event-counts.ts";
 import { type Again } from "./retry.ts";
 
 export type Connection = {
@@ -17,4 +18,5 @@ export type Connection = {
   readonly random: Random;
   readonly log: Log;
   readonly committed?: Committed;
+  readonly counts?: EventCounts;
 };

@@ -32,6 +32,7 @@ export function createDeadLetters({ again, collection: open }: Connection): Dead
     insert: async (given) => {
       await insertMissing(again, letters, given.map(rowOf));
     },
+    count: (tenant, limit) => again(() => letters.countDocuments({ tenant }, { limit })),
     get: async (tenant, id) => {
       const row = await again(() => letters.findOne({ _id: keyOf(tenant, id), tenant }));
       return row ? letterFrom(row.item) : undefined;

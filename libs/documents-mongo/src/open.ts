@@ -21,6 +21,7 @@ import { createGroups, groupIndexes } from "./groups/groups.ts";
 import { createIds } from "./ids.ts";
 import { type Index } from "./indexes.ts";
 import { type Link, type LinkOptions, openLink } from "./link.ts";
+import { createEventCounts } from "./message-log/counts.ts";
 import { createMessageLog, messageLogIndexes } from "./message-log/message-log.ts";
 import { createRecordPorts, recordIndexes, roomsOf } from "./messages/record-ports.ts";
 import { createRoster } from "./roster.ts";
@@ -61,7 +62,17 @@ const allIndexes: readonly Index[] = [
 /** Resolves at once, whether or not there is a server: until it has answered every call rejects as `unavailable`. */
 export async function openDocuments(options: DocumentsOptions): Promise<Documents> {
   const { committed } = options;
-  const { connection, aside, isUp, problem, calls, close, drop } = openLink(options, allIndexes);
+  const {
+    connection: plain,
+    aside,
+    isUp,
+    problem,
+    calls,
+    close,
+    drop,
+  } = openLink(options, allIndexes);
+  const counts = createEventCounts(plain);
+  const connection = { ...plain, counts };
   return {
     ports: {
       ...createRecordPorts(committed ? { ...connection, committed } : connection, aside),
@@ -80,7 +91,10 @@ export async function openDocuments(options: DocumentsOptions): Promise<Document
     isUp,
     problem,
     calls,
-    close,
+    close: async () => {
+      await counts.close();
+      await close();
+    },
     drop,
   };
 }

@@ -45,6 +45,7 @@ export {
   alarmOnEntering,
   type AlarmSource,
   alarmSources,
+  dueSince,
   recordSources,
   type RecordSource,
   rowSources,
@@ -92,6 +93,8 @@ export {
   type LogEvent,
   type LogState,
   logStates,
+  minuteMs,
+  minuteOf,
   rankOf,
 } from "./message/log.ts";
 export { type HeaderPair, type Headers } from "./message/headers.ts";

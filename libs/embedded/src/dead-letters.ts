@@ -38,6 +38,9 @@ export function openDeadLetters(
     WHERE l.tenant = ?1 AND l.id < ?2 AND l.failed_at < ?3 ORDER BY l.id LIMIT ?4`);
   const oldOf = (tenant: number, before: number, limit: number): readonly Row[] =>
     old.all(tenant, firstIdAt(before), before, limit);
+  const count = reader.prepare(
+    "SELECT count(*) AS n FROM (SELECT 1 FROM dead_letters WHERE tenant = ? LIMIT ?)",
+  );
   const removeByKey = db.prepare(
     "DELETE FROM dead_letters WHERE key = ? RETURNING message, body_of",
   );
@@ -71,6 +74,10 @@ export function openDeadLetters(
           );
         }
       }),
+    count: async (tenantId, max) => {
+      const tenant = tenants.find(tenantId);
+      return tenant === undefined ? 0 : integer(count.get(tenant, max)?.["n"]);
+    },
     get: async (tenantId, id) => {
       const tenant = tenants.find(tenantId);
       return tenant === undefined ? undefined : read.one(tenant, id);

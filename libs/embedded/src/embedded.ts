@@ -33,6 +33,7 @@ import { openFanOuts } from "./fan-outs.ts";
 import { openGroups } from "./groups.ts";
 import { openLanes } from "./lanes.ts";
 import { openLetters } from "./letters.ts";
+import { openEventCounts } from "./log/counts.ts";
 import { openEvents } from "./log/events.ts";
 import { openMessageLog } from "./log/message-log.ts";
 import { openBacklog } from "./messages/backlog.ts";
@@ -146,6 +147,7 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
     start: disk.start,
     close: async () => {
       await disk.rest();
+      await rooms.counts.close();
       await writer.close();
       await disk.close();
       database.close();
@@ -164,6 +166,7 @@ function openRooms(
   const positions = openPositions(clock, lastPosition(db));
   const queues = openQueueRows(db);
   const tenants = openTenantKeys(db, writer);
+  const counts = openEventCounts({ db, writer, tenants, clock, log });
   const parts = {
     db,
     clock,
@@ -194,7 +197,8 @@ function openRooms(
       run: openRunAlarms(db, log),
     },
     runAttempts: openRunAttempts(db),
-    events: openEvents(db, writer, tenants),
+    counts,
+    events: openEvents({ db, writer, tenants }, counts),
     letters: openLetters(db),
     turns: openTurns(db, queues),
   };

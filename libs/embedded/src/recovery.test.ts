@@ -34,6 +34,27 @@ function aKey(): DeduplicationKey {
 }
 
 describe("after a process was killed", () => {
+  it("what it had counted and not written is counted again", async () => {
+    const opened = openIn(newDirectory());
+    const { clock, records, log } = opened;
+    const insert = (count: number) =>
+      records.insert(
+        Array.from({ length: count }, () => ({
+          record: accept(aMessage({ now: clock.now() }), clock.now()),
+        })),
+      );
+    await insert(3);
+    await clock.advance(61_000);
+    await insert(2);
+    await log.counts(aTenant, 0, clock.now());
+    await insert(4);
+
+    const after = openIn(copyOf(opened), { clock });
+
+    const minutes = await after.log.counts(aTenant, 0, clock.now());
+    expect(minutes.map(({ counts }) => counts)).toEqual([{ CREATED: 3 }, { CREATED: 6 }]);
+  });
+
   it("what was acknowledged is there", async () => {
     const dataDir = newDirectory();
     const url = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);

@@ -12,6 +12,8 @@ export interface DeadLetters {
   insert(letters: readonly DeadLetter[]): Promise<void>;
   /** Ordered by id, which sorts by the time of failure. */
   list(tenant: TenantId, filter: DeadLetterFilter, page: PageRequest): Promise<Page<DeadLetter>>;
+  /** How many there are, counted to `max`. */
+  count(tenant: TenantId, max: number): Promise<number>;
   get(tenant: TenantId, id: DlqId): Promise<DeadLetter | undefined>;
   /** Answers how many of them were there. */
   remove(tenant: TenantId, ids: readonly DlqId[]): Promise<number>;

@@ -28,7 +28,13 @@ export { type Groups } from "./groups.ts";
 export { type Ids } from "./ids.ts";
 export { type LocalDelivery } from "./local-delivery.ts";
 export { type Log, type LogFields } from "./log.ts";
-export { type LogEntry, type LogPage, type MessageLog, type Page } from "./message-log.ts";
+export {
+  type LogEntry,
+  type LogPage,
+  type MessageLog,
+  type MinuteCounts,
+  type Page,
+} from "./message-log.ts";
 export { type Metric, type Reporter } from "./metrics/metric.ts";
 export {
   countedMax,

@@ -3,6 +3,7 @@ import {
   type AttemptFact,
   type LogEvent,
   type LogFilter,
+  type LogState,
   type Message,
   type PageRequest,
   type TenantId,
@@ -21,6 +22,12 @@ export type Page<T> = { readonly items: readonly T[]; readonly next?: string };
 /** `positions`: where each item stands, for `PageRequest.after`; no two events share one, and each keeps its own. */
 export type LogPage = Page<LogEntry> & { readonly positions: readonly string[] };
 
+/** How many events of each state a minute has; states without any are left out. `minute`: its first millisecond. */
+export type MinuteCounts = {
+  readonly minute: number;
+  readonly counts: Readonly<Partial<Record<LogState, number>>>;
+};
+
 export interface MessageLog {
   /** `settle`: the store writes events with the records themselves. `facts`: workflow-log writes what it hears, and deliverers what they owe. */
   readonly writtenBy: "settle" | "facts";
@@ -29,6 +36,11 @@ export interface MessageLog {
     entries: readonly { readonly message: Message; readonly fact?: AttemptFact }[],
   ): Promise<void>;
   list(tenant: TenantId, filter: LogFilter, page: PageRequest): Promise<LogPage>;
+  /**
+   * Of the minutes from that of `from` to that of `to`, in order, those that have events. They are counted as they are written, and
+   * swept with the log: CREATED by the insert of the record, every other state with its event.
+   */
+  counts(tenant: TenantId, from: number, to: number): Promise<readonly MinuteCounts[]>;
   /**
    * `grown` is called within moments of each time at which the log has events of the tenant that it had not before, once for
    * many, and may be called when it has none. Returns what ends that.

@@ -24,6 +24,8 @@ export function modelDeadLetters(): DeadLetters {
       const { items, ...next } = pageOf(found, ({ id }) => id, page);
       return { items: items.map((letter) => cut(letter, page.bodyBytesMax)), ...next };
     },
+    count: async (tenant, max) =>
+      Math.min(max, [...letters.keys()].filter((id) => isOf(tenant, id)).length),
     get: async (tenant, id) => (isOf(tenant, id) ? letters.get(id) : undefined),
     remove: async (tenant, ids) =>
       ids.filter((id) => isOf(tenant, id) && letters.delete(id)).length,

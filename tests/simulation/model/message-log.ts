@@ -4,10 +4,12 @@ import {
   createdEvent,
   eventsOf,
   limits,
+  type LogEvent,
   type LogFilter,
   type LogState,
   matchesLogged,
   type MessageId,
+  minuteOf,
   rankOf,
   type TenantId,
 } from "@posthaste/domain";
@@ -16,6 +18,8 @@ import { pageOf } from "./page.ts";
 
 export type ModelMessageLog = {
   readonly port: MessageLog;
+  /** The record of a message was inserted. */
+  readonly countCreated: (tenant: TenantId, at: number) => void;
   /** The states that the log has of a message. */
   readonly statesOf: (id: MessageId) => readonly LogState[];
 };
@@ -23,6 +27,14 @@ export type ModelMessageLog = {
 export function modelMessageLog(): ModelMessageLog {
   const entries = new Map<MessageId, Map<string, LogEntry>>();
   const watchers = new Set<{ readonly tenant: TenantId; readonly grown: () => void }>();
+
+  const counted = new Map<TenantId, Map<number, Partial<Record<LogState, number>>>>();
+  const count = (tenant: TenantId, { at, state }: Pick<LogEvent, "at" | "state">): void => {
+    const minutes = counted.get(tenant) ?? new Map<number, Partial<Record<LogState, number>>>();
+    const counts = minutes.get(minuteOf(at)) ?? {};
+    counts[state] = (counts[state] ?? 0) + 1;
+    counted.set(tenant, minutes.set(minuteOf(at), counts));
+  };
 
   const port: MessageLog = {
     writtenBy: "facts",
@@ -35,7 +47,9 @@ export function modelMessageLog(): ModelMessageLog {
         const entry = { event: createdEvent(message.createdAt), message: configuration };
         for (const each of [entry, ...(fact ? entriesOf(configuration, fact) : [])]) {
           const key = keyOf(each);
-          if (!known.has(key)) known.set(key, each);
+          if (known.has(key)) continue;
+          known.set(key, each);
+          if (each.event.state !== "CREATED") count(message.tenant, each.event);
         }
         for (const { tenant, grown } of watchers) if (tenant === message.tenant) grown();
       }
@@ -47,12 +61,20 @@ export function modelMessageLog(): ModelMessageLog {
       const listed = pageOf(found, keyOf, page);
       return { ...listed, positions: listed.items.map(keyOf) };
     },
+    counts: async (tenant, from, to) =>
+      [...(counted.get(tenant) ?? [])]
+        .map(([minute, counts]) => ({ minute, counts }))
+        .filter(({ minute }) => minute >= minuteOf(from) && minute <= to)
+        .toSorted((a, b) => a.minute - b.minute),
     watch: (tenant, grown) => {
       const watcher = { tenant, grown };
       watchers.add(watcher);
       return () => watchers.delete(watcher);
     },
     sweep: async (tenant, before, limit) => {
+      const minutes = counted.get(tenant);
+      for (const minute of minutes?.keys() ?? [])
+        if (minute < minuteOf(before)) minutes?.delete(minute);
       const old = [...entries].filter(([, known]) =>
         [...known.values()].some(
           (entry) => entry.message.tenant === tenant && isBefore(before)(entry),
@@ -68,6 +90,7 @@ export function modelMessageLog(): ModelMessageLog {
   };
   return {
     port,
+    countCreated: (tenant, at) => count(tenant, { at, state: "CREATED" }),
     statesOf: (id) => [...(entries.get(id)?.values() ?? [])].map(({ event }) => event.state),
   };
 }

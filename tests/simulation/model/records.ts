@@ -3,6 +3,7 @@
  * network does. Each call is one step: it is the reference that the checks can look into.
  */
 import {
+  dueSince,
   advanceTo,
   type AttemptFact,
   owedFact,
@@ -281,6 +282,8 @@ export function modelRecords(
       placeOf(record.message),
     );
     if (bodyOf !== undefined) childrenOf.set(bodyOf, (childrenOf.get(bodyOf) ?? 0) + 1);
+    const { createdAt, run, tenant } = record.message;
+    if (!run) log.countCreated(tenant, createdAt);
     return "inserted";
   };
 
@@ -486,6 +489,14 @@ export function modelRecords(
       forgetLanes(mine);
       queues.sweep();
       return gone.length + removeFanOuts(mine, endedBefore);
+    },
+    dueSince: async (tenant) => {
+      const times = [...rows.values()].flatMap(({ record: { message, state, wakeAt } }) =>
+        message.tenant === tenant && state.kind === "due" && state.grantUntil === undefined
+          ? dueSince(state.hints, wakeAt ?? now())
+          : [],
+      );
+      return times.length > 0 ? Math.min(...times) : undefined;
     },
     backlog: async (tenant) =>
       [...standing.values()].filter(

@@ -117,6 +117,7 @@ export function observedRecords(records: Records, { history, world, node }: Watc
     get: (tenant, ids) => records.get(tenant, ids),
     getSome: (tenant, ids) => records.getSome(tenant, ids),
     removeFinished: (...given) => records.removeFinished(...given),
+    dueSince: (tenant) => records.dueSince(tenant),
     backlog: (tenant) => records.backlog(tenant),
   };
 }

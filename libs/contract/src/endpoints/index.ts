@@ -8,6 +8,7 @@ import { flowKeys } from "./flow-keys.ts";
 import { me } from "./me.ts";
 import { messageLog } from "./message-log.ts";
 import { messages } from "./messages.ts";
+import { overview } from "./overview.ts";
 import { queues } from "./queues.ts";
 import { restarts } from "./restarts.ts";
 import { runLogs } from "./run-logs.ts";
@@ -28,6 +29,7 @@ export const gatewayEndpoints = {
   ...deadLetters,
   ...me,
   ...messageLog,
+  ...overview,
   ...restarts,
   ...runs,
   ...runLogs,

@@ -60,7 +60,7 @@ export function parseMessageFilter(values: QueryValues): MessageFilter | Fault {
 }
 
 /** The last moment that a Date can hold. */
-const dateMax = 8_640_000_000_000_000;
+export const dateMax = 8_640_000_000_000_000;
 
 function parseDates(values: QueryValues): Pick<MessageFilter, "from" | "to"> | Fault {
   const from = integer(values, "fromDate", { min: 0, max: dateMax });

@@ -4,6 +4,7 @@ import * as fc from "fast-check";
 import { cancelBody, cancelQuery, parseCancelSelection } from "./cancel-selection.ts";
 import { deadLetterParameters, parseDeadLetterQuery } from "../endpoints/dead-letters.ts";
 import { logParameters, parseEventQuery, parseLogQuery } from "../endpoints/message-log.ts";
+import { parseCountsQuery } from "../endpoints/overview.ts";
 import { fuzzRuns, hostileText } from "../hostile.fixture.ts";
 
 const pieces = [
@@ -212,6 +213,14 @@ describe("a list of events", () => {
     expect(parseEventQuery("")).toMatchObject({ page: { order: "latestFirst" } });
     expect(parseEventQuery("")).not.toHaveProperty("waitMs");
     expect(parseLogQuery("wait=1")).toMatchObject({ fault: "malformed" });
+  });
+
+  it("is counted over a day at most", () => {
+    expect(parseCountsQuery("")).toEqual({});
+    expect(parseCountsQuery("fromDate=1&toDate=86400001")).toEqual({ from: 1, to: 86_400_001 });
+    expect(parseCountsQuery("fromDate=1&toDate=86400002")).toMatchObject({
+      text: "fromDate: must be within a day of toDate",
+    });
   });
 
   it("groups ten messages at most", () => {

@@ -8,6 +8,7 @@ import { type Index } from "../indexes.ts";
 import { insertMissing } from "../insert-missing.ts";
 import { termIndexes } from "../query/conditions.ts";
 import { digitsOf } from "../query/placed.ts";
+import { eventCountIndexes } from "./counts.ts";
 import { readLog } from "./reading.ts";
 import { deliveredId, isOfCreated, type LogRow, rowsOf } from "./rows.ts";
 import { watchTail } from "./tail.ts";
@@ -17,6 +18,7 @@ const collection = "message_log";
 export const messageLogIndexes: readonly Index[] = [
   { collection, key: { tenant: 1, place: 1 } },
   { collection, key: { "item.message.id": 1 } },
+  ...eventCountIndexes,
   ...termIndexes(collection),
 ];
 
@@ -60,7 +62,7 @@ async function present(
 type Appended = Parameters<MessageLog["append"]>[0][number];
 
 export function createMessageLog(connection: Connection): MessageLog {
-  const { again, collection: open } = connection;
+  const { again, collection: open, counts } = connection;
   const log = open<LogRow>(collection);
   // Each partition of the bus hands over its own: together they are one write.
   const append = createGather(writeMissing, { bytesOf });
@@ -71,8 +73,10 @@ export function createMessageLog(connection: Connection): MessageLog {
       await append(entries);
     },
     list: (tenant, filter, page) => readLog(again, open(collection), tenant, filter, page),
+    counts: async (tenant, from, to) => (await counts?.read(tenant, from, to)) ?? [],
     watch: (tenant, grown) => watchTail(connection, log, tenant, grown),
     sweep: async (tenant, before, limit) => {
+      await counts?.sweep(tenant, before);
       const messages = new Set<string>();
       // Ends when nothing is old enough, or when the rest is of further messages.
       for (;;) {
@@ -101,7 +105,13 @@ export function createMessageLog(connection: Connection): MessageLog {
       accepted.map(({ _id }) => _id),
     );
     for (const id of known) missing.delete(id);
-    await insertMissing(again, log, [...missing.values()]);
+    const inserts = [...missing.values()];
+    const refused = await insertMissing(again, log, inserts);
+    for (const [n, { tenant, item }] of inserts.entries())
+      if (!refused.has(n))
+        for (const event of [...(item.earlier ?? []), item.event])
+          // Two rows may tell it; its record was inserted once.
+          if (event.state !== "CREATED") counts?.add(tenant, event);
     return entries.map(() => true);
   }
 

@@ -1,6 +1,7 @@
 /** The record store against its contract, on every server there is; `other` is a second process. */
 import { describe, expect, it } from "@jest/globals";
 import { describeFanOuts, describeRecords, type RecordsHarness } from "@posthaste/testing/contract";
+import { createEventCounts } from "../message-log/counts.ts";
 import { createMessageLog, messageLogIndexes } from "../message-log/message-log.ts";
 import { createIds } from "../ids.ts";
 import { freshDatabase } from "../opened.fixture.ts";
@@ -11,7 +12,8 @@ describe.each(servers)("$name", ({ name, uri }) => {
   const open = freshDatabase(uri, [...recordIndexes, ...messageLogIndexes]);
 
   const openHarness = async (): Promise<RecordsHarness> => {
-    const { connection, clock } = await open();
+    const { connection: plain, clock } = await open();
+    const connection = { ...plain, counts: createEventCounts({ ...plain, clock }) };
     return {
       ...createRecordPorts(connection, connection),
       log: createMessageLog(connection),

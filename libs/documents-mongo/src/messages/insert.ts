@@ -68,6 +68,9 @@ export function createInsert(rooms: Rooms): Gather<Insert, Inserted> {
             },
       ),
     );
+    for (const { message } of inserted)
+      if (!message.run)
+        rooms.counts?.add(message.tenant, { at: message.createdAt, state: "CREATED" });
     const ours = new Set(inserted.map(({ message }) => message.id));
     // `delete` answers true once: of one id in a batch the first is inserted.
     return inserts.map(({ record }) => (ours.delete(record.message.id) ? "inserted" : "known"));

@@ -11,6 +11,7 @@ import { createCancel, createDrop } from "./cancel.ts";
 import { createClaim } from "./claim.ts";
 import { createClear } from "./clear.ts";
 import { createMatching } from "./matching.ts";
+import { createDueSince } from "./due-since.ts";
 import { createHeads } from "./heads.ts";
 import { createInsert } from "./insert.ts";
 import { createLanesByHand } from "./lanes-by-hand.ts";
@@ -83,6 +84,7 @@ export function createRecordPorts(connection: Connection, aside: Connection): Re
       get: (tenant, ids) => reading.get(ids.map((id) => ({ tenant, id }))),
       getSome: reading.getSome,
       removeFinished: createRemoveFinished(rooms, deliveriesOfLog(connection)),
+      dueSince: createDueSince(rooms),
       backlog: createBacklog(rooms),
     },
     alarms: { ring: createRing(runRooms, reading), next: createNextAlarm(runRooms) },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { aFlow, anOwner, epochStart as now, finishedStates } from "@posthaste/testing";
-import { alarmOf } from "./alarm.ts";
+import { alarmOf, dueSince } from "./alarm.ts";
 import { type MessageState } from "./message.ts";
 
 describe("the alarm of a state", () => {
@@ -31,5 +31,15 @@ describe("the alarm of a state", () => {
   it.each(finishedStates(now))("$kind: none, until there is an outbox", (state) => {
     expect(alarmOf(state, false, now)).toBeUndefined();
     expect(alarmOf(state, true, now)).toBe(now + 30_000);
+  });
+});
+
+describe("since when a record is due", () => {
+  it.each([0, 1, 2, 4, 5, 9])("is told by its alarm, also after %i rings more", (rings) => {
+    let at = now;
+    for (let hints = 0; hints <= rings; hints++)
+      at = alarmOf({ kind: "due", hints }, false, at) ?? NaN;
+
+    expect(dueSince(rings, at)).toBe(now);
   });
 });

@@ -45,6 +45,15 @@ export function alarmOf(state: MessageState, hasOutbox: boolean, now: number): n
   return Math.min(own ?? Number.POSITIVE_INFINITY, now + ringAheadMs);
 }
 
+/** Since when a record without a grant has been due, by its alarm: each ring has set it twice as far ahead, up to the bound. */
+export function dueSince(hints: number, wakeAt: number): number {
+  const doublings = Math.min(hints, doublingsMax);
+  const doubledMs = ringAheadMs * (2 ** (doublings + 1) - 1);
+  return wakeAt - doubledMs - (hints - doublings) * ringAheadMsMax;
+}
+
+const doublingsMax = Math.floor(Math.log2(ringAheadMsMax / ringAheadMs));
+
 function ownAlarm(state: MessageState, now: number): number | undefined {
   switch (state.kind) {
     case "held":

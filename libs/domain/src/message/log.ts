@@ -16,6 +16,10 @@ export type LogState = (typeof logStates)[number];
 
 export type LogEvent = { readonly at: number; readonly attempt: number; readonly state: LogState };
 
+/** Counts of events are kept by the minute. */
+export const minuteMs = 60_000;
+export const minuteOf = (at: number): number => at - (at % minuteMs);
+
 export const createdEvent = (createdAt: number): LogEvent => ({
   at: createdAt,
   attempt: 0,

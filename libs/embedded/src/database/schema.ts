@@ -234,4 +234,10 @@ export const migrations: readonly string[] = [
   ALTER TABLE runs ADD COLUMN format INTEGER NOT NULL DEFAULT 1;
   ALTER TABLE bulk_actions ADD COLUMN format INTEGER NOT NULL DEFAULT 1;
   `,
+  `
+  -- Events by minute (Unix minutes) and state (its rank).
+  CREATE TABLE event_counts (
+    tenant INTEGER NOT NULL, state INTEGER NOT NULL, minute INTEGER NOT NULL, n INTEGER NOT NULL,
+    PRIMARY KEY (tenant, minute, state)) WITHOUT ROWID;
+  `,
 ];

@@ -7,23 +7,28 @@ import {
   type AttemptFact,
   eventsOf,
   limits,
-  type LogState,
-  logStates,
-  rankOf,
+  type LogEvent,
   type TenantId,
 } from "@posthaste/domain";
 import { pack } from "../answers.ts";
 import { type Writer } from "../database/writer.ts";
 import { type TenantKeys } from "../tenants.ts";
+import { type EventCounts } from "./counts.ts";
+import { stepOf } from "./steps.ts";
 
 export type Events = {
   created(tenant: number, position: number, at: number): void;
+  /** The record was inserted with it: only then CREATED is counted. */
+  countCreated(tenant: number, at: number): void;
   ended(tenant: number, position: number, fact: AttemptFact): void;
   /** `grown` is called after each commit that holds events of the tenant. Returns what ends that. */
   watch(tenant: TenantId, grown: () => void): () => void;
 };
 
-export function openEvents(db: DatabaseSync, writer: Writer, tenants: TenantKeys): Events {
+export function openEvents(
+  { db, writer, tenants }: { db: DatabaseSync; writer: Writer; tenants: TenantKeys },
+  counts: EventCounts,
+): Events {
   const watchers = new Map<TenantId, Set<() => void>>();
   const tell = (tenant: number): void => {
     if (watchers.size === 0) return;
@@ -37,11 +42,29 @@ export function openEvents(db: DatabaseSync, writer: Writer, tenants: TenantKeys
   );
   const details = db.prepare(`
     INSERT INTO details (message, attempt, json, response) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`);
+  const put = (tenant: number, position: number, event: LogEvent): void => {
+    const step = stepOf(event.attempt, event.state);
+    if (one.run(tenant, event.at, position, step).changes > 0)
+      writer.onCommit(() => counts.add(tenant, event));
+  };
+  /** Both are there or neither is: they are only written together. */
+  const putTwo = (tenant: number, position: number, a: LogEvent, b: LogEvent): void => {
+    const [first, second] = [stepOf(a.attempt, a.state), stepOf(b.attempt, b.state)];
+    const { changes } = two.run(tenant, a.at, position, first, tenant, b.at, position, second);
+    if (changes === 0) return;
+    writer.onCommit(() => {
+      counts.add(tenant, a);
+      counts.add(tenant, b);
+    });
+  };
+
   return {
     created: (tenant, position, at) => {
       one.run(tenant, at, position, stepOf(0, "CREATED"));
       tell(tenant);
     },
+    countCreated: (tenant, at) =>
+      writer.onCommit(() => counts.add(tenant, { at, state: "CREATED" })),
     watch: (tenant, grown) => {
       const own = watchers.get(tenant) ?? new Set();
       watchers.set(tenant, own.add(grown));
@@ -53,33 +76,13 @@ export function openEvents(db: DatabaseSync, writer: Writer, tenants: TenantKeys
     ended: (tenant, position, fact) => {
       tell(tenant);
       const [first, second, ...more] = eventsOf(fact);
-      if (first && second) {
-        const { attempt } = fact;
-        const [a, b] = [stepOf(attempt, first.state), stepOf(attempt, second.state)];
-        two.run(tenant, first.at, position, a, tenant, second.at, position, b);
-      } else if (first) {
-        one.run(tenant, first.at, position, stepOf(first.attempt, first.state));
-      }
-      for (const event of more)
-        one.run(tenant, event.at, position, stepOf(event.attempt, event.state));
+      if (first && second) putTwo(tenant, position, first, second);
+      else if (first) put(tenant, position, first);
+      for (const event of more) put(tenant, position, event);
       if (fact.ended === "retry" || fact.ended === "failed") {
         const { json, response } = pack(fact, limits.logResponseBytesMax);
         details.run(position, fact.attempt, json, response);
       }
     },
   };
-}
-
-/** Sorts events of one message that share a time; names the event inside its message. */
-const stepOf = (attempt: number, state: LogState): number => attempt * ranks + rankOf(state);
-export const attemptOf = (step: number): number => Math.floor(step / ranks);
-
-/** Steps per attempt: one per state. The SQL of this folder has it, too. */
-export const ranks = 8;
-const stateByRank = logStates.toSorted((a, b) => rankOf(a) - rankOf(b));
-
-export function stateOf(step: number): LogState {
-  const state = stateByRank[step % ranks];
-  if (state === undefined) throw new Error(`unknown step ${step} in the log`);
-  return state;
 }

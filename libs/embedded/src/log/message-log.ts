@@ -15,7 +15,7 @@ export function openMessageLog(
   reader: DatabaseSync,
   breathe: () => Promise<void>,
 ): MessageLog {
-  const { writer, tenants, events, names } = rooms;
+  const { writer, tenants, counts, events, names } = rooms;
   const old = openLogSweep(rooms);
   const read = openLogReading(reader);
   const rare = openTermReading(reader);
@@ -44,6 +44,7 @@ export function openMessageLog(
         positions: placed.map(({ position }) => position),
       };
     },
+    counts: counts.read(reader),
     watch: (tenantId, grown) => events.watch(tenantId, grown),
     sweep: async (tenantId, before, limit) => {
       const tenant = tenants.find(tenantId);

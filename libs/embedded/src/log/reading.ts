@@ -19,7 +19,7 @@ import { type Configuration, configurationFrom } from "../messages/configuration
 import { bodyBytesShown } from "../query/body-bytes.ts";
 import { type Chunk, type Looked, type Scan } from "../query/keyset.ts";
 
-import { attemptOf, stateOf } from "./events.ts";
+import { attemptOf, stateOf } from "./steps.ts";
 
 type Asked = {
   readonly tenant: number;

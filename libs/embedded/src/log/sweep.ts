@@ -1,8 +1,8 @@
 /** The end of log rows: event by event in the order of time, each failed attempt's details with its ERROR. */
-import { rankOf } from "@posthaste/domain";
+import { minuteMs, rankOf } from "@posthaste/domain";
 import { integer, type Row } from "../database/rows.ts";
 import { type Rooms } from "../messages/rooms.ts";
-import { attemptOf, ranks } from "./events.ts";
+import { attemptOf, ranks } from "./steps.ts";
 
 export type LogSweep = {
   /** Nothing is written to find out that there is nothing to do. */
@@ -18,11 +18,16 @@ export function openLogSweep(rooms: Rooms): LogSweep {
   const remove = db.prepare(
     "DELETE FROM events WHERE tenant = ? AND (at, message, step) <= (?, ?, ?)",
   );
+  const removeCounts = db.prepare("DELETE FROM event_counts WHERE tenant = ? AND minute < ?");
+  const oldCount = db.prepare("SELECT 1 FROM event_counts WHERE tenant = ? AND minute < ? LIMIT 1");
   const removeDetails = db.prepare("DELETE FROM details WHERE message = ? AND attempt = ?");
 
   return {
-    isDue: (tenant, before) => oldest.get(tenant, before, 1) !== undefined,
+    isDue: (tenant, before) =>
+      oldest.get(tenant, before, 1) !== undefined ||
+      oldCount.get(tenant, Math.floor(before / minuteMs)) !== undefined,
     sweep: (tenant, before, limit) => {
+      removeCounts.run(tenant, Math.floor(before / minuteMs));
       const rows: readonly Row[] = oldest.all(tenant, before, limit * eventsPerMessage);
       const messages = new Set<number>();
       let last: Row | undefined;

@@ -86,7 +86,10 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
     if (bodyOf === null) configurations.putBody(address.position, message.body);
     else fanOuts.addChild(bodyOf);
     if (state.kind === "waiting" && flow) lanes.wake(flow.lane, now);
-    if (!message.run) events.created(tenant, address.position, message.createdAt);
+    if (!message.run) {
+      events.created(tenant, address.position, message.createdAt);
+      events.countCreated(tenant, message.createdAt);
+    }
     if (record.outbox.length > 0) carryOut(rooms, message, address.position, record.outbox);
     if (deduplication) windows.put(deduplication);
     if (isFinished(state))

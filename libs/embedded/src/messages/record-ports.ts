@@ -9,6 +9,7 @@ import { openRuns } from "../runs/runs.ts";
 import { openQueues } from "../queues/port.ts";
 import { openCancel } from "./cancel.ts";
 import { openClaiming } from "./claim.ts";
+import { openDueSince } from "./due-since.ts";
 import { openInsert } from "./insert.ts";
 import { openLine } from "./line.ts";
 import { openMatching } from "./matching.ts";
@@ -39,7 +40,7 @@ export function openRecordPorts(
   const nextAlarm = openNextAlarm(rooms);
   const line = openLine(rooms, reading);
   return {
-    records: openRecords(rooms, reading),
+    records: openRecords(rooms, reading, reader),
     alarms: {
       ring: (shards, limitOfEach, sources = alarmSources) =>
         writer.write(() => ring(shards, limitOfEach, sources), "redoable"),
@@ -81,7 +82,7 @@ export function openRecordPorts(
   };
 }
 
-function openRecords(rooms: Rooms, reading: Reading): Records {
+function openRecords(rooms: Rooms, reading: Reading, reader: DatabaseSync): Records {
   const { writer, tenants, backlog } = rooms;
   const insertOne = openInsert(rooms);
   const claiming = openClaiming(rooms, reading);
@@ -114,6 +115,7 @@ function openRecords(rooms: Rooms, reading: Reading): Records {
       writer.write(() => ids.flatMap((id) => drop(tenant, id) ?? []), "redoable"),
     release: (...asked) => writer.write(() => releaseOne(...asked)),
     matching,
+    dueSince: openDueSince(reader, tenants),
     get: (tenant, ids) =>
       writer.read(() => ids.map((id) => ofTenant(tenant, reading.find(id))?.record)),
     getSome: (tenant, ids) => writer.read(() => someOf(reading, tenant, ids)),

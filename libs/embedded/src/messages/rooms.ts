@@ -7,6 +7,7 @@ import { type Writer } from "../database/writer.ts";
 import { type FanOutRows } from "../fan-outs.ts";
 import { type Lanes } from "../lanes.ts";
 import { type Letters } from "../letters.ts";
+import { type EventCounts } from "../log/counts.ts";
 import { type Events } from "../log/events.ts";
 import { type QueueRows } from "../queues/rows.ts";
 import { type Turns } from "../queues/turns.ts";
@@ -36,6 +37,7 @@ export type Rooms = {
   readonly alarms: { readonly [Source in RowSource]: Alarms<Rung> };
   readonly laneAlarms: { readonly [Kind in LaneKind]: Alarms<LaneId> };
   readonly runAttempts: RunAttempts;
+  readonly counts: EventCounts;
   readonly events: Events;
   readonly letters: Letters;
   readonly windows: Windows;

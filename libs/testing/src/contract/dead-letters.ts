@@ -93,6 +93,15 @@ function inserting(guarantee: Guarantee<DeadLettersHarness>): void {
 }
 
 function listing(guarantee: Guarantee<DeadLettersHarness>): void {
+  guarantee("they are counted by tenant, no further than asked", async (harness) => {
+    const { deadLetters } = harness;
+    await insertMany(harness, 3);
+
+    expect(await deadLetters.count(aTenant, 10)).toBe(3);
+    expect(await deadLetters.count(aTenant, 2)).toBe(2);
+    expect(await deadLetters.count(anotherTenant, 10)).toBe(0);
+  });
+
   for (const order of ["earliestFirst", "latestFirst"] as const) {
     guarantee(
       `a list is in the order of failure, page by page, with nothing twice and nothing left out: ${order}`,

@@ -4,7 +4,12 @@ export { type DeadLettersHarness, describeDeadLetters } from "./dead-letters.ts"
 export { describeEventBus, type EventBusHarness } from "./event-bus.ts";
 export { describeGroups, type GroupsHarness } from "./groups.ts";
 export { type Deviation } from "./guarantee.ts";
-export { describeMessageLog, type MessageLogHarness } from "./message-log.ts";
+export {
+  countedOnce,
+  countsSwept,
+  describeMessageLog,
+  type MessageLogHarness,
+} from "./message-log.ts";
 export { describeQueues } from "./queues.ts";
 export { describeFanOuts } from "./fan-outs.ts";
 export { describeRunLog } from "./run-log.ts";

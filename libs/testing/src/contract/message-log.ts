@@ -42,6 +42,7 @@ export function describeMessageLog(
     listing(guarantee);
     filtering(guarantee);
     watching(guarantee);
+    counting(guarantee);
     sweeping(guarantee);
   });
 }
@@ -421,6 +422,71 @@ const nextGrowth = ({ log }: MessageLogHarness): Promise<void> =>
       resolve();
     });
   });
+
+export const countedOnce =
+  "events are counted by minute and state, each once, however often it is told";
+
+export const countsSwept = "counts go with the log, hour by hour";
+
+function counting(guarantee: Guarantee<MessageLogHarness>): void {
+  guarantee(countedOnce, async (harness) => {
+    const { log } = harness;
+    const message = newMessage(harness, { now: epochStart });
+    const theirs = newMessage(harness, { now: epochStart, tenant: anotherTenant });
+    const at = (startedAt: number, attempt: number) => ({
+      startedAt,
+      endedAt: startedAt + 5,
+      attempt,
+    });
+    const entries = [
+      { message, fact: factOf(message, { ended: "retry", ...at(epochStart, 0) }) },
+      { message, fact: factOf(message, { ended: "retry", ...at(epochStart + 59_000, 1) }) },
+      { message, fact: factOf(message, { ended: "failed", ...at(epochStart + 59_997, 2) }) },
+      // Beyond the hour.
+      { message, fact: factOf(message, { ended: "delivered", ...at(epochStart + 3_700_000, 3) }) },
+      { message: theirs, fact: factOf(theirs, { ended: "canceled", ...at(epochStart, 0) }) },
+    ];
+    const all = [
+      { minute: epochStart, counts: { ACTIVE: 3, ERROR: 2, RETRY: 2 } },
+      { minute: epochStart + 60_000, counts: { ERROR: 1, FAILED: 1 } },
+      { minute: epochStart + 61 * 60_000, counts: { ACTIVE: 1, DELIVERED: 1 } },
+    ];
+
+    await log.append(entries.slice(0, 3));
+    await log.append(entries);
+    await log.append(entries.toReversed());
+
+    expect(await log.counts(aTenant, epochStart, epochStart + 7_200_000)).toEqual(all);
+    expect(await log.counts(aTenant, epochStart + 59_999, epochStart + 60_000)).toEqual(
+      all.slice(0, 2),
+    );
+    expect(await log.counts(aTenant, epochStart + 60_000, epochStart + 3_600_000)).toEqual(
+      all.slice(1, 2),
+    );
+    expect(await log.counts(anotherTenant, 0, epochStart + 1)).toEqual([
+      { minute: epochStart, counts: { CANCEL_REQUESTED: 1, CANCELED: 1 } },
+    ]);
+  });
+
+  guarantee(countsSwept, async (harness) => {
+    const { log } = harness;
+    const message = newMessage(harness, { now: epochStart });
+    const fact = (startedAt: number, attempt: number) =>
+      factOf(message, { ended: "retry", startedAt, endedAt: startedAt + 5, attempt });
+    await log.append(
+      [0, 3_600_000, 7_200_000].map((ms, n) => ({ message, fact: fact(epochStart + ms, n) })),
+    );
+
+    expect(await log.counts(aTenant, 0, epochStart + 8_000_000)).toHaveLength(3);
+
+    await log.sweep(aTenant, epochStart + 3_600_000, 100);
+
+    const left = await log.counts(aTenant, 0, epochStart + 8_000_000);
+    expect(left.map(({ minute }) => minute)).toEqual(
+      [3_600_000, 7_200_000].map((ms) => epochStart + ms),
+    );
+  });
+}
 
 function sweeping(guarantee: Guarantee<MessageLogHarness>): void {
   guarantee(

@@ -8,6 +8,7 @@ import { meWorks } from "./me.ts";
 import { type FollowParts } from "./follow-log.ts";
 import { messageLogWorks } from "./message-log.ts";
 import { messageWorks, type MessageParts } from "./messages.ts";
+import { overviewWorks, type OverviewParts } from "./overview.ts";
 import { queueWorks } from "./queues.ts";
 import { type RestartParts, restartWorks } from "./restarts.ts";
 import { runLogWorks } from "./run-logs.ts";
@@ -26,6 +27,7 @@ export type WorkParts = BatchParts &
   FlowKeyParts &
   FollowParts &
   MessageParts &
+  OverviewParts &
   RestartParts &
   RunLogParts &
   ScheduleParts &
@@ -43,6 +45,7 @@ export const gatewayWorks = (parts: WorkParts): Works<OperationId> => ({
   ...deadLetterWorks(parts),
   ...meWorks(),
   ...messageLogWorks(parts),
+  ...overviewWorks(parts),
   ...restartWorks(parts),
   ...runWorks(parts),
   ...runLogWorks(parts),

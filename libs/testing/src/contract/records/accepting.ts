@@ -64,6 +64,20 @@ export function accepting(guarantee: StoreGuarantee): void {
     },
   );
 
+  guarantee("a message is counted as CREATED by its insert, once", async (harness) => {
+    const messages = await insertAll(harness, [{}, {}, { tenant: anotherTenant }]);
+    await harness.records.insert(
+      messages.map((message) => ({ record: accept(message, harness.now()) })),
+    );
+
+    const { log, now } = harness;
+    const own = await log.counts(aTenant, now() - 120_000, now());
+    const theirs = await log.counts(anotherTenant, now() - 120_000, now());
+
+    expect(own.map(({ counts }) => counts)).toEqual([{ CREATED: 2 }]);
+    expect(theirs.map(({ counts }) => counts)).toEqual([{ CREATED: 1 }]);
+  });
+
   guarantee("of one id in one batch one record comes to exist", async (harness) => {
     const record = accept(newMessage(harness), harness.now());
 

@@ -32,6 +32,35 @@ export function pulling(guarantee: StoreGuarantee): void {
     },
   );
 
+  guarantee(
+    "it is known since when the oldest due record has been waiting, through rings and retries",
+    async (harness) => {
+      const { records, now, advance } = harness;
+      expect(await records.dueSince(aTenant)).toBeUndefined();
+      await insertAll(harness, [{ delayMs: 600_000 }, { flow: oneAtATime }]);
+      await insert(harness, { tenant: anotherTenant });
+      expect(await records.dueSince(aTenant)).toBeUndefined();
+
+      const from = now();
+      const first = await insert(harness);
+      const to = now();
+      await advance(limits.ringAheadMs + 1);
+      await ringAll(harness);
+      const second = await insert(harness);
+      const since = await records.dueSince(aTenant);
+      await claimOne(harness, first.id);
+      const sinceSecond = await records.dueSince(aTenant);
+      await claimOne(harness, second.id);
+
+      // A ring that came late has set the alarm later.
+      expect(since).toBeGreaterThanOrEqual(from);
+      expect(since).toBeLessThanOrEqual(to + 1_000);
+      expect(sinceSecond).toBeGreaterThanOrEqual(from + limits.ringAheadMs);
+      expect(await records.dueSince(aTenant)).toBeUndefined();
+    },
+    limits.ringAheadMs + 1,
+  );
+
   guarantee("a pull passes over the origins it is told to", async (harness) => {
     const crowded = "https://crowded.example/a";
     const messages = await insertAll(harness, [{ url: crowded }, {}, { url: `${crowded}/b` }, {}]);

@@ -1,0 +1,81 @@
+/** What a tenant's messages come to: counts by minute, which are kept with the log, and what stands now. */
+import { type Fault, isFault, type LogState, logStates, minuteMs } from "@posthaste/domain";
+import * as z from "zod";
+import { integer, parameterFault, readQuery } from "../queries/query-values.ts";
+import { dateMax } from "../queries/message-filter.ts";
+import { millisecondsShape } from "../representations/schemas.ts";
+import { endpoint } from "./endpoint.ts";
+
+const count = z.int().min(0);
+
+const minuteSchema = z
+  .object({
+    time: millisecondsShape.describe("Its first millisecond"),
+    counts: z.object(
+      Object.fromEntries(logStates.map((state) => [state, count.optional()])) as {
+        readonly [State in LogState]: z.ZodOptional<typeof count>;
+      },
+    ),
+  })
+  .meta({ id: "MinuteCounts" });
+
+const overviewSchema = z
+  .object({
+    time: millisecondsShape.describe("Of the server"),
+    backlog: count.describe("Messages that have not ended; may lag by seconds"),
+    dueSince: millisecondsShape
+      .optional()
+      .describe(
+        "About since when the oldest message that is due and not under way has been waiting, of the first thousand; absent: none is",
+      ),
+    deadLetters: count.describe("Of messages; counted to 10,000"),
+  })
+  .meta({ id: "Overview" });
+
+/** A day. */
+export const countsMsMax = 24 * 60 * minuteMs;
+
+export type CountsQuery = { readonly from?: number; readonly to?: number };
+
+const countNames: ReadonlySet<string> = new Set(["fromDate", "toDate"]);
+
+export const overview = {
+  listCounts: endpoint({
+    method: "get",
+    path: "/v2/counts",
+    kind: "list",
+    summary: "List how many events of each state each minute has: the last hour, or a day at most",
+    query: { names: countNames, parse: parseCountsQuery },
+    answers: {
+      200: {
+        says: "The minutes that have events, in their order",
+        schema: z.object({ minutes: z.array(minuteSchema) }),
+      },
+    },
+    faults: ["malformed"],
+  }),
+  readOverview: endpoint({
+    method: "get",
+    path: "/v2/overview",
+    kind: "list",
+    summary: "Read what stands now: the backlog, the oldest due message, the dead letters",
+    answers: { 200: { says: "What stands now", schema: overviewSchema } },
+    faults: [],
+  }),
+};
+
+/** `search` is what follows the `?`. */
+export function parseCountsQuery(search: string): CountsQuery | Fault {
+  const values = readQuery(search, countNames);
+  if (isFault(values)) return values;
+  const from = integer(values, "fromDate", { min: 0, max: dateMax });
+  if (isFault(from)) return from;
+  const to = integer(values, "toDate", { min: 0, max: dateMax });
+  if (isFault(to)) return to;
+  if (from !== undefined && to !== undefined) {
+    if (from > to) return parameterFault("fromDate", "must not be after toDate");
+    if (to - from > countsMsMax)
+      return parameterFault("fromDate", "must be within a day of toDate");
+  }
+  return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+}

@@ -1,0 +1,29 @@
+/** How long a tenant's due messages have been waiting: read along the index of those, no further than so many. */
+import { dueSince } from "@posthaste/domain";
+import { type Records } from "@posthaste/ports";
+import { inOneReply, type Rooms } from "./rooms.ts";
+import { type StoredRecord } from "./stored.ts";
+
+const rowsMax = 1_000;
+
+export function createDueSince({ again, messages }: Rooms): Records["dueSince"] {
+  return async (tenant) => {
+    const rows = await again(() =>
+      messages
+        .find({ tenant, state: "due" }, inOneReply)
+        .project<Pick<StoredRecord, "grantUntil" | "hints" | "wakeAt">>({
+          grantUntil: 1,
+          hints: 1,
+          wakeAt: 1,
+          _id: 0,
+        })
+        .sort({ origin: 1, _id: 1 })
+        .limit(rowsMax)
+        .toArray(),
+    );
+    const times = rows.flatMap(({ grantUntil, hints = 0, wakeAt }) =>
+      grantUntil !== undefined || wakeAt === undefined ? [] : dueSince(hints, wakeAt),
+    );
+    return times.length > 0 ? Math.min(...times) : undefined;
+  };
+}

@@ -1,0 +1,117 @@
+/** `GET /v2/counts` and `GET /v2/overview`: what a tenant's messages come to. */
+import { isDeepStrictEqual } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { Client, eventually } from "./client.ts";
+import { always, Destination } from "./destination.ts";
+import { service } from "./dialects.ts";
+import { type Json, numberOf, objectOf } from "./json.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { users } from "./users.ts";
+
+const readOnlyToken = "a-token-that-may-only-look";
+
+let server: TestServer;
+let destination: Destination;
+
+beforeAll(async () => {
+  server = await startServer({ readOnlyToken });
+  destination = await Destination.start();
+  destination.answers("/fails", always(500, "the answer"));
+});
+afterAll(async () => {
+  await destination.stop();
+  await server.stop();
+});
+
+const [, second, third] = users;
+const of = (token: string | undefined) => new Client(server.port, token);
+
+const publish = (client: Client, path: string, settings = {}): Promise<string> =>
+  client.published(destination.url(path), service(settings));
+
+/** Of all minutes together. */
+const sumsOf = (minutes: readonly Json[]): Json => {
+  const sums: Record<string, number> = {};
+  for (const { counts } of minutes)
+    for (const [state, n] of Object.entries(objectOf(counts)))
+      sums[state] = (sums[state] ?? 0) + numberOf(n);
+  return sums;
+};
+
+describe("GET /v2/counts", () => {
+  it("200 has each event of the tenant counted once, in its minute", async () => {
+    const client = of(second.token);
+    const from = Date.now();
+    await Promise.all([
+      ...Array.from({ length: 20 }, () => publish(client, "/ok")),
+      ...Array.from({ length: 5 }, () => publish(client, "/fails", { Retries: "0" })),
+      publish(client, "/fails", { Retries: "1", "Retry-Delay": "1" }),
+    ]);
+    const cancelled = await publish(client, "/ok", { Delay: "1h" });
+    await client.delete(`/v2/messages/${cancelled}`);
+    const expected = {
+      CREATED: 27,
+      ACTIVE: 27,
+      DELIVERED: 20,
+      ERROR: 7,
+      RETRY: 1,
+      FAILED: 6,
+      CANCEL_REQUESTED: 1,
+      CANCELED: 1,
+    };
+
+    const counted = await eventually(
+      () => client.get("/v2/counts"),
+      (reply) => isDeepStrictEqual(sumsOf(reply.list("minutes")), expected),
+    );
+    const events = await client.get("/v2/events?trimBody=0&order=earliestFirst");
+
+    const minutes = new Set(
+      events.list("events").map(({ time }) => Math.floor(numberOf(time) / 60_000)),
+    );
+    expect(counted.list("minutes").map(({ time }) => numberOf(time) / 60_000)).toEqual([
+      ...minutes,
+    ]);
+    const before = await client.get(`/v2/counts?toDate=${from - 60_000}`);
+    expect(before.list("minutes")).toEqual([]);
+  });
+
+  it("200 is empty for a tenant without messages", async () => {
+    expect((await of(third.token).get("/v2/counts")).object()).toEqual({ minutes: [] });
+  });
+
+  it.each([
+    ["fromDate=x", "fromDate: must be an integer from 0 to 8640000000000000"],
+    ["fromDate=2&toDate=1", "fromDate: must not be after toDate"],
+    ["fromDate=0&toDate=86400001", "fromDate: must be within a day of toDate"],
+    ["minutes=3", 'unknown parameter "minutes"; known are fromDate, toDate'],
+  ])("400 %s", async (query, text) => {
+    const reply = await server.client.get(`/v2/counts?${query}`);
+
+    expect([reply.status, reply.error()]).toEqual([400, text]);
+  });
+});
+
+describe("GET /v2/overview", () => {
+  it("200 tells what stands now: backlog, oldest due message, dead letters", async () => {
+    const client = server.client;
+    expect((await client.get("/v2/overview")).object()).toEqual({
+      time: expect.any(Number),
+      backlog: 0,
+      deadLetters: 0,
+    });
+
+    await publish(client, "/fails", { Retries: "0" });
+    await publish(client, "/ok", { Delay: "1h" });
+    const overview = await eventually(
+      () => of(readOnlyToken).get("/v2/overview"),
+      (reply) => reply.object()["deadLetters"] === 1 && reply.object()["backlog"] === 1,
+    );
+
+    expect(Math.abs(numberOf(overview.object()["time"]) - Date.now())).toBeLessThan(60_000);
+  });
+
+  it("400 for a parameter that it does not know", async () => {
+    expect((await server.client.get("/v2/overview?deadLetters=1")).status).toBe(400);
+  });
+});

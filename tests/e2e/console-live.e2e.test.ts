@@ -1,13 +1,31 @@
 /** The console while things happen: each tab shows it, and all of them together ask once. */
 import { describe, expect } from "@jest/globals";
 import { eventually } from "./client.ts";
-import { consolePages, isThere, journey, visit } from "./console-pages.ts";
+import { consolePages, isThere, journey, picture, visit } from "./console-pages.ts";
 import { failing } from "./destination.ts";
 import { Proxy } from "./proxy.ts";
 
 const pages = consolePages();
 
 describe("what happens", () => {
+  journey("in the last hour is counted on the first page, with what stands now", async () => {
+    await pages.failed("counted", 2);
+    const opened = await pages.signedIn();
+    const { page } = opened;
+    const figure = (name: string) =>
+      page.locator(".figure").filter({ has: page.getByText(name, { exact: true }) });
+
+    await visit(opened, "/", "Overview");
+    await figure("Dead letters").filter({ hasText: "2" }).waitFor();
+    await figure("Failed for good").filter({ hasText: "2" }).waitFor();
+    await page.getByRole("img", { name: /2 failed/ }).waitFor();
+    await pages.server.client.published(pages.destination.url("/counted-too"));
+    await page.getByRole("img", { name: /1 delivered, 2 failed/ }).waitFor();
+    await picture(page, "overview", 540);
+    await page.getByRole("link", { name: "See them" }).click();
+    await page.getByRole("heading", { level: 1, name: "Dead letters" }).waitFor();
+  });
+
   journey("is shown by three tabs, which have one request open between them", async () => {
     const proxy = await Proxy.start("/", pages.server.port);
     try {

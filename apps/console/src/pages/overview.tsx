@@ -10,7 +10,8 @@ import { ratesOf, type Rates } from "../rules/rates.ts";
 const lettersMax = 10_000;
 
 export function Overview() {
-  const counts = useAsked({ id: "listCounts" });
+  // Counts are kept a moment after the events that the log tells of.
+  const counts = useAsked({ id: "listCounts" }, { fresh: "often" });
   const stands = useAsked({ id: "readOverview" }, { fresh: "often" });
   const now = stands.data?.time ?? Date.now();
   const rates = ratesOf(counts.data?.minutes ?? [], now);

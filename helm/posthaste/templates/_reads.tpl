@@ -1,14 +1,32 @@
 {{/*
-What each service reads beside what all read (MongoDB and the sealing keys), as in libs/process/src/config/services.ts.
-A service gets the variables, the secrets and the ways through the network of its subjects, and no others.
+What each service reads beside the sealing keys, which all read, as in libs/process/src/config/services.ts. A service gets the
+variables, the secrets and the ways through the network of its subjects, and no others. The standalone stands for all six.
 */}}
 {{- define "posthaste.reads" -}}
-gateway: [bus, tokens, proxies, destinations, llm]
-scheduler: [bus, tokens, schedules]
-deliverer: [bus, tokens, destinations, deliveries, schedules, llm-key]
-callback-dispatcher: [bus]
-workflow-log: [bus]
-management: [proxies, credentials]
+{{- if .Values.standalone.enabled -}}
+standalone: [alone, proxies, credentials, destinations, deliveries, schedules, llm, llm-key]
+{{- else -}}
+gateway: [documents, bus, tokens, proxies, destinations, llm]
+scheduler: [documents, bus, tokens, schedules]
+deliverer: [documents, bus, tokens, destinations, deliveries, schedules, llm-key]
+callback-dispatcher: [documents, bus]
+workflow-log: [documents, bus]
+management: [documents, proxies, credentials]
+{{- end -}}
+{{- end -}}
+
+{{/* The service that callers know. */}}
+{{- define "posthaste.front" -}}
+{{ .Values.standalone.enabled | ternary "standalone" "gateway" }}
+{{- end -}}
+
+{{/* Where its Service listens. */}}
+{{- define "posthaste.frontPort" -}}
+{{ .Values.standalone.enabled | ternary .Values.standalone.service.port .Values.services.gateway.service.port }}
+{{- end -}}
+
+{{- define "posthaste.dataFolder" -}}
+/var/lib/posthaste
 {{- end -}}
 
 {{/* The secrets of one service: (dict "root" $ "reads" subjects). A map from the name of a file to {name, key}. */}}
@@ -18,7 +36,9 @@ management: [proxies, credentials]
 {{- $credentials := default (printf "%s-credentials" $fullname) $values.credentials.existingSecret -}}
 {{- $stores := printf "%s-stores" $fullname -}}
 sealing-keys: {name: {{ $credentials }}, key: sealing-keys}
+{{- if has "documents" .reads }}
 mongodb-uri: {{ default (dict "name" $stores "key" "mongodb-uri") $values.mongodb.uriFrom | toJson }}
+{{- end }}
 {{- if and (has "bus" .reads) $values.kafka.user }}
 kafka-password: {{ default (dict "name" $stores "key" "kafka-password") $values.kafka.passwordFrom | toJson }}
 {{- end }}
@@ -38,7 +58,7 @@ llm-key: {{ $values.llm.keyFrom | toJson }}
 {{/* The environment of one service: (dict "root" $ "service" name "reads" subjects "secrets" map). */}}
 {{- define "posthaste.environment" -}}
 {{- $values := .root.Values -}}
-{{- $service := index $values.services .service -}}
+{{- $service := eq .service "standalone" | ternary $values.standalone (get $values.services .service) -}}
 - {name: POSTHASTE_PROFILE, value: production}
 - {name: POSTHASTE_LOG_LEVEL, value: {{ $values.logLevel }}}
 - {name: POSTHASTE_DRAIN_SECONDS, value: {{ $values.drainSeconds | quote }}}
@@ -53,7 +73,12 @@ llm-key: {{ $values.llm.keyFrom | toJson }}
 - {name: POSTHASTE_TRACE_RATIO, value: {{ .ratio | quote }}}
 {{- end }}
 {{- end }}
+{{- if has "alone" .reads }}
+- {name: POSTHASTE_DATA_DIR, value: {{ include "posthaste.dataFolder" . | quote }}}
+{{- end }}
+{{- if has "documents" .reads }}
 - {name: POSTHASTE_MONGODB_DATABASE, value: {{ $values.mongodb.database | quote }}}
+{{- end }}
 {{- if has "bus" .reads }}
 {{- with $values.kafka }}
 - {name: POSTHASTE_KAFKA_BROKERS, value: {{ join "," .brokers | quote }}}
@@ -79,9 +104,9 @@ llm-key: {{ $values.llm.keyFrom | toJson }}
 - {name: POSTHASTE_ALLOW_PRIVATE_CIDRS, value: {{ join "," $values.allowPrivateCidrs | quote }}}
 {{- end }}
 {{- if has "deliveries" .reads }}
-- {name: POSTHASTE_MAX_IN_FLIGHT, value: {{ $service.maxInFlight | quote }}}
-- {name: POSTHASTE_MAX_PER_ORIGIN, value: {{ $service.maxPerOrigin | quote }}}
-- {name: POSTHASTE_MAX_IN_FLIGHT_MIB, value: {{ $service.maxInFlightMib | quote }}}
+- {name: POSTHASTE_MAX_IN_FLIGHT, value: {{ $service.maxInFlight | int | quote }}}
+- {name: POSTHASTE_MAX_PER_ORIGIN, value: {{ $service.maxPerOrigin | int | quote }}}
+- {name: POSTHASTE_MAX_IN_FLIGHT_MIB, value: {{ $service.maxInFlightMib | int | quote }}}
 - {name: POSTHASTE_MAX_INLINE_HISTORY_KIB, value: {{ $service.maxInlineHistoryKib | int | quote }}}
 - {name: POSTHASTE_MAX_WAITING, value: {{ $service.maxWaiting | int | quote }}}
 {{- end }}

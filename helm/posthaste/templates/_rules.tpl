@@ -1,6 +1,27 @@
 {{/* What values.schema.json cannot say, or not in words. */}}
 {{- define "posthaste.rules" -}}
+{{- if .Values.standalone.enabled -}}
+{{- include "posthaste.rulesAlone" . -}}
+{{- else -}}
+{{- include "posthaste.rulesApart" . -}}
+{{- end -}}
+{{- if has (int .Values.metricsPort) (list 8080 8082) }}{{ fail "metricsPort: 8080 and 8082 are taken" }}{{ end -}}
+{{- if and .Values.monitoring.podMonitor.enabled (not .Values.metricsPort) }}{{ fail "monitoring.podMonitor: wants metricsPort" }}{{ end -}}
+{{- if and .Values.ingress.enabled (not .Values.ingress.host) }}{{ fail "ingress: wants host" }}{{ end -}}
+{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}{{ fail "httpRoute: wants parentRefs" }}{{ end -}}
+{{- end -}}
+
+{{- define "posthaste.rulesAlone" -}}
+{{- $stores := dict "kafka.brokers" .Values.kafka.brokers "redis" (or .Values.redis.url .Values.redis.urlFrom) "mongodb" (or .Values.mongodb.uri .Values.mongodb.uriFrom) -}}
+{{- range $name, $said := $stores -}}
+{{- if $said }}{{ fail (printf "%s: the standalone has a store of its own" $name) }}{{ end -}}
+{{- end -}}
+{{- if .Values.keda.enabled }}{{ fail "keda: sizes deliverers, and the standalone is one process" }}{{ end -}}
+{{- end -}}
+
+{{- define "posthaste.rulesApart" -}}
 {{- with .Values.kafka -}}
+{{- if not .brokers }}{{ fail "kafka: the chart brings none; set brokers" }}{{ end -}}
 {{- if and .password .passwordFrom }}{{ fail "kafka: set password or passwordFrom, not both" }}{{ end -}}
 {{- if and .user (not .password) (not .passwordFrom) }}{{ fail "kafka: user wants password or passwordFrom" }}{{ end -}}
 {{- if and (not .user) (or .password .passwordFrom) }}{{ fail "kafka: a password wants user" }}{{ end -}}
@@ -13,11 +34,7 @@
 {{- if and .uri .uriFrom }}{{ fail "mongodb: set uri or uriFrom, not both" }}{{ end -}}
 {{- if not (or .uri .uriFrom) }}{{ fail "mongodb: the chart brings none; set uri or uriFrom" }}{{ end -}}
 {{- end -}}
-{{- if has (int .Values.metricsPort) (list 8080 8082) }}{{ fail "metricsPort: 8080 and 8082 are taken" }}{{ end -}}
-{{- if and .Values.monitoring.podMonitor.enabled (not .Values.metricsPort) }}{{ fail "monitoring.podMonitor: wants metricsPort" }}{{ end -}}
 {{- if and .Values.keda.enabled (not .Values.keda.prometheus) }}{{ fail "keda: wants prometheus, the address of the one that reads these pods" }}{{ end -}}
-{{- if and .Values.ingress.enabled (not .Values.ingress.host) }}{{ fail "ingress: wants host" }}{{ end -}}
-{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}{{ fail "httpRoute: wants parentRefs" }}{{ end -}}
 {{- range $name, $service := .Values.services -}}
 {{- with $service.autoscaling -}}
 {{- if gt (int .minReplicas) (int .maxReplicas) }}{{ fail (printf "services.%s.autoscaling: minReplicas is above maxReplicas" $name) }}{{ end -}}

@@ -11,17 +11,10 @@ import {
   kubernetesVersion,
   runKubernetesValidate,
 } from "../tools/kubernetes-validate.ts";
-import {
-  chart,
-  type Deployment,
-  render,
-  type Rendered,
-  valueSets,
-  valuesFile,
-} from "./manifests.ts";
+import { chart, render, type Rendered, valueSets, valuesFile, type Workload } from "./manifests.ts";
 import { environmentOf, filesOf, serviceOf } from "./pod-environment.ts";
 
-const services = [
+const six = [
   "callback-dispatcher",
   "deliverer",
   "gateway",
@@ -29,6 +22,8 @@ const services = [
   "scheduler",
   "workflow-log",
 ] as const satisfies readonly ServiceName[];
+const servicesOf = (valueSet: string): readonly ServiceName[] =>
+  valueSet === "standalone" ? ["standalone"] : six;
 
 describeWith(["go", "python3"], "the chart", () => {
   const rendered = new Map<string, Rendered>();
@@ -37,8 +32,10 @@ describeWith(["go", "python3"], "the chart", () => {
     if (found === undefined) throw new Error(`${valueSet} could not be rendered`);
     return found;
   };
-  const deploymentsOf = (valueSet: string): readonly Deployment[] =>
-    renderedOf(valueSet).of("Deployment");
+  const workloadsOf = (valueSet: string): readonly Workload[] => {
+    const { of } = renderedOf(valueSet);
+    return [...of("Deployment"), ...of("StatefulSet")];
+  };
   const folder = mkdtempSync(join(tmpdir(), "posthaste-chart-"));
 
   beforeAll(async () => {
@@ -83,42 +80,49 @@ describeWith(["go", "python3"], "the chart", () => {
       buildMsMax,
     );
 
-    it("has a Deployment and a Service that finds its pods for each of the six services", () => {
+    it("has pods of each service, and Services that find them", () => {
       const all = renderedOf(valueSet).of("Service");
+      const selectors = workloadsOf(valueSet).map(({ spec }) => spec.selector.matchLabels);
 
-      expect(deploymentsOf(valueSet).map(serviceOf)).toEqual(services);
-      expect(all.map(({ spec }) => spec.selector)).toEqual(
-        deploymentsOf(valueSet).map(({ spec }) => spec.selector.matchLabels),
-      );
-      for (const { spec } of all) expect(spec.ports[0]?.targetPort).toBe("http");
-      for (const { spec } of deploymentsOf(valueSet))
+      expect(workloadsOf(valueSet).map(serviceOf)).toEqual(servicesOf(valueSet));
+      for (const { spec } of all) expect(selectors).toContainEqual(spec.selector);
+      for (const selector of selectors)
+        expect(all.map(({ spec }) => spec.selector)).toContainEqual(selector);
+      for (const { spec } of workloadsOf(valueSet))
         expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
     });
 
-    it.each(services)("gives %s variables that it reads, with values that it takes", (service) => {
-      const deployment = deploymentsOf(valueSet).find((one) => serviceOf(one) === service);
-      if (!deployment) throw new Error(`no ${service}`);
-      const env = environmentOf(deployment);
-      const files = filesOf(deployment, renderedOf(valueSet).of("Secret"));
+    it.each(servicesOf(valueSet))(
+      "gives %s variables that it reads, with values that it takes",
+      (service) => {
+        const deployment = workloadsOf(valueSet).find((one) => serviceOf(one) === service);
+        if (!deployment) throw new Error(`no ${service}`);
+        const env = environmentOf(deployment);
+        const files = filesOf(deployment, renderedOf(valueSet).of("Secret"));
 
-      expect(problemsOf(service, env, files)).toEqual([]);
-      expect(openSecrets(service, env)).toEqual([]);
-      expect(deployment.spec.template.spec.containers[0].args).toEqual([
-        `services/${service}/process/main.ts`,
-      ]);
-    });
+        expect(problemsOf(service, env, files)).toEqual([]);
+        expect(openSecrets(service, env)).toEqual([]);
+        expect(deployment.spec.template.spec.containers[0].args).toEqual([
+          `services/${service}/process/main.ts`,
+        ]);
+      },
+    );
 
     it("mounts no secret that its service does not read", () => {
-      for (const deployment of deploymentsOf(valueSet)) {
+      for (const deployment of workloadsOf(valueSet)) {
         const named = Object.values(environmentOf(deployment));
         const mounted = Object.keys(filesOf(deployment, renderedOf(valueSet).of("Secret")));
         expect(mounted.filter((path) => !named.includes(path))).toEqual([]);
       }
     });
 
-    it("probes each service where it listens", () => {
-      for (const deployment of deploymentsOf(valueSet)) {
+    it("probes each service where it listens, and its Services lead there", () => {
+      for (const deployment of workloadsOf(valueSet)) {
         const [container] = deployment.spec.template.spec.containers;
+        const opened = container.ports.map(({ name }) => name);
+        for (const { spec } of renderedOf(valueSet).of("Service"))
+          if (spec.selector["app.kubernetes.io/component"] === serviceOf(deployment))
+            for (const { targetPort } of spec.ports) expect(opened).toContain(targetPort);
         const port = Number(environmentOf(deployment)["POSTHASTE_PORT"]);
         expect(container.ports[0]).toEqual({ name: "http", containerPort: port });
         const probe = (path: string) => ({ httpGet: { path, port: "http" } });
@@ -129,7 +133,7 @@ describeWith(["go", "python3"], "the chart", () => {
     });
 
     it("gives a stopping pod longer than its drain, and five seconds to end in", () => {
-      for (const deployment of deploymentsOf(valueSet)) {
+      for (const deployment of workloadsOf(valueSet)) {
         const { terminationGracePeriodSeconds, containers } = deployment.spec.template.spec;
         const preStop = containers[0].lifecycle?.preStop.sleep.seconds ?? 0;
         const drain = Number(environmentOf(deployment)["POSTHASTE_DRAIN_SECONDS"]);
@@ -138,7 +142,7 @@ describeWith(["go", "python3"], "the chart", () => {
     });
 
     it("lets a pod do nothing but its work: no root, no writing, no rights, no token, bounded memory", () => {
-      for (const { spec } of deploymentsOf(valueSet)) {
+      for (const { spec } of workloadsOf(valueSet)) {
         const pod = spec.template.spec;
         expect(pod).toMatchObject({
           automountServiceAccountToken: false,
@@ -161,12 +165,22 @@ describeWith(["go", "python3"], "the chart", () => {
       }
     });
 
+    it("has helm test ask the service that callers know, at the port of its Service", () => {
+      const { of } = renderedOf(valueSet);
+      const script = of("Pod")[0]?.spec.containers[0].args.at(-1) ?? "";
+      const [, host, port] = /"http:\/\/([a-z-]+):(\d+)\/readyz"/.exec(script) ?? [];
+      const asked = of("Service").find(({ metadata }) => metadata.name === host);
+
+      expect(asked?.spec.selector["app.kubernetes.io/component"]).toMatch(/^(gateway|standalone)$/);
+      expect(asked?.spec.ports[0]).toMatchObject({ port: Number(port), targetPort: "http" });
+    });
+
     it("has autoscalers only of Deployments that leave their size to them", () => {
       const { of } = renderedOf(valueSet);
       const scaled = [...of("HorizontalPodAutoscaler"), ...of("ScaledObject")].map(
         ({ spec }) => spec.scaleTargetRef.name,
       );
-      const unsized = deploymentsOf(valueSet).filter(({ spec }) => spec.replicas === undefined);
+      const unsized = workloadsOf(valueSet).filter(({ spec }) => spec.replicas === undefined);
 
       expect(scaled.sort()).toEqual(unsized.map(({ metadata }) => metadata.name).sort());
     });
@@ -224,22 +238,51 @@ describeWith(["go", "python3"], "the chart", () => {
 
   it("opens a port for metrics where a process serves them, and none otherwise", () => {
     const opened = (valueSet: string) =>
-      deploymentsOf(valueSet).flatMap(({ spec }) =>
-        spec.template.spec.containers[0].ports.slice(1),
-      );
+      workloadsOf(valueSet).flatMap(({ spec }) => spec.template.spec.containers[0].ports.slice(1));
     const served = (valueSet: string) =>
       renderedOf(valueSet)
         .of("Service")
         .flatMap(({ spec }) => spec.ports.slice(1));
 
-    expect(opened("production")).toEqual(
-      services.map(() => ({ name: "metrics", containerPort: 9464 })),
-    );
+    expect(opened("production")).toEqual(six.map(() => ({ name: "metrics", containerPort: 9464 })));
     expect(served("production").map(({ targetPort }) => targetPort)).toEqual(
-      services.map(() => "metrics"),
+      six.map(() => "metrics"),
     );
-    for (const deployment of deploymentsOf("production"))
+    for (const deployment of workloadsOf("production"))
       expect(environmentOf(deployment)["POSTHASTE_METRICS_PORT"]).toBe("9464");
     expect([...opened("minimal"), ...served("minimal")]).toEqual([]);
   });
+
+  it("keeps what a standalone stores on a volume that it claims once, and runs one", () => {
+    const [{ spec } = none()] = renderedOf("standalone").of("StatefulSet");
+    const [container] = spec.template.spec.containers;
+    const [claim] = spec.volumeClaimTemplates;
+    const mounted = container.volumeMounts.find(({ name }) => name === claim?.metadata.name);
+    const env = environmentOf(renderedOf("standalone").of("StatefulSet")[0] ?? none());
+
+    expect(spec.replicas).toBe(1);
+    expect(
+      renderedOf("standalone")
+        .of("Service")
+        .map(({ metadata }) => metadata.name),
+    ).toContain(spec.serviceName);
+    expect(mounted?.mountPath).toBe(env["POSTHASTE_DATA_DIR"]);
+    expect(claim?.spec.resources.requests["storage"]).toBe("50Gi");
+    expect(env["POSTHASTE_PORT"]).toBe("8080");
+    expect(container.ports.map(({ containerPort }) => containerPort)).toEqual([8080, 8082, 9464]);
+  });
+
+  it("leads from outside to the API of a standalone, and not to its management", () => {
+    const reachable = renderedOf("standalone")
+      .of("Service")
+      .filter(({ spec }) => spec.type !== "ClusterIP");
+
+    expect(reachable.flatMap(({ spec }) => spec.ports.map(({ targetPort }) => targetPort))).toEqual(
+      ["http", "metrics"],
+    );
+  });
 });
+
+const none = (): never => {
+  throw new Error("it is not there");
+};

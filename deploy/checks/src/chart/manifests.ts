@@ -46,7 +46,7 @@ type SecretItems = {
     readonly items: readonly { readonly key: string; readonly path: string }[];
   };
 };
-export type Deployment = Manifest<"Deployment"> & {
+type WorkloadOf<Kind extends "Deployment" | "StatefulSet"> = Manifest<Kind> & {
   readonly spec: {
     readonly replicas?: number;
     readonly selector: { readonly matchLabels: Labels };
@@ -67,10 +67,23 @@ export type Deployment = Manifest<"Deployment"> & {
     };
   };
 };
+type Deployment = WorkloadOf<"Deployment">;
+type StatefulSet = WorkloadOf<"StatefulSet"> & {
+  readonly spec: {
+    readonly serviceName: string;
+    readonly volumeClaimTemplates: readonly {
+      readonly metadata: Named;
+      readonly spec: { readonly resources: { readonly requests: Labels } };
+    }[];
+  };
+};
+/** What has pods of a service. */
+export type Workload = Deployment | StatefulSet;
 type Service = Manifest<"Service"> & {
   readonly spec: {
+    readonly type: string;
     readonly selector: Labels;
-    readonly ports: readonly { readonly targetPort: string }[];
+    readonly ports: readonly { readonly port: number; readonly targetPort: string }[];
   };
 };
 type DisruptionBudget = Manifest<"PodDisruptionBudget"> & {
@@ -152,7 +165,10 @@ type Ingress = Manifest<"Ingress"> & {
     }[];
   };
 };
-type TestPod = Manifest<"Pod"> & { readonly metadata: { readonly annotations?: Labels } };
+type TestPod = Manifest<"Pod"> & {
+  readonly metadata: { readonly annotations?: Labels };
+  readonly spec: { readonly containers: readonly [{ readonly args: readonly string[] }] };
+};
 
 type AnyManifest =
   | PodMonitor
@@ -163,6 +179,7 @@ type AnyManifest =
   | Ingress
   | TestPod
   | Deployment
+  | StatefulSet
   | Service
   | DisruptionBudget
   | Autoscaler

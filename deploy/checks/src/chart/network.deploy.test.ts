@@ -60,13 +60,16 @@ const isPublic = (text: string): boolean => {
 describeWith(["go"], "the chart's network policies", () => {
   const policies = new Map<string, readonly NetworkPolicy[]>();
   const labels = new Map<string, Readonly<Record<string, string>>>();
+  /** The pod of helm test. */
+  const tests = new Map<string, Readonly<Record<string, string>>>();
 
   beforeAll(async () => {
     await buildHelm();
-    for (const valueSet of ["minimal", "production", "external-stores"]) {
+    for (const valueSet of ["minimal", "production", "external-stores", "standalone"]) {
       const { of } = await render(valueSet);
       policies.set(valueSet, of("NetworkPolicy"));
-      for (const { metadata, spec } of of("Deployment")) {
+      tests.set(valueSet, of("Pod")[0]?.metadata.labels ?? {});
+      for (const { metadata, spec } of [...of("Deployment"), ...of("StatefulSet")]) {
         const service = metadata.labels?.["app.kubernetes.io/component"] ?? "";
         labels.set(`${valueSet} ${service}`, spec.template.metadata.labels);
       }
@@ -184,5 +187,38 @@ describeWith(["go"], "the chart's network policies", () => {
     expect(read("production", monitoring)).toEqual(all);
     expect(read("production", podIn("elsewhere"))).toEqual([]);
     expect(read("minimal", monitoring)).toEqual([]);
+  });
+
+  it.each([
+    ["minimal", "gateway"],
+    ["production", "gateway"],
+    ["standalone", "standalone"],
+  ])("let helm test ask with the values of %s, whoever else may", (valueSet, service) => {
+    const test = podIn(namespace, tests.get(valueSet));
+
+    expect(isOpenTo(valueSet, service, test)).toBe(true);
+  });
+
+  it("let a standalone out to where the deliverer goes and to its collector, and to no store", () => {
+    const own = policies.get("standalone") ?? [];
+    const allowed = (address: string) => isPublic(address) || address.startsWith("10.40.");
+    const wrong = probes(own).filter(
+      (address) => canReach("standalone", "standalone", outside(address), 443) !== allowed(address),
+    );
+
+    expect(wrong).toEqual([]);
+    expect(canReach("standalone", "standalone", podIn("monitoring"), 4318)).toBe(true);
+    for (const port of [6379, 9092, 27_017])
+      expect(canReach("standalone", "standalone", podIn("stores"), port)).toBe(false);
+  });
+
+  it("let a standalone be called as its parts are: the API by whom it is said, management by the namespace", () => {
+    const open = (place: Place, port: string) => isOpenTo("standalone", "standalone", place, port);
+
+    expect(open(podIn("ingress"), "http")).toBe(true);
+    expect(open(podIn("elsewhere"), "http")).toBe(false);
+    expect(open(podIn(namespace), "management")).toBe(true);
+    expect(open(podIn("ingress"), "management")).toBe(false);
+    expect(open(podIn("monitoring"), "metrics")).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 /** What a container of the chart finds at its start: variables, and the secrets that are mounted as files. */
 import { type Files, type Texts } from "../environment.ts";
-import { type Deployment, type Secret } from "./manifests.ts";
+import { type Secret, type Workload } from "./manifests.ts";
 
 /** Secrets that the operator brings: any text of the right form will do. */
 const ofTheOperator: Texts = {
@@ -10,20 +10,21 @@ const ofTheOperator: Texts = {
   "sealing-keys": Buffer.alloc(32, 7).toString("base64"),
   "management-password": "m".repeat(16),
   "kafka-password": "k",
+  "llm-key": "l",
   "redis-url": "rediss://user:password@redis.example:6380",
   "mongodb-uri": "mongodb://user:password@mongodb.example:27017",
 };
 
-export const serviceOf = (deployment: Deployment): string =>
-  deployment.spec.template.spec.containers[0].name;
+export const serviceOf = (workload: Workload): string =>
+  workload.spec.template.spec.containers[0].name;
 
-export function environmentOf(deployment: Deployment): Texts {
-  const { env } = deployment.spec.template.spec.containers[0];
+export function environmentOf(workload: Workload): Texts {
+  const { env } = workload.spec.template.spec.containers[0];
   return Object.fromEntries(env.map(({ name, value }) => [name, value ?? ""]));
 }
 
-export function filesOf(deployment: Deployment, secrets: readonly Secret[]): Files {
-  const { containers, volumes } = deployment.spec.template.spec;
+export function filesOf(workload: Workload, secrets: readonly Secret[]): Files {
+  const { containers, volumes } = workload.spec.template.spec;
   const files: Record<string, string> = {};
   for (const { name, mountPath } of containers[0].volumeMounts) {
     const sources = volumes.find((volume) => volume.name === name)?.projected?.sources ?? [];

@@ -6,7 +6,7 @@ import { render } from "./manifests.ts";
 /** A setting on top of the value set `minimal`, as `--set` or (lists) `--set-json` takes it, and what the refusal names. */
 const refused = [
   ["kafka.brokers=null", "'brokers'"],
-  ["kafka.brokers=[]", "/kafka/brokers"],
+  ["kafka.brokers=[]", "kafka: the chart brings none"],
   ['kafka.brokers=["kafka"]', "/kafka/brokers/0"],
   ['kafka.brokers=["https://kafka:9092"]', "/kafka/brokers/0"],
   ["kafka.prefix=a/b", "/kafka/prefix"],
@@ -60,6 +60,17 @@ const refused = [
   ["services.deliverer.extraEnv[0].value=a", "/services/deliverer/extraEnv/0"],
 ] as const;
 
+/** The same on top of the value set `standalone`. */
+const refusedAlone = [
+  ["redis.url=redis://redis", "redis: the standalone has a store of its own"],
+  ['kafka.brokers=["kafka:9092"]', "kafka.brokers: the standalone has a store of its own"],
+  ["mongodb.uri=mongodb://one", "mongodb: the standalone has a store of its own"],
+  ["keda.enabled=true", "keda: sizes deliverers"],
+  ["standalone.persistence.size=big", "/standalone/persistence/size"],
+  ["standalone.persistence.accessMode=ReadWriteMany", "/standalone/persistence/accessMode"],
+  ["standalone.replicas=2", "replicas"],
+] as const;
+
 describeWith(["go"], "the chart's values", () => {
   beforeAll(buildHelm, buildMsMax);
 
@@ -75,6 +86,14 @@ describeWith(["go"], "the chart's values", () => {
     "are refused by name: %s",
     async (setting, named) => {
       await expect(render("minimal", [setting])).rejects.toThrow(named);
+    },
+    buildMsMax,
+  );
+
+  it.each(refusedAlone)(
+    "are refused by name for a standalone: %s",
+    async (setting, named) => {
+      await expect(render("standalone", [setting])).rejects.toThrow(named);
     },
     buildMsMax,
   );

@@ -83,7 +83,7 @@ async function judgeKubectl(args: readonly string[]): Promise<void> {
   const words = args.join(" ");
   const [, kind = "", name = ""] =
     /\b(deployment|statefulset|service|secret)[/ ]([a-z-]+)/.exec(words) ?? [];
-  const made = await madeBy("minimal");
+  const made = [...(await madeBy("minimal")), ...(await madeBy("standalone"))];
   expect(made.map((one) => one.toLowerCase())).toContain(`${kind}/${name}`);
 }
 

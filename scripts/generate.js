@@ -23,6 +23,10 @@ const documents = [
   { path: "docs/telemetry.md", render: renderTelemetry },
   { path: "libs/client/src/api.ts", render: () => renderClientApi(renderOpenApi()) },
   // The chart reads only what lies in its own folder.
+  ...["collector", "dashboards", "datasources", "prometheus", "tempo"].map((name) => ({
+    path: `helm/posthaste/files/compose/${name}.yaml`,
+    render: () => readFile(join(root, `deploy/observability/compose/${name}.yaml`), "utf8"),
+  })),
   ...["deploy/observability", "helm/posthaste/files"].flatMap((folder) => [
     { path: `${folder}/rules.yaml`, render: () => renderRules() },
     ...[...renderDashboards()].map(([name, text]) => ({

@@ -1,8 +1,8 @@
-{{/* Leaves room for the longest service name below the 63 characters of a label. */}}
+{{/* Leaves room for the longest name of a Service below the 63 characters of a label. */}}
 {{- define "posthaste.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
 {{- $full := contains $name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $name) -}}
-{{- default $full .Values.fullnameOverride | trunc 43 | trimSuffix "-" -}}
+{{- default $full .Values.fullnameOverride | trunc 38 | trimSuffix "-" -}}
 {{- end -}}
 
 {{- define "posthaste.image" -}}

@@ -67,11 +67,9 @@ llm-key: {{ $values.llm.keyFrom | toJson }}
 {{- with $values.metricsPort }}
 - {name: POSTHASTE_METRICS_PORT, value: {{ . | quote }}}
 {{- end }}
-{{- with $values.traces }}
-{{- if .endpoint }}
-- {name: POSTHASTE_OTLP_ENDPOINT, value: {{ .endpoint | quote }}}
-- {name: POSTHASTE_TRACE_RATIO, value: {{ .ratio | quote }}}
-{{- end }}
+{{- with include "posthaste.collector" .root }}
+- {name: POSTHASTE_OTLP_ENDPOINT, value: {{ . | quote }}}
+- {name: POSTHASTE_TRACE_RATIO, value: {{ $values.traces.ratio | quote }}}
 {{- end }}
 {{- if has "alone" .reads }}
 - {name: POSTHASTE_DATA_DIR, value: {{ include "posthaste.dataFolder" . | quote }}}

@@ -7,6 +7,7 @@
 {{- end -}}
 {{- if has (int .Values.metricsPort) (list 8080 8082) }}{{ fail "metricsPort: 8080 and 8082 are taken" }}{{ end -}}
 {{- if and .Values.monitoring.podMonitor.enabled (not .Values.metricsPort) }}{{ fail "monitoring.podMonitor: wants metricsPort" }}{{ end -}}
+{{- if and .Values.observability.enabled (not .Values.metricsPort) }}{{ fail "observability: wants metricsPort" }}{{ end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.host) }}{{ fail "ingress: wants host" }}{{ end -}}
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}{{ fail "httpRoute: wants parentRefs" }}{{ end -}}
 {{- end -}}
@@ -34,7 +35,7 @@
 {{- if and .uri .uriFrom }}{{ fail "mongodb: set uri or uriFrom, not both" }}{{ end -}}
 {{- if not (or .uri .uriFrom) }}{{ fail "mongodb: the chart brings none; set uri or uriFrom" }}{{ end -}}
 {{- end -}}
-{{- if and .Values.keda.enabled (not .Values.keda.prometheus) }}{{ fail "keda: wants prometheus, the address of the one that reads these pods" }}{{ end -}}
+{{- if and .Values.keda.enabled (not (include "posthaste.prometheus" .)) }}{{ fail "keda: wants prometheus, the address of the one that reads these pods" }}{{ end -}}
 {{- range $name, $service := .Values.services -}}
 {{- with $service.autoscaling -}}
 {{- if gt (int .minReplicas) (int .maxReplicas) }}{{ fail (printf "services.%s.autoscaling: minReplicas is above maxReplicas" $name) }}{{ end -}}

@@ -11,7 +11,15 @@ import {
   kubernetesVersion,
   runKubernetesValidate,
 } from "../tools/kubernetes-validate.ts";
-import { chart, render, type Rendered, valueSets, valuesFile, type Workload } from "./manifests.ts";
+import {
+  chart,
+  render,
+  type Rendered,
+  type Service,
+  valueSets,
+  valuesFile,
+  type Workload,
+} from "./manifests.ts";
 import { environmentOf, filesOf, serviceOf } from "./pod-environment.ts";
 
 const six = [
@@ -22,6 +30,9 @@ const six = [
   "scheduler",
   "workflow-log",
 ] as const satisfies readonly ServiceName[];
+/** And not to what looks at them. */
+const leadsToService = ({ spec }: Service): boolean =>
+  [...six, "standalone"].includes(spec.selector["app.kubernetes.io/component"] ?? "");
 const servicesOf = (valueSet: string): readonly ServiceName[] =>
   valueSet === "standalone" ? ["standalone"] : six;
 
@@ -34,7 +45,9 @@ describeWith(["go", "python3"], "the chart", () => {
   };
   const workloadsOf = (valueSet: string): readonly Workload[] => {
     const { of } = renderedOf(valueSet);
-    return [...of("Deployment"), ...of("StatefulSet")];
+    const isOwn = (workload: Workload) =>
+      servicesOf(valueSet).some((name) => name === serviceOf(workload));
+    return [...of("Deployment"), ...of("StatefulSet")].filter(isOwn);
   };
   const folder = mkdtempSync(join(tmpdir(), "posthaste-chart-"));
 
@@ -81,7 +94,7 @@ describeWith(["go", "python3"], "the chart", () => {
     );
 
     it("has pods of each service, and Services that find them", () => {
-      const all = renderedOf(valueSet).of("Service");
+      const all = renderedOf(valueSet).of("Service").filter(leadsToService);
       const selectors = workloadsOf(valueSet).map(({ spec }) => spec.selector.matchLabels);
 
       expect(workloadsOf(valueSet).map(serviceOf)).toEqual(servicesOf(valueSet));
@@ -281,6 +294,17 @@ describeWith(["go", "python3"], "the chart", () => {
       ["http", "metrics"],
     );
   });
+
+  it(
+    "has names of Services that Kubernetes takes, however long the release's is",
+    async () => {
+      const { of } = await render("observability", [`fullnameOverride=${"n".repeat(38)}`]);
+
+      for (const { metadata } of of("Service"))
+        expect(metadata.name).toMatch(/^[a-z]([a-z-]{0,61}[a-z])$/);
+    },
+    buildMsMax,
+  );
 });
 
 const none = (): never => {

@@ -79,7 +79,7 @@ type StatefulSet = WorkloadOf<"StatefulSet"> & {
 };
 /** What has pods of a service. */
 export type Workload = Deployment | StatefulSet;
-type Service = Manifest<"Service"> & {
+export type Service = Manifest<"Service"> & {
   readonly spec: {
     readonly type: string;
     readonly selector: Labels;

@@ -83,12 +83,16 @@ async function judgeKubectl(args: readonly string[]): Promise<void> {
   const words = args.join(" ");
   const [, kind = "", name = ""] =
     /\b(deployment|statefulset|service|secret)[/ ]([a-z-]+)/.exec(words) ?? [];
-  const made = [...(await madeBy("minimal")), ...(await madeBy("standalone"))];
+  const made = [
+    ...(await madeBy("minimal")),
+    ...(await madeBy("standalone")),
+    ...(await madeBy("minimal", "observability.enabled=true,metricsPort=9464")),
+  ];
   expect(made.map((one) => one.toLowerCase())).toContain(`${kind}/${name}`);
 }
 
-async function madeBy(valueSet: string): Promise<readonly string[]> {
-  const values = ["--values", valuesFile(valueSet)];
+async function madeBy(valueSet: string, settings = ""): Promise<readonly string[]> {
+  const values = ["--values", valuesFile(valueSet), "--set", settings];
   const { stdout } = await runHelm(["template", "posthaste", chart, ...values, ...cluster]);
   return parseAllDocuments(stdout)
     .map((document) => document.toJS() as Made | null)

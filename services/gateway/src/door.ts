@@ -16,6 +16,7 @@ import {
   type Caller,
   callerIp,
   onlyValueOf,
+  type RequestKind,
 } from "@posthaste/http";
 import { type Tracer } from "@posthaste/ports";
 import { queryOf, replyOf, type Work as RouteWork } from "@posthaste/http/router";
@@ -58,7 +59,7 @@ export function admitted<Spec extends EndpointSpec>(
   work: Work<Spec, Answer>,
 ): RouteWork {
   return async (req, res) => {
-    const crowded = door.admission.refuse(row.kind === "secret" ? "read" : row.kind);
+    const crowded = door.admission.refuse(admissionOf(row));
     if (crowded) return crowded;
     const search = queryOf(req);
     const queryToken = search.get("qstash_token") ?? undefined;
@@ -90,6 +91,13 @@ export function admitted<Spec extends EndpointSpec>(
     return isFault(answered) ? answered : replyOf(answered, tenant.id);
   };
 }
+
+function admissionOf({ asksForRoom, isOfStep, kind }: AdmittedRow): RequestKind {
+  if (isOfStep || asksForRoom) return "step";
+  return kind === "secret" ? "read" : kind;
+}
+
+type AdmittedRow = Pick<Endpoint, "asksForRoom" | "isOfStep" | "kind">;
 
 const isLarge = ({ answers }: Pick<Endpoint, "answers">): boolean => answers[200]?.isLarge === true;
 

@@ -134,6 +134,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
   const { refreshAccounts } = options;
   const parts = {
     ...ports,
+    admission,
     refreshAccounts,
     backlog,
     judge,

@@ -56,7 +56,8 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
     res: Response,
   ): Promise<RawAnswer | Fault> {
     const arrivedAt = telemetry.tracer.isOn ? clock.now() : 0;
-    const crowded = door.admission.refuse("publish");
+    const isOfStep = belongsToRun(req.rawHeaders);
+    const crowded = door.admission.refuse(isOfStep ? "step" : "publish");
     if (crowded) return crowded;
     const target = parseRawTarget(row, req.url ?? "");
     const address = callerIp(req, door.trustedProxies);
@@ -69,7 +70,7 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
     if (refused) return refused;
     const isFull = door.backlog.refuse(tenant);
     // A step that has run is taken: refused, it would run again.
-    if (isFull && !belongsToRun(req.rawHeaders)) return isFull;
+    if (isFull && !isOfStep) return isFull;
     const body = await readBody(res, {
       bytesMax: tenant.plan.bodyBytesMax,
       budget: door.bodyBudget,

@@ -9,8 +9,8 @@ import { type JsonOf } from "../representations/schemas.ts";
 import { badName, isName } from "../wire/text.ts";
 
 /**
- * A list or a read wants any token of the tenant, every other kind a full one. Under load lists are refused first and publishes,
- * which alone ask whether the tenant's backlog has room, last.
+ * A list or a read wants any token of the tenant, every other kind a full one. Under load lists are refused first, and publishes,
+ * which alone ask whether the tenant's backlog has room, after all but what belongs to steps of runs.
  */
 export type EndpointKind = "list" | "read" | "secret" | "write" | "publish";
 
@@ -59,8 +59,10 @@ type Plain<Path extends string, Answers> = {
   readonly path: Path;
   readonly kind: EndpointKind;
   readonly summary: string;
-  /** Its work asks whether the tenant's backlog has room, when it knows what is exempt from that. */
+  /** Its work asks whether there is room, in the tenant's backlog and under load, when it knows what is exempt from that. */
   readonly asksForRoom?: true;
+  /** What steps of runs ask while they run: under load it is refused last of all. */
+  readonly isOfStep?: true;
   /** Parameters of the path that must be names (docs/design/wire#targets). */
   readonly names?: readonly ParameterOf<Path>[];
   readonly answers: Answers;

@@ -7,8 +7,11 @@ import { type Clock, type Random } from "@posthaste/ports";
 import { type Refusal } from "../answers/answers.ts";
 import { createLoopDelay } from "./loop-delay.ts";
 
-/** What is refused first stands first; health is never refused. */
-export type RequestKind = "list" | "read" | "write" | "publish" | "health";
+/**
+ * What is refused first stands first; health is never refused. `step`: what belongs to a run that is there; its step has run,
+ * and would run again.
+ */
+export type RequestKind = "list" | "read" | "write" | "publish" | "step" | "health";
 
 /** What was seen in the last second or so; of the event loop its worst delay. */
 export type Load = { readonly loopDelayMs: number; readonly storeWaitMs: number };
@@ -41,7 +44,7 @@ export function nextPressure(pressure: Pressure, load: Load, now: number): Press
   return { share: Math.round(share * 10) / 10, slowSince, sampledAt: now };
 }
 
-/** The chance of being refused: lists are all gone at a quarter of the scale, publishes begin at half. Pure. */
+/** The chance of being refused: lists are all gone at a quarter of the scale, publishes begin at half, steps at three quarters. Pure. */
 export function refusalChance(kind: RequestKind, share: number): number {
   switch (kind) {
     case "health":
@@ -55,6 +58,8 @@ export function refusalChance(kind: RequestKind, share: number): number {
     case "publish":
       // Never all of them: some must get through to show that it is over.
       return Math.min(0.95, Math.max(0, share - 0.5) * 2);
+    case "step":
+      return Math.min(0.5, Math.max(0, share - 0.75) * 2);
   }
 }
 

@@ -15,7 +15,7 @@ import {
   type RunId,
 } from "@posthaste/domain";
 import { type AcceptPorts, type Outcome, publishMany, type RunPorts } from "@posthaste/engine";
-import { inTurns } from "@posthaste/http";
+import { type Admission, inTurns } from "@posthaste/http";
 import { countAccepted } from "../accepted.ts";
 import { inTrace } from "../trace.ts";
 import { type BacklogQuota } from "../backlog.ts";
@@ -25,10 +25,13 @@ import { isPartOfRun, publishForRuns } from "./runs.ts";
 import { type Works } from "./work.ts";
 
 export type BatchParts = RunPorts &
-  Omit<PublishParts, "accept"> & { readonly backlog: BacklogQuota };
+  Omit<PublishParts, "accept"> & {
+    readonly admission: Admission;
+    readonly backlog: BacklogQuota;
+  };
 
 export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => {
-  const { isClosed, judge, rates, telemetry } = parts;
+  const { admission, backlog, isClosed, judge, rates, telemetry } = parts;
   return {
     publishBatch: async ({ tenant, callerIp, body }) => {
       const judged = await judgeItems(parts.groups, body, judge(tenant, callerIp));
@@ -37,7 +40,9 @@ export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => {
       const kind = kindOfAll(commands);
       if (isFault(kind)) return kind;
       if (kind !== "steps") {
-        const refused = isClosed() ? closed : parts.backlog.refuse(tenant);
+        const refused = isClosed()
+          ? closed
+          : (admission.refuse("publish") ?? backlog.refuse(tenant));
         if (refused) return refused;
       }
       if (kind === "starts") {

@@ -1,0 +1,76 @@
+/** What the door says of a request before it is let in: under load that decides when it is refused. */
+import { type IncomingMessage, type ServerResponse } from "node:http";
+import { describe, expect, it } from "@jest/globals";
+import { gatewayEndpoints, rawTargetOf } from "@posthaste/contract";
+import { fault } from "@posthaste/domain";
+import { type RequestKind } from "@posthaste/http";
+import { noTelemetry } from "@posthaste/ports";
+import { virtualClock } from "@posthaste/testing";
+import { admitted, type Door } from "./door.ts";
+import { createRawDoor, type RawWorks } from "./raw-door.ts";
+
+/** Refuses all, and keeps of which kind they were. */
+function crowded() {
+  const asked: RequestKind[] = [];
+  const refuse = (kind: RequestKind) => {
+    asked.push(kind);
+    return fault("overloaded", "too much load");
+  };
+  // All that is asked for before the first refusal.
+  const door = {
+    admission: { refuse, close: () => undefined },
+    answers: { fault: () => undefined },
+  };
+  return { asked, door: door as unknown as Door };
+}
+
+const response = {} as ServerResponse<IncomingMessage>;
+const request = (rawHeaders: readonly string[]) =>
+  ({
+    method: "POST",
+    url: "/v2/publish/https://a.example",
+    rawHeaders,
+  }) as unknown as IncomingMessage;
+
+async function rawKindOf(...rawHeaders: readonly string[]): Promise<RequestKind | undefined> {
+  const { asked, door } = crowded();
+  const row = rawTargetOf("POST", "/v2/publish/https://a.example");
+  if (!row) throw new Error("it is a publish");
+  const take = createRawDoor(
+    { door, clock: virtualClock(), telemetry: noTelemetry },
+    {} as RawWorks,
+  );
+  await take(row, request(rawHeaders), response);
+  return asked[0];
+}
+
+describe("under load", () => {
+  it("what steps of runs ask is refused last, and a batch, of which that is not known yet", async () => {
+    const ofSteps: string[] = [];
+    for (const [id, row] of Object.entries(gatewayEndpoints)) {
+      const { asked, door } = crowded();
+      const work = admitted(door, row as typeof gatewayEndpoints.readMe, () =>
+        Promise.reject(new Error("let in")),
+      );
+      await work(request([]) as Parameters<typeof work>[0], response as Parameters<typeof work>[1]);
+      if (asked[0] === "step") ofSteps.push(id);
+    }
+
+    expect(ofSteps.toSorted()).toEqual([
+      "endRun",
+      "notifyEvent",
+      "notifyRun",
+      "publishBatch",
+      "readRunHistory",
+      "waitForEvent",
+    ]);
+  });
+
+  it("a publish is refused with the others, unless it is part of a run that is there", async () => {
+    const run = ["Upstash-Workflow-RunId", "r"];
+
+    expect(await rawKindOf()).toBe("publish");
+    expect(await rawKindOf(...run, "Upstash-Workflow-Init", "true")).toBe("publish");
+    expect(await rawKindOf(...run, "Upstash-Workflow-Init", "false")).toBe("step");
+  });
+});

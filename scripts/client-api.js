@@ -25,7 +25,7 @@ export async function renderClientApi(openApi) {
     `export const gatewayRoutes = ${routesOf(routed.filter((each) => !each.servers))} as const;`,
     `export const managementRoutes = ${routesOf(routed.filter((each) => each.servers))} as const;`,
     `export const targets = ${targetsOf(raw)} as const;`,
-    `export const settingNames = ${settingNames(settings)} as const;`,
+    ...settingNames(settings),
     settingsType(settings),
     faultCodes(components.headers["Posthaste-Fault"]),
     await typesOf(operations, { ...schemas, Refusal: refusal }),
@@ -70,15 +70,22 @@ const camel = (suffix) =>
   );
 const suffixOf = ({ name }) => name.replace(/^Service-/, "");
 
-const settingNames = (settings) =>
-  JSON.stringify(
-    Object.fromEntries(
-      settings
-        .map(suffixOf)
-        .filter((suffix) => !isPattern(suffix))
-        .map((suffix) => [camel(suffix), suffix]),
-    ),
-  );
+/** Their names follow from the headers, and are a tenth of the package when they are written out. */
+const settingNames = (settings) => [
+  `const suffixes = ${JSON.stringify(
+    settings
+      .map(suffixOf)
+      .filter((suffix) => !isPattern(suffix))
+      .join(" "),
+  )};`,
+  `const named = (suffix: string): string =>
+    suffix.replaceAll(/(^|-)(.)/g, (_, dash: string, letter: string) =>
+      dash ? letter.toUpperCase() : letter.toLowerCase());`,
+  "/** The header of each setting, without its prefix. */",
+  `export const settingNames = Object.fromEntries(
+    suffixes.split(" ").map((suffix) => [named(suffix), suffix]),
+  ) as Readonly<Record<keyof Settings, string>>;`,
+];
 
 /** Each with its rule as its comment. What is forwarded is given apart, by the header's own name. */
 const settingsType = (settings) =>

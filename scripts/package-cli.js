@@ -12,7 +12,6 @@ const root = dirname(import.meta.dirname);
 const source = join(root, "apps/cli");
 const target = resolve(process.argv[2] ?? join(source, "dist"));
 const own = JSON.parse(readFileSync(join(source, "package.json"), "utf8"));
-const consolePackage = JSON.parse(readFileSync(join(root, "apps/console/package.json"), "utf8"));
 
 rmSync(target, { recursive: true, force: true });
 const { metafile } = await build({
@@ -68,16 +67,13 @@ function asPackaged({ onLoad }) {
   );
 }
 
-/** Of each package that is inside. */
+/** Of each package that is inside; those of the console stand beside it, in what Vite has made. */
 function licences() {
   const inside = Object.keys(metafile.inputs).flatMap((path) => {
     const [, folder] = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];
     return folder === undefined ? [] : [folder];
   });
-  const ofConsole = Object.keys(consolePackage.dependencies).map(
-    (name) => `apps/console/node_modules/${name}`,
-  );
-  return [...new Set([...inside, ...ofConsole])].sort().map(licenceOf).join("\n\n");
+  return [...new Set(inside)].sort().map(licenceOf).join("\n\n");
 }
 
 function licenceOf(folder) {

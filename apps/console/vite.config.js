@@ -7,6 +7,8 @@ export default defineConfig({
   build: {
     assetsInlineLimit: 0,
     modulePreload: false,
+    // Of all packages that are inside: it goes where the console goes.
+    license: { fileName: "licences.md" },
     rollupOptions: { input: ["index.html", "operator.html"] },
   },
 });

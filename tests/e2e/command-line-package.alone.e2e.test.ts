@@ -67,6 +67,43 @@ it("needs nothing else, and publishes", async () => {
   expect(String((await destination.arrival("/packed")).body)).toBe("hello");
 });
 
+it("has the licence of each package that is inside, those below the console's own as well", () => {
+  const textOf = (file: string): string =>
+    readFileSync(join(folder, "node_modules/posthaste", file), "utf8");
+
+  for (const name of ["got", "commander", "express", "mathjs"])
+    expect(textOf("THIRD-PARTY-LICENSES")).toMatch(new RegExp(`^${name} \\d.*\\(.+\\)$`, "m"));
+  for (const name of ["react", "@xyflow/react", "d3-zoom", "zustand"])
+    expect(textOf("console/licences.md")).toContain(`## ${name} - `);
+});
+
+it("completes words in bash", async () => {
+  const script = `
+    posthaste() { "$PROGRAM" "$@"; }
+    source <(posthaste completion bash)
+    COMP_WORDS=(posthaste dlq re); COMP_CWORD=2; _posthaste; echo "\${COMPREPLY[@]}"
+    COMP_WORDS=(posthaste dlq retry --ye); COMP_CWORD=3; _posthaste; echo "\${COMPREPLY[@]}"`;
+
+  const { stdout, stderr } = await runFile("bash", ["-ec", script], {
+    env: { ...env, PROGRAM: program },
+  });
+
+  expect([stdout, stderr]).toEqual(["retry\n--yes\n", ""]);
+});
+
+it("says in one line that its Node is too old", async () => {
+  const older =
+    'Object.defineProperty(process,"versions",{value:{...process.versions,node:"22.9.0"}})';
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(older)}`;
+  const failed = runFile(program, ["queues", "ls"], { env: { ...env, NODE_OPTIONS } });
+
+  await expect(failed).rejects.toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: "posthaste: this is Node 22.9.0, and 24.15 or newer is needed: nodejs.org has it\n",
+  });
+});
+
 it("ends with the code of its kind, and one line that says what to do", async () => {
   const failed = runFile(program, ["queues", "show", "none"], { env });
 
@@ -78,7 +115,7 @@ it("ends with the code of its kind, and one line that says what to do", async ()
 });
 
 it("ends with Ctrl-C, and with the reader of its pipe", async () => {
-  const tail = spawn(program, ["tail"], {
+  const tail = spawn(program, ["tail", "--from", String(Date.now())], {
     env,
     stdio: ["ignore", "pipe", "inherit"],
   });

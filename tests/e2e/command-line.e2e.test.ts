@@ -68,6 +68,18 @@ describe("messages", () => {
     const { code, json } = await cli.run(["batch", "-"], { stdin: `${lines.join("\n")}\n\n` });
     expect([code, new Set(json.map(({ messageId }) => messageId)).size]).toEqual([0, 1_003]);
 
+    const interruption = new AbortController();
+    const stopped = await cli.run(["batch", "-"], {
+      stdin: Array.from({ length: 2_500 }, () => line).join("\n"),
+      interrupted: interruption.signal,
+      heard: () => interruption.abort(),
+    });
+    expect([stopped.code, stopped.err, stopped.json.length]).toEqual([
+      130,
+      "posthaste: interrupted: 1000 lines published, the rest was not sent\n",
+      1_000,
+    ]);
+
     const broken = await cli.run(["batch", "-"], { stdin: `${line}\n\n{"destination":\n` });
     expect([broken.code, broken.err]).toEqual([2, "posthaste: batch: line 3 is no JSON\n"]);
   });
@@ -138,17 +150,22 @@ describe("messages", () => {
 
   it("are followed as they happen, until Ctrl-C", async () => {
     const interruption = new AbortController();
-    const tail = cli.run(["tail", "--label", "followed"], { interrupted: interruption.signal });
-    const id = await published(destination.url("/followed"), "--label", "followed");
-    await eventually(
-      () => cli.ok("messages", "ls", "--message", id, "--state", "DELIVERED"),
-      ({ length }) => length === 1,
-    );
-    setTimeout(() => interruption.abort(), 2_500);
-    const { code, json } = await tail;
+    const words = ["tail", "--label", "followed", "--from", String(Date.now())];
+    const tail = cli.run(words, {
+      interrupted: interruption.signal,
+      heard: (out) => out.split("\n").length > 6 && interruption.abort(),
+    });
+    const publish = ["--label", "followed", "-d", "the body"];
+    await published(destination.url("/followed"), ...publish);
+    await published(destination.url("/followed"), ...publish);
+    const { code, json, err } = await tail;
 
-    expect(code).toBe(0);
-    expect(json.map(({ state }) => state).toSorted()).toEqual(["ACTIVE", "CREATED", "DELIVERED"]);
+    expect([code, err]).toEqual([0, ""]);
+    expect(json.map(({ state }) => state).toSorted()).toEqual(
+      ["ACTIVE", "CREATED", "DELIVERED"].flatMap((state) => [state, state]),
+    );
+    // Those are for `show`.
+    expect(json.map(({ body }) => body)).toEqual(json.map(() => undefined));
   });
 });
 
@@ -164,7 +181,10 @@ describe("dead letters", () => {
   };
 
   it("are listed, shown, retried and removed: what filters match is counted before", async () => {
-    const [letter] = await failing("broken", 3);
+    const [letter, second, third] = await failing("broken", 3);
+    const newest = await cli.ok("dlq", "ls", "--label", "broken", "--limit", "2");
+    expect(newest.map(({ dlqId }) => dlqId)).toEqual([letter?.["dlqId"], second?.["dlqId"]]);
+    expect(textOf(letter?.["dlqId"]) > textOf(third?.["dlqId"])).toBe(true);
     const id = textOf(letter?.["dlqId"]);
     expect((await cli.ok("dlq", "show", id))[0]).toMatchObject({ dlqId: id, responseStatus: 500 });
 
@@ -316,6 +336,8 @@ describe("what stands", () => {
     await cli.ok("tenants", "create", "shop");
     const [made] = await cli.ok("tenants", "token", "shop", "--read");
     const token = textOf(made?.["token"]);
+    // No word of a command line begins like an option.
+    expect(made?.["id"]).toMatch(/^tok_/);
     const env = { POSTHASTE_TOKEN: token };
     expect((await cli.run(["queues", "ls"], { env })).code).toBe(0);
     const refused = await cli.run(["queues", "set", "q"], { env });
@@ -350,7 +372,7 @@ describe("workflow runs", () => {
     expect(tree.out).toMatch(
       /^cli-run {2}failed {2}\d{4}-.*Z\n.*\/no-workflow\n├─ init .*\n└─ the next delivery {2}failed\n {3}└─ /,
     );
-    expect(tree.out).toMatch(/non-workflow destination/);
+    expect(tree.out).toMatch(/only usable with sdk versions/);
 
     const again = (await cli.ok("runs", "restart", dlqId))[0];
     expect(textOf(again?.["workflowRunId"])).not.toBe("cli-run");
@@ -361,6 +383,31 @@ describe("workflow runs", () => {
     expect(await cli.ok(...cancel)).toEqual([{ dryRun: true, matched: 1 }]);
     expect(await cli.ok(...cancel, "--yes")).toEqual([{ cancelled: 1 }]);
     expect((await cli.run(["runs", "show", "unknown"])).code).toBe(5);
+  });
+
+  it("are shown with what their steps have returned, and a run that starts with its payload", async () => {
+    const to = destination.url("/shown");
+    await cli.ok("runs", "start", to, "--id", "shown", "--delay", "1h", "-d", '{"order":17}');
+
+    const tree = await cli.run(["runs", "show", "shown"], { isTerminal: true });
+
+    expect(tree.out).toContain('└─ {"order":17}');
+    await cli.ok("runs", "cancel", "shown");
+  });
+
+  it("are cancelled by filter, however many they are, and only those of that very workflow", async () => {
+    const [to, longer] = [destination.url("/many"), destination.url("/many/longer")];
+    const start = (url: string) => cli.ok("runs", "start", url, "--delay", "1h");
+    await Promise.all(Array.from({ length: 103 }, () => start(to)));
+    await start(longer);
+
+    const words = ["runs", "cancel", "--workflow", to];
+    expect(await cli.ok(...words)).toEqual([{ dryRun: true, matched: 103 }]);
+    expect(await cli.ok(...words, "--yes")).toEqual([{ cancelled: 103 }]);
+    expect(await cli.ok("runs", "cancel", "--workflow", longer)).toEqual([
+      { dryRun: true, matched: 1 },
+    ]);
+    expect(await cli.ok("runs", "cancel", "--all", "--yes")).toEqual([{ cancelled: 1 }]);
   });
 });
 
@@ -392,9 +439,21 @@ describe("profiles", () => {
 describe("what cannot be done is said in one line, with a code for its kind", () => {
   it.each<[string, readonly string[], number, RegExp, Readonly<Record<string, string>>]>([
     ["a wrong option", ["queues", "ls", "--nope"], 2, /unknown option '--nope'/, {}],
+    ["no such command", ["frobnicate"], 2, /unknown command 'frobnicate'/, {}],
+    ["no such command of a group", ["dlq", "frobnicate"], 2, /unknown command 'frobnicate'/, {}],
+    ["a misspelt command", ["publsh"], 2, /Did you mean publish\?/, {}],
     ["no argument", ["publish"], 2, /missing required argument 'destination'/, {}],
     ["a wrong time", ["messages", "ls", "--from", "noon"], 2, /--from <time>: noon is no time/, {}],
     ["a wrong limit", ["messages", "ls", "--limit", "0"], 2, /--limit: 0/, {}],
+    [
+      "a wrong count",
+      ["queues", "set", "q", "--parallelism", "x"],
+      2,
+      /--parallelism: x is no/,
+      {},
+    ],
+    ["a wrong rate", ["flow", "pin", "k", "--rate", "0"], 2, /--rate: 0 is no number above 0/, {}],
+    ["an end of what has none", ["tail", "--to", "1"], 2, /unknown option '--to'/, {}],
     ["nothing that is meant", ["dlq", "rm"], 2, /say which/, {}],
     ["ids and a filter", ["dlq", "rm", "a", "--label", "b"], 2, /say which/, {}],
     ["a header that is none", ["publish", "http://a.example", "-H", "x"], 2, /--header: x/, {}],

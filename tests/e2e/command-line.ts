@@ -20,6 +20,8 @@ export type Around = {
   readonly stdin?: string;
   readonly isTerminal?: boolean;
   readonly interrupted?: AbortSignal;
+  /** What it has said so far, as it says more. */
+  readonly heard?: (out: string) => void;
 };
 
 export class CommandLine {
@@ -35,7 +37,10 @@ export class CommandLine {
     const said = { out: "", err: "" };
     const stream = (name: "out" | "err") => ({
       isTTY: isTerminal,
-      write: (text: string) => void (said[name] += text),
+      write: (text: string) => {
+        said[name] += text;
+        around.heard?.(said.out);
+      },
     });
     const code = await run(words, {
       env: { ...this.#env, ...env },

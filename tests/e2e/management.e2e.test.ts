@@ -473,7 +473,7 @@ describe("a token", () => {
     const token = made.object();
     expect(made.status).toBe(201);
     expect(token).toEqual({
-      id: expect.stringMatching(/^[\w-]{16}$/),
+      id: expect.stringMatching(/^tok_[\w-]{16}$/),
       scope: "read",
       createdAt: expect.any(Number),
       token: expect.stringMatching(/^[0-9A-Za-z+/]{60,}=*$/),

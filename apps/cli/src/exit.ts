@@ -40,9 +40,9 @@ export type Ending = { readonly code: number; readonly line?: string };
 
 /** `server`: where the command has asked. */
 export function endingOf(error: unknown, server: string, interrupted: AbortSignal): Ending {
-  if (interrupted.aborted && !isCliError(error))
+  if (interrupted.aborted && !isCliError(error) && !isHalfDone(error))
     return { code: exitCodes.interrupted, line: "posthaste: interrupted" };
-  if (Error.isError(error) && error.name === "HalfDone") {
+  if (isHalfDone(error)) {
     const [kind, text] = kindOf(error.cause, server);
     return { code: exitCodes[kind], line: `posthaste: ${error.message}, then: ${plain(text)}` };
   }
@@ -54,6 +54,9 @@ export function endingOf(error: unknown, server: string, interrupted: AbortSigna
   const [kind, text] = kindOf(error, server);
   return { code: exitCodes[kind], line: `posthaste: ${plain(text)}` };
 }
+
+const isHalfDone = (error: unknown): error is HalfDone =>
+  Error.isError(error) && error.name === "HalfDone";
 
 export const isCliError = (error: unknown): boolean =>
   Error.isError(error) && error.name === "CliError";

@@ -31,6 +31,8 @@ export const eventFilters: readonly Filter[] = [
   ...messageFilters,
   ["--state <state>", "state", "such as DELIVERED or FAILED"],
 ];
+/** What has no end is not asked for up to a time. */
+export const followFilters = eventFilters.filter(([, query]) => query !== "toDate");
 const ofRuns: readonly Filter[] = [
   ["--workflow <url>", "workflowUrl", "of the workflow at this URL"],
   label,
@@ -108,9 +110,8 @@ export function selectionOf(
   return ids.length > 0 ? { [idName]: ids } : query;
 }
 
-export const countOf = (text: string): number => {
-  const count = Number(text);
-  if (!Number.isSafeInteger(count) || count < 1)
-    throw new CliError("usage", `--limit: ${text} is no number above 0`);
+export const countOf = (text: string, option = "--limit"): number => {
+  const count = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  if (count < 1) throw new CliError("usage", `${option}: ${text} is no number above 0`);
   return count;
 };

@@ -1,6 +1,12 @@
 #!/usr/bin/env node
-/** `posthaste`: the process around a command. */
-import { run } from "./run.ts";
+/** `posthaste`: the process around a command. What it is made of is loaded when the version of Node is known to do. */
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+if (major < 24 || (major === 24 && minor < 15)) {
+  process.stderr.write(
+    `posthaste: this is Node ${process.versions.node}, and 24.15 or newer is needed: nodejs.org has it\n`,
+  );
+  process.exit(1);
+}
 
 const interruption = new AbortController();
 // The second ends it at once.
@@ -8,6 +14,7 @@ process.once("SIGINT", () => interruption.abort());
 // The reader of a pipe may have had enough.
 process.stdout.on("error", () => process.exit());
 
+const { run } = await import("./run.ts");
 process.exitCode = await run(process.argv.slice(2), {
   env: process.env,
   out: process.stdout,

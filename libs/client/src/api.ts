@@ -108,53 +108,19 @@ export const targets = {
   createSchedule: "schedules",
 } as const;
 
-export const settingNames = {
-  method: "Method",
-  timeout: "Timeout",
-  retries: "Retries",
-  retryDelay: "Retry-Delay",
-  delay: "Delay",
-  label: "Label",
-  flowControlKey: "Flow-Control-Key",
-  flowControlValue: "Flow-Control-Value",
-  callbackMethod: "Callback-Method",
-  callbackTimeout: "Callback-Timeout",
-  callbackRetries: "Callback-Retries",
-  callbackRetryDelay: "Callback-Retry-Delay",
-  callbackDelay: "Callback-Delay",
-  callbackLabel: "Callback-Label",
-  callbackFlowControlKey: "Callback-Flow-Control-Key",
-  callbackFlowControlValue: "Callback-Flow-Control-Value",
-  failureCallbackMethod: "Failure-Callback-Method",
-  failureCallbackTimeout: "Failure-Callback-Timeout",
-  failureCallbackRetries: "Failure-Callback-Retries",
-  failureCallbackRetryDelay: "Failure-Callback-Retry-Delay",
-  failureCallbackDelay: "Failure-Callback-Delay",
-  failureCallbackLabel: "Failure-Callback-Label",
-  failureCallbackFlowControlKey: "Failure-Callback-Flow-Control-Key",
-  failureCallbackFlowControlValue: "Failure-Callback-Flow-Control-Value",
-  notBefore: "Not-Before",
-  deduplicationId: "Deduplication-Id",
-  contentBasedDeduplication: "Content-Based-Deduplication",
-  queueName: "Queue-Name",
-  callback: "Callback",
-  failureCallback: "Failure-Callback",
-  redactFields: "Redact-Fields",
-  headerForward: "Header-Forward",
-  hop: "Hop",
-  cron: "Cron",
-  scheduleId: "Schedule-Id",
-  dryRun: "Dry-Run",
-  workflowRunId: "Workflow-RunId",
-  workflowInit: "Workflow-Init",
-  workflowCreatedAt: "Workflow-CreatedAt",
-  workflowCallType: "Workflow-CallType",
-  workflowInvoke: "Workflow-Invoke",
-  workflowUnknownSdk: "Workflow-Unknown-Sdk",
-  workflowTriggerBySdk: "Workflow-Trigger-By-Sdk",
-  featureSet: "Feature-Set",
-  telemetrySdk: "Telemetry-Sdk",
-} as const;
+const suffixes =
+  "Method Timeout Retries Retry-Delay Delay Label Flow-Control-Key Flow-Control-Value Callback-Method Callback-Timeout Callback-Retries Callback-Retry-Delay Callback-Delay Callback-Label Callback-Flow-Control-Key Callback-Flow-Control-Value Failure-Callback-Method Failure-Callback-Timeout Failure-Callback-Retries Failure-Callback-Retry-Delay Failure-Callback-Delay Failure-Callback-Label Failure-Callback-Flow-Control-Key Failure-Callback-Flow-Control-Value Not-Before Deduplication-Id Content-Based-Deduplication Queue-Name Callback Failure-Callback Redact-Fields Header-Forward Hop Cron Schedule-Id Dry-Run Workflow-RunId Workflow-Init Workflow-CreatedAt Workflow-CallType Workflow-Invoke Workflow-Unknown-Sdk Workflow-Trigger-By-Sdk Feature-Set Telemetry-Sdk";
+
+const named = (suffix: string): string =>
+  suffix.replaceAll(/(^|-)(.)/g, (_, dash: string, letter: string) =>
+    dash ? letter.toUpperCase() : letter.toLowerCase(),
+  );
+
+/** The header of each setting, without its prefix. */
+
+export const settingNames = Object.fromEntries(
+  suffixes.split(" ").map((suffix) => [named(suffix), suffix]),
+) as Readonly<Record<keyof Settings, string>>;
 
 /** The headers that configure a message, a callback, a run or a schedule. */
 export type Settings = {

@@ -24,6 +24,8 @@ const server = createServer((request, response) => {
     respond(response, arrivals.push({ method, target, headers, body }) - 1);
   });
 });
+let connections = 0;
+server.on("connection", () => (connections += 1));
 let url: string;
 let client: Client;
 
@@ -306,5 +308,77 @@ describe("pages", () => {
       { label: "x", cursor: "a" },
       { label: "x", cursor: "b" },
     ]);
+  });
+});
+
+describe("connections", () => {
+  it("are kept: what is asked one after another goes over one", async () => {
+    const own = createClient({ url, token: "secret" });
+    const before = connections;
+
+    await own.messages.read("msg_1");
+    await own.queues.list();
+    await own.publish({ to: "https://a.example/x" });
+    own.close();
+
+    expect(connections - before).toBe(1);
+  });
+});
+
+describe("the log, followed", () => {
+  const event = (messageId: string, state = "CREATED") => ({ messageId, state, time: 1 });
+  const pages =
+    (...answers: readonly (Responder | object)[]): Responder =>
+    (response, nth) => {
+      const answer = answers[nth] ?? breaksOff;
+      if (typeof answer === "function") (answer as Responder)(response, nth);
+      else response.end(JSON.stringify(answer));
+    };
+
+  async function some(count: number): Promise<readonly string[]> {
+    const told: string[] = [];
+    for await (const { messageId, state } of client.follow({ label: "a" })) {
+      told.push(`${messageId} ${state}`);
+      if (told.length === count) break;
+    }
+    return told;
+  }
+
+  it("goes on behind each answer, tells nothing twice, and waits for a server that stops", async () => {
+    respond = pages(
+      { cursor: "1", events: [] },
+      { cursor: "2", events: [event("a")] },
+      breaksOff,
+      breaksOff,
+      breaksOff,
+      { cursor: "3", events: [event("a"), event("a", "DELIVERED"), event("b")] },
+    );
+
+    expect(await some(3)).toEqual(["a CREATED", "a DELIVERED", "b CREATED"]);
+    const cursors = arrivals.map(({ target }) => new URL(target ?? "", url).searchParams);
+    expect(cursors.map((query) => query.get("cursor"))).toEqual([null, "1", "2", "2", "2", "2"]);
+    expect(new Set(cursors.map((query) => `${query.get("label")} ${query.get("wait")}`))).toEqual(
+      new Set(["a 25"]),
+    );
+  });
+
+  it("is refused at once where its first call is, and where another would be, too", async () => {
+    respond = refuses(403, "forbidden");
+    await expect(some(1)).rejects.toMatchObject({ code: "forbidden" });
+
+    arrivals.length = 0;
+    respond = pages({ cursor: "1", events: [] }, refuses(400, "malformed"));
+    await expect(some(1)).rejects.toMatchObject({ code: "malformed" });
+  });
+
+  it("ends with its signal", async () => {
+    const ended = new AbortController();
+    respond = (response, nth) => {
+      if (nth === 0) response.end(JSON.stringify({ cursor: "1", events: [] }));
+      else ended.abort();
+    };
+
+    const told = client.follow({}, { signal: ended.signal });
+    await expect(told.next()).rejects.toMatchObject({ name: "AbortError" });
   });
 });

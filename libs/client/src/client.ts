@@ -1,5 +1,6 @@
 /** The API of the gateway: each resource with its methods, which are operations of docs/openapi.json. */
-import { gatewayRoutes } from "./api.ts";
+import { gatewayRoutes, type LogEntry } from "./api.ts";
+import { followed, type FollowOptions, type FollowQuery } from "./follow.ts";
 import {
   type AnswerOf,
   type AnyAsked,
@@ -115,6 +116,8 @@ export type Client = Publishing &
       query?: QueryOf<Id>,
       options?: CallOptions,
     ): AsyncGenerator<ElementOf<Id>, void, undefined>;
+    /** What happens to messages, as it happens, each event once; what has not happened yet is waited for. */
+    follow(query?: FollowQuery, options?: FollowOptions): AsyncGenerator<LogEntry, void, undefined>;
     /** Ends the connections that are kept for what comes next. */
     close(): void;
   };
@@ -141,6 +144,12 @@ export function createClient({ token, ...options }: ClientOptions): Client {
     call,
     pages: (id: GatewayId, asked: AnyAsked = {}) => pagesOf((of) => call(id, of), asked),
     each,
+    follow: (query: FollowQuery = {}, options: FollowOptions = {}) =>
+      followed(
+        (of) => call("listEvents", of) as ReturnType<Client["log"]["events"]>,
+        query,
+        options,
+      ),
     close: transport.close,
   };
   // What the server answers is taken for what its document says.

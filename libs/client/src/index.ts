@@ -22,6 +22,7 @@ export {
 export { type Client, type ClientOptions, createClient } from "./client.ts";
 export { createManagement, type Management, type ManagementOptions } from "./management.ts";
 export { type AnswerOf, type CallOptions } from "./operations.ts";
+export { type FollowOptions, type FollowQuery } from "./follow.ts";
 export { type ElementOf } from "./pages.ts";
 export {
   type BatchItem,

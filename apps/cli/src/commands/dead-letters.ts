@@ -16,6 +16,9 @@ const columns: readonly Column<DeadLetter>[] = [
   ["url", ({ url }) => url],
 ];
 
+/** Of one answer; the bodies of messages are for `show`. */
+const pageMax = 100;
+
 export function addDeadLetters(program: Command, acting: Acting): void {
   const letters = program.command("dlq").description("dead letters");
   withFilters(letters.command("ls"), letterFilters)
@@ -23,9 +26,11 @@ export function addDeadLetters(program: Command, acting: Acting): void {
     .option("--limit <count>", "so many at most", String(limitDefault))
     .action(
       acting<Options & { limit: string }>(async (session, _, options) => {
-        const query = queryOf(options, letterFilters);
+        const limit = countOf(options.limit);
+        const page = { order: "latestFirst", count: Math.min(limit, pageMax), trimBody: 0 };
+        const query = { ...queryOf(options, letterFilters), ...page };
         const found = session.client.each("listDeadLetters", query);
-        await list(session, found as AsyncIterable<DeadLetter>, countOf(options.limit), columns);
+        await list(session, found as AsyncIterable<DeadLetter>, limit, columns);
       }),
     );
   letters

@@ -1,6 +1,7 @@
 /** Flow control keys. */
 import { type FlowKey } from "@posthaste/client";
 import { type Command } from "commander";
+import { countOf } from "../filters.ts";
 import { type Column } from "../output.ts";
 import { type Acting } from "../session.ts";
 
@@ -40,6 +41,7 @@ export function addFlow(program: Command, acting: Acting): void {
     .action(
       acting<Readonly<Record<"parallelism" | "rate" | "period", string>>>(
         async ({ client, output }, [key = ""], limits) => {
+          for (const [name, text] of Object.entries(limits)) countOf(text, `--${name}`);
           await client.flow.pin(key, { query: { ...limits } });
           output.done(`${key} pinned`, { flowControlKey: key, pinned: true });
         },

@@ -6,6 +6,7 @@ import { type Done, inBulk } from "../bulk.ts";
 import {
   countOf,
   eventFilters,
+  followFilters,
   messageFilters,
   queryOf,
   selectionOf,
@@ -32,8 +33,10 @@ export function addMessages(program: Command, acting: Acting): void {
     .option("--limit <count>", "so many at most", String(limitDefault))
     .action(
       acting<Options & { limit: string }>(async (session, _, options) => {
-        const events = session.client.each("listEvents", queryOf(options, eventFilters));
-        await list(session, events, countOf(options.limit), columns);
+        const limit = countOf(options.limit);
+        const page = { count: Math.min(limit, pageMax), trimBody: 0 };
+        const query = { ...queryOf(options, eventFilters), ...page };
+        await list(session, session.client.each("listEvents", query), limit, columns);
       }),
     );
   messages
@@ -56,8 +59,8 @@ export function addMessages(program: Command, acting: Acting): void {
     .option("--all", "all that are live")
     .option("--yes", "do it; without it what matches is counted")
     .action(acting<Options>(cancel));
-  withFilters(program.command("tail"), eventFilters)
-    .description("what happens to messages, as it happens, until Ctrl-C")
+  withFilters(program.command("tail"), followFilters)
+    .description("what happens to messages, as it happens, until Ctrl-C; with --from, from then on")
     .action(acting<Options>(tail));
 }
 
@@ -95,9 +98,8 @@ async function* followed({ host, patientClient }: Session, actionId: string): As
 }
 
 const pollMs = 1_000;
-/** An event may be listed so much later than it happened. */
-const lateMs = 10_000;
-
+/** Of one answer; the bodies of messages are for `show`. */
+const pageMax = 1_000;
 /** Ctrl-C is its end, wherever that comes. */
 async function tail(session: Session, words: readonly string[], options: Options): Promise<void> {
   try {
@@ -112,20 +114,9 @@ async function follow(
   _: unknown,
   options: Options,
 ): Promise<void> {
-  const filters = queryOf(options, eventFilters);
-  const said = new Map<string, number>();
-  for (let since = Date.now(); !host.interrupted.aborted;) {
-    const query = { order: "earliestFirst", ...filters, fromDate: since - lateMs };
-    for await (const event of client.each("listEvents", query, { signal: host.interrupted })) {
-      const { messageId, responseStatus, state, time } = event;
-      const name = [messageId, time, state, responseStatus].join(" ");
-      if (said.has(name)) continue;
-      said.set(name, time);
-      since = Math.max(since, time);
-      if (output.isJson) output.json(event);
-      else output.lines([columns.map(([, of]) => shown(of(event)) || "-").join("  ")]);
-    }
-    for (const [name, time] of said) if (time < since - lateMs) said.delete(name);
-    await sleep(pollMs, undefined, { signal: host.interrupted }).catch(() => undefined);
+  const query = { ...queryOf(options, followFilters), trimBody: 0 };
+  for await (const event of client.follow(query, { signal: host.interrupted })) {
+    if (output.isJson) output.json(event);
+    else output.lines([columns.map(([, of]) => shown(of(event)) || "-").join("  ")]);
   }
 }

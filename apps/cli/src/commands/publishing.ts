@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { settingNames, type Settings } from "@posthaste/client";
+import { type Client, settingNames, type Settings } from "@posthaste/client";
 import { type Command } from "commander";
 import { CliError, HalfDone } from "../exit.ts";
 import { collected } from "../filters.ts";
@@ -123,13 +123,14 @@ export function addPublishing(program: Command, acting: Acting): void {
       acting(async (session, [file = ""]) => {
         const body = await bodyOf(session.host, `@${file}`);
         const text = typeof body === "string" ? body : new TextDecoder().decode(body);
-        if (text.trimStart().startsWith("[")) say(session, await publishItems(session, text));
+        if (text.trimStart().startsWith("["))
+          say(session, await publishItems(session.client, text));
         else await publishLines(session, text);
       }),
     );
 }
 
-async function publishItems({ client }: Session, items: string): Promise<readonly Published[]> {
+async function publishItems(client: Client, items: string): Promise<readonly Published[]> {
   const asked = { body: items };
   const answers = (await client.call("publishBatch", asked as never)) as unknown as readonly (
     Published | readonly Published[]
@@ -145,13 +146,19 @@ async function publishLines(session: Session, text: string): Promise<void> {
   const items = lines.filter(({ line }) => line !== "");
   for (const { line, number } of items)
     if (!isJson(line)) throw new CliError("usage", `batch: line ${number} is no JSON`);
-  const { output } = session;
+  const { host, output, patientClient } = session;
   for (let at = 0; at < items.length; at += linesAtOnce) {
+    if (host.interrupted.aborted) {
+      output.progressEnds();
+      const published = `${at} lines published, the rest was not sent`;
+      throw new CliError("interrupted", `interrupted: ${published}`);
+    }
     const some = items.slice(at, at + linesAtOnce).map(({ line }) => line);
     try {
-      const published = await publishItems(session, `[${some.join(",")}]`);
+      const published = await publishItems(patientClient, `[${some.join(",")}]`);
       if (output.isJson) for (const each of published) output.json(each);
     } catch (error) {
+      output.progressEnds();
       throw at === 0 ? error : new HalfDone(`${at} lines published`, error);
     }
     output.progress(`${Math.min(at + linesAtOnce, items.length)} lines published`);

@@ -1,6 +1,7 @@
 /** Queues. */
 import { type Queue } from "@posthaste/client";
 import { type Command } from "commander";
+import { countOf } from "../filters.ts";
 import { type Column } from "../output.ts";
 import { type Acting } from "../session.ts";
 
@@ -32,7 +33,8 @@ export function addQueues(program: Command, acting: Acting): void {
     .action(
       acting<{ parallelism?: string }>(async ({ client, output }, [queueName = ""], options) => {
         const { parallelism } = options;
-        const limits = parallelism === undefined ? {} : { parallelism: Number(parallelism) };
+        const limits =
+          parallelism === undefined ? {} : { parallelism: countOf(parallelism, "--parallelism") };
         await client.queues.upsert({ body: { queueName, ...limits } });
         output.done(`${queueName} is set`, { queueName, ...limits });
       }),

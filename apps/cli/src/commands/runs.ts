@@ -1,7 +1,7 @@
 /** Workflow runs. */
 import { type Run } from "@posthaste/client";
 import { type Command } from "commander";
-import { inBulk } from "../bulk.ts";
+import { inBulk, untouched } from "../bulk.ts";
 import { CliError } from "../exit.ts";
 import {
   cancelRunFilters,
@@ -27,6 +27,11 @@ const columns: readonly Column<Run>[] = [
   ["workflow", ({ workflowUrl }) => workflowUrl],
 ];
 
+/** Of each result of a step: the log leaves them out unless it is told how much of them to show. */
+const resultBytesMax = 4_096;
+/** Cancelled in one request. */
+const cancelledAtOnce = 100;
+
 export function addRuns(program: Command, acting: Acting): void {
   const runs = program.command("runs").description("workflow runs");
   withFilters(runs.command("ls"), runFilters)
@@ -43,7 +48,7 @@ export function addRuns(program: Command, acting: Acting): void {
     .description("a run with its steps, as a tree")
     .action(
       acting(async ({ client, output }, [id = ""]) => {
-        const query = { workflowRunId: id, count: 1 };
+        const query = { workflowRunId: id, count: 1, trimBody: resultBytesMax };
         const run = (await client.runs.list({ query })).runs[0];
         if (!run) throw new CliError("unknown", `there is no run ${id}`);
         if (output.isJson) output.json(run);
@@ -111,10 +116,19 @@ async function cancel(session: Session, ids: readonly string[], options: Options
       return matched;
     },
     pages: async function* () {
-      const isAll = Object.keys(query).length === 0;
-      const asked = isAll ? { body: {} } : { query };
-      const { cancelled } = await session.patientClient.runs.cancelMany(asked);
-      yield { done: cancelled };
+      const { runs: patient } = session.patientClient;
+      if (ids.length > 0) {
+        const { cancelled } = await patient.cancelMany({ query });
+        yield { done: cancelled };
+        return;
+      }
+      // The whole URL, as the list takes it. Ends with the active runs: each request has fewer of them.
+      const some = { ...query, workflowUrlExactMatch: true, count: cancelledAtOnce };
+      for (let isLast = false; !isLast;) {
+        const { cancelled } = await patient.cancelMany({ query: some });
+        isLast = cancelled < cancelledAtOnce;
+        yield { done: cancelled, ...(!isLast && { left: untouched }) };
+      }
     },
   });
 }

@@ -8,7 +8,8 @@ import { findTenant } from "../tenants.ts";
 import { type Works } from "./work.ts";
 
 const tokensPerTenantMax = 100;
-/** Of its hash, 96 bits: no two tokens share them. */
+/** Of its hash, 96 bits: no two tokens share them. What it begins with is no option of a command line, as a hash's "-" is. */
+const tokenIdPrefix = "tok_";
 const tokenIdLength = 16;
 
 export const tokenWorks = (ports: ManagementPorts): Works<keyof typeof tokens> => ({
@@ -33,7 +34,7 @@ async function tokensOf(accounts: Accounts, id: string): Promise<readonly Token[
 
 const byAge = (a: Token, b: Token): number => (a.createdAt ?? 0) - (b.createdAt ?? 0);
 
-const tokenIdOf = ({ hash }: Token): string => hash.slice(0, tokenIdLength);
+const tokenIdOf = ({ hash }: Token): string => `${tokenIdPrefix}${hash.slice(0, tokenIdLength)}`;
 
 const tokenJson = (token: Token): TokenJson => ({
   id: tokenIdOf(token),

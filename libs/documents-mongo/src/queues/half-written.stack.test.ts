@@ -98,6 +98,27 @@ describe.each(servers)("$name", ({ uri }) => {
     },
   );
 
+  it("a queue that is made anew right behind the mark of its deletion stands, and what had a turn in the old one is cancelled", async () => {
+    const { connection, ports, enqueue } = await opened();
+    const old = await enqueue(1);
+    await ports.queues.admit([queue]);
+    let anew: readonly Message[] = [];
+    const followed = interrupted(
+      connection,
+      "queues",
+      "updateOne",
+      async () => void (anew = await enqueue(1)),
+      { when: "after" },
+    );
+
+    const canceled = await createRecordPorts(followed, followed).queues.end(aTenant, name);
+
+    expect(canceled).toMatchObject([{ kind: "canceled", message: { id: old[0]?.id } }]);
+    expect(await ports.queues.get(aTenant, name)).toMatchObject({ lag: 1 });
+    await ports.queues.admit([queue]);
+    expect(await claimable(ports, [...old, ...anew])).toEqual(anew.map(({ id }) => id));
+  });
+
   it("a pause and a resume that come before the records are moved leave as many turns as there may be", async () => {
     const { connection, ports, enqueue } = await opened();
     const messages = await enqueue(3);
@@ -134,7 +155,7 @@ describe.each(servers)("$name", ({ uri }) => {
         await ports.fanOuts.insert(fanOut);
         after = await enqueue(1);
       },
-      1,
+      { nth: 1 },
     );
     await enqueue(1);
 
@@ -159,7 +180,7 @@ describe.each(servers)("$name", ({ uri }) => {
       "messages",
       "find",
       () => ports.records.insert([{ record: accept(callback, callback.createdAt) }]),
-      2,
+      { nth: 2 },
     );
 
     await createRecordPorts(slow, slow).queues.admit([queue]);
@@ -181,13 +202,13 @@ const cursor = (open: () => Promise<Cursor>): Cursor => ({
   toArray: () => open().then((opened) => opened.toArray()),
 });
 
-/** The same store, as a process has it that something overtakes at the `nth` of these calls, from 0. */
+/** The same store, as a process has it that something overtakes before or after the `nth` of these calls, from 0. */
 function interrupted(
   connection: Connection,
   name: string,
   call: string,
   overtake: () => Promise<unknown>,
-  nth = 0,
+  { nth = 0, when = "before" }: { readonly nth?: number; readonly when?: "before" | "after" } = {},
 ): Connection {
   let calls = 0;
   const overtaken = <T extends Document>(collection: Collection<T>): Collection<T> =>
@@ -199,6 +220,8 @@ function interrupted(
           const isIt = key === call && calls++ === nth;
           const now = (): unknown => Reflect.apply(value, target, given);
           if (!isIt) return now();
+          if (when === "after")
+            return Promise.resolve(now()).then((done) => overtake().then(() => done));
           if (call !== "find") return overtake().then(now);
           return cursor(() => overtake().then(() => now() as Cursor));
         };

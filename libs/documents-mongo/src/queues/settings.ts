@@ -150,7 +150,8 @@ export async function end(
   for (let round = 0; round < roundsMax; round++) {
     const row = await rooms.again(() => queues.findOne({ _id }));
     if (!row) return [];
-    if (row.endedAt !== undefined) return cancelHolders(rooms, row);
+    // Also after our own write, when its reply was lost.
+    if (row.endedAt !== undefined) return cancelHolders(rooms, tenant, row.endedTurns);
     const { turns, turnsVersion, place } = row;
     const now = rooms.clock.now();
     const update = {
@@ -168,16 +169,19 @@ export async function end(
     // What came in since it was read would stand above the mark, in a dead queue.
     const filter =
       place === undefined ? { ...standing, place: { $exists: false } } : { ...standing, place };
-    await rooms.again(() => queues.updateOne(filter, update));
+    const { matchedCount } = await rooms.again(() => queues.updateOne(filter, update));
+    // The row is not read again: it may be made anew by then.
+    if (matchedCount === 1) return cancelHolders(rooms, tenant, turns);
   }
   throw new Error(`${_id} is written too fast to be deleted`);
 }
 
 const cancelHolders = (
   rooms: Rooms,
-  { tenant, endedTurns = [] }: StoredQueue,
+  tenant: TenantId,
+  holders: readonly MessageId[] = [],
 ): Promise<readonly Canceled[]> =>
-  endedTurns.length > 0 ? createCancel(rooms)(tenant, endedTurns) : Promise.resolve([]);
+  holders.length > 0 ? createCancel(rooms)(tenant, holders) : Promise.resolve([]);
 
 const noBody = new Uint8Array();
 

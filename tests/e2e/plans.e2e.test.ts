@@ -163,6 +163,36 @@ describe("a plan with queuesMax", () => {
   });
 });
 
+describe("a plan with batchBytesMax", () => {
+  it("413 refuses a longer batch, and nothing of it is published", async () => {
+    const client = await operator.tenant("short-batches", { plan: { batchBytesMax: 2_000 } });
+    const item = { destination: destination.url("/short-batch"), body: "x".repeat(500) };
+    const batch = (count: number) =>
+      client.post("/v2/batch", {}, JSON.stringify(Array(count).fill(item)));
+
+    expect((await batch(4)).status).toBe(413);
+    expect((await batch(3)).status).toBe(200);
+    await destination.arrivals("/short-batch", 3);
+    expect(destination.at("/short-batch")).toHaveLength(3);
+  });
+});
+
+describe("a plan with groupsMax", () => {
+  it("412 makes no more, and those that are there may be changed", async () => {
+    const client = await operator.tenant("groups", { plan: { groupsMax: 1 } });
+    const endpoints = JSON.stringify({ endpoints: [{ url: destination.url("/grouped") }] });
+    const group = (name: string) => client.post(`/v2/topics/${name}/endpoints`, {}, endpoints);
+
+    expect((await group("a")).status).toBe(200);
+    const reply = await group("b");
+    expect([reply.status, reply.error()]).toEqual([
+      412,
+      "quota maxTopics exceeded, current limit: 1",
+    ]);
+    expect((await group("a")).status).toBe(200);
+  });
+});
+
 describe("a plan with schedulesMax", () => {
   it("412 makes no more, and those that are there may be replaced", async () => {
     const client = await operator.tenant("schedules", { plan: { schedulesMax: 1 } });

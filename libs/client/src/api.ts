@@ -1142,10 +1142,15 @@ export interface Operations {
         timeoutMsMax?: number;
         bodyBytesMax?: number;
         /**
+         * Of a whole batch as it is sent
+         */
+        batchBytesMax?: number;
+        /**
          * What is kept of a response
          */
         responseBytesMax?: number;
         groupEndpointsMax?: number;
+        groupsMax?: number;
         queuesMax?: number;
         /**
          * Of each queue
@@ -1203,10 +1208,15 @@ export interface Operations {
         timeoutMsMax?: number;
         bodyBytesMax?: number;
         /**
+         * Of a whole batch as it is sent
+         */
+        batchBytesMax?: number;
+        /**
          * What is kept of a response
          */
         responseBytesMax?: number;
         groupEndpointsMax?: number;
+        groupsMax?: number;
         queuesMax?: number;
         /**
          * Of each queue
@@ -1683,10 +1693,15 @@ export interface Me {
     timeoutMsMax: number;
     bodyBytesMax: number;
     /**
+     * Of a whole batch as it is sent
+     */
+    batchBytesMax: number;
+    /**
      * What is kept of a response
      */
     responseBytesMax: number;
     groupEndpointsMax: number;
+    groupsMax: number;
     queuesMax: number;
     /**
      * Of each queue
@@ -2340,10 +2355,15 @@ export interface Tenant {
     timeoutMsMax: number;
     bodyBytesMax: number;
     /**
+     * Of a whole batch as it is sent
+     */
+    batchBytesMax: number;
+    /**
      * What is kept of a response
      */
     responseBytesMax: number;
     groupEndpointsMax: number;
+    groupsMax: number;
     queuesMax: number;
     /**
      * Of each queue

@@ -1,7 +1,7 @@
 /** What a request asks of its endpoint, as the row lets it: parameters of the path, query, body. */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type AskedOf, type Endpoint, type EndpointSpec, faultOfNames } from "@posthaste/contract";
-import { type Fault, isFault } from "@posthaste/domain";
+import { type Fault, isFault, type Plan } from "@posthaste/domain";
 import { type BodyBudget } from "./bodies/body-budget.ts";
 import { readBody } from "./bodies/body.ts";
 
@@ -11,6 +11,8 @@ export type Asking = {
   readonly budget: BodyBudget;
   /** At whose expense the body is in memory. */
   readonly owner: { readonly tenant: string; readonly address: string };
+  /** Of the tenant, where there is one. */
+  readonly plan?: Plan;
 };
 
 const empty = new Uint8Array(0);
@@ -19,7 +21,7 @@ const empty = new Uint8Array(0);
 export async function askedOf<Spec extends EndpointSpec>(
   row: Endpoint<Spec>,
   res: ServerResponse<IncomingMessage>,
-  { params, search, budget, owner }: Asking,
+  { params, search, budget, owner, plan }: Asking,
 ): Promise<AskedOf<Spec> | Fault> {
   const param = (name: string): string => {
     const value = params[name];
@@ -29,7 +31,7 @@ export async function askedOf<Spec extends EndpointSpec>(
   if (badName) return badName;
   const query = row.query.parse(search.toString());
   if (isFault(query)) return query;
-  const { bytesMax } = row.body;
+  const bytesMax = (plan && row.body.bytesMaxBy?.(plan)) ?? row.body.bytesMax;
   const bytes = bytesMax === 0 ? empty : await readBody(res, { bytesMax, budget, owner });
   if (isFault(bytes)) return bytes;
   const body = row.body.parse(bytes);

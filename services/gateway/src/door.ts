@@ -77,7 +77,13 @@ export function admitted<Spec extends EndpointSpec>(
     const { method, path: route } = row;
     const span = requestSpan(door.tracer, { tenant: tenant.id, method, route, rawHeaders });
     const owner = { tenant: tenant.id, address };
-    const asked = await askedOf(row, res, { params, search, budget: door.bodyBudget, owner });
+    const asked = await askedOf(row, res, {
+      params,
+      search,
+      budget: door.bodyBudget,
+      owner,
+      plan: tenant.plan,
+    });
     const onGone = (task: () => void): void => void res.once("close", task);
     const answer = () =>
       inSpan(door.tracer, span, async () =>

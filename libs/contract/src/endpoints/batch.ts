@@ -1,5 +1,5 @@
 /** `POST /v2/batch`: many publishes in one request (docs/design/batch.md). Judged item by item, and refused whole by the first that is at fault. */
-import { type Fault, type PublishCommand, fault, isFault } from "@posthaste/domain";
+import { type Fault, type PublishCommand, fault, isFault, planBounds } from "@posthaste/domain";
 import * as z from "zod";
 import { judged, jsonBytesMax } from "../bodies/json.ts";
 import { longOf, type LongString, readWithLong } from "../bodies/json-long.ts";
@@ -15,8 +15,6 @@ import { type BodyRow, endpoint } from "./endpoint.ts";
 import { publish, publishResultSchema } from "./publish.ts";
 
 const itemsMax = 10_000;
-/** Half of what a gateway holds of bodies at once, halved again, since each message is a copy. */
-const batchBytesMax = 32 * 1024 * 1024;
 /** The most that JSON makes of one byte: \u0000. */
 const escapedBytesMax = 6;
 
@@ -58,7 +56,8 @@ export type BatchBody = {
 
 export const batchBody: BodyRow<BatchBody> = {
   schema: z.array(itemSchema).max(itemsMax),
-  bytesMax: batchBytesMax,
+  bytesMax: planBounds.batchBytesMax.max,
+  bytesMaxBy: ({ batchBytesMax }) => batchBytesMax,
   parse: (bytes) => ({
     judge: (judges) => readBatch(bytes, judges),
     destinations: () => destinationsIn(bytes),
@@ -88,7 +87,7 @@ export const batch = {
 function* destinationsIn(bytes: Uint8Array): Generator<BatchDestination | Pause, void, undefined> {
   const whole = trimmed(bytes, { from: 0, to: bytes.length });
   if (!isArray(bytes, whole)) return;
-  for (const part of partsOf(bytes, whole, batchBytesMax)) {
+  for (const part of partsOf(bytes, whole, planBounds.batchBytesMax.max)) {
     if (isFault(part)) return;
     if (isLong(part)) yield pause;
     const read = readWithLong(bytes.subarray(part.from, part.to), "body", "");
@@ -106,7 +105,7 @@ export function* readBatch(
 ): Generator<BatchItem | Fault | Pause, void, undefined> {
   const whole = trimmed(bytes, { from: 0, to: bytes.length });
   if (!isArray(bytes, whole)) return yield fault("malformed", "body: must be a JSON array");
-  const { bodyBytesMax } = judges.plan;
+  const { batchBytesMax, bodyBytesMax } = judges.plan;
   const itemBytesMax = Math.min(bodyBytesMax * escapedBytesMax + jsonBytesMax, batchBytesMax);
   let index = 0;
   for (const part of partsOf(bytes, whole, itemBytesMax)) {

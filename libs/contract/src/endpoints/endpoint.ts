@@ -2,7 +2,7 @@
  * An endpoint as a row: what it takes, answers and refuses. Router, types of the works, documents and the tests of
  * tokens are made from it.
  */
-import { type Fault, type FaultCode, isFault } from "@posthaste/domain";
+import { type Fault, type FaultCode, isFault, type Plan } from "@posthaste/domain";
 import type * as z from "zod";
 import { readQuery } from "../queries/query-values.ts";
 import { type JsonOf } from "../representations/schemas.ts";
@@ -26,6 +26,8 @@ export type BodyRow<Body> = {
   readonly schema?: z.ZodType;
   /** 0: the body is not read. */
   readonly bytesMax: number;
+  /** Where the plan of the tenant says how long it may be: no longer than `bytesMax`. */
+  readonly bytesMaxBy?: (plan: Plan) => number;
   readonly parse: (bytes: Uint8Array) => Body | Fault;
 };
 

@@ -7,18 +7,20 @@ const isRow = (value: unknown): boolean =>
 
 /** The operations of a room: a file exports a table of rows. */
 async function operationsOf(file: string): Promise<readonly string[]> {
-  const exported: Record<string, unknown> = await import(`./${file}`);
-  return Object.values(exported).flatMap((table) =>
-    typeof table === "object" && table !== null && Object.values(table).every(isRow)
-      ? Object.keys(table)
-      : [],
-  );
+  const exported: unknown = await import(`./${file}`);
+  return tableOf(exported).flatMap(([, table]) => {
+    const rows = tableOf(table);
+    return rows.every(([, row]) => isRow(row)) ? rows.map(([operation]) => operation) : [];
+  });
 }
+
+const tableOf = (value: unknown): readonly (readonly [string, unknown])[] =>
+  typeof value === "object" && value !== null ? Object.entries(value) : [];
 
 describe("the rooms of endpoints", () => {
   it("are all in the index, and no two have an operation of one name", async () => {
     const files = readdirSync(import.meta.dirname).filter(
-      (file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && file !== "index.ts",
+      (file) => file.endsWith(".ts") && !/\.(test|fixture)\.ts$/.test(file) && file !== "index.ts",
     );
 
     const operations = (await Promise.all(files.map(operationsOf))).flat();

@@ -70,9 +70,13 @@ describe("the limits of a plan", () => {
     expect(parseChangeTenant(bytes({ plan: shown }))).toMatchObject({ limits: shown });
   });
 
-  it("that are the same for all cannot be set", () => {
-    expect(parseChangeTenant(bytes({ plan: { groupsMax: 1 } }))).toMatchObject({
-      text: expect.stringContaining('plan: unknown field "groupsMax"; known are retriesDefault'),
+  it("are all that a plan has", () => {
+    expect(Object.keys(planBounds).toSorted()).toEqual(Object.keys(defaultPlan).toSorted());
+  });
+
+  it("that are none are refused", () => {
+    expect(parseChangeTenant(bytes({ plan: { groupMax: 1 } }))).toMatchObject({
+      text: expect.stringContaining('plan: unknown field "groupMax"; known are retriesDefault'),
     });
   });
 });

@@ -7,6 +7,8 @@ export type Plan = {
   readonly timeoutMsDefault: number;
   readonly timeoutMsMax: number;
   readonly bodyBytesMax: number;
+  /** Of a whole batch as it is sent. */
+  readonly batchBytesMax: number;
   readonly responseBytesMax: number;
   readonly groupEndpointsMax: number;
   readonly groupsMax: number;
@@ -36,6 +38,7 @@ export const defaultPlan: Plan = {
   timeoutMsDefault: 2 * hourMs,
   timeoutMsMax: 48 * hourMs,
   bodyBytesMax: 10 * mebibyte,
+  batchBytesMax: 32 * mebibyte,
   responseBytesMax: mebibyte,
   groupEndpointsMax: 10_000,
   groupsMax: 10_000,
@@ -67,8 +70,11 @@ export const planBounds = {
   timeoutMsDefault: { min: 1_000, max: 7 * dayMs },
   timeoutMsMax: { min: 1_000, max: 7 * dayMs },
   bodyBytesMax: { min: 0, max: 10 * mebibyte },
+  // Half of what a process holds of bodies, which is all that one body may take of it.
+  batchBytesMax: { min: 1_024, max: 64 * mebibyte },
   responseBytesMax: { min: 0, max: mebibyte },
   groupEndpointsMax: { min: 1, max: 10_000 },
+  groupsMax: { min: 0, max: 10_000 },
   queuesMax: { min: 0, max: 10_000 },
   queueParallelismMax: { min: 1, max: 1_000 },
   schedulesMax: { min: 0, max: 1_000_000 },

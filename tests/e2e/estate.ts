@@ -81,8 +81,16 @@ export async function settle(
 export async function everythingOf(estate: Estate): Promise<readonly string[]> {
   const paths = routes(estate, "read", "list", "secret").map(({ path }) => path);
   const texts: string[] = [];
-  for (const path of paths) texts.push(`${path} ${(await estate.client.get(path)).text}`);
+  for (const path of paths) {
+    const { text } = await estate.client.get(path);
+    texts.push(`${path} ${timeless(path, text)}`);
+  }
   return texts;
+}
+
+/** The overview says what the time is, which goes on though nothing is changed. */
+export function timeless(path: string, text: string): string {
+  return path === "/v2/overview" ? text.replace(/"time":\d+/, '"time":0') : text;
 }
 
 export type RouteOf = {

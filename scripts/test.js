@@ -1,4 +1,5 @@
-// `npm test`: every gate of the project, each with a time limit; the last line says `N passed, N failed`.
+// `npm test`: every gate of the project, each with a time limit. At the end it names the longest files, by which the whole
+// may become shorter; the last line says `N passed, N failed`.
 //
 //   npm test                     all gates
 //   npm test -- types unit       some of them, by name
@@ -17,6 +18,7 @@ const root = dirname(import.meta.dirname);
 const reports = join(root, ".cache/reports");
 const outputCharsMax = 200_000;
 const reasonCharsMax = 2_000;
+const longestFilesMax = 10;
 const lingerMsMax = 10_000;
 /** Servers that are not in the cache are fetched, and one of them is built. */
 const storesSecondsMax = 1_800;
@@ -100,6 +102,7 @@ const testGates = [
   return { ...gate, report, open, run, args };
 });
 
+const began = performance.now();
 const running = new Set();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {
@@ -138,6 +141,14 @@ async function runGates(asked) {
   } finally {
     await stores.stop();
   }
+
+  const longest = counts
+    .flatMap(({ durations = [] }) => durations)
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .slice(0, longestFilesMax);
+  if (longest.length > 0) console.log(`     ${secondsSince(began)} s in all; the longest files:`);
+  for (const { gate, file, seconds } of longest)
+    console.log(`     ${seconds.toFixed(1).padStart(6)} s  ${gate.padEnd(10)}  ${file}`);
 
   const sum = (key) => counts.reduce((total, count) => total + count[key], 0);
   return { passed: sum("passed"), failed: sum("failed") };
@@ -184,7 +195,7 @@ function createStores() {
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
     const stores = readReport(storesFile);
-    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    const seconds = secondsSince(started);
     console.log(`     started ${namesIn(stores).length} stores in ${seconds} s`);
     const { missing } = stores;
     for (const { name, reason } of missing) console.log(`MISSING ${name}: ${reason}`);
@@ -225,9 +236,9 @@ async function runGate(gate) {
       exit = "ok";
     }
   }
-  const seconds = ((performance.now() - started) / 1000).toFixed(1).padStart(6);
+  const seconds = secondsSince(started).padStart(6);
 
-  const { passed, failed, skipped } = count;
+  const { passed, failed, skipped, durations } = count;
   const tests = gate.report ? `  ${passed} passed, ${failed} failed` : "";
   const ending = exit === "ok" ? "" : `  ${exit}`;
   for (const line of output.match(/^against: .*$/gm) ?? []) console.log(`     ${line}`);
@@ -239,12 +250,17 @@ async function runGate(gate) {
     console.log(output.trimEnd());
   }
   for (const name of skipped) console.log(`SKIPPED ${name}`);
-  return { passed, failed };
+  return { passed, failed, durations };
+}
+
+function secondsSince(started) {
+  return ((performance.now() - started) / 1000).toFixed(1);
 }
 
 /** The failed files of a gate once more, alone. Answers the count with what they are now, when they pass. */
 async function runAgain(gate, count) {
-  const { passedElsewhere, forbidden, failedTests, failedFiles, reasons, skipped } = count;
+  const { passedElsewhere, forbidden, failedTests, failedFiles, reasons, skipped, durations } =
+    count;
   // The report of the first run, minutes old, would look as if the second had long ended.
   rmSync(gate.report);
   const args = [...gate.run, "--runInBand", "--runTestsByPath", ...failedFiles];
@@ -253,7 +269,7 @@ async function runAgain(gate, count) {
   if (again.failed > 0) return undefined;
   for (const test of failedTests) console.log(`UNSTEADY ${test}`);
   for (const reason of reasons) console.log(reason);
-  return { passed: passedElsewhere + again.passed, failed: forbidden, skipped };
+  return { passed: passedElsewhere + again.passed, failed: forbidden, skipped, durations };
 }
 
 /** Runs a gate in a process group of its own, so that nothing it started outlives it. */
@@ -329,7 +345,7 @@ function countStatic(exit) {
     : { passed: 0, failed: 1, skipped: [] };
 }
 
-function countTests({ report }, exit) {
+function countTests({ name: gate, report }, exit) {
   const found = readReport(report);
   if (!found) return { passed: 0, failed: 1, skipped: [], failedFiles: [], failedTests: [] };
 
@@ -354,7 +370,13 @@ function countTests({ report }, exit) {
   const passedAmongBroken = brokenFiles
     .flatMap(({ assertionResults }) => assertionResults)
     .filter(({ status }) => status === "passed").length;
+  const durations = found.testResults.map(({ name, startTime, endTime }) => ({
+    gate,
+    file: inFile(name),
+    seconds: (endTime - startTime) / 1000,
+  }));
   return {
+    durations,
     passed: found.numPassedTests,
     passedElsewhere: found.numPassedTests - passedAmongBroken,
     forbidden,

@@ -369,8 +369,8 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
   describe("412", () => {
     const inTwoYears = String(Math.floor(Date.now() / 1_000) + 2 * 366 * 86_400);
     it.each([
-      ["Retries", "1001", "quota maxRetries exceeded"],
-      ["Callback-Retries", "1001", "quota maxRetries exceeded"],
+      ["Retries", "1001", "quota maxRetries exceeded, current limit: 1000"],
+      ["Callback-Retries", "1001", "quota maxRetries exceeded, current limit: 1000"],
       ["Timeout", "3d", "quota maxTimeout exceeded, current limit: 172800"],
       ["Delay", "366d", "quota maxDelay exceeded, current limit: 31536000"],
       ["Not-Before", inTwoYears, "quota maxDelay exceeded, current limit: 31536000"],

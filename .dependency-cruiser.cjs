@@ -63,7 +63,7 @@ const mayUse = {
   "apps/cli": ["libs/client", "services/standalone/process"],
   "libs/client": [],
   "apps/console": ["libs/client"],
-  examples: [],
+  examples: ["libs/client"],
   bench: ["libs/domain", "libs/embedded", "deploy/local"],
   scripts: ["libs/contract", "libs/process", "libs/testing", "deploy/observability"],
   "deploy/image": ["libs/http", "libs/process"],

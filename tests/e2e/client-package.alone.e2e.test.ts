@@ -1,13 +1,15 @@
 /** `@posthaste/client` as it is published: packed, installed in an empty folder, and used there as docs/client.md says. */
 import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { freePort } from "@posthaste/local";
 import { blocksOf } from "@posthaste/testing/pages";
+import { eventually } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { operatorEnv, operatorPassword, operatorUser } from "./operator.ts";
 import { developmentToken } from "./server-process.ts";
@@ -160,8 +162,32 @@ describe("the example of", () => {
     expect(Number(await node(exampleWith("createManagement")))).toBeGreaterThan(0);
   });
 
-  it("a fetch handler loads", async () => {
-    expect(await node(exampleWith("fetchHandler"))).toBe("");
+  it("a fetch handler takes a delivery", async () => {
+    const port = await freePort();
+    const program = join(folder, "fetch-server.ts");
+    const lines = [
+      `import { POST } from "./${basename(exampleWith("fetchHandler"))}";`,
+      'import { createServer } from "node:http";',
+      "createServer(async (request, response) => {",
+      "  const body = await Array.fromAsync(request);",
+      "  const headers = Object.entries(request.headers) as [string, string][];",
+      '  const asked = { method: "POST", headers, body: Buffer.concat(body) };',
+      `  const answer = await POST(new Request("http://127.0.0.1:${port}/orders", asked));`,
+      "  response.writeHead(answer.status).end(await answer.text());",
+      `}).listen(${port}, () => console.log("listening"));`,
+    ];
+    writeFileSync(program, lines.join("\n"));
+    const child = spawn(process.execPath, [program], { cwd: folder, env: environment() });
+    await once(child.stdout, "data");
+
+    const url = `http://127.0.0.1:${port}/orders`;
+    const id = await server.client.published(url, { "Service-Retries": "0" }, '{"order":6}');
+
+    await eventually(
+      () => server.client.get(`/v2/events?messageId=${id}&state=DELIVERED`),
+      (reply) => reply.list("events").length === 1,
+    );
+    child.kill();
   });
 
   it.each([

@@ -140,9 +140,31 @@ describe("a message", () => {
     expect(handled).toHaveLength(2);
   });
 
-  it("that is being handled comes back later", async () => {
+  it("that is being handled is answered when that has ended well, and not handled again", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { receive } = receiver(() => promise);
+
+    const answers = [receive(await delivery("x")), receive(await delivery("x"))];
+    resolve();
+
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200]);
+    expect(handled).toEqual(["x"]);
+  });
+
+  it("that is being handled is handled by the next when that has failed", async () => {
+    const { promise, reject } = Promise.withResolvers<void>();
+    const { receive } = receiver(() => (handled.length === 1 ? promise : undefined));
+
+    const answers = [receive(await delivery("x")), receive(await delivery("x"))];
+    reject(new Error("no"));
+
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([500, 200]);
+    expect(handled).toEqual(["x", "x"]);
+  });
+
+  it("that is being handled for too long comes back later", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { receive } = receiver(() => promise, { underwaySecondsMax: 0 });
 
     const first = receive(await delivery("x"));
     const second = await receive(await delivery("x"));

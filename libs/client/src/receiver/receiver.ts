@@ -1,6 +1,6 @@
 /** From a request to its answer: verified, handled once, and answered so that the server knows what to do next. */
 import { type Claims, type Keys, verifySignature } from "./signature.ts";
-import { memoryStore, type SeenStore } from "./seen.ts";
+import { type Claim, memoryStore, type SeenStore } from "./seen.ts";
 
 export type Delivery = {
   /** The same in all attempts. It is not part of what is signed. */
@@ -32,6 +32,11 @@ export type ReceiverOptions = {
   readonly seen?: SeenStore | false;
   /** Default 30. */
   readonly toleranceSeconds?: number;
+  /**
+   * While a message is being handled, another delivery of it waits so long for the end. Default 60; after that it is told to come
+   * back, which is one of its retries.
+   */
+  readonly underwaySecondsMax?: number;
   /** A longer body is refused. Default 16 MiB. */
   readonly bodyBytesMax?: number;
   /** What a handler has thrown, and what was refused: the server is told no more than the status. */
@@ -75,12 +80,15 @@ export class NonRetryable extends Error {
 const statuses = { refused: 401, tooLarge: 413, failed: 500, comeBack: 503, nonRetryable: 489 };
 const toleranceDefault = 30;
 const bodyBytesMaxDefault = 16 * 1024 * 1024;
-/** Another attempt of the message is still being handled. */
-const underwaySeconds = 5;
+const underwaySecondsDefault = 60;
+/** The other attempt takes longer than that. */
+const comeBackSeconds = 5;
+const claimEveryMs = 200;
 
 export function createReceiver(handle: Handler, options: ReceiverOptions): Receiver {
   const { seen = memoryStore(), onProblem = () => undefined, now = Date.now } = options;
   const { toleranceSeconds = toleranceDefault, bodyBytesMax = bodyBytesMaxDefault } = options;
+  const { underwaySecondsMax = underwaySecondsDefault } = options;
 
   async function receive({ headers, body }: Incoming): Promise<Answer> {
     if (body.length > bodyBytesMax) return tooLarge;
@@ -105,16 +113,26 @@ export function createReceiver(handle: Handler, options: ReceiverOptions): Recei
   async function once(delivery: Delivery): Promise<Answer> {
     if (!seen) return (await handled(delivery)).answer;
     const { messageId } = delivery;
-    switch (await seen.claim(messageId)) {
+    switch (await claimed(seen, messageId)) {
       case "handled":
         return answer(200, "handled before");
       case "underway":
-        return comeBack(underwaySeconds, "it is being handled");
+        return comeBack(comeBackSeconds, "it is being handled");
       case "new": {
         const outcome = await handled(delivery);
         await seen.release(messageId, outcome.isHandled);
         return outcome.answer;
       }
+    }
+  }
+
+  /** What was handled meanwhile is answered so; what was not, this delivery handles. */
+  async function claimed(store: SeenStore, messageId: string): Promise<Claim> {
+    const until = performance.now() + underwaySecondsMax * 1_000;
+    for (;;) {
+      const claim = await store.claim(messageId);
+      if (claim !== "underway" || performance.now() >= until) return claim;
+      await new Promise((resolve) => setTimeout(resolve, claimEveryMs));
     }
   }
 

@@ -12,6 +12,7 @@ const commandLine = { test: "tests/e2e/command-line-package.alone.e2e.test.ts" }
 const clientPackage = { test: "tests/e2e/client-package.alone.e2e.test.ts" };
 const examples = { test: "tests/e2e/pages.e2e.test.ts" };
 const programs = { test: "tests/e2e/programs.e2e.test.ts" };
+const receivers = { test: "tests/e2e/example-receivers.e2e.test.ts" };
 const walkThroughs = { test: "tests/e2e/walk-throughs.alone.e2e.test.ts" };
 const deployed = { test: "deploy/checks/src/pages/pages.deploy.test.ts" };
 
@@ -29,6 +30,8 @@ const runners: Readonly<Record<string, Runner>> = {
   "sh posthaste": commandLine,
   "sh pack-client": clientPackage,
   "ts client": clientPackage,
+  "sh receiver": receivers,
+  "sh publisher": receivers,
   "sh deploy": deployed,
   "yaml values": deployed,
   "sh stack": { test: "deploy/local/src/commands/stack.cluster.test.ts" },

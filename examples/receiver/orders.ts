@@ -1,0 +1,47 @@
+/** What a shop does with an order, whatever server it comes in by. */
+import {
+  createReceiver,
+  NonRetryable,
+  type Receiver,
+  RetryAfter,
+} from "@posthaste/client/receiver";
+
+type Order = { readonly id: string; readonly items: readonly string[] };
+
+export type Shop = { readonly isOpen: () => boolean; readonly pack: (order: Order) => void };
+
+export const ordersReceiver = ({ isOpen, pack }: Shop): Receiver =>
+  createReceiver(
+    ({ json, retried, messageId }) => {
+      const order = json();
+      // Tried never again: a dead letter at once.
+      if (!isOrder(order)) throw new NonRetryable("this is no order");
+      // Tried again, not before a second has gone by.
+      if (!isOpen()) throw new RetryAfter(1);
+      pack(order);
+      return { status: 200, body: JSON.stringify({ messageId, retried }) };
+    },
+    {
+      keys: {
+        current: process.env["POSTHASTE_SIGNING_KEY"] ?? "",
+        next: process.env["POSTHASTE_NEXT_SIGNING_KEY"],
+      },
+      onProblem: (problem) => console.error(String(problem)),
+    },
+  );
+
+/** It is closed when it is asked first, and open after that; what it packs it prints. */
+export function printingShop(): Shop {
+  let asked = 0;
+  return {
+    isOpen: () => ++asked > 1,
+    pack: ({ id, items }) => console.log(`packed ${id}: ${items.join(", ")}`),
+  };
+}
+
+function isOrder(value: unknown): value is Order {
+  if (typeof value !== "object" || value === null) return false;
+  return (
+    "id" in value && typeof value.id === "string" && "items" in value && Array.isArray(value.items)
+  );
+}

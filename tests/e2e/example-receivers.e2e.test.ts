@@ -1,0 +1,101 @@
+/** The receivers of examples/receiver, each as a process, and what examples/publish tells of an order that is sent there. */
+import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
+import { dirname, join } from "node:path";
+import { type Readable } from "node:stream";
+import { promisify } from "node:util";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { freePort } from "@posthaste/local";
+import { blocksOf } from "@posthaste/testing/pages";
+import { type Client, eventually } from "./client.ts";
+import { service } from "./dialects.ts";
+import { developmentToken } from "./server-process.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { firstUser } from "./users.ts";
+
+const folder = join(import.meta.dirname, "../../examples/receiver");
+const [receiving] = blocksOf("sh receiver");
+const [publishing] = blocksOf("sh publisher");
+
+let server: TestServer;
+let client: Client;
+let receiver: ChildProcessByStdio<null, Readable, Readable>;
+let port: number;
+let said = "";
+
+beforeAll(async () => {
+  server = await startServer();
+  client = server.client;
+});
+afterAll(async () => {
+  await server.stop();
+});
+afterEach(() => {
+  receiver.kill();
+});
+
+const env = () => ({
+  PATH: `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}`,
+  ...{ POSTHASTE_URL: `http://127.0.0.1:${server.port}`, POSTHASTE_TOKEN: developmentToken },
+  ...{ POSTHASTE_SIGNING_KEY: firstUser.keys.current },
+  ...{ POSTHASTE_NEXT_SIGNING_KEY: firstUser.keys.next },
+});
+const here = (code = ""): string => code.trim().replaceAll("3000", String(port));
+
+/** As its page says it, until it listens; its URL. */
+async function receive(file: string): Promise<string> {
+  port = await freePort();
+  said = "";
+  // In the shell's place, so that it is the program that ends.
+  const command = here(receiving?.code).replace("node ", "exec node ").replace("express.ts", file);
+  receiver = spawn("sh", ["-euc", command], {
+    cwd: folder,
+    env: env(),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  for (const stream of [receiver.stdout, receiver.stderr])
+    stream.on("data", (text: Buffer) => (said += text.toString()));
+  const url = `http://127.0.0.1:${port}`;
+  await eventually(
+    () => fetch(url).catch(() => undefined),
+    (answer) => answer !== undefined,
+  );
+  return `${url}/orders`;
+}
+
+describe.each(["node-http.ts", "express.ts", "hono.ts"])("the receiver of %s", (file) => {
+  it("takes an order at the second attempt, and the publisher is told of each step", async () => {
+    await receive(file);
+    const command = here(publishing?.code).replace(/ 17$/, ` ${file}`);
+
+    const { stdout } = await promisify(execFile)("sh", ["-euc", command], {
+      cwd: folder,
+      env: env(),
+    });
+
+    expect(stdout.split("\n").map((line) => line.split(" ")[0])).toEqual([
+      expect.stringMatching(/^msg_/),
+      ...["CREATED", "ACTIVE", "ERROR", "RETRY", "ACTIVE", "DELIVERED", ""],
+    ]);
+    expect(stdout).toContain("ERROR 503");
+    expect(said).toContain(`packed ${file}: lamp\n`);
+  });
+
+  it("refuses for good what is no order, and what was signed by another", async () => {
+    const url = await receive(file);
+    const letterOf = (label: string) =>
+      eventually(
+        () => client.get(`/v2/dlq?label=${label}`),
+        (reply) => reply.list("messages").length === 1,
+      );
+
+    await client.published(url, service({ Label: `none-${file}`, Retries: "5" }), '{"id":17}');
+    const unsigned = await fetch(url, { method: "POST", body: '{"id":"17","items":[]}' });
+
+    expect((await letterOf(`none-${file}`)).list("messages")[0]).toMatchObject({
+      responseStatus: 489,
+      responseBody: "this is no order",
+    });
+    expect(unsigned.status).toBe(401);
+    expect(said).not.toContain("packed");
+  });
+});

@@ -1,7 +1,10 @@
 /** The command line against a server (docs/cli.md): each command, and what it says when it cannot do what it is asked. */
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "./client.ts";
@@ -11,6 +14,10 @@ import { numberOf, textOf } from "./json.ts";
 import { operatorEnv, operatorPassword, operatorUser } from "./operator.ts";
 import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "posthaste-cli-files-"));
+const openList = join(folder, "list.json");
+writeFileSync(openList, "[{");
 
 let server: TestServer;
 let destination: Destination;
@@ -29,6 +36,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   cli.close();
+  rmSync(folder, { recursive: true });
   await destination.stop();
   await server.stop();
 });
@@ -439,6 +447,8 @@ describe("profiles", () => {
 describe("what cannot be done is said in one line, with a code for its kind", () => {
   it.each<[string, readonly string[], number, RegExp, Readonly<Record<string, string>>]>([
     ["a wrong option", ["queues", "ls", "--nope"], 2, /unknown option '--nope'/, {}],
+    ["a name like an option", ["queues", "rm", "-q"], 2, /'-q'; .* goes after --$/m, {}],
+    ["such a name after --", ["queues", "show", "--", "-q"], 5, /queue -q not found/, {}],
     ["no such command", ["frobnicate"], 2, /unknown command 'frobnicate'/, {}],
     ["no such command of a group", ["dlq", "frobnicate"], 2, /unknown command 'frobnicate'/, {}],
     ["a misspelt command", ["publsh"], 2, /Did you mean publish\?/, {}],
@@ -457,7 +467,29 @@ describe("what cannot be done is said in one line, with a code for its kind", ()
     ["nothing that is meant", ["dlq", "rm"], 2, /say which/, {}],
     ["ids and a filter", ["dlq", "rm", "a", "--label", "b"], 2, /say which/, {}],
     ["a header that is none", ["publish", "http://a.example", "-H", "x"], 2, /--header: x/, {}],
+    [
+      "a header no line can have",
+      ["publish", "http://a.example", "-H", "x: \u0001"],
+      2,
+      /-x: has/,
+      {},
+    ],
+    ["a setting no line can have", ["publish", "g", "--label", "\n"], 2, /Service-Label: has/, {}],
     ["a file that is not there", ["batch", "/none"], 2, /no file \/none/, {}],
+    ["a file that is no JSON", ["batch", openList], 2, /batch: the list is no JSON/, {}],
+    ["a shell without words", ["completion", "tcsh"], 2, /tcsh: there are bash, zsh and fish/, {}],
+    ["a port that is none", ["dev", "--port", "x"], 2, /--port: must be a number/, {}],
+    ["a word too many", ["queues", "ls", "q"], 2, /too many arguments for 'ls'/, {}],
+    ["an unknown profile", ["queues", "ls", "--profile", "x"], 2, /there is no profile x/, {}],
+    ["no URL", ["queues", "ls", "--server", "x"], 2, /--server: x is no URL/, {}],
+    ["no URL", ["queues", "ls"], 2, /POSTHASTE_URL: x is/, { POSTHASTE_URL: "x" }],
+    ["no URL", ["profile", "set", "p", "ftp://x"], 2, /url: ftp:\/\/x is no URL/, {}],
+    ["a wrong state", ["messages", "ls", "--state", "x"], 6, /state: must be one of CREATED/, {}],
+    ["a wrong status", ["dlq", "ls", "--status", "x"], 6, /responseStatus: must be/, {}],
+    ["a wrong workflow", ["runs", "ls", "--workflow", "x"], 6, /workflowUrl: must begin/, {}],
+    ["a wrong cron", ["schedules", "set", "x", "http://a.example"], 6, /cron: must be five/, {}],
+    ["a wrong endpoint", ["groups", "add", "g", "x"], 6, /endpoints\[0\]\.url: invalid/, {}],
+    ["an empty id", ["dlq", "rm", ""], 6, /dlqIds: must not be empty/, {}],
     [
       "no server",
       ["queues", "ls"],
@@ -469,13 +501,27 @@ describe("what cannot be done is said in one line, with a code for its kind", ()
     ["no token", ["queues", "ls"], 4, /there is no token/, { POSTHASTE_TOKEN: "" }],
     ["an unknown thing", ["queues", "show", "none"], 5, /queue none not found/, {}],
     ["another scheme", ["publish", "ftp://a.example"], 6, /invalid scheme/, {}],
-    ["a refused setting", ["publish", "http://a.example", "--retries", "x"], 6, /[Rr]etries/, {}],
   ])("%s", async (_, words, wanted, line, env) => {
     const { code, err, out } = await cli.run(words, { env });
 
     expect({ code, out }).toEqual({ code: wanted, out: "" });
     expect(err).toMatch(/^posthaste: [^\n]+\n$/);
     expect(err).toMatch(line);
+  });
+
+  it("each setting of a publish that the server refuses is named", async () => {
+    const { out } = await cli.run(["publish", "--help"]);
+    const settings = [...out.matchAll(/^ +--([a-z-]+) <value>/gm)].map(([, name = ""]) => name);
+    expect(settings).toContain("failure-callback-retry-delay");
+
+    for (const setting of settings) {
+      const words = ["publish", "http://a.example", `--${setting}`, ""];
+      const { code, err } = await cli.run(words);
+      expect([code, err]).toEqual([
+        6,
+        expect.stringMatching(`^posthaste: service-${setting}: [^\n]+\n$`),
+      ]);
+    }
   });
 
   it("on a terminal a list is a table, and what a server sends moves no cursor", async () => {

@@ -82,6 +82,10 @@ export function programOf(host: Host, acting: Acting): Command {
         `posthaste: ${text
           .trim()
           .replace(/^error: /, "")
+          .replace(
+            /^unknown option '-[^']*'$/,
+            "$&; a name or an id that begins with - goes after --",
+          )
           .replaceAll("\n", " ")}\n`,
       ),
   });

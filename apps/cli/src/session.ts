@@ -63,7 +63,7 @@ export class Session {
 
   #connect(options: { readonly signal?: AbortSignal }): Client {
     const { env } = this.host;
-    const { profile: name, server } = this.#options;
+    const { profile: name } = this.#options;
     const { current, profiles } = readProfiles(env);
     const chosen = name ?? current;
     const profile = chosen === undefined ? undefined : profiles[chosen];
@@ -72,7 +72,8 @@ export class Session {
     // The environment counts before the profile that is in use, and as a whole: a profile's token goes to no other server.
     const { POSTHASTE_URL: url, POSTHASTE_TOKEN: token } = env;
     const own = name === undefined && (url || token) ? { url, token } : profile;
-    this.server = server ?? (own?.url || defaultUrl);
+    const ofOwn = own === profile ? `the profile ${chosen}` : "POSTHASTE_URL";
+    this.#asks(ofOwn, own?.url || defaultUrl);
     if (!own?.token)
       throw new CliError(
         "unauthorized",
@@ -81,9 +82,16 @@ export class Session {
     return createClient({ url: this.server, token: own.token, ...options });
   }
 
+  /** `url`, which `name` says, where `--server` says nothing. */
+  #asks(name: string, url: string): void {
+    const { server } = this.#options;
+    this.server = server === undefined ? serverUrl(name, url) : serverUrl("--server", server);
+  }
+
   #connectOperator(): Management {
     const { env } = this.host;
-    this.server = this.#options.server ?? (env["POSTHASTE_MANAGEMENT_URL"] || defaultManagementUrl);
+    const name = "POSTHASTE_MANAGEMENT_URL";
+    this.#asks(name, env[name] || defaultManagementUrl);
     const user = env["POSTHASTE_MANAGEMENT_USER"];
     const password = env["POSTHASTE_MANAGEMENT_PASSWORD"];
     if (!user || !password)
@@ -96,6 +104,12 @@ export class Session {
       signal: this.host.interrupted,
     });
   }
+}
+
+/** `name`: where it was said. */
+export function serverUrl(name: string, text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new CliError("usage", `${name}: ${text} is no URL with http:// or https://`);
 }
 
 /** The arguments of a command, and its own options. */

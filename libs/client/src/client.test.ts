@@ -170,6 +170,32 @@ describe("what would mean more than was said is not sent", () => {
   });
 });
 
+describe("what no header may have is not sent, and is named", () => {
+  it.each([
+    ["in a setting", { label: "a\u0001" }, "Service-Label: has a character"],
+    ["in a header that is forwarded", { headers: { "X-A": "b\nc" } }, "Service-Forward-X-A: has"],
+    ["in its name", { headers: { "a b": "c" } }, '"Service-Forward-a b": is no name'],
+    ["in a content type", { contentType: "text/plain\r" }, "Content-Type: has a character"],
+  ])("%s", async (_, given, why) => {
+    const call = client.publish({ to: "g", ...given });
+
+    await expect(call).rejects.toMatchObject({
+      name: "InvalidCall",
+      message: expect.stringContaining(why),
+    });
+    expect(arrivals).toEqual([]);
+  });
+
+  it("in a token, which is not told", async () => {
+    const careless = createClient({ url, token: "secret\n" });
+
+    const call = careless.queues.list();
+
+    await expect(call).rejects.toThrow(/^authorization: has a character that no header may have$/);
+    careless.close();
+  });
+});
+
 describe("a call is made again", () => {
   it.each([
     ["a publish of which nothing was accepted", publishes, refuses(503, "overloaded")],

@@ -1,5 +1,5 @@
 /** One request and its answer, on got: time-outs, connections that are kept, repeats where they are safe. */
-import { Agent as HttpAgent } from "node:http";
+import { Agent as HttpAgent, validateHeaderName, validateHeaderValue } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import got, { type RequestError } from "got";
 import { type Failure, type FailureCode, PosthasteError } from "./refusal.ts";
@@ -57,7 +57,7 @@ export function createTransport(options: TransportOptions): Transport {
     const signal = call.signal ?? options.signal;
     const asked = got(base + path, {
       method: method.toUpperCase() as "GET",
-      headers: { authorization, "user-agent": userAgent, ...headers },
+      headers: sendable({ authorization, "user-agent": userAgent, ...headers }),
       ...(body !== undefined && { body }),
       agent,
       followRedirect: false,
@@ -94,6 +94,26 @@ function baseOf(text: string): string {
       `url: must begin with http:// or https://, and is ${JSON.stringify(text)}`,
     );
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+}
+
+/** What Node refuses while it sends looks as if the server had not answered. */
+function sendable(headers: Call["headers"]): Call["headers"] {
+  for (const [name, value] of Object.entries(headers)) {
+    if (fails(() => validateHeaderName(name)))
+      throw new InvalidCall(`${JSON.stringify(name)}: is no name of a header`);
+    if (fails(() => validateHeaderValue(name, value)))
+      throw new InvalidCall(`${name}: has a character that no header may have`);
+  }
+  return headers;
+}
+
+function fails(check: () => void): boolean {
+  try {
+    check();
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /** 0: it is not made again. */

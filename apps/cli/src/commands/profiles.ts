@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { type Command } from "commander";
 import { CliError } from "../exit.ts";
 import { type Profile, readProfiles, writeProfiles } from "../profiles.ts";
-import { type Acting, type Session } from "../session.ts";
+import { type Acting, serverUrl, type Session } from "../session.ts";
 
 export function addProfiles(program: Command, acting: Acting): void {
   const profile = program.command("profile").description("servers by name");
@@ -29,7 +29,7 @@ export function addProfiles(program: Command, acting: Acting): void {
     .action(
       acting(async (session, [name = "", url = ""]) => {
         const { env, stdin } = session.host;
-        if (!URL.canParse(url)) throw new CliError("usage", `${url} is no URL`);
+        serverUrl("url", url);
         if (stdin.isTTY === true) session.host.err.write("token: ");
         const token = (await firstLine(stdin)).trim();
         if (token === "")

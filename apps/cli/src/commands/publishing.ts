@@ -131,6 +131,7 @@ export function addPublishing(program: Command, acting: Acting): void {
 }
 
 async function publishItems(client: Client, items: string): Promise<readonly Published[]> {
+  if (!isJson(items)) throw new CliError("usage", "batch: the list is no JSON");
   const asked = { body: items };
   const answers = (await client.call("publishBatch", asked as never)) as unknown as readonly (
     Published | readonly Published[]

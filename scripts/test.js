@@ -83,9 +83,10 @@ const testGates = [
     mongodbMax: 1,
     workers: 3,
     env: { POSTHASTE_TEST_SHAPE: "distributed" },
+    setup: ["start-services.ts", "stop-services.ts"],
   },
   { name: "cluster", only: ofKind("cluster"), secondsMax: 2_700, processes: true },
-].map(({ only, skips = [], workers = 2, ...gate }) => {
+].map(({ only, skips = [], workers = 2, setup: [start, stop] = [], ...gate }) => {
   const report = join(reports, `${gate.name}.json`);
   const open = join(reports, `${gate.name}.open.json`);
   const run = [
@@ -96,6 +97,8 @@ const testGates = [
     "--json",
     "--outputFile",
     report,
+    ...(start ? ["--globalSetup", `./tests/e2e/${start}`] : []),
+    ...(stop ? ["--globalTeardown", `./tests/e2e/${stop}`] : []),
   ];
   const ignored = ["--testPathIgnorePatterns", "/node_modules/", ...skips];
   const args = [...run, "--maxWorkers", String(workers), ...(only ? [only] : []), ...ignored];

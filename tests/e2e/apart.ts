@@ -1,29 +1,54 @@
 /** The six services as processes, over stores that are shared with other tests and rooms in them that are not. */
 import { randomBytes } from "node:crypto";
 import { openDocuments } from "@posthaste/documents-mongo";
+import { defaultPlan, type Dialect, tenantId } from "@posthaste/domain";
+import { type DevelopmentUser, tokenHash } from "@posthaste/http";
 import { startServices } from "@posthaste/local";
 import { untilAvailable } from "@posthaste/ports";
 import { testStores } from "@posthaste/testing";
 import { Client } from "./client.ts";
 import { parts, readOnly } from "./seed.ts";
+import { servicesEnv, type SharedServices, sharedServices } from "./shared-services.ts";
 import { type Settings, type TestServer } from "./test-server.ts";
+import { firstUser, users } from "./users.ts";
 
-export async function startApart({ env = {}, readOnlyToken }: Settings): Promise<TestServer> {
-  const room = `e2e-${randomBytes(6).toString("hex")}`;
-  const stores = testStores();
-  const [mongodb] = stores.mongodb;
-  if (readOnlyToken !== undefined && mongodb)
-    await seedReadOnlyToken({ uri: mongodb.uri, database: room }, readOnlyToken);
-  const services = await startServices({
-    stores,
-    room,
-    env: {
-      POSTHASTE_LOG_LEVEL: "warn",
-      // What is shared by many small installations on one busy host.
-      POSTHASTE_KAFKA_PARTITIONS: "2",
-      POSTHASTE_REDIS_BUDGET_MS: "5000",
-      ...env,
+export async function startApart(settings: Settings): Promise<TestServer> {
+  const shared = sharedServices();
+  const { env, ownProcesses = false } = settings;
+  return shared && !env && !ownProcesses ? join(shared, settings) : startOwn(settings);
+}
+
+async function join(
+  { port, managementPort, room }: SharedServices,
+  { readOnlyToken }: Settings,
+): Promise<TestServer> {
+  await seed(room, { users, ...(readOnlyToken !== undefined && { readOnlyToken }) });
+  await untilKnown(new Client(port, readOnlyToken ?? firstUser.token));
+  return {
+    port,
+    managementPort,
+    client: new Client(port),
+    output: () => {
+      throw new Error(
+        "what these processes print is also about other suites: ask for ownProcesses",
+      );
     },
+    stop: () => Promise.resolve(),
+  };
+}
+
+async function startOwn({ env = {}, readOnlyToken }: Settings): Promise<TestServer> {
+  const room = `e2e-${randomBytes(6).toString("hex")}`;
+  await seed(room, {
+    // Elsewhere they are those of the dev profile, which makes them itself.
+    users: sharedServices() ? users : [],
+    dialect: env["POSTHASTE_DIALECT"] === "upstash" ? "upstash" : "service",
+    ...(readOnlyToken !== undefined && { readOnlyToken }),
+  });
+  const services = await startServices({
+    stores: testStores(),
+    room,
+    env: { ...servicesEnv, ...env },
   });
   const { port } = services.gateway;
   return {
@@ -35,12 +60,38 @@ export async function startApart({ env = {}, readOnlyToken }: Settings): Promise
   };
 }
 
-/** Into the database, before there is any service; the first of them makes its tenant. */
-async function seedReadOnlyToken(
-  place: { readonly uri: string; readonly database: string },
-  token: string,
+type Seed = {
+  readonly users: readonly DevelopmentUser[];
+  readonly dialect?: Dialect;
+  readonly readOnlyToken?: string;
+};
+
+/** Into the database; the first user has the read-only token, and may be made later. */
+async function seed(
+  database: string,
+  { users: made, dialect, readOnlyToken }: Seed,
 ): Promise<void> {
-  const documents = await openDocuments({ ...place, ...parts });
-  await untilAvailable(parts.clock, () => documents.ports.accounts.putToken(readOnly(token)));
+  if (made.length === 0 && readOnlyToken === undefined) return;
+  const uri = testStores().mongodb[0]?.uri ?? "";
+  const documents = await openDocuments({ uri, database, ...parts });
+  const { accounts } = documents.ports;
+  if (readOnlyToken !== undefined)
+    await untilAvailable(parts.clock, () => accounts.putToken(readOnly(readOnlyToken)));
+  for (const { userId, token, keys } of made) {
+    const id = tenantId(userId);
+    const tenant = { id, dialect: dialect ?? "service", plan: defaultPlan, keys };
+    await untilAvailable(parts.clock, () =>
+      accounts.putToken({ hash: tokenHash(token), tenant: id, scope: "full" }),
+    );
+    await untilAvailable(parts.clock, () => accounts.addTenant(tenant));
+  }
   await documents.close();
+}
+
+/** A gateway looks for a token that it does not know, but once in a second only; ten failures of a network are too many. */
+async function untilKnown(client: Client): Promise<void> {
+  for (let asked = 0; (await client.get("/v2/me")).status !== 200; asked++) {
+    if (asked === 60) throw new Error("the gateway does not know the users that were made");
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  }
 }

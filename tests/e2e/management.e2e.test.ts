@@ -52,7 +52,7 @@ describe("a search index", () => {
 
     expect(entered.status).toBe(201);
     expect(index).toEqual({
-      customer_id: "defaultUser",
+      customer_id: firstUser.userId,
       id: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
       name: "articles",
       endpoint: "https://articles.search.example",
@@ -324,7 +324,7 @@ describe("a tenant", () => {
 
     expect(refusal(reply)).toEqual({
       status: 409,
-      error: "id: defaultUser is a tenant's, or was one's that is closed",
+      error: `id: ${firstUser.userId} is a tenant's, or was one's that is closed`,
     });
   });
 

@@ -7,6 +7,7 @@ import { eventually } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
+import { firstUser } from "./users.ts";
 
 let server: TestServer;
 let destination: Destination;
@@ -27,8 +28,8 @@ afterAll(async () => {
 });
 
 const receiver = new Receiver({
-  currentSigningKey: "sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r",
-  nextSigningKey: "sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs",
+  currentSigningKey: firstUser.keys.current,
+  nextSigningKey: firstUser.keys.next,
 });
 
 describe("the client", () => {

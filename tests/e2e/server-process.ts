@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { firstUser } from "./users.ts";
 
-/** The public development credential of the dev profile (docs/design/security#development). */
-export const developmentToken =
-  "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=";
+/** The public development credential of the dev profile (docs/design/security#development), or what stands for it. */
+export const developmentToken = firstUser.token;
 
 const main = fileURLToPath(new URL("../../services/standalone/process/main.ts", import.meta.url));
 /** On a host that does much else at once. */

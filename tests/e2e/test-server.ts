@@ -6,6 +6,8 @@ export type Settings = {
   readonly env?: Readonly<Record<string, string>>;
   /** A token of the first development user that may only read. */
   readonly readOnlyToken?: string;
+  /** Where suites share six processes this one has its own: for what they print, or since it would disturb the rest. */
+  readonly ownProcesses?: boolean;
 };
 
 export type TestServer = {

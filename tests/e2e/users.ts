@@ -1,5 +1,25 @@
-/** The four tenants of the dev profile, with their tokens and keys. */
-import { developmentUsers } from "@posthaste/http";
+/**
+ * The four tenants of a suite, with their tokens and keys: those of the dev profile; over services that suites share
+ * (`shared-services.ts`), four that no other suite has.
+ */
+import { randomBytes } from "node:crypto";
+import { type DevelopmentUser, developmentUsers } from "@posthaste/http";
+import { sharedServices } from "./shared-services.ts";
 
-export const [firstUser, secondUser] = developmentUsers;
-export const users = developmentUsers;
+/** As long as those of the dev profile, so that the token ends with a padding, too. */
+function newUser(): DevelopmentUser {
+  const userId = `user-${randomBytes(3).toString("hex")}`;
+  const password = { UserID: userId, Password: randomBytes(9).toString("hex").slice(0, 15) };
+  const key = () => `sig_${randomBytes(14).toString("hex")}`;
+  return {
+    userId,
+    token: Buffer.from(JSON.stringify(password)).toString("base64"),
+    keys: { current: key(), next: key() },
+  };
+}
+
+type Users = readonly [DevelopmentUser, DevelopmentUser, DevelopmentUser, DevelopmentUser];
+
+export const users: Users =
+  sharedServices() === undefined ? developmentUsers : [newUser(), newUser(), newUser(), newUser()];
+export const [firstUser, secondUser] = users;

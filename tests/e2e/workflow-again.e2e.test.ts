@@ -16,6 +16,7 @@ import express from "express";
 import { eventually } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
+import { firstUser } from "./users.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { WorkflowEndpoint } from "./workflow-endpoint.ts";
 
@@ -311,7 +312,7 @@ describe("a resumed run", () => {
     fault.mend();
     await resumed(letter);
     const { eventId } = await hookOf(workflowRunId);
-    const hook = `http://127.0.0.1:${server.port}/v2/workflows/hooks/defaultUser/${workflowRunId}/${eventId}`;
+    const hook = `http://127.0.0.1:${server.port}/v2/workflows/hooks/${firstUser.userId}/${workflowRunId}/${eventId}`;
     expect((await fetch(hook, { method: "POST", body: "signed" })).status).toBe(200);
 
     expect(await ended).toEqual([hook, "signed"]);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { startServer, type TestServer } from "./server.ts";
-import { secondUser } from "./users.ts";
+import { firstUser, secondUser } from "./users.ts";
 
 let server: TestServer;
 let destination: Destination;
@@ -243,7 +243,7 @@ it("a step whose destination is none is refused with 412, whichever way it comes
 
 it("a webhook of a run that is none is not there, and events that nothing takes are bounded", async () => {
   const { id } = await startRun();
-  const user = "defaultUser";
+  const user = firstUser.userId;
   const hook = (run: string) =>
     fetch(`http://127.0.0.1:${server.port}/v2/workflows/hooks/${user}/${run}/event`, {
       method: "POST",

@@ -16,6 +16,7 @@ import { eventually } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
+import { firstUser } from "./users.ts";
 import { WorkflowEndpoint } from "./workflow-endpoint.ts";
 
 let server: TestServer;
@@ -41,8 +42,8 @@ afterAll(async () => {
 });
 
 const receiver = new Receiver({
-  currentSigningKey: "sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r",
-  nextSigningKey: "sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs",
+  currentSigningKey: firstUser.keys.current,
+  nextSigningKey: firstUser.keys.next,
 });
 
 type Context<Payload> = Parameters<Parameters<typeof serve<Payload>>[0]>[0];

@@ -1,0 +1,29 @@
+/** Six services that the suites of a run share, but for those that want processes of their own (`start-services.ts`). */
+
+export type SharedServices = {
+  /** Of the gateway. */
+  readonly port: number;
+  readonly managementPort: number;
+  /** Names their database. */
+  readonly room: string;
+};
+
+export const servicesEnv = {
+  POSTHASTE_LOG_LEVEL: "warn",
+  // What is shared by many small installations on one busy host.
+  POSTHASTE_KAFKA_PARTITIONS: "2",
+  POSTHASTE_REDIS_BUDGET_MS: "5000",
+};
+
+const variable = "POSTHASTE_TEST_SERVICES";
+
+/** Undefined where each suite starts its own. */
+export function sharedServices(): SharedServices | undefined {
+  const text = process.env[variable];
+  return text === undefined ? undefined : (JSON.parse(text) as SharedServices);
+}
+
+/** For the processes that Jest starts after this. */
+export function share(services: SharedServices): void {
+  process.env[variable] = JSON.stringify(services);
+}

@@ -1,0 +1,16 @@
+/** Jest's global setup of the gate `apart`, of which most would be to start six processes for each suite. */
+import { randomBytes } from "node:crypto";
+import { type RunningServices, startServices } from "@posthaste/local";
+import { testStores } from "@posthaste/testing";
+import { servicesEnv, share } from "./shared-services.ts";
+
+export default async function start(): Promise<void> {
+  const room = `e2e-${randomBytes(6).toString("hex")}`;
+  const services = await startServices({ stores: testStores(), room, env: servicesEnv });
+  const { gateway, management } = services;
+  share({ port: gateway.port, managementPort: management.port, room });
+  started.services = services;
+}
+
+/** Jest may load this module a second time for the teardown. */
+export const started = globalThis as { services?: RunningServices };

@@ -1,5 +1,5 @@
 // Writes the documents that are made from the code, or with --check says which of them are stale, and what is wrong with
-// comments, versions and the code on pages.
+// comments, versions, licences and the code on pages.
 //
 //   node scripts/generate.js [--check]
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import * as prettier from "prettier";
 import { renderClientApi } from "./client-api.js";
 import { readComments } from "./comments.js";
+import { readLicences, renderThirdParty } from "./third-party.js";
 import { readVersions } from "./versions.js";
 import { renderErrors, renderOpenApi } from "../libs/contract/src/index.ts";
 import { renderDashboards, renderRules } from "../deploy/observability/src/index.ts";
@@ -21,6 +22,7 @@ const documents = [
   { path: "docs/errors.md", render: renderErrors },
   { path: "docs/openapi.json", render: renderOpenApi },
   { path: "docs/telemetry.md", render: renderTelemetry },
+  { path: "docs/third-party.md", render: renderThirdParty },
   { path: "libs/client/src/api.ts", render: () => renderClientApi(renderOpenApi()) },
   // The chart reads only what lies in its own folder.
   ...["collector", "dashboards", "datasources", "prometheus", "tempo"].map((name) => ({
@@ -37,7 +39,7 @@ const documents = [
 ];
 
 const check = process.argv.includes("--check");
-const problems = [...readComments(), ...readVersions(), ...unclaimedBlocks()];
+const problems = [...readComments(), ...readVersions(), ...readLicences(), ...unclaimedBlocks()];
 for (const problem of problems) complain(problem);
 for (const { path, render } of documents) {
   const file = join(root, path);

@@ -31,6 +31,8 @@ const { metafile } = await build({
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: "none",
+  // `debug` tries it, and must not find that of a tool of this repository.
+  external: ["supports-color"],
   metafile: true,
   // Packages in the older form ask for Node's own modules by `require`.
   banner: { js: 'import{createRequire as r_}from"node:module";const require=r_(import.meta.url);' },

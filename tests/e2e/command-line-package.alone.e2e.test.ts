@@ -77,6 +77,25 @@ it("has the licence of each package that is inside, those below the console's ow
     expect(textOf("console/licences.md")).toContain(`## ${name} - `);
 });
 
+it("has no package inside that docs/third-party.md does not name with its version and licence", () => {
+  const packed = join(folder, "node_modules/posthaste");
+  const command = readFileSync(join(packed, "THIRD-PARTY-LICENSES"), "utf8");
+  const pages = readFileSync(join(packed, "console/licences.md"), "utf8");
+  const inside = [
+    ...command.matchAll(/^(\S+) (\d\S+) (\(.+\))$/gm),
+    ...pages.matchAll(/^## (\S+) - (\d\S+) (\(.+\))$/gm),
+  ].map(([, name = "", version = "", license = ""]) => `${name} ${version} ${license}`);
+  const page = readFileSync(join(root, "docs/third-party.md"), "utf8");
+  const named = new Set(
+    [...page.matchAll(/^\| (\S+) +\| (\S+) +\| (.+?) +\|$/gm)].map(
+      ([, name = "", version = "", license = ""]) => `${name} ${version} (${license})`,
+    ),
+  );
+
+  expect(inside.length).toBeGreaterThan(100);
+  expect(inside.filter((each) => !named.has(each))).toEqual([]);
+});
+
 it("completes words in bash", async () => {
   const script = `
     posthaste() { "$PROGRAM" "$@"; }

@@ -1,0 +1,85 @@
+// The packages that come with Posthaste, from the dependencies of what is handed out, with their versions and licences. The page
+// is made from what is installed, so that a change of the lockfile shows what comes in below another package.
+import { existsSync, globSync, readFileSync, realpathSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+
+const root = dirname(import.meta.dirname);
+/** Of what is packed, and of what the image runs. */
+const handedOut = ["apps/cli", "apps/console", "libs/client", "services/*/process"];
+/** It makes the console, of which it is no part. */
+const builder = "vite";
+/** These ask for no more than their own text beside the package. Another licence is a decision. */
+const allowed = new Set([
+  ...["Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "Unlicense"],
+  "(MIT OR CC0-1.0)",
+]);
+
+export function renderThirdParty() {
+  const rows = thirdParty().map(
+    ({ name, version, license }) => `| ${name} | ${version} | ${license} |`,
+  );
+  return `# Packages that come with Posthaste
+
+All that the command, the console, the client and the services use, and what these packages use in turn, made by \`npm run generate\` from what is
+installed. The full texts are in the packed command (\`THIRD-PARTY-LICENSES\`, \`console/licences.md\`). Left out are binaries for one platform, which are under the
+licence of the package that has them, and what only builds the console.
+
+| Package | Version | Licence |
+| --- | --- | --- |
+${rows.join("\n")}
+`;
+}
+
+/** A line for each package under a licence that is not allowed. */
+export function readLicences() {
+  return thirdParty()
+    .filter(({ license }) => !allowed.has(license))
+    .map(
+      ({ name, version, license }) =>
+        `${name} ${version} is under ${license}, which is not allowed`,
+    );
+}
+
+function thirdParty() {
+  const found = new Map();
+  const visited = new Set();
+  const visit = (folder) => {
+    if (visited.has(folder)) return;
+    visited.add(folder);
+    const described = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const { name, version, license, os, cpu } = described;
+    // Of a binary another is installed on another platform.
+    if (os || cpu) return;
+    if (relative(root, folder).includes("node_modules"))
+      found.set(`${name} ${version}`, { name, version, license });
+    for (const [each, isNeeded] of dependenciesOf(described)) {
+      const at = folderOf(each, folder);
+      if (at !== undefined) visit(at);
+      else if (isNeeded) throw new Error(`${name}: ${each} is not installed`);
+    }
+  };
+  for (const folder of globSync(handedOut, { cwd: root })) visit(join(root, folder));
+  return [...found.values()].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+}
+const keyOf = ({ name, version }) => `${name} ${version}`;
+
+/** Their names, and whether the package needs them. */
+function dependenciesOf(described) {
+  const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = described;
+  const isNeeded = (name) => name in dependencies && !(name in optionalDependencies);
+  const isOptionalPeer = (name) => described.peerDependenciesMeta?.[name]?.optional === true;
+  return Object.keys({ ...peerDependencies, ...dependencies, ...optionalDependencies })
+    .filter((name) => name !== builder && !isOptionalPeer(name))
+    .map((name) => [name, isNeeded(name)]);
+}
+
+/** As Node finds it; but not what pnpm has put beside all packages, where one may find what it has not asked for. */
+const besideAll = join(root, "node_modules/.pnpm");
+function folderOf(name, from) {
+  for (let at = from; at.startsWith(root); at = dirname(at)) {
+    if (at === besideAll) continue;
+    const folder = join(at, "node_modules", name);
+    if (existsSync(folder)) return realpathSync(folder);
+  }
+  return undefined;
+}

@@ -7,15 +7,31 @@ import { startServices } from "@posthaste/local";
 import { untilAvailable } from "@posthaste/ports";
 import { testStores } from "@posthaste/testing";
 import { Client } from "./client.ts";
+import { consoleFolder } from "./console-folder.ts";
 import { parts, readOnly } from "./seed.ts";
-import { servicesEnv, type SharedServices, sharedServices } from "./shared-services.ts";
+import { operatorEnv } from "./operator.ts";
+import { type SharedServices, sharedServices } from "./shared-services.ts";
 import { type Settings, type TestServer } from "./test-server.ts";
 import { firstUser, users } from "./users.ts";
 
+export const servicesEnv = {
+  POSTHASTE_LOG_LEVEL: "warn",
+  // What is shared by many small installations on one busy host.
+  POSTHASTE_KAFKA_PARTITIONS: "2",
+  POSTHASTE_REDIS_BUDGET_MS: "5000",
+};
+
+/** What those that suites share have beside it: for the operator and the console. */
+export const sharedEnv: Readonly<Record<string, string>> = {
+  ...operatorEnv,
+  POSTHASTE_CONSOLE: consoleFolder,
+};
+
 export async function startApart(settings: Settings): Promise<TestServer> {
   const shared = sharedServices();
-  const { env, ownProcesses = false } = settings;
-  return shared && !env && !ownProcesses ? join(shared, settings) : startOwn(settings);
+  const { env = {}, ownProcesses = false } = settings;
+  const isShared = Object.entries(env).every(([name, value]) => sharedEnv[name] === value);
+  return shared && isShared && !ownProcesses ? join(shared, settings) : startOwn(settings);
 }
 
 async function join(

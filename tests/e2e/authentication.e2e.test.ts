@@ -7,10 +7,8 @@ import { Destination } from "./destination.ts";
 import { type Estate, routes, settle, timeless } from "./estate.ts";
 import { exchange, rawRequest } from "./raw-socket.ts";
 import { textOf } from "./json.ts";
-import { firstUser } from "./users.ts";
+import { firstUser, readOnlyToken } from "./users.ts";
 import { developmentToken } from "./server-process.ts";
-
-const readOnlyToken = "a-token-that-may-only-read";
 
 let server: TestServer;
 let client: Client;

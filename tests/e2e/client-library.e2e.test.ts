@@ -16,9 +16,7 @@ import { Destination } from "./destination.ts";
 import { operatorEnv, operatorPassword, operatorUser } from "./operator.ts";
 import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
-import { firstUser, secondUser } from "./users.ts";
-
-const readOnlyToken = "read-only-token-of-the-first-user-1234567890";
+import { firstUser, readOnlyToken, secondUser } from "./users.ts";
 
 let server: TestServer;
 let destination: Destination;

@@ -1,20 +1,18 @@
 /** The console as tests use it: built, served by a server of the run's shape, and opened in a real browser. */
-import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { browserPath, openBrowser, watchedPage, type WatchedPage } from "./browser.ts";
 import { eventually } from "./client.ts";
+import { buildConsole, consoleFolder } from "./console-folder.ts";
 import { Destination } from "./destination.ts";
 import { operatorEnv } from "./operator.ts";
 import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
+import { readOnlyToken } from "./users.ts";
 
 const root = dirname(dirname(import.meta.dirname));
-const folder = join(root, ".cache/console");
-
-export const readOnlyToken = "a-token-that-may-only-read-in-the-console";
 
 /** A test in a browser, where there is one. */
 export const journey = browserPath === undefined ? it.skip : it;
@@ -40,8 +38,8 @@ export class ConsolePages {
   }
 
   async start(): Promise<void> {
-    execFileSync(process.execPath, [join(root, "scripts/build-console.js"), folder]);
-    const env = { ...operatorEnv, POSTHASTE_CONSOLE: folder };
+    buildConsole();
+    const env = { ...operatorEnv, POSTHASTE_CONSOLE: consoleFolder };
     this.#server = await startServer({ env, readOnlyToken });
     this.#destination = await Destination.start();
     this.#browser = await openBrowser();

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { Client as Workflows, serve } from "@upstash/workflow";
 import { eventually } from "./client.ts";
-import { consolePages, isThere, journey, picture, readOnlyToken, visit } from "./console-pages.ts";
+import { consolePages, isThere, journey, picture, visit } from "./console-pages.ts";
+import { readOnlyToken } from "./users.ts";
 import { developmentToken } from "./server-process.ts";
 import { WorkflowEndpoint } from "./workflow-endpoint.ts";
 

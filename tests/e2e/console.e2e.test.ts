@@ -1,14 +1,7 @@
 /** The console in a real browser: how it is served, signing in, and by keyboard alone. */
 import { describe, expect } from "@jest/globals";
-import {
-  consolePages,
-  goTo,
-  isThere,
-  journey,
-  readOnlyToken,
-  signIn,
-  visit,
-} from "./console-pages.ts";
+import { consolePages, goTo, isThere, journey, signIn, visit } from "./console-pages.ts";
+import { readOnlyToken } from "./users.ts";
 import { Proxy } from "./proxy.ts";
 import { developmentToken } from "./server-process.ts";
 

@@ -5,13 +5,12 @@ import { always, Destination } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { numberOf, textOf } from "./json.ts";
 import { startServer, type TestServer } from "./server.ts";
-import { secondUser } from "./users.ts";
+import { readOnlyToken, secondUser } from "./users.ts";
 
 let server: TestServer;
 let client: Client;
 let other: Client;
 let destination: Destination;
-const readOnlyToken = "a-token-that-may-only-read";
 
 beforeAll(async () => {
   server = await startServer({ readOnlyToken });

@@ -6,9 +6,7 @@ import { service } from "./dialects.ts";
 import { type Json, numberOf, textOf } from "./json.ts";
 import { Operator, operatorEnv } from "./operator.ts";
 import { startServer, type TestServer } from "./server.ts";
-import { secondUser } from "./users.ts";
-
-const readOnlyToken = "a-token-that-may-only-follow";
+import { readOnlyToken, secondUser } from "./users.ts";
 
 const patienceMs = 60_000;
 

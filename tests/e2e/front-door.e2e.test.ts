@@ -12,7 +12,7 @@ let client: Client;
 let destination: Destination;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ ownProcesses: true });
   client = server.client;
   destination = await Destination.start();
 });

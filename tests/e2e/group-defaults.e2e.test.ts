@@ -5,12 +5,11 @@ import { Destination } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { listOf, objectOf, textOf } from "./json.ts";
 import { startServer, type TestServer } from "./server.ts";
-import { secondUser } from "./users.ts";
+import { readOnlyToken, secondUser } from "./users.ts";
 
 let server: TestServer;
 let client: Client;
 let destination: Destination;
-const readOnlyToken = "a-token-that-may-only-read";
 let groups = 0;
 let name = "";
 let path = "";

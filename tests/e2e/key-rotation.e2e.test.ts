@@ -5,12 +5,11 @@ import { Client, eventually } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { textOf } from "./json.ts";
 import { startServer, type TestServer } from "./server.ts";
-import { secondUser } from "./users.ts";
+import { readOnlyToken, secondUser } from "./users.ts";
 
 let server: TestServer;
 let client: Client;
 let destination: Destination;
-const readOnlyToken = "a-token-that-may-only-read";
 
 beforeAll(async () => {
   server = await startServer({ readOnlyToken });

@@ -14,7 +14,7 @@ let operator: Operator;
 let destination: Destination;
 
 beforeAll(async () => {
-  server = await startServer({ env: operatorEnv });
+  server = await startServer({ env: operatorEnv, ownProcesses: true });
   operator = new Operator(server);
   destination = await Destination.start();
 });

@@ -6,9 +6,7 @@ import { always, Destination } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { type Json, numberOf, objectOf } from "./json.ts";
 import { startServer, type TestServer } from "./server.ts";
-import { users } from "./users.ts";
-
-const readOnlyToken = "a-token-that-may-only-look";
+import { readOnlyToken, users } from "./users.ts";
 
 let server: TestServer;
 let destination: Destination;

@@ -8,13 +8,6 @@ export type SharedServices = {
   readonly room: string;
 };
 
-export const servicesEnv = {
-  POSTHASTE_LOG_LEVEL: "warn",
-  // What is shared by many small installations on one busy host.
-  POSTHASTE_KAFKA_PARTITIONS: "2",
-  POSTHASTE_REDIS_BUDGET_MS: "5000",
-};
-
 const variable = "POSTHASTE_TEST_SERVICES";
 
 /** Undefined where each suite starts its own. */

@@ -2,11 +2,15 @@
 import { randomBytes } from "node:crypto";
 import { type RunningServices, startServices } from "@posthaste/local";
 import { testStores } from "@posthaste/testing";
-import { servicesEnv, share } from "./shared-services.ts";
+import { servicesEnv, sharedEnv } from "./apart.ts";
+import { buildConsole } from "./console-folder.ts";
+import { share } from "./shared-services.ts";
 
 export default async function start(): Promise<void> {
   const room = `e2e-${randomBytes(6).toString("hex")}`;
-  const services = await startServices({ stores: testStores(), room, env: servicesEnv });
+  buildConsole();
+  const env = { ...servicesEnv, ...sharedEnv };
+  const services = await startServices({ stores: testStores(), room, env });
   const { gateway, management } = services;
   share({ port: gateway.port, managementPort: management.port, room });
   started.services = services;

@@ -23,3 +23,5 @@ type Users = readonly [DevelopmentUser, DevelopmentUser, DevelopmentUser, Develo
 export const users: Users =
   sharedServices() === undefined ? developmentUsers : [newUser(), newUser(), newUser(), newUser()];
 export const [firstUser, secondUser] = users;
+/** Of the first user, where a suite asks for it. */
+export const readOnlyToken = `read-only-${randomBytes(12).toString("hex")}`;

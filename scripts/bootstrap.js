@@ -53,7 +53,7 @@ try {
 }
 
 async function main([name = "start", ...args]) {
-  // Whoever calls pnpm may be about to change what an install would do, so only the tools are made ready.
+  // A caller of pnpm may be about to change what an install would do, so only the tools are made ready.
   const isReady = () => nodeIsReady() && (name === "pnpm" ? pnpmIsReady() : isInstalled());
   if (!isReady()) {
     await withLock(async () => {
@@ -191,7 +191,7 @@ function tryLock() {
   } catch (error) {
     if (error.code !== "EEXIST") throw error;
   }
-  // Not taken in the same breath: whoever else found this owner dead has removed its lock by the next try.
+  // Not taken in the same breath: another process that found this owner dead has removed its lock by the next try.
   if (!lockOwnerLives()) fs.rmSync(lock, { force: true });
   return false;
 }

@@ -15,7 +15,8 @@ const pages = ["docs/**/*.md", "*.md", "bench/*.md"];
 const isForeign = (name) => ["node_modules", "toolchain", "dist"].includes(name);
 
 /** A component has a name; these words stand for one that was left out. */
-const namelessWord = /\b(?:who|nobody|somebody|others)\b/i;
+const namelessWord =
+  /\b(?:who|whoever|nobody|somebody|someone|anybody|anyone|everybody|everyone|others|he|she|his|her)\b/i;
 
 /** Not citations: products, and ranges of characters. */
 const otherNumbers = new Set(["V8", "H2", "C0"]);

@@ -249,7 +249,7 @@ describe("kill -9", () => {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     };
-    // All under way at the kill; whoever was not answered asks again.
+    // All under way at the kill; a caller that was not answered asks again.
     const publishing = Array.from({ length: 200 }, (_, n) => publishOnce(n));
     await Promise.race(publishing);
 

@@ -104,7 +104,7 @@ export class Stage {
     );
   }
 
-  /** Messages that wait at the destination for its gate, so that whoever delivers them can be broken in the middle of it. */
+  /** Messages that wait at the destination for its gate, so that the deliverer of them can be broken in the middle of it. */
   async heldAtGate(count: number): Promise<readonly Ack[]> {
     this.destination.closeGate();
     const acks = await this.load.burst("gated", count);

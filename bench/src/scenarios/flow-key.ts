@@ -1,4 +1,4 @@
-/** One hot flow-control key: everyone wants the same few slots. */
+/** One hot flow-control key: all messages want the same few slots. */
 import { closedLoop } from "../load/senders.ts";
 import { publishTemplate } from "../load/template.ts";
 import { figure, spread, table } from "../report/markdown.ts";

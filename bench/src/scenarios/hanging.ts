@@ -1,4 +1,4 @@
-/** One tenant's calls hang, by the thousand, on one server with many names: does anybody else notice? */
+/** One tenant's calls hang, by the thousand, on one server with many names: do other tenants notice? */
 import { closedLoop, openLoop } from "../load/senders.ts";
 import { type Sink } from "../load/sink.ts";
 import { type PublishHeaders, publishTemplate, secondTenant } from "../load/template.ts";

@@ -47,7 +47,7 @@ export class Stage {
     return Math.max(0, this.#deadline - performance.now());
   }
 
-  /** A line for whoever watches. */
+  /** A line for the reader of the terminal. */
   say(line: string): void {
     console.error(`bench:   ${line}`);
   }

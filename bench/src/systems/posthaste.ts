@@ -1,4 +1,4 @@
-/** Posthaste standalone as anyone would start it, on a data folder of its own. */
+/** Posthaste standalone as a user would start it, on a data folder of its own. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "@posthaste/local";

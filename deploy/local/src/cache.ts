@@ -84,7 +84,7 @@ function tryLock(lock: string): boolean {
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
   }
-  // Not taken in the same breath: whoever else found this owner dead has removed its lock by the next try.
+  // Not taken in the same breath: another process that found this owner dead has removed its lock by the next try.
   if (!ownerLives(lock)) rmSync(lock, { force: true });
   return false;
 }

@@ -41,5 +41,5 @@ function lineOf({ method, url, headers }: IncomingMessage, bytes: number): strin
   ].join("  ");
 }
 
-/** A line stays a line: everybody on this host may send to us. */
+/** A line stays a line: every program on this host may send to the catcher. */
 const visible = (text: string) => text.slice(0, shownLengthMax).replace(/[^\x20-\x7e]/g, "?");

@@ -41,7 +41,7 @@ export async function openProxy(options: {
   const track = (socket: Socket, other: Socket): void => {
     sockets.add(socket);
     socket.setNoDelay();
-    // The other side hears of the end by its own; a reset has no error to tell anybody.
+    // The other side hears of the end by its own; a reset has no error to tell.
     socket.on("error", () => undefined);
     socket.on("close", () => {
       sockets.delete(socket);

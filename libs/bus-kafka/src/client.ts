@@ -33,7 +33,7 @@ const keepAliveMs = 60_000;
 /**
  * `retries`: of a lost connection and of a request that the broker asks to repeat, with waits of at most a second; each
  * takes the next of the brokers given, so there are at least as many.
- * `onLost`: an established connection has ended, by whoever's will.
+ * `onLost`: an established connection has ended, whichever side wanted it.
  */
 export function newClient(
   options: ClientOptions,

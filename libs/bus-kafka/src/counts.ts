@@ -1,4 +1,4 @@
-/** Plain numbers that only grow, for whoever exports metrics. */
+/** Plain numbers that only grow, for the export of metrics. */
 export type Counts = {
   /** Produce requests begun, and those that failed and are repeated. */
   sends: number;

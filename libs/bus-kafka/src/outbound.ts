@@ -118,7 +118,7 @@ export class Outbound {
     await this.#idle.promise;
   }
 
-  /** Tells whoever still waits that nothing comes any more. */
+  /** Tells all that still wait that nothing comes any more. */
   close(): void {
     this.#giveUp(Number.POSITIVE_INFINITY, "the bus is closing");
     this.#looking?.();

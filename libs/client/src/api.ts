@@ -2398,7 +2398,7 @@ export interface Tenant {
 }
 export interface Token {
   /**
-   * Names the token, and does not let anybody in
+   * Names the token, and is no secret
    */
   id: string;
   /**
@@ -2412,7 +2412,7 @@ export interface Token {
 }
 export interface NewToken {
   /**
-   * Names the token, and does not let anybody in
+   * Names the token, and is no secret
    */
   id: string;
   /**

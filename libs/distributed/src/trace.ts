@@ -6,7 +6,7 @@ const header = "traceparent";
 
 /**
  * A handler hands over and returns, and what it sets going is about other messages, too: it does not run within the
- * trace. Whoever goes on with a message finds its trace in the message.
+ * trace. The process that goes on with a message finds its trace in the message.
  */
 export const traceOf = (tracer: Tracer): Trace => ({
   inject: () => {

@@ -1,4 +1,4 @@
-/** How many writes went to the server together, and how long until it had them safe: for whoever counts. */
+/** How many writes went to the server together, and how long until it had them safe: for metrics. */
 export type Committed = (writes: number, seconds: number) => void;
 
 type Run<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;

@@ -2,7 +2,7 @@
  * Calls that arrive while one is on its way wait for it and go together in the next: one call to the server for all that
  * gathered meanwhile, and no delay when there is nothing to wait for (adr 0002).
  *
- * (1) each caller gets the answers to his own items, in their order.
+ * (1) each caller gets the answers to its own items, in their order.
  * (2) an item that cannot be written fails alone: a refused batch is halved until it is found.
  * (3) nothing waits without a bound: beyond `waitingMax` items a call is refused as `overloaded`.
  */

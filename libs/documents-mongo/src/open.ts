@@ -30,7 +30,7 @@ import { createSearchIndexes } from "./search-indexes.ts";
 import { createRunningCalls, createSizes } from "./sizes.ts";
 
 export type DocumentsOptions = LinkOptions & {
-  /** For whoever counts: inserts and settles. */
+  /** For metrics: inserts and settles. */
   readonly committed?: Committed;
 };
 

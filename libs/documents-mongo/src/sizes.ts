@@ -13,7 +13,7 @@ export function createSizes({ again, collection }: Connection): Sizes {
   const letters = collection(deadLettersName);
   const runs = collection<StoredRun>(runsName);
   return {
-    // Whoever waits has a lane, and lanes have an index.
+    // What waits has a lane, and lanes have an index.
     waiting: (limit) =>
       again(() => messages.countDocuments({ lane: { $gt: "" }, state: "waiting" }, { limit })),
     queued: (limit) =>

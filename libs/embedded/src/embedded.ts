@@ -69,7 +69,7 @@ export type EmbeddedOptions = {
   readonly log: Log;
   /** Runs a task after the present turn of the event loop; a simulation brings its own. */
   readonly schedule?: (task: () => void) => void;
-  /** For whoever counts: writes that became durable together, and how long that took. */
+  /** For metrics: writes that became durable together, and how long that took. */
   readonly committed?: (writes: number, seconds: number) => void;
   /** The store has failed and takes nothing more: the process should end, non-zero. */
   readonly fatal?: (error: Error) => void;

@@ -144,7 +144,7 @@ export async function workOrHandOn(
 /** So often a caller that waits for an action of another worker looks at it. */
 const lookAgainMs = 500;
 
-/** As it is when it has ended, or `until` by the clock: whoever works it. */
+/** As it is when it has ended, or `until` by the clock: whichever process works it. */
 export async function endOfBulkAction(
   { bulkActions, clock }: Pick<BulkPorts, "bulkActions" | "clock">,
   action: BulkAction,

@@ -207,7 +207,7 @@ describe("a grant by rate", () => {
     const later = await grant(ports, lane);
 
     expect(await inState(ports, ids, "waiting")).toEqual(ids.slice(2));
-    // Whoever looks in vain looks again after 30 s at the latest; the window's opening is what counts when it is sooner.
+    // A granter that looks in vain looks again after 30 s at the latest; the window's opening is what counts when it is sooner.
     expect(wakeAt).toBe(startedAt + limits.grantMs);
     expect(later).toBe(startedAt + 20_000 + limits.grantMs);
     await ports.clock.advance(20_000);

@@ -20,8 +20,8 @@ export type GrantPorts = {
 };
 
 /**
- * Grants what `lane` has to give now, and sets its alarm for when it may have more. Answers that alarm, for whoever holds
- * the timer: a rate's next window is sooner than anybody would look again.
+ * Grants what `lane` has to give now, and sets its alarm for when it may have more. Answers that alarm, for the holder of
+ * the timer: a rate's next window is sooner than the next look would be.
  */
 export async function grant(ports: GrantPorts, id: FlowId): Promise<number | undefined> {
   for (let round = 0; round < roundsMax; round++) {

@@ -1,4 +1,4 @@
-/** Changing a URL group: read, decide, swap under its version; whoever is slower begins again. */
+/** Changing a URL group: read, decide, swap under its version; the slower one begins again. */
 import {
   type Endpoint,
   fault,

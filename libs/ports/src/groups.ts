@@ -11,7 +11,7 @@ export interface Groups {
   count(tenant: TenantId, countMax: number): Promise<number>;
   /** All endpoints of one version of a group, in order. Chunks of a replaced version live while a parent may refer to them. */
   endpoints(tenant: TenantId, chunks: Group["chunks"]): Promise<readonly Endpoint[]>;
-  /** Writes new chunks, then swaps the head where `version` still holds (undefined: there is none). False: someone was faster. */
+  /** Writes new chunks, then swaps the head where `version` still holds (undefined: there is none). False: another write was faster. */
   replace(
     tenant: TenantId,
     name: string,

@@ -1,7 +1,7 @@
 /**
  * Traces: what became of one message, over processes and time. Off, it costs the question whether it is on.
  *
- * A trace context is a W3C `traceparent`. It is kept with a message only when its trace is sampled, so whoever finds one
+ * A trace context is a W3C `traceparent`. It is kept with a message only when its trace is sampled, so a component that finds one
  * goes on with it and asks no further. A span holds ids, states, sizes and the destination's host; never a path or query
  * of a URL, a header or a body (docs/design/security#what-is-logged).
  */

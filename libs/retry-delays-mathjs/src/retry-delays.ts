@@ -2,7 +2,7 @@
  * Retry delays by expression (port `RetryDelays`), on mathjs: an expression is compiled once and kept with what its check
  * found; publish checks it, so that no delivery meets it for the first time.
  *
- * Whoever publishes decides how many expressions are new, so a check has a bound in steps, whatever the expression and
+ * The caller decides how many expressions are new, so a check has a bound in steps, whatever the expression and
  * however many its retries are: about a millisecond.
  */
 import { backoffMs, clampRetryDelayMs, fault, limits } from "@posthaste/domain";

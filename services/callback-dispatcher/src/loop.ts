@@ -1,4 +1,4 @@
-/** A step that is repeated while there is something to do: one at a time, started by whoever brings something. */
+/** A step that is repeated while there is something to do: one at a time, started by each call that brings something. */
 export type LoopParts = {
   readonly hasWork: () => boolean;
   /** Takes something away with every call, and never rejects. */

@@ -1,6 +1,6 @@
 /**
  * Bytes of bodies in flight: what attempts hold in memory, from before their claim until the store has their outcome and
- * everyone whom it concerns is told. Owned by the deliverer; one more bound beside the slots.
+ * each part that it concerns is told. Owned by the deliverer; one more bound beside the slots.
  *
  * (1) Only heavy bodies are counted. Slots bound how many light ones there are, so no flood of heavy ones delays them.
  * (2) Tenants and addresses have shares of them (shares.ts): destinations that never answer leave room for the rest,

@@ -1,4 +1,4 @@
-/** What an attempt that has ended tells whoever counts. */
+/** What an attempt that has ended tells the metrics and the trace. */
 import { isSuccess, type MessageRecord, type Outcome, type Settlement } from "@posthaste/domain";
 import { type Metrics } from "@posthaste/ports";
 

@@ -1,5 +1,5 @@
 /**
- * The settle: what came of a call becomes one write, and once the store has it, whoever has to look at what it left is
+ * The settle: what came of a call becomes one write, and once the store has it, the part that has to look at what it left is
  * told. Nothing is lost when telling fails: outbox and alarms are in the store, and a lane's slot runs out with its lease.
  *
  * (1) An outcome is written until the store has taken it or fenced it (deliverer.ts (3)).

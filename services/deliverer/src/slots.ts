@@ -43,7 +43,7 @@ export type Slot = {
   countsForOrigin: boolean;
 };
 
-/** Calls to an origin that is not known yet: whoever has a thousand names for one server shows it soon. */
+/** Calls to an origin that is not known yet: a tenant with a thousand names for one server shows it soon. */
 const unknownMax = 4;
 
 export class Slots {

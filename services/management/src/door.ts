@@ -67,7 +67,7 @@ async function audited(
   return result;
 }
 
-/** What was changed is changed, whether or not everybody could be told at once. */
+/** What was changed is changed, whether or not all gateways could be told at once. */
 const tellOfChange = ({ onChange, log }: Door): Promise<void> =>
   onChange().catch((error: unknown) => log.warn("accounts.stale", { error }));
 

@@ -74,7 +74,7 @@ export async function claim(ports: Ports, { id }: Message): Promise<InState<"cla
   return record;
 }
 
-/** Delivered now, as a deliverer would write it, with nothing told to anybody. */
+/** Delivered now, as a deliverer would write it, with nothing told on the bus. */
 export async function deliver(ports: Ports, message: Message): Promise<void> {
   const record = await claim(ports, message);
   const attempt = anAttempt(anAnswer(200), { endedAt: ports.clock.now() });

@@ -43,7 +43,7 @@ async function start(ports: Ports, shards = allShards): Promise<Scheduler> {
   return scheduler;
 }
 
-/** The bus gives these shards to whoever asks. */
+/** The bus gives these shards to each that asks. */
 function owning(ports: Ports, shards: readonly number[]): Ports {
   const { bus } = ports;
   const subscribe: EventBus["subscribe"] = (topic, group, handle, options) =>

@@ -20,7 +20,7 @@ export type SchedulerPorts = RingPorts & {
   readonly telemetry?: Telemetry;
 };
 
-/** An alarm set by someone whose hint was lost is found this late at the most. */
+/** An alarm whose hint was lost is found this late at the most. */
 const lookAgainMsMax = 30_000;
 const retryMs = 250;
 /** Before the next one is due: two sweeps remove the same records. */

@@ -111,6 +111,6 @@ function lineOf(req: IncomingMessage, { at, bytes, status }: Arrival): string {
   ].join("  ");
 }
 
-/** A line stays a line: everybody may send to us. */
+/** A line stays a line: any program may send to the catcher. */
 const visible = (text: string): string =>
   text.slice(0, shownLengthMax).replace(/[^\x20-\x7e]/g, "?");

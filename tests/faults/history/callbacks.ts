@@ -1,5 +1,5 @@
 /**
- * Each attempt that asks for it is told, by one message (C13), however often that one is delivered; and whoever hears of a
+ * Each attempt that asks for it is told, by one message (C13), however often that one is delivered; and a receiver that hears of a
  * failed message finds its dead letter.
  */
 import { isSuccess } from "./deliveries.ts";

@@ -153,7 +153,7 @@ export class Journal implements History {
   }
 
   /**
-   * For whoever has to find out what happened: a file of JSON lines for each list, and what the servers have printed.
+   * For finding out what happened: a file of JSON lines for each list, and what the servers have printed.
    * Answers their folder.
    */
   save(output: string): string {

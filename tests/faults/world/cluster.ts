@@ -26,7 +26,7 @@ export type Cluster = {
   readonly redis: RunningRedis;
   readonly mongodb: RunningMongo;
   readonly services: RunningServices;
-  /** The database of the services, for whoever wants to look into it. */
+  /** The database of the services, for a look into it. */
   readonly database: string;
   /** The ways of a service to its stores. */
   proxiesOf(service: RunningService): Proxies;

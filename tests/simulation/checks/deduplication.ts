@@ -42,7 +42,7 @@ export function checkDeduplication(history: History): void {
 /** A key stays pending for 30 s from its claim, and its insert begins within 20 s. */
 const pendingForSureMs = 9_000;
 
-/** C12: while a key is pending or done no second record is made for it, whether or not anybody was told of the first. */
+/** C12: while a key is pending or done no second record is made for it, whether or not a caller was told of the first. */
 function checkLives(history: History, publications: readonly Publication[]): void {
   const ops = new Set(publications.map(({ op }) => String(op)));
   const made = [...history.lives.values()]

@@ -201,7 +201,7 @@ function checkRepeats({ history }: Checking, { id, exchanges }: MessageHistory):
 function checkTimes({ history }: Checking, { id, exchanges, settled }: MessageHistory): void {
   const life = history.lives.get(id)?.[0];
   if (!life) return;
-  // A time is right if the clocks were of whoever wrote it down and of whoever accepted the message.
+  // A time is right if the clocks were of the process that wrote it down and of the one that accepted the message.
   const clockIsRight = (node: string, from: number, to: number): boolean =>
     !history.explains([node, life.node], Math.min(from, life.at), to, ["clock"]);
   for (const { sentAt, epoch, node } of exchanges) {

@@ -66,7 +66,7 @@ export class World {
   async during<T>(work: Promise<T>): Promise<T> {
     let done = false;
     const finished = work.finally(() => (done = true));
-    // Whoever awaits `finished` hears of a rejection.
+    // What awaits `finished` hears of a rejection.
     finished.catch(() => undefined);
     for (;;) {
       await this.#clock.advance(0);

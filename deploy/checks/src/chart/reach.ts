@@ -58,7 +58,7 @@ const selects = ({ spec }: NetworkPolicy, pod: Labels, direction: string): boole
 const matches = (wanted: Labels | undefined, labels: Labels): boolean =>
   Object.entries(wanted ?? {}).every(([name, value]) => labels[name] === value);
 
-/** No peers: everybody. */
+/** No peers: all of them. */
 const isThere = (peers: readonly Peer[] | undefined, place: Place, home: Labels): boolean =>
   peers === undefined || peers.length === 0 || peers.some((peer) => isPeer(peer, place, home));
 

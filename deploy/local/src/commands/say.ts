@@ -1,4 +1,4 @@
-/** What the commands tell whoever started them: one line each, on the error output. */
+/** What the commands tell the user: one line each, on the error output. */
 import { type Missing, type Stores } from "../stores.ts";
 
 export function say(what: string): void {

@@ -76,7 +76,7 @@ async function startAll(
 }
 
 const nameWidth = 22;
-/** Of a service's own lines: whoever wants more reads it without the stack. */
+/** Of a service's own lines: for more, start the service without the stack. */
 const lineLengthMax = 300;
 
 /** `deliverer 1             ready` */

@@ -6,7 +6,7 @@ export const loopback = "127.0.0.1";
 
 /**
  * Below the range from which Linux takes the ports of outgoing connections (32768 on). A port of that range may be
- * taken by anybody's connection while its server is down, even by a client that, calling the dead server, reaches itself.
+ * taken by any connection while its server is down, even by a client that, calling the dead server, reaches itself.
  */
 const first = 12_000;
 const afterLast = 32_000;

@@ -22,7 +22,7 @@ export async function startFerret(place: ServerPlace): Promise<RunningMongo> {
     "--telemetry=disable",
     "--log-level=warn",
   ];
-  // Not an argument: everybody on this host could read the password in it.
+  // Not an argument: every user of this host could read the password in it.
   const env = { ...process.env, FERRETDB_POSTGRESQL_URL: postgresql.url };
   const ferretdb = new ServerProcess({ name, file, args, env }, () => accepts(port), place);
   const controls = together(ferretdb, postgresql);
@@ -31,7 +31,7 @@ export async function startFerret(place: ServerPlace): Promise<RunningMongo> {
   return { name, host: loopback, port, process: controls, uri };
 }
 
-/** To its clients the two are one server: they are killed together, and whoever pauses the first pauses both. */
+/** To its clients the two are one server: they are killed together, and a pause of the first pauses both. */
 function together(ferretdb: ServerProcess, postgresql: Postgresql): ProcessControls {
   const stop = async () => {
     await ferretdb.stop();

@@ -1,6 +1,6 @@
 /**
  * Where the parts of a JSON text stand, found without parsing it: one look at each byte, and nothing kept. What stands in
- * a part is for whoever parses it. In UTF-8 no byte of a longer character looks like one of those that are looked for.
+ * a part is for its parser. In UTF-8 no byte of a longer character looks like one of those that are looked for.
  */
 import { type Fault, fault } from "@posthaste/domain";
 

@@ -144,7 +144,7 @@ export type EndpointJudges = {
 };
 
 /**
- * One by one, and a fault as the last. Whether the group as a whole stays within the plan is for whoever adds them to it.
+ * One by one, and a fault as the last. Whether the group as a whole stays within the plan is for the engine, which adds them to it.
  */
 export function* readUpsertEndpoints(
   body: Uint8Array,

@@ -9,7 +9,7 @@ export const scope = oneOf(["full", "read"]).describe("`read` may not change any
 
 const tokenSchema = z
   .object({
-    id: z.string().describe("Names the token, and does not let anybody in"),
+    id: z.string().describe("Names the token, and is no secret"),
     scope,
     createdAt: z.int().optional().describe("Unix timestamp in milliseconds"),
   })

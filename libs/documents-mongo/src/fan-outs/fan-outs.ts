@@ -35,7 +35,7 @@ export const createFanOuts = (rooms: Rooms): FanOuts => ({
       ...(deduplication.length > 0 && { repeatableUntil }),
     };
     if (!(await insertOne(rooms, document))) return "known";
-    // Before the answer: whoever is published after it stands behind all children.
+    // Before the answer: what is published after it stands behind all children.
     await enter(rooms, entriesOf(fanOut, standing, place));
     if (queuePlace !== undefined) await enterFanOut(rooms, fanOut, queuePlace);
     return "inserted";

@@ -34,7 +34,7 @@ export function createBacklog({
     const everyMs = Math.max(countEveryMs, (counted?.tookMs ?? 0) * restPerCount);
     if (ageMs >= everyMs) tenant.counting ??= count(id, tenant);
     if (counted && ageMs < everyMs * tooOldFactor) {
-      // Whoever asks next hears of the failure, once the count is too old.
+      // The next caller hears of the failure, once the count is too old.
       tenant.counting?.catch(() => undefined);
       return Promise.resolve(counted.n);
     }

@@ -139,7 +139,7 @@ const queueAgain =
     return { updateOne: { filter: { _id, epoch, state }, update } };
   };
 
-/** The mark first, with all that had a turn by then; they are cancelled before it resolves, whoever was about to move them. */
+/** The mark first, with all that had a turn by then; they are cancelled before it resolves, whichever process was about to move them. */
 export async function end(
   rooms: Rooms,
   tenant: TenantId,

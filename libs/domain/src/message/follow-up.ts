@@ -22,7 +22,7 @@ export type RunFailureReason = FailureReason | "not_a_workflow";
 export type AttemptFact = Stored & {
   readonly kind: "fact";
   readonly id: MessageId;
-  /** Position of the attempt: failures before it, whoever's; unique per message together with `ended`. */
+  /** Position of the attempt: failures before it, whatever caused them; unique per message together with `ended`. */
   readonly attempt: number;
   readonly startedAt: number | undefined;
   readonly endedAt: number;

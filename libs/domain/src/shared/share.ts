@@ -1,5 +1,5 @@
 /**
- * How much of what is shared one holder may have: three quarters of what the other holders have left. So whoever comes next finds
+ * How much of what is shared one holder may have: three quarters of what the other holders have left. So the next to come finds
  * room, however many hold all that they may: one leaves a quarter, two a seventh, ten a thirty-first.
  */
 const share = 3 / 4;

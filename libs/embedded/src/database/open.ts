@@ -93,7 +93,7 @@ function openFile(dataDir: string, unlock: () => void, makeRoom: () => boolean):
 /** Another program may look into the file; the writer stands still for no longer than this. */
 const busyMsMax = 1_000;
 
-/** Pages that are free are given back when we ask for it (vacuum.ts); that is decided when a file is made. NORMAL: each commit is synced by the writer before anybody is told (sync.ts, I1). The write-ahead log is brought in by checkpoints of our own (checkpoints.ts). */
+/** Pages that are free are given back when we ask for it (vacuum.ts); that is decided when a file is made. NORMAL: each commit is synced by the writer before any caller is told (sync.ts, I1). The write-ahead log is brought in by checkpoints of our own (checkpoints.ts). */
 function configure(db: DatabaseSync): void {
   db.exec(`
     PRAGMA page_size = 8192;

@@ -1,7 +1,7 @@
 /**
  * The sync of a commit, beside the event loop. SQLite would sync inside COMMIT and hold this thread for as long as the
  * disk takes; so the connection runs with `synchronous=NORMAL`, where a commit writes the write-ahead log and a checkpoint
- * syncs it, and the log is synced here after each commit, on a thread of Node's pool, before anybody is told. What is on
+ * syncs it, and the log is synced here after each commit, on a thread of Node's pool, before any caller is told. What is on
  * the disk when a caller hears of its commit is the same as with `FULL` (ADR 5).
  */
 import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from "node:fs";

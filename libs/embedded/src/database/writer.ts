@@ -35,7 +35,7 @@ export type WriterOptions = {
   readonly makeRoom: () => boolean;
   /** After each commit, when its callers have been told. What it answers ends before the next; a failure is the disk's. */
   readonly afterCommit: () => Promise<void> | undefined;
-  /** For whoever counts: writes that became durable together, and the seconds from the first of them to the sync's end. */
+  /** For metrics: writes that became durable together, and the seconds from the first of them to the sync's end. */
   readonly committed?: (writes: number, seconds: number) => void;
   /** The store has become unusable; called once. */
   readonly fatal: (error: Error) => void;

@@ -1,4 +1,4 @@
-/** The MessageLog port. Settle and insert write their rows themselves (events.ts); `append` is for whoever else has facts. */
+/** The MessageLog port. Settle and insert write their rows themselves (events.ts); `append` is for facts from elsewhere. */
 import { type DatabaseSync } from "node:sqlite";
 import { type LogFilter, type MessageId, type PageRequest, type TenantId } from "@posthaste/domain";
 import { type MessageLog } from "@posthaste/ports";

@@ -4,7 +4,7 @@
  *
  * (1) a piece is made by a stream that has a seat, and seats are given while there is room for what is made: no more than
  *     `seatsMax` pieces beyond `charsMax`, and of one owner no more than its part of both.
- * (2) whoever waits gets the next seat that its owner may have, in the order in which they began to wait.
+ * (2) what waits gets the next seat that its owner may have, in the order in which they began to wait.
  */
 import { fault, type Fault } from "@posthaste/domain";
 

@@ -18,7 +18,7 @@ const textLengthMin = 64 * 1024;
 const stalledMsMax = 30_000;
 
 /**
- * A fault, or a throw, is for whoever answers: nothing was sent yet. What fails behind the first piece cuts the connection,
+ * A fault, or a throw, is for the caller of this function to answer: nothing was sent yet. What fails behind the first piece cuts the connection,
  * which the caller knows for an answer that is not whole.
  */
 export async function sendStreamed(

@@ -1,4 +1,4 @@
-/** Tokens and signing keys: their formats, and those that everybody knows. */
+/** Tokens and signing keys: their formats, and those that are public. */
 import { hash } from "node:crypto";
 import { type Random, type SigningKeys } from "@posthaste/ports";
 

@@ -2,7 +2,7 @@
  * Memory for bodies. Owns how many bytes of all bodies of a process have arrived and are still in use, and whose they are.
  * What was announced does not count: it costs nothing until it comes.
  *
- * (1) half of the bytes anyone may take. Of the other half, the reserve, no tenant and no address has more than its share, so
+ * (1) half of the bytes any caller may take. Of the other half, the reserve, no tenant and no address has more than its share, so
  *    that a caller that sends much, slowly, or never to the end leaves room for the rest.
  * (2) an upload keeps pace with what it holds, or is told that it is too slow. A caller that holds little may take its time: Node ends
  *    each request after a minute.
@@ -31,7 +31,7 @@ type Upload = {
 
 type Bounds = {
   readonly bytesMax: number;
-  /** Of the reserve. More than the longest body, so that everybody can send one. */
+  /** Of the reserve. More than the longest body, so that every caller can send one. */
   readonly tenantBytesMax: number;
   /** Several tenants may stand behind one address. */
   readonly addressBytesMax: number;

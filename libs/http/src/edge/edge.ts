@@ -154,7 +154,7 @@ function createTunedServer(
   server.maxHeadersCount = headersMax + 1;
   server.maxRequestsPerSocket = limits.requestsPerConnectionMax;
   server.on("request", onRequest);
-  // Whoever asks before sending a body is told by whoever reads it (body.ts), or refused before it was sent.
+  // A client that asks before it sends a body is told by what reads it (body.ts), or refused before it was sent.
   server.on("checkContinue", onRequest);
   server.on("checkExpectation", onRequest);
   return server;

@@ -134,7 +134,7 @@ function unknownVariables(env: Environment): readonly string[] {
     });
 }
 
-/** What the local stack and the tests read: it may stand in the shell of whoever starts a service by hand. */
+/** What the local stack and the tests read: it may stand in the shell from which a service is started by hand. */
 const ofTools: ReadonlySet<string> = new Set([
   "POSTHASTE_CACHE",
   "POSTHASTE_TEST_SHAPE",

@@ -1,4 +1,4 @@
-/** The contract of `RecordPorts`: what the engine relies on, whoever keeps the records. */
+/** The contract of `RecordPorts`: what the engine relies on, whichever store keeps the records. */
 import { contract, type Deviation } from "./guarantee.ts";
 import { accepting } from "./records/accepting.ts";
 import { canceling } from "./records/canceling.ts";

@@ -311,7 +311,7 @@ async function finish(tokens: TokenStore, done: readonly MessageId[]): Promise<v
   await tokens.release(lane, done);
 }
 
-/** Every granter tells a lane that is not known before he asks for slots of it. */
+/** Every granter tells a lane that is not known before it asks for slots of it. */
 const onKnownLanes =
   (guarantee: TokenGuarantee): TokenGuarantee =>
   (title, prove, waitMs) =>

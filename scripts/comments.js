@@ -30,6 +30,7 @@ export function readComments() {
     ...comments.flatMap(problemsOf),
     ...comments.flatMap(namelessIn),
     ...globSync(pages, { cwd: root }).flatMap(deadLinks),
+    ...globSync("docs/*.md", { cwd: root }).filter(isUnlisted).map(unlisted),
   ];
 }
 
@@ -95,6 +96,11 @@ const headingsOf = (file) =>
         .replaceAll(" ", "-"),
     ),
   );
+
+const index = "docs/README.md";
+const isUnlisted = (file) =>
+  file !== index && !read(index).includes(`](${relative("docs", file)})`);
+const unlisted = (file) => `${index} does not lead to ${file}`;
 
 function deadLinks(file) {
   return [...read(file).matchAll(/\]\(([^)\s:]+)\)/g)]

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { freePort } from "@posthaste/local";
-import { blocksOf } from "@posthaste/testing/pages";
+import { type Block, blocksOf } from "@posthaste/testing/pages";
 import { eventually } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
@@ -153,42 +153,83 @@ it("ends with Ctrl-C, and with the reader of its pipe", async () => {
   expect(piped.stderr).toBe("");
 });
 
-it("runs a server from an empty folder, with the first delivery of its page, until Ctrl-C", async () => {
-  const port = await freePort(1);
+/** A reader is slower than what each line begins. */
+const asRead = (code: string): string =>
+  code
+    .replace(/^node .*$/m, "$&\nuntil (: < /dev/tcp/127.0.0.1/3000) 2> /dev/null; do :; done")
+    .replace(/^.* publish .*$/m, "$&\nuntil npx posthaste dlq ls | grep -q orders; do :; done")
+    .replace(/^.* --yes$/m, "$&\nuntil npx posthaste messages ls | grep -q DELIVERED; do :; done");
+
+describe("its server, in an empty folder", () => {
   const empty = join(folder, "empty");
-  mkdirSync(empty);
-  const block = (words: string): string =>
-    (blocksOf(words)[0]?.code ?? "")
+  let port: number;
+  let dev: ReturnType<typeof spawn>;
+  let ended: Promise<unknown>;
+  let said = "";
+
+  const here = (text: string): string =>
+    text
       .replaceAll("8080", String(port))
       .replaceAll("8081", String(port + 1))
+      .replaceAll("3000", String(port + 2))
       .replaceAll("npx posthaste", `"${program}"`);
-  // What its callers have in their environment is none of the server's own.
-  const command = `exec ${block("sh dev").trim()} --port ${port}`;
-  const dev = spawn("sh", ["-c", command], { cwd: empty, env });
-  let said = "";
-  dev.stdout.on("data", (text) => (said += String(text)));
-  dev.stderr.on("data", (text) => (said += String(text)));
-  const ended = once(dev, "close");
-  await eventually(
-    () => Promise.resolve(said),
-    (text) => text.includes("Publish a first message") || dev.exitCode !== null,
-  );
+  const asText = (block: Block | undefined): string => here(block?.code ?? "");
 
-  const { stdout, stderr } = await runFile("sh", ["-ec", block("sh tour")], { cwd: empty, env });
-  await eventually(
-    () => Promise.resolve(said),
-    (text) => /caught {2}POST \/hello/.test(text),
-  );
-  const pages = await fetch(`http://127.0.0.1:${port}/console/`);
-  dev.kill("SIGINT");
+  beforeAll(async () => {
+    port = await freePort(2);
+    mkdirSync(empty);
+    const [start] = blocksOf("sh dev");
+    // What its callers have in their environment is none of the server's own.
+    dev = spawn("sh", ["-c", `exec ${asText(start).trim()} --port ${port}`], { cwd: empty, env });
+    for (const stream of [dev.stdout, dev.stderr])
+      stream?.on("data", (text) => (said += String(text)));
+    ended = once(dev, "close");
+    await eventually(
+      () => Promise.resolve(said),
+      (text) => text.includes("Publish a first message") || dev.exitCode !== null,
+    );
+  });
+  afterAll(() => void dev.kill("SIGKILL"));
 
-  expect(pages.headers.get("content-security-policy")).toMatch(/^default-src 'none'/);
-  expect(stdout).toMatch(/"messageId":"msg_/);
-  expect(stderr).toBe("");
-  expect(await ended).toEqual([0, null]);
-  expect(said).toMatch(/address .*token /s);
-  expect(existsSync(join(empty, ".posthaste/posthaste.db"))).toBe(true);
-  expect(existsSync(join(folder, "node_modules/posthaste/checkpoint-worker.js"))).toBe(true);
+  it("has the first delivery of its page, and the console", async () => {
+    const [tour] = blocksOf("sh tour");
+
+    const ran = await runFile("sh", ["-ec", asText(tour)], { cwd: empty, env });
+    await eventually(
+      () => Promise.resolve(said),
+      (text) => /caught {2}POST \/hello/.test(text),
+    );
+    const pages = await fetch(`http://127.0.0.1:${port}/console/`);
+
+    expect(pages.headers.get("content-security-policy")).toMatch(/^default-src 'none'/);
+    expect(ran.stdout).toMatch(/"messageId":"msg_/);
+    expect(ran.stderr).toBe("");
+    expect(said).toMatch(/address .*token /s);
+    expect(existsSync(join(empty, ".posthaste/posthaste.db"))).toBe(true);
+    expect(existsSync(join(folder, "node_modules/posthaste/checkpoint-worker.js"))).toBe(true);
+  });
+
+  it("has the failure that a page walks through: found, mended and sent again", async () => {
+    const steps = [...blocksOf("js receiver.mjs"), ...blocksOf("sh walk")]
+      .toSorted((a, b) => a.line - b.line)
+      .map(({ words, code }) =>
+        words === "sh walk" ? asRead(code) : `cat > receiver.mjs <<'END'\n${code}END`,
+      );
+
+    const { stdout } = await runFile("bash", ["-ec", here([...steps, "kill $!"].join("\n"))], {
+      cwd: empty,
+      env: { ...env, POSTHASTE_URL: `http://127.0.0.1:${port}` },
+      timeout: 60_000,
+    });
+
+    expect(stdout).toMatch(/"responseStatus":500.*order 17.*"state":"DELIVERED"/s);
+  });
+
+  it("ends by Ctrl-C", async () => {
+    dev.kill("SIGINT");
+
+    expect(await ended).toEqual([0, null]);
+  });
 });
 
 it.each(blocksOf("sh posthaste"))("does what $page says at line $line", async ({ code }) => {

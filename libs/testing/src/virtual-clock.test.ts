@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { epochStart, virtualClock } from "./virtual-clock.ts";
+import { epochStart, virtualClock, withOwnTimers } from "./virtual-clock.ts";
 
 describe("a virtual clock", () => {
   it("stands still until it is told to move", async () => {
@@ -94,5 +94,20 @@ describe("a virtual clock", () => {
     expect(() => clock.advance(-1)).toThrow(/backwards/);
     clock.after(3_600_000, () => undefined);
     expect(clock.armed).toBe(1);
+  });
+
+  it("counts those of a view apart, until they have run or are called off", async () => {
+    const clock = virtualClock(0);
+    const view = withOwnTimers(clock);
+    clock.after(1_000, () => undefined);
+    view.after(10, () => undefined);
+    const disarm = view.after(1_000, () => undefined);
+
+    const before = view.armed;
+    await view.advance(10);
+    const after = [view.armed, view.now()];
+    disarm();
+
+    expect([before, after, view.armed, clock.armed]).toEqual([2, [1, 10], 0, 1]);
   });
 });

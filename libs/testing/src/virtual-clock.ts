@@ -72,6 +72,29 @@ export function virtualClock(startAt = epochStart): VirtualClock {
   };
 }
 
+/** The same clock, whose `armed` counts the timers that were armed through this view of it. */
+export function withOwnTimers(clock: VirtualClock): VirtualClock {
+  const armed = new Set<symbol>();
+  return {
+    ...clock,
+    after: (ms, task) => {
+      const timer = Symbol("timer");
+      armed.add(timer);
+      const disarm = clock.after(ms, () => {
+        armed.delete(timer);
+        task();
+      });
+      return () => {
+        armed.delete(timer);
+        disarm();
+      };
+    },
+    get armed() {
+      return armed.size;
+    },
+  };
+}
+
 /** Microtasks drain before the event loop turns; what hands over by `setImmediate` a few times rests, too. */
 const restTurns = 4;
 async function rest(): Promise<void> {

@@ -37,6 +37,7 @@ import {
   seededRandom,
   type VirtualClock,
   virtualClock,
+  withOwnTimers,
 } from "@posthaste/testing";
 import { Deliverer, type DelivererOptions, type DelivererPorts } from "./deliverer.ts";
 
@@ -89,7 +90,8 @@ export function open(
   const sha256: Sha256Hex = (value) => createHash("sha256").update(value).digest("hex");
   const { calls, sender } = aSender(respond);
   const newId = (): MessageId => ids.next();
-  const ports = { bus, clock, deadLetters, groups, ids, log, messageLog, random, schedules };
+  const own = withOwnTimers(clock);
+  const ports = { bus, clock: own, deadLetters, groups, ids, log, messageLog, random, schedules };
   const stored = { alarms, bulkActions, fanOuts, flowLanes, queues, records, runs, runLog };
   const made = { newId, calls, sender, retryDelays: retryDelays() };
   return { ...ports, ...stored, ...made, sha256, tokens };

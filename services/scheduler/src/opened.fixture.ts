@@ -24,6 +24,7 @@ import {
   seededRandom,
   type VirtualClock,
   virtualClock,
+  withOwnTimers,
 } from "@posthaste/testing";
 import { type SchedulerPorts } from "./scheduler.ts";
 
@@ -56,9 +57,22 @@ export function open(): Ports {
   const stored = { alarms, bulkActions, fanOuts, flowLanes, queues, records, runs, runLog };
   const sha256: Sha256Hex = (value) => createHash("sha256").update(value).digest("hex");
   const newId = (): MessageId => ids.next();
+  const own = withOwnTimers(clock);
   return {
     ...stored,
-    ...{ bus, clock, deadLetters, groups, ids, log, newId, schedules, sha256, tenants, tokens },
+    ...{
+      bus,
+      clock: own,
+      deadLetters,
+      groups,
+      ids,
+      log,
+      newId,
+      schedules,
+      sha256,
+      tenants,
+      tokens,
+    },
   };
 }
 

@@ -234,6 +234,56 @@ describe("the name of an event", () => {
   );
 });
 
+describe("what names another use of an id", () => {
+  const mine = (id: string, createdAt: number) => ({
+    ...ofRun(id),
+    "Upstash-Workflow-CreatedAt": String(createdAt),
+  });
+
+  /** A run that has ended, and another of the same name. */
+  async function reused() {
+    const id = `reused-${++started}`;
+    const path = `/${id}`;
+    destination.answers(path, (_, response) => response.writeHead(200, mark).end());
+    const url = destination.url(path);
+    const times: number[] = [];
+    for (const n of [1, 2]) {
+      const reply = await client.post(`/v2/trigger/${url}`, { "Upstash-Workflow-RunId": id });
+      times.push(Number(reply.object()["workflowCreatedAt"]));
+      await destination.arrivals(path, n);
+      if (n === 1) await client.delete(`/v2/workflows/runs/${id}`);
+    }
+    const [before = 0, now = 0] = times;
+    return { id, url, before, now };
+  }
+
+  it("changes nothing of the run that is active, and is told what became of the one that it means", async () => {
+    const { before, id, now, url } = await reused();
+    const wait = JSON.stringify({ url, step: { stepId: 1 } });
+
+    const finished = await client.call(
+      "DELETE",
+      `/v2/workflows/runs/${id}?cancel=false`,
+      mine(id, before),
+      '"late"',
+    );
+    const published = await client.publish(url, mine(id, before), aStep());
+    const waited = await client.post("/v2/wait/e", mine(id, before), wait);
+    const notified = await client.post(`/v2/notify/${id}/e`, mine(id, before), "event");
+    const read = await client.get(`/v2/workflows/runs/${id}`, mine(id, before));
+    const cancelled = await client.call("DELETE", `/v2/workflows/runs/${id}`, mine(id, now + 1));
+
+    expect(
+      [finished, published, waited, notified, read, cancelled].map(({ status }) => status),
+    ).toEqual([200, 400, 400, 200, 404, 404]);
+    expect(notified.list()).toEqual([]);
+    expect(await lengthOf(id)).toBe(1);
+    expect((await client.get(`/v2/workflows/runs/${id}`, mine(id, now))).list()).toHaveLength(1);
+    const done = await client.call("DELETE", `/v2/workflows/runs/${id}`, mine(id, now));
+    expect(done.object()).toEqual({ cancelled: 1 });
+  });
+});
+
 it("a step whose destination is none is refused with 412, whichever way it comes", async () => {
   const { id } = await startRun();
 

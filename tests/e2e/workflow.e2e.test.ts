@@ -610,6 +610,17 @@ describe("a workflow", () => {
     expect(await client.cancel({ filter: { label: "red" } })).toEqual({ cancelled: 2 });
     expect(await client.cancel({ filter: { label: "red" } })).toEqual({ cancelled: 0 });
     expect(await client.cancel({ urlStartingWith: url.slice(0, -3) })).toEqual({ cancelled: 2 });
+    for (const label of ["host", "path", "other"]) await trigger({ url, label });
+    const { host, pathname } = new URL(url);
+    const filter = { host, path: pathname };
+    expect(await client.cancel({ filter: { ...filter, label: "host" } })).toEqual({ cancelled: 1 });
+    expect(await client.cancel({ filter: { ...filter, path: "/no" } })).toEqual({ cancelled: 0 });
+    expect(await client.cancel({ filter, count: 1 })).toEqual({ cancelled: 1 });
+    const all = await server.client.delete("/v2/workflows/runs", "{}");
+    expect(all.object()["cancelled"]).toBeGreaterThan(0);
+    expect((await server.client.delete("/v2/workflows/runs", "{}")).object()).toEqual({
+      cancelled: 0,
+    });
     const refused = await server.client.delete("/v2/workflows/runs?colour=red");
     expect(refused.status).toBe(400);
     expect(refused.error()).toContain("colour");

@@ -777,6 +777,8 @@ export interface Operations {
       dlqIds?: Parameter;
       failureFunctionState?: Parameter;
       failureCallbackState?: Parameter;
+      url?: Parameter;
+      responseStatus?: Parameter;
       source?: Parameter;
     };
     answer: {
@@ -808,6 +810,8 @@ export interface Operations {
       dlqIds?: Parameter;
       failureFunctionState?: Parameter;
       failureCallbackState?: Parameter;
+      url?: Parameter;
+      responseStatus?: Parameter;
       source?: Parameter;
     };
     answer: {
@@ -837,6 +841,8 @@ export interface Operations {
       workflowRunIds?: Parameter;
       workflowUrl?: Parameter;
       workflowUrlExactMatch?: Parameter;
+      host?: Parameter;
+      path?: Parameter;
       label?: Parameter;
       flowControlKey?: Parameter;
       callerIp?: Parameter;
@@ -870,6 +876,8 @@ export interface Operations {
       toDate?: Parameter;
       cursor?: Parameter;
       count?: Parameter;
+      host?: Parameter;
+      path?: Parameter;
       workflowRuns?: Parameter;
       messageId?: Parameter;
       state?: Parameter;
@@ -893,6 +901,8 @@ export interface Operations {
       toDate?: Parameter;
       cursor?: Parameter;
       count?: Parameter;
+      host?: Parameter;
+      path?: Parameter;
       workflowRuns?: Parameter;
       messageId?: Parameter;
       state?: Parameter;
@@ -924,6 +934,8 @@ export interface Operations {
       dlqIds?: Parameter;
       failureFunctionState?: Parameter;
       failureCallbackState?: Parameter;
+      url?: Parameter;
+      responseStatus?: Parameter;
       source?: Parameter;
     };
     answer: {
@@ -946,6 +958,8 @@ export interface Operations {
       dlqIds?: Parameter;
       failureFunctionState?: Parameter;
       failureCallbackState?: Parameter;
+      url?: Parameter;
+      responseStatus?: Parameter;
       source?: Parameter;
     };
     answer: {

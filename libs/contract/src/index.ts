@@ -61,10 +61,12 @@ export { startedText, triggerHeaders, type triggers } from "./endpoints/trigger.
 export { type waits } from "./endpoints/waits.ts";
 export { type WaitBody } from "./workflow/wait-body.ts";
 export { waiterJson } from "./workflow/waiter.ts";
-export { givenRunId, type restarts } from "./endpoints/restarts.ts";
+export { type restarts } from "./endpoints/restarts.ts";
+export { givenCreatedAt, givenRunId } from "./workflow/given-run.ts";
 export { failedRunJson, type FailedRunJson, type failedRuns } from "./endpoints/failed-runs.ts";
 export { type RunJson, type runLogs } from "./endpoints/run-logs.ts";
-export { type FailedRunQuery, type RunLogQuery, type RunSelection } from "./queries/run-filter.ts";
+export { type FailedRunQuery, type RunLogQuery } from "./queries/run-filter.ts";
+export { type RunSelection } from "./queries/run-selection.ts";
 export { functionState } from "./workflow/run-failure.ts";
 export { runEvents, type RunEventJson } from "./workflow/run-events.ts";
 export { deliveriesShown, runJson, type RunReading } from "./workflow/run-view.ts";

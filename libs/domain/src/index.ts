@@ -221,6 +221,7 @@ export {
   matchesLogged,
   matchesMessage,
   matchesPlace,
+  placeOfUrl,
 } from "./query/matches.ts";
 export { type Cron, parseCron } from "./schedule/cron.ts";
 export { commandAt, fired, type Firing, firingOf } from "./schedule/fire.ts";

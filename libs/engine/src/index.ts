@@ -55,6 +55,7 @@ export { type RunPorts, startRun, startRunOf } from "./runs/start.ts";
 export { placeWait, type WaitCommand } from "./runs/waits.ts";
 export { type Notified, notify, notifyRun } from "./runs/notify.ts";
 export { type Waiter, waitersOf } from "./runs/kept-waits.ts";
+export { cancelRunsMatching } from "./runs/cancel-runs.ts";
 export { invoke, isInvoke } from "./runs/invoke.ts";
 export { cancelFunction, tellAgain } from "./runs/failure-function.ts";
 export { restartRun } from "./runs/restart.ts";

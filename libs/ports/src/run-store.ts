@@ -69,11 +69,11 @@ export interface RunStore {
   byRoot(root: MessageId): Promise<Run | undefined>;
   /** The newest that is active and goes on from one of this id. */
   byAlias(tenant: TenantId, id: RunId): Promise<Run | undefined>;
-  /** Runs that wait for an event, in the order of their keys. */
+  /** Runs that wait for an event, in an order of the store's own. */
   waiting(
     tenant: TenantId,
     event: string,
-    after: string | undefined,
+    after: Pick<InRun, "key" | "root"> | undefined,
     limit: number,
   ): Promise<readonly Pick<InRun, "key" | "root">[]>;
   /** Undefined: the run has no such part. */

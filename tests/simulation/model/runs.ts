@@ -129,10 +129,10 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
         .filter((run) => run.tenant === tenant && isActive(run) && run.aliases?.includes(id))
         .toSorted((a, b) => b.createdAt - a.createdAt)[0],
     byRoot: async (root) => byRoot(root),
-    waiting: async (tenant, event, after = "", limit) =>
+    waiting: async (tenant, event, after, limit) =>
       [...heads.values()]
         .filter((run) => run.tenant === tenant && awaitedEvents(run).includes(event))
-        .filter(({ key }) => key > after)
+        .filter(({ key }) => key > (after?.key ?? ""))
         .toSorted((a, b) => (a.key < b.key ? -1 : 1))
         .slice(0, limit)
         .map(({ key, root }) => ({ key, root })),

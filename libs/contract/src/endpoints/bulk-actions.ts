@@ -9,7 +9,7 @@ import {
 } from "@posthaste/domain";
 import * as z from "zod";
 import { filterJson } from "../queries/message-filter.ts";
-import { activeRunFilterJson } from "../queries/run-filter.ts";
+import { activeRunFilterJson } from "../queries/run-selection.ts";
 import { type PageQuery, parsePage } from "../queries/page.ts";
 import { parameterFault, readQuery, single } from "../queries/query-values.ts";
 import { cursorShape, type JsonOf, millisecondsShape } from "../representations/schemas.ts";

@@ -5,7 +5,6 @@
 import * as z from "zod";
 import { failedRunNames, parseFailedRunSelection } from "../queries/run-filter.ts";
 import { cursorShape } from "../representations/schemas.ts";
-import { dialectOf, prefixLength } from "../wire/dialects.ts";
 import { endpoint } from "./endpoint.ts";
 
 const runsMax = 50;
@@ -52,12 +51,3 @@ export const restarts = {
     "Go on with failed runs from where they failed, with what their steps have returned",
   ),
 };
-
-/** The name that the caller gives to the new run. */
-export function givenRunId(rawHeaders: readonly string[]): string | undefined {
-  const at = rawHeaders.findIndex((name, i) => {
-    const lower = name.toLowerCase();
-    return i % 2 === 0 && dialectOf(lower) && lower.slice(prefixLength) === "workflow-runid";
-  });
-  return at < 0 ? undefined : rawHeaders[at + 1];
-}

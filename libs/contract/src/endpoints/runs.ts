@@ -4,11 +4,11 @@ import * as z from "zod";
 import { readJson } from "../bodies/json.ts";
 import {
   cancelRunNames,
-  everyRun,
   parseRunSelection,
   type RunSelection,
+  runsUnder,
   selectedRuns,
-} from "../queries/run-filter.ts";
+} from "../queries/run-selection.ts";
 import { flag, readQuery } from "../queries/query-values.ts";
 import { type BodyRow, endpoint, type QueryRow } from "./endpoint.ts";
 
@@ -65,9 +65,7 @@ const selectionBody: BodyRow<Selected> = {
       return fault("malformed", "body: must have workflowRunIds, workflowUrl, or nothing");
     const { workflowRunIds, workflowUrl } = data;
     if (workflowRunIds) return selectedRuns(workflowRunIds);
-    return workflowUrl === undefined
-      ? everyRun
-      : parseRunSelection(`workflowUrl=${encodeURIComponent(workflowUrl)}`);
+    return runsUnder(workflowUrl);
   },
 };
 
@@ -97,7 +95,7 @@ export const runs = {
     path: "/v2/workflows/runs",
     kind: "write",
     summary:
-      "Cancel runs by their ids or by filters, given in the query or in the body; of a filter the newest, 100 unless count says more",
+      "Cancel runs by their ids or by filters in the query, of these the newest, 100 unless count says more; or, by a body alone, all that it means: {} is every run",
     query: selectionQuery,
     body: selectionBody,
     answers: { 200: { says: "How many were active", schema: endedSchema } },

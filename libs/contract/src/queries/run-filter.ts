@@ -1,13 +1,11 @@
 /** What lists of runs may be asked for. An unknown name is a mistake. */
 import {
-  type ActiveRunFilter,
   dlqId,
   type FailedRunFilter,
   type Fault,
   isFault,
   messageId,
   type RunFilter,
-  type RunId,
   runId,
   type RunState,
 } from "@posthaste/domain";
@@ -38,6 +36,8 @@ const commonNames = [
 
 export const runLogNames: ReadonlySet<string> = new Set([
   ...commonNames,
+  "host",
+  "path",
   "workflowRuns",
   "messageId",
   "state",
@@ -50,6 +50,8 @@ export const failedRunNames: ReadonlySet<string> = new Set([
   "dlqIds",
   "failureFunctionState",
   "failureCallbackState",
+  "url",
+  "responseStatus",
   "source",
 ]);
 
@@ -61,29 +63,6 @@ export type RunLogQuery = {
   /** Not the runs are asked for, but what has happened to them: all of it, or what led to this state. */
   readonly events?: { readonly state?: string };
 };
-
-export const cancelRunNames: ReadonlySet<string> = new Set([
-  "workflowRunIds",
-  "workflowUrl",
-  "workflowUrlExactMatch",
-  "label",
-  "flowControlKey",
-  "callerIp",
-  "fromDate",
-  "toDate",
-  "count",
-]);
-
-/** Which runs are meant: by their ids, which win over everything else, or the newest that a filter finds. */
-export type RunSelection =
-  | { readonly kind: "ids"; readonly ids: readonly RunId[] }
-  | {
-      readonly kind: "filter";
-      readonly filter: RunFilter;
-      /** Beside the filter: the URL begins with one of these. */
-      readonly urlPrefixes?: readonly string[];
-      readonly count: number;
-    };
 
 export type FailedRunQuery = {
   readonly filter: FailedRunFilter;
@@ -124,8 +103,10 @@ export const failedRunsMax = 100;
 export const parseRunLogQuery =
   (bodies: "shown" | "left out", ungrouped: "runs" | "events") =>
   (search: string): RunLogQuery | Fault => {
-    const values = readQuery(search, runLogNames);
-    if (isFault(values)) return values;
+    const given = readQuery(search, runLogNames);
+    if (isFault(given)) return given;
+    // Where it is said in full which runs are meant, the other filters are passed over.
+    const values = given.has("workflowRuns") ? withoutFilters(given) : given;
     const groupBy = single(values, "groupBy");
     if (isFault(groupBy)) return groupBy;
     if (groupBy !== undefined && groupBy !== "workflowRunId")
@@ -150,18 +131,24 @@ export const parseRunLogQuery =
 function parseLogFilter(values: QueryValues, states: Kinds): RunFilter | Fault {
   const uses = parseUses(values);
   if (isFault(uses)) return uses;
-  // Which runs are meant is said in full: the rest is passed over.
   if (uses) return { runs: uses };
   const filter = parseCommon(values);
   if (isFault(filter)) return filter;
+  const place = parsePlace(values);
+  if (isFault(place)) return place;
   const ids = several(values, ["messageId"]);
   if (isFault(ids)) return ids;
   return {
     ...filter,
+    ...place,
     ...(ids && { roots: ids.map((id) => messageId(id.replace(/_r(adopted|[a-z][0-9]*)$/, ""))) }),
     ...(states && { states }),
   };
 }
+
+const withoutFilters = (given: QueryValues): QueryValues =>
+  new Map([...given].filter(([name]) => namesBesideFilters.has(name)));
+const namesBesideFilters = new Set(["workflowRuns", "cursor", "count", "trimBody", "groupBy"]);
 
 function parseUses(values: QueryValues): RunFilter["runs"] | Fault {
   const texts = several(values, ["workflowRuns"]);
@@ -201,8 +188,18 @@ function failedRunQuery(values: QueryValues): FailedRunQuery | Fault {
     return parameterFault("dlqIds", `must hold at most ${failedRunsMax} values`);
   const states = parseFunctionStates(values);
   if (isFault(states)) return states;
+  const destinations = several(values, ["url"], true);
+  if (isFault(destinations)) return destinations;
+  const status = integer(values, "responseStatus", { min: 0, max: 999 });
+  if (isFault(status)) return status;
+  const urls = filter.urls ?? destinations;
   return {
-    filter: { ...filter, ...(ids && { dlqIds: ids.map(dlqId) }) },
+    filter: {
+      ...filter,
+      ...(urls && { urls }),
+      ...(ids && { dlqIds: ids.map(dlqId) }),
+      ...(status !== undefined && { statuses: [status] }),
+    },
     page,
     ...(states && { functionStates: states }),
   };
@@ -223,69 +220,6 @@ export const parseFailedRunSelection =
     return { ...query, page: { ...query.page, limit: Math.min(query.page.limit, max) } };
   };
 
-const selectedDefault = 100;
-const selectedMax = 1_000;
-
-/** Undefined: nothing is said. */
-export function parseRunSelection(search: string): RunSelection | undefined | Fault {
-  const values = readQuery(search, cancelRunNames);
-  if (isFault(values)) return values;
-  if (values.size === 0) return undefined;
-  const ids = several(values, ["workflowRunIds"]);
-  if (isFault(ids)) return ids;
-  if (ids) return selectedRuns(ids);
-  const count = integer(values, "count", { min: 1, max: selectedMax });
-  if (isFault(count)) return count;
-  const isExact = single(values, "workflowUrlExactMatch") ?? "false";
-  if (isFault(isExact)) return isExact;
-  if (isExact !== "true" && isExact !== "false")
-    return parameterFault("workflowUrlExactMatch", "must be true or false");
-  const filter = parseCommon(values);
-  if (isFault(filter)) return filter;
-  return { kind: "filter", ...urlsOf(filter, isExact === "true"), count: count ?? selectedDefault };
-}
-
-const urlsOf = ({ urls, ...filter }: RunFilter, isExact: boolean) =>
-  urls === undefined || isExact
-    ? { filter: { ...filter, ...(urls && { urls }) } }
-    : { filter, urlPrefixes: urls };
-
-/** Of ids that a caller has listed. */
-export const selectedRuns = (ids: readonly string[]): RunSelection | Fault =>
-  ids.length > selectedMax
-    ? parameterFault("workflowRunIds", `must hold at most ${selectedMax} values`)
-    : { kind: "ids", ids: ids.map(runId) };
-
-/** A filter of active runs as a caller would name it. */
-export function activeRunFilterJson(
-  filter: ActiveRunFilter,
-): Readonly<Record<string, readonly string[]>> {
-  const { callerIps, createdAt, flowControlKeys, from, id, labels, to, urlPrefixes, urls } = filter;
-  const given: readonly (readonly [
-    string,
-    readonly (string | number | undefined)[] | undefined,
-  ])[] = [
-    ["workflowUrl", urls ?? urlPrefixes],
-    ["workflowUrlExactMatch", urls && ["true"]],
-    ["workflowRunId", [id]],
-    ["workflowCreatedAt", [createdAt]],
-    ["label", labels],
-    ["flowControlKey", flowControlKeys],
-    ["callerIp", callerIps],
-    ["fromDate", [from]],
-    ["toDate", [to]],
-  ];
-  return Object.fromEntries(
-    given.flatMap(([name, values = []]) => {
-      const texts = values.flatMap((value) => (value === undefined ? [] : String(value)));
-      return texts.length > 0 ? [[name, texts]] : [];
-    }),
-  );
-}
-
-/** All that are active. */
-export const everyRun: RunSelection = { kind: "filter", filter: {}, count: selectedDefault };
-
 function parseFunctionStates(values: QueryValues): readonly FunctionState[] | undefined | Fault {
   const names = several(values, ["failureFunctionState", "failureCallbackState"]);
   if (!names || isFault(names)) return names;
@@ -296,10 +230,10 @@ function parseFunctionStates(values: QueryValues): readonly FunctionState[] | un
     : parameterFault("failureFunctionState", `must be one of ${functionStates.join(", ")}`);
 }
 
-type Common = Omit<FailedRunFilter, "dlqIds">;
+export type CommonFilter = Omit<FailedRunFilter, "dlqIds" | "statuses">;
 const dateMax = 8_640_000_000_000_000;
 
-function parseCommon(values: QueryValues): Common | Fault {
+export function parseCommon(values: QueryValues): CommonFilter | Fault {
   const id = single(values, "workflowRunId");
   if (isFault(id)) return id;
   const times: { [name: string]: number } = {};
@@ -331,4 +265,13 @@ function parseCommon(values: QueryValues): Common | Fault {
     ...(flowControlKeys && { flowControlKeys }),
     ...(callerIps && { callerIps }),
   };
+}
+
+/** Of the URL. */
+export function parsePlace(values: QueryValues): Pick<RunFilter, "hosts" | "paths"> | Fault {
+  const hosts = several(values, ["host"]);
+  if (isFault(hosts)) return hosts;
+  const paths = several(values, ["path"], true);
+  if (isFault(paths)) return paths;
+  return { ...(hosts && { hosts }), ...(paths && { paths }) };
 }

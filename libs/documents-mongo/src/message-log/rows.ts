@@ -14,6 +14,7 @@ import {
   type LogState,
   type Message,
   type MessageId,
+  placeOfUrl,
   rankOf,
 } from "@posthaste/domain";
 import { type LogEntry } from "@posthaste/ports";
@@ -37,12 +38,12 @@ export const earlierMsMax = 1_000;
 /** CREATED, and what `fact` tells. Parents of group publishes appear in no log. */
 export function rowsOf(message: Message, fact: AttemptFact | undefined): readonly LogRow[] {
   const { body: _, ...configuration } = message;
-  const url = URL.parse(message.url);
+  const { hosts, path } = placeOfUrl(message.url);
   const kept = fact && capped(fact);
   const common = {
     tenant: message.tenant,
-    hosts: url ? [...new Set([url.host, url.hostname])] : [],
-    ...(url && { path: url.pathname }),
+    hosts,
+    ...(path !== undefined && { path }),
   };
   const events = [createdEvent(message.createdAt), ...(fact ? eventsOf(fact) : [])];
   return told(events).map(({ event, earlier }) => {

@@ -62,6 +62,9 @@ export function createRunLog(rooms: RunRooms): RunLog {
   };
 }
 
+const beginsWith = (texts: readonly string[]): string =>
+  `^(?:${texts.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|")})`;
+
 const placeOfLetter = (id: DlqId): string => dlqPlaceOf(id, Number.parseInt(id, 10) || 0);
 
 function conditions(
@@ -70,7 +73,8 @@ function conditions(
   filter: RunFilter & FailedRunFilter,
   { after }: RunPage,
 ): Document {
-  const { callerIps, createdAt, flowControlKeys, id, labels, roots, runs, states, urls } = filter;
+  const { callerIps, createdAt, flowControlKeys, id, labels, roots, runs, states } = filter;
+  const { hosts, paths, statuses, urlPrefixes, urls } = filter;
   const places = placesIn(filter, { order, ...(after !== undefined && { after }) });
   return {
     tenant,
@@ -82,11 +86,16 @@ function conditions(
     ...anyOf({
       root: roots,
       url: urls,
+      hosts,
+      path: paths,
+      // None: a field that is not there.
+      "state.failure.status": statuses?.map((status) => status || null),
       callerIp: callerIps,
       "state.kind": states,
       "plan.policy.labels": labels,
       "plan.policy.flow.key": flowControlKeys,
     }),
+    ...(urlPrefixes && { url: { $regex: beginsWith(urlPrefixes) } }),
     // What the indexes of them ask to be said.
     ...(labels && { "plan.policy.labels.0": { $exists: true } }),
     ...(runs && { $or: runs.map((use) => ({ id: use.id, createdAt: use.createdAt })) }),

@@ -36,7 +36,7 @@ export function createRuns(rooms: RunRooms): RunStore {
       const filter = {
         tenant,
         events: event,
-        ...(after !== undefined && { _id: { $gt: after as RunKey } }),
+        ...(after && { _id: { $gt: after.key } }),
       };
       const found = await again(() =>
         runs

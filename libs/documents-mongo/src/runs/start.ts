@@ -1,5 +1,5 @@
 /** The start of a run: its parts, then its head under the next use of its id, then its record. */
-import { limits } from "@posthaste/domain";
+import { limits, placeOfUrl } from "@posthaste/domain";
 import {
   type RunAddress,
   type RunStore,
@@ -68,11 +68,14 @@ async function removeLost(
 
 function headOf(rooms: RunRooms, write: RunWrite): StoredRun {
   const { key, ...run } = write.run;
+  const { hosts, path } = placeOfUrl(run.url);
   return {
     ...run,
     _id: key,
     writes: [newWrite(rooms.random)],
     place: placeOfRun(run),
+    hosts,
+    ...(path !== undefined && { path }),
     ...alarmOf(write.run),
     ...ahead(rooms, write),
   };

@@ -67,6 +67,9 @@ export type StoredRun = Omit<Run, "key"> & {
   readonly events?: readonly string[];
   readonly wakeAt?: number;
   readonly endedAt?: number;
+  /** Of the URL, for filters. */
+  readonly hosts: readonly string[];
+  readonly path?: string;
   /** In the list of runs, and in that of dead letters while it is one. */
   readonly place: string;
   readonly dlqPlace?: string;
@@ -114,6 +117,8 @@ export function runFrom({
   events,
   wakeAt,
   endedAt,
+  hosts,
+  path,
   place,
   dlqPlace,
   ...run

@@ -21,11 +21,22 @@ export function matchesMessage(filter: MessageFilter, message: Configuration): b
 }
 
 /** Hosts with or without their port; paths without the query. */
-export function matchesPlace({ hosts, paths }: LogFilter, message: Configuration): boolean {
+export function matchesPlace(
+  { hosts, paths }: Pick<LogFilter, "hosts" | "paths">,
+  { url }: Pick<Message, "url">,
+): boolean {
   if (hosts === undefined && paths === undefined) return true;
-  const url = URL.parse(message.url);
-  if (!url) return false;
-  return (among(hosts, url.host) || among(hosts, url.hostname)) && among(paths, url.pathname);
+  const place = placeOfUrl(url);
+  return hosts?.some((host) => place.hosts.includes(host)) !== false && among(paths, place.path);
+}
+
+/** As filters ask for it. */
+export function placeOfUrl(text: string): {
+  readonly hosts: readonly string[];
+  readonly path: string | undefined;
+} {
+  const url = URL.parse(text);
+  return { hosts: url ? [...new Set([url.host, url.hostname])] : [], path: url?.pathname };
 }
 
 /** An event of the log: by its message, its state and its time. */

@@ -101,6 +101,8 @@ export function openRuns(rooms: Rooms): RunStore {
   };
 }
 
+type RunRef = Pick<InRun, "key" | "root">;
+
 /** The position of the root is the key of a run. */
 function placeOf(root: MessageId): number {
   const position = positionOf(root);
@@ -116,7 +118,7 @@ function openHeads({ db }: Rooms) {
     SELECT ${headColumns} FROM runs WHERE tenant = ? AND id = ? AND created_at = ?`);
   const waits = db.prepare(`
     SELECT ${headColumns} FROM run_waits w JOIN runs r ON r.position = w.run
-    WHERE w.tenant = ? AND w.event = ?`);
+    WHERE w.tenant = ? AND w.event = ? AND w.run > ? ORDER BY w.run LIMIT ?`);
   const ofTerm = db.prepare(`
     SELECT ${headColumns} FROM run_terms t JOIN runs r ON r.position = t.run
     WHERE t.term = ? AND r.ended_at IS NULL ORDER BY t.at DESC LIMIT 1`);
@@ -128,15 +130,12 @@ function openHeads({ db }: Rooms) {
     newest,
     byRoot: (root: MessageId): Run | undefined => runOf(byPlace.get(placeOf(root))),
     byAlias: (term: string): Run | undefined => runOf(ofTerm.get(term)),
-    /** In the order of keys, which are texts: few runs of a tenant wait for one event. */
-    waiting: (tenant: string, event: string, after = "", limit: number) =>
+    /** In the order of their starts. */
+    waiting: (tenant: string, event: string, after: RunRef | undefined, limit: number) =>
       waits
-        .all(tenant, event)
+        .all(tenant, event, after ? placeOf(after.root) : -1, limit)
         .map(runFrom)
-        .map(({ key, root }) => ({ key, root }))
-        .filter(({ key }) => key > after)
-        .toSorted((a, b) => (a.key < b.key ? -1 : 1))
-        .slice(0, limit),
+        .map(({ key, root }) => ({ key, root })),
     find: (address: RunAddress | Pick<InRun, "key" | "root">): Run | undefined => {
       if (!("key" in address)) return newest(address);
       const run = runOf(byPlace.get(placeOf(address.root)));

@@ -21,27 +21,43 @@ type Step = {
   /** What was started later is not touched. Absent: all are meant. */
   readonly upTo?: BulkEnd;
   readonly after: string | undefined;
+  /** No more are cancelled. */
+  readonly countMax?: number;
 };
 
 /** Counts those that are cancelled by this step. `next` undefined: it was the last. */
 export async function cancelRunsStep(
   ports: CancelRunsPorts,
   tenant: TenantId,
-  { filter: { urlPrefixes, ...filter }, upTo, after }: Step,
+  { filter, upTo, after, countMax = runsMax }: Step,
 ): Promise<{ readonly count: number; readonly next?: BulkPlace }> {
   const to = Math.min(filter.to ?? Infinity, upTo?.at ?? Infinity);
   const { items, next } = await ports.runLog.list(
     tenant,
     { ...filter, ...(to < Infinity && { to }), states: ["active"] },
-    { limit: runsMax, ...(after !== undefined && { after }) },
+    { limit: Math.min(runsMax, countMax), ...(after !== undefined && { after }) },
   );
-  const meant = items.filter(
-    ({ root, url }) =>
-      (upTo === undefined || root <= upTo.id) &&
-      (urlPrefixes?.some((prefix) => url.startsWith(prefix)) ?? true),
-  );
+  const meant = items.filter(({ root }) => upTo === undefined || root <= upTo.id);
   const count = await cancelRuns(ports, meant);
   return { count, ...(next !== undefined && { next: { in: "runs", after: next } }) };
+}
+
+/** One call, bounded in number and in time. `isAll` false: the time was up first. */
+export async function cancelRunsMatching(
+  ports: CancelRunsPorts,
+  tenant: TenantId,
+  { filter, countMax, until }: { filter: ActiveRunFilter; countMax: number; until: number },
+): Promise<{ readonly count: number; readonly isAll: boolean }> {
+  let count = 0;
+  let after: string | undefined;
+  while (count < countMax) {
+    if (ports.clock.now() >= until) return { count, isAll: false };
+    const step = await cancelRunsStep(ports, tenant, { filter, after, countMax: countMax - count });
+    count += step.count;
+    if (!step.next) break;
+    ({ after } = step.next);
+  }
+  return { count, isAll: true };
 }
 
 /** Answers how many of them were active. */

@@ -47,7 +47,7 @@ export async function notify(
   body: Uint8Array,
 ): Promise<readonly Notified[]> {
   const notified: Notified[] = [];
-  let after: string | undefined;
+  let after: RunPlace | undefined;
   // Each page begins after the last run of the one before.
   for (;;) {
     const page = await ports.runs.waiting(tenant, event, after, runsAtOnce);
@@ -55,10 +55,11 @@ export async function notify(
     notified.push(...done.flatMap((each) => (typeof each === "string" ? [] : each)));
     const last = page.at(-1);
     if (!last || page.length < runsAtOnce) return notified;
-    after = last.key;
+    after = last;
   }
 }
 
+type RunPlace = Pick<Run, "key" | "root">;
 const runsAtOnce = 100;
 
 /** With `notes`, an event that nothing waits for yet is kept for the next wait. */

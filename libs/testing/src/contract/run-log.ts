@@ -52,6 +52,8 @@ type Settings = {
   readonly flowKey?: string;
   readonly end?: "finish" | "cancel" | "fail";
   readonly endedAt?: number;
+  /** Of the answer that failed it. */
+  readonly status?: number;
 };
 
 const url = "https://workflow.example/";
@@ -86,7 +88,7 @@ async function aRun({ runs, ids }: RunLogHarness, settings: Settings = {}): Prom
     return { run: fresh, parts: [part], deliveries: [] };
   });
   const { end: how, endedAt = end } = settings;
-  return how ? ended(runs, run, how, endedAt) : run;
+  return how ? ended(runs, run, how, endedAt, settings.status) : run;
 }
 
 async function ended(
@@ -94,6 +96,7 @@ async function ended(
   run: Run,
   how: "finish" | "cancel" | "fail",
   at: number,
+  status: number | undefined,
 ): Promise<Run> {
   const changed = await runs.change(run, (now) => {
     if (!isActive(now)) throw new Error("it has ended");
@@ -102,7 +105,12 @@ async function ended(
         ? finish(now, at)
         : how === "cancel"
           ? cancelRun(now, at)
-          : failRun(now, { role: "start" }, { reason: "non_retryable" }, at);
+          : failRun(
+              now,
+              { role: "start" },
+              { reason: "non_retryable", ...(status !== undefined && { status }) },
+              at,
+            );
     if (!next) throw new Error("it cannot end so");
     const part = { name: "x", at, body: Uint8Array.of(2) };
     const parts = how === "fail" ? [part] : [];
@@ -155,6 +163,15 @@ function filtering(guarantee: Guarantee<RunLogHarness>): void {
     ["id", { id: "one" }, { id: runId("one") }],
     ["URL", { url: `${url}a,b` }, { urls: [`${url}a,b`] }],
     ["one of several URLs", { url: `${url}x` }, { urls: [`${url}x`, `${url}y`] }],
+    [
+      "beginning of the URL",
+      { url: "https://other.example/a.b?c" },
+      { urlPrefixes: ["https://none.example/", "https://other.example/a.b?"] },
+    ],
+    ["host", { url: "http://other.example/" }, { hosts: ["a.example", "other.example"] }],
+    ["host with its port", { url: "http://other.example:81/" }, { hosts: ["other.example:81"] }],
+    ["host without its port", { url: "http://other.example:81/" }, { hosts: ["other.example"] }],
+    ["path", { url: "https://workflow.example/a/b?c=d" }, { paths: ["/a/b"] }],
     ["label", { labels: ["a", "b"] }, { labels: ["b"] }],
     ["one of several labels", { labels: ["a"] }, { labels: ["a", "c"] }],
     ["flow key", { flowKey: "key" }, { flowControlKeys: ["key"] }],
@@ -204,16 +221,20 @@ function failing(guarantee: Guarantee<RunLogHarness>): void {
     expect(await letters(harness, { labels: ["a"] })).toEqual([gone]);
     expect(await letters(harness, { dlqIds: [dlqIdOf(kept.root, end)] })).toEqual([kept]);
     expect(await letters(harness, { from: end + 1 })).toEqual([gone]);
+    const answered = await aRun(harness, { end: "fail", status: 500 });
+    expect(await letters(harness, { statuses: [500] })).toEqual([answered]);
+    expect(await letters(harness, { statuses: [0] })).toEqual([gone, kept]);
 
-    await harness.runs.change(gone, (run) => {
+    const removing = (run: Run) => {
       if (run.state.kind !== "failed") throw new Error("it has failed");
       const state: RunState = { ...run.state, failure: { ...run.state.failure, inDlq: false } };
       const next = { ...run, state, version: run.version + 1 };
       return { verdict: undefined, write: { run: next, parts: [], deliveries: [] } };
-    });
+    };
+    for (const run of [gone, answered]) await harness.runs.change(run, removing);
 
     expect(await letters(harness)).toEqual([kept]);
-    expect(await listed(harness, { states: ["failed"] })).toHaveLength(2);
+    expect(await listed(harness, { states: ["failed"] })).toHaveLength(3);
   });
 }
 

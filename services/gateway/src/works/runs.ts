@@ -1,10 +1,11 @@
 /** `/v2/workflows/runs`, and what publishes do for runs. */
-import { historyJson, type RunSelection, type runs } from "@posthaste/contract";
+import { givenCreatedAt, historyJson, type RunSelection, type runs } from "@posthaste/contract";
 import {
   fault,
   type Fault,
   isActive,
   isFault,
+  isUnderWay,
   type PublishCommand,
   runId,
   type TenantId,
@@ -12,6 +13,10 @@ import {
 } from "@posthaste/domain";
 import {
   appendSteps,
+  beginBulkAction,
+  type BulkPorts,
+  cancelRunsMatching,
+  endOfBulkAction,
   endRun,
   finishRun,
   invoke,
@@ -22,22 +27,23 @@ import {
   type Published,
   type RunPorts,
   startRun,
+  workOrHandOn,
 } from "@posthaste/engine";
-import { type PageRequest, type RunLog } from "@posthaste/ports";
+import { type RunAddress, type RunLog } from "@posthaste/ports";
 import { type Works } from "./work.ts";
 
-export type RunWorkParts = RunPorts & { readonly runLog: RunLog };
+export type RunWorkParts = RunPorts & BulkPorts & { readonly runLog: RunLog };
 
 export const runWorks = (ports: RunWorkParts): Works<keyof typeof runs> => ({
-  readRunHistory: async ({ tenant, param }) => {
+  readRunHistory: async ({ tenant, param, rawHeaders }) => {
     const id = param("runId");
-    const run = await ports.runs.get({ tenant: tenant.id, id: runId(id) });
+    const run = await ports.runs.get(runAddress(tenant.id, id, rawHeaders));
     if (!run || !isActive(run)) return unknownRun(id);
     return { status: 200, json: historyJson(await ports.runs.history(run)) };
   },
-  endRun: async ({ tenant, param, query, body }) => {
+  endRun: async ({ tenant, param, query, rawHeaders, body }) => {
     const id = param("runId");
-    const address = { tenant: tenant.id, id: runId(id) };
+    const address = runAddress(tenant.id, id, rawHeaders);
     // An endpoint that is asked once more for its last step finishes what has ended.
     if (!query.cancels) {
       await finishRun(ports, address, body);
@@ -54,9 +60,19 @@ export const runWorks = (ports: RunWorkParts): Works<keyof typeof runs> => ({
     const cancelled = await (selection.kind === "ids"
       ? cancelThese(ports, tenant.id, [...new Set(selection.ids)])
       : cancelMatching(ports, tenant.id, selection));
-    return { status: 200, json: { cancelled } };
+    return isFault(cancelled) ? cancelled : { status: 200, json: { cancelled } };
   },
 });
+
+/** The use of the id that the headers name, else the newest. */
+export function runAddress(
+  tenant: TenantId,
+  id: string,
+  rawHeaders: readonly string[],
+): RunAddress {
+  const createdAt = givenCreatedAt(rawHeaders);
+  return { tenant, id: runId(id), ...(createdAt !== undefined && { createdAt }) };
+}
 
 /** Answers how many were active. */
 async function cancelThese(
@@ -69,31 +85,33 @@ async function cancelThese(
   return cancelled;
 }
 
-/** So many heads are looked at in one call, and so many of them at once. */
-const lookedMax = 10_000;
-const pageMax = 100;
+/** One call lasts no longer. */
+const callMsMax = 60_000;
 
+/** With a count one bounded call, without one a bulk action, which goes on when the call has ended. */
 async function cancelMatching(
   ports: RunWorkParts,
   tenant: TenantId,
-  { filter, urlPrefixes, count }: Extract<RunSelection, { kind: "filter" }>,
-): Promise<number> {
-  let cancelled = 0;
-  let after: PageRequest["after"];
-  for (let looked = 0; looked < lookedMax && cancelled < count; looked += pageMax) {
-    const page = { limit: pageMax, ...(after && { after }) };
-    const active = { ...filter, states: ["active"] } as const;
-    const { items, next } = await ports.runLog.list(tenant, active, page);
-    const meant = items.filter(
-      ({ url }) => urlPrefixes?.some((text) => url.startsWith(text)) ?? true,
-    );
-    const ids = meant.slice(0, count - cancelled).map(({ id }) => id);
-    cancelled += await cancelThese(ports, tenant, ids);
-    if (!next) break;
-    after = next;
+  { filter, count: countMax }: Extract<RunSelection, { kind: "filter" }>,
+): Promise<number | Fault> {
+  const until = ports.clock.now() + callMsMax;
+  if (countMax !== undefined) {
+    const { count, isAll } = await cancelRunsMatching(ports, tenant, { filter, countMax, until });
+    return isAll ? count : tooLong(`${count} runs are cancelled, repeat it for the rest`);
   }
-  return cancelled;
+  const work = { kind: "cancelRuns", filter } as const;
+  const begun = await beginBulkAction(ports, tenant, work, { isWorkedHere: true, total: 0 });
+  if (isFault(begun)) return begun;
+  const { action, isNew } = begun;
+  // An equal one that is under way is another worker's, and so may this one be by now.
+  const left = isNew ? await workOrHandOn(ports, action, until) : action;
+  const done = await endOfBulkAction(ports, left, until);
+  if (!isUnderWay(done)) return done.processed;
+  return tooLong(`${done.processed} runs are cancelled so far, bulk action ${done.id} goes on`);
 }
+
+const tooLong = (soFar: string): Fault =>
+  fault("too_many_requests", `this takes longer than a call may: ${soFar}`);
 
 const unknownRun = (id: string) => fault("not_found", `workflowRun ${id.slice(0, 128)} not found`);
 

@@ -1,9 +1,10 @@
 /** `/v2/wait`, `/v2/notify` and `/v2/waiters`. */
 import { parsePublish, waiterJson, type WaitBody, type waits } from "@posthaste/contract";
-import { fault, groupedHeaders, isFault, limits, runId } from "@posthaste/domain";
+import { fault, groupedHeaders, isFault, limits } from "@posthaste/domain";
 import { type Notified, notify, notifyRun, placeWait, waitersOf } from "@posthaste/engine";
 import { type PublishParts } from "./publish.ts";
 import { type RunLogParts } from "./run-readings.ts";
+import { runAddress } from "./runs.ts";
 import { type Works } from "./work.ts";
 
 export type WaitParts = Pick<PublishParts, "accept" | "judge"> & Pick<RunLogParts, "sha256">;
@@ -40,10 +41,10 @@ export const waitWorks = ({
       status: 200,
       json: (await notify(ports, tenant.id, param("eventId"), body)).map(notifiedJson),
     }),
-    notifyRun: async ({ tenant, param, body }) => {
+    notifyRun: async ({ tenant, param, rawHeaders, body }) => {
       const [run, event] = [param("runId"), param("eventId")];
       const isNotable = event.length <= limits.eventIdLengthMax;
-      const address = { tenant: tenant.id, id: runId(run) };
+      const address = runAddress(tenant.id, run, rawHeaders);
       const notified = await notifyRun(ports, address, event, body, isNotable);
       if (notified === "full") return tooManyEvents;
       // An event may have a slash in its name: what names no run before it is all of it an event.

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "@jest/globals";
+import { type Fault, isFault, runId } from "@posthaste/domain";
+import { parseFailedRunQuery, parseRunLogQuery } from "./run-filter.ts";
+import { activeRunFilterJson, parseRunSelection } from "./run-selection.ts";
+
+const logged = parseRunLogQuery("left out", "runs");
+const happened = parseRunLogQuery("shown", "events");
+
+function filterOf<T extends object>(parsed: T | Fault): Exclude<T, Fault> {
+  if (isFault(parsed)) throw new Error(parsed.text);
+  return parsed as Exclude<T, Fault>;
+}
+
+describe("runs that are named in full", () => {
+  it("are all that is asked for: the other filters are passed over, whatever they say", () => {
+    const uses = [
+      { id: runId("a@b"), createdAt: 12 },
+      { id: runId("c"), createdAt: 34 },
+    ];
+    const others = "state=none&workflowUrl=no&label=x&fromDate=9&toDate=1&host=a&messageId=m";
+
+    for (const parse of [logged, happened]) {
+      const { filter, isRetried } = filterOf(parse(`workflowRuns=a@b@12,c@34&${others}`));
+      expect(filter).toEqual({ runs: uses });
+      expect(isRetried).toBe(false);
+    }
+    expect(filterOf(happened("workflowRuns=c@34&state=STEP_RETRY")).events).toEqual({});
+    expect(filterOf(logged("workflowRuns=c@34&count=7&trimBody=3")).page).toMatchObject({
+      limit: 7,
+      bodyBytesMax: 3,
+    });
+    expect(logged("state=none")).toMatchObject({ fault: "malformed" });
+  });
+});
+
+describe("runs of a host and a path", () => {
+  it.each([logged, happened])("are asked for by several of each", (parse) => {
+    const { filter } = filterOf(parse("host=a.example,b.example&path=/x,y&path=/z"));
+
+    expect(filter).toEqual({ hosts: ["a.example", "b.example"], paths: ["/x,y", "/z"] });
+  });
+
+  it("are no filter of dead letters", () => {
+    expect(parseFailedRunQuery("host=a.example")).toMatchObject({ fault: "malformed" });
+  });
+});
+
+describe("dead letters of runs", () => {
+  it("are asked for as older clients do, by destination and status", () => {
+    const { filter } = filterOf(parseFailedRunQuery("url=https://a.example/x&responseStatus=500"));
+
+    expect(filter).toEqual({ urls: ["https://a.example/x"], statuses: [500] });
+    expect(isFault(parseFailedRunQuery("responseStatus=no"))).toBe(true);
+  });
+});
+
+describe("runs that are to be cancelled", () => {
+  it.each([
+    ["workflowUrl=https://a.example/", { urlPrefixes: ["https://a.example/"] }],
+    ["workflowUrl=https://a.example/&workflowUrlExactMatch=true", { urls: ["https://a.example/"] }],
+    ["host=a.example&path=/x&label=l", { hosts: ["a.example"], paths: ["/x"], labels: ["l"] }],
+  ])("are meant by %s, a hundred of them", (search, filter) => {
+    expect(parseRunSelection(search)).toEqual({ kind: "filter", filter, count: 100 });
+    const [text] = search.split("&").map((each) => each.split("="));
+    expect(Object.keys(activeRunFilterJson(filter))).toContain(text?.[0]);
+  });
+
+  it("are those of the ids, whatever else is said", () => {
+    expect(parseRunSelection("workflowRunIds=a,b&label=l")).toEqual({
+      kind: "ids",
+      ids: ["a", "b"],
+    });
+  });
+});

@@ -1,0 +1,21 @@
+/** What the headers of a request that is no publish say of the run that is meant. */
+import { type FlatHeaders } from "../headers/publish-input.ts";
+import { dialectOf, prefixLength } from "../wire/dialects.ts";
+
+/** The name that the caller gives to a new run. */
+export const givenRunId = (rawHeaders: FlatHeaders): string | undefined =>
+  given(rawHeaders, "workflow-runid");
+
+/** Of several uses of one name that of this time is meant. What is no time is passed over: an endpoint must not be refused. */
+export function givenCreatedAt(rawHeaders: FlatHeaders): number | undefined {
+  const text = given(rawHeaders, "workflow-createdat");
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function given(rawHeaders: FlatHeaders, suffix: string): string | undefined {
+  const at = rawHeaders.findIndex((name, i) => {
+    const lower = name.toLowerCase();
+    return i % 2 === 0 && dialectOf(lower) !== undefined && lower.slice(prefixLength) === suffix;
+  });
+  return at < 0 ? undefined : rawHeaders[at + 1]?.trim();
+}

@@ -176,7 +176,7 @@ describe("its server, in an empty folder", () => {
   const asText = (block: Block | undefined): string => here(block?.code ?? "");
 
   beforeAll(async () => {
-    port = await freePort(2);
+    port = await freePort(1, 2);
     mkdirSync(empty);
     const [start] = blocksOf("sh dev");
     // What its callers have in their environment is none of the server's own.

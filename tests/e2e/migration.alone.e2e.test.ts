@@ -16,8 +16,7 @@ let to: AloneServer;
 let said = "";
 
 beforeAll(async () => {
-  from = await startAlone({});
-  to = await startAlone({});
+  [from, to] = await Promise.all([startAlone({}), startAlone({})]);
   await furnish();
   // Again, as it may be.
   await migrate();

@@ -276,6 +276,12 @@ describe("the log of runs", () => {
     expect(JSON.parse(bare.text)).toMatchObject({ cursor: "" });
     expect(bare.text).not.toContain("canary");
     expect((await server.client.get(`${path}&trimBody=100`)).text).toContain("canary");
+    const heads = await server.client.get(`${path}&trimBody=100&steps=none&count=1`);
+    expect(JSON.parse(heads.text)).toMatchObject({
+      cursor: expect.stringMatching(/./),
+      runs: [{ workflowRunId: ids[0], workflowState: "RUN_SUCCESS", steps: [] }],
+    });
+    expect(heads.text).not.toContain("canary");
   });
 
   it.each(["nothing=1", "state=DELIVERED", "groupBy=messageId", "workflowRuns=x", "workflowUrl=x"])(

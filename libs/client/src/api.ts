@@ -883,6 +883,7 @@ export interface Operations {
       state?: Parameter;
       trimBody?: Parameter;
       groupBy?: Parameter;
+      steps?: Parameter;
     };
     answer: {
       cursor: string;

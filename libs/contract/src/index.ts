@@ -69,7 +69,7 @@ export { type FailedRunQuery, type RunLogQuery } from "./queries/run-filter.ts";
 export { type RunSelection } from "./queries/run-selection.ts";
 export { functionState } from "./workflow/run-failure.ts";
 export { runEvents, type RunEventJson } from "./workflow/run-events.ts";
-export { deliveriesShown, runJson, type RunReading } from "./workflow/run-view.ts";
+export { deliveriesShown, runHeadJson, runJson, type RunReading } from "./workflow/run-view.ts";
 export { type runs } from "./endpoints/runs.ts";
 export { belongsToRun, faultOfRun } from "./workflow/run-publish.ts";
 export { eventTarget } from "./event-targets.ts";

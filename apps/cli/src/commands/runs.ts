@@ -97,7 +97,9 @@ export function addRuns(program: Command, acting: Acting): void {
 
 /** Of a run that has failed; what is no run is taken for a dead letter. */
 async function letterOf(client: Session["client"], id: string): Promise<string> {
-  const { runs } = await client.runs.list({ query: { workflowRunId: id, count: 1 } });
+  const { runs } = await client.runs.list({
+    query: { workflowRunId: id, count: 1, steps: "none" },
+  });
   return runs[0]?.dlqId ?? id;
 }
 
@@ -109,7 +111,7 @@ async function cancel(session: Session, ids: readonly string[], options: Options
     isNamed: ids.length > 0,
     isMeant: options["yes"] === true,
     preview: async () => {
-      const active = { ...query, state: "RUN_STARTED" };
+      const active = { ...query, state: "RUN_STARTED", steps: "none" };
       let matched = 0;
       for await (const page of client.pages("listRunLogs", { query: active }))
         matched += page.runs.length;

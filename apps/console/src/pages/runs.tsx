@@ -47,7 +47,7 @@ const keyOf = (run: Run): string => `${run.workflowRunId} ${run.workflowRunCreat
 export function Runs() {
   const { mayWrite } = useSession();
   const [search] = useSearch();
-  const query = { ...queryOf(search, fields), count: rowsMax };
+  const query = { ...queryOf(search, fields), count: rowsMax, steps: "none" };
   const fresh = search.has("cursor") ? "once" : "often";
   const { data, error } = useAsked({ id: "listRunLogs", query }, { fresh });
   return (

@@ -1,6 +1,6 @@
 /** Runs as they are listed: the log of runs (docs/workflows). */
 import * as z from "zod";
-import { parseRunLogQuery, runLogNames } from "../queries/run-filter.ts";
+import { parseRunLogQuery, runEventNames, runLogNames } from "../queries/run-filter.ts";
 import { headersShape, type JsonOf, millisecondsShape } from "../representations/schemas.ts";
 import { functionStates } from "../workflow/run-failure.ts";
 import { runEventSchema } from "../workflow/run-events.ts";
@@ -59,7 +59,7 @@ export const runLogs = {
     method: "get",
     path: "/v2/workflows/logs",
     kind: "list",
-    summary: "List runs with their steps, newest first",
+    summary: "List runs, newest first, with their steps unless steps=none",
     query: { names: runLogNames, parse: parseRunLogQuery("left out", "runs") },
     answers: {
       200: {
@@ -76,7 +76,7 @@ export const runLogs = {
     kind: "list",
     summary:
       "List what has happened to runs, newest run first; with groupBy=workflowRunId, the runs with their steps",
-    query: { names: runLogNames, parse: parseRunLogQuery("shown", "events") },
+    query: { names: runEventNames, parse: parseRunLogQuery("shown", "events") },
     answers: {
       200: {
         says: "A page, with groupBy=workflowRunId of runs; the cursor is absent on the last",

@@ -33,6 +33,18 @@ describe("runs that are named in full", () => {
   });
 });
 
+describe("steps", () => {
+  it("are left out of a list of runs that says none, and are no question to a list of events", () => {
+    expect(filterOf(logged("")).withSteps).toBe(true);
+    expect(filterOf(logged("steps=none&workflowRuns=c@34")).withSteps).toBe(false);
+    expect(logged("steps=some")).toMatchObject({
+      fault: "malformed",
+      text: "steps: must be all or none",
+    });
+    expect(happened("steps=none")).toMatchObject({ fault: "malformed" });
+  });
+});
+
 describe("runs of a host and a path", () => {
   it.each([logged, happened])("are asked for by several of each", (parse) => {
     const { filter } = filterOf(parse("host=a.example,b.example&path=/x,y&path=/z"));

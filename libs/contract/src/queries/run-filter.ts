@@ -34,7 +34,7 @@ const commonNames = [
   "count",
 ] as const;
 
-export const runLogNames: ReadonlySet<string> = new Set([
+export const runEventNames: ReadonlySet<string> = new Set([
   ...commonNames,
   "host",
   "path",
@@ -44,6 +44,8 @@ export const runLogNames: ReadonlySet<string> = new Set([
   "trimBody",
   "groupBy",
 ]);
+
+export const runLogNames: ReadonlySet<string> = new Set([...runEventNames, "steps"]);
 
 export const failedRunNames: ReadonlySet<string> = new Set([
   ...commonNames,
@@ -60,6 +62,8 @@ export type RunLogQuery = {
   readonly page: PageQuery;
   /** Of those that are listed, only what is retried now. */
   readonly isRetried: boolean;
+  /** What the parts of runs and the attempts of their steps say is asked for, too. */
+  readonly withSteps: boolean;
   /** Not the runs are asked for, but what has happened to them: all of it, or what led to this state. */
   readonly events?: { readonly state?: string };
 };
@@ -103,7 +107,7 @@ export const failedRunsMax = 100;
 export const parseRunLogQuery =
   (bodies: "shown" | "left out", ungrouped: "runs" | "events") =>
   (search: string): RunLogQuery | Fault => {
-    const given = readQuery(search, runLogNames);
+    const given = readQuery(search, ungrouped === "runs" ? runLogNames : runEventNames);
     if (isFault(given)) return given;
     // Where it is said in full which runs are meant, the other filters are passed over.
     const values = given.has("workflowRuns") ? withoutFilters(given) : given;
@@ -121,11 +125,15 @@ export const parseRunLogQuery =
     const isFlat = ungrouped === "events" && groupBy === undefined;
     const filter = parseLogFilter(values, (isFlat ? kindsWithEvent : kindsOf).get(state ?? ""));
     if (isFault(filter)) return filter;
+    const steps = single(values, "steps") ?? "all";
+    if (isFault(steps)) return steps;
+    if (steps !== "all" && steps !== "none") return parameterFault("steps", "must be all or none");
     const isBare = bodies === "left out" && !values.has("trimBody");
     const bodyBytesMax = isBare ? 0 : page.bodyBytesMax;
     const events = isFlat ? { events: state === undefined ? {} : { state } } : {};
     const isRetried = state === "STEP_RETRY";
-    return { filter, page: { ...page, bodyBytesMax }, isRetried, ...events };
+    const withSteps = steps === "all";
+    return { filter, page: { ...page, bodyBytesMax }, isRetried, withSteps, ...events };
   };
 
 function parseLogFilter(values: QueryValues, states: Kinds): RunFilter | Fault {
@@ -148,7 +156,14 @@ function parseLogFilter(values: QueryValues, states: Kinds): RunFilter | Fault {
 
 const withoutFilters = (given: QueryValues): QueryValues =>
   new Map([...given].filter(([name]) => namesBesideFilters.has(name)));
-const namesBesideFilters = new Set(["workflowRuns", "cursor", "count", "trimBody", "groupBy"]);
+const namesBesideFilters = new Set([
+  "workflowRuns",
+  "cursor",
+  "count",
+  "trimBody",
+  "groupBy",
+  "steps",
+]);
 
 function parseUses(values: QueryValues): RunFilter["runs"] | Fault {
   const texts = several(values, ["workflowRuns"]);

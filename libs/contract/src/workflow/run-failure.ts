@@ -67,21 +67,23 @@ function lastError(reading: Reading, of: readonly PartName[], view: ReadView) {
   return [shownError(run, { ...answer, error, time: endedAt }, view)];
 }
 
-/** Of a run that has failed: its dead letter, and its failure function in its last round. */
+/** While it is one. */
+export const letterJson = (run: Run) =>
+  isFailed(run) && run.state.failure.inDlq ? { dlqId: run.state.failure.dlqId } : {};
+
+/** Of a run that has failed: its failure function in its last round. */
 export function failureJson(reading: AttemptReading, view: ReadView) {
   const { run, parts } = reading;
   if (!isFailed(run)) return {};
-  const { dlqId, function: told, inDlq } = run.state.failure;
-  const letter = inDlq ? { dlqId } : {};
+  const { dlqId, function: told } = run.state.failure;
   const state = functionState(run);
-  if (!told || !state) return letter;
+  if (!told || !state) return {};
   const { plan, root, url } = run;
   const { sent } = parts.get(toldPart(1)) ?? {};
   const { headers, status } = failureAnswer(reading);
   const errors = attemptErrors(reading, [toldPart(told.round)], view);
   const failResponse = textOf(run, parts.get("x")?.body, view);
   return {
-    ...letter,
     failureFunction: {
       messageId: runMessageId(root, toldPart(told.round)),
       url: sent?.url ?? url,

@@ -20,7 +20,7 @@ import {
   tenantId,
 } from "@posthaste/domain";
 import { type ReadView } from "../representations/body.ts";
-import { deliveriesShown, runJson, type RunReading, stepGroups } from "./run-view.ts";
+import { deliveriesShown, runHeadJson, runJson, type RunReading, stepGroups } from "./run-view.ts";
 
 const view: ReadView = {
   sha256: (value) => createHash("sha256").update(value).digest("hex"),
@@ -222,6 +222,19 @@ describe("the groups of a run", () => {
       ["next", "STEP_CANCELED"],
     ]);
   });
+});
+
+it("a head says of a run what its parts do not", () => {
+  for (const state of [active, canceled, failedAt("s1")]) {
+    const run = aRun({ state, history: spans({ role: "result", from: 1, to: 1 }) });
+    const whole = runJson(reading(run, [part("s1", step(1)), part("e", {})]), view, true);
+
+    const { workflowRunResponse, failureFunction, ...head } = { failureFunction: {}, ...whole };
+
+    expect(workflowRunResponse).toBe("{}");
+    expect(failureFunction).toBeDefined();
+    expect(runHeadJson(run, true)).toEqual({ ...head, steps: [] });
+  }
 });
 
 describe("the records that are asked for", () => {

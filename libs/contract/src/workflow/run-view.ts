@@ -19,7 +19,7 @@ import {
 import { type ReadView } from "../representations/body.ts";
 import { readableHeaders } from "../representations/hidden.ts";
 import { shownAnswer } from "./run-attempts.ts";
-import { errorsOf, failureJson } from "./run-failure.ts";
+import { errorsOf, failureJson, letterJson } from "./run-failure.ts";
 import {
   headersOf,
   publishedStep,
@@ -76,9 +76,19 @@ const callKey = ({ isAnswered, step }: Pending & { readonly kind: "call" }): Del
 
 export function runJson(reading: RunReading, view: ReadView, withCaller: boolean) {
   const { parts, run } = reading;
+  const response = textOf(run, parts.get("e")?.body, view);
+  return {
+    ...runHeadJson(run, withCaller),
+    steps: stepGroups(reading, view),
+    ...(response !== undefined && { workflowRunResponse: response }),
+    ...failureJson(reading, view),
+  };
+}
+
+/** What its head says alone. */
+export function runHeadJson(run: Run, withCaller: boolean) {
   const { createdAt, id, invoker, plan, state, url } = run;
   const [label] = plan.policy.labels;
-  const response = textOf(run, parts.get("e")?.body, view);
   return {
     workflowRunId: id,
     workflowUrl: url,
@@ -86,8 +96,7 @@ export function runJson(reading: RunReading, view: ReadView, withCaller: boolean
     workflowRunCreatedAt: createdAt,
     ...(state.kind !== "active" && { workflowRunCompletedAt: state.endedAt }),
     ...(withCaller && { workflowRunCallerIp: run.callerIp }),
-    steps: stepGroups(reading, view),
-    ...(response !== undefined && { workflowRunResponse: response }),
+    steps: [],
     ...(invoker && {
       invoker: {
         workflowRunId: invoker.id,
@@ -95,7 +104,7 @@ export function runJson(reading: RunReading, view: ReadView, withCaller: boolean
         workflowRunCreatedAt: invoker.createdAt,
       },
     }),
-    ...failureJson(reading, view),
+    ...letterJson(run),
     ...(label !== undefined && { label, labels: plan.policy.labels }),
     ...(plan.policy.flow && { flowControlKey: plan.policy.flow.key }),
   };

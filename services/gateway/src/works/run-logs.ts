@@ -6,6 +6,7 @@ import {
   type failedRuns,
   functionState,
   type RunEventJson,
+  runHeadJson,
   type RunJson,
   runJson,
   type RunLogQuery,
@@ -24,7 +25,7 @@ import {
 } from "@posthaste/domain";
 import { cancelFunction, type RunPorts, tellAgain } from "@posthaste/engine";
 import { runEventPage } from "./run-events.ts";
-import { type Listed, readingsOf, readPage, type RunLogParts } from "./run-readings.ts";
+import { type Asked, type Listed, readingsOf, readPage, type RunLogParts } from "./run-readings.ts";
 import { type Works } from "./work.ts";
 
 export const runLogWorks = (
@@ -122,18 +123,25 @@ async function removed({ runs }: RunLogParts, failed: readonly Run[]): Promise<n
 async function runPage(
   parts: RunLogParts,
   tenant: TenantId,
-  { filter, isRetried, page }: RunLogQuery,
+  { filter, isRetried, page, withSteps }: RunLogQuery,
   withCaller: boolean,
 ): Promise<Listed<RunJson> | Fault> {
   const scope = { tenant, list: isRetried ? "retried runs" : "runs", filter };
   const opened = parts.paging.open(scope, page);
   if (isFault(opened)) return opened;
-  const { readings, next } = await readPage(parts, tenant, opened.page, (asked) =>
-    parts.runLog.list(tenant, opened.filter, asked),
-  );
+  const list = (asked: Asked) => parts.runLog.list(tenant, opened.filter, asked);
+  // Which runs are retried is known by their deliveries alone.
+  if (!withSteps && !isRetried) {
+    const { items: runs, next } = await list(opened.page);
+    const items = runs.map((run) => runHeadJson(run, withCaller));
+    return { items, cursor: parts.paging.seal(scope, opened, next) };
+  }
+  const { readings, next } = await readPage(parts, tenant, opened.page, list);
   const view = { sha256: parts.sha256, bodyBytesMax: page.bodyBytesMax };
   const wanted = isRetried ? readings.filter(hasRetry) : readings;
-  const items = wanted.map((reading) => runJson(reading, view, withCaller));
+  const items = wanted.map((reading) =>
+    withSteps ? runJson(reading, view, withCaller) : runHeadJson(reading.run, withCaller),
+  );
   return { items, cursor: parts.paging.seal(scope, opened, next) };
 }
 

@@ -29,7 +29,7 @@ export type Listed<Item> = {
   readonly cursor: string | undefined;
 };
 
-type Asked = Parameters<RunLog["list"]>[2];
+export type Asked = Parameters<RunLog["list"]>[2];
 
 /** Runs with what is shown of them; a page is short rather than large. */
 export async function readPage<R extends Run>(

@@ -47,6 +47,7 @@ it("kill -9 in the middle of runs: each ends, with the result of its steps", asy
       await context.sleep("a little", 1);
       const sum = await context.run("sum", () => step(two + three));
       results.set(n, (results.get(n) ?? new Set<number>()).add(sum));
+      return sum;
     },
     { qstashClient: new Qstash(settings), disableTelemetry: true },
   );
@@ -66,7 +67,16 @@ it("kill -9 in the middle of runs: each ends, with the result of its steps", asy
       (status) => status === 404,
     );
 
+  const logged = await server.client.get(`/v2/workflows/logs?count=${count + 1}&trimBody=100`);
+  const runs = new Map(logged.list("runs").map((run) => [run["workflowRunId"], run]));
+
   expect(kills).toBe(killsAt.length);
+  expect(runs.size).toBe(count);
+  for (const [n, id] of ids.entries())
+    expect(runs.get(id)).toMatchObject({
+      workflowState: "RUN_SUCCESS",
+      workflowRunResponse: String(2 * n + 3),
+    });
   for (const [n, sums] of results) expect([...sums]).toEqual([2 * n + 3]);
   // Of each kill, what was being done is done again, and no more than that.
   expect(steps).toBeLessThanOrEqual(count * 4 + kills * count * 2);

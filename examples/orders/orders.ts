@@ -9,11 +9,14 @@ export type Order = {
   readonly id: string;
   readonly cents: number;
   readonly items: readonly string[];
+  /** Unix seconds. It is not sent before. */
+  readonly sendFrom?: number;
 };
 
 /** What the workflow uses of the rest of the shop. */
 export type Shop = {
-  readonly reserve: (order: Order) => Promise<string>;
+  /** Null: it is not there. */
+  readonly reserve: (order: Order) => Promise<string | null>;
   readonly release: (orderId: string) => Promise<void>;
   readonly charge: (order: Order) => Promise<string>;
   readonly isFraud: (order: Order) => Promise<boolean>;
@@ -38,7 +41,9 @@ export function orderWorkflows(shop: Shop, settle: number) {
   const order = createWorkflow(
     async (context: WorkflowContext<Order>): Promise<Done> => {
       const given = context.requestPayload;
-      await context.run("reserve", () => shop.reserve(given));
+      const reservation = await context.run("reserve", () => shop.reserve(given));
+      // The run ends here, as cancelled: its failure function is not called.
+      if (reservation === null) await context.cancel();
 
       // Side by side.
       const [payment, fraud] = await Promise.all([
@@ -58,6 +63,7 @@ export function orderWorkflows(shop: Shop, settle: number) {
       });
 
       await context.sleep("settle", settle);
+      if (given.sendFrom !== undefined) await context.sleepUntil("send from", given.sendFrom);
       const { eventData: packed, timeout } = await context.waitForEvent<string>(
         "packed",
         `packed:${given.id}`,

@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 const shopOf = (carrierUrl: string): Shop => ({
-  reserve: async ({ id }) => said(`reserve ${id}`),
+  reserve: async ({ id, items }) => (items.includes("moon") ? null : said(`reserve ${id}`)),
   release: async (id) => void said(`release ${id}`),
   charge: async ({ id }) => said(`charge ${id}`),
   isFraud: async ({ cents }) => cents > 1_000_000,
@@ -64,7 +64,8 @@ const ended = (id: string, state: string) =>
   );
 
 it("is paid, packed, delivered and told of, each step once", async () => {
-  const { workflowRunId } = await trigger({ id: "1", cents: 4_200, items: ["lamp"] });
+  const sendFrom = Math.ceil(Date.now() / 1_000);
+  const { workflowRunId } = await trigger({ id: "1", cents: 4_200, items: ["lamp"], sendFrom });
   const [asked] = await carrier.arrivals("/labels");
   const { tell } = JSON.parse(String(asked?.body)) as { tell: string };
   await eventually(
@@ -83,6 +84,14 @@ it("is paid, packed, delivered and told of, each step once", async () => {
     signedBy: "the neighbour",
   });
   expect(done.filter((what) => what.endsWith(" 1")).toSorted()).toEqual(["charge 1", "reserve 1"]);
+});
+
+it("of what is not there is cancelled, and nothing more is done for it", async () => {
+  const { workflowRunId } = await trigger({ id: "3", cents: 4_200, items: ["moon"] });
+
+  await ended(workflowRunId, "RUN_CANCELED");
+
+  expect(done.filter((what) => what.endsWith(" 3"))).toEqual([]);
 });
 
 it("that is fraud fails without another try, and gives its items back", async () => {

@@ -4,6 +4,7 @@ import {
   Client,
   serve,
   WorkflowNonRetryableError,
+  WorkflowRetryAfterError,
   type TriggerOptions,
   type WorkflowServeOptions,
 } from "@upstash/workflow";
@@ -146,6 +147,24 @@ describe("a workflow", () => {
     const [before = 0, after = 0] = times;
     expect(after - before).toBeGreaterThanOrEqual(1_000);
     expect(endpoint.deliveries("/sleep")).toHaveLength(4);
+  });
+
+  it("sleeps until a time, and is retried when an error says rather than after its own delay", async () => {
+    const until = Math.ceil(Date.now() / 1_000) + 1;
+    let tries = 0;
+    const { url, ended } = workflow("/until", async (context) => {
+      await context.sleepUntil("until", until);
+      return context.run("busy once", () => {
+        tries += 1;
+        if (tries === 1) throw new WorkflowRetryAfterError("busy", 1);
+        return Date.now();
+      });
+    });
+
+    await trigger({ url, retries: 1, retryDelay: "3600000" });
+
+    expect(await ended).toBeGreaterThanOrEqual((until + 1) * 1_000);
+    expect(endpoint.deliveries("/until").map(({ length }) => length)).toEqual([1, 2, 2, 3]);
   });
 
   it("retries a step that fails, and carries the same history again", async () => {

@@ -11,8 +11,7 @@
  *     anew at what was committed, is not taken twice.
  */
 import { type KafkaMessage } from "kafkajs";
-import { endsWithin } from "./ends-within.ts";
-import { type Clock } from "@posthaste/ports";
+import { type Clock, endsWithin } from "@posthaste/ports";
 import { type HandOver } from "./hand-over.ts";
 
 export type AssignmentOptions = {

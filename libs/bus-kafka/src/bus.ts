@@ -2,13 +2,12 @@
  * The bus on Kafka (docs/design/outages#the-bus). It opens while the brokers are away, and stays open when they go: facts wait for
  * them as long as their caller does, hints are dropped, subscriptions go on when they are back.
  */
-import { type Clock, type EventBus, isFact, type Log } from "@posthaste/ports";
+import { type Clock, endsWithin, type EventBus, isFact, type Log } from "@posthaste/ports";
 import { type ClientOptions, type Sasl } from "./client.ts";
 import { type Counts, newCounts } from "./counts.ts";
 import { Link } from "./link.ts";
 import { Outbound } from "./outbound.ts";
 import { parking } from "./parking.ts";
-import { endsWithin } from "./ends-within.ts";
 import { provision } from "./provision.ts";
 import { Publisher } from "./publisher.ts";
 import { quietLog } from "./quiet-log.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, it, jest } from "@jest/globals";
 import {
   acceptNamed,
+  type Configuration,
   flowLaneId,
   type Headers,
   limits,
   messageId,
-  type Message,
   shardCount,
   tenantId,
 } from "@posthaste/domain";
@@ -47,7 +47,7 @@ const wakes: fc.Arbitrary<WakeEvent> = fc.record(
   { requiredKeys: ["shard", "at"] },
 );
 
-const configurations: fc.Arbitrary<Omit<Message, "body">> = fc.record(
+const configurations: fc.Arbitrary<Configuration> = fc.record(
   {
     id: text.map(messageId),
     tenant: text.map(tenantId),

@@ -6,7 +6,7 @@
  * Bytes travel in base64: in facts the answer of a destination, cut to what the log keeps (docs/design/wire#the-message-log), and
  * in hints that have the record its body.
  */
-import { answerOfFact, type AttemptFact, type Message, shardCount } from "@posthaste/domain";
+import { answerOfFact, type AttemptFact, type Configuration, shardCount } from "@posthaste/domain";
 import {
   type Hint,
   type SettledEvent,
@@ -82,7 +82,7 @@ function plain<E>(isOne: (value: unknown) => value is E): Form<E> {
 const bodiless = ({
   body: _,
   ...message
-}: Omit<Message, "body"> & { readonly body?: unknown }): Omit<Message, "body"> => message;
+}: Configuration & { readonly body?: unknown }): Configuration => message;
 
 function packSettled({ id, message: whole, fact }: SettledEvent): unknown {
   const message = bodiless(whole);
@@ -174,7 +174,7 @@ function isSettled(value: unknown): value is SettledEvent {
   );
 }
 
-function isConfiguration(value: unknown): value is Omit<Message, "body"> {
+function isConfiguration(value: unknown): value is Configuration {
   return (
     isObject(value) &&
     isText(value["id"]) &&

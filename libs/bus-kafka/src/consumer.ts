@@ -6,13 +6,12 @@
  *     commits what has been heard, at most one request at a time, and once more when the group rebalances and at the end.
  * (2) eachBatch only hands over, since the next fetch waits for it.
  */
-import { type Clock, type Log } from "@posthaste/ports";
+import { type Clock, endsWithin, type Log } from "@posthaste/ports";
 import { type Consumer as KafkaConsumer } from "kafkajs";
 import { Assignment, type Position } from "./assignment.ts";
 import { type Client, type ClientOptions, newClient } from "./client.ts";
 import { type Counts } from "./counts.ts";
 import { type HandOver } from "./hand-over.ts";
-import { endsWithin } from "./ends-within.ts";
 
 export type ConsumerOptions = {
   readonly client: ClientOptions;

@@ -10,11 +10,10 @@
  * I3: brokers that answer may still take nothing, for want of copies. After a send has failed it is up again when they
  *     have taken some of what they did not take then; that is heard twice.
  */
-import { type Clock, type Log, pause } from "@posthaste/ports";
+import { type Clock, endsWithin, type Log, pause } from "@posthaste/ports";
 import { type Producer, type RecordMetadata, type TopicMessages } from "kafkajs";
 import { type Client, type ClientOptions, newClient } from "./client.ts";
 import { backOffMs } from "./back-off.ts";
-import { endsWithin } from "./ends-within.ts";
 import { type PartitionCounts } from "./provision.ts";
 import { isRefusal } from "./refusal.ts";
 

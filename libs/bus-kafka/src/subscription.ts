@@ -3,14 +3,13 @@
  *
  * Owns one consumer after the other: kafkajs ends one for good now and then, and this starts the next.
  */
-import { type Clock, type Log, pause } from "@posthaste/ports";
+import { type Clock, endsWithin, type Log, pause } from "@posthaste/ports";
 import { type ClientOptions } from "./client.ts";
 import { Consumer } from "./consumer.ts";
 import { type Counts } from "./counts.ts";
 import { type HandOver } from "./hand-over.ts";
 import { type Link } from "./link.ts";
 import { backOffMs } from "./back-off.ts";
-import { endsWithin } from "./ends-within.ts";
 import { stalledMs, watch } from "./watchdog.ts";
 
 export type SubscriptionOptions = {

@@ -108,6 +108,7 @@ export {
   isFinished,
   isIn,
   type LiveKind,
+  type Configuration,
   type Message,
   type MessageRecord,
   type MessageState,

@@ -3,6 +3,7 @@ import { type DatabaseSync, type StatementSync } from "node:sqlite";
 import {
   among,
   type Answer,
+  type Configuration,
   type DeadLetter,
   type DeadLetterFilter,
   dlqId,
@@ -13,7 +14,7 @@ import {
   type PageRequest,
 } from "@posthaste/domain";
 import { integer, optionalBytes, optionalText, type Row, stored, text } from "./database/rows.ts";
-import { type Configuration, configurationFrom, withBody } from "./messages/configurations.ts";
+import { configurationFrom, withBody } from "./messages/configurations.ts";
 import { bodyBytesShown } from "./query/body-bytes.ts";
 import { type Chunk, type Looked, type Scan } from "./query/keyset.ts";
 

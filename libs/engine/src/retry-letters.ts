@@ -4,12 +4,12 @@
  */
 import {
   accept,
+  type Configuration,
   type DlqId,
   fault,
   type Fault,
   idOfRetriedLetter,
   isFault,
-  type Message,
   type MessageId,
   type Overrides,
   retriedMessage,
@@ -27,7 +27,7 @@ export type RetryLettersPorts = Pick<
 /** What the headers of the request change, and whether a stored message may be changed so. */
 export type Change = {
   readonly overrides: Overrides;
-  readonly refuse: (message: Omit<Message, "body">) => Fault | undefined;
+  readonly refuse: (message: Configuration) => Fault | undefined;
 };
 
 /**

@@ -1,11 +1,16 @@
 /** The bus: facts (must not be lost) and hints (may be). Bodies travel only with a hint that has the record. */
-import { type AttemptFact, type LaneId, type Message, type MessageId } from "@posthaste/domain";
+import {
+  type AttemptFact,
+  type Configuration,
+  type LaneId,
+  type MessageId,
+} from "@posthaste/domain";
 import { type Hint } from "./records.ts";
 
 export type SettledEvent = {
   readonly id: MessageId;
   /** The configuration for the log; redacted, without the body. */
-  readonly message: Omit<Message, "body">;
+  readonly message: Configuration;
   readonly fact: AttemptFact;
 };
 
@@ -13,7 +18,7 @@ export type SettledEvent = {
 export type WakeEvent = { readonly shard: number; readonly at: number; readonly lane?: LaneId };
 
 export type Topics = {
-  "message.accepted": { readonly message: Omit<Message, "body"> };
+  "message.accepted": { readonly message: Configuration };
   "message.due": Hint;
   "message.settled": SettledEvent;
   "scheduler.wake": WakeEvent;

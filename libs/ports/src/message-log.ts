@@ -1,6 +1,7 @@
 /** The message log: written by workflow-log (or by the store's own settle), read by the gateway. */
 import {
   type AttemptFact,
+  type Configuration,
   type LogEvent,
   type LogFilter,
   type LogState,
@@ -12,7 +13,7 @@ import {
 export type LogEntry = {
   readonly event: LogEvent;
   /** The configuration of the message; without its body. */
-  readonly message: Omit<Message, "body">;
+  readonly message: Configuration;
   /** Present on ERROR, RETRY, FAILED: the attempt's fact. */
   readonly fact?: AttemptFact;
 };

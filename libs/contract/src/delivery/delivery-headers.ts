@@ -1,11 +1,11 @@
 /** What a delivery carries beside the headers that the caller gave for it (docs/design/wire#dialects). */
 import {
+  type Configuration,
   deliveryOf,
   entryOf,
   type HeaderPair,
   type Headers,
   type InRun,
-  type Message,
 } from "@posthaste/domain";
 import { dialects } from "../wire/dialects.ts";
 
@@ -19,7 +19,7 @@ export type AttemptMarks = {
 };
 
 /** To be sent after `message.headers`, which hold none of these names but perhaps a User-Agent, which then stands. */
-export function deliveryHeaders(message: Omit<Message, "body">, marks: AttemptMarks): Headers {
+export function deliveryHeaders(message: Configuration, marks: AttemptMarks): Headers {
   const { origin, dialect } = message;
   const { prefix, userAgent } = dialects[dialect];
   const headers: HeaderPair[] = [];
@@ -44,7 +44,7 @@ export function deliveryHeaders(message: Omit<Message, "body">, marks: AttemptMa
  * A version says that the request is not the first of a run: what tells of an answer or a failure has none. A third party is
  * told nothing of the run.
  */
-function runHeaders({ dialect, policy }: Omit<Message, "body">, run: InRun): HeaderPair[] {
+function runHeaders({ dialect, policy }: Configuration, run: InRun): HeaderPair[] {
   const role = deliveryOf(run.part)?.role;
   if (role === "call") return [];
   const { prefix } = dialects[dialect];

@@ -1,13 +1,13 @@
 /** The message log: what happened to messages (docs/design/wire#the-message-log). Configuration stands on every entry of a message. */
 import {
   type AttemptFact,
+  type Configuration,
   type Fault,
+  isFault,
   type ListOrder,
   type LogEvent,
   type LogFilter,
   type LogState,
-  type Message,
-  isFault,
   logStates,
 } from "@posthaste/domain";
 import * as z from "zod";
@@ -194,7 +194,7 @@ function parseStates(values: QueryValues): readonly LogState[] | undefined | Fau
 
 export type LoggedEvent = {
   readonly event: LogEvent;
-  readonly message: Omit<Message, "body">;
+  readonly message: Configuration;
   readonly fact?: AttemptFact;
   /** Of the message, while it or its dead letter exists (docs/design/wire#the-message-log). */
   readonly body?: Uint8Array;
@@ -225,7 +225,7 @@ export function logEntryJson(logged: LoggedEvent, view: ReadView): LogEntryJson 
 }
 
 /** What went wrong: the answer, or why there was none. */
-function errorJson(message: Omit<Message, "body">, fact: AttemptFact, view: ReadView) {
+function errorJson(message: Configuration, fact: AttemptFact, view: ReadView) {
   const { response, error } = fact;
   if (!response) return error === undefined ? {} : { error };
   const headers = readableHeaders(response.headers, message.policy.redaction, view.sha256);

@@ -1,5 +1,5 @@
 /** Bodies as JSON: text where they are UTF-8, base64 where not, a hash where they are redacted. */
-import { type Message, type Redaction, type Sha256Hex, redacted } from "@posthaste/domain";
+import { type Configuration, redacted, type Redaction, type Sha256Hex } from "@posthaste/domain";
 
 export type ReadableBody =
   | { readonly kind: "none" }
@@ -20,7 +20,7 @@ export type BodyView = {
 };
 
 export const bodyView = (
-  { policy: { redaction } }: Omit<Message, "body">,
+  { policy: { redaction } }: Configuration,
   { sha256, bodyBytesMax }: ReadView,
 ): BodyView => ({
   redaction,

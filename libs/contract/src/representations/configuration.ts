@@ -1,5 +1,5 @@
 /** The part of a message that reads of the message, of its dead letter and of its log have in common; and of that, a schedule's. */
-import { type Message, type Policy } from "@posthaste/domain";
+import { type Configuration, type Policy } from "@posthaste/domain";
 import * as z from "zod";
 
 export const policyShape = {
@@ -27,7 +27,7 @@ export const configurationShape = {
   api: z.string().optional().describe("llm, when sent to api/llm"),
 };
 
-export function configurationJson(message: Omit<Message, "body">) {
+export function configurationJson(message: Configuration) {
   const { origin, policy } = message;
   return {
     url: message.url,

@@ -1,8 +1,8 @@
 /** Parts of runs: written once, before the head that names them. */
 import {
+  type Configuration,
   entriesBetween,
   type HistoryEntry,
-  type Message,
   type PartName,
   partOf,
   type Run,
@@ -75,7 +75,7 @@ const copiedAtOnce = 100;
 /** By part, without their bodies. */
 const messagesOf = (
   deliveries: RunWrite["deliveries"],
-): ReadonlyMap<PartName | undefined, Omit<Message, "body">> =>
+): ReadonlyMap<PartName | undefined, Configuration> =>
   new Map(
     deliveries.map(({ message: { body: _, ...message } }) => [message.run?.part, message] as const),
   );

@@ -4,8 +4,8 @@
  */
 import {
   awaitedEvents,
+  type Configuration,
   type DlqId,
-  type Message,
   messageId,
   type MessageId,
   type PartName,
@@ -85,7 +85,7 @@ export type StoredPart = Omit<RunPart, "name"> & {
   readonly _id: string;
   /** The root of its run. */
   readonly run: MessageId;
-  readonly message?: Omit<Message, "body">;
+  readonly message?: Configuration;
 };
 
 /** Its key: root, part and attempt. `run`: the root. */

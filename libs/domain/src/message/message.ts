@@ -114,6 +114,9 @@ export type Message = Lanes & {
   readonly trace?: string;
 };
 
+/** A message without its body: what the log, the bus and the lists of messages hold of it. */
+export type Configuration = Omit<Message, "body">;
+
 export type MessageState =
   /** Waits for a turn of its queue, whose row has the alarm. */
   | { readonly kind: "queued"; readonly queue: QueueId }

@@ -1,6 +1,6 @@
 /** Redaction: `REDACTED:<SHA256 hex>` in place of a value, in every read; deliveries use the originals (docs/design/wire#redaction). */
 import { type Headers } from "./headers.ts";
-import { type CallbackPlan, type Message, type Redaction } from "./message.ts";
+import { type CallbackPlan, type Configuration, type Message, type Redaction } from "./message.ts";
 
 /** SHA-256 in hex. The domain has no cryptography of its own. */
 export type Sha256Hex = (value: string | Uint8Array) => string;
@@ -33,7 +33,7 @@ export function inheritedRedaction(source: Message): Redaction | undefined {
 }
 
 /** A message as facts and logs may carry it: without its body, with the caller's redactions done. */
-export function redactedConfiguration(message: Message, sha256: Sha256Hex): Omit<Message, "body"> {
+export function redactedConfiguration(message: Message, sha256: Sha256Hex): Configuration {
   const { body: _, ...configuration } = message;
   const { redaction, callback, failureCallback } = message.policy;
   if (!redaction) return configuration;

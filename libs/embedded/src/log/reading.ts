@@ -5,6 +5,7 @@
 import { type DatabaseSync, type StatementSync } from "node:sqlite";
 import {
   type AttemptFact,
+  type Configuration,
   type ListOrder,
   type LogFilter,
   type LogState,
@@ -15,7 +16,7 @@ import {
 import { type LogEntry } from "@posthaste/ports";
 import { unpack } from "../answers.ts";
 import { integer, optionalBytes, type Row, stored, text } from "../database/rows.ts";
-import { type Configuration, configurationFrom } from "../messages/configurations.ts";
+import { configurationFrom } from "../messages/configurations.ts";
 import { bodyBytesShown } from "../query/body-bytes.ts";
 import { type Chunk, type Looked, type Scan } from "../query/keyset.ts";
 

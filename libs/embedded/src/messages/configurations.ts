@@ -5,7 +5,7 @@
  */
 import { type DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
-import { type Message, type MessageId } from "@posthaste/domain";
+import { type Configuration, type Message, type MessageId } from "@posthaste/domain";
 import {
   integer,
   optionalBytes,
@@ -15,8 +15,6 @@ import {
   text,
 } from "../database/rows.ts";
 import { type Terms } from "../terms.ts";
-
-export type Configuration = Omit<Message, "body">;
 
 export type Configurations = {
   put(position: number, message: Message): void;

@@ -3,6 +3,7 @@
  * time. A configuration is parsed only where its text holds what the filter asks for.
  */
 import {
+  type Configuration,
   type LiveFilter,
   matchesLive,
   type MessageFilter,
@@ -12,7 +13,7 @@ import {
 } from "@posthaste/domain";
 import { type Records, type Walk, type Walked } from "@posthaste/ports";
 import { integer, optionalText, type Row, text } from "../database/rows.ts";
-import { type Configuration, configurationFrom, isDamaged } from "./configurations.ts";
+import { configurationFrom, isDamaged } from "./configurations.ts";
 import { idOf } from "./names.ts";
 import { firstFinishedCode, isUnderstood } from "./records.ts";
 import { type Rooms } from "./rooms.ts";

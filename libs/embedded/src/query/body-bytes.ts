@@ -1,6 +1,5 @@
 /** How much of the bodies of a message a list reads. */
-import { type PageRequest } from "@posthaste/domain";
-import { type Configuration } from "../messages/configurations.ts";
+import { type Configuration, type PageRequest } from "@posthaste/domain";
 
 /** By the next byte a cut sees whether it falls between two characters. */
 const furtherBytes = 1;

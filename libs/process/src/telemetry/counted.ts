@@ -6,6 +6,7 @@
  */
 import {
   type Clock,
+  endsWithin,
   type HistogramName,
   type Metric,
   metricCatalogue,
@@ -107,7 +108,7 @@ export function createCounted(service: Reporter, clock: Clock): Counted {
 
 async function readingOf(source: Watched, clock: Clock): Promise<Reading> {
   if (clock.now() - source.askedAt >= source.keptMs) source.asking ??= ask(source, clock);
-  if (source.asking) await endsWithin(clock, source.asking);
+  if (source.asking) await endsWithin(clock, readMsMax, source.asking);
   return source.last;
 }
 
@@ -122,14 +123,4 @@ async function ask(source: Watched, clock: Clock): Promise<void> {
     source.askedAt = clock.now();
     source.asking = undefined;
   }
-}
-
-function endsWithin(clock: Clock, task: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(readMsMax, resolve);
-    void task.then(() => {
-      cancel();
-      resolve();
-    });
-  });
 }

@@ -7,6 +7,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
   type Clock,
+  endsWithin,
   type Log,
   type Random,
   type Reporter,
@@ -66,7 +67,8 @@ export function createTracing(options: TracingOptions): Tracing {
       stop: async () => {
         const closing = otel?.close();
         otel = undefined;
-        if (closing) await endsWithin(clock, closing);
+        // A collector that does not answer holds up no end.
+        if (closing) await endsWithin(clock, closeMsMax, closing);
       },
     },
   };
@@ -82,15 +84,4 @@ function placeOf(
   if (!cause || !place) return draw() ? {} : undefined;
   if (!place.isSampled) return undefined;
   return "parent" in cause ? { parent: place } : { link: place };
-}
-
-/** A collector that does not answer holds up no end. */
-function endsWithin(clock: Clock, task: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(closeMsMax, resolve);
-    void task.finally(() => {
-      cancel();
-      resolve();
-    });
-  });
 }

@@ -1,6 +1,6 @@
 /** The contract of `EventBus`: facts arrive, in any order and at least once; hints may not, so a proof repeats them. */
 import { expect } from "@jest/globals";
-import { type AttemptFact, type Message, shardCount } from "@posthaste/domain";
+import { type AttemptFact, type Configuration, type Message, shardCount } from "@posthaste/domain";
 import { type EventBus, type Hint, type SettledEvent, type WakeEvent } from "@posthaste/ports";
 import { aMessage, aPolicy, aTenant, newId } from "../builders/message.ts";
 import { anAnswer } from "../builders/outcome.ts";
@@ -434,7 +434,7 @@ function settled(overrides: Partial<AttemptFact> = {}): SettledEvent {
   return { id, message: configuration(message), fact: { ...fact, ...overrides } };
 }
 
-function configuration(message: Message): Omit<Message, "body"> {
+function configuration(message: Message): Configuration {
   const { body: _, ...rest } = message;
   return rest;
 }

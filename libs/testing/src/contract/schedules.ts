@@ -1,8 +1,9 @@
 /** The contract of `Schedules`: of many that change one schedule, one comes through; what is due rings, in its shards. */
 import { expect } from "@jest/globals";
 import {
-  type Firing,
+  allShards,
   fired,
+  type Firing,
   firingOf,
   paused,
   replaced,
@@ -36,7 +37,6 @@ export function describeSchedules(
   });
 }
 
-const allShards = Array.from({ length: 64 }, (_, shard) => shard);
 const everyTen = aCron("*/10 * * * *");
 
 function keeping(guarantee: Guarantee<SchedulesHarness>): void {

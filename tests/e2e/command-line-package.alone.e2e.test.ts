@@ -153,6 +153,9 @@ it("ends with Ctrl-C, and with the reader of its pipe", async () => {
   expect(piped.stderr).toBe("");
 });
 
+/** With the shell, however that ends. */
+const receiverEnds = "trap 'kill $!' EXIT";
+
 /** A reader is slower than what each line begins. */
 const asRead = (code: string): string =>
   code
@@ -216,7 +219,7 @@ describe("its server, in an empty folder", () => {
         words === "sh walk" ? asRead(code) : `cat > receiver.mjs <<'END'\n${code}END`,
       );
 
-    const { stdout } = await runFile("bash", ["-ec", here([...steps, "kill $!"].join("\n"))], {
+    const { stdout } = await runFile("bash", ["-ec", here([receiverEnds, ...steps].join("\n"))], {
       cwd: empty,
       env: { ...env, POSTHASTE_URL: `http://127.0.0.1:${port}` },
       timeout: 60_000,

@@ -11,6 +11,7 @@ import {
   aTenant,
 } from "@posthaste/testing";
 import { open, type Ports } from "../opened.fixture.ts";
+import { appendSteps } from "./append.ts";
 import { placeCall } from "./call.ts";
 import { finishRun } from "./end.ts";
 import { invoke } from "./invoke.ts";
@@ -107,6 +108,20 @@ describe("what a run waits for", () => {
 
 describe("a history that has no room", () => {
   const body = new Uint8Array(1_000);
+
+  it("takes no step: it is refused with 412 and all of its batch, and one that fits is taken", async () => {
+    const ports = await opened();
+    const [fits, large] = [1, 2].map((step) => aStepCommand({ role: "result", step }));
+    if (!fits || !large) throw new Error("two steps");
+    await fillTo(ports, limits.runHistoryBytesMax - 1_000);
+    const before = await current(ports);
+
+    const refused = await appendSteps(ports, [fits, { ...large, body }]);
+
+    expect(refused).toMatchObject({ fault: "run_refused" });
+    expect(await current(ports)).toEqual(before);
+    expect(await appendSteps(ports, [fits])).toMatchObject([{ deduplicated: false }]);
+  });
 
   it("takes no event, whose waiter goes on waiting, and is told so", async () => {
     const ports = await opened();

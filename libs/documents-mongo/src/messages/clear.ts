@@ -15,7 +15,11 @@ export function createClear({ again, clock, messages, pause }: Rooms): Gather<Ou
     const alike = Map.groupBy(items, ({ attempt, item }) => `${attempt} ${item}`);
     const _id = { $in: [...new Set(items.map(({ id }) => id))] };
     const now = clock.now();
-    const isEmptied = { outbox: { $size: 0 }, sweepAt: { $exists: false } };
+    const isEmptied = {
+      outbox: { $size: 0 },
+      sweepAt: { $exists: false },
+      owedSweepAt: { $exists: false },
+    };
     const operations: AnyBulkWriteOperation<StoredRecord>[] = [
       ...[...alike.values()].flatMap((those) => taking(those, now)),
       { updateMany: { filter: { _id, ...isFinished, ...isEmptied }, update: silence(now) } },

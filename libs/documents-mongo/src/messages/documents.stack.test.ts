@@ -14,10 +14,12 @@ import {
   byKind,
   aFanOut,
 } from "@posthaste/testing";
+import { type Collection, type Document } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { repeated } from "../repeated.fixture.ts";
 import { type Harness, longEnoughMs, openStores, settlementOf } from "./harness.fixture.ts";
 import { createRecordPorts } from "./record-ports.ts";
+import { collectionName } from "./stored.ts";
 import { servers } from "../servers.fixture.ts";
 
 jest.setTimeout(120_000);
@@ -52,6 +54,55 @@ describe.each(servers)("$name", ({ name, uri }) => {
     expect(claimed).toHaveLength(200);
     expect(settled.flat().every((each) => each.kind === "ok" && each.owed)).toBe(true);
     expect(calls).toBe(4);
+  });
+
+  it("keeps what the log is owed out of the index of sweeps that know nothing of it, as those of builds of before", async () => {
+    const harness = await open();
+    const [message] = harness.messages(1);
+    await harness.insert(message ? [message] : []);
+    for (const record of await harness.claim(message ? [message.id] : []))
+      await harness.records.settle([settlementOf(record, harness.clock.now())]);
+
+    const stored = await harness.connection.collection(collectionName).find().toArray();
+
+    expect(stored[0]).toMatchObject({ state: "delivered", owedSweepAt: harness.clock.now() });
+    expect(stored[0]).not.toHaveProperty("sweepAt");
+  });
+
+  it("takes no record that stands as it was for a fenced one: it is written again, alone", async () => {
+    const harness = await open();
+    const { records } = createRecordPorts(refusing(harness.connection, 2), harness.connection);
+    const sent = harness.messages(6);
+    await harness.insert(sent);
+    const claimed = await harness.claim(sent.map(({ id }) => id));
+
+    const settled = await records.settle(
+      claimed.map((record) => settlementOf(record, harness.clock.now())),
+    );
+
+    expect(settled.map(({ kind }) => kind)).toEqual(sent.map(() => "ok"));
+    const standing = await harness.records.get(
+      aTenant,
+      sent.map(({ id }) => id),
+    );
+    expect(standing.map((record) => record?.state.kind)).toEqual(sent.map(() => "delivered"));
+  });
+
+  it("says that the store is unavailable when its server goes on to write nothing", async () => {
+    const harness = await open();
+    const { records } = createRecordPorts(
+      refusing(harness.connection, Number.POSITIVE_INFINITY),
+      harness.connection,
+    );
+    const sent = harness.messages(2);
+    await harness.insert(sent);
+    const claimed = await harness.claim(sent.map(({ id }) => id));
+
+    const settling = records.settle(
+      claimed.map((record) => settlementOf(record, harness.clock.now())),
+    );
+
+    await expect(settling).rejects.toMatchObject({ code: "unavailable" });
   });
 
   it.each([
@@ -269,4 +320,25 @@ async function finish(
   if (!claimed) throw new Error(`${message.id} could not be claimed`);
   await records.settle([settlementOf(claimed, clock.now())]);
   await records.clear([{ id: message.id, attempt: 0, item: "fact" }]);
+}
+
+/** A server that says of so many statements on messages that they have met nothing, and does nothing. */
+function refusing(connection: Connection, statements: number): Connection {
+  let left = statements;
+  return {
+    ...connection,
+    collection: <T extends Document>(name: string): Collection<T> => {
+      const collection = connection.collection<T>(name);
+      if (name !== collectionName) return collection;
+      return new Proxy(collection, {
+        get: (target, key) => {
+          const value: unknown = Reflect.get(target, key);
+          if (typeof value !== "function") return value;
+          const refuses = (key === "updateMany" || key === "bulkWrite") && left-- > 0;
+          if (refuses) return async () => ({ matchedCount: 0, modifiedCount: 0 });
+          return (...given: unknown[]): unknown => Reflect.apply(value, target, given);
+        },
+      });
+    },
+  };
 }

@@ -64,6 +64,50 @@ describe.each(servers)("$name", ({ uri }) => {
     }
   });
 
+  it("of eight processes that settle and renew the same records none is fenced, nor told that its lease is lost", async () => {
+    const { another, claim, clock, insert, messages } = await open();
+    const sent = messages(200);
+    await insert(sent);
+    const claimed = await claim(sent.map(({ id }) => id));
+    const renewals = claimed.map(({ message: { id }, epoch }) => ({ id, epoch }));
+    const settlements = claimed.map((record) => settlementOf(record, clock.now()));
+    await clock.advance(limits.leaseRenewMs);
+    const stores = Array.from({ length: processes }, another);
+
+    const lost = await Promise.all(stores.map(({ records }) => records.renew(renewals)));
+    const settled = await Promise.all(
+      stores.flatMap(({ records }, n) => [
+        records.settle(n % 2 === 0 ? settlements : settlements.toReversed()),
+        records.renew(n % 2 === 0 ? renewals.toReversed() : renewals).then(() => []),
+      ]),
+    );
+
+    expect(lost.flat()).toEqual([]);
+    expect(new Set(settled.flat().map(({ kind }) => kind))).toEqual(new Set(["ok"]));
+  });
+
+  it("a renewal that another of the same process has overtaken is none that was lost", async () => {
+    const { another, claim, clock, connection, insert, messages } = await open();
+    const [message] = messages(1);
+    await insert(message ? [message] : []);
+    const claimed = await claim(message ? [message.id] : []);
+    const renewals = claimed.map(({ message: { id }, epoch }) => ({ id, epoch }));
+    await clock.advance(limits.leaseRenewMs);
+    let calls = 0;
+    const again: typeof connection.again = async (task) => {
+      if (++calls > 1) return connection.again(task);
+      // What it asks was decided a second ago.
+      await clock.advance(1_000);
+      await another().records.renew(renewals);
+      return connection.again(task);
+    };
+    const overtaken = createRecordPorts(connection, { ...connection, again });
+
+    expect(await overtaken.records.renew(renewals)).toEqual([]);
+    await clock.advance(limits.leaseMs - 500);
+    expect(await claim(message ? [message.id] : [])).toEqual([]);
+  });
+
   it("a ring beside a renewal leaves the lease as it was renewed", async () => {
     const { claim, clock, connection, insert, messages, records, alarms } = await open();
     const callback = aCallbackPlan();

@@ -18,19 +18,21 @@ export type RemoveFinished = (
   limit: number,
 ) => Promise<number>;
 
-type Finished = Pick<StoredRecord, "_id" | "owesLog" | "repeatableUntil" | "retried">;
+type Finished = Pick<StoredRecord, "_id" | "repeatableUntil" | "retried">;
 
 export function createRemoveFinished(rooms: Rooms, log: DeliveriesOfLog): RemoveFinished {
   return async (shards, endedBefore, limit) => {
     let removed = 0;
-    // Ends with the finished records, or at `limit`.
-    for (let round = 0; removed < limit && round < roundsMax; round++) {
-      const portion = Math.min(limit - removed, removedPerCallMax);
-      const found = await findFinished(rooms, shards, endedBefore, portion);
-      await tellOwed(rooms, log, found);
-      await removeThese(rooms, found);
-      removed += found.length;
-      if (found.length < portion) break;
+    for (const sweptBy of ["owedSweepAt", "sweepAt"] as const) {
+      // Ends with the finished records, or at `limit`.
+      for (let round = 0; removed < limit && round < roundsMax; round++) {
+        const portion = Math.min(limit - removed, removedPerCallMax);
+        const found = await findFinished(rooms, shards, { sweptBy, endedBefore, limit: portion });
+        if (sweptBy === "owedSweepAt") await tellOwed(rooms, log, found);
+        await removeThese(rooms, found);
+        removed += found.length;
+        if (found.length < portion) break;
+      }
     }
     const fanOuts = await removeFanOuts(rooms, shards, endedBefore, limit);
     await sweepTombstones(rooms, limit);
@@ -46,24 +48,29 @@ const removedPerCallMax = 1_000;
 const roundsMax = 20;
 const lanesPerSweepMin = 500;
 
+type Finding = {
+  readonly sweptBy: "sweepAt" | "owedSweepAt";
+  readonly endedBefore: number;
+  readonly limit: number;
+};
+
 const findFinished = (
   { again, messages }: Rooms,
   shards: readonly number[],
-  endedBefore: number,
-  limit: number,
+  { sweptBy, endedBefore, limit }: Finding,
 ): Promise<readonly Finished[]> =>
   again(() =>
     messages
       .find(
         {
           shard: { $in: [...shards] },
-          sweepAt: { $lt: endedBefore, $exists: true },
+          [sweptBy]: { $lt: endedBefore, $exists: true },
           outbox: { $size: 0 },
           ...isUnderstood,
         },
-        { ...inOneReply, projection: { owesLog: 1, repeatableUntil: 1, retried: 1 } },
+        { ...inOneReply, projection: { repeatableUntil: 1, retried: 1 } },
       )
-      .sort({ sweepAt: 1 })
+      .sort({ [sweptBy]: 1 })
       .limit(limit)
       .toArray(),
   );
@@ -72,9 +79,8 @@ const findFinished = (
 async function tellOwed(
   { again, messages }: Rooms,
   { lacking, append }: DeliveriesOfLog,
-  finished: readonly Finished[],
+  owing: readonly Finished[],
 ): Promise<void> {
-  const owing = finished.filter(({ owesLog }) => owesLog);
   const ids = await lacking(owing.map(({ _id: id, retried }) => ({ id, attempt: retried })));
   if (ids.length === 0) return;
   const stored = await again(() =>

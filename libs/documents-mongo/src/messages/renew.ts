@@ -14,28 +14,41 @@ export function createRenew({ again, clock, collection }: Connection): Gather<Re
   return createGather(async (claims) => {
     const now = clock.now();
     const until = now + limits.leaseMs;
-    const operations = claims.flatMap((claim) => renewing(claim, now, until));
+    // In one order, so that two statements that meet wait for each other on one side only.
+    const operations = claims.toSorted(byId).flatMap((claim) => renewing(claim, now, until));
     const { matched } = await writeAll(again, messages, operations);
     if (matched === operations.length) return claims.map(() => true);
-    const filter = { _id: { $in: claims.map(({ id }) => id) }, leaseUntil: until };
+    // One that another renewal of this process has extended meanwhile, and further, is as good.
+    const filter = {
+      _id: { $in: claims.map(({ id }) => id) },
+      state: "claimed" as const,
+      leaseUntil: { $gte: until },
+    };
     const held = await again(() => messages.find(filter, { projection: { epoch: 1 } }).toArray());
     const epochs = new Map(held.map(({ _id, epoch }) => [_id, epoch]));
     return claims.map(({ id, epoch }) => epochs.get(id) === epoch);
   });
 }
 
-/** An outbox keeps its alarm however long the attempt runs (docs/design/record#the-outbox). */
+const byId = (a: Renewal, b: Renewal): number => (a.id < b.id ? -1 : 1);
+
+/** A lease is never made shorter. An outbox keeps its alarm however long the attempt runs (docs/design/record#the-outbox). */
 function renewing(
   { id: _id, epoch }: Renewal,
   now: number,
   until: number,
 ): readonly AnyBulkWriteOperation<StoredRecord>[] {
-  const held = { _id, epoch, state: "claimed", leaseUntil: { $gt: now } } as const;
+  const held = { _id, epoch, state: "claimed" } as const;
   return [
-    { updateOne: { filter: held, update: { $set: { leaseUntil: until } } } },
     {
       updateOne: {
-        filter: { ...held, outbox: { $size: 0 } },
+        filter: { ...held, leaseUntil: { $gt: now, $lte: until } },
+        update: { $set: { leaseUntil: until } },
+      },
+    },
+    {
+      updateOne: {
+        filter: { ...held, leaseUntil: { $gt: now }, outbox: { $size: 0 } },
         update: { $set: { wakeAt: until } },
       },
     },

@@ -8,7 +8,7 @@ import {
   owedToLog,
   type Settlement,
 } from "@posthaste/domain";
-import { type Settled } from "@posthaste/ports";
+import { type Settled, StoreError } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { told } from "../committed.ts";
 import { createGather, type Gather } from "../gather.ts";
@@ -22,9 +22,12 @@ export function createSettle(rooms: Rooms): Gather<Settlement, Settled> {
   let lastBatch = 0;
   const settleAll = async (settlements: readonly Settlement[]): Promise<readonly Settled[]> => {
     lastBatch = settlements.length;
-    const whole = await settleWhole(rooms, settlements.filter(isWhole));
-    const others = settlements.filter((each) => !whole.has(each));
-    const { matched } = await writeSettlements(rooms, others);
+    const others = settlements.filter((each) => !isWhole(each));
+    const [unsure, settled] = await Promise.all([
+      settleWhole(rooms, settlements.filter(isWhole)),
+      settleEach(rooms, others),
+    ]);
+    const settledLater = await settleEach(rooms, unsure);
     await enter(
       rooms,
       others.flatMap(({ message, next }) => {
@@ -36,9 +39,9 @@ export function createSettle(rooms: Rooms): Gather<Settlement, Settled> {
       rooms,
       settlements.flatMap(({ message, next }) => (isFinished(next) ? message : [])),
     );
-    const judged = matched === others.length ? undefined : await judge(rooms, others);
-    const settled = new Map(others.map((each, n) => [each, judged?.[n] ?? allLeft(each)]));
-    return settlements.map((each) => withOwed(each, settled.get(each) ?? nothingLeft));
+    return settlements.map((each) =>
+      withOwed(each, settled.get(each) ?? settledLater.get(each) ?? nothingLeft),
+    );
   };
   return createGather(told(settleAll, rooms.committed), {
     bytesOf: ({ append }) => append.reduce((sum, item) => sum + bytesOf(item), 0),
@@ -65,24 +68,24 @@ const isWhole = (settlement: Settlement): boolean =>
   (settlement.append.length === 0 || owedToLog(settlement) !== undefined);
 
 /**
- * Ends many records in one statement for each epoch, outbox empty. Answers the settlements that it has surely written:
- * where a statement has met fewer records than it names, which those are is not known, and none of it is.
+ * Ends many records in one statement for each epoch, outbox empty. Answers the settlements that it may not have written:
+ * where a statement has met fewer records than it names, which those are is not known.
  */
 async function settleWhole(
   rooms: Rooms,
   settlements: readonly Settlement[],
-): Promise<ReadonlySet<Settlement>> {
+): Promise<readonly Settlement[]> {
   const statements = Map.groupBy(
     settlements,
     (each) => `${each.epoch} ${owedToLog(each) !== undefined}`,
   );
-  const written = await Promise.all(
+  const unsure = await Promise.all(
     [...statements.values()].map(async (alike) => {
       const matched = await endThese(rooms, alike);
-      return matched === alike.length ? alike : [];
+      return matched === alike.length ? [] : alike;
     }),
   );
-  return new Set(written.flat());
+  return unsure.flat();
 }
 
 async function endThese(
@@ -95,6 +98,8 @@ async function endThese(
     ...alike.map(({ next }) => (next.kind === "delivered" ? next.endedAt : 0)),
   );
   const { $set, $unset } = stateWrite({ kind: "delivered", endedAt }, undefined, clock.now());
+  const { sweepAt: _, ...ended } = $set;
+  const sweptBy = owedToLog(first) === undefined ? "sweepAt" : "owedSweepAt";
   // In one order, so that two statements that meet wait for each other on one side only.
   const ids: readonly MessageId[] = alike.map(({ message }) => message.id).sort();
   const filter = {
@@ -103,14 +108,50 @@ async function endThese(
     state: "claimed" as const,
     outbox: { $size: 0 },
   };
-  const owes = owedToLog(first) !== undefined;
-  const update = {
-    $set: { ...$set, leaseLosses: 0, deferrals: 0, ...(owes && { owesLog: true as const }) },
-    $unset,
-  };
+  const update = { $set: { ...ended, [sweptBy]: endedAt, leaseLosses: 0, deferrals: 0 }, $unset };
   const { matchedCount } = await again(() => messages.updateMany(filter, update));
   return matchedCount;
 }
+
+/**
+ * Writes each by itself, and says of those that have met no record why. One whose record stands as it was, claimed at its
+ * epoch, has met no fence: the server has refused or lost the statement that it shared. It is written again, alone.
+ */
+async function settleEach(
+  rooms: Rooms,
+  settlements: readonly Settlement[],
+): Promise<ReadonlyMap<Settlement, Settled>> {
+  const settled = new Map<Settlement, Settled>();
+  let left = settlements;
+  for (let round = 0; left.length > 0; round++) {
+    if (round === roundsMax)
+      throw new StoreError("unavailable", `${left.length} settlements were not written`);
+    const met = round === 0 ? await writeTogether(rooms, left) : await writeAlone(rooms, left);
+    const verdicts = met ? left.map(allLeft) : await judge(rooms, left);
+    for (const [n, each] of left.entries()) {
+      const verdict = verdicts[n];
+      if (verdict && verdict !== "unwritten") settled.set(each, verdict);
+    }
+    left = left.filter((each) => !settled.has(each));
+  }
+  return settled;
+}
+
+const roundsMax = 3;
+
+/** Whether all have met their records. In one order, see `endThese`. */
+async function writeTogether(rooms: Rooms, settlements: readonly Settlement[]): Promise<boolean> {
+  const { matched } = await writeSettlements(rooms, settlements.toSorted(byId));
+  return matched === settlements.length;
+}
+
+async function writeAlone(rooms: Rooms, settlements: readonly Settlement[]): Promise<boolean> {
+  let matched = 0;
+  for (const each of settlements) matched += (await writeSettlements(rooms, [each])).matched;
+  return matched === settlements.length;
+}
+
+const byId = (a: Settlement, b: Settlement): number => (a.message.id < b.message.id ? -1 : 1);
 
 const bytesOf = ({ response }: FollowUp): number => response?.body.length ?? 0;
 
@@ -158,11 +199,11 @@ const withoutBody = (answer: Answer): Answer => ({
   truncated: true,
 });
 
-/** Not all have met their condition: which are fenced, and which are our own earlier writes, whose answer was lost. */
+/** Not all have met their condition: which are fenced, which are our own earlier writes, whose answer was lost, and which are not written. */
 async function judge(
   { again, messages }: Rooms,
   settlements: readonly Settlement[],
-): Promise<readonly Settled[]> {
+): Promise<readonly (Settled | "unwritten")[]> {
   const ids: readonly MessageId[] = settlements.map(({ message }) => message.id);
   const found = await again(() =>
     messages
@@ -175,7 +216,8 @@ async function judge(
   const standing = new Map(found.map((stored) => [stored._id, stored]));
   return settlements.map(({ message, epoch, append }) => {
     const stored = standing.get(message.id);
-    if (stored?.epoch !== epoch || stored.state === "claimed") return { kind: "fenced" };
+    if (stored?.epoch !== epoch) return { kind: "fenced" };
+    if (stored.state === "claimed") return "unwritten";
     const still = new Set(stored.outbox.map(nameOf));
     return { kind: "ok", left: append.filter((item) => still.has(nameOf(item))) };
   });

@@ -40,6 +40,8 @@ type StateFields = {
   readonly runsUntil?: number;
   /** Finished records with nothing left to tell: from when on the sweep looks at them. */
   readonly sweepAt?: number;
+  /** Instead of that, of one that ended whole: the log may lack its delivery, and the sweep asks. */
+  readonly owedSweepAt?: number;
 };
 
 /** The alarm, in the field of its source: each source has an index, and is looked at by itself. */
@@ -93,8 +95,6 @@ export type StoredRecord = StateFields &
     readonly changedBy?: string;
     /** Its publish may be repeated with its deduplication id until then: if it is removed before, it leaves a tombstone. */
     readonly repeatableUntil?: number;
-    /** It ended whole: the log may lack its delivery. */
-    readonly owesLog?: true;
     readonly tombstoneUntil?: number;
   };
 
@@ -112,6 +112,7 @@ export const messageIndexes: readonly Index[] = [
     having: field,
   })),
   { collection: collectionName, key: { shard: 1, sweepAt: 1 }, having: "sweepAt" },
+  { collection: collectionName, key: { shard: 1, owedSweepAt: 1 }, having: "owedSweepAt" },
   // Pulling goes from origin to origin; counting the backlog needs the first two.
   { collection: collectionName, key: { tenant: 1, state: 1, origin: 1, _id: 1 } },
   { collection: collectionName, key: { lane: 1, state: 1, place: 1, _id: 1 }, having: "lane" },

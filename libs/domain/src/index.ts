@@ -36,6 +36,7 @@ export {
   accept,
   acceptClaimed,
   acceptNamed,
+  isNamed,
   mayBeNamed,
   claimableAtInsert,
   messageOf,
@@ -151,7 +152,7 @@ export {
   type SettleInputs,
   type Settlement,
 } from "./message/settle.ts";
-export { sentBytes, sizeOf } from "./message/size.ts";
+export { configurationBytes, sentBytes, sizeOf } from "./message/size.ts";
 export { isDone, mayTakeBack, takeTurn, type Turn, takenBackEpoch } from "./message/turn.ts";
 export {
   areSameLimits,

@@ -1,12 +1,15 @@
 import { describe, expect, it } from "@jest/globals";
 import { type AttemptFact, type Message } from "@posthaste/domain";
 import { aMessage, aTenant, epochStart, newId } from "@posthaste/testing";
-import { countedOnce, countsSwept, describeMessageLog } from "@posthaste/testing/contract";
+import { countedOnce, countsSwept, describeMessageLog, readAll } from "@posthaste/testing/contract";
 import { freshDatabase, type Opened, patienceMs } from "../opened.fixture.ts";
 import { repeated } from "../repeated.fixture.ts";
 import { type Connection } from "../connection.ts";
+import { digitsOf, type Placed } from "../query/placed.ts";
 import { createEventCounts } from "./counts.ts";
 import { createMessageLog, messageLogIndexes } from "./message-log.ts";
+import { acrossCursor } from "./reading.ts";
+import { type LogItem } from "./rows.ts";
 import { servers } from "../servers.fixture.ts";
 
 describe.each(servers)("$name", ({ name, uri }) => {
@@ -71,7 +74,53 @@ describe.each(servers)("$name", ({ name, uri }) => {
       },
       patienceMs,
     );
+
+    it(
+      "looks at no more than names and times of rows behind a page that reach across its end, along the index",
+      async () => {
+        const { connection } = await open();
+        const log = createMessageLog(connection);
+        const headers = [["x-large", "h".repeat(10_000)]] as const;
+        const messages = Array.from({ length: 40 }, (_, n) =>
+          aMessage({ now: epochStart + n, headers }),
+        );
+        await log.append(
+          messages.map((message) => ({ message, fact: deliveredAfter(message, 500) })),
+        );
+
+        const rows = connection.collection<Placed<LogItem>>("message_log");
+        const cursor = acrossCursor(
+          rows,
+          { tenant: aTenant, conditions: {} },
+          digitsOf(epochStart + 500),
+        );
+        const looked = await cursor.clone().toArray();
+        const pages = await readAll((page) => log.list(aTenant, {}, page), 7, "latestFirst");
+
+        expect(looked).toHaveLength(40);
+        expect(JSON.stringify(looked).length).toBeLessThan(40 * 400);
+        expect(pages.map(({ event }) => event.at)).toEqual(
+          pages.map(({ event }) => event.at).toSorted((a, b) => b - a),
+        );
+        expect(pages).toHaveLength(3 * 40);
+        expect(pages.every(({ message }) => message.headers[0]?.[1].length === 10_000)).toBe(true);
+        if (name.startsWith("mongo-java-server")) return;
+        expect(JSON.stringify(await cursor.clone().explain("queryPlanner"))).toContain(
+          "tenant_1_place_1",
+        );
+      },
+      patienceMs,
+    );
   });
+});
+
+const deliveredAfter = ({ id, createdAt }: Message, ms: number): AttemptFact => ({
+  kind: "fact",
+  id,
+  attempt: 0,
+  startedAt: createdAt,
+  endedAt: createdAt + ms,
+  ended: "delivered",
 });
 
 /** Three events of one millisecond. */

@@ -1,6 +1,6 @@
-/** The MessageLog port: written by workflow-log, read by the gateway. */
-import { type MessageId, type TenantId } from "@posthaste/domain";
-import { type LogEntry, type MessageLog } from "@posthaste/ports";
+/** The MessageLog port: written by workflow-log and by deliverers, read by the gateway. */
+import { configurationBytes, type MessageId, type TenantId } from "@posthaste/domain";
+import { type MessageLog } from "@posthaste/ports";
 import { type Collection } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { createGather } from "../gather.ts";
@@ -129,4 +129,6 @@ export function createMessageLog(connection: Connection): MessageLog {
   }
 }
 
-const bytesOf = ({ fact }: Pick<LogEntry, "fact">): number => fact?.response?.body.length ?? 0;
+/** What a row holds of an answer, and of what the caller sent. */
+const bytesOf = ({ fact, message }: Appended): number =>
+  (fact?.response?.body.length ?? 0) + configurationBytes(message);

@@ -2,21 +2,36 @@
  * Pages of the message log: events in the order of time, whichever rows tell them.
  *
  * A row stands at its last event and may tell further ones, of up to a second before. So beside the rows of a page those are
- * read that stand behind its newer end and reach across it: few, and all within that second.
+ * read that stand behind its newer end and reach across it: all within that second. Of these only times and names are read;
+ * the few whose events are on the page are then read whole.
  */
-import { type LogFilter, type PageRequest, type TenantId } from "@posthaste/domain";
+import { type LogEvent, type LogFilter, type PageRequest, type TenantId } from "@posthaste/domain";
 import { type LogEntry, type LogPage } from "@posthaste/ports";
-import { type Collection, type Document } from "mongodb";
+import { type Collection, type Document, type FindCursor } from "mongodb";
 import { anyOf, archivedConditions, isByTerm } from "../query/conditions.ts";
 import { digitsOf, type Placed } from "../query/placed.ts";
-import { readPage, type Scan } from "../query/read-page.ts";
+import { cutFor, pageMsMax, readPage, type Scan } from "../query/read-page.ts";
 import { shown } from "../query/shown.ts";
 import { type Again } from "../retry.ts";
-import { earlierMsMax, entriesOf, type LogItem, type PlacedEntry } from "./rows.ts";
+import {
+  earlierMsMax,
+  entriesOf,
+  eventsOfRow,
+  type LogItem,
+  type NamesOfRow,
+  type PlacedEntry,
+} from "./rows.ts";
+
+type Rows = Collection<Placed<LogItem>>;
+
+/** An event, and its entry or the row that has it. */
+type Told = { readonly place: string; readonly event: LogEvent } & (
+  { readonly entry: LogEntry } | { readonly row: string }
+);
 
 export async function readLog(
   again: Again,
-  log: Collection<Placed<LogItem>>,
+  log: Rows,
   tenant: TenantId,
   filter: LogFilter,
   page: PageRequest,
@@ -26,34 +41,61 @@ export async function readLog(
   const latestFirst = page.order === "latestFirst";
   const newest = (latestFirst ? page.after : next) ?? endOf(filter);
   const across = newest === undefined ? [] : await readAcross(again, log, scan, newest);
+  const inRows = items
+    .flatMap(entriesOf)
+    .map(({ place, item }): Told => ({ place, event: item.event, entry: item }));
 
   const isWanted = wantedBy(filter, page);
   // What lies beyond the last row is told by rows that were not read.
-  const isRead = ({ place }: PlacedEntry): boolean =>
+  const isRead = ({ place }: Told): boolean =>
     next === undefined || (latestFirst ? place >= next : place <= next);
-  const byPlace = new Map<string, LogEntry>();
-  for (const entry of [...items, ...across].flatMap(entriesOf))
-    if (isRead(entry) && isWanted(entry)) byPlace.set(entry.place, entry.item);
+  const byPlace = new Map<string, Told>();
+  for (const told of [...across, ...inRows])
+    if (isRead(told) && isWanted(told)) byPlace.set(told.place, told);
   const places = [...byPlace.keys()].sort();
   if (latestFirst) places.reverse();
 
   const shownPlaces = places.slice(0, page.limit);
-  const found = shownPlaces.flatMap((place) => byPlace.get(place) ?? []);
+  const found = await entriesAt(
+    again,
+    log,
+    scan,
+    page,
+    shownPlaces.flatMap((place) => byPlace.get(place) ?? []),
+  );
   const last = places.length > page.limit ? shownPlaces.at(-1) : next;
-  const told = { items: found, positions: shownPlaces };
+  const told = {
+    items: found.map(({ item }) => item),
+    positions: found.map(({ place }) => place),
+  };
   return last === undefined ? told : { ...told, next: last };
 }
 
 const endOf = ({ to }: LogFilter): string | undefined =>
   to === undefined ? undefined : `${digitsOf(to)};`;
 
-/** Rows at `place` or behind it that tell of something before it. */
-async function readAcross(
+/** So many rows of one second, all of one tenant, are looked at. */
+const acrossMax = 100_000;
+
+/** Rows at `place` or behind it that tell of something before it: small, and as many as come in one second. */
+const readAcross = (
   again: Again,
-  log: Collection<Placed<LogItem>>,
+  log: Rows,
+  scan: Scan<LogItem>,
+  place: string,
+): Promise<readonly Told[]> =>
+  again(async () => {
+    const told: Told[] = [];
+    for await (const { _id: row, item } of acrossCursor(log, scan, place))
+      told.push(...eventsOfRow(item).map((named) => ({ ...named, row })));
+    return told;
+  });
+
+export function acrossCursor(
+  log: Rows,
   { tenant, conditions }: Pick<Scan<LogItem>, "tenant" | "conditions">,
   place: string,
-): Promise<readonly LogItem[]> {
+): FindCursor<{ readonly _id: string; readonly item: NamesOfRow }> {
   const [at = ""] = place.split(/[:;]/);
   const $lte = `${digitsOf(Number(at) + earlierMsMax)};`;
   const reaching: Document = {
@@ -62,15 +104,52 @@ async function readAcross(
     first: { $lt: place },
     ...conditions,
   };
-  const rows = await again(() => log.find(reaching, { projection: { item: 1 } }).toArray());
-  return rows.map(({ item }) => item);
+  return log
+    .find(reaching)
+    .project<{ readonly _id: string; readonly item: NamesOfRow }>({
+      "item.event": 1,
+      "item.earlier": 1,
+      "item.message.id": 1,
+    })
+    .sort({ place: 1 })
+    .limit(acrossMax)
+    .maxTimeMS(pageMsMax);
+}
+
+/** What a row no longer tells was swept meanwhile. */
+async function entriesAt(
+  again: Again,
+  log: Rows,
+  scan: Scan<LogItem>,
+  page: PageRequest,
+  told: readonly Told[],
+): Promise<readonly PlacedEntry[]> {
+  const ids = [...new Set(told.flatMap((each) => ("row" in each ? each.row : [])))];
+  const rows =
+    ids.length === 0
+      ? []
+      : await again(() =>
+          log
+            .find({ _id: { $in: ids } })
+            .maxTimeMS(pageMsMax)
+            .toArray(),
+        );
+  const entries = new Map(
+    rows.flatMap(({ item }) =>
+      entriesOf(cutFor(scan, page, item)).map(({ place, item: entry }) => [place, entry] as const),
+    ),
+  );
+  return told.flatMap((each) => {
+    const item = "entry" in each ? each.entry : entries.get(each.place);
+    return item ? { place: each.place, item } : [];
+  });
 }
 
 function wantedBy(
   { from = 0, to = Number.POSITIVE_INFINITY, states }: LogFilter,
   { after, order }: PageRequest,
-): (entry: PlacedEntry) => boolean {
-  return ({ place, item: { event } }) => {
+): (told: Told) => boolean {
+  return ({ place, event }) => {
     if (event.at < from || event.at > to) return false;
     if (states && !states.includes(event.state)) return false;
     if (after === undefined) return true;

@@ -79,6 +79,19 @@ function told(events: readonly LogEvent[]): readonly Told[] {
 /** One event, as lists tell it. */
 export type PlacedEntry = { readonly place: string; readonly item: LogEntry };
 
+/** What of a row says which events it tells. */
+export type NamesOfRow = Pick<LogItem, "event" | "earlier"> & {
+  readonly message: Pick<Message, "id">;
+};
+
+/** The events that a row tells, each at its own place. */
+export const eventsOfRow = ({
+  earlier = [],
+  event,
+  message,
+}: NamesOfRow): readonly { readonly place: string; readonly event: LogEvent }[] =>
+  [...earlier, event].map((each) => ({ place: placeOfEvent(message.id, each), event: each }));
+
 /** What a row tells, each event at its own place. */
 export function entriesOf({ earlier = [], ...item }: LogItem): readonly PlacedEntry[] {
   const { message } = item;

@@ -30,7 +30,7 @@ export type PageBounds = { readonly rows: number; readonly bytes: number };
 const pageBounds: PageBounds = { rows: 100_000, bytes: 32 * 1024 * 1024 };
 
 /** The server ends what no caller waits for any more: the driver has given the connection up by then. */
-const pageMsMax = 10_000;
+export const pageMsMax = 10_000;
 
 export function readPage<Item>(
   again: Again,
@@ -39,8 +39,7 @@ export function readPage<Item>(
   page: PageRequest,
   bounds = pageBounds,
 ): Promise<Page<Item>> {
-  const { bodyBytesMax } = page;
-  const hasBodies = bodyBytesMax !== 0;
+  const hasBodies = page.bodyBytesMax !== 0;
   return again(async () => {
     const end = isSelective(scan) ? await placeOfLast(rows, scan, page, bounds.rows) : undefined;
     const items: Item[] = [];
@@ -51,12 +50,19 @@ export function readPage<Item>(
       if (hasBodies) bytes += scan.bytesOf(item);
       const isFull = items.length === page.limit || (bytes > bounds.bytes && items.length > 0);
       if (isFull) return withNext(items, last);
-      items.push(bodyBytesMax === undefined || !hasBodies ? item : scan.cut(item, bodyBytesMax));
+      items.push(cutFor(scan, page, item));
       last = place;
     }
     return withNext(items, end);
   });
 }
+
+/** As the page shows it. */
+export const cutFor = <Item>(
+  { cut }: Pick<Scan<Item>, "cut">,
+  { bodyBytesMax }: Pick<PageRequest, "bodyBytesMax">,
+  item: Item,
+): Item => (bodyBytesMax === undefined || bodyBytesMax === 0 ? item : cut(item, bodyBytesMax));
 
 function withoutBodies<Item>(
   cursor: FindCursor<Placed<Item>>,

@@ -72,6 +72,11 @@ export function acceptNamed(message: Message, owner: Owner, now: number): InStat
   return { ...record, epoch: 1, leaseLosses: -1 };
 }
 
+export const isNamed = (record: MessageRecord): record is InState<"claimed"> =>
+  record.state.kind === "claimed" &&
+  record.epoch === 1 &&
+  record.state.leaseUntil <= record.message.createdAt + namedLeaseMs;
+
 /** Its hint may carry it, and its log be written at its end: it is to go at once, is small, and hides nothing. */
 export const mayBeNamed = (message: Message): boolean =>
   message.body.length <= namedBodyBytesMax &&

@@ -1,5 +1,6 @@
 /** What a record weighs in memory: its body and the answers in its outbox; all else is small. */
-import { type Message, type MessageRecord } from "./message.ts";
+import { type Headers } from "./headers.ts";
+import { type CallbackPlan, type Message, type MessageRecord } from "./message.ts";
 
 export const sizeOf = ({ message, outbox }: Pick<MessageRecord, "message" | "outbox">): number =>
   outbox.reduce((bytes, { response }) => bytes + (response?.body.length ?? 0), message.body.length);
@@ -7,3 +8,22 @@ export const sizeOf = ({ message, outbox }: Pick<MessageRecord, "message" | "out
 /** What a call of the message sends: its body, or the history of its run. */
 export const sentBytes = ({ body, run }: Pick<Message, "body" | "run">): number =>
   body.length + (run?.bytes ?? 0);
+
+/** About what a message weighs beside its body, in memory and as text: what its caller sent, and as much again as it has of its own. */
+export const configurationBytes = ({ headers, policy, url }: Omit<Message, "body">): number =>
+  ownBytes +
+  url.length +
+  headerBytes(headers) +
+  callbackBytes(policy.callback) +
+  callbackBytes(policy.failureCallback);
+
+const ownBytes = 1_024;
+const callbackBytes = (plan: CallbackPlan | undefined): number =>
+  plan ? plan.url.length + headerBytes(plan.headers) : 0;
+
+function headerBytes(headers: Headers): number {
+  let bytes = 0;
+  for (const [name, value] of headers) bytes += name.length + value.length + separatorBytes;
+  return bytes;
+}
+const separatorBytes = 6;

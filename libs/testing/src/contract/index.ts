@@ -17,6 +17,7 @@ export { describeRecords } from "./records.ts";
 export { type RecordsHarness } from "./records/harness.ts";
 export { describeReopening, type ReopeningHarness } from "./reopening.ts";
 export { describeRoster } from "./roster.ts";
+export { readAll } from "./paging.ts";
 export { describeRuns } from "./runs.ts";
 export { describeSchedules, type SchedulesHarness } from "./schedules.ts";
 export { describeSearchIndexes, type SearchIndexesHarness } from "./search-indexes.ts";

@@ -65,23 +65,31 @@ async function create(
 ): Promise<void> {
   if (plans.length === 0) return;
   const inSync = String(Math.max(1, Math.min(2, replication - 1)));
-  const topics = plans.map(({ name, partitions, retentionMs, messageBytesMax }) => ({
-    topic: name,
-    numPartitions: partitions,
-    replicationFactor: replication,
-    configEntries: [
-      { name: "cleanup.policy", value: "delete" },
-      // A broker that compresses by its own choice may take a codec that no member can read.
-      { name: "compression.type", value: "producer" },
-      { name: "retention.ms", value: String(retentionMs) },
-      // Only whole segments are removed, so one that gets little is closed in time.
-      { name: "segment.ms", value: String(Math.max(segmentMsMin, Math.floor(retentionMs / 6))) },
-      { name: "min.insync.replicas", value: inSync },
-      ...(messageBytesMax === undefined
-        ? []
-        : [{ name: "max.message.bytes", value: String(messageBytesMax) }]),
-    ],
-  }));
+  const topics = plans.map(
+    ({ name, partitions, retentionMs, retentionBytes, messageBytesMax }) => ({
+      topic: name,
+      numPartitions: partitions,
+      replicationFactor: replication,
+      configEntries: [
+        { name: "cleanup.policy", value: "delete" },
+        // A broker that compresses by its own choice may take a codec that no member can read.
+        { name: "compression.type", value: "producer" },
+        { name: "retention.ms", value: String(retentionMs) },
+        // Only whole segments are removed, so one that gets little is closed in time.
+        { name: "segment.ms", value: String(Math.max(segmentMsMin, Math.floor(retentionMs / 6))) },
+        { name: "min.insync.replicas", value: inSync },
+        ...(retentionBytes === undefined
+          ? []
+          : [
+              { name: "retention.bytes", value: String(retentionBytes) },
+              { name: "segment.bytes", value: String(Math.floor(retentionBytes / segmentsMin)) },
+            ]),
+        ...(messageBytesMax === undefined
+          ? []
+          : [{ name: "max.message.bytes", value: String(messageBytesMax) }]),
+      ],
+    }),
+  );
   try {
     // False when another process was faster.
     await admin.createTopics({ waitForLeaders: true, topics });
@@ -99,6 +107,8 @@ function reasonsOf(error: unknown): readonly string[] {
 }
 
 const segmentMsMin = 60_000;
+/** Of what a partition keeps by its size. */
+const segmentsMin = 4;
 
 async function grow(admin: Admin, plans: readonly TopicPlan[]): Promise<void> {
   if (plans.length === 0) return;

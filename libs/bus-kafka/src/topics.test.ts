@@ -59,7 +59,18 @@ describe("the topics that are made", () => {
 
     expect(retention(86_400_000, "message.settled")).toBe(86_400_000);
     expect(retention(86_400_000, "parked")).toBe(86_400_000);
-    expect(retention(86_400_000, "message.due")).toBe(3_600_000);
-    expect(retention(60_000, "message.due")).toBe(60_000);
+    expect(retention(86_400_000, "scheduler.wake")).toBe(3_600_000);
+    expect(retention(60_000, "scheduler.wake")).toBe(60_000);
+  });
+
+  it("keep hints that carry bodies for minutes, and no more than a quarter of a gibibyte of a partition", () => {
+    const due = (retentionMs: number) =>
+      topicPlans("", 1, retentionMs).find(({ name }) => name === "message.due");
+
+    expect(due(86_400_000)).toMatchObject({
+      retentionMs: 300_000,
+      retentionBytes: 256 * 1024 * 1024,
+    });
+    expect(due(60_000)?.retentionMs).toBe(60_000);
   });
 });

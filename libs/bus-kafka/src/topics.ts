@@ -39,6 +39,8 @@ export type TopicPlan = {
   readonly name: string;
   readonly partitions: number;
   readonly retentionMs: number;
+  /** Of each partition, where it may get so much that its time alone is no bound. */
+  readonly retentionBytes?: number;
   readonly messageBytesMax?: number;
 };
 
@@ -47,6 +49,9 @@ export const parkedTopic = "parked";
 
 /** A hint that is an hour old is of no use: its alarm has rung. */
 const hintRetentionMsMax = 3_600_000;
+/** Hints that have records carry bodies, of use for seconds: what was not heard within minutes waits for its alarm. */
+const recordRetentionMsMax = 300_000;
+const recordRetentionBytes = 256 * 1024 * 1024;
 /** A parked message carries headers of ours beside its own. */
 const parkedBytesMax = 2 * 1024 * 1024;
 
@@ -55,12 +60,16 @@ export function topicPlans(
   partitions: number,
   retentionMs: number,
 ): readonly TopicPlan[] {
-  const hintRetentionMs = Math.min(retentionMs, hintRetentionMsMax);
+  const ofHint = { retentionMs: Math.min(retentionMs, hintRetentionMsMax) };
+  const ofRecord = {
+    retentionMs: Math.min(retentionMs, recordRetentionMsMax),
+    retentionBytes: recordRetentionBytes,
+  };
   return [
     ...topics.map((topic) => ({
       name: prefix + topic,
       partitions: topic === "scheduler.wake" ? Math.min(partitions, shardCount) : partitions,
-      retentionMs: isFact(topic) ? retentionMs : hintRetentionMs,
+      ...(isFact(topic) ? { retentionMs } : topic === "message.due" ? ofRecord : ofHint),
     })),
     { name: prefix + parkedTopic, partitions: 1, retentionMs, messageBytesMax: parkedBytesMax },
   ];

@@ -10,7 +10,13 @@ import { processShape, standaloneProcessShape } from "./process.ts";
 import { schedulesShape } from "./schedules.ts";
 import { standaloneShape } from "./standalone.ts";
 import { telemetryShape } from "./telemetry.ts";
-import { busShape, documentsShape, sealingShape, tokensShape } from "./stores.ts";
+import {
+  busShape,
+  documentsShape,
+  namedDeliveryShape,
+  sealingShape,
+  tokensShape,
+} from "./stores.ts";
 
 /** What every process of the distributed shape reads; all but management are on the bus. */
 const apart = { ...processShape, ...telemetryShape, ...documentsShape, ...sealingShape };
@@ -20,6 +26,7 @@ export const configSchemas = {
   gateway: z.object({
     ...worker,
     ...tokensShape,
+    ...namedDeliveryShape,
     ...proxiesShape,
     ...destinationsShape,
     ...llmShape,

@@ -17,6 +17,20 @@ const address = (...schemes: readonly string[]) =>
     schemes.some((scheme) => text.startsWith(`${scheme}://`) && text.length > scheme.length + 3),
   );
 
+/** Of what inserts messages. */
+export const namedDeliveryShape = {
+  kafkaBodies: z
+    .enum(["on", "off"])
+    .transform((value) => value === "on")
+    .register(variables, {
+      subject,
+      rule: "on or off",
+      summary:
+        "Whether small messages that are to go at once are handed to a deliverer over Kafka, with their bodies and forwarded headers. `off`: no topic holds any, and each such message costs a claim and a read more.",
+      default: "on",
+    }),
+};
+
 export const busShape = {
   kafkaBrokers: z
     .string()

@@ -1,4 +1,4 @@
-/** What of messages stands in Kafka: by the topics themselves, as whoever may read them sees them. */
+/** What of messages stands in Kafka: read from the topics themselves, as any client of the brokers may. */
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { type RunningServices, startServices } from "@posthaste/local";

@@ -66,6 +66,7 @@ import {
   observedAlarms,
   observedFanOuts,
   observedFlowLanes,
+  observedMessageLog,
   observedRecords,
   observedRuns,
   observedTokens,
@@ -260,7 +261,7 @@ function portsOf(making: Making, life: Life, shards?: readonly number[]): NodePo
     tenants: new Map(),
     // Retention is longer than any simulation.
     accounts: { tenants: async () => [] },
-    messageLog: life.remote("messageLog", backend.messageLog),
+    messageLog: life.remote("messageLog", observedMessageLog(backend.messageLog, watching)),
     ...(making.isApart && { roster: life.remote("roster", backend.roster) }),
     bus: making.bus.portOf(life, (bus) => observedBus(bus, backend.deadLetters, watching), shards),
     sender: making.destinations.senderOf(life),

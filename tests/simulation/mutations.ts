@@ -4,14 +4,11 @@
  */
 import {
   flowsSetBy,
-  type InState,
   isExpanding,
   isFinished,
   isIn,
   type MessageId,
   messageId,
-  type Owner,
-  owner,
   parentOf,
 } from "@posthaste/domain";
 import { byKind } from "@posthaste/testing";
@@ -25,13 +22,9 @@ import {
   withRecords,
   withTokens,
 } from "./mutate.ts";
+import { namingMutations } from "./naming-mutations.ts";
 import { runMutations } from "./runs/mutations.ts";
 import { scheduleMutations } from "./schedule-mutations.ts";
-
-const namedFor = (by: Owner, record: InState<"claimed">): InState<"claimed"> => ({
-  ...record,
-  state: { ...record.state, owner: by },
-});
 
 export const mutations: readonly Mutation[] = [
   {
@@ -313,28 +306,6 @@ export const mutations: readonly Mutation[] = [
       }),
   },
   {
-    name: "what is named for another deliverer called at once",
-    change: (ports, _, life) => ({
-      ...ports,
-      bus: otherwise(ports.bus, {
-        subscribe: (topic, group, handle, options) =>
-          ports.bus.subscribe(
-            topic,
-            group,
-            (events) =>
-              handle(
-                events.map((event) =>
-                  "record" in event && event.record
-                    ? { ...event, record: namedFor(owner(life.name), event.record) }
-                    : event,
-                ),
-              ),
-            options,
-          ),
-      }),
-    }),
-  },
-  {
     name: "the cancel said and not done",
     change: (ports) =>
       withRecords(ports, {
@@ -455,6 +426,7 @@ export const mutations: readonly Mutation[] = [
         },
       }),
   },
+  ...namingMutations,
   ...scheduleMutations,
   ...runMutations,
 ];

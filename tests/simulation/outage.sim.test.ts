@@ -32,6 +32,7 @@ const away: EventBus = {
   },
   subscribe: async () => async () => undefined,
   isUp: () => false,
+  roomForRecords: () => 0,
   hears: () => false,
 };
 

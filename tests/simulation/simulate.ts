@@ -9,6 +9,7 @@ import { checkAlarms, everyStep } from "./checks/every-step.ts";
 import { checkHistory } from "./checks/history.ts";
 import { type Composition, composition, type Shape } from "./composition.ts";
 import { type Mutation } from "./mutate.ts";
+import { plainWorkload } from "./plain-workload.ts";
 import { scheduleWorkload } from "./schedule-workload.ts";
 import { workload } from "./workload.ts";
 import { calm, drawTroubles, type Troubles } from "./world/chaos.ts";
@@ -44,6 +45,7 @@ const healingMsMax = 1_500_000;
 /** Beside all other chance: what schedules do changes no history without them. */
 const scheduleSeeds = 1_000_000;
 const bulkSeeds = 2_000_000;
+const plainSeeds = 3_000_000;
 /** Far beyond what any seed needs. */
 const stepsMax = 400_000;
 const sweepMsMax = 120_000;
@@ -76,7 +78,12 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
     work.groups,
     mutation?.shownBy === "schedules",
   );
-  const lastAtMs = Math.max(work.lastAtMs, scheduling.lastAtMs);
+  const plain = plainWorkload(
+    environment,
+    dice(plainSeeds + seed),
+    mutation?.shownBy === "plainMessages",
+  );
+  const lastAtMs = Math.max(work.lastAtMs, scheduling.lastAtMs, plain.lastAtMs);
   if (model) {
     const checkRecords = everyStep(world, history, model.inspect);
     world.onStep = () => {
@@ -92,6 +99,7 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
   await world.advance(100);
   work.start(() => composed.gateways());
   scheduling.start(composed);
+  plain.start(composed);
   haveTroubles(environment, chance, composed, backend, troubles, shape);
 
   const failed = (): boolean => {
@@ -121,7 +129,7 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
   if (!failed()) {
     await world.advance(sweepMsMax + wrongByMsMax);
     await world.during(atRest(history, backend, composed));
-    await world.during(checkHistory(history, backend));
+    await world.during(checkHistory(history, backend, shape));
   }
   await world.during(backend.close());
   count(history);

@@ -49,6 +49,11 @@ export const places: Readonly<Record<MetricName, Place>> = {
     title: "Messages named for a deliverer",
     unit: "ops",
   },
+  posthaste_log_left_total: {
+    board: "stores-and-bus",
+    title: "Deliveries left for the sweep to log",
+    unit: "ops",
+  },
   posthaste_attempts_running: {
     board: "deliveries",
     title: "Attempts that run now",

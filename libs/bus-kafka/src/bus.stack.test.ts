@@ -250,6 +250,47 @@ it(
   testMsMax,
 );
 
+it(
+  "what is said to one process of the roster goes many in a Kafka message, all else one by one",
+  async () => {
+    const bus = await buses.open({ partitions: 1 });
+    const heard = new Set<string>();
+    await bus.subscribe("message.due", "group", async (hints) => {
+      for (const { id } of hints) heard.add(id);
+    });
+    const [addressed, plain] = [20, 20].map((count) => Array.from({ length: count }, aHint));
+    await bus.publish("message.due", addressed?.map((hint) => ({ ...hint, to: 0 })) ?? []);
+    await eventually(() => bus.counts().events === 20);
+    const joined = bus.counts().messages;
+    await bus.publish("message.due", plain ?? []);
+    await eventually(() => heard.size === 40);
+
+    expect(joined).toBeLessThan(10);
+    await eventually(() => bus.counts().messages === joined + 20);
+  },
+  testMsMax,
+);
+
+it(
+  "a member hears that it has no partitions while its group gives them anew, and then which it has",
+  async () => {
+    const [first, second] = [await buses.open(), await buses.open()];
+    const told: (readonly number[])[] = [];
+    const listen = async (): Promise<void> => undefined;
+    await first.subscribe("message.due", "group", listen, {
+      assigned: (partitions) => told.push(partitions),
+    });
+    await eventually(() => told.at(-1)?.length === 4);
+
+    await second.subscribe("message.due", "group", listen);
+    await eventually(() => told.at(-1)?.length === 2);
+
+    const moved = told.slice(told.findLastIndex(({ length }) => length === 4) + 1);
+    expect(moved.map(({ length }) => length)).toEqual([0, 2]);
+  },
+  testMsMax,
+);
+
 describe("topics", () => {
   it(
     "are made with the partitions and the retention that are asked for",
@@ -260,7 +301,10 @@ describe("topics", () => {
       expect(await partitionsOf("message.settled")).toBe(3);
       expect(await partitionsOf("parked")).toBe(1);
       expect(await settingOf("message.settled", "retention.ms")).toBe("7200000");
-      expect(await settingOf("message.due", "retention.ms")).toBe("3600000");
+      expect(await settingOf("scheduler.wake", "retention.ms")).toBe("3600000");
+      expect(await settingOf("message.due", "retention.ms")).toBe("300000");
+      expect(await settingOf("message.due", "retention.bytes")).toBe(String(256 * 1024 * 1024));
+      expect(await settingOf("message.due", "segment.bytes")).toBe(String(64 * 1024 * 1024));
     },
     testMsMax,
   );

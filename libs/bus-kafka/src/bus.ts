@@ -23,7 +23,7 @@ export type KafkaBusOptions = {
   /** Of each topic that is made; `scheduler.wake` never gets more than there are shards. */
   readonly partitions?: number;
   readonly replication?: number;
-  /** Of facts and of what was parked; hints are kept for an hour at most. */
+  /** Of facts and of what was parked; hints are kept for an hour at most, and those that may carry bodies for five minutes. */
   readonly retentionMs?: number;
   readonly tls?: boolean;
   readonly sasl?: Sasl;
@@ -97,6 +97,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> 
     },
     subscribe: (...given) => subscriptions.add(...given),
     isUp: () => link.isUp(),
+    roomForRecords: () => outbound.roomForRecords,
     hears: (topic) => subscriptions.hear(topic),
     counts: () => ({ ...counts, connections: link.connections }),
     close: async () => {

@@ -26,6 +26,8 @@ export type ConsumerOptions = {
   readonly gatherMs: number | undefined;
   readonly handOver: HandOver;
   readonly joined: (partitions: readonly number[]) => void;
+  /** Its group is about to give the partitions anew. */
+  readonly rebalancing: () => void;
   /** Fetched, or heard of by its coordinator. */
   readonly alive: () => void;
   readonly clock: Clock;
@@ -118,12 +120,13 @@ export class Consumer {
   }
 
   #listen(): void {
-    const { topic, alive, joined, counts } = this.#options;
+    const { topic, alive, joined, rebalancing, counts } = this.#options;
     const { events } = this.#kafka;
     this.#kafka.on(events.FETCH, alive);
     this.#kafka.on(events.HEARTBEAT, alive);
     this.#kafka.on(events.REBALANCING, () => {
       counts.rebalances++;
+      rebalancing();
       void this.#commit();
     });
     this.#kafka.on(events.GROUP_JOIN, ({ payload }) => {

@@ -3,8 +3,9 @@ export type Counts = {
   /** Produce requests begun, and those that failed and are repeated. */
   sends: number;
   sendFailures: number;
-  /** Events acknowledged by the brokers. */
+  /** Events acknowledged by the brokers, and the Kafka messages that they went in. */
   events: number;
+  messages: number;
   hintsDropped: number;
   /** Events that a broker refuses for their content. */
   refused: number;
@@ -24,6 +25,7 @@ export const newCounts = (): Counts => ({
   sends: 0,
   sendFailures: 0,
   events: 0,
+  messages: 0,
   hintsDropped: 0,
   refused: 0,
   heard: 0,

@@ -244,6 +244,47 @@ describe("a hint", () => {
   });
 });
 
+describe("hints that have records", () => {
+  const large = { bytes: 1024 * 1024 };
+  const fill = (outbound: Outbound, count: number): void => {
+    for (let n = 0; n < count; n++) outbound.hint([aHintSaid(`${n}`, large)]);
+  };
+
+  it("have a bound of their own, so that no other hint gives way to them", async () => {
+    const { outbound, counts } = opened();
+    fill(outbound, 40);
+    expect(counts.hintsDropped).toBe(8);
+
+    outbound.hint(Array.from({ length: 7 }, () => aSaying(1, "wake", 1024 * 1024)));
+
+    expect(counts.hintsDropped).toBe(8);
+  });
+
+  it("are told how much room there is, which grows when they are acknowledged", async () => {
+    const { outbound, way } = opened();
+    const before = outbound.roomForRecords;
+    fill(outbound, 40);
+    await turn();
+    expect(outbound.roomForRecords).toBe(0);
+
+    for (let answers = 0; answers < 40; answers++) await way.answer();
+    expect(outbound.roomForRecords).toBe(before);
+    way.goDown();
+
+    expect(outbound.roomForRecords).toBe(0);
+  });
+
+  it("are counted, and so are the Kafka messages that they went in", async () => {
+    const { outbound, way, counts } = opened();
+    outbound.hint([aHintSaid("a"), aHintSaid("b"), aHintSaid("c")]);
+    void outbound.fact([aSaying(1, "f")]);
+    await turn();
+    await way.answerAll();
+
+    expect([counts.events, counts.messages]).toEqual([4, 2]);
+  });
+});
+
 /** A turn of the event loop, in which promises settle. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

@@ -5,7 +5,8 @@
  * (1) of each partition at most one send is under way; what is said meanwhile goes in the next. kafkajs repeats each
  *     send on its own, so two of them may change places when a broker comes back.
  * (2) a fact leaves its line only acknowledged, refused for its content, or when its caller has been told that it failed.
- * (3) everything is bounded: hints by bytes, the newest giving way; facts by bytes and by the time that a caller waits.
+ * (3) everything is bounded: hints by bytes, the newest giving way, those that have records apart from the rest; facts by
+ *     bytes and by the time that a caller waits.
  */
 import { type Clock, type Topic } from "@posthaste/ports";
 import { type Message, type TopicMessages } from "kafkajs";
@@ -22,7 +23,10 @@ export type Saying = {
   readonly key: Buffer | string | null;
   readonly value: Buffer | null;
   readonly headers?: NonNullable<Message["headers"]>;
-  /** An event of this topic that may go with its neighbours in one Kafka message: a hint, which nothing repeats or parks by itself. */
+  /**
+   * An event of this topic that may go with its neighbours in one Kafka message: a hint that has its record, and is said to a
+   * process of the roster, which reads such messages.
+   */
   readonly joins?: Topic;
 };
 
@@ -41,6 +45,8 @@ type Item = {
   /** It was in a batch that was refused: it is sent by itself, to find the one that was meant. */
   readonly alone: boolean;
 };
+/** What has a bound of its own. */
+type Kind = "fact" | "hint" | "record";
 type Line = {
   readonly topic: string;
   readonly partition: number;
@@ -50,6 +56,7 @@ type Line = {
 type Part = { readonly line: Line; readonly items: readonly Item[] };
 
 const hintBytesMax = 8 * 1024 * 1024;
+const recordBytesMax = 32 * 1024 * 1024;
 const factBytesMax = 64 * 1024 * 1024;
 /** Of one partition in one send: the broker takes a mebibyte at most, and kafkajs copies a batch once per message. */
 const batchMax = 256;
@@ -72,8 +79,7 @@ export class Outbound {
   readonly #ready = new Set<Line>();
   /** Oldest first, and so by deadline. */
   readonly #waiters = new Set<Waiter>();
-  #hintBytes = 0;
-  #factBytes = 0;
+  readonly #bytes: Record<Kind, number> = { fact: 0, hint: 0, record: 0 };
   #flushing = false;
   #idle: PromiseWithResolvers<void> | undefined;
   #looking: (() => void) | undefined;
@@ -86,10 +92,18 @@ export class Outbound {
     link.onUp(() => this.#flushSoon());
   }
 
+  get roomForRecords(): number {
+    return this.#link.isUp() ? Math.max(0, recordBytesMax - this.#bytes.record) : 0;
+  }
+
   /** Drops what cannot be taken at once. */
   hint(sayings: readonly Saying[]): void {
     for (const saying of sayings) {
-      if (!this.#link.isUp() || this.#hintBytes >= hintBytesMax) this.#counts.hintsDropped++;
+      const isFull =
+        saying.joins === undefined
+          ? this.#bytes.hint >= hintBytesMax
+          : this.#bytes.record >= recordBytesMax;
+      if (!this.#link.isUp() || isFull) this.#counts.hintsDropped++;
       else this.#add({ saying, bytes: bytesOf(saying), waiter: undefined, alone: false });
     }
   }
@@ -97,9 +111,9 @@ export class Outbound {
   /** Resolves when all are acknowledged. Rejects after `factMsMax`, or when the broker refuses one. */
   fact(sayings: readonly Saying[]): Promise<void> {
     if (sayings.length === 0) return Promise.resolve();
-    if (this.#factBytes >= factBytesMax)
+    if (this.#bytes.fact >= factBytesMax)
       return Promise.reject(
-        new Error(`${this.#factBytes} bytes of facts wait for the bus already`),
+        new Error(`${this.#bytes.fact} bytes of facts wait for the bus already`),
       );
     const { promise: told, resolve, reject } = Promise.withResolvers<void>();
     const deadline = this.#clock.now() + factMsMax;
@@ -113,7 +127,7 @@ export class Outbound {
 
   /** Resolves when nothing is under way or in line: facts may have failed, hints have gone. */
   async idle(): Promise<void> {
-    if (this.#hintBytes + this.#factBytes === 0) return;
+    if (this.#isIdle) return;
     this.#idle ??= Promise.withResolvers<void>();
     await this.#idle.promise;
   }
@@ -132,10 +146,14 @@ export class Outbound {
     this.#flushSoon();
   }
 
-  #count({ waiter, bytes }: Item, sign: 1 | -1): void {
-    if (waiter) this.#factBytes += sign * bytes;
-    else this.#hintBytes += sign * bytes;
-    if (this.#hintBytes + this.#factBytes > 0) return;
+  get #isIdle(): boolean {
+    const { fact, hint, record } = this.#bytes;
+    return fact + hint + record === 0;
+  }
+
+  #count(item: Item, sign: 1 | -1): void {
+    this.#bytes[kindOf(item)] += sign * item.bytes;
+    if (!this.#isIdle) return;
     this.#idle?.resolve();
     this.#idle = undefined;
   }
@@ -176,7 +194,9 @@ export class Outbound {
   async #send(parts: readonly Part[]): Promise<void> {
     try {
       this.#counts.sends++;
-      await this.#link.send(batchOf(parts));
+      const batch = batchOf(parts);
+      await this.#link.send(batch);
+      this.#counts.messages += batch.reduce((sum, { messages }) => sum + messages.length, 0);
       for (const { items } of parts) for (const item of items) this.#acknowledged(item);
     } catch (error) {
       this.#lastFailure = error;
@@ -251,6 +271,9 @@ export class Outbound {
     return false;
   }
 }
+
+const kindOf = ({ saying, waiter }: Item): Kind =>
+  waiter ? "fact" : saying.joins === undefined ? "hint" : "record";
 
 /** From the front: one that is to go alone, or as many as a batch holds. */
 function take(line: Line): readonly Item[] {

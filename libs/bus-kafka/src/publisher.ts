@@ -1,5 +1,5 @@
 /** Events on their way out: given their bytes, their partition and their trace, and handed to `Outbound`. */
-import { type Clock, isFact, type Log, type Topic, type Topics } from "@posthaste/ports";
+import { type Clock, type Log, type Topic, type Topics } from "@posthaste/ports";
 import { encode } from "./codec.ts";
 import { type Counts } from "./counts.ts";
 import { type Link } from "./link.ts";
@@ -81,7 +81,7 @@ export class Publisher {
       const partition = placeOf(event) % count;
       const saying = {
         ...{ topic: name, partition, key: keyOf(event), value },
-        ...(!isFact(topic) && { joins: topic }),
+        ...(isSaidToOne(event) && { joins: topic }),
       };
       if (value.length > eventBytesMax) tooLarge.push(value.length);
       else sayings.push(headers ? { ...saying, headers } : saying);
@@ -90,3 +90,6 @@ export class Publisher {
     return { sayings, tooLarge };
   }
 }
+
+/** To a process of the roster, which reads several in one Kafka message: a build of before it would park them. */
+const isSaidToOne = (event: Topics[Topic]): boolean => "to" in event && event.to !== undefined;

@@ -23,6 +23,8 @@ export type SubscriptionOptions = {
   readonly handOver: HandOver;
   /** Which partitions are heard from now on. */
   readonly assigned: (partitions: readonly number[]) => void;
+  /** Until they are given anew, or the next consumer has joined, none may be. */
+  readonly unassigned: () => void;
   readonly link: Pick<Link, "isUp" | "untilUp" | "partitions">;
   readonly answers: () => Promise<boolean>;
   readonly fatal: (error: Error) => void;
@@ -78,7 +80,7 @@ export class Subscription {
   }
 
   async #stayMember(): Promise<void> {
-    const { clock, link, log, topic, group, counts } = this.#options;
+    const { clock, link, log, topic, group, counts, unassigned } = this.#options;
     const { signal } = this.#stopping;
     for (let failures = 0; ;) {
       await link.untilUp(signal);
@@ -86,6 +88,7 @@ export class Subscription {
       const progressBefore = this.#progress;
       const reason = await this.#runConsumer(link.partitions()?.get(topic) ?? 1);
       this.#isMember = false;
+      unassigned();
       if (signal.aborted) return;
       counts.consumerRestarts++;
       log.warn("bus.consumer_ended", { topic, group, error: reason });
@@ -95,7 +98,7 @@ export class Subscription {
   }
 
   async #runConsumer(partitionCount: number): Promise<unknown> {
-    const { assigned, ...options } = this.#options;
+    const { assigned, unassigned, ...options } = this.#options;
     this.#consumer = new Consumer({
       ...options,
       partitionCount,
@@ -105,6 +108,7 @@ export class Subscription {
         assigned(partitions);
         this.#joined.resolve();
       },
+      rebalancing: unassigned,
       alive: () => this.#alive(),
     });
     return this.#consumer.run();

@@ -63,6 +63,8 @@ export class Subscriptions {
         owns && topic === "scheduler.wake"
           ? telling(owns, partitionCount)
           : (assigned ?? (() => undefined)),
+      // A scheduler keeps its last shards (docs/design/outages#ownership-is-an-economy).
+      unassigned: () => assigned?.([]),
       answers: () => answers(client),
     });
     this.#open.set(subscription, topic);

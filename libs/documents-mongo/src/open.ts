@@ -24,7 +24,7 @@ import { type Link, type LinkOptions, openLink } from "./link.ts";
 import { createEventCounts } from "./message-log/counts.ts";
 import { createMessageLog, messageLogIndexes } from "./message-log/message-log.ts";
 import { createRecordPorts, recordIndexes, roomsOf } from "./messages/record-ports.ts";
-import { createRoster } from "./roster.ts";
+import { createRoster, rosterIndexes } from "./roster.ts";
 import { createSchedules } from "./schedules/schedules.ts";
 import { createSearchIndexes } from "./search-indexes.ts";
 import { createRunningCalls, createSizes } from "./sizes.ts";
@@ -57,6 +57,7 @@ const allIndexes: readonly Index[] = [
   ...groupIndexes,
   ...accountIndexes,
   ...messageLogIndexes,
+  ...rosterIndexes,
 ];
 
 /** Resolves at once, whether or not there is a server: until it has answered every call rejects as `unavailable`. */

@@ -2,30 +2,38 @@
 import { limits, type Owner } from "@posthaste/domain";
 import { type Roster, type RosterEntry } from "@posthaste/ports";
 import { type Connection } from "./connection.ts";
+import { type Index } from "./indexes.ts";
 
 type StoredEntry = Omit<RosterEntry, "owner"> & { readonly _id: Owner; readonly at: number };
 
+const collectionName = "roster";
+
+export const rosterIndexes: readonly Index[] = [{ collection: collectionName, key: { at: 1 } }];
+
 /** What was not heard of for so long has gone without leaving. */
 const forgottenMs = 60_000;
+/** The first announcement of a process removes those, and then each of so many: one that dies again and again leaves few. */
+const announcementsPerSweep = 60;
 
 export function createRoster({ again, clock, collection }: Connection): Roster {
-  const roster = collection<StoredEntry>("roster");
+  const roster = collection<StoredEntry>(collectionName);
+  let announcements = 0;
   return {
-    announce: async ({ owner: _id, partitions, isOpen }) => {
+    announce: async ({ owner: _id, partitions, ...entry }) => {
       const at = clock.now();
-      const $set = { at, isOpen, partitions: [...partitions] };
+      const $set = { at, ...entry, partitions: [...partitions] };
       await again(() => roster.updateOne({ _id }, { $set }, { upsert: true }));
+      if (announcements++ % announcementsPerSweep > 0) return;
+      await again(() => roster.deleteMany({ at: { $lt: at - forgottenMs } }));
     },
-    leave: async (owner) => {
-      const gone = { $or: [{ _id: owner }, { at: { $lt: clock.now() - forgottenMs } }] };
-      await again(() => roster.deleteMany(gone));
+    leave: async (_id) => {
+      await again(() => roster.deleteOne({ _id }));
     },
     read: async () => {
-      const all = await again(() => roster.find({}).toArray());
-      const since = clock.now() - limits.rosterFreshMs;
-      return all.flatMap(({ _id: owner, at, isOpen, partitions }) =>
-        at > since ? { owner, isOpen, partitions } : [],
-      );
+      const now = clock.now();
+      const at = { $gt: now - limits.rosterFreshMs, $lte: now + limits.rosterFreshMs };
+      const fresh = await again(() => roster.find({ at }).toArray());
+      return fresh.map(({ _id: owner, at: _, ...entry }) => ({ owner, ...entry }));
     },
   };
 }

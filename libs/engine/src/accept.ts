@@ -155,7 +155,8 @@ export function begun({ local, named }: AcceptPorts, { record, reserved }: Enter
 }
 
 /** The record was not inserted. */
-export function giveBack({ local }: AcceptPorts, { record, reserved }: Entering): void {
+export function giveBack({ local, named }: AcceptPorts, { record, reserved }: Entering): void {
   const { body, tenant, url } = record.message;
   if (reserved) local?.release(tenant, originHash(url), body.length);
+  else if (isIn(record, "claimed")) named?.release(record);
 }

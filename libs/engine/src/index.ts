@@ -3,7 +3,7 @@ export { unknownGroup } from "./group-publish.ts";
 export { publish } from "./publish.ts";
 export { publishMany } from "./publish-many.ts";
 export { type Outcome } from "./publish-portion.ts";
-export { announce, hintOf, wakeLane } from "./announce.ts";
+export { announce, announceTraced, hintOf, wakeLane } from "./announce.ts";
 export { cancelMessages, type CancelPorts } from "./cancel.ts";
 export { type ExpandPorts, expandStored } from "./fan-out.ts";
 export { cancelMatching, countLive, countMatching, matchedMax } from "./cancel-matching.ts";

@@ -3,9 +3,11 @@
  * of it by a hint that has the record.
  *
  * (1) Named is only what the roster has as fresh and open. A roster that cannot be read, or was read too long ago, names none.
- * (2) A hint that is lost costs the lease of the insert; then any deliverer may claim.
+ * (2) A hint that is lost costs the lease of the insert; then any deliverer may claim. So none is dropped for want of room:
+ *     the bus has room for each hint before its message is inserted.
  */
 import {
+  configurationBytes,
   type InState,
   limits,
   limitOf,
@@ -28,13 +30,16 @@ import { hintOf } from "./announce.ts";
 
 export type NamedDeliveryPorts = {
   readonly roster: Pick<Roster, "read">;
-  readonly bus: Pick<EventBus, "publish" | "isUp">;
+  readonly bus: Pick<EventBus, "publish" | "isUp" | "roomForRecords">;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
   /** A tenant whose calls are capped is not named for: its calls are counted before they are claimed. */
   readonly planOf: (tenant: TenantId) => Plan | undefined;
 };
+
+/** What a deliverer hears, when it was last found, and which partition is told next. */
+type Heard = { readonly partitions: readonly number[]; readonly foundAt: number; next: number };
 
 const readEveryMs = 500;
 /** A gateway that inserts nothing reads nothing. */
@@ -44,11 +49,14 @@ export class NamedDeliverers implements NamedDelivery, Service {
   readonly name = "roster";
   readonly #ports: NamedDeliveryPorts;
   #open: readonly RosterEntry[] = [];
-  #partitions: ReadonlyMap<Owner, readonly number[]> = new Map();
+  #heard: ReadonlyMap<Owner, Heard> = new Map();
+  #startedAt = 0;
   #readAt = Number.NEGATIVE_INFINITY;
   #usedAt = Number.NEGATIVE_INFINITY;
   #isReading = false;
   #next = 0;
+  /** Of hints whose messages are being inserted. */
+  #reservedBytes = 0;
   #cancel: (() => void) | undefined;
   #isStopped = false;
 
@@ -56,13 +64,15 @@ export class NamedDeliverers implements NamedDelivery, Service {
     this.#ports = ports;
     ports.metrics.watch("posthaste_roster_age_seconds", () => {
       if (!this.#isReading) return 0;
-      return Number.isFinite(this.#readAt) ? this.#ageMs / 1_000 : undefined;
+      const since = Math.max(this.#readAt, this.#startedAt);
+      return (ports.clock.now() - since) / 1_000;
     });
   }
 
   /** It does not wait: without a roster messages go the other way. */
   async start(): Promise<void> {
-    this.#usedAt = this.#ports.clock.now();
+    this.#startedAt = this.#ports.clock.now();
+    this.#usedAt = this.#startedAt;
     void this.#read();
   }
 
@@ -71,22 +81,52 @@ export class NamedDeliverers implements NamedDelivery, Service {
     this.#cancel?.();
   }
 
-  ownerFor({ tenant }: Message): Owner | undefined {
+  ownerFor(message: Message): Owner | undefined {
     const { bus, clock, planOf } = this.#ports;
+    if (this.#isStopped) return undefined;
     this.#usedAt = clock.now();
     if (!this.#isReading) void this.#read();
-    if (this.#open.length === 0 || this.#ageMs > limits.rosterFreshMs || !bus.isUp())
-      return undefined;
-    const plan = planOf(tenant);
+    if (this.#ageMs > limits.rosterFreshMs || !bus.isUp()) return undefined;
+    const plan = planOf(message.tenant);
     if (!plan || limitOf(plan, "parallelismMax") !== undefined) return undefined;
-    return this.#open[this.#next++ % this.#open.length]?.owner;
+    const owner = this.#nextFor(message);
+    const bytes = hintBytes(message);
+    if (owner === undefined || bus.roomForRecords() - this.#reservedBytes < bytes) return undefined;
+    this.#reservedBytes += bytes;
+    return owner;
   }
 
   tell(record: InState<"claimed">): void {
-    const partitions = this.#partitions.get(record.state.owner) ?? [];
-    const to = partitions[this.#next % partitions.length];
+    this.release(record);
+    const heard = this.#heard.get(record.state.owner);
+    const to = heard?.partitions[heard.next++ % heard.partitions.length];
     const hint = { ...hintOf(record), record, ...(to !== undefined && { to }) };
     this.#ports.bus.publish("message.due", [hint]).catch(() => undefined);
+  }
+
+  release({ message }: InState<"claimed">): void {
+    this.#reservedBytes -= hintBytes(message);
+  }
+
+  /** In turn, of those that understand it. */
+  #nextFor({ format = 1 }: Message): Owner | undefined {
+    const { length } = this.#open;
+    for (let n = 0; n < length; n++) {
+      const entry = this.#open[this.#next++ % length];
+      if (entry && entry.format >= format) return entry.owner;
+    }
+    return undefined;
+  }
+
+  /** Also those that are closed by now, or have left: what was inserted for them a moment ago they still hear. */
+  #heardBy(entries: readonly RosterEntry[], foundAt: number): ReadonlyMap<Owner, Heard> {
+    const kept = [...this.#heard].filter(
+      ([, heard]) => heard.foundAt > foundAt - limits.rosterFreshMs,
+    );
+    const found = entries.map(
+      ({ owner, partitions }) => [owner, { partitions, foundAt, next: 0 }] as const,
+    );
+    return new Map([...kept, ...found]);
   }
 
   get #ageMs(): number {
@@ -100,8 +140,7 @@ export class NamedDeliverers implements NamedDelivery, Service {
     try {
       const entries = await roster.read();
       this.#open = entries.filter(({ isOpen, partitions }) => isOpen && partitions.length > 0);
-      // Also of those that are closed by now: what was inserted for them a moment ago is still to be told.
-      this.#partitions = new Map(entries.map(({ owner, partitions }) => [owner, partitions]));
+      this.#heard = this.#heardBy(entries, askedAt);
       this.#readAt = askedAt;
     } catch (error) {
       log.debug("roster.unread", { error });
@@ -110,3 +149,8 @@ export class NamedDeliverers implements NamedDelivery, Service {
     if (this.#isReading) this.#cancel = clock.after(readEveryMs, () => void this.#read());
   }
 }
+
+/** About what the hint weighs on the bus, where bodies travel in base64. */
+const hintBytes = (message: Message): number =>
+  Math.ceil(message.body.length * base64Growth) + configurationBytes(message);
+const base64Growth = 4 / 3;

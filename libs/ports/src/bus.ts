@@ -43,7 +43,10 @@ export type SubscribeOptions = {
    * to one owner each (docs/design/record#shards).
    */
   readonly owns?: (shards: readonly number[]) => void;
-  /** Hears which partitions come here from now on, each time that changes; for topics that are said to a partition. */
+  /**
+   * Hears which partitions come here from now on, each time that changes, and that none may while they are given anew; for
+   * topics that are said to a partition.
+   */
   readonly assigned?: (partitions: readonly number[]) => void;
   /** Events may be kept back for so long, so that many come at once. Absent: each comes as soon as it can. */
   readonly gatherMs?: number;
@@ -64,6 +67,8 @@ export interface EventBus {
   ): Promise<() => Promise<void>>;
   /** Whether what is said now is taken, as far as this process knows. */
   isUp(): boolean;
+  /** So many bytes of hints that have their records would be taken now; beyond it they are dropped as other hints are. */
+  roomForRecords(): number;
   /** Whether this process' subscription to `topic` is served, as far as it knows. */
   hears(topic: Topic): boolean;
 }

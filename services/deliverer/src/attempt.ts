@@ -1,5 +1,5 @@
 /** One attempt as the deliverer keeps it while it runs. */
-import { type InState, limits, type TenantId } from "@posthaste/domain";
+import { type InState, limits, originHash, type TenantId } from "@posthaste/domain";
 import { type Sending, type Span } from "@posthaste/ports";
 import { type Counted } from "./body-bytes.ts";
 import { type Slot } from "./slots.ts";
@@ -15,6 +15,8 @@ export type Attempt = {
   startedAt: number;
   /** When the claim, or its last renewal, was asked for: what we may rely on counts from there (docs/design/record#claims-leases-epochs). */
   leasedAt: number;
+  /** When its renewal was last asked for, whatever came of it. */
+  renewalAskedAt: number;
   sending: Sending | undefined;
   /** There when its message is traced, from the call on. */
   span: Span | undefined;
@@ -22,8 +24,6 @@ export type Attempt = {
   slot: Slot | undefined;
   /** From the call's beginning until its slot, or its turn, is another's. */
   isCalling: boolean;
-  /** A slot is reserved for it. */
-  reserved: boolean;
   /** The log does not know yet that it was accepted. */
   untold: boolean;
   /** The claim is lost: whatever comes of the call is for the log only. */
@@ -43,21 +43,37 @@ export const newAttempt = (
   body: undefined,
   startedAt: now,
   leasedAt,
+  renewalAskedAt: Number.NEGATIVE_INFINITY,
   sending: undefined,
   span: undefined,
   slot,
   isCalling: false,
-  reserved: false,
   untold: false,
   lost: false,
 });
 
+/** Its insert has claimed it for this process. Its body is counted once it has a slot. */
+export const namedAttempt = (record: InState<"claimed">, now: number): Attempt => ({
+  ...newAttempt(
+    record,
+    originHash(record.message.url),
+    record.state.leaseUntil - limits.leaseMs,
+    now,
+    { slot: undefined, counted: undefined },
+  ),
+  untold: true,
+});
+
 export const tenantOf = ({ record }: Attempt): TenantId => record.message.tenant;
 
-/** A lease that its insert has given is short, and most calls have ended before it needs to be longer. */
-export const needsRenewal = ({ leasedAt, record }: Attempt, now: number): boolean =>
+/** A lease that its insert has given to another process is short, and most calls have ended before it needs to be longer. */
+export const needsRenewal = ({ leasedAt, record, renewalAskedAt }: Attempt, now: number): boolean =>
+  // A clock that was ahead and is set back must not stop renewals until it is there again.
+  Math.abs(now - renewalAskedAt) >= renewAgainMs &&
   now - leasedAt >= limits.leaseRenewMs &&
   now - record.message.createdAt >= limits.namedRenewAfterMs;
+
+const renewAgainMs = 1_000;
 
 /** What is under way is in the log within two seconds. */
 export const isUntold = ({ record, untold }: Attempt, now: number): boolean =>
@@ -67,6 +83,10 @@ const tellAfterMs = 1_000;
 /** Past this the store may give the record to another: nothing may be written any more, not even a byte to the socket. */
 export const mustAbort = (attempt: Attempt, now: number): boolean =>
   now - attempt.leasedAt >= limits.leaseMs - limits.leaseSafetyMs;
+
+/** A call that begins now is not aborted before its lease can have been renewed. */
+export const mayBegin = (attempt: Attempt, now: number): boolean =>
+  now - attempt.leasedAt < limits.leaseMs - limits.leaseSafetyMs - limits.leaseToBeginMs;
 
 /** It holds a short slot, and has for long enough: `Slots.wait`. */
 export const isWaiting = ({ slot, startedAt, isCalling }: Attempt, now: number): boolean =>

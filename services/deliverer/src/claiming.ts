@@ -4,8 +4,12 @@
  * (1) A message is claimed only for a slot and bytes that were taken for it before; what waits, waits in the store.
  * (2) What gives back a slot or bytes gives them back here: a line that waited for them has another look.
  * (3) What the buffer has dropped is in the store. It is pulled when its tenant has run dry.
+ * (4) What its insert has claimed for this deliverer waits in the same lines for a slot, and then needs no claim. There is
+ *     a bound of its own to it: these hold their bodies.
  */
 import {
+  configurationBytes,
+  type Message,
   type MessageId,
   type MessageRecord,
   type Owner,
@@ -46,6 +50,8 @@ export type ClaimingParts = {
 
 const buffered = { perOriginMax: 1_000, totalMax: 50_000 };
 const claimBatchMax = 200;
+/** Claimed by their inserts, and waiting for slots: from here on gateways are told to name another; twice as much goes back. */
+const namedMax = { count: 1_000, bytes: 16 * 1024 * 1024 };
 const pullMax = 500;
 /** Tenants. One after another, thousands would wait for each other's answers; all at once they would be a flood. */
 const pulledAtOnceMax = 8;
@@ -61,6 +67,12 @@ export class Claiming {
   readonly #parts: ClaimingParts;
   readonly #buffer = new HintBuffer(buffered);
   readonly #room: Room;
+  /** Those that its buffer has the hints of and that are claimed already. */
+  readonly #named = new Map<MessageId, Attempt>();
+  #namedBytes = 0;
+  /** They have their slots, and wait for the batch that is on its way. */
+  #toClaim: Taken[] = [];
+  #taking = false;
   #claiming = false;
   #pulling = false;
 
@@ -82,11 +94,30 @@ export class Claiming {
 
   /** Hints that wait here. */
   get waiting(): number {
-    return this.#buffer.size;
+    return this.#buffer.size + this.#toClaim.length;
+  }
+
+  /** What waits here of messages that their inserts have claimed is little. */
+  get isOpenToNamed(): boolean {
+    return this.#named.size < namedMax.count && this.#namedBytes < namedMax.bytes;
   }
 
   add(hints: readonly Hint[]): void {
     for (const hint of hints) if (!this.#parts.isRunning(hint.id)) this.#buffer.add(hint);
+  }
+
+  /** It is claimed: it begins, or waits for a slot in its line. False: there is no room for it. */
+  takeNamed(hint: Hint, attempt: Attempt): boolean {
+    if (this.#isNext(hint)) {
+      this.#begin(hint, attempt);
+      return true;
+    }
+    const { count, bytes } = namedMax;
+    if (this.#named.size >= 2 * count || this.#namedBytes >= 2 * bytes) return false;
+    if (!this.#buffer.add(hint)) return false;
+    this.#named.set(hint.id, attempt);
+    this.#namedBytes += weightOf(attempt.record.message);
+    return true;
   }
 
   /** This tenant may have something in the store that no hint tells of. */
@@ -94,32 +125,75 @@ export class Claiming {
     this.#buffer.expect(tenant);
   }
 
-  /** All that waits here: it waits here no more. */
-  giveAll(): readonly Hint[] {
-    return this.#buffer.giveAll();
+  /** All that waits here, for other deliverers: it waits here no more. Of what is claimed already the claim is to be handed back. */
+  giveAll(): { readonly hints: readonly Hint[]; readonly claimed: readonly Attempt[] } {
+    for (const each of this.#toClaim) this.#letGo(each);
+    const all = [...this.#buffer.giveAll(), ...this.#toClaim.map(({ hint }) => hint)];
+    this.#toClaim = [];
+    const claimed = all.flatMap(({ id }) => this.#endWait(id) ?? []);
+    const isClaimed = new Set(claimed.map(({ record }) => record.message.id));
+    return { hints: all.filter(({ id }) => !isClaimed.has(id)), claimed };
   }
 
   /** Whether a hint has its turn before a newcomer: it is of any tenant and may have its slot, or stands in the same line. */
   isAheadOf(tenant: TenantId, origin: number, counted: number): boolean {
+    if (this.#toClaim.length > 0) return true;
     if (this.#parts.slots.anyFree && this.#buffer.anyReady(this.#room.isFreeFor)) return true;
     return this.#buffer.hasWaiting(tenant, origin, counted);
   }
 
-  /** Claims for the slots that are free; pulls where none of the hints has one. */
+  /** Claims for the slots that are free; pulls where none of the hints has one. Not inside itself: a call may end at once. */
   next(): void {
-    const { slots, bodyBytes } = this.#parts;
+    if (this.#taking) return;
+    this.#taking = true;
+    while (this.#parts.mayClaim() && this.#takeOne());
+    this.#taking = false;
     if (this.#claiming || !this.#parts.mayClaim()) return;
-    const taken: Taken[] = [];
-    // An origin is asked for a slot only while the process has one: it would wait for one of its own to be freed, and it may have none.
-    while (taken.length < claimBatchMax && slots.anyFree) {
-      const hint = this.#buffer.take(this.#room);
-      if (!hint) break;
-      const { tenant, origin, bytes } = hint;
-      const counted = bodyBytes.take(tenant, origin, countedBytes(bytes));
-      taken.push({ hint, slot: slots.take(tenant, origin), counted });
-    }
-    if (taken.length > 0) void this.#claim(taken);
+    if (this.#toClaim.length > 0) void this.#claim(this.#toClaim.splice(0));
     else if (this.#buffer.anyDropped) void this.#refill();
+  }
+
+  /** The next in turn has its slot: its call begins, or it is to be claimed. */
+  #takeOne(): boolean {
+    // An origin is asked for a slot only while the process has one: it would wait for one of its own to be freed, and it may have none.
+    if (this.#toClaim.length >= claimBatchMax || !this.#parts.slots.anyFree) return false;
+    const hint = this.#buffer.take(this.#room);
+    if (!hint) return false;
+    const attempt = this.#endWait(hint.id);
+    if (attempt) this.#begin(hint, attempt);
+    else this.#toClaim.push({ hint, ...this.#takeRoom(hint) });
+    return true;
+  }
+
+  /** What need not wait joins no line: an emptied one costs a table each time (ADR 11). */
+  #isNext(hint: Hint): boolean {
+    const { tenant, origin, bytes } = hint;
+    return (
+      !this.#taking &&
+      this.#parts.mayClaim() &&
+      !this.isAheadOf(tenant, origin, countedBytes(bytes)) &&
+      this.#parts.slots.anyFree &&
+      this.#room.isFree(hint)
+    );
+  }
+
+  #begin(hint: Hint, attempt: Attempt): void {
+    this.#parts.claimed(Object.assign(attempt, this.#takeRoom(hint)));
+  }
+
+  #takeRoom({ bytes, origin, tenant }: Hint): Pick<Taken, "slot" | "counted"> {
+    const { bodyBytes, slots } = this.#parts;
+    const counted = bodyBytes.take(tenant, origin, countedBytes(bytes));
+    return { slot: slots.take(tenant, origin), counted };
+  }
+
+  /** Of one that is claimed already. */
+  #endWait(id: MessageId): Attempt | undefined {
+    const attempt = this.#named.get(id);
+    if (!attempt) return undefined;
+    this.#named.delete(id);
+    this.#namedBytes -= weightOf(attempt.record.message);
+    return attempt;
   }
 
   freeSlot(slot: Slot, tenant: TenantId, origin: number): void {
@@ -246,3 +320,5 @@ export class Claiming {
     });
   }
 }
+
+const weightOf = (message: Message): number => message.body.length + configurationBytes(message);

@@ -1,6 +1,6 @@
 /**
  * The deliverer: claim → call → settle. It owns the slots and the running attempts; claiming.ts brings what is to be
- * called, leases.ts keeps the leases, settling.ts writes the outcomes.
+ * called, calls.ts calls, leases.ts keeps the leases, settling.ts writes the outcomes.
  *
  * (1) A call has a slot. A message that its own insert has claimed may find that its slot was taken meanwhile: it waits
  *     here (ready.ts).
@@ -15,55 +15,38 @@ import {
   limits,
   type MessageId,
   originHash,
-  type Outcome,
-  over,
   type Owner,
-  postpone,
-  quarantine,
-  redactedConfiguration,
   sentBytes,
-  type Settlement,
   type TenantId,
   TurnoverMap,
 } from "@posthaste/domain";
-import {
-  type Hint,
-  type LocalDelivery,
-  noTelemetry,
-  type Sender,
-  type Telemetry,
-} from "@posthaste/ports";
-import { Alone } from "./alone.ts";
-import { type Attempt, lose, mustAbort, newAttempt, tenantOf } from "./attempt.ts";
-import { Briefing } from "./briefing.ts";
+import { announceTraced, hintOf } from "@posthaste/engine";
+import { type Hint, type LocalDelivery, noTelemetry, type Telemetry } from "@posthaste/ports";
+import { type Attempt, lose, namedAttempt, newAttempt, tenantOf } from "./attempt.ts";
 import { BodyBytes, countedBytes, reservedBytes } from "./body-bytes.ts";
+import { type CallParts, type CallPorts, Calls } from "./calls.ts";
 import { type CapOf, Caps } from "./caps.ts";
 import { Claiming } from "./claiming.ts";
-import { type Compose } from "./compose.ts";
 import { Leases } from "./leases.ts";
-import { Named, type NamedPorts } from "./named.ts";
+import { Named } from "./named.ts";
+import { Presence, type PresencePorts } from "./presence.ts";
 import { Ready } from "./ready.ts";
-import { ourFault } from "./report.ts";
 import { Settling, type SettlingPorts } from "./settling.ts";
 import { type SlotBounds, Slots } from "./slots.ts";
-import { startAttempt, traceTaking } from "./trace.ts";
+import { traceTaking } from "./trace.ts";
 
 export type DelivererPorts = SettlingPorts &
-  Pick<NamedPorts, "roster"> & {
-    readonly sender: Sender;
-    readonly telemetry?: Telemetry;
-  };
+  CallPorts &
+  Pick<PresencePorts, "roster"> & { readonly telemetry?: Telemetry };
 
-export type DelivererOptions = {
+export type DelivererOptions = Pick<
+  CallParts,
+  "compose" | "findTenant" | "inlineHistoryBytesMax"
+> & {
   readonly owner: Owner;
   readonly slots: SlotBounds;
   /** Bytes of bodies in flight. */
   readonly bodyBytesMax: number;
-  /** Of a history that is sent to an endpoint that can fetch it. */
-  readonly inlineHistoryBytesMax: number;
-  readonly compose: Compose;
-  /** Whether a tenant that `compose` does not know is there after all: it may have been made a moment ago. */
-  readonly findTenant: (id: TenantId) => Promise<boolean>;
   readonly capOf: CapOf;
   /**
    * Whose messages are looked for at the start: what has gone with another process' buffer waits for its alarm, or for
@@ -74,10 +57,6 @@ export type DelivererOptions = {
   readonly drainMs: number;
 };
 
-/** So many messages, and bytes of them, wait for slots before gateways are told to name another; twice as many bytes go back. */
-const readyMax = 1_000;
-const readyBytesMax = 16 * 1024 * 1024;
-
 export class Deliverer implements LocalDelivery {
   readonly name = "deliverer";
   readonly owner: Owner;
@@ -86,7 +65,6 @@ export class Deliverer implements LocalDelivery {
   readonly #telemetry: Telemetry;
   readonly #slots: Slots;
   readonly #bodyBytes: BodyBytes;
-  readonly #briefing: Briefing;
   readonly #caps: Caps;
   readonly #claiming: Claiming;
   /** With those that are ready for their start. */
@@ -94,15 +72,12 @@ export class Deliverer implements LocalDelivery {
   readonly #ready = new Ready();
   readonly #leases: Leases;
   readonly #settling: Settling;
+  readonly #calls: Calls;
   readonly #named: Named;
-  readonly #alone = new Alone(limits.isolatedMax);
+  readonly #presence: Presence;
   #unsubscribe: (() => Promise<void>) | undefined;
-  /** Of bodies that wait for a slot, and for which none is reserved. */
-  #readyBytes = 0;
   #starting = false;
   #stopping = false;
-  /** The time to drain is up: nothing is called any more. */
-  #handingBack = false;
   #onIdle: (() => void) | undefined;
 
   constructor(ports: DelivererPorts, options: DelivererOptions) {
@@ -110,7 +85,6 @@ export class Deliverer implements LocalDelivery {
     this.#options = options;
     this.#slots = new Slots(options.slots);
     this.#bodyBytes = new BodyBytes(options.bodyBytesMax, this.#slots);
-    this.#briefing = new Briefing(ports.runs, options.inlineHistoryBytesMax);
     this.owner = options.owner;
     this.#telemetry = ports.telemetry ?? noTelemetry;
     this.#telemetry.metrics.watch("posthaste_attempts_running", () => this.#running.size);
@@ -125,8 +99,9 @@ export class Deliverer implements LocalDelivery {
       isRunning: (id) => this.#running.has(id),
       mayClaim: () => !this.#stopping && !this.#settling.isFull,
       claimed: (attempt) => {
+        attempt.untold ||= this.#mayBeUntold(attempt);
         this.#keep(attempt);
-        this.#start(attempt);
+        this.#calls.begin(attempt);
       },
       capped: () => this.#leases.keep(),
       ended: () => this.#goOn(),
@@ -146,16 +121,18 @@ export class Deliverer implements LocalDelivery {
       checked: () => {
         this.#claiming.unblockSome();
         this.#pump();
-        this.#named.looked();
+        this.#presence.looked();
       },
       anyWaiting: () => this.#claiming.waiting > 0 && !this.#stopping,
     });
-    this.#named = new Named(ports, {
+    this.#presence = new Presence(ports, { owner: this.owner, isOpen: () => this.#isOpen });
+    this.#named = new Named(ports.clock, {
       owner: this.owner,
       metrics: this.#telemetry.metrics,
-      isOpen: () => this.#isOpen,
       isRunning: (id) => this.#running.has(id),
       take: (record) => this.#takeNamed(record),
+      handBack: (record) => this.#handNamedBack(namedAttempt(record, ports.clock.now())),
+      leave: (record) => this.#announceAccepted([record]),
       due: (hints) => this.hear(hints),
     });
     this.#settling = new Settling(ports, {
@@ -168,6 +145,15 @@ export class Deliverer implements LocalDelivery {
       forgotten: (attempt) => this.#forget(attempt),
       told: () => this.#goOn(),
       due: (hints) => this.#share(hints),
+      untold: (attempt) => this.#tellAccepted([attempt]),
+    });
+    this.#calls = new Calls(ports, {
+      ...options,
+      tracer: this.#telemetry.tracer,
+      leases: this.#leases,
+      settling: this.#settling,
+      located: (attempt) => this.#locate(attempt),
+      waitsAlone: (attempt) => this.#giveSlotBack(attempt),
     });
   }
 
@@ -176,21 +162,24 @@ export class Deliverer implements LocalDelivery {
       "message.due",
       "deliverer",
       async (hints) => this.hear(hints),
-      { assigned: (partitions) => this.#named.assigned(partitions) },
+      { assigned: (partitions) => this.#presence.assigned(partitions) },
     );
-    this.#named.start();
+    this.#presence.start();
     for (const tenant of this.#options.tenants?.() ?? []) this.#claiming.expect(tenant);
     this.#pump();
   }
 
   /** Claims nothing more, tells the other deliverers what waits here, waits for what runs, then hands the rest back with its claim (docs/design/outages#stopping). */
   async stop(): Promise<void> {
-    await this.#named.leave();
-    this.#stopping = true;
-    await this.#unsubscribe?.();
-    // Without a hint a message waits for its alarm, which may be ten minutes ahead.
-    await this.#ports.bus.publish("message.due", this.#claiming.giveAll());
     const timeUp = this.#ports.clock.after(this.#options.drainMs, () => this.#handBack());
+    await this.#presence.leave();
+    this.#stopping = true;
+    this.#named.stop();
+    await this.#unsubscribe?.();
+    const { claimed, hints } = this.#claiming.giveAll();
+    for (const attempt of claimed) this.#handNamedBack(attempt);
+    // Without a hint a message waits for its alarm, which may be ten minutes ahead.
+    await this.#ports.bus.publish("message.due", hints);
     await this.#idle();
     timeUp();
     this.#leases.stop();
@@ -223,7 +212,6 @@ export class Deliverer implements LocalDelivery {
     const counted = reservedBytes(tenant, countedBytes(sentBytes(record.message)));
     const held = { slot: undefined, counted };
     const attempt = newAttempt(record, origin, leasedAt, this.#ports.clock.now(), held);
-    attempt.reserved = true;
     this.#keep(attempt);
     // What need not wait joins no line: an emptied one costs a table each time (ADR 11).
     const isNext = !this.#starting && !this.#ready.has(tenant, origin);
@@ -249,6 +237,7 @@ export class Deliverer implements LocalDelivery {
   hear(hints: readonly Hint[]): void {
     this.#claiming.add(this.#named.hear(hints));
     this.#pump();
+    this.#presence.grew();
   }
 
   /** Gateways may name this deliverer: what it holds already is little. */
@@ -257,41 +246,43 @@ export class Deliverer implements LocalDelivery {
       !this.#stopping &&
       !this.#settling.isFull &&
       this.#ports.bus.hears("message.due") &&
-      this.#ready.size < readyMax &&
-      this.#readyBytes < readyBytesMax &&
-      this.#claiming.waiting < readyMax
+      this.#claiming.isOpenToNamed
     );
   }
 
   /** Its insert has claimed it for this deliverer. What there is no room for goes back: any deliverer may claim it. */
   #takeNamed(record: InState<"claimed">): void {
-    const { tenant, url, body } = record.message;
     const now = this.#ports.clock.now();
-    const leasedAt = record.state.leaseUntil - limits.leaseMs;
-    const origin = originHash(url);
-    const counted = this.#bodyBytes.take(tenant, origin, countedBytes(body.length));
-    const attempt = newAttempt(record, origin, leasedAt, now, { slot: undefined, counted });
+    const attempt = namedAttempt(record, now);
+    const mayTake = !this.#stopping && !this.#caps.mayHave(tenantOf(attempt));
+    if (!mayTake) return this.#handNamedBack(attempt);
     traceTaking(this.#telemetry.tracer, record, now);
-    attempt.untold = true;
     this.#keep(attempt);
-    const hasRoom =
-      !this.#stopping && this.#readyBytes < 2 * readyBytesMax && !this.#caps.mayHave(tenant);
-    if (!hasRoom) {
-      this.#telemetry.metrics.count("posthaste_named_hints_total", "handedBack");
-      void this.#settling.write(attempt, this.#givenBack(attempt));
-      return;
-    }
-    this.#readyBytes += body.length;
-    this.#ready.add(attempt);
+    if (this.#claiming.takeNamed(hintOf(record), attempt))
+      this.#telemetry.metrics.count("posthaste_named_hints_total", "taken");
+    else this.#handNamedBack(attempt);
   }
 
-  /** A record that its insert has claimed was said to no log: what is still under way is said now. */
+  #handNamedBack(attempt: Attempt): void {
+    this.#telemetry.metrics.count("posthaste_named_hints_total", "handedBack");
+    this.#keep(attempt);
+    void this.#settling.write(attempt, giveBack(attempt.record, this.#ports.clock.now()));
+  }
+
+  /** What its insert has claimed was said to no log; an earlier owner of this one may have died before it was. */
+  #mayBeUntold({ record: { epoch, message, retried } }: Attempt): boolean {
+    return this.#ports.roster !== undefined && epoch > 1 && retried === 0 && !message.run;
+  }
+
+  /** What is still under way, or has ended without a word to the log, is said now; or later, if the bus is away. */
   #tellAccepted(attempts: readonly Attempt[]): void {
-    const accepted = attempts.map((attempt) => {
-      attempt.untold = false;
-      return { message: redactedConfiguration(attempt.record.message, this.#ports.sha256) };
-    });
-    this.#ports.bus.publish("message.accepted", accepted).catch(() => undefined);
+    if (!this.#ports.bus.isUp()) return;
+    for (const attempt of attempts) attempt.untold = false;
+    this.#announceAccepted(attempts.map(({ record }) => record));
+  }
+
+  #announceAccepted(records: readonly InState<"claimed">[]): void {
+    announceTraced(this.#ports, this.#telemetry.tracer, records).catch(() => undefined);
   }
 
   /** Hears what it has a slot for. The rest is for any deliverer: no queue stands behind one that is full. */
@@ -340,87 +331,11 @@ export class Deliverer implements LocalDelivery {
 
   /** A slot of its origin is free. */
   #startReserved(attempt: Attempt): void {
-    const { origin, reserved, record } = attempt;
+    const { origin } = attempt;
     const tenant = tenantOf(attempt);
-    if (reserved) this.#slots.unreserve(tenant, origin);
-    else this.#readyBytes -= record.message.body.length;
+    this.#slots.unreserve(tenant, origin);
     attempt.slot = this.#slots.take(tenant, origin);
-    this.#start(attempt);
-  }
-
-  /** It has a slot. */
-  #start(attempt: Attempt): void {
-    const { record } = attempt;
-    if (record.leaseLosses >= limits.quarantineAfter) {
-      void this.#settling.write(attempt, quarantine(record, this.#ports.clock.now()));
-    } else if (record.leaseLosses >= limits.isolateAfter) {
-      this.#isolate(attempt);
-    } else if (record.message.flow !== undefined || record.message.run) {
-      void this.#callInTurn(attempt);
-    } else {
-      this.#call(attempt, (outcome) => void this.#settling.settle(attempt, outcome));
-    }
-  }
-
-  #isolate(attempt: Attempt): void {
-    this.#giveSlotBack(attempt);
-    const isHeavy = attempt.counted !== undefined;
-    if (this.#alone.add(tenantOf(attempt), isHeavy, () => this.#callInTurn(attempt))) return;
-    const now = this.#ports.clock.now();
-    const later = postpone(attempt.record, now, now + limits.isolatedLaterMs);
-    void this.#settling.write(attempt, later);
-  }
-
-  /** The lane's slot must still be ours before the first byte (docs/design/lanes#grants), and its run must want it. */
-  async #callInTurn(attempt: Attempt): Promise<void> {
-    const { message } = attempt.record;
-    try {
-      if (message.flow !== undefined) {
-        const gone = await this.#ports.tokens.use(message.flow, [message.id]);
-        if (gone.length > 0) return await this.#settling.write(attempt, this.#givenBack(attempt));
-      }
-    } catch (error) {
-      this.#ports.log.warn("slot.unproven", { id: message.id, error });
-      return this.#settling.write(attempt, this.#givenBack(attempt));
-    }
-    const briefed = await this.#briefing.of(attempt);
-    if (briefed === "over")
-      return this.#settling.write(attempt, over(attempt.record, this.#ports.clock.now()));
-    const outcome =
-      briefed ?? (await new Promise<Outcome>((resolve) => this.#call(attempt, resolve)));
-    await this.#settling.settle(attempt, outcome);
-  }
-
-  #call(attempt: Attempt, done: (outcome: Outcome) => void): void {
-    const now = this.#ports.clock.now();
-    // The claim's answer may have been long under way, or this process asleep: another process may have the record by now.
-    if (mustAbort(attempt, now)) attempt.lost = true;
-    if (attempt.lost || this.#handingBack) {
-      done({ kind: "aborted" });
-      return;
-    }
-    try {
-      attempt.startedAt = now;
-      attempt.isCalling = true;
-      attempt.span ??= startAttempt(this.#telemetry.tracer, attempt.record, now);
-      const request = this.#options.compose(sentOf(attempt), now, attempt.span?.traceParent);
-      if (!request) return void this.#callOnceKnown(attempt, done);
-      attempt.sending = this.#ports.sender.send(request);
-      this.#locate(attempt);
-    } catch (error) {
-      return done(ourFault(`the request could not be made: ${String(error)}`));
-    }
-    void attempt.sending.outcome.then(done);
-  }
-
-  async #callOnceKnown(attempt: Attempt, done: (outcome: Outcome) => void): Promise<void> {
-    const isThere = await this.#options.findTenant(tenantOf(attempt)).catch(() => false);
-    if (isThere) this.#call(attempt, done);
-    else done(ourFault("the tenant of this message is not known here"));
-  }
-
-  #givenBack({ record }: Attempt): Settlement {
-    return giveBack(record, this.#ports.clock.now());
+    this.#calls.begin(attempt);
   }
 
   #end(attempt: Attempt): void {
@@ -482,11 +397,8 @@ export class Deliverer implements LocalDelivery {
   }
 
   #handBack(): void {
-    this.#handingBack = true;
+    this.#calls.end();
     for (const attempt of this.#running.values()) attempt.sending?.abort();
+    this.#settling.leaveLog();
   }
 }
-
-/** With the body that it is to have. */
-const sentOf = ({ body, record }: Attempt): InState<"claimed"> =>
-  body ? { ...record, message: { ...record.message, body } } : record;

@@ -3,6 +3,7 @@
  *
  * (1) A call whose lease is past for all that this process knows is aborted: another may have the record by now.
  * (2) One whose call has ended is left alone: it writes to no socket, and its outcome is fenced by its epoch.
+ * (3) A renewal is asked for once a second until it is answered.
  */
 import { type MessageId, type TurnoverMap } from "@posthaste/domain";
 import { type Clock, type Log, type Records, type TokenStore } from "@posthaste/ports";
@@ -44,7 +45,6 @@ export type LeaseOptions = {
 
 /** Calls leave their short slots a quarter of a second late at most. */
 const checkEveryMs = 250;
-const renewEveryMs = 1_000;
 /** The store takes them in portions, so that thousands of calls that wait do not stop it. */
 const renewedAtOnceMax = 500;
 
@@ -52,7 +52,6 @@ export class Leases {
   readonly #ports: LeasePorts;
   readonly #options: LeaseOptions;
   #cancel: (() => void) | undefined;
-  #renewedAt = 0;
 
   constructor(ports: LeasePorts, options: LeaseOptions) {
     this.#ports = ports;
@@ -61,9 +60,7 @@ export class Leases {
 
   /** To be called when an attempt begins. */
   keep(): void {
-    if (this.#cancel) return;
-    this.#renewedAt = this.#ports.clock.now();
-    this.#arm();
+    if (!this.#cancel) this.#arm();
   }
 
   #arm(): void {
@@ -83,9 +80,6 @@ export class Leases {
   #check(): void {
     const { running, locate, waits, lengthen, checked } = this.#options;
     const now = this.#ports.clock.now();
-    // A clock that was ahead and is set back must not stop renewals until it is there again.
-    const renews = Math.abs(now - this.#renewedAt) >= renewEveryMs;
-    if (renews) this.#renewedAt = now;
     const toRenew: Attempt[] = [];
     const toTell: Attempt[] = [];
     for (const attempt of running.values()) {
@@ -94,7 +88,7 @@ export class Leases {
         lose(attempt);
         continue;
       }
-      if (renews && needsRenewal(attempt, now)) toRenew.push(attempt);
+      if (needsRenewal(attempt, now)) toRenew.push(attempt);
       if (isUntold(attempt, now)) toTell.push(attempt);
       if (attempt.slot && !attempt.slot.address) locate(attempt);
       if (isWaiting(attempt, now)) waits(attempt);
@@ -105,6 +99,11 @@ export class Leases {
     if (toRenew.length > 0) void this.#renewAll(toRenew);
   }
 
+  /** Renews one whose call is to begin now. Afterwards it is lost, may begin, or the store did not say in time. */
+  async prove(attempt: Attempt): Promise<void> {
+    await this.#renew([attempt]);
+  }
+
   /** One portion after another: in one store several together would be one long turn again. */
   async #renewAll(attempts: readonly Attempt[]): Promise<void> {
     for (let from = 0; from < attempts.length; from += renewedAtOnceMax)
@@ -113,6 +112,7 @@ export class Leases {
 
   async #renew(attempts: readonly Attempt[]): Promise<void> {
     const askedAt = this.#ports.clock.now();
+    for (const attempt of attempts) attempt.renewalAskedAt = askedAt;
     try {
       const claims = attempts.map(({ record }) => ({ id: record.message.id, epoch: record.epoch }));
       const lost = new Set(await this.#ports.records.renew(claims));

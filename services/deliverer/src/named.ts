@@ -1,90 +1,59 @@
 /**
  * Messages that their insert has claimed for a deliverer that it named: this one, if its roster entry was read.
  *
- * (1) A hint that is heard twice runs once: what was taken is remembered until its first lease is over.
+ * (1) A hint that is heard twice runs once: what was taken is remembered until its first lease is over. Where so many are
+ *     remembered that there is no room, what comes is handed back.
  * (2) One that names another, since a partition has moved, or whose lease is nearly over, is left alone until that lease has
- *     ended; then it is a hint like any other, to be claimed.
- * (3) Leaving the roster comes before the end of the subscription: what is named until then is still heard here.
+ *     ended; then it is a hint like any other, to be claimed. The log hears of it now.
  */
-import { type InState, limits, type MessageId, type Owner } from "@posthaste/domain";
-import {
-  type Clock,
-  type Hint,
-  type Log,
-  pause,
-  type Roster,
-  type Telemetry,
-} from "@posthaste/ports";
-
-export type NamedPorts = {
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Absent where insert and delivery are one process. */
-  readonly roster?: Pick<Roster, "announce" | "leave">;
-};
+import { type InState, isUnderstood, limits, type MessageId, type Owner } from "@posthaste/domain";
+import { type Clock, type Hint, type Telemetry } from "@posthaste/ports";
 
 export type NamedOptions = {
   readonly owner: Owner;
   readonly metrics: Telemetry["metrics"];
-  readonly isOpen: () => boolean;
   readonly isRunning: (id: MessageId) => boolean;
   readonly take: (record: InState<"claimed">) => void;
+  /** There is no room to remember it. */
+  readonly handBack: (record: InState<"claimed">) => void;
+  /** Nothing else tells the log of it before long. */
+  readonly leave: (record: InState<"claimed">) => void;
   /** To be claimed. */
   readonly due: (hints: readonly Hint[]) => void;
 };
 
-/** How long gateways may go on to name one that has left: they read twice a second. */
-const namedAfterLeavingMs = 700;
-const rememberedMax = 200_000;
+export type NamedBounds = { readonly rememberedMax: number };
+
+/** More than a deliverer can call within that lease. */
+const bounds: NamedBounds = { rememberedMax: 200_000 };
 const waitingMax = 20_000;
 
 export class Named {
-  readonly #ports: NamedPorts;
+  readonly #clock: Clock;
   readonly #options: NamedOptions;
+  readonly #bounds: NamedBounds;
   /** Until the end of their first lease, in that order. */
   readonly #taken = new Map<MessageId, number>();
-  #partitions: readonly number[] = [];
-  #cancel: (() => void) | undefined;
-  #wasOpen = true;
   /** How to call off what waits for the end of a lease that is not this deliverer's. */
   readonly #later = new Set<() => void>();
-  #hasLeft = false;
+  #hasStopped = false;
 
-  constructor(ports: NamedPorts, options: NamedOptions) {
-    this.#ports = ports;
+  constructor(clock: Clock, options: NamedOptions, { rememberedMax } = bounds) {
+    this.#clock = clock;
     this.#options = options;
+    this.#bounds = { rememberedMax };
   }
 
-  start(): void {
-    this.#announceNow();
-  }
-
-  assigned(partitions: readonly number[]): void {
-    this.#partitions = partitions;
-    this.#announceNow();
-  }
-
-  /** What is in hand has grown or shrunk: gateways hear at once of a door that has closed. */
-  looked(): void {
-    if (this.#wasOpen && !this.#options.isOpen()) this.#announceNow();
-  }
-
-  async leave(): Promise<void> {
-    const { clock, log, roster } = this.#ports;
-    this.#hasLeft = true;
-    this.#cancel?.();
+  stop(): void {
+    this.#hasStopped = true;
     for (const callOff of this.#later) callOff();
     this.#later.clear();
-    if (!roster) return;
-    await roster
-      .leave(this.#options.owner)
-      .catch((error: unknown) => log.debug("roster.kept", { error }));
-    await pause(clock, namedAfterLeavingMs);
   }
 
   /** Takes those that are named, and answers the rest. */
   hear(hints: readonly Hint[]): readonly Hint[] {
     if (!hints.some(({ record }) => record)) return hints;
+    this.#forget(this.#clock.now());
     return hints.filter((hint) => {
       if (hint.record) this.#hearNamed(hint, hint.record);
       return !hint.record;
@@ -92,28 +61,26 @@ export class Named {
   }
 
   #hearNamed({ record: _, ...hint }: Hint, record: InState<"claimed">): void {
-    const { isRunning, metrics, owner, take } = this.#options;
-    const { id } = record.message;
-    const { leaseUntil } = record.state;
-    const now = this.#ports.clock.now();
-    this.#forget(now);
-    if (this.#taken.has(id) || isRunning(id))
+    const { handBack, isRunning, leave, metrics, owner, take } = this.#options;
+    const { message, state } = record;
+    const now = this.#clock.now();
+    if (this.#taken.has(message.id) || isRunning(message.id))
       return metrics.count("posthaste_named_hints_total", "again");
-    const isMine = record.state.owner === owner;
-    const isLate = now >= leaseUntil - limits.leaseSafetyMs;
-    if (isMine && !isLate) {
-      this.#taken.set(id, leaseUntil);
-      metrics.count("posthaste_named_hints_total", "taken");
+    const isMine = state.owner === owner && isUnderstood(message);
+    if (isMine && now < state.leaseUntil - limits.leaseSafetyMs) {
+      if (this.#taken.size >= this.#bounds.rememberedMax) return handBack(record);
+      this.#taken.set(message.id, state.leaseUntil);
       return take(record);
     }
     metrics.count("posthaste_named_hints_total", isMine ? "late" : "foreign");
-    this.#hearLater(hint, Math.max(0, leaseUntil - now));
+    leave(record);
+    this.#hearLater(hint, Math.max(0, state.leaseUntil - now));
   }
 
   #hearLater(hint: Hint, ms: number): void {
     // Its alarm rings as well.
-    if (this.#hasLeft || this.#later.size >= waitingMax) return;
-    const callOff = this.#ports.clock.after(ms + 1, () => {
+    if (this.#hasStopped || this.#later.size >= waitingMax) return;
+    const callOff = this.#clock.after(ms + 1, () => {
       this.#later.delete(callOff);
       this.#options.due([hint]);
     });
@@ -122,26 +89,8 @@ export class Named {
 
   #forget(now: number): void {
     for (const [id, until] of this.#taken) {
-      if (until > now && this.#taken.size < rememberedMax) return;
+      if (until > now) return;
       this.#taken.delete(id);
     }
-  }
-
-  #announceNow(): void {
-    this.#cancel?.();
-    this.#cancel = undefined;
-    void this.#announce();
-  }
-
-  async #announce(): Promise<void> {
-    const { clock, log, roster } = this.#ports;
-    if (!roster || this.#hasLeft) return;
-    this.#cancel = clock.after(limits.rosterEveryMs, () => void this.#announce());
-    const isOpen = this.#options.isOpen();
-    this.#wasOpen = isOpen;
-    const { owner } = this.#options;
-    await roster
-      .announce({ owner, partitions: this.#partitions, isOpen })
-      .catch((error: unknown) => log.debug("roster.unannounced", { error }));
   }
 }

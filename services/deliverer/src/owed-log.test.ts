@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { owedFact } from "@posthaste/domain";
-import { aMessage, recordingLog, virtualClock } from "@posthaste/testing";
+import { aMessage, type MessageOverrides, recordingLog, virtualClock } from "@posthaste/testing";
 import { OwedLog } from "./owed-log.ts";
 
 type Batch = readonly { readonly message: { readonly id: string; readonly body: Uint8Array } }[];
@@ -15,9 +15,9 @@ function opened(append: (batch: Batch) => Promise<void> = async () => undefined)
     },
   };
   const owed = new OwedLog({ messageLog, clock, log: recordingLog() }, () => undefined);
-  const add = (count: number): void => {
+  const add = (count: number, overrides: MessageOverrides = {}): void => {
     for (let n = 0; n < count; n++) {
-      const message = aMessage({ now: clock.now() });
+      const message = aMessage({ now: clock.now(), ...overrides });
       owed.add(message, owedFact(message.id, 0, clock.now()));
     }
   };
@@ -67,12 +67,39 @@ describe("what the log is owed", () => {
     expect(owed.isEmpty).toBe(true);
   });
 
-  it("is no more than a bound", async () => {
-    const { add, batches, clock } = opened();
+  it("is no more than a bound, and what is left to the removal is counted", async () => {
+    const { add, batches, clock, owed } = opened();
     add(30_000);
 
     await clock.advance(1_000);
 
-    expect(batches.flat()).toHaveLength(20_000);
+    expect(batches.flat().length).toBeLessThan(21_000);
+    expect(batches.flat().length + owed.left).toBe(30_000);
+  });
+
+  it("has a bound in bytes as well, with what callers send beside bodies", async () => {
+    const { add, batches, clock, owed } = opened();
+    add(3_000, { headers: [["x", "h".repeat(16 * 1024)]] });
+
+    await clock.advance(1_000);
+
+    expect(batches.flat().length).toBeLessThan(2_000);
+    expect(batches.flat().length + owed.left).toBe(3_000);
+  });
+
+  it("is waited for no longer when there is no time, but for what is on its way", async () => {
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    const { add, clock, owed } = opened(() => answered);
+    add(600);
+    await clock.advance(0);
+    add(100);
+    owed.leaveAll();
+    expect(owed.left).toBe(200);
+    expect(owed.isEmpty).toBe(false);
+
+    answer();
+    await clock.advance(0);
+
+    expect(owed.isEmpty).toBe(true);
   });
 });

@@ -2,12 +2,12 @@
  * What the log is owed: deliveries whose records have ended with nothing to follow. Written many at once, a moment later.
  *
  * (1) Nothing is lost with it: a record is not removed before the log has its delivery.
- * (2) It is bounded: what waits for too long, or beyond so many, is left to that removal.
+ * (2) It is bounded: what waits for too long, or beyond so many and so many bytes, is left to that removal, and counted.
  */
-import { type AttemptFact, type Message } from "@posthaste/domain";
+import { type AttemptFact, configurationBytes, type Message } from "@posthaste/domain";
 import { type Clock, type Log, type MessageLog } from "@posthaste/ports";
 
-type Entry = { readonly message: Message; readonly fact: AttemptFact };
+type Entry = { readonly message: Message; readonly fact: AttemptFact; readonly bytes: number };
 
 export type OwedLogPorts = {
   readonly messageLog: Pick<MessageLog, "append">;
@@ -19,6 +19,7 @@ const gatherMs = 100;
 const againMs = 1_000;
 const batchMax = 500;
 const waitingMax = 20_000;
+const waitingBytesMax = 32 * 1024 * 1024;
 /** Well before the removal looks: two writers of one delivery may disagree by milliseconds on when it ended. */
 const ageMsMax = 20_000;
 const noBody = new Uint8Array();
@@ -27,8 +28,11 @@ export class OwedLog {
   readonly #ports: OwedLogPorts;
   readonly #wrote: () => void;
   #waiting: Entry[] = [];
+  #waitingBytes = 0;
   #cancel: (() => void) | undefined;
   #writing: Promise<void> | undefined;
+  #left = 0;
+  #isLeaving = false;
   /** The last write has failed, and the next has its time. */
   #isLate = false;
 
@@ -42,15 +46,39 @@ export class OwedLog {
     return this.#waiting.length === 0 && this.#writing === undefined;
   }
 
+  /** How many were left to the removal of their records. */
+  get left(): number {
+    return this.#left;
+  }
+
   add(message: Message, fact: AttemptFact): void {
-    if (this.#waiting.length >= waitingMax) return;
-    this.#waiting.push({ message: { ...message, body: noBody }, fact });
+    const isFull = this.#waiting.length >= waitingMax || this.#waitingBytes >= waitingBytesMax;
+    if (isFull || this.#isLeaving) return void this.#left++;
+    const bytes = configurationBytes(message);
+    this.#waitingBytes += bytes;
+    this.#waiting.push({ message: { ...message, body: noBody }, fact, bytes });
     if (this.#waiting.length >= batchMax && !this.#isLate) this.#write();
     else this.#writeIn(gatherMs);
   }
 
+  /** Nothing is written any more but what is on its way: there is no time to wait for the log. */
+  leaveAll(): void {
+    this.#isLeaving = true;
+    this.#leave(this.#waiting.splice(0));
+    this.#wrote();
+  }
+
   stop(): void {
     this.#cancel?.();
+  }
+
+  #leave(entries: readonly Entry[]): void {
+    this.#left += entries.length;
+    this.#forget(entries);
+  }
+
+  #forget(entries: readonly Entry[]): void {
+    this.#waitingBytes -= entries.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   #writeIn(ms: number): void {
@@ -62,7 +90,7 @@ export class OwedLog {
 
   #write(): void {
     if (this.#writing) return;
-    const batch = this.#waiting.slice(0, batchMax);
+    const batch = this.#waiting.splice(0, batchMax);
     this.#writing = this.#append(batch).then((pauseMs) => {
       this.#writing = undefined;
       if (this.#waiting.length > 0 && pauseMs === 0) this.#write();
@@ -77,14 +105,17 @@ export class OwedLog {
     try {
       await messageLog.append(batch);
       this.#isLate = false;
-      this.#waiting = this.#waiting.slice(batch.length);
+      this.#forget(batch);
       return this.#waiting.length >= batchMax ? 0 : gatherMs;
     } catch (error) {
       this.#isLate = true;
       const since = clock.now() - ageMsMax;
-      const before = this.#waiting.length;
-      this.#waiting = this.#waiting.filter(({ fact }) => fact.endedAt > since);
-      log.warn("log.late", { error, waiting: before, left: before - this.#waiting.length });
+      const isOld = ({ fact }: Entry): boolean => this.#isLeaving || fact.endedAt <= since;
+      const all = [...batch, ...this.#waiting];
+      const old = all.filter(isOld);
+      this.#waiting = all.filter((entry) => !isOld(entry));
+      this.#leave(old);
+      log.warn("log.late", { error, waiting: this.#waiting.length, left: old.length });
       return againMs;
     }
   }

@@ -1,7 +1,7 @@
 /**
  * Attempts that are claimed and have no slot: their inserts were the claims, and other calls had taken the slots of their
- * origin when they were durable. First come, first served, per tenant and origin, and these in turn. There are never more
- * than reservations (slots.ts (4)) and what is named for this deliverer while it is open.
+ * origin when they were durable. First come, first served, per tenant and origin; there are never more than
+ * reservations (slots.ts (4)).
  */
 import { type TenantId } from "@posthaste/domain";
 import { type Attempt, tenantOf } from "./attempt.ts";
@@ -10,14 +10,8 @@ type Line = { readonly tenant: TenantId; readonly origin: number; readonly attem
 
 export class Ready {
   readonly #lines = new Map<string, Line>();
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
 
   add(attempt: Attempt): void {
-    this.#size += 1;
     const { origin } = attempt;
     const tenant = tenantOf(attempt);
     const key = keyOf(tenant, origin);
@@ -36,11 +30,8 @@ export class Ready {
     for (const [key, { tenant, origin, attempts }] of this.#lines) {
       if (!isFree(tenant, origin)) continue;
       const attempt = attempts.shift();
-      this.#lines.delete(key);
-      if (attempts.length > 0) this.#lines.set(key, { tenant, origin, attempts });
-      if (!attempt) continue;
-      this.#size -= 1;
-      return attempt;
+      if (attempts.length === 0) this.#lines.delete(key);
+      if (attempt) return attempt;
     }
     return undefined;
   }

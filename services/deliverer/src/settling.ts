@@ -56,6 +56,8 @@ export type SettlingOptions = {
   /** Nothing of it is in memory any more. */
   readonly forgotten: (attempt: Attempt) => void;
   readonly told: () => void;
+  /** It was not yet said to the log, and ends without a word to it. */
+  readonly untold: (attempt: Attempt) => void;
   /** A write of this process has made these due. */
   readonly due: (hints: readonly Hint[]) => Promise<void>;
 };
@@ -80,6 +82,7 @@ export class Settling {
     this.#ports = ports;
     this.#options = options;
     this.#owed = new OwedLog(ports, () => options.told());
+    options.telemetry.metrics.watch("posthaste_log_left_total", () => this.#owed.left);
     this.#standing = new StandingRuns(ports, options.telemetry.metrics);
   }
 
@@ -91,6 +94,11 @@ export class Settling {
   /** What was settled is being told, or the log is owed some of it. */
   get isTelling(): boolean {
     return this.#telling > 0 || !this.#owed.isEmpty;
+  }
+
+  /** The time to drain is up: what the log is owed is left to the removal. */
+  leaveLog(): void {
+    this.#owed.leaveAll();
   }
 
   stop(): void {
@@ -113,6 +121,7 @@ export class Settling {
   write(attempt: Attempt, settlement: Settlement): Promise<void> {
     this.#writing += 1;
     this.#answerBytes += answerBytesOf(settlement);
+    if (attempt.untold && settlement.append.length === 0) this.#options.untold(attempt);
     this.#options.called(attempt);
     return this.#offer(attempt, settlement, retryMsMin);
   }

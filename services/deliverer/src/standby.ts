@@ -97,6 +97,7 @@ function heardHere(bus: EventBus, { hear, wake }: Here): EventBus {
     },
     subscribe: (...given) => bus.subscribe(...given),
     isUp: () => bus.isUp(),
+    roomForRecords: () => bus.roomForRecords(),
     hears: (topic) => bus.hears(topic),
   };
 }

@@ -12,8 +12,10 @@ import {
 } from "@posthaste/domain";
 import { retryDelays } from "@posthaste/retry-delays-mathjs";
 import { type Backend } from "../backend.ts";
+import { type Shape } from "../composition.ts";
 import { checkBulkActions } from "./bulk.ts";
 import { checkDeduplication } from "./deduplication.ts";
+import { checkPromptness } from "./promptness.ts";
 import { checkQueues } from "./queues.ts";
 import { checkSchedules } from "./schedules.ts";
 import { checkOverlap, checkPauses, checkPins, checkRates } from "./lanes.ts";
@@ -33,7 +35,11 @@ type MessageHistory = {
   readonly settled: readonly Settling[];
 };
 
-export async function checkHistory(history: History, backend: Backend): Promise<void> {
+export async function checkHistory(
+  history: History,
+  backend: Backend,
+  shape: Shape,
+): Promise<void> {
   const checking = { history, backend, byId: byMessage(history) };
   for (const message of checking.byId.values()) {
     checkReceipts(checking, message);
@@ -51,6 +57,8 @@ export async function checkHistory(history: History, backend: Backend): Promise<
   checkQueues(history);
   checkSchedules(history, backend);
   checkPins(history);
+  // In one process, and by the embedded store, the log is written with the records themselves.
+  checkPromptness(history, backend.model !== undefined && shape === "distributed");
 }
 
 function byMessage(history: History): ReadonlyMap<MessageId, MessageHistory> {
@@ -204,7 +212,7 @@ function checkTimes({ history }: Checking, { id, exchanges, settled }: MessageHi
   // A time is right if the clocks were of the process that wrote it down and of the one that accepted the message.
   const clockIsRight = (node: string, from: number, to: number): boolean =>
     !history.explains([node, life.node], Math.min(from, life.at), to, ["clock"]);
-  for (const { sentAt, epoch, node } of exchanges) {
+  for (const { sentAt, endedAt = Number.POSITIVE_INFINITY, epoch, node } of exchanges) {
     if (sentAt < life.record.message.notBefore && clockIsRight(node, life.at, sentAt)) {
       history.violate(
         "C6",
@@ -221,6 +229,13 @@ function checkTimes({ history }: Checking, { id, exchanges, settled }: MessageHi
         "C5",
         `${id} epoch ${epoch} was sent ${sentAt - cancel.ackedAt} ms after its cancel was acknowledged`,
       );
+    }
+    if (
+      cancel?.ackedAt !== undefined &&
+      endedAt > cancel.ackedAt + limits.leaseMs &&
+      !history.explains([node], sentAt, cancel.ackedAt + limits.leaseMs)
+    ) {
+      history.violate("C5", `${id} epoch ${epoch} went on after its cancel was acknowledged`);
     }
     for (const before of settled) {
       const { settlement, at } = before;

@@ -9,7 +9,7 @@ export function modelRoster(now: () => number): Roster {
     leave: async (owner) => void entries.delete(owner),
     read: async () =>
       [...entries.values()].flatMap(({ entry, at }) =>
-        at > now() - limits.rosterFreshMs ? entry : [],
+        at > now() - limits.rosterFreshMs && at <= now() + limits.rosterFreshMs ? entry : [],
       ),
   };
 }

@@ -78,7 +78,8 @@ export function simulatedBus(
   const publishHint = (topic: Topic, group: string, event: unknown): void => {
     const copies = chance.chance(troubles().duplicateHint) ? 2 : 1;
     for (let copy = 0; copy < copies; copy++) {
-      if (isAway() || chance.chance(troubles().lostHint)) {
+      if (isAway()) continue;
+      if (chance.chance(troubles().lostHint)) {
         history.fault("hint", undefined, world.now, world.now);
         world.trace(`a hint ${topic} is lost`);
         continue;
@@ -86,13 +87,15 @@ export function simulatedBus(
       const delayMs = chance.chance(troubles().delayedHint)
         ? chance.integer(10, 40_000)
         : latencyMs(chance);
+      if (delayMs > latencyMsMax) history.fault("hint", undefined, world.now, world.now + delayMs);
       world.after(delayMs, () => {
         const members = membersOf(topic, group).filter(({ shards }) => isFor(shards, event));
         const addressed = members.find(({ partition }) => partition === partitionOf(event));
         // A partition may have moved.
-        const isMoved = addressed === undefined || chance.chance(troubles().delayedHint);
+        const isMoved = chance.chance(troubles().delayedHint);
+        if (isMoved) history.fault("hint", undefined, world.now, world.now);
         const any = members[chance.integer(0, Math.max(0, members.length - 1))];
-        const member = isMoved ? any : addressed;
+        const member = isMoved ? any : (addressed ?? any);
         if (member) member.life.deliver(() => void member.hear([event]).catch(() => undefined));
       });
     }
@@ -161,6 +164,7 @@ export function simulatedBus(
         publish,
         subscribe: (...given) => subscribe(member, ...given),
         isUp: looksUp,
+        roomForRecords: () => Number.POSITIVE_INFINITY,
         hears: looksUp,
       });
       const wire = life.remote("bus", watched);
@@ -169,6 +173,7 @@ export function simulatedBus(
         // A subscription is not a call that fails: a process without one would be another composition.
         subscribe: (...given) => watched.subscribe(...given),
         isUp: () => watched.isUp(),
+        roomForRecords: () => watched.roomForRecords(),
         hears: (topic) => watched.hears(topic),
       };
     },
@@ -178,7 +183,8 @@ export function simulatedBus(
 const partitionOf = (event: unknown): unknown =>
   typeof event === "object" && event !== null && "to" in event ? event.to : undefined;
 
-const latencyMs = (chance: Dice): number => chance.fraction() * 4;
+const latencyMsMax = 4;
+const latencyMs = (chance: Dice): number => chance.fraction() * latencyMsMax;
 
 function isFor(shards: ReadonlySet<number> | undefined, event: unknown): boolean {
   if (!shards || typeof event !== "object" || event === null || !("shard" in event)) return true;

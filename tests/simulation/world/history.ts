@@ -137,6 +137,8 @@ export class History {
   >();
   /** Settlements that had their effect, by `id epoch`. */
   readonly applied = new Map<string, Settling>();
+  /** When the log first had something of each message. */
+  readonly logged = new Map<MessageId, number>();
   readonly cancels = new Map<MessageId, { readonly at: number; ackedAt: number | undefined }>();
   readonly grants: Grant[] = [];
   readonly pauses: Pausing[] = [];

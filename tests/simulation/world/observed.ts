@@ -2,6 +2,7 @@
 import {
   dlqIdOf,
   isFinished,
+  isNamed,
   type MessageId,
   type Owner,
   type Run,
@@ -13,6 +14,7 @@ import {
   type EventBus,
   type FanOuts,
   type FlowLanes,
+  type MessageLog,
   type NextUse,
   type Queues,
   type Records,
@@ -60,6 +62,9 @@ export function observedRecords(records: Records, { history, world, node }: Watc
         world.trace(`${node} claim ${message.id} epoch ${epoch}`);
         if (epoch <= epochOf(message.id))
           history.violate("I4", `${message.id} was claimed twice at epoch ${epoch}`);
+        const first = history.lives.get(message.id)?.[0]?.record;
+        if (first && isNamed(first) && epoch === 2 && leaseLosses > 0)
+          history.violate("C24", `${message.id} has lost a lease that only its insert had taken`);
         if (leaseLosses > 0) history.count("takeovers");
         noteClaim(history, message.id, epoch, node, world.now);
       }
@@ -338,6 +343,15 @@ export function observedTokens(tokens: TokenStore, { history, world, node }: Wat
   };
 }
 
+export const observedMessageLog = (log: MessageLog, { history, world }: Watching): MessageLog => ({
+  ...log,
+  append: async (entries) => {
+    await log.append(entries);
+    for (const { message } of entries)
+      if (!history.logged.has(message.id)) history.logged.set(message.id, world.now);
+  },
+});
+
 /** I6 at the moment that the fact of a failure is said. */
 export function observedBus(
   bus: EventBus,
@@ -363,6 +377,7 @@ export function observedBus(
     },
     subscribe: (...given) => bus.subscribe(...given),
     isUp: () => bus.isUp(),
+    roomForRecords: () => bus.roomForRecords(),
     hears: (topic) => bus.hears(topic),
   };
 }

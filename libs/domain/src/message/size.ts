@@ -1,6 +1,11 @@
 /** What a record weighs in memory: its body and the answers in its outbox; all else is small. */
 import { type Headers } from "./headers.ts";
-import { type CallbackPlan, type Message, type MessageRecord } from "./message.ts";
+import {
+  type CallbackPlan,
+  type Configuration,
+  type Message,
+  type MessageRecord,
+} from "./message.ts";
 
 export const sizeOf = ({ message, outbox }: Pick<MessageRecord, "message" | "outbox">): number =>
   outbox.reduce((bytes, { response }) => bytes + (response?.body.length ?? 0), message.body.length);
@@ -10,7 +15,7 @@ export const sentBytes = ({ body, run }: Pick<Message, "body" | "run">): number 
   body.length + (run?.bytes ?? 0);
 
 /** About what a message weighs beside its body, in memory and as text: what its caller sent, and as much again as it has of its own. */
-export const configurationBytes = ({ headers, policy, url }: Omit<Message, "body">): number =>
+export const configurationBytes = ({ headers, policy, url }: Configuration): number =>
   ownBytes +
   url.length +
   headerBytes(headers) +

@@ -4,11 +4,13 @@
 export const leaseMs = 30_000;
 export const leaseRenewMs = 10_000;
 export const leaseSafetyMs = 5_000;
+/** A call begins only on a lease that can be relied on for so long; else the lease is renewed first. */
+export const leaseToBeginMs = 3_000;
 
 /** What an insert claims for another process runs out so soon: that process may never hear of it. */
 export const namedLeaseMs = 10_000;
-/** It is renewed only when it is older than this; most calls have ended by then. */
-export const namedRenewAfterMs = 2_000;
+/** Its first renewal makes it a lease like any other. Most calls have ended by then, and a store that stalls still has time to answer. */
+export const namedRenewAfterMs = 1_000;
 /** The body of such a message travels with its hint up to this size. */
 export const namedBodyBytesMax = 64 * 1024;
 /** A deliverer says so often that it is there, and is believed for so long. */

@@ -29,6 +29,12 @@ export const messagesMetrics = {
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600, 3600],
     by: ["deliverer", "standalone"],
   },
+  posthaste_log_left_total: {
+    kind: "watched",
+    grows: true,
+    help: "Deliveries whose row in the log this deliverer has left to the removal of their records, half a minute later: the log was away for long, or too much waited for it.",
+    by: ["deliverer"],
+  },
   posthaste_turns_given_total: {
     kind: "counter",
     help: "Turns that queues have given. now: the message is due; later: it waits for its time, or for a slot of its flow key.",

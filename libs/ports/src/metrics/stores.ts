@@ -17,13 +17,14 @@ export const storesMetrics = {
   posthaste_bus_total: {
     kind: "watched",
     grows: true,
-    help: "What the Kafka client has done. events: acknowledged by the brokers; heard: taken by handlers; pauses: of partitions, since too much was in hand.",
+    help: "What the Kafka client has done. events: acknowledged by the brokers; messages: of Kafka, in which they went, one or many in each; heard: taken by handlers; pauses: of partitions, since too much was in hand.",
     label: {
       name: "what",
       values: [
         "sends",
         "sendFailures",
         "events",
+        "messages",
         "hintsDropped",
         "refused",
         "heard",

@@ -1,7 +1,7 @@
 /** The contract of `Roster`: it tells which deliverers have said lately that they are there. */
 import { expect } from "@jest/globals";
-import { limits, owner } from "@posthaste/domain";
-import { type Roster } from "@posthaste/ports";
+import { limits, owner, type Owner } from "@posthaste/domain";
+import { type Roster, type RosterEntry } from "@posthaste/ports";
 import { type Closable, contract } from "./guarantee.ts";
 
 export type RosterHarness = Closable & {
@@ -11,6 +11,10 @@ export type RosterHarness = Closable & {
 };
 
 const [first, second] = [owner("first"), owner("second")];
+const anEntry = (by: Owner, other: Partial<RosterEntry> = {}): RosterEntry => ({
+  ...{ owner: by, partitions: [1], isOpen: true, format: 1 },
+  ...other,
+});
 const byOwner = async ({ roster }: RosterHarness) =>
   (await roster.read()).toSorted((a, b) => (a.owner < b.owner ? -1 : 1));
 
@@ -18,19 +22,19 @@ export function describeRoster(name: string, open: () => Promise<RosterHarness>)
   contract(`${name}: a roster`, open, {}, (guarantee) => {
     guarantee("tells of each deliverer what it has said last", async (harness) => {
       const { roster } = harness;
-      await roster.announce({ owner: first, partitions: [1], isOpen: true });
-      await roster.announce({ owner: second, partitions: [], isOpen: true });
-      await roster.announce({ owner: first, partitions: [2, 3], isOpen: false });
+      await roster.announce(anEntry(first));
+      await roster.announce(anEntry(second, { partitions: [], format: 2 }));
+      await roster.announce(anEntry(first, { partitions: [2, 3], isOpen: false }));
 
       expect(await byOwner(harness)).toEqual([
-        { owner: first, partitions: [2, 3], isOpen: false },
-        { owner: second, partitions: [], isOpen: true },
+        anEntry(first, { partitions: [2, 3], isOpen: false }),
+        anEntry(second, { partitions: [], format: 2 }),
       ]);
     });
 
     guarantee("tells nothing of one that has left, or was never there", async (harness) => {
       const { roster } = harness;
-      await roster.announce({ owner: first, partitions: [1], isOpen: true });
+      await roster.announce(anEntry(first));
       await roster.leave(first);
       await roster.leave(second);
 
@@ -41,9 +45,9 @@ export function describeRoster(name: string, open: () => Promise<RosterHarness>)
       "tells nothing of one that was silent for three seconds",
       async (harness) => {
         const { roster } = harness;
-        await roster.announce({ owner: first, partitions: [1], isOpen: true });
+        await roster.announce(anEntry(first));
         await harness.advance(limits.rosterFreshMs - limits.rosterEveryMs);
-        await roster.announce({ owner: second, partitions: [2], isOpen: true });
+        await roster.announce(anEntry(second));
         await harness.advance(limits.rosterEveryMs);
 
         expect((await roster.read()).map((entry) => entry.owner)).toEqual([second]);

@@ -1,0 +1,201 @@
+/** Which deliverers a gateway names, and what it says to them: roster and bus are the test's. */
+import { describe, expect, it } from "@jest/globals";
+import {
+  acceptNamed,
+  defaultPlan,
+  limits,
+  type Message,
+  type Owner,
+  owner,
+  type Plan,
+} from "@posthaste/domain";
+import { type Hint, noMetrics, type Reading, type RosterEntry } from "@posthaste/ports";
+import { aMessage, type MessageOverrides, recordingLog, virtualClock } from "@posthaste/testing";
+import { NamedDeliverers } from "./named-delivery.ts";
+
+const [first, second] = [owner("first"), owner("second")];
+const entry = (by: Owner, other: Partial<RosterEntry> = {}): RosterEntry => ({
+  ...{ owner: by, partitions: [1], isOpen: true, format: 1 },
+  ...other,
+});
+
+/** Started, and the roster read once. */
+async function opened(
+  entries: readonly RosterEntry[],
+  {
+    isAway = false,
+    plan = defaultPlan,
+  }: { readonly isAway?: boolean; readonly plan?: Plan | "unknown" } = {},
+) {
+  const clock = virtualClock();
+  const hints: Hint[] = [];
+  const bus = { up: true, room: Number.POSITIVE_INFINITY };
+  const roster = { entries, reads: 0, isAway, takesMs: 0 };
+  let age: () => unknown = () => undefined;
+  const named = new NamedDeliverers({
+    clock,
+    log: recordingLog(),
+    metrics: { ...noMetrics, watch: (_, read: () => Reading | Promise<Reading>) => (age = read) },
+    planOf: () => (plan === "unknown" ? undefined : plan),
+    bus: {
+      publish: async (_, events) => void hints.push(...(events as readonly Hint[])),
+      isUp: () => bus.up,
+      roomForRecords: () => bus.room,
+    },
+    roster: {
+      read: async () => {
+        roster.reads += 1;
+        if (roster.takesMs > 0)
+          await new Promise<void>((resolve) => clock.after(roster.takesMs, resolve));
+        if (roster.isAway) throw new Error("away");
+        return roster.entries;
+      },
+    },
+  });
+  await named.start();
+  await clock.advance(0);
+  const message = (overrides: MessageOverrides = {}): Message =>
+    aMessage({ now: clock.now(), ...overrides });
+  const name = (overrides?: MessageOverrides): Owner | undefined =>
+    named.ownerFor(message(overrides));
+  const tell = (by: Owner): void => named.tell(acceptNamed(message(), by, clock.now()));
+  return { age: () => age(), bus, clock, hints, message, name, named, roster, tell };
+}
+
+describe("a gateway names", () => {
+  it("those that are there and open, in turn", async () => {
+    const { name } = await opened([entry(first), entry(second)]);
+
+    expect([name(), name(), name()]).toEqual([first, second, first]);
+  });
+
+  it("none that is closed, hears nothing, or does not understand the message", async () => {
+    const { name } = await opened([
+      entry(owner("closed"), { isOpen: false }),
+      entry(owner("deaf"), { partitions: [] }),
+      entry(first),
+      entry(second, { format: 2 }),
+    ]);
+
+    expect(new Set(Array.from({ length: 8 }, () => name()))).toEqual(new Set([first, second]));
+    expect(new Set(Array.from({ length: 8 }, () => name({ format: 2 })))).toEqual(
+      new Set([second]),
+    );
+    expect(name({ format: 3 })).toBeUndefined();
+  });
+
+  it.each<[string, Plan | "unknown"]>([
+    ["whose calls are capped", { ...defaultPlan, parallelismMax: 1 }],
+    ["that is not known here", "unknown"],
+  ])("none for a tenant %s", async (_, plan) => {
+    const { named, message } = await opened([entry(first)], { plan });
+
+    expect(named.ownerFor(message())).toBeUndefined();
+  });
+
+  it("none while the bus is away", async () => {
+    const { bus, name } = await opened([entry(first)]);
+    bus.up = false;
+
+    expect(name()).toBeUndefined();
+  });
+
+  it("none once its last reading is three seconds old, counted from when it was asked for", async () => {
+    const { age, clock, name, roster } = await opened([entry(first)]);
+    roster.takesMs = 1_000;
+    await clock.advance(1_500);
+    roster.isAway = true;
+    await clock.advance(limits.rosterFreshMs - 1_001);
+    expect(name()).toBe(first);
+    await clock.advance(2);
+
+    expect(name()).toBeUndefined();
+    expect(age()).toBeGreaterThan(limits.rosterFreshMs / 1_000);
+    roster.isAway = false;
+    await clock.advance(2_000);
+    expect(name()).toBe(first);
+  });
+
+  it("none where it could never read, and goes on trying while it inserts", async () => {
+    const { age, clock, name, roster } = await opened([], { isAway: true });
+    await clock.advance(1_000);
+
+    expect(name()).toBeUndefined();
+    expect(roster.reads).toBeGreaterThanOrEqual(2);
+    expect(age()).toBeGreaterThan(0);
+  });
+
+  it("after it was idle those that are there then: it reads nothing while it inserts nothing", async () => {
+    const { age, clock, name, roster } = await opened([entry(first)]);
+    await clock.advance(20_000);
+    const { reads } = roster;
+    await clock.advance(60_000);
+    expect(roster.reads).toBe(reads);
+    expect(age()).toBe(0);
+    roster.entries = [entry(second)];
+
+    expect(name()).toBeUndefined();
+    await clock.advance(0);
+
+    expect(name()).toBe(second);
+  });
+
+  it("none once it has stopped, and reads no more", async () => {
+    const { clock, name, named, roster } = await opened([entry(first)]);
+    await named.stop();
+    const { reads } = roster;
+    expect(name()).toBeUndefined();
+    await clock.advance(20_000);
+
+    expect(roster.reads).toBe(reads);
+    expect(clock.armed).toBe(0);
+  });
+
+  it("none where the bus has no room for the hint, those that are being inserted included", async () => {
+    const { bus, clock, name, named, message } = await opened([entry(first)]);
+    const large = { body: new Uint8Array(64 * 1024) };
+    bus.room = 200_000;
+    expect([name(large), name(large), name(large)]).toEqual([first, first, undefined]);
+    expect(name({ body: new Uint8Array(10) })).toBe(first);
+
+    named.release(acceptNamed(message(large), first, clock.now()));
+    expect(name(large)).toBe(first);
+    named.tell(acceptNamed(message(large), first, clock.now()));
+
+    // The bus counts what it was told.
+    expect(name(large)).toBe(first);
+  });
+});
+
+describe("a deliverer that was named", () => {
+  it("hears the record on each of its partitions in turn, however many are named", async () => {
+    const { hints, tell } = await opened([
+      entry(first, { partitions: [1, 2, 3, 4] }),
+      entry(second, { partitions: [5, 6] }),
+    ]);
+    for (let n = 0; n < 8; n++) {
+      tell(first);
+      tell(second);
+    }
+
+    expect(new Set(hints.map(({ to }) => to))).toEqual(new Set([1, 2, 3, 4, 5, 6]));
+    for (const { id, record, to } of hints) {
+      expect(record?.message.id).toBe(id);
+      expect((to ?? 0) > 4).toBe(record?.state.owner === second);
+    }
+  });
+
+  it("hears of what was inserted for it though it has closed or left meanwhile, until it hears no more", async () => {
+    const { clock, hints, roster, tell } = await opened([entry(first)]);
+    roster.entries = [entry(first, { isOpen: false, partitions: [7] })];
+    await clock.advance(500);
+    tell(first);
+    roster.entries = [entry(second)];
+    await clock.advance(500);
+    tell(first);
+    await clock.advance(limits.rosterFreshMs + 500);
+    tell(first);
+
+    expect(hints.map(({ to }) => to)).toEqual([7, 7, undefined]);
+  });
+});

@@ -1,0 +1,137 @@
+/** How a deliverer announces itself: the roster is the test's, and answers when the test says so. */
+import { describe, expect, it } from "@jest/globals";
+import { limits, owner, ownFormat } from "@posthaste/domain";
+import { type RosterEntry } from "@posthaste/ports";
+import { recordingLog, virtualClock } from "@posthaste/testing";
+import { Presence } from "./presence.ts";
+
+const here = owner("here");
+
+function opened() {
+  const clock = virtualClock();
+  const said: string[] = [];
+  const entries: RosterEntry[] = [];
+  const waiting: (() => void)[] = [];
+  let isOpen = true;
+  let isSlow = false;
+  const answered = (): Promise<void> =>
+    isSlow ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve();
+  const roster = {
+    announce: async (entry: RosterEntry) => {
+      entries.push(entry);
+      said.push(entry.isOpen ? "open" : "closed");
+      await answered();
+    },
+    leave: async () => {
+      said.push("left");
+      await answered();
+    },
+  };
+  return {
+    clock,
+    said,
+    entries,
+    presence: new Presence(
+      { clock, log: recordingLog(), roster },
+      { owner: here, isOpen: () => isOpen },
+    ),
+    opens: (open: boolean) => (isOpen = open),
+    slow: () => (isSlow = true),
+    answer: async () => {
+      waiting.shift()?.();
+      await clock.advance(0);
+    },
+  };
+}
+
+describe("a deliverer's entry in the roster", () => {
+  it("is announced once a second, with what it hears and understands", async () => {
+    const { clock, entries, presence } = opened();
+    presence.start();
+    presence.assigned([3, 4]);
+    await clock.advance(3_000);
+
+    expect(entries.length).toBeGreaterThanOrEqual(4);
+    expect(entries.at(-1)).toEqual({
+      ...{ owner: here, partitions: [3, 4], isOpen: true },
+      format: ownFormat,
+    });
+  });
+
+  it("says at once that it takes no more, and soon that it does again", async () => {
+    const { clock, opens, presence, said } = opened();
+    presence.start();
+    await clock.advance(100);
+    opens(false);
+    presence.grew();
+    await clock.advance(0);
+    expect(said).toEqual(["open", "closed"]);
+
+    opens(true);
+    presence.grew();
+    await clock.advance(0);
+    expect(said).toEqual(["open", "closed"]);
+    presence.looked();
+    await clock.advance(0);
+
+    expect(said).toEqual(["open", "closed", "open"]);
+  });
+
+  it("is announced once at a time, and the last says what holds: no older one comes after it", async () => {
+    const { answer, clock, opens, presence, said, slow } = opened();
+    slow();
+    presence.start();
+    opens(false);
+    presence.grew();
+    presence.assigned([1]);
+    await clock.advance(3_000);
+    expect(said).toEqual(["open"]);
+
+    await answer();
+    expect(said).toEqual(["open", "closed"]);
+    await answer();
+    expect(said).toEqual(["open", "closed"]);
+  });
+
+  it("is left when the announcement under way has ended, and none comes after that", async () => {
+    const { answer, clock, presence, said, slow } = opened();
+    slow();
+    presence.start();
+    await clock.advance(0);
+    let hasLeft = false;
+    void presence.leave().then(() => (hasLeft = true));
+    presence.assigned([]);
+    await clock.advance(1_000);
+    expect(said).toEqual(["open"]);
+
+    await answer();
+    expect(said).toEqual(["open", "left"]);
+    await answer();
+    await clock.advance(1_000);
+    expect(hasLeft).toBe(false);
+    await clock.advance(1_000);
+
+    expect(hasLeft).toBe(true);
+    expect(said).toEqual(["open", "left"]);
+    expect(clock.armed).toBe(0);
+  });
+
+  it("that could not be left is believed for as long as it is fresh: the subscription lasts until then", async () => {
+    const { clock } = opened();
+    const roster = {
+      announce: async () => undefined,
+      leave: () => Promise.reject(new Error("away")),
+    };
+    const presence = new Presence(
+      { clock, log: recordingLog(), roster },
+      { owner: here, isOpen: () => true },
+    );
+    let hasLeft = false;
+    void presence.leave().then(() => (hasLeft = true));
+    await clock.advance(limits.rosterFreshMs);
+    expect(hasLeft).toBe(false);
+    await clock.advance(500);
+
+    expect(hasLeft).toBe(true);
+  });
+});

@@ -1,0 +1,114 @@
+/**
+ * C23 and C24: what may go at once is in the log within two seconds and is called within five, where neither a fault of a
+ * process that had to do with it nor other calls to its destination explain more. Processes that stop in good order, and a bus
+ * that is known to be away, explain nothing.
+ */
+import { isNamed, type Message, type MessageRecord } from "@posthaste/domain";
+import { type Exchange, type FaultKind, type History, type Life } from "../world/history.ts";
+
+const loggedMsMax = 2_000;
+const calledMsMax = 5_000;
+/** So many calls of a deliverer, and of those to one destination, may hold up the next. */
+const callsMax = 8;
+const callsToOneMax = 4;
+/** A deliverer that has died is named for so long, and what waited for a process comes late. */
+const believedMsMax = 4_000;
+/** Until each process has noticed that the bus is away, and until it was seen that its hints were lost. */
+const noticedMsMax = 2_500;
+
+export function checkPromptness(history: History, hasLog: boolean): void {
+  const calls = Map.groupBy(history.exchanges, ({ id }) => id);
+  for (const [id, [life, again]] of history.lives) {
+    if (!life || again || history.cancels.has(id) || !goesAtOnce(life.record.message)) continue;
+    if (hasLog) checkLogged(history, life);
+    checkCalled(history, life, calls.get(id)?.[0]);
+  }
+}
+
+const goesAtOnce = ({ createdAt, flow, notBefore, origin, queue, run }: Message): boolean =>
+  notBefore <= createdAt &&
+  flow === undefined &&
+  queue === undefined &&
+  !run &&
+  !origin.group &&
+  origin.callbackOf === undefined &&
+  origin.scheduleId === undefined;
+
+function checkLogged(history: History, life: Life): void {
+  const { at, record } = life;
+  const { id } = record.message;
+  const loggedAt = history.logged.get(id) ?? Number.POSITIVE_INFINITY;
+  const until = at + loggedMsMax;
+  const isConcerned = (node: string): boolean =>
+    node.startsWith("log") || isOnItsWay(life, node, undefined);
+  if (isTroubled(history, { from: at, to: until, isConcerned })) return;
+  history.count("promptness.logged");
+  if (loggedAt > until)
+    history.violate("C23", `${id} was in the log ${loggedAt - at} ms after it was accepted`);
+}
+
+function checkCalled(history: History, life: Life, first: Exchange | undefined): void {
+  const { at, record } = life;
+  const { id, url } = record.message;
+  const sentAt = first?.sentAt ?? Number.POSITIVE_INFINITY;
+  const until = Math.min(sentAt, at + calledMsMax);
+  if (isHeldUp(history, url, { from: at, to: until })) return;
+  const isConcerned = (node: string): boolean => isOnItsWay(life, node, first?.node);
+  if (isTroubled(history, { from: at, to: until, isConcerned, but: ["restart", "outage"] })) return;
+  if (isUnnoticed(history, { from: at, to: until })) return;
+  history.count("promptness.called");
+  if (sentAt > at + calledMsMax)
+    history.violate("C24", `${id} was first called ${sentAt - at} ms after it was accepted`);
+}
+
+/** One that accepts it, one that is named for it, or calls it; where none is named, any that may hear of it. */
+function isOnItsWay({ node, record }: Life, other: string, caller: string | undefined): boolean {
+  if (other === node || other === caller) return true;
+  const owner = ownerNode(record);
+  return owner === undefined ? other.startsWith("deliverer") : other === owner;
+}
+
+/** A deliverer goes by the name of its life. */
+const ownerNode = (record: MessageRecord): string | undefined =>
+  isNamed(record) ? record.state.owner.replace(/#\d+$/, "") : undefined;
+
+type Window = { readonly from: number; readonly to: number };
+
+function isHeldUp({ exchanges }: History, url: string, { from, to }: Window): boolean {
+  const { host } = new URL(url);
+  const others = exchanges.filter(
+    ({ endedAt = Number.POSITIVE_INFINITY, sentAt }) => sentAt <= to && endedAt >= from,
+  );
+  const toOne = others.filter((other) => new URL(other.url).host === host);
+  return mostAtOnce(others, from) >= callsMax || mostAtOnce(toOne, from) >= callsToOneMax;
+}
+
+/** From then on. */
+function mostAtOnce(exchanges: readonly Exchange[], from: number): number {
+  const atOnce = (at: number): number =>
+    exchanges.filter(
+      ({ endedAt = Number.POSITIVE_INFINITY, sentAt }) => sentAt <= at && endedAt > at,
+    ).length;
+  return Math.max(atOnce(from), ...exchanges.map(({ sentAt }) => atOnce(sentAt)));
+}
+
+type Trouble = Window & {
+  readonly isConcerned: (node: string) => boolean;
+  readonly but?: readonly FaultKind[];
+};
+
+const isTroubled = ({ faults }: History, { from, to, isConcerned, but = [] }: Trouble): boolean =>
+  faults.some(
+    (fault) =>
+      !but.includes(fault.kind) &&
+      fault.from <= to &&
+      fault.to + believedMsMax >= from &&
+      (fault.node === undefined || isConcerned(fault.node)),
+  );
+
+/** A bus goes away, and not all have noticed. */
+const isUnnoticed = ({ faults }: History, { from, to }: Window): boolean =>
+  faults.some(
+    ({ kind, ...fault }) =>
+      kind === "outage" && fault.from <= to && fault.from + noticedMsMax >= from,
+  );

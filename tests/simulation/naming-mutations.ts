@@ -1,0 +1,166 @@
+/** Planted bugs about deliverers that gateways name, see mutations.ts. */
+import { type InState, isIn, limits, type Owner, owner } from "@posthaste/domain";
+import { type Hint, type RosterEntry } from "@posthaste/ports";
+import { type Model } from "./backend.ts";
+import { type Mutation, type NodePorts, otherwise, withRecords } from "./mutate.ts";
+
+export const namingMutations: readonly Mutation[] = [
+  {
+    name: "what is named for another deliverer called at once",
+    change: (ports, _, life) =>
+      hearing(ports, (record) => withState(record, { owner: owner(life.name) })),
+  },
+  {
+    name: "the lease of a named message counted from when it is heard",
+    change: (ports) =>
+      hearing(ports, (record) =>
+        withState(record, { leaseUntil: ports.clock.now() + limits.namedLeaseMs }),
+      ),
+  },
+  {
+    name: "a named message inserted without an alarm",
+    change: (ports) => inserting(ports, (record) => ({ ...record, wakeAt: undefined })),
+  },
+  {
+    name: "the lapse of a lease that only an insert took counted as a loss",
+    change: (ports) => inserting(ports, (record) => ({ ...record, leaseLosses: 0 })),
+  },
+  {
+    name: "a renewal that says of every lease that it holds",
+    change: (ports) =>
+      withRecords(ports, {
+        renew: async (claims) => {
+          await ports.records.renew(claims);
+          return [];
+        },
+      }),
+  },
+  {
+    name: "the roster never left",
+    shownBy: "plainMessages",
+    change: (ports) => withRoster(ports, { leave: async () => undefined }),
+  },
+  {
+    name: "the subscription ended before the roster is left",
+    shownBy: "plainMessages",
+    change: (ports) => {
+      const ends: (() => Promise<void>)[] = [];
+      const roster = ports.roster && {
+        ...ports.roster,
+        leave: async (by: Owner) => {
+          for (const end of ends) await end();
+          await ports.roster?.leave(by);
+        },
+      };
+      const bus = otherwise(ports.bus, {
+        subscribe: async (...given) => {
+          const end = await ports.bus.subscribe(...given);
+          ends.push(end);
+          return end;
+        },
+      });
+      return { ...ports, bus, ...(roster && { roster }) };
+    },
+  },
+  {
+    name: "named whatever the age of its announcement",
+    shownBy: "plainMessages",
+    change: (ports, model) => {
+      const announced = announcedIn(model);
+      return withRoster(ports, {
+        announce: async (entry) => {
+          announced.set(entry.owner, { entry, at: 0 });
+          await ports.roster?.announce(entry);
+        },
+        leave: async (by) => void announced.delete(by),
+        read: async () => [...announced.values()].map(({ entry }) => entry),
+      });
+    },
+  },
+  {
+    name: "announced by the clock of the process",
+    shownBy: "plainMessages",
+    change: (ports, model, { clock }) => {
+      const announced = announcedIn(model);
+      return withRoster(ports, {
+        announce: async (entry) => void announced.set(entry.owner, { entry, at: clock.now() }),
+        leave: async (by) => void announced.delete(by),
+        read: async () =>
+          [...announced.values()].flatMap(({ entry, at }) =>
+            at > clock.now() - limits.rosterFreshMs ? entry : [],
+          ),
+      });
+    },
+  },
+  {
+    name: "the log told of a named message by its attempt alone",
+    change: (ports, _, life) =>
+      life.node.name.startsWith("deliverer")
+        ? {
+            ...ports,
+            bus: otherwise(ports.bus, {
+              publish: async (topic, events) =>
+                topic === "message.accepted" ? undefined : ports.bus.publish(topic, events),
+            }),
+          }
+        : ports,
+  },
+];
+
+type Named = InState<"claimed">;
+
+const withState = (record: Named, state: Partial<Named["state"]>): Named => ({
+  ...record,
+  state: { ...record.state, ...state },
+});
+
+/** The records in hints as a process hears them. */
+const hearing = (ports: NodePorts, change: (record: Named) => Named): NodePorts => ({
+  ...ports,
+  bus: otherwise(ports.bus, {
+    subscribe: (topic, group, handle, options) =>
+      ports.bus.subscribe(
+        topic,
+        group,
+        (events) =>
+          handle(
+            events.map((event) => {
+              const { record }: { readonly record?: Named } = event as Partial<Hint>;
+              return record ? { ...event, record: change(record) } : event;
+            }),
+          ),
+        options,
+      ),
+  }),
+});
+
+/** What its insert claims for another process. */
+const inserting = (ports: NodePorts, change: (record: Named) => Named): NodePorts =>
+  withRecords(ports, {
+    insert: (inserts) =>
+      ports.records.insert(
+        inserts.map(({ record, ...rest }) => ({
+          ...rest,
+          record: isIn(record, "claimed") && record.leaseLosses < 0 ? change(record) : record,
+        })),
+      ),
+  });
+
+const withRoster = (
+  ports: NodePorts,
+  other: Partial<NonNullable<NodePorts["roster"]>>,
+): NodePorts => ({
+  ...ports,
+  ...(ports.roster && { roster: { ...ports.roster, ...other } }),
+});
+
+type Stamped = { readonly entry: RosterEntry; readonly at: number };
+type Announced = Map<Owner, Stamped>;
+const rosters = new WeakMap<Model, Announced>();
+
+/** One roster for all processes of a history. */
+function announcedIn(model: Model): Announced {
+  const known = rosters.get(model) ?? new Map<Owner, Stamped>();
+  rosters.set(model, known);
+  return known;
+}

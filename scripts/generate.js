@@ -1,5 +1,5 @@
 // Writes the documents that are made from the code, or with --check says which of them are stale, and what is wrong with
-// comments, versions, licences and the code on pages.
+// comments, guarantees, versions, licences and the code on pages.
 //
 //   node scripts/generate.js [--check]
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import * as prettier from "prettier";
 import { renderClientApi } from "./client-api.js";
 import { readComments } from "./comments.js";
+import { readGuarantees } from "./guarantees.js";
 import { readLicences, renderThirdParty } from "./third-party.js";
 import { readVersions } from "./versions.js";
 import { renderErrors, renderOpenApi } from "../libs/contract/src/index.ts";
@@ -39,7 +40,13 @@ const documents = [
 ];
 
 const check = process.argv.includes("--check");
-const problems = [...readComments(), ...readVersions(), ...readLicences(), ...unclaimedBlocks()];
+const problems = [
+  ...readComments(),
+  ...readGuarantees(),
+  ...readVersions(),
+  ...readLicences(),
+  ...unclaimedBlocks(),
+];
 for (const problem of problems) complain(problem);
 for (const { path, render } of documents) {
   const file = join(root, path);

@@ -1,0 +1,77 @@
+// What docs/guarantees.md says about tests: each file that its tables name is there, and each test, by its words.
+//
+// In the column of tests a file stands in `backticks`, without its folder and ending (`e2e/queues.e2e`), and the name of a
+// test in _italics_, cut by an ellipsis where it is long. What a table of cases fills in matches what is filled in.
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+const root = dirname(import.meta.dirname);
+const folders = ["", "libs/", "services/", "apps/", "tests/", "deploy/", "bench/"];
+const endings = [
+  ".test.ts",
+  ".test.tsx",
+  ".e2e.test.ts",
+  ".stack.test.ts",
+  ".ts",
+  ".tsx",
+  ".js",
+  "",
+];
+const sources = "{apps,bench,deploy,libs,services,tests}/**/*.{ts,tsx}";
+const isForeign = (name) => ["node_modules", "dist"].includes(name);
+const page = "docs/guarantees.md";
+/** `%s` and `$name` of a table of cases, and what a template puts in. */
+const placeholder = /%[sijdp]|\$\w+|\$\{[^}]*\}/;
+
+/** A pattern of fewer would be that of any name. */
+const literalCharsMin = 8;
+
+/** Everything that is wrong, a line each. */
+export function readGuarantees() {
+  const lines = readFileSync(join(root, page), "utf8").split("\n");
+  const rows = lines.flatMap((line, nth) => {
+    const tests = line.startsWith("|") ? line.split(/(?<!\\)\|/)[2] : undefined;
+    return tests === undefined ? [] : [{ place: `${page}:${nth + 1}`, tests }];
+  });
+  const isThere = testNames();
+  return rows.flatMap(({ place, tests }) => [
+    ...filesIn(tests)
+      .filter((file) => !hasFile(file))
+      .map((file) => `${place} names the file ${file}, which is not there`),
+    ...namesIn(tests)
+      .filter((name) => !isThere(name))
+      .map((name) => `${place} names the test "${name}", which is not there`),
+  ]);
+}
+
+const filesIn = (text) =>
+  [...text.matchAll(/`([\w.@-]+(?:\/[\w.@-]+)+)`/g)].map(([, file]) => file);
+
+function hasFile(file) {
+  const path = file.replace(/^sim\//, "simulation/");
+  return folders.some((folder) =>
+    endings.some((end) => existsSync(join(root, folder + path + end))),
+  );
+}
+
+/** The pieces between ellipses. */
+const namesIn = (text) =>
+  [...text.matchAll(/(?<![\w`])_((?:[^_`]|`[^`]*`)+)_(?!\w)/g)].flatMap(([, name]) =>
+    name.split("…").flatMap((piece) => plain(piece).trim() || []),
+  );
+
+/** Without the marks of code and what a table escapes. */
+const plain = (text) => text.replaceAll(/[`\\]/g, "");
+
+/** Whether a name, or a piece of one, is that of a test. */
+function testNames() {
+  const files = globSync(sources, { cwd: root, exclude: isForeign });
+  const text = files.map((file) => plain(readFileSync(join(root, file), "utf8"))).join("\n");
+  const tables = [...text.matchAll(/"([^"\n]*(?:%[sijd]|\$\w)[^"\n]*)",/g)].map(([, name]) => name);
+  const templates = [...text.matchAll(/\((.*\$\{.*),$/gm)].map(([, name]) => name);
+  const patterns = [...tables, ...templates]
+    .map((name) => name.split(placeholder))
+    .filter((parts) => parts.join("").length >= literalCharsMin)
+    .map((parts) => new RegExp(`^${parts.map((part) => RegExp.escape(part)).join(".*")}$`));
+  return (name) => text.includes(name) || patterns.some((pattern) => pattern.test(name));
+}

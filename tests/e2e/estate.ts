@@ -3,7 +3,7 @@ import { type EndpointKind, endpoints } from "@posthaste/contract";
 import { type Client, eventually } from "./client.ts";
 import { always, type Destination } from "./destination.ts";
 import { service } from "./dialects.ts";
-import { textOf } from "./json.ts";
+import { objectOf, textOf } from "./json.ts";
 
 export type Estate = {
   readonly client: Client;
@@ -69,12 +69,24 @@ export async function settle(
     dlqId: await letterIn("/v2/workflows/dlq"),
   };
   const estate = { client, destination, messageId, dlqId, runId, failedRun, actionId };
-  // The log hears of what has happened a little later.
+  // The log hears of what has happened a little later, and the counts are kept later still.
   await eventually(
-    async () => [await everythingOf(estate), await everythingOf(estate)].map(String),
-    ([one, other]) => one === other,
+    async () => ({
+      isCounted: await isCounted(client),
+      reads: [await everythingOf(estate), await everythingOf(estate)].map(String),
+    }),
+    ({ isCounted, reads: [one, other] }) => isCounted && one === other,
   );
   return estate;
+}
+
+/** All that is in the log, of which the failure comes last. */
+async function isCounted(client: Client): Promise<boolean> {
+  const minutes = (await client.get("/v2/counts")).list("minutes");
+  const events = (await client.get("/v2/events")).list("events");
+  const counts = minutes.flatMap((minute) => Object.entries(objectOf(minute["counts"])));
+  const total = counts.reduce((sum, [, count]) => sum + Number(count), 0);
+  return total === events.length && counts.some(([state]) => state === "FAILED");
 }
 
 /** What each read of the tenant says: the same before and after means that nothing was changed. */

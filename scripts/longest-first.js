@@ -5,10 +5,15 @@ import Sequencer from "@jest/test-sequencer";
 /** More than half a minute each, in one of the gates at least. */
 const longest = [
   "faults.cluster",
+  "observability.alone.e2e",
+  "schedules-killed.alone.e2e",
   "shutdown.alone.e2e",
   "crash.alone.e2e",
-  "management.e2e",
   "messages.e2e",
+  "console-messages.e2e",
+  "flow-control.e2e",
+  "management.e2e",
+  "console-runs.e2e",
 ];
 
 export default class LongestFirst extends Sequencer {

@@ -23,6 +23,7 @@ import {
   beginBulkAction,
   type BulkPorts,
   cancelMessages,
+  childrenOf,
   NamedDeliverers,
   type CancelPorts,
   type GrantPorts,
@@ -347,7 +348,14 @@ function reached({ world }: Environment, life: Life, ports: GatewayPorts): Gatew
     });
   return {
     node: life.node.name,
-    publish: (command) => ask(() => publish(ports, command)),
+    publish: (command) =>
+      ask(async () => {
+        const published = await publish(ports, command);
+        if (isFault(published) || "messageId" in published) return published;
+        const all: Published[] = [];
+        for await (const some of childrenOf(ports, published)) all.push(...some);
+        return all;
+      }),
     read: (tenant, id) =>
       ask(async () => ((await readMessage(ports, tenant, id)) ? "found" : "nothing")),
     cancel: (tenant, id) => ask(async () => (await cancelMessages(ports, tenant, [id])).length > 0),

@@ -56,7 +56,7 @@ export {
   type SlotState,
   slotStateOf,
 } from "./endpoints/schedules.ts";
-export { type PublishResult, publishResultJson, publishResultText } from "./endpoints/publish.ts";
+export { type PublishResult, publishResultText } from "./endpoints/publish.ts";
 export { startedText, triggerHeaders, type triggers } from "./endpoints/trigger.ts";
 export { type waits } from "./endpoints/waits.ts";
 export { type WaitBody } from "./workflow/wait-body.ts";

@@ -190,6 +190,7 @@ export {
   type DeduplicationKey,
   deduplicationKeyOf,
   deduplicationKeys,
+  keysOfEndpoints,
   scheduleContent,
 } from "./publish/deduplication.ts";
 export {

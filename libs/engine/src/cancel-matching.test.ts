@@ -31,7 +31,7 @@ async function publishToGroup(
   await addToGroup(ports.groups, aTenant, "g", endpoints, defaultPlan);
   const answer = await publish(ports, aCommand({ destination: { kind: "group", name: "g" } }));
   if (isFault(answer) || "messageId" in answer) throw new Error("a list of children");
-  return answer.map((child) => child.messageId);
+  return urls.map((_, i) => answer.childAt(i).messageId);
 }
 
 async function expandAll(ports: Ports): Promise<void> {

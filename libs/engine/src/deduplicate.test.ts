@@ -10,7 +10,7 @@ import {
 import { type Records, StoreError, type TokenStore, type FanOuts } from "@posthaste/ports";
 import { aCommand, aKey, anEndpoint, anotherTenant, aTenant } from "@posthaste/testing";
 import { type Published } from "./accept.ts";
-import { listen, open, type Ports, read, rest } from "./opened.fixture.ts";
+import { childrenIn, listen, open, type Ports, read, rest } from "./opened.fixture.ts";
 import { publish } from "./publish.ts";
 import { addToGroup, removeFromGroup } from "./url-groups.ts";
 
@@ -30,7 +30,7 @@ async function publishToGroup(ports: Ports, command = toGroup()): Promise<readon
   const answer = await publish(ports, command);
   if (isFault(answer) || "messageId" in answer)
     throw new Error("a group publish has one answer per endpoint");
-  return answer;
+  return childrenIn(ports, answer);
 }
 
 const withTokens = (ports: Ports, tokens: Partial<TokenStore>): Ports => ({

@@ -22,7 +22,7 @@ import {
 import { type Published } from "./accept.ts";
 import { cancelMessages } from "./cancel.ts";
 import { expandStored } from "./fan-out.ts";
-import { listen, open, type Ports, readIn, rest } from "./opened.fixture.ts";
+import { childrenIn, listen, open, type Ports, readIn, rest } from "./opened.fixture.ts";
 import { publish } from "./publish.ts";
 import { readMessage } from "./read.ts";
 import { addToGroup, removeFromGroup } from "./url-groups.ts";
@@ -38,11 +38,21 @@ async function openWithGroup(endpoints: number): Promise<Ports> {
   return ports;
 }
 
+/** With what the group was asked for: how many chunks at a time. */
+function watchedGroup(ports: Ports): { readonly ports: Ports; readonly chunks: number[] } {
+  const chunks: number[] = [];
+  const endpoints: Ports["groups"]["endpoints"] = (tenant, asked) => {
+    chunks.push(asked.length);
+    return ports.groups.endpoints(tenant, asked);
+  };
+  return { ports: { ...ports, groups: { ...ports.groups, endpoints } }, chunks };
+}
+
 async function publishAll(ports: Ports, command = toGroup()): Promise<readonly Published[]> {
   const answer = await publish(ports, command);
   if (isFault(answer) || "messageId" in answer)
     throw new Error("a group publish has one answer per endpoint");
-  return answer;
+  return childrenIn(ports, answer);
 }
 
 function parentIdOf([first]: readonly Published[]): MessageId {
@@ -69,6 +79,27 @@ async function madeOf(ports: Ports, ids: readonly MessageId[]): Promise<readonly
   const records = await ports.records.get(aTenant, ids);
   return records.flatMap((record) => (record ? [record.message.id] : []));
 }
+
+describe("a publish to a group", () => {
+  it("reads none of its endpoints, and for its answer a chunk at a time", async () => {
+    const { ports, chunks } = watchedGroup(await openWithGroup(1_200));
+
+    const published = await publish(ports, toGroup());
+    if (isFault(published) || "messageId" in published) throw new Error("a group");
+
+    expect(chunks).toEqual([]);
+    expect(await childrenIn(ports, published)).toHaveLength(1_200);
+    expect(chunks).toEqual([1, 1, 1]);
+  });
+
+  it("with deduplication reads a chunk at a time for their keys", async () => {
+    const { ports, chunks } = watchedGroup(await openWithGroup(1_200));
+
+    await publish(ports, toGroup({ deduplication: { kind: "content" } }));
+
+    expect(chunks).toEqual([1, 1, 1]);
+  });
+});
 
 describe("publishing to a group", () => {
   it("is not found when there is no such group", async () => {

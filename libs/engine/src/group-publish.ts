@@ -6,13 +6,13 @@
  */
 import {
   childId,
-  deduplicationKeys,
-  type Endpoint,
+  type DeduplicationKey,
   fault,
   type Fault,
   type Group,
   fanOutOf,
   isFault,
+  keysOfEndpoints,
   type MessageId,
   parentOf,
   type PublishCommand,
@@ -23,12 +23,37 @@ import { type AcceptPorts, type Published } from "./accept.ts";
 import { announceFanOut } from "./announce.ts";
 import { type Claimed, claimKeys, confirmKeys } from "./deduplicate.ts";
 
-/** What is published: the command, and the group as it is now. */
+/** What is published: the command, and the head of the group as it is now. */
 export type GroupPublish = {
   readonly command: PublishCommand;
   readonly group: Group;
-  readonly endpoints: readonly Endpoint[];
 };
+
+/**
+ * What became of it: a message for each endpoint of the group. Endpoints may be many, and are not held: what tells their
+ * URLs reads them again, chunk by chunk.
+ */
+export type PublishedGroup = {
+  readonly group: Group;
+  /** How many of the messages an earlier publish has made. */
+  readonly duplicates: number;
+  /** Of the endpoint at that place. */
+  readonly childAt: (index: number) => Omit<Published, "url">;
+};
+
+/** Its messages in the order of the endpoints, as many at a time as one chunk has. */
+export async function* childrenOf(
+  { groups }: Pick<AcceptPorts, "groups">,
+  { childAt, group }: PublishedGroup,
+): AsyncGenerator<readonly Published[], void, undefined> {
+  let before = 0;
+  for (const chunk of group.chunks) {
+    const from = before;
+    const endpoints = await groups.endpoints(group.tenant, [chunk]);
+    yield endpoints.map(({ url }, i) => ({ ...childAt(from + i), url }));
+    before += endpoints.length;
+  }
+}
 
 /** What an insert needs of them. */
 type InsertPorts = Omit<AcceptPorts, "tokens" | "local">;
@@ -36,7 +61,8 @@ type InsertPorts = Omit<AcceptPorts, "tokens" | "local">;
 /** A fan-out, which of the endpoints it serves, and their keys. */
 type Part = {
   readonly parent: MessageId;
-  readonly indices: readonly number[];
+  /** Absent: all. */
+  readonly indices?: readonly number[];
   readonly entries: readonly DeduplicationEntry[];
 };
 
@@ -45,36 +71,35 @@ export async function publishToGroup(
   command: PublishCommand,
   name: string,
   head?: Group,
-): Promise<readonly Published[] | Fault> {
-  const found = await findGroup(ports, command.tenant, name, head);
-  return isFault(found) ? found : publishToEndpoints(ports, { command, ...found });
+): Promise<PublishedGroup | Fault> {
+  const group = head ?? (await findGroup(ports, command.tenant, name));
+  return isFault(group) ? group : publishToEndpoints(ports, { command, group });
 }
 
-/** With its endpoints, which may be many. */
-export async function findGroup(
+export const findGroup = async (
   { groups }: Pick<AcceptPorts, "groups">,
   tenant: TenantId,
   name: string,
-  head?: Group,
-): Promise<Omit<GroupPublish, "command"> | Fault> {
-  const group = head ?? (await groups.get(tenant, name));
-  if (!group) return unknownGroup(name);
-  return { group, endpoints: await groups.endpoints(tenant, group.chunks) };
-}
+): Promise<Group | Fault> => (await groups.get(tenant, name)) ?? unknownGroup(name);
 
 export const unknownGroup = (name: string): Fault => fault("not_found", `topic ${name} not found`);
 
 export async function publishToEndpoints(
   ports: AcceptPorts,
   publish: GroupPublish,
-): Promise<readonly Published[] | Fault> {
-  const { command, endpoints } = publish;
+): Promise<PublishedGroup | Fault> {
   const parent = ports.ids.next();
-  const keys = deduplicationKeys(command, endpoints, ports.sha256);
-  if (keys.length > 0) return publishOnce(ports, publish, keys, parent);
-  await insertFanOut(ports, publish, { parent, indices: [...endpoints.keys()], entries: [] });
-  return endpoints.map(({ url }, i) => answer(childId(parent, i), url, false));
+  if (publish.command.deduplication) return publishOnce(ports, publish, parent);
+  await insertFanOut(ports, publish, { parent, entries: [] });
+  return freshGroup(publish.group, parent);
 }
+
+/** All of its messages are of this fan-out, and new. */
+export const freshGroup = (group: Group, parent: MessageId): PublishedGroup => ({
+  group,
+  duplicates: 0,
+  childAt: (index) => ({ messageId: childId(parent, index), deduplicated: false }),
+});
 
 /** Under a parent whose id is given, so that it may be asked for twice. Returns the ids of the children. */
 export async function insertForGroup(
@@ -82,26 +107,30 @@ export async function insertForGroup(
   publish: GroupPublish,
   parent: MessageId,
 ): Promise<readonly MessageId[]> {
-  const indices = [...publish.endpoints.keys()];
-  await insertFanOut(ports, publish, { parent, indices, entries: [] });
-  return indices.map((i) => childId(parent, i));
+  await insertFanOut(ports, publish, { parent, entries: [] });
+  return Array.from({ length: publish.group.endpointCount }, (_, i) => childId(parent, i));
 }
 
 async function publishOnce(
   ports: AcceptPorts,
   publish: GroupPublish,
-  keys: readonly DeduplicationEntry["key"][],
   own: MessageId,
-): Promise<readonly Published[] | Fault> {
+): Promise<PublishedGroup | Fault> {
+  const { command, group } = publish;
+  const keysOf = keysOfEndpoints(command, ports.sha256);
+  const keys: DeduplicationKey[] = [];
+  for (const chunk of group.chunks)
+    keys.push(...keysOf(await ports.groups.endpoints(command.tenant, [chunk])));
   const entries = keys.map((key, i) => ({ key, id: childId(own, i) }));
   const claimed = await claimKeys(ports, entries);
   if (isFault(claimed)) return claimed;
   const named = entries.map(({ key }, i) => ({ key, id: idIn(claimed[i], childId(own, i)) }));
   const open = named.filter((_, i) => claimed[i]?.kind !== "duplicate");
   const made = new Set<MessageId>();
+  const ids = named.map(({ id }) => id);
   const parts = Map.groupBy(
     named.keys().filter((i) => claimed[i]?.kind !== "duplicate"),
-    (i) => parentNamed(named[i]?.id ?? own),
+    (i) => parentNamed(ids[i] ?? own),
   );
   if (parts.size > partsMax) return underWay;
   for (const [parent, indices] of parts) {
@@ -111,10 +140,14 @@ async function publishOnce(
     if (isNew) for (const { id } of part.entries) made.add(id);
   }
   if (open.length > 0) await confirmKeys(ports, open);
-  return publish.endpoints.flatMap(({ url }, i) => {
-    const id = named[i]?.id;
-    return id === undefined ? [] : answer(id, url, !made.has(id));
-  });
+  return {
+    group,
+    duplicates: ids.length - made.size,
+    childAt: (index) => {
+      const messageId = ids[index] ?? childId(own, index);
+      return { messageId, deduplicated: !made.has(messageId) };
+    },
+  };
 }
 
 /** Each writes the body; more of them than this have never come of a group that grows. */
@@ -138,7 +171,7 @@ function parentNamed(id: MessageId): MessageId {
 async function insertPart(
   ports: AcceptPorts,
   publish: GroupPublish,
-  part: Part,
+  part: Part & Required<Pick<Part, "indices">>,
   isOwn: boolean,
 ): Promise<boolean | Fault> {
   const stillFits = part.indices.every((i, n) => part.entries[n]?.id === childId(part.parent, i));
@@ -161,25 +194,17 @@ async function standing({ fanOuts }: AcceptPorts, { command }: GroupPublish, { p
 
 export async function insertFanOut(
   ports: InsertPorts,
-  { command, group, endpoints }: GroupPublish,
+  { command, group }: GroupPublish,
   { parent, indices, entries }: Part,
 ): Promise<boolean> {
-  const served = new Set(indices);
-  const skipped = [...endpoints.keys()].filter((i) => !served.has(i));
-  const target = {
-    group: group.name,
-    chunks: group.chunks,
-    endpointCount: endpoints.length,
-    skipped,
-  };
+  const { chunks, endpointCount, name } = group;
+  const served = indices && new Set(indices);
+  const skipped = served
+    ? Array.from({ length: endpointCount }, (_, i) => i).filter((i) => !served.has(i))
+    : [];
+  const target = { group: name, chunks, endpointCount, skipped };
   const fanOut = fanOutOf(command, target, parent, ports.clock.now());
   const inserted = await ports.fanOuts.insert(fanOut, entries);
   if (inserted === "inserted") announceFanOut(ports, fanOut);
   return inserted === "inserted";
 }
-
-const answer = (messageId: MessageId, url: string, deduplicated: boolean): Published => ({
-  messageId,
-  url,
-  deduplicated,
-});

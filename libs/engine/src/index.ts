@@ -1,6 +1,7 @@
 export { type AcceptPorts, type Published } from "./accept.ts";
 export { unknownGroup } from "./group-publish.ts";
 export { publish } from "./publish.ts";
+export { childrenOf, type PublishedGroup } from "./group-publish.ts";
 export { publishMany } from "./publish-many.ts";
 export { type Outcome } from "./publish-portion.ts";
 export { announce, announceTraced, hintOf, wakeLane } from "./announce.ts";

@@ -38,6 +38,9 @@ import {
   virtualClock,
 } from "@posthaste/testing";
 
+import { type Published } from "./accept.ts";
+import { childrenOf, type PublishedGroup } from "./group-publish.ts";
+
 export type Ports = RecordPorts & {
   readonly messageLog: MessageLog;
   readonly deadLetters: DeadLetters;
@@ -53,6 +56,17 @@ export type Ports = RecordPorts & {
   readonly sha256: Sha256Hex;
   readonly log: RecordingLog;
 };
+
+/** All messages of a publish to a group. */
+export const childrenIn = (ports: Ports, of: PublishedGroup): Promise<readonly Published[]> =>
+  allOf(childrenOf(ports, of));
+
+/** The items of all pages. */
+export async function allOf<T>(pages: AsyncIterable<readonly T[]>): Promise<readonly T[]> {
+  const items: T[] = [];
+  for await (const page of pages) items.push(...page);
+  return items;
+}
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {

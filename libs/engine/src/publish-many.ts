@@ -10,12 +10,13 @@ import {
   type DeduplicationKey,
   fault,
   type Fault,
+  type Group,
   isFault,
   type PublishCommand,
 } from "@posthaste/domain";
 import { isStoreError, type StoreError } from "@posthaste/ports";
 import { type AcceptPorts } from "./accept.ts";
-import { findGroup, type GroupPublish } from "./group-publish.ts";
+import { findGroup } from "./group-publish.ts";
 import { type NoRoom } from "./queues.ts";
 import {
   isAlone,
@@ -84,23 +85,21 @@ function faultOfStore({ code }: StoreError): Fault {
   }
 }
 
-type Found = Omit<GroupPublish, "command">;
-
 /** Of all groups together a batch makes so many messages at most: each has its place in the answer. */
 const childrenMax = 100_000;
 
 async function findGroups(
   ports: AcceptPorts,
   commands: readonly PublishCommand[],
-): Promise<Map<string, Found> | Refused> {
-  const found = new Map<string, Found>();
+): Promise<Map<string, Group> | Refused> {
+  const found = new Map<string, Group>();
   let children = 0;
   for (const [index, { tenant, destination }] of commands.entries()) {
     if (destination.kind !== "group") continue;
     const group = found.get(destination.name) ?? (await findGroup(ports, tenant, destination.name));
     if (isFault(group)) return { refused: group, index, field: "destination" };
     found.set(destination.name, group);
-    children += group.endpoints.length;
+    children += group.endpointCount;
     if (children > childrenMax) return { refused: tooManyChildren, index, field: "destination" };
   }
   return found;
@@ -108,13 +107,12 @@ async function findGroups(
 
 function wantedBy(
   commands: readonly PublishCommand[],
-  found: ReadonlyMap<string, Found>,
+  found: ReadonlyMap<string, Group>,
 ): Parameters<TakeRoom>[0] {
   let messages = 0;
   const queues = new Set<string>();
   for (const { destination, queue } of commands) {
-    messages +=
-      destination.kind === "url" ? 1 : (found.get(destination.name)?.endpoints.length ?? 0);
+    messages += destination.kind === "url" ? 1 : (found.get(destination.name)?.endpointCount ?? 0);
     if (queue !== undefined) queues.add(queue);
   }
   return { messages, queues: [...queues] };
@@ -139,7 +137,7 @@ const portionBytesMax = 4 * 1024 * 1024;
 
 function* portionsOf(
   commands: readonly PublishCommand[],
-  found: ReadonlyMap<string, Found>,
+  found: ReadonlyMap<string, Group>,
 ): Generator<Portion, void, undefined> {
   let portion: Item[] = [];
   let bytes = 0;
@@ -157,10 +155,10 @@ function* portionsOf(
   if (portion.length > 0) yield portion;
 }
 
-function itemOf(command: PublishCommand, found: ReadonlyMap<string, Found>): Item {
+function itemOf(command: PublishCommand, found: ReadonlyMap<string, Group>): Item {
   const { destination } = command;
   if (destination.kind === "url") return { kind: "url", command, url: destination.url };
   const group = found.get(destination.name);
   if (!group) throw new Error(`group ${destination.name} was not looked for`);
-  return { kind: "group", publish: { command, ...group } };
+  return { kind: "group", publish: { command, group } };
 }

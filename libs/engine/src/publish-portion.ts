@@ -1,6 +1,5 @@
 /** One portion of many publishes: its keys are claimed, its records inserted by one call, its news told. */
 import {
-  childId,
   type DeduplicationKey,
   deduplicationKeys,
   type Fault,
@@ -20,10 +19,16 @@ import {
 } from "./accept.ts";
 import { announceUnheard } from "./announce.ts";
 import { claimKeys, confirmKeys } from "./deduplicate.ts";
-import { type GroupPublish, insertFanOut, publishToEndpoints } from "./group-publish.ts";
+import {
+  freshGroup,
+  type GroupPublish,
+  insertFanOut,
+  type PublishedGroup,
+  publishToEndpoints,
+} from "./group-publish.ts";
 
-/** One answer for a URL, one per endpoint for a group; a fault where the outcome is unknown, or the item was not tried. */
-export type Outcome = Published | readonly Published[] | Fault;
+/** Of a URL its message, of a group those of its endpoints; a fault where the outcome is unknown, or the item was not tried. */
+export type Outcome = Published | PublishedGroup | Fault;
 
 export type Item =
   | { readonly kind: "url"; readonly command: PublishCommand; readonly url: string }
@@ -56,9 +61,14 @@ export async function publishPortion(
   const made = await insertAll(ports, portion, claimed);
   return portion.map((item, i) => {
     const again = keyed[i]?.sameAs;
-    if (again === undefined || item.kind === "group") return made[i] ?? [];
-    const of = before.outcomes[again] ?? made[again - before.outcomes.length];
-    if (of === undefined || !("messageId" in of)) throw new Error("an equal key came first");
+    const own = made[i];
+    if (own) return own;
+    const of =
+      again === undefined
+        ? undefined
+        : (before.outcomes[again] ?? made[again - before.outcomes.length]);
+    if (item.kind === "group" || of === undefined || !("messageId" in of))
+      throw new Error("an equal key came first");
     return { messageId: of.messageId, url: item.url, deduplicated: true };
   });
 }
@@ -142,8 +152,7 @@ async function insertGroup(
   claim: Claim | undefined,
 ): Promise<void> {
   if (claim?.kind !== "insert" || item.kind === "url") return;
-  const indices = [...item.publish.endpoints.keys()];
-  await insertFanOut(ports, item.publish, { parent: claim.id, indices, entries: [] });
+  await insertFanOut(ports, item.publish, { parent: claim.id, entries: [] });
 }
 
 const enteringOf = (
@@ -158,9 +167,5 @@ const enteringOf = (
 function outcomeOf(item: Item, claim: Claim | undefined, isNew: boolean): Outcome | undefined {
   if (!claim || claim.kind === "again") return undefined;
   if (item.kind === "url") return { messageId: claim.id, url: item.url, deduplicated: !isNew };
-  return item.publish.endpoints.map(({ url }, i) => ({
-    messageId: childId(claim.id, i),
-    url,
-    deduplicated: false,
-  }));
+  return freshGroup(item.publish.group, claim.id);
 }

@@ -1,17 +1,17 @@
 /** Publishing: to a URL, or to all endpoints of a group. */
 import { type Fault, type Group, type PublishCommand } from "@posthaste/domain";
 import { type AcceptPorts, type Published, publishToUrl } from "./accept.ts";
-import { publishToGroup } from "./group-publish.ts";
+import { type PublishedGroup, publishToGroup } from "./group-publish.ts";
 
 /**
- * One answer for a URL, one per endpoint for a group. `head`: the group, where the caller has read it. Rejects when the store
+ * Of a URL its message, of a group those of its endpoints. `head`: the group, where the caller has read it. Rejects when the store
  * does: the outcome is then unknown.
  */
 export function publish(
   ports: AcceptPorts,
   command: PublishCommand,
   head?: Group,
-): Promise<Published | readonly Published[] | Fault> {
+): Promise<Published | PublishedGroup | Fault> {
   return command.destination.kind === "url"
     ? publishToUrl(ports, command, command.destination.url)
     : publishToGroup(ports, command, command.destination.name, head);

@@ -30,7 +30,7 @@ const reply = (value: unknown, status: number): Reply => ({
 const emptyReply = (status: number): Reply => ({ status, body: "" });
 
 /** `owner`: at whose expense a long answer is in memory while it is written. */
-export function replyOf(answered: Answer, owner: string): Reply | StreamedReply {
+export function replyOf(answered: Answer, owner: StreamedReply["owner"]): Reply | StreamedReply {
   const { status } = answered;
   if ("pieces" in answered) {
     const { pieces, headers = noHeaders } = answered;

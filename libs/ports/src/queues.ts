@@ -57,8 +57,11 @@ export interface Queues {
   /** Nothing where there is none. */
   resume(tenant: TenantId, name: string): Promise<void>;
   get(tenant: TenantId, name: string): Promise<Queue | undefined>;
-  /** By name. */
-  list(tenant: TenantId): Promise<readonly Queue[]>;
+  /** In the order of their names, from behind `after`; "" is before all of them. */
+  list(
+    tenant: TenantId,
+    page: { readonly after: string; readonly limit: number },
+  ): Promise<readonly Queue[]>;
   /**
    * Deletes a queue: nothing that is in it gets a turn any more. Resolves when what had a turn is cancelled; the rest is
    * what `admit` returns as `ended`.

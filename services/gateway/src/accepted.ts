@@ -1,7 +1,17 @@
-import { type Published } from "@posthaste/engine";
+import { type Published, type PublishedGroup } from "@posthaste/engine";
 import { type Metrics } from "@posthaste/ports";
 
-export function countAccepted(metrics: Metrics, published: Published | readonly Published[]): void {
-  for (const { deduplicated } of "messageId" in published ? [published] : published)
-    metrics.count("posthaste_messages_accepted_total", deduplicated ? "duplicate" : "new");
+type Accepted = Published | PublishedGroup;
+
+export function countAccepted(metrics: Metrics, published: Accepted | readonly Published[]): void {
+  if ("group" in published) {
+    const { duplicates, group } = published;
+    if (duplicates > 0) metrics.count(accepted, "duplicate", duplicates);
+    metrics.count(accepted, "new", group.endpointCount - duplicates);
+  } else {
+    for (const { deduplicated } of "messageId" in published ? [published] : published)
+      metrics.count(accepted, deduplicated ? "duplicate" : "new");
+  }
 }
+
+const accepted = "posthaste_messages_accepted_total";

@@ -8,6 +8,7 @@ import {
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import {
   type AddressSet,
+  type AnswerStream,
   type Admission,
   type Answers,
   askedOf,
@@ -15,6 +16,7 @@ import {
   type BodyBudget,
   type Caller,
   callerIp,
+  doneInRoom,
   onlyValueOf,
   type RequestKind,
 } from "@posthaste/http";
@@ -93,8 +95,11 @@ export function admitted<Spec extends EndpointSpec>(
       );
     if (isLarge(row) && !isFault(asked))
       return { status: 200, owner: tenant.id, pieces: oneOf(answer) };
-    const answered = await answer();
-    return isFault(answered) ? answered : replyOf(answered, tenant.id);
+    const isDoneInRoom = row.kind === "publish" && row.answers[200]?.inPieces === true;
+    const done: Done | Fault = await (isDoneInRoom
+      ? doneInRoom(door.answers, tenant.id, answer)
+      : answer());
+    return isFault(done) ? done : replyOf(done, done.owner ?? tenant.id);
   };
 }
 
@@ -104,6 +109,8 @@ function admissionOf({ asksForRoom, isOfStep, kind }: AdmittedRow): RequestKind 
 }
 
 type AdmittedRow = Pick<Endpoint, "asksForRoom" | "isOfStep" | "kind">;
+
+type Done = Answer & { readonly owner?: AnswerStream };
 
 const isLarge = ({ answers }: Pick<Endpoint, "answers">): boolean => answers[200]?.isLarge === true;
 

@@ -59,6 +59,6 @@ describe("a page of the log with the bodies of live messages", () => {
 
     expect(seen.size).toBe(messages);
     expect(held.length).toBeGreaterThan(1);
-    expect(Math.max(...held)).toBeLessThanOrEqual(redacted ? 45 * mebibyte : mebibyte);
+    expect(Math.max(...held)).toBeLessThanOrEqual(redacted ? 20 * mebibyte : mebibyte);
   });
 });

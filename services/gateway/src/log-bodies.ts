@@ -1,6 +1,6 @@
 /** The bodies of messages on a page of their log: each is served while its record lives. */
 import { logEntryJson, type LogEntryJson, type LogQuery } from "@posthaste/contract";
-import { type MessageId, type PageRequest, type TenantId } from "@posthaste/domain";
+import { limits, type MessageId, type PageRequest, type TenantId } from "@posthaste/domain";
 import { type LogEntry, type MessageLog, type Page, type Records } from "@posthaste/ports";
 import { logPage } from "./log-page.ts";
 
@@ -18,8 +18,6 @@ export const entryJsons = (
     return logEntryJson({ ...entry, ...(body && { body }) }, view);
   });
 
-/** Of all bodies of one page as they are read; then the page is short. */
-const bytesReadMax = 32 * 1024 * 1024;
 /** Read at once. */
 const bodiesPerRead = 4;
 
@@ -50,7 +48,7 @@ export async function readBodies(
   let bytesRead = 0;
   // Bounded by the page's messages, and by its bytes.
   for (let from = 0; from < ids.length; from += bodiesPerRead) {
-    if (bytesRead > bytesReadMax)
+    if (bytesRead > limits.readBytesMax)
       return { bodies, entries: items.findIndex(({ message }) => message.id === ids[from]) };
     for (const record of await records.get(tenant, ids.slice(from, from + bodiesPerRead))) {
       if (!record) continue;

@@ -13,7 +13,14 @@ import {
 } from "@posthaste/contract";
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import { type Clock, type Telemetry, type Tenant } from "@posthaste/ports";
-import { answer, callerIp, onlyValueOf, readBody } from "@posthaste/http";
+import {
+  answer,
+  type AnswerStream,
+  callerIp,
+  doneInRoom,
+  onlyValueOf,
+  readBody,
+} from "@posthaste/http";
 import { type Door, refusalOfScope } from "./door.ts";
 
 /** What a raw target's work is asked. */
@@ -27,8 +34,10 @@ type RawVisit = {
   readonly body: Uint8Array;
 };
 
-/** `text` is JSON. */
-export type RawAnswer = { readonly status: number; readonly text: string };
+/** JSON: whole, or in pieces where it may be long. */
+export type RawAnswer =
+  | { readonly status: number; readonly text: string }
+  | { readonly status: number; readonly pieces: AsyncIterable<string> };
 
 export type RawWork = (visit: RawVisit) => Promise<RawAnswer | Fault>;
 
@@ -40,6 +49,7 @@ export type RawDoorParts = {
   readonly telemetry: Telemetry;
 };
 
+type Done = RawAnswer & { readonly owner?: AnswerStream };
 type Response = ServerResponse<IncomingMessage>;
 type RawDoor = (
   row: RawTargetRow,
@@ -54,7 +64,7 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
     row: RawTargetRow,
     req: IncomingMessage,
     res: Response,
-  ): Promise<RawAnswer | Fault> {
+  ): Promise<Done | Fault> {
     const arrivedAt = telemetry.tracer.isOn ? clock.now() : 0;
     const isOfStep = belongsToRun(req.rawHeaders);
     const crowded = door.admission.refuse(isOfStep ? "step" : "publish");
@@ -77,7 +87,12 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
       owner: { tenant: tenant.id, address },
     });
     if (isFault(body)) return body;
-    return works[row.operation]({ req, arrivedAt, tenant, callerIp: address, target, body });
+    const visit = { req, arrivedAt, tenant, callerIp: address, target, body };
+    const work = works[row.operation];
+    // Of a group the answer is as long as the group.
+    return target.destination.kind === "group"
+      ? doneInRoom(answers, tenant.id, () => work(visit))
+      : work(visit);
   }
 
   return (row, req, res) => {
@@ -86,9 +101,10 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
       answers.fault(res, refused, ["Allow", "POST"]);
       return undefined;
     }
-    return take(row, req, res).then((result) => {
-      if (isFault(result)) answers.fault(res, result);
-      else answer(res, result.status, result.text);
+    return take(row, req, res).then((done) => {
+      if (isFault(done)) return answers.fault(res, done);
+      if ("text" in done) return answer(res, done.status, done.text);
+      return answers.streamed(res, { owner: "", ...done });
     });
   };
 }

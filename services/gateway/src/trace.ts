@@ -7,7 +7,7 @@ import {
   type Run,
   type TenantId,
 } from "@posthaste/domain";
-import { type Published } from "@posthaste/engine";
+import { type Published, type PublishedGroup } from "@posthaste/engine";
 import { type Attributes, type Span, type Tracer } from "@posthaste/ports";
 
 type Arrival = {
@@ -104,8 +104,8 @@ export const attributesOfRun = (run: Run): Attributes => ({
   "posthaste.run.id": run.id,
 });
 
-export function attributesOfPublish(published: Published | readonly Published[]): Attributes {
-  if (!("messageId" in published)) return { "posthaste.endpoints": published.length };
+export function attributesOfPublish(published: Published | PublishedGroup): Attributes {
+  if (!("messageId" in published)) return { "posthaste.endpoints": published.group.endpointCount };
   const { messageId, deduplicated } = published;
   return { "posthaste.message.id": messageId, "posthaste.deduplicated": deduplicated };
 }

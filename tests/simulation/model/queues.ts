@@ -211,10 +211,12 @@ export function modelQueues(records: Records): ModelQueues {
       const row = living(tenant, name);
       return row && queueOf(row);
     },
-    list: async (tenant) =>
+    list: async (tenant, { after, limit }) =>
       livingOf(tenant)
         .map(queueOf)
-        .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+        .filter(({ name }) => name > after)
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+        .slice(0, limit),
     end: async (tenant, name) => {
       const row = living(tenant, name);
       if (!row) return [];

@@ -58,7 +58,12 @@ export const runGateway = (
   start: (command) => ask(() => startRun(ports, command)),
   publish: (commands) => ask(() => published(ports, commands)),
   wait: (command) => ask(() => placeWait(ports, command)),
-  notify: (...given) => ask(() => notify(ports, ...given)),
+  notify: (...given) =>
+    ask(async () => {
+      const notified: Notified[] = [];
+      for await (const page of notify(ports, ...given)) notified.push(...page);
+      return notified;
+    }),
   notifyRun: (address, event, body) => ask(() => notifyRun(ports, address, event, body, true)),
   finish: (...given) => ask(() => finishRun(ports, ...given)),
   cancel: (address) => ask(() => endRun(ports, address)),

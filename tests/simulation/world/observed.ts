@@ -133,7 +133,7 @@ export const observedQueues = (queues: Queues, { history, world, node }: Watchin
   put: (...given) => queues.put(...given),
   resume: (...given) => queues.resume(...given),
   get: (...given) => queues.get(...given),
-  list: (tenant) => queues.list(tenant),
+  list: (tenant, page) => queues.list(tenant, page),
   admit: async (ids) => {
     const admitted = await queues.admit(ids);
     for (const { queue, given } of admitted)

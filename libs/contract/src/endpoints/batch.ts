@@ -77,6 +77,7 @@ export const batch = {
       200: {
         says: "As many elements as items, in their order, each as a publish has it; an error only where the outcome of an item is not known",
         schema: z.array(z.union([publishResultSchema, z.array(publishResultSchema), errorSchema])),
+        inPieces: true,
       },
     },
     faults: publish.faults,

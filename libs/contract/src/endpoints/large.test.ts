@@ -1,11 +1,55 @@
-import { expect, it } from "@jest/globals";
-import { deadLetters } from "./dead-letters.ts";
-import { type Endpoint } from "./endpoint.ts";
-import { messages } from "./messages.ts";
+import { describe, expect, it } from "@jest/globals";
+import * as z from "zod";
+import { managementEndpoints } from "../management/index.ts";
+import { type AnswerRow, type Endpoint } from "./endpoint.ts";
+import { gatewayEndpoints } from "./index.ts";
 
-it("what shows whole bodies is large, so that it is read when there is room for it", () => {
-  const rows: Readonly<Record<string, Pick<Endpoint, "answers">>> = { ...messages, ...deadLetters };
-  const large = Object.keys(rows).filter((id) => rows[id]?.answers[200]?.isLarge === true);
+/** Answers that hold an array or a body and are made whole, and what bounds each. */
+const boundedOtherwise: Readonly<Record<string, string>> = {
+  listBulkActions: "1,000 a page, of a few filters each",
+  readBulkAction: "one, of a few filters",
+  listCounts: "the minutes of a day, a count of each state",
+  listFlowKeys: "1,000 keys of at most 512 characters",
+  retryDeadLetters: "100 ids",
+  restartRuns: "50 ids",
+  resumeRuns: "50 ids",
+  triggerBatch: "10,000 items of an id and a time",
+  notifyEvent: "no more is told than a mebibyte",
+  notifyRun: "no more is told than a mebibyte",
+  enterSearchIndex: "one index",
+  readSearchIndex: "one index",
+  rotateSearchIndexTokens: "one index",
+  reportThroughput: "one index",
+  listTokens: "100 tokens of a tenant",
+};
 
-  expect(large.toSorted()).toEqual(["listDeadLetters", "readDeadLetter", "readMessage"]);
+type Row = Pick<Endpoint, "answers">;
+const rows: Readonly<Record<string, Row>> = { ...gatewayEndpoints, ...managementEndpoints };
+
+const holdsMany = ({ schema }: AnswerRow): boolean =>
+  schema !== undefined && /"type":"array"|"body"/.test(textOf(schema));
+const textOf = (schema: z.ZodType): string =>
+  JSON.stringify(z.toJSONSchema(schema, { unrepresentable: "any" }));
+
+describe("an answer that may be long", () => {
+  it("is made in pieces, or read when there is room for it, or has a bound that is told here", () => {
+    const unbounded = Object.entries(rows).filter(([, { answers }]) =>
+      Object.values(answers).some(
+        (answer) => holdsMany(answer) && !answer.inPieces && !answer.isLarge,
+      ),
+    );
+
+    expect(unbounded.map(([id]) => id).toSorted()).toEqual(
+      Object.keys(boundedOtherwise).toSorted(),
+    );
+  });
+
+  it("is known by its schema", () => {
+    const large = Object.entries(rows).filter(([, { answers }]) =>
+      Object.values(answers).some(({ inPieces, isLarge }) => inPieces ?? isLarge),
+    );
+
+    expect(large.length).toBeGreaterThan(15);
+    for (const [, { answers }] of large) expect(Object.values(answers).some(holdsMany)).toBe(true);
+  });
 });

@@ -90,7 +90,9 @@ export const messageLog = {
     kind: "list",
     summary: "List what happened to messages, newest first; with wait, follow it",
     query: eventQuery,
-    answers: { 200: { says: "A page", schema: z.object({ cursor: cursorShape, events }) } },
+    answers: {
+      200: { says: "A page", schema: z.object({ cursor: cursorShape, events }), inPieces: true },
+    },
     faults: [],
   }),
   listLogs: endpoint({
@@ -109,6 +111,7 @@ export const messageLog = {
             messages: z.array(z.object({ messageId: z.string(), events })),
           }),
         ]),
+        inPieces: true,
       },
     },
     faults: [],

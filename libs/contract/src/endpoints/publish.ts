@@ -1,7 +1,6 @@
 /** Publishing: one result for a URL, and for a URL group an array with one per endpoint, in order (docs/design/wire#url-groups). */
 import { type MessageId } from "@posthaste/domain";
 import * as z from "zod";
-import { type JsonOf } from "../representations/schemas.ts";
 import { type RawTarget } from "./raw-target.ts";
 
 export const publishResultSchema = z
@@ -41,16 +40,6 @@ export const publish = {
   faults: ["forbidden", "not_found", "beyond_plan", "too_large", "outcome_unknown", "disk_full"],
 } as const satisfies RawTarget;
 
-export const publishResultJson = ({
-  messageId,
-  url,
-  deduplicated,
-}: PublishResult): JsonOf<typeof publishResultSchema> => ({
-  messageId,
-  url,
-  ...(deduplicated && { deduplicated }),
-});
-
-/** The same as JSON text, by hand: this is on the path of every message. */
+/** As `publishResultSchema` has it, by hand: this is on the path of every message. */
 export const publishResultText = ({ messageId, url, deduplicated }: PublishResult): string =>
   `{"messageId":"${messageId}","url":${JSON.stringify(url)}${deduplicated ? ',"deduplicated":true' : ""}}`;

@@ -65,7 +65,7 @@ export const queues = {
     path: "/v2/queues",
     kind: "list",
     summary: "List queues, by name",
-    answers: { 200: { says: "All queues", schema: z.array(queueSchema) } },
+    answers: { 200: { says: "All queues", schema: z.array(queueSchema), inPieces: true } },
     faults: [],
   }),
   readQueue: endpoint({

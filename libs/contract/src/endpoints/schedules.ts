@@ -102,7 +102,7 @@ export const schedules = {
     kind: "read",
     ...named,
     summary: "Read a schedule",
-    answers: { 200: { says: "The schedule", schema: scheduleSchema } },
+    answers: { 200: { says: "The schedule", schema: scheduleSchema, isLarge: true } },
     faults: ["not_found"],
   }),
   removeSchedule: endpoint({

@@ -54,7 +54,9 @@ export const waits = {
     isOfStep: true,
     summary: "Tell an event to all steps that wait for it; the body is what they get",
     body: event,
-    answers: { 200: { says: "The waits that it has ended", schema: notifiedSchema } },
+    answers: {
+      200: { says: "The waits that it has ended; of many the first", schema: notifiedSchema },
+    },
     faults: ["forbidden", "too_large"],
   }),
   notifyRun: endpoint({
@@ -64,7 +66,9 @@ export const waits = {
     isOfStep: true,
     summary: "Tell an event to one run; if it does not wait for it yet, its next wait takes it",
     body: event,
-    answers: { 200: { says: "The waits that it has ended", schema: notifiedSchema } },
+    answers: {
+      200: { says: "The waits that it has ended; of many the first", schema: notifiedSchema },
+    },
     faults: ["forbidden", "too_large"],
   }),
   listWaiters: endpoint({
@@ -72,7 +76,7 @@ export const waits = {
     path: "/v2/waiters/{eventId}",
     kind: "list",
     summary: "List what waits for an event",
-    answers: { 200: { says: "At most of 1,000 runs", schema: z.array(waiterSchema) } },
+    answers: { 200: { says: "Run by run", schema: z.array(waiterSchema), inPieces: true } },
     faults: [],
   }),
 };

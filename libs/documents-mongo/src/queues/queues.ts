@@ -26,11 +26,12 @@ export function createQueues(rooms: Rooms): Queues {
       );
       return found ? readQueue(rooms, found) : undefined;
     },
-    list: async (tenant) => {
+    list: async (tenant, { after, limit }) => {
       const found = await rooms.again(() =>
         queues
-          .find({ tenant, ...isLiving })
+          .find({ tenant, ...isLiving, name: { $gt: after } })
           .sort({ tenant: 1, name: 1 })
+          .limit(limit)
           .toArray(),
       );
       return portioned(found, (stored) => readQueue(rooms, stored));

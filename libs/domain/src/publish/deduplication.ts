@@ -10,21 +10,28 @@ declare const brand: unique symbol;
 export type DeduplicationKey = string & { readonly [brand]: "DeduplicationKey" };
 
 /** One key for a URL; for a group one per endpoint. Empty when the publish asked for no deduplication. */
-export function deduplicationKeys(
+export const deduplicationKeys = (
   command: PublishCommand,
   endpoints: readonly Endpoint[],
   sha256: Sha256Hex,
-): readonly DeduplicationKey[] {
+): readonly DeduplicationKey[] => keysOfEndpoints(command, sha256)(endpoints);
+
+/** The same, of the endpoints a portion at a time. */
+export function keysOfEndpoints(
+  command: PublishCommand,
+  sha256: Sha256Hex,
+): (endpoints: readonly Endpoint[]) => readonly DeduplicationKey[] {
   const { deduplication, destination, tenant } = command;
-  if (!deduplication) return [];
+  if (!deduplication) return () => [];
   let hash: string | undefined;
   const content = (): string => (hash ??= contentHash(command, sha256));
   const keyed = (scope: string): DeduplicationKey =>
     deduplicationKeyOf(tenant, deduplication, scope, content, sha256);
-  if (destination.kind === "url") return [keyed("")];
-  return endpoints.map(({ name, url }) =>
-    keyed(`group:${destination.name}:${JSON.stringify([name, url])}`),
-  );
+  if (destination.kind === "url") return () => [keyed("")];
+  return (endpoints) =>
+    endpoints.map(({ name, url }) =>
+      keyed(`group:${destination.name}:${JSON.stringify([name, url])}`),
+    );
 }
 
 /** `scope` keeps apart what is asked for under one id; `content` is asked where there is none. */

@@ -88,7 +88,7 @@ export function openQueues(rooms: Rooms): Queues {
     put: (given, max) => writer.write(() => change(given, max)),
     resume: (tenant, name) => writer.write(() => resume(tenant, name)),
     get: (tenant, name) => writer.read(() => queues.get(tenant, name)),
-    list: (tenant) => writer.read(() => queues.list(tenant)),
+    list: (tenant, { after, limit }) => writer.read(() => queues.list(tenant, after, limit)),
     end: (tenant, name) => writer.write(() => end(tenant, name)),
     admit: (ids: readonly QueueId[]) =>
       writer.write(() => ids.flatMap((id) => admit(id) ?? []), "redoable"),

@@ -46,7 +46,7 @@ export type QueueRows = Alarms<QueueId> & {
   /** Those that are not deleted. */
   count(tenant: TenantId): number;
   get(tenant: TenantId, name: string): Queue | undefined;
-  list(tenant: TenantId): readonly Queue[];
+  list(tenant: TenantId, after: string, limit: number): readonly Queue[];
   /** Removes rows that were deleted a day ago and have no record left. Returns at how many it has looked. */
   sweep(now: number, limit: number): number;
 };
@@ -78,7 +78,7 @@ export function openQueueRows(db: DatabaseSync): QueueRows {
   const living = "FROM queues WHERE tenant = ? AND ended_at IS NULL";
   const count = db.prepare(`SELECT count(*) AS n ${living}`);
   const get = db.prepare(`SELECT * ${living} AND name = ?`);
-  const list = db.prepare(`SELECT * ${living} ORDER BY name`);
+  const list = db.prepare(`SELECT * ${living} AND name > ? ORDER BY name LIMIT ?`);
   const longEnded = db.prepare(
     "SELECT key FROM queues WHERE ended_at <= ? AND wake_at IS NULL ORDER BY ended_at LIMIT ?",
   );
@@ -140,7 +140,7 @@ export function openQueueRows(db: DatabaseSync): QueueRows {
       const row = get.get(tenant, name);
       return row && queueFrom(row);
     },
-    list: (tenant) => list.all(tenant).map(queueFrom),
+    list: (tenant, after, limit) => list.all(tenant, after, limit).map(queueFrom),
     sweep: (now, limit) => {
       const rows = longEnded.all(now - limits.laneKeptMs, limit);
       for (const { key } of rows) if (!hasRecord.get(integer(key))) remove.run(integer(key));

@@ -10,7 +10,7 @@ import {
   aStepCommand,
   aTenant,
 } from "@posthaste/testing";
-import { open, type Ports } from "../opened.fixture.ts";
+import { allOf, open, type Ports } from "../opened.fixture.ts";
 import { appendSteps } from "./append.ts";
 import { placeCall } from "./call.ts";
 import { finishRun } from "./end.ts";
@@ -128,7 +128,7 @@ describe("a history that has no room", () => {
     for (const step of [1, 2, 3]) await wait(ports, step);
     await fillTo(ports, limits.runHistoryBytesMax - 4_000);
 
-    const told = await notify(ports, aTenant, event, body);
+    const told = await allOf(notify(ports, aTenant, event, body));
 
     expect(told.filter((each) => "messageId" in each)).toHaveLength(2);
     const refused = told.filter((each) => "error" in each);
@@ -182,7 +182,7 @@ it("an event for many waits of one run is told in changes that are held in memor
   for (const step of steps) await wait(ports, step);
   written.splice(0);
 
-  const told = await notify(ports, aTenant, event, new Uint8Array(1024 * 1024));
+  const told = await allOf(notify(ports, aTenant, event, new Uint8Array(1024 * 1024)));
 
   expect(told.filter((each) => "messageId" in each)).toHaveLength(30);
   expect(await current(ports)).toMatchObject({ reached: 30, state: { pending: [] } });

@@ -54,23 +54,42 @@ export async function partsOf(
   return kept;
 }
 
-/** What waits for the event, with the run of each. */
-export async function waitersOf(
+/** Runs that wait for the event, a page at a time. */
+export async function* runsWaiting(
+  { runs }: Pick<WaitPorts, "runs">,
+  tenant: TenantId,
+  event: string,
+  runsMax: number,
+): AsyncGenerator<readonly Pick<InRun, "key" | "root">[], void, undefined> {
+  let after: Pick<InRun, "key" | "root"> | undefined;
+  // Each page begins after the last run of the one before.
+  for (;;) {
+    const page = await runs.waiting(tenant, event, after, runsMax);
+    if (page.length > 0) yield page;
+    after = page.at(-1);
+    if (after === undefined || page.length < runsMax) return;
+  }
+}
+
+/** What waits for the event, with the run of each: run by run, and of a run some waits at a time. */
+export async function* waitersOf(
   ports: WaitPorts,
   tenant: TenantId,
   event: string,
-): Promise<readonly { readonly waiter: Waiter; readonly run: Run }[]> {
-  const waiters: { readonly waiter: Waiter; readonly run: Run }[] = [];
-  for (const ref of await ports.runs.waiting(tenant, event, undefined, runsMax)) {
-    const run = await ports.runs.get(ref);
-    if (!run) continue;
-    const kept = await partsOf(ports, run, waitsFor(run, event));
-    waiters.push(...[...kept.values()].map(({ waiter }) => ({ waiter, run })));
-  }
-  return waiters;
+): AsyncGenerator<readonly { readonly waiter: Waiter; readonly run: Run }[], void, undefined> {
+  for await (const page of runsWaiting(ports, tenant, event, runsAtOnce))
+    for (const ref of page) {
+      const run = await ports.runs.get(ref);
+      const waits = run ? waitsFor(run, event) : [];
+      for (let from = 0; run && from < waits.length; from += waitersAtOnce) {
+        const kept = await partsOf(ports, run, waits.slice(from, from + waitersAtOnce));
+        yield [...kept.values()].map(({ waiter }) => ({ waiter, run }));
+      }
+    }
 }
 
-const runsMax = 1_000;
+const runsAtOnce = 100;
+const waitersAtOnce = 20;
 
 /** A wait of a failed run as the run has it that goes on from there: with all of its time before it. */
 export type RenewedWait = {

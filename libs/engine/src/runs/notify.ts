@@ -25,6 +25,7 @@ import { Deliveries } from "./deliveries.ts";
 import {
   partsOf,
   type RunRef,
+  runsWaiting,
   tooMany,
   triesMax,
   type Waiter,
@@ -39,27 +40,22 @@ export type Notified = {
   readonly run: Run;
 } & ({ readonly messageId: Run["root"] } | { readonly error: string });
 
-/** All waits of the tenant for the event. */
-export async function notify(
+/** All waits of the tenant for the event, some runs at a time. */
+export async function* notify(
   ports: WaitPorts,
   tenant: TenantId,
   event: string,
   body: Uint8Array,
-): Promise<readonly Notified[]> {
-  const notified: Notified[] = [];
-  let after: RunPlace | undefined;
-  // Each page begins after the last run of the one before.
-  for (;;) {
-    const page = await ports.runs.waiting(tenant, event, after, runsAtOnce);
+): AsyncGenerator<readonly Notified[], void, undefined> {
+  // Each makes a copy of the event.
+  const fitting = Math.floor(limits.readBytesMax / (body.length + 1));
+  const runsMax = Math.max(1, Math.min(runsAtOnce, fitting));
+  for await (const page of runsWaiting(ports, tenant, event, runsMax)) {
     const done = await Promise.all(page.map((run) => notifyRun(ports, run, event, body, false)));
-    notified.push(...done.flatMap((each) => (typeof each === "string" ? [] : each)));
-    const last = page.at(-1);
-    if (!last || page.length < runsAtOnce) return notified;
-    after = last;
+    yield done.flatMap((each) => (typeof each === "string" ? [] : each));
   }
 }
 
-type RunPlace = Pick<Run, "key" | "root">;
 const runsAtOnce = 100;
 
 /** With `notes`, an event that nothing waits for yet is kept for the next wait. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { isActive, type Run, runId, type RunId } from "@posthaste/domain";
 import { anotherTenant, aRunId, aStartCommand, aStepCommand, aTenant } from "@posthaste/testing";
-import { open, type Ports } from "../opened.fixture.ts";
+import { allOf, open, type Ports } from "../opened.fixture.ts";
 import { startRun } from "./start.ts";
 import { waitersOf } from "./kept-waits.ts";
 import { type Notified, notify, notifyRun, timeOutWaits } from "./notify.ts";
@@ -28,7 +28,8 @@ const wait = (ports: Ports, step: number, id = aRunId) =>
 
 const said = (text: string): Uint8Array => new TextEncoder().encode(text);
 const tell = (ports: Ports, text: string, tenant = aTenant) =>
-  notify(ports, tenant, event, said(text));
+  allOf(notify(ports, tenant, event, said(text)));
+const waiters = (ports: Ports) => allOf(waitersOf(ports, aTenant, event));
 
 async function current({ runs }: Ports, id = aRunId): Promise<Run> {
   const run = await runs.get({ tenant: aTenant, id });
@@ -58,13 +59,28 @@ describe("an event", () => {
   it("is the result of the step that waits for it, which is told so once", async () => {
     const ports = await opened();
     await wait(ports, 1);
-    expect(await waitersOf(ports, aTenant, event)).toHaveLength(1);
+    expect(await waiters(ports)).toHaveLength(1);
 
     expect(await tell(ports, "first")).toHaveLength(1);
     expect(await tell(ports, "second")).toEqual([]);
 
     expect(await resultOf(ports, 1)).toEqual(ofEvent(1, "first"));
-    expect(await waitersOf(ports, aTenant, event)).toEqual([]);
+    expect(await waiters(ports)).toEqual([]);
+  });
+
+  it("ends the waits of fewer runs at a time the larger it is", async () => {
+    const ports = await opened();
+    const atOnce: number[] = [];
+    const waiting: Ports["runs"]["waiting"] = (tenant, named, after, limit) => {
+      atOnce.push(limit);
+      return ports.runs.waiting(tenant, named, after, limit);
+    };
+    const watched = { ...ports, runs: { ...ports.runs, waiting } };
+
+    for (const bytes of [10, 1024 * 1024, 64 * 1024 * 1024])
+      await allOf(notify(watched, aTenant, event, new Uint8Array(bytes)));
+
+    expect(atOnce).toEqual([100, 7, 1]);
   });
 
   it("of another tenant ends no wait", async () => {

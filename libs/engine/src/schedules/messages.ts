@@ -66,7 +66,7 @@ async function forGroup(
 ): Promise<Outcome> {
   const group = await findGroup(ports, command.tenant, name);
   if (isFault(group)) return group;
-  return (await roomInQueue(ports, command)) ?? insertForGroup(ports, { command, ...group }, id);
+  return (await roomInQueue(ports, command)) ?? insertForGroup(ports, { command, group }, id);
 }
 
 async function roomInQueue(

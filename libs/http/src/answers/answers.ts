@@ -3,7 +3,7 @@ import { type ServerResponse } from "node:http";
 import { faultCatalogue, faultHeader, rateHeaders } from "@posthaste/contract";
 import { fault as faultOf, type Fault, type FaultCode } from "@posthaste/domain";
 import { type Clock, isStoreError, type Log, type Random, type StoreError } from "@posthaste/ports";
-import { createAnswerRoom } from "./answer-room.ts";
+import { type AnswerStream, createAnswerRoom } from "./answer-room.ts";
 import { answer, answerAndClose, expectsContinue, type FlatHeaders, noHeaders } from "./answer.ts";
 
 import { sendStreamed, type StreamedReply } from "./streamed.ts";
@@ -13,6 +13,8 @@ export type Refusal = Fault & { readonly retryAfterSeconds?: number };
 
 export type Answers = {
   fault(res: ServerResponse, fault: Refusal, extra?: FlatHeaders): void;
+  /** For an answer that tells what was done: it is refused before that or not at all. */
+  open(owner: string): AnswerStream | Fault;
   /** Without ever holding it whole. */
   streamed(res: ServerResponse, reply: StreamedReply): Promise<void>;
   /** For what was thrown: nothing of it reaches the caller but an id, under which it is logged. */
@@ -82,7 +84,7 @@ export function createAnswers(options: AnswersOptions): Answers {
     if (refused) fault(res, refused);
   }
 
-  return { fault, streamed, failed };
+  return { fault, open: (owner) => room.open(owner), streamed, failed };
 }
 
 function leavesTooMuchUnread({ req }: ServerResponse): boolean {

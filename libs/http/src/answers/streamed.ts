@@ -1,15 +1,15 @@
 /** Answers that are never held whole: a piece is made when the one before it has left the process. */
 import { type ServerResponse } from "node:http";
 import { type Fault, isFault } from "@posthaste/domain";
-import { type AnswerRoom } from "./answer-room.ts";
+import { type AnswerRoom, type AnswerStream } from "./answer-room.ts";
 import { answer, type FlatHeaders, noHeaders } from "./answer.ts";
 
 export type StreamedReply = {
   readonly status: number;
   /** JSON text; a fault may come instead of the first. */
   readonly pieces: AsyncIterable<string | Fault>;
-  /** Whose share of the room it takes. */
-  readonly owner: string;
+  /** Whose share of the room it takes; or its stream, of an answer that may not be refused any more. */
+  readonly owner: string | AnswerStream;
   readonly headers?: FlatHeaders;
 };
 
@@ -30,7 +30,7 @@ export async function sendStreamed(
     readonly cut: (error: unknown) => void;
   },
 ): Promise<Fault | undefined> {
-  const stream = options.room.open(owner);
+  const stream = typeof owner === "string" ? options.room.open(owner) : owner;
   if (isFault(stream)) return stream;
   const iterator = pieces[Symbol.asyncIterator]();
   let isDone = false;

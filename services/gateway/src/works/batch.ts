@@ -1,11 +1,5 @@
 /** `POST /v2/batch`: all items are judged before one is stored, each in turn with the work of other requests. */
-import {
-  type batch,
-  type BatchBody,
-  type BatchItem,
-  type BatchJudges,
-  publishResultJson,
-} from "@posthaste/contract";
+import { type batch, type BatchBody, type BatchItem, type BatchJudges } from "@posthaste/contract";
 import {
   fault,
   type Fault,
@@ -14,9 +8,10 @@ import {
   type PublishCommand,
   type RunId,
 } from "@posthaste/domain";
-import { type AcceptPorts, type Outcome, publishMany, type RunPorts } from "@posthaste/engine";
+import { type AcceptPorts, publishMany, type RunPorts } from "@posthaste/engine";
 import { type Admission, inTurns } from "@posthaste/http";
 import { countAccepted } from "../accepted.ts";
+import { batchResultTexts } from "../published-texts.ts";
 import { inTrace } from "../trace.ts";
 import { type BacklogQuota } from "../backlog.ts";
 import { takeRoom } from "../room.ts";
@@ -61,7 +56,7 @@ export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => {
       }
       for (const outcome of outcomes)
         if (!isFault(outcome)) countAccepted(telemetry.metrics, outcome);
-      return { status: 200, json: outcomes.map(outcomeJson) };
+      return { status: 200, pieces: batchResultTexts(parts, outcomes) };
     },
   };
 };
@@ -128,8 +123,3 @@ export async function judgeItems(
 /** To parse so many bytes takes as long as to judge an item. */
 const bytesLikeAnItem = 5_000;
 const weightOf = ({ bytes }: { readonly bytes: number }): number => 1 + bytes / bytesLikeAnItem;
-
-const outcomeJson = (outcome: Outcome) => {
-  if (isFault(outcome)) return { error: outcome.text };
-  return "messageId" in outcome ? publishResultJson(outcome) : outcome.map(publishResultJson);
-};

@@ -6,6 +6,7 @@ import { type LivePage, livePage } from "../live-log/live-page.ts";
 import { type LivePlace, placeFrom, textOfPlace } from "../live-log/place.ts";
 import { gatherMs, type LogWatchers, type Waiter } from "../live-log/watchers.ts";
 import { type Bodies, type BodyPorts, entryJsons, readBodies } from "../log-bodies.ts";
+import { onePiece } from "../one-piece.ts";
 import { type Paging } from "../paging.ts";
 
 export type FollowParts = BodyPorts & {
@@ -31,43 +32,51 @@ export async function followLog(
   if (isFault(opened)) return opened;
   const { filter, page } = opened;
   const { limit, bodyBytesMax = 0 } = page;
-  const read = (place: LivePlace) =>
-    readWithBodies(parts, { tenant, filter, place, limit, bodyBytesMax });
-  const answer = ({ items, place, bodies }: Read) => {
-    const cursor = parts.paging.seal(scope, opened, textOfPlace(place));
-    const view = { sha256: parts.sha256, bodyBytesMax };
-    return { status: 200, json: eventPageJson(entryJsons(items, bodies, view), cursor) } as const;
+  const asked = { tenant, filter, limit, bodyBytesMax };
+  const answer = (from: LivePlace) => {
+    const pieces = onePiece(async () => {
+      const { items, place, bodies } = await readWithBodies(parts, { ...asked, place: from });
+      const cursor = parts.paging.seal(scope, opened, textOfPlace(place));
+      const view = { sha256: parts.sha256, bodyBytesMax };
+      return eventPageJson(entryJsons(items, bodies, view), cursor);
+    });
+    return { status: 200, pieces } as const;
   };
 
   // The place to begin is told at once: a caller that is cut off before it knows one would begin anew, later.
   if (page.after === undefined)
-    return answer(await read({ since: filter.from ?? parts.clock.now(), seen: [] }));
+    return answer({ since: filter.from ?? parts.clock.now(), seen: [] });
   const waiter = parts.watchers.join(tenant, filter);
   if (isFault(waiter)) return waiter;
   onGone(() => waiter.leave());
   try {
     const place = placeFrom(page.after);
-    return answer(await whenThereIsSome(() => read(place), waiter, query.waitMs, parts.clock));
+    const { messageLog, sha256, clock } = parts;
+    // Without bodies: those are read for the answer, when there is room for it.
+    const look = () =>
+      livePage(messageLog, sha256, { ...asked, place, bodyBytesMax: 0, now: clock.now() });
+    await untilThereIsSome(look, waiter, query.waitMs, clock);
+    return answer(place);
   } finally {
     waiter.leave();
   }
 }
 
 /** Events that come together are one page: one that is not full is read a moment after its first event. */
-async function whenThereIsSome(
-  read: () => Promise<Read>,
+async function untilThereIsSome(
+  look: () => Promise<LivePage>,
   waiter: Waiter,
   waitMs: number,
   clock: Clock,
-): Promise<Read> {
+): Promise<void> {
   const until = clock.now() + waitMs;
   let hasWaited = false;
   // Ends with the time, the latest.
   for (;;) {
-    const page = await read();
+    const page = await look();
     const leftMs = until - clock.now();
     const isEnough = page.isFull || (hasWaited && page.items.length > 0);
-    if (isEnough || waiter.isOver || leftMs <= 0) return page;
+    if (isEnough || waiter.isOver || leftMs <= 0) return;
     if (page.items.length > 0) await pause(clock, Math.min(gatherMs, leftMs));
     else await waiter.grown(leftMs);
     hasWaited = true;

@@ -7,8 +7,9 @@ import {
   type LogQuery,
   type messageLog,
 } from "@posthaste/contract";
-import { type Fault, isFault, type TenantId } from "@posthaste/domain";
+import { isFault, type TenantId } from "@posthaste/domain";
 import { entryJsons, withBodies } from "../log-bodies.ts";
+import { onePiece } from "../one-piece.ts";
 import { followLog, type FollowParts } from "./follow-log.ts";
 import { type Works } from "./work.ts";
 
@@ -17,34 +18,23 @@ export const messageLogWorks = (parts: FollowParts): Works<keyof typeof messageL
     const { waitMs } = query;
     if (waitMs !== undefined)
       return followLog(parts, { tenant: tenant.id, onGone }, { ...query, waitMs });
-    const page = await readPage(parts, tenant.id, query);
-    if (isFault(page)) return page;
-    return { status: 200, json: eventPageJson(page.entries, page.cursor) };
+    return answerOf(parts, tenant.id, query, eventPageJson);
   },
-  listLogs: async ({ tenant, query }) => {
-    const page = await readPage(parts, tenant.id, query);
-    if (isFault(page)) return page;
-    const pageJson = query.byMessage ? groupedLogPageJson : logPageJson;
-    return { status: 200, json: pageJson(page.entries, page.cursor) };
-  },
+  listLogs: async ({ tenant, query }) =>
+    answerOf(parts, tenant.id, query, query.byMessage ? groupedLogPageJson : logPageJson),
 });
 
-type ListPage = {
-  readonly entries: readonly LogEntryJson[];
-  readonly cursor: string | undefined;
-};
+type PageJson = (entries: readonly LogEntryJson[], cursor: string | undefined) => object;
 
-async function readPage(
-  parts: FollowParts,
-  tenant: TenantId,
-  query: LogQuery,
-): Promise<ListPage | Fault> {
+function answerOf(parts: FollowParts, tenant: TenantId, query: LogQuery, pageJson: PageJson) {
   const scope = { tenant, list: "log", filter: query.filter };
   const opened = parts.paging.open(scope, query.page);
   if (isFault(opened)) return opened;
   const asked = { filter: opened.filter, byMessage: query.byMessage };
-  const { items, next, bodies } = await withBodies(parts, tenant, asked, opened.page);
   const view = { sha256: parts.sha256, bodyBytesMax: query.page.bodyBytesMax };
-  const entries = entryJsons(items, bodies, view);
-  return { entries, cursor: parts.paging.seal(scope, opened, next) };
+  const pieces = onePiece(async () => {
+    const { items, next, bodies } = await withBodies(parts, tenant, asked, opened.page);
+    return pageJson(entryJsons(items, bodies, view), parts.paging.seal(scope, opened, next));
+  });
+  return { status: 200, pieces } as const;
 }

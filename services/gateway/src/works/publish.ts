@@ -4,13 +4,14 @@
  */
 import { parsePublish, publishResultText } from "@posthaste/contract";
 import { fault, isFault } from "@posthaste/domain";
-import { publish, type Published, type RunPorts, unknownGroup } from "@posthaste/engine";
+import { publish, type RunPorts, unknownGroup } from "@posthaste/engine";
 import { type Queues, type Telemetry } from "@posthaste/ports";
 import { countAccepted } from "../accepted.ts";
 import { groupOf, type Judge } from "../judge.ts";
+import { groupResultTexts } from "../published-texts.ts";
 import { type Rates } from "../rates.ts";
 import { takeRoom } from "../room.ts";
-import { type RawAnswer, type RawWork } from "../raw-door.ts";
+import { type RawWork } from "../raw-door.ts";
 import { isPartOfRun, publishForRuns } from "./runs.ts";
 import { attributesOfPublish, traced } from "../trace.ts";
 
@@ -82,13 +83,10 @@ export function publishWork(parts: PublishParts): RawWork {
       : publish(accept, command, group));
     if (isFault(published)) return published;
     countAccepted(metrics, published);
-    return answerOf(published);
+    return "messageId" in published
+      ? { status: published.deduplicated ? 202 : 200, text: publishResultText(published) }
+      : { status: 200, pieces: groupResultTexts(accept, published) };
   };
 }
 
 export const closed = fault("overloaded", "stopping: nothing new is taken");
-
-const answerOf = (published: Published | readonly Published[]): RawAnswer =>
-  "messageId" in published
-    ? { status: published.deduplicated ? 202 : 200, text: publishResultText(published) }
-    : { status: 200, text: `[${published.map(publishResultText).join(",")}]` };

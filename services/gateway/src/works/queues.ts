@@ -1,7 +1,9 @@
 /** `/v2/queues`: FIFO queues (docs/design/queues). */
 import { type queues } from "@posthaste/contract";
-import { fault, type Fault } from "@posthaste/domain";
+import { fault, type Fault, type TenantId } from "@posthaste/domain";
 import { type CancelPorts, endQueue, putQueue, resumeQueue } from "@posthaste/engine";
+import { listTexts } from "@posthaste/http";
+import { type Queue } from "@posthaste/ports";
 import { type Works } from "./work.ts";
 
 const done = { status: 200 } as const;
@@ -12,7 +14,10 @@ export const queueWorks = (ports: CancelPorts): Works<keyof typeof queues> => ({
     const change = { tenant: tenant.id, name, parallelism, paused };
     return (await putQueue(ports, change, tenant.plan)) ?? done;
   },
-  listQueues: async ({ tenant }) => ({ status: 200, json: await ports.queues.list(tenant.id) }),
+  listQueues: async ({ tenant }) => ({
+    status: 200,
+    pieces: listTexts(queuePages(ports, tenant.id)),
+  }),
   readQueue: async ({ tenant, param }) => {
     const name = param("queueName");
     const queue = await ports.queues.get(tenant.id, name);
@@ -36,5 +41,21 @@ export const queueWorks = (ports: CancelPorts): Works<keyof typeof queues> => ({
     return done;
   },
 });
+
+/** A store may count the messages of each queue. */
+const queuesPerPage = 100;
+
+async function* queuePages(
+  { queues }: Pick<CancelPorts, "queues">,
+  tenant: TenantId,
+): AsyncGenerator<readonly Queue[], void, undefined> {
+  let after: string | undefined = "";
+  // Each page begins behind the last name of the one before.
+  while (after !== undefined) {
+    const page: readonly Queue[] = await queues.list(tenant, { after, limit: queuesPerPage });
+    yield page;
+    after = page.length === queuesPerPage ? page.at(-1)?.name : undefined;
+  }
+}
 
 const unknown = (name: string): Fault => fault("not_found", `queue ${name} not found`);

@@ -1,7 +1,8 @@
 /** `/v2/wait`, `/v2/notify` and `/v2/waiters`. */
 import { parsePublish, waiterJson, type WaitBody, type waits } from "@posthaste/contract";
-import { fault, groupedHeaders, isFault, limits } from "@posthaste/domain";
+import { fault, groupedHeaders, isFault, limits, type TenantId } from "@posthaste/domain";
 import { type Notified, notify, notifyRun, placeWait, waitersOf } from "@posthaste/engine";
+import { listTexts } from "@posthaste/http";
 import { type PublishParts } from "./publish.ts";
 import { type RunLogParts } from "./run-readings.ts";
 import { runAddress } from "./runs.ts";
@@ -39,7 +40,7 @@ export const waitWorks = ({
     },
     notifyEvent: async ({ tenant, param, body }) => ({
       status: 200,
-      json: (await notify(ports, tenant.id, param("eventId"), body)).map(notifiedJson),
+      json: await told(notify(ports, tenant.id, param("eventId"), body), notifiedJson),
     }),
     notifyRun: async ({ tenant, param, rawHeaders, body }) => {
       const [run, event] = [param("runId"), param("eventId")];
@@ -49,17 +50,40 @@ export const waitWorks = ({
       if (notified === "full") return tooManyEvents;
       // An event may have a slash in its name: what names no run before it is all of it an event.
       const ended =
-        notified === "unknown" ? await notify(ports, tenant.id, `${run}/${event}`, body) : notified;
-      return { status: 200, json: ended.map(notifiedJson) };
+        notified === "unknown" ? notify(ports, tenant.id, `${run}/${event}`, body) : [notified];
+      return { status: 200, json: await told(ended, notifiedJson) };
     },
     listWaiters: async ({ tenant, param }) => ({
       status: 200,
-      json: (await waitersOf(ports, tenant.id, param("eventId"))).map(({ run, waiter }) =>
-        waiterJson(waiter, run, sha256),
-      ),
+      pieces: listTexts(waiterPages(tenant.id, param("eventId"))),
     }),
   };
+
+  async function* waiterPages(tenant: TenantId, event: string) {
+    for await (const page of waitersOf(ports, tenant, event))
+      yield page.map(({ run, waiter }) => waiterJson(waiter, run, sha256));
+  }
 };
+
+/** Of what a notify tells no more is held. */
+const toldCharsMax = 1024 * 1024;
+
+/** All waits end, however many; the first of them are told. */
+async function told<Json>(
+  pages: AsyncIterable<readonly Notified[]> | Iterable<readonly Notified[]>,
+  jsonOf: (notified: Notified) => Json,
+): Promise<Json[]> {
+  const shown: Json[] = [];
+  let chars = 0;
+  for await (const page of pages)
+    for (const notified of page) {
+      if (chars > toldCharsMax) break;
+      const json = jsonOf(notified);
+      chars += JSON.stringify(json).length;
+      shown.push(json);
+    }
+  return shown;
+}
 
 const eventIsTooLong = fault(
   "run_refused",

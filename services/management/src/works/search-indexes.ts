@@ -7,7 +7,7 @@ import {
 import { fault, type Fault, isFault, type TenantId } from "@posthaste/domain";
 import { type Random, type SearchIndex } from "@posthaste/ports";
 import { limitsOfType } from "../index-limits.ts";
-import { listTexts } from "../list-texts.ts";
+import { listTexts } from "@posthaste/http";
 import { type ManagementPorts } from "../ports.ts";
 import { findTenant } from "../tenants.ts";
 import { newUuid } from "../uuid.ts";

@@ -3,10 +3,9 @@ import { planJson, type TenantJson, type tenants, type TenantSettings } from "@p
 import { defaultPlan, fault, type Fault, isFault, type TenantId } from "@posthaste/domain";
 import { type Tenant } from "@posthaste/ports";
 import { cancelRunsSoon } from "@posthaste/engine";
-import { newSigningKey } from "@posthaste/http";
+import { listTexts, newSigningKey } from "@posthaste/http";
 import { changedPlan } from "../plan.ts";
 import { changeOpen, findTenant, isOpen } from "../tenants.ts";
-import { listTexts } from "../list-texts.ts";
 import { type ManagementPorts } from "../ports.ts";
 import { type Works } from "./work.ts";
 

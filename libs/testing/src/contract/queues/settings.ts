@@ -34,6 +34,8 @@ const theName = { tenant: aTenant, name };
 const pause = (harness: QueuesHarness) =>
   harness.queues.put({ ...theName, paused: true }, manyQueues);
 
+const wholeList = { after: "", limit: 1_000 } as const;
+
 export function settings(guarantee: QueueGuarantee): void {
   guarantee("an enqueue makes the queue, with a parallelism of one", async (harness) => {
     const before = harness.now();
@@ -65,12 +67,24 @@ export function settings(guarantee: QueueGuarantee): void {
     },
   );
 
+  guarantee("queues are listed page by page", async (harness) => {
+    for (const each of ["b", "a", "d", "c"])
+      await harness.queues.put({ tenant: aTenant, name: each }, manyQueues);
+    const page = async (after: string, limit: number) =>
+      (await harness.queues.list(aTenant, { after, limit })).map((queue) => queue.name);
+
+    expect(await page("", 2)).toEqual(["a", "b"]);
+    expect(await page("b", 2)).toEqual(["c", "d"]);
+    expect(await page("bb", 1)).toEqual(["c"]);
+    expect(await page("d", 2)).toEqual([]);
+  });
+
   guarantee("queues are listed by name, each tenant's own", async (harness) => {
     for (const each of ["b", "a", "c"])
       await harness.queues.put({ tenant: aTenant, name: each }, manyQueues);
     await harness.queues.put({ tenant: anotherTenant, name: "d" }, manyQueues);
 
-    const names = (await harness.queues.list(aTenant)).map((queue) => queue.name);
+    const names = (await harness.queues.list(aTenant, wholeList)).map((queue) => queue.name);
 
     expect(names).toEqual(["a", "b", "c"]);
     expect(await harness.queues.get(anotherTenant, "a")).toBeUndefined();
@@ -87,7 +101,7 @@ export function settings(guarantee: QueueGuarantee): void {
       expect(await queues.make(aTenant, ["c"], 2)).toEqual(["c"]);
       expect(await queues.make(aTenant, ["a"], 2)).toEqual([]);
       expect(await queues.put({ tenant: aTenant, name: "b", parallelism: 5 }, 2)).not.toBe("full");
-      expect(await queues.list(aTenant)).toHaveLength(2);
+      expect(await queues.list(aTenant, wholeList)).toHaveLength(2);
       await queues.end(aTenant, "a");
       expect(await queues.make(aTenant, ["c"], 2)).toEqual([]);
     },
@@ -98,11 +112,11 @@ export function settings(guarantee: QueueGuarantee): void {
     await queues.make(anotherTenant, ["x", "y", "z"], 3);
 
     expect(await queues.make(aTenant, ["a", "b", "c", "d"], 3)).toEqual(["d"]);
-    expect(await queues.list(aTenant)).toHaveLength(1);
+    expect(await queues.list(aTenant, wholeList)).toHaveLength(1);
     expect(await queues.make(aTenant, ["a", "b", "c"], 3)).toEqual([]);
     expect(await queues.make(aTenant, ["c", "a", "b"], 1)).toEqual([]);
 
-    const made = await queues.list(aTenant);
+    const made = await queues.list(aTenant, wholeList);
     expect(made.map(({ name, parallelism }) => [name, parallelism])).toEqual([
       ["a", 1],
       ["b", 1],
@@ -214,7 +228,7 @@ export function settings(guarantee: QueueGuarantee): void {
   guarantee("resuming a queue that is not there makes none", async (harness) => {
     await harness.queues.resume(aTenant, name);
 
-    expect(await harness.queues.list(aTenant)).toEqual([]);
+    expect(await harness.queues.list(aTenant, wholeList)).toEqual([]);
   });
 
   guarantee(
@@ -226,7 +240,7 @@ export function settings(guarantee: QueueGuarantee): void {
       const canceled = await harness.queues.end(aTenant, name);
 
       expect(await harness.queues.get(aTenant, name)).toBeUndefined();
-      expect(await harness.queues.list(aTenant)).toEqual([]);
+      expect(await harness.queues.list(aTenant, wholeList)).toEqual([]);
       expect(canceled).toHaveLength(1);
       expect(canceled[0]).toMatchObject({ kind: "canceled", was: "due" });
       expect(messages[0] && (await stateOf(harness, messages[0]))).toBe("canceled");
@@ -277,7 +291,7 @@ export function settings(guarantee: QueueGuarantee): void {
 
   guarantee("deleting what is not there is nothing", async (harness) => {
     expect(await harness.queues.end(aTenant, name)).toEqual([]);
-    expect(await harness.queues.list(aTenant)).toEqual([]);
+    expect(await harness.queues.list(aTenant, wholeList)).toEqual([]);
   });
 
   guarantee("the lag is what has not ended", async (harness) => {
@@ -290,7 +304,7 @@ export function settings(guarantee: QueueGuarantee): void {
     await settle(harness, claimed, delivered);
 
     expect((await harness.queues.get(aTenant, name))?.lag).toBe(2);
-    expect((await harness.queues.list(aTenant)).map(({ lag }) => lag)).toEqual([2]);
+    expect((await harness.queues.list(aTenant, wholeList)).map(({ lag }) => lag)).toEqual([2]);
   });
 
   withFlowKey(guarantee);

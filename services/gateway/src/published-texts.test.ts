@@ -1,0 +1,90 @@
+import { afterEach, describe, expect, it } from "@jest/globals";
+import { fault, type Group, groupChunkMax, messageId } from "@posthaste/domain";
+import { openEmbedded } from "@posthaste/embedded";
+import { type Outcome, type PublishedGroup } from "@posthaste/engine";
+import {
+  aTenant,
+  recordingLog,
+  seededRandom,
+  someEndpoints,
+  virtualClock,
+} from "@posthaste/testing";
+import { batchResultTexts, groupResultTexts } from "./published-texts.ts";
+
+const opened: { close: () => Promise<void> }[] = [];
+afterEach(async () => {
+  for (const embedded of opened.splice(0)) await embedded.close();
+});
+
+async function openWithGroup(endpoints: number) {
+  const embedded = openEmbedded({
+    dataDir: ":memory:",
+    clock: virtualClock(),
+    random: seededRandom(1),
+    log: recordingLog(),
+    schedule: queueMicrotask,
+  });
+  opened.push(embedded);
+  await embedded.groups.replace(aTenant, "g", undefined, someEndpoints(endpoints));
+  const group = await embedded.groups.get(aTenant, "g");
+  if (!group) throw new Error("it was made");
+  return { ports: embedded, group };
+}
+
+const publishedTo = (group: Group): PublishedGroup => ({
+  group,
+  duplicates: 1,
+  childAt: (index) => ({ messageId: messageId(`msg_${index}`), deduplicated: index === 1 }),
+});
+
+async function collected(texts: AsyncIterable<string>): Promise<string[]> {
+  const all: string[] = [];
+  for await (const text of texts) all.push(text);
+  return all;
+}
+
+const resultsIn = (text: string): number => text.split("messageId").length - 1;
+
+describe("what became of publishes, as text", () => {
+  it("has an element for each endpoint of a group, in their order", async () => {
+    const { ports, group } = await openWithGroup(1_200);
+
+    const texts = await collected(groupResultTexts(ports, publishedTo(group)));
+
+    expect(JSON.parse(texts.join(""))).toEqual(
+      someEndpoints(1_200).map(({ url }, i) => ({
+        messageId: `msg_${i}`,
+        url,
+        ...(i === 1 && { deduplicated: true }),
+      })),
+    );
+    expect(Math.max(...texts.map(resultsIn))).toBeLessThanOrEqual(groupChunkMax);
+  });
+
+  it("has an element for each outcome of a batch, and no piece with more than a chunk has", async () => {
+    const { ports, group } = await openWithGroup(1_000);
+    const url = { messageId: messageId("msg_x"), url: "https://a.example/", deduplicated: false };
+    const failed = fault("overloaded", 'it said "no"');
+    const outcomes: readonly Outcome[] = [
+      ...Array.from({ length: 999 }, () => url),
+      publishedTo(group),
+      failed,
+      publishedTo(group),
+    ];
+
+    const texts = await collected(batchResultTexts(ports, outcomes));
+
+    const parsed = JSON.parse(texts.join("")) as readonly unknown[];
+    expect(parsed).toHaveLength(1_002);
+    expect(parsed[998]).toEqual({ messageId: "msg_x", url: "https://a.example/" });
+    expect(parsed[1_000]).toEqual({ error: 'it said "no"' });
+    expect([parsed[999], parsed[1_001]]).toMatchObject([{ length: 1_000 }, { length: 1_000 }]);
+    expect(Math.max(...texts.map(resultsIn))).toBeLessThanOrEqual(groupChunkMax);
+  });
+
+  it("is an empty array for an empty batch", async () => {
+    const { ports } = await openWithGroup(1);
+
+    expect((await collected(batchResultTexts(ports, []))).join("")).toBe("[]");
+  });
+});

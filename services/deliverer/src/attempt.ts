@@ -71,13 +71,17 @@ export const needsRenewal = ({ leasedAt, record, renewalAskedAt }: Attempt, now:
   // A clock that was ahead and is set back must not stop renewals until it is there again.
   Math.abs(now - renewalAskedAt) >= renewAgainMs &&
   now - leasedAt >= limits.leaseRenewMs &&
-  now - record.message.createdAt >= limits.namedRenewAfterMs;
+  ageOf(record, now) >= limits.namedRenewAfterMs;
+
+/** A message that was made by a clock which was ahead is old enough for anything. */
+const ageOf = ({ message }: Attempt["record"], now: number): number =>
+  Math.abs(now - message.createdAt);
 
 const renewAgainMs = 1_000;
 
 /** What is under way is in the log within two seconds. */
 export const isUntold = ({ record, untold }: Attempt, now: number): boolean =>
-  untold && now - record.message.createdAt >= tellAfterMs;
+  untold && ageOf(record, now) >= tellAfterMs;
 const tellAfterMs = 1_000;
 
 /** Past this the store may give the record to another: nothing may be written any more, not even a byte to the socket. */

@@ -58,6 +58,20 @@ describe("a lease", () => {
     expect(ports.calls).toHaveLength(1);
   });
 
+  it("is renewed also for a message that a clock which was ahead has made", async () => {
+    const ports = open();
+    await startDeliverer(ports);
+    const [message] = await publish(ports, ["slow"], {
+      now: ports.clock.now() + 600_000,
+      notBefore: ports.clock.now(),
+    });
+
+    await ports.clock.advance(60_000);
+
+    expect(callOf(ports, "slow").aborted).toBe(false);
+    expect(message && (await ports.records.claim([message.id], owner("other")))).toEqual([]);
+  });
+
   it("that the store says is lost aborts the call, and nothing is written about it", async () => {
     const ports = open();
     let settles = 0;

@@ -35,7 +35,7 @@ type RawVisit = {
 };
 
 /** JSON: whole, or in pieces where it may be long. */
-export type RawAnswer =
+type RawAnswer =
   | { readonly status: number; readonly text: string }
   | { readonly status: number; readonly pieces: AsyncIterable<string> };
 

@@ -53,6 +53,9 @@ const tellsWhatIsOpen = (file) => [
   "--report-exclude-env",
 ];
 const ofKind = (kind) => `\\.${kind}\\.test\\.ts$`;
+/** What the suites of one gate have seen, the next one reads. */
+const answersFolder = join(reports, "answers");
+const answersEnv = { POSTHASTE_TEST_ANSWERS: answersFolder };
 const storesFile = join(root, ".cache/stores.json");
 /**
  * `workers`: where most of the time goes by in waiting there are more than cores.
@@ -60,9 +63,17 @@ const storesFile = join(root, ".cache/stores.json");
  * `processes`: over real processes, which a host may be slow to end.
  */
 const testGates = [
-  { name: "unit", skips: [ofKind("(sim|e2e|stack|cluster|deploy)")], secondsMax: 600 },
+  { name: "unit", skips: [ofKind("(sim|e2e|stack|cluster|deploy|answers)")], secondsMax: 600 },
   { name: "simulation", only: ofKind("sim"), secondsMax: 900 },
-  { name: "end-to-end", only: ofKind("e2e"), secondsMax: 1_200, processes: true, workers: 3 },
+  {
+    name: "end-to-end",
+    only: ofKind("e2e"),
+    secondsMax: 1_200,
+    processes: true,
+    workers: 3,
+    env: answersEnv,
+  },
+  { name: "answers", only: ofKind("answers"), secondsMax: 120, env: answersEnv },
   // Helm and the checkers are built when they are not in the cache.
   { name: "deploy", only: ofKind("deploy"), secondsMax: 2_400, processes: true },
   {
@@ -224,6 +235,7 @@ function namesIn({ kafka, redis, mongodb }, mongodbMax) {
 
 async function runGate(gate) {
   const started = performance.now();
+  if (gate.name === "end-to-end") rmSync(answersFolder, { recursive: true, force: true });
   if (gate.report) {
     mkdirSync(reports, { recursive: true });
     rmSync(gate.report, { force: true });

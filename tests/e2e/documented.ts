@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { objectOf } from "./json.ts";
+import { recordAnswer } from "./seen.ts";
 
 export type Answer = {
   readonly method: string;
@@ -18,7 +19,7 @@ export type Answer = {
 const json = "application/json";
 const documentUrl = new URL("../../docs/openapi.json", import.meta.url);
 const refs = (text: string): string => text.replaceAll("#/components/schemas/", "schemas#/$defs/");
-const document = objectOf(closed(JSON.parse(refs(readFileSync(documentUrl, "utf8")))));
+export const document = objectOf(closed(JSON.parse(refs(readFileSync(documentUrl, "utf8")))));
 
 // Its formats have a pattern beside them, which holds more.
 const ajv = new Ajv2020({ formats: { uuid: true, "date-time": true }, allErrors: true });
@@ -68,6 +69,7 @@ function problemWith(answer: Answer, path: string): string | undefined {
   const documented = objectOf(objectOf(operation)["responses"])[status];
   // The document has two listeners in it, and each has the endpoints of the other not.
   if (documented === undefined) return text === unknownEndpoint ? undefined : "no such status";
+  recordAnswer(objectOf(operation)["operationId"], status);
   const { content, "x-may-be-empty": mayBeEmpty } = objectOf(documented);
   if (text === "" && mayBeEmpty === true) return undefined;
   if (content === undefined) return text === "" ? undefined : "there is no body";

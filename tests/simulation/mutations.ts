@@ -26,7 +26,7 @@ import { namingMutations } from "./naming-mutations.ts";
 import { runMutations } from "./runs/mutations.ts";
 import { scheduleMutations } from "./schedule-mutations.ts";
 
-export const mutations: readonly Mutation[] = [
+export const messageMutations: readonly Mutation[] = [
   {
     name: "acknowledged before the insert has resolved",
     change: (ports) =>
@@ -426,6 +426,10 @@ export const mutations: readonly Mutation[] = [
         },
       }),
   },
+];
+
+export const mutations: readonly Mutation[] = [
+  ...messageMutations,
   ...namingMutations,
   ...scheduleMutations,
   ...runMutations,

@@ -1,26 +1,4 @@
-import { describe, expect, it } from "@jest/globals";
-import { mutations } from "./mutations.ts";
-import { simulateRuns } from "./runs/simulate.ts";
-import { simulate } from "./simulate.ts";
+import { messageMutations } from "./mutations.ts";
+import { describePlantedBugs } from "./planted-bugs.ts";
 
-/** A bug that so many histories do not show would hide in the fixed seeds, too. */
-const seedsMax = 60;
-const seedsMaxRare = 200;
-const timeoutMs = 120_000;
-
-describe("a planted bug is caught", () => {
-  it.each(mutations)(
-    "$name",
-    async (mutation) => {
-      const histories = mutation.shownBy === "runs" ? simulateRuns : simulate;
-      const most = mutation.isRare ? seedsMaxRare : seedsMax;
-      let violations = 0;
-      for (let seed = 1; seed <= most && violations === 0; seed++) {
-        violations = (await histories({ seed, mutation })).violations.length;
-      }
-
-      expect(violations).toBeGreaterThan(0);
-    },
-    timeoutMs,
-  );
-});
+describePlantedBugs(messageMutations);

@@ -3,8 +3,9 @@
  *
  * (1) A hint that is heard twice runs once: what was taken is remembered until its first lease is over. Where so many are
  *     remembered that there is no room, what comes is handed back.
- * (2) One that names another, since a partition has moved, or whose lease is nearly over, is left alone until that lease has
- *     ended; then it is a hint like any other, to be claimed. The log hears of it now.
+ * (2) One that names another, since a partition has moved, is left alone until that lease has ended; then it is a hint like
+ *     any other, to be claimed. The log hears of it now.
+ * (3) One whose lease is nearly over is handed back: any deliverer may claim it at once.
  */
 import { type InState, isUnderstood, limits, type MessageId, type Owner } from "@posthaste/domain";
 import { type Clock, type Hint, type Telemetry } from "@posthaste/ports";
@@ -14,7 +15,7 @@ export type NamedOptions = {
   readonly metrics: Telemetry["metrics"];
   readonly isRunning: (id: MessageId) => boolean;
   readonly take: (record: InState<"claimed">) => void;
-  /** There is no room to remember it. */
+  /** There is no room to remember it, or no time to call it. */
   readonly handBack: (record: InState<"claimed">) => void;
   /** Nothing else tells the log of it before long. */
   readonly leave: (record: InState<"claimed">) => void;
@@ -67,14 +68,17 @@ export class Named {
     if (this.#taken.has(message.id) || isRunning(message.id))
       return metrics.count("posthaste_named_hints_total", "again");
     const isMine = state.owner === owner && isUnderstood(message);
-    if (isMine && now < state.leaseUntil - limits.leaseSafetyMs) {
-      if (this.#taken.size >= this.#bounds.rememberedMax) return handBack(record);
+    const leftMs = state.leaseUntil - now;
+    const isLate = leftMs <= limits.leaseSafetyMs;
+    if (isLate || !isMine)
+      metrics.count("posthaste_named_hints_total", isMine ? "late" : "foreign");
+    if (isMine && leftMs > 0) {
+      if (isLate || this.#taken.size >= this.#bounds.rememberedMax) return handBack(record);
       this.#taken.set(message.id, state.leaseUntil);
       return take(record);
     }
-    metrics.count("posthaste_named_hints_total", isMine ? "late" : "foreign");
     leave(record);
-    this.#hearLater(hint, Math.max(0, state.leaseUntil - now));
+    this.#hearLater(hint, Math.max(0, leftMs));
   }
 
   #hearLater(hint: Hint, ms: number): void {

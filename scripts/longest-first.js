@@ -4,6 +4,9 @@ import Sequencer from "@jest/test-sequencer";
 
 /** More than half a minute each, in one of the gates at least. */
 const longest = [
+  "simulation.sim",
+  "planted-bugs-in-workloads.sim",
+  "planted-bugs.sim",
   "faults.cluster",
   "observability.alone.e2e",
   "schedules-killed.alone.e2e",

@@ -60,7 +60,7 @@ export {
   groupedHeaders,
 } from "./message/callback.ts";
 export { cancel, type Cancellation, dropped } from "./message/cancel.ts";
-export { claim, isClaimable } from "./message/claim.ts";
+export { claim, isClaimable, lossOf } from "./message/claim.ts";
 export { promote, type Promotion } from "./message/promote.ts";
 export { type DeadLetter, deadLetterOf } from "./message/dead-letter.ts";
 export { expand, type Expansion } from "./fan-out/expand.ts";

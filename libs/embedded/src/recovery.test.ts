@@ -1,20 +1,30 @@
 import { describe, expect, it } from "@jest/globals";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import {
   accept,
   acceptClaimed,
   allShards,
   type DeduplicationKey,
   deduplicationKeys,
+  bulkActionId,
+  limits,
   messageId,
   type MessageId,
+  newBulkAction,
+  ownFormat,
   positionOf,
+  queueId,
+  runId,
 } from "@posthaste/domain";
 import {
   aCommand,
+  aFanOut,
   aMessage,
   anOwner,
+  aRunStart,
   aSchedule,
   aScheduleCommand,
   aTenant,
@@ -104,7 +114,7 @@ describe("after a process was killed", () => {
 
     expect(second.recovered).toMatchObject({ claims: 1, live: 1 });
     expect(hints.map(({ id }) => id)).toEqual([record.message.id]);
-    expect(claimed).toMatchObject([{ leaseLosses: 1, epoch: 2 }]);
+    expect(claimed).toMatchObject([{ leaseLosses: limits.leaseLossParts, epoch: 2 }]);
     expect(await second.records.renew([{ id: record.message.id, epoch: 1 }])).toEqual([
       record.message.id,
     ]);
@@ -124,6 +134,48 @@ describe("after a process was killed", () => {
 
     for (const { rung } of [before, after])
       expect(rung).toMatchObject([{ kind: "schedule", schedule: { id: "scd_1" } }]);
+  });
+
+  it("the alarm of what a newer build has written stays where it was put", async () => {
+    const first = openIn(newDirectory());
+    const { clock, dataDir, ids } = first;
+    const format = ownFormat + 1;
+    const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
+    const queue = queueId(aTenant, "orders");
+    for (const overrides of [{}, { flow }, { queue }, { delayMs: 3_600_000 }])
+      await first.records.insert([
+        { record: accept(aMessage({ id: ids.next(), format, ...overrides }), clock.now()) },
+      ]);
+    await first.fanOuts.insert({ ...aFanOut({ id: ids.next(), now: clock.now() }), format });
+    const schedule = aSchedule("scd_1", aScheduleCommand("* * * * *"), clock.now());
+    await first.schedules.put({ ...schedule, format });
+    const upTo = { id: messageId("msg_1"), at: clock.now() };
+    const work = { kind: "cancel", filter: {} } as const;
+    const made = {
+      id: bulkActionId("bulk_1"),
+      tenant: aTenant,
+      work,
+      upTo,
+      total: 0,
+      createdAt: 0,
+    };
+    await first.bulkActions.add({ ...newBulkAction(made, clock.now()), format }, 10);
+    await first.runs.start(aTenant, runId("run"), (use) => {
+      const write = aRunStart(use, { id: runId("run"), root: ids.next(), now: clock.now() });
+      const wait = { kind: "wait", step: 1, event: "paid", deadline: clock.now() } as const;
+      const state = { kind: "active", pending: [wait], notes: [] } as const;
+      return { ...write, run: { ...write.run, format, state }, deliveries: [] };
+    });
+    // As if all of it had rung, and was left.
+    setAlarms(dataDir, clock.now() + limits.ringAheadMs);
+    await first.close();
+    const before = alarmsIn(dataDir);
+
+    const second = openIn(dataDir, { clock });
+    await second.close();
+
+    expect(Object.values(before).filter((alarms) => alarms.length > 0)).toHaveLength(tables.length);
+    expect(alarmsIn(dataDir)).toEqual(before);
   });
 
   it("a dedup window that its insert has closed is closed", async () => {
@@ -170,3 +222,26 @@ describe("after a process was killed", () => {
     ]);
   });
 });
+
+const tables = ["messages", "lanes", "queues", "fan_outs", "schedules", "bulk_actions", "runs"];
+
+function setAlarms(dataDir: string, at: number): void {
+  const db = new DatabaseSync(join(dataDir, "posthaste.db"));
+  for (const table of tables)
+    db.prepare(`UPDATE ${table} SET wake_at = ? WHERE wake_at IS NOT NULL`).run(at);
+  db.close();
+}
+
+/** By table, where it has any. */
+function alarmsIn(dataDir: string): Readonly<Record<string, readonly unknown[]>> {
+  const db = new DatabaseSync(join(dataDir, "posthaste.db"));
+  const alarms = tables.map((table) => [
+    table,
+    db
+      .prepare(`SELECT wake_at FROM ${table} WHERE wake_at IS NOT NULL ORDER BY rowid`)
+      .all()
+      .map((row) => row["wake_at"]),
+  ]);
+  db.close();
+  return Object.fromEntries(alarms) as Readonly<Record<string, readonly unknown[]>>;
+}

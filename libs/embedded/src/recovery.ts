@@ -5,14 +5,15 @@
  * of the records passes through memory.
  */
 import { type DatabaseSync } from "node:sqlite";
-import { limits } from "@posthaste/domain";
+import { limits, wakeAtOf } from "@posthaste/domain";
 import { type Clock, type Log } from "@posthaste/ports";
 import { sqliteCode } from "./database/failures.ts";
-import { integer } from "./database/rows.ts";
+import { integer, type Row } from "./database/rows.ts";
 import { alarmAt, soonest } from "./lanes.ts";
 import { type Backlog } from "./messages/backlog.ts";
 import { type Finished } from "./messages/finished.ts";
 import { firstFinishedCode, isUnderstood, stateCodes } from "./messages/records.ts";
+import { headColumns, runFrom } from "./runs/rows.ts";
 
 export type Recovered = {
   readonly claims: number;
@@ -59,18 +60,25 @@ function releaseClaimsIfThereIsRoom(db: DatabaseSync, now: number, log: Log): nu
 }
 
 function releaseClaims(db: DatabaseSync, now: number): number {
+  /** What this build does not understand keeps its alarm (ADR 27). */
+  const ringNow = (set: string, rows = "TRUE"): void =>
+    void db
+      .prepare(`UPDATE ${set} WHERE wake_at > ? AND ${rows} AND ${isUnderstood}`)
+      .run(now, now);
   db.exec("BEGIN IMMEDIATE");
   try {
     db.prepare(
       `
       UPDATE lanes SET ${alarmAt(soonest)}
-      WHERE key IN (SELECT lane FROM messages WHERE state = ${stateCodes.claimed})`,
+      WHERE ${isUnderstood} AND key IN (
+        SELECT lane FROM messages WHERE state = ${stateCodes.claimed} AND ${isUnderstood})`,
     ).run(now, now);
     // In a lane: back into line, where only an outbox has an alarm. Else: due, and ringing now.
     const { changes } = db
       .prepare(
         `
-      UPDATE messages SET owner = NULL, until = NULL, hints = 0, lease_losses = lease_losses + 1,
+      UPDATE messages SET owner = NULL, until = NULL, hints = 0,
+        lease_losses = lease_losses + iif(hints > 0, 1, ${limits.leaseLossParts}),
         state = iif(lane IS NULL, ${stateCodes.due}, ${stateCodes.waiting}),
         wake_at = iif(lane IS NULL, ?, iif(outbox > 0, ?, NULL))
       WHERE state = ${stateCodes.claimed} AND ${isUnderstood}`,
@@ -79,25 +87,53 @@ function releaseClaims(db: DatabaseSync, now: number): number {
     // Each along its index.
     const hadOutbox = `state < ${firstFinishedCode} AND (state = ${stateCodes.due} OR outbox > 0)`;
     for (const rows of [hadOutbox, `state >= ${firstFinishedCode} AND outbox > 0`])
-      db.prepare(`UPDATE messages SET wake_at = ? WHERE wake_at > ? AND ${rows}`).run(now, now);
-    for (const lines of ["lanes", "queues"])
-      db.prepare(`UPDATE ${lines} SET ${alarmAt("?")} WHERE wake_at > ?`).run(now, now);
+      ringNow(`messages SET wake_at = ?`, rows);
+    for (const lines of ["lanes", "queues"]) ringNow(`${lines} SET ${alarmAt("?")}`);
     // Calls that were cut short ended with their process.
     db.exec(
-      "UPDATE messages SET runs_until = NULL WHERE position IN (SELECT message FROM turns) AND runs_until IS NOT NULL",
+      `UPDATE messages SET runs_until = NULL
+       WHERE position IN (SELECT message FROM turns) AND runs_until IS NOT NULL AND ${isUnderstood}`,
     );
-    for (const rows of ["fan_outs", "bulk_actions"])
-      db.prepare(`UPDATE ${rows} SET wake_at = ? WHERE wake_at > ?`).run(now, now);
-    // What has rung has its alarm so far ahead; what is not due yet is looked at once for nothing.
-    db.prepare("UPDATE schedules SET wake_at = ? WHERE wake_at > ? AND wake_at <= ?").run(
-      now,
-      now,
-      now + limits.ringAheadMs,
-    );
+    for (const rows of ["fan_outs", "bulk_actions"]) ringNow(`${rows} SET wake_at = ?`);
+    ringSchedules(db, now);
+    ringRuns(db, now);
     db.exec("COMMIT");
     return Number(changes);
   } catch (error) {
     if (db.isTransaction) db.exec("ROLLBACK");
     throw error;
+  }
+}
+
+/**
+ * Of what has a time of its own, only what has rung and was left rings now: its alarm stands no further ahead than a ring
+ * moves it, and its own time has come. The rest ring in theirs.
+ */
+const rungAndLeft = `wake_at > ? AND wake_at <= ? AND ${isUnderstood}`;
+
+function ringSchedules(db: DatabaseSync, now: number): void {
+  const next = "iif(json ->> '$.pending' IS NULL, coalesce(json ->> '$.next', 0), 0)";
+  db.prepare(
+    `UPDATE schedules SET wake_at = max(?, ${next}) WHERE ${rungAndLeft} AND json_valid(json)`,
+  ).run(now, now, now + limits.ringAheadMs);
+}
+
+/** The times of a run stand in its head, which is read one by one. One that is damaged keeps its alarm. */
+function ringRuns(db: DatabaseSync, now: number): void {
+  const rows = db.prepare(`SELECT position, ${headColumns} FROM runs WHERE ${rungAndLeft}`);
+  const alarms = new Map<number, number>();
+  for (const row of rows.iterate(now, now + limits.ringAheadMs)) {
+    const at = wakeAtIn(row);
+    if (at !== undefined) alarms.set(integer(row["position"]), Math.max(at, now));
+  }
+  const set = db.prepare("UPDATE runs SET wake_at = ? WHERE position = ?");
+  for (const [position, at] of alarms) set.run(at, position);
+}
+
+function wakeAtIn(row: Row): number | undefined {
+  try {
+    return wakeAtOf(runFrom(row));
+  } catch {
+    return undefined;
   }
 }

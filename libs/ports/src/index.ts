@@ -72,6 +72,7 @@ export {
   type Settled,
   type Some,
   type Walk,
+  type ClaimRef,
   type Walked,
 } from "./records.ts";
 export { type RetryDelays } from "./retry-delays.ts";

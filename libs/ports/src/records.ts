@@ -99,6 +99,13 @@ export type Walk = {
   readonly lookedMax: number;
 };
 
+export type ClaimRef = {
+  readonly id: MessageId;
+  readonly epoch: number;
+  /** Its call begins now, and what was renewed so far was a place in line: it counts as if it was claimed now. */
+  readonly begins?: true;
+};
+
 export type Walked = {
   readonly ids: readonly MessageId[];
   /** Absent at the end. */
@@ -113,9 +120,7 @@ export interface Records {
   /** The oldest due records of a tenant whose destination's origin is none of `exceptOrigins`, for a buffer that has drained. */
   pull(tenant: TenantId, limit: number, exceptOrigins: readonly number[]): Promise<readonly Hint[]>;
   /** Extends leases that still hold by `leaseMs` from now. Answers those that do not. */
-  renew(
-    claims: readonly { readonly id: MessageId; readonly epoch: number }[],
-  ): Promise<readonly MessageId[]>;
+  renew(claims: readonly ClaimRef[]): Promise<readonly MessageId[]>;
   /** A miss at the same epoch is our own earlier write whose answer was lost: `ok`. */
   settle(settlements: readonly Settlement[]): Promise<readonly Settled[]>;
   /** Removes outbox items that are safe elsewhere. */

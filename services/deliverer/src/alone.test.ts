@@ -10,6 +10,7 @@ import {
   hint,
   insertLost,
   open,
+  type Ports,
   publish,
   read,
   rest,
@@ -21,6 +22,13 @@ import {
 const mebibyte = 1024 * 1024;
 /** Of one tenant, with what is called. */
 const lineMax = limits.isolatedMax * (3 / 4);
+
+/** Which of them a process that dies now has lost in their calls, for all that the store knows. */
+async function blamed(ports: Ports, messages: readonly Message[]): Promise<readonly boolean[]> {
+  await rest(ports);
+  const records = await Promise.all(messages.map((message) => read(ports, message)));
+  return records.map(({ state }) => state.kind === "claimed" && state.renewed !== true);
+}
 
 describe("a message that takes its deliverers down", () => {
   it("runs alone after five lost leases, one after another, beside the others", async () => {
@@ -53,7 +61,7 @@ describe("a message that takes its deliverers down", () => {
     expect(callOf(ports, "x").aborted).toBe(false);
   });
 
-  it("waits for those of its own tenant only", async () => {
+  it("that hangs holds up none for longer than a second, and tenants have their turns", async () => {
     const ports = open();
     await startDeliverer(ports);
     const theirs = { tenant: tenantId("other") };
@@ -62,11 +70,17 @@ describe("a message that takes its deliverers down", () => {
     for (const name of ["z", "w"]) lost.push((await insertLost(ports, name, 5, theirs)).message);
 
     await hint(ports, lost);
-    await ports.clock.advance(3_600_000 * 2);
-
+    expect(called(ports)).toEqual(["x"]);
+    await ports.clock.advance(limits.isolatedTrialMs - 1);
+    expect(called(ports)).toEqual(["x"]);
+    await ports.clock.advance(1);
     expect(called(ports)).toEqual(["x", "z"]);
     await answer(ports, "z");
-    expect(called(ports)).toEqual(["x", "z", "w"]);
+    expect(called(ports)).toEqual(["x", "z", "y"]);
+    await ports.clock.advance(limits.isolatedTrialMs);
+
+    expect(called(ports)).toEqual(["x", "z", "y", "w"]);
+    expect(callOf(ports, "x").aborted).toBe(false);
   });
 
   it("is tried again later, uncounted, when its tenant's line is as long as it may be", async () => {
@@ -82,13 +96,55 @@ describe("a message that takes its deliverers down", () => {
     const records = await Promise.all(lost.map((message) => read(ports, message)));
     const later = records.filter(({ state }) => state.kind === "held");
 
-    expect(called(ports)).toEqual(["0", "other"]);
+    expect(called(ports)).toEqual(["0"]);
+    expect(await stateOf(ports, other)).toBe("claimed");
     expect(later).toHaveLength(2);
     expect(later[0]).toMatchObject({
       state: { dueAt: ports.clock.now() + limits.isolatedLaterMs },
-      leaseLosses: 5,
+      leaseLosses: limits.isolateAfter,
       retried: 0,
     });
+  });
+
+  it("is the only one in whose call a process could have died: those in line, and those that went on, are not put down to it", async () => {
+    const ports = open();
+    await startDeliverer(ports);
+    const lost = [];
+    for (const name of ["x", "y", "z"]) lost.push((await insertLost(ports, name, 5)).message);
+
+    await hint(ports, lost);
+    const first = await blamed(ports, lost);
+    await ports.clock.advance(limits.isolatedTrialMs);
+
+    expect([first, await blamed(ports, lost)]).toEqual([
+      [true, false, false],
+      [false, true, false],
+    ]);
+  });
+
+  it("is not called in the first ten seconds of a process, in which one that is not suspected may end it", async () => {
+    const ports = open();
+    const { message } = await insertLost(ports, "x", 5);
+    await startDeliverer(ports);
+
+    await ports.clock.advance(1_000);
+    await hint(ports, [message]);
+    await ports.clock.advance(limits.isolatedQuietMs - 1_001);
+    expect([called(ports), await blamed(ports, [message])]).toEqual([[], [false]]);
+    await ports.clock.advance(1);
+
+    expect([called(ports), await blamed(ports, [message])]).toEqual([["x"], [true]]);
+  });
+
+  it("that waits when its process stops is given back", async () => {
+    const ports = open();
+    const { message } = await insertLost(ports, "x", 5);
+    const deliverer = await startDeliverer(ports);
+    await hint(ports, [message]);
+
+    await deliverer.stop();
+
+    expect([called(ports), await stateOf(ports, message)]).toEqual([[], "held"]);
   });
 
   it("waits in the store, and holds no bytes of bodies, while it is heavy and not the next", async () => {

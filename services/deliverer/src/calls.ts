@@ -17,6 +17,7 @@ import {
 import {
   type Clock,
   type Log,
+  type Records,
   type RunStore,
   type Sender,
   type Telemetry,
@@ -32,6 +33,7 @@ import { type Settling } from "./settling.ts";
 import { startAttempt } from "./trace.ts";
 
 export type CallPorts = {
+  readonly records: Pick<Records, "renew">;
   readonly sender: Sender;
   readonly tokens: Pick<TokenStore, "use">;
   readonly runs: RunStore;
@@ -58,12 +60,13 @@ export class Calls {
   readonly #ports: CallPorts;
   readonly #parts: CallParts;
   readonly #briefing: Briefing;
-  readonly #alone = new Alone(limits.isolatedMax);
+  readonly #alone: Alone;
   #hasEnded = false;
 
   constructor(ports: CallPorts, parts: CallParts) {
     this.#ports = ports;
     this.#parts = parts;
+    this.#alone = new Alone(ports);
     this.#briefing = new Briefing(ports.runs, parts.inlineHistoryBytesMax);
   }
 
@@ -81,6 +84,12 @@ export class Calls {
     }
   }
 
+  /** What waits to be called alone is given back: this process stops. */
+  stop(): void {
+    for (const attempt of this.#alone.end())
+      void this.#parts.settling.write(attempt, giveBack(attempt.record, this.#ports.clock.now()));
+  }
+
   /** Nothing is called any more: the time to drain is up. */
   end(): void {
     this.#hasEnded = true;
@@ -88,8 +97,7 @@ export class Calls {
 
   #isolate(attempt: Attempt): void {
     this.#parts.waitsAlone(attempt);
-    const isHeavy = attempt.counted !== undefined;
-    if (this.#alone.add(tenantOf(attempt), isHeavy, () => this.#callInTurn(attempt))) return;
+    if (this.#alone.add(attempt, () => this.#callInTurn(attempt))) return;
     const now = this.#ports.clock.now();
     const later = postpone(attempt.record, now, now + limits.isolatedLaterMs);
     void this.#parts.settling.write(attempt, later);

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "@jest/globals";
-import { type Message, type MessageId, originHash, owner, tenantId } from "@posthaste/domain";
+import {
+  limits,
+  type Message,
+  type MessageId,
+  originHash,
+  owner,
+  tenantId,
+} from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { aCallbackPlan, anotherTenant, aPolicy, aTenant } from "@posthaste/testing";
 import {
@@ -303,7 +310,10 @@ describe("stopping", () => {
 
     expect(called(ports)).toEqual(["x"]);
     for (const message of lost)
-      expect(await read(ports, message)).toMatchObject({ retried: 0, leaseLosses: 5 });
+      expect(await read(ports, message)).toMatchObject({
+        retried: 0,
+        leaseLosses: limits.isolateAfter,
+      });
   });
 
   it("ends at once when nothing runs, and leaves no timer", async () => {

@@ -178,6 +178,7 @@ export class Deliverer implements LocalDelivery {
     await this.#unsubscribe?.();
     const { claimed, hints } = this.#claiming.giveAll();
     for (const attempt of claimed) this.#handNamedBack(attempt);
+    this.#calls.stop();
     // Without a hint a message waits for its alarm, which may be ten minutes ahead.
     await this.#ports.bus.publish("message.due", hints);
     await this.#idle();

@@ -6,7 +6,13 @@
  * (3) A renewal is asked for once a second until it is answered.
  */
 import { type MessageId, type TurnoverMap } from "@posthaste/domain";
-import { type Clock, type Log, type Records, type TokenStore } from "@posthaste/ports";
+import {
+  type ClaimRef,
+  type Clock,
+  type Log,
+  type Records,
+  type TokenStore,
+} from "@posthaste/ports";
 import {
   type Attempt,
   isLong,
@@ -101,7 +107,7 @@ export class Leases {
 
   /** Renews one whose call is to begin now. Afterwards it is lost, may begin, or the store did not say in time. */
   async prove(attempt: Attempt): Promise<void> {
-    await this.#renew([attempt]);
+    await this.#renew([attempt], { begins: true });
   }
 
   /** One portion after another: in one store several together would be one long turn again. */
@@ -110,11 +116,15 @@ export class Leases {
       await this.#renew(attempts.slice(from, from + renewedAtOnceMax));
   }
 
-  async #renew(attempts: readonly Attempt[]): Promise<void> {
+  async #renew(attempts: readonly Attempt[], begins?: Pick<ClaimRef, "begins">): Promise<void> {
     const askedAt = this.#ports.clock.now();
     for (const attempt of attempts) attempt.renewalAskedAt = askedAt;
     try {
-      const claims = attempts.map(({ record }) => ({ id: record.message.id, epoch: record.epoch }));
+      const claims = attempts.map(({ record }) => ({
+        id: record.message.id,
+        epoch: record.epoch,
+        ...begins,
+      }));
       const lost = new Set(await this.#ports.records.renew(claims));
       for (const attempt of attempts)
         if (lost.has(attempt.record.message.id)) this.#options.lost(attempt);

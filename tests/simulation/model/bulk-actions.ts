@@ -1,5 +1,12 @@
 /** Bulk actions in memory. */
-import { type BulkAction, bulkWorkText, isUnderstood, isUnderWay, limits } from "@posthaste/domain";
+import {
+  allShards,
+  type BulkAction,
+  bulkWorkText,
+  isUnderstood,
+  isUnderWay,
+  limits,
+} from "@posthaste/domain";
 import { type BulkActionPlace, type BulkActions } from "@posthaste/ports";
 
 export type BulkActionModel = {
@@ -7,6 +14,8 @@ export type BulkActionModel = {
   /** Moves each that is due ahead. */
   readonly ring: (shards: readonly number[], limit: number) => readonly BulkAction[];
   readonly next: (shards: readonly number[]) => number | undefined;
+  /** What is under way rings now. */
+  readonly reopen: () => void;
 };
 
 export function modelBulkActions(now: () => number): BulkActionModel {
@@ -61,6 +70,10 @@ export function modelBulkActions(now: () => number): BulkActionModel {
       return rung;
     },
     next: (shards) => armedIn(shards)[0]?.wakeAt,
+    reopen: () => {
+      for (const each of armedIn(allShards))
+        actions.set(each.id, { ...each, wakeAt: Math.min(each.wakeAt ?? Infinity, now()) });
+    },
   };
 }
 

@@ -242,7 +242,10 @@ export function modelQueues(records: Records): ModelQueues {
     port,
     rows,
     wake,
-    wakeAll: () => rows.keys().forEach(wake),
+    wakeAll: () => {
+      for (const [id, { lane }] of rows)
+        if (lane.wakeAt !== undefined && isUnderstood(lane)) wake(id);
+    },
     join: ({ id, tenant, queue, format }, place) => {
       if (queue === undefined) return;
       const row = (place !== undefined && rows.get(queue)) || livingOrMade(tenant, queue);

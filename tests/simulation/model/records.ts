@@ -392,7 +392,7 @@ export function modelRecords(
       return due;
     },
     renew: async (claims) =>
-      claims.flatMap(({ id, epoch }) => {
+      claims.flatMap(({ id, epoch, begins }) => {
         const record = rows.get(id)?.record;
         if (
           !record ||
@@ -405,7 +405,9 @@ export function modelRecords(
         // docs/design/record#the-outbox: an outbox keeps its alarm however long the attempt runs.
         const wakeAt =
           record.outbox.length > 0 ? Math.min(record.wakeAt ?? Infinity, leaseUntil) : leaseUntil;
-        change(id, { ...record, state: { ...record.state, leaseUntil }, wakeAt });
+        const { kind, owner } = record.state;
+        const state = { kind, owner, leaseUntil, ...(!begins && { renewed: true as const }) };
+        change(id, { ...record, state, wakeAt });
         return [];
       }),
     settle: async (settlements) => settlements.map(settleOne),
@@ -739,15 +741,18 @@ export function modelRecords(
     },
     reopen: () => {
       for (const [id, { fanOut }] of fanOutRows)
-        if (fanOut.wakeAt !== undefined && fanOut.wakeAt > now())
+        if (fanOut.wakeAt !== undefined && fanOut.wakeAt > now() && isUnderstood(fanOut))
           changeFanOut(id, { wakeAt: now() });
       for (const record of [...standing.values()])
-        change(record.message.id, reopened(record, now()));
+        if (isUnderstood(record.message)) change(record.message.id, reopened(record, now()));
       for (const lane of lanes.values()) {
-        if (lane.wakeAt !== undefined && lane.wakeAt > now())
+        if (lane.wakeAt !== undefined && lane.wakeAt > now() && isUnderstood(lane))
           lanes.set(lane.id, { ...lane, wakeAt: now() });
       }
       queues.wakeAll();
+      schedules.reopen();
+      bulkActions.reopen();
+      runs.reopen();
     },
     forgetTombstones: () => tombstones.clear(),
     forgetLog: () => void (forgetsLog = true),

@@ -1,5 +1,5 @@
 /** What becomes of a record when the one process that had the store is dead and another opens it. */
-import { isIn, type MessageRecord } from "@posthaste/domain";
+import { isIn, lossOf, type MessageRecord } from "@posthaste/domain";
 
 /**
  * No claim of an earlier process is renewed, and no hint of it is heard: its claims have lost a lease, and what waited for a
@@ -12,7 +12,7 @@ export function reopened(record: MessageRecord, now: number): MessageRecord {
     return {
       ...record,
       state: flow === undefined ? { kind: "due", hints: 0 } : { kind: "waiting", flow },
-      leaseLosses: record.leaseLosses + 1,
+      leaseLosses: record.leaseLosses + lossOf(record.state),
       wakeAt: flow !== undefined && !hasOutbox ? undefined : now,
     };
   }

@@ -1,5 +1,6 @@
 /** The RunStore as a map: a change is one step, with the records that it makes. */
 import {
+  allShards,
   answerOfFact,
   type AttemptFact,
   attemptReplacedBy,
@@ -44,6 +45,8 @@ export type ModelRuns = {
   /** Those whose alarm is due, which moves ahead. */
   readonly ring: (shards: readonly number[], limit: number) => readonly RunRef[];
   readonly next: (shards: readonly number[]) => number | undefined;
+  /** What has rung and was left rings now. */
+  readonly reopen: () => void;
 };
 
 export function modelRuns(now: () => number, records: Pick<Records, "insert">): ModelRuns {
@@ -208,6 +211,12 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
     next: (shards) => {
       const times = due(shards).flatMap(({ key }) => alarms.get(key) ?? []);
       return times.length > 0 ? Math.min(...times) : undefined;
+    },
+    reopen: () => {
+      for (const run of due(allShards)) {
+        const at = wakeAtOf(run) ?? Infinity;
+        if (at <= now()) setAlarm(run.key, Math.min(alarms.get(run.key) ?? Infinity, now()));
+      }
     },
   };
 }

@@ -1,5 +1,11 @@
 /** Schedules in memory. */
-import { isUnderstood, limits, type Schedule, type WholeSchedule } from "@posthaste/domain";
+import {
+  allShards,
+  isUnderstood,
+  limits,
+  type Schedule,
+  type WholeSchedule,
+} from "@posthaste/domain";
 import { type ScheduleKey, type SchedulePlace, type Schedules } from "@posthaste/ports";
 
 export type ScheduleModel = {
@@ -8,6 +14,8 @@ export type ScheduleModel = {
   /** Moves each that is due ahead. */
   readonly ring: (shards: readonly number[], limit: number) => readonly Schedule[];
   readonly next: (shards: readonly number[]) => number | undefined;
+  /** What has rung and was left rings now. */
+  readonly reopen: () => void;
 };
 
 export function modelSchedules(now: () => number): ScheduleModel {
@@ -51,6 +59,13 @@ export function modelSchedules(now: () => number): ScheduleModel {
       return rung.map(({ body: _, ...schedule }) => schedule);
     },
     next: (shards) => armedIn(shards)[0]?.wakeAt,
+    reopen: () => {
+      for (const each of armedIn(allShards)) {
+        const isLeft = each.pending !== undefined || (each.next ?? 0) <= now();
+        const wakeAt = Math.min(each.wakeAt ?? Infinity, now());
+        if (isLeft) schedules.set(keyOf(each), { ...each, wakeAt });
+      }
+    },
   };
 }
 

@@ -5,6 +5,7 @@
 import {
   type InState,
   limits,
+  lossOf,
   type LiveKind,
   type MessageId,
   type MessageState,
@@ -64,9 +65,13 @@ function claiming(
     $unset,
     $inc: { epoch: 1, ...(leaseLosses > 0 && { leaseLosses }) },
   });
+  const lost = (filter: Filter<StoredRecord>, losses: number) => ({
+    updateMany: { filter: { ...those, ...filter }, update: update(losses) },
+  });
   return [
     { updateMany: { filter: { ...those, $or: [...unclaimed(now)] }, update: update(0) } },
-    { updateMany: { filter: { ...those, ...leaseIsPast(now) }, update: update(1) } },
+    lost({ ...leaseIsPast(now), renewed: { $exists: false } }, lossOf(state)),
+    lost({ ...leaseIsPast(now), renewed: true }, lossOf({ ...state, renewed: true })),
   ];
 }
 

@@ -34,7 +34,9 @@ describe.each(servers)("$name", ({ uri }) => {
 
       expect(sorted(claimed.map(({ message }) => message.id))).toEqual(sorted(ids));
       expect(new Set(claimed.map(({ epoch }) => epoch))).toEqual(new Set([round]));
-      expect(new Set(claimed.map(({ leaseLosses }) => leaseLosses))).toEqual(new Set([round - 1]));
+      expect(new Set(claimed.map(({ leaseLosses }) => leaseLosses))).toEqual(
+        new Set([(round - 1) * limits.leaseLossParts]),
+      );
       await clock.advance(longEnoughMs);
     }
   });

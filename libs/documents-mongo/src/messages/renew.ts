@@ -1,15 +1,14 @@
 /** Renewing: extends leases that still hold, over connections of its own, so that slow calls do not cost claims. */
-import { limits, type MessageId } from "@posthaste/domain";
+import { limits } from "@posthaste/domain";
+import { type ClaimRef } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { createGather, type Gather } from "../gather.ts";
 import { collectionName, type StoredRecord } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
-export type Renewal = { readonly id: MessageId; readonly epoch: number };
-
 /** Answers whether the claim still holds. */
-export function createRenew({ again, clock, collection }: Connection): Gather<Renewal, boolean> {
+export function createRenew({ again, clock, collection }: Connection): Gather<ClaimRef, boolean> {
   const messages = collection<StoredRecord>(collectionName);
   return createGather(async (claims) => {
     const now = clock.now();
@@ -30,20 +29,22 @@ export function createRenew({ again, clock, collection }: Connection): Gather<Re
   });
 }
 
-const byId = (a: Renewal, b: Renewal): number => (a.id < b.id ? -1 : 1);
+const byId = (a: ClaimRef, b: ClaimRef): number => (a.id < b.id ? -1 : 1);
 
 /** A lease is never made shorter. An outbox keeps its alarm however long the attempt runs (docs/design/record#the-outbox). */
 function renewing(
-  { id: _id, epoch }: Renewal,
+  { id: _id, epoch, begins }: ClaimRef,
   now: number,
   until: number,
 ): readonly AnyBulkWriteOperation<StoredRecord>[] {
   const held = { _id, epoch, state: "claimed" } as const;
+  const renewed = { $set: { leaseUntil: until, renewed: true } } as const;
+  const begun = { $set: { leaseUntil: until }, $unset: { renewed: "" } } as const;
   return [
     {
       updateOne: {
         filter: { ...held, leaseUntil: { $gt: now, $lte: until } },
-        update: { $set: { leaseUntil: until } },
+        update: begins ? begun : renewed,
       },
     },
     {

@@ -36,6 +36,7 @@ type StateFields = {
   readonly grantUntil?: number;
   readonly owner?: Owner;
   readonly leaseUntil?: number;
+  readonly renewed?: true;
   readonly endedAt?: number;
   readonly runsUntil?: number;
   /** Finished records with nothing left to tell: from when on the sweep looks at them. */
@@ -274,6 +275,7 @@ const changingFields = [
   "grantUntil",
   "owner",
   "leaseUntil",
+  "renewed",
   "endedAt",
   "runsUntil",
   "sweepAt",
@@ -307,7 +309,11 @@ function fieldsOf(state: MessageState): StateFields {
         ...(state.grantUntil !== undefined && { grantUntil: state.grantUntil }),
       };
     case "claimed":
-      return { owner: state.owner, leaseUntil: state.leaseUntil };
+      return {
+        owner: state.owner,
+        leaseUntil: state.leaseUntil,
+        ...(state.renewed && { renewed: true }),
+      };
     case "canceled":
       return {
         endedAt: state.endedAt,
@@ -337,7 +343,12 @@ function stateFrom(stored: StoredRecord): MessageState {
       };
     }
     case "claimed":
-      return { kind, owner: present(stored.owner), leaseUntil: present(stored.leaseUntil) };
+      return {
+        kind,
+        owner: present(stored.owner),
+        leaseUntil: present(stored.leaseUntil),
+        ...(stored.renewed && { renewed: true }),
+      };
     case "canceled": {
       const { runsUntil } = stored;
       return {

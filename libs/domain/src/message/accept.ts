@@ -3,7 +3,7 @@ import { onward, shardOfMessage } from "../lane/gates.ts";
 import { lanesOf } from "../lane/lane.ts";
 import { type MessageId, type Owner } from "../shared/ids.ts";
 import { queueFormat } from "../shared/format.ts";
-import { leaseMs, namedBodyBytesMax, namedLeaseMs } from "../shared/limits.ts";
+import { leaseLossParts, leaseMs, namedBodyBytesMax, namedLeaseMs } from "../shared/limits.ts";
 import { notBeforeOf, type PublishCommand } from "../publish/command.ts";
 import { alarmOnEntering } from "./alarm.ts";
 import { type InState, type Message, type MessageRecord, type MessageState } from "./message.ts";
@@ -69,7 +69,7 @@ export function acceptClaimed(message: Message, owner: Owner, now: number): InSt
  */
 export function acceptNamed(message: Message, owner: Owner, now: number): InState<"claimed"> {
   const record = recordIn(message, { kind: "claimed", owner, leaseUntil: now + namedLeaseMs }, now);
-  return { ...record, epoch: 1, leaseLosses: -1 };
+  return { ...record, epoch: 1, leaseLosses: -leaseLossParts };
 }
 
 export const isNamed = (record: MessageRecord): record is InState<"claimed"> =>

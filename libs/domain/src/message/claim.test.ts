@@ -12,6 +12,7 @@ import {
   epochStart as now,
   finishedStates,
 } from "@posthaste/testing";
+import { leaseLossParts } from "../shared/limits.ts";
 import { claim, isClaimable } from "./claim.ts";
 import { type MessageState } from "./message.ts";
 import { settleAttempt } from "./settle.ts";
@@ -83,7 +84,21 @@ describe("a claim", () => {
       now,
     );
 
-    expect([taken.leaseLosses, fresh.leaseLosses]).toEqual([3, 2]);
+    const renewed = claim(
+      aRecordIn(
+        { kind: "claimed", owner: anOwner, leaseUntil: now, renewed: true },
+        { leaseLosses: 2 },
+      ),
+      anotherOwner,
+      now,
+    );
+
+    expect([taken, renewed, fresh].map(({ leaseLosses }) => leaseLosses)).toEqual([
+      2 + leaseLossParts,
+      3,
+      2,
+    ]);
+    expect(renewed.state).not.toHaveProperty("renewed");
   });
 
   it("keeps the outbox, and an alarm that is no later than its", () => {

@@ -1,7 +1,7 @@
 /** Claiming: the right to attempt, for a time, behind a fence (docs/design/record#claims-leases-epochs). */
 import { onward } from "../lane/gates.ts";
 import { isUnderstood } from "../shared/format.ts";
-import { leaseMs } from "../shared/limits.ts";
+import { leaseLossParts, leaseMs } from "../shared/limits.ts";
 import { type Owner } from "../shared/ids.ts";
 import { type InState, type MessageRecord } from "./message.ts";
 
@@ -35,6 +35,10 @@ export function claim(record: MessageRecord, owner: Owner, now: number): InState
     state: { kind: "claimed", owner, leaseUntil },
     wakeAt: leaseUntil,
     epoch: record.epoch + 1,
-    leaseLosses: record.leaseLosses + (record.state.kind === "claimed" ? 1 : 0),
+    leaseLosses: record.leaseLosses + (record.state.kind === "claimed" ? lossOf(record.state) : 0),
   };
 }
+
+/** What a lost claim counts (docs/design/record#poisonous-messages). */
+export const lossOf = ({ renewed }: InState<"claimed">["state"]): number =>
+  renewed ? 1 : leaseLossParts;

@@ -127,7 +127,13 @@ export type MessageState =
   /** May be claimed now; with a grant of its lane, only until `grantUntil`. `hints` counts the rings without a claim. */
   | { readonly kind: "due"; readonly hints: number; readonly grantUntil?: number }
   /** An attempt is running. */
-  | { readonly kind: "claimed"; readonly owner: Owner; readonly leaseUntil: number }
+  | {
+      readonly kind: "claimed";
+      readonly owner: Owner;
+      readonly leaseUntil: number;
+      /** Since its claim, or since its call began: that has not taken its process down so far. */
+      readonly renewed?: true;
+    }
   /** Of one in a queue: until `runsUntil` the call that was cut short may still run elsewhere, and its turn lasts. */
   | { readonly kind: "canceled"; readonly endedAt: number; readonly runsUntil?: number }
   | { readonly kind: Exclude<FinishedKind, "canceled">; readonly endedAt: number };
@@ -147,6 +153,7 @@ export type MessageRecord<S extends MessageState = MessageState> = {
   readonly epoch: number;
   /** Destination outcomes so far that were failures; what the destination sees as `-Retried`. */
   readonly retried: number;
+  /** Claims whose process was not heard of again, in parts: `lossOf`. */
   readonly leaseLosses: number;
   /** Failures of ours in a row: they cost the caller no retry. */
   readonly deferrals: number;

@@ -4,7 +4,7 @@
  */
 import { type DlqId, dlqIdOf, type MessageId } from "../shared/ids.ts";
 import { onward } from "../lane/gates.ts";
-import { deferralsMax } from "../shared/limits.ts";
+import { deferralsMax, leaseLossParts } from "../shared/limits.ts";
 import { deliveryOf } from "../workflow/delivery.ts";
 import { roundOf } from "../workflow/failure-function.ts";
 import { alarmOnEntering, type RecordSource, sourceOf } from "./alarm.ts";
@@ -203,7 +203,8 @@ function fail(record: InState<"claimed">, attempt: Attempt, reason: FailureReaso
 
 /** docs/design/record#poisonous-messages: a message that keeps taking deliverers down ends as a dead letter without another attempt. */
 export function quarantine(record: InState<"claimed">, now: number): Settlement {
-  const text = `quarantined: ${record.leaseLosses} attempts ended without a word from the process that made them`;
+  const lost = Math.ceil(record.leaseLosses / leaseLossParts);
+  const text = `quarantined: at least ${lost} attempts ended without a word from the process that made them`;
   const outcome: Outcome = { kind: "infrastructure", code: "internal", text };
   return fail(record, { startedAt: now, endedAt: now, outcome }, "quarantined");
 }

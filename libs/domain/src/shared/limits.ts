@@ -48,9 +48,11 @@ export const deduplicationPendingMs = 1_000;
 /** An insert not begun this long after its claim answers 503 (docs/design/deduplication#take-over). */
 export const deduplicationClaimMsMax = 20_000;
 
-/** docs/design/record#poisonous-messages: this many lost leases run a message alone; `quarantineAfter` makes it a dead letter. */
-export const isolateAfter = 5;
-export const quarantineAfter = 8;
+/** docs/design/record#poisonous-messages: of a lost lease; one that was renewed before counts a single part. */
+export const leaseLossParts = 4;
+/** With so many a message is called alone; `quarantineAfter` makes it a dead letter. */
+export const isolateAfter = 5 * leaseLossParts;
+export const quarantineAfter = 8 * leaseLossParts;
 
 /** Our own failures do not count as retries; they wait between these two. */
 export const deferralMsMin = 1_000;
@@ -66,7 +68,10 @@ export const backoffJitterMsMax = 1_000;
 export const waitingAttemptMs = 1_000;
 /** One that runs longer does not count for its origin any more. */
 export const longAttemptMs = 60_000;
-/** So many messages that are to run alone are called or stand in line; any more are tried again `isolatedLaterMs` later. */
+/** Of those the next is called when one has gone on for so long, and the first when this process has. */
+export const isolatedTrialMs = 1_000;
+export const isolatedQuietMs = 10_000;
+/** So many of them are called or stand in line; any more are tried again `isolatedLaterMs` later. */
 export const isolatedMax = 100;
 export const isolatedLaterMs = 30_000;
 

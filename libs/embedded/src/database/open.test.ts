@@ -14,9 +14,25 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { accept, allShards, limits, type Message } from "@posthaste/domain";
-import { aMessage, anOwner, byKind, recordingLog } from "@posthaste/testing";
-import { newDirectory, openIn } from "../opened.fixture.ts";
+import {
+  accept,
+  allShards,
+  awaiting,
+  isActive,
+  limits,
+  type Message,
+  runId,
+} from "@posthaste/domain";
+import {
+  aMessage,
+  anOwner,
+  aRunStart,
+  aTenant,
+  byKind,
+  ending,
+  recordingLog,
+} from "@posthaste/testing";
+import { countRows, newDirectory, openIn } from "../opened.fixture.ts";
 import { lockDirectory } from "./lock.ts";
 import { migrate } from "./migrate.ts";
 import { openDatabase, refuseOldSqlite, withRoom } from "./open.ts";
@@ -235,6 +251,40 @@ describe("what is read back damaged", () => {
     expect(await alarms.ring(allShards, 10)).toEqual({ rung: [], more: false });
     expect(log.events()).toEqual(["store.damaged"]);
   });
+
+  it("stops no other run, neither its alarm nor its sweep, and is swept itself", async () => {
+    const store = openIn(newDirectory());
+    const { clock, dataDir } = store;
+    // Stands in heads alone.
+    const callers = { hurt: "198.51.100.66", sound: "198.51.100.77" };
+    for (const [name, callerIp] of Object.entries(callers)) {
+      const id = runId(name);
+      const { run } = await store.runs.start(aTenant, id, (use) =>
+        aRunStart(use, { id, callerIp, root: store.ids.next(), now: clock.now() }),
+      );
+      const wait = { kind: "wait", step: 1, event: "paid", deadline: clock.now() } as const;
+      await store.runs.change(run, (seen) => {
+        const next = isActive(seen) && awaiting(seen, wait);
+        if (!next) throw new Error("it has ended");
+        return { verdict: true, write: { run: next, parts: [], deliveries: [] } };
+      });
+    }
+    await store.close();
+    flipBit(dataDir, callers.hurt);
+    const log = recordingLog();
+    const { alarms, runs } = openIn(dataDir, { clock, log });
+
+    const { rung } = await alarms.ring(allShards, 10, ["run"]);
+    const sound = await runs.get({ tenant: aTenant, id: runId("sound") });
+    if (sound) await runs.change(sound, (seen) => ending(seen, clock.now()));
+    endRun(dataDir, "hurt", clock.now());
+    await clock.advance(1_000);
+
+    expect(rung).toMatchObject([{ kind: "run", run: { key: sound?.key } }]);
+    expect(await runs.sweep(aTenant, clock.now(), 10)).toBe(2);
+    expect(countRows(dataDir, "runs")).toBe(0);
+    expect(log.events()).toEqual(["store.damaged", "store.damaged"]);
+  });
 });
 
 describe("migrations", () => {
@@ -294,6 +344,13 @@ function damage(dataDir: string, table: string): void {
   const file = openSync(fileIn(dataDir), "r+");
   writeSync(file, Buffer.alloc(64, 0xa5), 0, 64, (root - 1) * pageBytes);
   closeSync(file);
+}
+
+/** What its head says is unknown; that it has ended stands in a column. */
+function endRun(dataDir: string, id: string, endedAt: number): void {
+  const db = new DatabaseSync(fileIn(dataDir));
+  db.prepare("UPDATE runs SET ended_at = ? WHERE id = ?").run(endedAt, id);
+  db.close();
 }
 
 function flipBit(dataDir: string, words: string): void {

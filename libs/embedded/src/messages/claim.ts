@@ -7,6 +7,7 @@ import {
   type MessageId,
   type Owner,
 } from "@posthaste/domain";
+import { type ClaimRef } from "@posthaste/ports";
 import { isDamaged } from "./configurations.ts";
 import { type Reading, type Standing } from "./read.ts";
 import { stateCodes } from "./records.ts";
@@ -15,9 +16,7 @@ import { type Rooms } from "./rooms.ts";
 export type Claiming = {
   readonly claim: (ids: readonly MessageId[], owner: Owner) => readonly InState<"claimed">[];
   /** Answers those that are lost. */
-  readonly renew: (
-    claims: readonly { readonly id: MessageId; readonly epoch: number }[],
-  ) => readonly MessageId[];
+  readonly renew: (claims: readonly ClaimRef[]) => readonly MessageId[];
 };
 
 export function openClaiming(
@@ -28,7 +27,7 @@ export function openClaiming(
     UPDATE messages SET state = ${stateCodes.claimed}, until = ?, hints = 0, wake_at = ?, epoch = ?, owner = ?, lease_losses = ?
     WHERE position = ? AND epoch = ? AND state = ?`);
   const renew = db.prepare(`
-    UPDATE messages SET until = ?, wake_at = iif(outbox > 0, min(wake_at, ?), ?)
+    UPDATE messages SET until = ?, hints = ?, wake_at = iif(outbox > 0, min(wake_at, ?), ?)
     WHERE position = ? AND name = ? AND epoch = ? AND state = ${stateCodes.claimed} AND until > ?`);
 
   const findSound = (id: MessageId): Standing | undefined => {
@@ -79,11 +78,12 @@ export function openClaiming(
     renew: (claims) => {
       const now = clock.now();
       const until = now + limits.leaseMs;
-      return claims.flatMap(({ id, epoch }) => {
+      return claims.flatMap(({ id, epoch, begins }) => {
         const address = names.find(id);
         const held =
           address &&
-          renew.run(until, until, until, address.position, address.name, epoch, now).changes === 1;
+          renew.run(until, begins ? 0 : 1, until, until, address.position, address.name, epoch, now)
+            .changes === 1;
         return held ? [] : [id];
       });
     },

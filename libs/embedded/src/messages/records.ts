@@ -57,7 +57,12 @@ export function columnsOf(state: MessageState): StateColumns {
     case "due":
       return { code, until: state.grantUntil ?? null, hints: state.hints, owner: null };
     case "claimed":
-      return { code, until: state.leaseUntil, hints: 0, owner: state.owner };
+      return {
+        code,
+        until: state.leaseUntil,
+        hints: state.renewed ? 1 : 0,
+        owner: state.owner,
+      };
     case "delivered":
     case "failed":
     case "canceled":
@@ -86,8 +91,16 @@ function stateFrom(row: Row, { queue, flow }: Message): MessageState {
         ...(grantUntil !== undefined && { grantUntil }),
       };
     }
-    case "claimed":
-      return { kind, owner: owner(text(row["owner"])), leaseUntil: integer(row["until"]) };
+    case "claimed": {
+      const leaseUntil = integer(row["until"]);
+      const isRenewed = integer(row["hints"]) > 0;
+      return {
+        kind,
+        owner: owner(text(row["owner"])),
+        leaseUntil,
+        ...(isRenewed && { renewed: true }),
+      };
+    }
     case "canceled": {
       const runsUntil = optionalInteger(row["runs_until"]);
       return {

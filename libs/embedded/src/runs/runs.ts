@@ -242,7 +242,7 @@ const dlqAtOf = ({ state }: Run): number | null =>
 /** Of one transaction, during which nothing else runs. */
 const sweptAtOnce = 250;
 
-function openSweep({ db }: Rooms) {
+function openSweep({ db, log }: Rooms) {
   const ended = `
     SELECT position FROM runs WHERE tenant = ? AND ended_at < ? AND ${isUnderstood} ORDER BY ended_at LIMIT ?`;
   const removeParts = db.prepare(`
@@ -254,8 +254,17 @@ function openSweep({ db }: Rooms) {
       SELECT a.rowid FROM (${ended}) r JOIN run_attempts a ON a.run = r.position
       LIMIT ${sweptAtOnce})`);
   const removeHeads = db.prepare(`
-    DELETE FROM runs WHERE position IN (${ended}) RETURNING ${headColumns}`);
+    DELETE FROM runs WHERE position IN (${ended}) RETURNING id, ${headColumns}`);
   const removeTerm = db.prepare("DELETE FROM run_terms WHERE term = ? AND at = ? AND run = ?");
+  /** One that is damaged stops no other, and leaves its terms behind: they lead nowhere, which lists pass over. */
+  const readable = (row: Row): readonly Run[] => {
+    try {
+      return [runFrom(row)];
+    } catch (error) {
+      log.error("store.damaged", { run: text(row["id"]), error });
+      return [];
+    }
+  };
   return (
     tenant: string,
     endedBefore: number,
@@ -265,8 +274,8 @@ function openSweep({ db }: Rooms) {
     if (parts > 0) return { runs: 0, more: true };
     const attempts = Number(removeAttempts.run(tenant, endedBefore, runsMax).changes);
     if (attempts > 0) return { runs: 0, more: true };
-    const removed = removeHeads.all(tenant, endedBefore, runsMax).map(runFrom);
-    for (const run of removed)
+    const removed = removeHeads.all(tenant, endedBefore, runsMax);
+    for (const run of removed.flatMap(readable))
       for (const term of termsOf(run)) removeTerm.run(term, run.createdAt, placeOf(run.root));
     return { runs: removed.length, more: removed.length === runsMax };
   };

@@ -6,13 +6,13 @@ import { expect } from "@jest/globals";
 import { acceptClaimed, allShards, isFinished, limits } from "@posthaste/domain";
 import { aCallbackPlan, anotherOwner, anOwner, aPolicy, aTenant } from "../builders/message.ts";
 import { contract, type Deviation } from "./guarantee.ts";
+import { alarmsAfterReopening, type ReopeningHarness } from "./reopening-alarms.ts";
 import {
   claimOne,
   inLine,
   insert,
   insertClaimed,
   insertDelivered,
-  type RecordsHarness,
   newMessage,
   oneAtATime,
   read,
@@ -23,11 +23,6 @@ import {
   stateOf,
   tightLane,
 } from "./records/harness.ts";
-
-export type ReopeningHarness = RecordsHarness & {
-  /** Opens the store again, as it is; nothing was closed. */
-  readonly reopen: () => Promise<RecordsHarness>;
-};
 
 export function describeReopening(
   name: string,
@@ -45,8 +40,25 @@ export function describeReopening(
       const again = await claimOne(after, message.id, anotherOwner);
 
       expect(hints.map(({ id }) => id)).toEqual([message.id]);
-      expect(again).toMatchObject({ epoch: claimed.epoch + 1, leaseLosses: 1 });
+      expect(again).toMatchObject({
+        epoch: claimed.epoch + 1,
+        leaseLosses: limits.leaseLossParts,
+      });
       expect(await settle(after, claimed, refused)).toEqual({ kind: "fenced" });
+    });
+
+    guarantee("a claim that was renewed has lost a part of one", async (before) => {
+      const [long, begun] = [await insertClaimed(before), await insertClaimed(before)];
+      const refs = [long, begun].map(({ epoch, message: { id } }) => ({ epoch, id }));
+      await before.records.renew(refs);
+      await before.records.renew(refs.slice(1).map((ref) => ({ ...ref, begins: true })));
+
+      const after = await before.reopen();
+      const losses = await Promise.all(
+        [long, begun].map(async ({ message }) => (await read(after, message)).leaseLosses),
+      );
+
+      expect(losses).toEqual([1, limits.leaseLossParts]);
     });
 
     guarantee(
@@ -59,7 +71,9 @@ export function describeReopening(
 
         const after = await before.reopen();
 
-        expect(await readIn(after, message, "waiting")).toMatchObject({ leaseLosses: 1 });
+        expect(await readIn(after, message, "waiting")).toMatchObject({
+          leaseLosses: limits.leaseLossParts,
+        });
         expect(await inLine(after)).toEqual([message.id]);
         expect(await after.flowLanes.rows([tightLane])).toMatchObject([
           { wakeAt: after.now(), window },
@@ -117,6 +131,8 @@ export function describeReopening(
         expect(await stateOf(after, record.message)).toBe("held");
       },
     );
+
+    alarmsAfterReopening(guarantee);
 
     guarantee("what has ended stays so, and is removed in its time", async (before) => {
       const done = await insertDelivered(before);

@@ -185,7 +185,7 @@ export function accepting(guarantee: StoreGuarantee): void {
 
       expect(early).toEqual([]);
       expect(late.map(({ epoch, leaseLosses }) => ({ epoch, leaseLosses }))).toEqual([
-        { epoch: 2, leaseLosses: 1 },
+        { epoch: 2, leaseLosses: limits.leaseLossParts },
       ]);
     },
     limits.leaseMs,

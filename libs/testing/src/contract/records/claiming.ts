@@ -183,10 +183,30 @@ export function claiming(guarantee: StoreGuarantee): void {
       await harness.advance(limits.leaseMs);
       const third = await claimOne(harness, message.id);
 
-      expect([second.epoch, second.leaseLosses, second.retried]).toEqual([2, 1, 0]);
-      expect([third.epoch, third.leaseLosses, third.retried]).toEqual([3, 2, 0]);
+      const one = limits.leaseLossParts;
+      expect([second.epoch, second.leaseLosses, second.retried]).toEqual([2, one, 0]);
+      expect([third.epoch, third.leaseLosses, third.retried]).toEqual([3, 2 * one, 0]);
     },
     2 * limits.leaseMs,
+  );
+
+  guarantee(
+    "a lost claim that was renewed counts a part of one, unless its call began after that",
+    async (harness) => {
+      const claimed = [await insertClaimed(harness), await insertClaimed(harness)];
+      const refs = claimed.map(({ epoch, message: { id } }) => ({ epoch, id }));
+      expect(await harness.records.renew(refs)).toEqual([]);
+      const begun = refs.slice(1).map((ref) => ({ ...ref, begins: true as const }));
+      expect(await harness.records.renew(begun)).toEqual([]);
+      await harness.advance(limits.leaseMs);
+
+      const losses: number[] = [];
+      for (const { message } of claimed)
+        losses.push((await claimOne(harness, message.id, anotherOwner)).leaseLosses);
+
+      expect(losses).toEqual([1, limits.leaseLossParts]);
+    },
+    limits.leaseMs,
   );
 
   guarantee(
@@ -203,7 +223,7 @@ export function claiming(guarantee: StoreGuarantee): void {
 
       expect(rung.hints.map(({ id }) => id)).toEqual([record.message.id]);
       expect([second.epoch, second.leaseLosses]).toEqual([2, 0]);
-      expect([third.epoch, third.leaseLosses]).toEqual([3, 1]);
+      expect([third.epoch, third.leaseLosses]).toEqual([3, limits.leaseLossParts]);
     },
     limits.namedLeaseMs + limits.leaseMs,
   );

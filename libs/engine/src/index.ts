@@ -1,22 +1,22 @@
-export { type AcceptPorts, type Published } from "./accept.ts";
-export { unknownGroup } from "./group-publish.ts";
-export { publish } from "./publish.ts";
-export { childrenOf, type PublishedGroup } from "./group-publish.ts";
-export { publishMany } from "./publish-many.ts";
-export { type Outcome } from "./publish-portion.ts";
-export { announce, announceTraced, hintOf, wakeLane } from "./announce.ts";
-export { cancelMessages, type CancelPorts } from "./cancel.ts";
-export { type ExpandPorts, expandStored } from "./fan-out.ts";
-export { cancelMatching, countLive, countMatching, matchedMax } from "./cancel-matching.ts";
-export { followUp, type FollowUpPorts, type Outbox, tellSettled } from "./follow-up.ts";
+export { type AcceptPorts, type Published } from "./publish/accept.ts";
+export { unknownGroup } from "./publish/group-publish.ts";
+export { publish } from "./publish/publish.ts";
+export { childrenOf, type PublishedGroup } from "./publish/group-publish.ts";
+export { publishMany } from "./publish/publish-many.ts";
+export { type Outcome } from "./publish/publish-portion.ts";
+export { announce, announceTraced, hintOf, wakeLane } from "./publish/announce.ts";
+export { cancelMessages, type CancelPorts } from "./bulk/cancel.ts";
+export { type ExpandPorts, expandStored } from "./publish/fan-out.ts";
+export { cancelMatching, countLive, countMatching, matchedMax } from "./bulk/cancel-matching.ts";
+export { followUp, type FollowUpPorts, type Outbox, tellSettled } from "./follow-up/follow-up.ts";
 export {
   beginBulkAction,
   type BulkPorts,
   cancelRunsSoon,
   endOfBulkAction,
   workOrHandOn,
-} from "./bulk-actions.ts";
-export { admit, hasMore, serveLane, type TurnPorts } from "./turns.ts";
+} from "./bulk/bulk-actions.ts";
+export { admit, hasMore, serveLane, type TurnPorts } from "./lanes/turns.ts";
 export {
   type FlowKeyNow,
   listFlowKeys,
@@ -27,15 +27,15 @@ export {
   resetFlowRate,
   resumeFlowKey,
   unpinFlowKey,
-} from "./flow-keys.ts";
-export { grant, type GrantPorts } from "./grant.ts";
+} from "./lanes/flow-keys.ts";
+export { grant, type GrantPorts } from "./lanes/grant.ts";
 export {
   type Change,
   retryLetters,
   type RetryLettersPorts,
   unknownLetter,
-} from "./retry-letters.ts";
-export { endQueue, makeQueues, type NoRoom, putQueue, resumeQueue } from "./queues.ts";
+} from "./bulk/retry-letters.ts";
+export { endQueue, makeQueues, type NoRoom, putQueue, resumeQueue } from "./lanes/queues.ts";
 export {
   pauseSchedule,
   putSchedule,
@@ -44,10 +44,10 @@ export {
   type SchedulePorts,
 } from "./schedules/change.ts";
 export { readMessage } from "./read.ts";
-export { runNow } from "./run-now.ts";
-export { addToGroup, removeFromGroup } from "./url-groups.ts";
+export { runNow } from "./bulk/run-now.ts";
+export { addToGroup, removeFromGroup } from "./publish/url-groups.ts";
 export { Tenants } from "./tenants.ts";
-export { BackgroundWork } from "./background.ts";
+export { BackgroundWork } from "./lanes/background.ts";
 export { ringOnce, type RingPorts, sourcesNow } from "./ring.ts";
 export { appendSteps, isEntry } from "./runs/append.ts";
 export { isCall, placeCall } from "./runs/call.ts";
@@ -61,4 +61,4 @@ export { invoke, isInvoke } from "./runs/invoke.ts";
 export { cancelFunction, tellAgain } from "./runs/failure-function.ts";
 export { restartRun } from "./runs/restart.ts";
 export { resumeRun } from "./runs/resume.ts";
-export { NamedDeliverers } from "./named-delivery.ts";
+export { NamedDeliverers } from "./publish/named-delivery.ts";

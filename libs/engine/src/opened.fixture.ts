@@ -38,8 +38,8 @@ import {
   virtualClock,
 } from "@posthaste/testing";
 
-import { type Published } from "./accept.ts";
-import { childrenOf, type PublishedGroup } from "./group-publish.ts";
+import { type Published } from "./publish/accept.ts";
+import { childrenOf, type PublishedGroup } from "./publish/group-publish.ts";
 
 export type Ports = RecordPorts & {
   readonly messageLog: MessageLog;

@@ -1,7 +1,7 @@
 /** Reading one message: also a child of a group publish that is accepted but not yet made. */
 import { type MessageId, type MessageRecord, type TenantId } from "@posthaste/domain";
 import { type FanOuts, type Groups, type Records } from "@posthaste/ports";
-import { unexpandedChildren } from "./fan-out.ts";
+import { unexpandedChildren } from "./publish/fan-out.ts";
 
 export async function readMessage(
   ports: { records: Records; fanOuts: FanOuts; groups: Groups },

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { isFault, limits, type Run, runId, runMessageId, type StepKey } from "@posthaste/domain";
 import { StoreError } from "@posthaste/ports";
 import { aRunId, aStartCommand, aStepCommand, aTenant } from "@posthaste/testing";
-import { type Published } from "../accept.ts";
+import { type Published } from "../publish/accept.ts";
 import { aLocalDelivery, listen, open, type Ports, readIn, rest } from "../opened.fixture.ts";
 import { appendSteps } from "./append.ts";
 import { endRun } from "./end.ts";

@@ -17,7 +17,7 @@ import {
   type TenantId,
 } from "@posthaste/domain";
 import { type Decision, type RunAddress } from "@posthaste/ports";
-import { type Published } from "../accept.ts";
+import { type Published } from "../publish/accept.ts";
 import { Deliveries } from "./deliveries.ts";
 import { entriesOf } from "./entries.ts";
 import { type RunPorts } from "./start.ts";

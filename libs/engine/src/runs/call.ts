@@ -16,7 +16,7 @@ import {
   runMessageId,
 } from "@posthaste/domain";
 import { type Decision } from "@posthaste/ports";
-import { type Published } from "../accept.ts";
+import { type Published } from "../publish/accept.ts";
 import { addressOf, refusedPending, runEnded, urlOf } from "./append.ts";
 import { Deliveries } from "./deliveries.ts";
 import { type EndPorts } from "./end.ts";

@@ -6,7 +6,7 @@ import {
   cancelRunsSoon,
   goOnWithBulkActions,
   workBulkAction,
-} from "../bulk-actions.ts";
+} from "../bulk/bulk-actions.ts";
 import { open, type Ports } from "../opened.fixture.ts";
 import { finishRun } from "./end.ts";
 import { startRun } from "./start.ts";

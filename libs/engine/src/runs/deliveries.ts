@@ -15,7 +15,7 @@ import {
   type TenantId,
 } from "@posthaste/domain";
 import { type LocalDelivery } from "@posthaste/ports";
-import { type AnnouncePorts, announceUnheard } from "../announce.ts";
+import { type AnnouncePorts, announceUnheard } from "../publish/announce.ts";
 
 export type DeliveryPorts = AnnouncePorts & { readonly local?: LocalDelivery };
 

@@ -10,7 +10,7 @@ import {
   type RunStore,
   type TokenStore,
 } from "@posthaste/ports";
-import { wakeLane } from "../announce.ts";
+import { wakeLane } from "../publish/announce.ts";
 
 export type DropPorts = {
   readonly records: Pick<Records, "drop">;

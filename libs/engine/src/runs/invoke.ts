@@ -24,7 +24,7 @@ import {
   withHeir,
 } from "@posthaste/domain";
 import { type Decision } from "@posthaste/ports";
-import { type Published } from "../accept.ts";
+import { type Published } from "../publish/accept.ts";
 import { addressOf, isEntry, refusedPending, runEnded, urlOf } from "./append.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 import { base64, hasRoomFor, jsonBytes, partJson, resultsOf, type StepJson } from "./results.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { isFault } from "@posthaste/domain";
 import { type RunStore, StoreError } from "@posthaste/ports";
 import { aPolicy, aRunId, aStartCommand, aTenant } from "@posthaste/testing";
-import { type Published } from "../accept.ts";
+import { type Published } from "../publish/accept.ts";
 import {
   aLocalDelivery,
   gate,

@@ -19,7 +19,7 @@ import {
   usualDelivery,
 } from "@posthaste/domain";
 import { type Decision, type NextUse, type RunStore, type RunWrite } from "@posthaste/ports";
-import { type AcceptPorts, type Published } from "../accept.ts";
+import { type AcceptPorts, type Published } from "../publish/accept.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 import { entriesOf } from "./entries.ts";
 

@@ -33,7 +33,7 @@ import {
   type Schedules,
   type TokenStore,
 } from "@posthaste/ports";
-import { claimKeys, confirmKeys } from "../deduplicate.ts";
+import { claimKeys, confirmKeys } from "../publish/deduplicate.ts";
 
 export type SchedulePorts = {
   readonly schedules: Schedules;

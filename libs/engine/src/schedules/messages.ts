@@ -14,10 +14,10 @@ import {
   type WholeSchedule,
 } from "@posthaste/domain";
 import { type Queues, type Tenant } from "@posthaste/ports";
-import { type AcceptPorts } from "../accept.ts";
-import { announceUnheard } from "../announce.ts";
-import { findGroup, insertForGroup } from "../group-publish.ts";
-import { makeQueues } from "../queues.ts";
+import { type AcceptPorts } from "../publish/accept.ts";
+import { announceUnheard } from "../publish/announce.ts";
+import { findGroup, insertForGroup } from "../publish/group-publish.ts";
+import { makeQueues } from "../lanes/queues.ts";
 
 /** A tenant's plan bounds what it may have unfinished. */
 export type SlotPorts = Omit<AcceptPorts, "tokens" | "local"> & {

@@ -1,6 +1,6 @@
 import { expect, it } from "@jest/globals";
 import { aTenant } from "@posthaste/testing";
-import { insert, listen, open } from "./opened.fixture.ts";
+import { insert, listen, open } from "../opened.fixture.ts";
 import { runNow } from "./run-now.ts";
 
 it("a message that runs now is told to the scheduler of its shard, one that waits for nothing is not", async () => {

@@ -16,8 +16,8 @@ import {
   type TenantId,
 } from "@posthaste/domain";
 import { type DeadLetters } from "@posthaste/ports";
-import { type AcceptPorts } from "./accept.ts";
-import { announceUnheard } from "./announce.ts";
+import { type AcceptPorts } from "../publish/accept.ts";
+import { announceUnheard } from "../publish/announce.ts";
 
 export type RetryLettersPorts = Pick<
   AcceptPorts,

@@ -12,7 +12,7 @@ import {
 import { StoreError } from "@posthaste/ports";
 import { aCallbackPlan, anAnswer, anAttempt, aPolicy, aTenant } from "@posthaste/testing";
 import { followUp, type FollowUpPorts, type Outbox, tellSettled } from "./follow-up.ts";
-import { insertClaimed, listen, open, type Ports, read, readIn, rest } from "./opened.fixture.ts";
+import { insertClaimed, listen, open, type Ports, read, readIn, rest } from "../opened.fixture.ts";
 
 const policy = aPolicy({
   retriesMax: 0,

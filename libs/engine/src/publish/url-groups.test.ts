@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { defaultPlan, type Endpoint } from "@posthaste/domain";
 import { type Groups } from "@posthaste/ports";
 import { anEndpoint, aTenant, someEndpoints } from "@posthaste/testing";
-import { open } from "./opened.fixture.ts";
+import { open } from "../opened.fixture.ts";
 import { addToGroup, removeFromGroup } from "./url-groups.ts";
 
 const name = "g";

@@ -12,7 +12,7 @@ import {
   type Message,
 } from "@posthaste/domain";
 import { type Log, type OutboxItemRef } from "@posthaste/ports";
-import { wakeLane } from "./announce.ts";
+import { wakeLane } from "../publish/announce.ts";
 import { settledEvent, type Task, workers, type WorkerPorts } from "./follow-up-workers.ts";
 
 export type FollowUpPorts = WorkerPorts & { readonly log: Log };

@@ -13,7 +13,7 @@ import {
 } from "@posthaste/domain";
 import { type Clock, type Ids, within } from "@posthaste/ports";
 import { cancelPortion, cancelPortionMax, type CancelPorts } from "./cancel.ts";
-import { unexpandedChildren, unmadeMatching } from "./fan-out.ts";
+import { unexpandedChildren, unmadeMatching } from "../publish/fan-out.ts";
 
 export type MatchingPorts = CancelPorts & { readonly ids: Ids };
 

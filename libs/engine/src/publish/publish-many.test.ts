@@ -17,7 +17,7 @@ import {
   type Ports,
   read,
   rest,
-} from "./opened.fixture.ts";
+} from "../opened.fixture.ts";
 import { publishMany } from "./publish-many.ts";
 import { type Outcome } from "./publish-portion.ts";
 

@@ -3,7 +3,7 @@ import { isFault, isIn, shardOf } from "@posthaste/domain";
 import { type Records, StoreError } from "@posthaste/ports";
 import { aCommand, aPolicy } from "@posthaste/testing";
 import { type Published } from "./accept.ts";
-import { aLocalDelivery, gate, listen, open, type Ports, readIn, rest } from "./opened.fixture.ts";
+import { aLocalDelivery, gate, listen, open, type Ports, readIn, rest } from "../opened.fixture.ts";
 import { publish } from "./publish.ts";
 
 const url = "https://destination.example/hook";

@@ -18,7 +18,7 @@ import {
   aTenant,
   type MessageOverrides,
 } from "@posthaste/testing";
-import { listen, open, type Ports } from "./opened.fixture.ts";
+import { listen, open, type Ports } from "../opened.fixture.ts";
 import { retryLetters } from "./retry-letters.ts";
 
 const unchanged = { overrides: { headers: [], policy: {} }, refuse: () => undefined } as const;

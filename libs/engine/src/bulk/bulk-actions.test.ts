@@ -8,7 +8,7 @@ import {
   goOnWithBulkActions,
   workBulkAction,
 } from "./bulk-actions.ts";
-import { insert, listen, open, type Ports, readIn } from "./opened.fixture.ts";
+import { insert, listen, open, type Ports, readIn } from "../opened.fixture.ts";
 
 const labelled = { policy: aPolicy({ labels: ["a"] }), delayMs: 600_000 };
 const work = { kind: "cancel", filter: { labels: ["a"] } } as const;

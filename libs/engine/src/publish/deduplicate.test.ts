@@ -10,7 +10,7 @@ import {
 import { type Records, StoreError, type TokenStore, type FanOuts } from "@posthaste/ports";
 import { aCommand, aKey, anEndpoint, anotherTenant, aTenant } from "@posthaste/testing";
 import { type Published } from "./accept.ts";
-import { childrenIn, listen, open, type Ports, read, rest } from "./opened.fixture.ts";
+import { childrenIn, listen, open, type Ports, read, rest } from "../opened.fixture.ts";
 import { publish } from "./publish.ts";
 import { addToGroup, removeFromGroup } from "./url-groups.ts";
 

@@ -13,7 +13,7 @@ import {
 import { type Records, type FanOuts } from "@posthaste/ports";
 import { aCommand, anEndpoint, anotherTenant, aPolicy, aTenant, byKind } from "@posthaste/testing";
 import { cancelMessages } from "./cancel.ts";
-import { grant } from "./grant.ts";
+import { grant } from "../lanes/grant.ts";
 import {
   aLocalDelivery,
   insert,
@@ -23,10 +23,10 @@ import {
   type Ports,
   readIn,
   rest,
-} from "./opened.fixture.ts";
-import { expandStored } from "./fan-out.ts";
-import { publish } from "./publish.ts";
-import { addToGroup } from "./url-groups.ts";
+} from "../opened.fixture.ts";
+import { expandStored } from "../publish/fan-out.ts";
+import { publish } from "../publish/publish.ts";
+import { addToGroup } from "../publish/url-groups.ts";
 
 const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
 const lane = flowLaneId(aTenant, flow.key);

@@ -13,8 +13,8 @@ import {
   type Telemetry,
   type WakeEvent,
 } from "@posthaste/ports";
-import { wakeLane } from "./announce.ts";
-import { cancelMessages, type CancelPorts } from "./cancel.ts";
+import { wakeLane } from "../publish/announce.ts";
+import { cancelMessages, type CancelPorts } from "../bulk/cancel.ts";
 import { grant, type GrantPorts } from "./grant.ts";
 
 export type TurnPorts = {

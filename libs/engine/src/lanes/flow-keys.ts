@@ -15,7 +15,7 @@ import {
   type TenantId,
 } from "@posthaste/domain";
 import { isStoreError } from "@posthaste/ports";
-import { wakeLane } from "./announce.ts";
+import { wakeLane } from "../publish/announce.ts";
 import { grant, type GrantPorts, restoreSlots } from "./grant.ts";
 
 export type FlowKeyNow = {

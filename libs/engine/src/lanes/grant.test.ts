@@ -12,7 +12,7 @@ import {
 import { type FlowLanes } from "@posthaste/ports";
 import { anAnswer, anAttempt, aTenant, dice } from "@posthaste/testing";
 import { grant } from "./grant.ts";
-import { insert, listen, open, type Ports, read, rest } from "./opened.fixture.ts";
+import { insert, listen, open, type Ports, read, rest } from "../opened.fixture.ts";
 
 const key = "tight";
 const lane = flowLaneId(aTenant, key);

@@ -4,7 +4,7 @@
  */
 import { type LaneId, type MessageId } from "@posthaste/domain";
 import { type Clock, type Log } from "@posthaste/ports";
-import { type Background } from "./ring.ts";
+import { type Background } from "../ring.ts";
 
 export type BackgroundParts = {
   readonly log: Log;

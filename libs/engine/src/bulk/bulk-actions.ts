@@ -24,7 +24,7 @@ import {
   type Telemetry,
 } from "@posthaste/ports";
 import { cancelStep, endNow, type MatchingPorts, type Stepped } from "./cancel-matching.ts";
-import { type CancelRunsPorts, cancelRunsStep } from "./runs/cancel-runs.ts";
+import { type CancelRunsPorts, cancelRunsStep } from "../runs/cancel-runs.ts";
 
 export type BulkPorts = MatchingPorts &
   CancelRunsPorts & {

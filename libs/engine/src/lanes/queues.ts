@@ -10,8 +10,8 @@ import {
   tooManyQueues,
 } from "@posthaste/domain";
 import { type QueueChange, type Queues, type TakenBack } from "@posthaste/ports";
-import { wakeLane } from "./announce.ts";
-import { type CancelPorts, tellCanceled } from "./cancel.ts";
+import { wakeLane } from "../publish/announce.ts";
+import { type CancelPorts, tellCanceled } from "../bulk/cancel.ts";
 
 /** `queue`: the first for which there is no room. */
 export type NoRoom = { readonly refused: Fault; readonly queue?: string };

@@ -12,12 +12,12 @@ import {
   byKind,
 } from "@posthaste/testing";
 import { cancelMessages } from "./cancel.ts";
-import { startRun } from "./runs/start.ts";
+import { startRun } from "../runs/start.ts";
 import { cancelMatching, countLive, countMatching } from "./cancel-matching.ts";
-import { expandStored } from "./fan-out.ts";
-import { insert, insertClaimed, open, type Ports, readIn, rest } from "./opened.fixture.ts";
-import { publish } from "./publish.ts";
-import { addToGroup } from "./url-groups.ts";
+import { expandStored } from "../publish/fan-out.ts";
+import { insert, insertClaimed, open, type Ports, readIn, rest } from "../opened.fixture.ts";
+import { publish } from "../publish/publish.ts";
+import { addToGroup } from "../publish/url-groups.ts";
 
 const all = { filter: {}, countMax: Infinity, until: Infinity };
 const labelled = (label: string) => ({ policy: aPolicy({ labels: [label] }), delayMs: 60_000 });

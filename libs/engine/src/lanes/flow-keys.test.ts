@@ -12,7 +12,7 @@ import {
   resumeFlowKey,
 } from "./flow-keys.ts";
 import { grant } from "./grant.ts";
-import { insert, listen, open, type Ports, read, rest } from "./opened.fixture.ts";
+import { insert, listen, open, type Ports, read, rest } from "../opened.fixture.ts";
 
 const key = "tight";
 const lane = flowLaneId(aTenant, key);

@@ -10,7 +10,7 @@ import {
   type MessageId,
 } from "@posthaste/domain";
 import { type Clock, type EventBus, type FlowLanes, type TokenStore } from "@posthaste/ports";
-import { wakeLane } from "./announce.ts";
+import { wakeLane } from "../publish/announce.ts";
 
 export type GrantPorts = {
   readonly flowLanes: FlowLanes;

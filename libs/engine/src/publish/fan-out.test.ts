@@ -20,11 +20,11 @@ import {
   byKind,
 } from "@posthaste/testing";
 import { type Published } from "./accept.ts";
-import { cancelMessages } from "./cancel.ts";
+import { cancelMessages } from "../bulk/cancel.ts";
 import { expandStored } from "./fan-out.ts";
-import { childrenIn, listen, open, type Ports, readIn, rest } from "./opened.fixture.ts";
+import { childrenIn, listen, open, type Ports, readIn, rest } from "../opened.fixture.ts";
 import { publish } from "./publish.ts";
-import { readMessage } from "./read.ts";
+import { readMessage } from "../read.ts";
 import { addToGroup, removeFromGroup } from "./url-groups.ts";
 
 const name = "g";

@@ -16,9 +16,9 @@ import {
   type Records,
   type TokenStore,
 } from "@posthaste/ports";
-import { wakeLane } from "./announce.ts";
-import { unexpandedChildren } from "./fan-out.ts";
-import { followUp, type FollowUpPorts } from "./follow-up.ts";
+import { wakeLane } from "../publish/announce.ts";
+import { unexpandedChildren } from "../publish/fan-out.ts";
+import { followUp, type FollowUpPorts } from "../follow-up/follow-up.ts";
 
 export type CancelPorts = FollowUpPorts & {
   readonly tokens: TokenStore;

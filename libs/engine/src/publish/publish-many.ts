@@ -17,7 +17,7 @@ import {
 import { isStoreError, type StoreError } from "@posthaste/ports";
 import { type AcceptPorts } from "./accept.ts";
 import { findGroup } from "./group-publish.ts";
-import { type NoRoom } from "./queues.ts";
+import { type NoRoom } from "../lanes/queues.ts";
 import {
   isAlone,
   type Item,

@@ -24,11 +24,11 @@ import {
   type Span,
   type Telemetry,
 } from "@posthaste/ports";
-import { announceTraced } from "./announce.ts";
-import { tellCalled } from "./runs/call.ts";
-import { failDelivered } from "./runs/end.ts";
-import { failureTold } from "./runs/failure-function.ts";
-import { startCallback } from "./trace.ts";
+import { announceTraced } from "../publish/announce.ts";
+import { tellCalled } from "../runs/call.ts";
+import { failDelivered } from "../runs/end.ts";
+import { failureTold } from "../runs/failure-function.ts";
+import { startCallback } from "../trace.ts";
 
 export type WorkerPorts = {
   readonly records: Records;

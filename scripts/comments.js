@@ -18,6 +18,11 @@ const isForeign = (name) => ["node_modules", "toolchain", "dist"].includes(name)
 const namelessWord =
   /\b(?:who|whoever|nobody|somebody|someone|anybody|anyone|everybody|everyone|others|he|she|his|her)\b/i;
 
+/** The same in the name of a test, where the last of those words may mean other messages. */
+const namelessActor =
+  /\b(?:who|whoever|nobody|somebody|someone|anybody|anyone|everybody|everyone)\b/i;
+const tests = "{apps,bench,deploy,examples,libs,services,tests}/**/{*.test,contract/**/*}.ts";
+
 /** Not citations: products, and ranges of characters. */
 const otherNumbers = new Set(["V8", "H2", "C0"]);
 
@@ -29,6 +34,7 @@ export function readComments() {
   return [
     ...comments.flatMap(problemsOf),
     ...comments.flatMap(namelessIn),
+    ...globSync(tests, { cwd: root, exclude: isForeign }).flatMap(namelessTests),
     ...globSync(pages, { cwd: root }).flatMap(deadLinks),
     ...globSync("docs/*.md", { cwd: root }).filter(isUnlisted).map(unlisted),
   ];
@@ -67,6 +73,14 @@ function problemsOf({ place, text }) {
 function namelessIn({ place, text }) {
   const [word] = namelessWord.exec(text) ?? [];
   return word === undefined ? [] : [`${place} says "${word}": name the component`];
+}
+
+function namelessTests(file) {
+  const names = read(file).matchAll(/\b(?:it|describe|guarantee)(?:\.\w+)*\(\s*(["`])(.*?)\1/g);
+  return [...names].flatMap(([, , name]) => {
+    const [word] = namelessActor.exec(name) ?? [];
+    return word === undefined ? [] : [`${file}: a test's name says "${word}": ${name}`];
+  });
 }
 
 const adrs = new Set(

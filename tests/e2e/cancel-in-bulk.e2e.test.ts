@@ -136,7 +136,7 @@ describe("DELETE /v2/messages by filters", () => {
     for (const id of ids) expect(await isCancelled(id)).toBe(false);
   });
 
-  it("202 without anything cancels all of the tenant, and nobody else's", async () => {
+  it("202 without anything cancels all of the tenant, and of no other tenant", async () => {
     const mine = await several(3);
     const theirs = await held(other);
 

@@ -201,7 +201,7 @@ it("runs are started, listed, restarted when they have failed, and cancelled", a
   expect(await client.runs.notify("nothing waits", { body: "x" })).toEqual([]);
 });
 
-describe("who may", () => {
+describe("which callers may", () => {
   it("read only is told so", async () => {
     const reader = createClient({ url, token: readOnlyToken });
 

@@ -175,7 +175,7 @@ describe("the operator's console", () => {
     return opened;
   };
 
-  journey("lets nobody in without the password, and keeps none", async () => {
+  journey("is not entered without the password, and keeps none", async () => {
     const { page, troubles } = await signIn("a-wrong-password");
 
     await page.getByRole("alert").getByText("no or wrong user and password").waitFor();

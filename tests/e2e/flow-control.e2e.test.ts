@@ -353,7 +353,7 @@ describe("a flow key by hand", () => {
     expect((await client.get("/v2/flowControl/nothing")).status).toBe(404);
   });
 
-  it("404 unpins no key that nobody has named", async () => {
+  it("404 unpins no key that was never named", async () => {
     expect((await byHand("unheard-of", "unpin?rate=true")).status).toBe(404);
   });
 
@@ -363,7 +363,7 @@ describe("a flow key by hand", () => {
     expect((await client.get("/v2/flowControl?serch=a")).error()).toContain("serch");
   });
 
-  it("404 of a key that nobody has named", async () => {
+  it("404 of a key that was never named", async () => {
     expect((await client.get("/v2/flowControl/unheard-of")).status).toBe(404);
   });
 });

@@ -291,7 +291,7 @@ describe("a tenant", () => {
     await eventually(hook, ({ status }) => status === 404, 20_000);
   });
 
-  it("that is closed is not there any more, and nobody gets its id", async () => {
+  it("that is closed is not there any more, and no other gets its id", async () => {
     const id = newName();
     await operator.post("/v2/tenants", { id });
     await operator.token(id);

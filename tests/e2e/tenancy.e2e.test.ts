@@ -84,7 +84,7 @@ describe.each(users.map(({ userId }) => userId))("%s", (user) => {
     expect(statuses).toEqual([200, 200, 200]);
   });
 
-  it("404 finds nobody else's message or dead letter, to read or to remove", async () => {
+  it("404 finds no other tenant's message or dead letter, to read or to remove", async () => {
     for (const { held, failed, dlqId } of others(own())) {
       for (const path of [`/v2/messages/${held}`, `/v2/messages/${failed}`, `/v2/dlq/${dlqId}`]) {
         const read = await own().client.get(path);
@@ -130,7 +130,7 @@ describe.each(users.map(({ userId }) => userId))("%s", (user) => {
     expect(asked).toEqual([]);
   });
 
-  it("400 cannot go on from a page of somebody else", async () => {
+  it("400 cannot go on from a page of another tenant", async () => {
     for (const { cursors } of others(own())) {
       const dlq = await own().client.get(`/v2/dlq?count=1&cursor=${cursors.dlq}`);
       const events = await own().client.get(`/v2/events?count=1&cursor=${cursors.events}`);

@@ -324,7 +324,7 @@ describe("a publish to a group", () => {
     expect(destination.at("/early/1999")).toEqual([]);
   }, 240_000);
 
-  it("reaches those who were in it: a group that changes or goes afterwards makes no difference", async () => {
+  it("reaches the endpoints that were in it: a group that changes or goes afterwards makes no difference", async () => {
     const paths = Array.from({ length: 1_200 }, (_, i) => `/version/${i}`);
     await upsert(
       "version",

@@ -22,7 +22,7 @@ async function makeFile(folder: string): Promise<void> {
 }
 
 describe("the cache", () => {
-  it("two who ask at once get one thing, which was made once", async () => {
+  it("two that ask at once get one thing, which was made once", async () => {
     let made = 0;
     const make = async (folder: string) => {
       made++;
@@ -54,7 +54,7 @@ describe("the cache", () => {
     expect(readdirSync(cache)).toEqual(["a"]);
   });
 
-  it("a maker that was killed holds nobody up, and what it left goes", async () => {
+  it("a maker that was killed holds no other up, and what it left goes", async () => {
     writeFileSync(join(cache, "a.lock"), String(deadPid));
     mkdirSync(join(cache, `a.${deadPid}`));
 

@@ -99,7 +99,7 @@ describe("partitions that change their leader", () => {
 
 describe("while one of two brokers is away", () => {
   it(
-    "a bus opens and takes facts, although somebody else's topic has no leader",
+    "a bus opens and takes facts, although another program's topic has no leader",
     async () => {
       buses = openBuses(second.brokers);
       const foreign = `${buses.prefix}foreign`;

@@ -108,7 +108,7 @@ describe("what has been heard", () => {
 });
 
 it(
-  "what is said one after the other comes together to who has time for it",
+  "what is said one after the other comes together to a member that has time for it",
   async () => {
     const bus = await buses.open({ partitions: 1 });
     const [heard, offers] = [new Map<string, number>(), new Map<string, number>()];
@@ -354,7 +354,7 @@ it(
 );
 
 it(
-  "the shards of a member that is killed go to those who live",
+  "the shards of a member that is killed go to those that live",
   async () => {
     const bus = await buses.open({ sessionMs: 2_000 });
     await eventually(() => bus.isUp());

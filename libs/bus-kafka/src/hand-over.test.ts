@@ -26,7 +26,7 @@ describe("facts", () => {
     expect(offers).toEqual([ids, ids, ids]);
   });
 
-  it("are not offered any more once the partition belongs to somebody else", async () => {
+  it("are not offered any more once the partition belongs to another member", async () => {
     let offers = 0;
     const { work, clock, end } = working("message.settled", async () => {
       offers++;

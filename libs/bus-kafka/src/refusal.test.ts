@@ -22,7 +22,7 @@ it("what another try may mend is none, also where the client calls it non-retria
   expect(isRefusal("no error at all")).toBe(false);
 });
 
-it("an error that is its own cause does not keep anybody busy", () => {
+it("an error that is its own cause is read once", () => {
   const error = new Error("round");
   error.cause = error;
 

@@ -27,7 +27,7 @@ describe("shards and partitions", () => {
     );
   });
 
-  it("who is assigned every partition owns every shard", () => {
+  it("a member that is assigned every partition owns every shard", () => {
     expect(shardsOn([0, 1, 2, 3], 4)).toHaveLength(shardCount);
   });
 });

@@ -42,7 +42,7 @@ describe("a group that stalls", () => {
     expect(watched.reports()).toBe(0);
   });
 
-  it("is not reported any more when nobody listens", async () => {
+  it("is not reported any more without a listener", async () => {
     const watched = watching({});
 
     watched.stop();

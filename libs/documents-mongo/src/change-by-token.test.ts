@@ -28,7 +28,7 @@ describe("a change", () => {
     expect(document.stored?.item).toBe(2);
   });
 
-  it("that somebody else came before is made of what that one has left", async () => {
+  it("that another came before is made of what that one has left", async () => {
     const document = aDocument();
     let others = 3;
     const crowded = {

@@ -33,7 +33,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
         test: "a letter that was removed is gone, and how many were there is told",
         ...unknownCount,
       },
-      { test: "of ten who remove one letter one is told that it was there", ...unknownCount },
+      { test: "of ten that remove one letter one is told that it was there", ...unknownCount },
     ],
   );
 

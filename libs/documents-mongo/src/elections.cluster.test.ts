@@ -125,7 +125,7 @@ describe("an election", () => {
     expect(claimed.map(({ epoch }) => epoch)).toEqual([1]);
   });
 
-  it("that finds nobody is an outage after our patience, and over when somebody is elected", async () => {
+  it("that finds no primary is an outage after our patience, and over when one is elected", async () => {
     await open(shortPatienceMs);
 
     set.elect(undefined);

@@ -56,7 +56,7 @@ describe("gathering", () => {
     expect(batches).toEqual([[1], [2, 3, 4]]);
   });
 
-  it("waits before each batch for what nobody is in a hurry about", async () => {
+  it("waits before each batch for what is in no hurry", async () => {
     let go = (): void => undefined;
     const linger = (): Promise<void> => new Promise((resolve) => (go = resolve));
     const { batches, gather, letGo } = gathering({ linger });

@@ -135,7 +135,7 @@ describe("an outage", () => {
     expect(refusal()).toBeDefined();
   });
 
-  it("ends when somebody is answered", async () => {
+  it("ends when another call is answered", async () => {
     const { again, answered, refusal } = await afterAnOutage();
 
     answered();

@@ -286,7 +286,7 @@ describe("a fan-out", () => {
 });
 
 describe("a lane", () => {
-  it("goes a day after its last use, when nobody stands in it and its alarm is off", async () => {
+  it("goes a day after its last use, when nothing stands in it and its alarm is off", async () => {
     const opened = openIn(newDirectory());
     const message = aMessage({
       flow: { key: "once", limits: { parallelism: 1, periodMs: 1_000 } },

@@ -65,7 +65,7 @@ describe("a round of ringing", () => {
     expect(background.lanes).toEqual([held.flow]);
   });
 
-  it("works through the outbox that nobody has cleared in 30 s", async () => {
+  it("works through the outbox that was not cleared in 30 s", async () => {
     const ports = open();
     const policy = aPolicy({ callback: aCallbackPlan() });
     const record = await insertClaimed(ports, { policy });

@@ -140,7 +140,7 @@ describe("a route", () => {
     expect(body).toMatch(/^\{"error":"internal error \w{12}"\}$/);
   });
 
-  it("says nothing about who made it", async () => {
+  it("says nothing about its maker", async () => {
     expect((await ask("GET /v2/things/a")).head).not.toMatch(/x-powered-by|etag|server:/i);
   });
 });

@@ -9,7 +9,7 @@ const loadedBy = async (what: string): Promise<number> => {
 };
 
 describe("mathjs is loaded", () => {
-  it("by nobody who has no expression", async () => {
+  it("by no message that has no expression", async () => {
     expect(await loadedBy("retryDelays();")).toBe(0);
   });
 

@@ -189,7 +189,7 @@ describe("an answer that is not HTTP/1.1 is a protocol error", () => {
 });
 
 describe("a connection that breaks", () => {
-  it("because nobody listens is a failed connect", async () => {
+  it("because nothing listens is a failed connect", async () => {
     const destination = await openDestination(() => undefined);
     await closeAll();
 

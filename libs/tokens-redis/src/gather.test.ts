@@ -18,7 +18,7 @@ function recording() {
 }
 
 describe("questions of one turn", () => {
-  it("go out as one call, and each asker hears his own answers in order", async () => {
+  it("go out as one call, and each asker hears its own answers in order", async () => {
     const { ask, calls } = recording();
 
     const answers = await Promise.all([
@@ -81,7 +81,7 @@ describe("questions of one turn", () => {
     expect(calls).toEqual([["a"], ["b"], ["c"]]);
   });
 
-  it("nobody asks when there are none", async () => {
+  it("are not asked for when there are none", async () => {
     const { ask, calls } = recording();
 
     expect(await ask([])).toEqual([]);

@@ -182,7 +182,7 @@ describe("the buffer of hints", () => {
     expect(taken).toEqual(["599"]);
   });
 
-  it("knows who is in line, so that a newcomer does not overtake", () => {
+  it("knows what is in line, so that a newcomer does not overtake", () => {
     const buffer = new HintBuffer(bounds);
     buffer.add(hint("x1", "a", 1));
 

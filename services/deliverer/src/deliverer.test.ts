@@ -168,7 +168,7 @@ describe("a backlog", () => {
     expect(heard).not.toContain(running?.id);
   });
 
-  it("that nobody told of is found by one that starts, whatever its alarms", async () => {
+  it("that no hint told of is found by one that starts, whatever its alarms", async () => {
     const ports = open();
     await insert(ports, named("a"));
     await insert(ports, { ...named("b"), tenant: anotherTenant });
@@ -297,7 +297,7 @@ describe("stopping", () => {
     expect(told).toBe(1);
   });
 
-  it("calls nobody any more when its time is up, also of those that wait to run alone", async () => {
+  it("makes no call any more when its time is up, also of those that wait to run alone", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports);
     const lost = [];

@@ -90,7 +90,7 @@ describe("a message with flow control", () => {
     expect(await ports.tokens.peek(lane)).toMatchObject({ slots: 1 });
   });
 
-  it("has its slot back when the token store was away for longer than a lease, and nobody else gets it", async () => {
+  it("has its slot back when the token store was away for longer than a lease, and no other message gets it", async () => {
     const ports = open();
     let isAway = true;
     const { tokens } = ports;

@@ -21,7 +21,7 @@ import {
 } from "./opened.fixture.ts";
 
 describe("a lease", () => {
-  it("that has run out before the call is not relied on: nobody is called, and nothing is written", async () => {
+  it("that has run out before the call is not relied on: no call is made, and nothing is written", async () => {
     const opened = open();
     const { promise, resolve: letGo } = Promise.withResolvers<void>();
     const claim: Records["claim"] = async (...args) => {
@@ -41,7 +41,7 @@ describe("a lease", () => {
     expect(message && (await stateOf(ports, message))).toBe("claimed");
   });
 
-  it("is renewed for as long as the call lasts, so that nobody else claims the message", async () => {
+  it("is renewed for as long as the call lasts, so that no other deliverer claims the message", async () => {
     const ports = open();
     await startDeliverer(ports);
     const [message] = await publish(ports, ["slow"]);

@@ -47,7 +47,7 @@ describe("a slot reserved for an insert", () => {
     expect(deliverer.reserve(aTenant, origin, 0)).toBe(true);
   });
 
-  it("holds nobody up while the insert is under way, and is refused when all slots are in use", async () => {
+  it("holds nothing up while the insert is under way, and is refused when all slots are in use", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { shortMax: 1 });
 
@@ -57,7 +57,7 @@ describe("a slot reserved for an insert", () => {
     expect(deliverer.reserve(aTenant, originHash(elsewhere), 0)).toBe(false);
   });
 
-  it("is refused to a newcomer while another of his origin is in line", async () => {
+  it("is refused to a newcomer while another of its origin is in line", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { perOriginMax: 1 });
     await publish(ports, ["a", "b"]);

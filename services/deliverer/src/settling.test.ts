@@ -38,7 +38,7 @@ describe("an outcome", () => {
     expect(ports.calls).toHaveLength(1);
   });
 
-  it("is kept through an outage that is longer than its lease, so that nobody is called again", async () => {
+  it("is kept through an outage that is longer than its lease, so that no call is repeated", async () => {
     const ports = open();
     let isAway = true;
     const settle: Records["settle"] = async (settlements) => {
@@ -101,7 +101,7 @@ describe("an outcome", () => {
     expect(wakes).toEqual([{ shard: message?.shard, at: dueAt }]);
   });
 
-  it("that was our own failure costs no retry: it is tried again soon, and nobody is told", async () => {
+  it("that was our own failure costs no retry: it is tried again soon, and no callback tells of it", async () => {
     const ports = open();
     await startDeliverer(ports);
     const [message] = await publish(ports, ["a"], { policy: aPolicy({ retriesMax: 0 }) });

@@ -95,7 +95,7 @@ describe("the backlog quota", () => {
     expect(looks).toBe(3);
   });
 
-  it("refuses nobody because the store cannot be asked: the insert decides", async () => {
+  it("refuses no publish because the store cannot be asked: the insert decides", async () => {
     const { clock, insert, records } = open();
     await insert(1);
     const backlog: Records["backlog"] = () =>

@@ -20,7 +20,7 @@ beforeEach(() => {
 const unauthorized = { fault: "unauthorized", text: "no or wrong user and password" };
 
 describe("the operator", () => {
-  it("is who has the user and the password, colons and all, whatever the case of the scheme", () => {
+  it("is a caller with the user and the password, colons and all, whatever the case of the scheme", () => {
     expect(check(right, network())).toBeUndefined();
     expect(check(right.replace("Basic", "bASIC"), network())).toBeUndefined();
   });
@@ -50,7 +50,7 @@ describe("the operator", () => {
     ["a NUL", basic(`${credentials.user}\0`, credentials.password)],
     ["8 KiB", `Basic ${"A".repeat(8_192)}`],
     ["both in one header", `${right}, ${right}`],
-  ])("is not who sends %s, and is told nothing more", (_, authorization) => {
+  ])("is no caller that sends %s, and that is told nothing more", (_, authorization) => {
     expect(check(authorization, network())).toEqual(unauthorized);
   });
 });
@@ -76,7 +76,7 @@ describe("a network that has failed ten times in a minute", () => {
     expect(check(right, from)).toBeUndefined();
   });
 
-  it("locks nobody else out", () => {
+  it("locks no other network out", () => {
     fail(20);
 
     expect(check(right, "198.51.100.1")).toBeUndefined();

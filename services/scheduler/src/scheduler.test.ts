@@ -204,7 +204,7 @@ describe("a round of the scheduler", () => {
     await scheduler.stop();
   });
 
-  it("works the outbox that nobody has worked in 30 s: what the callback-dispatcher missed, the alarm brings back", async () => {
+  it("works the outbox that was not worked in 30 s: what the callback-dispatcher missed, the alarm brings back", async () => {
     const ports = open();
     const message = await insert(ports, { policy: aPolicy({ callback: aCallbackPlan() }) });
     await deliver(ports, message);
@@ -275,7 +275,7 @@ describe("lanes", () => {
     await scheduler.stop();
   });
 
-  it("are granted in 30 s at the latest when nobody woke them", async () => {
+  it("are granted in 30 s at the latest when no hint woke them", async () => {
     const ports = open();
     const scheduler = await start(ports);
     const message = await insert(ports, { flow });

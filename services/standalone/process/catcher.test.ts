@@ -87,7 +87,7 @@ describe("the catcher", () => {
     expect(lines[0]).toContain("a?2Jb");
   });
 
-  it("stops while somebody is made to wait, and forgets about them", async () => {
+  it("stops while a request is made to wait, and forgets about it", async () => {
     const waiting = send("/delay/30m").then(
       ({ status }) => status,
       () => "cut",

@@ -165,7 +165,7 @@ describeWith(["go"], "the chart's network policies", () => {
     ).toEqual([]);
   });
 
-  it("let everybody call the gateway unless it is said who may, the namespace call management, nobody the workers", () => {
+  it("let all call the gateway unless it is said which may, the namespace call management, and none the workers", () => {
     const [stranger, neighbour] = [podIn("elsewhere"), podIn(namespace)];
 
     expect(isOpenTo("minimal", "gateway", outside("1.1.1.1"))).toBe(true);
@@ -193,7 +193,7 @@ describeWith(["go"], "the chart's network policies", () => {
     ["minimal", "gateway"],
     ["production", "gateway"],
     ["standalone", "standalone"],
-  ])("let helm test ask with the values of %s, whoever else may", (valueSet, service) => {
+  ])("let helm test ask with the values of %s, whatever else may", (valueSet, service) => {
     const test = podIn(namespace, tests.get(valueSet));
 
     expect(isOpenTo(valueSet, service, test)).toBe(true);

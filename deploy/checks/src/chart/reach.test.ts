@@ -63,7 +63,7 @@ describe("a pod reaches", () => {
 });
 
 describe("a pod is reached", () => {
-  it("by nobody when its policy names nobody, and by everybody when it names a port alone", () => {
+  it("by none when its policy names none, and by all when it names a port alone", () => {
     const selected = { ...policy([]).spec, policyTypes: ["Ingress"] };
     const closed = { ...policy([]), spec: selected };
     const http = [{ protocol: "TCP", port: "http" }];

@@ -124,7 +124,7 @@ describeWith(["go"], "docker-compose.yml", () => {
     for (const name of [...own, ...stores]) expect(service(name).mem_limit).toBeDefined();
   });
 
-  it("lets nobody write secrets but the one that makes them", () => {
+  it("lets no service write secrets but the one that makes them", () => {
     const holders = own.flatMap((name) => service(name).volumes ?? []);
 
     const writable = holders.filter((volume) => volume.read_only !== true);

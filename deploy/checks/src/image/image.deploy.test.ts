@@ -35,7 +35,7 @@ describe("the image", () => {
     );
   });
 
-  it("runs as nobody with rights", () => {
+  it("runs as a user without rights", () => {
     expect(textsOf(last, "USER")).toEqual(["10001:10001"]);
     // After USER nothing is made that would belong to it: the tree is not its own to change.
     const keywords = last.map(({ keyword }) => keyword);

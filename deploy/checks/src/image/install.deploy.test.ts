@@ -120,7 +120,7 @@ describeWith(["git", "npm"], "the tree of the image", () => {
   );
 
   it(
-    "runs the standalone as a user without rights who can write nothing but the data directory",
+    "runs the standalone as a user without rights that can write nothing but the data directory",
     async () => {
       const standalone = start("services/standalone/process/main.ts", env);
       try {

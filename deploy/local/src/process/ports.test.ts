@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { expect, it } from "@jest/globals";
 import { freePort, loopback } from "./ports.ts";
 
-it("a port is given once, also before anybody has taken it", async () => {
+it("a port is given once, also before it is taken", async () => {
   const given = await Promise.all(Array.from({ length: 500 }, () => freePort()));
 
   expect(new Set(given).size).toBe(500);
@@ -15,7 +15,7 @@ it("what is at a distance belongs to it", async () => {
   expect([first, first + 1, first + 2]).not.toContain(second);
 });
 
-it("a port that somebody has is given to nobody, nor one beside which somebody has the other", async () => {
+it("a port that is taken is not given, nor one beside which the other is taken", async () => {
   const before = await freePort();
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(before + 2, loopback, resolve));

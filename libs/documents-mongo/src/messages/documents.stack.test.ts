@@ -202,7 +202,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     ]);
   });
 
-  it("gives who got into line an alarm of his own, which rings the lane when nobody was told", async () => {
+  it("gives what got into line an alarm of its own, which rings the lane when no hint was sent", async () => {
     const { clock, connection, insert, messages, records, alarms, flowLanes } = await open();
     const [message] = messages(1, { flow: oneAtATime });
     if (!message) throw new Error("unreachable");

@@ -195,7 +195,7 @@ describe("a destination URL", () => {
     ["http://example.com/\u202etxt"],
     ["http://example.com/\u2028"],
     ["http://example.com/\ud800"],
-  ])("with characters that the parser drops or nobody sees is refused: %j", (text) => {
+  ])("with characters that the parser drops or a reader does not see is refused: %j", (text) => {
     expect(judge(text)).toBe("endpoint has whitespace or control characters");
   });
 

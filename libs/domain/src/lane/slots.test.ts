@@ -61,7 +61,7 @@ describe("of a line", () => {
     ]);
   });
 
-  it("nobody gets anything while a call may run whose slot has ended", () => {
+  it("no message gets anything while a call may run whose slot has ended", () => {
     const slots = new Map([
       [a, unused(now)],
       [b, used(now)],
@@ -70,7 +70,7 @@ describe("of a line", () => {
     expect(takeSlots({ slots, window: undefined }, [c], two, now)).toBeUndefined();
   });
 
-  it("those who wait hear how long, when it is the rate that they wait for", () => {
+  it("those that wait hear how long, when it is the rate that they wait for", () => {
     expect(
       takeSlots({ slots: new Map(), window: window(2) }, [c], twoAMinute, now)?.opensInMs,
     ).toBe(59_000);

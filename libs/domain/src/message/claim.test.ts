@@ -72,7 +72,7 @@ describe("a claim", () => {
     });
   });
 
-  it("counts a lease as lost only when it takes over from somebody", () => {
+  it("counts a lease as lost only when it takes over from a claimer", () => {
     const taken = claim(
       aRecordIn({ kind: "claimed", owner: anOwner, leaseUntil: now }, { leaseLosses: 2 }),
       anotherOwner,

@@ -68,7 +68,7 @@ describe("an attempt that the destination answered with a success", () => {
     expect(settleWith(anAnswer(200, { truncated: true })).next.kind).toBe("delivered");
   });
 
-  it("keeps nothing of the answer that nobody asked for", () => {
+  it("keeps nothing of the answer that was not asked for", () => {
     const { append } = settleWith(anAnswer(200, { body: "a large answer" }));
 
     expect(JSON.stringify(append)).not.toMatch(/response/);
@@ -251,7 +251,7 @@ describe("an attempt that failed for good", () => {
 });
 
 describe("an attempt that failed through us", () => {
-  it("costs no retry, is told to nobody, and waits longer each time up to a minute", () => {
+  it("costs no retry, is told to no callback, and waits longer each time up to a minute", () => {
     const waits = [0, 1, 2, 5, 6, 40, deferralsMax - 1].map((deferrals) => {
       const settled = settleWith(ourFailure, aClaimedRecord({ deferrals, policy: withCallbacks }));
       expect(settled).toMatchObject({ retried: 0, deferrals: deferrals + 1, append: [] });
@@ -307,7 +307,7 @@ describe("an attempt that was cut short", () => {
     expect(settled).toEqual(giveBack(record, endedAt));
   });
 
-  it("rings at once: whoever gave the claim back is stopping, and may tell nobody", () => {
+  it("rings at once: the deliverer that gave the claim back is stopping, and may send no hint", () => {
     expect(settleWith(aborted).wakeAt).toBe(endedAt);
   });
 

@@ -70,7 +70,7 @@ describe("deduplication keys", () => {
     expect(keysOf({ ...content, headers: swapped })).not.toEqual(keysOf({ ...content, headers }));
   });
 
-  it("by content are the same for the same publish, whoever calls and whatever its policy", () => {
+  it("by content are the same for the same publish, whichever caller and whatever its policy", () => {
     const policy = { ...aCommand().policy, retriesMax: 0 };
 
     expect(keysOf({ ...content, callerIp: "198.51.100.1", policy })).toEqual(keysOf(content));

@@ -144,7 +144,7 @@ describe("the end of a slot", () => {
     });
   });
 
-  it("is nobody's whose slot it is not", () => {
+  it("is of no schedule whose slot it is not", () => {
     expect(fired(aSchedule(), { slot: first, messages: [] }, first)).toBeUndefined();
   });
 });

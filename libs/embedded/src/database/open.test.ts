@@ -53,7 +53,7 @@ describe("the lock of a data directory", () => {
     expect(() => openIn(dataDir)).not.toThrow();
   });
 
-  it("is another process's while that lives, and nobody's when it was killed", async () => {
+  it("is another process's while that lives, and free when it was killed", async () => {
     const dataDir = newDirectory();
     const script = `
       import { lockDirectory } from ${JSON.stringify(new URL("./lock.ts", import.meta.url).href)};
@@ -84,7 +84,7 @@ describe("a file that cannot be served", () => {
     expect(() => open(dataDir)).toThrow("it was written by a newer Posthaste");
   });
 
-  it("is refused when it is somebody else's database", () => {
+  it("is refused when it is another program's database", () => {
     const dataDir = newDirectory();
     const db = new DatabaseSync(fileIn(dataDir));
     db.exec("CREATE TABLE recipes (name TEXT)");
@@ -220,7 +220,7 @@ describe("what is read back damaged", () => {
   it.each([
     ["the body", "pay 100 to Alice"],
     ["the configuration", "https://alice.example/hook"],
-  ])("is not delivered, and stops nobody else: a flipped bit in %s", async (_, words) => {
+  ])("is not delivered, and stops no other message: a flipped bit in %s", async (_, words) => {
     const hurt = aMessage({
       body: Buffer.from("pay 100 to Alice"),
       url: "https://alice.example/hook",

@@ -329,7 +329,7 @@ describe("the sync of a commit", () => {
     for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
   };
 
-  it("comes before anybody is told, and before anything else is begun", async () => {
+  it("comes before any caller is told, and before anything else is begun", async () => {
     const { held, sync } = heldSync();
     const { db, writer, put } = open({ sync });
     const told: string[] = [];
@@ -348,7 +348,7 @@ describe("the sync of a commit", () => {
     expect(told).toEqual(["first", "second", "read 1,2"]);
   });
 
-  it("has been waited for by the oldest who waits: for the sync itself, also when another waits for the next", async () => {
+  it("has been waited for by the oldest that waits: for the sync itself, also when another waits for the next", async () => {
     const { held, sync } = heldSync();
     const { writer, put } = open({ sync });
     expect(writer.waitMs).toBe(0);
@@ -370,7 +370,7 @@ describe("the sync of a commit", () => {
     expect(writer.waitMs).toBe(0);
   });
 
-  it("that fails ends the store: nobody who waited for it is told, and nothing is taken any more", async () => {
+  it("that fails ends the store: no caller that waited for it is told, and nothing is taken any more", async () => {
     const { held, sync } = heldSync();
     const failures: Error[] = [];
     const { writer, put } = open({ sync, fatal: (error) => void failures.push(error) });

@@ -298,7 +298,7 @@ describe("cancelling a child of a group publish while its parent makes it", () =
     await readIn(ports, { id: child, tenant: aTenant }, "due");
   });
 
-  it("is not cancelled by its parent's id, which is nobody's message", async () => {
+  it("is not cancelled by its parent's id, which is no message's", async () => {
     const { ports, child } = await openWithChild();
     const parent = parentOf(child)?.parent ?? child;
 

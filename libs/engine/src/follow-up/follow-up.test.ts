@@ -164,7 +164,7 @@ describe("follow-ups", () => {
     expect(cleared).toEqual(["clear deadLetter", "clear callback", "clear failureCallback"]);
   });
 
-  it("are made by whoever comes next, when a first try got no further than the dead letter", async () => {
+  it("are made by the next worker, when a first try got no further than the dead letter", async () => {
     const ports = open();
     const { outbox } = await aFailure(ports);
     await followUp(watched(ports, "callbacks").ports, [outbox]).catch(() => undefined);

@@ -100,7 +100,7 @@ describe("a grant by parallelism", () => {
     expect(await inState(ports, [a, b, c], "due")).toEqual([a, c]);
   });
 
-  it("leaves the lane without an alarm when nobody is left in line", async () => {
+  it("leaves the lane without an alarm when nothing is left in line", async () => {
     const ports = open();
     await insertInLine(ports, 2, two);
     await grant(ports, lane);
@@ -121,11 +121,11 @@ describe("a grant by parallelism", () => {
     expect(await inState(ports, ids, "due")).toHaveLength(ids.length);
   });
 
-  it("does nothing for a lane that nobody has ever stood in", async () => {
+  it("does nothing for a lane that no message has ever stood in", async () => {
     expect(await grant(open(), lane)).toBeUndefined();
   });
 
-  it("asks nobody about a lane that has come to rest: whoever had got into line would have given it an alarm", async () => {
+  it("asks no store about a lane that has come to rest: a message in line would have given it an alarm", async () => {
     const ports = open();
     const [id = fail()] = await insertInLine(ports, 1, two);
     await grant(ports, lane);
@@ -180,7 +180,7 @@ describe("a grant by parallelism", () => {
     expect(await inState(ports, ids, "due")).toEqual(ids.slice(0, 2));
   });
 
-  it("holds after a flush of the token store, which is told who holds a slot", async () => {
+  it("holds after a flush of the token store, which is told what holds a slot", async () => {
     const ports = open();
     const [a = fail(), b = fail(), c = fail()] = await insertInLine(ports, 3, two);
     await grant(ports, lane);
@@ -229,7 +229,7 @@ describe("a grant by rate", () => {
     expect(await inState(ports, ids, "waiting")).toEqual(ids.slice(2));
   });
 
-  it("holds after a flush although somebody got into line while the window was used up", async () => {
+  it("holds after a flush although a message got into line while the window was used up", async () => {
     const ports = open();
     const ids = await insertInLine(ports, 3, twoAMinute);
     const newcomer = first(() => insertInLine(ports, 1, twoAMinute));
@@ -247,7 +247,7 @@ describe("a grant by rate", () => {
   });
 });
 
-describe("a grant that nobody claims", () => {
+describe("a grant that is not claimed", () => {
   const perHour: FlowLimits = { rate: 500, periodMs: 60 * minuteMs };
   const slots = 60;
 
@@ -302,7 +302,7 @@ describe("a grant that nobody claims", () => {
   });
 });
 
-describe("whoever gets into line while the lane is granted", () => {
+describe("a message that gets into line while the lane is granted", () => {
   const wide: FlowLimits = { parallelism: 10, periodMs: 1_000 };
   const calls = ["rows", "heads", "promote"] as const;
 
@@ -382,7 +382,7 @@ describe("grants that interleave", () => {
   }
 
   it.each(Array.from({ length: 25 }, (_, seed) => seed))(
-    "exceed neither parallelism nor rate, and leave nobody in line for ever (seed %i)",
+    "exceed neither parallelism nor rate, and leave no message in line for ever (seed %i)",
     async (seed) => {
       const ports = open();
       const chance = dice(seed);

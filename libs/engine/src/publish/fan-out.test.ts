@@ -137,7 +137,7 @@ describe("publishing to a group", () => {
     expect(await stateOfFanOut(ports, parentIdOf(published))).toBe("expanded");
   });
 
-  it("goes to those who were in the group when it was published, whatever becomes of the group", async () => {
+  it("goes to the endpoints that were in the group when it was published, whatever becomes of the group", async () => {
     const ports = await openWithGroup(2);
     const published = await publishAll(ports);
 
@@ -309,7 +309,7 @@ describe("a child that is accepted but not yet made", () => {
     expect(await cancelMessages(ports, aTenant, [second])).toEqual([]);
   });
 
-  it("is hidden with its parent from everybody else: the parent's own id reads as nothing", async () => {
+  it("is hidden with its parent from other tenants: the parent's own id reads as nothing", async () => {
     const ports = await openWithGroup(1);
     const parent = parentIdOf(await publishAll(ports));
 

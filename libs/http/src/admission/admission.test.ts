@@ -48,7 +48,7 @@ describe("the share that is refused", () => {
     expect(sharesOf(loads)).toEqual(shares);
   });
 
-  it("is forgotten after a pause in which nobody asked", () => {
+  it("is forgotten after a pause without requests", () => {
     const rush: Pressure = { share: 0.8, slowSince: 0, sampledAt: 10_000 };
 
     expect(nextPressure(rush, slowLoop, 70_000)).toEqual({
@@ -59,7 +59,7 @@ describe("the share that is refused", () => {
   });
 });
 
-describe("who is refused", () => {
+describe("what is refused", () => {
   it.each([
     [0, { list: 0, read: 0, write: 0, publish: 0, step: 0, health: 0 }],
     [0.2, { list: 0.8, read: 0.4, write: 0, publish: 0, step: 0, health: 0 }],
@@ -78,7 +78,7 @@ describe("admission", () => {
   const refusedOf = (kind: RequestKind, refuse: (kind: RequestKind) => unknown): number =>
     Array.from({ length: 1_000 }, () => refuse(kind)).filter(Boolean).length;
 
-  it("lets everybody in at first, then fewer and fewer while the store makes wait, then everybody", async () => {
+  it("lets all in at first, then fewer and fewer while the store makes wait, then all", async () => {
     const clock = virtualClock();
     let storeWaitMs = 10_000;
     const admission = createAdmission({

@@ -18,7 +18,7 @@ describe("the event loop's delay", () => {
     delay.close();
   });
 
-  it("is watched while somebody wants it, and costs no timer afterwards", async () => {
+  it("is watched while it is wanted, and costs no timer afterwards", async () => {
     const clock = virtualClock();
     const delay = createLoopDelay(clock);
     expect(clock.armed).toBe(0);

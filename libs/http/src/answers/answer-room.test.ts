@@ -23,7 +23,7 @@ function sitter(room: AnswerRoom, owner: string) {
 }
 
 describe("the room for long answers", () => {
-  it("has no more taken than its seats, and gives each that is left to who waits longest", async () => {
+  it("has no more taken than its seats, and gives each that is left to what waits longest", async () => {
     const room = createAnswerRoom({ seatsMax: 2, seatsPerOwnerMax: 2 });
     const all = ["a", "b", "c", "d"].map((owner) => sitter(room, owner));
     const sitting = (): boolean[] => all.map(({ sits }) => sits);
@@ -38,7 +38,7 @@ describe("the room for long answers", () => {
     expect(sitting()).toEqual([false, false, true, true]);
   });
 
-  it("gives an owner its share, and who comes later a seat beside it", async () => {
+  it("gives an owner its share, and a later owner a seat beside it", async () => {
     const room = createAnswerRoom({ seatsMax: 3, seatsPerOwnerMax: 2 });
     const mine = [0, 1, 2].map(() => sitter(room, "a"));
     const theirs = sitter(room, "b");
@@ -79,7 +79,7 @@ describe("the room for long answers", () => {
     expect(mine.sits).toBe(true);
   });
 
-  it("gives nobody a seat while too much of all was not sent", async () => {
+  it("gives no owner a seat while too much of all was not sent", async () => {
     const room = createAnswerRoom({ charsMax: 15, charsPerOwnerMax: 10 });
     const first = await opened(room, "a").piece(async () => "x".repeat(9));
     const second = await opened(room, "b").piece(async () => "x".repeat(9));

@@ -119,7 +119,7 @@ describe("the snapshot", () => {
     });
   });
 
-  it("lets nobody in who is a closed tenant's, whatever tokens there are", async () => {
+  it("lets in no caller of a closed tenant, whatever tokens there are", async () => {
     tenants = [{ ...tenant, closedAt: clock.now() }];
     await clock.advance(5_000);
 
@@ -206,7 +206,7 @@ describe("guessing", () => {
     });
   });
 
-  it("does not keep out a neighbour who has a token, nor other networks", async () => {
+  it("does not keep out a neighbour that has a token, nor other networks", async () => {
     for (let i = 0; i < 20; i++) await guess("203.0.113.1");
 
     const neighbour = await authenticator.authenticate("Bearer secret", undefined, "203.0.113.2");

@@ -104,7 +104,7 @@ describe("a body", () => {
     expect(answers.map(({ status }) => status)).toEqual([100, 200]);
   });
 
-  it("that the caller does not finish is nobody's any more", async () => {
+  it("that the caller does not finish is given back", async () => {
     const port = await start();
     const socket = connect(port, "127.0.0.1");
     socket.write(withLength(500).slice(0, -100));

@@ -50,7 +50,7 @@ const statuses = (all: readonly Socket[]) => Promise.all(all.map((socket) => ask
 const whole = (count: number, status: number | "cut") => Array<unknown>(count).fill(status);
 
 describe("a listener whose places are all taken", () => {
-  it("by idle connections of one address lets in whoever comes from another", async () => {
+  it("by idle connections of one address lets in a caller from another", async () => {
     await start();
     const idle = await connectedAll(mine, 40);
 

@@ -200,7 +200,7 @@ it("a caller that sends all before it reads sees why a long body was refused", a
 describe("slow callers", () => {
   const limits = { headersMsMax: 100, requestMsMax: 200, checkEveryMs: 20 };
 
-  it("who do not finish their headers are answered 408", async () => {
+  it("that do not finish their headers are answered 408", async () => {
     const { edge } = await started({ limits });
 
     const answers = await rawExchange(edge.port, "GET / HTTP/1.1\r\nHost: a\r\n");
@@ -209,7 +209,7 @@ describe("slow callers", () => {
     expect(errorOf(answers[0]?.body)).toEqual({ error: "the request took too long" });
   });
 
-  it("who do not finish their body are answered 408", async () => {
+  it("that do not finish their body are answered 408", async () => {
     const { edge } = await started({ limits, handler: () => undefined });
 
     const bytes = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nabc";
@@ -358,7 +358,7 @@ describe("stopping", () => {
     expect((await inFlight).map(({ body }) => body)).toEqual([`{"late":true}`]);
   });
 
-  it("tells whoever asks once more on an open connection that it was the last time", async () => {
+  it("tells a caller that asks once more on an open connection that it was the last time", async () => {
     const open: ServerResponse[] = [];
     const { edge } = await testEdge({ handler: (_req, res) => (open.push(res), undefined) });
     const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -381,7 +381,7 @@ describe("stopping", () => {
     ]);
   });
 
-  it("does not wait for ever for those who never finish", async () => {
+  it("does not wait for ever for callers that never finish", async () => {
     let arrived = (): void => undefined;
     const arrival = new Promise<void>((resolve) => (arrived = resolve));
     const { edge } = await testEdge({ handler: () => (arrived(), undefined), drainMs: 50 });

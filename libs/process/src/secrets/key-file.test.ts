@@ -30,7 +30,7 @@ describe("the key in a folder", () => {
     rmSync(other, { recursive: true });
   });
 
-  it("is not made for somebody who has keys", () => {
+  it("is not made for an operator that has keys", () => {
     expect(keyInFile(folder, false)).toBeUndefined();
     expect(readdirSync(folder)).toEqual([]);
   });

@@ -57,7 +57,7 @@ describe("a histogram", () => {
 });
 
 describe("what is watched", () => {
-  it("is asked for when somebody looks, and a gauge not again for five seconds", async () => {
+  it("is asked for when it is scraped, and a gauge not again for five seconds", async () => {
     const { clock, counted, lines } = opened();
     let asked = 0;
     counted.watch("posthaste_lane_depth", async () => ++asked);

@@ -61,7 +61,7 @@ export function describeAccounts(
       expect(await accounts.tenants()).toEqual([aTenantWith()]);
     });
 
-    guarantee("of ten who add one tenant at once, one has added it", async ({ accounts }) => {
+    guarantee("of ten that add one tenant at once, one has added it", async ({ accounts }) => {
       const keysOf = (n: number) => ({ current: `sig_${n}`, next: `sig_next_${n}` });
 
       const added = await Promise.all(
@@ -106,7 +106,7 @@ export function describeAccounts(
       expect(await accounts.tenants()).toEqual([]);
     });
 
-    guarantee("of ten who change one tenant at once, nobody's is lost", async ({ accounts }) => {
+    guarantee("of ten that change one tenant at once, no change is lost", async ({ accounts }) => {
       await accounts.addTenant(aTenantWith({ plan: { ...defaultPlan, retriesMax: 0 } }));
 
       await Promise.all(
@@ -162,7 +162,7 @@ export function describeAccounts(
       expect([first, again, other]).toEqual(["one", "one", "three"]);
     });
 
-    guarantee("of ten who ask for a secret first, all get the same", async ({ accounts }) => {
+    guarantee("of ten that ask for a secret first, all get the same", async ({ accounts }) => {
       const secrets = await Promise.all(
         racers((n) => accounts.secret("cursor", () => `made by ${n}`)),
       );
@@ -171,7 +171,7 @@ export function describeAccounts(
       expect(await accounts.secret("cursor", () => "too late")).toBe(secrets[0]);
     });
 
-    guarantee("of ten who change a secret at once, nobody's is lost", async ({ accounts }) => {
+    guarantee("of ten that change a secret at once, no change is lost", async ({ accounts }) => {
       await accounts.secret("cursor", () => "");
       await accounts.secret("other", () => "as it was");
 

@@ -279,7 +279,7 @@ function removing(guarantee: Guarantee<DeadLettersHarness>): void {
     },
   );
 
-  guarantee("of ten who remove one letter one is told that it was there", async (harness) => {
+  guarantee("of ten that remove one letter one is told that it was there", async (harness) => {
     const [letter] = await insertMany(harness, 1);
     if (!letter) throw new Error("unreachable");
 

@@ -93,7 +93,7 @@ function sharedGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   );
 
   guarantee(
-    "who has unsubscribed hears nothing more, and the others of his group hear it all",
+    "a member that has unsubscribed hears nothing more, and the rest of its group hears it all",
     async (harness) => {
       const { bus, other = bus } = harness;
       const [gone, stays] = [new Set<string>(), new Set<string>()];
@@ -112,7 +112,7 @@ function sharedGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   );
 
   guarantee(
-    "saying something to nobody, or nothing at all, is no error",
+    "a fact without a subscriber, or no fact at all, is no error",
     async (harness) => {
       const { bus } = harness;
       await publishAll(harness, () => bus.publish("message.settled", [settled()]));
@@ -219,7 +219,7 @@ function factGuarantees(guarantee: Guarantee<EventBusHarness>): void {
 
 function hintGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   guarantee(
-    "a hint whose handler throws may vanish, but fails nobody, and later ones are heard",
+    "a hint whose handler throws may vanish, but fails no publish, and later ones are heard",
     async (harness) => {
       const { bus } = harness;
       const heard = new Set<string>();
@@ -300,7 +300,7 @@ function ownershipGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   );
 
   guarantee(
-    "when a member leaves, those who stay own every shard and hear every wake",
+    "when a member leaves, those that stay own every shard and hear every wake",
     async (harness) => {
       const { bus, other = bus } = harness;
       const leaving = await joining(bus);

@@ -33,7 +33,7 @@ export function describeGroups(
 }
 
 function reading(guarantee: Guarantee<GroupsHarness>): void {
-  guarantee("a group that nobody made is not there", async ({ groups }) => {
+  guarantee("a group that was never made is not there", async ({ groups }) => {
     expect(await groups.get(aTenant, "g")).toBeUndefined();
     expect(await groups.list(aTenant, whole)).toEqual([]);
     expect(await groups.count(aTenant, 10)).toBe(0);
@@ -178,7 +178,7 @@ function replacing(guarantee: Guarantee<GroupsHarness>): void {
   });
 
   guarantee(
-    "ten upserts at once, each tried again when somebody was faster, lose nothing",
+    "ten upserts at once, each tried again when another was faster, lose nothing",
     async (harness) => {
       await create(harness, "g", []);
 
@@ -269,7 +269,7 @@ function configuring(guarantee: Guarantee<GroupsHarness>): void {
 
 function removing(guarantee: Guarantee<GroupsHarness>): void {
   guarantee(
-    "a group that is removed under a version stays when somebody has changed it since",
+    "a group that is removed under a version stays when it was changed since",
     async (harness) => {
       const { groups } = harness;
       const old = await create(harness, "g", [anEndpoint(0)]);

@@ -62,7 +62,7 @@ export function describeSearchIndexes(
       expect(await indexes.change("c", (index) => index)).toBeUndefined();
     });
 
-    guarantee("of ten who change one index at once, nobody's is lost", async ({ indexes }) => {
+    guarantee("of ten that change one index at once, no change is lost", async ({ indexes }) => {
       await indexes.add(anIndex("a"));
       const sampled = (n: number) =>
         indexes.change("a", (index) => ({

@@ -72,7 +72,7 @@ export function turns(guarantee: QueueGuarantee): void {
     limits.ringAheadMs,
   );
 
-  guarantee("who has a turn is claimed with it, and the next has none", async (harness) => {
+  guarantee("what has a turn is claimed with it, and the next has none", async (harness) => {
     const messages = await enqueue(harness, 2);
     await admit(harness);
 

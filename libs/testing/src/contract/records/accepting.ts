@@ -173,7 +173,7 @@ export function accepting(guarantee: StoreGuarantee): void {
   });
 
   guarantee(
-    "a record that was claimed by its own insert is nobody else's until its lease is past",
+    "a record that was claimed by its own insert is no other claimer's until its lease is past",
     async (harness) => {
       const message = newMessage(harness);
       const record = acceptClaimed(message, anOwner, harness.now());

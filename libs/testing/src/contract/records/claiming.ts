@@ -261,7 +261,7 @@ export function claiming(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "a renewed record is still nobody else's when its first lease would have been past",
+    "a renewed record is still no other claimer's when its first lease would have been past",
     async (harness) => {
       const { message, epoch } = await insertClaimed(harness);
       await harness.advance(limits.leaseRenewMs);
@@ -274,7 +274,7 @@ export function claiming(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "a lease that is past is not renewed, even when nobody has taken over",
+    "a lease that is past is not renewed, even when no other claimer has taken over",
     async (harness) => {
       const { message, epoch } = await insertClaimed(harness);
       await harness.advance(limits.leaseMs);

@@ -55,7 +55,7 @@ export function formats(guarantee: StoreGuarantee): void {
   });
 
   guarantee(
-    "a lane has the highest format of those who joined it, and above this build's is not rung",
+    "a lane has the highest format of what joined it, and above this build's is not rung",
     async (harness) => {
       await insert(harness, { flow: oneAtATime, ...newer });
       await insert(harness, { flow: oneAtATime });

@@ -20,7 +20,7 @@ import {
 const tight = flowByHand(aTenant, oneAtATime.key);
 
 export function lanesByHand(guarantee: StoreGuarantee): void {
-  guarantee("a key that nobody has used is made by its pause, without limits", async (harness) => {
+  guarantee("a key that was not used is made by its pause, without limits", async (harness) => {
     await harness.flowLanes.pause(tight);
 
     expect(await laneOf(harness)).toMatchObject({

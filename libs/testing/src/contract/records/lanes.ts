@@ -51,7 +51,7 @@ export function lanes(guarantee: StoreGuarantee): void {
     expect(lane.wakeAt).toBeLessThanOrEqual(harness.now());
   });
 
-  guarantee("a lane that nobody made is not there", async (harness) => {
+  guarantee("a lane that was never made is not there", async (harness) => {
     await insert(harness, { flow: oneAtATime });
 
     const found = await harness.flowLanes.rows([flowLaneId(aTenant, "unheard-of"), tightLane]);
@@ -129,7 +129,7 @@ export function lanes(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("other limits wake those who wait, whatever brings them", async (harness) => {
+  guarantee("other limits wake what waits, whatever brings them", async (harness) => {
     await insert(harness, { flow: oneAtATime });
     const { seq } = await laneOf(harness, tightLane);
     await harness.flowLanes.rest(tightLane, seq, harness.now() + 600_000, undefined);
@@ -177,7 +177,7 @@ export function lanes(guarantee: StoreGuarantee): void {
     limits.grantMs,
   );
 
-  guarantee("who stands in line is answered as a hint has it", async (harness) => {
+  guarantee("what stands in line is answered as a hint has it", async (harness) => {
     const first = await insertClaimed(harness, { flow: oneAtATime });
     const second = await insert(harness, { flow: oneAtATime });
     await settle(harness, first, { kind: "aborted" });
@@ -221,7 +221,7 @@ export function lanes(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "a promotion keeps the rate window that it was granted in, whoever gets into line",
+    "a promotion keeps the rate window that it was granted in, whatever gets into line",
     async (harness) => {
       const [first] = await insertAll(harness, [{ flow: oneAtATime }]);
       if (!first) throw new Error("unreachable");
@@ -357,7 +357,7 @@ export function lanes(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "those who may hold a slot are the claimed and the granted, each until when",
+    "what may hold a slot is the claimed and the granted, each until when",
     async (harness) => {
       const [claimed, granted, waiting, ended] = await insertAll(
         harness,

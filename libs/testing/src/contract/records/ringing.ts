@@ -52,7 +52,7 @@ async function factsOf(harness: RecordsHarness, id: MessageId): Promise<readonly
 
 export function ringing(guarantee: StoreGuarantee): void {
   guarantee(
-    "a hint says who, whose, where to, at which epoch and how large",
+    "a hint says which message, of which tenant, where to, at which epoch and how large",
     async (harness) => {
       const body = new Uint8Array(1_234);
       const { id } = await insert(harness, { url: "https://destination.example/a?b", body });

@@ -51,13 +51,16 @@ export function settling(guarantee: StoreGuarantee): void {
     });
   }
 
-  guarantee("a message that is handed back can be claimed at once, by anybody", async (harness) => {
-    const record = await insertClaimed(harness);
+  guarantee(
+    "a message that is handed back can be claimed at once, by any deliverer",
+    async (harness) => {
+      const record = await insertClaimed(harness);
 
-    await harness.records.settle([giveBack(record, harness.now())]);
+      await harness.records.settle([giveBack(record, harness.now())]);
 
-    expect(await harness.records.claim([record.message.id], anotherOwner)).toHaveLength(1);
-  });
+      expect(await harness.records.claim([record.message.id], anotherOwner)).toHaveLength(1);
+    },
+  );
 
   guarantee(
     "a message that is handed back to its lane waits there, and the lane's alarm is now",
@@ -75,7 +78,7 @@ export function settling(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "a settle by a claimer who was overtaken is fenced and changes nothing",
+    "a settle by a claimer that was overtaken is fenced and changes nothing",
     async (harness) => {
       const overtaken = await insertClaimed(harness, { policy: aPolicy({ retriesMax: 0 }) });
       await harness.advance(limits.leaseMs);
@@ -91,7 +94,7 @@ export function settling(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "a settle by a claimer who was overtaken stays fenced when his successor has settled",
+    "a settle by a claimer that was overtaken stays fenced when its successor has settled",
     async (harness) => {
       const overtaken = await insertClaimed(harness);
       await harness.advance(limits.leaseMs);
@@ -105,7 +108,7 @@ export function settling(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "a settle after the lease is past still holds, as long as nobody has claimed",
+    "a settle after the lease is past still holds, as long as no other claim was made",
     async (harness) => {
       const record = await insertClaimed(harness);
       await harness.advance(limits.leaseMs + 1_000);

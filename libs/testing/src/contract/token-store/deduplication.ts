@@ -6,7 +6,7 @@ import { newId } from "../../builders/message.ts";
 import { type TokenGuarantee } from "./harness.ts";
 
 export function deduplication(guarantee: TokenGuarantee): void {
-  guarantee("a key that nobody claimed is the claimer's", async ({ tokens }) => {
+  guarantee("a key that was not claimed is the claimer's", async ({ tokens }) => {
     expect(await tokens.claim([entry("a")])).toEqual([{ kind: "mine" }]);
   });
 
@@ -110,7 +110,7 @@ export function deduplication(guarantee: TokenGuarantee): void {
   });
 
   guarantee(
-    "of 50 publishers of one key exactly one gets it, and all others hear his id",
+    "of 50 publishers of one key exactly one gets it, and the rest hear its id",
     async ({ tokens, other = tokens }) => {
       const entries = Array.from({ length: 50 }, () => entry("a"));
 

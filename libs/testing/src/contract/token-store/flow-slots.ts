@@ -75,24 +75,21 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
     expect((await tokens.acquire(otherLane, ids(3), threeAtOnce)).granted).toHaveLength(3);
   });
 
-  guarantee(
-    "releasing what is not held, or twice, frees nobody else's slot",
-    async ({ tokens }) => {
-      const [first, ...others] = ids(4);
-      if (!first) throw new Error("unreachable");
-      await tokens.acquire(lane, [first, ...others], threeAtOnce);
-      await tokens.release(lane, [first]);
-      await tokens.release(lane, [first]);
-      await tokens.release(lane, ids(2));
-      await tokens.release(otherLane, others);
-      await tokens.release(lane, []);
+  guarantee("releasing what is not held, or twice, frees no other slot", async ({ tokens }) => {
+    const [first, ...others] = ids(4);
+    if (!first) throw new Error("unreachable");
+    await tokens.acquire(lane, [first, ...others], threeAtOnce);
+    await tokens.release(lane, [first]);
+    await tokens.release(lane, [first]);
+    await tokens.release(lane, ids(2));
+    await tokens.release(otherLane, others);
+    await tokens.release(lane, []);
 
-      expect((await tokens.acquire(lane, ids(5), threeAtOnce)).granted).toHaveLength(1);
-    },
-  );
+    expect((await tokens.acquire(lane, ids(5), threeAtOnce)).granted).toHaveLength(1);
+  });
 
   guarantee(
-    "a slot that nobody renews or releases ends by itself with its lease",
+    "a slot that is neither renewed nor released ends by itself with its lease",
     async ({ tokens, advance }) => {
       await tokens.acquire(lane, ids(3), threeAtOnce);
       await advance(limits.leaseMs - marginMs);
@@ -150,7 +147,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
   );
 
   guarantee(
-    "a window of dispatches starts with the first and lets the rate through, whoever has finished",
+    "a window of dispatches starts with the first and lets the rate through, whatever has finished",
     async ({ tokens, now }) => {
       const from = now();
       const first = await tokens.acquire(lane, ids(2), threePerTenSeconds);
@@ -202,7 +199,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
   });
 
   guarantee(
-    "who holds an unused slot already gets it again, and costs no dispatch",
+    "a message that holds an unused slot already gets it again, and costs no dispatch",
     async ({ tokens }) => {
       const [first, second] = ids(2);
       if (!first || !second) throw new Error("unreachable");
@@ -253,7 +250,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
   );
 
   guarantee(
-    "a lane whose slot ended in use grants nothing until it is told who runs",
+    "a lane whose slot ended in use grants nothing until it is told what runs",
     async ({ tokens, advance }) => {
       const [running, ended] = ids(2);
       if (!running || !ended) throw new Error("unreachable");
@@ -392,7 +389,7 @@ function strangers(guarantee: TokenGuarantee): void {
     },
   );
 
-  guarantee("a lane that nobody used has no slots and no window", async ({ tokens }) => {
+  guarantee("a lane that was not used has no slots and no window", async ({ tokens }) => {
     expect(await tokens.peek(lane)).toEqual({ slots: 0 });
   });
 

@@ -28,6 +28,7 @@ export const parameterRules: Readonly<Record<string, string>> = {
   period: "Seconds, with rate alone; once. Default 1",
   order: "earliestFirst or latestFirst; once",
   wait: "Seconds, 1 to 60, that the answer waits for events behind the cursor, earliestFirst. Without a cursor it begins at fromDate, or now, and waits for nothing. Each answer has the cursor of the next call. An event may come again within ten seconds: messageId, state and time tell; once",
+  steps: "all or none: runs without their steps; once. Default all",
   trimBody: "Bodies are cut at so many bytes; 0 or -1 leaves them out; once",
   cancel: "false: the run has returned, and the body is what; once. Default true",
   workflowRunIds: "These runs",

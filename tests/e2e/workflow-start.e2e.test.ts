@@ -4,6 +4,7 @@ import { Client as Qstash } from "@upstash/qstash";
 import { Client, serve, type WorkflowContext } from "@upstash/workflow";
 import { eventually } from "./client.ts";
 import { Destination } from "./destination.ts";
+import { type Json } from "./json.ts";
 import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { type Delivery, WorkflowEndpoint } from "./workflow-endpoint.ts";
@@ -59,6 +60,37 @@ const hasState = (workflowRunId: string, wanted: string) =>
   );
 
 const asks = ({ headers }: Delivery): boolean => headers["upstash-workflow-unknown-sdk"] === "true";
+
+it.each(["by trigger", "in a batch", "by publish"])(
+  "a start with a deduplication id is one run, whatever its ids are: %s",
+  async (how) => {
+    const { url, ended } = workflow(`/once-${how.replaceAll(" ", "-")}`, twoSteps);
+    const settings = { "Upstash-Deduplication-Id": how, "Upstash-Forward-My-Own": "kept" };
+    const begin = async (n: number): Promise<Json> => {
+      const id = { "Upstash-Workflow-RunId": `once-${how.replaceAll(" ", "-")}-${n}` };
+      const headers = { ...settings, ...id };
+      if (how === "by trigger")
+        return (await server.client.post(`/v2/trigger/${url}`, headers, "payload")).object();
+      const init = { ...headers, "Upstash-Workflow-Init": "true" };
+      if (how === "by publish")
+        return (await server.client.post(`/v2/publish/${url}`, init, "payload")).object();
+      const items = JSON.stringify([{ destination: url, headers: init, body: "payload" }]);
+      const [started = {}] = (await server.client.post("/v2/batch", {}, items)).list();
+      return started;
+    };
+
+    const first = await begin(1);
+    const second = await begin(2);
+
+    expect(await ended).toEqual(["payload", "kept", 3]);
+    if (how === "by trigger") expect(second).toEqual(first);
+    else expect(second).toEqual({ ...first, deduplicated: true });
+    const list = await client.logs({ filter: { workflowUrl: url } });
+    expect(list.runs.map(({ workflowRunId }) => workflowRunId)).toEqual([
+      `once-${how.replaceAll(" ", "-")}-1`,
+    ]);
+  },
+);
 
 describe("a start in two phases", () => {
   it.each(["by a client", "by a plain request"])(

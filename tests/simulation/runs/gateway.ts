@@ -34,7 +34,7 @@ import { type RunAddress } from "@posthaste/ports";
 export type Again = "restart" | "resume";
 
 export type RunGateway = {
-  start(command: PublishCommand): Promise<Published>;
+  start(command: PublishCommand): Promise<Published | Fault>;
   /** Steps of one run, a call, or an invocation. */
   publish(commands: readonly PublishCommand[]): Promise<readonly Published[] | Fault>;
   wait(command: WaitCommand): Promise<Fault | undefined>;

@@ -2,6 +2,7 @@
 import {
   type Fault,
   fault,
+  isFault,
   isMadeOf,
   merged,
   type Overrides,
@@ -12,7 +13,7 @@ import {
   type RunPlan,
   usualDelivery,
 } from "@posthaste/domain";
-import { type RunPorts, startRunOf } from "./start.ts";
+import { gone, type RunPorts, startRunOf } from "./start.ts";
 
 /** `id`: of the new run. One that this failed run has been restarted as already, and that is active, is answered again. */
 export async function restartRun(
@@ -42,7 +43,9 @@ export async function restartRun(
     hop: 1,
     run: { kind: "start", id, features, headers, ...(isRequested && { isRequested }) },
   };
-  const { isNew, run } = await startRunOf(ports, command, failed.key);
+  const started = await startRunOf(ports, command, failed.key);
+  if (isFault(started)) return started;
+  const { isNew, run } = started;
   return isNew || isMadeOf(run, failed) ? run : isActiveAlready;
 }
 
@@ -60,7 +63,6 @@ export function planWith(
   };
 }
 
-export const gone: Fault = fault("not_found", "the run is not kept any more");
 export const isActiveAlready: Fault = fault(
   "malformed",
   "a workflow already exists, can not initialize a new one with same id",

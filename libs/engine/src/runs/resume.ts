@@ -28,7 +28,8 @@ import {
 import { type NextUse, type RunWrite } from "@posthaste/ports";
 import { Deliveries } from "./deliveries.ts";
 import { startChild } from "./invoke.ts";
-import { gone, isActiveAlready, planWith } from "./restart.ts";
+import { isActiveAlready, planWith } from "./restart.ts";
+import { gone } from "./start.ts";
 import { type RunPorts } from "./start.ts";
 import { renewedWaits, type RenewedWait } from "./kept-waits.ts";
 

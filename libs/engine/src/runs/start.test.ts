@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
-import { isFault } from "@posthaste/domain";
+import { deduplicationKeys, isFault, limits, runId } from "@posthaste/domain";
 import { type RunStore, StoreError } from "@posthaste/ports";
-import { aPolicy, aRunId, aStartCommand, aTenant } from "@posthaste/testing";
+import { aPolicy, aRunId, aStartCommand, aTenant, newId } from "@posthaste/testing";
 import { type Published } from "../publish/accept.ts";
 import {
   aLocalDelivery,
@@ -196,5 +196,56 @@ describe("starting a run", () => {
     const record = await read(ports, { id: messageId, tenant: aTenant });
     expect(record?.message.headers).toContainEqual(["X-User", "1"]);
     expect(record?.message.body).toHaveLength(0);
+  });
+});
+
+describe("starting a run with a deduplication id", () => {
+  const named = (id: string) => ({
+    deduplication: { kind: "explicit", id: "order-17" } as const,
+    run: { kind: "start", id: runId(id), features: [], headers: [] } as const,
+  });
+
+  it("begins one run, whatever ids the starts have, also when it has ended", async () => {
+    const ports = open();
+    const first = await start(ports, named("one"));
+    const second = await start(ports, named("two"));
+    await endRun(ports, { tenant: aTenant, id: runId("one") });
+    const third = await start(ports, named("three"));
+
+    expect(first.deduplicated).toBe(false);
+    for (const later of [second, third]) expect(later).toEqual({ ...first, deduplicated: true });
+    for (const id of ["two", "three"])
+      expect(await ports.runs.get({ tenant: aTenant, id: runId(id) })).toBeUndefined();
+  });
+
+  it("begins one run, however many start it at once", async () => {
+    const ports = open();
+    const starting = Array.from({ length: 20 }, (_, n) => start(ports, named(`run-${n}`)));
+    await ports.clock.advance(limits.deduplicationPendingMs);
+    const all = await Promise.all(starting);
+
+    expect(new Set(all.map(({ messageId }) => messageId)).size).toBe(1);
+    expect(all.filter(({ deduplicated }) => !deduplicated)).toHaveLength(1);
+  });
+
+  it("goes on under the root of a gateway that died before its start", async () => {
+    const ports = open();
+    const command = aStartCommand(named("one"));
+    const [key] = deduplicationKeys(command, [], ports.sha256);
+    const root = newId();
+    if (key !== undefined) await ports.tokens.claim([{ key, id: root }]);
+
+    const starting = start(ports, named("one"));
+    await ports.clock.advance(limits.deduplicationPendingMs);
+
+    expect(await starting).toMatchObject({ messageId: root, deduplicated: false });
+    expect(await start(ports, named("two"))).toMatchObject({ messageId: root, deduplicated: true });
+  });
+
+  it("answers with the run that is active under its name, and keeps the window for none", async () => {
+    const ports = open();
+    const active = await start(ports, { run: named("one").run });
+
+    expect(await start(ports, named("one"))).toEqual({ ...active, deduplicated: true });
   });
 });

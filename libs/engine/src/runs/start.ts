@@ -3,9 +3,14 @@ import {
   adopted,
   bytesOfEntry,
   type CallbackPlan,
+  deduplicationKeys,
   entryMessage,
+  fault,
+  type Fault,
   features as allFeatures,
   isActive,
+  isFault,
+  type MessageId,
   newOrder,
   notBeforeOf,
   partOf,
@@ -20,16 +25,22 @@ import {
 } from "@posthaste/domain";
 import { type Decision, type NextUse, type RunStore, type RunWrite } from "@posthaste/ports";
 import { type AcceptPorts, type Published } from "../publish/accept.ts";
+import { claimKeys, confirmKeys } from "../publish/deduplicate.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 import { entriesOf } from "./entries.ts";
 
 export type RunPorts = AcceptPorts & { readonly runs: RunStore };
 
 /** A command whose publish is the start of a run, or the second phase of one. */
-export async function startRun(ports: RunPorts, command: PublishCommand): Promise<Published> {
+export async function startRun(
+  ports: RunPorts,
+  command: PublishCommand,
+): Promise<Published | Fault> {
   const known = await adopt(ports, command);
   if (known) return known;
-  const { isNew, run } = await startRunOf(ports, command);
+  const started = await startRunOf(ports, command);
+  if (isFault(started)) return started;
+  const { isNew, run } = started;
   return { messageId: run.root, url: run.url, deduplicated: !isNew };
 }
 
@@ -75,20 +86,50 @@ async function adopt(
 const mayBeAsked = ({ plan, state }: Run, now: number): boolean =>
   state.kind !== "active" && now < state.endedAt + plan.policy.timeoutMs;
 
-/** The run that it has started, or that was active under its name. */
-export const startRunOf = (
+/** The run that it has started, or that was active under its name or started by the same deduplication id. */
+export async function startRunOf(
   ports: RunPorts,
   command: PublishCommand,
   from?: RunKey,
-): Promise<StartedAs> =>
-  startAs(
-    ports,
-    command,
-    { root: ports.ids.next(), ...(from && { from }) },
-    notBeforeOf(command, ports.clock.now()),
-  );
+): Promise<StartedAs | Fault> {
+  const own = ports.ids.next();
+  const start = (root: MessageId): Promise<StartedAs> =>
+    startAs(
+      ports,
+      command,
+      { root, ...(from && { from }) },
+      notBeforeOf(command, ports.clock.now()),
+    );
+  return command.deduplication ? startOnce(ports, command, own, start) : start(own);
+}
 
-type StartedAs = { readonly run: Run; readonly isNew: boolean };
+/** The window first, then the start under the root that it names: a root has one run, whichever gateway starts it. */
+async function startOnce(
+  ports: RunPorts,
+  command: PublishCommand,
+  own: MessageId,
+  start: (root: MessageId) => Promise<StartedAs>,
+): Promise<StartedAs | Fault> {
+  const [key] = deduplicationKeys(command, [], ports.sha256);
+  if (key === undefined) return fault("internal", "no deduplication key");
+  const claimed = await claimKeys(ports, [{ key, id: own }]);
+  if (isFault(claimed)) return claimed;
+  const [verdict] = claimed;
+  if (!verdict) return fault("internal", "no answer from the deduplication window");
+  if (verdict.kind === "duplicate") {
+    const run = await ports.runs.byRoot(verdict.id);
+    return run ? { run, isNew: false } : gone;
+  }
+  const root = verdict.kind === "takeOver" ? verdict.id : own;
+  const started = await start(root);
+  // Where another run was active under the name, the key names no run, and ends as a pending one does.
+  if (started.run.root === root) await confirmKeys(ports, [{ key, id: root }]);
+  return started;
+}
+
+export const gone: Fault = fault("not_found", "the run is not kept any more");
+
+export type StartedAs = { readonly run: Run; readonly isNew: boolean };
 
 /** Of the run, if it is this that starts it. */
 type Lineage = Pick<Run, "root" | "invoker" | "from">;

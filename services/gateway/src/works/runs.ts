@@ -148,13 +148,20 @@ async function publishAlike(
 /** So many are started side by side: their writes share syncs. */
 const startedAtOnce = 64;
 
-/** In their order, which also decides between two of one id: the first begins the run. */
+/**
+ * In their order, which also decides between two of one id: the first begins the run. A fault is the answer to all; what has
+ * begun by then has begun, as after an answer that was lost.
+ */
 export async function startRuns<T>(
   starts: readonly PublishCommand[],
-  start: (command: PublishCommand) => Promise<T>,
-): Promise<readonly T[]> {
+  start: (command: PublishCommand) => Promise<T | Fault>,
+): Promise<readonly T[] | Fault> {
   const started: T[] = [];
-  for (const wave of waves(starts)) started.push(...(await Promise.all(wave.map(start))));
+  for (const wave of waves(starts))
+    for (const each of await Promise.all(wave.map(start))) {
+      if (isFault(each)) return each;
+      started.push(each);
+    }
   return started;
 }
 

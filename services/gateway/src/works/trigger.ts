@@ -69,6 +69,7 @@ export const triggerWorks = (
     const exceeded = spending && (await spending);
     if (exceeded) return exceeded;
     const started = await startRuns(starts, (start) => startRunOf(parts, start));
+    if (isFault(started)) return started;
     const json = started.map(({ isNew, run: { createdAt, id } }) => ({
       ...{ workflowRunId: id, workflowCreatedAt: createdAt },
       ...(!isNew && { deduplicated: true as const }),

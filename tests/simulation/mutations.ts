@@ -418,6 +418,7 @@ export const messageMutations: readonly Mutation[] = [
   {
     name: "a bulk action about what comes later, too",
     shownBy: "bulkActions",
+    isRare: true,
     change: (ports) =>
       withBulkActions(ports, {
         add: (action, max) => {

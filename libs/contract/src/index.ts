@@ -70,6 +70,8 @@ export { type RunSelection } from "./queries/run-selection.ts";
 export { functionState } from "./workflow/run-failure.ts";
 export { runEvents, type RunEventJson } from "./workflow/run-events.ts";
 export { deliveriesShown, runHeadJson, runJson, type RunReading } from "./workflow/run-view.ts";
+export { type ReadView } from "./representations/body.ts";
+export { charsIn, shownAttempt, shownParts } from "./workflow/shown-part.ts";
 export { type runs } from "./endpoints/runs.ts";
 export { belongsToRun, faultOfRun } from "./workflow/run-publish.ts";
 export { eventTarget } from "./event-targets.ts";

@@ -117,6 +117,8 @@ export {
   methods,
   type Origin,
   type Policy,
+  type Progress,
+  progressOf,
   type Redaction,
   type StateKind,
   type TurnOf,

@@ -113,7 +113,7 @@ export {
   type TokenStore,
   type Window,
 } from "./token-store.ts";
-export { type RunLog, type RunPage } from "./run-log.ts";
+export { type RunLog, type RunPage, type SomeParts } from "./run-log.ts";
 export {
   type BriefFor,
   type Briefing,

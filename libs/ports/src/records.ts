@@ -16,6 +16,7 @@ import {
   type MessageId,
   type MessageRecord,
   type Owner,
+  type Progress,
   type Settlement,
   type TenantId,
 } from "@posthaste/domain";
@@ -136,6 +137,8 @@ export interface Records {
   get(tenant: TenantId, ids: readonly MessageId[]): Promise<readonly (MessageRecord | undefined)[]>;
   /** Of `ids` those that are there, whole: as many as `limits.readBytesMax` holds, and one at least. */
   getSome(tenant: TenantId, ids: readonly MessageId[]): Promise<Some>;
+  /** No bodies are read for it. */
+  progress(tenant: TenantId, ids: readonly MessageId[]): Promise<readonly (Progress | undefined)[]>;
   /**
    * Removes records that ended before `endedBefore` and have no outbox, and fan-outs without children, keeping tombstones
    * of derived ids. What a settler still owed to the log is written before. Answers how many.

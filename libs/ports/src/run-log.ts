@@ -2,6 +2,7 @@
 import {
   type FailedRunFilter,
   type PageRequest,
+  type PartName,
   type Run,
   type RunAttempt,
   type RunFilter,
@@ -14,15 +15,20 @@ import { type Page } from "./message-log.ts";
 
 export type RunPage = Pick<PageRequest, "after" | "limit">;
 
+export type SomeParts = { readonly parts: readonly RunPart[]; readonly next?: PartName };
+
 export interface RunLog {
   /** In the order of their starts. */
   list(tenant: TenantId, filter: RunFilter, page: RunPage): Promise<Page<Run>>;
   /** Failed runs that are dead letters still, in the order of their failures. */
   failed(tenant: TenantId, filter: FailedRunFilter, page: RunPage): Promise<Page<RunIn<"failed">>>;
-  /** All parts of each; none of a run that has been swept. */
-  parts(runs: readonly Pick<Run, "key" | "root">[]): Promise<readonly (readonly RunPart[])[]>;
-  /** The latest `runAttemptsShownMax` of each, in the order of time. */
-  attempts(runs: readonly Pick<Run, "key" | "root">[]): Promise<readonly (readonly RunAttempt[])[]>;
+  /**
+   * Parts in the order of their names, from behind `after`: as many as `runReadBytesMax` holds. None of a run that has been
+   * swept. `next`: there may be more behind it.
+   */
+  parts(run: Pick<Run, "key" | "root">, after?: PartName): Promise<SomeParts>;
+  /** The latest `runAttemptsShownMax`, in the order of time. */
+  attempts(run: Pick<Run, "key" | "root">): Promise<readonly RunAttempt[]>;
   /** Keeps those that are missing, the latest `runAttemptsMax` of a delivery. A store may have written them with its settle. */
   append(attempts: readonly ToldAttempt[]): Promise<void>;
 }

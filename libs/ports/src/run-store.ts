@@ -78,8 +78,8 @@ export interface RunStore {
   ): Promise<readonly Pick<InRun, "key" | "root">[]>;
   /** Undefined: the run has no such part. */
   part(run: Pick<Run, "key" | "root">, name: string): Promise<RunPart | undefined>;
-  /** Of the whole history. */
-  history(run: Run): Promise<readonly HistoryEntry[]>;
+  /** Entries of the history from that rank on, as many as `runReadBytesMax` holds; none behind the last. */
+  history(run: Run, from: number): Promise<readonly HistoryEntry[]>;
   /** For claimed deliveries: one that is not the first of its record is over if its entry is answered. */
   brief(deliveries: readonly BriefFor[]): Promise<readonly Briefing[]>;
   /** Removes runs of a tenant that ended before, and what belongs to them. Answers how many. */

@@ -14,9 +14,12 @@ export async function statesOfLastSlot(
   { tenant, last }: Schedule,
 ): Promise<Readonly<Record<string, SlotState>> | undefined> {
   if (!last) return undefined;
-  const { records: standing } = await records.getSome(tenant, last.messages);
+  const standing = await records.progress(tenant, last.messages);
   const states = new Map<MessageId, SlotState>(
-    standing.map((record) => [record.message.id, slotStateOf(record)]),
+    last.messages.flatMap((id, i) => {
+      const progress = standing[i];
+      return progress ? [[id, slotStateOf(progress)]] : [];
+    }),
   );
   const gone = last.messages.filter((id) => !states.has(id));
   if (gone.length > 0) {

@@ -147,7 +147,7 @@ describe("the workflow-log", () => {
     await settled(ports, message);
 
     const fact = deliveredFact(message, ports.clock.now());
-    expect(await ports.runLog.attempts([run])).toEqual([[{ part: "s1", fact }]]);
+    expect(await ports.runLog.attempts(run)).toEqual([{ part: "s1", fact }]);
     expect(await logged(ports)).toEqual([]);
     await workflowLog.stop();
   });

@@ -40,6 +40,7 @@ import {
   noPins,
   type QueueId,
   pin,
+  progressOf,
   promote,
   recordSources,
   type RowSource,
@@ -479,6 +480,11 @@ export function modelRecords(
       }
       return { records, left: [] };
     },
+    progress: async (tenant, ids) =>
+      ids.map((id) => {
+        const record = find(id);
+        return record?.message.tenant === tenant ? progressOf(record) : undefined;
+      }),
     removeFinished: async (shards, endedBefore, limit) => {
       const mine = new Set(shards);
       const gone = [...standing.values()]

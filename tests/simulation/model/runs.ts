@@ -140,7 +140,8 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
         .slice(0, limit)
         .map(({ key, root }) => ({ key, root })),
     part: async (run, name) => (find(run) ? parts.get(run.key)?.get(name) : undefined),
-    history: async (run) => between(run, 0, run.history.length - 1),
+    history: async (run, from) =>
+      fitting(between(run, from, run.history.length - 1), ({ body }) => body),
     brief: async (deliveries) =>
       deliveries.map(({ run: inRun, epoch, from }) => {
         const run = find(inRun);
@@ -179,12 +180,8 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
         .filter((run) => run.tenant === tenant && isUnderstood(run) && matchesRun(filter, run));
       return pageOf(wanted, ({ state }) => state.endedAt, filter, page);
     },
-    attempts: async (runs) =>
-      runs.map(({ root }) =>
-        [...(attempts.get(root)?.values() ?? [])]
-          .toSorted(byTime)
-          .slice(-limits.runAttemptsShownMax),
-      ),
+    attempts: async ({ root }) =>
+      [...(attempts.get(root)?.values() ?? [])].toSorted(byTime).slice(-limits.runAttemptsShownMax),
     append: async (told) => {
       for (const { run, fact } of told) {
         const own = attempts.get(run.root) ?? new Map<string, RunAttempt>();
@@ -193,10 +190,14 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
         own.delete(`${run.part}/${attemptReplacedBy(fact.attempt)}`);
       }
     },
-    parts: async (runs) =>
-      runs.map(({ key }) =>
-        [...(parts.get(key)?.values() ?? [])].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-      ),
+    parts: async ({ key }, after = "") => {
+      const behind = [...(parts.get(key)?.values() ?? [])]
+        .filter(({ name }) => name > after)
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+      const some = fitting(behind, ({ body }) => body);
+      const last = some.at(-1);
+      return { parts: some, ...(some.length < behind.length && last && { next: last.name }) };
+    },
   };
   return {
     port,
@@ -219,6 +220,13 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
       }
     },
   };
+}
+
+/** The first of them, up to one with which there are so many bytes as are read at a time. */
+function fitting<T>(all: readonly T[], bodyOf: (one: T) => Uint8Array): readonly T[] {
+  let bytes = 0;
+  const end = all.findIndex((one) => (bytes += bodyOf(one).length) >= limits.runReadBytesMax);
+  return end < 0 ? all : all.slice(0, end + 1);
 }
 
 const isInDlq = (run: Run): run is RunIn<"failed"> =>

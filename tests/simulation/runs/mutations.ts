@@ -90,7 +90,7 @@ const planted: readonly Mutation[] = [
               const of = deliveries[i];
               const run = of && (await ports.runs.get(of.run));
               if (!run || typeof briefing === "string") return briefing;
-              const entries = await ports.runs.history(run);
+              const entries = await ports.runs.history(run, 0);
               return { rank: entries.length - 1, entries: entries.slice(of.from) };
             }),
           );
@@ -314,7 +314,7 @@ const planted: readonly Mutation[] = [
               const of = deliveries[i];
               const run = of && (await ports.runs.get(of.run));
               if (!run || isActive(run) || briefing !== "over") return briefing;
-              const entries = await ports.runs.history(run);
+              const entries = await ports.runs.history(run, 0);
               return { rank: entries.length - 1, entries: entries.slice(of.from) };
             }),
           );

@@ -121,6 +121,7 @@ export function observedRecords(records: Records, { history, world, node }: Watc
     matching: (...given) => records.matching(...given),
     get: (tenant, ids) => records.get(tenant, ids),
     getSome: (tenant, ids) => records.getSome(tenant, ids),
+    progress: (tenant, ids) => records.progress(tenant, ids),
     removeFinished: (...given) => records.removeFinished(...given),
     dueSince: (tenant) => records.dueSince(tenant),
     backlog: (tenant) => records.backlog(tenant),
@@ -201,7 +202,7 @@ export function observedRuns(runs: RunStore, { history, world, node }: Watching)
     byAlias: (...given) => runs.byAlias(...given),
     waiting: (...given) => runs.waiting(...given),
     part: (...given) => runs.part(...given),
-    history: (run) => runs.history(run),
+    history: (...given) => runs.history(...given),
     brief: (deliveries) => runs.brief(deliveries),
     sweep: (...given) => runs.sweep(...given),
   };

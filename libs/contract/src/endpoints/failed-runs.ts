@@ -7,7 +7,7 @@ import {
   parseFailedRunQuery,
   parseFailedRunSelection,
 } from "../queries/run-filter.ts";
-import { readableBody, type ReadView } from "../representations/body.ts";
+import { type ReadView } from "../representations/body.ts";
 import { readableHeaders } from "../representations/hidden.ts";
 import {
   cursorShape,
@@ -144,11 +144,9 @@ export function failedRunJson(
   const { createdAt, id, plan, root, state, url } = run;
   const { redaction, flow, labels, retriesMax } = plan.policy;
   const [label] = labels;
-  const { sha256, bodyBytesMax } = view;
-  const max = bodyBytesMax === undefined ? {} : { bytesMax: bodyBytesMax };
-  const shown = { redaction, sha256, ...max };
-  const payload = readableBody(parts.get("start")?.body, shown);
-  const answer = readableBody(parts.get("x")?.body, shown);
+  const { sha256 } = view;
+  const payload = parts.get("start")?.body;
+  const answer = parts.get("x")?.body;
   const { headers, status } = failureAnswer(reading);
   const told = functionState(run);
   const { at, dlqId } = state.failure;
@@ -161,8 +159,8 @@ export function failedRunJson(
     url,
     method: "POST",
     header: readableHeaders(plan.headers, redaction, sha256),
-    ...(payload.kind === "text" && { body: payload.text }),
-    ...(payload.kind === "binary" && { bodyBase64: payload.base64 }),
+    ...(payload?.kind === "text" && { body: payload.text }),
+    ...(payload?.kind === "binary" && { bodyBase64: payload.base64 }),
     maxRetries: retriesMax,
     createdAt,
     ...(plan.failureFunction && { failureCallback: plan.failureFunction.url }),
@@ -175,7 +173,7 @@ export function failedRunJson(
     ...(flow && { flowControlKey: flow.key }),
     responseStatus: status,
     responseHeader: readableHeaders(headers, redaction, sha256),
-    ...(answer.kind === "text" && { responseBody: answer.text }),
-    ...(answer.kind === "binary" && { responseBodyBase64: answer.base64 }),
+    ...(answer?.kind === "text" && { responseBody: answer.text }),
+    ...(answer?.kind === "binary" && { responseBodyBase64: answer.base64 }),
   };
 }

@@ -76,7 +76,7 @@ export const runs = {
     kind: "read",
     isOfStep: true,
     summary: "Read the history of a run that is active, as its endpoint gets it",
-    answers: { 200: { says: "Its entries in their order", schema: historySchema, isLarge: true } },
+    answers: { 200: { says: "Its entries in their order", schema: historySchema, inPieces: true } },
     faults: ["not_found"],
   }),
   endRun: endpoint({

@@ -212,7 +212,7 @@ export function scheduleJson(
 }
 
 /** Of a record that is there. */
-export function slotStateOf({ state }: MessageRecord): SlotState {
+export function slotStateOf({ state }: Pick<MessageRecord, "state">): SlotState {
   if (state.kind === "delivered") return "SUCCESS";
   return state.kind === "failed" || state.kind === "canceled" ? "FAIL" : "IN_PROGRESS";
 }

@@ -13,6 +13,7 @@ import {
   tenantId,
 } from "@posthaste/domain";
 import { runEvents } from "./run-events.ts";
+import { shownAttempt, shownParts } from "./shown-part.ts";
 
 const start = 1_767_225_600_000;
 const root = messageId("msg_00000000000000000000000001");
@@ -54,7 +55,12 @@ const outline = (
   parts: readonly (readonly [PartName, RunPart])[],
   attempts: readonly RunAttempt[] = [],
 ) => {
-  const reading = { run, parts: new Map(parts), records: new Map(), attempts };
+  const { add, shown } = shownParts(run, { sha256: noSha });
+  for (const [, each] of parts) add(each);
+  const reading = {
+    ...{ run, parts: shown, progress: new Map() },
+    attempts: attempts.map((attempt) => shownAttempt(run, attempt, { sha256: noSha })),
+  };
   return runEvents(reading, { sha256: noSha })
     .toReversed()
     .map(({ event: { state, stepInfo, time } }) =>
@@ -115,7 +121,7 @@ describe("the events of a run", () => {
 
   it("have places of their own, by which they are sorted", () => {
     const run = aRun({ state: { kind: "canceled", endedAt: start, pending: [] } });
-    const reading = { run, parts: new Map(), records: new Map(), attempts: [] };
+    const reading = { run, parts: new Map(), progress: new Map(), attempts: [] };
 
     const places = runEvents(reading, { sha256: noSha }).map(({ place }) => place);
 

@@ -5,15 +5,14 @@ import {
   isFailed,
   type PartName,
   type Run,
-  type RunAttempt,
   runMessageId,
-  type RunPart,
   toldPart,
 } from "@posthaste/domain";
 import { type ReadView } from "../representations/body.ts";
 import { readableHeaders } from "../representations/hidden.ts";
-import { attemptErrors, shownError } from "./run-attempts.ts";
-import { headersOf, textOf, writtenJson } from "./run-step.ts";
+import { shownError } from "./run-attempts.ts";
+import { textIn } from "./run-step.ts";
+import { type ShownAttempt, type ShownPart } from "./shown-part.ts";
 
 export const functionStates = [
   "CALLBACK_INPROGRESS",
@@ -25,9 +24,9 @@ export type FunctionState = (typeof functionStates)[number];
 
 type Reading = {
   readonly run: Run;
-  readonly parts: ReadonlyMap<PartName, RunPart>;
+  readonly parts: ReadonlyMap<PartName, ShownPart>;
 };
-type AttemptReading = Reading & { readonly attempts: readonly RunAttempt[] };
+type AttemptReading = Reading & { readonly attempts: readonly ShownAttempt[] };
 
 const stateNames = {
   running: "CALLBACK_INPROGRESS",
@@ -43,27 +42,31 @@ export function functionState(run: Run): FunctionState | undefined {
 }
 
 /** Its headers are known by what the failure function is told. */
-export function failureAnswer({ parts, run }: Omit<Reading, "records">): {
+export function failureAnswer({ parts, run }: Reading): {
   readonly status: number;
   readonly headers: Headers;
 } {
   const failed = isFailed(run) ? run.state.failure : undefined;
-  const told = parts.get(toldPart(1));
-  return { status: failed?.status ?? 0, headers: headersOf(told && writtenJson(told)["header"]) };
+  const { headers = [] } = parts.get(toldPart(1))?.answer ?? {};
+  return { status: failed?.status ?? 0, headers };
 }
 
 /** Of the deliveries of a step the attempts that failed; that by which the run has is known by its failure. */
 export function errorsOf(reading: AttemptReading, of: readonly PartName[], view: ReadView) {
-  const errors = [...attemptErrors(reading, of, view), ...lastError(reading, of, view)];
+  const errors = [...attemptErrors(reading, of), ...lastError(reading, of, view)];
   return errors.length === 0 ? {} : { errors };
 }
+
+/** Those of these deliveries, in the order of time. */
+const attemptErrors = ({ attempts }: AttemptReading, of: readonly PartName[]) =>
+  attempts.filter(({ part }) => of.includes(part)).map(({ error }) => error);
 
 function lastError(reading: Reading, of: readonly PartName[], view: ReadView) {
   const { parts, run } = reading;
   if (!isFailed(run) || !of.includes(run.state.failure.at)) return [];
   const { endedAt, failure } = run.state;
   const error = failure.error ?? (failure.status === undefined ? failure.reason : undefined);
-  const answer = { ...failureAnswer(reading), body: parts.get("x")?.body };
+  const answer = { ...failureAnswer(reading), body: textIn(parts.get("x")?.body) };
   return [shownError(run, { ...answer, error, time: endedAt }, view)];
 }
 
@@ -81,8 +84,8 @@ export function failureJson(reading: AttemptReading, view: ReadView) {
   const { plan, root, url } = run;
   const { sent } = parts.get(toldPart(1)) ?? {};
   const { headers, status } = failureAnswer(reading);
-  const errors = attemptErrors(reading, [toldPart(told.round)], view);
-  const failResponse = textOf(run, parts.get("x")?.body, view);
+  const errors = attemptErrors(reading, [toldPart(told.round)]);
+  const failResponse = textIn(parts.get("x")?.body);
   return {
     failureFunction: {
       messageId: runMessageId(root, toldPart(told.round)),
@@ -102,25 +105,16 @@ export function failureJson(reading: AttemptReading, view: ReadView) {
 /** What the failure function was answered by. An endpoint that has none says so in a header, and its body is not that of a function. */
 export function functionAnswer({ parts, run }: Reading, view: ReadView) {
   const told = isFailed(run) ? run.state.failure.function : undefined;
-  const part = told && parts.get(answeredPart(told.round));
+  const part = told && parts.get(answeredPart(told.round))?.answer;
   if (!part) return {};
-  const { body, headers, status } = writtenJson(part);
-  const pairs = pairsOf(headers);
-  const hasNone = pairs.some(([name]) => notFoundHeader.test(name));
-  const said = new Uint8Array(Buffer.from(typeof body === "string" ? body : "", "base64"));
-  const responseBody = hasNone ? undefined : textOf(run, said, view);
+  const { body, headers, status } = part;
+  const hasNone = headers.some(([name]) => notFoundHeader.test(name));
+  const responseBody = hasNone ? undefined : textIn(body);
   return {
-    ...(typeof status === "number" && { responseStatus: status }),
-    responseHeaders: readableHeaders(pairs, run.plan.policy.redaction, view.sha256),
+    ...(status !== undefined && { responseStatus: status }),
+    responseHeaders: readableHeaders(headers, run.plan.policy.redaction, view.sha256),
     ...(responseBody !== undefined && { responseBody }),
   };
 }
 
 const notFoundHeader = /^(service|upstash)-workflow-failure-callback-notfound$/i;
-
-const pairsOf = (value: unknown): Headers =>
-  Array.isArray(value)
-    ? value.flatMap((pair: unknown): [string, string][] =>
-        Array.isArray(pair) && pair.length === 2 ? [[String(pair[0]), String(pair[1])]] : [],
-      )
-    : [];

@@ -12,7 +12,7 @@ import { membersOf } from "../bodies/json-members.ts";
 import { type Span } from "../bodies/json-parts.ts";
 import { bytesOfString, isString, sizeOfString } from "../bodies/json-string.ts";
 import { readJson } from "../bodies/json.ts";
-import { readableBody, type ReadView } from "../representations/body.ts";
+import { type ReadableBody, readableBody, type ReadView } from "../representations/body.ts";
 import { readableHeaders } from "../representations/hidden.ts";
 import { headersShape, type JsonOf, millisecondsShape } from "../representations/schemas.ts";
 
@@ -203,9 +203,18 @@ export function headersOf(json: unknown): Headers {
   );
 }
 
-/** What this service itself has written as JSON into a part. */
-export function writtenJson({ body }: RunPart): Readonly<Record<string, unknown>> {
-  return objectOf(JSON.parse(new TextDecoder().decode(body)));
+/** Fields of what this service itself has written as JSON into a part; of each no more is parsed than is asked for. */
+export function writtenJson(
+  { body }: RunPart,
+  names: readonly string[],
+): Readonly<Record<string, unknown>> {
+  const { at, text } = fieldsOf(body, new Set(names));
+  return Object.fromEntries(
+    [...at].map(([name, { from, to }]) => [
+      name,
+      JSON.parse(Buffer.from(text.subarray(from, to)).toString()),
+    ]),
+  );
 }
 
 const isObject = (json: unknown): json is Readonly<Record<string, unknown>> =>
@@ -213,21 +222,25 @@ const isObject = (json: unknown): json is Readonly<Record<string, unknown>> =>
 
 const objectOf = (json: unknown): Readonly<Record<string, unknown>> => (isObject(json) ? json : {});
 
-/** A body as text: base64 where it is none. */
-export function textOf(
+export const pairsOf = (value: unknown): Headers =>
+  Array.isArray(value)
+    ? value.flatMap((pair: unknown): [string, string][] =>
+        Array.isArray(pair) && pair.length === 2 ? [[String(pair[0]), String(pair[1])]] : [],
+      )
+    : [];
+
+export function bodyOfRun(
   { plan }: Run,
   body: Uint8Array | undefined,
   { sha256, bodyBytesMax }: ReadView,
-): string | undefined {
+): ReadableBody {
   const { redaction } = plan.policy;
   const max = bodyBytesMax === undefined ? {} : { bytesMax: bodyBytesMax };
-  const readable = readableBody(body, { redaction, sha256, ...max });
-  switch (readable.kind) {
-    case "none":
-      return undefined;
-    case "text":
-      return readable.text;
-    case "binary":
-      return readable.base64;
-  }
+  return readableBody(body, { redaction, sha256, ...max });
+}
+
+/** A body as text: base64 where it is none. */
+export function textIn(body: ReadableBody | undefined): string | undefined {
+  if (!body || body.kind === "none") return undefined;
+  return body.kind === "text" ? body.text : body.base64;
 }

@@ -9,6 +9,7 @@ import {
   newOrder,
   type Order,
   type PartName,
+  progressOf,
   type Run,
   type RunAttempt,
   runId,
@@ -21,6 +22,7 @@ import {
 } from "@posthaste/domain";
 import { type ReadView } from "../representations/body.ts";
 import { deliveriesShown, runHeadJson, runJson, type RunReading, stepGroups } from "./run-view.ts";
+import { shownAttempt, shownParts } from "./shown-part.ts";
 
 const view: ReadView = {
   sha256: (value) => createHash("sha256").update(value).digest("hex"),
@@ -76,12 +78,17 @@ const reading = (
   run: Run,
   parts: readonly (readonly [PartName, RunPart])[] = [],
   records: readonly (readonly [PartName, MessageRecord])[] = [],
-): RunReading => ({
-  run,
-  parts: new Map([part("start", { payload: "canary" }), ...parts]),
-  records: new Map(records),
-  attempts: [],
-});
+  { attempts = [], seen = view }: { attempts?: readonly RunAttempt[]; seen?: ReadView } = {},
+): RunReading => {
+  const { add, shown } = shownParts(run, seen);
+  for (const [, each] of [part("start", { payload: "canary" }), ...parts]) add(each);
+  return {
+    run,
+    parts: shown,
+    progress: new Map(records.map(([name, record]) => [name, progressOf(record)])),
+    attempts: attempts.map((attempt) => shownAttempt(run, attempt, seen)),
+  };
+};
 
 const retriedAt = (dueAt: number): MessageRecord => ({
   message: {
@@ -272,7 +279,7 @@ describe("a run whose bodies and headers are redacted", () => {
     const attempts = [failed("s1", 1), failed("c2", 2), failed("f", 3)];
 
     const shown = runJson(
-      { ...reading(run, [...parts, told, answered, part("x", { is: "canary" })]), attempts },
+      reading(run, [...parts, told, answered, part("x", { is: "canary" })], [], { attempts }),
       view,
       true,
     );
@@ -295,11 +302,10 @@ describe("a step whose endpoint has written what it likes", () => {
     { name: "s1", at: epochStart + 1, body: new TextEncoder().encode(text) },
   ];
   const run = aRun({ history: spans({ role: "result", from: 1, to: 1 }) });
-  const stepOf = (text: string, bodyBytesMax?: number) =>
-    stepGroups(reading(run, [aRaw(text)]), {
-      ...view,
-      ...(bodyBytesMax !== undefined && { bodyBytesMax }),
-    })[1]?.steps[0];
+  const stepOf = (text: string, bodyBytesMax?: number) => {
+    const seen = { ...view, ...(bodyBytesMax !== undefined && { bodyBytesMax }) };
+    return stepGroups(reading(run, [aRaw(text)], [], { seen }), seen)[1]?.steps[0];
+  };
   const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 
   it.each<[string, string, string | undefined]>([
@@ -387,7 +393,7 @@ describe("attempts that failed", () => {
     ];
     const attempts = [failed("start", 1), failed("p2", 2), failed("p3", 3), failed("s1", 4)];
 
-    expect(errorsOf({ ...reading(aRun({ history }), parts), attempts })).toEqual([
+    expect(errorsOf(reading(aRun({ history }), parts, [], { attempts }))).toEqual([
       [[]],
       [["503 1"]],
       [["503 2"], ["503 3"]],
@@ -399,6 +405,6 @@ describe("attempts that failed", () => {
 
     const attempts = [failed("start", 1, { error: "it is away" })];
 
-    expect(errorsOf({ ...reading(run), attempts }).at(-1)).toEqual([["503 1", "500 9"]]);
+    expect(errorsOf(reading(run, [], [], { attempts })).at(-1)).toEqual([["503 1", "500 9"]]);
   });
 });

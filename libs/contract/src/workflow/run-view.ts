@@ -6,39 +6,28 @@ import {
   type DeliveryKey,
   deliveryOf,
   isFinished,
-  type MessageRecord,
   type PartName,
   partOf,
   type Pending,
+  type Progress,
   type Run,
-  type RunAttempt,
   runMessageId,
-  type RunPart,
   type RunState,
 } from "@posthaste/domain";
 import { type ReadView } from "../representations/body.ts";
 import { readableHeaders } from "../representations/hidden.ts";
-import { shownAnswer } from "./run-attempts.ts";
 import { errorsOf, failureJson, letterJson } from "./run-failure.ts";
-import {
-  headersOf,
-  publishedStep,
-  type runStates,
-  type RunStepJson,
-  stepFields,
-  stepWithin,
-  textOf,
-  writtenJson,
-} from "./run-step.ts";
+import { type runStates, type RunStepJson, textIn } from "./run-step.ts";
+import { type ShownAttempt, type ShownPart } from "./shown-part.ts";
 
 /** What is read of a run. A part that is missing has been swept. */
 export type RunReading = {
   readonly run: Run;
-  readonly parts: ReadonlyMap<PartName, RunPart>;
+  readonly parts: ReadonlyMap<PartName, ShownPart>;
   /** Of `deliveriesShown`, those whose records are there. */
-  readonly records: ReadonlyMap<PartName, MessageRecord>;
+  readonly progress: ReadonlyMap<PartName, Progress>;
   /** The latest, in the order of time. */
-  readonly attempts: readonly RunAttempt[];
+  readonly attempts: readonly ShownAttempt[];
 };
 
 export type StepGroup = {
@@ -76,7 +65,7 @@ const callKey = ({ isAnswered, step }: Pending & { readonly kind: "call" }): Del
 
 export function runJson(reading: RunReading, view: ReadView, withCaller: boolean) {
   const { parts, run } = reading;
-  const response = textOf(run, parts.get("e")?.body, view);
+  const response = textIn(parts.get("e")?.body);
   return {
     ...runHeadJson(run, withCaller),
     steps: stepGroups(reading, view),
@@ -137,7 +126,7 @@ export function stepGroups(reading: RunReading, view: ReadView): readonly StepGr
 
 function initGroup({ parts, run }: RunReading, view: ReadView): StepGroup {
   const { policy } = run.plan;
-  const out = textOf(run, parts.get("start")?.body, view);
+  const out = textIn(parts.get("start")?.body);
   const init: RunStepJson = {
     stepName: "init",
     stepType: "Initial",
@@ -160,11 +149,7 @@ function memberOf(reading: RunReading, step: number, view: ReadView): readonly R
   if (hasResult(reading.run, step)) return resultOf(reading, step, partOf(key), view);
   const part = reading.parts.get(partOf(key));
   if (!part) return [];
-  const { concurrent, stepName, ...fields } = stepFields(
-    reading.run,
-    publishedStep(part.body),
-    view,
-  );
+  const { concurrent, stepName, ...fields } = part.step ?? {};
   const ofPlan = {
     ...(concurrent !== undefined && { concurrent }),
     ...(stepName !== undefined && { stepName }),
@@ -189,7 +174,7 @@ function resultOf(
   return [
     {
       ...callFields(reading, step, view),
-      ...stepFields(run, publishedStep(part.body), view),
+      ...part.step,
       stepId: step,
       callType: "step",
       messageId: runMessageId(run.root, name),
@@ -230,9 +215,8 @@ function pendingStep(reading: RunReading, pending: Pending, view: ReadView): Run
   }
   const name = `${kind === "wait" ? "w" : "v"}${step}`;
   const part = parts.get(name);
-  const fields = part ? stepFields(run, stepWithin(part.body), view) : {};
   return {
-    ...fields,
+    ...part?.step,
     ...common,
     state: stepState(run, name, undefined),
     ...(part && { createdAt: part.at }),
@@ -264,16 +248,16 @@ function nextKey(run: Run): DeliveryKey | undefined {
 
 /** Where a delivery that has no result yet stands. */
 function delivery(reading: RunReading, key: DeliveryKey, view: ReadView): RunStepJson {
-  const { records, run } = reading;
+  const { progress, run } = reading;
   const { policy } = run.plan;
   const name = partOf(key);
-  const record = records.get(name);
-  const isHeld = record?.state.kind === "held" ? record.state.dueAt : undefined;
+  const standing = progress.get(name);
+  const isHeld = standing?.state.kind === "held" ? standing.state.dueAt : undefined;
   return {
     messageId: runMessageId(run.root, name),
-    retries: record?.message.policy.retriesMax ?? policy.retriesMax,
+    retries: standing?.retriesMax ?? policy.retriesMax,
     ...(policy.retryDelay !== undefined && { retryDelay: policy.retryDelay }),
-    state: stepState(run, name, record),
+    state: stepState(run, name, standing),
     ...(isHeld !== undefined && { nextDeliveryTime: isHeld }),
     ...errorsOf(reading, key.role === "answer" ? callParts(key.step) : [name], view),
   };
@@ -282,11 +266,11 @@ function delivery(reading: RunReading, key: DeliveryKey, view: ReadView): RunSte
 function stepState(
   { state }: Run,
   name: PartName,
-  record: MessageRecord | undefined,
+  standing: Progress | undefined,
 ): NonNullable<RunStepJson["state"]> {
   if (state.kind === "failed" && state.failure.at === name) return "STEP_FAILED";
   if (state.kind !== "active") return "STEP_CANCELED";
-  const isRetried = record !== undefined && !isFinished(record.state) && record.retried > 0;
+  const isRetried = standing !== undefined && !isFinished(standing.state) && standing.retried > 0;
   return isRetried ? "STEP_RETRY" : "STEP_PROGRESS";
 }
 
@@ -296,7 +280,7 @@ function callFields({ parts, run }: RunReading, step: number, view: ReadView): R
   if (!call?.sent) return {};
   const { headers, method, policy, url } = call.sent;
   const { redaction } = run.plan.policy;
-  const body = textOf(run, call.body, view);
+  const body = textIn(call.body);
   const [, stepName] = policy.callback?.headers.find(([name]) => stepNameHeader.test(name)) ?? [];
   return {
     ...(stepName !== undefined && { stepName }),
@@ -304,29 +288,20 @@ function callFields({ parts, run }: RunReading, step: number, view: ReadView): R
     callMethod: method,
     callHeaders: readableHeaders(headers, redaction, view.sha256),
     ...(body !== undefined && { callBody: body }),
-    ...callAnswer(run, parts.get(partOf({ role: "answer", step })), view),
+    ...callAnswer(run, parts.get(partOf({ role: "answer", step }))?.answer, view),
   };
 }
 
 const stepNameHeader = /^(service|upstash)-workflow-stepname$/i;
 
 /** As the endpoint is told of it. */
-function callAnswer(run: Run, answer: RunPart | undefined, view: ReadView): RunStepJson {
+function callAnswer(run: Run, answer: ShownPart["answer"], view: ReadView): RunStepJson {
   if (!answer) return {};
-  const { body, header, status } = writtenJson(answer);
-  const shown = shownAnswer(
-    run,
-    {
-      status: typeof status === "number" ? status : 0,
-      headers: headersOf(header),
-      body: typeof body === "string" ? Buffer.from(body, "base64") : undefined,
-    },
-    view,
-  );
+  const body = textIn(answer.body);
   return {
-    callResponseStatus: shown.status,
-    callResponseHeaders: shown.headers,
-    ...(shown.body !== undefined && { callResponseBody: shown.body }),
+    callResponseStatus: answer.status ?? 0,
+    callResponseHeaders: readableHeaders(answer.headers, run.plan.policy.redaction, view.sha256),
+    ...(body !== undefined && { callResponseBody: body }),
   };
 }
 

@@ -4,7 +4,7 @@ import { type Records } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
 import { createGather, type Gather } from "../gather.ts";
 import { inOneReply, type Rooms } from "./rooms.ts";
-import { answerBytesOf, isUnderstood, recordFrom, type StoredRecord } from "./stored.ts";
+import { answerBytesOf, isUnderstood, recordFrom, stateFrom, type StoredRecord } from "./stored.ts";
 
 export type Reading = {
   /** Of documents read with or without their bodies. One whose body is gone is left out, loudly. */
@@ -14,6 +14,7 @@ export type Reading = {
   ) => Promise<readonly R[]>;
   readonly get: Gather<Wanted, MessageRecord | undefined>;
   readonly getSome: Records["getSome"];
+  readonly progress: Records["progress"];
 };
 type Found = {
   readonly found: readonly StoredRecord[];
@@ -21,7 +22,8 @@ type Found = {
 };
 type Wanted = { readonly tenant: TenantId; readonly id: MessageId };
 
-export function createReading({ again, fanOuts, log, messages }: Rooms): Reading {
+export function createReading(rooms: Rooms): Reading {
+  const { again, fanOuts, log, messages } = rooms;
   const withBodies: Reading["withBodies"] = async (found, make) => {
     const bodies = await bodiesOf(found);
     return found.flatMap((stored) => {
@@ -55,7 +57,7 @@ export function createReading({ again, fanOuts, log, messages }: Rooms): Reading
   const get = createGather<Wanted, MessageRecord | undefined>(
     async (wanted) => {
       const ids = [...new Set(wanted.map(({ id }) => id))];
-      const filter = { _id: { $in: ids }, tombstoneUntil: { $exists: false }, ...isUnderstood };
+      const filter = { _id: { $in: ids }, ...isLiving };
       const found = await again(() => messages.find(filter, inOneReply).toArray());
       const records = await withBodies(found, recordFrom);
       const byId = new Map(records.map((record) => [record.message.id, record]));
@@ -86,8 +88,27 @@ export function createReading({ again, fanOuts, log, messages }: Rooms): Reading
     const { found, left } = await again(() => findSome(tenant, ids));
     return { records: await withBodies(found, recordFrom), left };
   };
-  return { withBodies, get, getSome };
+  return { withBodies, get, getSome, progress: createProgress(rooms) };
 }
+
+const createProgress =
+  ({ again, messages }: Pick<Rooms, "again" | "messages">): Records["progress"] =>
+  async (tenant, ids) => {
+    const filter = { _id: { $in: [...ids] }, tenant, ...isLiving };
+    const found = await again(() =>
+      messages.find(filter, { ...inOneReply, projection: withoutWhatItCarries }).toArray(),
+    );
+    const byId = new Map(found.map((stored) => [stored._id, stored]));
+    return ids.map((id) => {
+      const stored = byId.get(id);
+      if (!stored) return undefined;
+      const { retriesMax } = stored.message.policy;
+      return { state: stateFrom(stored), retried: stored.retried, retriesMax };
+    });
+  };
+
+const isLiving = { tombstoneUntil: { $exists: false }, ...isUnderstood } as const;
+const withoutWhatItCarries = { body: 0, outbox: 0, "message.headers": 0 } as const;
 
 const keeperOf = ({ _id, bodyOf }: StoredRecord): MessageId => bodyOf ?? _id;
 const noBody = new Uint8Array();

@@ -83,6 +83,7 @@ export function createRecordPorts(connection: Connection, aside: Connection): Re
       matching: createMatching(rooms),
       get: (tenant, ids) => reading.get(ids.map((id) => ({ tenant, id }))),
       getSome: reading.getSome,
+      progress: reading.progress,
       removeFinished: createRemoveFinished(rooms, deliveriesOfLog(connection)),
       dueSince: createDueSince(rooms),
       backlog: createBacklog(rooms),

@@ -325,7 +325,7 @@ function fieldsOf(state: MessageState): StateFields {
   }
 }
 
-function stateFrom(stored: StoredRecord): MessageState {
+export function stateFrom(stored: StoredRecord): MessageState {
   const { state: kind } = stored;
   switch (kind) {
     case "held":

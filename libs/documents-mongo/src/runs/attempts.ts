@@ -16,15 +16,12 @@ export const createAttempts = ({
   again,
   attempts,
 }: RunRooms): Pick<RunLog, "attempts" | "append"> => ({
-  attempts: (wanted) =>
-    Promise.all(
-      wanted.map(async ({ root }) => {
-        const latest = await again(() =>
-          attempts.find({ run: root }).sort({ at: -1 }).limit(limits.runAttemptsShownMax).toArray(),
-        );
-        return latest.map(attemptFrom).toSorted(byTime);
-      }),
-    ),
+  attempts: async ({ root }) => {
+    const latest = await again(() =>
+      attempts.find({ run: root }).sort({ at: -1 }).limit(limits.runAttemptsShownMax).toArray(),
+    );
+    return latest.map(attemptFrom).toSorted(byTime);
+  },
   append: async (told) => {
     const stored = told.map(({ run: { root, part }, fact }): StoredAttempt => {
       const response = fact.response && answerOfFact(fact.response);

@@ -3,15 +3,25 @@ import {
   type Configuration,
   entriesBetween,
   type HistoryEntry,
+  limits,
+  type MessageId,
   type PartName,
   partOf,
   type Run,
   runMessageId,
+  type RunPart,
 } from "@posthaste/domain";
-import { type Inherited, type RunWrite } from "@posthaste/ports";
+import { type Inherited, type RunWrite, type SomeParts } from "@posthaste/ports";
 import { insertMissing } from "../insert-missing.ts";
 import { type RunRooms } from "./rooms.ts";
-import { bodyOf, nameOfPart, partKey, type StoredPart } from "./stored-run.ts";
+import {
+  bodyOf,
+  endOfParts,
+  nameOfPart,
+  partFrom,
+  partKey,
+  type StoredPart,
+} from "./stored-run.ts";
 
 /** Answers those whose names were taken: by a change that came too late, or will, or by an earlier try of this one. */
 export async function putParts(
@@ -100,3 +110,51 @@ export async function entriesOf(
     return { messageId: runMessageId(root, name), body };
   });
 }
+
+/** How large they are is known when they are read: a few at first, and more where those are small. */
+export async function someEntriesOf(
+  rooms: RunRooms,
+  run: Run,
+  from: number,
+): Promise<readonly HistoryEntry[]> {
+  const some: HistoryEntry[] = [];
+  let bytes = 0;
+  let count = entriesAtOnceMin;
+  // Each turn reads one entry at least.
+  while (from + some.length < run.history.length) {
+    const next = from + some.length;
+    const last = Math.min(next + count, run.history.length) - 1;
+    for (const entry of await entriesOf(rooms, run, next, last)) {
+      some.push(entry);
+      bytes += entry.body.length;
+      if (bytes >= limits.runReadBytesMax) return some;
+    }
+    count = Math.min(count * 4, entriesAtOnceMax);
+  }
+  return some;
+}
+
+const entriesAtOnceMin = 16;
+const entriesAtOnceMax = 500;
+
+/** In the order of their names. */
+export async function somePartsOf(
+  { again, parts }: RunRooms,
+  root: MessageId,
+  after: PartName,
+): Promise<SomeParts> {
+  return again(async () => {
+    const found: RunPart[] = [];
+    let bytes = 0;
+    const behind = { _id: { $gt: partKey(root, after), $lt: endOfParts(root) } };
+    for await (const stored of parts.find(behind, inSmallReplies).sort({ _id: 1 })) {
+      const part = partFrom(stored);
+      found.push(part);
+      bytes += part.body.length;
+      if (bytes >= limits.runReadBytesMax) return { parts: found, next: part.name };
+    }
+    return { parts: found };
+  });
+}
+
+const inSmallReplies = { batchSize: 16 } as const;

@@ -11,7 +11,8 @@ import { type Document } from "mongodb";
 import { isUnderstood } from "../messages/stored.ts";
 import { anyOf } from "../query/conditions.ts";
 import { placesIn } from "../query/placed.ts";
-import { dlqPlaceOf, isInDlq, partFrom, runFrom } from "./stored-run.ts";
+import { dlqPlaceOf, isInDlq, runFrom } from "./stored-run.ts";
+import { somePartsOf } from "./parts.ts";
 import { createAttempts } from "./attempts.ts";
 import { type RunRooms } from "./rooms.ts";
 
@@ -20,7 +21,7 @@ const pageMsMax = 10_000;
 const order = "latestFirst";
 
 export function createRunLog(rooms: RunRooms): RunLog {
-  const { again, parts, runs } = rooms;
+  const { again, runs } = rooms;
   /** One further than the page is read, so that `next` is absent on the last one. */
   const page = (at: "place" | "dlqPlace", asked: Document, limit: number): Promise<Page<Run>> =>
     again(async () => {
@@ -50,14 +51,7 @@ export function createRunLog(rooms: RunRooms): RunLog {
       const { items, ...next } = await page("dlqPlace", query, asked.limit);
       return { items: items.filter(isInDlq), ...next };
     },
-    parts: async (wanted) => {
-      const roots = wanted.map(({ root }) => root);
-      const found = await again(() => parts.find({ run: { $in: roots } }).toArray());
-      const byRun = Map.groupBy(found, ({ run }) => run);
-      return wanted.map(({ root }) =>
-        (byRun.get(root) ?? []).map(partFrom).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-      );
-    },
+    parts: ({ root }, after = "") => somePartsOf(rooms, root, after),
     ...createAttempts(rooms),
   };
 }

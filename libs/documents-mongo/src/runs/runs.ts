@@ -5,7 +5,7 @@
 import { type Run, type RunKey, wantedOf } from "@posthaste/domain";
 import { type BriefFor, type Briefing, type RunStore } from "@posthaste/ports";
 import { createChange } from "./changes.ts";
-import { copyParts, entriesOf } from "./parts.ts";
+import { copyParts, entriesOf, someEntriesOf } from "./parts.ts";
 import { type Address, find, findRoot, type RunRooms } from "./rooms.ts";
 import { start } from "./start.ts";
 import { createSweep } from "./sweep.ts";
@@ -51,7 +51,7 @@ export function createRuns(rooms: RunRooms): RunStore {
       const part = await again(() => parts.findOne({ _id: partKey(root, name) }));
       return part ? partFrom(part) : undefined;
     },
-    history: (run) => entriesOf(rooms, run, 0, run.history.length - 1),
+    history: (run, from) => someEntriesOf(rooms, run, from),
     brief: (deliveries) => brief(rooms, deliveries),
     sweep: createSweep(rooms),
   };

@@ -99,6 +99,8 @@ export const attemptKey = (root: MessageId, part: PartName, attempt: number): st
   `${partKey(root, part)}/${attempt}`;
 
 export const partKey = (root: MessageId, name: PartName): string => `${root}/${name}`;
+/** Behind all of them. */
+export const endOfParts = (root: MessageId): PartName => `${root}0`;
 export const rootOf = (key: string): MessageId => messageId(key.slice(0, key.indexOf("/")));
 export const nameOfPart = (key: string): PartName => key.slice(key.indexOf("/") + 1);
 

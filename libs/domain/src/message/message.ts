@@ -161,6 +161,15 @@ export type MessageRecord<S extends MessageState = MessageState> = {
   readonly outbox: readonly FollowUp[];
 };
 
+/** How far a message has come, without what it carries. */
+export type Progress = Pick<MessageRecord, "state" | "retried"> & { readonly retriesMax: number };
+
+export const progressOf = ({ message, retried, state }: MessageRecord): Progress => ({
+  state,
+  retried,
+  retriesMax: message.policy.retriesMax,
+});
+
 const finishedKinds: ReadonlySet<StateKind> = new Set<FinishedKind>([
   "delivered",
   "failed",

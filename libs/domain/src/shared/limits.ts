@@ -91,6 +91,8 @@ export const runHistoryBytesMax = 64 * 1024 * 1024;
 export const runPendingMax = 1_000;
 /** Of what a wait or an invocation says of its step, which its result repeats. */
 export const runStepBytesMax = 16 * 1024;
+/** Of a run so many bytes of parts are read at a time, and one part at least. */
+export const runReadBytesMax = 2 * 1024 * 1024;
 /** Events that came for a run before their wait: of all, and of one. */
 export const runNotesMax = 1_000;
 export const runNotesOfEventMax = 100;

@@ -1,6 +1,6 @@
 /** The ports over the records, assembled: which call writes, which reads, and in what portions. */
 import { type DatabaseSync } from "node:sqlite";
-import { alarmSources } from "@posthaste/domain";
+import { alarmSources, progressOf } from "@posthaste/domain";
 import { type Insert, type RecordPorts, type Records } from "@posthaste/ports";
 import { openBulkActions } from "../bulk-actions/bulk-actions.ts";
 import { type Weight } from "../database/operation.ts";
@@ -119,6 +119,13 @@ function openRecords(rooms: Rooms, reading: Reading, reader: DatabaseSync): Reco
     get: (tenant, ids) =>
       writer.read(() => ids.map((id) => ofTenant(tenant, reading.find(id))?.record)),
     getSome: (tenant, ids) => writer.read(() => someOf(reading, tenant, ids)),
+    progress: (tenant, ids) =>
+      writer.read(() =>
+        ids.map((id) => {
+          const found = ofTenant(tenant, reading.slim(id));
+          return found && progressOf(found.record);
+        }),
+      ),
     removeFinished: async (shards, endedBefore, limit) => {
       let removed = 0;
       let more = true;

@@ -2,11 +2,11 @@
 import { type DatabaseSync, type StatementSync } from "node:sqlite";
 import {
   type FailedRunFilter,
+  limits,
   type MessageId,
   matchesRun,
   positionOf,
   type Run,
-  type RunAttempt,
   type RunFilter,
   type RunIn,
   type RunPart,
@@ -34,7 +34,9 @@ export function openRunLog(
   const head = reader.prepare(
     `SELECT ${headColumns} FROM runs WHERE position = ? AND ${isUnderstood}`,
   );
-  const parts = reader.prepare(`SELECT ${partColumns} FROM run_parts WHERE run = ? ORDER BY name`);
+  const parts = reader.prepare(
+    `SELECT ${partColumns} FROM run_parts WHERE run = ? AND name > ? ORDER BY name`,
+  );
   const scan = <R extends Run>(
     rows: Rows,
     wants: (run: Run, place: Place) => run is R,
@@ -62,21 +64,21 @@ export function openRunLog(
         run.state.kind === "failed" && run.state.failure.inDlq && matchesRun(filter, run);
       return readPage(scan(rowsOf.failed(tenant, filter), wants), { ...page, order });
     },
-    parts: async (runs) => {
-      const found: (readonly RunPart[])[] = [];
-      for (const { root } of runs) {
-        found.push(parts.all(placeOf(root)).map(partFrom));
-        await breathe();
+    parts: async ({ root }, after = "") => {
+      await breathe();
+      const found: RunPart[] = [];
+      let bytes = 0;
+      for (const row of parts.iterate(placeOf(root), after)) {
+        const part = partFrom(row);
+        found.push(part);
+        bytes += part.body.length;
+        if (bytes >= limits.runReadBytesMax) return { parts: found, next: part.name };
       }
-      return found;
+      return { parts: found };
     },
-    attempts: async (runs) => {
-      const found: (readonly RunAttempt[])[] = [];
-      for (const { root } of runs) {
-        found.push(attemptsOf(root));
-        await breathe();
-      }
-      return found;
+    attempts: async ({ root }) => {
+      await breathe();
+      return attemptsOf(root);
     },
     append: (attempts) => writer.write(() => attempts.forEach(runAttempts.put)),
   };

@@ -1,20 +1,15 @@
 /** The RunStore port: head, parts and records of one change are one transaction. */
 import { crc32 } from "node:zlib";
 import {
-  type HistoryEntry,
   type InRun,
   awaitedEvents,
   isActive,
+  limits,
   type MessageId,
-  positionOf,
   type Run,
-  type RunPart,
-  runMessageId,
   wakeAtOf,
-  wantedOf,
 } from "@posthaste/domain";
 import {
-  type Briefing,
   type Inherited,
   type RunAddress,
   type RunStore,
@@ -25,17 +20,8 @@ import { integer, type Row, text } from "../database/rows.ts";
 import { openInsert } from "../messages/insert.ts";
 import { isUnderstood } from "../messages/records.ts";
 import { type Rooms } from "../messages/rooms.ts";
-import {
-  bodyOf,
-  fixedOf,
-  headColumns,
-  movingOf,
-  partColumns,
-  partFrom,
-  runFrom,
-  termOf,
-  termsOf,
-} from "./rows.ts";
+import { brief, openParts, placeOf } from "./parts.ts";
+import { fixedOf, headColumns, movingOf, runFrom, termOf, termsOf } from "./rows.ts";
 
 export function openRuns(rooms: Rooms): RunStore {
   const { writer } = rooms;
@@ -78,15 +64,9 @@ export function openRuns(rooms: Rooms): RunStore {
       writer.glance(() => waiting(tenant, event, after, limit)),
     get: (address) => writer.glance(() => find(address)),
     part: ({ root }, name) => writer.glance(() => part(placeOf(root), name)),
-    history: ({ root, history }) => writer.glance(() => between(root, 0, history.length - 1)),
-    brief: (deliveries) =>
-      writer.glance(() =>
-        deliveries.map(({ run, epoch, from }): Briefing => {
-          const wanted = wantedOf(find(run), run, epoch);
-          if (typeof wanted === "string") return wanted;
-          return { ...wanted, entries: between(run.root, from, wanted.rank) };
-        }),
-      ),
+    history: ({ root, history }, from) =>
+      writer.glance(() => between(root, from, history.length - 1, limits.runReadBytesMax)),
+    brief: (deliveries) => brief(writer, find, between, deliveries),
     sweep: async (tenant, endedBefore, limit) => {
       let removed = 0;
       // Each portion removes something, and ends with the runs or at `limit`.
@@ -102,13 +82,6 @@ export function openRuns(rooms: Rooms): RunStore {
 }
 
 type RunRef = Pick<InRun, "key" | "root">;
-
-/** The position of the root is the key of a run. */
-function placeOf(root: MessageId): number {
-  const position = positionOf(root);
-  if (position === undefined) throw new Error(`the root of a run is no random id: ${root}`);
-  return position;
-}
 
 function openHeads({ db }: Rooms) {
   const byPlace = db.prepare(`SELECT ${headColumns} FROM runs WHERE position = ?`);
@@ -141,23 +114,6 @@ function openHeads({ db }: Rooms) {
       const run = runOf(byPlace.get(placeOf(address.root)));
       return run?.key === address.key ? run : undefined;
     },
-  };
-}
-
-function openParts({ db }: Rooms) {
-  const named = db.prepare(`SELECT ${partColumns} FROM run_parts WHERE run = ? AND name = ?`);
-  const ranked = db.prepare(`
-    SELECT name, crc, bytes FROM run_parts WHERE run = ? AND rank BETWEEN ? AND ? ORDER BY rank`);
-  return {
-    part: (run: number, name: string): RunPart | undefined => {
-      const row = named.get(run, name);
-      return row && partFrom(row);
-    },
-    between: (root: MessageId, from: number, to: number): HistoryEntry[] =>
-      ranked.all(placeOf(root), from, to).map((row) => {
-        const name = text(row["name"]);
-        return { messageId: runMessageId(root, name), body: bodyOf(row) };
-      }),
   };
 }
 

@@ -46,7 +46,7 @@ describe("steps of a run", () => {
       ids.map((id) => [id, false]),
     );
     expect(heard.due.map(({ id }) => id)).toEqual(ids);
-    const history = await ports.runs.history(run);
+    const history = await ports.runs.history(run, 0);
     expect(history.map(({ messageId }) => messageId)).toEqual([run.root, ...ids]);
     expect(history.slice(1).map(({ body }) => body)).toEqual(
       steps([plan(1), plan(2)]).map(({ body }) => body),

@@ -244,11 +244,40 @@ function reading(guarantee: Guarantee<RunLogHarness>): void {
     const failed = await aRun(harness, { end: "fail" });
     const start = { name: "start", at: epochStart, rank: 0, body: Uint8Array.of(1, 0xff) };
 
-    expect(await harness.runLog.parts([failed, active])).toEqual([
-      [start, { name: "x", at: end, body: Uint8Array.of(2) }],
-      [start],
-    ]);
+    expect(await harness.runLog.parts(failed)).toEqual({
+      parts: [start, { name: "x", at: end, body: Uint8Array.of(2) }],
+    });
+    expect(await harness.runLog.parts(active)).toEqual({ parts: [start] });
+    expect(await harness.runLog.parts(failed, "start")).toMatchObject({ parts: [{ name: "x" }] });
   });
+
+  guarantee(
+    "parts are read some mebibytes at a time, each once, by their names",
+    async (harness) => {
+      const run = await aRun(harness);
+      const large = new Uint8Array(limits.runReadBytesMax * 0.4);
+      const names = ["n1", "n2", "n3", "n4", "n5"];
+      for (const name of names.toReversed())
+        await harness.runs.change(run, (seen) => {
+          const next = { ...seen, version: seen.version + 1 };
+          const part = { name, at: epochStart, body: large };
+          return { verdict: undefined, write: { run: next, parts: [part], deliveries: [] } };
+        });
+
+      const read: string[] = [];
+      const counts: number[] = [];
+      let after: string | undefined;
+      do {
+        const { next, parts } = await harness.runLog.parts(run, after);
+        read.push(...parts.map(({ name }) => name));
+        counts.push(parts.length);
+        after = next;
+      } while (after !== undefined);
+
+      expect(read).toEqual([...names, "start"]);
+      expect(Math.max(...counts)).toBe(3);
+    },
+  );
 }
 
 const anAttempt = (attempt: number, more: Partial<AttemptFact> = {}): AttemptFact => ({
@@ -287,13 +316,11 @@ function attempts(guarantee: Guarantee<RunLogHarness>): void {
       await runLog.append([told(run, "s1", second), told(run, "s1", first)]);
       await runLog.append([told(run, "s1", first), told(run, "f", unanswered)]);
 
-      expect(await runLog.attempts([other, run])).toEqual([
-        [],
-        [
-          { part: "s1", fact: first },
-          { part: "s1", fact: second },
-          { part: "f", fact: unanswered },
-        ],
+      expect(await runLog.attempts(other)).toEqual([]);
+      expect(await runLog.attempts(run)).toEqual([
+        { part: "s1", fact: first },
+        { part: "s1", fact: second },
+        { part: "f", fact: unanswered },
       ]);
     },
   );
@@ -315,12 +342,12 @@ function attempts(guarantee: Guarantee<RunLogHarness>): void {
           ),
         ]);
 
-      const [kept] = await runLog.attempts([run]);
-      expect(kept?.map(({ fact }) => fact.attempt)).toEqual(
+      const kept = await runLog.attempts(run);
+      expect(kept.map(({ fact }) => fact.attempt)).toEqual(
         Array.from({ length: limits.runAttemptsMax }, (_, i) => i + 1),
       );
-      expect(kept?.[0]?.fact.response).toMatchObject({ truncated: true });
-      expect(kept?.[0]?.fact.response?.body).toHaveLength(limits.logResponseBytesMax);
+      expect(kept[0]?.fact.response).toMatchObject({ truncated: true });
+      expect(kept[0]?.fact.response?.body).toHaveLength(limits.logResponseBytesMax);
     },
   );
 
@@ -331,6 +358,6 @@ function attempts(guarantee: Guarantee<RunLogHarness>): void {
 
     await runs.sweep(aTenant, end + 1, 10);
 
-    expect(await runLog.attempts([run])).toEqual([[]]);
+    expect(await runLog.attempts(run)).toEqual([]);
   });
 }

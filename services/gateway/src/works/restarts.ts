@@ -79,7 +79,7 @@ export function restartWorks(parts: RestartParts): Works<keyof typeof restarts> 
     if (given !== undefined && items.length > 1)
       return fault("malformed", "Workflow-RunId: names one run, and several are meant");
     const made: Run[] = [];
-    for (const { run: failed } of items) {
+    for (const failed of items) {
       const run = await again(parts, failed, runId(given ?? newId()), overrides);
       // Swept since the list was read.
       if (isFault(run) && run.fault === "not_found") continue;

@@ -1,18 +1,23 @@
 /** `/v2/workflows/events`: what has happened to runs, run by run, the newest first (docs/design/runs#reading). */
 import {
+  type ReadView,
   type RunEventJson,
   runEvents,
   type RunLogQuery,
   type RunReading,
 } from "@posthaste/contract";
 import { type Fault, isFault, messageId, type RunFilter, type TenantId } from "@posthaste/domain";
-import { bytesOf, type Listed, readingsOf, type RunLogParts } from "./run-readings.ts";
+import {
+  charsOf,
+  type Listed,
+  pageCharsMax,
+  readingsOf,
+  type RunLogParts,
+  runsPerRead,
+} from "./run-readings.ts";
 
-/** Read together. */
-const runsPerRead = 10;
-/** A page looks no further, however few events it has found, and reads no more bytes of parts. */
-const readsMax = 100;
-const bytesReadMax = 32 * 1024 * 1024;
+/** A page looks no further, however few events it has found. */
+const readsMax = 250;
 
 /** Where a page begins: behind a run, or behind an event of one, after which the list goes on behind that run. */
 type Place = {
@@ -36,18 +41,18 @@ export async function runEventPage(
   const view = { sha256: parts.sha256, bodyBytesMax: page.bodyBytesMax };
   const items: RunEventJson[] = [];
   let place = placeOf(opened.page.after);
-  let bytes = 0;
+  let chars = 0;
   for (let reads = 0; reads < readsMax; reads++) {
-    const { next, readings } = await readAt(parts, tenant, opened.filter, place);
+    const { next, readings } = await readAt(parts, tenant, opened.filter, place, view);
     for (const [i, reading] of readings.entries()) {
-      bytes += bytesOf(reading);
+      chars += charsOf(reading);
       const behind = place.within?.event ?? endOfTime;
       const wanted = runEvents(reading, view).filter(
         ({ event, place: at }) => (state === undefined || event.state === state) && at < behind,
       );
       const fitting = wanted.slice(0, page.limit - items.length);
       items.push(...fitting.map(({ event }) => event));
-      if (items.length < page.limit && bytes <= bytesReadMax) continue;
+      if (items.length < page.limit && chars <= pageCharsMax) continue;
       const isLast = i === readings.length - 1;
       const after = isLast ? next : await nextOf(parts, tenant, opened.filter, place, i + 1);
       const rest = after === undefined ? undefined : { after };
@@ -69,11 +74,12 @@ async function readAt(
   tenant: TenantId,
   filter: RunFilter,
   { after, within }: Place,
+  view: ReadView,
 ): Promise<{ readonly readings: readonly RunReading[]; readonly next: string | undefined }> {
   const listed = within
     ? await parts.runLog.list(tenant, { roots: [messageId(within.root)] }, { limit: 1 })
     : await parts.runLog.list(tenant, filter, pageAt(after, runsPerRead));
-  const readings = await readingsOf(parts, tenant, listed.items);
+  const readings = await readingsOf(parts, tenant, listed.items, view);
   return { readings, next: within ? after : listed.next };
 }
 

@@ -24,6 +24,7 @@ import {
   withoutLetter,
 } from "@posthaste/domain";
 import { cancelFunction, type RunPorts, tellAgain } from "@posthaste/engine";
+import { type RunLog, type RunPage } from "@posthaste/ports";
 import { runEventPage } from "./run-events.ts";
 import { type Asked, type Listed, readingsOf, readPage, type RunLogParts } from "./run-readings.ts";
 import { type Works } from "./work.ts";
@@ -52,9 +53,10 @@ export const runLogWorks = (
   readFailedRun: async ({ tenant, param }) => {
     const run = await failedRun(parts, tenant.id, param("dlqId"));
     if (isFault(run)) return run;
-    const [reading] = await readingsOf(parts, tenant.id, [run]);
+    const view = { sha256: parts.sha256 };
+    const [reading] = await readingsOf(parts, tenant.id, [run], view);
     if (!reading) throw new Error("a run that was read has a reading");
-    return { status: 200, json: failedRunJson(reading, { sha256: parts.sha256 }) };
+    return { status: 200, json: failedRunJson(reading, view) };
   },
   removeFailedRun: async ({ tenant, param }) => {
     const id = param("dlqId");
@@ -79,10 +81,7 @@ export const runLogWorks = (
   removeFailedRuns: async ({ tenant, query }) => {
     const page = await failedPage(parts, tenant.id, query);
     if (isFault(page)) return page;
-    const deleted = await removed(
-      parts,
-      page.items.map(({ run }) => run),
-    );
+    const deleted = await removed(parts, page.items);
     const { cursor } = page;
     return { status: 200, json: { deleted, ...(cursor !== undefined && { cursor }) } };
   },
@@ -136,8 +135,12 @@ async function runPage(
     const items = runs.map((run) => runHeadJson(run, withCaller));
     return { items, cursor: parts.paging.seal(scope, opened, next) };
   }
-  const { readings, next } = await readPage(parts, tenant, opened.page, list);
   const view = { sha256: parts.sha256, bodyBytesMax: page.bodyBytesMax };
+  const { readings, next } = await readPage(
+    (runs) => readingsOf(parts, tenant, runs, view),
+    opened.page,
+    list,
+  );
   const wanted = isRetried ? readings.filter(hasRetry) : readings;
   const items = wanted.map((reading) =>
     withSteps ? runJson(reading, view, withCaller) : runHeadJson(reading.run, withCaller),
@@ -145,10 +148,8 @@ async function runPage(
   return { items, cursor: parts.paging.seal(scope, opened, next) };
 }
 
-const hasRetry = ({ records }: RunReading): boolean =>
-  [...records.values()].some(({ retried }) => retried > 0);
-
-type FailedReading = RunReading & { readonly run: RunIn<"failed"> };
+const hasRetry = ({ progress }: RunReading): boolean =>
+  [...progress.values()].some(({ retried }) => retried > 0);
 
 /** `GET /v2/dlq?source=workflow` is the same list. */
 export async function failedRunPage(
@@ -156,27 +157,50 @@ export async function failedRunPage(
   tenant: TenantId,
   query: FailedRunQuery,
 ): Promise<Listed<FailedRunJson> | Fault> {
-  const page = await failedPage(parts, tenant, query);
-  if (isFault(page)) return page;
   const view = { sha256: parts.sha256, bodyBytesMax: query.page.bodyBytesMax };
-  return { ...page, items: page.items.map((reading) => failedRunJson(reading, view)) };
+  return failedPageOf(parts, tenant, query, async (list, page) => {
+    const { next, readings } = await readPage(
+      (runs) => readingsOf(parts, tenant, runs.filter(isAsked(query)), view),
+      page,
+      list,
+    );
+    return { items: readings.map((reading) => failedRunJson(reading, view)), next };
+  });
 }
 
-/** Of all that a query names, with what is shown of them. */
-export async function failedPage(
+/** Of all that a query names. */
+export const failedPage = (
+  parts: RunLogParts,
+  tenant: TenantId,
+  query: FailedRunQuery,
+): Promise<Listed<RunIn<"failed">> | Fault> =>
+  failedPageOf(parts, tenant, query, async (list, page) => {
+    const { items, next } = await list(page);
+    return { items: items.filter(isAsked(query)), next };
+  });
+
+type FailedList = (page: RunPage) => ReturnType<RunLog["failed"]>;
+
+async function failedPageOf<Item>(
   parts: RunLogParts,
   tenant: TenantId,
   { filter, functionStates, page }: FailedRunQuery,
-): Promise<Listed<FailedReading> | Fault> {
+  read: (
+    list: FailedList,
+    page: RunPage,
+  ) => Promise<{ readonly items: readonly Item[]; readonly next: string | undefined }>,
+): Promise<Listed<Item> | Fault> {
   const scope = { tenant, list: `failed runs ${functionStates?.join() ?? ""}`, filter };
   const opened = parts.paging.open(scope, page);
   if (isFault(opened)) return opened;
-  const { readings, next } = await readPage(parts, tenant, opened.page, (asked) =>
-    parts.runLog.failed(tenant, opened.filter, asked),
-  );
-  const items = readings.filter(({ run }) => {
-    const state = functionState(run);
-    return !functionStates || (state !== undefined && functionStates.includes(state));
-  });
+  const list: FailedList = (asked) => parts.runLog.failed(tenant, opened.filter, asked);
+  const { items, next } = await read(list, opened.page);
   return { items, cursor: parts.paging.seal(scope, opened, next) };
 }
+
+const isAsked =
+  ({ functionStates }: FailedRunQuery) =>
+  (run: RunIn<"failed">): boolean => {
+    const state = functionState(run);
+    return !functionStates || (state !== undefined && functionStates.includes(state));
+  };

@@ -1,8 +1,15 @@
-/** Runs with all that is shown of them: heads, parts, attempts and the records of what is on its way. */
-import { deliveriesShown, type RunReading } from "@posthaste/contract";
+/** Runs with all that is shown of them: heads, parts, attempts and the progress of what is on its way. */
 import {
-  type MessageRecord,
+  charsIn,
+  deliveriesShown,
+  type ReadView,
+  type RunReading,
+  shownAttempt,
+  shownParts,
+} from "@posthaste/contract";
+import {
   type PartName,
+  type Progress,
   type Run,
   runMessageId,
   type Sha256Hex,
@@ -19,10 +26,10 @@ export type RunLogParts = {
   readonly sha256: Sha256Hex;
 };
 
-/** Read together. */
-const runsPerRead = 10;
-/** Of all parts of one page as they are read; then the page is short. */
-const bytesReadMax = 32 * 1024 * 1024;
+/** Read together: of each as many parts are in memory as are read at a time, and its attempts. */
+export const runsPerRead = 4;
+/** Of all that is shown in one page; then the page is short. */
+export const pageCharsMax = 16 * 1024 * 1024;
 
 export type Listed<Item> = {
   readonly items: readonly Item[];
@@ -30,46 +37,40 @@ export type Listed<Item> = {
 };
 
 export type Asked = Parameters<RunLog["list"]>[2];
+type Reading<R extends Run> = RunReading & { readonly run: R };
 
 /** Runs with what is shown of them; a page is short rather than large. */
 export async function readPage<R extends Run>(
-  parts: RunLogParts,
-  tenant: TenantId,
+  read: (runs: readonly R[]) => Promise<readonly Reading<R>[]>,
   page: Asked,
   list: (page: Asked) => Promise<Page<R>>,
-): Promise<{
-  readonly readings: readonly (RunReading & { readonly run: R })[];
-  readonly next: string | undefined;
-}> {
+): Promise<{ readonly readings: readonly Reading<R>[]; readonly next: string | undefined }> {
   const { items, next } = await list(page);
-  const readings: (RunReading & { readonly run: R })[] = [];
-  let bytes = 0;
-  // Bounded by the page's runs, and by its bytes.
+  const readings: Reading<R>[] = [];
+  let chars = 0;
+  // Bounded by the page's runs, and by what is shown of them.
   for (let from = 0; from < items.length; from += runsPerRead) {
-    if (bytes > bytesReadMax) {
+    if (chars > pageCharsMax) {
       const short = await list({ ...page, limit: from });
       return { readings, next: short.next };
     }
-    const some = await readingsOf(parts, tenant, items.slice(from, from + runsPerRead));
-    for (const reading of some) bytes += bytesOf(reading);
+    const some = await read(items.slice(from, from + runsPerRead));
+    for (const reading of some) chars += charsOf(reading);
     readings.push(...some);
   }
   return { readings, next };
 }
 
-/** Of its parts and of the answers to its attempts. */
-export function bytesOf({ attempts, parts }: RunReading): number {
-  let bytes = 0;
-  for (const { body } of parts.values()) bytes += body.length;
-  for (const { fact } of attempts) bytes += fact.response?.body.length ?? 0;
-  return bytes;
-}
+/** Of its parts and of its attempts. */
+export const charsOf = ({ attempts, parts }: RunReading): number =>
+  charsIn([...parts.values()]) + charsIn(attempts);
 
 export async function readingsOf<R extends Run>(
-  { records, runLog }: RunLogParts,
+  { records, runLog }: Pick<RunLogParts, "records" | "runLog">,
   tenant: TenantId,
   runs: readonly R[],
-): Promise<readonly (RunReading & { readonly run: R })[]> {
+  view: ReadView,
+): Promise<readonly Reading<R>[]> {
   const shown = runs.flatMap((run) =>
     deliveriesShown(run).map((name) => ({
       name,
@@ -78,26 +79,41 @@ export async function readingsOf<R extends Run>(
     })),
   );
   const [parts, attempts, found] = await Promise.all([
-    runLog.parts(runs),
-    runLog.attempts(runs),
+    Promise.all(runs.map((run) => partsOf(runLog, run, view))),
+    Promise.all(runs.map((run) => attemptsOf(runLog, run, view))),
     shown.length === 0
       ? []
-      : records.get(
+      : records.progress(
           tenant,
           shown.map(({ id }) => id),
         ),
   ]);
-  const live = new Map<Run, Map<PartName, MessageRecord>>();
+  const live = new Map<Run, Map<PartName, Progress>>();
   for (const [i, { name, run }] of shown.entries()) {
-    const record = found[i];
-    if (!record) continue;
-    const own = live.get(run) ?? new Map<PartName, MessageRecord>();
-    live.set(run, own.set(name, record));
+    const progress = found[i];
+    if (!progress) continue;
+    const own = live.get(run) ?? new Map<PartName, Progress>();
+    live.set(run, own.set(name, progress));
   }
   return runs.map((run, i) => ({
     run,
-    parts: new Map(parts[i]?.map((part) => [part.name, part])),
-    records: live.get(run) ?? new Map<PartName, MessageRecord>(),
+    parts: parts[i] ?? new Map<PartName, never>(),
+    progress: live.get(run) ?? new Map<PartName, Progress>(),
     attempts: attempts[i] ?? [],
   }));
 }
+
+async function partsOf(runLog: RunLog, run: Run, view: ReadView): Promise<RunReading["parts"]> {
+  const { add, shown } = shownParts(run, view);
+  let after: PartName | undefined = "";
+  // Each turn begins behind the last part of the one before.
+  while (after !== undefined) {
+    const { next, parts } = await runLog.parts(run, after);
+    for (const part of parts) add(part);
+    after = next;
+  }
+  return shown;
+}
+
+const attemptsOf = async (runLog: RunLog, run: Run, view: ReadView) =>
+  (await runLog.attempts(run)).map((attempt) => shownAttempt(run, attempt, view));

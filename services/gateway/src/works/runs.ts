@@ -7,6 +7,7 @@ import {
   isFault,
   isUnderWay,
   type PublishCommand,
+  type Run,
   runId,
   type TenantId,
   type RunId,
@@ -29,6 +30,7 @@ import {
   startRun,
   workOrHandOn,
 } from "@posthaste/engine";
+import { listTexts } from "@posthaste/http";
 import { type RunAddress, type RunLog } from "@posthaste/ports";
 import { type Works } from "./work.ts";
 
@@ -39,7 +41,7 @@ export const runWorks = (ports: RunWorkParts): Works<keyof typeof runs> => ({
     const id = param("runId");
     const run = await ports.runs.get(runAddress(tenant.id, id, rawHeaders));
     if (!run || !isActive(run)) return unknownRun(id);
-    return { status: 200, json: historyJson(await ports.runs.history(run)) };
+    return { status: 200, pieces: listTexts(historyPages(ports, run)) };
   },
   endRun: async ({ tenant, param, query, rawHeaders, body }) => {
     const id = param("runId");
@@ -201,3 +203,14 @@ const isOfSameRun = (one: PublishCommand, other: PublishCommand): boolean =>
   isEntry(other) &&
   one.run.id === other.run.id &&
   one.run.createdAt === other.run.createdAt;
+
+async function* historyPages({ runs }: Pick<RunWorkParts, "runs">, run: Run) {
+  let from = 0;
+  // Each page begins behind the last entry of the one before.
+  while (from < run.history.length) {
+    const entries = await runs.history(run, from);
+    if (entries.length === 0) throw new Error("the run was swept while its history was read");
+    yield historyJson(entries);
+    from += entries.length;
+  }
+}

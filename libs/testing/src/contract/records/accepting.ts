@@ -297,6 +297,28 @@ export function accepting(guarantee: StoreGuarantee): void {
     },
   );
 
+  guarantee(
+    "how far messages have come is told in the order of their ids, to their own tenant only",
+    async (harness) => {
+      const body = new Uint8Array(mebibyte);
+      const claimed = await insertClaimed(harness, { body, policy: aPolicy({ retriesMax: 7 }) });
+      await settle(harness, claimed, refused);
+      const fresh = await insert(harness, { body });
+      const theirs = await insert(harness, { tenant: anotherTenant });
+      const ids = [fresh.id, harness.ids.next(), theirs.id, claimed.message.id];
+
+      const [of, ...others] = await harness.records.progress(aTenant, ids);
+
+      expect(of).toMatchObject({ state: { kind: "due" }, retried: 0 });
+      expect(others).toEqual([
+        undefined,
+        undefined,
+        { state: expect.objectContaining({ kind: "held" }) as unknown, retried: 1, retriesMax: 7 },
+      ]);
+      expect(await harness.records.progress(aTenant, [])).toEqual([]);
+    },
+  );
+
   guarantee("a finished record can be read until it is removed", async (harness) => {
     const message = await insertDelivered(harness);
 

@@ -1,5 +1,13 @@
 import { expect } from "@jest/globals";
-import { accept, allShards, type InRun, runId, runMessageId } from "@posthaste/domain";
+import {
+  accept,
+  allShards,
+  type HistoryEntry,
+  type InRun,
+  limits,
+  runId,
+  runMessageId,
+} from "@posthaste/domain";
 import {
   aFlow,
   aMessage,
@@ -34,7 +42,7 @@ export function reading(guarantee: RunsGuarantee): void {
     ]);
 
     const bodies = [bytes, new Uint8Array(0), large.slice(1, 70_000), text("é\0\ud83d\ude00")];
-    const history = await harness.runs.history(await current(harness, run));
+    const history = await harness.runs.history(await current(harness, run), 0);
     expect(history.map(({ body }) => Buffer.from(body).toString("hex"))).toEqual(
       bodies.map((body) => Buffer.from(body).toString("hex")),
     );
@@ -51,6 +59,31 @@ export function reading(guarantee: RunsGuarantee): void {
     expect(await harness.runs.part(other, "s1")).toBeDefined();
   });
 
+  guarantee(
+    "a long history is read from a rank on, as much as there is room for, and delivered whole",
+    async (harness) => {
+      const body = (n: number): Uint8Array => new Uint8Array(limits.runReadBytesMax * 0.4).fill(n);
+      const run = await start(harness, { body: body(0) });
+      for (let n = 1; n <= 6; n++) await join(harness, run, [aResult(n, body(n))]);
+
+      const seen = await current(harness, run);
+      const read: HistoryEntry[] = [];
+      // Ends with the history.
+      for (;;) {
+        const some = await harness.runs.history(seen, read.length);
+        if (some.length === 0) break;
+        expect(some.length).toBeLessThanOrEqual(3);
+        read.push(...some);
+      }
+      const asked = { run: inRun(run, "s6"), epoch: 1, from: 1 };
+      const [small, briefing] = await harness.runs.brief([{ ...asked, from: 6 }, asked]);
+
+      expect(read.map((entry) => entry.body[0])).toEqual([0, 1, 2, 3, 4, 5, 6]);
+      expect(small).toEqual({ rank: 6, entries: read.slice(6) });
+      expect(briefing).toEqual({ rank: 6, entries: read.slice(1) });
+    },
+  );
+
   guarantee("the history stands in the order of acceptance", async (harness) => {
     const run = await start(harness);
     await join(harness, run, [aPlan(1), aPlan(2), aPlan(3)]);
@@ -58,7 +91,7 @@ export function reading(guarantee: RunsGuarantee): void {
     await join(harness, run, [aResult(4)]);
 
     const names = ["p1", "p2", "p3", "s2", "s3", "s1", "s4"];
-    const history = await harness.runs.history(await current(harness, run));
+    const history = await harness.runs.history(await current(harness, run), 0);
     expect(history.map(({ messageId }) => messageId)).toEqual([
       run.root,
       ...names.map((name) => runMessageId(run.root, name)),

@@ -96,7 +96,7 @@ export function resuming(guarantee: RunsGuarantee): void {
 
       const bodies = ["payload", "one", "", "", "three"].map(text);
       const ids = [run.root, ...names.map((name) => runMessageId(run.root, name))];
-      const history = await harness.runs.history(await current(harness, run));
+      const history = await harness.runs.history(await current(harness, run), 0);
       expect(history).toEqual(ids.map((messageId, i) => ({ messageId, body: bodies[i] })));
       const [briefing] = await harness.runs.brief([{ run: inRun(run, "p2"), epoch: 1, from: 1 }]);
       expect(briefing).toMatchObject({ rank: 2, entries: history.slice(1, 3) });
@@ -126,7 +126,7 @@ export function resuming(guarantee: RunsGuarantee): void {
     await harness.advance(1_000);
     expect(await harness.runs.sweep(aTenant, harness.now(), 10)).toBe(1);
 
-    expect(await harness.runs.history(await current(harness, run))).toHaveLength(6);
+    expect(await harness.runs.history(await current(harness, run), 0)).toHaveLength(6);
     expect((await harness.runs.part(run, "s2"))?.body).toEqual(text("two"));
   });
 
@@ -156,7 +156,7 @@ export function resuming(guarantee: RunsGuarantee): void {
     const active = await start(harness, { id: runId("resumed") });
 
     expect(await resume(harness, of)).toEqual({ kind: "known", run: active });
-    const history = await harness.runs.history(await current(harness, active));
+    const history = await harness.runs.history(await current(harness, active), 0);
     expect(history).toHaveLength(1);
   });
 
@@ -166,7 +166,7 @@ export function resuming(guarantee: RunsGuarantee): void {
     for (const id of ["a", "b", "c"].map(runId)) {
       const run = await resumed(harness, of, { id });
       roots.push(run.root);
-      expect(await harness.runs.history(run)).toHaveLength(5);
+      expect(await harness.runs.history(run, 0)).toHaveLength(5);
     }
     expect(new Set(roots).size).toBe(3);
   });

@@ -26,7 +26,7 @@ export function starting(guarantee: RunsGuarantee): void {
       body,
       rank: 0,
     });
-    expect(await harness.runs.history(run)).toEqual([{ messageId: run.root, body }]);
+    expect(await harness.runs.history(run, 0)).toEqual([{ messageId: run.root, body }]);
     const record = await recordOf(harness, run, run.root);
     expect(record?.message).toMatchObject({ id: run.root, run: inRun(run, "start") });
     expect(record?.state.kind).toBe("due");

@@ -1,0 +1,115 @@
+/**
+ * A part of a run as its readers see it, made as the part is read: of what it holds no more is kept than is shown, and of a
+ * run that is very large less.
+ */
+import {
+  deliveryOf,
+  type EntryDelivery,
+  type Headers,
+  type PartName,
+  type Run,
+  type RunAttempt,
+  type RunPart,
+} from "@posthaste/domain";
+import { type ReadableBody, type ReadView } from "../representations/body.ts";
+import { attemptError, type AttemptErrorJson } from "./run-attempts.ts";
+import {
+  bodyOfRun,
+  headersOf,
+  pairsOf,
+  publishedStep,
+  type RunStepJson,
+  stepFields,
+  stepWithin,
+  writtenJson,
+} from "./run-step.ts";
+
+export type ShownPart = {
+  readonly name: PartName;
+  readonly at: number;
+  readonly sent?: EntryDelivery;
+  /** What it is as a whole: a payload, a result, what is sent to a third party. */
+  readonly body?: ReadableBody;
+  /** The fields of a step. */
+  readonly step?: RunStepJson;
+  /** Of an answer. */
+  readonly answer?: {
+    readonly status?: number;
+    readonly headers: Headers;
+    readonly body: ReadableBody;
+  };
+};
+
+export type ShownAttempt = { readonly part: PartName; readonly error: AttemptErrorJson };
+
+export const shownAttempt = (
+  run: Run,
+  { fact, part }: RunAttempt,
+  view: ReadView,
+): ShownAttempt => ({ part, error: attemptError(run, fact, view) });
+
+/** Notes and what else is not shown have no more than their name. */
+function shownPart(run: Run, part: RunPart, view: ReadView): ShownPart {
+  const { at, name, sent } = part;
+  const known = { name, at, ...(sent && { sent }) };
+  switch (kindOf(name)) {
+    case "whole":
+      return { ...known, body: bodyOfRun(run, part.body, view) };
+    case "step":
+      return { ...known, step: stepFields(run, publishedStep(part.body), view) };
+    case "waiting":
+      return { ...known, step: stepFields(run, stepWithin(part.body), view) };
+    case "answered": {
+      const { body, header, headers, status } = writtenJson(part, answerNames);
+      const said = typeof body === "string" ? Buffer.from(body, "base64") : undefined;
+      return {
+        ...known,
+        answer: {
+          ...(typeof status === "number" && { status }),
+          headers: headers === undefined ? headersOf(header) : pairsOf(headers),
+          body: bodyOfRun(run, said, view),
+        },
+      };
+    }
+    case "other":
+      return known;
+  }
+}
+
+/** Of a run so many characters of steps and answers are shown; of what comes behind them no bodies. */
+const shownCharsMax = 4 * 1024 * 1024;
+
+/** Made part by part. The payload, the result and the last answer are shown however large the steps are. */
+export function shownParts(run: Run, view: ReadView) {
+  const shown = new Map<PartName, ShownPart>();
+  let chars = 0;
+  return {
+    shown: shown as ReadonlyMap<PartName, ShownPart>,
+    add: (part: RunPart): void => {
+      const isOfSteps = !ofRun.has(part.name);
+      const isTooMuch = isOfSteps && chars > shownCharsMax;
+      const made = shownPart(run, part, isTooMuch ? { ...view, bodyBytesMax: 0 } : view);
+      if (isOfSteps) chars += charsIn(made);
+      shown.set(part.name, made);
+    },
+  };
+}
+
+const ofRun: ReadonlySet<PartName> = new Set(["start", "e", "x"]);
+
+/** Of all texts in it. */
+export function charsIn(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.values(value).reduce((sum: number, each) => sum + charsIn(each), 0);
+}
+
+const answerNames = ["body", "header", "headers", "status"];
+
+function kindOf(name: PartName): "whole" | "step" | "waiting" | "answered" | "other" {
+  const role = deliveryOf(name)?.role;
+  if (role === "plan" || role === "result") return "step";
+  if (role === "answer" || /^[rf][0-9]*$/.test(name)) return "answered";
+  if (role === "start" || role === "call" || name === "e" || name === "x") return "whole";
+  return /^[wv][0-9]/.test(name) ? "waiting" : "other";
+}

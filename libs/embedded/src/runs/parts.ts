@@ -1,0 +1,100 @@
+/** Parts of runs as they are read: one by its name, or entries of the history by their ranks. */
+import {
+  type HistoryEntry,
+  type InRun,
+  limits,
+  type MessageId,
+  positionOf,
+  type Run,
+  runMessageId,
+  type RunPart,
+  wantedOf,
+} from "@posthaste/domain";
+import { type BriefFor, type Briefing } from "@posthaste/ports";
+import { text } from "../database/rows.ts";
+import { type Writer } from "../database/writer.ts";
+import { type Rooms } from "../messages/rooms.ts";
+import { bodyOf, partColumns, partFrom } from "./rows.ts";
+
+/** The position of the root is the key of a run. */
+export function placeOf(root: MessageId): number {
+  const position = positionOf(root);
+  if (position === undefined) throw new Error(`the root of a run is no random id: ${root}`);
+  return position;
+}
+
+/** From a rank up to another; it ends when there are so many bytes, behind one entry at least. */
+type Between = (
+  root: MessageId,
+  from: number,
+  to: number,
+  bytesMax: number,
+) => readonly HistoryEntry[];
+
+export function openParts({ db }: Pick<Rooms, "db">) {
+  const named = db.prepare(`SELECT ${partColumns} FROM run_parts WHERE run = ? AND name = ?`);
+  const ranked = db.prepare(`
+    SELECT name, crc, bytes FROM run_parts WHERE run = ? AND rank BETWEEN ? AND ? ORDER BY rank`);
+  const between: Between = (root, from, to, bytesMax) => {
+    const entries: HistoryEntry[] = [];
+    let bytes = 0;
+    for (const row of ranked.iterate(placeOf(root), from, to)) {
+      const body = bodyOf(row);
+      entries.push({ messageId: runMessageId(root, text(row["name"])), body });
+      bytes += body.length;
+      if (bytes >= bytesMax) break;
+    }
+    return entries;
+  };
+  return {
+    part: (run: number, name: string): RunPart | undefined => {
+      const row = named.get(run, name);
+      return row && partFrom(row);
+    },
+    between,
+  };
+}
+
+/** A long history is read in several glances, so that the work of other callers comes between them. */
+export async function brief(
+  writer: Pick<Writer, "glance">,
+  find: (run: InRun) => Run | undefined,
+  between: Between,
+  deliveries: readonly BriefFor[],
+): Promise<readonly Briefing[]> {
+  let bytes = 0;
+  const begun = await writer.glance(() =>
+    deliveries.map(({ run, epoch, from }): Briefing => {
+      const wanted = wantedOf(find(run), run, epoch);
+      if (typeof wanted === "string") return wanted;
+      const bytesLeft = limits.runReadBytesMax - bytes;
+      const entries = bytesLeft > 0 ? between(run.root, from, wanted.rank, bytesLeft) : [];
+      for (const { body } of entries) bytes += body.length;
+      return { ...wanted, entries };
+    }),
+  );
+  const briefings: Briefing[] = [];
+  for (const [i, { from, run }] of deliveries.entries()) {
+    const briefing = begun[i] ?? "over";
+    briefings.push(
+      typeof briefing === "string" ? briefing : await completed(briefing, run.root, from),
+    );
+  }
+  return briefings;
+
+  async function completed(
+    { entries: first, rank }: Exclude<Briefing, string>,
+    root: MessageId,
+    from: number,
+  ): Promise<Briefing> {
+    const entries = [...first];
+    while (from + entries.length <= rank) {
+      const next = from + entries.length;
+      const more = await writer.glance(() => between(root, next, rank, limits.runReadBytesMax));
+      // Swept meanwhile: nothing of the run is delivered any more.
+      if (more.length === 0) return "over";
+      entries.push(...more);
+    }
+    return { rank, entries };
+  }
+}

@@ -65,6 +65,7 @@ const answersOnlyInTrouble = ['absent(up{job=~"posthaste-(deliverer|standalone)"
 
 /** What must stay 0 while all is well, or is there for too short a time to be seen. */
 const zeroWhileWell = [
+  /posthaste_log_left_total/,
   /posthaste_ssrf_blocked_late_total/,
   /posthaste_(run_)?oldest_past_due_seconds/,
   /posthaste_run_stalls_total/,

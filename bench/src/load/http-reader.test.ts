@@ -30,9 +30,18 @@ describe("HttpReader", () => {
     expect(bodiesOf(["GET / HTTP/1.1\r\nHost: x\r\n\r\n"])).toEqual([""]);
   });
 
-  it("refuses a chunked body instead of miscounting it", () => {
-    expect(() =>
-      bodiesOf(["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"]),
-    ).toThrow("Content-Length");
+  it("joins the chunks of a body, wherever the stream is cut", () => {
+    const head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const stream = `${head}3\r\none\r\nb\r\n, and more.\r\n0\r\n\r\n${answer("two")}${head}0\r\n\r\n`;
+
+    for (let cut = 0; cut <= stream.length; cut++) {
+      const bodies = bodiesOf([stream.slice(0, cut), stream.slice(cut)]);
+      expect(bodies).toEqual(["one, and more.", "two", ""]);
+    }
+  });
+
+  it("refuses a chunk without a size instead of miscounting it", () => {
+    const head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    expect(() => bodiesOf([`${head}x\r\n\r\n`])).toThrow("a chunk without a size");
   });
 });

@@ -1,12 +1,16 @@
 /**
  * Cuts a byte stream into HTTP/1.1 messages, for a load generator that must cost far less than what it measures: it
- * looks for the end of the head and for Content-Length, and at nothing else.
+ * looks for the end of the head, for Content-Length and for chunks, and at nothing else.
  */
 
-/** The message is bytes[start, end), its body bytes[bodyStart, end). The bytes are only valid during the call. */
+/**
+ * The message is bytes[start, end), its body bytes[bodyStart, end), where it comes in chunks without what stands between them.
+ * The bytes are only valid during the call.
+ */
 export type TakeMessage = (bytes: Buffer, start: number, bodyStart: number, end: number) => void;
 
 const headEnd = Buffer.from("\r\n\r\n");
+const crlf = Buffer.from("\r\n");
 const headBytesMax = 64 * 1024;
 
 export class HttpReader {
@@ -39,18 +43,30 @@ export class HttpReader {
       return undefined;
     }
     const bodyStart = found + headEnd.length;
-    const end = bodyStart + contentLength(bytes.toString("latin1", start, bodyStart));
+    const head = bytes.toString("latin1", start, bodyStart);
+    if (/\r\ntransfer-encoding:/i.test(head)) return this.#chunkedAt(bytes, start, bodyStart);
+    const end = bodyStart + Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
     if (end > bytes.length) return undefined;
     this.#take(bytes, start, bodyStart, end);
     return end;
   }
-}
 
-function contentLength(head: string): number {
-  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
-  if (length !== undefined) return Number(length);
-  if (/\r\ntransfer-encoding:/i.test(head)) {
-    throw new Error("a chunked body: the load generator needs Content-Length");
+  #chunkedAt(bytes: Buffer, start: number, bodyStart: number): number | undefined {
+    const parts = [bytes.subarray(start, bodyStart)];
+    let at = bodyStart;
+    for (;;) {
+      const lineEnd = bytes.indexOf(crlf, at);
+      if (lineEnd === -1) return undefined;
+      const size = Number.parseInt(bytes.toString("latin1", at, lineEnd), 16);
+      const begin = lineEnd + crlf.length;
+      at = begin + size + crlf.length;
+      if (Number.isNaN(size)) throw new Error("a chunk without a size");
+      if (at > bytes.length) return undefined;
+      if (size === 0) break;
+      parts.push(bytes.subarray(begin, begin + size));
+    }
+    const whole = Buffer.concat(parts);
+    this.#take(whole, 0, bodyStart - start, whole.length);
+    return at;
   }
-  return 0;
 }

@@ -66,7 +66,7 @@ describe("a message", () => {
     await page.waitForURL(new RegExp(`messageId=${id}`));
 
     await page.reload();
-    await page.getByRole("navigation", { name: "Pages" }).waitFor();
+    await page.getByRole("navigation", { name: "Pages", exact: true }).waitFor();
     expect(await page.getByLabel("Label").inputValue()).toBe("by-filter");
     await page.getByRole("link", { name: id }).first().waitFor();
     await page.getByRole("button", { name: "Clear" }).click();

@@ -134,7 +134,7 @@ type SignedIn = BrowserContextOptions & { readonly token?: string; readonly at?:
 export async function signIn(page: Page, token: string): Promise<void> {
   await page.getByLabel("Token").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("navigation", { name: "Pages" }).waitFor();
+  await page.getByRole("navigation", { name: "Pages", exact: true }).waitFor();
 }
 
 /** Goes to a page as a link would, and looks at it. */

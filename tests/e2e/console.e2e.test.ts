@@ -107,7 +107,7 @@ describe("signing in", () => {
     );
     await opened.look();
     await page.unroute("**/v2/me");
-    await page.getByRole("navigation", { name: "Pages" }).waitFor();
+    await page.getByRole("navigation", { name: "Pages", exact: true }).waitFor();
 
     expect(troubles.splice(0).filter((text) => !text.includes("502"))).toEqual([]);
   });

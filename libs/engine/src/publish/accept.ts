@@ -10,8 +10,6 @@ import {
   acceptClaimed,
   acceptNamed,
   claimableAtInsert,
-  deduplicationKeys,
-  fault,
   type Fault,
   isFault,
   isIn,
@@ -37,7 +35,7 @@ import {
   type TokenStore,
 } from "@posthaste/ports";
 import { announceUnheard } from "./announce.ts";
-import { claimKeys, confirmKeys } from "./deduplicate.ts";
+import { claimOnce, confirmKeys } from "./deduplicate.ts";
 
 export type AcceptPorts = {
   readonly records: Records;
@@ -77,15 +75,10 @@ async function publishOnce(
   command: PublishCommand,
   url: string,
 ): Promise<Published | Fault> {
-  const [key] = deduplicationKeys(command, [], ports.sha256);
-  if (key === undefined) return fault("internal", "no deduplication key");
-  const own = ports.ids.next();
-  const claimed = await claimKeys(ports, [{ key, id: own }]);
+  const claimed = await claimOnce(ports, command, ports.ids.next());
   if (isFault(claimed)) return claimed;
-  const [verdict] = claimed;
-  if (!verdict) return fault("internal", "no answer from the deduplication window");
-  if (verdict.kind === "duplicate") return { messageId: verdict.id, url, deduplicated: true };
-  const messageId = verdict.kind === "takeOver" ? verdict.id : own;
+  const { id: messageId, isDuplicate, key } = claimed;
+  if (isDuplicate) return { messageId, url, deduplicated: true };
   const entries = [{ key, id: messageId }];
   const isNew = await insert(ports, command, url, messageId, entries);
   await confirmKeys(ports, entries);

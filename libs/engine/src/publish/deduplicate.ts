@@ -4,10 +4,14 @@
  */
 import {
   type DeduplicationKey,
+  deduplicationKeys,
   fault,
   type Fault,
+  isFault,
   limits,
   type MessageId,
+  type PublishCommand,
+  type Sha256Hex,
 } from "@posthaste/domain";
 import { type Clock, pause, type TokenStore, type Window } from "@posthaste/ports";
 
@@ -37,6 +41,28 @@ export async function claimKeys(
     );
   }
   return entries.map((entry, i) => verdict(entry, windows[i]));
+}
+
+/** What a publish to a URL goes on with: its key, and the id under which it is, or is to be, there. */
+type ClaimedOnce = Entry & { readonly isDuplicate: boolean };
+
+/** `own`: the id, if no other publish has the key. */
+export async function claimOnce(
+  ports: Ports & { readonly sha256: Sha256Hex },
+  command: PublishCommand,
+  own: MessageId,
+): Promise<ClaimedOnce | Fault> {
+  const [key] = deduplicationKeys(command, [], ports.sha256);
+  if (key === undefined) return fault("internal", "no deduplication key");
+  const claimed = await claimKeys(ports, [{ key, id: own }]);
+  if (isFault(claimed)) return claimed;
+  const [found] = claimed;
+  if (!found) return fault("internal", "no answer from the deduplication window");
+  return {
+    key,
+    id: found.kind === "mine" ? own : found.id,
+    isDuplicate: found.kind === "duplicate",
+  };
 }
 
 function verdict(entry: Entry, window: Window | undefined): Claimed {

@@ -3,7 +3,6 @@ import {
   adopted,
   bytesOfEntry,
   type CallbackPlan,
-  deduplicationKeys,
   entryMessage,
   fault,
   type Fault,
@@ -25,7 +24,7 @@ import {
 } from "@posthaste/domain";
 import { type Decision, type NextUse, type RunStore, type RunWrite } from "@posthaste/ports";
 import { type AcceptPorts, type Published } from "../publish/accept.ts";
-import { claimKeys, confirmKeys } from "../publish/deduplicate.ts";
+import { claimOnce, confirmKeys } from "../publish/deduplicate.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 import { entriesOf } from "./entries.ts";
 
@@ -110,17 +109,13 @@ async function startOnce(
   own: MessageId,
   start: (root: MessageId) => Promise<StartedAs>,
 ): Promise<StartedAs | Fault> {
-  const [key] = deduplicationKeys(command, [], ports.sha256);
-  if (key === undefined) return fault("internal", "no deduplication key");
-  const claimed = await claimKeys(ports, [{ key, id: own }]);
+  const claimed = await claimOnce(ports, command, own);
   if (isFault(claimed)) return claimed;
-  const [verdict] = claimed;
-  if (!verdict) return fault("internal", "no answer from the deduplication window");
-  if (verdict.kind === "duplicate") {
-    const run = await ports.runs.byRoot(verdict.id);
+  const { id: root, isDuplicate, key } = claimed;
+  if (isDuplicate) {
+    const run = await ports.runs.byRoot(root);
     return run ? { run, isNew: false } : gone;
   }
-  const root = verdict.kind === "takeOver" ? verdict.id : own;
   const started = await start(root);
   // Where another run was active under the name, the key names no run, and ends as a pending one does.
   if (started.run.root === root) await confirmKeys(ports, [{ key, id: root }]);

@@ -53,6 +53,8 @@ describe("messages", () => {
     const batch = await cli.run(["batch", "-"], { stdin: items });
 
     expect(batch.json).toHaveLength(2);
+    const none = await cli.run(["batch", "-"], { stdin: "[]", isTerminal: true });
+    expect([none.code, none.out]).toEqual([0, "0 messages published: the list is empty\n"]);
     const arrivals = await eventually(
       () => Promise.resolve(destination.at("/published")),
       ({ length }) => length === 4,
@@ -485,6 +487,8 @@ describe("what cannot be done is said in one line, with a code for its kind", ()
     ["no URL", ["queues", "ls"], 2, /POSTHASTE_URL: x is/, { POSTHASTE_URL: "x" }],
     ["no URL", ["profile", "set", "p", "ftp://x"], 2, /url: ftp:\/\/x is no URL/, {}],
     ["a wrong state", ["messages", "ls", "--state", "x"], 6, /state: must be one of CREATED/, {}],
+    ["no address", ["messages", "ls", "--caller-ip", "x"], 6, /callerIp: must be an IP/, {}],
+    ["no name", ["messages", "cancel", "--queue", "a b"], 6, /queueName: letters/, {}],
     ["a wrong status", ["dlq", "ls", "--status", "x"], 6, /responseStatus: must be/, {}],
     ["a wrong workflow", ["runs", "ls", "--workflow", "x"], 6, /workflowUrl: must begin/, {}],
     ["a wrong cron", ["schedules", "set", "x", "http://a.example"], 6, /cron: must be five/, {}],

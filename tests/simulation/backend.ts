@@ -26,6 +26,7 @@ import { recordingLog, seededRandom } from "@posthaste/testing";
 import { modelDeadLetters } from "./model/dead-letters.ts";
 import { modelGroups } from "./model/groups.ts";
 import { modelMessageLog } from "./model/message-log.ts";
+import { type QueueHalves } from "./model/queues.ts";
 import { type Inspection, modelRecords } from "./model/records.ts";
 import { modelRoster } from "./model/roster.ts";
 import { modelSchedules } from "./model/schedules.ts";
@@ -56,6 +57,7 @@ export type Model = {
   forgetTombstones(): void;
   forgetLog(): void;
   forgetKey(key: DeduplicationKey): void;
+  readonly queueHalves: QueueHalves;
 };
 
 export function modelBackend(world: World): Backend {
@@ -93,6 +95,7 @@ export function modelBackend(world: World): Backend {
       forgetTombstones: records.forgetTombstones,
       forgetLog: records.forgetLog,
       forgetKey: tokens.forgetKey,
+      queueHalves: records.queueHalves,
     },
     statesOf: async (_tenant, id) => log.statesOf(id),
     close: async () => undefined,

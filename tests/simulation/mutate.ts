@@ -27,7 +27,7 @@ export type NodePorts = Omit<AcceptPorts, "local"> &
 export type Mutation = {
   readonly name: string;
   /** What has to go on for it to show: in every seed, then. */
-  readonly shownBy?: "schedules" | "bulkActions" | "plainMessages" | "runs";
+  readonly shownBy?: "schedules" | "queues" | "bulkActions" | "plainMessages" | "runs";
   /** It shows only where an answer is lost in one moment of few: more histories are tried. */
   readonly isRare?: true;
   readonly change: (ports: NodePorts, model: Model, life: Life) => NodePorts;

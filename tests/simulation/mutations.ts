@@ -11,6 +11,7 @@ import {
   messageId,
   parentOf,
 } from "@posthaste/domain";
+import { type Clock } from "@posthaste/ports";
 import { byKind } from "@posthaste/testing";
 import {
   type Mutation,
@@ -18,11 +19,11 @@ import {
   withAlarms,
   withBulkActions,
   withFlowLanes,
-  withQueues,
   withRecords,
   withTokens,
 } from "./mutate.ts";
 import { namingMutations } from "./naming-mutations.ts";
+import { queueMutations } from "./queue-mutations.ts";
 import { runMutations } from "./runs/mutations.ts";
 import { scheduleMutations } from "./schedule-mutations.ts";
 
@@ -91,64 +92,6 @@ export const messageMutations: readonly Mutation[] = [
           if (row) await ports.flowLanes.rest(row.id, row.seq, undefined, row.window);
         },
       }),
-  },
-  {
-    name: "turns never given",
-    change: (ports) => withQueues(ports, { admit: async () => [] }),
-  },
-  {
-    name: "a message of a queue not queued",
-    change: (ports) =>
-      withRecords(ports, {
-        insert: (inserts) =>
-          ports.records.insert(
-            inserts.map(({ record, ...rest }) => ({
-              ...rest,
-              record: isIn(record, "queued")
-                ? { ...record, state: { kind: "due", hints: 0 }, wakeAt: ports.clock.now() }
-                : record,
-            })),
-          ),
-      }),
-  },
-  {
-    name: "a callback that keeps no turn",
-    change: (ports) =>
-      withRecords(ports, {
-        insert: (inserts) =>
-          ports.records.insert(
-            inserts.map(({ record, ...rest }) => {
-              const { turnOf: _, ...message } = record.message;
-              return { ...rest, record: { ...record, message } };
-            }),
-          ),
-      }),
-  },
-  {
-    name: "a pause of a queue that is said and not done",
-    change: (ports) =>
-      withQueues(ports, {
-        put: async (change, max) =>
-          change.paused ? { takenBack: [] } : ports.queues.put(change, max),
-      }),
-  },
-  {
-    name: "a deleted queue whose messages go on",
-    change: (ports) => withQueues(ports, { end: async () => [] }),
-  },
-  {
-    name: "a publish to a group that reserves no places in its queue",
-    change: (ports) => ({
-      ...ports,
-      fanOuts: {
-        ...ports.fanOuts,
-        insert: (fanOut, deduplication) =>
-          ports.fanOuts.insert(
-            { ...fanOut, ...(fanOut.queue !== undefined && { endpointCount: 0 }) },
-            deduplication,
-          ),
-      },
-    }),
   },
   {
     name: "claimed although it is not claimable",
@@ -320,6 +263,16 @@ export const messageMutations: readonly Mutation[] = [
       }),
   },
   {
+    name: "a lane put to rest whatever has come to it",
+    change: (ports) =>
+      withFlowLanes(ports, {
+        rest: async (lane, _seq, wakeAt, window) => {
+          const [row] = await ports.flowLanes.rows([lane]);
+          return ports.flowLanes.rest(lane, row?.seq ?? 0, wakeAt, window);
+        },
+      }),
+  },
+  {
     name: "the group expansion not resumable",
     change: (ports) =>
       withAlarms(ports, {
@@ -416,25 +369,34 @@ export const messageMutations: readonly Mutation[] = [
       }),
   },
   {
+    // Its worker is slow: what comes later comes while it looks.
     name: "a bulk action about what comes later, too",
     shownBy: "bulkActions",
-    isRare: true,
-    change: (ports) =>
-      withBulkActions(ports, {
-        add: (action, max) => {
-          const upTo = { id: messageId("msg_zzzzzzzzz"), at: Number.MAX_SAFE_INTEGER };
-          return ports.bulkActions.add({ ...action, upTo }, max);
+    change: (ports, _model, { clock }) => {
+      const upTo = { id: messageId("msg_zzzzzzzzz"), at: Number.MAX_SAFE_INTEGER };
+      const slow = withRecords(ports, {
+        matching: async (...given) => {
+          await waitFor(clock, 20_000);
+          return ports.records.matching(...given);
         },
-      }),
+      });
+      return withBulkActions(slow, {
+        add: (action, max) => ports.bulkActions.add({ ...action, upTo }, max),
+      });
+    },
   },
 ];
 
 export const mutations: readonly Mutation[] = [
   ...messageMutations,
+  ...queueMutations,
   ...namingMutations,
   ...scheduleMutations,
   ...runMutations,
 ];
+
+const waitFor = (clock: Clock, ms: number): Promise<void> =>
+  new Promise((resolve) => void clock.after(ms, resolve));
 
 const neighbour = ({
   parent,

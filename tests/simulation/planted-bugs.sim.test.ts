@@ -1,4 +1,5 @@
 import { messageMutations } from "./mutations.ts";
 import { describePlantedBugs } from "./planted-bugs.ts";
+import { queueMutations } from "./queue-mutations.ts";
 
-describePlantedBugs(messageMutations);
+describePlantedBugs([...messageMutations, ...queueMutations]);

@@ -23,10 +23,10 @@ const wideParallelism = 2;
 /** Also a pause whose answer was lost, and which a stopped process has carried out late, ends. */
 const lastResumeMs = 400_000;
 
-export function queueWorkload({ world, history }: Environment): QueueWorkload {
+export function queueWorkload({ world, history }: Environment, always: boolean): QueueWorkload {
   const chance = world.chanceOf();
-  const isOn = chance.chance(0.4);
-  const share = chance.chance(0.5) ? 0.8 : 0.3;
+  const isOn = chance.chance(0.4) || always;
+  const share = chance.chance(0.5) || always ? 0.8 : 0.3;
 
   const draw = (command: PublishCommand, op: number): PublishCommand => {
     if (!isOn || !chance.chance(share)) return command;
@@ -59,8 +59,13 @@ export function queueWorkload({ world, history }: Environment): QueueWorkload {
   const deleteOne = async (untilDone: UntilDone): Promise<void> => {
     const [tenant, name] = [chance.pick(tenants), "wide"];
     const askedAt = world.now;
-    await untilDone((gateway) => gateway.endQueue(tenant, name));
-    history.queueEnds.push({ lane: queueId(tenant, name), askedAt, answeredAt: world.now });
+    let asked = 0;
+    await untilDone((gateway) => {
+      asked += 1;
+      return gateway.endQueue(tenant, name);
+    });
+    const ended = { lane: queueId(tenant, name), askedAt, answeredAt: world.now };
+    history.queueEnds.push({ ...ended, isOnce: asked === 1 });
     world.trace(`${queueId(tenant, name)} is deleted`);
   };
 
@@ -77,9 +82,9 @@ export function queueWorkload({ world, history }: Environment): QueueWorkload {
         });
       }
       for (const tenant of tenants)
-        if (chance.chance(0.5))
+        if (chance.chance(0.5) || always)
           world.after(chance.integer(0, spanMs), () => void pauseForAWhile(tenant, untilDone));
-      if (chance.chance(0.4))
+      if (chance.chance(0.4) || always)
         world.after(chance.integer(spanMs / 4, spanMs), () => void deleteOne(untilDone));
     },
   };

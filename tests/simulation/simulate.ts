@@ -71,7 +71,7 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
     dice(bulkSeeds + seed),
     mutation?.shownBy === "bulkActions",
   );
-  const work = workload(environment, embedded, bulk);
+  const work = workload(environment, embedded, bulk, mutation?.shownBy === "queues");
   const scheduling = scheduleWorkload(
     environment,
     dice(scheduleSeeds + seed),

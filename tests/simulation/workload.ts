@@ -58,6 +58,7 @@ export function workload(
   environment: Environment,
   backendIsSlow: boolean,
   bulk: BulkWorkload,
+  alwaysQueues: boolean,
 ): Workload {
   const { world, history } = environment;
   const chance = world.chanceOf();
@@ -73,7 +74,7 @@ export function workload(
   const hotLane = chance.chance(0.3);
   const longestMs = 1_800_000 + (withLongDelay ? 2 * hourMs : 0);
   const pauses = world.chanceOf();
-  const queueing = queueWorkload(environment);
+  const queueing = queueWorkload(environment, alwaysQueues);
   const pauseCount = pauses.chance(0.4) ? pauses.integer(1, 3) : 0;
   const pins = pauses.chance(0.4);
 

@@ -75,8 +75,8 @@ function checkRemoval(history: History, id: MessageId, record: MessageRecord | u
 }
 
 /**
- * I3 of lanes, fan-outs and schedules: while a message waits the lane has an alarm, or is paused; a fan-out until it is
- * expanded; a schedule while a slot is under way or to come.
+ * I3 of lanes, queues, fan-outs and schedules: while a message waits the lane has an alarm, or is paused; a fan-out until it
+ * is expanded; a schedule while a slot is under way or to come.
  */
 export function checkAlarms(history: History, { inspect, schedules }: Model): void {
   for (const { id, state, wakeAt } of inspect.fanOuts.values()) {
@@ -86,6 +86,10 @@ export function checkAlarms(history: History, { inspect, schedules }: Model): vo
   for (const { id, paused, wakeAt } of inspect.lanes.values()) {
     if (!paused && wakeAt === undefined && inspect.waitingIn(id) > 0)
       history.violate("I3", `${id} has a line and no alarm`);
+  }
+  for (const { lane, line } of inspect.queues.values()) {
+    if (!lane.paused && lane.wakeAt === undefined && line.size > 0)
+      history.violate("I3", `${lane.id} has a line and no alarm`);
   }
   for (const { id, pending, isPaused, next, wakeAt } of schedules()) {
     const rings = pending !== undefined || (!isPaused && next !== undefined);

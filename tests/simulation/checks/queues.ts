@@ -143,17 +143,25 @@ function checkPauses(history: History, queue: QueueId, ids: readonly MessageId[]
   }
 }
 
-/** F6: what was acknowledged before the queue was deleted is not claimed after the answer to that. */
+/** F6: what was acknowledged before the queue was deleted is not claimed after the answer to that, what came later is kept. */
 function checkEnds(history: History, queue: QueueId, ids: readonly MessageId[]): void {
   const accepted = acceptances(history);
-  for (const { lane, askedAt, answeredAt } of history.queueEnds) {
+  for (const { lane, askedAt, answeredAt, isOnce } of history.queueEnds) {
     if (lane !== queue) continue;
     history.count("queues deleted");
     for (const id of ids) {
       const wasThere = (accepted.get(id)?.ackedAt ?? Infinity) < askedAt;
+      const isLater = (accepted.get(id)?.begunAt ?? 0) > answeredAt && isOnce;
       const claimed = history.claims.get(id)?.some(({ at }) => at > answeredAt) ?? false;
       if (wasThere && claimed)
         history.violate("C9", `${id} was claimed after ${queue} was deleted`);
+      if (isLater && isCanceledUnasked(history, id))
+        history.violate("C9", `${id} came after ${queue} was deleted and is canceled`);
     }
   }
 }
+
+const isCanceledUnasked = (
+  { askedCancels, bulkCancels, cancels }: History,
+  id: MessageId,
+): boolean => cancels.has(id) && !askedCancels.has(id) && bulkCancels.length === 0;

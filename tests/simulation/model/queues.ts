@@ -48,7 +48,11 @@ export type ModelQueues = {
   readonly port: Queues;
   readonly rows: ReadonlyMap<
     QueueId,
-    { readonly lane: QueueLane; readonly turns: ReadonlySet<MessageId> }
+    {
+      readonly lane: QueueLane;
+      readonly turns: ReadonlySet<MessageId>;
+      readonly line: ReadonlyMap<MessageId, number>;
+    }
   >;
   /** `place`: reserved before. */
   join(message: Message, place: number | undefined): void;
@@ -60,6 +64,16 @@ export type ModelQueues = {
   wakeAll(): void;
   ring(mine: ReadonlySet<number>): readonly QueueId[];
   sweep(): void;
+  /** For planted bugs. */
+  readonly halves: QueueHalves;
+};
+
+/** What a store may write apart from what belongs to it. */
+export type QueueHalves = {
+  silence(queue: QueueId): void;
+  /** Whatever the queue's row says. */
+  giveTurn(id: MessageId): void;
+  endTurn(id: MessageId): void;
 };
 
 const admittedMax = 500;
@@ -238,10 +252,26 @@ export function modelQueues(records: Records): ModelQueues {
     },
   };
 
+  const rowOf = (id: MessageId): Row | undefined => {
+    const queue = records.find(id)?.message.queue;
+    return queue === undefined ? undefined : rows.get(queue);
+  };
+
   return {
     port,
     rows,
     wake,
+    halves: {
+      silence: (queue) => {
+        const row = rows.get(queue);
+        if (row) row.lane = { ...row.lane, wakeAt: undefined };
+      },
+      giveTurn: (id) => {
+        const row = rowOf(id);
+        if (row) giveTurn(row, id);
+      },
+      endTurn: (id) => void rowOf(id)?.turns.delete(id),
+    },
     wakeAll: () => {
       for (const [id, { lane }] of rows)
         if (lane.wakeAt !== undefined && isUnderstood(lane)) wake(id);

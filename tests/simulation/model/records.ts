@@ -66,7 +66,7 @@ import {
   type Rung,
   type Settled,
 } from "@posthaste/ports";
-import { type ModelQueues, modelQueues } from "./queues.ts";
+import { type ModelQueues, modelQueues, type QueueHalves } from "./queues.ts";
 import { modelBulkActions } from "./bulk-actions.ts";
 import { type ModelMessageLog } from "./message-log.ts";
 import { type ScheduleModel } from "./schedules.ts";
@@ -82,6 +82,7 @@ export type ModelRecords = {
   readonly forgetTombstones: () => void;
   /** For a planted bug: removal does not look whether the log has what it was owed. */
   readonly forgetLog: () => void;
+  readonly queueHalves: QueueHalves;
 };
 
 export type Inspection = {
@@ -762,5 +763,6 @@ export function modelRecords(
     },
     forgetTombstones: () => tombstones.clear(),
     forgetLog: () => void (forgetsLog = true),
+    queueHalves: queues.halves,
   };
 }

@@ -92,6 +92,8 @@ export type QueueEnd = {
   readonly lane: QueueId;
   readonly askedAt: number;
   readonly answeredAt: number;
+  /** No repeat of it can come late. */
+  readonly isOnce: boolean;
 };
 /** Asked for first, answered, and seen to have ended. */
 export type BulkCancel = {

@@ -123,11 +123,16 @@ export function addPublishing(program: Command, acting: Acting): void {
       acting(async (session, [file = ""]) => {
         const body = await bodyOf(session.host, `@${file}`);
         const text = typeof body === "string" ? body : new TextDecoder().decode(body);
-        if (text.trimStart().startsWith("["))
-          say(session, await publishItems(session.client, text));
+        if (text.trimStart().startsWith("[")) await publishList(session, text);
         else await publishLines(session, text);
       }),
     );
+}
+
+async function publishList(session: Session, text: string): Promise<void> {
+  const published = await publishItems(session.client, text);
+  if (published.length > 0 || session.output.isJson) say(session, published);
+  else session.output.done("0 messages published: the list is empty");
 }
 
 async function publishItems(client: Client, items: string): Promise<readonly Published[]> {

@@ -6,18 +6,30 @@ import {
   type MessageFilter,
   messageId,
 } from "@posthaste/domain";
-import { type QueryValues, integer, parameterFault, several } from "./query-values.ts";
+import {
+  addressValue,
+  integer,
+  nameValue,
+  parameterFault,
+  type QueryValues,
+  several,
+  severalOf,
+  type ValueForm,
+} from "./query-values.ts";
 
-/** Key of the filter ← names of the parameter. A URL may hold a comma, so it is taken whole. */
+/** A URL may hold a comma, so it is taken whole. */
+type Values = "whole" | "any" | ValueForm;
+
+/** Key of the filter ← names of the parameter. */
 const filters = [
-  { key: "urls", names: ["url"], whole: true },
-  { key: "groups", names: ["topicName"], whole: false },
-  { key: "scheduleIds", names: ["scheduleId"], whole: false },
-  { key: "queueNames", names: ["queueName"], whole: false },
-  { key: "labels", names: ["label"], whole: false },
-  { key: "flowControlKeys", names: ["flowControlKey"], whole: false },
-  { key: "callerIps", names: ["callerIp", "callerIP"], whole: false },
-] as const;
+  { key: "urls", names: ["url"], values: "whole" },
+  { key: "groups", names: ["topicName"], values: nameValue },
+  { key: "scheduleIds", names: ["scheduleId"], values: nameValue },
+  { key: "queueNames", names: ["queueName"], values: nameValue },
+  { key: "labels", names: ["label"], values: "any" },
+  { key: "flowControlKeys", names: ["flowControlKey"], values: "any" },
+  { key: "callerIps", names: ["callerIp", "callerIP"], values: addressValue },
+] as const satisfies readonly { key: string; names: readonly string[]; values: Values }[];
 
 const messageIdNames = ["messageId", "messageIds"];
 
@@ -47,8 +59,11 @@ type FilterKey = (typeof filters)[number]["key"];
 
 export function parseMessageFilter(values: QueryValues): MessageFilter | Fault {
   const found: { [K in FilterKey]?: readonly string[] } = {};
-  for (const { key, names, whole } of filters) {
-    const given = several(values, names, whole);
+  for (const { key, names, values: form } of filters) {
+    const given =
+      typeof form === "string"
+        ? several(values, names, form === "whole")
+        : severalOf(form, values, names);
     if (isFault(given)) return given;
     if (given) found[key] = given;
   }

@@ -1,5 +1,7 @@
 /** The parameters of a query: by name, each with all its values; an unknown name is a mistake. */
+import { isIP } from "node:net";
 import { type Fault, fault, isFault } from "@posthaste/domain";
+import { isName, nameForm } from "../wire/text.ts";
 
 /** A typo in a filter of a bulk delete would delete everything, hence no unknown name passes. */
 export type QueryValues = ReadonlyMap<string, readonly string[]>;
@@ -70,6 +72,28 @@ export function several(
     }
   }
   return all.length > 0 ? all : undefined;
+}
+
+/** What no value could be: a filter of it would find nothing, and not say why. */
+export type ValueForm = { readonly is: (value: string) => boolean; readonly form: string };
+export const nameValue: ValueForm = { is: isName, form: nameForm };
+export const addressValue: ValueForm = {
+  is: (value) => isIP(value) !== 0,
+  form: "must be an IP address, such as 192.0.2.1",
+};
+
+/** As `several`, and each value of its form. */
+export function severalOf(
+  { is, form }: ValueForm,
+  values: QueryValues,
+  names: readonly string[],
+): readonly string[] | undefined | Fault {
+  for (const name of names) {
+    const given = several(values, [name]);
+    if (isFault(given)) return given;
+    if (given?.some((value) => !is(value))) return parameterFault(name, form);
+  }
+  return several(values, names);
 }
 
 export type Range = { readonly min: number; readonly max: number };

@@ -13,11 +13,13 @@ import { type FunctionState, functionStates } from "../workflow/run-failure.ts";
 import { type stepStates } from "../workflow/run-step.ts";
 import { type PageQuery, parsePage } from "./page.ts";
 import {
+  addressValue,
   integer,
   parameterFault,
   type QueryValues,
   readQuery,
   several,
+  severalOf,
   single,
 } from "./query-values.ts";
 
@@ -268,7 +270,7 @@ export function parseCommon(values: QueryValues): CommonFilter | Fault {
   if (isFault(labels)) return labels;
   const flowControlKeys = several(values, ["flowControlKey"]);
   if (isFault(flowControlKeys)) return flowControlKeys;
-  const callerIps = several(values, ["callerIp"]);
+  const callerIps = severalOf(addressValue, values, ["callerIp"]);
   if (isFault(callerIps)) return callerIps;
   return {
     ...(id !== undefined && id !== "" && { id: runId(id) }),

@@ -1,6 +1,13 @@
 /** Indexes hold only the documents that have a field: that what is asked all the time is still answered by them. */
 import { describe, expect, it, jest } from "@jest/globals";
-import { accept, allShards, callbackId, flowLaneId, groupChunkId } from "@posthaste/domain";
+import {
+  accept,
+  allShards,
+  callbackId,
+  flowLaneId,
+  groupChunkId,
+  type LiveFilter,
+} from "@posthaste/domain";
 import { aMessage, aTenant, aFanOut } from "@posthaste/testing";
 import { type Collection, type Document, type Filter, type FindCursor } from "mongodb";
 import { type Connection } from "../connection.ts";
@@ -25,6 +32,21 @@ const asked = [
   "bodyOf_1",
   "tombstoneUntil_1",
   "chunks_1",
+  "tenant_1_message.policy.labels_1__id_1",
+  "tenant_1_message.policy.flow.key_1__id_1",
+  "tenant_1_message.origin.queueName_1__id_1",
+  "tenant_1_message.origin.scheduleId_1__id_1",
+  "tenant_1_message.origin.group.name_1__id_1",
+];
+
+/** What few messages have leads to them, also beside what all have. */
+const filters: readonly LiveFilter[] = [
+  { labels: ["rare", "other"] },
+  { labels: ["rare"], urls: ["https://a.example/"], callerIps: ["::1"] },
+  { flowControlKeys: [flow.key], from: 1 },
+  { queueNames: ["rare"], paths: ["/"] },
+  { scheduleIds: ["rare"], hosts: ["a.example"] },
+  { groups: ["rare"] },
 ];
 
 describe.each(servers)("$name", ({ name, uri }) => {
@@ -33,7 +55,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
   const remark = explains ? "" : " (deviates: this server explains nothing)";
 
   (explains ? it : it.skip)(
-    `rounds, sweeps, lines and pulls read the documents that they want and no others${remark}`,
+    `rounds, sweeps, lines, pulls and cancels by what few messages have read the documents that they want and no others${remark}`,
     async () => {
       const { connection, clock, insert, messages, ids } = await open();
       const cursors: FindCursor<Document>[] = [];
@@ -52,6 +74,8 @@ describe.each(servers)("$name", ({ name, uri }) => {
       await records.pull(aTenant, 10, []);
       await flowLanes.heads(flowLaneId(aTenant, flow.key), 10);
       await records.removeFinished(allShards, clock.now(), 10);
+      const walk = { upTo: { id: ids.next(), at: clock.now() }, foundMax: 10, lookedMax: 20 };
+      for (const filter of filters) await records.matching(aTenant, filter, walk);
       await createReferred(roomsOf(watched))([groupChunkId("chunk_1")]);
 
       const plans = await Promise.all(

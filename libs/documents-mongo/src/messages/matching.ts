@@ -1,11 +1,11 @@
 /**
- * Walking through the live messages of a tenant by id. Where a step ends is found first, along the keys alone: one in which
- * nothing matches reads no document.
+ * Walking through the live messages of a tenant by id, along the index of a term where the filter has one. Where a step ends
+ * is found first, along the keys alone: one in which nothing matches reads no document.
  */
 import { matchesLive, type MessageId } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { type Filter } from "mongodb";
-import { messageConditions } from "../query/conditions.ts";
+import { messageConditions, termConditions } from "../query/conditions.ts";
 import { type Rooms } from "./rooms.ts";
 import { isUnderstood, liveStates, type StoredRecord } from "./stored.ts";
 
@@ -21,9 +21,11 @@ const lookedAt = {
 export function createMatching({ again, messages }: Rooms): Records["matching"] {
   return async (tenant, filter, { after, upTo, foundMax, lookedMax }) => {
     const range = { ...(after !== undefined && { $gt: after as MessageId }), $lt: upTo.id };
+    const term = termConditions(filter, "message");
+    const along = (term ? { tenant, ...term, _id: range } : { _id: range }) as Filter<StoredRecord>;
     const [end] = await again(() =>
       messages
-        .find({ _id: range }, { projection: { _id: 1 } })
+        .find(along, { projection: { _id: 1 } })
         .sort({ _id: 1 })
         .skip(lookedMax - 1)
         .limit(1)
@@ -34,6 +36,7 @@ export function createMatching({ again, messages }: Rooms): Records["matching"] 
       ...{ _id: window, tenant, ...isUnderstood, state: { $in: [...liveStates] } },
       "message.createdAt": { $lte: upTo.at },
       ...messageConditions(filter, "message"),
+      ...term,
     } as Filter<StoredRecord>;
     const found = await again(() =>
       messages

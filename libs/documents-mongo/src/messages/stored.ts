@@ -29,6 +29,7 @@ import {
 import { type Hint } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
 import { type Index } from "../indexes.ts";
+import { termIndexes } from "../query/conditions.ts";
 
 type StateFields = {
   readonly dueAt?: number;
@@ -125,6 +126,7 @@ export const messageIndexes: readonly Index[] = [
   { collection: collectionName, key: { "turnOf.id": 1 }, having: "turnOf.id" },
   { collection: collectionName, key: { bodyOf: 1 }, having: "bodyOf" },
   { collection: collectionName, key: { tombstoneUntil: 1 }, having: "tombstoneUntil" },
+  ...termIndexes(collectionName, "message", "_id"),
 ];
 
 export const finishedStates: readonly StateKind[] = ["delivered", "failed", "canceled"];

@@ -17,7 +17,7 @@ export const messageConditions = (filter: MessageFilter, at: string): Document =
   });
 
 /**
- * What few documents have and lists are asked for. Each has an index of the documents that have it, in the order of their
+ * What few documents have and are asked for. Each has an index of the documents that have it, in the order of their
  * places; the server takes it for a query that says so itself.
  */
 const termFields = {
@@ -34,23 +34,38 @@ const presenceOf = (field: string): string => (field.endsWith("labels") ? `${fie
 
 const archived = "item.message";
 
-export const termIndexes = (collection: string): readonly Index[] =>
+/** `at`: where the documents have their message. `order`: the field of their order. */
+export const termIndexes = (
+  collection: string,
+  at: string = archived,
+  order: "place" | "_id" = "place",
+): readonly Index[] =>
   Object.values(termFields).map((field) => ({
     collection,
-    key: { tenant: 1, [`${archived}.${field}`]: 1, place: 1 },
-    having: presenceOf(`${archived}.${field}`),
+    key: { tenant: 1, [`${at}.${field}`]: 1, [order]: 1 },
+    having: presenceOf(`${at}.${field}`),
   }));
 
-/** Of rows of an archive, with what their indexes ask to be said. */
-export const archivedConditions = (filter: MessageFilter): Document => {
-  const conditions = messageConditions(filter, archived);
-  for (const name of termNames) {
-    if (filter[name] === undefined) continue;
-    const field = presenceOf(`${archived}.${termFields[name]}`);
-    conditions[field] = { ...(conditions[field] as Document | undefined), $exists: true };
-  }
-  return conditions;
+/** What one of them asks, and says that the documents have it, so that its index is taken; undefined: the filter has none. */
+export function termConditions(filter: MessageFilter, at: string): Document | undefined {
+  const name = termNames.find((each) => filter[each] !== undefined);
+  return name && saying({ [`${at}.${termFields[name]}`]: { $in: filter[name] } }, name, at);
+}
+
+const saying = (conditions: Document, name: (typeof termNames)[number], at: string): Document => {
+  const field = presenceOf(`${at}.${termFields[name]}`);
+  const asked = conditions[field] as Document | undefined;
+  return { ...conditions, [field]: { ...asked, $exists: true } };
 };
+
+/** Of rows of an archive, with what their indexes ask to be said. */
+export const archivedConditions = (filter: MessageFilter): Document =>
+  termNames
+    .filter((name) => filter[name] !== undefined)
+    .reduce(
+      (conditions, name) => saying(conditions, name, archived),
+      messageConditions(filter, archived),
+    );
 
 const alone: ReadonlySet<string> = new Set(["from", "to"]);
 

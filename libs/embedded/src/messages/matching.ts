@@ -1,6 +1,7 @@
 /**
- * Walking through the live messages of a tenant by position. Nothing else runs while rows are read, so few are read at a
- * time. A configuration is parsed only where its text holds what the filter asks for.
+ * Walking through the live messages of a tenant by position: those that a rare term of the filter leads to, else all. Nothing
+ * else runs while rows are read, so few are read at a time. A configuration is parsed only where its text holds what the
+ * filter asks for.
  */
 import {
   type Configuration,
@@ -13,6 +14,7 @@ import {
 } from "@posthaste/domain";
 import { type Records, type Walk, type Walked } from "@posthaste/ports";
 import { integer, optionalText, type Row, text } from "../database/rows.ts";
+import { openTermReading } from "../terms.ts";
 import { configurationFrom, isDamaged } from "./configurations.ts";
 import { idOf } from "./names.ts";
 import { firstFinishedCode, isUnderstood } from "./records.ts";
@@ -21,11 +23,37 @@ import { type Rooms } from "./rooms.ts";
 const rowsPerTurn = 500;
 
 export function openMatching({ db, tenants, writer }: Rooms): Records["matching"] {
+  const columns = "m.position, m.name, c.json, c.crc";
+  const live = `m.tenant = ? AND m.state < ${firstFinishedCode} AND m.${isUnderstood}`;
   const select = db.prepare(`
-    SELECT m.position, m.name, c.json, c.crc FROM messages m
-    LEFT JOIN configurations c ON m.tenant = ? AND m.state < ${firstFinishedCode} AND m.${isUnderstood}
-      AND c.position = m.position
+    SELECT ${columns} FROM messages m
+    LEFT JOIN configurations c ON ${live} AND c.position = m.position
     WHERE m.position > ? ORDER BY m.position LIMIT ?`);
+  // The positions lead, whatever the planner thinks of them.
+  const selectAt = db.prepare(`
+    SELECT ${columns} FROM json_each(?) p CROSS JOIN messages m ON m.position = p.value
+    LEFT JOIN configurations c ON ${live} AND c.position = m.position
+    ORDER BY m.position`);
+  const rareOf = openTermReading(db);
+
+  /** `end`: the last position that was looked at; undefined: there is no more. */
+  const rowsAfter = (
+    tenant: TenantId,
+    filter: LiveFilter,
+    after: number,
+    max: number,
+  ): { readonly rows: readonly Row[]; readonly end: number | undefined } => {
+    const key = tenants.find(tenant) ?? null;
+    const rare = rareOf(tenant, filter);
+    if (rare === undefined) {
+      const rows = select.all(key, after, max);
+      return { rows, end: rows.length < max ? undefined : integer(rows.at(-1)?.["position"]) };
+    }
+    const ahead = rare.filter((position) => position > after).toSorted((a, b) => a - b);
+    const some = ahead.slice(0, max);
+    const rows = selectAt.all(JSON.stringify(some), key);
+    return { rows, end: ahead.length > max ? some.at(-1) : undefined };
+  };
 
   /** Of one turn. */
   const look = (tenant: TenantId, filter: LiveFilter, walk: Walk): Walked => {
@@ -33,7 +61,7 @@ export function openMatching({ db, tenants, writer }: Rooms): Records["matching"
     const last = positionOf(upTo.id) ?? Infinity;
     const ids: MessageId[] = [];
     let next = after;
-    const rows = select.all(tenants.find(tenant) ?? null, Number(after), lookedMax);
+    const { rows, end } = rowsAfter(tenant, filter, Number(after), lookedMax);
     for (const row of rows) {
       if (ids.length === foundMax) return { ids, next };
       const position = integer(row["position"]);
@@ -44,7 +72,7 @@ export function openMatching({ db, tenants, writer }: Rooms): Records["matching"
       }
       next = String(position);
     }
-    return rows.length < lookedMax ? { ids } : { ids, next };
+    return end === undefined ? { ids } : { ids, next: String(end) };
   };
 
   return async (tenant, filter, walk) => {

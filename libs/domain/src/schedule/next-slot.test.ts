@@ -129,15 +129,16 @@ describe("summer time", () => {
   });
 });
 
-/** A larger number asks more of the machine and of the rules; 1 is 2,000 expressions. */
+/** A larger number asks more of the machine and of the rules, and of every zone that there is; 1 is 2,000 expressions. */
 const rounds = Number(process.env["POSTHASTE_TEST_CRON_ROUNDS"] ?? 1);
 const seed = 20_260_329;
 
 describe("slots, minute by minute", () => {
   it("are those of the oracle, in any zone and at any change of its clock", () => {
     const roll = dice(seed);
+    const first = rounds > 1 ? Intl.supportedValuesOf("timeZone") : [];
     for (let n = 0; n < 66 * rounds; n++) {
-      const zone = roll.pick(zones);
+      const zone = first[n] ?? roll.pick(zones);
       const from = anyTimeOf(zone, roll);
       const until = from + 2 * dayMs;
       const minutes = minutesOf(wallClock(zone), from, until);

@@ -122,7 +122,7 @@ function unpackHint(value: unknown): Hint | undefined {
 }
 
 /** A view of its own, not of Node's pool. */
-const bytesOf = (base64: string): Uint8Array => Uint8Array.from(Buffer.from(base64, "base64"));
+const bytesOf = (base64: string): Uint8Array => new Uint8Array(Buffer.from(base64, "base64"));
 
 // What a reader needs to tell one event from another and to work it; the rest is as the same version has written it.
 

@@ -3,7 +3,7 @@ import { RefusedError, StoreError } from "@posthaste/ports";
 import { type MongoBulkWriteError } from "mongodb";
 
 /** Another document has this `_id`, or another unique value, already. */
-const duplicateKeyCode = 11_000;
+export const isDuplicate = ({ code }: { readonly code: number }): boolean => code === 11_000;
 
 /** The outcome is unknown and the same call may succeed now: connections lost, replies late, elections. */
 export function isPassing(error: unknown): boolean {
@@ -82,7 +82,7 @@ export function refusedIn(error: unknown): {
 /** The places in the batch that were refused as duplicates. Throws the error when anything else was refused. */
 export function duplicatesIn(error: unknown): readonly number[] {
   const { refused } = refusedIn(error);
-  if (refused.some(({ code }) => code !== duplicateKeyCode)) throw error;
+  if (!refused.every(isDuplicate)) throw error;
   return refused.map(({ index }) => index);
 }
 

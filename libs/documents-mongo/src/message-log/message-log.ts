@@ -5,7 +5,7 @@ import { type Collection } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { createGather } from "../gather.ts";
 import { type Index } from "../indexes.ts";
-import { insertMissing } from "../insert-missing.ts";
+import { insertTogether } from "../insert-together.ts";
 import { termIndexes } from "../query/conditions.ts";
 import { digitsOf } from "../query/placed.ts";
 import { eventCountIndexes } from "./counts.ts";
@@ -62,7 +62,7 @@ async function present(
 type Appended = Parameters<MessageLog["append"]>[0][number];
 
 export function createMessageLog(connection: Connection): MessageLog {
-  const { again, collection: open, counts } = connection;
+  const { again, collection: open, counts, db } = connection;
   const log = open<LogRow>(collection);
   // Each partition of the bus hands over its own: together they are one write.
   const append = createGather(writeMissing, { bytesOf });
@@ -106,7 +106,7 @@ export function createMessageLog(connection: Connection): MessageLog {
     );
     for (const id of known) missing.delete(id);
     const inserts = [...missing.values()];
-    const refused = await insertMissing(again, log, inserts);
+    const refused = await again(() => insertTogether(db, log, inserts));
     for (const [n, { tenant, item }] of inserts.entries())
       if (!refused.has(n))
         for (const event of [...(item.earlier ?? []), item.event])

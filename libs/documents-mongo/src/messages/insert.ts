@@ -4,6 +4,7 @@
  */
 import {
   areSameLimits,
+  configurationBytes,
   type Flow,
   type FlowId,
   flowOf,
@@ -18,8 +19,8 @@ import {
 import { type Insert, type Inserted } from "@posthaste/ports";
 import { type Reserved, reservedOf } from "../fan-outs/fan-outs.ts";
 import { told } from "../committed.ts";
-import { duplicatesIn } from "../failures.ts";
 import { createGather, type Gather } from "../gather.ts";
+import { insertTogether } from "../insert-together.ts";
 import { enterQueues, queuePlacesOf } from "../queues/alarms.ts";
 import { enter, type Entry, pinsFrom, type Standing, standingOf } from "./lanes.ts";
 import { type Rooms } from "./rooms.ts";
@@ -76,10 +77,13 @@ export function createInsert(rooms: Rooms): Gather<Insert, Inserted> {
     return inserts.map(({ record }) => (ours.delete(record.message.id) ? "inserted" : "known"));
   };
   return createGather(told(insertAll, rooms.committed), {
-    // Children store no body: it stands with their fan-out.
-    bytesOf: ({ record: { message } }) => (message.bodyOf === undefined ? message.body.length : 0),
+    bytesOf,
   });
 }
+
+/** Children store no body: it stands with their fan-out. */
+const bytesOf = ({ record: { message } }: Insert): number =>
+  configurationBytes(message) + (message.bodyOf === undefined ? message.body.length : 0);
 
 function firstOfEachId(inserts: readonly Insert[]): readonly MessageRecord[] {
   const first = new Map<MessageId, MessageRecord>();
@@ -156,19 +160,15 @@ function entriesOf(
 
 /** Answers the ids that were there before this batch. */
 async function insertMissing(
-  { again, messages }: Rooms,
+  { again, db, messages }: Rooms,
   documents: readonly StoredRecord[],
   token: string,
 ): Promise<ReadonlySet<MessageId>> {
   let tries = 0;
   return again(async () => {
     tries += 1;
-    let refused: readonly MessageId[] = [];
-    try {
-      await messages.insertMany([...documents], { ordered: false });
-    } catch (error) {
-      refused = duplicatesIn(error).flatMap((n) => documents[n]?._id ?? []);
-    }
+    const known = await insertTogether(db, messages, documents);
+    const refused = [...known].flatMap((n) => documents[n]?._id ?? []);
     if (tries === 1 || refused.length === 0) return new Set(refused);
     // An earlier try of ours may have done it without our hearing of it.
     const filter = { _id: { $in: [...refused] }, insertedBy: token };

@@ -1,0 +1,184 @@
+/** What the six services have cost, as tables, and what of it was a goal. */
+import { atLeast, atMost, type Goal } from "../report/goals.ts";
+import { figure, spread, table } from "../report/markdown.ts";
+import { percentile, pooled, ratioSpread, type Spread, spreadOf } from "../statistics.ts";
+import { type Calls } from "../systems/calls.ts";
+import { type SystemName } from "../systems/system.ts";
+
+/** `guarded`: each message has an id to deduplicate by, and all have one flow-control key that lets many through. */
+export type Load = "plain" | "guarded";
+export const rates = [100, 500] as const;
+
+type Figures = {
+  readonly delivered: number[];
+  readonly cpuUs: number[];
+  readonly storesUs: number[];
+  readonly calls: { -readonly [Kind in keyof Calls]: number };
+  messages: number;
+};
+
+export type Row = {
+  readonly name: SystemName;
+  readonly under: Readonly<Record<Load, Figures>>;
+  /** By rate: milliseconds from publish to arrival, a round each. */
+  readonly arrival: Map<number, Float64Array[]>;
+};
+
+export const newRow = (name: SystemName): Row => ({
+  name,
+  under: { plain: newFigures(), guarded: newFigures() },
+  arrival: new Map(),
+});
+const newFigures = (): Figures => ({
+  ...{ delivered: [], cpuUs: [], storesUs: [], messages: 0 },
+  calls: { bus: 0, events: 0, store: 0, tokens: 0 },
+});
+
+const relayName: SystemName = "bare relay";
+const oneName: SystemName = "posthaste apart, 1 deliverer";
+const callsMax = 0.2;
+const earlier = ", before";
+
+export function blocksOf(
+  names: string,
+  connectionsEach: number,
+  rows: readonly Row[],
+): readonly string[] {
+  const isApart = ({ under }: Row) => under.plain.messages > 0;
+  const relay = rows.find(({ name }) => name === relayName);
+  const head = [
+    "system",
+    "delivered/s",
+    "÷ relay",
+    "CPU µs/message, its own",
+    "CPU µs/message, stores",
+    ...rates.map((rate) => `publish → arrival at ${rate}/s, p50 / p99 ms`),
+  ];
+  const figures = rows.map(({ name, under: { plain }, arrival }) => [
+    name,
+    spread(spreadOf(plain.delivered)),
+    figure(ratioSpread(plain.delivered, relay?.under.plain.delivered ?? [])?.median),
+    spread(spreadOf(plain.cpuUs)),
+    usesStores(name) ? spread(spreadOf(plain.storesUs)) : "–",
+    ...rates.map((rate) => {
+      const all = pooled(arrival.get(rate) ?? []);
+      return `${figure(percentile(all, 0.5))} / ${figure(percentile(all, 0.99))}`;
+    }),
+  ]);
+  const guarded = rows
+    .filter(isApart)
+    .map(({ name, under }) => [
+      name,
+      spread(spreadOf(under.guarded.delivered)),
+      spread(spreadOf(under.guarded.cpuUs)),
+      spread(spreadOf(under.guarded.storesUs)),
+    ]);
+  const calls = rows
+    .filter(isApart)
+    .flatMap(({ name, under }) =>
+      Object.entries(under).map(([load, { calls, messages }]) => [
+        `${name}: ${load}`,
+        ...[calls.bus, calls.events, calls.store, calls.tokens].map((n) => figure(n / messages)),
+      ]),
+    );
+  return [
+    `${names}; the stores share the two cores with the services and the load, so more deliverers cannot be faster here: the table shows what the shape costs, not how far it goes. Throughput from ${connectionsEach} connections for each deliverer, each with one request at a time; relay, standalone and the least apart take turns with one deliverer. The least apart is two processes over the same stores that insert, hand over, settle, log and remove in the same batches, and know nothing else: no tenant, no retry, no lease to renew, no restart. What each step towards them has brought: docs/adr/0055 and 0056.`,
+    table(head, figures),
+    "Guarded: each message has an id to deduplicate by, and all share a flow-control key that lets many through.",
+    table(["guarded", "delivered/s", "CPU µs/message, its own", "CPU µs/message, stores"], guarded),
+    "Round trips per message under that load, all processes together: requests to Kafka that send or commit, messages of Kafka, calls of the documents, and of Redis.",
+    table(["", "bus", "Kafka messages", "store", "tokens"], calls),
+    ...comparison(rows),
+  ];
+}
+
+const usesStores = (name: SystemName) => name.includes("apart");
+
+type Pair = { readonly now: Row; readonly before: Row };
+
+const pairsOf = (rows: readonly Row[]): readonly Pair[] =>
+  rows.flatMap((now) => {
+    const before = rows.find(({ name }) => name === `${now.name}${earlier}`);
+    return before ? [{ now, before }] : [];
+  });
+
+type Part = (row: Row) => readonly number[];
+const ratio = ({ now, before }: Pair, of: Part): Spread | undefined =>
+  ratioSpread(of(now), of(before));
+const delivered: Part = ({ under }) => under.plain.delivered;
+const guardedDelivered: Part = ({ under }) => under.guarded.delivered;
+const cpu: Part = ({ under }) => under.plain.cpuUs;
+const stores: Part = ({ under }) => under.plain.storesUs;
+const at =
+  (rate: number, fraction: number): Part =>
+  ({ arrival }) =>
+    (arrival.get(rate) ?? []).map((one) => percentile(one, fraction));
+
+/** In turns with an earlier commit: each round against the same round. */
+function comparison(rows: readonly Row[]): readonly string[] {
+  const pairs = pairsOf(rows);
+  if (pairs.length === 0) return [];
+  const head = [
+    "÷ before",
+    "delivered/s",
+    "CPU, its own",
+    "CPU, stores",
+    "guarded delivered/s",
+    ...rates.map((rate) => `p50 / p99 at ${rate}/s`),
+  ];
+  const lines = pairs.map((pair) => [
+    pair.now.name,
+    spread(ratio(pair, delivered)),
+    spread(ratio(pair, cpu)),
+    usesStores(pair.now.name) ? spread(ratio(pair, stores)) : "–",
+    usesStores(pair.now.name) ? spread(ratio(pair, guardedDelivered)) : "–",
+    ...rates.map(
+      (rate) =>
+        `${figure(ratio(pair, at(rate, 0.5))?.median)} / ${figure(ratio(pair, at(rate, 0.99))?.median)}`,
+    ),
+  ]);
+  return ["In turns with the commit given by `--before`:", table(head, lines)];
+}
+
+export function goalsOf(rows: readonly Row[]): readonly Goal[] {
+  const one = rows.find(({ name }) => name === oneName);
+  const relay = rows.find(({ name }) => name === relayName);
+  if (!one) return [];
+  const calls = Object.entries(one.under).flatMap(([load, { calls, messages }]) => [
+    atMost(`bus calls per message, apart, ${load}`, calls.bus / messages, callsMax),
+    atMost(`store calls per message, apart, ${load}`, calls.store / messages, callsMax),
+    ...(load === "guarded"
+      ? [atMost(`token calls per message, apart, ${load}`, calls.tokens / messages, callsMax)]
+      : []),
+  ]);
+  const { plain } = one.under;
+  return [
+    atLeast(
+      "delivered/s ÷ bare relay, apart",
+      ratioSpread(plain.delivered, relay?.under.plain.delivered ?? [])?.median,
+      0.2,
+    ),
+    atMost("Kafka messages per message, apart, plain", plain.calls.events / plain.messages, 0.1),
+    ...calls,
+    ...goalsAgainst(rows),
+  ];
+}
+
+function goalsAgainst(rows: readonly Row[]): readonly Goal[] {
+  const pairs = pairsOf(rows);
+  const apart = pairs.find(({ now }) => now.name === oneName);
+  const alone = pairs.find(({ now }) => now.name === "posthaste");
+  if (!apart || !alone) return [];
+  const median = (of: Part) => ratio(apart, of)?.median;
+  return [
+    atLeast("delivered/s ÷ before, apart", median(delivered), 3),
+    atMost("own CPU per message ÷ before, apart", median(cpu), 0.5),
+    atMost("CPU of the stores per message ÷ before, apart", median(stores), 0.4),
+    atLeast("guarded delivered/s ÷ before, apart", median(guardedDelivered), 1.5),
+    ...rates.flatMap((rate) => [
+      atMost(`p50 at ${rate}/s ÷ before, apart`, median(at(rate, 0.5)), 1),
+      atMost(`p99 at ${rate}/s ÷ before, apart`, median(at(rate, 0.99)), 1),
+    ]),
+    atMost("CPU per message ÷ before, standalone", ratio(alone, cpu)?.median, 1.02),
+  ];
+}

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
+import { resolve } from "node:path";
 import { parseArguments } from "./arguments.ts";
 
 const known = ["throughput", "latency"];
@@ -17,6 +18,10 @@ describe("parseArguments", () => {
       finished: 5000,
       profile: true,
     });
+  });
+
+  it("takes the folder of an earlier commit from where it is called", () => {
+    expect(parseArguments(["--before", "../earlier"], known).before).toBe(resolve("../earlier"));
   });
 
   it("refuses a scenario that does not exist and names those that do", () => {

@@ -1,4 +1,5 @@
-/** `npm run bench -- [scenario …] [--rounds n] [--finished n] [--profile]` */
+/** `npm run bench -- [scenario …] [--rounds n] [--finished n] [--profile] [--before folder]` */
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 export type BenchArguments = {
@@ -8,6 +9,8 @@ export type BenchArguments = {
   /** Finished messages for `growth`, whatever time it takes to make them; absent: as many as fit. */
   readonly finished?: number;
   readonly profile: boolean;
+  /** A checkout of an earlier commit, ready to run, that takes turns with this one in `apart`. */
+  readonly before?: string;
 };
 
 const roundsDefault = 5;
@@ -22,6 +25,7 @@ export function parseArguments(args: readonly string[], known: readonly string[]
       rounds: { type: "string" },
       finished: { type: "string" },
       profile: { type: "boolean" },
+      before: { type: "string" },
     },
   });
   for (const name of positionals) {
@@ -33,6 +37,7 @@ export function parseArguments(args: readonly string[], known: readonly string[]
     rounds: whole("rounds", values.rounds, roundsMax) ?? roundsDefault,
     ...(finished === undefined ? {} : { finished }),
     profile: values.profile ?? false,
+    ...(values.before === undefined ? {} : { before: resolve(values.before) }),
   };
 }
 

@@ -49,7 +49,8 @@ for (const { title, notes, faults } of sections) {
 }
 
 async function play(scenario: Scenario): Promise<Section> {
-  const { name, title, budgetMs } = scenario;
+  const { name, title, budgetWithBeforeMs } = scenario;
+  const budgetMs = (asked.before && budgetWithBeforeMs) || scenario.budgetMs;
   console.error(`bench: ${name}`);
   const playedAt = performance.now();
   const leftMs = isWhole ? runMsMax - (playedAt - startedAt) : budgetMs;
@@ -59,6 +60,7 @@ async function play(scenario: Scenario): Promise<Section> {
     rounds: asked.rounds,
     ...(profilePath === undefined ? {} : { profilePath }),
     ...(asked.finished === undefined ? {} : { finishedWanted: asked.finished }),
+    ...(asked.before === undefined ? {} : { before: asked.before }),
   });
   if (isWhole && leftMs < scenarioMsMin) {
     stage.note("NOT measured: its time was over");

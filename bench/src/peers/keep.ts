@@ -2,12 +2,12 @@
  * What the least does with a publish: insert, sync, answer, sign, deliver, settle and log. One writer; all that came while
  * a sync ran goes into the next commit.
  */
-import { createHmac, createSecretKey, hash } from "node:crypto";
 import { fdatasync, openSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Publish } from "./accept.ts";
 import { deliver } from "./deliver.ts";
+import { signature } from "./sign.ts";
 
 const leaseMs = 30_000;
 /** What is finished goes a while later, as it does elsewhere. */
@@ -90,23 +90,4 @@ function writerOf(db: DatabaseSync, log: number): (work: () => void, done?: () =
     queue.push({ work, done });
     commit();
   };
-}
-
-const key = createSecretKey(Buffer.from("sig_0123456789abcdefghijklmnopqr"));
-const header = Buffer.from('{"alg":"HS256","typ":"JWT"}').toString("base64url");
-
-function signature({ id, delivery }: Publish, now: number): string {
-  const at = Math.floor(now / 1_000);
-  const body = hash("sha256", delivery.body, "base64url");
-  const claims = {
-    iss: "least",
-    sub: delivery.url,
-    exp: at + 300,
-    nbf: at,
-    iat: at,
-    jti: id,
-    body,
-  };
-  const signed = `${header}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
-  return `${signed}.${createHmac("sha256", key).update(signed).digest("base64url")}`;
 }

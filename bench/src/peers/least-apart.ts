@@ -27,7 +27,8 @@ type Told = { readonly hint: Hint; readonly startedAt: number; readonly endedAt:
 
 const kafka = new Kafka({ brokers: brokers.split(","), logLevel: logLevel.NOTHING });
 const topic = `${room}.due`;
-const database = (await new MongoClient(uri).connect()).db(room);
+const durable = { writeConcern: { w: "majority", journal: true }, retryWrites: false } as const;
+const database = (await new MongoClient(uri, durable).connect()).db(room);
 const messages = database.collection<Message>("messages");
 const log = database.collection<Message>("log");
 await (role === "gateway" ? runGateway() : runDeliverer());
@@ -137,6 +138,10 @@ async function runDeliverer(): Promise<void> {
     for (const { id } of swept.splice(0, old < 0 ? swept.length : old)) sweep(id);
   }, 1_000);
 
+  await listen(call);
+}
+
+async function listen(call: (hint: Hint) => void): Promise<void> {
   const consumer = kafka.consumer({ groupId: `${room}.deliverer`, maxWaitTimeInMs: 150 });
   await consumer.connect();
   await consumer.subscribe({ topic });

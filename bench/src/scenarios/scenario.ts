@@ -6,6 +6,8 @@ export type Scenario = {
   readonly title: string;
   /** It stops beginning new rounds then, and the report says how many there were. */
   readonly budgetMs: number;
+  /** Where it takes turns with an earlier commit. */
+  readonly budgetWithBeforeMs?: number;
   run(stage: Stage): Promise<Findings>;
 };
 

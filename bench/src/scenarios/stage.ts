@@ -22,6 +22,8 @@ export type StageOptions = {
   readonly profilePath?: string;
   /** Finished messages to begin with, whatever time that takes; absent: as many as fit. */
   readonly finishedWanted?: number;
+  /** A checkout of an earlier commit to take turns with. */
+  readonly before?: string;
 };
 
 export class Stage {
@@ -31,13 +33,17 @@ export class Stage {
   /** Messages of Posthaste that came, in all jobs. */
   arrived = 0;
   readonly finishedWanted: number | undefined;
+  readonly before: string | undefined;
+  readonly profilePath: string | undefined;
   readonly #deadline: number;
   readonly #rounds: number;
   readonly #startOptions: StartOptions;
   readonly #open: { stop(): Promise<void>; output?(): string }[] = [];
 
-  constructor({ budgetMs, rounds, profilePath, finishedWanted }: StageOptions) {
+  constructor({ budgetMs, rounds, profilePath, finishedWanted, before }: StageOptions) {
     this.finishedWanted = finishedWanted;
+    this.before = before;
+    this.profilePath = profilePath;
     this.#deadline = performance.now() + budgetMs;
     this.#rounds = rounds;
     this.#startOptions = profilePath === undefined ? {} : { profilePath };

@@ -5,7 +5,7 @@ import { startPosthaste } from "./posthaste.ts";
 import { startRelay } from "./relay.ts";
 import { type StartSystem, type SystemName } from "./system.ts";
 
-const relay = ["bare relay", startRelay] as const;
+export const relay = ["bare relay", startRelay] as const;
 export const posthaste = ["posthaste", startPosthaste] as const;
 const bullMq = ["BullMQ", startBullMq] as const;
 export const least = ["the least", startLeast] as const;

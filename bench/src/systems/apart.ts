@@ -6,19 +6,24 @@ import {
   startStores,
   type Stores,
 } from "@posthaste/local";
-import { dataFolder } from "../folders.ts";
+import { dataFolder, repository } from "../folders.ts";
 import { readCalls, type Calls } from "./calls.ts";
-import { type System } from "./system.ts";
+import { profiling } from "./posthaste.ts";
+import { type StartOptions, type System } from "./system.ts";
+import { ownChildren } from "./usage.ts";
 
 export type ApartStores = {
   readonly stores: Stores;
   /** What they are, in words. */
   readonly names: string;
+  /** The first process of each. */
+  readonly pids: readonly number[];
   stop(): Promise<void>;
 };
 
 export async function startApartStores(): Promise<ApartStores> {
   const data = dataFolder();
+  const before = ownChildren();
   const stores = await startStores({ dir: data.path });
   const { kafka, redis, mongodb, missing } = stores;
   const [best] = mongodb;
@@ -31,6 +36,7 @@ export async function startApartStores(): Promise<ApartStores> {
   }
   return {
     stores,
+    pids: ownChildren().filter((pid) => !before.includes(pid)),
     names: [kafka.name, redis.name, best.name].join(", "),
     stop: async () => {
       await stores.stop();
@@ -41,8 +47,18 @@ export async function startApartStores(): Promise<ApartStores> {
 
 export type Apart = System & { readonly calls: () => Promise<Calls> };
 
+export type ApartOptions = StartOptions & {
+  readonly deliverers: number;
+  /** The checkout that runs; this one when absent. */
+  readonly root?: string | undefined;
+};
+
 /** Each installation has a room of its own in the stores. */
-export async function startApart({ stores }: ApartStores, deliverers: number): Promise<Apart> {
+export async function startApart(
+  { stores }: ApartStores,
+  { deliverers, root, profilePath }: ApartOptions,
+): Promise<Apart> {
+  const isBefore = root !== undefined;
   const metricsPorts: number[] = [];
   const ports = new Map<string, string>();
   for (const name of ["gateway", "scheduler", "callback-dispatcher", "workflow-log"])
@@ -51,9 +67,14 @@ export async function startApart({ stores }: ApartStores, deliverers: number): P
     ports.set(`deliverer ${number}`, String(await freePort()));
   const services: RunningServices = await startServices({
     stores,
-    room: `bench-${deliverers}-${process.pid}`,
+    root: root ?? repository,
+    room: `bench-${deliverers}${isBefore ? "-before" : ""}-${process.pid}`,
     counts: { deliverer: deliverers },
-    env: { POSTHASTE_LOG_LEVEL: "warn", POSTHASTE_REDIS_BUDGET_MS: "1000" },
+    env: {
+      POSTHASTE_LOG_LEVEL: "warn",
+      POSTHASTE_REDIS_BUDGET_MS: "1000",
+      NODE_OPTIONS: profiling(profilePath).join(" "),
+    },
     envOf: (service, number): Readonly<Record<string, string>> => {
       const port = ports.get(`${service} ${number}`);
       if (port === undefined) return {};
@@ -62,7 +83,7 @@ export async function startApart({ stores }: ApartStores, deliverers: number): P
     },
   });
   return {
-    name: apartName(deliverers),
+    name: apartName(deliverers, isBefore),
     port: services.gateway.port,
     pids: services.all.flatMap(({ process: { pid } }) => pid ?? []),
     stop: () => services.stop(),
@@ -71,5 +92,5 @@ export async function startApart({ stores }: ApartStores, deliverers: number): P
   };
 }
 
-const apartName = (deliverers: number) =>
-  `posthaste apart, ${deliverers} deliverer${deliverers === 1 ? "" : "s"}` as const;
+const apartName = (deliverers: number, isBefore: boolean) =>
+  `posthaste apart, ${deliverers} deliverer${deliverers === 1 ? "" : "s"}${isBefore ? ", before" : ""}` as const;

@@ -1,9 +1,16 @@
 /** Round trips to the servers, as the processes count them themselves and tell at `/metrics`. */
 
-export type Calls = { readonly bus: number; readonly store: number; readonly tokens: number };
+export type Calls = {
+  readonly bus: number;
+  /** Messages of Kafka, in which one event or many go. */
+  readonly events: number;
+  readonly store: number;
+  readonly tokens: number;
+};
 
 const counters: Readonly<Record<keyof Calls, RegExp>> = {
   bus: /^posthaste_bus_total\{what="(?:sends|commits)"\} (\S+)$/gm,
+  events: /^posthaste_bus_total\{what="messages"\} (\S+)$/gm,
   store: /^posthaste_store_calls_total (\S+)$/gm,
   tokens: /^posthaste_tokens_total\{what="calls"\} (\S+)$/gm,
 };
@@ -17,5 +24,10 @@ export async function readCalls(ports: readonly number[]): Promise<Calls> {
     texts
       .flatMap((text) => [...text.matchAll(pattern)])
       .reduce((total, [, value]) => total + Number(value), 0);
-  return { bus: sum(counters.bus), store: sum(counters.store), tokens: sum(counters.tokens) };
+  return {
+    bus: sum(counters.bus),
+    events: sum(counters.events),
+    store: sum(counters.store),
+    tokens: sum(counters.tokens),
+  };
 }

@@ -9,6 +9,8 @@ import { answersOk, type StartOptions, type System } from "./system.ts";
 export type PosthasteOptions = StartOptions & {
   /** Kept by its owner; absent: a new one that goes with the system. */
   readonly dataPath?: string;
+  /** The checkout that runs; this one when absent. */
+  readonly root?: string;
 };
 
 const startMsMax = 30_000;
@@ -24,7 +26,7 @@ export async function startPosthaste(options: PosthasteOptions = {}): Promise<Sy
       // As `npm start` does.
       "--max-semi-space-size=16",
       ...profiling(options.profilePath),
-      join(repository, "services/standalone/process/main.ts"),
+      join(options.root ?? repository, "services/standalone/process/main.ts"),
     ],
     env: {
       POSTHASTE_PROFILE: "dev",
@@ -45,10 +47,11 @@ export async function startPosthaste(options: PosthasteOptions = {}): Promise<Sy
     data?.remove();
     throw error;
   }
-  return { name: "posthaste", port, pids: [child.pid], stop, output: () => child.output };
+  const name = options.root === undefined ? "posthaste" : "posthaste, before";
+  return { name, port, pids: [child.pid], stop, output: () => child.output };
 }
 
-function profiling(path: string | undefined): readonly string[] {
+export function profiling(path: string | undefined): readonly string[] {
   if (path === undefined) return [];
   mkdirSync(path, { recursive: true });
   return ["--cpu-prof", `--cpu-prof-dir=${path}`];

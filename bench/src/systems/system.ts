@@ -7,8 +7,10 @@ export type SystemName =
   | "BullMQ"
   | "bare orchestrator"
   | "Restate"
+  | "posthaste, before"
   | "posthaste apart"
-  | `posthaste apart, ${number} deliverer${"" | "s"}`;
+  | "the least apart"
+  | `posthaste apart, ${number} deliverer${"" | "s"}${"" | ", before"}`;
 
 export type System = {
   readonly name: SystemName;

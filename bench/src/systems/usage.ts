@@ -8,6 +8,26 @@ const ticksPerSecond = Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "
 export const cpuMs = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => sum + ticksOf(`/proc/${pid}/stat`), 0) * (1000 / ticksPerSecond);
 
+/** The same of these processes and all that they have started: some servers begin and end processes all the time. */
+export function cpuMsBelow(roots: readonly number[]): number {
+  const parents = parentOfEach();
+  const isBelow = (pid: number | undefined): boolean =>
+    pid !== undefined && (roots.includes(pid) || isBelow(parents.get(pid)));
+  const ticks = [...parents.keys()]
+    .filter(isBelow)
+    .reduce((sum, pid) => sum + ticksOf(`/proc/${pid}/stat`, ticksWithEnded), 0);
+  return ticks * (1000 / ticksPerSecond);
+}
+
+/** Processes that the benchmark itself has started. */
+export const ownChildren = (): readonly number[] =>
+  [...parentOfEach()].flatMap(([pid, parent]) => (parent === process.pid ? pid : []));
+
+function parentOfEach(): ReadonlyMap<number, number> {
+  const pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
+  return new Map(pids.map((pid) => [pid, Number(fieldsOf(`/proc/${pid}/stat`)[1])]));
+}
+
 /** Resident memory of these processes, in MiB. */
 export const residentMiB = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => sum + statusKiB(pid, "VmRSS"), 0) / 1024;
@@ -28,11 +48,23 @@ export function cpuByThread(pids: readonly number[]): readonly ThreadUse[] {
   return [...uses].map(([name, ms]) => ({ name, cpuMs: ms }));
 }
 
-/** Fields 14 and 15; the second field is the command in parentheses and may hold anything. */
-function ticksOf(file: string): number {
-  const text = readFileSync(file, "utf8");
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  return Number(fields[11]) + Number(fields[12]);
+/** User and system time, and that of children that have ended: fields 14 to 17, the first being the third of the line. */
+const ticksOwn = [11, 12];
+const ticksWithEnded = [11, 12, 13, 14];
+
+const ticksOf = (file: string, which = ticksOwn): number => {
+  const fields = fieldsOf(file);
+  return which.reduce((sum, n) => sum + Number(fields[n] ?? 0), 0);
+};
+
+/** Without the first two; the second is the command in parentheses and may hold anything. None of a process that has gone. */
+function fieldsOf(file: string): readonly string[] {
+  try {
+    const text = readFileSync(file, "utf8");
+    return text.slice(text.lastIndexOf(")") + 2).split(" ");
+  } catch {
+    return [];
+  }
 }
 
 function statusKiB(pid: number, field: string): number {

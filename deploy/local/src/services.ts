@@ -53,6 +53,8 @@ type Variables = Readonly<Record<string, string>>;
 
 export type ServicesOptions = {
   readonly stores: StoreAddresses;
+  /** The checkout whose services run; this one when absent. */
+  readonly root?: string;
   /** Names the database, and stands before topics, groups and keys: letters, digits, `_` and `-`, at most 38. */
   readonly room?: string;
   /** How many processes of a service; 1 when absent. */
@@ -106,7 +108,7 @@ async function prepare(service: ServiceName, number: number, options: ServicesOp
   };
   const name = `${service} ${number}`;
   const isReady = () => answers(port, readyRequest, (answer) => isOk.test(answer.toString()));
-  const process = new ServerProcess(commandOf(name, service, env), isReady, {
+  const process = new ServerProcess(commandOf(name, service, env, options.root), isReady, {
     onState: (state) => options.onState?.(running, state),
     onLine: (line) => options.onLine?.(running, line),
   });
@@ -117,10 +119,15 @@ async function prepare(service: ServiceName, number: number, options: ServicesOp
 const readyRequest = `GET /readyz HTTP/1.1\r\nHost: ${loopback}\r\nConnection: close\r\n\r\n`;
 const isOk = /^HTTP\/1\.1 200 /;
 
-function commandOf(name: string, service: ServiceName, env: Command["env"]): Command {
-  const main = join(repository, "services", service, "process/main.ts");
+function commandOf(
+  name: string,
+  service: ServiceName,
+  env: Command["env"],
+  root = repository,
+): Command {
+  const main = join(root, "services", service, "process/main.ts");
   const args = ["--disable-warning=ExperimentalWarning", main];
-  return { name, file: process.execPath, args, cwd: repository, ...(env && { env }) };
+  return { name, file: process.execPath, args, cwd: root, ...(env && { env }) };
 }
 
 /** What each of them reads, so that none reads a variable that it has no use for. */

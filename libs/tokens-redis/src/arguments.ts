@@ -14,11 +14,13 @@ export const acquireArgs = (
 export const restoreArgs = (
   holders: readonly SlotHolder[],
   window: RateWindow | undefined,
+  isKnown: boolean,
 ): Arguments => [
   optional(window?.startedAt),
   optional(window?.count),
   ...countedIds(holders.map(({ id }) => id)),
   ...holders.map(({ leftMs }) => String(leftMs)),
+  isKnown ? "1" : "0",
 ];
 
 const optional = (number: number | undefined): string => (number === undefined ? "" : `${number}`);

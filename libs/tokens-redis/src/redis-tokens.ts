@@ -33,6 +33,7 @@ export type RedisTokens = TokenStore & {
 };
 
 const budgetMsDefault = 50;
+const holdersAtOnceMax = 400;
 
 /**
  * Opens at once, also while Redis is away; connects, and connects again, by itself. Calls that Redis cannot answer now,
@@ -74,8 +75,16 @@ export function openRedisTokens(options: RedisTokensOptions): RedisTokens {
     },
     hold: async (lane, ids) => void (await putBack([inLane(lane, countedIds(ids))])),
     release: async (lane, ids) => void (await release([inLane(lane, countedIds(ids))])),
-    restore: async (lane, holders, window) =>
-      void (await restore([inLane(lane, restoreArgs(holders, window))])),
+    restore: async (lane, holders, window) => {
+      let told = 0;
+      // Many calls that each take Redis little time; the lane is known with the last.
+      do {
+        const some = holders.slice(told, told + holdersAtOnceMax);
+        told += some.length;
+        const isKnown = told >= holders.length;
+        await restore([inLane(lane, restoreArgs(some, window, isKnown))]);
+      } while (told < holders.length);
+    },
     resetRate: async (lane) => {
       const [answer] = await resetRate([inLane(lane, [])]);
       return { startedAt: numberIn(answer), count: 0 };

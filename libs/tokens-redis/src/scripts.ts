@@ -9,13 +9,18 @@
  *
  * A lane is known on the server that was told it: `server` is the run id, another one after each start. So a Redis that
  * restarts from its disk, which may lack its last second, or a replica that takes over with less, is told everything
- * once more before it grants. Every key has a time to live.
+ * once more before it grants.
+ *
+ * Every key has an end, by each call that makes it: two keys of a lane the same one, so that no lane is known without its
+ * slots. A million flow keys of a minute ago take no memory.
  */
 import { limits } from "@posthaste/domain";
 import { script } from "./link/connection.ts";
 
-/** An idle lane is forgotten, and told again when it is next in use. */
-const laneMs = limits.laneKeptMs;
+/** A lane that is not used is forgotten with the leases of its slots, and told from the records when it is next in use. */
+const laneMs = 2 * limits.leaseMs;
+/** One with a window that is open, when that ends, but for the rest of a long one: it stands in the lane's row. */
+export const laneMsMax = 3_600_000;
 /** One call looks at so many slots that have ended; what is left counts as taken until the next. */
 const endedMax = 1_000;
 
@@ -37,9 +42,11 @@ local function windowOf(key)
   local window = redis.call('HMGET', key, 'startedAt', 'count')
   return tonumber(window[1]), tonumber(window[2])
 end
-local function keep(key, slots)
-  redis.call('PEXPIRE', key, ${laneMs})
-  redis.call('PEXPIRE', slots, ${laneMs})
+local function keep(key, slots, windowEnds)
+  local windowMs = math.min((windowEnds or now) - now, ${laneMsMax})
+  local left = math.max(${laneMs}, windowMs, redis.call('PTTL', key))
+  redis.call('PEXPIRE', key, left)
+  redis.call('PEXPIRE', slots, left)
 end
 local function hold(key, slots, id)
   redis.call('ZADD', slots, now + ${limits.leaseMs}, id)
@@ -128,7 +135,7 @@ export const acquire = forEachQuestion(
     redis.call('HSET', key, 'startedAt', startedAt, 'count', count)
   end
   for _, id in ipairs(counted) do redis.call('HSET', key, id, rate and startedAt or '') end
-  keep(key, slots)
+  keep(key, slots, rate and startedAt and startedAt + periodMs)
   local opensIn = #granted < #wanted and rateLeft() == 0 and startedAt + periodMs - now
   return { granted, opensIn, startedAt or false, count or false }`,
 );
@@ -164,7 +171,8 @@ export const release = forEachQuestion(
 );
 
 /**
- * startedAt, count ("" for no window), ids, then how long each holds its slot yet → nothing of interest. What is told is
+ * startedAt, count ("" for no window), ids, then how long each holds its slot yet, and 1 if the lane is known with these →
+ * nothing of interest. What is told is
  * added to what is there. A server that knows the lane knows its window better; else the later or fuller of two holds,
  * and none may lie further ahead than one of ours could: it may come from another clock. What ended in use is answered for
  * by the holders.
@@ -187,7 +195,7 @@ export const restore = forEachQuestion(
     local leftMs = math.min(number(), ${limits.leaseMs})
     if leftMs > 0 and not redis.call('ZSCORE', slots, id) then redis.call('ZADD', slots, now + leftMs, id) end
   end
-  redis.call('HSET', key, 'server', server)
+  if number() == 1 then redis.call('HSET', key, 'server', server) end
   keep(key, slots)
   return 1`,
 );

@@ -261,6 +261,7 @@ export {
   flowLaneId,
   isDerived,
   isQueueId,
+  tenantOfLane,
   type LaneId,
   type FlowId,
   messageId,

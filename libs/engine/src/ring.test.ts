@@ -6,11 +6,15 @@ import {
   flowLaneId,
   type LaneId,
   limits,
+  runId,
+  runKey,
   settleAttempt,
 } from "@posthaste/domain";
-import { aCallbackPlan, anAnswer, anAttempt, aPolicy, aTenant } from "@posthaste/testing";
+import { type RunStore } from "@posthaste/ports";
+import { aCallbackPlan, anAnswer, anAttempt, aPolicy, aTenant, newId } from "@posthaste/testing";
 import { insert, insertClaimed, listen, open, readIn, rest } from "./opened.fixture.ts";
 import { type Background, ringOnce, type Round, sourcesNow } from "./ring.ts";
+import { ringRuns } from "./runs/ring.ts";
 
 const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
 
@@ -32,6 +36,8 @@ function anIdleBackground(): Background & {
     hasRoomToFire: true,
     actInBulk: (task) => void tasks.set("act", task),
     hasRoomToAct: true,
+    ringRuns: (task) => void tasks.set("ring runs", task),
+    hasRoomToRingRuns: true,
   };
 }
 
@@ -91,10 +97,36 @@ describe("a round of ringing", () => {
     expect(sourcesNow(bus, background)).toEqual(alarmSources);
     expect(sourcesNow(away, background)).toEqual(without("fact"));
     expect(sourcesNow(bus, { ...background, hasRoomToFollowUp: false })).toEqual(
-      without("followUp", "fact", "run"),
+      without("followUp", "fact"),
     );
     expect(sourcesNow(bus, { ...background, hasRoomToFire: false })).toEqual(without("schedule"));
     expect(sourcesNow(bus, { ...background, hasRoomToAct: false })).toEqual(without("bulkAction"));
+    expect(sourcesNow(bus, { ...background, hasRoomToRingRuns: false })).toEqual(without("run"));
+  });
+
+  it("works runs whose alarm is due some at a time, and one that fails stops no other", async () => {
+    const ports = open();
+    const due = Array.from({ length: 60 }, (_, n) => ({
+      key: runKey(aTenant, runId(`run-${n}`), n),
+      root: newId(),
+    }));
+    let under = 0;
+    let most = 0;
+    const asked: string[] = [];
+    const get: RunStore["get"] = async (ref) => {
+      most = Math.max(most, ++under);
+      await new Promise((resolve) => setImmediate(resolve));
+      under--;
+      asked.push("key" in ref ? ref.key : ref.id);
+      if (asked.length === 3) throw new Error("this one fails");
+      return undefined;
+    };
+
+    const ringing = ringRuns({ ...ports, runs: { ...ports.runs, get } }, due);
+
+    await expect(ringing).rejects.toThrow("1 of 60 runs");
+    expect(asked.toSorted()).toEqual(due.map(({ key }) => key).toSorted());
+    expect(most).toBeLessThanOrEqual(25);
   });
 
   it("rings no more than its limit, and says how many and whether there may be more", async () => {

@@ -14,7 +14,7 @@ import { type BulkPorts, goOnWithBulkActions } from "./bulk/bulk-actions.ts";
 import { expandStored, type ExpandPorts } from "./publish/fan-out.ts";
 import { followUp, type FollowUpPorts, type Outbox } from "./follow-up/follow-up.ts";
 import { type FirePorts, fireSchedules } from "./schedules/fire.ts";
-import { ringRun } from "./runs/ring.ts";
+import { ringRuns } from "./runs/ring.ts";
 import { type ServePorts } from "./lanes/turns.ts";
 
 export type RingPorts = FollowUpPorts &
@@ -39,17 +39,23 @@ export type Background = {
   /** Goes on with bulk actions; each call counts, whatever runs. */
   actInBulk(task: () => Promise<void>): void;
   readonly hasRoomToAct: boolean;
+  /** Works runs whose alarm is due; each call counts, whatever runs. */
+  ringRuns(task: () => Promise<void>): void;
+  readonly hasRoomToRingRuns: boolean;
 };
 
-type Room = Pick<Background, "hasRoomToAct" | "hasRoomToFire" | "hasRoomToFollowUp">;
+type Room = Pick<
+  Background,
+  "hasRoomToAct" | "hasRoomToFire" | "hasRoomToFollowUp" | "hasRoomToRingRuns"
+>;
 
 /**
  * What is left alone keeps its alarm: facts while the bus is away, all follow-ups while enough of them are being worked,
- * schedules while enough of them are fired, and bulk actions while enough of them are worked.
+ * schedules while enough of them are fired, bulk actions and runs while enough of them are worked.
  */
 export function sourcesNow(
   bus: EventBus,
-  { hasRoomToAct, hasRoomToFire, hasRoomToFollowUp }: Room,
+  { hasRoomToAct, hasRoomToFire, hasRoomToFollowUp, hasRoomToRingRuns }: Room,
 ): readonly AlarmSource[] {
   const areRung: { readonly [Source in AlarmSource]: boolean } = {
     record: true,
@@ -58,7 +64,7 @@ export function sourcesNow(
     fact: hasRoomToFollowUp && bus.isUp(),
     schedule: hasRoomToFire,
     bulkAction: hasRoomToAct,
-    run: hasRoomToFollowUp,
+    run: hasRoomToRingRuns,
   };
   return alarmSources.filter((source) => areRung[source]);
 }
@@ -110,7 +116,7 @@ export async function ringOnce(
     }
   }
   if (outboxes.length > 0) background.followUp(() => followUp(ports, outboxes));
-  for (const run of runs) background.followUp(() => ringRun(ports, run));
+  if (runs.length > 0) background.ringRuns(() => ringRuns(ports, runs));
   if (schedules.length > 0) background.fire(() => fireSchedules(ports, schedules));
   if (actions.length > 0) background.actInBulk(() => goOnWithBulkActions(ports, actions));
   if (hints.length > 0) await ports.bus.publish("message.due", hints);

@@ -108,6 +108,9 @@ export const isQueueId = (id: LaneId): id is QueueId => id.startsWith("queue:");
 export const queueId = (tenant: TenantId, name: string): QueueId =>
   `queue:${tenant}:${name}` as QueueId;
 
+/** A tenant's id holds no colon. */
+export const tenantOfLane = (id: LaneId): string => id.split(":", 2)[1] ?? "";
+
 /** All calls of a tenant, for the cap of its plan: slots without a line. */
 export const callsOf = (tenant: TenantId): FlowId => `all:${tenant}` as FlowId;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { flowId, messageId } from "@posthaste/domain";
+import { flowId, type LaneId, messageId } from "@posthaste/domain";
 import { virtualClock } from "@posthaste/testing";
 import { BackgroundWork } from "./background.ts";
 
@@ -40,6 +40,34 @@ describe("background work", () => {
     await work.settled();
 
     expect(looks).toBe(2);
+  });
+
+  it("serves 500 lanes at once, and the rest in turns of their tenants, each once", async () => {
+    const served: string[] = [];
+    const goOn: (() => void)[] = [];
+    const serve = async (id: LaneId): Promise<void> => {
+      served.push(id);
+      await new Promise<void>((resolve) => goOn.push(resolve));
+    };
+    const work = new BackgroundWork({ log, clock: virtualClock(), serve });
+    const laneOf = (tenant: string, n: number) => flowId(`flow:${tenant}:key ${n}`);
+
+    for (let n = 0; n < 2_000; n++) work.grant(laneOf("greedy", n));
+    for (let n = 0; n < 2; n++)
+      for (let times = 0; times < 3; times++) work.grant(laneOf("quiet", n));
+    const atOnce = served.length;
+    const hasRoom = work.hasRoom;
+    for (let turn = 0; turn < 2_002; turn++) {
+      goOn.shift()?.();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await work.settled();
+
+    expect({ atOnce, hasRoom }).toEqual({ atOnce: 500, hasRoom: true });
+    expect(served).toHaveLength(2_002);
+    expect(new Set(served).size).toBe(2_002);
+    const turns = served.slice(500, 504).map((id) => id.split(":")[1]);
+    expect(turns).toEqual(["greedy", "quiet", "greedy", "quiet"]);
   });
 
   it("grants again after a grant has failed", async () => {

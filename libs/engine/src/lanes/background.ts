@@ -5,21 +5,26 @@
 import { type LaneId, type MessageId } from "@posthaste/domain";
 import { type Clock, type Log } from "@posthaste/ports";
 import { type Background } from "../ring.ts";
+import { LanesInLine } from "./lanes-in-line.ts";
 
 export type BackgroundParts = {
   readonly log: Log;
   readonly clock: Clock;
   readonly serve: (lane: LaneId) => Promise<void>;
-  /** Follow-ups, schedules or bulk actions may ring again. */
+  /** Follow-ups, schedules, bulk actions or runs may ring again. */
   readonly roomAgain?: () => void;
 };
 
 /** Beyond this nothing should be rung that may cause more. */
 const runningMax = 1_000;
+/** So many lanes are served at once; the rest stand in line, by their names alone. */
+const servedMax = 500;
+/** So many lanes whose grant has failed are tried again soon; the rest have their alarms. */
+const failedMax = 10_000;
 /** So many parents are expanded at once; the rest wait, without their bodies. */
 const expandingMax = 3;
-/** So many batches of outboxes are held and worked at once, of schedules fired, and of bulk actions gone on with. */
-const batchesMax = { "follow up": 2, fire: 2, act: 2 } as const;
+/** So many batches of outboxes are held and worked at once, of schedules fired, of bulk actions gone on with, and of runs rung. */
+const batchesMax = { "follow up": 2, fire: 2, act: 2, run: 2 } as const;
 type BatchKind = keyof typeof batchesMax;
 /** A task that hangs longer holds its name no more. */
 const taskMsMax = 60_000;
@@ -28,9 +33,11 @@ const grantAgainMs = 1_000;
 
 export class BackgroundWork implements Background {
   readonly #parts: BackgroundParts;
+  readonly #lanes = new LanesInLine();
+  #served = 0;
   #expanding = 0;
   readonly #waiting: (() => void)[] = [];
-  readonly #batches: Record<BatchKind, number> = { "follow up": 0, fire: 0, act: 0 };
+  readonly #batches: Record<BatchKind, number> = { "follow up": 0, fire: 0, act: 0, run: 0 };
   #batchesBegun = 0;
   readonly #running = new Map<string, Promise<void>>();
   /** What was asked for again while it runs. */
@@ -50,7 +57,16 @@ export class BackgroundWork implements Background {
   grant(lane: LaneId): void {
     const name = `grant ${lane}`;
     if (this.#running.has(name)) this.#again.add(name);
-    else this.run(name, () => this.#grant(lane));
+    else if (this.#served >= servedMax) this.#lanes.add(lane);
+    else if (!this.#stopped) this.#running.set(name, this.#serve(name, lane));
+  }
+
+  async #serve(name: string, lane: LaneId): Promise<void> {
+    this.#served += 1;
+    await this.#carryOut(name, () => this.#grant(lane));
+    this.#served -= 1;
+    const next = this.#lanes.take();
+    if (next !== undefined) this.grant(next);
   }
 
   /** A name that runs already is not started again: what it missed, the alarm brings back. */
@@ -99,6 +115,14 @@ export class BackgroundWork implements Background {
     this.#runBatch("act", task);
   }
 
+  get hasRoomToRingRuns(): boolean {
+    return this.#batches.run < batchesMax.run;
+  }
+
+  ringRuns(task: () => Promise<void>): void {
+    this.#runBatch("run", task);
+  }
+
   #runBatch(kind: BatchKind, task: () => Promise<void>): void {
     if (this.#stopped) return;
     const name = `${kind} ${++this.#batchesBegun}`;
@@ -115,6 +139,7 @@ export class BackgroundWork implements Background {
     this.#stopped = true;
     for (const callOff of this.#failed.values()) callOff();
     this.#failed.clear();
+    this.#lanes.clear();
     await this.settled();
   }
 
@@ -128,7 +153,7 @@ export class BackgroundWork implements Background {
     try {
       await this.#parts.serve(lane);
     } catch (error) {
-      if (!this.#stopped)
+      if (!this.#stopped && this.#failed.size < failedMax)
         this.#failed.set(
           lane,
           this.#parts.clock.after(grantAgainMs, () => this.grant(lane)),

@@ -2,6 +2,7 @@
 import {
   type InRun,
   isActive,
+  limits,
   overdueStarts,
   overdueWaits,
   owesAnswer,
@@ -13,10 +14,29 @@ import { answerInvokers, startChild } from "./invoke.ts";
 import { type RunPorts } from "./start.ts";
 import { timeOutWaits } from "./notify.ts";
 
-export async function ringRun(
-  ports: DeliveryPorts & DropPorts & Pick<RunPorts, "runs">,
-  ref: Pick<InRun, "key" | "root">,
-): Promise<void> {
+type RingPorts = DeliveryPorts & DropPorts & Pick<RunPorts, "runs">;
+type Ref = Pick<InRun, "key" | "root">;
+
+/** So many are worked side by side: a herd of them leaves the stores to others. */
+const atOnceMax = 25;
+
+/** One that fails stops no other. Those that are not begun by the time of their next alarm are left to that. */
+export async function ringRuns(ports: RingPorts, refs: readonly Ref[]): Promise<void> {
+  const until = ports.clock.now() + limits.ringAheadMs;
+  const failures: unknown[] = [];
+  for (let n = 0; n < refs.length && ports.clock.now() < until; n += atOnceMax) {
+    const some = refs.slice(n, n + atOnceMax);
+    const ended = await Promise.allSettled(some.map((ref) => ringRun(ports, ref)));
+    for (const each of ended) if (each.status === "rejected") failures.push(each.reason);
+  }
+  if (failures.length > 0)
+    throw new AggregateError(
+      failures,
+      `${failures.length} of ${refs.length} runs are left to their alarms`,
+    );
+}
+
+export async function ringRun(ports: RingPorts, ref: Ref): Promise<void> {
   const run = await ports.runs.get(ref);
   if (!run) return;
   if (!isActive(run)) {

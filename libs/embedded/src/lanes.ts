@@ -29,7 +29,7 @@ import {
 import { type Clock } from "@posthaste/ports";
 import { type Alarms, openAlarms } from "./database/alarms.ts";
 import { integer, optionalInteger, type Row, stored, text } from "./database/rows.ts";
-import { isUnderstood, stateCodes } from "./messages/records.ts";
+import { isUnderstood } from "./messages/records.ts";
 
 export type Lanes = Alarms<FlowId> & {
   /** Inside a write: the lane has these limits from now on; where they differ from those before, the records that wait in it are looked at. */
@@ -39,9 +39,13 @@ export type Lanes = Alarms<FlowId> & {
   /** Inside a write: a record has joined the line, or may go on. */
   wake(id: FlowId, now: number): void;
   rows(ids: readonly FlowId[]): readonly FlowLane[];
-  list(tenant: TenantId, search: string, limit: number): readonly FlowLane[];
-  /** How many messages wait in each line; a lane without any is missing. */
-  waiting(ids: readonly FlowId[]): ReadonlyMap<FlowId, number>;
+  /** In the order of their keys, behind `after`; looks at `lanesPerTurn` of them. `next`: there may be more behind it. */
+  list(
+    tenant: TenantId,
+    search: string,
+    after: FlowId | undefined,
+    limit: number,
+  ): { readonly lanes: readonly FlowLane[]; readonly next?: FlowId };
   /** Inside a write: the lane is made if there is none, and looked at. */
   pin(flow: Flow, pinned: Pinned, now: number): void;
   /** Inside a write. False: there is no such lane. */
@@ -61,6 +65,9 @@ export type Lanes = Alarms<FlowId> & {
   sweep(limit: number): number;
 };
 
+/** A tenant may have a million, and nothing else runs while they are looked at. */
+const lanesPerTurn = 5_000;
+
 /** The one way to set an alarm. */
 export const alarmAt = (wakeAt: string): string => `wake_at = ${wakeAt}, seq = seq + 1`;
 export const soonest = "min(coalesce(wake_at, ?), ?)";
@@ -73,12 +80,12 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
   const use = db.prepare("UPDATE lanes SET used_at = ? WHERE key = ?");
   const wake = db.prepare(`UPDATE lanes SET ${alarmAt(soonest)}, used_at = ? WHERE id = ?`);
   const select = db.prepare("SELECT * FROM lanes WHERE id = ?");
-  const list = db.prepare(
-    "SELECT * FROM lanes WHERE id >= ? AND id < ? AND instr(flow_key, ?) > 0 ORDER BY id LIMIT ?",
+  const lastOfTurn = db.prepare(
+    `SELECT id FROM lanes WHERE id > ? AND id < ? ORDER BY id LIMIT 1 OFFSET ${lanesPerTurn - 1}`,
   );
-  const waiting = db.prepare(`
-    SELECT lanes.id, count(*) AS n FROM lanes JOIN messages ON messages.lane = lanes.key
-    WHERE lanes.id IN (SELECT value FROM json_each(?)) AND messages.state = ${stateCodes.waiting} GROUP BY lanes.id`);
+  const list = db.prepare(
+    "SELECT * FROM lanes WHERE id > ? AND id <= ? AND instr(flow_key, ?) > 0 ORDER BY id LIMIT ?",
+  );
   const limit = db.prepare("UPDATE lanes SET limits = ?, pins = ? WHERE id = ?");
   const pause = db.prepare("UPDATE lanes SET paused = ?, used_at = ? WHERE id = ?");
   const find = db.prepare("SELECT key, format, limits, pins FROM lanes WHERE id = ?");
@@ -128,16 +135,15 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
     join: (flow, now) => take(flow, now).key,
     wake: (id, now) => void wake.run(now, now, now, id),
     rows: (ids) => ids.flatMap((id) => select.all(id).map(laneFrom)),
-    list: (tenant, search, limit) => {
-      const from = flowLaneId(tenant, "");
-      return list.all(from, from + afterAnyKey, search, limit).map(laneFrom);
+    list: (tenant, search, after, limit) => {
+      const first = flowLaneId(tenant, "");
+      const end = first + afterAnyKey;
+      const from = after ?? first;
+      const last = lastOfTurn.get(from, end);
+      const next = last && flowId(text(last["id"]));
+      const found = list.all(from, next ?? end, search, limit).map(laneFrom);
+      return { lanes: found, ...(next !== undefined && { next }) };
     },
-    waiting: (ids) =>
-      new Map(
-        waiting
-          .all(JSON.stringify(ids))
-          .map((row) => [flowId(text(row["id"])), integer(row["n"])] as const),
-      ),
     pin: (flow, pinned, now) => {
       setLimited(flow.lane, pin(take(flow, now), pinned));
       wake.run(now, now, now, flow.lane);

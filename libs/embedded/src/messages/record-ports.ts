@@ -1,6 +1,6 @@
 /** The ports over the records, assembled: which call writes, which reads, and in what portions. */
 import { type DatabaseSync } from "node:sqlite";
-import { alarmSources, progressOf } from "@posthaste/domain";
+import { alarmSources, type FlowId, type FlowLane, progressOf } from "@posthaste/domain";
 import { type Insert, type RecordPorts, type Records } from "@posthaste/ports";
 import { openBulkActions } from "../bulk-actions/bulk-actions.ts";
 import { type Weight } from "../database/operation.ts";
@@ -21,6 +21,7 @@ import { openRemoving } from "./remove.ts";
 import { openRing } from "./ring.ts";
 import { type Rooms } from "./rooms.ts";
 import { openSettling } from "./settle.ts";
+import { openWaiting } from "./waiting.ts";
 
 /** So many finished records go per transaction: nothing else runs meanwhile. */
 const removedPerCommitMax = 250;
@@ -48,8 +49,19 @@ export function openRecordPorts(
     },
     flowLanes: {
       rows: (ids) => writer.glance(() => lanes.rows(ids)),
-      list: (tenant, search, limit) => writer.read(() => lanes.list(tenant, search, limit)),
-      waiting: (ids) => writer.read(() => lanes.waiting(ids)),
+      list: async (tenant, search, limit) => {
+        const found: FlowLane[] = [];
+        let after: FlowId | undefined;
+        do {
+          const behind = after;
+          const look = () => lanes.list(tenant, search, behind, limit - found.length);
+          const { lanes: some, next } = await writer.read(look);
+          found.push(...some);
+          after = next;
+        } while (after !== undefined && found.length < limit);
+        return found;
+      },
+      waiting: openWaiting(rooms),
       pin: (flow, pinned) => writer.write(() => lanes.pin(flow, pinned, clock.now()), "redoable"),
       unpin: (id, parts) => writer.write(() => lanes.unpin(id, parts), "redoable"),
       pause: (flow) => writer.write(() => lanes.pause(flow, true, clock.now()), "redoable"),

@@ -22,6 +22,7 @@ import {
 } from "@posthaste/testing";
 import { openEmbedded } from "../index.ts";
 import { newDirectory, openIn } from "../opened.fixture.ts";
+import { turnsOf } from "../turns.fixture.ts";
 
 const patienceMs = 120_000;
 const events = 1_000_000;
@@ -29,20 +30,6 @@ const rowsPerPage = 100_000;
 /** A millisecond's worth; a list reads half of it. */
 const rowsPerTurnMax = 1_000;
 const mebibyte = 1024 * 1024;
-
-/** In how many turns of the event loop `work` was done, and what came of it. */
-async function turnsOf<T>(work: () => Promise<T>): Promise<{ turns: number; value: T }> {
-  let turns = 0;
-  let done = false;
-  const count = (): void => {
-    turns++;
-    if (!done) setImmediate(count);
-  };
-  setImmediate(count);
-  const value = await work();
-  done = true;
-  return { turns, value };
-}
 
 /** Pages until the end. */
 async function allPages<T>(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { RefusedError, StoreError } from "@posthaste/ports";
 import { MongoInvalidArgumentError, MongoServerError } from "mongodb";
-import { portError } from "./failures.ts";
+import { duplicatesIn, isPassing, portError } from "./failures.ts";
 
 const refusal = (code: number): Error => new MongoServerError({ message: "no", code });
 
@@ -45,5 +45,17 @@ describe("a failure of the driver", () => {
 
     expect(told).toBeInstanceOf(StoreError);
     expect(told).toHaveProperty("code", code);
+  });
+});
+
+describe("a duplicate that the majority may not have yet", () => {
+  it("is asked again, and not taken for one that is there", () => {
+    const concern = Object.assign(new Error("timed out"), { code: 64 });
+    const error = Object.assign(batch(11_000), {
+      result: { matchedCount: 0, getWriteConcernError: () => concern },
+    });
+
+    expect(() => duplicatesIn(error)).toThrow(error);
+    expect(isPassing(error)).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 /** Databases for suites: one per suite, gone when it has ended. */
-import { afterAll, beforeAll } from "@jest/globals";
+import { afterAll, beforeAll, expect } from "@jest/globals";
 import { systemClock, systemRandom } from "@posthaste/process";
 import {
   type RecordingLog,
@@ -50,6 +50,7 @@ export function freshDatabase(uri: string, indexes: readonly Index[]): () => Pro
   afterAll(async () => {
     await link?.drop();
     await link?.close();
+    expect(queries?.otherConcerns()).toEqual([]);
   }, patienceMs);
 
   return async () => {

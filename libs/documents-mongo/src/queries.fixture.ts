@@ -13,6 +13,10 @@ export type Queries = {
   readonly unserved: () => readonly string[];
   /** How many different questions were asked. */
   readonly count: () => number;
+  /** Writes by their commands, and how many of each. */
+  readonly writes: () => Readonly<Record<string, number>>;
+  /** Commands that read or wrote with another concern than ADR 97 says. */
+  readonly otherConcerns: () => readonly string[];
 };
 
 /** With `monitorCommands`, which an address may say. */
@@ -22,8 +26,12 @@ export function watchQueries(
   indexes: readonly Index[],
 ): Queries {
   const asked = new Map<string, boolean>();
+  const writes: Record<string, number> = {};
+  const otherConcerns = new Set<string>();
   const hear = ({ databaseName, commandName, command }: CommandStartedEvent): void => {
     if (databaseName !== database) return;
+    if (isWrite(commandName)) writes[commandName] = (writes[commandName] ?? 0) + 1;
+    if (!hasItsConcern(commandName, command)) otherConcerns.add(commandName);
     for (const filter of filtersOf(commandName, command)) {
       const collection = String(plain(command)[commandName]);
       const shape = `${commandName} ${collection} ${JSON.stringify(shapeOfAll(filter))}`;
@@ -34,7 +42,21 @@ export function watchQueries(
   return {
     unserved: () => [...asked].flatMap(([shape, isAnswered]) => (isAnswered ? [] : shape)),
     count: () => asked.size,
+    writes: () => writes,
+    otherConcerns: () => [...otherConcerns],
   };
+}
+
+const isWrite = (name: string): boolean =>
+  ["insert", "update", "delete", "findAndModify"].includes(name);
+const isRead = (name: string): boolean => ["find", "aggregate", "count", "distinct"].includes(name);
+
+/** Majority and journal for whatever writes; no read waits for a majority. */
+function hasItsConcern(name: string, command: unknown): boolean {
+  const { readConcern, writeConcern } = plain(command);
+  if (isRead(name)) return plain(readConcern)["level"] === "local";
+  const { w, j } = plain(writeConcern);
+  return !isWrite(name) || (w === "majority" && j === true);
 }
 
 const of = (indexes: readonly Index[], name: string): readonly Index[] =>

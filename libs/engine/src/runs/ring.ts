@@ -17,7 +17,7 @@ import { timeOutWaits } from "./notify.ts";
 type RingPorts = DeliveryPorts & DropPorts & Pick<RunPorts, "runs">;
 type Ref = Pick<InRun, "key" | "root">;
 
-/** So many are worked side by side: a herd of them leaves the stores to others. */
+/** So many are worked side by side: a herd of them leaves room in the stores. */
 const atOnceMax = 25;
 
 /** One that fails stops no other. Those that are not begun by the time of their next alarm are left to that. */

@@ -3,43 +3,48 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
-import { type AloneServer, startAlone } from "./alone.ts";
 import { type HostileRequest, hostileRequests } from "./hostile-requests.ts";
 import { textOf } from "./json.ts";
 import { Operator, operatorEnv } from "./operator.ts";
 import { errorOf, exchange } from "./raw-socket.ts";
+import { startServer, type TestServer } from "./server.ts";
 
 const requests = 600;
 const atOnce = 8;
 const brokenOff = 100;
 const msMax = 120_000;
 
-let server: AloneServer;
+/** Other suites may have tenants of their own at the same server. */
+const tenant = "settled";
+
+let server: TestServer;
 let operator: Operator;
+let index: string;
 let hostile: readonly HostileRequest[];
 
 beforeAll(async () => {
-  server = await startAlone({ env: operatorEnv });
+  server = await startServer({ env: operatorEnv });
   operator = new Operator(server);
-  await operator.post("/v2/tenants", { id: "settled" });
-  await operator.token("settled");
+  await operator.post("/v2/tenants", { id: tenant });
+  await operator.token(tenant);
   const entered = await operator.post("/v2/search", {
-    ...{ customer_id: "settled", name: "books", endpoint: "https://a.example" },
+    ...{ customer_id: tenant, name: "books", endpoint: "https://a.example" },
     ...{ type: "free", region: "eu-west-1" },
   });
-  const ids = { tenant: "settled", index: textOf(entered.object()["id"]) };
-  hostile = fc.sample(hostileRequests(ids), { seed: 1, numRuns: requests });
+  index = textOf(entered.object()["id"]);
+  hostile = fc.sample(hostileRequests({ tenant, index }), { seed: 1, numRuns: requests });
 });
 afterAll(async () => {
   await server.stop();
 });
 
+/** Of what the requests name. Anything else that one of them made it would have been answered for. */
 async function books(): Promise<readonly string[]> {
-  const paths = ["/v2/tenants", "/v2/search", "/v2/tenants/settled/tokens"];
+  const paths = ["", "/tokens", "/keys"].map((more) => `/v2/tenants/${tenant}${more}`);
   const replies = await Promise.all(
-    [...paths, "/v2/tenants/settled/keys"].map((path) => operator.get(path)),
+    [...paths, "/v2/tenants/new", `/v2/search/${index}`].map((path) => operator.get(path)),
   );
-  return replies.map(({ text }) => text);
+  return replies.map(({ status, text }) => `${status} ${text}`);
 }
 
 describe("what management has to refuse", () => {

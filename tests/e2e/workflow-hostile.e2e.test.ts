@@ -135,6 +135,8 @@ describe("a call, an invocation, a wait", () => {
     ["a call without a step", "/v2/publish/", { "Upstash-Workflow-CallType": "toCallback" }, "{}"],
     ["a kind that is none", "/v2/publish/", { "Upstash-Workflow-CallType": "other" }, aStep()],
     ["a step in a queue", "/v2/enqueue/queue/", {}, aStep()],
+    ["another version", "/v2/publish/", { "Upstash-Workflow-Sdk-Version": "2" }, aStep()],
+    ["a step beyond a body", "/v2/publish/", {}, aStep({ out: "x".repeat(10 * 1_024 * 1_024) })],
   ])("%s is refused with 412", async (_, target, headers, body) => {
     const { id, url } = await startRun();
 

@@ -1,9 +1,10 @@
-/** Runs whose history is too large to be sent: an endpoint that can fetches it. */
+/** Runs that are large: a history that is fetched by endpoints that can, and calls whose answers are results of steps. */
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { Client, serve, type WorkflowContext } from "@upstash/workflow";
 import { eventually } from "./client.ts";
+import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { WorkflowEndpoint } from "./workflow-endpoint.ts";
@@ -13,14 +14,17 @@ const large = (kib: number): string => randomBytes(kib * 512).toString("hex");
 
 let server: TestServer;
 let endpoint: WorkflowEndpoint;
+let third: Destination;
 
 beforeAll(async () => {
   jest.spyOn(console, "error").mockImplementation(() => undefined);
   server = await startServer({ env: { POSTHASTE_MAX_INLINE_HISTORY_KIB: String(kibMax) } });
   endpoint = await WorkflowEndpoint.start();
+  third = await Destination.start();
 });
 afterAll(async () => {
   await endpoint.stop();
+  await third.stop();
   await server.stop();
 });
 
@@ -74,4 +78,49 @@ it("it is sent to an endpoint that is not known to fetch it", async () => {
   const lengths = await run("/whole", false);
 
   expect(lengths.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+});
+
+const mebibyte = 1024 * 1024;
+/** No two parts of it are alike, and JSON shows it as it is. */
+const text = (bytes: number): string => large(bytes / 1024).slice(0, bytes);
+
+describe("a call", () => {
+  /** What its run goes on with, or why it has failed. */
+  async function called(path: string, answer: string, body = ""): Promise<string> {
+    third.answers(path, (_, response) => response.writeHead(200).end(answer));
+    const { promise: ended, resolve } = Promise.withResolvers<string>();
+    const { handler } = serve(
+      async (context) => {
+        const reply = await context.call<string>("call", {
+          ...{ url: third.url(path), method: "POST", body },
+        });
+        resolve(reply.body);
+      },
+      {
+        qstashClient: new Qstash(settings()),
+        failureFunction: ({ failResponse }) => resolve(`failed: ${failResponse}`),
+      },
+    );
+    const url = endpoint.route(path, handler);
+    await new Client(settings()).trigger({ url, retries: 0 });
+    return ended;
+  }
+
+  it("has as its result 8 MiB of its answer, however much it has sent", async () => {
+    const whole = text(8 * mebibyte);
+
+    const heard = await called("/large-answer", `${whole}more`, "x".repeat(9 * mebibyte));
+
+    // As one value: what is compared is not printed.
+    expect(heard === whole).toBe(true);
+  });
+
+  it("fails its run where its answer, as the step that the endpoint makes of it, is longer than a body may be", async () => {
+    const quotes = '"'.repeat(3 * mebibyte);
+
+    const said = await called("/quoted-answer", quotes);
+
+    expect(said).toContain("maxMessageSize");
+    expect(endpoint.deliveries("/quoted-answer")).toHaveLength(3);
+  });
 });

@@ -185,8 +185,13 @@ describe("a workflow of 0.2", () => {
       },
       { disableTelemetry: true },
     );
+    const delivered: string[] = [];
     const app: Server = express()
       .use(express.json())
+      .use(({ path }, _, next) => {
+        delivered.push(path);
+        next();
+      })
       .use("/many", serveMany({ child, parent }, { qstashClient }))
       .listen(0, "127.0.0.1");
     await once(app, "listening");
@@ -199,6 +204,9 @@ describe("a workflow of 0.2", () => {
       { isCanceled: true, isFailed: false },
       { isCanceled: false, isFailed: true },
     ]);
+    const times = (path: string) => delivered.filter((each) => each === path).length;
+    // A start and a step each. Nothing has named a failure function.
+    expect([times("/many/parent"), times("/many/child")]).toEqual([4, 6]);
     app.closeAllConnections();
     app.close();
   });

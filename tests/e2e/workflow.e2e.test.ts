@@ -473,7 +473,12 @@ describe("a workflow", () => {
       },
       { disableTelemetry: true },
     );
+    const delivered: string[] = [];
     const app = express().use(express.json());
+    app.use(({ path }, _, next) => {
+      delivered.push(path);
+      next();
+    });
     app.use("/many", serveMany({ child, parent }, { qstashClient, receiver }));
     const listener = app.listen(0, "127.0.0.1");
     await once(listener, "listening");
@@ -490,6 +495,13 @@ describe("a workflow", () => {
     ]);
     expect(new Set(ofChild).size).toBe(3);
     for (const id of started.splice(0)) await hasEnded(id);
+    const times = (path: string) => delivered.filter((each) => each === path).length;
+    // A start and a step each; and one is told of its failure.
+    await eventually(
+      () => Promise.resolve(times("/many/child")),
+      (count) => count >= 7,
+    );
+    expect([times("/many/parent"), times("/many/child")]).toEqual([4, 7]);
     listener.closeAllConnections();
     listener.close();
   });

@@ -109,7 +109,7 @@ export const targets = {
 } as const;
 
 const suffixes =
-  "Method Timeout Retries Retry-Delay Delay Label Flow-Control-Key Flow-Control-Value Callback-Method Callback-Timeout Callback-Retries Callback-Retry-Delay Callback-Delay Callback-Label Callback-Flow-Control-Key Callback-Flow-Control-Value Failure-Callback-Method Failure-Callback-Timeout Failure-Callback-Retries Failure-Callback-Retry-Delay Failure-Callback-Delay Failure-Callback-Label Failure-Callback-Flow-Control-Key Failure-Callback-Flow-Control-Value Not-Before Deduplication-Id Content-Based-Deduplication Queue-Name Callback Failure-Callback Redact-Fields Header-Forward Hop Cron Schedule-Id Dry-Run Workflow-RunId Workflow-Init Workflow-CreatedAt Workflow-CallType Workflow-Invoke Workflow-Unknown-Sdk Workflow-Trigger-By-Sdk Feature-Set Telemetry-Sdk";
+  "Method Timeout Retries Retry-Delay Delay Label Flow-Control-Key Flow-Control-Value Callback-Method Callback-Timeout Callback-Retries Callback-Retry-Delay Callback-Delay Callback-Label Callback-Flow-Control-Key Callback-Flow-Control-Value Failure-Callback-Method Failure-Callback-Timeout Failure-Callback-Retries Failure-Callback-Retry-Delay Failure-Callback-Delay Failure-Callback-Label Failure-Callback-Flow-Control-Key Failure-Callback-Flow-Control-Value Not-Before Deduplication-Id Content-Based-Deduplication Queue-Name Callback Failure-Callback Redact-Fields Header-Forward Hop Cron Schedule-Id Dry-Run Workflow-RunId Workflow-Init Workflow-CreatedAt Workflow-CallType Workflow-Sdk-Version Workflow-Invoke Workflow-Unknown-Sdk Workflow-Trigger-By-Sdk Feature-Set Telemetry-Sdk";
 
 const named = (suffix: string): string =>
   suffix.replaceAll(/(^|-)(.)/g, (_, dash: string, letter: string) =>
@@ -204,6 +204,8 @@ export type Settings = {
   readonly workflowCreatedAt?: Setting | undefined;
   /** What the message is for its run: step, or toCallback for a call to a third party. */
   readonly workflowCallType?: Setting | undefined;
+  /** Of the protocol that the workflow client speaks: 1, where a run is named. */
+  readonly workflowSdkVersion?: Setting | undefined;
   /** true: the run is started by a step of another, which the body names, and which gets its end. */
   readonly workflowInvoke?: Setting | undefined;
   /** Of a start, with any value: its endpoint is asked first, and starts the run itself. */
@@ -2030,6 +2032,16 @@ export interface RunStep {
   waitTimeoutDeadline?: number;
   invokedWorkflowRunId?: string;
   invokedWorkflowUrl?: string;
+  /**
+   * Its payload
+   */
+  invokedWorkflowRunBody?: string;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  invokedWorkflowRunHeaders?: {
+    [k: string]: string[];
+  };
 }
 export interface AttemptError {
   error: string;
@@ -2184,6 +2196,16 @@ export interface RunStep1 {
   waitTimeoutDeadline?: number;
   invokedWorkflowRunId?: string;
   invokedWorkflowUrl?: string;
+  /**
+   * Its payload
+   */
+  invokedWorkflowRunBody?: string;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  invokedWorkflowRunHeaders?: {
+    [k: string]: string[];
+  };
 }
 export interface Schedule {
   scheduleId: string;

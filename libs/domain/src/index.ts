@@ -334,6 +334,7 @@ export {
   entryOf,
   failureDelivery,
   failureMessage,
+  isCallOfRun,
   keptDelivery,
   merged,
   partOf,

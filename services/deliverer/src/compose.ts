@@ -1,6 +1,6 @@
 /** The request of an attempt: the message's own headers, then ours, signed now (docs/design/delivery#signatures). */
 import { deliveryHeaders, signatureClaims } from "@posthaste/contract";
-import { type Headers, type InState, type Message } from "@posthaste/domain";
+import { type Headers, type InState, isCallOfRun, limits, type Message } from "@posthaste/domain";
 import { type OutgoingRequest, type Random, type Tenant, type TraceParent } from "@posthaste/ports";
 import { bodyHash, Signer } from "./signature.ts";
 
@@ -40,7 +40,9 @@ export function createCompose({ tenantOf, random, llmKey }: ComposeParts): Compo
       ),
       body: message.body,
       timeoutMs: message.policy.timeoutMs,
-      responseBytesMax: tenant.plan.responseBytesMax,
+      responseBytesMax: isCallOfRun(message)
+        ? limits.runAnswerBytesMax
+        : tenant.plan.responseBytesMax,
     };
   };
 }

@@ -86,7 +86,7 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
       budget: door.bodyBudget,
       owner: { tenant: tenant.id, address },
     });
-    if (isFault(body)) return body;
+    if (isFault(body)) return faultOfRun(body, req.rawHeaders);
     const visit = { req, arrivedAt, tenant, callerIp: address, target, body };
     const work = works[row.operation];
     // Of a group the answer is as long as the group.

@@ -38,11 +38,11 @@ const inState = <S extends Run["state"]>(run: Run, state: S): Run => ({ ...run, 
 const invokes = ({ state }: RunIn<"active">) =>
   state.pending.filter(({ kind }) => kind === "invoke");
 
+const textOf = (body: Uint8Array): string => new TextDecoder().decode(body);
+
 const withoutRetries = (body: Uint8Array): Uint8Array =>
   new TextEncoder().encode(
-    new TextDecoder()
-      .decode(body)
-      .replace(/"retried":[0-9]+,"maxRetries":[0-9]+/, '"retried":0,"maxRetries":1'),
+    textOf(body).replace(/"retried":[0-9]+,"maxRetries":[0-9]+/, '"retried":0,"maxRetries":1'),
   );
 
 let otherIds = 0;
@@ -75,6 +75,28 @@ const planted: readonly Mutation[] = [
       const change: RunStore["change"] = async (address, decide) => {
         const seen = await ports.runs.get(address);
         return ports.runs.change(address, (run) => decide(seen ?? run));
+      };
+      return withRuns(ports, { change });
+    },
+  },
+  {
+    name: "a wait whose time is up by a head that a process has kept",
+    change: (ports) => {
+      const kept = new Map<string, Run>();
+      const timesOut = (write: RunWrite | undefined): boolean =>
+        write?.parts.some(({ body }) => textOf(body).includes('"waitTimeout":true')) ?? false;
+      const change: RunStore["change"] = async (address, decide) => {
+        const before = await ports.runs.get(address);
+        const seen = before && (kept.get(before.key) ?? before);
+        if (seen) kept.set(seen.key, seen);
+        return ports.runs.change(address, (run) => {
+          const asSeen = seen && decide(seen);
+          if (asSeen && timesOut(asSeen.write)) return asSeen;
+          const decision = decide(run);
+          const { write } = decision;
+          if (write && awaitedEvents(write.run).length > 0) kept.set(write.run.key, write.run);
+          return decision;
+        });
       };
       return withRuns(ports, { change });
     },

@@ -30,6 +30,11 @@ export const runSettings: readonly Setting<RunDraft>[] = [
     take: (field, draft) => void (draft.callType = field),
   },
   {
+    suffix: "Workflow-Sdk-Version",
+    rule: "Of the protocol that the workflow client speaks: 1, where a run is named.",
+    take: (field, draft) => void (draft.version = field),
+  },
+  {
     suffix: "Workflow-Invoke",
     rule: "true: the run is started by a step of another, which the body names, and which gets its end.",
     take: (field, draft) => into(parseBoolean(field), (is) => (draft.invokes = is)),

@@ -59,6 +59,7 @@ export type RunDraft = {
   starts?: boolean;
   createdAt?: number;
   callType?: Field;
+  version?: Field;
   invokes?: boolean;
   phase?: "probes" | "adopts" | undefined;
   features?: readonly Feature[];

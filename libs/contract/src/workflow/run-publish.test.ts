@@ -57,6 +57,20 @@ describe("a publish for a run", () => {
     });
   });
 
+  it.each(["Upstash-Workflow-Sdk-Version", "Upstash-Forward-Upstash-Workflow-Sdk-Version"])(
+    "of another version of the protocol is refused, and a message that names no run has none: %s",
+    (name) => {
+      const other = { [name]: "2" };
+
+      expect(statusOf(refused({ ...starting, ...other }))).toBe(400);
+      for (const given of [run, calling, invoking])
+        expect(statusOf(refused({ ...given, ...other }, { body: aStep }))).toBe(412);
+      expect(refused({ ...starting, ...other }).text).toContain("Workflow-Sdk-Version");
+      expect(accepted({ ...starting, [name]: "1" }).run?.kind).toBe("start");
+      expect(accepted(other).run).toBeUndefined();
+    },
+  );
+
   it("keeps no word of its own for the failure function: those are ours to say", () => {
     const { policy } = accepted({
       ...starting,

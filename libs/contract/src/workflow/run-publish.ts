@@ -29,6 +29,8 @@ export function withRun(
 ): PublishCommand | Fault {
   const { id, starts, callType, createdAt, invokes } = draft.run;
   if (!id) return given;
+  const strange = strangeVersion(given, draft);
+  if (strange) return strange;
   const command = withOwnFailure(given);
   if (command.destination.kind !== "url")
     return malformed(id, "a run is of one URL, and not of a group");
@@ -66,6 +68,27 @@ export function withRun(
       return fault("run_refused", `${callType?.name}: must be step or toCallback`);
   }
 }
+
+/**
+ * Another version of the protocol may mean anything by a step (ADR 100). Clients name it to the server, to their endpoint, or to
+ * both.
+ */
+function strangeVersion(
+  { headers }: PublishCommand,
+  { run: { version } }: PublishDraft,
+): Fault | undefined {
+  const forwarded = headers.filter(([name]) => isNamed(name, "workflow-sdk-version"));
+  const given = [
+    ...(version ? [version] : []),
+    ...forwarded.map(([name, value]) => ({ name, value })),
+  ];
+  const strange = given.find(({ value }) => value.trim() !== knownVersion);
+  return (
+    strange && malformed(strange, `the protocol of workflows has version ${knownVersion} here`)
+  );
+}
+
+const knownVersion = "1";
 
 type Start = PublishCommand & { readonly run: Extract<RunPublish, { kind: "start" }> };
 
@@ -106,9 +129,9 @@ function stepOfCall({ policy: { callback } }: PublishCommand): number | Fault {
     : fault("run_refused", "Callback-Forward-*: a call must name its step, a StepId");
 }
 
-/** A fault of a publish: of one that belongs to a run that is there, it is no 400. */
+/** A fault of a publish: of one that belongs to a run that is there, it is no 400, and none that a repeat could mend. */
 export const faultOfRun = (refused: Fault, rawHeaders: FlatHeaders): Fault =>
-  refused.fault === "malformed" && belongsToRun(rawHeaders)
+  (refused.fault === "malformed" || refused.fault === "too_large") && belongsToRun(rawHeaders)
     ? { ...refused, fault: "run_refused" }
     : refused;
 
@@ -174,10 +197,13 @@ function withOwnFailure(command: PublishCommand): PublishCommand {
   return { ...command, policy: { ...policy, failureCallback: { ...failureCallback, headers } } };
 }
 
-const isProbe = ([name]: HeaderPair): boolean => {
+const isProbe = ([name]: HeaderPair): boolean => isNamed(name, "workflow-unknown-sdk");
+
+/** In either family. */
+function isNamed(name: string, suffix: string): boolean {
   const lower = name.toLowerCase();
-  return dialectOf(lower) !== undefined && lower.slice(prefixLength) === "workflow-unknown-sdk";
-};
+  return dialectOf(lower) !== undefined && lower.slice(prefixLength) === suffix;
+}
 
 const passing: ReadonlySet<string> = new Set(["workflow-invoke-count"]);
 

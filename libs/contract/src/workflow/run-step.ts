@@ -4,6 +4,7 @@ import {
   isFault,
   limits,
   parseDuration,
+  type Redaction,
   type Run,
   type RunPart,
 } from "@posthaste/domain";
@@ -67,6 +68,8 @@ export const runStepSchema = z
     waitTimeoutDeadline: millisecondsShape.optional(),
     invokedWorkflowRunId: z.string().optional(),
     invokedWorkflowUrl: z.string().optional(),
+    invokedWorkflowRunBody: z.string().optional().describe("Its payload"),
+    invokedWorkflowRunHeaders: headersShape.optional(),
   })
   .meta({ id: "RunStep" });
 
@@ -155,6 +158,47 @@ function callFields(run: Run, step: Published, view: ReadView): RunStepJson {
         ),
       }),
     ...(answered !== undefined && { callResponseBody: answered }),
+  };
+}
+
+/** Of the part of an invocation: the run that the step has started. Hidden is what either of the two runs hides. */
+export function invokedFields({ plan }: Run, { body }: RunPart, view: ReadView): RunStepJson {
+  const place = fieldsOf(body, new Set(["child"])).at.get("child");
+  if (!place) return {};
+  const child = fieldsOf(body.subarray(place.from, place.to), childNames);
+  const [destination, policy, run] = ["destination", "policy", "run"].map((name) =>
+    objectOf(valueOf(child, name)),
+  );
+  const { id } = run ?? {};
+  const { url } = destination ?? {};
+  const { sha256, bodyBytesMax } = view;
+  const redaction = hiddenByEither(plan.policy.redaction, objectOf(policy?.["redaction"]));
+  const payload = bodyBytesMax === 0 ? undefined : bytesOf(child, "body");
+  const shownPayload = textIn(
+    readableBody(payload && Buffer.from(Buffer.from(payload).toString("latin1"), "base64"), {
+      ...{ redaction, sha256 },
+      ...(bodyBytesMax !== undefined && { bytesMax: bodyBytesMax }),
+    }),
+  );
+  return {
+    ...(typeof id === "string" && { invokedWorkflowRunId: id }),
+    ...(typeof url === "string" && { invokedWorkflowUrl: url }),
+    ...(shownPayload !== undefined && { invokedWorkflowRunBody: shownPayload }),
+    invokedWorkflowRunHeaders: readableHeaders(pairsOf(run?.["headers"]), redaction, sha256),
+  };
+}
+
+const childNames = new Set(["destination", "policy", "run", "body"]);
+
+function hiddenByEither(
+  one: Redaction | undefined,
+  { body, headers }: Readonly<Record<string, unknown>>,
+): Redaction {
+  const names = Array.isArray(headers) ? headers.map(String) : [];
+  return {
+    body: one?.body === true || body === true,
+    headers:
+      one?.headers === "all" || headers === "all" ? "all" : [...(one?.headers ?? []), ...names],
   };
 }
 

@@ -10,6 +10,7 @@ import {
   type Order,
   type PartName,
   progressOf,
+  type Redaction,
   type Run,
   type RunAttempt,
   runId,
@@ -368,6 +369,46 @@ describe("a member of a group that waits for a call", () => {
       ...{ callHeaders: { "X-A": ["canary"] }, callBody: '{"asked":true}' },
     });
     expect(group?.steps).toHaveLength(2);
+  });
+});
+
+describe("a step that has invoked a run", () => {
+  const childRoot = messageId("msg_00000000000000000000000002");
+  const invokes = { kind: "invoke", step: 1, childId: runId("child"), childRoot } as const;
+  const childOf = (redaction?: Redaction) =>
+    part("v1", {
+      child: {
+        run: { kind: "start", id: "child", features: [], headers: [["X-A", "canary"]] },
+        destination: { kind: "url", url: "https://child.example/" },
+        policy: { labels: [], ...(redaction && { redaction }) },
+        body: Buffer.from("canary").toString("base64"),
+      },
+      step: { stepId: 1, stepName: "child", stepType: "Invoke", concurrent: 1 },
+    });
+  const shown = {
+    ...{ invokedWorkflowRunId: "child", invokedWorkflowUrl: "https://child.example/" },
+    ...{ invokedWorkflowRunBody: "canary", invokedWorkflowRunHeaders: { "X-A": ["canary"] } },
+  };
+  const under = aRun({ state: { ...active, pending: [invokes] } });
+  const done = aRun({ history: spans({ role: "result", from: 1, to: 1 }) });
+
+  it("tells which, and with what, while that runs and when it has ended", () => {
+    const [, running] = stepGroups(reading(under, [childOf()]), view);
+    const [, ended] = stepGroups(reading(done, [childOf(), part("s1", step(1))]), view);
+
+    expect(running?.steps).toMatchObject([{ ...shown, state: "STEP_PROGRESS" }]);
+    expect(ended?.steps).toMatchObject([{ ...shown, state: "STEP_SUCCESS", out: "canary" }]);
+  });
+
+  it("shows of it nothing that either of the two redacts", () => {
+    const all: Redaction = { body: true, headers: "all" };
+    const plan = { ...under.plan, policy: aPolicy({ redaction: all }) };
+
+    for (const read of [reading({ ...under, plan }, [childOf()]), reading(under, [childOf(all)])]) {
+      const [, group] = stepGroups(read, view);
+      expect(JSON.stringify(group)).toContain("REDACTED");
+      expect(JSON.stringify(group)).not.toContain("canary");
+    }
   });
 });
 

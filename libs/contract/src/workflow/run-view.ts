@@ -175,6 +175,7 @@ function resultOf(
     {
       ...callFields(reading, step, view),
       ...part.step,
+      ...reading.parts.get(invocationPart(step))?.invoked,
       stepId: step,
       callType: "step",
       messageId: runMessageId(run.root, name),
@@ -213,7 +214,7 @@ function pendingStep(reading: RunReading, pending: Pending, view: ReadView): Run
       ...delivery(reading, callKey(pending), view),
     };
   }
-  const name = `${kind === "wait" ? "w" : "v"}${step}`;
+  const name = kind === "wait" ? `w${step}` : invocationPart(step);
   const part = parts.get(name);
   return {
     ...part?.step,
@@ -222,9 +223,11 @@ function pendingStep(reading: RunReading, pending: Pending, view: ReadView): Run
     ...(part && { createdAt: part.at }),
     ...(kind === "wait"
       ? { waitEventId: pending.event, waitTimeoutDeadline: pending.deadline }
-      : { invokedWorkflowRunId: pending.childId }),
+      : { ...part?.invoked, invokedWorkflowRunId: pending.childId }),
   };
 }
+
+const invocationPart = (step: number): PartName => `v${step}`;
 
 /** What is to go on with the route, or has failed to: the last entry where nothing else is open. */
 function nextGroup(reading: RunReading, view: ReadView): readonly StepGroup[] {

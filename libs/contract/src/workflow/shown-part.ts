@@ -16,6 +16,7 @@ import { attemptError, type AttemptErrorJson } from "./run-attempts.ts";
 import {
   bodyOfRun,
   headersOf,
+  invokedFields,
   pairsOf,
   publishedStep,
   type RunStepJson,
@@ -32,6 +33,8 @@ export type ShownPart = {
   readonly body?: ReadableBody;
   /** The fields of a step. */
   readonly step?: RunStepJson;
+  /** Of a step that has invoked a run: the fields that say which. */
+  readonly invoked?: RunStepJson;
   /** Of an answer. */
   readonly answer?: {
     readonly status?: number;
@@ -58,7 +61,11 @@ function shownPart(run: Run, part: RunPart, view: ReadView): ShownPart {
     case "step":
       return { ...known, step: stepFields(run, publishedStep(part.body), view) };
     case "waiting":
-      return { ...known, step: stepFields(run, stepWithin(part.body), view) };
+      return {
+        ...known,
+        step: stepFields(run, stepWithin(part.body), view),
+        ...(name.startsWith("v") && { invoked: invokedFields(run, part, view) }),
+      };
     case "answered": {
       const { body, header, headers, status } = writtenJson(part, answerNames);
       const said = typeof body === "string" ? Buffer.from(body, "base64") : undefined;

@@ -10,6 +10,7 @@ import {
   anEndpoint,
   anOwner,
   aPolicy,
+  aRun,
   aTenant,
   byKind,
   aFanOut,
@@ -199,6 +200,26 @@ describe.each(servers)("$name", ({ name, uri }) => {
       // This one has no bound for what grows by updates.
       name.startsWith("mongo-java-server") ? [mebibyte, false] : [0, true],
       [mebibyte, false],
+    ]);
+  });
+
+  it("settles the call of a run with all that it was answered, however much it has sent", async () => {
+    const { claim, clock, insert, messages, records } = await open();
+    const { createdAt, id, key, root } = aRun();
+    const run = { createdAt, id, key, root, part: "c1", bytes: 0 };
+    const sent = messages(1, { run, body: new Uint8Array(10 * mebibyte) });
+    await insert(sent);
+    const ids = sent.map(({ id }) => id);
+    const answer = anAnswer(200, { body: new Uint8Array(limits.runAnswerBytesMax) });
+
+    const settled = await records.settle(
+      (await claim(ids)).map((record) => settlementOf(record, clock.now(), answer)),
+    );
+
+    expect(settled.map(({ kind }) => kind)).toEqual(["ok"]);
+    const [record] = await records.get(aTenant, ids);
+    expect(record?.outbox.map(({ response }) => response?.body.length)).toEqual([
+      limits.runAnswerBytesMax,
     ]);
   });
 

@@ -3,6 +3,7 @@ import {
   type Answer,
   flowOf,
   type FollowUp,
+  isCallOfRun,
   isFinished,
   type MessageId,
   owedToLog,
@@ -160,21 +161,20 @@ async function writeSettlements(
   settlements: readonly Settlement[],
 ): Promise<{ readonly matched: number }> {
   const now = clock.now();
-  const write = (given: readonly Settlement[]) =>
-    writeAll(
-      again,
-      messages,
-      given.map((settlement) => settling(settlement, now)),
-    );
-  const { matched, refused } = await write(settlements);
-  if (refused.size === 0) return { matched };
-  // A document holds 16 MiB: a large body beside many answers that are not worked off. The answers' bodies give way.
-  const cut = await write(settlements.filter((_, n) => refused.has(n)).map(withoutBodies));
-  if (cut.refused.size > 0) throw new Error(`${cut.refused.size} settlements were refused`);
-  return { matched: matched + cut.matched };
+  let left = settlements;
+  let matched = 0;
+  // A document holds 16 MiB, which a large body beside large answers is beyond: one after the other gives way.
+  for (const write of [settling, settlingWithoutBody, settlingWithoutAnswers]) {
+    const operations = left.map((each) => write(each, now));
+    const written = await writeAll(again, messages, operations);
+    matched += written.matched;
+    left = left.filter((_, n) => written.refused.has(n));
+    if (left.length === 0) return { matched };
+  }
+  throw new Error(`${left.length} settlements were refused`);
 }
 
-function settling(settlement: Settlement, now: number): AnyBulkWriteOperation<StoredRecord> {
+function settling(settlement: Settlement, now: number) {
   const { message, epoch, next, wakeAt, source, append } = settlement;
   const { retried, leaseLosses, deferrals } = settlement;
   const { $set, $unset } = stateWrite(next, wakeAt, now, source);
@@ -187,12 +187,27 @@ function settling(settlement: Settlement, now: number): AnyBulkWriteOperation<St
   return { updateOne: { filter, update } };
 }
 
-const withoutBodies = (settlement: Settlement): Settlement => ({
-  ...settlement,
-  append: settlement.append.map((item) =>
-    item.response ? { ...item, response: withoutBody(item.response) } : item,
-  ),
-});
+type Write = AnyBulkWriteOperation<StoredRecord>;
+
+/** What a call of a run has sent is a part of its run: the record needs it no more, and the run needs the answer. */
+function settlingWithoutBody(settlement: Settlement, now: number): Write {
+  const { updateOne } = settling(settlement, now);
+  if (!isCallOfRun(settlement.message) || !isFinished(settlement.next)) return { updateOne };
+  const { $set, $unset, ...rest } = updateOne.update;
+  const update = {
+    ...rest,
+    $set: { ...$set, bodyBytes: 0 },
+    $unset: { ...$unset, body: "" as const },
+  };
+  return { updateOne: { ...updateOne, update } };
+}
+
+const settlingWithoutAnswers = (settlement: Settlement, now: number): Write =>
+  settling({ ...settlement, append: settlement.append.map(withoutAnswer) }, now);
+
+const withoutAnswer = <T extends FollowUp>(item: T): T =>
+  item.response ? { ...item, response: withoutBody(item.response) } : item;
+
 const withoutBody = (answer: Answer): Answer => ({
   ...answer,
   body: new Uint8Array(),

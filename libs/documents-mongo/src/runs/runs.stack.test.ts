@@ -117,6 +117,27 @@ describe.each(servers)("$name", ({ name, uri }) => {
     expect(await alarms.next(allShards)).toBeUndefined();
   });
 
+  it(`${name}: a step is answered by the use of its id that is active, also by a process that has seen the one before end`, async () => {
+    const { connection, clock } = await open();
+    const [one, other] = [1, 2].map(() => createRecordPorts(connection, connection).runs);
+    if (!one || !other) throw new Error("unreachable");
+    const address = { tenant: aTenant, id: aRunId };
+    const start = (runs: RunStore) => {
+      const root = newId();
+      return runs.start(aTenant, aRunId, (use) => aRunStart(use, { root, now: clock.now() }));
+    };
+    const step = (runs: RunStore) =>
+      runs.change(address, (seen) => joining(seen, [aResult(1)], clock.now()));
+    await start(one);
+    await one.change(address, (seen) => ending(seen, clock.now()));
+    expect(await step(one)).toBe("ended");
+
+    await start(other);
+
+    expect(await step(one)).toBe(1);
+    expect(await one.get(address)).toMatchObject({ generation: 2, reached: 1 });
+  });
+
   it(`${name}: a start whose reply is lost has started, also if its run has gone on since`, async () => {
     const { connection, clock } = await open();
     const { runs } = createRecordPorts(connection, connection);

@@ -5,7 +5,7 @@
 import { type DlqId, dlqIdOf, type MessageId } from "../shared/ids.ts";
 import { onward } from "../lane/gates.ts";
 import { deferralsMax, leaseLossParts } from "../shared/limits.ts";
-import { deliveryOf } from "../workflow/delivery.ts";
+import { isCallOfRun } from "../workflow/delivery.ts";
 import { roundOf } from "../workflow/failure-function.ts";
 import { alarmOnEntering, type RecordSource, sourceOf } from "./alarm.ts";
 import {
@@ -83,7 +83,7 @@ export function settleAttempt(
 
 function deliver(record: InState<"claimed">, attempt: Attempt): Settlement {
   // What a delivery of a run has caused says that it has succeeded.
-  if (isCall(record)) return called(record, attempt, "delivered");
+  if (isCallOfRun(record.message)) return called(record, attempt, "delivered");
   if (tells(record)) return told(record, attempt, "delivered");
   if (record.message.run) return over(record, attempt.endedAt);
   const common = commonOf(record, attempt);
@@ -129,9 +129,6 @@ const failRun = (
       ...(error !== undefined && { error }),
     },
   ]);
-
-const isCall = ({ message: { run } }: InState<"claimed">): boolean =>
-  run !== undefined && deliveryOf(run.part)?.role === "call";
 
 /** The endpoint is told, and it alone says what a failed call means. */
 const called = (
@@ -185,7 +182,7 @@ function retryLater(
 }
 
 function fail(record: InState<"claimed">, attempt: Attempt, reason: FailureReason): Settlement {
-  if (isCall(record)) return called(record, attempt, "failed");
+  if (isCallOfRun(record.message)) return called(record, attempt, "failed");
   if (tells(record)) return told(record, attempt, "failed", reason);
   if (record.message.run) return failRun(record, attempt, reason);
   const { outcome, endedAt } = attempt;

@@ -108,8 +108,10 @@ export const runWaitMsMax = 365 * 86_400_000;
 export const invokeDepthMax = 100;
 export const runIdLengthMax = 256;
 export const eventIdLengthMax = 1_024;
-/** What the deliveries of a run are answered is read up to here, whatever the plan says. */
-export const runResponseBytesMax = 8 * 1024 * 1024;
+/** What the call of a run is answered is read up to here, whatever the plan says: it is the result of a step. */
+export const runAnswerBytesMax = 8 * 1024 * 1024;
+/** What such a call has sent is told beside its answer up to here: both have to fit into one document of 16 MiB, in base64. */
+export const runSourceBytesMax = 1024 * 1024;
 
 export const expansionBatchMax = 500;
 export const hopsMax = 8;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { isFault, type Message, type RunItem, runMessageId } from "@posthaste/domain";
+import { isFault, limits, type Message, type RunItem, runMessageId } from "@posthaste/domain";
 import {
   aCallbackPlan,
   aCommand,
@@ -82,6 +82,22 @@ describe("a call of a step", () => {
       body: Buffer.from("answer").toString("base64"),
     });
     expect(await recordOf("a1")).toEqual(first);
+  });
+
+  it("is told with what it has sent, unless that is so much that it would not fit beside the answer", async () => {
+    for (const [bytes, told] of [
+      [limits.runSourceBytesMax, limits.runSourceBytesMax],
+      [limits.runSourceBytesMax + 1, 0],
+    ] as const) {
+      const { messageOf, ports } = await opened();
+      await placeCall(ports, { ...aCall, body: new Uint8Array(bytes) });
+
+      await tellCalled(ports, await messageOf("c1"), called(ports, 200));
+
+      const body = new TextDecoder().decode((await messageOf("a1")).body);
+      const { sourceBody } = JSON.parse(body) as { readonly sourceBody: string };
+      expect(Buffer.from(sourceBody, "base64")).toHaveLength(told);
+    }
   });
 
   it("whose step is done by then is told to nothing", async () => {

@@ -8,6 +8,7 @@ import {
   deliveryOf,
   type Fault,
   isActive,
+  limits,
   type Message,
   notBeforeOf,
   partOf,
@@ -74,7 +75,7 @@ export async function tellCalled(ports: EndPorts, message: Message, item: RunIte
       const next = callAnswered(run, key.step);
       if (!next) return { verdict: false };
       const now = ports.clock.now();
-      const body = callbackBody(message, {
+      const body = callbackBody(toldOf(message), {
         kind: "callback",
         attempt: item.attempt,
         endedAt: item.endedAt,
@@ -92,6 +93,11 @@ export async function tellCalled(ports: EndPorts, message: Message, item: RunIte
   if (isFirst) deliveries.begin();
   else deliveries.drop();
 }
+
+const toldOf = (message: Message): Message =>
+  message.body.length > limits.runSourceBytesMax ? { ...message, body: noBody } : message;
+
+const noBody = new Uint8Array(0);
 
 const isSuccess = ({ response }: RunItem): boolean =>
   response !== undefined && response.status >= 200 && response.status <= 299;

@@ -191,11 +191,11 @@ export type GatewayEdge = GatewayOptions &
 
 /** With a listener of its own. */
 export function createGateway(ports: GatewayPorts, options: GatewayEdge): Edge {
-  const { anyOrigin, answers, drainMs, host, limits = {}, port, readiness } = options;
+  const { anyOrigin, answers, drainMs, host, limits = {}, port, readiness, trustedProxies } = options;
   const { clock, log } = ports;
   return createEdge({
     name: "gateway",
     handler: gatewayHandler(ports, options),
-    ...{ anyOrigin, answers, clock, drainMs, host, limits, log, port, readiness },
+    ...{ anyOrigin, answers, clock, drainMs, host, limits, log, port, readiness, trustedProxies },
   });
 }

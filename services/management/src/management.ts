@@ -86,13 +86,13 @@ export type ManagementEdge = ManagementOptions & {
 
 /** With a listener of its own. */
 export function createManagement(ports: ManagementPorts, options: ManagementEdge): Edge {
-  const { connectionsMax, drainMs, host, port, readiness } = options;
+  const { connectionsMax, drainMs, host, port, readiness, trustedProxies } = options;
   const { clock, log } = ports;
   return createEdge({
     name: "management",
     handler: managementHandler(ports, options),
     limits: { connectionsMax },
-    ...{ answers: answersOf(ports), clock, drainMs, host, log, port, readiness },
+    ...{ answers: answersOf(ports), clock, drainMs, host, log, port, readiness, trustedProxies },
   });
 }
 

@@ -49,6 +49,19 @@ describe("the budget for bodies", () => {
     expect(upload("d", "two").take(1)).toBe(true);
   });
 
+  it.each([
+    ["two addresses of one /64", "2001:db8:1:2::1", "2001:db8:1:2:ffff::9", false],
+    ["two of IPv6 that are not", "2001:db8:1:2::1", "2001:db8:1:3::1", true],
+    ["neighbours of IPv4", "192.0.2.1", "192.0.2.2", true],
+  ])("of what one has, the other has its own share: %s", (_, one, other, expected) => {
+    const { upload } = open();
+    upload("a").take(500);
+    upload("b", one).take(150);
+    upload("c", one).take(100);
+
+    expect(upload("d", other).take(1)).toBe(expected);
+  });
+
   it("is never passed", () => {
     const { budget, upload } = open();
     for (let i = 0; i < 1_000; i++) upload(`t${i}`).take(7);

@@ -7,9 +7,10 @@
  * (2) an upload keeps pace with what it holds, or is told that it is too slow. A caller that holds little may take its time: Node ends
  *    each request after a minute.
  */
+import { networkOf } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 
-/** What is charged: a tenant, and the address that it calls from. */
+/** What is charged: a tenant, and the address that it calls from, of IPv6 its /64. */
 export type BodyOwner = { readonly tenant: string; readonly address: string };
 
 export type BodyBudget = {
@@ -68,11 +69,11 @@ export function createBodyBudget(clock: Clock, changed: Partial<Bounds> = {}): B
   const fitsInReserve = ({ tenant, address }: BodyOwner, bytes: number): boolean =>
     taken + bytes <= bytesMax &&
     (byTenant.get(tenant) ?? 0) + bytes <= tenantBytesMax &&
-    (byAddress.get(address) ?? 0) + bytes <= addressBytesMax;
+    (byAddress.get(networkOf(address)) ?? 0) + bytes <= addressBytesMax;
 
   const reserve = ({ tenant, address }: BodyOwner, bytes: number): void => {
     add(byTenant, tenant, bytes);
-    add(byAddress, address, bytes);
+    add(byAddress, networkOf(address), bytes);
   };
 
   const lookLater = (): void => {

@@ -4,6 +4,7 @@ import { type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { createReadiness } from "@posthaste/process";
 import { answer } from "../answers/answer.ts";
+import { addressSet } from "../caller-ip.ts";
 import { type Edge, type RequestHandler } from "./edge.ts";
 import { testEdge } from "./raw-exchange.fixture.ts";
 
@@ -19,8 +20,11 @@ afterEach(async () => {
   await edge?.stop();
 });
 
-async function start(handler: RequestHandler = (_req, res) => (answer(res, 200, "{}"), undefined)) {
-  ({ edge } = await testEdge({ limits, handler, readiness: createReadiness() }));
+async function start(
+  handler: RequestHandler = (_req, res) => (answer(res, 200, "{}"), undefined),
+  trustedProxies = addressSet([]),
+) {
+  ({ edge } = await testEdge({ limits, handler, readiness: createReadiness(), trustedProxies }));
 }
 
 async function connected(localAddress: string): Promise<Socket> {
@@ -38,10 +42,11 @@ async function connectedAll(localAddress: string, count: number): Promise<Socket
 }
 
 /** The status, or "cut". */
-async function asked(socket: Socket, path = "/x"): Promise<number | "cut"> {
-  if (!socket.readable) return "cut";
+async function asked(socket?: Socket, path = "/x", client?: string): Promise<number | "cut"> {
+  if (!socket?.readable) return "cut";
   const ended = Promise.race([once(socket, "data"), once(socket, "close").then(() => [])]);
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  const seen = client === undefined ? "" : `X-Forwarded-For: ${client}\r\n`;
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n${seen}\r\n`);
   const [chunk] = await ended;
   return Buffer.isBuffer(chunk) ? Number(chunk.toString().slice(9, 12)) : "cut";
 }
@@ -130,5 +135,50 @@ describe("a listener with a request under way on each of its connections", () =>
 
     expect(await asked(await connected(mine), "/healthz")).toBe(200);
     expect(silent.filter((socket) => socket.readable).length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe("behind a trusted proxy", () => {
+  it.each([
+    ["IPv4", "192.0.2.1", "192.0.2.1", "192.0.2.2"],
+    ["a /64 of IPv6", "2001:db8:1:2::1", "2001:db8:1:2:ffff::9", "2001:db8:1:3::1"],
+  ])("the share is of what one caller has under way: %s", async (_, client, same, other) => {
+    const waiting: ServerResponse[] = [];
+    await start(
+      (req, res) => {
+        if (req.url === "/waits") waiting.push(res);
+        else answer(res, 200, "{}");
+        return undefined;
+      },
+      addressSet([mine]),
+    );
+    const pool = await connectedAll(mine, 12);
+    const answers = pool.slice(0, 4).map((socket) => asked(socket, "/waits", client));
+    while (waiting.length < 4) await new Promise((resolve) => setImmediate(resolve));
+
+    expect(await asked(pool[4], "/x", same)).toBe(503);
+    expect(await asked(pool[5], "/x", other)).toBe(200);
+    for (const res of waiting) answer(res, 200, "{}");
+    expect(await Promise.all(answers)).toEqual(whole(4, 200));
+    expect(await asked(pool[6], "/x", same)).toBe(200);
+  });
+
+  it("the proxy itself has no share: all of its connections stand", async () => {
+    await start(undefined, addressSet([mine]));
+    const pool = await connectedAll(mine, 15);
+
+    expect(await statuses(pool)).toEqual(whole(15, 200));
+  });
+
+  it("one that is not trusted is one caller, whatever it says of others", async () => {
+    await start(undefined, addressSet(["192.0.2.9"]));
+    await connectedAll(theirs, 4);
+    const pool: Socket[] = [];
+    for (let n = 1; n <= 11; n++) {
+      pool.push(await connected(mine));
+      await asked(pool.at(-1), "/x", `192.0.2.${n}`);
+    }
+
+    expect(pool.filter((socket) => socket.readable)).toHaveLength(4);
   });
 });

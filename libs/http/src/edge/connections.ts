@@ -4,16 +4,21 @@
  * (1) no more are open than `connectionsMax`, the reserve included. When all places are taken a newcomer gets that of the
  *    oldest that has sent nothing, else of the oldest idle one of the address that has most.
  * (2) from half of them on, an address that has its share gets no more: its newcomers take the places of its own.
+ *    An address is an IPv4 address or a /64 of IPv6, which is what one caller has.
  * (3) a connection with a request under way is not cut. A newcomer for which there is no place stands in the reserve, where
  *    health is answered and nothing else: probes need no place.
+ * (4) a trusted proxy has no share, since many callers stand behind it: the share is of their requests under way, by the address
+ *    that the proxy has seen.
  */
-import { ServerResponse } from "node:http";
+import { type IncomingMessage, ServerResponse } from "node:http";
 import { type Socket } from "node:net";
+import { networkOf } from "@posthaste/domain";
+import { type AddressSet, callerIp } from "../caller-ip.ts";
 
 export type Connections = {
   arrived(socket: Socket): void;
-  /** A request has come on it. False: it stands in the reserve. */
-  hasAsked(socket: Socket): boolean;
+  /** A request has come. False: its connection stands in the reserve, or its caller has a share of requests under way. */
+  hasAsked(req: IncomingMessage, res: ServerResponse<IncomingMessage>): boolean;
 };
 
 /** Of all connections, the part that one address may have when half are taken. */
@@ -21,7 +26,11 @@ const sharesMax = 4;
 /** Of all connections, the part that is the reserve: 64 of 8,192. */
 const reservePart = 1 / 128;
 
-export function createConnections(connectionsMax: number, onCrowded: () => void): Connections {
+export function createConnections(
+  connectionsMax: number,
+  trustedProxies: AddressSet,
+  onCrowded: () => void,
+): Connections {
   const reserveMax = Math.ceil(connectionsMax * reservePart);
   const placesMax = connectionsMax - reserveMax;
   const perAddressMax = Math.ceil(placesMax / sharesMax);
@@ -30,12 +39,18 @@ export function createConnections(connectionsMax: number, onCrowded: () => void)
   const byAddress = new Map<string, Set<Socket>>();
   const silent = new Set<Socket>();
   const reserve = new Set<Socket>();
+  // Requests under way of callers behind proxies; of a caller without one there is no entry.
+  const byCaller = new Map<string, number>();
+  const ofProxies = new WeakSet<Socket>();
   let open = 0;
 
   function arrived(socket: Socket): void {
-    const address = socket.remoteAddress ?? "";
+    const peer = socket.remoteAddress ?? "";
+    const isOfProxy = trustedProxies.size > 0 && trustedProxies.has(peer);
+    if (isOfProxy) ofProxies.add(socket);
+    const address = networkOf(peer);
     const own = byAddress.get(address);
-    const hasItsShare = open >= placesMax / 2 && (own?.size ?? 0) >= perAddressMax;
+    const hasItsShare = !isOfProxy && open >= placesMax / 2 && (own?.size ?? 0) >= perAddressMax;
     if (!hasItsShare && open < placesMax) return add(socket, address);
     onCrowded();
     const leaver = hasItsShare ? leaverOf(own) : (oldestOf(silent) ?? leaverOf(largest()));
@@ -87,11 +102,28 @@ export function createConnections(connectionsMax: number, onCrowded: () => void)
     return most;
   }
 
+  function isWithinShare(req: IncomingMessage, res: ServerResponse<IncomingMessage>): boolean {
+    const caller = networkOf(callerIp(req, trustedProxies));
+    const underWay = byCaller.get(caller) ?? 0;
+    if (open >= placesMax / 2 && underWay >= perAddressMax) {
+      onCrowded();
+      return false;
+    }
+    byCaller.set(caller, underWay + 1);
+    res.once("close", () => {
+      const left = (byCaller.get(caller) ?? 0) - 1;
+      if (left > 0) byCaller.set(caller, left);
+      else byCaller.delete(caller);
+    });
+    return true;
+  }
+
   return {
     arrived,
-    hasAsked: (socket) => {
-      silent.delete(socket);
-      return !reserve.has(socket);
+    hasAsked: (req, res) => {
+      silent.delete(req.socket);
+      if (reserve.has(req.socket)) return false;
+      return !ofProxies.has(req.socket) || isWithinShare(req, res);
     },
   };
 }

@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { fault as faultOf } from "@posthaste/domain";
 import { type Clock, type Log, type Readiness, type Service } from "@posthaste/ports";
 import { type Answers } from "../answers/answers.ts";
+import { type AddressSet, addressSet } from "../caller-ip.ts";
 import { answerClientError, answerConnect } from "./client-error.ts";
 import { createConnections } from "./connections.ts";
 import { allowAnyOrigin } from "./cors.ts";
@@ -62,6 +63,8 @@ export type EdgeOptions = {
   readonly readiness?: Readiness;
   /** The dev profile's permissive CORS. */
   readonly anyOrigin?: boolean;
+  /** Whose word on the caller's address is believed. */
+  readonly trustedProxies?: AddressSet;
   readonly limits?: Partial<EdgeLimits>;
 };
 
@@ -75,11 +78,12 @@ export interface Edge extends Service {
 export function createEdge(options: EdgeOptions): Edge {
   const limits = { ...edgeLimits, ...options.limits };
   const { answers, anyOrigin = false, clock, handler, host, log, name, readiness } = options;
+  const { trustedProxies = addressSet([]) } = options;
   let port = options.port;
   let stopping = false;
 
   let crowdedAt = -Infinity;
-  const connections = createConnections(limits.connectionsMax, () => {
+  const connections = createConnections(limits.connectionsMax, trustedProxies, () => {
     // One line a minute: it may be thousands a second.
     if (clock.now() - crowdedAt < crowdedEveryMs) return;
     crowdedAt = clock.now();
@@ -88,7 +92,7 @@ export function createEdge(options: EdgeOptions): Edge {
 
   const onRequest = (req: IncomingMessage, res: ServerResponse<IncomingMessage>): void => {
     if (stopping) res.shouldKeepAlive = false;
-    if (!connections.hasAsked(req.socket)) {
+    if (!connections.hasAsked(req, res)) {
       res.shouldKeepAlive = false;
       if (!readiness || !answerHealth(req, res, readiness))
         answers.fault(res, tooMany, ["Connection", "close"]);

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { accept, allShards, limits, settleAttempt } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 import {
@@ -99,6 +100,30 @@ describe("a disk that was nearly full", () => {
       const hasRoom = await until(() => isAccepted(store, Buffer.alloc(10)), withinMs);
 
       expect(hasRoom).toBe(true);
+    },
+    patienceMs,
+  );
+});
+
+describe("a disk that a reader of the log keeps full", () => {
+  it(
+    "takes no new work, goes on with what was accepted, and has room within ten seconds of the reader's end",
+    async () => {
+      const dataDir = newDirectory();
+      const store = openOn(dataDir, diskBytes);
+      await insert(store, 1);
+      const reader = new DatabaseSync(join(dataDir, "posthaste.db"), { readOnly: true });
+      reader.exec("BEGIN; SELECT count(*) FROM messages");
+      while (await insert(store, 16)) await pause(1_001);
+      await deliverAll(store);
+      await store.records.removeFinished(allShards, realClock.now() + 1, limits.sweepBatchMax);
+      await pause(2_000);
+
+      const hadRoom = await isAccepted(store, Buffer.alloc(10));
+      reader.close();
+
+      expect(hadRoom).toBe(false);
+      expect(await until(() => isAccepted(store, Buffer.alloc(10)), withinMs)).toBe(true);
     },
     patienceMs,
   );

@@ -19,7 +19,7 @@ export type ReclaimParts = {
   readonly space: Pick<FreeSpace, "look" | "isNearlyFull">;
   readonly vacuum: Vacuum;
   readonly writer: Pick<Writer, "alone">;
-  readonly checkpoints: Pick<Checkpoints, "empty">;
+  readonly checkpoints: Pick<Checkpoints, "bringIn" | "empty">;
   readonly records: Pick<Records, "removeFinished">;
 };
 
@@ -41,6 +41,8 @@ export function openReclaim(parts: ReclaimParts): Reclaim {
     if (space.isNearlyFull())
       await records.removeFinished(allShards, clock.now(), limits.sweepBatchMax);
     await vacuum.run(rest, isClosed);
+    // Beside the writer first: where a reader has held the log, gigabytes may be left to it.
+    await checkpoints.bringIn();
     await writer.alone(() => checkpoints.empty());
     await space.look();
   };

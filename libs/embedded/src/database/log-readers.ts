@@ -1,0 +1,30 @@
+/** Which other processes read from the write-ahead log, by the locks that Linux tells of; elsewhere none is known. */
+import { readFile, stat } from "node:fs/promises";
+
+/** Bytes of the shared-memory file that SQLite locks for readers whose snapshot is in the log (its WAL file format). */
+const readLocks = { first: 124, last: 127 };
+
+/** `path`: of the database. Of processes in another namespace there is no id that could be told. */
+export async function logReaders(path: string): Promise<readonly number[]> {
+  try {
+    const [locks, { ino }] = await Promise.all([
+      readFile("/proc/locks", "utf8"),
+      stat(`${path}-shm`),
+    ]);
+    return readersIn(locks, ino).filter((pid) => pid !== process.pid);
+  } catch {
+    return [];
+  }
+}
+
+/** Of lines such as `7: POSIX  ADVISORY  READ 4711 fe:01:2623 124 124`. */
+export function readersIn(locks: string, inode: number): readonly number[] {
+  const pids = new Set<number>();
+  for (const line of locks.split("\n")) {
+    const [, , , , pid, file, first, last] = line.trim().split(/\s+/);
+    if (Number(file?.split(":").at(-1)) !== inode) continue;
+    const isRead = Number(first) <= readLocks.last && Number(last) >= readLocks.first;
+    if (isRead && Number(pid) > 0) pids.add(Number(pid));
+  }
+  return [...pids];
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { limits } from "@posthaste/domain";
+import { fault, limits } from "@posthaste/domain";
 import * as mathjs from "mathjs/number";
 import { compileExpression } from "./expression.ts";
 import { retryDelays } from "./retry-delays.ts";
@@ -154,6 +154,30 @@ describe("a retry delay expression", () => {
     expect(cpuMs.toSorted((a, b) => a - b)[50]).toBeLessThan(25);
   });
 
+  it("costs what a caller may spend when it is new, and nothing when it is known, too long or a plain number", () => {
+    const delays = retryDelays();
+    let spent = 0;
+    const spend = () => void ++spent;
+    const texts = ["1000", "7*retried", "7*retried", " ".repeat(257), "1/", "1/", "7*retried"];
+
+    for (const text of texts) delays.check(text, 3, field, spend);
+
+    expect(spent).toBe(2);
+  });
+
+  it("is neither looked at nor kept when no more may be spent on it", () => {
+    const delays = retryDelays();
+    const asked: string[] = [];
+    const refused = fault("too_many_requests", "later");
+    const spend = () => (asked.push("asked"), refused);
+
+    expect(delays.check("8*retried", 3, field, spend)).toBe(refused);
+    expect(delays.check("8*retried", 3, field, spend)).toBe(refused);
+    expect(delays.check("8*retried", 3, field, () => undefined)).toBeUndefined();
+    expect(delays.check("8*retried", 3, field, spend)).toBeUndefined();
+    expect(asked).toHaveLength(2);
+  });
+
   it("is refused by the name of its field, and without quoting it", () => {
     const secret = check("hunter2", 3);
 
@@ -172,7 +196,7 @@ describe("a retry delay expression", () => {
     const delays = retryDelays();
     const before = delays.delayMs("7 + retried", 1);
 
-    for (let i = 0; i < 1_100; i++) delays.check(`${i}`, 1, field);
+    for (let i = 0; i < 1_100; i++) delays.check(`${i} + 0`, 1, field);
 
     expect(delays.delayMs("7 + retried", 1)).toBe(before);
   });

@@ -7,7 +7,7 @@
  */
 import { backoffMs, clampRetryDelayMs, fault, limits } from "@posthaste/domain";
 import { type RetryDelays } from "@posthaste/ports";
-import { compileExpression, type Expression, loadedMathjs } from "./expression.ts";
+import { compileExpression, type Expression, isWholeNumber, loadedMathjs } from "./expression.ts";
 
 /** Compiled expressions are kept up to this many; the least recently used gives way. */
 const expressionsMax = 1_000;
@@ -26,9 +26,13 @@ export function retryDelays({ loadedAhead = false }: RetryDelaysOptions = {}): R
   const kept = leastRecentlyUsed(expressionsMax, keep);
   // What is too long is refused before it is looked at, and not worth remembering.
   const compiled = (text: string): Kept =>
-    text.length > limits.expressionLengthMax ? keep(text) : kept(text);
+    text.length > limits.expressionLengthMax ? keep(text) : kept.get(text);
   return {
-    check: (text, retriesMax, field) => {
+    check: (text, retriesMax, field, spend) => {
+      const isWork =
+        text.length <= limits.expressionLengthMax && !isWholeNumber(text) && !kept.has(text);
+      const refused = isWork ? spend?.() : undefined;
+      if (refused) return refused;
       const { expression, firstNotFinite } = compiled(text);
       if (expression.kind === "refused") return fault("malformed", `${field}: ${expression.why}`);
       const retried = firstNotFinite(retriesMax);
@@ -101,17 +105,20 @@ function between(
     : between(finiteAt, middle, isFinite);
 }
 
-function leastRecentlyUsed<T>(entriesMax: number, make: (key: string) => T): (key: string) => T {
+function leastRecentlyUsed<T>(entriesMax: number, make: (key: string) => T) {
   // A Map iterates in order of insertion: the first key is the one not used for longest.
   const entries = new Map<string, T>();
-  return (key) => {
-    const entry = entries.get(key) ?? make(key);
-    entries.delete(key);
-    entries.set(key, entry);
-    if (entries.size > entriesMax) {
-      const oldest = entries.keys().next();
-      if (!oldest.done) entries.delete(oldest.value);
-    }
-    return entry;
+  return {
+    has: (key: string): boolean => entries.has(key),
+    get: (key: string): T => {
+      const entry = entries.get(key) ?? make(key);
+      entries.delete(key);
+      entries.set(key, entry);
+      if (entries.size > entriesMax) {
+        const oldest = entries.keys().next();
+        if (!oldest.done) entries.delete(oldest.value);
+      }
+      return entry;
+    },
   };
 }

@@ -111,7 +111,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     tracer: telemetry.tracer,
   };
   const checkDestination = destinationCheck(policy);
-  const judge = createJudge({ ...ports, checkDestination, llmUrl });
+  const judge = createJudge({ ...ports, rates, checkDestination, llmUrl });
   const publishParts = {
     accept: ports,
     queues: ports.queues,
@@ -191,7 +191,8 @@ export type GatewayEdge = GatewayOptions &
 
 /** With a listener of its own. */
 export function createGateway(ports: GatewayPorts, options: GatewayEdge): Edge {
-  const { anyOrigin, answers, drainMs, host, limits = {}, port, readiness, trustedProxies } = options;
+  const { anyOrigin, answers, drainMs, host, limits = {} } = options;
+  const { port, readiness, trustedProxies } = options;
   const { clock, log } = ports;
   return createEdge({
     name: "gateway",

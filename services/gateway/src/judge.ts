@@ -2,25 +2,28 @@
 import { type BatchJudges, type NamedDestination } from "@posthaste/contract";
 import { type Fault, type Group } from "@posthaste/domain";
 import { type Clock, type Groups, type RetryDelays, type Tenant } from "@posthaste/ports";
+import { type Rates } from "./rates.ts";
 
 export type Judge = (tenant: Tenant, callerIp: string) => BatchJudges;
 
 export type JudgeParts = {
   readonly clock: Clock;
   readonly retryDelays: RetryDelays;
+  readonly rates: Pick<Rates, "spendExpression">;
   readonly checkDestination: (url: string, field: string) => Fault | undefined;
   readonly llmUrl: string | undefined;
 };
 
-export function createJudge({ clock, retryDelays, checkDestination, llmUrl }: JudgeParts): Judge {
-  const checkRetryDelay = retryDelays.check.bind(retryDelays);
+export function createJudge(parts: JudgeParts): Judge {
+  const { clock, retryDelays, rates, checkDestination, llmUrl } = parts;
   return ({ id, plan, dialect }, callerIp) => ({
     tenant: id,
     plan,
     defaultDialect: dialect,
     callerIp,
     now: clock.now(),
-    checkRetryDelay,
+    checkRetryDelay: (expression, retriesMax, field) =>
+      retryDelays.check(expression, retriesMax, field, () => rates.spendExpression(id)),
     checkDestination,
     llmUrl,
   });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@jest/globals";
 import { defaultPlan, type Plan, tenantId } from "@posthaste/domain";
-import { StoreError, type Tenant } from "@posthaste/ports";
+import { type RetryDelays, StoreError, type Tenant } from "@posthaste/ports";
 import { recordingLog, virtualClock } from "@posthaste/testing";
+import { createJudge } from "./judge.ts";
 import { createRates } from "./rates.ts";
 
 const hourMs = 3_600_000;
@@ -89,5 +90,50 @@ describe("lists of a second", () => {
     expect(rates.spendList(other)).toBeUndefined();
     await clock.advance(1_000);
     expect(rates.spendList(tenant)).toBeUndefined();
+  });
+});
+
+describe("new expressions of retry delays", () => {
+  it("are two hundred of a tenant in a second, whatever others have, and as many in the next", async () => {
+    const { clock, rates } = opened();
+    await clock.advance(1_000 - (clock.now() % 1_000));
+    const spend = (tenant: string, times: number) =>
+      Array.from({ length: times }, () => rates.spendExpression(tenantId(tenant))).filter(
+        (refused) => refused !== undefined,
+      );
+
+    expect(spend("a", 200)).toEqual([]);
+    expect(spend("a", 300)).toHaveLength(300);
+    expect(spend("a", 1)[0]).toMatchObject({ fault: "too_many_requests" });
+    expect(spend("b", 200)).toEqual([]);
+    await clock.advance(1_000);
+    expect(spend("a", 201)).toHaveLength(1);
+  });
+
+  it("are refused to their tenant alone, and what is known to none", () => {
+    const { clock, rates } = opened();
+    const known = new Set<string>();
+    const delays: RetryDelays = {
+      check: (text, _retriesMax, _field, spend) => {
+        const refused = known.has(text) ? undefined : spend?.();
+        if (!refused) known.add(text);
+        return refused;
+      },
+      delayMs: () => 0,
+    };
+    const checkDestination = () => undefined;
+    const parts = { clock, retryDelays: delays, checkDestination, llmUrl: undefined, rates };
+    const judge = createJudge(parts);
+    const [flooding, other] = ["a", "b"].map((id) => judge(aTenantWith({}, id), ""));
+    const check = (judges: typeof other, text: string) =>
+      judges?.checkRetryDelay(text, 3, "Retry-Delay")?.fault;
+
+    check(other, "5*retried");
+    const answers = Array.from({ length: 1_000 }, (_, n) => check(flooding, `${n}*retried + 1`));
+
+    expect(answers.filter((refused) => refused === "too_many_requests")).toHaveLength(800);
+    expect(known.size).toBe(201);
+    expect(check(flooding, "5*retried")).toBeUndefined();
+    expect(check(other, "6*retried")).toBeUndefined();
   });
 });

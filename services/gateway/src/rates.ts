@@ -2,7 +2,8 @@
  * How often a tenant may ask, by its plan. A tenant without such a quota costs nothing here.
  *
  * (1) messages of a day are counted in the token store, before their publish; while that is away none are refused.
- * (2) lists of a second are counted in this process.
+ * (2) lists of a second are counted in this process; so are new expressions of retry delays, which every tenant may have as many of:
+ *     a check takes half a millisecond of the thread that all share.
  */
 import { type ExceededRate, fault, type Fault, limitOf, type TenantId } from "@posthaste/domain";
 import { type Clock, type Log, type Tenant, type TokenStore } from "@posthaste/ports";
@@ -16,6 +17,7 @@ export type Rates = {
   /** Of a publish that was refused after all. */
   giveBackMessages(tenant: Tenant, n: number): Promise<void>;
   spendList(tenant: Tenant): Fault | undefined;
+  spendExpression(tenant: TenantId): Fault | undefined;
 };
 
 type RateParts = {
@@ -26,12 +28,14 @@ type RateParts = {
 
 const secondMs = 1_000;
 const dayMs = 24 * 3_600 * secondMs;
-/** Tenants that list something in one second; beyond them all begin anew. */
+/** Tenants that are counted in one second; beyond them all begin anew. */
 const tenantsMax = 10_000;
+/** Of a tenant in a second: a tenth of a core at the most. */
+const newExpressionsMax = 200;
 
 export function createRates({ tokens, clock, log }: RateParts): Rates {
-  let second = 0;
-  const lists = new Map<TenantId, number>();
+  const lists = countsOfSecond(clock);
+  const expressions = countsOfSecond(clock);
 
   async function spend({ id }: Tenant, limit: number, n: number): Promise<Fault | undefined> {
     const now = clock.now();
@@ -60,15 +64,31 @@ export function createRates({ tokens, clock, log }: RateParts): Rates {
     spendList: ({ id, plan }) => {
       const limit = limitOf(plan, "listsPerSecondMax");
       if (limit === undefined) return undefined;
-      const now = Math.floor(clock.now() / secondMs);
-      if (now !== second || lists.size >= tenantsMax) lists.clear();
-      second = now;
-      const count = (lists.get(id) ?? 0) + 1;
-      lists.set(id, count);
+      const { count, resetsAt } = lists(id);
       if (count <= limit) return undefined;
-      const resetsAt = (second + 1) * secondMs;
       return exceeded("maxListsPerSecond", { of: "listsPerSecond", limit, left: 0, resetsAt });
     },
+    spendExpression: (tenant) =>
+      expressions(tenant).count <= newExpressionsMax ? undefined : tooManyExpressions,
+  };
+}
+
+const tooManyExpressions = fault(
+  "too_many_requests",
+  `Retry-Delay: at most ${newExpressionsMax} new expressions a second`,
+);
+
+/** Counts one more of a tenant, in the second that it is. */
+function countsOfSecond(clock: Clock) {
+  let second = 0;
+  const counts = new Map<TenantId, number>();
+  return (tenant: TenantId): { readonly count: number; readonly resetsAt: number } => {
+    const now = Math.floor(clock.now() / secondMs);
+    if (now !== second || counts.size >= tenantsMax) counts.clear();
+    second = now;
+    const count = (counts.get(tenant) ?? 0) + 1;
+    counts.set(tenant, count);
+    return { count, resetsAt: (second + 1) * secondMs };
   };
 }
 

@@ -26,6 +26,7 @@ function opened({ left = Infinity, tooMany = [] as readonly string[] } = {}) {
       },
       giveBackMessages: async (_: Tenant, n: number) => void done.push(["given back", n]),
       spendList: () => undefined,
+      spendExpression: () => undefined,
     },
     queues: {
       make: async (_: unknown, names: readonly string[]) => {

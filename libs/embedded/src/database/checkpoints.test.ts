@@ -23,11 +23,15 @@ afterEach(async () => {
 async function open() {
   const dataDir = newDirectory();
   const path = join(dataDir, "posthaste.db");
-  const { close, db } = openDatabase(dataDir, { makeRoom: () => false });
+  const database = openDatabase(dataDir, { makeRoom: () => false });
+  const { db } = database;
   db.exec("CREATE TABLE filler (body BLOB) STRICT");
   const log = recordingLog();
   const checkpoints = openCheckpoints(db, path, log, bounds);
-  closing.push(close, () => checkpoints.close());
+  closing.push(
+    () => database.close(),
+    () => checkpoints.close(),
+  );
   await checkpoints.start();
   return { checkpoints, db, log, path };
 }

@@ -11,7 +11,7 @@ import {
   wantedOf,
 } from "@posthaste/domain";
 import { type BriefFor, type Briefing } from "@posthaste/ports";
-import { text } from "../database/rows.ts";
+import { integer, text } from "../database/rows.ts";
 import { type Writer } from "../database/writer.ts";
 import { type Rooms } from "../messages/rooms.ts";
 import { bodyOf, partColumns, partFrom } from "./rows.ts";
@@ -23,7 +23,10 @@ export function placeOf(root: MessageId): number {
   return position;
 }
 
-/** From a rank up to another; it ends when there are so many bytes, behind one entry at least. */
+/**
+ * From a rank up to another; it ends when there are so many bytes, behind one entry at least, and where one is missing: a sweep
+ * removes a long run in portions, and what is left behind a gap is no history.
+ */
 type Between = (
   root: MessageId,
   from: number,
@@ -34,11 +37,12 @@ type Between = (
 export function openParts({ db }: Pick<Rooms, "db">) {
   const named = db.prepare(`SELECT ${partColumns} FROM run_parts WHERE run = ? AND name = ?`);
   const ranked = db.prepare(`
-    SELECT name, crc, bytes FROM run_parts WHERE run = ? AND rank BETWEEN ? AND ? ORDER BY rank`);
+    SELECT name, rank, crc, bytes FROM run_parts WHERE run = ? AND rank BETWEEN ? AND ? ORDER BY rank`);
   const between: Between = (root, from, to, bytesMax) => {
     const entries: HistoryEntry[] = [];
     let bytes = 0;
     for (const row of ranked.iterate(placeOf(root), from, to)) {
+      if (integer(row["rank"]) !== from + entries.length) break;
       const body = bodyOf(row);
       entries.push({ messageId: runMessageId(root, text(row["name"])), body });
       bytes += body.length;

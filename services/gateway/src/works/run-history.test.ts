@@ -1,0 +1,71 @@
+import { describe, expect, it } from "@jest/globals";
+import { gatewayEndpoints } from "@posthaste/contract";
+import {
+  defaultPlan,
+  type HistoryEntry,
+  isFault,
+  type Run,
+  runId,
+  runKey,
+} from "@posthaste/domain";
+import { aTenant, newId } from "@posthaste/testing";
+import { type RunWorkParts, runWorks } from "./runs.ts";
+
+const aRun: Run = {
+  ...{ key: runKey(aTenant, runId("run1"), 1), id: runId("run1"), generation: 1 },
+  ...{ root: newId(), tenant: aTenant, dialect: "service", shard: 0, url: "https://a.example/" },
+  ...{ callerIp: "10.0.0.1", createdAt: 1, bytes: 0, reached: 0, version: 1 },
+  history: Array.from({ length: 4 }, (_, step) => ({ role: "result", step })) as never,
+  state: { kind: "active", pending: [] } as never,
+  plan: { features: [], headers: [], policy: { timeoutMs: 1, retriesMax: 3, labels: [] } },
+};
+
+const entry = (rank: number): HistoryEntry => ({
+  messageId: newId(),
+  body: Buffer.from(`${rank}`),
+});
+
+/** `readable`: how many entries are there still when they are read, two at a time. */
+async function historyOf(readable: number): Promise<{ pieces: string; failed: boolean }> {
+  const history = async (_run: unknown, from: number) =>
+    [from, from + 1].filter((rank) => rank < readable).map(entry);
+  const ports = { runs: { get: async () => aRun, history } } as unknown as RunWorkParts;
+  const query = gatewayEndpoints.readRunHistory.query.parse("");
+  if (isFault(query)) throw new Error(query.text);
+  const reply = await runWorks(ports).readRunHistory({
+    ...{ param: () => "run1", query, body: undefined, scope: "full", callerIp: "127.0.0.1" },
+    tenant: {
+      ...{ id: aTenant, dialect: "service", plan: defaultPlan },
+      keys: { current: "", next: "" },
+    },
+    rawHeaders: [],
+    onGone: () => undefined,
+  });
+  if (isFault(reply) || !("pieces" in reply)) throw new Error("it is no answer in pieces");
+  let pieces = "";
+  try {
+    for await (const piece of reply.pieces) pieces += String(piece);
+    return { pieces, failed: false };
+  } catch {
+    return { pieces, failed: true };
+  }
+}
+
+describe("the history of a run", () => {
+  it("is whole where all of it is read", async () => {
+    const { failed, pieces } = await historyOf(4);
+
+    expect(failed).toBe(false);
+    expect(JSON.parse(pieces)).toHaveLength(4);
+  });
+
+  it.each([0, 2, 3])(
+    "is cut, and never a whole one, when a sweep has removed it behind %s entries",
+    async (readable) => {
+      const { failed, pieces } = await historyOf(readable);
+
+      expect(failed).toBe(true);
+      expect(() => void JSON.parse(pieces)).toThrow();
+    },
+  );
+});

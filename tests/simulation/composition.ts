@@ -75,6 +75,9 @@ import {
   observedSchedules,
 } from "./world/observed.ts";
 
+/** What is compiled of an expression is the same in every process, and compiling takes long: they share it. */
+const delays = retryDelays();
+
 export type Shape = "distributed" | "standalone";
 
 export type Composition = {
@@ -269,7 +272,7 @@ function portsOf(making: Making, life: Life, shards?: readonly number[]): NodePo
     ids: backend.ids,
     clock: life.clock,
     random,
-    retryDelays: retryDelays(),
+    retryDelays: delays,
     sha256,
     log,
   };

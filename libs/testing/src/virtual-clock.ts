@@ -26,24 +26,26 @@ const afterMsMax = 3_600_000;
 
 type Timer = { readonly at: number; readonly task: () => void };
 
-export function virtualClock(startAt = epochStart): VirtualClock {
+/** `rest`: resolves when what a timer has set going has come to rest. */
+export function virtualClock(startAt = epochStart, rest = turns): VirtualClock {
   let now = startAt;
-  let timers: readonly Timer[] = [];
+  /** The last that is to run first, so that the next one is taken off the end. */
+  const timers: Timer[] = [];
 
   const arm = (ms: number, task: () => void): (() => void) => {
     assert(ms >= 0 && ms <= afterMsMax, `a timer of ${ms} ms: 0 to ${afterMsMax} are allowed`);
     const timer: Timer = { at: now + ms, task };
-    const later = timers.findIndex(({ at }) => at > timer.at);
-    timers = timers.toSpliced(later < 0 ? timers.length : later, 0, timer);
+    timers.splice(placeFor(timer.at, timers), 0, timer);
     return () => {
-      timers = timers.filter((other) => other !== timer);
+      const place = timers.lastIndexOf(timer);
+      if (place >= 0) timers.splice(place, 1);
     };
   };
 
   const runUntil = async (end: number): Promise<void> => {
-    await rest();
-    for (let first = timers[0]; first && first.at <= end; first = timers[0]) {
-      timers = timers.slice(1);
+    await turns();
+    for (let first = timers.at(-1); first && first.at <= end; first = timers.at(-1)) {
+      timers.pop();
       now = Math.max(now, first.at);
       first.task();
       await rest();
@@ -60,8 +62,8 @@ export function virtualClock(startAt = epochStart): VirtualClock {
     },
     runUntilIdle: async (msMax) => {
       const end = now + msMax;
-      await rest();
-      for (let first = timers[0]; first; first = timers[0]) {
+      await turns();
+      for (let first = timers.at(-1); first; first = timers.at(-1)) {
         assert(first.at <= end, `${timers.length} timers are still armed after ${msMax} ms`);
         await runUntil(first.at);
       }
@@ -70,6 +72,17 @@ export function virtualClock(startAt = epochStart): VirtualClock {
       return timers.length;
     },
   };
+}
+
+/** Behind all that run later, before all that run at the same time or sooner. */
+function placeFor(at: number, timers: readonly Timer[]): number {
+  let [low, high] = [0, timers.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((timers[middle]?.at ?? 0) > at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** The same clock, whose `armed` counts the timers that were armed through this view of it. */
@@ -97,7 +110,7 @@ export function withOwnTimers(clock: VirtualClock): VirtualClock {
 
 /** Microtasks drain before the event loop turns; what hands over by `setImmediate` a few times rests, too. */
 const restTurns = 4;
-async function rest(): Promise<void> {
+async function turns(): Promise<void> {
   for (let turn = 0; turn < restTurns; turn++)
     await new Promise((resolve) => setImmediate(resolve));
 }

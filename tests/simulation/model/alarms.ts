@@ -1,0 +1,125 @@
+/** The alarms of all that stands in the record store: what is due rings, and its alarm moves ahead. */
+import {
+  alarmSources,
+  type FlowId,
+  isUnderstood,
+  limits,
+  type Message,
+  type MessageRecord,
+  type RecordSource,
+  recordSources,
+  ring,
+  type RowSource,
+  rowSources,
+  sizeOf,
+  sourceOf,
+} from "@posthaste/domain";
+import { hintOf } from "@posthaste/engine";
+import { type Alarms, type Rung } from "@posthaste/ports";
+import { type ModelFlowLanes } from "./flow-lanes.ts";
+import { type ModelQueues } from "./queues.ts";
+import { type Rows } from "./rows.ts";
+
+/** What rings by itself beside records, lanes and queues. */
+type SourceAlarms = {
+  readonly ring: (shards: readonly number[], limit: number) => readonly Rung[];
+  readonly next: (shards: readonly number[]) => number | undefined;
+};
+
+export type Around = {
+  readonly now: () => number;
+  readonly rows: Rows;
+  readonly lanes: ModelFlowLanes;
+  readonly queues: ModelQueues;
+  readonly others: { readonly [Source in RowSource]: SourceAlarms };
+  /** As they are told: with the body that a fan-out keeps, or with none. */
+  readonly withBody: (record: MessageRecord) => MessageRecord;
+  readonly withoutBody: (record: MessageRecord) => MessageRecord;
+};
+
+export function modelAlarms(around: Around): Alarms {
+  const { now, rows, lanes, queues, others, withBody, withoutBody } = around;
+
+  /** What is due, by its source: of each no more than the limit. */
+  const dueOf = (
+    sources: readonly string[],
+    mine: ReadonlySet<number>,
+    limitOfEach: number,
+  ): readonly (readonly MessageRecord[])[] => {
+    const ofEach = new Map(
+      recordSources
+        .filter((source) => sources.includes(source))
+        .map((source): [RecordSource, MessageRecord[]] => [source, []]),
+    );
+    for (const record of rows.due(now())) {
+      const { message, state, outbox } = record;
+      if (!mine.has(message.shard) || !isUnderstood(message)) continue;
+      const ofSource = ofEach.get(sourceOf(state, outbox));
+      if (ofSource && ofSource.length < limitOfEach) ofSource.push(record);
+    }
+    return [...ofEach.values()];
+  };
+
+  /** Rings it, and answers what is said of it. */
+  const ringOne = (
+    record: MessageRecord,
+    granting: Set<FlowId>,
+  ): { readonly said: readonly Rung[]; readonly bytes: number } => {
+    const { next, wakeAt, then, followUp } = ring(record, now());
+    const rung: MessageRecord = { ...record, state: next, wakeAt };
+    rows.change(record.message.id, rung);
+    if (then === "grant" && record.message.flow !== undefined) granting.add(record.message.flow);
+    if (next.kind === "queued") queues.wake(next.queue);
+    const hints: Rung[] = then === "hint" ? [{ kind: "hint", hint: hintOf(rung) }] : [];
+    if (!followUp) return { said: hints, bytes: 0 };
+    const whole = withBody(rung);
+    const isFact = sourceOf(next, record.outbox) === "fact";
+    const followUps: Rung = { kind: "followUp", record: isFact ? withoutBody(rung) : whole };
+    return { said: [...hints, followUps], bytes: sizeOf(whole) };
+  };
+
+  return {
+    ring: async (shards, limitOfEach, sources = alarmSources) => {
+      const mine = new Set(shards);
+      const said: Rung[] = [];
+      const granting = new Set<FlowId>();
+      const ofEach = dueOf(sources, mine, limitOfEach);
+      let bytes = 0;
+      let isCut = false;
+      for (const record of ofEach.flat()) {
+        isCut ||= bytes >= limits.readBytesMax;
+        if (isCut) break;
+        const rung = ringOne(record, granting);
+        said.push(...rung.said);
+        bytes += rung.bytes;
+      }
+      for (const lane of lanes.due(mine)) granting.add(lane);
+      for (const lane of granting) {
+        lanes.rung(lane);
+        said.push({ kind: "lane", lane });
+      }
+      for (const lane of queues.ring(mine)) said.push({ kind: "lane", lane });
+      const rungRows = rowSources
+        .filter((source) => sources.includes(source))
+        .map((source) => others[source].ring(shards, limitOfEach));
+      said.push(...rungRows.flat());
+      const more = isCut || [...ofEach, ...rungRows].some(({ length }) => length >= limitOfEach);
+      return { rung: said, more };
+    },
+    next: async (shards, sources = alarmSources) => {
+      const mine = new Set(shards);
+      let earliest = Infinity;
+      const look = (of: Pick<Message, "format" | "shard">, wakeAt = Infinity): void => {
+        if (wakeAt < earliest && mine.has(of.shard) && isUnderstood(of)) earliest = wakeAt;
+      };
+      for (const { wakeAt, message, state, outbox } of rows.armed.values())
+        if (sources.includes(sourceOf(state, outbox))) look(message, wakeAt);
+      for (const lane of lanes.lanes.values()) look(lane, lane.wakeAt);
+      for (const { lane } of queues.rows.values()) look(lane, lane.wakeAt);
+      for (const source of rowSources)
+        if (sources.includes(source))
+          earliest = Math.min(earliest, others[source].next(shards) ?? Infinity);
+      return earliest < Infinity ? earliest : undefined;
+    },
+  };
+}

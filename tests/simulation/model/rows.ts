@@ -1,0 +1,106 @@
+/**
+ * The records that stand, each with its place in line, and the tombstones of those that are gone.
+ *
+ * Owns both; everything that writes a record goes through `add` and `change`, and `written` hears of it.
+ */
+import {
+  isDerived,
+  isUnderstood,
+  limits,
+  type MessageId,
+  type MessageRecord,
+} from "@posthaste/domain";
+
+export type Rows = {
+  /** In the order in which they were added. */
+  readonly standing: ReadonlyMap<MessageId, MessageRecord>;
+  /** What this build does not understand is not there for it. */
+  readonly find: (id: MessageId) => MessageRecord | undefined;
+  readonly add: (record: MessageRecord, place: number) => void;
+  /** Nothing, when it is gone. */
+  readonly change: (id: MessageId, next: MessageRecord) => void;
+  readonly remove: (id: MessageId) => void;
+  /** Those that have an alarm, in no order. */
+  readonly armed: ReadonlyMap<MessageId, MessageRecord>;
+  /** Those whose alarm is due, in the order in which they were added. */
+  readonly due: (at: number) => readonly MessageRecord[];
+  /** Leaves a tombstone where the id could be made again. */
+  readonly bury: (id: MessageId) => void;
+  readonly isBuried: (id: MessageId) => boolean;
+  readonly forgetTombstones: () => void;
+  /** Written or removed since the last call. */
+  readonly takeTouched: () => readonly MessageId[];
+};
+
+/** `place`: in the line of its lane. */
+export type Written = (
+  record: MessageRecord,
+  before: MessageRecord | undefined,
+  place: number,
+) => void;
+
+type Row = { record: MessageRecord; readonly place: number };
+
+export function modelRows(now: () => number, written: Written): Rows {
+  const rows = new Map<MessageId, Row>();
+  const standing = new Map<MessageId, MessageRecord>();
+  const armed = new Map<MessageId, MessageRecord>();
+  const tombstones = new Map<MessageId, number>();
+  let touched = new Set<MessageId>();
+
+  const put = (row: Row, before: MessageRecord | undefined): void => {
+    const { record, place } = row;
+    const { id } = record.message;
+    standing.set(id, record);
+    if (record.wakeAt === undefined) armed.delete(id);
+    else armed.set(id, record);
+    touched.add(id);
+    written(record, before, place);
+  };
+
+  const bury = (id: MessageId): void => {
+    if (isDerived(id)) tombstones.set(id, now() + limits.tombstoneMs);
+  };
+
+  return {
+    standing,
+    find: (id) => {
+      const record = standing.get(id);
+      return record && isUnderstood(record.message) ? record : undefined;
+    },
+    add: (record, place) => {
+      const row = { record, place };
+      rows.set(record.message.id, row);
+      put(row, undefined);
+    },
+    change: (id, next) => {
+      const row = rows.get(id);
+      if (!row) return;
+      const before = row.record;
+      row.record = next;
+      put(row, before);
+    },
+    remove: (id) => {
+      rows.delete(id);
+      armed.delete(id);
+      standing.delete(id);
+      touched.add(id);
+      bury(id);
+    },
+    armed,
+    due: (at) => {
+      const due: MessageRecord[] = [];
+      for (const record of standing.values())
+        if ((record.wakeAt ?? Infinity) <= at) due.push(record);
+      return due;
+    },
+    bury,
+    isBuried: (id) => (tombstones.get(id) ?? 0) > now(),
+    forgetTombstones: () => tombstones.clear(),
+    takeTouched: () => {
+      const ids = [...touched];
+      touched = new Set();
+      return ids;
+    },
+  };
+}

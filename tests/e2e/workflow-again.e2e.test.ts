@@ -348,9 +348,12 @@ describe("a restarted run", () => {
       await context.run("two", () => fault.check());
       return [context.requestPayload, context.headers.get("my-own"), context.label];
     });
-    const letter = await failed({ url, body: "payload", headers: { "My-Own": "kept" } });
+    const flowControl = { key: "restarted", parallelism: 2 };
+    const headers = { "My-Own": "kept" };
+    const letter = await failed({ url, body: "payload", headers, flowControl });
     fault.mend();
     const reply = await server.client.post(`/v2/dlq/restart/${letter}`, {
+      "Upstash-Flow-Control-Value": "parallelism=7",
       "Upstash-Label": "again",
       "Upstash-Workflow-RunId": "restarted-run",
     });
@@ -359,6 +362,30 @@ describe("a restarted run", () => {
     expect(await ended).toEqual(["payload", "kept", "again"]);
     expect(done).toEqual(["one", "one"]);
     await succeeds("restarted-run");
+    const key = await server.client.get("/v2/flowControl/restarted");
+    expect(key.object()).toMatchObject({ parallelismMax: 7 });
+  });
+
+  it("is refused half a flow control that what failed cannot make whole", async () => {
+    const fault = new Fault();
+    const { url } = workflow("/unrestarted", async (context) => {
+      await context.run("one", () => fault.check());
+    });
+    const letter = await failed({ url });
+
+    for (const [half, other, value] of [
+      ["Value", "Key", "parallelism=7"],
+      ["Key", "Value", "restarted"],
+    ] as const) {
+      const name = `Service-Flow-Control-${half}`;
+      for (const path of [`dlq/restart/${letter}`, `workflows/dlq/restart?dlqIds=${letter}`]) {
+        const reply = await server.client.post(`/v2/${path}`, { [name]: value });
+        expect(reply.status).toBe(400);
+        expect(reply.object()["error"]).toMatch(
+          `Flow-Control-${half}: requires Flow-Control-${other}`,
+        );
+      }
+    }
   });
 });
 

@@ -138,6 +138,7 @@ export {
   redactsHeader,
   type Sha256Hex,
 } from "./message/redact.ts";
+export { changedFlow, faultOfFlow } from "./message/flow-change.ts";
 export { idOfRetriedLetter, type Overrides, retriedMessage } from "./message/retried-letter.ts";
 export { backoffMs, clampRetryDelayMs, deferralMs, requestedWaitMs } from "./message/retry.ts";
 export { release, type Release } from "./message/release.ts";

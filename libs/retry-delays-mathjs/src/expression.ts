@@ -30,7 +30,7 @@ export function compileExpression(text: string): Expression {
   const unreadable = whyUnreadable(text);
   if (unreadable !== undefined) return refused(unreadable);
   const tree = parsed(text);
-  if (!tree) return refused("is no expression");
+  if (!tree) return refused("is no expression, as 1000 * pow(2, retried) is one");
   const forbidden = whyForbidden(tree, 1);
   if (forbidden !== undefined) return refused(forbidden);
   const compiled = tree.compile();
@@ -165,9 +165,12 @@ function whyForbidden(node: MathJs.MathNode, depth: number): string | undefined 
     return inside(node.args, unary ? depth + 1 : depth);
   }
   if (mathjs.isFunctionNode(node)) {
-    const expected = mathjs.isSymbolNode(node.fn) ? arity.get(node.fn.name) : undefined;
-    if (expected === undefined) return "has a function that is not one of the listed";
-    if (node.args.length !== expected) return "has a function with a wrong number of arguments";
+    const name = mathjs.isSymbolNode(node.fn) ? node.fn.name : "";
+    const expected = arity.get(name);
+    if (expected === undefined)
+      return `has a function that is none of ${[...arity.keys()].join(", ")}`;
+    if (node.args.length !== expected)
+      return `has ${name} with ${node.args.length} arguments instead of ${expected}`;
     return inside(node.args, depth + 1);
   }
   return "has something that is no part of the language";

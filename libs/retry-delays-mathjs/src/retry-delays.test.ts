@@ -86,6 +86,15 @@ describe("a retry delay expression", () => {
     expect(accepted).toEqual([]);
   });
 
+  it.each([
+    ["foo(1)", "none of pow, exp, sqrt, abs, floor, ceil, round, min, max"],
+    ["min(1, 2, 3)", "has min with 3 arguments instead of 2"],
+    ["count + 1", "has a name that is not `retried`"],
+    ["1000 *", "1000 * pow(2, retried)"],
+  ])("is refused with words that say what it may hold: %s", (expression, words) => {
+    expect(check(expression)?.text).toContain(words);
+  });
+
   it("is refused when it is longer than 256 characters", () => {
     const longest = "1+".repeat(127) + "10";
 

@@ -54,16 +54,23 @@ describe("the headers of a retry", () => {
         labels: ["again"],
         callback: expect.objectContaining({ url: "https://example.com/cb" }),
         failureCallback: expect.objectContaining({ url: "https://example.com/fcb" }),
-        flow: { key: "k", limits: { parallelism: 2, periodMs: 1_000 } },
         redaction: { body: true, headers: [] },
       },
+      flow: { key: "k", limits: { parallelism: 2, periodMs: 1_000 } },
       postponement: { kind: "delay", delayMs: 60_000 },
     });
   });
 
   it.each([
+    [{ "Service-Flow-Control-Key": "k" }, { key: "k" }],
+    [{ "Service-Flow-Control-Value": "rate=2" }, { limits: { rate: 2, periodMs: 1_000 } }],
+  ])("change key and limits of flow control each on its own: %j", (headers, flow) => {
+    expect(overridesOf(headers)).toEqual({ headers: [], policy: {}, flow });
+  });
+
+  it.each([
     [{ "Service-Retries": "x" }, "Service-Retries"],
-    [{ "Service-Flow-Control-Key": "k" }, "Flow-Control-Value"],
+    [{ "Service-Flow-Control-Value": "rate=0" }, "Flow-Control-Value"],
     [{ "Upstash-Deduplication-Id": "a" }, "Deduplication-Id"],
     [{ "Service-Queue-Name": "q" }, "Queue-Name"],
     [{ "Service-Content-Based-Deduplication": "true" }, "Content-Based-Deduplication"],

@@ -2,15 +2,12 @@
 import { type Fault, type Overrides, isFault } from "@posthaste/domain";
 import { bounded, callbackPlan, postponementOf } from "./complete.ts";
 import { forwardable } from "./forwarded.ts";
-import { flowOf } from "./request-settings.ts";
 import { type Bounds, malformed, type PublishDraft } from "./setting.ts";
 
 export function completeOverrides(draft: PublishDraft, bounds: Bounds): Overrides | Fault {
   const { message, redaction } = draft;
   const refused = meaningless(draft);
   if (refused) return refused;
-  const flow = flowOf(message);
-  if (isFault(flow)) return flow;
   const headers = bounded(forwardable(message.forwarded), "");
   if (isFault(headers)) return headers;
   const callback = callbackPlan(draft.callbackUrl, draft.callback, "Callback-", bounds);
@@ -19,7 +16,7 @@ export function completeOverrides(draft: PublishDraft, bounds: Bounds): Override
   const failureCallback = callbackPlan(failureCallbackUrl, onFailure, "Failure-Callback-", bounds);
   if (isFault(failureCallback)) return failureCallback;
   const postponement = postponementOf(draft);
-  const { method, timeoutMs, retriesMax, retryDelay, labels } = message;
+  const { method, timeoutMs, retriesMax, retryDelay, labels, flowKey, flowLimits } = message;
   return {
     ...(method && { method }),
     headers,
@@ -31,8 +28,13 @@ export function completeOverrides(draft: PublishDraft, bounds: Bounds): Override
       ...(callback && { callback }),
       ...(failureCallback && { failureCallback }),
       ...(redaction && { redaction }),
-      ...(flow && { flow }),
     },
+    ...((flowKey ?? flowLimits) && {
+      flow: {
+        ...(flowKey && { key: flowKey.value }),
+        ...(flowLimits && { limits: flowLimits.limits }),
+      },
+    }),
     ...(postponement && { postponement }),
   };
 }

@@ -287,10 +287,10 @@ describe.each(prefixes)("with the prefix %s", (prefix) => {
   it.each([
     ["Flow-Control-Key", "k", "Flow-Control-Value"],
     ["Flow-Control-Value", "rate=1", "Flow-Control-Key"],
-    ["Callback-Flow-Control-Key", "k", "Flow-Control-Value"],
+    ["Callback-Flow-Control-Key", "k", "Callback-Flow-Control-Value"],
   ])("%s alone is refused", (suffix, value, missing) => {
     expect(refused(one(suffix, value))).toEqual(
-      fault("malformed", `${prefix}${suffix}: requires ${missing}`),
+      fault("malformed", `${prefix}${suffix}: requires ${prefix}${missing}`),
     );
   });
 

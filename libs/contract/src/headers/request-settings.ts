@@ -77,7 +77,7 @@ export function flowOf(draft: RequestDraft) {
   const { flowKey, flowLimits } = draft;
   if (flowKey && flowLimits) return { key: flowKey.value, limits: flowLimits.limits };
   if (!flowKey && !flowLimits) return undefined;
-  const given = flowKey ?? flowLimits;
-  const missing = flowKey ? "Flow-Control-Value" : "Flow-Control-Key";
-  return fault("malformed", `${given?.name ?? ""}: requires ${missing}`);
+  const name = (flowKey ?? flowLimits)?.name ?? "";
+  const missing = name.replace(/(key|value)$/i, flowKey ? "Value" : "Key");
+  return fault("malformed", `${name}: requires ${missing}`);
 }

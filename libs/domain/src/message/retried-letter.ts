@@ -4,6 +4,7 @@ import { lanesOf } from "../lane/lane.ts";
 import { notBeforeOf, type Postponement } from "../publish/command.ts";
 import { type DlqId, type MessageId, retriedLetterId, type TenantId } from "../shared/ids.ts";
 import { type DeadLetter } from "./dead-letter.ts";
+import { changedFlow, type FlowChange } from "./flow-change.ts";
 import { type Headers } from "./headers.ts";
 import { type Message, type Method, type Policy } from "./message.ts";
 import { type Sha256Hex } from "./redact.ts";
@@ -13,7 +14,9 @@ export type Overrides = {
   readonly method?: Method;
   /** Each in place of all of its name. */
   readonly headers: Headers;
-  readonly policy: Partial<Policy>;
+  readonly policy: Partial<Omit<Policy, "flow">>;
+  /** Judged by `faultOfFlow`. */
+  readonly flow?: FlowChange;
   readonly postponement?: Postponement;
 };
 
@@ -36,8 +39,9 @@ export function retriedMessage(
   now: number,
 ): Message {
   const { bodyOf: _body, trace: _trace, turnOf: _turn, flow: _flow, ...kept } = message;
-  const policy = { ...message.policy, ...policyFor(message, overrides) };
-  const lanes = lanesOf(message.tenant, policy.flow, message.origin.queueName);
+  const flow = changedFlow(message.policy.flow, overrides.flow);
+  const policy = { ...message.policy, ...policyFor(message, overrides), ...(flow && { flow }) };
+  const lanes = lanesOf(message.tenant, flow, message.origin.queueName);
   return {
     ...kept,
     ...lanes,

@@ -144,12 +144,12 @@ describe("a retried dead letter", () => {
 
   it("waits in the line of its flow key", async () => {
     const ports = open();
-    const policy = { flow: { key: "k", limits: { parallelism: 1, periodMs: 1_000 } } };
+    const flow = { key: "k", limits: { parallelism: 1, periodMs: 1_000 } };
     const { id } = await aLetter(ports);
 
     const [record] = await recordsOf(
       ports,
-      await retryLetters(ports, aTenant, [id], changed({ policy })),
+      await retryLetters(ports, aTenant, [id], changed({ flow })),
     );
 
     expect(record?.state).toEqual({ kind: "waiting", flow: record?.message.flow });

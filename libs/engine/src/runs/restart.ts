@@ -1,5 +1,6 @@
 /** A failed run once more: a new run with its payload and its plan, from the beginning. The failed one stays what it is. */
 import {
+  changedFlow,
   type Fault,
   fault,
   isFault,
@@ -52,13 +53,14 @@ export async function restartRun(
 /** Each as the headers say, and all else as the failed run was started. */
 export function planWith(
   { trace: _trace, ...plan }: RunPlan,
-  { headers, policy }: Overrides,
+  { flow: change, headers, policy }: Overrides,
 ): RunPlan {
   const { callback: _, failureCallback = plan.failureFunction, ...own } = policy;
+  const flow = changedFlow(plan.policy.flow, change);
   return {
     ...plan,
     headers: merged(plan.headers, headers),
-    policy: { ...plan.policy, ...own },
+    policy: { ...plan.policy, ...own, ...(flow && { flow }) },
     ...(failureCallback && { failureFunction: failureCallback }),
   };
 }

@@ -137,16 +137,18 @@ async function openWorkOf(
 function messagesOf(
   run: Run,
   { calls, entries }: OpenWork,
-  { headers, policy, postponement }: Overrides,
+  { flow: change, headers, policy, postponement }: Overrides,
   now: number,
 ): readonly Message[] {
   const postponed = notBeforeOf({ ...(postponement && { postponement }) }, now);
+  const { flow } = run.plan.policy;
+  const changed = { ...policy, ...(change && flow && { flow }) };
   const later = (notBefore: number): number => Math.max(notBefore, postponed);
   return [
     ...entries.map(({ key, sent = usualDelivery(run) }) => {
       const own = {
         headers: merged(sent.headers, headers),
-        policy: { ...sent.policy, ...policy },
+        policy: { ...sent.policy, ...changed },
         notBefore: later(sent.notBefore),
       };
       return entryMessage(run, key, { ...sent, ...own }, now);

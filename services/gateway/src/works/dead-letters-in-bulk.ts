@@ -5,7 +5,14 @@ import {
   parseDeadLetterSelection,
   parseOverrides,
 } from "@posthaste/contract";
-import { type DlqId, dlqId, type Fault, isFault, type MessageId } from "@posthaste/domain";
+import {
+  type DlqId,
+  dlqId,
+  type Fault,
+  faultOfFlow,
+  isFault,
+  type MessageId,
+} from "@posthaste/domain";
 import {
   type Change,
   retryLetters,
@@ -114,11 +121,14 @@ function changeOf(
   const judges = judge(tenant, "");
   const overrides = parseOverrides({ ...judges, rawHeaders });
   if (isFault(overrides)) return overrides;
+  const { flow } = overrides;
   const { retryDelay, retriesMax } = overrides.policy;
   const changesRetries = retryDelay !== undefined || retriesMax !== undefined;
   return {
     overrides,
     refuse: ({ policy }) => {
+      const refused = faultOfFlow(policy.flow, flow);
+      if (refused) return refused;
       const expression = retryDelay ?? policy.retryDelay;
       if (!changesRetries || expression === undefined) return undefined;
       return judges.checkRetryDelay(expression, retriesMax ?? policy.retriesMax, "Retry-Delay");

@@ -9,6 +9,7 @@ import {
   dlqId,
   fault,
   type Fault,
+  faultOfFlow,
   isFault,
   type Overrides,
   type Run,
@@ -59,6 +60,8 @@ export function restartWorks(parts: RestartParts): Works<keyof typeof restarts> 
     );
     const [failed] = items;
     if (!failed) return fault("not_found", `dead letter ${letter.slice(0, 128)} not found`);
+    const refused = faultOfFlow(failed.plan.policy.flow, overrides.flow);
+    if (refused) return refused;
     const run = await again(
       parts,
       failed,
@@ -78,6 +81,10 @@ export function restartWorks(parts: RestartParts): Works<keyof typeof restarts> 
     const { cursor, items } = page;
     if (given !== undefined && items.length > 1)
       return fault("malformed", "Workflow-RunId: names one run, and several are meant");
+    const refused = items
+      .map(({ plan }) => faultOfFlow(plan.policy.flow, overrides.flow))
+      .find(isFault);
+    if (refused) return refused;
     const made: Run[] = [];
     for (const failed of items) {
       const run = await again(parts, failed, runId(given ?? newId()), overrides);

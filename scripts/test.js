@@ -7,9 +7,9 @@
 //
 // A static gate counts as one. A gate of tests counts its tests, and each suite that did not run as a failed one.
 // A gate that was killed, left no report or failed without a failed test counts as one failed, too: silence is no success.
-// On a busy host a test may be late where a promise holds: a file that failed is run once more when all gates are done, alone,
-// and its tests are named as UNSTEADY when it passes. A rule that is broken fails both times. What a gate leaves open when its
-// tests are done is told as LEFT OPEN, and fails every gate but those over real processes.
+// On a busy host a test may be late where a promise holds: a file that failed is run once more, alone, and its tests are
+// named as UNSTEADY when it passes. A rule that is broken fails both times. What a gate leaves open when its tests are done
+// is told as LEFT OPEN, and fails every gate but those over real processes.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
@@ -63,12 +63,12 @@ const storesFile = join(root, ".cache/stores.json");
  * `processes`: over real processes, which a host may be slow to end.
  */
 const testGates = [
-  { name: "unit", skips: [ofKind("(sim|e2e|stack|cluster|deploy|answers)")], secondsMax: 900 },
-  { name: "simulation", only: ofKind("sim"), secondsMax: 1_200 },
+  { name: "unit", skips: [ofKind("(sim|e2e|stack|cluster|deploy|answers)")], secondsMax: 600 },
+  { name: "simulation", only: ofKind("sim"), secondsMax: 900 },
   {
     name: "end-to-end",
     only: ofKind("e2e"),
-    secondsMax: 1_800,
+    secondsMax: 1_200,
     processes: true,
     workers: 3,
     env: answersEnv,
@@ -79,7 +79,7 @@ const testGates = [
   {
     name: "stores",
     only: ofKind("stack"),
-    secondsMax: 1_800,
+    secondsMax: 1_200,
     processes: true,
     stores: true,
     workers: 3,
@@ -116,16 +116,6 @@ const testGates = [
   return { ...gate, report, open, run, args };
 });
 
-/**
- * Two gates of tests run side by side, one of each chain: most of the first are at work all the time, and most of the second
- * wait for a third of it, when a core would be idle. Within a chain one comes after the other: `answers` reads what
- * `end-to-end` has seen.
- */
-const chains = [
-  ["unit", "simulation", "deploy", "cluster"],
-  ["end-to-end", "answers", "stores", "apart"],
-].map((names) => names.map((name) => testGates.find((gate) => gate.name === name)));
-
 const began = performance.now();
 const running = new Set();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
@@ -152,7 +142,7 @@ async function runGates(asked) {
   const isAsked = ({ name, report }) =>
     asked.length === 0 || asked.includes(name) || (!report && asked.includes("static"));
 
-  // Static gates use one core each.
+  // Static gates use one core each, a run of Jest uses two.
   const counts = [];
   const waiting = staticGates.filter(isAsked);
   const work = async () => {
@@ -160,16 +150,8 @@ async function runGates(asked) {
   };
   await Promise.all([work(), work()]);
   const stores = createStores();
-  const failedOnce = [];
-  const workThrough = async (chain) => {
-    for (const gate of chain.filter(isAsked)) {
-      const count = await runTests(gate, stores, failedOnce);
-      if (count) counts.push(count);
-    }
-  };
   try {
-    await Promise.all(chains.map(workThrough));
-    for (const outcome of failedOnce) counts.push(tell(await runAgain(outcome)));
+    for (const gate of testGates.filter(isAsked)) counts.push(await runTests(gate, stores));
   } finally {
     await stores.stop();
   }
@@ -186,14 +168,12 @@ async function runGates(asked) {
   return { passed: sum("passed"), failed: sum("failed") };
 }
 
-/** Undefined when it has to run once more, as `failedOnce` knows then. */
-async function runTests(gate, stores, failedOnce) {
-  if (!gate.stores) return runGate(gate, failedOnce);
+async function runTests(gate, stores) {
+  if (!gate.stores) return runGate(gate);
   const trouble = await stores.start();
   if (trouble === undefined) {
     console.log(`     against: ${namesIn(readReport(storesFile), gate.mongodbMax).join(", ")}`);
-    const env = { ...gate.env, POSTHASTE_TEST_STORES: storesFile };
-    return runGate({ ...gate, env }, failedOnce);
+    return runGate({ ...gate, env: { ...gate.env, POSTHASTE_TEST_STORES: storesFile } });
   }
   console.log(`FAIL ${gate.name}: there are no stores\n${trouble}`);
   return { passed: 0, failed: 1 };
@@ -253,30 +233,31 @@ function namesIn({ kafka, redis, mongodb }, mongodbMax) {
   return [kafka, redis, ...mongodb.slice(0, mongodbMax)].map(({ name }) => name);
 }
 
-async function runGate(gate, failedOnce) {
+async function runGate(gate) {
   const started = performance.now();
   if (gate.name === "end-to-end") rmSync(answersFolder, { recursive: true, force: true });
   if (gate.report) {
     mkdirSync(reports, { recursive: true });
     rmSync(gate.report, { force: true });
   }
-  const { exit, output } = await run(gate);
-  const count = gate.report ? countTests(gate, exit) : countStatic(exit);
-  const outcome = { gate, exit, output, count, seconds: secondsSince(started) };
-  if (!gate.report || count.failedFiles.length === 0) return tell(outcome);
-  const files = count.failedFiles.map((name) => relative(root, name)).join(", ");
-  console.log(`     ${gate.name} runs once more when all gates are done: ${files}`);
-  failedOnce.push(outcome);
-  return undefined;
-}
+  const first = await run(gate);
+  const { output } = first;
+  let { exit } = first;
+  let count = gate.report ? countTests(gate, exit) : countStatic(exit);
+  if (gate.report && count.failedFiles.length > 0) {
+    const second = await runAgain(gate, count);
+    if (second) {
+      count = second;
+      exit = "ok";
+    }
+  }
+  const seconds = secondsSince(started).padStart(6);
 
-function tell({ gate, exit, output, count, seconds }) {
   const { passed, failed, skipped, durations } = count;
   const tests = gate.report ? `  ${passed} passed, ${failed} failed` : "";
   const ending = exit === "ok" ? "" : `  ${exit}`;
   for (const line of output.match(/^against: .*$/gm) ?? []) console.log(`     ${line}`);
-  const verdict = failed ? "FAIL" : "ok  ";
-  console.log(`${verdict} ${gate.name.padEnd(12)} ${seconds.padStart(6)} s${tests}${ending}`);
+  console.log(`${failed ? "FAIL" : "ok  "} ${gate.name.padEnd(12)} ${seconds} s${tests}${ending}`);
   if (failed > 0) {
     // First in few words: what is printed may be cut, and Jest tells of passed files before failed ones.
     for (const test of count.failedTests ?? []) console.log(`FAILED ${test}`);
@@ -291,9 +272,8 @@ function secondsSince(started) {
   return ((performance.now() - started) / 1000).toFixed(1);
 }
 
-/** The failed files of a gate once more, alone. Answers the outcome with what they are now, when they pass. */
-async function runAgain(outcome) {
-  const { gate, count } = outcome;
+/** The failed files of a gate once more, alone. Answers the count with what they are now, when they pass. */
+async function runAgain(gate, count) {
   const { passedElsewhere, forbidden, failedTests, failedFiles, reasons, skipped, durations } =
     count;
   // The report of the first run, minutes old, would look as if the second had long ended.
@@ -301,11 +281,10 @@ async function runAgain(outcome) {
   const args = [...gate.run, "--runInBand", "--runTestsByPath", ...failedFiles];
   const { exit } = await run({ ...gate, args });
   const again = countTests(gate, exit);
-  if (again.failed > 0) return outcome;
+  if (again.failed > 0) return undefined;
   for (const test of failedTests) console.log(`UNSTEADY ${test}`);
   for (const reason of reasons) console.log(reason);
-  const passed = passedElsewhere + again.passed;
-  return { ...outcome, exit, count: { passed, failed: forbidden, skipped, durations } };
+  return { passed: passedElsewhere + again.passed, failed: forbidden, skipped, durations };
 }
 
 /** Runs a gate in a process group of its own, so that nothing it started outlives it. */

@@ -1,6 +1,7 @@
 /** What a planted bug is: a careless change, done to the ports of a process. */
 import { type CallbackDispatcherPorts } from "@posthaste/callback-dispatcher";
 import { type DelivererPorts } from "@posthaste/deliverer";
+import { isIn } from "@posthaste/domain";
 import { type AcceptPorts, type CancelPorts } from "@posthaste/engine";
 import {
   type Alarms,
@@ -43,6 +44,22 @@ export const withRecords = (ports: NodePorts, other: Partial<Records>): NodePort
   ...ports,
   records: otherwise(ports.records, other),
 });
+
+/** What is inserted in this state is due instead. */
+export const dueAtOnce =
+  (state: "held" | "queued") =>
+  (ports: NodePorts): NodePorts =>
+    withRecords(ports, {
+      insert: (inserts) =>
+        ports.records.insert(
+          inserts.map(({ record, ...rest }) => ({
+            ...rest,
+            record: isIn(record, state)
+              ? { ...record, state: { kind: "due", hints: 0 }, wakeAt: ports.clock.now() }
+              : record,
+          })),
+        ),
+    });
 
 export const withAlarms = (ports: NodePorts, other: Partial<Alarms>): NodePorts => ({
   ...ports,

@@ -15,6 +15,7 @@ import { type Clock } from "@posthaste/ports";
 import { byKind } from "@posthaste/testing";
 import {
   type Mutation,
+  dueAtOnce,
   otherwise,
   withAlarms,
   withBulkActions,
@@ -214,18 +215,7 @@ export const messageMutations: readonly Mutation[] = [
   },
   {
     name: "the delay forgotten",
-    change: (ports) =>
-      withRecords(ports, {
-        insert: (inserts) =>
-          ports.records.insert(
-            inserts.map(({ record, ...rest }) => ({
-              ...rest,
-              record: isIn(record, "held")
-                ? { ...record, state: { kind: "due", hints: 0 }, wakeAt: ports.clock.now() }
-                : record,
-            })),
-          ),
-      }),
+    change: dueAtOnce("held"),
   },
   {
     name: "the tombstone forgotten",

@@ -1,7 +1,14 @@
 /** Planted bugs of queues (docs/design/queues). Some are halves of a write, which the store does on their behalf. */
-import { isFinished, isIn, type MessageId, queueId, type QueueId } from "@posthaste/domain";
+import { isFinished, type MessageId, queueId, type QueueId } from "@posthaste/domain";
 import { type Model } from "./backend.ts";
-import { type Mutation, type NodePorts, otherwise, withQueues, withRecords } from "./mutate.ts";
+import {
+  dueAtOnce,
+  type Mutation,
+  type NodePorts,
+  otherwise,
+  withQueues,
+  withRecords,
+} from "./mutate.ts";
 
 const turnsOf = ({ inspect }: Model, queue: QueueId): readonly MessageId[] => [
   ...(inspect.queues.get(queue)?.turns ?? []),
@@ -14,18 +21,7 @@ const planted: readonly Mutation[] = [
   },
   {
     name: "a message of a queue not queued",
-    change: (ports) =>
-      withRecords(ports, {
-        insert: (inserts) =>
-          ports.records.insert(
-            inserts.map(({ record, ...rest }) => ({
-              ...rest,
-              record: isIn(record, "queued")
-                ? { ...record, state: { kind: "due", hints: 0 }, wakeAt: ports.clock.now() }
-                : record,
-            })),
-          ),
-      }),
+    change: dueAtOnce("queued"),
   },
   {
     name: "a callback that keeps no turn",

@@ -23,7 +23,7 @@ export function createJudge(parts: JudgeParts): Judge {
     callerIp,
     now: clock.now(),
     checkRetryDelay: (expression, retriesMax, field) =>
-      retryDelays.check(expression, retriesMax, field, () => rates.spendExpression(id)),
+      retryDelays.check(expression, retriesMax, field, () => rates.spendExpression(id, field)),
     checkDestination,
     llmUrl,
   });

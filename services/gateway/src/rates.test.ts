@@ -98,9 +98,9 @@ describe("new expressions of retry delays", () => {
     const { clock, rates } = opened();
     await clock.advance(1_000 - (clock.now() % 1_000));
     const spend = (tenant: string, times: number) =>
-      Array.from({ length: times }, () => rates.spendExpression(tenantId(tenant))).filter(
-        (refused) => refused !== undefined,
-      );
+      Array.from({ length: times }, () =>
+        rates.spendExpression(tenantId(tenant), "Retry-Delay"),
+      ).filter((refused) => refused !== undefined);
 
     expect(spend("a", 200)).toEqual([]);
     expect(spend("a", 300)).toHaveLength(300);

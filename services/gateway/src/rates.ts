@@ -17,7 +17,8 @@ export type Rates = {
   /** Of a publish that was refused after all. */
   giveBackMessages(tenant: Tenant, n: number): Promise<void>;
   spendList(tenant: Tenant): Fault | undefined;
-  spendExpression(tenant: TenantId): Fault | undefined;
+  /** `field`: the header that has it. */
+  spendExpression(tenant: TenantId, field: string): Fault | undefined;
 };
 
 type RateParts = {
@@ -68,15 +69,13 @@ export function createRates({ tokens, clock, log }: RateParts): Rates {
       if (count <= limit) return undefined;
       return exceeded("maxListsPerSecond", { of: "listsPerSecond", limit, left: 0, resetsAt });
     },
-    spendExpression: (tenant) =>
-      expressions(tenant).count <= newExpressionsMax ? undefined : tooManyExpressions,
+    spendExpression: (tenant, field) =>
+      expressions(tenant).count <= newExpressionsMax ? undefined : tooManyExpressions(field),
   };
 }
 
-const tooManyExpressions = fault(
-  "too_many_requests",
-  `Retry-Delay: at most ${newExpressionsMax} new expressions a second`,
-);
+const tooManyExpressions = (field: string): Fault =>
+  fault("too_many_requests", `${field}: at most ${newExpressionsMax} new expressions a second`);
 
 /** Counts one more of a tenant, in the second that it is. */
 function countsOfSecond(clock: Clock) {

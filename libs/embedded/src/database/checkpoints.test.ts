@@ -32,7 +32,7 @@ async function open() {
     () => database.close(),
     () => checkpoints.close(),
   );
-  await checkpoints.start();
+  await checkpoints.bringIn();
   return { checkpoints, db, log, path };
 }
 

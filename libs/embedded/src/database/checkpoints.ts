@@ -42,11 +42,9 @@ export type CheckpointAnswer = {
 export type CheckpointRequest = "bring in" | "empty";
 
 export type Checkpoints = {
-  /** Takes what a checkpoint needs: later there may be no thread and no file to be had. Otherwise the first one does. */
-  readonly start: () => Promise<void>;
   /** To be called after each commit. What it answers must end before the next; it rejects when the disk has failed. */
   readonly afterCommit: () => Promise<void> | undefined;
-  /** Brings in what can be, beside the writer. */
+  /** Brings in what can be, beside the writer. The first takes what each needs: later there may be no thread and no file to be had. */
   readonly bringIn: () => Promise<void>;
   /** Brings all of the log in and gives its room back to the disk. Nothing may be written meanwhile. */
   readonly empty: () => Promise<void>;
@@ -118,10 +116,6 @@ export function openCheckpoints(
       const begun = begin(waiting);
       if (!isLong || keptBack >= lengthMax) return undefined;
       return begun.then(() => begin(waiting)).then(throwIfBroken);
-    },
-    start: async () => {
-      await begin(0);
-      throwIfBroken();
     },
     bringIn: async () => {
       await begin(0);

@@ -62,7 +62,7 @@ export function openDisk(options: DiskOptions, db: DatabaseSync, path: string): 
   });
 
   return {
-    start: checkpoints.start,
+    start: checkpoints.bringIn,
     checkRoom: space.check,
     makeRoom: () => {
       const made = reserve.giveUp();

@@ -11,10 +11,6 @@ export class LanesInLine {
   readonly #byTenant = new Map<string, Set<LaneId>>();
   #size = 0;
 
-  get size(): number {
-    return this.#size;
-  }
-
   add(lane: LaneId): void {
     const tenant = tenantOfLane(lane);
     const lanes = this.#byTenant.get(tenant) ?? new Set();

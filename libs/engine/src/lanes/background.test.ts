@@ -55,15 +55,17 @@ describe("background work", () => {
     for (let n = 0; n < 2_000; n++) work.grant(laneOf("greedy", n));
     for (let n = 0; n < 2; n++)
       for (let times = 0; times < 3; times++) work.grant(laneOf("quiet", n));
-    const atOnce = served.length;
-    const hasRoom = work.hasRoom;
+    expect({ atOnce: served.length, hasRoom: work.hasRoom }).toEqual({
+      atOnce: 500,
+      hasRoom: true,
+    });
+
     for (let turn = 0; turn < 2_002; turn++) {
       goOn.shift()?.();
       await new Promise((resolve) => setImmediate(resolve));
     }
     await work.settled();
 
-    expect({ atOnce, hasRoom }).toEqual({ atOnce: 500, hasRoom: true });
     expect(served).toHaveLength(2_002);
     expect(new Set(served).size).toBe(2_002);
     const turns = served.slice(500, 504).map((id) => id.split(":")[1]);

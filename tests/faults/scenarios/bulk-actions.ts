@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { developmentToken } from "../../e2e/server-process.ts";
 import { type Scenario, type Stage } from "../stage.ts";
 import { until } from "../world/until.ts";
@@ -48,14 +49,22 @@ async function publishHeld(stage: Stage, label: string): Promise<void> {
     await ask(stage, "POST", "/v2/batch", items);
 }
 
+const triesMax = 50;
+const againMs = 1_000;
+
+/** A gateway that has too much to do on a busy host answers 503: what is only read is asked for again. */
 async function ask(stage: Stage, method: string, path: string, body?: string): Promise<Answer> {
-  const [gateway] = stage.cluster.services.of("gateway");
-  const answer = await fetch(`${gateway?.url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${developmentToken}`, connection: "close" },
-    ...(body !== undefined && { body }),
-  });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-  return JSON.parse(text) as Answer;
+  for (let tries = 1; ; tries++) {
+    const [gateway] = stage.cluster.services.of("gateway");
+    const answer = await fetch(`${gateway?.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${developmentToken}`, connection: "close" },
+      ...(body !== undefined && { body }),
+    });
+    const text = await answer.text();
+    if (answer.ok) return JSON.parse(text) as Answer;
+    if (answer.status !== 503 || method !== "GET" || tries === triesMax)
+      throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    await sleep(againMs);
+  }
 }

@@ -24,7 +24,7 @@ import {
   type TokenStore,
 } from "@posthaste/ports";
 import { Alone } from "./alone.ts";
-import { type Attempt, mayBegin, mustAbort, tenantOf } from "./attempt.ts";
+import { type Attempt, mayBegin, tenantOf } from "./attempt.ts";
 import { Briefing } from "./briefing.ts";
 import { type Compose } from "./compose.ts";
 import { type Leases } from "./leases.ts";
@@ -129,8 +129,6 @@ export class Calls {
 
   #call(attempt: Attempt, done: (outcome: Outcome) => void): void {
     const now = this.#ports.clock.now();
-    // The claim's answer may have been long under way, or this process asleep: another process may have the record by now.
-    if (mustAbort(attempt, now)) attempt.lost = true;
     if (attempt.lost || this.#hasEnded) return done({ kind: "aborted" });
     if (!mayBegin(attempt, now)) return void this.#callOnceProven(attempt, done);
     try {
@@ -147,7 +145,12 @@ export class Calls {
     void attempt.sending.outcome.then(done);
   }
 
-  /** Its lease is renewed first: too little is left of it, or it was cancelled while it waited. */
+  /**
+   * Its lease is renewed first: too little is left of it, or it was cancelled while it waited. Where another process may have
+   * the record by now (the claim's answer was long under way, this process asleep), the store says so. What it does not say in
+   * time is handed back: a renewal that is under way may still hold the claim, and no other process would look at it before
+   * that runs out.
+   */
   async #callOnceProven(attempt: Attempt, done: (outcome: Outcome) => void): Promise<void> {
     await this.#parts.leases.prove(attempt);
     if (mayBegin(attempt, this.#ports.clock.now())) this.#call(attempt, done);

@@ -3,7 +3,7 @@
  *
  * (1) A message is claimed only for a slot and bytes that were taken for it before; what waits, waits in the store.
  * (2) What gives back a slot or bytes gives them back here: a line that waited for them has another look.
- * (3) What the buffer has dropped is in the store. It is pulled when its tenant has run dry.
+ * (3) What the buffer has dropped, or a claim that failed has left, is in the store. It is pulled when its tenant has run dry.
  * (4) What its insert has claimed for this deliverer waits in the same lines for a slot, and then needs no claim. There is
  *     a bound of its own to it: these hold their bodies.
  */
@@ -44,12 +44,13 @@ export type ClaimingParts = {
   readonly capped: () => void;
   /** A batch has been claimed. */
   readonly ended: () => void;
-  /** A pull has found something. */
+  /** There may be something to take, or to pull. */
   readonly found: () => void;
 };
 
 const buffered = { perOriginMax: 1_000, totalMax: 50_000 };
 const claimBatchMax = 200;
+const lookAgainMs = 1_000;
 /** Claimed by their inserts, and waiting for slots: from here on gateways are told to name another; twice as much goes back. */
 const namedMax = { count: 1_000, bytes: 16 * 1024 * 1024 };
 const pullMax = 500;
@@ -75,6 +76,9 @@ export class Claiming {
   #taking = false;
   #claiming = false;
   #pulling = false;
+  /** A claim of theirs has failed; how to call off the look at them. */
+  readonly #failed = new Set<TenantId>();
+  #callOff: (() => void) | undefined;
 
   constructor(ports: ClaimingPorts, parts: ClaimingParts) {
     this.#ports = ports;
@@ -127,6 +131,7 @@ export class Claiming {
 
   /** All that waits here, for other deliverers: it waits here no more. Of what is claimed already the claim is to be handed back. */
   giveAll(): { readonly hints: readonly Hint[]; readonly claimed: readonly Attempt[] } {
+    this.#callOff?.();
     for (const each of this.#toClaim) this.#letGo(each);
     const all = [...this.#buffer.giveAll(), ...this.#toClaim.map(({ hint }) => hint)];
     this.#toClaim = [];
@@ -264,11 +269,23 @@ export class Claiming {
       }
     } catch (error) {
       log.warn("claim.failed", { error, hints: batch });
+      this.#lookAgain(taken);
     }
     for (const each of unclaimed.values()) {
       this.#letGo(each);
       this.#parts.caps.free(each.hint.tenant, each.hint.id);
     }
+  }
+
+  /** The hints are gone, and their alarms are far: not at once, since the store may go on failing. */
+  #lookAgain(taken: readonly Taken[]): void {
+    for (const { hint } of taken) this.#failed.add(hint.tenant);
+    this.#callOff ??= this.#ports.clock.after(lookAgainMs, () => {
+      this.#callOff = undefined;
+      for (const tenant of this.#failed) this.#buffer.expect(tenant);
+      this.#failed.clear();
+      this.#parts.found();
+    });
   }
 
   #letGo({ hint, slot, counted }: Taken): void {

@@ -33,7 +33,7 @@ describe("a lease", () => {
     await startDeliverer(ports);
     const [message] = await publish(ports, ["late"]);
 
-    await ports.clock.advance(26_000);
+    await ports.clock.advance(limits.leaseMs);
     letGo();
     await rest(ports);
 

@@ -11,7 +11,13 @@ import {
   ownFormat,
 } from "@posthaste/domain";
 import { hintOf } from "@posthaste/engine";
-import { noTelemetry, type Records, type Telemetry, type TraceParent } from "@posthaste/ports";
+import {
+  noTelemetry,
+  pause,
+  type Records,
+  type Telemetry,
+  type TraceParent,
+} from "@posthaste/ports";
 import { aMessage, type MessageOverrides } from "@posthaste/testing";
 import { Named } from "./named.ts";
 import {
@@ -26,6 +32,7 @@ import {
   ok,
   open,
   type Ports,
+  publish,
   read,
   rest,
   startDeliverer,
@@ -168,12 +175,39 @@ describe("a message that was claimed by its insert for this deliverer", () => {
     expect(await read(ports, message)).toMatchObject({ state: { kind: "held" }, retried: 0 });
   });
 
+  it.each([
+    { proof: "answers", becomes: "is called" },
+    { proof: "fails", becomes: "goes back at once" },
+  ])(
+    "$becomes when its slot comes while a slow renewal holds its claim, and the one before its call $proof",
+    async ({ proof }) => {
+      const opened = open();
+      const renew: Records["renew"] = async (claims) => {
+        const isProof = claims.some(({ begins }) => begins);
+        if (isProof && proof === "fails") throw away;
+        const lost = await opened.records.renew(claims);
+        if (!isProof) await pause(opened.clock, 8_000);
+        return lost;
+      };
+      const ports = withRecords(opened, { renew });
+      await startDeliverer(ports, { shortMax: 1, waitingMax: 0 });
+      await publish(ports, ["before"]);
+      const record = await insertNamed(ports, "a");
+      await tell(ports, record);
+      await ports.clock.advance(6_000);
+      await answer(ports, "before");
+
+      if (proof === "answers") expect(called(ports)).toEqual(["before", "a"]);
+      else expect(await stateOf(ports, record.message)).toBe("held");
+    },
+  );
+
   it("has a lease of the usual length from its first renewal on, which a store may answer three seconds late", async () => {
     const opened = open();
     let renewals = 0;
     const renew: Records["renew"] = async (claims) => {
       if (++renewals > 1) throw away;
-      await new Promise<void>((resolve) => opened.clock.after(3_000, resolve));
+      await pause(opened.clock, 3_000);
       return opened.records.renew(claims);
     };
     const ports = withRecords(opened, { renew });

@@ -38,10 +38,12 @@ export type NamedDeliveryPorts = {
   readonly planOf: (tenant: TenantId) => Plan | undefined;
 };
 
-/** What a deliverer hears, when it was last found, and which partition is told next. */
-type Heard = { readonly partitions: readonly number[]; readonly foundAt: number; next: number };
+/** What a deliverer hears, and when it was last found. */
+type Heard = { readonly partitions: readonly number[]; readonly foundAt: number };
 
 const readEveryMs = 500;
+/** Its partitions take turns of so long: what is said meanwhile on one waits for one send, and goes in one Kafka message. */
+const partitionTurnMs = 100;
 /** A gateway that inserts nothing reads nothing. */
 const readAfterUseMs = 10_000;
 
@@ -98,14 +100,19 @@ export class NamedDeliverers implements NamedDelivery, Service {
 
   tell(record: InState<"claimed">): void {
     this.release(record);
-    const heard = this.#heard.get(record.state.owner);
-    const to = heard?.partitions[heard.next++ % heard.partitions.length];
+    const to = this.#partitionOf(record.state.owner);
     const hint = { ...hintOf(record), record, ...(to !== undefined && { to }) };
     this.#ports.bus.publish("message.due", [hint]).catch(() => undefined);
   }
 
   release({ message }: InState<"claimed">): void {
     this.#reservedBytes -= hintBytes(message);
+  }
+
+  #partitionOf(owner: Owner): number | undefined {
+    const partitions = this.#heard.get(owner)?.partitions ?? [];
+    const turn = Math.floor(this.#ports.clock.now() / partitionTurnMs);
+    return partitions[turn % partitions.length];
   }
 
   /** In turn, of those that understand it. */
@@ -123,9 +130,7 @@ export class NamedDeliverers implements NamedDelivery, Service {
     const kept = [...this.#heard].filter(
       ([, heard]) => heard.foundAt > foundAt - limits.rosterFreshMs,
     );
-    const found = entries.map(
-      ({ owner, partitions }) => [owner, { partitions, foundAt, next: 0 }] as const,
-    );
+    const found = entries.map(({ owner, partitions }) => [owner, { partitions, foundAt }] as const);
     return new Map([...kept, ...found]);
   }
 

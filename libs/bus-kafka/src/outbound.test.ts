@@ -44,6 +44,18 @@ describe("one send at a time for each partition", () => {
     expect(way.sent()).toEqual(["a b c"]);
   });
 
+  it("a hint that says no more than one that waits for its partition is not said again", async () => {
+    const { outbound, way } = opened();
+    const wake = (text: string, once: string): Saying => ({ ...aSaying(0, text), once });
+
+    outbound.hint([wake("a", "lane"), wake("b", "lane"), wake("c", "other")]);
+    await turn();
+    outbound.hint([wake("d", "lane"), wake("e", "lane")]);
+    await way.answer();
+
+    expect(way.sent()).toEqual(["a c", "d"]);
+  });
+
   it("a batch of one partition stays below what a broker takes", async () => {
     const { outbound, way } = opened();
 

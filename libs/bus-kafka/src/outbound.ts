@@ -28,6 +28,8 @@ export type Saying = {
    * process of the roster, which reads such messages.
    */
   readonly joins?: Topic;
+  /** A hint that says no more than another with this text: one that still waits for its partition says it for all. */
+  readonly once?: string;
 };
 
 /** A caller that waits for `left` acknowledgements. */
@@ -51,6 +53,8 @@ type Line = {
   readonly topic: string;
   readonly partition: number;
   waiting: Item[];
+  /** `once` of what waits. */
+  readonly said: Set<string>;
   sending: boolean;
 };
 type Part = { readonly line: Line; readonly items: readonly Item[] };
@@ -140,6 +144,11 @@ export class Outbound {
 
   #add(item: Item): void {
     const line = this.#lineOf(item.saying);
+    const { once } = item.saying;
+    if (once !== undefined) {
+      if (line.said.has(once)) return;
+      line.said.add(once);
+    }
     line.waiting.push(item);
     this.#count(item, 1);
     if (!line.sending) this.#ready.add(line);
@@ -160,7 +169,7 @@ export class Outbound {
 
   #lineOf({ topic, partition }: Saying): Line {
     const name = `${topic}/${partition}`;
-    const line = this.#lines.get(name) ?? { topic, partition, waiting: [], sending: false };
+    const line = this.#lines.get(name) ?? newLine(topic, partition);
     this.#lines.set(name, line);
     return line;
   }
@@ -272,6 +281,12 @@ export class Outbound {
   }
 }
 
+const newLine = (topic: string, partition: number): Line => ({
+  ...{ topic, partition, sending: false },
+  waiting: [],
+  said: new Set(),
+});
+
 const kindOf = ({ saying, waiter }: Item): Kind =>
   waiter ? "fact" : saying.joins === undefined ? "hint" : "record";
 
@@ -286,7 +301,9 @@ function take(line: Line): readonly Item[] {
     count++;
     if (item.alone) break;
   }
-  return line.waiting.splice(0, count);
+  const items = line.waiting.splice(0, count);
+  for (const { saying } of items) if (saying.once !== undefined) line.said.delete(saying.once);
+  return items;
 }
 
 function batchOf(parts: readonly Part[]): TopicMessages[] {

@@ -1,5 +1,6 @@
 /** Events on their way out: given their bytes, their partition and their trace, and handed to `Outbound`. */
-import { type Clock, type Log, type Topic, type Topics } from "@posthaste/ports";
+import { type LaneId } from "@posthaste/domain";
+import { type Clock, type Log, type Topic, type Topics, type WakeEvent } from "@posthaste/ports";
 import { encode } from "./codec.ts";
 import { type Counts } from "./counts.ts";
 import { type Link } from "./link.ts";
@@ -82,6 +83,7 @@ export class Publisher {
       const saying = {
         ...{ topic: name, partition, key: keyOf(event), value },
         ...(isSaidToOne(event) && { joins: topic }),
+        ...(!headers && isWakeOfLane(event) && { once: event.lane }),
       };
       if (value.length > eventBytesMax) tooLarge.push(value.length);
       else sayings.push(headers ? { ...saying, headers } : saying);
@@ -90,6 +92,10 @@ export class Publisher {
     return { sayings, tooLarge };
   }
 }
+
+/** A lane is looked at whole. What is traced goes in its own trace. */
+const isWakeOfLane = (event: Topics[Topic]): event is WakeEvent & { readonly lane: LaneId } =>
+  "lane" in event && event.lane !== undefined;
 
 /** To a process of the roster, which reads several in one Kafka message: a build of before it would park them. */
 const isSaidToOne = (event: Topics[Topic]): boolean => "to" in event && event.to !== undefined;

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { Client, serve, type WorkflowServeOptions } from "@upstash/workflow";
+import { createWorkflow, serveMany } from "@upstash/workflow/nextjs";
 import { eventually } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { developmentToken } from "./server-process.ts";
@@ -207,6 +208,46 @@ describe("the log of runs", () => {
         },
       ],
     });
+  });
+
+  it("tells of a run that a step has invoked when it was created and how it ended, also after its own end", async () => {
+    const { promise: asked, resolve: invoked } = Promise.withResolvers<string>();
+    const child = createWorkflow(
+      async (context: Context) => {
+        invoked(context.workflowRunId);
+        await context.waitForEvent("told", `of ${context.workflowRunId}`);
+        return "done";
+      },
+      { disableTelemetry: true },
+    );
+    const parent = createWorkflow(
+      async (context: Context) => {
+        await context.invoke("child", { workflow: child, body: "payload" });
+      },
+      { disableTelemetry: true },
+    );
+    const both = serveMany({ child, parent }, { qstashClient });
+    endpoint.route("/both/child", both.POST);
+    const url = endpoint.route("/both/parent", both.POST);
+    const { workflowRunId } = await client.trigger({ url });
+    const childId = await asked;
+    const { workflowRunCreatedAt } = (await logged(childId)) ?? {};
+    const since = { invokedWorkflowRunId: childId, invokedWorkflowCreatedAt: workflowRunCreatedAt };
+    const stepOf = async () => (await logged(workflowRunId))?.steps.at(-1)?.steps[0];
+    const isSince = (step: unknown) => JSON.stringify(step).includes("invokedWorkflowCreatedAt");
+    expect(await eventually(stepOf, isSince)).toMatchObject({ ...since, state: "STEP_PROGRESS" });
+
+    await client.cancel({ ids: workflowRunId });
+    await eventually(
+      () => client.notify({ eventId: `of ${childId}` }),
+      ({ length }) => length === 1,
+    );
+
+    const ended = await eventually(stepOf, (step) => step?.state === "STEP_SUCCESS");
+    expect(ended).toMatchObject({ ...since, stepName: "child", stepType: "Invoke" });
+    const out = { body: '"done"', isCanceled: false, isFailed: false };
+    expect(JSON.parse(String(ended && "out" in ended && ended.out))).toEqual(out);
+    expect((await logged(workflowRunId))?.workflowState).toBe("RUN_CANCELED");
   });
 
   it("tells what has happened, one by one and page by page", async () => {

@@ -2033,6 +2033,10 @@ export interface RunStep {
   invokedWorkflowRunId?: string;
   invokedWorkflowUrl?: string;
   /**
+   * Unix timestamp in milliseconds
+   */
+  invokedWorkflowCreatedAt?: number;
+  /**
    * Its payload
    */
   invokedWorkflowRunBody?: string;
@@ -2196,6 +2200,10 @@ export interface RunStep1 {
   waitTimeoutDeadline?: number;
   invokedWorkflowRunId?: string;
   invokedWorkflowUrl?: string;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  invokedWorkflowCreatedAt?: number;
   /**
    * Its payload
    */

@@ -393,6 +393,8 @@ export {
   invokersOf,
   overdueStarts,
   owesAnswer,
+  isStarting,
+  loggedInvocation,
   settledInvocation,
   startedInvocation,
   tells,

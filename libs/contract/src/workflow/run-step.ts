@@ -68,6 +68,7 @@ export const runStepSchema = z
     waitTimeoutDeadline: millisecondsShape.optional(),
     invokedWorkflowRunId: z.string().optional(),
     invokedWorkflowUrl: z.string().optional(),
+    invokedWorkflowCreatedAt: millisecondsShape.optional(),
     invokedWorkflowRunBody: z.string().optional().describe("Its payload"),
     invokedWorkflowRunHeaders: headersShape.optional(),
   })
@@ -186,6 +187,12 @@ export function invokedFields({ plan }: Run, { body }: RunPart, view: ReadView):
     ...(shownPayload !== undefined && { invokedWorkflowRunBody: shownPayload }),
     invokedWorkflowRunHeaders: readableHeaders(pairsOf(run?.["headers"]), redaction, sha256),
   };
+}
+
+/** Of the part that says when that run was created. */
+export function invokedSince({ body }: RunPart): RunStepJson {
+  const createdAt = valueOf(fieldsOf(body, new Set(["createdAt"])), "createdAt");
+  return typeof createdAt === "number" ? { invokedWorkflowCreatedAt: createdAt } : {};
 }
 
 const childNames = new Set(["destination", "policy", "run", "body"]);

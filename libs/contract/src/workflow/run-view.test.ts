@@ -400,6 +400,30 @@ describe("a step that has invoked a run", () => {
     expect(ended?.steps).toMatchObject([{ ...shown, state: "STEP_SUCCESS", out: "canary" }]);
   });
 
+  it("tells when that was created, once it is known", () => {
+    const created = part("i1", { createdAt: epochStart + 7 });
+    const since = { ...shown, invokedWorkflowCreatedAt: epochStart + 7 };
+    const [, running] = stepGroups(reading(under, [childOf(), created]), view);
+    const [, ended] = stepGroups(reading(done, [childOf(), created, part("s1", step(1))]), view);
+
+    expect([running?.steps, ended?.steps]).toMatchObject([[since], [since]]);
+  });
+
+  it("tells its end also where the run itself had ended before, alone and in a group", () => {
+    const pending = [{ ...invokes, isLogged: true as const }];
+    const canceled = { kind: "canceled", endedAt: epochStart, pending } as const;
+    const history = spans({ role: "plan", from: 1, to: 2 });
+    const planned = [part("p1", step(0)), part("p2", step(0))];
+    const parts = [childOf(), part("s1", step(1))];
+    const [, alone] = stepGroups(reading(aRun({ state: canceled }), parts), view);
+    const inGroup = reading(aRun({ state: canceled, history }), [...parts, ...planned]);
+    const [, group] = stepGroups(inGroup, view);
+
+    const success = { ...shown, state: "STEP_SUCCESS", out: "canary" };
+    expect(alone).toMatchObject({ type: "sequential", steps: [success] });
+    expect(group).toMatchObject({ type: "parallel", steps: [success, { state: "STEP_CANCELED" }] });
+  });
+
   it("shows of it nothing that either of the two redacts", () => {
     const all: Redaction = { body: true, headers: "all" };
     const plan = { ...under.plan, policy: aPolicy({ redaction: all }) };

@@ -156,6 +156,7 @@ function memberOf(reading: RunReading, step: number, view: ReadView): readonly R
     ...{ stepId: step, targetStep: step, createdAt: part.at },
   };
   const pending = reading.run.state.pending.find((each) => each.step === step);
+  if (pending && isLogged(pending)) return resultOf(reading, step, partOf(key), view);
   const now = pending ? pendingStep(reading, pending, view) : delivery(reading, key, view);
   return [{ ...fields, ...now, ...ofPlan }];
 }
@@ -175,7 +176,7 @@ function resultOf(
     {
       ...callFields(reading, step, view),
       ...part.step,
-      ...reading.parts.get(invocationPart(step))?.invoked,
+      ...invokedBy(reading, step),
       stepId: step,
       callType: "step",
       messageId: runMessageId(run.root, name),
@@ -196,8 +197,16 @@ function waitingGroups(
   const { run } = reading;
   return run.state.pending
     .filter(({ step }) => !planned.has(step))
-    .map((pending) => ({ type: "sequential", steps: [pendingStep(reading, pending, view)] }));
+    .map((pending) => ({
+      type: "sequential",
+      steps: isLogged(pending)
+        ? resultOf(reading, pending.step, invocationPart(pending.step), view)
+        : [pendingStep(reading, pending, view)],
+    }));
 }
+
+/** The run that it has invoked has ended after this one: that is in the log of this one, and in no history. */
+const isLogged = (pending: Pending): boolean => pending.kind === "invoke" && !!pending.isLogged;
 
 function pendingStep(reading: RunReading, pending: Pending, view: ReadView): RunStepJson {
   const { parts, run } = reading;
@@ -223,11 +232,16 @@ function pendingStep(reading: RunReading, pending: Pending, view: ReadView): Run
     ...(part && { createdAt: part.at }),
     ...(kind === "wait"
       ? { waitEventId: pending.event, waitTimeoutDeadline: pending.deadline }
-      : { ...part?.invoked, invokedWorkflowRunId: pending.childId }),
+      : { ...invokedBy(reading, step), invokedWorkflowRunId: pending.childId }),
   };
 }
 
 const invocationPart = (step: number): PartName => `v${step}`;
+
+const invokedBy = ({ parts }: RunReading, step: number): RunStepJson => ({
+  ...parts.get(invocationPart(step))?.invoked,
+  ...parts.get(`i${step}`)?.invoked,
+});
 
 /** What is to go on with the route, or has failed to: the last entry where nothing else is open. */
 function nextGroup(reading: RunReading, view: ReadView): readonly StepGroup[] {

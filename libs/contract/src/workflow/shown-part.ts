@@ -17,6 +17,7 @@ import {
   bodyOfRun,
   headersOf,
   invokedFields,
+  invokedSince,
   pairsOf,
   publishedStep,
   type RunStepJson,
@@ -66,6 +67,8 @@ function shownPart(run: Run, part: RunPart, view: ReadView): ShownPart {
         step: stepFields(run, stepWithin(part.body), view),
         ...(name.startsWith("v") && { invoked: invokedFields(run, part, view) }),
       };
+    case "since":
+      return { ...known, invoked: invokedSince(part) };
     case "answered": {
       const { body, header, headers, status } = writtenJson(part, answerNames);
       const said = typeof body === "string" ? Buffer.from(body, "base64") : undefined;
@@ -113,10 +116,11 @@ export function charsIn(value: unknown): number {
 
 const answerNames = ["body", "header", "headers", "status"];
 
-function kindOf(name: PartName): "whole" | "step" | "waiting" | "answered" | "other" {
+function kindOf(name: PartName): "whole" | "step" | "waiting" | "since" | "answered" | "other" {
   const role = deliveryOf(name)?.role;
   if (role === "plan" || role === "result") return "step";
   if (role === "answer" || /^[rf][0-9]*$/.test(name)) return "answered";
   if (role === "start" || role === "call" || name === "e" || name === "x") return "whole";
+  if (/^i[0-9]/.test(name)) return "since";
   return /^[wv][0-9]/.test(name) ? "waiting" : "other";
 }

@@ -15,6 +15,12 @@ export const invocationOf = (run: Run, step: number): Invocation | undefined =>
 export const overdueStarts = (run: Run, now: number): readonly Invocation[] =>
   invocationsOf(run).filter(({ startBy = Infinity }) => startBy <= now);
 
+/** Its child has not been said to be there, whether the run has ended since or not. */
+export const isStarting = ({ state }: Run, step: number): boolean =>
+  state.pending.some(
+    (each) => each.kind === "invoke" && each.step === step && each.startBy !== undefined,
+  );
+
 /** The child is there. Undefined: nothing waits for it. */
 export function startedInvocation(run: Run, step: number): RunIn<"active"> | undefined {
   if (!isActive(run) || invocationOf(run, step)?.startBy === undefined) return undefined;
@@ -33,6 +39,19 @@ export const settledInvocation = (
   childRoot: MessageId,
 ): RunIn<"active"> | undefined =>
   isActive(run) && invocationOf(run, step)?.childRoot === childRoot ? run : undefined;
+
+/** A run that has ended has the end of that child for its log, once: it has no entry of it. Undefined: it wants none. */
+export function loggedInvocation(run: Run, step: number, childRoot: MessageId): Run | undefined {
+  const { state } = run;
+  if (state.kind === "active") return undefined;
+  const isAwaited = (each: Pending): each is Invocation =>
+    each.kind === "invoke" && each.step === step && each.childRoot === childRoot && !each.isLogged;
+  if (!state.pending.some(isAwaited)) return undefined;
+  const pending = state.pending.map((each) =>
+    isAwaited(each) ? { ...each, isLogged: true as const } : each,
+  );
+  return changedRun({ ...run, state: { ...state, pending } });
+}
 
 /** Those that wait for its end. */
 export const invokersOf = ({ heirs = [], invoker }: Run): readonly Invoker[] =>

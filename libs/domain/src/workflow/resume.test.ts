@@ -6,9 +6,10 @@ import { messageId, runId, runKey, tenantId } from "../shared/ids.ts";
 import { append, awaiting, failRun } from "./change.ts";
 import { partOf } from "./delivery.ts";
 import { has, type StepKey } from "./order.ts";
+import { loggedInvocation } from "./invocations.ts";
 import { openEntries } from "./open.ts";
 import { inheritedParts, isMadeOf, resumedRun } from "./resume.ts";
-import { type Pending, type RunIn } from "./run.ts";
+import { isFailed, type Pending, type RunIn } from "./run.ts";
 
 const plan = (step: number): StepKey => ({ role: "plan", step });
 const result = (step: number): StepKey => ({ role: "result", step });
@@ -122,6 +123,19 @@ describe("a resumed run", () => {
       { ...anInvocation(3), startBy: epochStart + 30_000 },
     ]);
     expect(inheritedParts(failed)).toEqual(["c1", "a1", "v3"]);
+  });
+
+  it("waits for the end of a run that the failed one has in its log", () => {
+    const failed = failedAfter(anInvocation(1));
+    const logged = loggedInvocation(failed, 1, messageId("msg_child"));
+    if (!logged || !isFailed(logged)) throw new Error("it has it in its log");
+
+    expect(resumedRun(logged, use(), epochStart).state.pending).toEqual([
+      { ...anInvocation(1), startBy: epochStart + 30_000 },
+    ]);
+    expect(loggedInvocation(logged, 1, messageId("msg_child"))).toBeUndefined();
+    expect(loggedInvocation(failed, 1, messageId("msg_other"))).toBeUndefined();
+    expect(loggedInvocation(failed, 2, messageId("msg_child"))).toBeUndefined();
   });
 
   it("takes the events that came before their wait", () => {

@@ -53,8 +53,10 @@ export function resumedRun(
         return each;
       case "wait":
         return { ...each, deadline: deadlines.get(each.step) ?? each.deadline };
-      case "invoke":
-        return { ...each, startBy: now + ringAheadMs };
+      case "invoke": {
+        const { isLogged: _, ...invocation } = each;
+        return { ...invocation, startBy: now + ringAheadMs };
+      }
     }
   });
   return {

@@ -63,13 +63,17 @@ export type Pending =
       readonly event: string;
       readonly deadline: number;
     }
-  /** Another run, of which the step has the end as its result. `startBy`: there until that is started. */
+  /**
+   * Another run, of which the step has the end as its result. `startBy`: there until that is started. `isLogged`: this run
+   * had ended before that one, and has its end for the log alone.
+   */
   | {
       readonly kind: "invoke";
       readonly step: number;
       readonly childId: RunId;
       readonly childRoot: MessageId;
       readonly startBy?: number;
+      readonly isLogged?: true;
     };
 
 /** An event that came for a run before its wait. */
@@ -154,7 +158,7 @@ export const isActive = (run: Run): run is RunIn<"active"> => run.state.kind ===
 export const isFailed = (run: Run): run is RunIn<"failed"> => run.state.kind === "failed";
 
 /**
- * `start`, `p3` the plan of step 3, `s3` its result, `c3` the call that it makes, `a3` what that was answered, `w3` its wait, `v3` its invocation, `n7` an event that came before its wait, `e` what the run returned, `x` the answer that failed it, `f` its
+ * `start`, `p3` the plan of step 3, `s3` its result, `c3` the call that it makes, `a3` what that was answered, `w3` its wait, `v3` its invocation, `i3` when the run that this started was created, `n7` an event that came before its wait, `e` what the run returned, `x` the answer that failed it, `f` its
  * failure function. Message ids of a run are made of them.
  */
 export type PartName = string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { isFault, type Run, runId, type RunId } from "@posthaste/domain";
+import { isFault, type Run, runId, type RunId, runMessageId } from "@posthaste/domain";
 import { aCommand, aRunId, aStartCommand, aStepCommand, aTenant } from "@posthaste/testing";
 import { open, type Ports } from "../opened.fixture.ts";
 import { endRun, finishRun } from "./end.ts";
@@ -102,6 +102,39 @@ describe("an invocation", () => {
     expect(ended).toMatchObject({ root: messageId, generation: 1 });
     expect(await current(ports, aRunId)).toEqual(before);
     expect(before.history.length).toBe(2);
+  });
+
+  it("has the end of its child for the log, once and undelivered, where its run has ended", async () => {
+    const ports = await opened();
+    await invoked(ports);
+    await endRun(ports, address(aRunId));
+    const parent = await current(ports, aRunId);
+    await finishRun(ports, address(child), new TextEncoder().encode('{"b":2}'));
+
+    const out = { body: '{"b":2}', isCanceled: false, isFailed: false };
+    expect(await result(ports)).toEqual({ step, out });
+    const logged = await current(ports, aRunId);
+    expect(logged.history).toEqual(parent.history);
+    expect(logged.state).toMatchObject({ kind: "canceled", pending: [{ isLogged: true }] });
+    expect(await ports.runs.history(logged, 1)).toEqual([]);
+    const delivery = runMessageId(parent.root, "s1");
+    expect(await ports.records.get(aTenant, [delivery])).toEqual([undefined]);
+
+    const ended = await current(ports, child);
+    await Promise.all([1, 2, 3].map(() => answerInvokers(ports, ended)));
+    expect(await current(ports, aRunId)).toEqual(logged);
+  });
+
+  it("keeps when its child was created", async () => {
+    const ports = await opened();
+    await invoked(ports);
+    const created = async () => {
+      const part = await ports.runs.part(await current(ports, aRunId), "i1");
+      return part && (JSON.parse(new TextDecoder().decode(part.body)) as unknown);
+    };
+    const { createdAt } = await current(ports, child);
+
+    expect(await created()).toEqual({ createdAt });
   });
 
   it("of a run that has ended is refused, and starts nothing", async () => {

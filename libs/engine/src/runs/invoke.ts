@@ -12,11 +12,15 @@ import {
   type Invoker,
   invokersOf,
   isActive,
+  loggedInvocation,
   type MessageId,
+  isStarting,
   notBeforeOf,
+  partOf,
   type PublishCommand,
   type Run,
   type RunIn,
+  type RunPart,
   settledInvocation,
   startedInvocation,
   tells,
@@ -49,6 +53,11 @@ type InvokePart = {
 };
 
 const partName = (step: number): string => `v${step}`;
+
+/** When the child was created is known once it is there. */
+const createdPart = (step: number, { createdAt }: Run, now: number): RunPart => ({
+  ...{ name: `i${step}`, at: now, body: jsonBytes({ createdAt }) },
+});
 
 /** A repeat starts nothing, whichever child it names. */
 export async function invoke(ports: RunPorts, command: InvokeCommand): Promise<Published | Fault> {
@@ -121,13 +130,14 @@ export async function startChild(ports: InvokePorts, ref: RunRef, step: number):
     ({ run } = await startAs(ports, command, { root: childRoot, invoker }, notBefore));
   }
   // Another start has taken its name, or too many wait for it.
-  if (run.root !== childRoot) return answer(ports, invoker, childRoot, failed);
+  if (run.root !== childRoot) return answer(ports, invoker, childRoot, { out: failed });
   const told = await toBeTold(ports, run, invoker);
-  if (told !== "later") return answer(ports, invoker, childRoot, told);
+  if (told !== "later") return answer(ports, invoker, childRoot, { out: told, child: run });
+  const created = createdPart(step, run, clock.now());
   await runs.change(ref, (seen) => {
     const next = startedInvocation(seen, step);
     return next
-      ? { verdict: true, write: { run: next, parts: [], deliveries: [] } }
+      ? { verdict: true, write: { run: next, parts: [created], deliveries: [] } }
       : { verdict: false };
   });
 }
@@ -166,7 +176,7 @@ export async function answerInvokers(ports: InvokePorts, child: Run): Promise<vo
   const invokers = invokersOf(child);
   if (invokers.length === 0 || isActive(child)) return;
   const out = await endOf(ports, child);
-  for (const invoker of invokers) await answer(ports, invoker, child.root, out);
+  for (const invoker of invokers) await answer(ports, invoker, child.root, { out, child });
   await ports.runs.change(child, (run) => {
     const next = told(run);
     return next
@@ -175,11 +185,14 @@ export async function answerInvokers(ports: InvokePorts, child: Run): Promise<vo
   });
 }
 
+/** Without a child there is none of that root. */
+type ChildEnd = { readonly out: object; readonly child?: Run };
+
 async function answer(
   ports: InvokePorts,
   { key, root, step }: Invoker,
   childRoot: MessageId,
-  out: object,
+  { child, out }: ChildEnd,
 ): Promise<void> {
   const parent = { key, root };
   const part = await ports.runs.part(parent, partName(step));
@@ -190,16 +203,24 @@ async function answer(
   const deliveries = new Deliveries(ports, tenant, [delivery.url]);
   const isFirst = await deliveries.within(() =>
     ports.runs.change(parent, (run: Run): Decision<boolean> => {
-      const waiting: RunIn<"active"> | undefined = settledInvocation(run, step, childRoot);
-      if (!waiting) return { verdict: false };
       const now = ports.clock.now();
       const told = jsonBytes({ ...json, out: JSON.stringify(out) });
       // What the history has no room for, the step does not get.
       const body = hasRoomFor(run, told)
         ? told
         : jsonBytes({ ...json, out: JSON.stringify(failed) });
+      const created = child && isStarting(run, step) ? [createdPart(step, child, now)] : [];
+      const waiting: RunIn<"active"> | undefined = settledInvocation(run, step, childRoot);
+      if (!waiting) {
+        const logged = loggedInvocation(run, step, childRoot);
+        if (!logged) return { verdict: false };
+        const result = { name: partOf({ role: "result", step }), at: now, body };
+        const write = { run: logged, parts: [...created, result], deliveries: [] };
+        return { verdict: false, write };
+      }
       const ended = { step, body, delivery: { ...delivery, notBefore: now } };
-      return resultsOf(waiting, [ended], deliveries, now, () => true);
+      const { verdict, write } = resultsOf(waiting, [ended], deliveries, now, () => true);
+      return { verdict, write: { ...write, parts: [...created, ...write.parts] } };
     }),
   );
   if (isFirst) deliveries.begin();

@@ -78,4 +78,25 @@ export function changing(guarantee: RunsGuarantee): void {
     expect(await current(harness, run)).toEqual(ended);
     expect(await harness.runs.part(run, "s1")).toBeUndefined();
   });
+
+  guarantee(
+    "a part that a run is given after its end is no entry of its history",
+    async (harness) => {
+      const run = await start(harness);
+      await join(harness, run, [aResult(1, text("one"))]);
+      await harness.runs.change(run, (seen) => ending(seen, harness.now()));
+      const ended = await current(harness, run);
+      const late = { name: "s2", at: 5, body: text("late") };
+      await harness.runs.change(run, (seen) => ({
+        verdict: true,
+        write: { run: { ...seen, version: seen.version + 1 }, parts: [late], deliveries: [] },
+      }));
+
+      const next = await current(harness, run);
+      expect(next).toEqual({ ...ended, version: ended.version + 1 });
+      expect(await harness.runs.part(run, "s2")).toEqual(late);
+      const history = await harness.runs.history(next, 1);
+      expect(history.map(({ messageId }) => messageId)).toEqual([runMessageId(run.root, "s1")]);
+    },
+  );
 }

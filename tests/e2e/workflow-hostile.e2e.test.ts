@@ -182,6 +182,69 @@ describe("a call, an invocation, a wait", () => {
   });
 });
 
+describe("JSON that nests twenty thousand levels deep", () => {
+  const deep = "[".repeat(20_000) + "]".repeat(20_000);
+  const ofChild = {
+    "Upstash-Workflow-RunId": "deep-child",
+    "Upstash-Workflow-Init": "true",
+    "Upstash-Workflow-Invoke": "true",
+  };
+  const within = (url: string, id: string) =>
+    `{"url":"${url}","workflowUrl":"${url}","workflowRunId":"${id}","headers":{"Upstash-Workflow-Init":["false"]},"step":{"stepId":1,"out":${deep}}}`;
+
+  it("is refused with 412 as a step, alone and in a batch, and in what a wait or an invocation says", async () => {
+    const { id, url } = await startRun();
+    const step = `{"stepId":1,"stepName":"one","stepType":"Run","concurrent":1,"out":${deep}}`;
+    const batch = JSON.stringify([{ destination: url, headers: ofRun(id), body: step }]);
+
+    const replies = [
+      await client.publish(url, ofRun(id), step),
+      await client.post("/v2/batch", {}, batch),
+      await client.post("/v2/wait/deep", ofRun(id), within(url, id)),
+      await client.publish(url, ofChild, within(url, id)),
+    ];
+
+    expect(replies.map(({ status }) => status)).toEqual([412, 412, 412, 412]);
+    expect(await lengthOf(id)).toBe(1);
+    expect((await client.get("/v2/waiters/deep")).list()).toEqual([]);
+    expect((await client.get("/v2/workflows/runs/deep-child")).status).toBe(404);
+  });
+
+  it("is refused with 400 where it is to say which runs, and none is started or cancelled", async () => {
+    const { id, url } = await startRun();
+    const named = `{"workflowRunIds":["${id}"],"x":${deep}}`;
+
+    const replies = [
+      await client.call("DELETE", "/v2/workflows/runs", {}, named),
+      await client.post("/v2/batch/trigger", {}, `[{"workflowUrl":"${url}","x":${deep}}]`),
+      await client.post("/v2/workflows/dlq/restart", {}, `{"dlqIds":["x"],"y":${deep}}`),
+    ];
+
+    expect(replies.map(({ status }) => status)).toEqual([400, 400, 400]);
+    expect(await lengthOf(id)).toBe(1);
+  });
+
+  it("is passed on byte for byte as a payload and as what an event says, which is not read", async () => {
+    const id = `run-${++started}`;
+    const path = `/${id}`;
+    destination.answers(path, (_, response) => response.writeHead(200, mark).end());
+    const url = destination.url(path);
+    await client.post(`/v2/trigger/${url}`, { "Upstash-Workflow-RunId": id }, deep);
+    const wait = JSON.stringify({ url, step: { stepId: 1, stepType: "Wait" }, timeout: "1h" });
+    expect((await client.post("/v2/wait/e", ofRun(id), wait)).status).toBe(200);
+
+    expect((await client.post("/v2/notify/e", {}, deep)).list()).toHaveLength(1);
+
+    const history = (await client.get(`/v2/workflows/runs/${id}`)).list();
+    const [payload, event] = history.map((entry) =>
+      Buffer.from((entry as { body: string }).body, "base64").toString(),
+    );
+    expect(payload).toBe(deep);
+    expect(event).toContain(Buffer.from(deep).toString("base64"));
+    expect((await client.get(`/v2/workflows/logs?workflowRunId=${id}`)).status).toBe(200);
+  });
+});
+
 describe("the name of an event", () => {
   it.each(["50%", "ready?", "ready?yes", "order/17", "%E0%A4", "a%2Fb%zz"])(
     "is taken as clients send it, unescaped: %s",

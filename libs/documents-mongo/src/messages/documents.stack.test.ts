@@ -15,7 +15,7 @@ import {
   byKind,
   aFanOut,
 } from "@posthaste/testing";
-import { type Collection, type Document } from "mongodb";
+import { type Collection, type Document, FindCursor } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { repeated } from "../repeated.fixture.ts";
 import { type Harness, longEnoughMs, openStores, settlementOf } from "./harness.fixture.ts";
@@ -173,6 +173,27 @@ describe.each(servers)("$name", ({ name, uri }) => {
     ]);
     const found = await records.get(aTenant, [large.id, ...others.map(({ id }) => id)]);
     expect(found.map((record) => record !== undefined)).toEqual([false, true, true, true]);
+  });
+
+  it("tells the progress of a message without its body, its headers or what it owes, however large", async () => {
+    const harness = await open();
+    const sent = harness.messages(1, { body: new Uint8Array(mebibyte) });
+    const [, child] = await insertFanOut(harness);
+    await harness.insert(sent);
+    const replies: Document[] = [];
+    const connection = watched(harness.connection, replies);
+    const { records } = createRecordPorts(connection, connection);
+    const ids = [...sent, child].map(({ id }) => id);
+
+    const progress = await records.progress(aTenant, ids);
+
+    expect(progress).toMatchObject([{ retried: 0 }, { retried: 0 }]);
+    expect(replies.map(({ _id }) => String(_id)).toSorted()).toEqual(ids.toSorted());
+    for (const reply of replies) {
+      expect(reply).not.toHaveProperty("body");
+      expect(reply).not.toHaveProperty("outbox");
+      expect(reply["message"]).not.toHaveProperty("headers");
+    }
   });
 
   it("settles a record that its answer would make too large, without the answer's body", async () => {
@@ -361,5 +382,27 @@ function refusing(connection: Connection, statements: number): Connection {
         },
       });
     },
+  };
+}
+
+/** Keeps all documents that come back, of whichever collection. */
+function watched(connection: Connection, replies: Document[]): Connection {
+  return {
+    ...connection,
+    collection: <T extends Document>(name: string): Collection<T> =>
+      new Proxy(connection.collection<T>(name), {
+        get: (target, key) => {
+          const value: unknown = Reflect.get(target, key);
+          if (typeof value !== "function") return value;
+          return (...given: unknown[]): unknown => {
+            const cursor: unknown = Reflect.apply(value, target, given);
+            if (!(cursor instanceof FindCursor)) return cursor;
+            return cursor.map((found: Document) => {
+              replies.push(found);
+              return found;
+            });
+          };
+        },
+      }),
   };
 }

@@ -1,7 +1,14 @@
 import { describe, expect, it } from "@jest/globals";
-import { allShards, type BulkAction, isFault, isUnderWay, limits } from "@posthaste/domain";
+import {
+  allShards,
+  type BulkAction,
+  isFault,
+  isUnderWay,
+  limits,
+  type TenantId,
+} from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
-import { aPolicy, aTenant } from "@posthaste/testing";
+import { anotherTenant, aPolicy, aTenant } from "@posthaste/testing";
 import {
   beginBulkAction,
   type BulkPorts,
@@ -99,6 +106,35 @@ describe("a bulk action", () => {
     ]);
 
     expect(await stored(ports, action)).toMatchObject({ processed: 500, wakeAt: clock.now() });
+  });
+
+  it("of one tenant has its turn beside those of another, however many these are", async () => {
+    const ports = open();
+    const { clock } = ports;
+    const begin = async (tenant: TenantId, label: string): Promise<BulkAction> => {
+      await insert(ports, { ...labelled, tenant, policy: aPolicy({ labels: [label] }) });
+      const filter = { labels: [label] };
+      const begun = { isWorkedHere: false, total: 0 };
+      const found = await beginBulkAction(ports, tenant, { kind: "cancel", filter }, begun);
+      if (isFault(found)) throw new Error(found.text);
+      return found.action;
+    };
+    const many: BulkAction[] = [];
+    for (let n = 0; n < 20; n++) many.push(await begin(aTenant, `${n}`));
+    const other = await begin(anotherTenant, "other");
+    const looks: TenantId[] = [];
+    // Each step takes longer than a turn, so that not all of them come to one.
+    const slow: Records["matching"] = async (tenant, ...given) => {
+      looks.push(tenant);
+      await clock.advance(6_000);
+      return ports.records.matching(tenant, ...given);
+    };
+    const records = { ...ports.records, matching: slow };
+
+    await goOnWithBulkActions({ ...ports, records }, [...many, other]);
+
+    expect(looks.slice(0, 2)).toEqual([aTenant, anotherTenant]);
+    expect(looks.length).toBeLessThan(many.length);
   });
 
   it("is left to the other one by a worker that comes second", async () => {

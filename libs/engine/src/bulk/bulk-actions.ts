@@ -158,20 +158,24 @@ export async function endOfBulkAction(
   return current;
 }
 
-/** So long each of those that rang is worked: then it rings again, behind the rest. */
-const turnMs = 5_000;
+/** So long each of those that rang is worked at the most: then it rings again, behind the rest. */
+const turnMsMax = 5_000;
 /** And so long all of them; those that are left ring again. */
 const turnsMsMax = 30_000;
 
-/** What has rung. Ends within the turns of all. */
+/** What has rung, the tenants in turns: each has its share of the time, however many another has. Ends within the turns of all. */
 export async function goOnWithBulkActions(
   ports: BulkPorts,
   actions: readonly BulkAction[],
 ): Promise<void> {
   const { clock } = ports;
   const until = clock.now() + turnsMsMax;
-  for (const action of actions) {
-    if (clock.now() >= until) return;
-    await workOrHandOn(ports, action, clock.now() + turnMs, "later");
+  const ofTenants = [...Map.groupBy(actions, ({ tenant }) => tenant).values()];
+  const turnMs = Math.min(turnMsMax, turnsMsMax / ofTenants.length);
+  for (let nth = 0; ofTenants.some(({ length }) => nth < length); nth++) {
+    for (const action of ofTenants.flatMap((ofTenant) => ofTenant[nth] ?? [])) {
+      if (clock.now() >= until) return;
+      await workOrHandOn(ports, action, clock.now() + turnMs, "later");
+    }
   }
 }

@@ -1,7 +1,11 @@
 /** What a destination's answer does to a message (docs/design/delivery#retries): delivered, retried when, or failed. */
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { type Client, eventually } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
+import { expired, key, otherName, selfSigned } from "../../libs/sender/src/test-certificates.ts";
 import { always, type Arrival, deadUrl, Destination, failing, silent } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, numberOf } from "./json.ts";
@@ -44,6 +48,27 @@ const plannedWaits = (events: readonly Json[]): readonly number[] =>
   events
     .filter(({ state }) => state === "RETRY")
     .map(({ time, nextDeliveryTime }) => numberOf(nextDeliveryTime) - numberOf(time));
+
+const listeners: Server[] = [];
+afterAll(() => listeners.forEach((listener) => listener.close()));
+
+/** A destination that is none: what connects to it is kept until it goes. */
+async function listening(listener: Server): Promise<number> {
+  listeners.push(listener.listen(0, "127.0.0.1"));
+  await once(listener, "listening");
+  return (listener.address() as AddressInfo).port;
+}
+
+/** Costs the message its only retry, as whatever else a destination does. */
+async function failsTwice(url: string, reason: unknown): Promise<void> {
+  const settings = service({ Retries: "1", "Retry-Delay": "10", Timeout: "1s" });
+  const id = await client.published(url, settings);
+  const events = await eventsUntil(id, "FAILED");
+  const letters = (await client.get(`/v2/dlq?messageId=${id}`)).list("messages");
+  const errors = events.flatMap(({ state, error }) => (state === "ERROR" ? [error] : []));
+  expect(errors).toEqual([reason, reason]);
+  expect(letters).toMatchObject([{ responseStatus: 0 }]);
+}
 
 describe.each(dialects)("a message in the $prefix dialect", ({ prefix }) => {
   const retried = (arrival: Arrival | undefined): unknown =>
@@ -208,10 +233,10 @@ describe("retries", () => {
       if (nth > 0 && headers["service-retried"] === "1") response.end();
       else response.destroy();
     });
-    const once = service({ "Retry-Delay": "10", Retries: "1" });
+    const oneRetry = service({ "Retry-Delay": "10", Retries: "1" });
 
-    const refused = await client.published(await deadUrl(), once);
-    const reset = await client.published(destination.url("/reset"), once);
+    const refused = await client.published(await deadUrl(), oneRetry);
+    const reset = await client.published(destination.url("/reset"), oneRetry);
 
     const refusals = await eventsUntil(refused, "FAILED");
     const resets = await eventsUntil(reset, "DELIVERED");
@@ -221,6 +246,41 @@ describe("retries", () => {
     expect(destination.at("/reset")).toHaveLength(2);
     const letters = (await client.get(`/v2/dlq?messageId=${refused}`)).list("messages");
     expect(letters).toMatchObject([{ responseStatus: 0 }]);
+  });
+
+  it.each([
+    ["a certificate of its own making", selfSigned, "TLS failed: self-signed certificate"],
+    [
+      "a certificate of another name",
+      otherName,
+      "TLS failed: unable to verify the first certificate",
+    ],
+    ["a certificate that has ended", expired, "TLS failed: certificate has expired"],
+  ])("follow %s, with the reason in the log", async (_, cert, reason) => {
+    const port = await listening(createTlsServer({ cert, key }));
+
+    await failsTwice(`https://127.0.0.1:${port}/`, reason);
+  });
+
+  it("follow plain text in answer to TLS, and TLS in answer to a plain request", async () => {
+    const plain = `https://127.0.0.1:${destination.port}/plain`;
+    const port = await listening(createTlsServer({ cert: selfSigned, key }));
+
+    await Promise.all([
+      failsTwice(plain, expect.stringMatching(/^TLS failed: /)),
+      failsTwice(`http://127.0.0.1:${port}/`, expect.stringMatching(/not HTTP|connection broke/)),
+    ]);
+  });
+
+  it("follow a handshake without an end, while others are delivered", async () => {
+    const port = await listening(createServer((socket) => void socket.on("error", () => {})));
+    const hangs = failsTwice(`https://127.0.0.1:${port}/`, "no answer within 1000 ms");
+
+    const id = await client.published(destination.url("/beside"));
+
+    await destination.arrival("/beside");
+    await eventsUntil(id, "DELIVERED");
+    await hangs;
   });
 
   it("none means one attempt", async () => {

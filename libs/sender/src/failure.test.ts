@@ -46,6 +46,15 @@ describe("a failure", () => {
     });
   });
 
+  it("of a certificate says what is wrong with it, and gives no advice on how to start Node.js", () => {
+    const advice =
+      "; if the root CA is installed locally, try running Node.js with --use-system-ca";
+    const error = new Error(`self-signed certificate${advice}`);
+    const coded = Object.assign(error, { code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
+
+    expect(tlsFailure(coded)).toMatchObject({ text: "TLS failed: self-signed certificate" });
+  });
+
   it.each(["ECONNRESET", "EPIPE", "ETIMEDOUT", "UND_ERR_SOCKET"])(
     "of a standing connection is the destination's: %s",
     (code) => {

@@ -139,5 +139,8 @@ const messageOf = (error: unknown): string =>
   error !== null &&
   "message" in error &&
   typeof error.message === "string"
-    ? error.message
+    ? error.message.replace(adviceOfNode, "")
     : String(error);
+
+/** How Node.js is started is none of a tenant's business. */
+const adviceOfNode = /; if the root CA is installed locally, .*$/s;

@@ -230,6 +230,12 @@ describe("a call is made once", () => {
     ["a cancel without an answer", cancels, breaksOff, "no_answer"],
     ["what is refused", reads, refuses(404, "not_found"), "not_found"],
     [
+      "what a full disk refuses, since room takes longer than a call",
+      publishes,
+      refuses(507, "disk_full", { "Retry-After": "30" }),
+      "disk_full",
+    ],
+    [
       "what should come back in an hour",
       publishes,
       refuses(429, "too_many_requests", { "Retry-After": "3600" }),
@@ -242,6 +248,16 @@ describe("a call is made once", () => {
 
     expect(arrivals).toHaveLength(1);
   });
+});
+
+it("a call that was refused for want of room is the same when its caller makes it again", async () => {
+  respond = first(refuses(507, "disk_full", { "Retry-After": "30" }));
+
+  await expect(deduplicated()).rejects.toMatchObject({ code: "disk_full", retryAfterSeconds: 30 });
+  await deduplicated();
+
+  expect(arrivals).toHaveLength(2);
+  expect(arrivals[1]).toEqual(arrivals[0]);
 });
 
 describe("a failure", () => {

@@ -193,6 +193,49 @@ describe("deduplication", () => {
   });
 });
 
+describe.each(["disk_full", "overloaded"] as const)("a publish that is refused as %s", (code) => {
+  const isFull = () => Promise.reject(new StoreError(code, "no room"));
+  const withoutRoom = (ports: Ports): Ports => ({
+    ...ports,
+    records: { ...ports.records, insert: isFull },
+    fanOuts: { ...ports.fanOuts, insert: isFull },
+  });
+  /** As a client says it again that was told to come back. */
+  const saidAgain = async <T>({ clock }: Ports, say: () => Promise<T>): Promise<T> => {
+    const again = say();
+    await clock.advance(1_000);
+    return again;
+  };
+
+  it("has changed nothing, and is taken once when the same is said again and there is room", async () => {
+    const { ports, inserted } = counting(open());
+
+    await expect(publishOnce(withoutRoom(ports))).rejects.toMatchObject({ code });
+    await expect(
+      saidAgain(ports, () => publishOnce(withoutRoom(ports)).catch((error: unknown) => error)),
+    ).resolves.toMatchObject({ code });
+    const taken = await saidAgain(ports, () => publishOnce(ports));
+
+    expect(taken).not.toHaveProperty("deduplicated", true);
+    expect(await publishOnce(ports)).toEqual({ ...taken, deduplicated: true });
+    expect(inserted).toEqual([taken.messageId]);
+  });
+
+  it("may be one to a group, too", async () => {
+    const { ports, inserted } = counting(open());
+    const endpoints = [anEndpoint(0), anEndpoint(1)];
+    await addToGroup(ports.groups, aTenant, "g", endpoints, defaultPlan);
+
+    await expect(publishToGroup(withoutRoom(ports), toGroup())).rejects.toMatchObject({ code });
+    const taken = await saidAgain(ports, () => publishToGroup(ports));
+    const later = await publishToGroup(ports);
+
+    expect(taken.map(({ deduplicated }) => deduplicated ?? false)).toEqual([false, false]);
+    expect(later).toEqual(taken.map((each) => ({ ...each, deduplicated: true })));
+    expect(inserted).toHaveLength(1);
+  });
+});
+
 describe("a confirmation that fails", () => {
   it("costs the caller nothing: what is stored is answered for, and confirmed as soon as the tokens are back", async () => {
     const { ports: counted, inserted } = counting(open());

@@ -106,6 +106,9 @@ function itIsServed(): void {
     const { done } = await eventually(seen, (now) => now.done.length >= before.done.length + 3);
 
     expect(done.slice(before.done.length)).toEqual(["once", "tried", "failed with 500: broken"]);
+    // A request that starts it; then the start, the step that fails, and what tells of that.
+    const lengths = lengthsOf(await seen(), "/fails");
+    expect(lengths).toEqual([0, 1, 2, 0]);
   });
 }
 

@@ -506,6 +506,59 @@ describe("a workflow", () => {
     listener.close();
   });
 
+  it("is delivered as often as its steps say, behind express and as a handler of requests alike", async () => {
+    third.answers("/counted", (_, response) => response.end("called"));
+    const tried = new Set<string>();
+    const route = async (context: Context<undefined>) => {
+      const { workflowRunId: id } = context;
+      await context.run("first", () => 1);
+      await Promise.all([context.run("a", () => 1), context.run("b", () => 2)]);
+      await context.sleep("nap", 1);
+      await context.waitForEvent("told", `counted ${id}`);
+      await context.call("call", { url: third.url("/counted"), method: "POST" });
+      await context.run("fails once", () => {
+        if (tried.has(id)) return;
+        tried.add(id);
+        throw new Error("not yet");
+      });
+    };
+    const { url } = workflow("/counted", route);
+    const counted = createWorkflow(route, { disableTelemetry: true });
+    const lengths: number[] = [];
+    const app = express().use(express.json());
+    app.use(({ body }, _, next) => {
+      lengths.push(Array.isArray(body) ? body.length : 0);
+      next();
+    });
+    app.use("/many", serveMany({ counted }, { qstashClient, receiver }));
+    const listener = app.listen(0, "127.0.0.1");
+    await once(listener, "listening");
+    const { port } = listener.address() as AddressInfo;
+    const urls = [url, `http://127.0.0.1:${port}/many/counted`];
+
+    const run = async (each: string) => {
+      const { workflowRunId } = await client.trigger({ url: each, retries: 1, retryDelay: "10" });
+      await eventually(
+        () => client.notify({ eventId: `counted ${workflowRunId}` }),
+        (told) => told.length === 1,
+      );
+      await hasEnded(workflowRunId);
+      const { runs } = await client.logs({ workflowRunId });
+      expect(runs[0]?.workflowState).toBe("RUN_SUCCESS");
+    };
+    await Promise.all(urls.map(run));
+
+    // The answer of the call, which is no history; the start, a step, a group of two, a sleep, an event; the call's result,
+    // whose delivery fails once; the last step.
+    const expected = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 10];
+    const ofHandler = endpoint.deliveries("/counted").map(({ length }) => length);
+    for (const seen of [ofHandler, lengths])
+      expect(seen.toSorted((a, b) => a - b)).toEqual(expected);
+    expect(third.at("/counted")).toHaveLength(2);
+    listener.closeAllConnections();
+    listener.close();
+  });
+
   it("is triggered by a plain request, and its failure function hears without being named", async () => {
     const failures: string[] = [];
     const { url } = workflow(

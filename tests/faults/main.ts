@@ -30,6 +30,7 @@ try {
     say({ round, scenario: scenario.name, ...verdict });
     broken += verdict.violations.length;
   }
+  await run.untilFired();
   await run.untilIdle();
   await run.untilLogged();
   const verdict = run.verdict();

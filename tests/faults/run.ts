@@ -15,6 +15,7 @@ import { Load } from "./world/load.ts";
 import { endedIn } from "./world/message-log.ts";
 import { type Target } from "./world/publish.ts";
 import { makeQueues } from "./world/queues.ts";
+import { Schedules } from "./world/schedules.ts";
 import { until } from "./world/until.ts";
 import { Workflows } from "./world/workflows.ts";
 
@@ -25,6 +26,8 @@ export type Run = {
   play(scenario: Scenario, chance: () => number): Promise<Verdict>;
   /** Of everything so far. */
   verdict(): Verdict;
+  /** Resolves when each slot of the schedules that has come due has fired, and they are removed. */
+  untilFired(): Promise<void>;
   /** Resolves when the store has nothing to do any more: no lease, no line, no outbox, no alarm. */
   untilIdle(): Promise<void>;
   /** Resolves when the message log tells the end of everything that was acknowledged. */
@@ -44,10 +47,13 @@ export async function startRun(): Promise<Run> {
   const cluster = await startCluster();
   const journal = new Journal();
   let isOver = false;
-  const destination = await Destination.start((arrival) => {
-    journal.arrivals.push(arrival);
-    void read(arrival);
-  });
+  const destination = await Destination.start(
+    (arrival) => {
+      journal.arrivals.push(arrival);
+      void read(arrival);
+    },
+    (firing) => void journal.firings.push(firing),
+  );
   const target: Target = {
     port: cluster.services.gateway.port,
     token: developmentToken,
@@ -59,6 +65,7 @@ export async function startRun(): Promise<Run> {
     if (letter) journal.letters.push(letter);
   };
   await makeQueues(target);
+  const schedules = await Schedules.make(target, journal);
   const load = new Load(target, journal);
   const workflows = await Workflows.open(target, journal);
 
@@ -80,6 +87,7 @@ export async function startRun(): Promise<Run> {
       return judged(() => journal.since(first, firstRun));
     },
     verdict: () => check(journal),
+    untilFired: () => schedules.removeWhenFired(),
     untilIdle: () => untilIdle(cluster),
     untilLogged: () =>
       until("the message log tells the end of all that was acknowledged", async () => {

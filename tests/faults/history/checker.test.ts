@@ -4,12 +4,14 @@ import {
   type Ack,
   type Arrival,
   type Fault,
+  type Firing,
   type History,
   Journal,
   type Letter,
   type Refusal,
   type RunEnd,
   type RunStart,
+  type ScheduleLife,
   type Visit,
 } from "./journal.ts";
 
@@ -72,6 +74,17 @@ const visit = (more: Partial<Visit> = {}): Visit => {
 };
 const runEnd = (more: Partial<RunEnd> = {}): RunEnd => ({ n: 0, at: t + 50, value: 3, ...more });
 
+/** Of every minute, with three slots. */
+const schedule: ScheduleLife = {
+  ...{ id: "scd_1", askedAt: 30 * second, madeAt: 31 * second },
+  ...{ endsFrom: 210 * second, endedAt: 211 * second },
+};
+const firing = (minute: number, uid = "x"): Firing => ({
+  at: minute * 60 * second,
+  schedule: "scd_1",
+  id: `msg_00000000${minute}${uid}_s`,
+});
+
 const rulesOf = (history: Partial<History>): readonly string[] => {
   const { violations } = check({
     acks: [],
@@ -79,7 +92,7 @@ const rulesOf = (history: Partial<History>): readonly string[] => {
     arrivals: [],
     letters: [],
     faults: [],
-    ...{ starts: [], visits: [], ends: [] },
+    ...{ starts: [], visits: [], ends: [], schedules: [], firings: [] },
     ...history,
   });
   return violations.map((shown) => shown.slice(0, shown.indexOf(":")));
@@ -167,6 +180,10 @@ const sound: readonly Case[] = [
       acks: inQueue(2),
       arrivals: [queued(0, 100, { status: 503 }), queued(0, 200, { retried: 1 }), queued(1, 250)],
     },
+  ],
+  [
+    "each slot of a schedule once, however often its message came",
+    { schedules: [schedule], firings: [firing(1), firing(2), firing(2), firing(3)] },
   ],
   ["as many in a time as the lane allows", { arrivals: inLane("paced", every(667, 150), 1) }],
   [
@@ -323,6 +340,25 @@ const broken: readonly [name: string, rule: string, history: Partial<History>][]
     "two of a queue came at once",
     "more at once than the lane allows",
     { arrivals: [queued(0, 100), queued(1, 120)] },
+  ],
+  [
+    "a slot had two messages",
+    "a slot fired twice",
+    { schedules: [schedule], firings: [firing(1), firing(2), firing(2, "y"), firing(3)] },
+  ],
+  [
+    "a slot had no message, and a fault excuses none",
+    "a slot was left out",
+    {
+      schedules: [schedule],
+      firings: [firing(1), firing(3)],
+      faults: [fault({ leaves: ["repeat", "overlap", "forget", "break", "refuse"] })],
+    },
+  ],
+  [
+    "a slot came after the removal",
+    "a slot that is none",
+    { schedules: [schedule], firings: [firing(1), firing(2), firing(3), firing(4)] },
   ],
   [
     "it came again after a success",

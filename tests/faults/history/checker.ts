@@ -11,6 +11,7 @@ import { publishRules } from "./publishes.ts";
 import { queueRules } from "./queues.ts";
 import { explainedRepeats, repeatRules } from "./repeats.ts";
 import { runRules } from "./runs.ts";
+import { scheduleRules } from "./schedules.ts";
 import { shown, type Violation } from "./violation.ts";
 
 export type Verdict = {
@@ -18,6 +19,8 @@ export type Verdict = {
   readonly refused: number;
   readonly arrived: number;
   readonly runs: number;
+  /** Messages of slots. */
+  readonly fired: number;
   readonly explainedRepeats: number;
   readonly deliveredWithoutAck: number;
   readonly violations: readonly string[];
@@ -32,11 +35,12 @@ const rules: readonly ((history: History) => readonly Violation[])[] = [
   queueRules,
   deduplicationRules,
   runRules,
+  scheduleRules,
 ];
 const violationsShown = 20;
 
 export function check(history: History): Verdict {
-  const { acks, arrivals, ends, refusals } = history;
+  const { acks, arrivals, ends, firings, refusals } = history;
   const acked = new Set(acks.map(({ id }) => id));
   const unacked = arrivals.filter(({ id, tells }) => tells === undefined && !acked.has(id));
   return {
@@ -44,6 +48,7 @@ export function check(history: History): Verdict {
     refused: refusals.length,
     arrived: arrivals.length,
     runs: new Set(ends.map(({ n }) => n)).size,
+    fired: new Set(firings.map(({ id }) => id)).size,
     explainedRepeats: explainedRepeats(history),
     deliveredWithoutAck: new Set(unacked.map(({ id }) => id)).size,
     violations: rules

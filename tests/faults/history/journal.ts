@@ -108,7 +108,22 @@ export type Visit = {
 /** What the route of a run has returned. */
 export type RunEnd = { readonly n: number; readonly at: number; readonly value: number };
 
+/** A schedule of every minute. */
+export type ScheduleLife = {
+  readonly id: string;
+  readonly askedAt: number;
+  readonly madeAt: number;
+  /** Its removal, when that was asked for and answered. */
+  endsFrom?: number;
+  endedAt?: number;
+};
+
+/** A request with the message of a slot. */
+export type Firing = { readonly at: number; readonly schedule: string; readonly id: string };
+
 export type History = {
+  readonly schedules: readonly Readonly<ScheduleLife>[];
+  readonly firings: readonly Firing[];
   readonly starts: readonly RunStart[];
   readonly visits: readonly Visit[];
   readonly ends: readonly RunEnd[];
@@ -129,8 +144,10 @@ export class Journal implements History {
   readonly starts: RunStart[] = [];
   readonly visits: Visit[] = [];
   readonly ends: RunEnd[] = [];
+  readonly schedules: ScheduleLife[] = [];
+  readonly firings: Firing[] = [];
 
-  /** Of the messages and runs from these numbers on, and of what followed from them; all faults. */
+  /** Of the messages and runs from these numbers on, and of what followed from them; all faults. Schedules outlast it. */
   since(n: number, run: number): History {
     const acks = this.acks.filter((ack) => ack.n >= n);
     const ids = new Set(acks.map(({ id }) => id));
@@ -141,6 +158,7 @@ export class Journal implements History {
     const starts = this.starts.filter((start) => start.n >= run);
     const begunAt = Math.min(...starts.map(({ sentAt }) => sentAt));
     return {
+      ...{ schedules: [], firings: [] },
       starts,
       ends: this.ends.filter((end) => end.n >= run),
       visits: this.visits.filter(({ at }) => at >= begunAt),
@@ -161,7 +179,9 @@ export class Journal implements History {
     writeFileSync(join(folder, "output.txt"), output);
     const { acks, refusals, arrivals, letters, faults, starts, visits, ends } = this;
     const messages = { acks, refusals, arrivals, letters };
-    for (const [name, entries] of Object.entries({ ...messages, faults, starts, visits, ends })) {
+    const runs = { starts, visits, ends };
+    const timed = { schedules: this.schedules, firings: this.firings };
+    for (const [name, entries] of Object.entries({ ...messages, faults, ...runs, ...timed })) {
       const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`);
       writeFileSync(join(folder, `${name}.jsonl`), lines.join(""));
     }

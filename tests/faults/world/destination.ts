@@ -2,13 +2,13 @@
  * The destination of a run: writes down what reaches it and how that was answered.
  *
  * /arrival 200 · /flaky refuses a number's first request · /failing refuses all · /lane/<name> takes a while, and so does
- * /queue/<name>, where some are flaky · /gated waits for the gate · /callback takes callbacks
+ * /queue/<name>, where some are flaky · /gated waits for the gate · /callback takes callbacks · /slot 200, of schedules
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";
 import { bodyOf } from "../history/body.ts";
-import { type Arrival, now, type Told } from "../history/journal.ts";
+import { type Arrival, type Firing, now, type Told } from "../history/journal.ts";
 import { isLane, isQueue } from "../history/kinds.ts";
 
 /** Long enough for two of a lane or queue to meet. */
@@ -20,12 +20,14 @@ const keepAliveMs = 600_000;
 export class Destination {
   readonly #server: Server;
   readonly #arrived: (arrival: Arrival) => void;
+  readonly #fired: (firing: Firing) => void;
   readonly #refused = new Set<number>();
   /** What waits for the gate; undefined while it is open. */
   #waiting: Set<Finish> | undefined;
 
-  private constructor(arrived: (arrival: Arrival) => void) {
+  private constructor(arrived: (arrival: Arrival) => void, fired: (firing: Firing) => void) {
     this.#arrived = arrived;
+    this.#fired = fired;
     this.#server = createServer({ keepAliveTimeout: keepAliveMs }, (request, response) => {
       const chunks: Buffer[] = [];
       request.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -33,9 +35,12 @@ export class Destination {
     });
   }
 
-  /** `arrived` is told of each request when it is answered, or when its connection has broken before. */
-  static async start(arrived: (arrival: Arrival) => void): Promise<Destination> {
-    const destination = new Destination(arrived);
+  /** `arrived` is told of each request when it is answered, or when its connection has broken before; `fired` of a slot's. */
+  static async start(
+    arrived: (arrival: Arrival) => void,
+    fired: (firing: Firing) => void = () => undefined,
+  ): Promise<Destination> {
+    const destination = new Destination(arrived, fired);
     destination.#server.listen(0, "127.0.0.1");
     await once(destination.#server, "listening");
     return destination;
@@ -68,6 +73,11 @@ export class Destination {
   }
 
   #receive(request: IncomingMessage, body: Buffer, response: ServerResponse): void {
+    if (request.url === "/slot") {
+      this.#fired(slotIn(request));
+      response.end();
+      return;
+    }
     const came = { at: now(), ...seenIn(request, body) };
     let isOver = false;
     // Before the answer goes out: what follows from it must not be written down with an earlier time.
@@ -99,6 +109,12 @@ export class Destination {
 }
 
 type Finish = (status: number) => void;
+
+const slotIn = ({ headers }: IncomingMessage): Firing => ({
+  at: now(),
+  schedule: String(headers["service-schedule-id"]),
+  id: String(headers["service-message-id"]),
+});
 
 function seenIn(
   { url = "", headers }: IncomingMessage,

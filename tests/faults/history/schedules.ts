@@ -1,0 +1,40 @@
+/**
+ * Schedules of every minute (C14): each slot from the making to the removal has one message (S1, S2), and no time that is
+ * none has. No fault excuses either: what was broken meanwhile is whole again within minutes.
+ */
+import { type Firing, type History, type ScheduleLife } from "./journal.ts";
+import { violation, type Violation } from "./violation.ts";
+
+const minuteMs = 60_000;
+
+export const scheduleRules = ({ firings, schedules }: History): readonly Violation[] =>
+  schedules.flatMap((schedule) => {
+    const { askedAt, endsFrom, endedAt, id, madeAt } = schedule;
+    if (endsFrom === undefined || endedAt === undefined) return [];
+    const ids = messagesOf(schedule, firings);
+    const fired = new Set(ids.map(slotIn)).size;
+    const evidence = { id, ids, madeAt, endedAt };
+    return [
+      ...(fired < ids.length ? [violation("a slot fired twice", evidence)] : []),
+      ...(fired < slotsIn(madeAt, endsFrom) ? [violation("a slot was left out", evidence)] : []),
+      ...(fired > slotsIn(askedAt, endedAt) ? [violation("a slot that is none", evidence)] : []),
+    ];
+  });
+
+/** Whether a slot has come due whose message has not come. */
+export const isBehind = (
+  schedule: ScheduleLife,
+  firings: readonly Firing[],
+  until: number,
+): boolean => messagesOf(schedule, firings).length < slotsIn(schedule.madeAt, until);
+
+const messagesOf = ({ id }: ScheduleLife, firings: readonly Firing[]): readonly string[] => [
+  ...new Set(firings.flatMap((firing) => (firing.schedule === id ? firing.id : []))),
+];
+
+/** An id begins with the place in time of its slot. */
+const slotIn = (id: string): string => id.slice(0, "msg_".length + 9);
+
+/** Whole minutes after `from`, up to `to`. */
+const slotsIn = (from: number, to: number): number =>
+  Math.floor(to / minuteMs) - Math.floor(from / minuteMs);

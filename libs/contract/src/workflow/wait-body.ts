@@ -1,6 +1,14 @@
 /** What an endpoint says of a wait: the step, how long it waits, and what it tells of itself. */
-import { canonicalName, type Fault, fault, limits, parseDuration } from "@posthaste/domain";
+import {
+  canonicalName,
+  type Fault,
+  fault,
+  isFault,
+  limits,
+  parseDuration,
+} from "@posthaste/domain";
 import * as z from "zod";
+import { judged } from "../bodies/json.ts";
 
 const headersSchema = z.record(z.string(), z.array(z.string()));
 
@@ -26,12 +34,9 @@ const timeoutMsDefault = 7 * 86_400_000;
 
 /** Never 400: an endpoint takes that for the end of its run. */
 export function parseWait(json: unknown): WaitBody | Fault {
-  const { success, data, error } = waitSchema.safeParse(json);
-  if (!success) {
-    const [issue] = error.issues;
-    return fault("run_refused", `${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`);
-  }
-  const { url, step, timeout, timeoutBody, timeoutHeaders, timeoutUrl } = data;
+  const read = judged(json, waitSchema, "");
+  if (isFault(read)) return { ...read, fault: "run_refused" };
+  const { url, step, timeout, timeoutBody, timeoutHeaders, timeoutUrl } = read;
   if (isLong(step)) return stepIsTooLong;
   const timeoutMs = timeout == null ? timeoutMsDefault : parseDuration(String(timeout));
   if (timeoutMs === undefined || timeoutMs > limits.runWaitMsMax)

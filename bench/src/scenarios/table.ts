@@ -12,6 +12,7 @@ import { hanging } from "./hanging.ts";
 import { instrument } from "./instrument.ts";
 import { latency } from "./latency.ts";
 import { manyQueues } from "./many-queues.ts";
+import { memory } from "./memory.ts";
 import { queues } from "./queues.ts";
 import { runLists } from "./run-lists.ts";
 import { type Scenario } from "./scenario.ts";
@@ -32,6 +33,7 @@ export const scenarios: readonly Scenario[] = [
   destinations,
   expressions,
   hanging,
+  memory,
   flowKey,
   urlGroup,
   batch,

@@ -11,6 +11,8 @@ export type PosthasteOptions = StartOptions & {
   readonly dataPath?: string;
   /** The checkout that runs; this one when absent. */
   readonly root?: string;
+  /** Settings that are not to have their defaults. */
+  readonly env?: Readonly<Record<string, string>>;
 };
 
 const startMsMax = 30_000;
@@ -35,6 +37,7 @@ export async function startPosthaste(options: PosthasteOptions = {}): Promise<Sy
       POSTHASTE_DATA_DIR: options.dataPath ?? data?.path ?? "",
       POSTHASTE_LOG_LEVEL: "warn",
       POSTHASTE_CATCHER: "off",
+      ...options.env,
     },
   });
   const stop = async () => {

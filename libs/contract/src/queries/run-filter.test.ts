@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { type Fault, isFault, runId } from "@posthaste/domain";
-import { parseFailedRunQuery, parseRunLogQuery } from "./run-filter.ts";
+import { parseFailedRunQuery, parseFailedRunSelection, parseRunLogQuery } from "./run-filter.ts";
 import { activeRunFilterJson, parseRunSelection } from "./run-selection.ts";
 
 const logged = parseRunLogQuery("left out", "runs");
@@ -63,6 +63,37 @@ describe("dead letters of runs", () => {
 
     expect(filter).toEqual({ urls: ["https://a.example/x"], statuses: [500] });
     expect(isFault(parseFailedRunQuery("responseStatus=no"))).toBe(true);
+  });
+});
+
+describe("a selection that names no run", () => {
+  const failed = parseFailedRunSelection(50);
+
+  it.each(["", "cursor=0-1", "failureFunctionState="])(
+    "of failed runs, %j, is refused",
+    (search) => {
+      expect(failed(search)).toMatchObject({ fault: "malformed" });
+    },
+  );
+
+  it("of active runs is refused when it says how URLs compare, and gives none", () => {
+    expect(parseRunSelection("workflowUrlExactMatch=false")).toMatchObject({
+      fault: "malformed",
+      text: expect.stringContaining("nothing names a run"),
+    });
+  });
+
+  it.each([failed, parseFailedRunQuery, logged, happened])("is not an empty id", (parse) => {
+    expect(parse("workflowRunId=")).toMatchObject({
+      fault: "malformed",
+      text: expect.stringMatching(/^workflowRunId: must not be empty/),
+    });
+  });
+
+  it("is not a count alone, which means the newest, nor one filter", () => {
+    expect(failed("count=7")).toMatchObject({ filter: {}, page: { limit: 7 } });
+    expect(failed("workflowRunId=a")).toMatchObject({ filter: { id: "a" }, page: { limit: 50 } });
+    expect(parseRunSelection("count=7")).toEqual({ kind: "filter", filter: {}, count: 7 });
   });
 });
 

@@ -228,10 +228,10 @@ export const parseFailedRunSelection =
   (search: string): FailedRunQuery | Fault => {
     const values = readQuery(search, failedRunNames);
     if (isFault(values)) return values;
-    if (values.size === 0)
-      return parameterFault("dlqIds", "must be given, or count, or a filter: nothing names a run");
     const query = failedRunQuery(values);
     if (isFault(query)) return query;
+    if (!values.has("count") && Object.keys(query.filter).length === 0)
+      return parameterFault("dlqIds", "must be given, or count, or a filter: nothing names a run");
     if ((query.filter.dlqIds?.length ?? 0) > max)
       return parameterFault("dlqIds", `must hold at most ${max} values`);
     return { ...query, page: { ...query.page, limit: Math.min(query.page.limit, max) } };
@@ -253,6 +253,7 @@ const dateMax = 8_640_000_000_000_000;
 export function parseCommon(values: QueryValues): CommonFilter | Fault {
   const id = single(values, "workflowRunId");
   if (isFault(id)) return id;
+  if (id === "") return parameterFault("workflowRunId", "must not be empty");
   const times: { [name: string]: number } = {};
   for (const name of ["workflowCreatedAt", "fromDate", "toDate"]) {
     const time = integer(values, name, { min: 0, max: dateMax });
@@ -273,7 +274,7 @@ export function parseCommon(values: QueryValues): CommonFilter | Fault {
   const callerIps = severalOf(addressValue, values, ["callerIp"]);
   if (isFault(callerIps)) return callerIps;
   return {
-    ...(id !== undefined && id !== "" && { id: runId(id) }),
+    ...(id !== undefined && { id: runId(id) }),
     ...(createdAt !== undefined && { createdAt }),
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),

@@ -48,11 +48,13 @@ export function parseRunSelection(search: string): RunSelection | undefined | Fa
   if (isFault(filter)) return filter;
   const place = parsePlace(values);
   if (isFault(place)) return place;
-  return {
-    kind: "filter",
-    filter: { ...withUrls(filter, isExact === "true"), ...place },
-    count: count ?? selectedDefault,
-  };
+  const whole = { ...withUrls(filter, isExact === "true"), ...place };
+  if (count === undefined && Object.keys(whole).length === 0)
+    return parameterFault(
+      "workflowRunIds",
+      "must be given, or count, or a filter: nothing names a run",
+    );
+  return { kind: "filter", filter: whole, count: count ?? selectedDefault };
 }
 
 const withUrls = ({ urls, ...filter }: CommonFilter, isExact: boolean): ActiveRunFilter =>

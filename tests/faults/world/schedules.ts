@@ -5,6 +5,9 @@ import { type Target } from "./publish.ts";
 import { until } from "./until.ts";
 
 const count = 30;
+const minuteMs = 60_000;
+/** The removal of all of them takes no longer. */
+const removalMsMax = 15_000;
 
 export class Schedules {
   readonly #target: Target;
@@ -32,7 +35,10 @@ export class Schedules {
     const { firings, schedules } = this.#journal;
     const left = (): readonly ScheduleLife[] =>
       schedules.filter((each) => isBehind(each, firings, now()));
-    await until("each slot that has come due has fired", () => left().length === 0);
+    await until(
+      "each slot that has come due has fired, and no other comes due while they are removed",
+      () => left().length === 0 && now() % minuteMs < minuteMs - removalMsMax,
+    );
     for (const schedule of schedules) {
       schedule.endsFrom = now();
       await this.#ask("DELETE", `/v2/schedules/${schedule.id}`);

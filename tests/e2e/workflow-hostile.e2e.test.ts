@@ -217,10 +217,9 @@ describe("JSON that nests twenty thousand levels deep", () => {
     const replies = [
       await client.call("DELETE", "/v2/workflows/runs", {}, named),
       await client.post("/v2/batch/trigger", {}, `[{"workflowUrl":"${url}","x":${deep}}]`),
-      await client.post("/v2/workflows/dlq/restart", {}, `{"dlqIds":["x"],"y":${deep}}`),
     ];
 
-    expect(replies.map(({ status }) => status)).toEqual([400, 400, 400]);
+    expect(replies.map(({ status }) => status)).toEqual([400, 400]);
     expect(await lengthOf(id)).toBe(1);
   });
 

@@ -18,7 +18,7 @@ const largeMessages = 200;
 const hangingCalls = 6_000;
 const namesOfSilent = 400;
 const kibPerCallMax = 64;
-/** So many may wait by default: of one tenant at one address, half of them. */
+/** Of all that may wait one tenant may have about half at one address. */
 const mayHang = { POSTHASTE_MAX_WAITING: String(2 * hangingCalls) };
 const manyNames = 10_000;
 /** Above what is resident with nothing to do. */
@@ -70,7 +70,7 @@ async function withLarge(stage: Stage): Promise<readonly Measured[]> {
   const start = () => stage.start("posthaste", () => startPosthaste({ dataPath: data.path }));
   const all: Measured[] = [];
   const measure = async (system: System, what: string, work: () => Promise<unknown>) =>
-    void all.push({ ...(await watched(system, idle, what, work)), goalMiB: largeMiBMax });
+    void all.push({ ...(await watched(stage, system, idle, what, work)), goalMiB: largeMiBMax });
   const due = `${largeMessages} messages of 10 MiB that are due`;
   let idle = 0;
   try {
@@ -122,6 +122,7 @@ async function withMany(stage: Stage): Promise<readonly Measured[]> {
     if (system === undefined) return;
     const before = silent.begun() + prompt.begun();
     const grown = await watched(
+      stage,
       system,
       residentMiB(system.pids),
       `${figure(count)} ${what}`,
@@ -162,6 +163,7 @@ async function withMany(stage: Stage): Promise<readonly Measured[]> {
 const lookEveryMs = 100;
 
 async function watched(
+  stage: Stage,
   { pids }: System,
   idleMiB: number,
   what: string,
@@ -176,7 +178,7 @@ async function watched(
     clearInterval(timer);
   }
   const seconds = (performance.now() - begunAt) / 1_000;
-  console.error(`bench:   ${what}: ${figure(most - idleMiB)} MiB more, ${figure(seconds)} s`);
+  stage.say(`${what}: ${figure(most - idleMiB)} MiB more, ${figure(seconds)} s`);
   return { what, grownMiB: most - idleMiB, seconds };
 }
 

@@ -53,7 +53,7 @@ type Line = {
   readonly topic: string;
   readonly partition: number;
   waiting: Item[];
-  /** `once` of what waits. */
+  /** `once` of what waits and was in no send that failed. */
   readonly said: Set<string>;
   sending: boolean;
 };

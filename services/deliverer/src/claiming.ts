@@ -76,8 +76,7 @@ export class Claiming {
   #taking = false;
   #claiming = false;
   #pulling = false;
-  /** A claim of theirs has failed; how to call off the look at them. */
-  readonly #failed = new Set<TenantId>();
+  /** How to call off the next look: the store has failed a moment ago, and nothing is pulled meanwhile. */
   #callOff: (() => void) | undefined;
 
   constructor(ports: ClaimingPorts, parts: ClaimingParts) {
@@ -155,7 +154,7 @@ export class Claiming {
     this.#taking = false;
     if (this.#claiming || !this.#parts.mayClaim()) return;
     if (this.#toClaim.length > 0) void this.#claim(this.#toClaim.splice(0));
-    else if (this.#buffer.anyDropped) void this.#refill();
+    else if (this.#buffer.anyDropped && !this.#callOff) void this.#refill();
   }
 
   /** The next in turn has its slot: its call begins, or it is to be claimed. */
@@ -269,7 +268,9 @@ export class Claiming {
       }
     } catch (error) {
       log.warn("claim.failed", { error, hints: batch });
-      this.#lookAgain(taken);
+      // The hints are gone, and their alarms are far.
+      for (const { hint } of taken) this.#buffer.expect(hint.tenant);
+      this.#lookAgain();
     }
     for (const each of unclaimed.values()) {
       this.#letGo(each);
@@ -277,13 +278,10 @@ export class Claiming {
     }
   }
 
-  /** The hints are gone, and their alarms are far: not at once, since the store may go on failing. */
-  #lookAgain(taken: readonly Taken[]): void {
-    for (const { hint } of taken) this.#failed.add(hint.tenant);
+  /** Not at once, since the store may go on failing. */
+  #lookAgain(): void {
     this.#callOff ??= this.#ports.clock.after(lookAgainMs, () => {
       this.#callOff = undefined;
-      for (const tenant of this.#failed) this.#buffer.expect(tenant);
-      this.#failed.clear();
       this.#parts.found();
     });
   }
@@ -321,6 +319,7 @@ export class Claiming {
       }
     } catch (error) {
       this.#ports.log.warn("pull.failed", { error });
+      this.#lookAgain();
     }
     this.#pulling = false;
     // One that was asked has perhaps run dry again meanwhile.

@@ -181,6 +181,21 @@ describe("a backlog", () => {
     expect(called(ports).toSorted()).toEqual(["a", "b"]);
   });
 
+  it("is looked for again a second later when the store did not answer", async () => {
+    const ports = open();
+    await insert(ports, named("a"));
+    let pulls = 0;
+    const pull: Records["pull"] = (...given) =>
+      ++pulls === 1 ? Promise.reject(away) : ports.records.pull(...given);
+    await startDeliverer(withRecords(ports, { pull }), {}, { tenants: () => [aTenant] });
+    await rest(ports);
+    expect([pulls, called(ports)]).toEqual([1, []]);
+
+    await ports.clock.advance(1_000);
+
+    expect(called(ports)).toEqual(["a"]);
+  });
+
   it("of thousands of tenants is looked for a few at a time, first where hints were dropped", async () => {
     const ports = open();
     const tenants = Array.from({ length: 3_000 }, (_, n) => tenantId(`tenant-${n}`));

@@ -5,14 +5,14 @@
 import { type Firing, type History, type ScheduleLife } from "./journal.ts";
 import { violation, type Violation } from "./violation.ts";
 
-const minuteMs = 60_000;
+export const minuteMs = 60_000;
 
 export const scheduleRules = ({ firings, schedules }: History): readonly Violation[] =>
   schedules.flatMap((schedule) => {
     const { askedAt, endsFrom, endedAt, id, madeAt } = schedule;
     if (endsFrom === undefined || endedAt === undefined) return [];
     const ids = messagesOf(schedule, firings);
-    const fired = new Set(ids.map(slotIn)).size;
+    const fired = slotsOf(ids);
     const evidence = { id, ids, madeAt, endedAt };
     return [
       ...(fired < ids.length ? [violation("a slot fired twice", evidence)] : []),
@@ -26,14 +26,15 @@ export const isBehind = (
   schedule: ScheduleLife,
   firings: readonly Firing[],
   until: number,
-): boolean => messagesOf(schedule, firings).length < slotsIn(schedule.madeAt, until);
+): boolean => slotsOf(messagesOf(schedule, firings)) < slotsIn(schedule.madeAt, until);
 
 const messagesOf = ({ id }: ScheduleLife, firings: readonly Firing[]): readonly string[] => [
   ...new Set(firings.flatMap((firing) => (firing.schedule === id ? firing.id : []))),
 ];
 
 /** An id begins with the place in time of its slot. */
-const slotIn = (id: string): string => id.slice(0, "msg_".length + 9);
+const slotsOf = (ids: readonly string[]): number =>
+  new Set(ids.map((id) => id.slice(0, "msg_".length + 9))).size;
 
 /** Whole minutes after `from`, up to `to`. */
 const slotsIn = (from: number, to: number): number =>

@@ -1,11 +1,10 @@
 /** Schedules of every minute that are there through a whole run, whatever is broken meanwhile. */
 import { type Journal, now, type ScheduleLife } from "../history/journal.ts";
-import { isBehind } from "../history/schedules.ts";
+import { isBehind, minuteMs } from "../history/schedules.ts";
 import { type Target } from "./publish.ts";
 import { until } from "./until.ts";
 
 const count = 30;
-const minuteMs = 60_000;
 /** The removal of all of them takes no longer. */
 const removalMsMax = 15_000;
 

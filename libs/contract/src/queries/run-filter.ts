@@ -222,6 +222,10 @@ function failedRunQuery(values: QueryValues): FailedRunQuery | Fault {
   };
 }
 
+/** `ids`: the parameter that would name some. */
+export const namesNoRun = (ids: string): Fault =>
+  parameterFault(ids, "must be given, or count, or a filter: nothing names a run");
+
 /** Which failed runs are meant, up to `max` a call: something must name them, if only a count. */
 export const parseFailedRunSelection =
   (max: number) =>
@@ -230,8 +234,7 @@ export const parseFailedRunSelection =
     if (isFault(values)) return values;
     const query = failedRunQuery(values);
     if (isFault(query)) return query;
-    if (!values.has("count") && Object.keys(query.filter).length === 0)
-      return parameterFault("dlqIds", "must be given, or count, or a filter: nothing names a run");
+    if (!values.has("count") && Object.keys(query.filter).length === 0) return namesNoRun("dlqIds");
     if ((query.filter.dlqIds?.length ?? 0) > max)
       return parameterFault("dlqIds", `must hold at most ${max} values`);
     return { ...query, page: { ...query.page, limit: Math.min(query.page.limit, max) } };

@@ -1,7 +1,7 @@
 /** Which active runs are to be cancelled: by their ids, or by filters. */
 import { type ActiveRunFilter, type Fault, isFault, type RunId, runId } from "@posthaste/domain";
 import { integer, parameterFault, readQuery, several, single } from "./query-values.ts";
-import { type CommonFilter, parseCommon, parsePlace } from "./run-filter.ts";
+import { type CommonFilter, namesNoRun, parseCommon, parsePlace } from "./run-filter.ts";
 
 export const cancelRunNames: ReadonlySet<string> = new Set([
   "workflowRunIds",
@@ -49,11 +49,7 @@ export function parseRunSelection(search: string): RunSelection | undefined | Fa
   const place = parsePlace(values);
   if (isFault(place)) return place;
   const whole = { ...withUrls(filter, isExact === "true"), ...place };
-  if (count === undefined && Object.keys(whole).length === 0)
-    return parameterFault(
-      "workflowRunIds",
-      "must be given, or count, or a filter: nothing names a run",
-    );
+  if (count === undefined && Object.keys(whole).length === 0) return namesNoRun("workflowRunIds");
   return { kind: "filter", filter: whole, count: count ?? selectedDefault };
 }
 

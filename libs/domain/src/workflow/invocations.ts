@@ -15,11 +15,13 @@ export const invocationOf = (run: Run, step: number): Invocation | undefined =>
 export const overdueStarts = (run: Run, now: number): readonly Invocation[] =>
   invocationsOf(run).filter(({ startBy = Infinity }) => startBy <= now);
 
-/** Its child has not been said to be there, whether the run has ended since or not. */
-export const isStarting = ({ state }: Run, step: number): boolean =>
-  state.pending.some(
-    (each) => each.kind === "invoke" && each.step === step && each.startBy !== undefined,
-  );
+/** Whether the run has ended since or not. */
+const pendingInvocation = ({ state }: Run, step: number): Invocation | undefined =>
+  state.pending.filter((each) => each.kind === "invoke").find((each) => each.step === step);
+
+/** Its child has not been said to be there. */
+export const isStarting = (run: Run, step: number): boolean =>
+  pendingInvocation(run, step)?.startBy !== undefined;
 
 /** The child is there. Undefined: nothing waits for it. */
 export function startedInvocation(run: Run, step: number): RunIn<"active"> | undefined {
@@ -43,13 +45,11 @@ export const settledInvocation = (
 /** A run that has ended has the end of that child for its log, once: it has no entry of it. Undefined: it wants none. */
 export function loggedInvocation(run: Run, step: number, childRoot: MessageId): Run | undefined {
   const { state } = run;
-  if (state.kind === "active") return undefined;
-  const isAwaited = (each: Pending): each is Invocation =>
-    each.kind === "invoke" && each.step === step && each.childRoot === childRoot && !each.isLogged;
-  if (!state.pending.some(isAwaited)) return undefined;
-  const pending = state.pending.map((each) =>
-    isAwaited(each) ? { ...each, isLogged: true as const } : each,
-  );
+  const awaited = pendingInvocation(run, step);
+  if (state.kind === "active" || awaited?.childRoot !== childRoot || awaited.isLogged)
+    return undefined;
+  const logged = { ...awaited, isLogged: true } as const;
+  const pending = state.pending.map((each) => (each === awaited ? logged : each));
   return changedRun({ ...run, state: { ...state, pending } });
 }
 

@@ -55,8 +55,10 @@ type InvokePart = {
 const partName = (step: number): string => `v${step}`;
 
 /** When the child was created is known once it is there. */
-const createdPart = (step: number, { createdAt }: Run, now: number): RunPart => ({
-  ...{ name: `i${step}`, at: now, body: jsonBytes({ createdAt }) },
+const createdPart = (step: number, { createdAt }: Run, at: number): RunPart => ({
+  name: `i${step}`,
+  at,
+  body: jsonBytes({ createdAt }),
 });
 
 /** A repeat starts nothing, whichever child it names. */

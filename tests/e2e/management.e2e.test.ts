@@ -347,7 +347,7 @@ describe("a tenant", () => {
   });
 
   it.each([
-    ["", "body: must be JSON in UTF-8"],
+    ["", "body: is empty, and must be a JSON object"],
     ["[]", "body: must be an object"],
     [{}, "id: must be a string"],
     [{ id: "a:b" }, "id: must be 1 to 64 letters, digits, '-' and '_'"],

@@ -5,7 +5,15 @@
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import type * as z from "zod";
 import { judged, readJson } from "./json.ts";
-import { isArray, isObject, memberOf, partsOf, type Span, trimmed } from "./json-parts.ts";
+import {
+  isArray,
+  isObject,
+  memberOf,
+  noObject,
+  partsOf,
+  type Span,
+  trimmed,
+} from "./json-parts.ts";
 
 const membersMax = 64;
 const nameShownMax = 128;
@@ -30,6 +38,7 @@ export function* readJsonList<S extends z.ZodType>(
 
 /** Where the list stands. What else the body holds is checked to be JSON, and passed over. */
 function listIn(body: Uint8Array, field: string): Span | Fault {
+  if (body.length === 0) return noObject;
   const whole = trimmed(body, { from: 0, to: body.length });
   if (!isObject(body, whole))
     return faultOf(body, whole, "body") ?? fault("malformed", "body: must be an object");

@@ -4,7 +4,7 @@
  */
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import type * as z from "zod";
-import { faultOfSize, notJson } from "./json-parts.ts";
+import { faultOfSize, noObject, notJson } from "./json-parts.ts";
 
 export const jsonBytesMax = 64 * 1024;
 const jsonValuesMax = 1_024;
@@ -12,8 +12,9 @@ const jsonValuesMax = 1_024;
 // Without ignoreBOM a byte order mark would be dropped; JSON.parse refuses it.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The body as `schema` has it; faults name the field, such as `plan.retriesMax: …`. */
+/** The body as `schema` has it; faults name the field, such as `plan.retriesMax: …`. An empty one is an object without fields. */
 export function parseJson<S extends z.ZodType>(body: Uint8Array, schema: S): z.output<S> | Fault {
+  if (body.length === 0) return schema.safeParse({}).data ?? noObject;
   const read = readJson(body, "body");
   return isFault(read) ? read : judged(read.json, schema, "");
 }

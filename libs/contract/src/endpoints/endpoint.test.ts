@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
+import { defaultPlan, type Fault, isFault } from "@posthaste/domain";
 import { managementEndpoints } from "../management/index.ts";
 import { type Endpoint } from "./endpoint.ts";
 import { gatewayEndpoints } from "./index.ts";
@@ -19,4 +20,43 @@ describe("a name in the query that an endpoint does not know", () => {
       expect(row.query.parse("api=llm")).toMatchObject({ fault: "malformed" });
     },
   );
+});
+
+describe("an empty body", () => {
+  const anObject = "body: is empty, and must be a JSON object";
+  const wanting: Readonly<Record<string, string>> = {
+    publishBatch: "body: must be a JSON array",
+    triggerBatch: "body: must be a JSON array",
+    upsertQueue: anObject,
+    upsertEndpoints: anObject,
+    removeEndpoints: anObject,
+    configureGroup: anObject,
+    waitForEvent: anObject,
+    createTenant: anObject,
+    createToken: anObject,
+    enterSearchIndex: anObject,
+    reportThroughput: anObject,
+  };
+
+  it("is none where JSON may be left out, and elsewhere it is said that a body is wanted, and of what form", () => {
+    const ofJson = Object.entries(rows).filter(([, { body }]) => body.schema);
+    const refused = ofJson.flatMap(([id, { body }]) => {
+      const fault = faultOf(body.parse(new Uint8Array()));
+      return fault ? [[id, fault.text]] : [];
+    });
+
+    expect(Object.fromEntries(refused)).toEqual(wanting);
+  });
+
+  /** What reads piece by piece says it with the first. */
+  function faultOf(made: unknown): Fault | undefined {
+    if (isFault(made)) return made;
+    if (isReader(made)) return faultOf(made(judges));
+    if (typeof made !== "object" || made === null) return undefined;
+    if ("judge" in made) return faultOf(made.judge);
+    return Symbol.iterator in made ? faultOf([...(made as Iterable<unknown>)][0]) : undefined;
+  }
+  const judges = { plan: defaultPlan };
+  const isReader = (made: unknown): made is (given: typeof judges) => unknown =>
+    typeof made === "function";
 });

@@ -14,7 +14,8 @@ const upsert = (text: string, changed: Partial<EndpointJudges> = {}) =>
 const remove = (text: string) => whole(readRemoveEndpoints(bytes(text)));
 
 const hostile: readonly (readonly [string, string])[] = [
-  ["", "body: must be JSON in UTF-8"],
+  ["", "body: is empty, and must be a JSON object"],
+  [" ", "body: must be JSON in UTF-8"],
   ["{", "body: must be JSON in UTF-8"],
   ["\uFEFF{}", "body: must be JSON in UTF-8"],
   ['{"endpoints":[{"url":"https://a.b"},]}', "body: must be JSON in UTF-8"],

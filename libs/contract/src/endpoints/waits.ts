@@ -1,6 +1,7 @@
 /** Waits of runs for events, and what notifies them. What belongs to a run that is under way is never refused with 400. */
 import { isFault } from "@posthaste/domain";
 import * as z from "zod";
+import { noObject } from "../bodies/json-parts.ts";
 import { jsonBytesMax, readJson } from "../bodies/json.ts";
 import { parseWait, type WaitBody } from "../workflow/wait-body.ts";
 import { waiterSchema } from "../workflow/waiter.ts";
@@ -28,7 +29,7 @@ const wait: BodyRow<WaitBody> = {
   }),
   bytesMax: jsonBytesMax,
   parse: (bytes) => {
-    const read = readJson(bytes, "");
+    const read = bytes.length === 0 ? noObject : readJson(bytes, "");
     if (isFault(read)) return { ...read, fault: "run_refused" };
     return parseWait(read.json);
   },

@@ -42,7 +42,7 @@ describe("a tenant to make", () => {
     [{ id: "a", plans: {} }, 'body: unknown field "plans"; known are id, dialect, plan'],
     ["[]", "body: must be an object"],
     ["{", "body: must be JSON in UTF-8"],
-    ["", "body: must be JSON in UTF-8"],
+    ["", "body: is empty, and must be a JSON object"],
   ])("is refused in %j, naming the field", (body, text) => {
     expect(parseCreateTenant(bytes(body))).toEqual(malformed(text));
   });

@@ -1,6 +1,13 @@
 import { describe, expect, it } from "@jest/globals";
-import { allShards, defaultPlan, isFault, type MessageId, messageId } from "@posthaste/domain";
-import { type Records } from "@posthaste/ports";
+import {
+  allShards,
+  defaultPlan,
+  isFault,
+  type LiveFilter,
+  type MessageId,
+  messageId,
+} from "@posthaste/domain";
+import { type Records, type Walk } from "@posthaste/ports";
 import {
   aCommand,
   anEndpoint,
@@ -82,6 +89,31 @@ describe("cancelling what matches", () => {
       isAll: true,
     });
     expect(sizes).toEqual([500, 500, 1]);
+  });
+
+  it.each<[string, LiveFilter]>([
+    ["a URL", { urls: ["https://no.example/"] }],
+    ["a host", { hosts: ["no.example"] }],
+    ["a path", { paths: ["/no"] }],
+    ["an address of the caller", { callerIps: ["192.0.2.1"] }],
+    ["a time", { from: 0, to: 1 }],
+  ])("by %s looks at no more than 5,000 records in a step, and goes on", async (_, filter) => {
+    const ports = open();
+    await insert(ports, labelled("a"));
+    const walks: Pick<Walk, "after" | "foundMax" | "lookedMax">[] = [];
+    const matching: Records["matching"] = async (tenant, given, walk) => {
+      const { after, foundMax, lookedMax } = walk;
+      walks.push({ ...(after !== undefined && { after }), foundMax, lookedMax });
+      const walked = await ports.records.matching(tenant, given, walk);
+      return walks.length < 3 ? { ...walked, next: `${walks.length}` } : walked;
+    };
+
+    const records = { ...ports.records, matching };
+    const done = await cancelMatching({ ...ports, records }, aTenant, { ...all, filter });
+
+    const bounds = { foundMax: 500, lookedMax: 5_000 };
+    expect(done).toEqual({ count: 0, isAll: true });
+    expect(walks).toEqual([bounds, { ...bounds, after: "1" }, { ...bounds, after: "2" }]);
   });
 
   it("touches nothing that was made after it was called", async () => {

@@ -4,6 +4,7 @@ import { type AloneServer, startAlone } from "./alone.ts";
 import { eventually } from "./client.ts";
 import { always, deadUrl, Destination } from "./destination.ts";
 import { runAndWait } from "./metered-runs.ts";
+import { hasTurn, holdTwoInAQueue } from "./metered-lines.ts";
 import { promisedBy, scrape } from "./metrics.ts";
 import { itReadsLikePrometheus } from "./promtool.ts";
 
@@ -56,21 +57,25 @@ describe("the metrics of a standalone", () => {
     expect(value('posthaste_event_loop_delay_seconds{percentile="100"}')).toBeGreaterThanOrEqual(0);
   });
 
-  it("tell how many dead letters are kept, how many wait in lanes, and that nothing is overdue", async () => {
+  it("tell how many dead letters are kept, how many wait in lanes, how old the oldest turn is, and that nothing is overdue", async () => {
     const flow = {
       "service-flow-control-key": "slow",
       "service-flow-control-value": "rate=1, period=1h",
     };
     for (let n = 0; n < 3; n++) await server.client.published(destination.url("/flow"), flow);
 
+    const held = await holdTwoInAQueue(server.client, destination);
+
     // What is counted in the store is counted every five seconds.
     const { value } = await eventually(
       () => scrape(port),
-      (found) => found.value("posthaste_lane_depth") === 2,
+      (found) => found.value("posthaste_lane_depth") === 2 && hasTurn(found),
       60_000,
     );
+    held.release();
 
     expect(value("posthaste_dead_letters")).toBe(2);
+    expect(value("posthaste_queue_depth")).toBe(1);
     expect(value("posthaste_oldest_past_due_seconds")).toBeGreaterThanOrEqual(0);
     expect(value("posthaste_attempts_running")).toBeGreaterThanOrEqual(0);
   });

@@ -7,6 +7,7 @@ import { testStores } from "@posthaste/testing";
 import { Client, eventually } from "./client.ts";
 import { always, Destination } from "./destination.ts";
 import { runAndWait } from "./metered-runs.ts";
+import { hasTurn, holdTwoInAQueue } from "./metered-lines.ts";
 import { promisedBy, scrape, type Scrape } from "./metrics.ts";
 import { itReadsLikePrometheus } from "./promtool.ts";
 import { parts } from "./seed.ts";
@@ -110,7 +111,7 @@ it("tell of runs", async () => {
   expect(deliverer.value('posthaste_runs_total{event="failed"}')).toBe(0);
 });
 
-it("tell how many wait in lanes", async () => {
+it("tell how many wait in lanes, and how old the oldest turn is", async () => {
   const client = new Client(services.gateway.port);
   const answered = Promise.withResolvers<void>();
   destination.answers("/held", (_, response) => void answered.promise.then(() => response.end()));
@@ -120,10 +121,17 @@ it("tell how many wait in lanes", async () => {
       "service-flow-control-value": "parallelism=1",
     });
 
-  const scheduler = await until("scheduler", ({ value }) => value("posthaste_lane_depth") === 2);
+  const held = await holdTwoInAQueue(client, destination);
+
+  const scheduler = await until(
+    "scheduler",
+    (found) => found.value("posthaste_lane_depth") === 2 && hasTurn(found),
+  );
   answered.resolve();
+  held.release();
 
   expect(scheduler.value("posthaste_lane_depth")).toBe(2);
+  expect(scheduler.value("posthaste_queue_depth")).toBe(1);
 });
 
 const written = "posthaste_commit_writes_sum";

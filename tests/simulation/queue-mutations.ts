@@ -11,7 +11,7 @@ import {
 } from "./mutate.ts";
 
 const turnsOf = ({ inspect }: Model, queue: QueueId): readonly MessageId[] => [
-  ...(inspect.queues.get(queue)?.turns ?? []),
+  ...(inspect.queues.get(queue)?.turns.keys() ?? []),
 ];
 
 const planted: readonly Mutation[] = [

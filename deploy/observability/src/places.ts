@@ -105,6 +105,12 @@ export const places: Readonly<Record<MetricName, Place>> = {
     unit: "short",
     over: "max",
   },
+  posthaste_queue_oldest_turn_seconds: {
+    board: "lanes-and-queues",
+    title: "Age of the oldest turn of a queue",
+    unit: "s",
+    over: "max",
+  },
   posthaste_lane_depth: {
     board: "lanes-and-queues",
     title: "Waiting in lanes",

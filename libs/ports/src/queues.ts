@@ -74,4 +74,6 @@ export interface Queues {
   admit(queues: readonly QueueId[]): Promise<readonly Admitted[]>;
   /** The calls of these cancelled messages have ended: their turns no longer last for them. */
   callsEnded(tenant: TenantId, ids: readonly MessageId[]): Promise<void>;
+  /** When the oldest turn was given, of all queues that are not paused: for operators, among the first 100,000 turns or 10,000 queues. */
+  oldestTurn(): Promise<number | undefined>;
 }

@@ -8,6 +8,7 @@ export { processParts, type ProcessParts } from "./lifecycle/process-parts.ts";
 export { runServiceProcess, type ServiceProcess } from "./lifecycle/service-process.ts";
 export { runServices, type RunOptions } from "./lifecycle/run.ts";
 export { renderTelemetry } from "./telemetry/document.ts";
+export { watchLines } from "./telemetry/lines.ts";
 export { meteredRuns, watchRuns } from "./telemetry/runs.ts";
 export { createTelemetry } from "./telemetry/telemetry.ts";
 export { keyInFile } from "./secrets/key-file.ts";

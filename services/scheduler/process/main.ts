@@ -2,13 +2,13 @@
 import { hash } from "node:crypto";
 import { openBus, openDocuments, openTokens } from "@posthaste/distributed";
 import { Tenants } from "@posthaste/engine";
-import { countedMax } from "@posthaste/ports";
 import {
   configSchemas,
   meteredRuns,
   processParts,
   readConfig,
   runServiceProcess,
+  watchLines,
   watchRuns,
 } from "@posthaste/process";
 import { Scheduler } from "@posthaste/scheduler";
@@ -21,8 +21,7 @@ const tokens = openTokens(parts, config);
 const { clock, ports } = documents;
 const { telemetry } = parts;
 
-telemetry.metrics.watch("posthaste_queue_depth", () => ports.sizes.queued(countedMax));
-telemetry.metrics.watch("posthaste_lane_depth", () => ports.sizes.waiting(countedMax));
+watchLines(telemetry.metrics, ports, clock);
 watchRuns(telemetry.metrics, ports.sizes, clock);
 
 const minuteMs = 60_000;

@@ -24,6 +24,7 @@ import {
   sealStored,
   systemClock,
   systemRandom,
+  watchLines,
   watchRuns,
 } from "@posthaste/process";
 import { retryDelays } from "@posthaste/retry-delays-mathjs";
@@ -50,8 +51,7 @@ const mebibyte = 1024 * 1024;
 const policy = destinationPolicyOf(config);
 const store = await openStore();
 const sockets = fitSockets({ connections: connectionsMax, calls: callsMaxOf(config) }, log);
-metrics.watch("posthaste_queue_depth", () => store.sizes.queued(countedMax));
-metrics.watch("posthaste_lane_depth", () => store.sizes.waiting(countedMax));
+watchLines(metrics, store, clock);
 watchRuns(metrics, store.sizes, clock);
 metrics.watch("posthaste_dead_letters", () => store.sizes.deadLetters(countedMax));
 const sender = senderOf(config, policy, { clock, connectionsMax: sockets.calls, metrics });

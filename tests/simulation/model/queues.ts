@@ -39,7 +39,8 @@ export type Records = {
 type Row = {
   lane: QueueLane;
   lastPlace: number;
-  readonly turns: Set<MessageId>;
+  /** And when it was given. */
+  readonly turns: Map<MessageId, number>;
   /** Records that are not finished. */
   readonly line: Map<MessageId, number>;
 };
@@ -50,7 +51,7 @@ export type ModelQueues = {
     QueueId,
     {
       readonly lane: QueueLane;
-      readonly turns: ReadonlySet<MessageId>;
+      readonly turns: ReadonlyMap<MessageId, number>;
       readonly line: ReadonlyMap<MessageId, number>;
     }
   >;
@@ -107,7 +108,7 @@ export function modelQueues(records: Records): ModelQueues {
     }
     const shard = shardOf(id);
     const lane = { id, tenant, name, shard, ...made, wakeAt: undefined, seq: 0 };
-    const row: Row = { lane, lastPlace: 0, turns: new Set(), line: new Map() };
+    const row: Row = { lane, lastPlace: 0, turns: new Map(), line: new Map() };
     rows.set(id, row);
     return row;
   };
@@ -149,7 +150,7 @@ export function modelQueues(records: Records): ModelQueues {
     const record = records.find(id);
     if (!record || !isIn(record, "queued")) return {};
     const { next: state, wakeAt } = takeTurn(record, now());
-    row.turns.add(id);
+    row.turns.set(id, now());
     records.change(id, { ...record, state, wakeAt });
     if (state.kind === "held") return { heldUntil: state.dueAt };
     if (state.kind === "due") return { hint: hintOf({ ...record, state }) };
@@ -163,7 +164,8 @@ export function modelQueues(records: Records): ModelQueues {
     const { purgeUpTo = 0, tenant } = row.lane;
     const inOrder = [...row.line].toSorted(([, a], [, b]) => a - b);
     const ended = inOrder.filter(([, place]) => place <= purgeUpTo).slice(0, admittedMax);
-    if (!row.lane.paused) for (const each of row.turns) if (isOver(each)) row.turns.delete(each);
+    if (!row.lane.paused)
+      for (const each of row.turns.keys()) if (isOver(each)) row.turns.delete(each);
     const free = freeTurns(row.lane, row.turns.size);
     const unmade = records.firstUnmade(id, purgeUpTo);
     const first = inOrder
@@ -190,7 +192,7 @@ export function modelQueues(records: Records): ModelQueues {
   };
 
   const takeBack = (row: Row) =>
-    [...row.turns].flatMap((id) => {
+    [...row.turns.keys()].flatMap((id) => {
       const record = records.find(id);
       if (!record || !mayTakeBack(record)) return [];
       const state = { kind: "queued", queue: row.lane.id } as const;
@@ -234,7 +236,7 @@ export function modelQueues(records: Records): ModelQueues {
     end: async (tenant, name) => {
       const row = living(tenant, name);
       if (!row) return [];
-      const canceled = [...row.turns].map((id) => records.cancel(tenant, id));
+      const canceled = [...row.turns.keys()].map((id) => records.cancel(tenant, id));
       row.turns.clear();
       row.lane = { ...row.lane, endedAt: now(), purgeUpTo: row.lastPlace, paused: false };
       setAlarm(row, now());
@@ -249,6 +251,11 @@ export function modelQueues(records: Records): ModelQueues {
         records.change(id, { ...record, state });
         if (record.message.queue !== undefined) wake(record.message.queue);
       }
+    },
+    oldestTurn: async () => {
+      const giving = [...rows.values()].filter(({ lane }) => !lane.paused);
+      const times = giving.flatMap(({ turns }) => [...turns.values()]);
+      return times.length > 0 ? Math.min(...times) : undefined;
     },
   };
 

@@ -149,6 +149,7 @@ export const observedQueues = (queues: Queues, { history, world, node }: Watchin
     return answers;
   },
   callsEnded: (...given) => queues.callsEnded(...given),
+  oldestTurn: () => queues.oldestTurn(),
 });
 
 /** What a change writes of records joins the history as an insert does. */

@@ -185,15 +185,17 @@ async function purgedOf(
 /** False: another write was faster. After a lost reply also where it was ours; the next look makes it good. */
 async function write(
   rooms: Rooms,
-  { _id, hasFanOut, turnsVersion }: StoredQueue,
+  { _id, given = [], hasFanOut, turnsVersion }: StoredQueue,
   turns: readonly MessageId[],
   unmade: number | undefined,
 ): Promise<boolean> {
+  const now = rooms.clock.now();
+  const times = new Map(given.map(({ id, at }) => [id, at]));
   const allMade = hasFanOut === true && unmade === undefined;
   const update = {
-    $set: { turns },
+    $set: { turns, given: turns.map((id) => ({ id, at: times.get(id) ?? now })) },
     ...(allMade && { $unset: { hasFanOut: "" as const } }),
-    $min: { wakeAt: rooms.clock.now() + limits.ringAheadMs },
+    $min: { wakeAt: now + limits.ringAheadMs },
     $inc: { turnsVersion: 1 },
   };
   const { matchedCount } = await rooms.again(() =>

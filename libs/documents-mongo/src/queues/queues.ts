@@ -1,5 +1,5 @@
 /** The port of queues over documents. */
-import { queueId } from "@posthaste/domain";
+import { allShards, queueId } from "@posthaste/domain";
 import { type Queue, type Queues } from "@posthaste/ports";
 import { type Rooms } from "../messages/rooms.ts";
 import { liveStates } from "../messages/stored.ts";
@@ -10,6 +10,8 @@ import { isLiving, queuesOf, type StoredQueue } from "./stored-queue.ts";
 
 /** A line is counted no further. */
 const lagMax = 100_000;
+/** The turns of no more queues are looked at for the oldest. */
+const agedMax = 10_000;
 /** So many lines are counted, and queues admitted from, at once. */
 const atOnceMax = 16;
 
@@ -57,7 +59,24 @@ export function createQueues(rooms: Rooms): Queues {
         found.flatMap(({ _id: id, queue }) => (queue === undefined ? [] : { id, tenant, queue })),
       );
     },
+    oldestTurn: () => oldestTurn(rooms),
   };
+}
+
+/** A turn of a queue that is not paused has its row's alarm. */
+async function oldestTurn(rooms: Rooms): Promise<number | undefined> {
+  const filter = { shard: { $in: [...allShards] }, wakeAt: { $exists: true }, paused: false };
+  const found = await rooms.again(() =>
+    queuesOf(rooms)
+      .find(filter, { projection: { turns: { $slice: 1 }, given: 1 } })
+      .limit(agedMax)
+      .toArray(),
+  );
+  const times = found.flatMap(({ turns: [first], given = [] }) => {
+    const oldest = given.find(({ id }) => id === first);
+    return oldest ? [oldest.at] : [];
+  });
+  return times.length > 0 ? Math.min(...times) : undefined;
 }
 
 async function readQueue({ again, messages }: Rooms, stored: StoredQueue): Promise<Queue> {

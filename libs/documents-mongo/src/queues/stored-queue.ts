@@ -33,6 +33,8 @@ export type StoredQueue = {
   readonly place?: number;
   /** Messages that have a turn, at most `parallelism` when it was given. */
   readonly turns: readonly MessageId[];
+  /** When each was given, in their order; those of turns that have ended since the last look stand here until the next one gives any. */
+  readonly given?: readonly Given[];
   /** Raised by whatever writes `turns`, or says how many there may be: the fence of each such write. */
   readonly turnsVersion: number;
   /** A fan-out has got in whose children may not all be made. */
@@ -40,6 +42,8 @@ export type StoredQueue = {
   /** Those that had a turn when the queue was deleted. */
   readonly endedTurns?: readonly MessageId[];
 };
+
+export type Given = { readonly id: MessageId; readonly at: number };
 
 export const queuesName = "queues";
 

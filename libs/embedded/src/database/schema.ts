@@ -240,4 +240,8 @@ export const migrations: readonly string[] = [
     tenant INTEGER NOT NULL, state INTEGER NOT NULL, minute INTEGER NOT NULL, n INTEGER NOT NULL,
     PRIMARY KEY (tenant, minute, state)) WITHOUT ROWID;
   `,
+  `
+  -- When the turn was given; null in rows that were there before.
+  ALTER TABLE turns ADD COLUMN given_at INTEGER;
+  `,
 ];

@@ -37,7 +37,7 @@ export function openAdmit(rooms: Rooms, reading: Reading): (id: QueueId) => Admi
     const { code, until, hints } = columnsOf(next);
     const position = integer(row["position"]);
     move.run(code, until, hints, wakeAt ?? null, position);
-    turns.give(queue, position);
+    turns.give(queue, position, now);
     if (next.kind === "held") return { heldUntil: next.dueAt };
     if (next.kind === "due") return { hint: reading.hint(row) };
     lanes.wake(next.flow, now);

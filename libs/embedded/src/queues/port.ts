@@ -93,6 +93,7 @@ export function openQueues(rooms: Rooms): Queues {
     admit: (ids: readonly QueueId[]) =>
       writer.write(() => ids.flatMap((id) => admit(id) ?? []), "redoable"),
     callsEnded: (_, ids) => writer.write(() => ids.forEach(callEnded), "redoable"),
+    oldestTurn: () => writer.read(() => turns.oldest()),
   };
 }
 

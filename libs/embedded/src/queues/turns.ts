@@ -3,12 +3,13 @@
  * written together, so none is ever half given.
  */
 import { type DatabaseSync } from "node:sqlite";
-import { integer, type Row } from "../database/rows.ts";
+import { countedMax } from "@posthaste/ports";
+import { integer, optionalInteger, type Row } from "../database/rows.ts";
 import { firstFinishedCode } from "../messages/records.ts";
 import { type QueueRows } from "./rows.ts";
 
 export type Turns = {
-  give(queue: number, position: number): void;
+  give(queue: number, position: number, now: number): void;
   /** Positions of those that have one. */
   holders(queue: number): readonly number[];
   take(queue: number, position: number): void;
@@ -18,6 +19,8 @@ export type Turns = {
   repair(queue: number, now: number): number;
   /** Something has ended that may have kept the turn of the message at `position`: the queue is looked at now. */
   mayBeOver(queue: number, position: number, now: number): void;
+  /** When the oldest was given, of queues that are not paused. */
+  oldest(): number | undefined;
 };
 
 /** As `isDone` of the domain says it, and no callback of it is live: the two questions are of one transaction. */
@@ -27,15 +30,20 @@ const isOver = `
   AND NOT EXISTS (SELECT 1 FROM messages c WHERE c.turn_of = turns.message AND c.state < ${firstFinishedCode})`;
 
 export function openTurns(db: DatabaseSync, rows: QueueRows): Turns {
-  const give = db.prepare("INSERT OR IGNORE INTO turns (queue, message) VALUES (?, ?)");
+  const give = db.prepare(
+    "INSERT OR IGNORE INTO turns (queue, message, given_at) VALUES (?, ?, ?)",
+  );
   const holders = db.prepare("SELECT message FROM turns WHERE queue = ? ORDER BY message");
   const take = db.prepare("DELETE FROM turns WHERE queue = ? AND message = ?");
   const takeAll = db.prepare("DELETE FROM turns WHERE queue = ?");
   const repair = db.prepare(`DELETE FROM turns WHERE queue = ? AND ${isOver}`);
   const takeIfOver = db.prepare(`DELETE FROM turns WHERE queue = ? AND message = ? AND ${isOver}`);
   const count = db.prepare("SELECT count(*) AS n FROM turns WHERE queue = ?");
+  const oldest = db.prepare(`
+    SELECT min(given_at) AS at FROM (SELECT queue, given_at FROM turns LIMIT ${countedMax})
+      JOIN queues ON queues.key = queue WHERE paused = 0`);
   return {
-    give: (queue, position) => void give.run(queue, position),
+    give: (queue, position, now) => void give.run(queue, position, now),
     holders: (queue) => holders.all(queue).map((row: Row) => integer(row["message"])),
     take: (queue, position) => void take.run(queue, position),
     takeAll: (queue) => void takeAll.run(queue),
@@ -47,5 +55,6 @@ export function openTurns(db: DatabaseSync, rows: QueueRows): Turns {
       takeIfOver.run(queue, position, now);
       rows.wake(queue, now);
     },
+    oldest: () => optionalInteger(oldest.get()?.["at"] ?? null),
   };
 }

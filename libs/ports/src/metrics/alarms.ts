@@ -44,6 +44,12 @@ export const alarmsMetrics = {
     help: "Messages that wait for their turn in queues, of all tenants, counted up to 100000. Each scheduler tells the same: take the maximum.",
     by: ["scheduler", "standalone"],
   },
+  posthaste_queue_oldest_turn_seconds: {
+    kind: "watched",
+    grows: false,
+    help: "Age of the oldest turn of a queue that is not paused, looked for in 100000 turns (MongoDB: in 10000 queues); 0: none has one. A message keeps its turn while it or a callback of it is retried. Each scheduler tells the same: take the maximum.",
+    by: ["scheduler", "standalone"],
+  },
   posthaste_bulk_cancelled_total: {
     kind: "counter",
     help: "Messages and runs that bulk actions have cancelled. caller: while their caller waited; later: by a scheduler.",

@@ -32,7 +32,7 @@ const metricsNotes = `Counters and histograms begin at 0 with the process. What 
 is asked for when it is scraped, a gauge at most once in five seconds, so it may be so much older than it looks; what is
 not answered within two seconds, or cannot be, has no line. \`posthaste_lane_depth\`, \`posthaste_queue_depth\`, \`posthaste_dead_letters\`,
 \`posthaste_runs_active\` and \`posthaste_runs_waiting\` are counted in the store along an index, up to 100000, and are the same whoever tells them: \`max\`, not \`sum\`.
-\`posthaste_oldest_past_due_seconds\` is of each scheduler's own shards: \`max\` as well.`;
+\`posthaste_queue_oldest_turn_seconds\` is the same whoever tells it, too. \`posthaste_oldest_past_due_seconds\` is of each scheduler's own shards: \`max\` as well.`;
 
 const traces = `## Traces
 

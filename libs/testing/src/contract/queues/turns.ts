@@ -242,6 +242,53 @@ export function turns(guarantee: QueueGuarantee): void {
     expect(await harness.alarms.next([message.shard])).toBeUndefined();
   });
 
+  guarantee(
+    "the time at which the oldest turn was given is known while it lasts",
+    async (harness) => {
+      const { queues } = harness;
+      expect(await queues.oldestTurn()).toBeUndefined();
+      await queues.put({ tenant: aTenant, name, parallelism: 2 }, manyQueues);
+      const [first] = await enqueue(harness, 1);
+      if (!first) throw new Error("unreachable");
+      const before = harness.now();
+      await admit(harness);
+      const given = await queues.oldestTurn();
+      expect(given).toBeGreaterThanOrEqual(before);
+      expect(given).toBeLessThanOrEqual(harness.now());
+      const claimed = await claimWithTurn(harness, first);
+
+      await harness.advance(agedMs);
+      const [second] = await enqueue(harness, 1);
+      if (!second) throw new Error("unreachable");
+      await admit(harness);
+
+      expect(await queues.oldestTurn()).toBe(given);
+      await settle(harness, claimed, delivered);
+      await clearAll(harness, first);
+      await admit(harness);
+      expect(await queues.oldestTurn()).toBeGreaterThanOrEqual(before + agedMs);
+      await settle(harness, await claimWithTurn(harness, second), delivered);
+      await clearAll(harness, second);
+      await admit(harness);
+      expect(await queues.oldestTurn()).toBeUndefined();
+    },
+    agedMs,
+  );
+
+  guarantee("the turns of a paused queue are not among the oldest", async (harness) => {
+    const { queues } = harness;
+    const message = await enqueueOne(harness);
+    await admit(harness);
+    const given = await queues.oldestTurn();
+    await claimWithTurn(harness, message);
+
+    await queues.put({ tenant: aTenant, name, paused: true }, manyQueues);
+    expect(await queues.oldestTurn()).toBeUndefined();
+    await queues.resume(aTenant, name);
+
+    expect(await queues.oldestTurn()).toBe(given);
+  });
+
   guarantee("a queue that is not there gives nothing", async (harness) => {
     expect(await harness.queues.admit([theQueue])).toEqual([]);
   });
@@ -254,6 +301,8 @@ export function turns(guarantee: QueueGuarantee): void {
     expect((await harness.queues.get(aTenant, name))?.lag).toBe(1);
   });
 }
+
+const agedMs = 1_000;
 
 async function canceledWhileRunning(harness: QueuesHarness) {
   const [first, second] = await enqueue(harness, 2);

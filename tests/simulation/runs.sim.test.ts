@@ -44,6 +44,8 @@ describe("a simulated installation with runs", () => {
       ["told", 150],
       ["repeats", 60],
       ["reused", 5],
+      ["logged", 10],
+      ["redacted", 50],
       ["again.restart", 2],
       ["again.resume", 5],
     ] as const)

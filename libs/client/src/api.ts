@@ -1636,6 +1636,10 @@ export interface FailedRun {
    * Unix timestamp in milliseconds
    */
   createdAt: number;
+  /**
+   * When its first delivery was due
+   */
+  notBefore: number;
   failureCallback?: string;
   failureFunctionState?:
     "CALLBACK_INPROGRESS" | "CALLBACK_SUCCESS" | "CALLBACK_FAIL" | "CALLBACK_CANCELED";
@@ -1947,6 +1951,10 @@ export interface Run {
     responseBody?: string;
     dlqId: string;
     maxRetries: number;
+    /**
+     * Unix timestamp in milliseconds
+     */
+    nextDeliveryTime?: number;
     errors?: AttemptError[];
   };
   /**
@@ -2030,6 +2038,10 @@ export interface RunStep {
    * Unix timestamp in milliseconds
    */
   waitTimeoutDeadline?: number;
+  /**
+   * Seconds, with an s behind them
+   */
+  waitTimeoutDuration?: string;
   invokedWorkflowRunId?: string;
   invokedWorkflowUrl?: string;
   /**
@@ -2198,6 +2210,10 @@ export interface RunStep1 {
    * Unix timestamp in milliseconds
    */
   waitTimeoutDeadline?: number;
+  /**
+   * Seconds, with an s behind them
+   */
+  waitTimeoutDuration?: string;
   invokedWorkflowRunId?: string;
   invokedWorkflowUrl?: string;
   /**

@@ -352,6 +352,7 @@ export {
 } from "./workflow/order.ts";
 export {
   answeredPart,
+  answerHeadersPart,
   functionAgain,
   functionCanceled,
   functionEnded,
@@ -360,7 +361,7 @@ export {
 } from "./workflow/failure-function.ts";
 export { standsStill } from "./workflow/standing.ts";
 export { leftOpen, openEntries } from "./workflow/open.ts";
-export { inheritedParts, isMadeOf, resumedRun } from "./workflow/resume.ts";
+export { inheritedParts, isMadeOf, isOfLog, lettersOfLog, resumedRun } from "./workflow/resume.ts";
 export {
   type EntryDelivery,
   type Feature,

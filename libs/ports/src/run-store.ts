@@ -37,7 +37,10 @@ export type StartedRun =
   /** Of this id one is active, or of this root there is one. */
   | { readonly kind: "known"; readonly run: Run };
 
-/** All entries of `of`, and its parts of these names. */
+/**
+ * All entries of `of`, its parts of these names, and of its steps that wait for nothing what its log tells beside their results
+ * (`isOfLog`): of these what is there.
+ */
 export type Inherited = { readonly of: Run; readonly names: readonly string[] };
 
 /** `after`: a run of this id was made then; a later one is made after it. */

@@ -1,5 +1,5 @@
 /** The checks of docs/guarantees#the-checkers-rules about runs, when all has come to rest: heads, parts and results. */
-import { isActive, owesAnswer, type Pending, type Run } from "@posthaste/domain";
+import { isActive, owesAnswer, type Pending, type Run, tells } from "@posthaste/domain";
 import { type Backend } from "../backend.ts";
 import { phaseOf, policyOf, timeoutMs } from "../runs/commands.ts";
 import { eventPrefix, outcomeOf, returned, type Step, stepsOf, timedOut } from "../runs/program.ts";
@@ -7,6 +7,7 @@ import { type RunChange } from "../runs/seen.ts";
 import { type Exchange, type History } from "../world/history.ts";
 import { checkDeliveries } from "./run-deliveries.ts";
 import { checkEvents } from "./run-events.ts";
+import { checkViews } from "./run-views.ts";
 import {
   endOf,
   hasCaused,
@@ -28,7 +29,9 @@ export async function checkRuns(history: History, backend: Backend): Promise<voi
     checkEnd(history, story);
     checkStart(history, story, stories);
     checkResults(history, story, stories);
+    checkLogged(history, story, stories);
     checkDeliveries(history, story);
+    await checkViews(history, story, backend);
     await checkLetter(history, story, backend);
     history.count(`runs.${story.run.state.kind}`);
   }
@@ -97,9 +100,20 @@ function checkWrites(history: History, { changes, run: { key } }: Story): void {
       history.violate("R4", `the history of ${key} has changed at version ${after.version}`);
     if (!isActive(last) && order.length !== last.history.length)
       history.violate("R3", `the history of ${key} has grown after its end`);
+    checkSize(history, after);
     checkAlarm(history, last, after);
     checkPending(history, last, after, written);
   }
+}
+
+/** R17: steps that are done one after the other are one span of the history, however many they are. */
+function checkSize(history: History, { history: { spans }, key, version }: Run): void {
+  const split = spans.find(({ from, role }, i) => {
+    const before = spans[i - 1];
+    return role === "result" && before?.role === "result" && before.to + 1 === from;
+  });
+  if (split)
+    history.violate("R17", `the head of ${key} grows with each step, at version ${version}`);
 }
 
 /** R6: what a run owes another has an alarm from the write on that makes it owe it. */
@@ -243,6 +257,21 @@ function wrongBy(
         told.body === (returnedBy && text(returnedBy));
       return isTrue ? undefined : "R10";
     }
+  }
+}
+
+/** R10: a run that ended before one that it had invoked has the end of that in its log, and is delivered nothing of it. */
+function checkLogged(history: History, { own, run, sent }: Story, stories: readonly Story[]): void {
+  if (isActive(run)) return;
+  for (const pending of run.state.pending) {
+    if (pending.kind !== "invoke") continue;
+    const { childRoot, step } = pending;
+    const child = stories.find(({ root }) => root === childRoot);
+    const isTold = child !== undefined && tells(child.run, { ...run, step });
+    const isLogged = own.has(`s${step}`);
+    if (isLogged) history.count("runs.logged");
+    if (isTold !== isLogged || sent(`s${step}`).length > 0)
+      history.violate("R10", `the end of ${childRoot} is not in the log of ${run.key}, or more`);
   }
 }
 

@@ -11,6 +11,7 @@ import {
   type HistoryEntry,
   type InRun,
   isActive,
+  isOfLog,
   isUnderstood,
   limits,
   matchesRun,
@@ -114,9 +115,10 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
       const inherited = [...entries, ...names].map((name) => others?.get(name));
       const there = inherited.filter((part) => part !== undefined);
       if (there.length < inherited.length) return "gone";
+      const told = [...(others?.values() ?? [])].filter(({ name }) => isOfLog(of, name));
       return port.start(tenant, id, (use) => {
         const write = make(use);
-        return { ...write, parts: [...there, ...write.parts] };
+        return { ...write, parts: [...there, ...told, ...write.parts] };
       });
     },
     change: async (address, decide) => {

@@ -25,6 +25,7 @@ export const policyOf = ({ index }: Program): Policy =>
       timeoutMs,
       retryDelay: "500",
     }),
+    ...(index % 4 === 1 && { redaction: { body: true, headers: [] } }),
     ...(index % 4 === 0 && {
       flow: { key: `runs-${index}`, limits: { parallelism: 2, periodMs: 1_000 } },
     }),

@@ -38,6 +38,19 @@ const inState = <S extends Run["state"]>(run: Run, state: S): Run => ({ ...run, 
 const invokes = ({ state }: RunIn<"active">) =>
   state.pending.filter(({ kind }) => kind === "invoke");
 
+const singly = ({ from, role, to }: Run["history"]["spans"][number]) =>
+  Array.from({ length: to - from + 1 }, (_, i) => ({ role, from: from + i, to: from + i }));
+
+/** What a start writes, written otherwise. */
+const starting =
+  (otherwise: (write: RunWrite) => RunWrite) =>
+  (ports: NodePorts): NodePorts =>
+    withRuns(ports, {
+      start: (tenant, id, make) => ports.runs.start(tenant, id, (use) => otherwise(make(use))),
+      resume: (tenant, id, inherited, make) =>
+        ports.runs.resume(tenant, id, inherited, (use) => otherwise(make(use))),
+    });
+
 const textOf = (body: Uint8Array): string => new TextDecoder().decode(body);
 
 const withoutRetries = (body: Uint8Array): Uint8Array =>
@@ -144,6 +157,16 @@ const planted: readonly Mutation[] = [
         part.name.startsWith("a") ? { ...part, body: withoutRetries(part.body) } : part,
       ),
     })),
+  },
+  {
+    name: "a history that grows with each step",
+    change: writing((write) => {
+      const { history } = write.run;
+      const spans = history.spans.flatMap((span) =>
+        span.role === "result" ? singly(span) : [span],
+      );
+      return { ...write, run: { ...write.run, history: { ...history, spans } } };
+    }),
   },
   {
     name: "a result whose delivery is forgotten",
@@ -270,6 +293,20 @@ const planted: readonly Mutation[] = [
       if (run.state.kind === "active") return write;
       const { answerBy: _, ...state } = run.state;
       return { ...write, run: inState(run, state) };
+    }),
+  },
+  {
+    name: "the end of a run that is not in the log of one that has ended",
+    change: writing((write, before) =>
+      !isActive(before) && write.parts.some(({ name }) => name.startsWith("s")) ? undefined : write,
+    ),
+  },
+  {
+    name: "a run that forgets what it redacts",
+    change: starting((write) => {
+      const { plan } = write.run;
+      const { redaction: _, ...policy } = plan.policy;
+      return { ...write, run: { ...write.run, plan: { ...plan, policy } } };
     }),
   },
   {

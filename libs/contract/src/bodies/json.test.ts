@@ -127,6 +127,44 @@ describe("members that are asked for by name", () => {
 
     expect(membersOf(bytes(many), new Set(["a"]))).toMatchObject({ fault: "malformed" });
   });
+
+  /** Counts the looks at single bytes. */
+  const watched = (text: Uint8Array) => {
+    let looks = 0;
+    const seen = new Proxy(text, {
+      get: (target, name) => {
+        if (typeof name === "string" && /^\d+$/.test(name)) looks += 1;
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    });
+    return { seen, looks: () => looks };
+  };
+  const nested = (levels: number, times = 1): Uint8Array =>
+    bytes(
+      `{"stepId":1,"out":[${Array.from({ length: times }, () => "[".repeat(levels) + "]".repeat(levels)).join(",")}]}`,
+    );
+  const looksAt = (text: Uint8Array): { readonly looks: number; readonly isRefused: boolean } => {
+    const { looks, seen } = watched(text);
+    const members = membersOf(seen, new Set(["stepId"]), 256);
+    return { looks: looks(), isRefused: isFault(members) };
+  };
+
+  it("cost no more looks than there are bytes, some each, however deep they nest", () => {
+    for (const text of [nested(254), nested(100, 200), nested(1, 10_000)]) {
+      const { isRefused, looks } = looksAt(text);
+      expect(isRefused).toBe(false);
+      expect(looks).toBeLessThan(text.length * 8);
+    }
+  });
+
+  it("cost no look behind the level at which they are refused", () => {
+    const [shorter, longer] = [nested(1_000), nested(100_000)].map(looksAt);
+
+    expect(longer).toEqual(shorter);
+    expect(longer?.isRefused).toBe(true);
+    expect(longer?.looks).toBeLessThan(256 * 8);
+  });
 });
 
 describe("an object with one long string in it", () => {

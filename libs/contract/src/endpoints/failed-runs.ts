@@ -38,6 +38,7 @@ const failedRunSchema = z
     bodyBase64: z.string().optional().describe("When the payload is not UTF-8"),
     maxRetries: z.int(),
     createdAt: millisecondsShape,
+    notBefore: millisecondsShape.describe("When its first delivery was due"),
     failureCallback: z.string().optional(),
     failureFunctionState: z.enum(functionStates).optional(),
     failureCallbackInfo: z
@@ -163,6 +164,7 @@ export function failedRunJson(
     ...(payload?.kind === "binary" && { bodyBase64: payload.base64 }),
     maxRetries: retriesMax,
     createdAt,
+    notBefore: Math.max(parts.get("start")?.sent?.notBefore ?? 0, createdAt),
     ...(plan.failureFunction && { failureCallback: plan.failureFunction.url }),
     ...(told && {
       failureFunctionState: told,

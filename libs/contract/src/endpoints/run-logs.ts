@@ -42,6 +42,7 @@ const runSchema = z
         responseBody: z.string().optional(),
         dlqId: z.string(),
         maxRetries: z.int(),
+        nextDeliveryTime: millisecondsShape.optional(),
         errors: z.array(attemptErrorSchema).optional(),
       })
       .optional(),

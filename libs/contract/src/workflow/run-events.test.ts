@@ -11,6 +11,7 @@ import {
   type RunPart,
   type RunState,
   tenantId,
+  usualDelivery,
 } from "@posthaste/domain";
 import { runEvents } from "./run-events.ts";
 import { shownAttempt, shownParts } from "./shown-part.ts";
@@ -116,6 +117,22 @@ describe("the events of a run", () => {
       "90 1 STEP_CANCELED",
       "90 2 STEP_FAILED",
       "90 RUN_FAILED",
+    ]);
+  });
+
+  it("tell of a sleep when it began and when its time was up", () => {
+    const history = { spans: [{ role: "result", from: 1, to: 1 } as const], length: 2 };
+    const end = { kind: "succeeded", endedAt: start + 90, pending: [] } as const;
+    const run = aRun({ history, reached: 1, state: end });
+    const [name, sleep] = part("s1", 20, { stepId: 1, stepType: "SleepFor", sleepFor: 0.05 });
+    const sent = { ...usualDelivery(run), notBefore: start + 70 };
+
+    expect(outline(run, [[name, { ...sleep, sent }]])).toEqual([
+      "0 RUN_STARTED",
+      "0 init STEP_SUCCESS",
+      "20 1 STEP_PROGRESS",
+      "70 1 STEP_SUCCESS",
+      "90 RUN_SUCCESS",
     ]);
   });
 

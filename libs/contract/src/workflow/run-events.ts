@@ -119,7 +119,9 @@ function stepEvents(
   const { errors = [], nextDeliveryTime, ...stepInfo } = shown;
   const { state } = stepInfo;
   const step = stepInfo.stepId ?? (type === "next" ? run.reached + 1 : 0);
-  const begun = beginnings(step).flatMap((name) => parts.get(name) ?? [])[0];
+  const sleeps = stepInfo.sleepFor !== undefined || stepInfo.sleepUntil !== undefined;
+  const first = sleeps ? [...beginnings(step), partOf({ role: "result", step })] : beginnings(step);
+  const begun = first.flatMap((name) => parts.get(name) ?? [])[0];
   const brief = { ...withoutResult(stepInfo), state: "STEP_PROGRESS" as const };
   const failed = errors.map((error, i): Happened => {
     const isLast = i === errors.length - 1;
@@ -139,9 +141,13 @@ function stepEvents(
       ? [{ time: begun.at, state: brief.state, order: [1, step, 0], more: { stepInfo: brief } }]
       : []),
     ...failed,
-    ...endOfStep(run, stepInfo, step),
+    ...endOfStep(run, stepInfo, step, sleeps ? wakesAt(parts, step) : 0),
   ];
 }
+
+/** A sleep in sequence is written at its beginning. */
+const wakesAt = (parts: RunReading["parts"], step: number): number =>
+  parts.get(partOf({ role: "result", step }))?.sent?.notBefore ?? 0;
 
 const beginnings = (step: number): readonly PartName[] => [
   partOf({ role: "plan", step }),
@@ -162,10 +168,20 @@ function withoutResult({
   return rest;
 }
 
-function endOfStep(run: Run, stepInfo: RunStepJson, step: number): readonly Happened[] {
+function endOfStep(
+  run: Run,
+  stepInfo: RunStepJson,
+  step: number,
+  notBefore: number,
+): readonly Happened[] {
   const { createdAt, state } = stepInfo;
   if (state === "STEP_SUCCESS" && createdAt !== undefined)
-    return [{ time: createdAt, state, order: [1, step, 2], more: { stepInfo } }];
+    return [
+      {
+        time: Math.max(createdAt, notBefore),
+        ...{ state, order: [1, step, 2], more: { stepInfo } },
+      },
+    ];
   if (state === "STEP_CANCELED" && run.state.kind !== "active")
     return [{ time: run.state.endedAt, state, order: [1, step, 2], more: { stepInfo } }];
   return [];

@@ -1,9 +1,11 @@
 /** The failure of a run: what its endpoint answered last, and what has become of its failure function. */
 import {
   answeredPart,
+  answerHeadersPart,
   type Headers,
   isFailed,
   type PartName,
+  type Progress,
   type Run,
   runMessageId,
   toldPart,
@@ -41,13 +43,13 @@ export function functionState(run: Run): FunctionState | undefined {
   return told && stateNames[told.state];
 }
 
-/** Its headers are known by what the failure function is told. */
+/** Its headers are known by what the failure function is told, or stand for themselves where there is none. */
 export function failureAnswer({ parts, run }: Reading): {
   readonly status: number;
   readonly headers: Headers;
 } {
   const failed = isFailed(run) ? run.state.failure : undefined;
-  const { headers = [] } = parts.get(toldPart(1))?.answer ?? {};
+  const { headers = [] } = (parts.get(toldPart(1)) ?? parts.get(answerHeadersPart))?.answer ?? {};
   return { status: failed?.status ?? 0, headers };
 }
 
@@ -75,8 +77,11 @@ export const letterJson = (run: Run) =>
   isFailed(run) && run.state.failure.inDlq ? { dlqId: run.state.failure.dlqId } : {};
 
 /** Of a run that has failed: its failure function in its last round. */
-export function failureJson(reading: AttemptReading, view: ReadView) {
-  const { run, parts } = reading;
+export function failureJson(
+  reading: AttemptReading & { readonly progress: ReadonlyMap<PartName, Progress> },
+  view: ReadView,
+) {
+  const { run, parts, progress } = reading;
   if (!isFailed(run)) return {};
   const { dlqId, function: told } = run.state.failure;
   const state = functionState(run);
@@ -85,6 +90,7 @@ export function failureJson(reading: AttemptReading, view: ReadView) {
   const { sent } = parts.get(toldPart(1)) ?? {};
   const { headers, status } = failureAnswer(reading);
   const errors = attemptErrors(reading, [toldPart(told.round)]);
+  const standing = progress.get(toldPart(told.round))?.state;
   const failResponse = textIn(parts.get("x")?.body);
   return {
     failureFunction: {
@@ -98,6 +104,7 @@ export function failureJson(reading: AttemptReading, view: ReadView) {
       ...(errors.length > 0 && { errors }),
       dlqId,
       maxRetries: sent?.policy.retriesMax ?? plan.policy.retriesMax,
+      ...(standing?.kind === "held" && { nextDeliveryTime: standing.dueAt }),
     },
   };
 }

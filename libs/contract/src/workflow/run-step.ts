@@ -66,6 +66,7 @@ export const runStepSchema = z
     waitEventId: z.string().optional(),
     waitTimeout: z.boolean().optional(),
     waitTimeoutDeadline: millisecondsShape.optional(),
+    waitTimeoutDuration: z.string().optional().describe("Seconds, with an s behind them"),
     invokedWorkflowRunId: z.string().optional(),
     invokedWorkflowUrl: z.string().optional(),
     invokedWorkflowCreatedAt: millisecondsShape.optional(),

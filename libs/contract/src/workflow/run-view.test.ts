@@ -4,6 +4,7 @@ import {
   type AttemptFact,
   dlqIdOf,
   type EntryDelivery,
+  type Headers,
   messageId,
   type MessageRecord,
   newOrder,
@@ -243,6 +244,114 @@ it("a head says of a run what its parts do not", () => {
     expect(failureFunction).toBeDefined();
     expect(runHeadJson(run, true)).toEqual({ ...head, steps: [] });
   }
+});
+
+describe("a step that sleeps", () => {
+  const done = spans({ role: "result", from: 1, to: 1 });
+  const [, sleep] = part("s1", step(1, { stepType: "SleepFor", sleepFor: 60, out: undefined }));
+  const until = epochStart + 60_000;
+  const slept = [["s1", { ...sleep, sent: { ...sent, notBefore: until } }] as const];
+  const held = (retried: number): MessageRecord => ({ ...retriedAt(until), retried });
+  const rows = (run: Run, records: readonly (readonly [PartName, MessageRecord])[] = []) =>
+    stepGroups(reading(run, slept, records), view).slice(1);
+
+  it("is under way where it stands until its time is up, and then what follows is", () => {
+    const run = aRun({ history: done });
+
+    expect(rows(run, [["s1", held(0)]])).toMatchObject([
+      {
+        type: "sequential",
+        steps: [{ stepId: 1, state: "STEP_PROGRESS", nextDeliveryTime: until }],
+      },
+    ]);
+    for (const [records, state] of [
+      [[], "STEP_PROGRESS"],
+      [[["s1", held(1)]], "STEP_RETRY"],
+    ] as const)
+      expect(rows(run, records)).toMatchObject([
+        { type: "sequential", steps: [{ stepId: 1, state: "STEP_SUCCESS" }] },
+        { type: "next", steps: [{ state }] },
+      ]);
+  });
+
+  it("is cancelled with its run, and is done where that has ended later", () => {
+    const ended = (endedAt: number) => aRun({ history: done, state: { ...canceled, endedAt } });
+
+    expect(rows(ended(until - 1))).toMatchObject([{ steps: [{ state: "STEP_CANCELED" }] }]);
+    expect(rows(ended(until + 1))).toMatchObject([
+      { steps: [{ state: "STEP_SUCCESS" }] },
+      { type: "next", steps: [{ state: "STEP_CANCELED" }] },
+    ]);
+  });
+});
+
+it("a step that waits or has waited says until when, and whether that was all of its time", () => {
+  const deadline = epochStart + 1 + 90_500;
+  const waited = part("w1", { step: step(1, { stepType: "Wait" }), deadline });
+  const until = { waitTimeoutDeadline: deadline, waitTimeoutDuration: "90.5s" };
+  const done = aRun({ history: spans({ role: "result", from: 1, to: 1 }) });
+  const still = aRun({ state: { ...active, pending: [{ ...waits, deadline }] } });
+  const rowOf = (run: Run, ...parts: readonly (readonly [PartName, RunPart])[]) =>
+    stepGroups(reading(run, [waited, ...parts]), view)[1]?.steps[0];
+
+  expect(rowOf(still)).toMatchObject({ ...until, waitEventId: "e", state: "STEP_PROGRESS" });
+  expect(rowOf(still)).not.toHaveProperty("waitTimeout");
+  expect(rowOf(done, part("s1", step(1, { waitEventId: "e" })))).toMatchObject({
+    ...{ ...until, waitEventId: "e", waitTimeout: false, state: "STEP_SUCCESS" },
+  });
+  expect(rowOf(done, part("s1", step(1, { waitTimeout: true })))).toMatchObject({
+    ...{ ...until, waitTimeout: true },
+  });
+});
+
+describe("what a client says of the step that has thrown", () => {
+  const headers: Headers = [["Upstash-Error-Step-Name", "ship"]];
+  const response = { headers, status: 500, truncated: false, body: new Uint8Array(0) };
+
+  it("names the delivery that is tried again", () => {
+    const attempts = [failed("start", 1, { response })];
+    const of = reading(aRun(), [], [["start", retriedAt(7)]], { attempts });
+
+    expect(stepGroups(of, view)[1]?.steps).toMatchObject([
+      { stepName: "ship", state: "STEP_RETRY" },
+    ]);
+  });
+
+  it.each(["f", "h"])("names the one that has failed its run, kept in %s", (name) => {
+    const parts = [part(name, { headers })];
+    const of = reading(aRun({ state: failedAt("start") }), parts);
+
+    expect(stepGroups(of, view)[1]?.steps).toMatchObject([
+      { stepName: "ship", state: "STEP_FAILED" },
+    ]);
+  });
+});
+
+it("a failure function that is tried again says when", () => {
+  const state = failedAt("start");
+  if (state.kind !== "failed") throw new Error("it has failed");
+  const told = { function: { round: 2, state: "running" } } as const;
+  const run = aRun({ state: { ...state, failure: { ...state.failure, ...told } } });
+
+  expect(deliveriesShown(run)).toEqual(["f2"]);
+  expect(runJson(reading(run, [], [["f2", retriedAt(7)]]), view, true)).toMatchObject({
+    failureFunction: { state: "CALLBACK_INPROGRESS", nextDeliveryTime: 7 },
+  });
+});
+
+it("a result says what its own publish forwards, and how it is tried again", () => {
+  const policy = aPolicy({ retryDelay: "500" });
+  const run = aRun({
+    plan: { ...aRun().plan, policy },
+    history: spans({ role: "result", from: 1, to: 2 }),
+  });
+  const [, own] = part("s2", step(2));
+  const of = reading(run, [part("s1", step(1)), ["s2", { ...own, sent }]]);
+
+  expect(stepGroups(of, view).slice(1, 3)).toMatchObject([
+    { steps: [{ headers: { "Content-Type": ["application/json"] }, retryDelay: "500" }] },
+    { steps: [{ headers: { "X-A": ["canary"] }, retryDelay: "500" }] },
+  ]);
 });
 
 describe("the records that are asked for", () => {

@@ -5,6 +5,7 @@
 import {
   type DeliveryKey,
   deliveryOf,
+  isFailed,
   isFinished,
   type PartName,
   partOf,
@@ -13,6 +14,7 @@ import {
   type Run,
   runMessageId,
   type RunState,
+  toldPart,
 } from "@posthaste/domain";
 import { type ReadView } from "../representations/body.ts";
 import { readableHeaders } from "../representations/hidden.ts";
@@ -44,13 +46,18 @@ const stateNames = {
 
 /** Of a run's deliveries those that tell where it stands: what is open, or what tells of its failure. */
 export function deliveriesShown(run: Run): readonly PartName[] {
-  if (run.state.kind !== "active") return [];
+  if (run.state.kind !== "active") return tellingOf(run);
   const open = openPlans(run).map((step) => partOf({ role: "plan", step }));
   const calls = run.state.pending.flatMap((pending) =>
     pending.kind === "call" ? partOf(callKey(pending)) : [],
   );
   return open.length + run.state.pending.length > 0 ? [...open, ...calls] : [lastEntry(run)];
 }
+
+const tellingOf = (run: Run): readonly PartName[] => {
+  const told = isFailed(run) ? run.state.failure.function : undefined;
+  return told?.state === "running" ? [toldPart(told.round)] : [];
+};
 
 /** Of a call to a third party: itself, and what tells of its answer. */
 const callParts = (step: number): readonly PartName[] => [
@@ -154,6 +161,7 @@ function memberOf(reading: RunReading, step: number, view: ReadView): readonly R
     ...(concurrent !== undefined && { concurrent }),
     ...(stepName !== undefined && { stepName }),
     ...{ stepId: step, targetStep: step, createdAt: part.at },
+    headers: headersSent(reading, part, view),
   };
   const pending = reading.run.state.pending.find((each) => each.step === step);
   if (pending && isLogged(pending)) return resultOf(reading, step, partOf(key), view);
@@ -172,20 +180,53 @@ function resultOf(
   const name = partOf({ role: "result", step });
   const part = reading.parts.get(name);
   if (!part) return [];
+  const { retriesMax, retryDelay } = run.plan.policy;
   return [
     {
       ...callFields(reading, step, view),
+      ...waitFields(reading, step),
       ...part.step,
       ...invokedBy(reading, step),
       stepId: step,
       callType: "step",
       messageId: runMessageId(run.root, name),
       createdAt: part.at,
-      retries: run.plan.policy.retriesMax,
+      headers: headersSent(reading, part, view),
+      retries: retriesMax,
+      ...(retryDelay !== undefined && { retryDelay }),
       state: "STEP_SUCCESS",
+      ...asleep(reading, name),
       ...errorsOf(reading, [by, ...callParts(step)], view),
     },
   ];
+}
+
+/** What its own publish forwards: those of the run stand at its start. */
+const headersSent = ({ run }: RunReading, { sent }: ShownPart, { sha256 }: ReadView) =>
+  readableHeaders(sent?.headers ?? usualHeaders, run.plan.policy.redaction, sha256);
+const usualHeaders = [["Content-Type", "application/json"]] as const;
+
+/** A sleep in sequence is a result from its beginning, which is delivered when its time is up. */
+function asleep({ parts, progress, run }: RunReading, name: PartName): RunStepJson {
+  const { sent, step } = parts.get(name) ?? {};
+  if (step?.sleepFor === undefined && step?.sleepUntil === undefined) return {};
+  if (run.state.kind !== "active") {
+    const isCutShort = sent !== undefined && sent.notBefore > run.state.endedAt;
+    return isCutShort ? { state: "STEP_CANCELED" } : {};
+  }
+  const standing = progress.get(name);
+  if (standing?.state.kind !== "held" || standing.retried > 0) return {};
+  return { state: "STEP_PROGRESS", nextDeliveryTime: standing.state.dueAt };
+}
+
+function waitFields({ parts }: RunReading, step: number): RunStepJson {
+  const { at = 0, deadline } = parts.get(`w${step}`) ?? {};
+  if (deadline === undefined) return {};
+  return {
+    waitTimeout: false,
+    waitTimeoutDeadline: deadline,
+    waitTimeoutDuration: `${(deadline - at) / 1_000}s`,
+  };
 }
 
 /** Calls, waits and invocations in progress, or cut short by the end of the run: each a group of its own unless it was planned in one. */
@@ -225,13 +266,14 @@ function pendingStep(reading: RunReading, pending: Pending, view: ReadView): Run
   }
   const name = kind === "wait" ? `w${step}` : invocationPart(step);
   const part = parts.get(name);
+  const { waitTimeout: _, ...wait } = waitFields(reading, step);
   return {
     ...part?.step,
     ...common,
     state: stepState(run, name, undefined),
     ...(part && { createdAt: part.at }),
     ...(kind === "wait"
-      ? { waitEventId: pending.event, waitTimeoutDeadline: pending.deadline }
+      ? { ...wait, waitEventId: pending.event, waitTimeoutDeadline: pending.deadline }
       : { ...invokedBy(reading, step), invokedWorkflowRunId: pending.childId }),
   };
 }
@@ -247,8 +289,17 @@ const invokedBy = ({ parts }: RunReading, step: number): RunStepJson => ({
 function nextGroup(reading: RunReading, view: ReadView): readonly StepGroup[] {
   const { run } = reading;
   const key = nextKey(run);
-  return key ? [{ type: "next", steps: [delivery(reading, key, view)] }] : [];
+  // What sleeps is shown where its step stands.
+  if (!key || asleep(reading, partOf(key)).state) return [];
+  const step = delivery(reading, key, view);
+  const stepName = failedStep(step.errors?.at(-1));
+  return [{ type: "next", steps: [{ ...step, ...(stepName !== undefined && { stepName }) }] }];
 }
+
+/** As the client of the endpoint says which step has thrown. */
+const failedStep = (error: NonNullable<RunStepJson["errors"]>[number] | undefined) =>
+  Object.entries(error?.headers ?? {}).find(([name]) => failedStepHeader.test(name))?.[1][0];
+const failedStepHeader = /^(service|upstash)-error-step-name$/i;
 
 function nextKey(run: Run): DeliveryKey | undefined {
   const { state } = run;

@@ -3,6 +3,7 @@
  * run that is very large less.
  */
 import {
+  answerHeadersPart,
   deliveryOf,
   type EntryDelivery,
   type Headers,
@@ -34,6 +35,8 @@ export type ShownPart = {
   readonly body?: ReadableBody;
   /** The fields of a step. */
   readonly step?: RunStepJson;
+  /** Of a step that waits, or has waited. */
+  readonly deadline?: number;
   /** Of a step that has invoked a run: the fields that say which. */
   readonly invoked?: RunStepJson;
   /** Of an answer. */
@@ -61,12 +64,12 @@ function shownPart(run: Run, part: RunPart, view: ReadView): ShownPart {
       return { ...known, body: bodyOfRun(run, part.body, view) };
     case "step":
       return { ...known, step: stepFields(run, publishedStep(part.body), view) };
-    case "waiting":
-      return {
-        ...known,
-        step: stepFields(run, stepWithin(part.body), view),
-        ...(name.startsWith("v") && { invoked: invokedFields(run, part, view) }),
-      };
+    case "waiting": {
+      const step = stepFields(run, stepWithin(part.body), view);
+      if (name.startsWith("v")) return { ...known, step, invoked: invokedFields(run, part, view) };
+      const { deadline } = writtenJson(part, ["deadline"]);
+      return { ...known, step, ...(typeof deadline === "number" && { deadline }) };
+    }
     case "since":
       return { ...known, invoked: invokedSince(part) };
     case "answered": {
@@ -119,7 +122,8 @@ const answerNames = ["body", "header", "headers", "status"];
 function kindOf(name: PartName): "whole" | "step" | "waiting" | "since" | "answered" | "other" {
   const role = deliveryOf(name)?.role;
   if (role === "plan" || role === "result") return "step";
-  if (role === "answer" || /^[rf][0-9]*$/.test(name)) return "answered";
+  if (role === "answer" || /^[rf][0-9]*$/.test(name) || name === answerHeadersPart)
+    return "answered";
   if (role === "start" || role === "call" || name === "e" || name === "x") return "whole";
   if (/^i[0-9]/.test(name)) return "since";
   return /^[wv][0-9]/.test(name) ? "waiting" : "other";

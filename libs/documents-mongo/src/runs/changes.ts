@@ -14,7 +14,7 @@ import {
 import { type Decision, type RunWrite, StoreError } from "@posthaste/ports";
 import { newWrite } from "../change-by-token.ts";
 import { createGather, type Gather } from "../gather.ts";
-import { putParts, replaceParts } from "./parts.ts";
+import { putParts, removeParts, replaceParts } from "./parts.ts";
 import { type Address, find, type RunRooms } from "./rooms.ts";
 import { movingPart, runFrom, type StoredRun } from "./stored-run.ts";
 
@@ -91,11 +91,17 @@ async function decideAlike(
   address: Address,
   changes: readonly Change[],
 ): Promise<"decided" | "unknown"> {
+  let lost: RunWrite | undefined;
   for (let tries = 0; tries < triesMax; tries++) {
     const stored = await find(rooms, address);
-    if (!stored) return "unknown";
+    if (!stored) {
+      // Swept behind the parts of the try before.
+      if (lost) await removeParts(rooms, lost);
+      return "unknown";
+    }
     const write = together(runFrom(stored), changes);
     if (!write) return "decided";
+    lost = write;
     const strange = await putParts(rooms, write);
     if (!(await swap(rooms, stored, write))) continue;
     await replaceParts(rooms, strange);

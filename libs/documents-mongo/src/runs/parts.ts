@@ -3,6 +3,8 @@ import {
   type Configuration,
   entriesBetween,
   type HistoryEntry,
+  isOfLog,
+  lettersOfLog,
   limits,
   type MessageId,
   type PartName,
@@ -49,27 +51,37 @@ export async function replaceParts(
     await again(() => collection.replaceOne({ _id }, part, { upsert: true }));
 }
 
-/** A run that has failed is given no part later: what is not there was swept. */
+/** Of a write that has come too late: its run is not there any more. */
+export const removeParts = (
+  { again, parts: collection }: RunRooms,
+  { parts, run }: RunWrite,
+): Promise<unknown> =>
+  again(() =>
+    collection.deleteMany({ _id: { $in: parts.map(({ name }) => partKey(run.root, name)) } }),
+  );
+
+/** A run that has failed is given no entry later: what is not there was swept. */
 export async function copyParts(
   { again, parts: collection }: RunRooms,
   { names, of }: Inherited,
   { run, deliveries }: RunWrite,
 ): Promise<"gone" | undefined> {
   const messages = messagesOf(deliveries);
+  const copyOf = ({ _id: key, message: _message, run: _run, ...part }: StoredPart): StoredPart => {
+    const name = nameOfPart(key);
+    const message = messages.get(name);
+    return {
+      ...{ ...part, _id: partKey(run.root, name), run: run.root },
+      ...(message && { message }),
+    };
+  };
   const all = [...entriesBetween(of.history, 0, of.history.length - 1).map(partOf), ...names];
   for (let at = 0; at < all.length; at += copiedAtOnce) {
     const some = all.slice(at, at + copiedAtOnce);
     const ids = some.map((name) => partKey(of.root, name));
     const found = await again(() => collection.find({ _id: { $in: ids } }).toArray());
     if (found.length < some.length) return "gone";
-    const copies = found.map(({ _id: key, message: _message, run: _run, ...part }): StoredPart => {
-      const name = nameOfPart(key);
-      const message = messages.get(name);
-      return {
-        ...{ ...part, _id: partKey(run.root, name), run: run.root },
-        ...(message && { message }),
-      };
-    });
+    const copies = found.map(copyOf);
     const known = await insertMissing(again, collection, copies);
     await replaceParts(
       { again, parts: collection },
@@ -77,7 +89,34 @@ export async function copyParts(
       copies.filter(({ message }, i) => message && known.has(i)),
     );
   }
+  for (const letter of lettersOfLog) {
+    let after = partKey(of.root, letter);
+    // Each turn begins behind the last part of the one before.
+    for (;;) {
+      const some = await someBetween(after, partKey(of.root, `${letter}a`));
+      const told = some.filter(({ _id }) => isOfLog(of, nameOfPart(_id)));
+      await insertMissing(again, collection, told.map(copyOf));
+      const last = some.at(-1);
+      if (!last) break;
+      after = last._id;
+    }
+  }
   return undefined;
+
+  /** These are not bounded as a history is. */
+  async function someBetween(after: string, end: string): Promise<readonly StoredPart[]> {
+    return again(async () => {
+      const some: StoredPart[] = [];
+      let bytes = 0;
+      const behind = { _id: { $gt: after, $lt: end } };
+      for await (const part of collection.find(behind, inSmallReplies).sort({ _id: 1 })) {
+        some.push(part);
+        bytes += bodyOf(part).length;
+        if (some.length >= copiedAtOnce || bytes >= limits.runReadBytesMax) break;
+      }
+      return some;
+    });
+  }
 }
 
 const copiedAtOnce = 100;

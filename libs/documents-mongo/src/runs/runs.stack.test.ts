@@ -251,6 +251,47 @@ describe.each(servers)("$name", ({ name, uri }) => {
       expect(await everythingIn(connection, collection)).toEqual([]);
   });
 
+  it.each(["goes on", "ends there"])(
+    `${name}: of a change that a sweep overtakes behind its parts nothing is left, where its process %s`,
+    async (what) => {
+      const { connection, clock } = await open();
+      const { runs } = createRecordPorts(connection, connection);
+      const given = { root: newId(), now: clock.now() };
+      const { run } = await runs.start(aTenant, aRunId, (use) => aRunStart(use, given));
+      await runs.change(run, (seen) => ending(seen, clock.now()));
+      await clock.advance(1_000);
+      let calls = 0;
+      const slow = createRecordPorts(
+        {
+          ...connection,
+          again: async (task) => {
+            calls += 1;
+            // It has read the head, and writes its part when the parts of the run are gone.
+            if (calls === 2) expect(await runs.sweep(aTenant, clock.now(), 10)).toBe(1);
+            if (calls > 2 && what === "ends there") throw new Error("the process has ended");
+            return connection.again(task);
+          },
+        },
+        connection,
+      ).runs;
+
+      const changed = slow.change(run, (seen) => {
+        const parts = [{ name: "s1", at: clock.now(), body: new Uint8Array(1) }];
+        const next = { ...seen, version: seen.version + 1 };
+        return { verdict: "logged", write: { run: next, parts, deliveries: [] } };
+      });
+
+      if (what === "goes on") expect(await changed).toBeUndefined();
+      else {
+        await expect(changed).rejects.toThrow("ended");
+        expect(await everythingIn(connection, "run_parts")).toEqual([`${run.root}/s1`]);
+        await clock.advance(60_001);
+        await runs.sweep(aTenant, clock.now(), 10);
+      }
+      expect(await everythingIn(connection, "run_parts")).toEqual([]);
+    },
+  );
+
   it(`${name}: of a start that loses to another no part is left`, async () => {
     const { connection, clock } = await open();
     const { runs } = createRecordPorts(connection, connection);

@@ -4,6 +4,7 @@
  * (1) A run that was swept leaves a mark of its use for a minute: a start looks for the newest use and writes the next one,
  *     and may be slow between the two, but not for so long (start.ts). Without it such a start and one that came after
  *     the sweep would both be the first use, or the second beside the first: two active runs of one id (R2).
+ *     What a change had read before the sweep may write a part or an attempt behind it: those go with the mark.
  * (2) Parts are written before the head that names them. Where a process ended between the two, or its start lost, they are
  *     removed an hour later, by walking once an hour through the roots of the hour before it (ADR 33).
  */
@@ -18,6 +19,7 @@ const strayAfterMs = 3_600_000;
 /** Where nothing says how far the walk has come. */
 const walkedMsMax = 86_400_000;
 const rootsPerPage = 1_000;
+const marksPerPage = 500;
 
 export function createSweep(rooms: RunRooms) {
   let walkedAt = -Infinity;
@@ -27,11 +29,32 @@ export function createSweep(rooms: RunRooms) {
       walkedAt = now;
       await removeStrays(rooms, now);
     }
-    await rooms.again(() =>
-      rooms.marks.deleteMany({ tenant, sweptAt: { $lt: now - markKeptMs, $exists: true } }),
-    );
+    await removeMarks(rooms, tenant, now - markKeptMs);
     return sweepEnded(rooms, tenant, endedBefore, limit);
   };
+}
+
+/** A portion at a time, each gone when the next is read. */
+async function removeMarks(
+  { again, attempts, marks, parts }: RunRooms,
+  tenant: TenantId,
+  before: number,
+): Promise<void> {
+  for (;;) {
+    const swept = { tenant, sweptAt: { $lt: before, $exists: true } };
+    const found = await again(() =>
+      marks
+        .find(swept, { projection: { of: 1 } })
+        .limit(marksPerPage)
+        .toArray(),
+    );
+    if (found.length === 0) return;
+    const late = { run: { $in: found.map(({ of }) => of) } };
+    await again(() => parts.deleteMany(late));
+    await again(() => attempts.deleteMany(late));
+    const keys = found.map(({ _id }) => _id);
+    await again(() => marks.deleteMany({ _id: { $in: keys }, ...swept }));
+  }
 }
 
 async function sweepEnded(
@@ -50,7 +73,10 @@ async function sweepEnded(
   await again(() => attempts.deleteMany({ run: { $in: roots } }));
   const sweptAt = clock.now();
   const writes = found.map(({ _id, root, id, generation, createdAt }) => {
-    const replacement: StoredMark = { _id, tenant, id, generation, createdAt, sweptAt };
+    const replacement: StoredMark = {
+      ...{ _id, tenant, id, generation, createdAt, sweptAt },
+      of: root,
+    };
     return { replaceOne: { filter: { _id, root }, replacement } };
   });
   await again(() => marks.bulkWrite(writes, { ordered: false }));

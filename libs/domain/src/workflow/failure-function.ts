@@ -7,6 +7,8 @@ import { changedRun, type FailureFunction, type PartName, type Run, type RunIn }
 /** `f`, `f2`, `f3` …: what is told. `r`, `r2` …: what was answered. */
 export const toldPart = (round: number): PartName => (round === 1 ? "f" : `f${round}`);
 export const answeredPart = (round: number): PartName => (round === 1 ? "r" : `r${round}`);
+/** What its endpoint answered beside the body of the answer, where no failure function is told of it. */
+export const answerHeadersPart: PartName = "h";
 
 /** Undefined: the part is none that is told. */
 export function roundOf(part: PartName): number | undefined {

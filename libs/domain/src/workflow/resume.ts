@@ -26,6 +26,15 @@ function partsOfPending({ kind, step, ...rest }: Pending): readonly PartName[] {
   }
 }
 
+/** Of calls, waits and invocations what a log tells beside their results. */
+export const lettersOfLog = ["c", "i", "v", "w"] as const;
+
+/** Of a step that is done: those of one that waits are inherited by their names, or made anew. */
+export const isOfLog = ({ state }: Run, name: PartName): boolean =>
+  lettersOfLog.some((letter) => name.startsWith(letter)) &&
+  /^.[1-9]/.test(name) &&
+  !state.pending.some(({ step }) => step === Number(name.slice(1)));
+
 /** What is new about the run that goes on. */
 export type NewUse = {
   readonly key: RunKey;

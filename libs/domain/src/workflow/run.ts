@@ -158,8 +158,8 @@ export const isActive = (run: Run): run is RunIn<"active"> => run.state.kind ===
 export const isFailed = (run: Run): run is RunIn<"failed"> => run.state.kind === "failed";
 
 /**
- * `start`, `p3` the plan of step 3, `s3` its result, `c3` the call that it makes, `a3` what that was answered, `w3` its wait, `v3` its invocation, `i3` when the run that this started was created, `n7` an event that came before its wait, `e` what the run returned, `x` the answer that failed it, `f` its
- * failure function. Message ids of a run are made of them.
+ * `start`, `p3` the plan of step 3, `s3` its result, `c3` the call that it makes, `a3` what that was answered, `w3` its wait, `v3` its invocation, `i3` when the run that this started was created, `n7` an event that came before its wait, `e` what the run returned, `x` the answer that failed it, `h` the
+ * headers of that where no `f` says them, `f` its failure function. Message ids of a run are made of them.
  */
 export type PartName = string;
 

@@ -4,6 +4,7 @@ import {
   type InRun,
   awaitedEvents,
   isActive,
+  lettersOfLog,
   limits,
   type MessageId,
   type Run,
@@ -120,6 +121,7 @@ function openHeads({ db }: Rooms) {
 function openPut(rooms: Rooms) {
   const { db } = rooms;
   const insertRecord = openInsert(rooms);
+  const copy = openCopy(rooms);
   const insert = db.prepare(`
     INSERT INTO runs (position, tenant, id, generation, created_at, ended_at, wake_at, shard, format, json, crc, moving, moving_crc)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (position) DO NOTHING`);
@@ -128,13 +130,6 @@ function openPut(rooms: Rooms) {
   );
   const insertPart = db.prepare(`
     INSERT INTO run_parts (run, name, rank, at, crc, sent, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)`);
-  const ofOther = `
-    FROM run_parts WHERE run = ? AND (rank IS NOT NULL OR name IN (SELECT value FROM json_each(?)))`;
-  const countOther = db.prepare(`SELECT count(*) AS count ${ofOther}`);
-  const copyOther = db.prepare(`
-    INSERT INTO run_parts (run, name, rank, at, crc, sent, bytes)
-    SELECT ?, name, rank, at, crc, sent, bytes ${ofOther}`);
-
   const insertTerm = db.prepare("INSERT INTO run_terms (term, at, run) VALUES (?, ?, ?)");
   const removeWaits = db.prepare("DELETE FROM run_waits WHERE run = ?");
   const insertWait = db.prepare("INSERT INTO run_waits (tenant, event, run) VALUES (?, ?, ?)");
@@ -157,10 +152,7 @@ function openPut(rooms: Rooms) {
         throw new Error(`${record.message.id} was there before its entry was accepted`);
   };
   return {
-    has: ({ names, of: { history, root } }: Inherited): boolean => {
-      const row = countOther.get(placeOf(root), JSON.stringify(names));
-      return integer(row?.["count"]) === history.length + names.length;
-    },
+    has: copy.has,
     /** False: its root has a run. */
     start: (write: RunWrite, inherited?: Inherited): boolean => {
       const { run } = write;
@@ -171,10 +163,7 @@ function openPut(rooms: Rooms) {
       const head = [placeOf(root), tenant, id, generation, ...times, shard, format, ...texts];
       if (insert.run(...head).changes === 0) return false;
       for (const term of termsOf(run)) insertTerm.run(term, createdAt, placeOf(root));
-      if (inherited) {
-        const { names, of } = inherited;
-        copyOther.run(placeOf(root), placeOf(of.root), JSON.stringify(names));
-      }
+      if (inherited) copy.into(root, inherited);
       putWaits([], run);
       putRest(write);
       return true;
@@ -186,6 +175,30 @@ function openPut(rooms: Rooms) {
       update.run(...moved, json, crc, placeOf(run.root));
       putWaits(awaitedEvents(before), run);
       putRest(write);
+    },
+  };
+}
+
+/** Parts that a run has of the one that it goes on from. */
+function openCopy({ db }: Rooms) {
+  const isNeeded = "rank IS NOT NULL OR name IN (SELECT value FROM json_each(?))";
+  const isOfLog = `
+    name GLOB '[${lettersOfLog.join("")}][1-9]*' AND CAST(substr(name, 2) AS INTEGER) NOT IN (SELECT value FROM json_each(?))`;
+  const countOther = db.prepare(`
+    SELECT count(*) AS count FROM run_parts WHERE run = ? AND (${isNeeded})`);
+  const copyOther = db.prepare(`
+    INSERT INTO run_parts (run, name, rank, at, crc, sent, bytes)
+    SELECT ?, name, rank, at, crc, sent, bytes
+    FROM run_parts WHERE run = ? AND (${isNeeded} OR ${isOfLog})`);
+  return {
+    has: ({ names, of: { history, root } }: Inherited): boolean => {
+      const row = countOther.get(placeOf(root), JSON.stringify(names));
+      return integer(row?.["count"]) === history.length + names.length;
+    },
+    into: (root: MessageId, { names, of }: Inherited): void => {
+      const waiting = of.state.pending.map(({ step }) => step);
+      const lists = [names, waiting].map((list) => JSON.stringify(list));
+      copyOther.run(placeOf(root), placeOf(of.root), ...lists);
     },
   };
 }

@@ -1,5 +1,6 @@
 /** The ends of a run: it returns, is cancelled, or one of its deliveries fails for good. Each is one write of its head. */
 import {
+  answerHeadersPart,
   callbackBody,
   cancelRun,
   deliveryOf,
@@ -20,6 +21,7 @@ import { type Decision, type RunAddress, type RunStore } from "@posthaste/ports"
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 import { dropLeft, type DropPorts } from "./drop.ts";
 import { answerInvokers } from "./invoke.ts";
+import { jsonBytes } from "./results.ts";
 
 export type EndPorts = DeliveryPorts & DropPorts & { readonly runs: RunStore };
 
@@ -117,7 +119,13 @@ export async function failDelivered(
     const sent = told && failureDelivery(failed, told, message.origin, now);
     const parts: readonly RunPart[] = [
       { name: "x", at: now, body: response?.body ?? noBody },
-      ...(sent ? [{ name: toldPart(1), at: now, body, sent }] : []),
+      sent
+        ? { name: toldPart(1), at: now, body, sent }
+        : {
+            name: answerHeadersPart,
+            at: now,
+            body: jsonBytes({ headers: response?.headers ?? [] }),
+          },
     ];
     const messages = sent ? [failureMessage(failed, sent, body, now)] : [];
     return {

@@ -29,6 +29,7 @@ export type WaitPart = {
   readonly delivery: EntryDelivery;
   readonly step: StepJson;
   readonly waiter: Waiter;
+  readonly deadline: number;
 };
 
 export type WaitPorts = DeliveryPorts & Pick<RunPorts, "runs">;
@@ -116,7 +117,7 @@ export async function renewedWaits(
     const headers = withRunId(waiter.headers, id);
     const timeoutHeaders = waiter.timeoutHeaders && withRunId(waiter.timeoutHeaders, id);
     const body = jsonBytes({
-      ...kept,
+      ...{ ...kept, deadline },
       waiter: {
         ...{ ...waiter, headers, deadline: Math.ceil(deadline / 1_000) },
         ...(timeoutHeaders && { timeoutHeaders }),

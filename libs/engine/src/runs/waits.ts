@@ -58,7 +58,7 @@ export async function placeWait(
           return resultsOf(withoutNote(run, note.part), [ended], deliveries, now, () => "waits");
         }
         const kept = { ...waiter, deadline: Math.ceil(deadline / 1_000) };
-        const part: WaitPart = { delivery, step, waiter: kept };
+        const part: WaitPart = { delivery, step, waiter: kept, deadline };
         const parts = [{ name: partName(key.step), at: now, body: jsonBytes(part) }];
         return { verdict: "waits", write: { run: waiting, parts, deliveries: [] } };
       }),

@@ -119,6 +119,26 @@ export function resuming(guarantee: RunsGuarantee): void {
     expect((await harness.runs.part(of, "w5"))?.body).toEqual(text("wait"));
   });
 
+  guarantee(
+    "it has what the log tells of steps that are done, and of those that wait what is asked for",
+    async (harness) => {
+      const of = await aFailedRun(harness);
+      // As if they had been left by steps that are done since.
+      const done = ["c1", "v1", "i1", "w3", "c3", "i4", "v5", "n1", "a1"];
+      await harness.runs.change(of, (seen) => {
+        const parts = done.map((name) => part(name, name));
+        const run = { ...seen, version: seen.version + 1 };
+        return { verdict: true, write: { run, parts, deliveries: [] } };
+      });
+      const run = await resumed(harness, of);
+
+      const found = await Promise.all(done.map((name) => harness.runs.part(run, name)));
+      expect(found.flatMap((each) => each?.name ?? [])).toEqual(["c1", "v1", "i1", "w3", "c3"]);
+      expect((await harness.runs.part(run, "w5"))?.body).toEqual(text("anew"));
+      expect((await harness.runs.part(run, "c3"))?.body).toEqual(text("c3"));
+    },
+  );
+
   guarantee("it goes on alone: what it does, and the end of the other", async (harness) => {
     const of = await aFailedRun(harness);
     const run = await resumed(harness, of);

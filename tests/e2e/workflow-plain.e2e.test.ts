@@ -1,0 +1,282 @@
+/** A run by plain HTTP: its endpoint and its callers have no SDK, and speak `Service-` alone. */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually, type Reply } from "./client.ts";
+import { type Arrival, Destination } from "./destination.ts";
+import { type Json, objectOf } from "./json.ts";
+import { startServer, type TestServer } from "./server.ts";
+
+let server: TestServer;
+let third: Destination;
+
+beforeAll(async () => {
+  server = await startServer();
+  third = await Destination.start();
+});
+afterAll(async () => {
+  await third.stop();
+  await server.stop();
+});
+
+const ofRun = (id: string) => ({
+  "Service-Workflow-RunId": id,
+  "Service-Workflow-Init": "false",
+});
+
+type Entry = Json & { readonly stepId?: number; readonly targetStep?: number };
+
+/** What a delivery carries behind the payload. */
+const entriesIn = ({ body }: Arrival): readonly Entry[] =>
+  (JSON.parse(body.toString()) as { body: string }[])
+    .slice(1)
+    .map((entry) => JSON.parse(Buffer.from(entry.body, "base64").toString()) as Entry);
+
+async function taken(asked: Promise<Reply>): Promise<void> {
+  const { status, text } = await asked;
+  if (status !== 200) throw new Error(`${status} ${text}`);
+}
+
+/**
+ * Steps 1 and 2 in parallel, 3 sleeps, 4 calls a third party, 5 waits for an event, 6 fails while the endpoint is broken. It
+ * goes by the history that is delivered to it and by nothing else.
+ */
+class Endpoint {
+  readonly #path: string;
+  readonly told: Json[] = [];
+  isBroken = true;
+
+  constructor(path: string) {
+    this.#path = path;
+    third.answers(path, (arrival, response) => {
+      response.setHeader("Service-Workflow-Sdk-Version", "1");
+      this.#take(arrival).then(
+        (status) => response.writeHead(status, { "Service-Error-Step-Name": "ship" }).end("{}"),
+        (error: unknown) => response.writeHead(500).end(String(error)),
+      );
+    });
+    third.answers(`${path}/third`, (_, response) => response.writeHead(202).end("called"));
+  }
+
+  get url(): string {
+    return third.url(this.#path);
+  }
+
+  /** How many entries each delivery of the run carried; `answer` of a call, `failure` of the run. */
+  deliveries(run: string): readonly (number | "answer" | "failure")[] {
+    return third
+      .at(this.#path)
+      .filter(({ headers }) => headers["service-workflow-runid"] === run)
+      .map((arrival) => {
+        if (arrival.headers["service-workflow-is-failure"]) return "failure";
+        return isAnswer(arrival) ? "answer" : entriesIn(arrival).length;
+      });
+  }
+
+  async #take(arrival: Arrival): Promise<number> {
+    const { headers } = arrival;
+    const run = String(headers["service-workflow-runid"]);
+    const { client } = server;
+    const step = (json: object, settings = {}) =>
+      taken(client.publish(this.url, { ...ofRun(run), ...settings }, JSON.stringify(json)));
+    if (headers["service-workflow-is-failure"]) {
+      this.told.push(objectOf(JSON.parse(arrival.body.toString())));
+      return 200;
+    }
+    if (isAnswer(arrival)) {
+      const { status, body } = objectOf(JSON.parse(arrival.body.toString()));
+      const said = { status, body: Buffer.from(String(body), "base64").toString() };
+      const stepId = Number(headers["service-workflow-stepid"]);
+      await step({ stepId, stepName: "tell", stepType: "Call", out: JSON.stringify(said) });
+      return 200;
+    }
+    const entries = entriesIn(arrival);
+    const last = entries.at(-1);
+    if (entries.length === 0) await taken(this.#plan(run));
+    else if (last?.targetStep !== undefined) {
+      const { targetStep, stepName } = last;
+      await step({ stepId: targetStep, stepName, stepType: "Run", concurrent: 2, out: "1" });
+    } else if (entries.length === 4) {
+      const sleep = { stepId: 3, stepName: "settle", stepType: "SleepFor", sleepFor: 1 };
+      await step(sleep, { "Service-Delay": "1s" });
+    } else if (entries.length === 5) {
+      const call = {
+        ...ofRun(run),
+        "Service-Workflow-CallType": "toCallback",
+        "Service-Method": "PUT",
+        "Service-Forward-X-Mine": "a",
+        "Service-Callback": this.url,
+        "Service-Callback-Forward-Service-Workflow-Callback": "true",
+        "Service-Callback-Forward-Service-Workflow-StepId": "4",
+        "Service-Callback-Forward-Service-Workflow-StepName": "tell",
+      };
+      await taken(client.publish(`${this.url}/third`, call, "asked"));
+    } else if (entries.length === 6) {
+      const wait = { stepId: 5, stepName: "picked up", stepType: "Wait" };
+      const body = JSON.stringify({ url: this.url, timeout: "90m", step: wait });
+      await taken(client.post(`/v2/wait/picked:${this.#path.slice(1)}`, ofRun(run), body));
+    } else if (entries.length === 7) {
+      if (this.isBroken) return 500;
+      await step({ stepId: 6, stepName: "ship", stepType: "Run", out: '"shipped"' });
+    } else if (entries.length === 8)
+      await taken(client.delete(`/v2/workflows/runs/${run}?cancel=false`, '"done"'));
+    return 200;
+  }
+
+  #plan(run: string): Promise<Reply> {
+    const items = ["pay", "label"].map((stepName, i) => ({
+      destination: this.url,
+      headers: ofRun(run),
+      body: JSON.stringify({ stepId: 0, targetStep: i + 1, stepName, concurrent: 2 }),
+    }));
+    return server.client.post("/v2/batch", {}, JSON.stringify(items));
+  }
+}
+
+const isAnswer = ({ headers }: Arrival): boolean => headers["service-workflow-callback"] === "true";
+
+async function logged(id: string): Promise<Json | undefined> {
+  const reply = await server.client.get(`/v2/workflows/logs?workflowRunId=${id}&trimBody=1000`);
+  expect(reply.object()["cursor"]).toBe("");
+  return reply.list("runs")[0];
+}
+
+const inState = (id: string, state: string): Promise<Json | undefined> =>
+  eventually(
+    () => logged(id),
+    (run) => run?.["workflowState"] === state,
+  );
+
+/** The steps of a run, each with the type of its group. */
+const rowsOf = (run: Json | undefined): readonly Json[] =>
+  (run?.["steps"] as { type: string; steps: Json[] }[]).flatMap(({ steps, type }) =>
+    steps.map((step) => ({ type, ...step })),
+  );
+
+/** A notification that has ended a wait, as soon as there is one. */
+const notified = async (path: string): Promise<Json | undefined> => {
+  const [first] = await eventually(
+    async () => (await server.client.post(`/v2/notify/picked:${path}`, {}, '{"by":"me"}')).list(),
+    ({ length }) => length > 0,
+  );
+  return first;
+};
+
+describe("a run by plain HTTP", () => {
+  it("goes through every kind of step, fails, is told of, and is resumed and restarted", async () => {
+    const endpoint = new Endpoint("/order");
+    const { client } = server;
+    const settings = {
+      "Service-Workflow-RunId": "order-1",
+      "Service-Retries": "0",
+      "Service-Label": "orders",
+      "Service-Forward-X-Shop": "7",
+      "Service-Flow-Control-Key": "orders",
+      "Service-Flow-Control-Value": "parallelism=10, rate=100, period=1m",
+    };
+    const start = await client.post(`/v2/trigger/${endpoint.url}`, settings, "payload");
+    const { workflowCreatedAt } = start.object();
+    expect(start.object()).toEqual({
+      workflowRunId: "order-1",
+      workflowCreatedAt: expect.any(Number),
+    });
+
+    const waiting = await eventually(
+      () => logged("order-1"),
+      (run) => rowsOf(run).some(({ waitEventId }) => waitEventId !== undefined),
+    );
+    expect(waiting).toMatchObject({
+      ...{ workflowRunId: "order-1", workflowUrl: endpoint.url, workflowState: "RUN_STARTED" },
+      ...{ workflowRunCreatedAt: workflowCreatedAt, workflowRunCallerIp: "127.0.0.1" },
+      ...{ label: "orders", flowControlKey: "orders" },
+    });
+    expect(rowsOf(waiting).at(-1)).toMatchObject({
+      ...{ type: "sequential", stepId: 5, stepName: "picked up", state: "STEP_PROGRESS" },
+      ...{ waitEventId: "picked:order", waitTimeoutDuration: "5400s" },
+    });
+    const told = await notified("order");
+    expect(told).toMatchObject({
+      ...{ workflowRunId: "order-1", workflowCreatedAt, messageId: expect.any(String) },
+      waiter: { url: endpoint.url, headers: expect.any(Object), deadline: expect.any(Number) },
+    });
+
+    const failed = await inState("order-1", "RUN_FAILED");
+    const rows = rowsOf(failed);
+    expect(rows).toMatchObject([
+      { type: "sequential", stepName: "init", out: "payload", headers: { "X-Shop": ["7"] } },
+      { type: "parallel", stepId: 1, stepName: "pay", out: "1", state: "STEP_SUCCESS" },
+      { type: "parallel", stepId: 2, stepName: "label", out: "1", state: "STEP_SUCCESS" },
+      { type: "sequential", stepId: 3, stepName: "settle", sleepFor: 1, state: "STEP_SUCCESS" },
+      {
+        ...{ type: "sequential", stepId: 4, stepName: "tell", stepType: "Call" },
+        ...{ callUrl: `${endpoint.url}/third`, callMethod: "PUT", callBody: "asked" },
+        ...{ callHeaders: { "X-Mine": ["a"] }, callResponseStatus: 202 },
+        ...{ callResponseBody: "called", state: "STEP_SUCCESS" },
+      },
+      {
+        ...{ type: "sequential", stepId: 5, waitEventId: "picked:order", waitTimeout: false },
+        ...{ out: Buffer.from('{"by":"me"}').toString("base64"), state: "STEP_SUCCESS" },
+      },
+      { type: "next", stepName: "ship", state: "STEP_FAILED", errors: [{ status: 500 }] },
+    ]);
+    expect(failed).toMatchObject({
+      workflowRunCompletedAt: expect.any(Number),
+      dlqId: expect.any(String),
+      failureFunction: { url: endpoint.url, failStatus: 500, failResponse: "{}" },
+    });
+    await eventually(
+      async () => endpoint.told,
+      ({ length }) => length === 1,
+    );
+    const dlqId = String(failed?.["dlqId"]);
+    expect(endpoint.told).toMatchObject([
+      {
+        ...{ dlqId, status: 500, url: endpoint.url, workflowRunId: "order-1", workflowCreatedAt },
+        sourceBody: Buffer.from("payload").toString("base64"),
+      },
+    ]);
+    expect(endpoint.deliveries("order-1").toSorted()).toEqual(
+      [0, 1, 2, 3, 4, 5, "answer", 6, 7, "failure"].toSorted(),
+    );
+
+    const letters = await eventually(
+      () => client.get("/v2/workflows/dlq?failureFunctionState=CALLBACK_SUCCESS&label=orders"),
+      (reply) => reply.list("messages").length === 1,
+    );
+    expect(letters.object()).toMatchObject({
+      cursor: "",
+      messages: [
+        {
+          ...{ dlqId, workflowUrl: endpoint.url, workflowRunId: "order-1", workflowCreatedAt },
+          ...{ url: endpoint.url, method: "POST", header: { "X-Shop": ["7"] }, body: "payload" },
+          ...{ maxRetries: 0, createdAt: workflowCreatedAt, callerIP: "127.0.0.1" },
+          ...{ failureCallback: endpoint.url, label: "orders", flowControlKey: "orders" },
+          ...{ failureFunctionState: "CALLBACK_SUCCESS", responseStatus: 500, responseBody: "{}" },
+          responseHeader: { "Service-Error-Step-Name": ["ship"] },
+        },
+      ],
+    });
+
+    endpoint.isBroken = false;
+    const named = (id: string) => ({ "Service-Workflow-RunId": id });
+    const resumed = await client.post(`/v2/workflows/dlq/resume/${dlqId}`, named("order-2"));
+    expect(resumed.object()).toEqual({
+      workflowRunId: "order-2",
+      workflowCreatedAt: expect.any(Number),
+    });
+    const whole = await inState("order-2", "RUN_SUCCESS");
+    expect(whole).toMatchObject({ workflowRunResponse: '"done"' });
+    const done = ({ messageId: _, ...row }: Json): Json => row;
+    // Its log says of a step that was done before all that the log of the failed run says.
+    expect(rowsOf(whole).slice(1, 6).map(done)).toEqual(rows.slice(1, 6).map(done));
+    expect(rowsOf(whole).slice(6)).toMatchObject([{ stepId: 6, out: '"shipped"' }]);
+    expect(endpoint.deliveries("order-2")).toEqual([7, 8]);
+
+    const restarted = await client.post(`/v2/dlq/restart/${dlqId}`, named("order-3"));
+    expect(restarted.object()).toMatchObject({ workflowRunId: "order-3" });
+    expect(await notified("order")).toMatchObject({ workflowRunId: "order-3" });
+    expect(await inState("order-3", "RUN_SUCCESS")).toMatchObject({ label: "orders" });
+    expect(endpoint.deliveries("order-3").toSorted()).toEqual(
+      [0, 1, 2, 3, 4, 5, "answer", 6, 7, 8].toSorted(),
+    );
+    expect((await client.get(`/v2/workflows/dlq/${dlqId}`)).status).toBe(200);
+  });
+});

@@ -96,7 +96,7 @@ const testGates = [
     env: { POSTHASTE_TEST_SHAPE: "distributed" },
     setup: ["start-services.ts", "stop-services.ts"],
   },
-  { name: "cluster", only: ofKind("cluster"), secondsMax: 2_700, processes: true },
+  { name: "cluster", only: ofKind("cluster"), secondsMax: 2_700, processes: true, workers: 3 },
 ].map(({ only, skips = [], workers = 2, setup: [start, stop] = [], ...gate }) => {
   const report = join(reports, `${gate.name}.json`);
   const open = join(reports, `${gate.name}.open.json`);

@@ -360,6 +360,7 @@ describe("a flow key by hand", () => {
   it("400 refuses a key that no message can have, and an unknown parameter", async () => {
     expect((await client.post(`/v2/flowControl/${"k".repeat(513)}/pause`)).status).toBe(400);
     expect((await client.post("/v2/flowControl/%C3%BC/pause")).status).toBe(400);
+    expect((await client.post("/v2/flowControl/%20key/pause")).status).toBe(400);
     expect((await client.get("/v2/flowControl?serch=a")).error()).toContain("serch");
   });
 

@@ -189,7 +189,6 @@ describe("GET /v2/events with wait", () => {
     ["wait=1&wait=2", "wait: must be given once"],
     ["wait=5&order=latestFirst", "order: must be earliestFirst with wait"],
     ["wait=5&toDate=1", "toDate: cannot be given with wait"],
-    ["wait=5&groupBy=messageId", "groupBy: cannot be given with wait"],
     ["wait=5&cursor=bogus", "cursor: not a cursor of this list, or older than an hour"],
   ])("400 %s", async (query, text) => {
     const reply = await client.get(`/v2/events?${query}`);

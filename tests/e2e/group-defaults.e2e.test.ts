@@ -107,6 +107,17 @@ describe.each(dialects)("default headers with the prefix $prefix", ({ prefix }) 
 });
 
 describe("PATCH /v2/topics/{name}", () => {
+  it("400 an unknown field, by its name", async () => {
+    const body = JSON.stringify({ headers: {}, header: {} });
+
+    const reply = await client.call("PATCH", `/v2/topics/${name}`, {}, body);
+
+    expect([reply.status, reply.error()]).toEqual([
+      400,
+      'body: unknown field "header"; known are headers',
+    ]);
+  });
+
   it("200 replaces all of them, and none clears them", async () => {
     await configure({ "Service-Retries": "7" });
     await configure({ "Service-Method": "PUT" });

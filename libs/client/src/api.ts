@@ -692,7 +692,6 @@ export interface Operations {
       count?: Parameter;
       order?: Parameter;
       trimBody?: Parameter;
-      groupBy?: Parameter;
       wait?: Parameter;
     };
     answer: {

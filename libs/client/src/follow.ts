@@ -6,7 +6,7 @@ import { type PosthasteError } from "./refusal.ts";
 
 type EventQuery = Operations["listEvents"]["query"];
 /** `fromDate`: begin there, and not now. */
-export type FollowQuery = Omit<EventQuery, "cursor" | "groupBy" | "order" | "toDate" | "wait">;
+export type FollowQuery = Omit<EventQuery, "cursor" | "order" | "toDate" | "wait">;
 export type FollowOptions = Pick<CallOptions, "signal"> & {
   /** A server that is away is asked again for so long. Default a minute; then it rejects. */
   readonly patienceMs?: number;

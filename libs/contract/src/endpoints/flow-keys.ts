@@ -186,7 +186,8 @@ function parseFlag(values: QueryValues, name: string): boolean | Fault {
 
 /** What a publish could name. */
 export function parseFlowKey(key: string): string | Fault {
-  if (key.length > 0 && key.length <= limits.keyLengthMax && isHeaderValue(key)) return key;
+  const fits = key.length > 0 && key.length <= limits.keyLengthMax && key === key.trim();
+  if (fits && isHeaderValue(key)) return key;
   const form = `must be 1 to ${limits.keyLengthMax} visible ASCII characters`;
   return parameterFault("flowControlKey", form);
 }

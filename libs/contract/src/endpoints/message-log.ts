@@ -68,16 +68,9 @@ export type EventQuery = LogQuery & {
   readonly waitMs?: number;
 };
 
-export const logParameters: ReadonlySet<string> = new Set([
-  ...messageFilterNames,
-  "state",
-  "host",
-  "path",
-  ...pageNames,
-  "groupBy",
-]);
-
-const eventParameters: ReadonlySet<string> = new Set([...logParameters, "wait"]);
+const listParameters = [...messageFilterNames, "state", "host", "path", ...pageNames];
+export const logParameters: ReadonlySet<string> = new Set([...listParameters, "groupBy"]);
+const eventParameters: ReadonlySet<string> = new Set([...listParameters, "wait"]);
 
 const query = { names: logParameters, parse: parseLogQuery };
 const eventQuery = { names: eventParameters, parse: parseEventQuery };
@@ -139,8 +132,7 @@ export function parseEventQuery(search: string): EventQuery | Fault {
   if (isFault(lists)) return lists;
   if (lists.page.order === "latestFirst")
     return parameterFault("order", "must be earliestFirst with wait");
-  const meaningless = ["groupBy", "toDate"].find((name) => values.has(name));
-  if (meaningless !== undefined) return parameterFault(meaningless, "cannot be given with wait");
+  if (values.has("toDate")) return parameterFault("toDate", "cannot be given with wait");
   return { ...lists, waitMs: seconds * 1_000 };
 }
 

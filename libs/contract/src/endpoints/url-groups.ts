@@ -15,6 +15,7 @@ import {
 import * as z from "zod";
 import { jsonBytesMax, parseJson } from "../bodies/json.ts";
 import { readJsonList } from "../bodies/json-list.ts";
+import { strictObject } from "../bodies/strict-object.ts";
 import { isConfiguration } from "../headers/table.ts";
 import { type JsonOf, millisecondsShape } from "../representations/schemas.ts";
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
@@ -184,16 +185,13 @@ const noEndpoint = fault("malformed", "endpoints: must hold at least one endpoin
 const nameOf = (endpoint: { readonly name?: string | null | undefined }) =>
   typeof endpoint.name === "string" ? { name: endpoint.name } : {};
 
-const configuration = z.strictObject(
-  {
-    headers: z.record(
-      z.string(),
-      z.union([z.string(), z.array(z.string())], "must be a text or a list of texts"),
-      "must be an object",
-    ),
-  },
-  anObject,
-);
+const configuration = strictObject({
+  headers: z.record(
+    z.string(),
+    z.union([z.string(), z.array(z.string())], "must be a text or a list of texts"),
+    "must be an object",
+  ),
+});
 
 /** By name and value; the header table judges them as it does those of a publish. */
 function parseDefaultHeaders(body: Uint8Array): Headers | Fault {

@@ -1,10 +1,11 @@
 /** Search indexes as the management API shows and takes them (docs/design/wire#search-indexes). */
 import * as z from "zod";
 import { jsonBody } from "../bodies/json-body.ts";
+import { strictObject } from "../bodies/strict-object.ts";
 import { endpoint } from "../endpoints/endpoint.ts";
 import { type JsonOf } from "../representations/schemas.ts";
 import { isVisibleAscii } from "../wire/text.ts";
-import { line, oneOf, strictObject, wholeNumber } from "./fields.ts";
+import { line, oneOf, wholeNumber } from "./fields.ts";
 import { idOfTenant } from "./tenants.ts";
 
 const nameLengthMax = 128;

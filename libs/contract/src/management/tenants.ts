@@ -11,10 +11,11 @@ import {
 } from "@posthaste/domain";
 import * as z from "zod";
 import { jsonBytesMax, parseJson } from "../bodies/json.ts";
+import { strictObject } from "../bodies/strict-object.ts";
 import { type BodyRow, endpoint } from "../endpoints/endpoint.ts";
 import { type JsonOf } from "../representations/schemas.ts";
 import { isTenantId } from "../wire/text.ts";
-import { oneOf, strictObject, wholeNumber } from "./fields.ts";
+import { oneOf, wholeNumber } from "./fields.ts";
 
 const dialect = oneOf(["service", "upstash"]).describe(
   "The family of headers that its messages carry when a publish uses none",

@@ -1,9 +1,10 @@
 /** A tenant's tokens as the management API shows and takes them. */
 import * as z from "zod";
 import { jsonBody } from "../bodies/json-body.ts";
+import { strictObject } from "../bodies/strict-object.ts";
 import { endpoint } from "../endpoints/endpoint.ts";
 import { type JsonOf } from "../representations/schemas.ts";
-import { oneOf, strictObject } from "./fields.ts";
+import { oneOf } from "./fields.ts";
 
 export const scope = oneOf(["full", "read"]).describe("`read` may not change anything");
 

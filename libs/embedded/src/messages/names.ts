@@ -11,7 +11,7 @@ import {
   randomLength,
   randomMessageId,
 } from "@posthaste/domain";
-import { integer, optionalInteger } from "../database/rows.ts";
+import { integer } from "../database/rows.ts";
 import { type Positions } from "../positions.ts";
 
 /** `name` is what the hot row keeps of the id: the tail of a random one, all of a derived one behind a `=`. */
@@ -38,11 +38,14 @@ export const idOf = ({ position, name }: Address): MessageId =>
 
 export function openNames(db: DatabaseSync, positions: Positions): Names {
   const select = db.prepare("SELECT position, expires_at FROM names WHERE id = ?");
-  const exists = db.prepare(`
-    SELECT 1 FROM messages WHERE position = ?1 UNION ALL SELECT 1 FROM fan_outs WHERE position = ?1`);
-  const put = db.prepare(`
+  // One look and one write in one statement: a delivery of a run has a derived id, and so has each callback.
+  const claim = db.prepare(`
     INSERT INTO names (id, position) VALUES (?, ?)
-    ON CONFLICT (id) DO UPDATE SET position = excluded.position, expires_at = NULL`);
+    ON CONFLICT (id) DO UPDATE SET position = excluded.position, expires_at = NULL
+    WHERE coalesce(names.expires_at, 0) <= ?
+      AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.position = names.position)
+      AND NOT EXISTS (SELECT 1 FROM fan_outs f WHERE f.position = names.position)`);
+  const put = db.prepare("INSERT INTO names (id, position) VALUES (?, ?)");
   const bury = db.prepare(
     "UPDATE names SET expires_at = ? WHERE position IN (SELECT value FROM json_each(?))",
   );
@@ -64,15 +67,8 @@ export function openNames(db: DatabaseSync, positions: Positions): Names {
   const take = (id: MessageId, now: number, reserved?: number): Address | undefined => {
     const position = positionOf(id);
     if (position !== undefined) return { position, name: id.slice(-randomLength) };
-    const row = select.get(id);
-    if (
-      row &&
-      (exists.get(row["position"] ?? null) || (optionalInteger(row["expires_at"]) ?? 0) > now)
-    )
-      return undefined;
     const address = { position: reserved ?? positions.next(), name: `=${id}` };
-    put.run(id, address.position);
-    return address;
+    return claim.run(id, address.position, now).changes > 0 ? address : undefined;
   };
   const note = (id: MessageId): Address => {
     const known = find(id);

@@ -8,6 +8,8 @@ export type Scenario = {
   readonly budgetMs: number;
   /** Where it takes turns with an earlier commit. */
   readonly budgetWithBeforeMs?: number;
+  /** Too long for a whole run: only when it is named. */
+  readonly isAsked?: true;
   run(stage: Stage): Promise<Findings>;
 };
 

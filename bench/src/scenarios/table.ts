@@ -3,6 +3,7 @@ import { apart } from "./apart.ts";
 import { batch } from "./batch.ts";
 import { bulk } from "./bulk.ts";
 import { burst } from "./burst.ts";
+import { crowds } from "./crowds.ts";
 import { destinations } from "./destinations.ts";
 import { expressions } from "./expressions.ts";
 import { flowKey } from "./flow-key.ts";
@@ -11,7 +12,7 @@ import { urlGroup } from "./group.ts";
 import { hanging } from "./hanging.ts";
 import { instrument } from "./instrument.ts";
 import { latency } from "./latency.ts";
-import { manyQueues } from "./many-queues.ts";
+import { manyQueues, tenThousandQueues } from "./many-queues.ts";
 import { memory } from "./memory.ts";
 import { queues } from "./queues.ts";
 import { runLists } from "./run-lists.ts";
@@ -39,6 +40,8 @@ export const scenarios: readonly Scenario[] = [
   batch,
   queues,
   manyQueues,
+  tenThousandQueues,
+  crowds,
   bulk,
   schedules,
   steps,

@@ -1,0 +1,106 @@
+/** What stands about in great numbers, and what is asked of it: a million messages in a queue, a hundred thousand schedules. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { closedLoop } from "../load/senders.ts";
+import { scheduleTemplate, token } from "../load/template.ts";
+import { atLeast, atMost } from "../report/goals.ts";
+import { figure, table } from "../report/markdown.ts";
+import { percentile } from "../statistics.ts";
+import { posthaste } from "../systems/all.ts";
+import { type System } from "../systems/system.ts";
+import { cpuMs, residentMiB } from "../systems/usage.ts";
+import { fill } from "./fill.ts";
+import { type Findings, type Scenario } from "./scenario.ts";
+import { type Stage } from "./stage.ts";
+
+const crowd = 1_000_000;
+const rare = 100;
+const fillMsMax = 300_000;
+const looks = 20;
+const schedulesWanted = 100_000;
+const calmMs = 5_000;
+const idleMs = 10_000;
+
+export const crowds: Scenario = {
+  name: "crowds",
+  title: "A million in a queue, and a hundred thousand schedules",
+  budgetMs: 600_000,
+  isAsked: true,
+  run,
+};
+
+async function run(stage: Stage): Promise<Findings> {
+  const system = await stage.start(...posthaste);
+  if (system === undefined) return { blocks: ["Not measured."] };
+  const sink = await stage.sink();
+  const destination = `http://127.0.0.1:${sink.port}/x`;
+  const schedules = await pendingSchedules(stage, system, destination);
+  await ask(system, "POST", "/v2/queues", { queueName: "deep", paused: true });
+  const put = (messages: number, headers: Readonly<Record<string, string>>) =>
+    fill(stage, system, {
+      ...{ destination, messages, headers: { "Service-Queue-Name": "deep", ...headers } },
+      ...{ due: { kind: "never" }, withinMs: fillMsMax },
+    });
+  const { book } = await put(crowd, {});
+  await put(rare, { "Service-Label": "rare" });
+  const lagP99 = await timed(system, "/v2/queues/deep");
+  const labelP99 = await timed(system, "/v2/logs?label=rare&count=100");
+  const among = book.accepted.toLocaleString("en-US");
+  return {
+    blocks: [
+      `${schedules.made.toLocaleString("en-US")} schedules of once a year, then ${among} messages in a paused queue and ${rare} more with a label. The queue is read ${looks} times, and the label is listed as often.`,
+      table(
+        ["", "measured"],
+        [
+          ["schedules made/s", figure(schedules.perSecond)],
+          ["resident beyond none, MiB", figure(schedules.residentMiB)],
+          [`CPU while idle, % of a core over ${idleMs / 1000} s`, figure(schedules.idlePercent)],
+          ["lag of the queue p99, ms", figure(lagP99)],
+          ["list of the rare label p99, ms", figure(labelP99)],
+        ],
+      ),
+    ],
+    goals: [
+      atLeast("schedules made/s, up to 100,000", schedules.perSecond, 2_000),
+      atMost("resident of 100,000 schedules", schedules.residentMiB, 40, " MiB"),
+      atMost("CPU while idle with them", schedules.idlePercent, 0.5, " % of a core"),
+      atMost(`p99 of the lag of ${among}`, lagP99, 5, " ms"),
+      atMost(`p99 of a list by a label that ${rare} of them have`, labelP99, 30, " ms"),
+    ],
+  };
+}
+
+async function pendingSchedules(stage: Stage, system: System, destination: string) {
+  const { pids, port } = system;
+  const emptyMiB = residentMiB(pids);
+  const book = stage.books.open(schedulesWanted, { kind: "never" });
+  const template = scheduleTemplate(destination, { "Service-Cron": "0 0 1 1 *" });
+  const startedAt = performance.now();
+  await closedLoop({ port, template }, book, { connections: 64, forMs: fillMsMax });
+  const perSecond = (book.accepted * 1000) / (performance.now() - startedAt);
+  await sleep(calmMs);
+  const [usedBefore, idleFrom] = [cpuMs(pids), performance.now()];
+  await sleep(idleMs);
+  const idlePercent = ((cpuMs(pids) - usedBefore) / (performance.now() - idleFrom)) * 100;
+  const more = residentMiB(pids) - emptyMiB;
+  return { made: book.accepted, perSecond, idlePercent, residentMiB: more };
+}
+
+async function timed(system: System, path: string): Promise<number> {
+  const times = new Float64Array(looks);
+  for (let look = 0; look < looks; look++) {
+    const startedAt = performance.now();
+    await ask(system, "GET", path);
+    times[look] = performance.now() - startedAt;
+  }
+  return percentile(times.sort(), 0.99);
+}
+
+async function ask({ port }: System, method: string, path: string, body?: object): Promise<void> {
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${token}` },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+}

@@ -67,6 +67,13 @@ it("needs nothing else, and publishes", async () => {
   expect(String((await destination.arrival("/packed")).body)).toBe("hello");
 });
 
+it("says its version", async () => {
+  const { stdout } = await runFile(program, ["--version"], { env });
+  const packed = readFileSync(join(folder, "node_modules/posthaste/package.json"), "utf8");
+
+  expect(JSON.parse(packed)).toMatchObject({ version: stdout.trim() });
+});
+
 it("has the licence of each package that is inside, those below the console's own as well", () => {
   const textOf = (file: string): string =>
     readFileSync(join(folder, "node_modules/posthaste", file), "utf8");

@@ -1,5 +1,6 @@
 /** A command line from its words to its exit code. */
 import { Command } from "commander";
+import manifest from "../package.json" with { type: "json" };
 import { addDeadLetters } from "./commands/dead-letters.ts";
 import { addDev } from "./commands/dev.ts";
 import { addFlow } from "./commands/flow.ts";
@@ -71,6 +72,7 @@ export function programOf(host: Host, acting: Acting): Command {
     .description(
       "Posthaste from the command line: publish messages, look after them, run workflows",
     )
+    .version(manifest.version)
     .option("--json", "JSON, one value on a line; without it only where the output is no terminal")
     .option("--server <url>", "the server to ask, before POSTHASTE_URL and the profile")
     .option("--profile <name>", "a server by the name that posthaste profile gave it");

@@ -304,6 +304,24 @@ describe("a delivery that has failed for good", () => {
     expect(await ports.runs.part(await current(ports), "f")).toBeUndefined();
   });
 
+  it("keeps the headers of the answer once: in what is told of it, or beside it", async () => {
+    const response = { ...anAnswer(500, {}), headers: [["X-Why", "canary"]] } as const;
+    const saying: (readonly string[])[] = [];
+    for (const policy of [aPolicy({ failureCallback }), aPolicy()]) {
+      const { ports, messageOf } = await opened(policy);
+      await failDelivered(ports, await messageOf(), failed(ports, { response }));
+      const run = await current(ports);
+      const parts = await Promise.all(["x", "f", "h"].map((name) => ports.runs.part(run, name)));
+      saying.push(
+        parts.flatMap((part) =>
+          part && new TextDecoder().decode(part.body).includes("canary") ? part.name : [],
+        ),
+      );
+    }
+
+    expect(saying).toEqual([["f"], ["h"]]);
+  });
+
   it("without an answer is told as an error that endpoints can read", async () => {
     const { messageOf, ports, told } = await opened();
     const { response: _, ...item } = failed(ports, { error: "it took too long" });

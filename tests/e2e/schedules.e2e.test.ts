@@ -194,6 +194,11 @@ describe("POST /v2/schedules/{destination}", () => {
     ],
     ["an id that is no name", { "Schedule-Id": "a b" }, "Service-Schedule-Id: letters, digits"],
     ["Not-Before", { "Not-Before": "1" }, "Service-Not-Before: a schedule takes Delay"],
+    [
+      "Not-Before, also beyond the plan",
+      { "Not-Before": "99999999999" },
+      "Service-Not-Before: a schedule",
+    ],
     ["a dry run that is neither", { "Dry-Run": "maybe" }, "Service-Dry-Run: must be true or false"],
     ["a queue that is no name", { "Queue-Name": "a b" }, "Service-Queue-Name: letters"],
     ["a method that is none", { Method: "PUSH" }, "Service-Method: must be one of"],

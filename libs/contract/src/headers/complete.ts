@@ -19,6 +19,7 @@ import { incomingHeaders, withIncoming } from "./incoming.ts";
 import { type FlatHeaders, type PublishInput } from "./publish-input.ts";
 import { flowOf } from "./request-settings.ts";
 import { type Bounds, malformed, type PublishDraft, type RequestDraft } from "./setting.ts";
+import { faultOfNotBefore } from "./values.ts";
 
 /** Each header is well-formed, and the destination is known. */
 export type PublishRequest = {
@@ -41,7 +42,8 @@ export function completeCommand(
   }
   const queue = queueOf(draft, input);
   if (isFault(queue)) return queue;
-  const postponement = postponementOf(draft);
+  const postponement = postponementOf(draft, input);
+  if (isFault(postponement)) return postponement;
   const deduplication = deduplicationOf(draft);
   return {
     tenant: input.tenant,
@@ -161,8 +163,12 @@ function queueOf({ queue: field }: PublishDraft, input: PublishInput): string | 
 }
 
 /** A time wins over a delay. */
-export function postponementOf({ notBefore, message }: PublishDraft): Postponement | undefined {
-  if (notBefore) return { kind: "notBefore", at: notBefore.at };
+export function postponementOf(
+  { notBefore, message }: PublishDraft,
+  bounds: Bounds,
+): Postponement | Fault | undefined {
+  if (notBefore)
+    return faultOfNotBefore(notBefore.at, bounds) ?? { kind: "notBefore", at: notBefore.at };
   return message.delayMs ? { kind: "delay", delayMs: message.delayMs } : undefined;
 }
 

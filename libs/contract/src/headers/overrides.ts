@@ -15,7 +15,8 @@ export function completeOverrides(draft: PublishDraft, bounds: Bounds): Override
   const { failureCallbackUrl, failureCallback: onFailure } = draft;
   const failureCallback = callbackPlan(failureCallbackUrl, onFailure, "Failure-Callback-", bounds);
   if (isFault(failureCallback)) return failureCallback;
-  const postponement = postponementOf(draft);
+  const postponement = postponementOf(draft, bounds);
+  if (isFault(postponement)) return postponement;
   const { method, timeoutMs, retriesMax, retryDelay, labels, flowKey, flowLimits } = message;
   return {
     ...(method && { method }),

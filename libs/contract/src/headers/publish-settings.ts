@@ -9,8 +9,7 @@ export const publishSettings: readonly Setting<PublishDraft>[] = [
   {
     suffix: "Not-Before",
     rule: "Unix timestamp in seconds (UTC), with a fraction perhaps, before which the message is not delivered; wins over Delay.",
-    take: (field, draft, bounds) =>
-      into(parseNotBefore(field, bounds), (at) => (draft.notBefore = { field, at })),
+    take: (field, draft) => into(parseNotBefore(field), (at) => (draft.notBefore = { field, at })),
   },
   {
     suffix: "Deduplication-Id",

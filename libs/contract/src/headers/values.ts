@@ -40,14 +40,16 @@ export function parseDelayMs(field: Field, { plan }: Bounds): number | Fault {
 }
 
 /** Unix seconds, with a fraction perhaps; answers whole Unix milliseconds. The past is now, which the accepting transition sees to. */
-export function parseNotBefore(field: Field, { plan, now }: Bounds): number | Fault {
+export function parseNotBefore(field: Field): number | Fault {
   const [, seconds, fraction = ""] = /^(\d{1,12})(?:\.(\d{1,16}))?$/.exec(field.value) ?? [];
   if (seconds === undefined) {
     return malformed(field, "must be a Unix timestamp in seconds (UTC), not in milliseconds");
   }
-  const at = Number(seconds) * 1_000 + Number(fraction.slice(0, 3).padEnd(3, "0"));
-  return at - now > plan.delayMsMax ? beyond("maxDelay", plan.delayMsMax) : at;
+  return Number(seconds) * 1_000 + Number(fraction.slice(0, 3).padEnd(3, "0"));
 }
+
+export const faultOfNotBefore = (at: number, { plan, now }: Bounds): Fault | undefined =>
+  at - now > plan.delayMsMax ? beyond("maxDelay", plan.delayMsMax) : undefined;
 
 /** In seconds, as callers write it. */
 const beyond = (quota: string, msMax: number): Fault =>

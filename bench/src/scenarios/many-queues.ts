@@ -14,7 +14,7 @@ const perQueue = 20;
 const batchMax = 1_000;
 const answerMs = 5;
 const sendMsMax = 30_000;
-const drainMsMax = 60_000;
+const drainMsMax = 180_000;
 const listRounds = 20;
 
 export const manyQueues: Scenario = {

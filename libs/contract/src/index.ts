@@ -9,7 +9,7 @@ export { type EndpointEntry } from "./documents/endpoint-entry.ts";
 export { endpoints } from "./documents/endpoints.ts";
 export { renderErrors } from "./documents/errors.ts";
 export { renderOpenApi } from "./documents/openapi.ts";
-export { pause, type Pause } from "./bodies/pause.ts";
+export { bytesPerTurn, type InTurns, pause, type Pause } from "./bodies/pause.ts";
 export { type batch, type BatchBody, type BatchItem, type BatchJudges } from "./endpoints/batch.ts";
 export { bulkActionJson, type bulkActions, bulkStateOf } from "./endpoints/bulk-actions.ts";
 export {
@@ -86,7 +86,7 @@ export {
   type urlGroups,
 } from "./endpoints/url-groups.ts";
 export { faultCatalogue, type FaultEntry, faultHeader, rateHeaders } from "./faults/catalogue.ts";
-export { parseOverrides, parsePublish } from "./headers/parse-publish.ts";
+export { parseOverrides, parsePublish, readPublish } from "./headers/parse-publish.ts";
 export { parseSchedule } from "./headers/parse-schedule.ts";
 export { type FlatHeaders, type PublishInput } from "./headers/publish-input.ts";
 export {

@@ -36,4 +36,4 @@ export {
   type RequestHandler,
 } from "./edge/edge.ts";
 export { onlyValueOf } from "./edge/request-head.ts";
-export { inTurns } from "./turns.ts";
+export { inTurns, toItsEnd } from "./turns.ts";

@@ -1,5 +1,5 @@
 /** Long work in short turns of the event loop, so that one request's does not hold up the rest. */
-import { pause, type Pause } from "@posthaste/contract";
+import { type InTurns, pause, type Pause } from "@posthaste/contract";
 import { type Fault, isFault } from "@posthaste/domain";
 
 /** A few milliseconds of judging URLs. */
@@ -23,7 +23,18 @@ export async function inTurns<T>(
     }
     if (item !== pause && weight < itemsPerTurn) continue;
     weight = 0;
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await othersTurn();
   }
   return all;
 }
+
+/** What is read or made in turns, other requests having a turn in each pause. */
+export async function toItsEnd<T>(reading: InTurns<T>): Promise<T> {
+  for (;;) {
+    const { done, value } = reading.next();
+    if (done === true) return value;
+    await othersTurn();
+  }
+}
+
+const othersTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -14,6 +14,7 @@ import {
   type Span,
   trimmed,
 } from "./json-parts.ts";
+import { type InTurns, pause, type Pause } from "./pause.ts";
 
 const membersMax = 64;
 const nameShownMax = 128;
@@ -23,11 +24,15 @@ export function* readJsonList<S extends z.ZodType>(
   body: Uint8Array,
   field: string,
   element: S,
-): Generator<z.output<S> | Fault, void, undefined> {
-  const list = listIn(body, field);
+): Generator<z.output<S> | Fault | Pause, void, undefined> {
+  const list = yield* listIn(body, field);
   if (isFault(list)) return yield list;
   let index = 0;
   for (const part of partsOf(body, list)) {
+    if (part === pause) {
+      yield pause;
+      continue;
+    }
     const place = `${field}[${index++}]`;
     const read = isFault(part) ? part : readJson(body.subarray(part.from, part.to), place);
     const value = isFault(read) ? read : judged(read.json, element, place);
@@ -37,7 +42,7 @@ export function* readJsonList<S extends z.ZodType>(
 }
 
 /** Where the list stands. What else the body holds is checked to be JSON, and passed over. */
-function listIn(body: Uint8Array, field: string): Span | Fault {
+function* listIn(body: Uint8Array, field: string): InTurns<Span | Fault> {
   if (body.length === 0) return noObject;
   const whole = trimmed(body, { from: 0, to: body.length });
   if (!isObject(body, whole))
@@ -45,6 +50,10 @@ function listIn(body: Uint8Array, field: string): Span | Fault {
   let list: Span | undefined;
   let members = 0;
   for (const part of partsOf(body, whole)) {
+    if (part === pause) {
+      yield pause;
+      continue;
+    }
     const member = isFault(part) ? part : memberOf(body, part);
     if (isFault(member)) return member;
     if (++members > membersMax)

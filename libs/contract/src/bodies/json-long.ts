@@ -1,16 +1,17 @@
 /** A JSON object with one string in it that may be long: it is read as bytes, and the rest is parsed without it. */
 import { type Fault, fault, isFault } from "@posthaste/domain";
-import { membersOf } from "./json-members.ts";
+import { readMembers } from "./json-members.ts";
 import { type Span } from "./json-parts.ts";
-import { bytesOfString, isString, type StringSize, sizeOfString } from "./json-string.ts";
+import { isString, readBytes, readSize, type StringSize } from "./json-string.ts";
 import { jsonBytesMax, readJson } from "./json.ts";
+import { type InTurns } from "./pause.ts";
 
 export type LongString = StringSize & {
   /** Made when it is asked for. */
-  readonly said: () => Uint8Array;
+  readonly said: () => InTurns<Uint8Array>;
 };
 
-type WithLong = {
+export type WithLong = {
   /** With an empty string where the long one stands. */
   readonly json: unknown;
   /** Absent: all of it is in `json`. */
@@ -23,21 +24,27 @@ const utf8 = new TextEncoder();
 export const longOf = (text: string): LongString => ({
   bytes: Buffer.byteLength(text),
   isWellFormed: text.isWellFormed(),
-  said: () => utf8.encode(text),
+  *said() {
+    return utf8.encode(text);
+  },
 });
 
 /** `place`: what the object is called when what is beside the string is too long. */
-export function readWithLong(text: Uint8Array, name: string, place: string): WithLong | Fault {
+export function* readWithLong(
+  text: Uint8Array,
+  name: string,
+  place: string,
+): InTurns<WithLong | Fault> {
   if (text.length <= jsonBytesMax) return readJson(text, place);
-  const members = membersOf(text, new Set([name]));
+  const members = yield* readMembers(text, new Set([name]));
   if (isFault(members)) return members;
   const at = members.get(name);
   if (!at || !isString(text, at) || text.length - lengthOf(at) > jsonBytesMax)
     return fault("too_large", `${place}: must be at most ${jsonBytesMax} bytes beside its ${name}`);
-  const size = sizeOfString(text, at);
+  const size = yield* readSize(text, at);
   const read = readJson(withEmptied(text, at), place);
   if (isFault(read)) return read;
-  return { ...read, long: { ...size, said: () => bytesOfString(text, at, size) } };
+  return { ...read, long: { ...size, said: () => readBytes(text, at, size) } };
 }
 
 const lengthOf = ({ from, to }: Span): number => to - from;

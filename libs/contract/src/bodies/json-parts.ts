@@ -3,6 +3,7 @@
  * a part is for its parser. In UTF-8 no byte of a longer character looks like one of those that are looked for.
  */
 import { type Fault, fault } from "@posthaste/domain";
+import { bytesPerTurn, pause, type Pause } from "./pause.ts";
 
 /** From `from` up to, and without, `to`. */
 export type Span = { readonly from: number; readonly to: number };
@@ -44,30 +45,60 @@ export function* partsOf(
   text: Uint8Array,
   { from, to }: Span,
   partBytesMax = Infinity,
-): Generator<Span | Fault, void, undefined> {
+): Generator<Span | Fault | Pause, void, undefined> {
   const closes = text[from] === arrayOpens ? arrayCloses : objectCloses;
-  let depth = 0;
+  const place: Place = { at: from, depth: 0, isInString: false };
   let begin = from + 1;
   let isFirst = true;
-  for (let at = from; at < to; at++) {
-    const byte = text[at];
-    if (at - begin > partBytesMax) return yield { from: begin, to: begin + partBytesMax + 1 };
-    if (byte === quote) {
-      at = endOfString(text, at, Math.min(to, begin + partBytesMax + 1));
-    } else if (byte === arrayOpens || byte === objectOpens) {
-      if (++depth > jsonDepthMax) return yield tooDeep(jsonDepthMax);
-    } else if (byte === comma && depth === 1) {
-      yield trimmed(text, { from: begin, to: at });
-      begin = at + 1;
-      isFirst = false;
-    } else if ((byte === arrayCloses || byte === objectCloses) && --depth === 0) {
-      const last = trimmed(text, { from: begin, to: at });
-      if (!isFirst || last.from < last.to) yield last;
-      if (byte !== closes || at !== to - 1) yield notJson;
+  for (;;) {
+    const longTo = begin + partBytesMax + 1;
+    const mark = passTo(text, place, Math.min(place.at + bytesPerTurn, to, longTo));
+    if (mark === undefined) {
+      if (place.at >= to) return yield notJson;
+      if (place.at >= longTo) return yield { from: begin, to: longTo };
+      yield pause;
+      continue;
+    }
+    if (mark === arrayOpens || mark === objectOpens) return yield tooDeep(jsonDepthMax);
+    const part = trimmed(text, { from: begin, to: place.at - 1 });
+    if (mark !== comma) {
+      if (!isFirst || part.from < part.to) yield part;
+      if (mark !== closes || place.at !== to) yield notJson;
       return;
     }
+    yield part;
+    begin = place.at;
+    isFirst = false;
   }
-  yield notJson;
+}
+
+type Place = { at: number; depth: number; isInString: boolean };
+
+/**
+ * Up to and over the comma behind a part, the bracket that closes all, or one that opens too deep, which is answered; or to
+ * `until`. Not the generator's own loop, which would take ten times as long for each byte.
+ */
+function passTo(text: Uint8Array, place: Place, until: number): number | undefined {
+  let { at, depth } = place;
+  let mark: number | undefined;
+  while (at < until && mark === undefined) {
+    if (place.isInString) {
+      at = endOfString(text, at, until);
+      if (at >= until) break;
+      place.isInString = false;
+      at++;
+      continue;
+    }
+    const byte = text[at++];
+    if (byte === quote) place.isInString = true;
+    else if (byte === comma) mark = depth === 1 ? byte : undefined;
+    else if (byte === arrayOpens || byte === objectOpens)
+      mark = ++depth > jsonDepthMax ? byte : undefined;
+    else if (byte === arrayCloses || byte === objectCloses) mark = --depth === 0 ? byte : undefined;
+  }
+  place.at = at;
+  place.depth = depth;
+  return mark;
 }
 
 /** Name and value of an object's part. */
@@ -76,19 +107,21 @@ export function memberOf(
   { from, to }: Span,
 ): { readonly name: Span; readonly value: Span } | Fault {
   if (text[from] !== quote) return notJson;
-  const end = endOfString(text, from, to) + 1;
+  const end = endOfString(text, from + 1, to) + 1;
   const rest = trimmed(text, { from: end, to });
   if (text[rest.from] !== colon || rest.from >= to) return notJson;
   return { name: { from, to: end }, value: trimmed(text, { from: rest.from + 1, to }) };
 }
 
-/** Where the closing quote stands; `to` when there is none. */
+/** `from`: behind the opening quote. Where the closing one stands; when there is none `to`, or behind an escape that begins before. */
 function endOfString(text: Uint8Array, from: number, to: number): number {
-  for (let at = from + 1; at < to; at++) {
-    if (text[at] === backslash) at++;
-    else if (text[at] === quote) return at;
+  let at = from;
+  for (; at < to; at++) {
+    const byte = text[at];
+    if (byte === quote) return at;
+    if (byte === backslash) at++;
   }
-  return to;
+  return at;
 }
 
 /** Refuses what nests too deep or holds more than `valuesMax` values, each name of an object counted as one. */
@@ -97,7 +130,7 @@ export function faultOfSize(text: Uint8Array, valuesMax: number): Fault | undefi
   let values = 1;
   for (let at = 0; at < text.length; at++) {
     const byte = text[at];
-    if (byte === quote) at = endOfString(text, at, text.length);
+    if (byte === quote) at = endOfString(text, at + 1, text.length);
     else if (byte === arrayCloses || byte === objectCloses) depth--;
     else if (byte === arrayOpens || byte === objectOpens) {
       values++;

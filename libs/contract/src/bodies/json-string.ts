@@ -1,5 +1,6 @@
 /** A string of a JSON text as the bytes that it says, without a string in between, which has one byte or two for each. */
 import { type Span } from "./json-parts.ts";
+import { bytesPerTurn, type InTurns, pause } from "./pause.ts";
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -16,12 +17,24 @@ export type StringSize = { readonly bytes: number; readonly isWellFormed: boolea
 export const isString = (text: Uint8Array, { from }: Span): boolean => text[from] === quote;
 
 /** `span`: of a string in a text that is JSON, with its quotes. */
-export function sizeOfString(text: Uint8Array, { from, to }: Span): StringSize {
-  // What an escape is shorter by, once it is read.
+export function* readSize(text: Uint8Array, { from, to }: Span): InTurns<StringSize> {
   let saved = 0;
   let isWellFormed = true;
-  let at = text.indexOf(backslash, from);
-  for (; at >= 0 && at < to; at++) {
+  for (let at = from; ; yield pause) {
+    const part = sizeUpTo(text, at, Math.min(at + bytesPerTurn, to));
+    saved += part.saved;
+    isWellFormed &&= part.isWellFormed;
+    ({ at } = part);
+    if (at >= to) return { bytes: to - from - 2 - saved, isWellFormed };
+  }
+}
+
+/** `saved`: what escapes are shorter by, once they are read. The last may end behind `to`. */
+function sizeUpTo(text: Uint8Array, from: number, to: number) {
+  let saved = 0;
+  let isWellFormed = true;
+  let at = from;
+  for (; at < to; at++) {
     if (text[at] !== backslash) continue;
     if (text[++at] !== letterU) {
       saved++;
@@ -33,19 +46,36 @@ export function sizeOfString(text: Uint8Array, { from, to }: Span): StringSize {
     saved += 2 + digits - bytesOfPoint(point);
     if (isHalf(point)) isWellFormed = false;
   }
-  return { bytes: to - from - 2 - saved, isWellFormed };
+  return { at, saved, isWellFormed };
 }
 
-/** `size`: what `sizeOfString` has said of it. A few bytes more than `bytesMax` where there are more, for a reader that cuts it there. */
-export function bytesOfString(
+/** `size`: what `readSize` has said of it. A few bytes more than `bytesMax` where there are more, for a reader that cuts it there. */
+export function* readBytes(
   text: Uint8Array,
   { from, to }: Span,
   { bytes }: StringSize,
   bytesMax = Infinity,
-): Uint8Array {
+): InTurns<Uint8Array> {
   const said = new Uint8Array(Math.min(bytes, bytesMax + 4));
-  let end = 0;
-  for (let at = from + 1; at < to - 1 && end <= bytesMax; at++) {
+  let [at, end] = [from + 1, 0];
+  for (; ; yield pause) {
+    [at, end] = putUpTo(text, at, Math.min(at + bytesPerTurn, to - 1), said, end, bytesMax);
+    if (at >= to - 1 || end > bytesMax) return said.subarray(0, end);
+  }
+}
+
+/** Where what was put ends, in the text and in `said`. */
+function putUpTo(
+  text: Uint8Array,
+  from: number,
+  to: number,
+  said: Uint8Array,
+  begin: number,
+  bytesMax: number,
+): [at: number, end: number] {
+  let end = begin;
+  let at = from;
+  for (; at < to && end <= bytesMax; at++) {
     const byte = text[at] ?? 0;
     if (byte !== backslash) {
       said[end++] = byte;
@@ -60,7 +90,7 @@ export function bytesOfString(
     at += point > 0xffff ? 10 : 4;
     end = putPoint(said, end, isHalf(point) ? replacement : point);
   }
-  return said.subarray(0, end);
+  return [at, end];
 }
 
 const replacement = 0xfffd;

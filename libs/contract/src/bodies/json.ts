@@ -25,7 +25,7 @@ export function readJson(
   field: string,
   bytesMax = jsonBytesMax,
 ): { readonly json: unknown } | Fault {
-  const refused = faultOfSize(text, jsonValuesMax);
+  const refused = faultOfSize(text.subarray(0, bytesMax), jsonValuesMax);
   if (refused) return refused;
   if (text.length > bytesMax)
     return fault("too_large", `${field}: must be at most ${bytesMax} bytes`);

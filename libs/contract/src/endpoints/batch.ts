@@ -2,11 +2,11 @@
 import { type Fault, type PublishCommand, fault, isFault, planBounds } from "@posthaste/domain";
 import * as z from "zod";
 import { judged, jsonBytesMax } from "../bodies/json.ts";
-import { longOf, type LongString, readWithLong } from "../bodies/json-long.ts";
+import { longOf, type LongString, readWithLong, type WithLong } from "../bodies/json-long.ts";
 import { isArray, partsOf, type Span, trimmed } from "../bodies/json-parts.ts";
-import { pause, type Pause } from "../bodies/pause.ts";
+import { type InTurns, pause, type Pause } from "../bodies/pause.ts";
 import { type NamedDestination, parseDestination } from "../destination/destination-target.ts";
-import { parsePublish } from "../headers/parse-publish.ts";
+import { readPublish } from "../headers/parse-publish.ts";
 import { type FlatHeaders, type PublishInput } from "../headers/publish-input.ts";
 import { faultOfRun } from "../workflow/run-publish.ts";
 import { errorSchema } from "../representations/schemas.ts";
@@ -89,9 +89,12 @@ function* destinationsIn(bytes: Uint8Array): Generator<BatchDestination | Pause,
   const whole = trimmed(bytes, { from: 0, to: bytes.length });
   if (!isArray(bytes, whole)) return;
   for (const part of partsOf(bytes, whole, planBounds.batchBytesMax.max)) {
+    if (part === pause) {
+      yield pause;
+      continue;
+    }
     if (isFault(part)) return;
-    if (isLong(part)) yield pause;
-    const read = readWithLong(bytes.subarray(part.from, part.to), "body", "");
+    const read = yield* readWithLong(bytes.subarray(part.from, part.to), "body", "");
     const item = isFault(read) ? read : judged(read.json, itemSchema, "");
     const destination = isFault(item) ? item : parseDestination(item.destination);
     if (isFault(destination)) return;
@@ -110,31 +113,33 @@ export function* readBatch(
   const itemBytesMax = Math.min(bodyBytesMax * escapedBytesMax + jsonBytesMax, batchBytesMax);
   let index = 0;
   for (const part of partsOf(bytes, whole, itemBytesMax)) {
+    if (part === pause) {
+      yield pause;
+      continue;
+    }
     if (index >= itemsMax) return yield tooManyItems;
     const place = `[${index++}]`;
-    const pauses = !isFault(part) && isLong(part);
-    if (pauses) yield pause;
-    const read = isFault(part) ? part : readItem(bytes, part, place, itemBytesMax);
+    const read = isFault(part) ? part : yield* readItem(bytes, part, place, itemBytesMax);
     if (isFault(read)) return yield within(place, read);
-    if (pauses) yield pause;
     const item = judged(read.json, itemSchema, place);
     const command = isFault(item)
       ? item
-      : commandOf(item, read.long ?? longOf(item.body ?? ""), place, judges);
+      : yield* commandOf(item, read.long ?? longOf(item.body ?? ""), place, judges);
     if (isFault(command)) return yield faultOfRun(command, namesIn(read.json));
     yield { command, bytes: isFault(part) ? 0 : part.to - part.from };
   }
 }
 
-/** To find the end of one, to look through it and to make its body is a turn's work each. */
-const longBytesMin = 1024 * 1024;
-const isLong = ({ from, to }: Span): boolean => to - from >= longBytesMin;
-
 /** What is longer than it may be is not looked at. */
-function readItem(bytes: Uint8Array, { from, to }: Span, place: string, bytesMax: number) {
+function* readItem(
+  bytes: Uint8Array,
+  { from, to }: Span,
+  place: string,
+  bytesMax: number,
+): InTurns<WithLong | Fault> {
   if (to - from > bytesMax)
     return fault("too_large", `${place}: must be at most ${bytesMax} bytes`);
-  return readWithLong(bytes.subarray(from, to), "body", place);
+  return yield* readWithLong(bytes.subarray(from, to), "body", place);
 }
 
 const tooManyItems = fault("malformed", `[${itemsMax}]: a batch may have ${itemsMax} items`);
@@ -152,12 +157,12 @@ function namesIn(json: unknown): readonly string[] {
 const within = (place: string, { fault: code, text: said }: Fault): Fault =>
   fault(code, said.startsWith(place) ? said : `${place}${said.replace(/^body/, "")}`);
 
-function commandOf(
+function* commandOf(
   item: Item,
   text: LongString,
   place: string,
   judges: BatchJudges,
-): PublishCommand | Fault {
+): InTurns<PublishCommand | Fault> {
   const at = (field: string, { fault: code, text: said }: Fault): Fault =>
     fault(code, `${place}.${field}: ${said}`);
   const destination = parseDestination(item.destination);
@@ -168,12 +173,12 @@ function commandOf(
   }
   const queue = queueOf(item.queue ?? "");
   if (isFault(queue)) return at("queue", queue);
-  const body = bodyOf(text, judges.plan.bodyBytesMax);
+  const body = yield* bodyOf(text, judges.plan.bodyBytesMax);
   if (isFault(body)) return at("body", body);
   const given = flatHeaders(item.headers ?? {});
   if (isFault(given)) return at("headers", given);
   const rawHeaders = judges.completed?.(given) ?? given;
-  const command = parsePublish({ ...judges, destination, queue, rawHeaders, body });
+  const command = yield* readPublish({ ...judges, destination, queue, rawHeaders, body });
   return isFault(command) ? at("headers", command) : command;
 }
 
@@ -183,10 +188,13 @@ function queueOf(name: string): string | undefined | Fault {
   return isName(name) ? name : fault("malformed", nameForm);
 }
 
-function bodyOf({ bytes, isWellFormed, said }: LongString, bytesMax: number): Uint8Array | Fault {
+function* bodyOf(
+  { bytes, isWellFormed, said }: LongString,
+  bytesMax: number,
+): InTurns<Uint8Array | Fault> {
   // Half a character would be replaced by another without a word.
   if (!isWellFormed) return fault("malformed", "must be well-formed Unicode");
-  if (bytes <= bytesMax) return said();
+  if (bytes <= bytesMax) return yield* said();
   return fault("too_large", `quota maxMessageSize exceeded: the body may have ${bytesMax} bytes`);
 }
 

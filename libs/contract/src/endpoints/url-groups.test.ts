@@ -1,12 +1,13 @@
 import { describe, expect, it } from "@jest/globals";
 import { type Fault, defaultPlan, fault, isFault } from "@posthaste/domain";
 import * as fc from "fast-check";
+import { pause, type Pause } from "../bodies/pause.ts";
 import { type EndpointJudges, readRemoveEndpoints, readUpsertEndpoints } from "./url-groups.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const judges: EndpointJudges = { plan: defaultPlan, checkDestination: () => undefined };
-const whole = <T>(items: Iterable<T | Fault>): readonly (T | Fault)[] | Fault => {
-  const all = [...items];
+const whole = <T>(items: Iterable<T | Fault | Pause>): readonly (T | Fault)[] | Fault => {
+  const all = [...items].filter((item): item is T | Fault => item !== pause);
   return all.find(isFault) ?? all;
 };
 const upsert = (text: string, changed: Partial<EndpointJudges> = {}) =>
@@ -142,9 +143,9 @@ describe("a body of 2 MiB", () => {
     (element) => {
       const body = filled(element);
 
-      const answers = [...readUpsertEndpoints(body, judges)];
+      const answers = whole(readUpsertEndpoints(body, judges));
 
-      expect(answers).toEqual([expect.objectContaining({ fault: "malformed" })]);
+      expect(answers).toEqual(expect.objectContaining({ fault: "malformed" }));
     },
   );
 

@@ -15,6 +15,7 @@ import {
 import * as z from "zod";
 import { jsonBytesMax, parseJson } from "../bodies/json.ts";
 import { readJsonList } from "../bodies/json-list.ts";
+import { pause, type Pause } from "../bodies/pause.ts";
 import { strictObject } from "../bodies/strict-object.ts";
 import { isConfiguration } from "../headers/table.ts";
 import { type JsonOf, millisecondsShape } from "../representations/schemas.ts";
@@ -64,12 +65,12 @@ const removed = z
 const bytesMax = 2 * 1024 * 1024;
 
 /** Read one by one, so that a caller may give way in between; the plan and the destination policy judge each. */
-const upsertBody: BodyRow<(judges: EndpointJudges) => Iterable<GroupEndpoint | Fault>> = {
+const upsertBody: BodyRow<(judges: EndpointJudges) => Iterable<GroupEndpoint | Fault | Pause>> = {
   schema: z.object({ endpoints: z.array(upserted).min(1) }),
   bytesMax,
   parse: (bytes) => (judges) => readUpsertEndpoints(bytes, judges),
 };
-const removeBody: BodyRow<Iterable<EndpointSelector | Fault>> = {
+const removeBody: BodyRow<Iterable<EndpointSelector | Fault | Pause>> = {
   schema: z.object({ endpoints: z.array(removed).min(1) }),
   bytesMax,
   parse: readRemoveEndpoints,
@@ -150,9 +151,13 @@ export type EndpointJudges = {
 export function* readUpsertEndpoints(
   body: Uint8Array,
   { plan, checkDestination }: EndpointJudges,
-): Generator<GroupEndpoint | Fault, void, undefined> {
+): Generator<GroupEndpoint | Fault | Pause, void, undefined> {
   let index = 0;
   for (const endpoint of readJsonList(body, "endpoints", upserted)) {
+    if (endpoint === pause) {
+      yield pause;
+      continue;
+    }
     if (isFault(endpoint)) return yield endpoint;
     if (index >= plan.groupEndpointsMax) return yield tooManyEndpoints(plan);
     const refused = checkDestination(endpoint.url, `endpoints[${index++}].url`);
@@ -167,9 +172,13 @@ export type EndpointSelector = { readonly name?: string; readonly url?: string }
 /** What is removed is not judged: it may have been added under another policy. */
 export function* readRemoveEndpoints(
   body: Uint8Array,
-): Generator<EndpointSelector | Fault, void, undefined> {
+): Generator<EndpointSelector | Fault | Pause, void, undefined> {
   let count = 0;
   for (const endpoint of readJsonList(body, "endpoints", removed)) {
+    if (endpoint === pause) {
+      yield pause;
+      continue;
+    }
     if (isFault(endpoint)) return yield endpoint;
     if (count++ >= selectorsMax) return yield tooManySelectors;
     yield { ...(typeof endpoint.url === "string" && { url: endpoint.url }), ...nameOf(endpoint) };

@@ -12,6 +12,7 @@ import {
   fault,
   isFault,
 } from "@posthaste/domain";
+import { atOnce, type InTurns } from "../bodies/pause.ts";
 import { faultOfRun, withRun } from "../workflow/run-publish.ts";
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
 import { isHeaderValue } from "../wire/text.ts";
@@ -26,12 +27,24 @@ import { forwardPrefixes, handlers } from "./table.ts";
 
 /** The command, or what is wrong: `malformed` names the header as the caller wrote it, `beyond_plan` the quota. */
 export function parsePublish(input: PublishInput): PublishCommand | Fault {
-  const command = readCommand(input);
-  if (!isFault(command)) return command;
-  return faultOfRun(command, [...input.rawHeaders, ...(input.queryConfig ?? [])]);
+  const read = readCommand(input);
+  const command = "ofRun" in read ? atOnce(read.ofRun) : read;
+  return isFault(command) ? refusal(command, input) : command;
 }
 
-function readCommand(input: PublishInput): PublishCommand | Fault {
+/** The same in turns, since a part of a run may be long. */
+export function* readPublish(input: PublishInput): InTurns<PublishCommand | Fault> {
+  const read = readCommand(input);
+  const command = "ofRun" in read ? yield* read.ofRun : read;
+  return isFault(command) ? refusal(command, input) : command;
+}
+
+const refusal = (refused: Fault, { rawHeaders, queryConfig }: PublishInput): Fault =>
+  faultOfRun(refused, [...rawHeaders, ...(queryConfig ?? [])]);
+
+type OfRun = { readonly ofRun: InTurns<PublishCommand | Fault> };
+
+function readCommand(input: PublishInput): PublishCommand | Fault | OfRun {
   const request = readRequest(input);
   if (isFault(request)) return request;
   const { draft } = request;
@@ -40,9 +53,11 @@ function readCommand(input: PublishInput): PublishCommand | Fault {
   const command = completeCommand(request, input);
   if (isFault(command) || !draft.run.id) return command;
   const { queryConfig: _, ...given } = input;
-  return withRun(command, draft, (rawHeaders, url, body) =>
-    readCommand({ ...given, rawHeaders, destination: { kind: "url", url }, body }),
-  );
+  const ofRun = withRun(command, draft.run.id, draft, (rawHeaders, url, body) => {
+    const step = readCommand({ ...given, rawHeaders, destination: { kind: "url", url }, body });
+    return "ofRun" in step ? atOnce(step.ofRun) : step;
+  });
+  return { ofRun };
 }
 
 /** Clients of workflows forward all that they were asked with. */

@@ -2,6 +2,7 @@
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import * as z from "zod";
 import { longOf, readWithLong } from "../bodies/json-long.ts";
+import { type InTurns } from "../bodies/pause.ts";
 import { isLong, stepIsTooLong } from "./wait-body.ts";
 
 const invokeSchema = z.object({
@@ -18,14 +19,14 @@ export type InvokeBody = Omit<z.output<typeof invokeSchema>, "body"> & {
 };
 
 /** Never 400: an endpoint takes that for the end of its run. */
-export function parseInvoke(bytes: Uint8Array): InvokeBody | Fault {
-  const read = readWithLong(bytes, "body", "body");
+export function* readInvoke(bytes: Uint8Array): InTurns<InvokeBody | Fault> {
+  const read = yield* readWithLong(bytes, "body", "body");
   if (isFault(read)) return { ...read, fault: "run_refused" };
   const { success, data, error } = invokeSchema.safeParse(read.json);
   if (success)
     return isLong(data.step)
       ? stepIsTooLong
-      : { ...data, body: (read.long ?? longOf(data.body ?? "")).said() };
+      : { ...data, body: yield* (read.long ?? longOf(data.body ?? "")).said() };
   const [issue] = error.issues;
   return fault("run_refused", `body.${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`);
 }

@@ -14,6 +14,7 @@ import {
   usualDelivery,
 } from "@posthaste/domain";
 import { runEvents } from "./run-events.ts";
+import { atOnce } from "../bodies/pause.ts";
 import { shownAttempt, shownParts } from "./shown-part.ts";
 
 const start = 1_767_225_600_000;
@@ -57,7 +58,7 @@ const outline = (
   attempts: readonly RunAttempt[] = [],
 ) => {
   const { add, shown } = shownParts(run, { sha256: noSha });
-  for (const [, each] of parts) add(each);
+  for (const [, each] of parts) atOnce(add(each));
   const reading = {
     ...{ run, parts: shown, progress: new Map() },
     attempts: attempts.map((attempt) => shownAttempt(run, attempt, { sha256: noSha })),

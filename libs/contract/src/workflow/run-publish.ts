@@ -14,21 +14,22 @@ import {
   type RunPublish,
   type StepKey,
 } from "@posthaste/domain";
-import { membersOf } from "../bodies/json-members.ts";
+import { readMembers } from "../bodies/json-members.ts";
 import { type Span } from "../bodies/json-parts.ts";
+import { type InTurns } from "../bodies/pause.ts";
 import { type FlatHeaders } from "../headers/publish-input.ts";
-import { malformed, type PublishDraft } from "../headers/setting.ts";
+import { type Field, malformed, type PublishDraft } from "../headers/setting.ts";
 import { dialectOf, dialects, prefixLength } from "../wire/dialects.ts";
-import { parseInvoke } from "./invoke-body.ts";
+import { readInvoke } from "./invoke-body.ts";
 
-/** The command, as part of its run if its headers say so. */
-export function withRun(
+/** The command as part of the run that its headers name. */
+export function* withRun(
   given: PublishCommand,
+  id: Field,
   draft: PublishDraft,
   readStep: ReadStep,
-): PublishCommand | Fault {
-  const { id, starts, callType, createdAt, invokes } = draft.run;
-  if (!id) return given;
+): InTurns<PublishCommand | Fault> {
+  const { starts, callType, createdAt, invokes } = draft.run;
   const strange = strangeVersion(given, draft);
   if (strange) return strange;
   const command = withOwnFailure(given);
@@ -47,12 +48,12 @@ export function withRun(
       ...(phase && { phase }),
     } as const;
     const start = { ...command, headers, run };
-    return invokes === true ? invocation(start, readStep) : start;
+    return invokes === true ? yield* invocation(start, readStep) : start;
   }
   const of = { id: runId(id.value), ...(createdAt !== undefined && { createdAt }) };
   switch (callType?.value ?? "step") {
     case "step": {
-      const key = stepKeyOf(command.body);
+      const key = yield* stepKeyOf(command.body);
       if (isFault(key)) return key;
       // Clients in other languages announce it, too, and cannot.
       const { announcesFetch, isJavaScript } = draft.run;
@@ -92,11 +93,11 @@ const knownVersion = "1";
 
 type Start = PublishCommand & { readonly run: Extract<RunPublish, { kind: "start" }> };
 
-function invocation(start: Start, readStep: ReadStep): PublishCommand | Fault {
+function* invocation(start: Start, readStep: ReadStep): InTurns<PublishCommand | Fault> {
   const depth = start.headers.find(([name]) => /-workflow-invoke-count$/i.test(name));
   if (Number(depth?.[1] ?? 0) > limits.invokeDepthMax)
     return fault("run_refused", `invocations may be ${limits.invokeDepthMax} deep`);
-  const told = parseInvoke(start.body);
+  const told = yield* readInvoke(start.body);
   if (isFault(told)) return told;
   const { body, headers, step, workflowRunCreatedAt, workflowRunId, workflowUrl } = told;
   const { prefix } = dialects[start.dialect];
@@ -156,8 +157,8 @@ const stepNames: ReadonlySet<string> = new Set(["stepId", "targetStep"]);
 const hasNone = "must be JSON with a stepId, or a targetStep that is planned";
 
 /** Nothing else of the body is parsed: what a step holds is as large, and of as many values, as its endpoint likes. */
-function stepKeyOf(body: Uint8Array): StepKey | Fault {
-  const members = membersOf(body, stepNames, limits.runStepDepthMax);
+function* stepKeyOf(body: Uint8Array): InTurns<StepKey | Fault> {
+  const members = yield* readMembers(body, stepNames, limits.runStepDepthMax);
   if (isFault(members)) return refusedStep(members.text.replace(/^body: /, ""));
   const [step, target] = ["stepId", "targetStep"].map((name) => {
     const place = members.get(name);

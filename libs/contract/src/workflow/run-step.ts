@@ -9,10 +9,11 @@ import {
   type RunPart,
 } from "@posthaste/domain";
 import * as z from "zod";
-import { membersOf } from "../bodies/json-members.ts";
+import { readMembers } from "../bodies/json-members.ts";
 import { type Span } from "../bodies/json-parts.ts";
-import { bytesOfString, isString, sizeOfString } from "../bodies/json-string.ts";
+import { isString, readBytes, readSize } from "../bodies/json-string.ts";
 import { readJson } from "../bodies/json.ts";
+import { type InTurns } from "../bodies/pause.ts";
 import { type ReadableBody, readableBody, type ReadView } from "../representations/body.ts";
 import { readableHeaders } from "../representations/hidden.ts";
 import { headersShape, type JsonOf, millisecondsShape } from "../representations/schemas.ts";
@@ -88,16 +89,16 @@ const stepNames = new Set([...textNames, ...invokedNames, ...otherNames, ...call
 const answerNames = new Set(["status", "header", "body"]);
 
 /** Clients write what they like: only what has the form of a step's field is read. */
-export const publishedStep = (text: Uint8Array): Published => fieldsOf(text, stepNames);
+export const publishedStep = (text: Uint8Array): InTurns<Published> => fieldsOf(text, stepNames);
 
 /** A step that stands inside of a part. */
-export function stepWithin(text: Uint8Array): Published {
-  const place = fieldsOf(text, new Set(["step"])).at.get("step");
-  return publishedStep(place ? text.subarray(place.from, place.to) : new Uint8Array(0));
+export function* stepWithin(text: Uint8Array): InTurns<Published> {
+  const place = (yield* fieldsOf(text, new Set(["step"]))).at.get("step");
+  return yield* publishedStep(place ? text.subarray(place.from, place.to) : new Uint8Array(0));
 }
 
-function fieldsOf(text: Uint8Array, names: ReadonlySet<string>): Published {
-  const at = membersOf(text, names, limits.runStepDepthMax);
+function* fieldsOf(text: Uint8Array, names: ReadonlySet<string>): InTurns<Published> {
+  const at = yield* readMembers(text, names, limits.runStepDepthMax);
   return { text, at: isFault(at) ? new Map() : at };
 }
 
@@ -109,22 +110,27 @@ function valueOf({ at, text }: Published, name: string): unknown {
 }
 
 /** Of a field that may be long: what it says where it is a string, else the text of its value. A little more than `bytesMax`. */
-function bytesOf({ at, text }: Published, name: string, bytesMax?: number): Uint8Array | undefined {
+function* bytesOf(
+  { at, text }: Published,
+  name: string,
+  bytesMax?: number,
+): InTurns<Uint8Array | undefined> {
   const place = at.get(name);
   if (!place) return undefined;
-  if (isString(text, place)) return bytesOfString(text, place, sizeOfString(text, place), bytesMax);
+  if (isString(text, place))
+    return yield* readBytes(text, place, yield* readSize(text, place), bytesMax);
   const value = text.subarray(place.from, place.to);
   return value.length === "null".length && valueOf({ at, text }, name) === null ? undefined : value;
 }
 
-export function stepFields(run: Run, step: Published, view: ReadView): RunStepJson {
+export function* stepFields(run: Run, step: Published, view: ReadView): InTurns<RunStepJson> {
   const [sleepFor, sleepUntil, stepType, waitTimeout] = [
     "sleepFor",
     "sleepUntil",
     "stepType",
     "waitTimeout",
   ].map((name) => valueOf(step, name));
-  const out = shown(run, step, "out", view);
+  const out = yield* shown(run, step, "out", view);
   const seconds = typeof sleepFor === "string" ? secondsOf(sleepFor) : sleepFor;
   return {
     ...textsOf(step, [...textNames, ...invokedNames]),
@@ -134,16 +140,17 @@ export function stepFields(run: Run, step: Published, view: ReadView): RunStepJs
     ...(typeof seconds === "number" && { sleepFor: seconds }),
     ...(typeof sleepUntil === "number" && { sleepUntil }),
     ...(typeof waitTimeout === "boolean" && { waitTimeout }),
-    ...(stepType === "Call" && callFields(run, step, view)),
+    ...(stepType === "Call" && (yield* callFields(run, step, view))),
   };
 }
 
-function callFields(run: Run, step: Published, view: ReadView): RunStepJson {
+function* callFields(run: Run, step: Published, view: ReadView): InTurns<RunStepJson> {
   const { redaction } = run.plan.policy;
-  const body = shown(run, step, "callBody", view);
-  const answer = fieldsOf(bytesOf(step, "out") ?? new Uint8Array(0), answerNames);
+  const body = yield* shown(run, step, "callBody", view);
+  const out = yield* bytesOf(step, "out");
+  const answer = yield* fieldsOf(out ?? new Uint8Array(0), answerNames);
   const status = valueOf(answer, "status");
-  const answered = shown(run, answer, "body", view);
+  const answered = yield* shown(run, answer, "body", view);
   const sent = valueOf(step, "callHeaders");
   return {
     ...(body !== undefined && { callBody: body }),
@@ -164,10 +171,14 @@ function callFields(run: Run, step: Published, view: ReadView): RunStepJson {
 }
 
 /** Of the part of an invocation: the run that the step has started. Hidden is what either of the two runs hides. */
-export function invokedFields({ plan }: Run, { body }: RunPart, view: ReadView): RunStepJson {
-  const place = fieldsOf(body, new Set(["child"])).at.get("child");
+export function* invokedFields(
+  { plan }: Run,
+  { body }: RunPart,
+  view: ReadView,
+): InTurns<RunStepJson> {
+  const place = (yield* fieldsOf(body, new Set(["child"]))).at.get("child");
   if (!place) return {};
-  const child = fieldsOf(body.subarray(place.from, place.to), childNames);
+  const child = yield* fieldsOf(body.subarray(place.from, place.to), childNames);
   const [destination, policy, run] = ["destination", "policy", "run"].map((name) =>
     objectOf(valueOf(child, name)),
   );
@@ -175,7 +186,7 @@ export function invokedFields({ plan }: Run, { body }: RunPart, view: ReadView):
   const { url } = destination ?? {};
   const { sha256, bodyBytesMax } = view;
   const redaction = hiddenByEither(plan.policy.redaction, objectOf(policy?.["redaction"]));
-  const payload = bodyBytesMax === 0 ? undefined : bytesOf(child, "body");
+  const payload = bodyBytesMax === 0 ? undefined : yield* bytesOf(child, "body");
   const shownPayload = textIn(
     readableBody(payload && Buffer.from(Buffer.from(payload).toString("latin1"), "base64"), {
       ...{ redaction, sha256 },
@@ -191,8 +202,8 @@ export function invokedFields({ plan }: Run, { body }: RunPart, view: ReadView):
 }
 
 /** Of the part that says when that run was created. */
-export function invokedSince({ body }: RunPart): RunStepJson {
-  const createdAt = valueOf(fieldsOf(body, new Set(["createdAt"])), "createdAt");
+export function* invokedSince({ body }: RunPart): InTurns<RunStepJson> {
+  const createdAt = valueOf(yield* fieldsOf(body, new Set(["createdAt"])), "createdAt");
   return typeof createdAt === "number" ? { invokedWorkflowCreatedAt: createdAt } : {};
 }
 
@@ -217,12 +228,17 @@ function secondsOf(duration: string): number | undefined {
 }
 
 /** Cut, or hidden, as a body is. */
-function shown({ plan }: Run, step: Published, name: string, view: ReadView): string | undefined {
+function* shown(
+  { plan }: Run,
+  step: Published,
+  name: string,
+  view: ReadView,
+): InTurns<string | undefined> {
   const { redaction } = plan.policy;
   const { sha256, bodyBytesMax } = view;
   const max = bodyBytesMax === undefined ? {} : { bytesMax: bodyBytesMax };
   // A hash needs all of it.
-  const bytes = bytesOf(step, name, redaction?.body ? undefined : bodyBytesMax);
+  const bytes = yield* bytesOf(step, name, redaction?.body ? undefined : bodyBytesMax);
   const readable = readableBody(bytes, { redaction, sha256, ...max });
   return readable.kind === "text" ? readable.text : undefined;
 }
@@ -256,11 +272,11 @@ export function headersOf(json: unknown): Headers {
 }
 
 /** Fields of what this service itself has written as JSON into a part; of each no more is parsed than is asked for. */
-export function writtenJson(
+export function* writtenJson(
   { body }: RunPart,
   names: readonly string[],
-): Readonly<Record<string, unknown>> {
-  const { at, text } = fieldsOf(body, new Set(names));
+): InTurns<Readonly<Record<string, unknown>>> {
+  const { at, text } = yield* fieldsOf(body, new Set(names));
   return Object.fromEntries(
     [...at].map(([name, { from, to }]) => [
       name,

@@ -24,6 +24,7 @@ import {
 } from "@posthaste/domain";
 import { type ReadView } from "../representations/body.ts";
 import { deliveriesShown, runHeadJson, runJson, type RunReading, stepGroups } from "./run-view.ts";
+import { atOnce } from "../bodies/pause.ts";
 import { shownAttempt, shownParts } from "./shown-part.ts";
 
 const view: ReadView = {
@@ -83,7 +84,7 @@ const reading = (
   { attempts = [], seen = view }: { attempts?: readonly RunAttempt[]; seen?: ReadView } = {},
 ): RunReading => {
   const { add, shown } = shownParts(run, seen);
-  for (const [, each] of [part("start", { payload: "canary" }), ...parts]) add(each);
+  for (const [, each] of [part("start", { payload: "canary" }), ...parts]) atOnce(add(each));
   return {
     run,
     parts: shown,

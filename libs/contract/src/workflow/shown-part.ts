@@ -12,6 +12,7 @@ import {
   type RunAttempt,
   type RunPart,
 } from "@posthaste/domain";
+import { type InTurns } from "../bodies/pause.ts";
 import { type ReadableBody, type ReadView } from "../representations/body.ts";
 import { attemptError, type AttemptErrorJson } from "./run-attempts.ts";
 import {
@@ -56,24 +57,25 @@ export const shownAttempt = (
 ): ShownAttempt => ({ part, error: attemptError(run, fact, view) });
 
 /** Notes and what else is not shown have no more than their name. */
-function shownPart(run: Run, part: RunPart, view: ReadView): ShownPart {
+function* shownPart(run: Run, part: RunPart, view: ReadView): InTurns<ShownPart> {
   const { at, name, sent } = part;
   const known = { name, at, ...(sent && { sent }) };
   switch (kindOf(name)) {
     case "whole":
       return { ...known, body: bodyOfRun(run, part.body, view) };
     case "step":
-      return { ...known, step: stepFields(run, publishedStep(part.body), view) };
+      return { ...known, step: yield* stepFields(run, yield* publishedStep(part.body), view) };
     case "waiting": {
-      const step = stepFields(run, stepWithin(part.body), view);
-      if (name.startsWith("v")) return { ...known, step, invoked: invokedFields(run, part, view) };
-      const { deadline } = writtenJson(part, ["deadline"]);
+      const step = yield* stepFields(run, yield* stepWithin(part.body), view);
+      if (name.startsWith("v"))
+        return { ...known, step, invoked: yield* invokedFields(run, part, view) };
+      const { deadline } = yield* writtenJson(part, ["deadline"]);
       return { ...known, step, ...(typeof deadline === "number" && { deadline }) };
     }
     case "since":
-      return { ...known, invoked: invokedSince(part) };
+      return { ...known, invoked: yield* invokedSince(part) };
     case "answered": {
-      const { body, header, headers, status } = writtenJson(part, answerNames);
+      const { body, header, headers, status } = yield* writtenJson(part, answerNames);
       const said = typeof body === "string" ? Buffer.from(body, "base64") : undefined;
       return {
         ...known,
@@ -98,10 +100,10 @@ export function shownParts(run: Run, view: ReadView) {
   let chars = 0;
   return {
     shown: shown as ReadonlyMap<PartName, ShownPart>,
-    add: (part: RunPart): void => {
+    add: function* (this: void, part: RunPart): InTurns<void> {
       const isOfSteps = !ofRun.has(part.name);
       const isTooMuch = isOfSteps && chars > shownCharsMax;
-      const made = shownPart(run, part, isTooMuch ? { ...view, bodyBytesMax: 0 } : view);
+      const made = yield* shownPart(run, part, isTooMuch ? { ...view, bodyBytesMax: 0 } : view);
       if (isOfSteps) chars += charsIn(made);
       shown.set(part.name, made);
     },

@@ -2,13 +2,14 @@
  * `POST /v2/publish/{destination}`, and `/v2/enqueue/{queue}/{destination}`, whose queue the target names. Headers go
  * through the one table once; the body is bytes and stays so; the answer goes out after the record is durable (I1).
  */
-import { parsePublish, publishResultText } from "@posthaste/contract";
+import { publishResultText } from "@posthaste/contract";
 import { fault, isFault } from "@posthaste/domain";
 import { publish, type RunPorts, unknownGroup } from "@posthaste/engine";
 import { type Queues, type Telemetry } from "@posthaste/ports";
 import { countAccepted } from "../accepted.ts";
 import { groupOf, type Judge } from "../judge.ts";
 import { groupResultTexts } from "../published-texts.ts";
+import { parsed } from "../parsed.ts";
 import { type Rates } from "../rates.ts";
 import { takeRoom } from "../room.ts";
 import { type RawWork } from "../raw-door.ts";
@@ -33,7 +34,7 @@ export function publishWork(parts: PublishParts): RawWork {
     const group =
       destination.kind === "group" ? await groupOf(accept.groups, tenant, destination) : undefined;
     const judges = judge(tenant, callerIp);
-    const command = parsePublish({
+    const parsing = parsed({
       ...judges,
       rawHeaders: req.rawHeaders,
       queryConfig: target.queryConfig,
@@ -42,6 +43,7 @@ export function publishWork(parts: PublishParts): RawWork {
       queue: target.names[0],
       body,
     });
+    const command = parsing instanceof Promise ? await parsing : parsing;
     if (isFault(command)) return command;
     const isOfRun = isPartOfRun(command);
     if (isClosed() && !isOfRun) return closed;

@@ -15,6 +15,7 @@ import {
   type Sha256Hex,
   type TenantId,
 } from "@posthaste/domain";
+import { toItsEnd } from "@posthaste/http";
 import { type Page, type Records, type RunLog, type RunStore } from "@posthaste/ports";
 import { type Paging } from "../paging.ts";
 
@@ -109,7 +110,7 @@ async function partsOf(runLog: RunLog, run: Run, view: ReadView): Promise<RunRea
   // Each turn begins behind the last part of the one before.
   while (after !== undefined) {
     const { next, parts } = await runLog.parts(run, after);
-    for (const part of parts) add(part);
+    for (const part of parts) await toItsEnd(add(part));
     after = next;
   }
   return shown;

@@ -2,10 +2,11 @@
  * `POST /v2/trigger/{destination}` and `POST /v2/batch/trigger`: publishes that start runs, whose failure function is the
  * endpoint's where none is named.
  */
-import { parsePublish, startedText, triggerHeaders, type triggers } from "@posthaste/contract";
+import { startedText, triggerHeaders, type triggers } from "@posthaste/contract";
 import { type Fault, fault, isFault, type PublishCommand } from "@posthaste/domain";
 import { startRunOf } from "@posthaste/engine";
 import { type Random } from "@posthaste/ports";
+import { parsed } from "../parsed.ts";
 import { type RawWork } from "../raw-door.ts";
 import { type BatchParts, judgeItems } from "./batch.ts";
 import { closed, type PublishParts } from "./publish.ts";
@@ -23,7 +24,7 @@ export const triggerWork =
     const { tracer } = telemetry;
     const { destination, queryConfig } = target;
     const judges = judge(tenant, callerIp);
-    const command = parsePublish({
+    const command = await parsed({
       ...judges,
       rawHeaders: triggerHeaders(req.rawHeaders, newId(random)),
       queryConfig,

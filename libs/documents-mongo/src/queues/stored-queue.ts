@@ -43,7 +43,7 @@ export type StoredQueue = {
   readonly endedTurns?: readonly MessageId[];
 };
 
-export type Given = { readonly id: MessageId; readonly at: number };
+type Given = { readonly id: MessageId; readonly at: number };
 
 export const queuesName = "queues";
 

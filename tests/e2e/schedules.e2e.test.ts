@@ -1,23 +1,30 @@
 /** `/v2/schedules`: made, replaced, read, paused and removed; and one that fires (docs/design/schedules). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { Client as Qstash } from "@upstash/qstash";
+import { serve } from "@upstash/workflow";
 import { Client, eventually, type Reply } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "./json.ts";
+import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { secondUser } from "./users.ts";
+import { WorkflowEndpoint } from "./workflow-endpoint.ts";
 
 let server: TestServer;
 let client: Client;
 let destination: Destination;
+let endpoint: WorkflowEndpoint;
 
 beforeAll(async () => {
   server = await startServer();
   client = server.client;
   destination = await Destination.start();
+  endpoint = await WorkflowEndpoint.start();
   await startMinutely();
 });
 afterAll(async () => {
+  await endpoint.stop();
   await destination.stop();
   await server.stop();
 });
@@ -44,6 +51,7 @@ const read = async (id: string): Promise<Json> =>
 
 /** Made first: their minute comes while the other tests run. */
 const minutely = new Map<string, string>();
+const workflow = Promise.withResolvers<string>();
 async function startMinutely(): Promise<void> {
   const endpoints = JSON.stringify({ endpoints: [{ url: at("/one") }, { url: at("/two") }] });
   await client.post("/v2/topics/minutely/endpoints", {}, endpoints);
@@ -56,6 +64,13 @@ async function startMinutely(): Promise<void> {
   minutely.set("group", await created("minutely", everyMinute, "to both"));
   minutely.set("delayed", await created(at("/delayed"), { ...everyMinute, Delay: "5s" }));
   minutely.set("queue", await created(at("/queue"), { ...everyMinute, "Queue-Name": "ticks" }));
+  const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
+  const { handler } = serve<string>(
+    async (context) =>
+      workflow.resolve(await context.run("step", () => `${context.requestPayload}, run`)),
+    { qstashClient: new Qstash(settings), disableTelemetry: true },
+  );
+  await created(endpoint.route("/workflow", handler), everyMinute, "scheduled");
   // Made and paused within one minute, they have nothing to fire.
   const leftMs = minuteMs - (Date.now() % minuteMs);
   if (leftMs < 5_000) await new Promise((resolve) => setTimeout(resolve, leftMs));
@@ -386,6 +401,14 @@ describe("a schedule for every minute", () => {
       const arrival = await destination.arrival("/delayed", waitMsMax);
 
       expect(arrival.at % minuteMs).toBeGreaterThanOrEqual(5_000);
+    },
+    testMsMax,
+  );
+
+  it(
+    "starts a run of the workflow at its destination",
+    async () => {
+      expect(await workflow.promise).toBe("scheduled, run");
     },
     testMsMax,
   );

@@ -1,0 +1,77 @@
+/** Bodies that are nearly right, for every endpoint that reads one: read, or refused by a text that names what is wrong. */
+import { describe, expect, it } from "@jest/globals";
+import { defaultPlan, isFault, tenantId } from "@posthaste/domain";
+import * as fc from "fast-check";
+import * as z from "zod";
+import { fuzzRuns, hostileText } from "../hostile.fixture.ts";
+import { type BatchJudges } from "./batch.ts";
+import { type Endpoint } from "./endpoint.ts";
+import { gatewayEndpoints } from "./index.ts";
+
+const judges: BatchJudges = {
+  tenant: tenantId("tenant"),
+  plan: defaultPlan,
+  defaultDialect: "service",
+  callerIp: "192.0.2.7",
+  now: 1_700_000_000_000,
+  checkRetryDelay: () => undefined,
+  checkDestination: () => undefined,
+};
+
+const right = {
+  ...{ destination: "https://a.example", headers: { A: "b" }, body: "{}", queue: "q" },
+  ...{ workflowUrl: "https://a.example", workflowRunId: "r", url: "https://a.example" },
+  ...{ step: { stepId: 1 }, timeout: "1d", workflowRunIds: ["wfr_1"], messageIds: ["msg_1"] },
+  ...{ dlqIds: ["1-msg_1"], endpoints: [{ url: "https://a.example" }], parallelism: 1 },
+};
+const pieces = [...'" \\ \\u0000 \\ud800 { } [ ] , : 1e400 null é'.split(" ")];
+
+function fieldsOf(schema: z.ZodType | undefined): readonly string[] {
+  if (!schema) return [];
+  const { items, properties } = z.toJSONSchema(schema, { unrepresentable: "any", io: "input" });
+  const ofItems = typeof items === "object" && !Array.isArray(items) ? items.properties : {};
+  return [...Object.keys(properties ?? {}), ...Object.keys(ofItems ?? {})];
+}
+
+function bodiesFor(fields: readonly string[]): fc.Arbitrary<string> {
+  const known = Object.entries(right).filter(([name]) => fields.includes(name));
+  const wrong = fc.oneof(fc.json({ maxDepth: 3 }), hostileText(pieces, 6));
+  const name = fc.oneof(fc.constantFrom("__proto__", "constructor", ...fields), fc.string());
+  const one = fc.tuple(name, wrong).map(([key, value]) => {
+    const members = known.map(([each, given]) => `"${each}":${JSON.stringify(given)}`);
+    return `{${[...members, `${JSON.stringify(key)}:${value}`].join(",")}}`;
+  });
+  const cut = fc.tuple(one, fc.nat(60)).map(([text, length]) => text.slice(0, length));
+  const many = fc.array(one, { maxLength: 3 }).map((all) => `[${all.join(",")}]`);
+  return fc.oneof({ arbitrary: one, weight: 3 }, { arbitrary: many, weight: 3 }, cut, wrong);
+}
+
+/** All that a reader makes of a body, to its end. */
+function* madeOf(made: unknown): Generator<unknown> {
+  yield made;
+  if (isFault(made) || made instanceof Uint8Array) return;
+  if (typeof made === "function") yield* madeOf((made as (given: BatchJudges) => unknown)(judges));
+  if (typeof made !== "object" || made === null) return;
+  if (Symbol.iterator in made) yield* made as Iterable<unknown>;
+  if ("judge" in made) yield* madeOf(made.judge);
+  if ("destinations" in made) yield* madeOf(made.destinations);
+}
+
+const reading = Object.entries<Pick<Endpoint, "body">>(gatewayEndpoints).filter(
+  ([, { body }]) => body.bytesMax > 0,
+);
+
+describe("a body that is nearly right", () => {
+  it.each(reading)("for %s is read, or refused by its place", (_, { body }) => {
+    const fields = fieldsOf(body.schema);
+    const places = new RegExp(`^(body|unknown parameter|\\[\\d+\\]|${fields.join("|") || "body"})`);
+    fc.assert(
+      fc.property(bodiesFor(fields), (text) => {
+        const made = [...madeOf(body.parse(Buffer.from(text)))];
+        for (const fault of made.filter(isFault)) expect(fault.text).toMatch(places);
+        expect(made.filter(isFault).length).toBeLessThanOrEqual(1);
+      }),
+      { seed: 1, numRuns: Math.ceil(fuzzRuns / 12) },
+    );
+  });
+});

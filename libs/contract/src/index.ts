@@ -9,7 +9,7 @@ export { type EndpointEntry } from "./documents/endpoint-entry.ts";
 export { endpoints } from "./documents/endpoints.ts";
 export { renderErrors } from "./documents/errors.ts";
 export { renderOpenApi } from "./documents/openapi.ts";
-export { bytesPerTurn, type InTurns, pause, type Pause } from "./bodies/pause.ts";
+export { atOnce, bytesPerTurn, type InTurns, pause, type Pause } from "./bodies/pause.ts";
 export { type batch, type BatchBody, type BatchItem, type BatchJudges } from "./endpoints/batch.ts";
 export { bulkActionJson, type bulkActions, bulkStateOf } from "./endpoints/bulk-actions.ts";
 export {

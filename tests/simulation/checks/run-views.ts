@@ -1,6 +1,7 @@
 /** R19: what a run redacts is in no list that shows it. */
 import { createHash } from "node:crypto";
 import {
+  atOnce,
   failedRunJson,
   runEvents,
   runJson,
@@ -39,7 +40,7 @@ async function readingOf({ runLog }: Backend, run: Run): Promise<RunReading> {
   // Each turn begins behind the last part of the one before.
   while (after !== undefined) {
     const { next, parts } = await runLog.parts(run, after);
-    for (const part of parts) add(part);
+    for (const part of parts) atOnce(add(part));
     after = next;
   }
   const attempts = (await runLog.attempts(run)).map((each) => shownAttempt(run, each, view));

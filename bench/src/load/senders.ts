@@ -12,11 +12,11 @@ export async function closedLoop(
   book: Book,
   { connections, forMs }: { readonly connections: number; readonly forMs: number },
 ): Promise<void> {
-  const opened = await openMany(port, connections);
+  const opened = [...(await openMany(port, connections))];
   const until = performance.now() + forMs;
   await Promise.all(
     opened.map(
-      (connection) =>
+      (_, place) =>
         new Promise<void>((resolve, reject) => {
           const own = copyOf(template);
           const count = own.offsets.length;
@@ -24,10 +24,16 @@ export async function closedLoop(
             if (performance.now() >= until || book.sent + count > book.capacity) return resolve();
             const first = book.send(count, book.now());
             renumber(own, first);
-            connection.request(own.bytes, (status) => {
+            opened[place]?.request(own.bytes, (status) => {
               if (status === 0) return reject(new Error(`port ${port} closed a connection`));
               book.answer(first, count, status);
-              next();
+              if (status < 300) return next();
+              // What is refused before it was read to its end may close its connection.
+              opened[place]?.close();
+              Connection.open(port).then((another) => {
+                opened[place] = another;
+                next();
+              }, reject);
             });
           };
           next();

@@ -2,7 +2,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type Delivery } from "./deliver.ts";
 
-export type Publish = { readonly id: string; readonly delivery: Delivery };
+export type Publish = {
+  readonly id: string;
+  readonly delivery: Delivery;
+  /** It has a deduplication id and a flow key. */
+  readonly isGuarded?: boolean;
+};
 
 const publishPath = "/v2/publish/";
 const forwardPrefix = "service-forward-";
@@ -18,8 +23,9 @@ export function serve(port: number, take: (publish: Publish, answer: () => void)
     const url = request.url.slice(publishPath.length);
     const id = `msg_${(++count).toString(36).padStart(24, "0")}`;
     const headers = deliveryHeaders(request, id);
+    const isGuarded = request.headers["service-flow-control-key"] !== undefined;
     readBody(request, (body) => {
-      take({ id, delivery: { url, headers, body } }, () => answerId(response, id));
+      take({ id, delivery: { url, headers, body }, isGuarded }, () => answerId(response, id));
     });
   });
   server.keepAliveTimeout = 60_000;

@@ -2,17 +2,19 @@
  * The least that keeps the promise over a document store and a bus, in two processes, out of the parts and in the batches
  * of the six services: one inserts, answers and hands over, the other signs, calls, settles, logs and removes.
  *
- * `node least-apart.ts gateway|deliverer <port> <brokers> <MongoDB's address> <room>`. Both answer on their port.
+ * `node least-apart.ts gateway|deliverer <port> <brokers> <MongoDB's address> <Redis' address> <room>`. Both answer on their port.
  */
+import { hash } from "node:crypto";
 import { createServer } from "node:http";
 import { Kafka, logLevel } from "kafkajs";
 import { Binary, MongoClient } from "mongodb";
 import { type Publish, serve } from "./accept.ts";
 import { deliver } from "./deliver.ts";
 import { gather } from "./gather.ts";
+import { Guards } from "./guards.ts";
 import { signature } from "./sign.ts";
 
-const [role, portText, brokers = "", uri = "", room = ""] = process.argv.slice(2);
+const [role, portText, brokers = "", uri = "", redis = "", room = ""] = process.argv.slice(2);
 const port = Number(portText);
 const partitions = 16;
 const batchMax = 500;
@@ -31,6 +33,7 @@ const durable = { writeConcern: { w: "majority", journal: true }, retryWrites: f
 const database = (await new MongoClient(uri, durable).connect()).db(room);
 const messages = database.collection<Message>("messages");
 const log = database.collection<Message>("log");
+const guards = new Guards(redis, room);
 await (role === "gateway" ? runGateway() : runDeliverer());
 
 async function runGateway(): Promise<void> {
@@ -66,17 +69,24 @@ async function runGateway(): Promise<void> {
     );
     for (const { hint, answer } of inserts) {
       answer();
-      handOver(hint);
+      if (hint.isGuarded === true) guards.acquire({ id: hint.id, done: () => handOver(hint) });
+      else handOver(hint);
     }
   });
-  serve(port, ({ id, delivery }, answer) => {
+  serve(port, ({ delivery, ...publish }, answer) => {
     const body = Buffer.from(delivery.body);
     const hint = {
-      id,
+      ...publish,
       createdAt: Date.now(),
       delivery: { ...delivery, body: body.toString("base64") },
     };
-    insert({ hint, body, answer });
+    const accept = () => insert({ hint, body, answer });
+    if (publish.isGuarded === true)
+      guards.claim({
+        id: hash("sha256", Buffer.concat([Buffer.from(delivery.url), body])),
+        done: accept,
+      });
+    else accept();
   });
 }
 
@@ -112,6 +122,7 @@ async function runDeliverer(): Promise<void> {
       );
       for (const each of told) {
         swept.push({ id: each.hint.id, at: ended.sweepAt });
+        if (each.hint.isGuarded === true) guards.release(each.hint.id);
         append(each);
       }
     },

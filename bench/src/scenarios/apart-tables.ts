@@ -66,7 +66,7 @@ export function blocksOf(
     }),
   ]);
   const guarded = rows
-    .filter(isApart)
+    .filter(({ name }) => usesStores(name))
     .map(({ name, under }) => [
       name,
       spread(spreadOf(under.guarded.delivered)),
@@ -82,7 +82,7 @@ export function blocksOf(
       ]),
     );
   return [
-    `${names}; the stores share the two cores with the services and the load, so more deliverers cannot be faster here: the table shows what the shape costs, not how far it goes. Throughput from ${connectionsEach} connections for each deliverer, each with one request at a time; relay, standalone and the least apart take turns with one deliverer. The least apart is two processes over the same stores that insert, hand over, settle, log and remove in the same batches, and know nothing else: no tenant, no retry, no lease to renew, no restart. What each step towards them has brought: docs/adr/0055 and 0056.`,
+    `${names}; the stores share the two cores with the services and the load, so more deliverers cannot be faster here: the table shows what the shape costs, not how far it goes. Throughput from ${connectionsEach} connections for each deliverer, each with one request at a time; relay, standalone and the least apart take turns with one deliverer. The least apart is two processes over the same stores that insert, hand over, settle, log and remove in the same batches, and know nothing else: no tenant, no retry, no lease to renew, no restart. Guarded, it claims an id and takes a slot in Redis, many at once, and knows no line, rate or time-out of either. What each step towards them has brought: docs/adr/0055 and 0056.`,
     table(head, figures),
     "Guarded: each message has an id to deduplicate by, and all share a flow-control key that lets many through.",
     table(["guarded", "delivered/s", "CPU µs/message, its own", "CPU µs/message, stores"], guarded),
@@ -92,7 +92,7 @@ export function blocksOf(
   ];
 }
 
-const usesStores = (name: SystemName) => name.includes("apart");
+export const usesStores = (name: SystemName) => name.includes("apart");
 
 type Pair = { readonly now: Row; readonly before: Row };
 

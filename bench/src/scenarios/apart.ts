@@ -10,7 +10,15 @@ import { startLeastApart } from "../systems/least-apart.ts";
 import { startPosthaste } from "../systems/posthaste.ts";
 import { type System, type SystemName } from "../systems/system.ts";
 import { cpuMsBelow } from "../systems/usage.ts";
-import { blocksOf, goalsOf, type Load, newRow, rates, type Row } from "./apart-tables.ts";
+import {
+  blocksOf,
+  goalsOf,
+  type Load,
+  newRow,
+  rates,
+  type Row,
+  usesStores,
+} from "./apart-tables.ts";
 import { measureThroughput } from "./measure.ts";
 import { type Findings, type Scenario } from "./scenario.ts";
 import { type Stage } from "./stage.ts";
@@ -124,7 +132,9 @@ async function measure(
   { templates, connections }: Loads,
 ): Promise<void> {
   const counts = "calls" in system ? system.calls : undefined;
-  for (const load of counts ? (["plain", "guarded"] as const) : (["plain"] as const)) {
+  for (const load of usesStores(row.name)
+    ? (["plain", "guarded"] as const)
+    : (["plain"] as const)) {
     const before = await counts?.();
     const storesBefore = cpuMsBelow(storePids);
     const publishing = { template: templates[load], connections, forMs: publishMs };

@@ -12,6 +12,7 @@ export async function startLeastApart({ stores }: ApartStores): Promise<System> 
   const room = `least-${process.pid}`;
   const brokers = stores.kafka?.brokers.join(",") ?? "";
   const uri = stores.mongodb[0]?.uri ?? "";
+  const redis = stores.redis?.url ?? "";
   const children: Child[] = [];
   const start = async (role: "gateway" | "deliverer") => {
     const port = await freePort();
@@ -19,7 +20,7 @@ export async function startLeastApart({ stores }: ApartStores): Promise<System> 
     const child = new Child({
       name: `the least apart, ${role}`,
       file: process.execPath,
-      args: [...args, brokers, uri, room],
+      args: [...args, brokers, uri, redis, room],
     });
     children.push(child);
     await child.ready(() => answersOk(`http://127.0.0.1:${port}/readyz`), startMsMax);

@@ -93,7 +93,7 @@ describe("POST /v2/topics/{name}/endpoints", () => {
       ["an empty name", `{"endpoints":[{"url":"${url}","name":""}]}`, /^endpoints\[0\]\.name: /],
       ["deep nesting", "[".repeat(1_000), /^body: must not nest deeper than 32/],
       ["a byte order mark", '\uFEFF{"endpoints":[]}', /^body: must be JSON/],
-      ["no body", "", /^body: must be JSON/],
+      ["no body", "", /^body: is empty, and must be a JSON object/],
     ])("refuses %s, and makes no group", async (_, body, error) => {
       const reply = await client.post("/v2/topics/refused/endpoints", {}, body);
 

@@ -20,22 +20,27 @@ export async function closedLoop(
         new Promise<void>((resolve, reject) => {
           const own = copyOf(template);
           const count = own.offsets.length;
+          let wasRefused = false;
           const next = () => {
             if (performance.now() >= until || book.sent + count > book.capacity) return resolve();
+            const connection = opened[place];
+            if (connection?.isOpen !== true) return again();
             const first = book.send(count, book.now());
             renumber(own, first);
-            opened[place]?.request(own.bytes, (status) => {
-              if (status === 0) return reject(new Error(`port ${port} closed a connection`));
+            connection.request(own.bytes, (status) => {
+              // What is refused before it was read to its end may close its connection, which the next request finds.
+              if (status === 0 && !wasRefused)
+                return reject(new Error(`port ${port} closed a connection`));
               book.answer(first, count, status);
-              if (status < 300) return next();
-              // What is refused before it was read to its end may close its connection.
-              opened[place]?.close();
-              Connection.open(port).then((another) => {
-                opened[place] = another;
-                next();
-              }, reject);
+              wasRefused = status >= 300;
+              next();
             });
           };
+          const again = () =>
+            void Connection.open(port).then((connection) => {
+              opened[place] = connection;
+              next();
+            }, reject);
           next();
         }),
     ),

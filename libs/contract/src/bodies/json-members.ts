@@ -18,6 +18,7 @@ export function* readMembers(
   names: ReadonlySet<string>,
   depthMax = jsonDepthMax,
 ): InTurns<Members | Fault> {
+  // Of a plain view: the native check takes no proxy, by which looks are counted.
   if (!isUtf8(new Uint8Array(text.buffer, text.byteOffset, text.length))) return notJson;
   const scan = new MemberScan(text, names, depthMax);
   for (;;) {

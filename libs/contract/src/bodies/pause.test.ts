@@ -1,16 +1,9 @@
 /** How much of a long body is looked at between two pauses. */
 import { describe, expect, it } from "@jest/globals";
-import {
-  defaultPlan,
-  messageId,
-  newOrder,
-  type Run,
-  runId,
-  runKey,
-  tenantId,
-} from "@posthaste/domain";
+import { messageId, newOrder, type Run, runId, runKey } from "@posthaste/domain";
 import { readBatch } from "../endpoints/batch.ts";
 import { readUpsertEndpoints } from "../endpoints/url-groups.ts";
+import { judges } from "../headers/publish-input.fixture.ts";
 import { readPublish } from "../headers/parse-publish.ts";
 import { shownParts } from "../workflow/shown-part.ts";
 import { bytesPerTurn, pause } from "./pause.ts";
@@ -57,16 +50,8 @@ function looksPerTurn(reading: Iterable<unknown>, looks: () => number): number {
   return Math.max(most, looks() - before);
 }
 
-const tenant = tenantId("tenant");
+const { callerIp, now, tenant } = judges;
 const url = "https://a.example/";
-const callerIp = "192.0.2.7";
-const now = 1_700_000_000_000;
-const judges = {
-  ...{ tenant, plan: defaultPlan, defaultDialect: "service" as const, callerIp, now },
-  checkRetryDelay: () => undefined,
-  checkDestination: () => undefined,
-};
-
 describe("a long body is looked at in turns, each of a bounded number of bytes", () => {
   it.each(texts)("a step of a run with %s", (_, text) => {
     const { list, looks } = watched(`{"stepId":1,"out":${text}}`);

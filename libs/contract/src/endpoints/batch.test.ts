@@ -1,18 +1,14 @@
 import { describe, expect, it } from "@jest/globals";
-import { defaultPlan, type Fault, fault, isFault, tenantId } from "@posthaste/domain";
+import { defaultPlan, type Fault, fault, isFault } from "@posthaste/domain";
 import * as fc from "fast-check";
 import { pause } from "../bodies/pause.ts";
+import { judges as allowing } from "../headers/publish-input.fixture.ts";
 import { counted, fuzzRuns, hostileText } from "../hostile.fixture.ts";
 import { type BatchItem, type BatchJudges, readBatch } from "./batch.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const judges: BatchJudges = {
-  tenant: tenantId("tenant"),
-  plan: defaultPlan,
-  defaultDialect: "service",
-  callerIp: "192.0.2.7",
-  now: 1_700_000_000_000,
-  checkRetryDelay: () => undefined,
+  ...allowing,
   checkDestination: (url) =>
     url.includes("127.0.0.1") ? fault("malformed", "invalid destination url: loopback") : undefined,
 };

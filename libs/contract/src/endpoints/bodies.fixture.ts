@@ -2,10 +2,10 @@
  * A process of its own, `node --expose-gc`: gives each endpoint that reads a body the largest ones of every hostile shape, and
  * prints what they took of memory, as JSON.
  */
-import { defaultPlan, isFault, tenantId } from "@posthaste/domain";
+import { defaultPlan, isFault } from "@posthaste/domain";
 import * as z from "zod";
 import { jsonBytesMax } from "../bodies/json.ts";
-import { publish } from "../headers/publish-input.fixture.ts";
+import { judges, publish } from "../headers/publish-input.fixture.ts";
 import { managementEndpoints } from "../management/index.ts";
 import { type BatchJudges } from "./batch.ts";
 import { type Endpoint } from "./endpoint.ts";
@@ -20,16 +20,6 @@ type Taken = {
 };
 
 type Body = Pick<Endpoint["body"], "bytesMax" | "schema" | "parse">;
-
-const judges: BatchJudges = {
-  tenant: tenantId("tenant"),
-  plan: defaultPlan,
-  defaultDialect: "service",
-  callerIp: "192.0.2.7",
-  now: 1_700_000_000_000,
-  checkRetryDelay: () => undefined,
-  checkDestination: () => undefined,
-};
 
 const ofRun = { "Upstash-Workflow-RunId": "wfr_1" };
 const invoking = { "Upstash-Workflow-Init": "true", "Upstash-Workflow-Invoke": "true" };

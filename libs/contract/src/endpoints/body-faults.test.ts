@@ -1,22 +1,13 @@
 /** Bodies that are nearly right, for every endpoint that reads one: read, or refused by a text that names what is wrong. */
 import { describe, expect, it } from "@jest/globals";
-import { defaultPlan, isFault, tenantId } from "@posthaste/domain";
+import { isFault } from "@posthaste/domain";
 import * as fc from "fast-check";
 import * as z from "zod";
+import { judges } from "../headers/publish-input.fixture.ts";
 import { fuzzRuns, hostileText } from "../hostile.fixture.ts";
 import { type BatchJudges } from "./batch.ts";
 import { type Endpoint } from "./endpoint.ts";
 import { gatewayEndpoints } from "./index.ts";
-
-const judges: BatchJudges = {
-  tenant: tenantId("tenant"),
-  plan: defaultPlan,
-  defaultDialect: "service",
-  callerIp: "192.0.2.7",
-  now: 1_700_000_000_000,
-  checkRetryDelay: () => undefined,
-  checkDestination: () => undefined,
-};
 
 const right = {
   ...{ destination: "https://a.example", headers: { A: "b" }, body: "{}", queue: "q" },

@@ -5,6 +5,17 @@ import { type PublishInput } from "./publish-input.ts";
 
 export const now = 1_700_000_000_000;
 
+/** What is known of its caller, and allows everything. */
+export const judges: Omit<PublishInput, "rawHeaders" | "destination" | "body"> = {
+  tenant: tenantId("tenant"),
+  plan: defaultPlan,
+  defaultDialect: "service",
+  callerIp: "192.0.2.7",
+  now,
+  checkRetryDelay: () => undefined,
+  checkDestination: () => undefined,
+};
+
 type HeaderObject = Readonly<Record<string, string>>;
 
 const flat = (headers: HeaderObject): string[] => Object.entries(headers).flat();
@@ -20,13 +31,7 @@ function publishInput(
     rawHeaders: isFlat(headers) ? headers : flat(headers),
     destination: { kind: "url", url: "https://example.com/hook" },
     body: new Uint8Array(),
-    tenant: tenantId("tenant"),
-    plan: defaultPlan,
-    defaultDialect: "service",
-    callerIp: "192.0.2.7",
-    now,
-    checkRetryDelay: () => undefined,
-    checkDestination: () => undefined,
+    ...judges,
     ...changed,
   };
 }

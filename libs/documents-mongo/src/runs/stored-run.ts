@@ -75,10 +75,10 @@ export type StoredRun = Omit<Run, "key"> & {
   readonly dlqPlace?: string;
 };
 
-/** That there was a use of the id, for a minute after its run was swept. `of`: the root of that. */
+/** That there was a use of the id, for a minute after its run was swept. `of`: the root of that, which an earlier build does not say. */
 export type StoredMark = Pick<Run, "tenant" | "id" | "generation" | "createdAt"> & {
   readonly _id: RunKey;
-  readonly of: MessageId;
+  readonly of?: MessageId;
   readonly sweptAt: number;
 };
 

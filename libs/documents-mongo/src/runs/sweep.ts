@@ -49,7 +49,7 @@ async function removeMarks(
         .toArray(),
     );
     if (found.length === 0) return;
-    const late = { run: { $in: found.map(({ of }) => of) } };
+    const late = { run: { $in: found.flatMap(({ of }) => of ?? []) } };
     await again(() => parts.deleteMany(late));
     await again(() => attempts.deleteMany(late));
     const keys = found.map(({ _id }) => _id);

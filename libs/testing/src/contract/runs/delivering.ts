@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { expect } from "@jest/globals";
 import {
   accept,
@@ -8,6 +9,7 @@ import {
   runId,
   runMessageId,
 } from "@posthaste/domain";
+import { type Briefing } from "@posthaste/ports";
 import {
   aFlow,
   aMessage,
@@ -79,8 +81,8 @@ export function reading(guarantee: RunsGuarantee): void {
       const [small, briefing] = await harness.runs.brief([{ ...asked, from: 6 }, asked]);
 
       expect(read.map((entry) => entry.body[0])).toEqual([0, 1, 2, 3, 4, 5, 6]);
-      expect(small).toEqual({ rank: 6, entries: read.slice(6) });
-      expect(briefing).toEqual({ rank: 6, entries: read.slice(1) });
+      expect(withDigests(small)).toEqual({ rank: 6, entries: read.slice(6).map(withDigest) });
+      expect(withDigests(briefing)).toEqual({ rank: 6, entries: read.slice(1).map(withDigest) });
     },
   );
 
@@ -100,6 +102,14 @@ export function reading(guarantee: RunsGuarantee): void {
       expect((await harness.runs.part(run, name))?.rank).toBe(i + 1);
   });
 }
+
+/** Jest looks at each byte for a microsecond, and a long history has millions. */
+const withDigest = ({ body, ...entry }: HistoryEntry) => ({ ...entry, body: hash("sha256", body) });
+
+const withDigests = (briefing: Briefing | undefined) =>
+  typeof briefing === "object"
+    ? { ...briefing, entries: briefing.entries.map(withDigest) }
+    : briefing;
 
 export function briefing(guarantee: RunsGuarantee): void {
   const brief = async ({ runs }: RunsHarness, asked: readonly [InRun, number?][]) => {

@@ -1,8 +1,9 @@
 /** Planted bugs about deliverers that gateways name, see mutations.ts. */
-import { type InState, isIn, limits, type Owner, owner } from "@posthaste/domain";
+import { type FlowLane, type InState, isIn, limits, type Owner, owner } from "@posthaste/domain";
 import { type Hint, type RosterEntry } from "@posthaste/ports";
 import { type Model } from "./backend.ts";
-import { type Mutation, type NodePorts, otherwise, withRecords } from "./mutate.ts";
+import { type Life } from "./world/node.ts";
+import { type Mutation, type NodePorts, otherwise, withFlowLanes, withRecords } from "./mutate.ts";
 
 export const namingMutations: readonly Mutation[] = [
   {
@@ -24,6 +25,14 @@ export const namingMutations: readonly Mutation[] = [
   {
     name: "the lapse of a lease that only an insert took counted as a loss",
     change: (ports) => inserting(ports, (record) => ({ ...record, leaseLosses: 0 })),
+  },
+  {
+    name: "a slot taken by a publish whatever stands in line",
+    change: (ports, _, life) => seeingRows(ports, life, (row) => ({ ...row, wakeAt: undefined })),
+  },
+  {
+    name: "a slot taken by a publish of a key that is paused",
+    change: (ports, _, life) => seeingRows(ports, life, (row) => ({ ...row, paused: false })),
   },
   {
     name: "a renewal that says of every lease that it holds",
@@ -164,3 +173,9 @@ function announcedIn(model: Model): Announced {
   rosters.set(model, known);
   return known;
 }
+
+/** Gateways apart see the rows of lanes so: what grants sees them as they are. */
+const seeingRows = (ports: NodePorts, life: Life, seen: (row: FlowLane) => FlowLane): NodePorts =>
+  life.node.name.startsWith("gateway")
+    ? withFlowLanes(ports, { rows: async (ids) => (await ports.flowLanes.rows(ids)).map(seen) })
+    : ports;

@@ -39,6 +39,7 @@ export {
   isNamed,
   mayBeNamed,
   claimableAtInsert,
+  claimableWithSlot,
   messageOf,
 } from "./message/accept.ts";
 export {
@@ -168,6 +169,7 @@ export {
   type RateWindow,
 } from "./lane/flow-control.ts";
 export { type Flow, flowByHand, flowOf, flowsSetBy } from "./lane/flow.ts";
+export { openLimits } from "./lane/open.ts";
 export {
   type Limited,
   limitsPublished,

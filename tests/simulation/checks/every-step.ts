@@ -1,5 +1,5 @@
 /** The invariants that can be read off the records an event has written (docs/design/record#the-alarm). */
-import { isDerived, isFinished, type MessageId, type MessageRecord } from "@posthaste/domain";
+import { isDerived, isFinished, isIn, type MessageId, type MessageRecord } from "@posthaste/domain";
 import { type Model } from "../backend.ts";
 import { type Inspection } from "../model/records.ts";
 import { type History } from "../world/history.ts";
@@ -8,11 +8,14 @@ import { type World } from "../world/world.ts";
 
 /** The alarm of an outbox is at most this far ahead (docs/design/record#the-outbox), and half a second for the step's own length. */
 const outboxAlarmMsMax = 30_500;
+/** Of a publish that had read the lane's row before. */
+const underWayMsMax = 10_000;
 
 export function everyStep(world: World, history: History, inspect: Inspection): () => void {
   const finished = new Map<MessageId, string>();
   const epochs = new Map<MessageId, number>();
   const last = new Map<MessageId, MessageRecord>();
+  const waitingSince = new Map<MessageId, number>();
   return () => {
     for (const id of inspect.takeTouched()) {
       const record = inspect.records.get(id);
@@ -20,10 +23,14 @@ export function everyStep(world: World, history: History, inspect: Inspection): 
         checkRemoval(history, id, last.get(id));
         last.delete(id);
         epochs.delete(id);
-        // A random id leaves no tombstone: a publisher that was paused beyond its window may make it again (C4 asks why).
+        waitingSince.delete(id);
+        // A publisher that was paused beyond its window may make a random id again (C4 asks why).
         if (!isDerived(id)) finished.delete(id);
         continue;
       }
+      if (!isIn(record, "waiting")) waitingSince.delete(id);
+      else if (!waitingSince.has(id)) waitingSince.set(id, world.now);
+      if (!last.has(id)) checkPassing(history, inspect, record, waitingSince, world.now);
       last.set(id, record);
       checkAlarm(history, inspect, record, world.now);
       checkTurn(history, inspect, record);
@@ -63,6 +70,21 @@ function checkAlarm(
   const rings = state.kind === "waiting" ? lane?.wakeAt : wakeAt;
   if (rings === undefined)
     history.violate("I3", `${message.id} is ${state.kind} and nothing will ring`);
+}
+
+/** C25: what its insert has claimed has passed none that stands in the line of its flow key. */
+function checkPassing(
+  history: History,
+  { records }: Inspection,
+  { message, state }: MessageRecord,
+  waitingSince: ReadonlyMap<MessageId, number>,
+  now: number,
+): void {
+  if (message.flow === undefined || state.kind !== "claimed") return;
+  history.count("slots taken by publishes");
+  for (const [id, since] of waitingSince)
+    if (since < now - underWayMsMax && records.get(id)?.message.flow === message.flow)
+      history.violate("C25", `${message.id} was claimed by its insert while ${id} was in line`);
 }
 
 /** I5: removed only when finished and with nothing left to do. */

@@ -80,6 +80,8 @@ export function checkRates(history: History): void {
     let window: { startedAt: number; count: number } | undefined;
     let lastAt = -Infinity;
     const rates = published.get(lane) ?? [];
+    // Taken by publishes that were never inserted.
+    if (rates.length === 0) continue;
     const rate = Math.max(...rates.map((each) => each.rate ?? Infinity));
     const periodMs = Math.min(...rates.map((each) => each.periodMs));
     for (const grant of grants) {

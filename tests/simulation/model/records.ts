@@ -30,6 +30,7 @@ import { hintOf } from "@posthaste/engine";
 import {
   type Canceled,
   type Hint,
+  type Insert,
   type Inserted,
   type RecordPorts,
   type Records,
@@ -103,7 +104,7 @@ export function modelRecords(
     return { ...record, message: { ...record.message, body } };
   };
 
-  const insertOne = (record: MessageRecord): Inserted => {
+  const insertOne = ({ record, deduplication }: Insert): Inserted => {
     const { id, bodyOf, createdAt, run, tenant } = record.message;
     if (standing.has(id) || rows.isBuried(id)) return "known";
     for (const flow of flowsSetBy(record.message)) lanes.configure(flow);
@@ -111,6 +112,7 @@ export function modelRecords(
     if (flow) lanes.join(flow);
     queues.join(record.message, fanOuts.queuePlaceOf(record.message));
     rows.add(bodyOf === undefined ? record : withoutBody(record), fanOuts.placeOf(record.message));
+    if (deduplication) rows.mayBeRepeated(id);
     if (bodyOf !== undefined) fanOuts.childMade(bodyOf);
     if (!run) log.countCreated(tenant, createdAt);
     return "inserted";
@@ -137,7 +139,7 @@ export function modelRecords(
   };
 
   const records: Records = {
-    insert: async (inserts) => inserts.map(({ record }) => insertOne(record)),
+    insert: async (inserts) => inserts.map(insertOne),
     claim: async (ids, owner) =>
       ids.flatMap((id) => {
         const record = standing.get(id);

@@ -24,6 +24,8 @@ export type Rows = {
   readonly armed: ReadonlyMap<MessageId, MessageRecord>;
   /** Those whose alarm is due, in the order in which they were added. */
   readonly due: (at: number) => readonly MessageRecord[];
+  /** A publish with the same deduplication id may make it again, whatever became of it. */
+  readonly mayBeRepeated: (id: MessageId) => void;
   /** Leaves a tombstone where the id could be made again. */
   readonly bury: (id: MessageId) => void;
   readonly isBuried: (id: MessageId) => boolean;
@@ -46,6 +48,7 @@ export function modelRows(now: () => number, written: Written): Rows {
   const standing = new Map<MessageId, MessageRecord>();
   const armed = new Map<MessageId, MessageRecord>();
   const tombstones = new Map<MessageId, number>();
+  const repeatableUntil = new Map<MessageId, number>();
   let touched = new Set<MessageId>();
 
   const put = (row: Row, before: MessageRecord | undefined): void => {
@@ -59,7 +62,8 @@ export function modelRows(now: () => number, written: Written): Rows {
   };
 
   const bury = (id: MessageId): void => {
-    if (isDerived(id)) tombstones.set(id, now() + limits.tombstoneMs);
+    const until = isDerived(id) ? now() + limits.tombstoneMs : repeatableUntil.get(id);
+    if (until !== undefined) tombstones.set(id, until);
   };
 
   return {
@@ -94,6 +98,7 @@ export function modelRows(now: () => number, written: Written): Rows {
         if ((record.wakeAt ?? Infinity) <= at) due.push(record);
       return due;
     },
+    mayBeRepeated: (id) => repeatableUntil.set(id, now() + limits.deduplicationPendingMsMax),
     bury,
     isBuried: (id) => (tombstones.get(id) ?? 0) > now(),
     forgetTombstones: () => tombstones.clear(),

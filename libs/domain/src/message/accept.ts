@@ -58,6 +58,10 @@ const firstState = (message: Message, now: number): MessageState =>
 export const claimableAtInsert = (message: Message): boolean =>
   firstState(message, message.createdAt).kind === "due";
 
+/** The same, if a slot of its flow key is taken for it, too: nothing else stands between it and its call. */
+export const claimableWithSlot = (message: Message): boolean =>
+  firstState(message, message.createdAt).kind === "waiting";
+
 export function acceptClaimed(message: Message, owner: Owner, now: number): InState<"claimed"> {
   const record = recordIn(message, { kind: "claimed", owner, leaseUntil: now + leaseMs }, now);
   return { ...record, epoch: 1 };
@@ -83,7 +87,7 @@ export const mayBeNamed = (message: Message): boolean =>
   message.bodyOf === undefined &&
   !message.run &&
   !message.policy.redaction &&
-  claimableAtInsert(message);
+  (claimableAtInsert(message) || claimableWithSlot(message));
 
 function recordIn<S extends MessageState>(
   message: Message,

@@ -16,7 +16,8 @@ import {
 } from "@posthaste/domain";
 import { isStoreError } from "@posthaste/ports";
 import { wakeLane } from "../publish/announce.ts";
-import { grant, type GrantPorts, restoreSlots } from "./grant.ts";
+import { grant, type GrantPorts } from "./grant.ts";
+import { restoreSlots } from "./slots.ts";
 
 export type FlowKeyNow = {
   readonly lane: FlowLane;

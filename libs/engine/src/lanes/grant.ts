@@ -2,22 +2,12 @@
  * Granting: the lowest in line get the lane's free slots (docs/design/lanes). Correctness comes from the token
  * store's one script and from conditional promotions; two granters at once do no harm (docs/design/outages#ownership-is-an-economy).
  */
-import {
-  type FlowId,
-  type FlowLane,
-  isUnderstood,
-  limits,
-  type MessageId,
-} from "@posthaste/domain";
-import { type Clock, type EventBus, type FlowLanes, type TokenStore } from "@posthaste/ports";
+import { type FlowId, type FlowLane, isUnderstood, limits } from "@posthaste/domain";
+import { type EventBus } from "@posthaste/ports";
 import { wakeLane } from "../publish/announce.ts";
+import { giveSlotsBack, restoreSlots, type SlotPorts } from "./slots.ts";
 
-export type GrantPorts = {
-  readonly flowLanes: FlowLanes;
-  readonly tokens: TokenStore;
-  readonly bus: EventBus;
-  readonly clock: Clock;
-};
+export type GrantPorts = SlotPorts & { readonly bus: EventBus };
 
 /**
  * Grants what `lane` has to give now, and sets its alarm for when it may have more. Answers that alarm, for the holder of
@@ -56,7 +46,8 @@ async function grantBatch(ports: GrantPorts, lane: FlowLane): Promise<Granted> {
   const promoted = new Set(
     await flowLanes.promote(lane.id, acquired.granted, grantUntil, acquired.window),
   );
-  await giveUnusedBack(ports, lane.id, acquired.granted, promoted);
+  const unused = acquired.granted.filter((id) => !promoted.has(id));
+  await giveSlotsBack(ports, lane.id, unused);
   const hints = heads.filter(({ id }) => promoted.has(id));
   if (hints.length > 0) await ports.bus.publish("message.due", hints);
   const full = acquired.granted.length < heads.length;
@@ -75,29 +66,4 @@ async function grantBatch(ports: GrantPorts, lane: FlowLane): Promise<Granted> {
 async function rest({ flowLanes }: GrantPorts, lane: FlowLane): Promise<Granted> {
   const rests = await flowLanes.rest(lane.id, lane.seq, undefined, lane.window);
   return { more: !rests };
-}
-
-/** What the token store has forgotten, or cannot know, it is told from the records. */
-export async function restoreSlots(
-  { flowLanes, tokens, clock }: GrantPorts,
-  lane: FlowLane,
-): Promise<void> {
-  const holders = await flowLanes.slotHolders(lane.id);
-  const now = clock.now();
-  const left = holders.map(({ id, until }) => ({ id, leftMs: until - now }));
-  await tokens.restore(lane.id, left, lane.window);
-}
-
-/** A slot whose message was promoted by another granter meanwhile is that message's own: releasing it would let one too many run. */
-async function giveUnusedBack(
-  { flowLanes, tokens }: GrantPorts,
-  lane: FlowId,
-  granted: readonly MessageId[],
-  promoted: ReadonlySet<MessageId>,
-): Promise<void> {
-  const unused = granted.filter((id) => !promoted.has(id));
-  if (unused.length === 0) return;
-  const holders = new Set((await flowLanes.slotHolders(lane)).map(({ id }) => id));
-  const free = unused.filter((id) => !holders.has(id));
-  if (free.length > 0) await tokens.release(lane, free);
 }

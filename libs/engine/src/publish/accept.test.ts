@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { isFault, isIn, shardOf } from "@posthaste/domain";
+import { flowLaneId, isFault, isIn, shardOf } from "@posthaste/domain";
 import { type Records, StoreError } from "@posthaste/ports";
 import { aCommand, aPolicy } from "@posthaste/testing";
 import { type Published } from "./accept.ts";
@@ -7,7 +7,10 @@ import { aLocalDelivery, gate, listen, open, type Ports, readIn, rest } from "..
 import { publish } from "./publish.ts";
 
 const url = "https://destination.example/hook";
+const { tenant } = aCommand();
 const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
+const lane = flowLaneId(tenant, flow.key);
+const limited = { policy: aPolicy({ flow }) };
 
 async function publishOne(
   ports: Parameters<typeof publish>[0],
@@ -140,23 +143,69 @@ describe("publishing to a URL", () => {
     expect({ due: heard.due, taken: local.taken }).toEqual({ due: [], taken: 0 });
   });
 
-  it("puts a message with flow control into its line, takes no slot for it, and wakes its lane now", async () => {
+  it("takes a slot of a flow key whose line is empty, and its insert claims the message", async () => {
     const ports = open();
     const heard = await listen(ports);
     const local = aLocalDelivery(1);
 
-    const { messageId } = await publishOne({ ...ports, local }, { policy: aPolicy({ flow }) });
+    const { messageId } = await publishOne({ ...ports, local }, limited);
     await rest(ports);
 
-    const { message } = await readIn(
-      ports,
-      { id: messageId, tenant: aCommand().tenant },
-      "waiting",
-    );
-    expect(heard.wakes).toEqual([
-      { shard: message.shard, at: ports.clock.now(), lane: message.flow },
-    ]);
-    expect({ due: heard.due, taken: local.taken }).toEqual({ due: [], taken: 0 });
+    await readIn(ports, { id: messageId, tenant }, "claimed");
+    expect(local.ran.map(({ message }) => message.id)).toEqual([messageId]);
+    expect(await ports.tokens.use(lane, [messageId])).toEqual([]);
+    expect({ due: heard.due, wakes: heard.wakes }).toEqual({ due: [], wakes: [] });
+  });
+
+  it("puts a message with flow control into its line where its key has no slot to spare, keeps none of the process, and wakes its lane now", async () => {
+    const ports = open();
+    const heard = await listen(ports);
+    const local = aLocalDelivery(2);
+    await publishOne({ ...ports, local }, limited);
+
+    const { messageId } = await publishOne({ ...ports, local }, limited);
+    await rest(ports);
+
+    const { message } = await readIn(ports, { id: messageId, tenant }, "waiting");
+    expect(heard.wakes).toEqual([{ shard: message.shard, at: ports.clock.now(), lane }]);
+    expect({ due: heard.due, taken: local.taken }).toEqual({ due: [], taken: 1 });
+  });
+
+  it("puts it into its line where no deliverer has room, and takes no slot of its key", async () => {
+    const ports = open();
+
+    const { messageId } = await publishOne({ ...ports, local: aLocalDelivery(0) }, limited);
+    await rest(ports);
+
+    await readIn(ports, { id: messageId, tenant }, "waiting");
+    expect((await ports.tokens.peek(lane)).slots).toBe(0);
+  });
+
+  it("gives the slot of the key back when the insert fails", async () => {
+    const ports = open();
+    const local = aLocalDelivery(1);
+
+    const publishing = publishOne({ ...withInsert(ports, failing), local }, limited);
+
+    await expect(publishing).rejects.toMatchObject({ code: "unavailable" });
+    await rest(ports);
+    expect((await ports.tokens.peek(lane)).slots).toBe(0);
+    expect(local.taken).toBe(0);
+  });
+
+  it("leaves the slot to the message that another publish has inserted under the same id", async () => {
+    const ports = open();
+    const local = aLocalDelivery(2);
+    const insertTwice: Records["insert"] = async (inserts) => {
+      await ports.records.insert(inserts);
+      return ports.records.insert(inserts);
+    };
+
+    const answer = await publishOne({ ...withInsert(ports, insertTwice), local }, limited);
+    await rest(ports);
+
+    expect((await ports.tokens.peek(lane)).slots).toBe(1);
+    await readIn(ports, { id: answer.messageId, tenant }, "claimed");
   });
 
   it("is accepted although the bus refuses the hint: the record's alarm is the truth", async () => {

@@ -3,13 +3,14 @@
  *
  * With a local deliverer that has a slot to spare, the insert is the claim: insert, call, settle, and nothing else
  * (docs/design/record#claimed-by-its-insert). So it is with a deliverer of another process that the roster names; that one
- * hears of it by a hint that has the record.
+ * hears of it by a hint that has the record. A message with a flow key takes a slot of that before, if its line is empty.
  */
 import {
   accept,
   acceptClaimed,
   acceptNamed,
   claimableAtInsert,
+  claimableWithSlot,
   type Fault,
   isFault,
   isIn,
@@ -26,6 +27,7 @@ import {
   type DeduplicationEntry,
   type EventBus,
   type FanOuts,
+  type FlowLanes,
   type Groups,
   type Ids,
   type Insert,
@@ -34,12 +36,14 @@ import {
   type Records,
   type TokenStore,
 } from "@posthaste/ports";
+import { giveSlotsBack, takeSlots } from "../lanes/slots.ts";
 import { announceUnheard } from "./announce.ts";
 import { claimOnce, confirmKeys } from "./deduplicate.ts";
 
 export type AcceptPorts = {
   readonly records: Records;
   readonly fanOuts: FanOuts;
+  readonly flowLanes: FlowLanes;
   readonly groups: Groups;
   readonly tokens: TokenStore;
   readonly bus: EventBus;
@@ -94,6 +98,17 @@ function insert(
   deduplication: readonly DeduplicationEntry[],
 ): Promise<boolean> {
   const entering = entered(ports, command, url, id);
+  if (!needsSlot(entering)) return insertEntering(ports, entering, deduplication);
+  return withSlots(ports, [entering]).then(([each = entering]) =>
+    insertEntering(ports, each, deduplication),
+  );
+}
+
+function insertEntering(
+  ports: AcceptPorts,
+  entering: Entering,
+  deduplication: readonly DeduplicationEntry[],
+): Promise<boolean> {
   return ports.records.insert([insertOf(entering, deduplication)]).then(
     ([inserted]) => {
       const isNew = inserted === "inserted";
@@ -111,7 +126,7 @@ function insert(
 /** A record that is about to be inserted, and the slot that it holds here. */
 export type Entering = { readonly record: MessageRecord; readonly reserved: boolean };
 
-/** Every message passes here. `begun` or `giveBack` follows. */
+/** Every message passes here; `withSlots`, where one needs a slot of its flow key, then `begun` or `giveBack` follow. */
 export function entered(
   ports: AcceptPorts,
   command: PublishCommand,
@@ -123,7 +138,7 @@ export function entered(
   const message = messageOf(command, url, id, now);
   const reserved =
     local !== undefined &&
-    claimableAtInsert(message) &&
+    (claimableAtInsert(message) || claimableWithSlot(message)) &&
     local.reserve(message.tenant, originHash(url), message.body.length);
   if (reserved) return { record: acceptClaimed(message, local.owner, now), reserved };
   const owner = named && mayBeNamed(message) ? named.ownerFor(message) : undefined;
@@ -132,6 +147,27 @@ export function entered(
       ? accept(message, now, !ports.bus.isUp())
       : acceptNamed(message, owner, now);
   return { record, reserved };
+}
+
+/** Its insert is to claim it, and may not yet. */
+const needsSlot = ({ record }: Entering): boolean =>
+  isIn(record, "claimed") && record.message.flow !== undefined;
+
+/** As they are to be inserted: those whose flow key has no slot to spare go into line. */
+export async function withSlots<T extends Entering | undefined>(
+  ports: AcceptPorts,
+  entering: readonly T[],
+): Promise<readonly (T | Entering)[]> {
+  const messages = entering.flatMap((each) => (each && needsSlot(each) ? each.record.message : []));
+  if (messages.length === 0) return entering;
+  const taken = await takeSlots(ports, messages);
+  return entering.map((each) => {
+    if (!each || !needsSlot(each)) return each;
+    const { message } = each.record;
+    if (taken.has(message.id)) return each;
+    leave(ports, each);
+    return { record: accept(message, ports.clock.now()), reserved: false };
+  });
 }
 
 export const insertOf = (
@@ -148,7 +184,16 @@ export function begun({ local, named }: AcceptPorts, { record, reserved }: Enter
 }
 
 /** The record was not inserted. */
-export function giveBack({ local, named }: AcceptPorts, { record, reserved }: Entering): void {
+export function giveBack(ports: AcceptPorts, entering: Entering): void {
+  leave(ports, entering);
+  const { flow, id } = entering.record.message;
+  // Beside the answer: what fails ends with its lease.
+  if (flow !== undefined && isIn(entering.record, "claimed"))
+    giveSlotsBack(ports, flow, [id]).catch(() => undefined);
+}
+
+/** It is not for that deliverer. */
+function leave({ local, named }: AcceptPorts, { record, reserved }: Entering): void {
   const { body, tenant, url } = record.message;
   if (reserved) local?.release(tenant, originHash(url), body.length);
   else if (isIn(record, "claimed")) named?.release(record);

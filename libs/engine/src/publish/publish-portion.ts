@@ -16,6 +16,7 @@ import {
   giveBack,
   insertOf,
   type Published,
+  withSlots,
 } from "./accept.ts";
 import { announceUnheard } from "./announce.ts";
 import { claimKeys, confirmKeys } from "./deduplicate.ts";
@@ -124,7 +125,10 @@ async function insertAll(
 ): Promise<readonly (Outcome | undefined)[]> {
   // Before any slot is taken: one that fails leaves none behind.
   await Promise.all(portion.map((item, i) => insertGroup(ports, item, claims[i])));
-  const entering = portion.map((item, i) => enteringOf(ports, item, claims[i]));
+  const entering = await withSlots(
+    ports,
+    portion.map((item, i) => enteringOf(ports, item, claims[i])),
+  );
   const present = entering.filter((each) => each !== undefined);
   const inserts = entering.flatMap((each, i) => {
     const claim = claims[i];

@@ -1,5 +1,6 @@
 import { expect } from "@jest/globals";
 import {
+  acceptClaimed,
   allShards,
   callbackId,
   childId,
@@ -7,13 +8,14 @@ import {
   type FlowLane,
   flowLaneId,
   type FlowLimits,
+  giveBack,
   limits,
   type Message,
   originHash,
   shardOf,
 } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
-import { aCallbackPlan, anotherTenant, aPolicy, aTenant } from "../../builders/message.ts";
+import { aCallbackPlan, anotherTenant, anOwner, aPolicy, aTenant } from "../../builders/message.ts";
 import {
   claimOne,
   clearAll,
@@ -22,6 +24,7 @@ import {
   insert,
   insertAll,
   insertClaimed,
+  newMessage,
   type RecordsHarness,
   oneAtATime,
   read,
@@ -377,6 +380,25 @@ export function lanes(guarantee: StoreGuarantee): void {
           { id: granted.id, until: grantUntil },
         ].toSorted((a, b) => a.id.localeCompare(b.id)),
       );
+    },
+  );
+
+  guarantee(
+    "what its insert has claimed makes its lane without an alarm, stands in no line and may hold a slot; handed back, it is at its place",
+    async (harness) => {
+      const message = newMessage(harness, { flow: oneAtATime });
+      const record = acceptClaimed(message, anOwner, harness.now());
+      await harness.records.insert([{ record }]);
+
+      expect((await laneOf(harness, tightLane)).wakeAt).toBeUndefined();
+      expect(await inLine(harness)).toEqual([]);
+      expect(await harness.flowLanes.slotHolders(tightLane)).toEqual([
+        { id: message.id, until: record.state.leaseUntil },
+      ]);
+
+      const later = await insert(harness, { flow: oneAtATime });
+      await harness.records.settle([giveBack(record, harness.now())]);
+      expect(await inLine(harness)).toEqual([message.id, later.id]);
     },
   );
 

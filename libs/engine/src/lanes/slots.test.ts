@@ -1,0 +1,99 @@
+import { describe, expect, it } from "@jest/globals";
+import { type FlowLimits, flowLaneId, type Message, type MessageId } from "@posthaste/domain";
+import { type FlowLanes, StoreError, type TokenStore } from "@posthaste/ports";
+import { aMessage, aTenant } from "@posthaste/testing";
+import { insert, open, type Ports, rest } from "../opened.fixture.ts";
+import { grant } from "./grant.ts";
+import { takeSlots } from "./slots.ts";
+
+const key = "tight";
+const lane = flowLaneId(aTenant, key);
+const two: FlowLimits = { parallelism: 2, periodMs: 1_000 };
+
+/** Not inserted yet. */
+const newMessage = ({ clock, ids }: Ports, limits = two): Message =>
+  aMessage({ id: ids.next(), now: clock.now(), flow: { key, limits } });
+
+const some = (ports: Ports, count: number): readonly Message[] =>
+  Array.from({ length: count }, () => newMessage(ports));
+
+const idsOf = (messages: readonly Message[]): readonly MessageId[] => messages.map(({ id }) => id);
+
+const taking = async (
+  ports: Ports,
+  messages: readonly Message[],
+): Promise<readonly MessageId[]> => [...(await takeSlots(ports, messages))];
+
+const withLanes = (ports: Ports, other: Partial<FlowLanes>): Ports => ({
+  ...ports,
+  flowLanes: { ...ports.flowLanes, ...other },
+});
+
+const withTokens = (ports: Ports, other: Partial<TokenStore>): Ports => ({
+  ...ports,
+  tokens: { ...ports.tokens, ...other },
+});
+
+const away = () => Promise.reject(new StoreError("unavailable", "away"));
+
+describe("slots that publishes take", () => {
+  it("are as many as are free, for the first of them, also of a key without a row", async () => {
+    const ports = open();
+    const messages = some(ports, 3);
+
+    expect(await taking(ports, messages)).toEqual(idsOf(messages).slice(0, 2));
+    expect(await taking(ports, some(ports, 1))).toEqual([]);
+  });
+
+  it("are none while a message stands in the line", async () => {
+    const ports = open();
+    await insert(ports, { flow: { key, limits: two } });
+
+    expect(await taking(ports, some(ports, 1))).toEqual([]);
+  });
+
+  it("are there again once the line is empty", async () => {
+    const ports = open();
+    await insert(ports, { flow: { key, limits: two } });
+    await grant(ports, lane);
+    await rest(ports);
+
+    expect(await taking(ports, some(ports, 2))).toHaveLength(1);
+  });
+
+  it("are none of a key that is paused", async () => {
+    const ports = open();
+    const [message] = some(ports, 1);
+    const flow = { lane, tenant: aTenant, key, limits: two, shard: 0, format: 1 };
+    await ports.flowLanes.pause(flow);
+
+    expect(await taking(ports, message ? [message] : [])).toEqual([]);
+  });
+
+  it("are none where the messages of a batch bring different limits", async () => {
+    const ports = open();
+
+    expect(
+      await taking(ports, [newMessage(ports), newMessage(ports, { ...two, parallelism: 3 })]),
+    ).toEqual([]);
+  });
+
+  it("are given by what the records hold, where the token store has forgotten them", async () => {
+    const ports = open();
+    await insert(ports, { flow: { key, limits: two } });
+    await grant(ports, lane);
+    await rest(ports);
+    const forgetful = { ...ports, tokens: open(ports.clock).tokens };
+
+    expect(await taking(forgetful, some(ports, 2))).toHaveLength(1);
+  });
+
+  it.each([
+    ["tokens", (ports: Ports) => withTokens(ports, { acquire: away })],
+    ["records", (ports: Ports) => withLanes(ports, { rows: away })],
+  ])("are none while the store of %s is away", async (_, without) => {
+    const ports = open();
+
+    expect(await taking(without(ports), some(ports, 1))).toEqual([]);
+  });
+});

@@ -1,0 +1,94 @@
+/** Slots of flow keys: taken by a publish, put back from the records, given back unused (docs/design/lanes#slots-and-rates). */
+import {
+  areSameLimits,
+  type Flow,
+  type FlowId,
+  type FlowLane,
+  flowOf,
+  type Message,
+  type MessageId,
+  openLimits,
+} from "@posthaste/domain";
+import { type Clock, type FlowLanes, type TokenStore } from "@posthaste/ports";
+
+export type SlotPorts = {
+  readonly flowLanes: FlowLanes;
+  readonly tokens: TokenStore;
+  readonly clock: Clock;
+};
+
+/**
+ * Slots for messages that are about to be inserted: in lanes without a line as many as are free
+ * (docs/design/lanes#taken-by-a-publish). Answers the messages that have one; while a store is away none has.
+ */
+export async function takeSlots(
+  ports: SlotPorts,
+  messages: readonly Message[],
+): Promise<ReadonlySet<MessageId>> {
+  const wanted = messages.flatMap((message) => {
+    const flow = flowOf(message);
+    return flow ? { id: message.id, flow } : [];
+  });
+  const inLanes = Map.groupBy(wanted, ({ flow }) => flow.lane);
+  try {
+    const rows = await ports.flowLanes.rows([...inLanes.keys()]);
+    const taken = await Promise.all(
+      [...inLanes].map(([id, group]) =>
+        takeInLane(
+          ports,
+          rows.find((row) => row.id === id),
+          group,
+        ),
+      ),
+    );
+    return new Set(taken.flat());
+  } catch {
+    return new Set();
+  }
+}
+
+type Wanted = { readonly id: MessageId; readonly flow: Flow };
+
+async function takeInLane(
+  ports: SlotPorts,
+  row: FlowLane | undefined,
+  wanted: readonly Wanted[],
+): Promise<readonly MessageId[]> {
+  const [first] = wanted;
+  if (!first) return [];
+  const { lane } = first.flow;
+  const open = wanted.map(({ flow }) => openLimits(row, flow));
+  const [limits] = open;
+  if (!limits || !open.every((each) => each && areSameLimits(each, limits))) return [];
+  const ids = wanted.map(({ id }) => id);
+  const acquired = await ports.tokens.acquire(lane, ids, limits);
+  if (!acquired.isUnknown) return acquired.granted;
+  await restoreSlots(ports, { id: lane, window: row?.window });
+  return (await ports.tokens.acquire(lane, ids, limits)).granted;
+}
+
+/** What the token store has forgotten, or cannot know, it is told from the records. */
+export async function restoreSlots(
+  { flowLanes, tokens, clock }: SlotPorts,
+  { id: lane, window }: Pick<FlowLane, "id" | "window">,
+): Promise<void> {
+  const holders = await flowLanes.slotHolders(lane);
+  const now = clock.now();
+  const left = holders.map(({ id, until }) => ({ id, leftMs: until - now }));
+  await tokens.restore(lane, left, window);
+}
+
+/**
+ * Of slots that nothing was made of those whose message has none by another way: releasing the slot of one that was
+ * promoted, or inserted under the same id, meanwhile would let one too many run.
+ */
+export async function giveSlotsBack(
+  { flowLanes, tokens }: SlotPorts,
+  lane: FlowId,
+  unused: readonly MessageId[],
+): Promise<void> {
+  if (unused.length === 0) return;
+  const holders = new Set((await flowLanes.slotHolders(lane)).map(({ id }) => id));
+  const free = unused.filter((id) => !holders.has(id));
+  if (free.length > 0) await tokens.release(lane, free);
+}

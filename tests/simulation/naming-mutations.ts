@@ -1,6 +1,6 @@
 /** Planted bugs about deliverers that gateways name, see mutations.ts. */
-import { type FlowLane, type InState, isIn, limits, type Owner, owner } from "@posthaste/domain";
-import { type Hint, type RosterEntry } from "@posthaste/ports";
+import { type InState, isIn, limits, type Owner, owner } from "@posthaste/domain";
+import { type FlowLanes, type Hint, type RosterEntry } from "@posthaste/ports";
 import { type Model } from "./backend.ts";
 import { type Life } from "./world/node.ts";
 import { type Mutation, type NodePorts, otherwise, withFlowLanes, withRecords } from "./mutate.ts";
@@ -28,11 +28,15 @@ export const namingMutations: readonly Mutation[] = [
   },
   {
     name: "a slot taken by a publish whatever stands in line",
-    change: (ports, _, life) => seeingRows(ports, life, (row) => ({ ...row, wakeAt: undefined })),
+    change: (ports, _, life) => asGateway(ports, life, { heads: async () => [] }),
   },
   {
     name: "a slot taken by a publish of a key that is paused",
-    change: (ports, _, life) => seeingRows(ports, life, (row) => ({ ...row, paused: false })),
+    change: (ports, _, life) =>
+      asGateway(ports, life, {
+        rows: async (ids) =>
+          (await ports.flowLanes.rows(ids)).map((row) => ({ ...row, paused: false })),
+      }),
   },
   {
     name: "a renewal that says of every lease that it holds",
@@ -174,8 +178,6 @@ function announcedIn(model: Model): Announced {
   return known;
 }
 
-/** Gateways apart see the rows of lanes so: what grants sees them as they are. */
-const seeingRows = (ports: NodePorts, life: Life, seen: (row: FlowLane) => FlowLane): NodePorts =>
-  life.node.name.startsWith("gateway")
-    ? withFlowLanes(ports, { rows: async (ids) => (await ports.flowLanes.rows(ids)).map(seen) })
-    : ports;
+/** Done otherwise by gateways apart: what grants does it as it is. */
+const asGateway = (ports: NodePorts, life: Life, other: Partial<FlowLanes>): NodePorts =>
+  life.node.name.startsWith("gateway") ? withFlowLanes(ports, other) : ports;

@@ -35,12 +35,13 @@ export {
 export {
   accept,
   acceptClaimed,
+  acceptGranted,
   acceptNamed,
   isNamed,
   mayBeNamed,
   claimableAtInsert,
-  claimableWithSlot,
   messageOf,
+  needsSlotAlone,
 } from "./message/accept.ts";
 export {
   alarmOf,

@@ -72,7 +72,7 @@ function checkAlarm(
     history.violate("I3", `${message.id} is ${state.kind} and nothing will ring`);
 }
 
-/** C25: what its insert has claimed has passed none that stands in the line of its flow key. */
+/** C25: what has taken its slot by its publish has passed none that stands in the line of its flow key. */
 function checkPassing(
   history: History,
   { records }: Inspection,
@@ -80,11 +80,12 @@ function checkPassing(
   waitingSince: ReadonlyMap<MessageId, number>,
   now: number,
 ): void {
-  if (message.flow === undefined || state.kind !== "claimed") return;
+  const hasSlot = state.kind === "claimed" || state.kind === "due";
+  if (message.flow === undefined || !hasSlot) return;
   history.count("slots taken by publishes");
   for (const [id, since] of waitingSince)
     if (since < now - underWayMsMax && records.get(id)?.message.flow === message.flow)
-      history.violate("C25", `${message.id} was claimed by its insert while ${id} was in line`);
+      history.violate("C25", `${message.id} took a slot by its publish while ${id} was in line`);
 }
 
 /** I5: removed only when finished and with nothing left to do. */

@@ -14,25 +14,24 @@ const flow: Flow = {
   shard: 0,
   format: 1,
 };
-const atRest = { limits, paused: false, pins: noPins, wakeAt: undefined };
+const row = { limits, paused: false, pins: noPins };
 const pinned = { parallelism: true, rate: false };
 
 describe("the limits that a publish takes a slot by", () => {
   test.each([
     ["of a lane that has no row yet: its own", undefined, flow, limits],
-    ["of a lane at rest", atRest, flow, limits],
-    ["of one with a line: none", { ...atRest, wakeAt: 1 }, flow, undefined],
-    ["of one that is paused: none", { ...atRest, paused: true }, flow, undefined],
-    ["of one of a later format: none", { ...atRest, format: ownFormat + 1 }, flow, undefined],
+    ["of one that is there", row, flow, limits],
+    ["of one that is paused: none", { ...row, paused: true }, flow, undefined],
+    ["of one of a later format: none", { ...row, format: ownFormat + 1 }, flow, undefined],
     [
       "of one whose limits it changes: none",
-      atRest,
+      row,
       { ...flow, limits: { ...limits, parallelism: 3 } },
       undefined,
     ],
     [
       "of one whose limits are pinned: those",
-      { ...atRest, pins: pinned },
+      { ...row, pins: pinned },
       { ...flow, limits: { ...limits, parallelism: 3 } },
       limits,
     ],
@@ -44,11 +43,11 @@ describe("the limits that a publish takes a slot by", () => {
     ],
     [
       "of one with a pinned rate: none",
-      { ...atRest, limits: { ...limits, rate: 1 }, pins: { parallelism: false, rate: true } },
+      { ...row, limits: { ...limits, rate: 1 }, pins: { parallelism: false, rate: true } },
       flow,
       undefined,
     ],
-  ])("%s", (_, row, brought, expected) => {
-    expect(openLimits(row, brought)).toEqual(expected);
+  ])("%s", (_, standing, brought, expected) => {
+    expect(openLimits(standing, brought)).toEqual(expected);
   });
 });

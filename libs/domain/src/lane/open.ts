@@ -5,17 +5,17 @@ import { areSameLimits, type FlowLimits } from "./flow-control.ts";
 import { type FlowLane } from "./lane.ts";
 import { limitsPublished } from "./pins.ts";
 
-type Row = Pick<FlowLane, "format" | "limits" | "paused" | "pins" | "wakeAt">;
+type Row = Pick<FlowLane, "format" | "limits" | "paused" | "pins">;
 
 /**
- * The limits that a slot for a message of `flow` is taken by, or undefined: it goes into line. Its place there is behind all
- * that wait, so it takes none while any may: a row without an alarm has none in its line (I3). A change of the limits is for
- * the granter, since it holds for what waits, and so is a rate, whose window is written by one granter after the other.
+ * The limits that a slot for a message of `flow` is taken by where nothing stands in line, or undefined: it goes into line
+ * whatever stands there. A change of the limits is for the granter, since it holds for what waits, and so is a rate, whose
+ * window is written by one granter after the other.
  */
 export function openLimits(row: Row | undefined, flow: Flow): FlowLimits | undefined {
   const limits = row?.limits ?? flow.limits;
   if (limits.rate !== undefined) return undefined;
   if (!row) return limits;
-  const isOpen = row.wakeAt === undefined && !row.paused && isUnderstood(row);
+  const isOpen = !row.paused && isUnderstood(row);
   return isOpen && areSameLimits(limits, limitsPublished(row, flow.limits)) ? limits : undefined;
 }

@@ -3,10 +3,17 @@ import { onward, shardOfMessage } from "../lane/gates.ts";
 import { lanesOf } from "../lane/lane.ts";
 import { type MessageId, type Owner } from "../shared/ids.ts";
 import { queueFormat } from "../shared/format.ts";
-import { leaseLossParts, leaseMs, namedBodyBytesMax, namedLeaseMs } from "../shared/limits.ts";
+import {
+  grantMs,
+  leaseLossParts,
+  leaseMs,
+  namedBodyBytesMax,
+  namedLeaseMs,
+} from "../shared/limits.ts";
 import { notBeforeOf, type PublishCommand } from "../publish/command.ts";
 import { alarmOnEntering } from "./alarm.ts";
 import { type InState, type Message, type MessageRecord, type MessageState } from "./message.ts";
+import { promote } from "./promote.ts";
 
 export function messageOf(
   command: PublishCommand,
@@ -58,9 +65,15 @@ const firstState = (message: Message, now: number): MessageState =>
 export const claimableAtInsert = (message: Message): boolean =>
   firstState(message, message.createdAt).kind === "due";
 
-/** The same, if a slot of its flow key is taken for it, too: nothing else stands between it and its call. */
-export const claimableWithSlot = (message: Message): boolean =>
+/** Nothing but a slot of its flow key stands between it and its call: with one it may be claimed by its insert, too. */
+export const needsSlotAlone = (message: Message): boolean =>
   firstState(message, message.createdAt).kind === "waiting";
+
+/** Its slot is taken: it is due at once, for as long as a grant holds. `unheard` as of `accept`. */
+export function acceptGranted(message: Message, now: number, unheard = false): MessageRecord {
+  const record = recordIn(message, promote(now + grantMs, now).next, now);
+  return unheard ? { ...record, wakeAt: now } : record;
+}
 
 export function acceptClaimed(message: Message, owner: Owner, now: number): InState<"claimed"> {
   const record = recordIn(message, { kind: "claimed", owner, leaseUntil: now + leaseMs }, now);
@@ -87,7 +100,7 @@ export const mayBeNamed = (message: Message): boolean =>
   message.bodyOf === undefined &&
   !message.run &&
   !message.policy.redaction &&
-  (claimableAtInsert(message) || claimableWithSlot(message));
+  (claimableAtInsert(message) || needsSlotAlone(message));
 
 function recordIn<S extends MessageState>(
   message: Message,

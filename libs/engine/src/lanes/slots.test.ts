@@ -34,6 +34,14 @@ const withTokens = (ports: Ports, other: Partial<TokenStore>): Ports => ({
   tokens: { ...ports.tokens, ...other },
 });
 
+/** The calls of those that hold a slot end. */
+const deliverAll = async ({ flowLanes, tokens }: Ports): Promise<void> => {
+  await tokens.release(
+    lane,
+    (await flowLanes.slotHolders(lane)).map(({ id }) => id),
+  );
+};
+
 const away = () => Promise.reject(new StoreError("unavailable", "away"));
 
 describe("slots that publishes take", () => {
@@ -52,13 +60,17 @@ describe("slots that publishes take", () => {
     expect(await taking(ports, some(ports, 1))).toEqual([]);
   });
 
-  it("are there again once the line is empty", async () => {
+  it("are there again once the line is empty, also where its alarm still stands", async () => {
     const ports = open();
     await insert(ports, { flow: { key, limits: two } });
     await grant(ports, lane);
     await rest(ports);
 
     expect(await taking(ports, some(ports, 2))).toHaveLength(1);
+    await ports.flowLanes.resume({ lane, tenant: aTenant, key, limits: two, shard: 0, format: 1 });
+    expect((await ports.flowLanes.rows([lane]))[0]?.wakeAt).toBeDefined();
+    await deliverAll(ports);
+    expect(await taking(ports, some(ports, 3))).toHaveLength(1);
   });
 
   it("are none of a key that is paused", async () => {

@@ -60,11 +60,17 @@ async function takeInLane(
   const open = wanted.map(({ flow }) => openLimits(row, flow));
   const [limits] = open;
   if (!limits || !open.every((each) => each && areSameLimits(each, limits))) return [];
+  if (row && !(await isEmpty(ports, row))) return [];
   const ids = wanted.map(({ id }) => id);
   const acquired = await ports.tokens.acquire(lane, ids, limits);
   if (!acquired.isUnknown) return acquired.granted;
   await restoreSlots(ports, { id: lane, window: row?.window });
   return (await ports.tokens.acquire(lane, ids, limits)).granted;
+}
+
+/** A row without an alarm has nothing in its line (I3). One whose line was granted whole may have its alarm yet, while messages come. */
+async function isEmpty({ flowLanes }: SlotPorts, { id, wakeAt }: FlowLane): Promise<boolean> {
+  return wakeAt === undefined || (await flowLanes.heads(id, 1)).length === 0;
 }
 
 /** What the token store has forgotten, or cannot know, it is told from the records. */

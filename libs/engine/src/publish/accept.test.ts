@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { flowLaneId, isFault, isIn, shardOf } from "@posthaste/domain";
+import { flowLaneId, isFault, isIn, limits, shardOf } from "@posthaste/domain";
 import { type Records, StoreError } from "@posthaste/ports";
 import { aCommand, aPolicy } from "@posthaste/testing";
 import { type Published } from "./accept.ts";
@@ -171,14 +171,17 @@ describe("publishing to a URL", () => {
     expect({ due: heard.due, taken: local.taken }).toEqual({ due: [], taken: 1 });
   });
 
-  it("puts it into its line where no deliverer has room, and takes no slot of its key", async () => {
+  it("inserts it due, as granted, where no deliverer has room, and hints it", async () => {
     const ports = open();
+    const heard = await listen(ports);
 
     const { messageId } = await publishOne({ ...ports, local: aLocalDelivery(0) }, limited);
     await rest(ports);
 
-    await readIn(ports, { id: messageId, tenant }, "waiting");
-    expect((await ports.tokens.peek(lane)).slots).toBe(0);
+    const { state } = await readIn(ports, { id: messageId, tenant }, "due");
+    expect(state.grantUntil).toBe(ports.clock.now() + limits.grantMs);
+    expect(heard.due.map(({ id }) => id)).toEqual([messageId]);
+    expect((await ports.tokens.peek(lane)).slots).toBe(1);
   });
 
   it("gives the slot of the key back when the insert fails", async () => {

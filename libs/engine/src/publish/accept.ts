@@ -8,9 +8,9 @@
 import {
   accept,
   acceptClaimed,
+  acceptGranted,
   acceptNamed,
   claimableAtInsert,
-  claimableWithSlot,
   type Fault,
   isFault,
   isIn,
@@ -18,6 +18,7 @@ import {
   type MessageId,
   messageOf,
   type MessageRecord,
+  needsSlotAlone,
   originHash,
   type PublishCommand,
   type Sha256Hex,
@@ -138,7 +139,7 @@ export function entered(
   const message = messageOf(command, url, id, now);
   const reserved =
     local !== undefined &&
-    (claimableAtInsert(message) || claimableWithSlot(message)) &&
+    (claimableAtInsert(message) || needsSlotAlone(message)) &&
     local.reserve(message.tenant, originHash(url), message.body.length);
   if (reserved) return { record: acceptClaimed(message, local.owner, now), reserved };
   const owner = named && mayBeNamed(message) ? named.ownerFor(message) : undefined;
@@ -149,11 +150,9 @@ export function entered(
   return { record, reserved };
 }
 
-/** Its insert is to claim it, and may not yet. */
-const needsSlot = ({ record }: Entering): boolean =>
-  isIn(record, "claimed") && record.message.flow !== undefined;
+const needsSlot = ({ record }: Entering): boolean => needsSlotAlone(record.message);
 
-/** As they are to be inserted: those whose flow key has no slot to spare go into line. */
+/** As they are to be inserted: those whose flow key has a slot to spare pass its line, the rest stand in it. */
 export async function withSlots<T extends Entering | undefined>(
   ports: AcceptPorts,
   entering: readonly T[],
@@ -163,11 +162,20 @@ export async function withSlots<T extends Entering | undefined>(
   const taken = await takeSlots(ports, messages);
   return entering.map((each) => {
     if (!each || !needsSlot(each)) return each;
-    const { message } = each.record;
-    if (taken.has(message.id)) return each;
-    leave(ports, each);
-    return { record: accept(message, ports.clock.now()), reserved: false };
+    return taken.has(each.record.message.id) ? passing(ports, each) : inLine(ports, each);
   });
+}
+
+function passing({ bus, clock }: AcceptPorts, each: Entering): Entering {
+  const { message } = each.record;
+  return isIn(each.record, "claimed")
+    ? each
+    : { record: acceptGranted(message, clock.now(), !bus.isUp()), reserved: false };
+}
+
+function inLine(ports: AcceptPorts, each: Entering): Entering {
+  leave(ports, each);
+  return { record: accept(each.record.message, ports.clock.now()), reserved: false };
 }
 
 export const insertOf = (
@@ -188,7 +196,7 @@ export function giveBack(ports: AcceptPorts, entering: Entering): void {
   leave(ports, entering);
   const { flow, id } = entering.record.message;
   // Beside the answer: what fails ends with its lease.
-  if (flow !== undefined && isIn(entering.record, "claimed"))
+  if (flow !== undefined && !isIn(entering.record, "waiting") && needsSlot(entering))
     giveSlotsBack(ports, flow, [id]).catch(() => undefined);
 }
 

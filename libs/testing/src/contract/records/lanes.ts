@@ -1,6 +1,7 @@
 import { expect } from "@jest/globals";
 import {
   acceptClaimed,
+  acceptGranted,
   allShards,
   callbackId,
   childId,
@@ -400,6 +401,28 @@ export function lanes(guarantee: StoreGuarantee): void {
       await harness.records.settle([giveBack(record, harness.now())]);
       expect(await inLine(harness)).toEqual([message.id, later.id]);
     },
+  );
+
+  guarantee(
+    "what was inserted with its grant may be claimed until that ends, and is back at its place then",
+    async (harness) => {
+      const taken = newMessage(harness, { flow: oneAtATime });
+      const left = newMessage(harness, { flow: oneAtATime });
+      await harness.records.insert(
+        [taken, left].map((message) => ({ record: acceptGranted(message, harness.now()) })),
+      );
+
+      expect((await laneOf(harness, tightLane)).wakeAt).toBeUndefined();
+      expect(await inLine(harness)).toEqual([]);
+      expect(await harness.flowLanes.slotHolders(tightLane)).toHaveLength(2);
+      await claimOne(harness, taken.id);
+      await harness.advance(limits.grantMs);
+
+      expect(await harness.records.claim([left.id], anOwner)).toEqual([]);
+      expect((await ringAll(harness)).lanes).toEqual([tightLane]);
+      expect(await inLine(harness)).toEqual([left.id]);
+    },
+    limits.grantMs,
   );
 
   guarantee(

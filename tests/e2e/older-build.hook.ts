@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 
-const own = "export const ownFormat = 3;";
+const own = "export const ownFormat = 4;";
 
 registerHooks({
   load: (url, context, next) => {

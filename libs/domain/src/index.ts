@@ -251,7 +251,7 @@ export {
 } from "./schedule/schedule.ts";
 export { parseDuration } from "./shared/duration.ts";
 export { type ExceededRate, fault, type Fault, type FaultCode, isFault } from "./shared/fault.ts";
-export { isUnderstood, ownFormat, queueFormat, runFormat } from "./shared/format.ts";
+export { apartFormat, isUnderstood, ownFormat, queueFormat, runFormat } from "./shared/format.ts";
 export { hash32, hashText } from "./shared/hash.ts";
 export {
   callbackId,

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "@jest/globals";
-import { type Message, originHash, type Outcome, type TenantId, tenantId } from "@posthaste/domain";
+import {
+  limits,
+  type Message,
+  originHash,
+  type Outcome,
+  type TenantId,
+  tenantId,
+} from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { aCallbackPlan, anAnswer, aPolicy, aTenant } from "@posthaste/testing";
 import { BodyBytes, countedBytes } from "./body-bytes.ts";
@@ -107,6 +114,24 @@ describe("a deliverer among heavy messages", () => {
     }
     expect(ports.calls).toHaveLength(24);
     expect([0, 1, 2].map((n) => callsTo(ports, urlOf(n)))).toEqual([8, 8, 8]);
+  });
+
+  it("claims at once no more of them than one reading holds, and one at least, until all are called", async () => {
+    const ports = open();
+    const portions: number[] = [];
+    const claim: Records["claim"] = async (ids, owner) => {
+      const claimed = await ports.records.claim(ids, owner);
+      portions.push(claimed.reduce((bytes, { message }) => bytes + message.body.length, 0));
+      return claimed;
+    };
+    await startDeliverer(withRecords(ports, { claim }), {}, { bodyBytesMax: 128 * mebibyte });
+    const body = new Uint8Array(limits.readBytesMax * 0.75);
+    const sent: Message[] = [];
+    for (let n = 0; n < 5; n++) sent.push(await insert(ports, { url: urlOf(n), body }));
+    await hint(ports, sent);
+
+    expect(portions.map((bytes) => bytes / body.length)).toEqual([2, 2, 1]);
+    expect(ports.calls).toHaveLength(5);
   });
 
   it("of which two tenants hang as many as they may at one server calls another tenant's, and another server's", async () => {

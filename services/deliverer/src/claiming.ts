@@ -9,6 +9,7 @@
  */
 import {
   configurationBytes,
+  limits,
   type Message,
   type MessageId,
   type MessageRecord,
@@ -49,7 +50,8 @@ export type ClaimingParts = {
 };
 
 const buffered = { perOriginMax: 1_000, totalMax: 50_000 };
-const claimBatchMax = 200;
+/** Of one claim. It is read before its leases are renewed for the first time, so it is not to take long. */
+const claimMax = { count: 200, bytes: limits.readBytesMax };
 const lookAgainMs = 1_000;
 /** Claimed by their inserts, and waiting for slots: from here on gateways are told to name another; twice as much goes back. */
 const namedMax = { count: 1_000, bytes: 16 * 1024 * 1024 };
@@ -73,6 +75,7 @@ export class Claiming {
   #namedBytes = 0;
   /** They have their slots, and wait for the batch that is on its way. */
   #toClaim: Taken[] = [];
+  #toClaimBytes = 0;
   #taking = false;
   #claiming = false;
   #pulling = false;
@@ -131,9 +134,9 @@ export class Claiming {
   /** All that waits here, for other deliverers: it waits here no more. Of what is claimed already the claim is to be handed back. */
   giveAll(): { readonly hints: readonly Hint[]; readonly claimed: readonly Attempt[] } {
     this.#callOff?.();
-    for (const each of this.#toClaim) this.#letGo(each);
-    const all = [...this.#buffer.giveAll(), ...this.#toClaim.map(({ hint }) => hint)];
-    this.#toClaim = [];
+    const toClaim = this.#takeToClaim();
+    for (const each of toClaim) this.#letGo(each);
+    const all = [...this.#buffer.giveAll(), ...toClaim.map(({ hint }) => hint)];
     const claimed = all.flatMap(({ id }) => this.#endWait(id) ?? []);
     const isClaimed = new Set(claimed.map(({ record }) => record.message.id));
     return { hints: all.filter(({ id }) => !isClaimed.has(id)), claimed };
@@ -153,20 +156,27 @@ export class Claiming {
     while (this.#parts.mayClaim() && this.#takeOne());
     this.#taking = false;
     if (this.#claiming || !this.#parts.mayClaim()) return;
-    if (this.#toClaim.length > 0) void this.#claim(this.#toClaim.splice(0));
+    if (this.#toClaim.length > 0) void this.#claim(this.#takeToClaim());
     else if (this.#buffer.anyDropped && !this.#callOff) void this.#refill();
   }
 
   /** The next in turn has its slot: its call begins, or it is to be claimed. */
   #takeOne(): boolean {
     // An origin is asked for a slot only while the process has one: it would wait for one of its own to be freed, and it may have none.
-    if (this.#toClaim.length >= claimBatchMax || !this.#parts.slots.anyFree) return false;
+    if (this.#isClaimFull || !this.#parts.slots.anyFree) return false;
     const hint = this.#buffer.take(this.#room);
     if (!hint) return false;
     const attempt = this.#endWait(hint.id);
     if (attempt) this.#begin(hint, attempt);
-    else this.#toClaim.push({ hint, ...this.#takeRoom(hint) });
+    else {
+      this.#toClaim.push({ hint, ...this.#takeRoom(hint) });
+      this.#toClaimBytes += countedBytes(hint.bytes);
+    }
     return true;
+  }
+
+  get #isClaimFull(): boolean {
+    return this.#toClaim.length >= claimMax.count || this.#toClaimBytes >= claimMax.bytes;
   }
 
   /** What need not wait joins no line: an emptied one costs a table each time (ADR 11). */
@@ -220,6 +230,11 @@ export class Claiming {
   /** Some of the lines have another look, each time different ones. */
   unblockSome(): void {
     this.#buffer.unblockSome();
+  }
+
+  #takeToClaim(): readonly Taken[] {
+    this.#toClaimBytes = 0;
+    return this.#toClaim.splice(0);
   }
 
   async #claim(hinted: readonly Taken[]): Promise<void> {

@@ -3,6 +3,7 @@
  * its tombstone, refuses the second, which is a success.
  */
 import {
+  apartFormat,
   areSameLimits,
   configurationBytes,
   type Flow,
@@ -22,16 +23,20 @@ import { told } from "../committed.ts";
 import { createGather, type Gather } from "../gather.ts";
 import { insertTogether } from "../insert-together.ts";
 import { enterQueues, queuePlacesOf } from "../queues/alarms.ts";
+import { insertBodies, removeBodies } from "./bodies.ts";
 import { enter, type Entry, pinsFrom, type Standing, standingOf } from "./lanes.ts";
 import { type Rooms } from "./rooms.ts";
+import { standsApart } from "./stored-body.ts";
 import { storedFrom, type StoredRecord } from "./stored.ts";
 
 export function createInsert(rooms: Rooms): Gather<Insert, Inserted> {
   const insertAll = async (inserts: readonly Insert[]): Promise<readonly Inserted[]> => {
-    const records = firstOfEachId(inserts);
-    const [standing, reserved] = await Promise.all([
+    const records = firstOfEachId(inserts).map(inItsFormat);
+    const token = rooms.token();
+    const [standing, reserved, assertMayRefer] = await Promise.all([
       standingOf(rooms, lanesOf(records)),
       reservedOf(rooms, fanOutsOf(records)),
+      insertBodies(rooms, records, token),
     ]);
     const places = placesOf(standing, reserved, records);
     const reservedInQueue = (message: Message) => reservedFor(reserved, message, "queuePlace");
@@ -40,7 +45,6 @@ export function createInsert(rooms: Rooms): Gather<Insert, Inserted> {
       place: places.get(id),
       queuePlace: queuePlaces.get(id),
     });
-    const token = rooms.token();
     const now = rooms.clock.now();
     const repeatable = new Set(
       inserts.flatMap(({ record, deduplication }) => (deduplication ? record.message.id : [])),
@@ -51,7 +55,12 @@ export function createInsert(rooms: Rooms): Gather<Insert, Inserted> {
         repeatableUntil: now + limits.deduplicationPendingMsMax,
       }),
     }));
+    assertMayRefer();
     const known = await insertMissing(rooms, documents, token);
+    await removeBodies(
+      rooms,
+      documents.filter(({ _id }) => known.has(_id)),
+    );
     const inserted = records.filter(({ message }) => !known.has(message.id));
     await enter(
       rooms,
@@ -80,6 +89,14 @@ export function createInsert(rooms: Rooms): Gather<Insert, Inserted> {
     bytesOf,
   });
 }
+
+/** A build that knows no bodies apart finds none, and leaves the record alone. */
+const inItsFormat = (record: MessageRecord): MessageRecord => {
+  const { message } = record;
+  if (!standsApart(message)) return record;
+  const format = Math.max(apartFormat, message.format ?? 1);
+  return { ...record, message: { ...message, format } };
+};
 
 /** Children store no body: it stands with their fan-out. */
 const bytesOf = ({ record: { message } }: Insert): number =>

@@ -1,9 +1,11 @@
-/** Reading records whole: their bodies stand with them or, of a group's children, once with their fan-out. */
+/** Reading records whole: their bodies stand with them, heavy ones apart or, of a group's children, once with their fan-out. */
 import { limits, type MessageId, type MessageRecord, type TenantId } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
 import { createGather, type Gather } from "../gather.ts";
+import { portionsOf } from "./bodies.ts";
 import { inOneReply, type Rooms } from "./rooms.ts";
+import { nameOfBody } from "./stored-body.ts";
 import { answerBytesOf, isUnderstood, recordFrom, stateFrom, type StoredRecord } from "./stored.ts";
 
 export type Reading = {
@@ -23,35 +25,15 @@ type Found = {
 type Wanted = { readonly tenant: TenantId; readonly id: MessageId };
 
 export function createReading(rooms: Rooms): Reading {
-  const { again, fanOuts, log, messages } = rooms;
+  const { again, log, messages } = rooms;
   const withBodies: Reading["withBodies"] = async (found, make) => {
-    const bodies = await bodiesOf(found);
+    const read = await readBodies(rooms, found);
     return found.flatMap((stored) => {
-      const body = stored.body ?? bodies.get(keeperOf(stored));
+      const body = stored.body ?? read.get(keeperOf(stored));
       if (body || stored.bodyBytes === 0) return make(stored, bytes(body ?? noBody));
       log.error("documents.body_missing", { messageId: stored._id });
       return [];
     });
-  };
-
-  const bodiesOf = async (
-    found: readonly StoredRecord[],
-  ): Promise<ReadonlyMap<MessageId, Uint8Array>> => {
-    const missing = found.filter(({ body, bodyBytes }) => !body && bodyBytes > 0);
-    const own = missing.flatMap(({ _id, bodyOf }) => (bodyOf === undefined ? _id : []));
-    const shared = new Set(missing.flatMap(({ bodyOf }) => bodyOf ?? []));
-    const projection = { body: 1 } as const;
-    const [ofRecords, ofFanOuts] = await Promise.all([
-      own.length > 0
-        ? again(() => messages.find({ _id: { $in: own } }, { projection }).toArray())
-        : [],
-      shared.size > 0
-        ? again(() => fanOuts.find({ _id: { $in: [...shared] } }, { projection }).toArray())
-        : [],
-    ]);
-    return new Map(
-      [...ofRecords, ...ofFanOuts].flatMap(({ _id, body }) => (body ? [[_id, body]] : [])),
-    );
   };
 
   const get = createGather<Wanted, MessageRecord | undefined>(
@@ -91,6 +73,41 @@ export function createReading(rooms: Rooms): Reading {
   return { withBodies, get, getSome, progress: createProgress(rooms) };
 }
 
+/** By the names of the documents that have them. */
+async function readBodies(
+  rooms: Rooms,
+  found: readonly StoredRecord[],
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const missing = found.filter(({ body, bodyBytes }) => !body && bodyBytes > 0);
+  const wanted = new Map(missing.map((stored) => [keeperOf(stored), stored]));
+  const read = new Map<string, Uint8Array>();
+  for (const some of portionsOf([...wanted.values()]))
+    for (const { _id, body } of await readPortion(rooms, some)) if (body) read.set(_id, body);
+  return read;
+}
+
+async function readPortion(
+  { again, bodies, fanOuts, messages }: Rooms,
+  some: readonly StoredRecord[],
+): Promise<readonly { readonly _id: string; readonly body?: Uint8Array }[]> {
+  const apart = some.flatMap((stored) => (stored.bodyApart ? nameOfBody(stored) : []));
+  const shared = some.flatMap(({ bodyOf }) => bodyOf ?? []);
+  const own = some.flatMap(({ _id, bodyApart, bodyOf }) => (bodyApart || bodyOf ? [] : _id));
+  const projection = { body: 1 } as const;
+  const portion = await Promise.all([
+    apart.length > 0
+      ? again(() => bodies.find({ _id: { $in: apart } }, { projection }).toArray())
+      : [],
+    shared.length > 0
+      ? again(() => fanOuts.find({ _id: { $in: shared } }, { projection }).toArray())
+      : [],
+    own.length > 0
+      ? again(() => messages.find({ _id: { $in: own } }, { projection }).toArray())
+      : [],
+  ]);
+  return portion.flat();
+}
+
 const createProgress =
   ({ again, messages }: Pick<Rooms, "again" | "messages">): Records["progress"] =>
   async (tenant, ids) => {
@@ -110,7 +127,9 @@ const createProgress =
 const isLiving = { tombstoneUntil: { $exists: false }, ...isUnderstood } as const;
 const withoutWhatItCarries = { body: 0, outbox: 0, "message.headers": 0 } as const;
 
-const keeperOf = ({ _id, bodyOf }: StoredRecord): MessageId => bodyOf ?? _id;
+/** The name of the document that has the body. */
+const keeperOf = (stored: StoredRecord): string =>
+  stored.bodyApart ? nameOfBody(stored) : (stored.bodyOf ?? stored._id);
 const noBody = new Uint8Array();
 const readAtOnceMax = 100;
 const inSmallReplies = { batchSize: 16 } as const;

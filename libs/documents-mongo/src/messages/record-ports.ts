@@ -24,6 +24,7 @@ import { createRuns } from "../runs/runs.ts";
 import { runRoomsOf } from "../runs/rooms.ts";
 import { runIndexes } from "../runs/stored-run.ts";
 import { scheduleIndexes } from "../schedules/stored.ts";
+import { bodiesName, bodyIndexes, type StoredBody } from "./stored-body.ts";
 import { type StoredLane } from "./stored-lane.ts";
 import { createNextAlarm } from "./next-alarm.ts";
 import { createPromote, createSlotHolders } from "./promote.ts";
@@ -39,6 +40,7 @@ import { collectionName, messageIndexes, type StoredRecord } from "./stored.ts";
 
 export const recordIndexes: readonly Index[] = [
   ...messageIndexes,
+  ...bodyIndexes,
   ...laneIndexes,
   ...queueIndexes,
   ...fanOutIndexes,
@@ -109,6 +111,7 @@ export function createRecordPorts(connection: Connection, aside: Connection): Re
 export const roomsOf = (connection: Connection): Rooms => ({
   ...connection,
   messages: connection.collection<StoredRecord>(collectionName),
+  bodies: connection.collection<StoredBody>(bodiesName),
   lanes: connection.collection<StoredLane>(lanesName),
   fanOuts: connection.collection<StoredFanOut>(fanOutsName),
   token: () => connection.random.text(tokenLength),

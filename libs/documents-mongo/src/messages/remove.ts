@@ -7,6 +7,7 @@ import { type AnyBulkWriteOperation } from "mongodb";
 import { sweepQueues } from "../queues/alarms.ts";
 import { removeFanOuts, sweepTombstonesOfFanOuts } from "../fan-outs/remove.ts";
 import { type DeliveriesOfLog } from "../message-log/message-log.ts";
+import { removeBodies, sweepBodies } from "./bodies.ts";
 import { sweepLanes } from "./lanes.ts";
 import { inOneReply, type Rooms } from "./rooms.ts";
 import { isUnderstood, recordFrom, type StoredRecord } from "./stored.ts";
@@ -18,7 +19,10 @@ export type RemoveFinished = (
   limit: number,
 ) => Promise<number>;
 
-type Finished = Pick<StoredRecord, "_id" | "repeatableUntil" | "retried">;
+type Finished = Pick<
+  StoredRecord,
+  "_id" | "bodyApart" | "bodyBytes" | "insertedBy" | "repeatableUntil" | "retried"
+>;
 
 export function createRemoveFinished(rooms: Rooms, log: DeliveriesOfLog): RemoveFinished {
   return async (shards, endedBefore, limit) => {
@@ -29,12 +33,14 @@ export function createRemoveFinished(rooms: Rooms, log: DeliveriesOfLog): Remove
         const portion = Math.min(limit - removed, removedPerCallMax);
         const found = await findFinished(rooms, shards, { sweptBy, endedBefore, limit: portion });
         if (sweptBy === "owedSweepAt") await tellOwed(rooms, log, found);
+        await removeBodies(rooms, found);
         await removeThese(rooms, found);
         removed += found.length;
         if (found.length < portion) break;
       }
     }
     const fanOuts = await removeFanOuts(rooms, shards, endedBefore, limit);
+    await sweepBodies(rooms);
     await sweepTombstones(rooms, limit);
     await sweepTombstonesOfFanOuts(rooms, limit);
     // As many as records went: each may have been the last of a lane of its own.
@@ -68,12 +74,17 @@ const findFinished = (
           outbox: { $size: 0 },
           ...isUnderstood,
         },
-        { ...inOneReply, projection: { repeatableUntil: 1, retried: 1 } },
+        { ...inOneReply, projection },
       )
       .sort({ [sweptBy]: 1 })
       .limit(limit)
       .toArray(),
   );
+
+const projection = {
+  ...{ bodyApart: 1, bodyBytes: 1, insertedBy: 1 },
+  ...{ repeatableUntil: 1, retried: 1 },
+} as const;
 
 /** Mostly the settler has written it: only what the log lacks is read. */
 async function tellOwed(

@@ -3,10 +3,12 @@ import { type Collection } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { type StoredFanOut } from "../fan-outs/stored-fan-out.ts";
 import { type StoredLane } from "./stored-lane.ts";
+import { type StoredBody } from "./stored-body.ts";
 import { type StoredRecord } from "./stored.ts";
 
 export type Rooms = Connection & {
   readonly messages: Collection<StoredRecord>;
+  readonly bodies: Collection<StoredBody>;
   readonly lanes: Collection<StoredLane>;
   readonly fanOuts: Collection<StoredFanOut>;
   /** Names one batch of writes. */

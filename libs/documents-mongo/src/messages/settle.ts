@@ -163,7 +163,7 @@ async function writeSettlements(
   const now = clock.now();
   let left = settlements;
   let matched = 0;
-  // A document holds 16 MiB, which a large body beside large answers is beyond: one after the other gives way.
+  // A document holds 16 MiB, which large answers are beyond, or a body that an earlier build has put beside them.
   for (const write of [settling, settlingWithoutBody, settlingWithoutAnswers]) {
     const operations = left.map((each) => write(each, now));
     const written = await writeAll(again, messages, operations);

@@ -30,6 +30,7 @@ import { type Hint } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
 import { type Index } from "../indexes.ts";
 import { termIndexes } from "../query/conditions.ts";
+import { standsApart } from "./stored-body.ts";
 
 type StateFields = {
   readonly dueAt?: number;
@@ -83,6 +84,8 @@ export type StoredRecord = StateFields &
     readonly message: StoredMessage;
     readonly body?: Uint8Array;
     readonly bodyBytes: number;
+    /** It stands in a document of its own (bodies.ts). */
+    readonly bodyApart?: true;
     /** Of the history of its run, which is sent as the body. */
     readonly runBytes?: number;
     /** The fan-out that has the body. */
@@ -170,7 +173,7 @@ export function storedFrom(
     message: rest,
     bodyBytes: body.length,
     ...(rest.run && { runBytes: rest.run.bytes }),
-    ...(bodyOf === undefined ? { body } : { bodyOf }),
+    ...(standsApart(message) ? { bodyApart: true } : bodyOf === undefined ? { body } : { bodyOf }),
     insertedBy,
   };
 }

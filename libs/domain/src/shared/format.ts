@@ -3,13 +3,16 @@
  * above 1. A process leaves alone what is above its own: it neither claims, rings, follows up nor clears it. So processes of
  * two builds may run over the same stores, as they do during a rolling upgrade: new things are late, none is lost.
  */
-export const ownFormat = 3;
+export const ownFormat = 4;
 
 /** Of a record in a queue: a build that does not know turns would deliver it out of order (ADR 34). */
 export const queueFormat = 2;
 
 /** Of a message of a run: a build that does not know runs would send it without its body. */
 export const runFormat = 3;
+
+/** Of a record whose body stands apart from it: a build that does not know that would find none (ADR 102). */
+export const apartFormat = 4;
 
 /** Whether this build knows what to do with it. */
 export const isUnderstood = ({ format = 1 }: { readonly format?: number }): boolean =>

@@ -1,0 +1,165 @@
+/** Heavy bodies: where they stand, what is asked of a server at once, and that none is left behind. */
+import { describe, expect, it, jest } from "@jest/globals";
+import { accept, allShards, apartFormat, limits, type Message } from "@posthaste/domain";
+import { aCallbackPlan, aMessage, anOwner, aPolicy, aTenant, byKind } from "@posthaste/testing";
+import { type Collection, type Document } from "mongodb";
+import { type Connection } from "../connection.ts";
+import { repeated } from "../repeated.fixture.ts";
+import { servers } from "../servers.fixture.ts";
+import { type Harness, openStores, settlementOf } from "./harness.fixture.ts";
+import { createRecordPorts } from "./record-ports.ts";
+import { bodiesName, type StoredBody } from "./stored-body.ts";
+import { collectionName } from "./stored.ts";
+
+jest.setTimeout(120_000);
+
+const hourMs = 3_600_000;
+const heavy = { body: new Uint8Array(limits.namedBodyBytesMax + 1).fill(7) };
+const policy = aPolicy({ callback: aCallbackPlan() });
+
+describe.each(servers)("$name", ({ uri }) => {
+  const open = openStores(uri);
+
+  it("stand apart from their records in every state, and are read with them", async () => {
+    const harness = await open();
+    const { clock, records } = harness;
+    const [message] = harness.messages(1, { ...heavy, policy });
+    if (!message) throw new Error("unreachable");
+    const read: unknown[] = [];
+    const lookAt = async (body: Uint8Array | undefined) => {
+      expect(await storedBytesOf(harness)).toBeLessThan(heavy.body.length / 4);
+      read.push(body?.length);
+    };
+
+    await harness.insert([message]);
+    await lookAt((await records.get(aTenant, [message.id]))[0]?.message.body);
+    const [claimed] = await harness.claim([message.id]);
+    if (!claimed) throw new Error("it could not be claimed");
+    await lookAt(claimed.message.body);
+    await records.settle([settlementOf(claimed, clock.now())]);
+    await lookAt((await records.getSome(aTenant, [message.id])).records[0]?.message.body);
+    await clock.advance(limits.ringAheadMs);
+    const { followUps } = byKind(await harness.alarms.ring(allShards, 10));
+    await lookAt(followUps[0]?.message.body);
+
+    expect(read).toEqual(Array(4).fill(heavy.body.length));
+    expect(followUps[0]?.message.body).toEqual(heavy.body);
+    expect(followUps[0]?.message.format).toBe(apartFormat);
+  });
+
+  it.each([
+    ["", (connection: Connection) => connection],
+    [", each reply lost once", repeated],
+  ])("go with their records, and leave nothing behind%s", async (_, through) => {
+    const harness = await open();
+    const { records } = createRecordPorts(through(harness.connection), harness.connection);
+    const sent = harness.messages(3, heavy);
+
+    await harness.insert(sent, records);
+    const before = await bodiesOf(harness);
+    await finish(harness, sent);
+    await harness.clock.advance(limits.finishedKeepMs);
+    await records.removeFinished(allShards, harness.clock.now(), 10);
+
+    expect(before.map(({ record }) => record).toSorted()).toEqual(sent.map(({ id }) => id));
+    expect(await bodiesOf(harness)).toEqual([]);
+    expect(await records.get(aTenant, [sent[0]?.id ?? aMessage().id])).toEqual([undefined]);
+  });
+
+  it("are those of the first insert of an id, however often it is inserted", async () => {
+    const harness = await open();
+    const [message] = harness.messages(1, heavy);
+    if (!message) throw new Error("unreachable");
+    const other = { ...message, body: new Uint8Array(heavy.body.length).fill(8) };
+
+    const answers = [await harness.insert([message]), await harness.insert([other])];
+
+    expect(answers).toEqual([["inserted"], ["known"]]);
+    expect((await harness.claim([message.id]))[0]?.message.body).toEqual(heavy.body);
+    expect(await bodiesOf(harness)).toHaveLength(1);
+  });
+
+  it("whose records were never written are removed an hour later, those of records that wait are kept", async () => {
+    const harness = await open();
+    const { clock, connection, records } = harness;
+    const [lost, waiting, delayed] = harness.messages(3, heavy);
+    if (!lost || !waiting || !delayed) throw new Error("unreachable");
+    await harness.insert([lost, waiting]);
+    const held = accept({ ...delayed, notBefore: clock.now() + 2 * hourMs }, clock.now());
+    await records.insert([{ record: held }]);
+    // As when the publisher died between the two writes.
+    await connection.collection<{ _id: string }>(collectionName).deleteOne({ _id: lost.id });
+
+    await clock.advance(hourMs - 1);
+    await records.removeFinished(allShards, 0, 10);
+    const before = await bodiesOf(harness);
+    await clock.advance(1);
+    await records.removeFinished(allShards, 0, 10);
+    const after = await bodiesOf(harness);
+
+    expect(before).toHaveLength(3);
+    expect(after.map(({ record }) => record).toSorted()).toEqual([waiting.id, delayed.id]);
+    // Nothing is looked at again that was just found to be wanted.
+    expect(after.filter(({ lookAt }) => lookAt <= clock.now())).toEqual([]);
+  });
+
+  it("are read and removed so many bytes at a time, one at least, however many are wanted", async () => {
+    const harness = await open();
+    const asked: number[] = [];
+    const connection = counting(harness.connection, asked);
+    const { records } = createRecordPorts(connection, connection);
+    const body = new Uint8Array(limits.readBytesMax * 0.4);
+    const sent = harness.messages(5, { body });
+    for (const message of sent) await harness.insert([message]);
+
+    const claimed = await records.claim(
+      sent.map(({ id }) => id),
+      anOwner,
+    );
+    await records.settle(claimed.map((each) => settlementOf(each, harness.clock.now())));
+    await harness.clock.advance(limits.finishedKeepMs);
+    await records.removeFinished(allShards, harness.clock.now(), 10);
+
+    expect(claimed.map(({ message }) => message.body.length)).toEqual(Array(5).fill(body.length));
+    expect(asked).toEqual([2, 2, 1, 2, 2, 1]);
+    expect(await bodiesOf(harness)).toEqual([]);
+  });
+});
+
+const bodiesOf = ({ connection }: Harness): Promise<readonly StoredBody[]> =>
+  connection.collection<StoredBody>(bodiesName).find().toArray();
+
+/** What a server reads and writes with each look at a record. */
+async function storedBytesOf({ connection }: Harness): Promise<number> {
+  const [stored] = await connection.collection(collectionName).find().toArray();
+  const { body } = stored as { body?: { length: number } };
+  return JSON.stringify({ ...stored, body: undefined }).length + (body?.length ?? 0);
+}
+
+async function finish(harness: Harness, messages: readonly Message[]): Promise<void> {
+  const claimed = await harness.claim(messages.map(({ id }) => id));
+  await harness.records.settle(claimed.map((each) => settlementOf(each, harness.clock.now())));
+}
+
+/** Notes how many bodies each statement names. */
+function counting(connection: Connection, asked: number[]): Connection {
+  return {
+    ...connection,
+    collection: <T extends Document>(name: string): Collection<T> => {
+      const collection = connection.collection<T>(name);
+      if (name !== bodiesName) return collection;
+      return new Proxy(collection, {
+        get: (target, key) => {
+          const value: unknown = Reflect.get(target, key);
+          if (typeof value !== "function") return value;
+          return (...given: unknown[]): unknown => {
+            const named = (given[0] as { _id?: { $in?: readonly unknown[] } } | undefined)?._id
+              ?.$in;
+            if (named) asked.push(named.length);
+            return Reflect.apply(value, target, given);
+          };
+        },
+      });
+    },
+  };
+}

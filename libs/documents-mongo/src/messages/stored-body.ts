@@ -1,0 +1,22 @@
+/** How a heavy body stands in the collection `bodies`: one document, under the name of its record and its insert. */
+import { limits, type Message, type MessageId } from "@posthaste/domain";
+import { type Index } from "../indexes.ts";
+
+export type StoredBody = {
+  readonly _id: string;
+  readonly record: MessageId;
+  readonly body: Uint8Array;
+  /** From when on the sweep asks whether its record is there. */
+  readonly lookAt: number;
+};
+
+export const bodiesName = "bodies";
+export const bodyIndexes: readonly Index[] = [{ collection: bodiesName, key: { lookAt: 1 } }];
+
+/** What is smaller travels with its hint, and is mostly not read again. */
+export const standsApart = ({ body, bodyOf }: Pick<Message, "body" | "bodyOf">): boolean =>
+  bodyOf === undefined && body.length > limits.namedBodyBytesMax;
+
+type Inserted = { readonly _id: MessageId; readonly insertedBy: string };
+
+export const nameOfBody = ({ _id, insertedBy }: Inserted): string => `${_id}/${insertedBy}`;

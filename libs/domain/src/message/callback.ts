@@ -54,7 +54,7 @@ const withContentType = (headers: Headers): Headers =>
 
 /**
  * JSON; `status` is 0 when there was no answer, and then `body` says why. The bodies in it, which may be large, pass through
- * no escaping and stand in no second text.
+ * no escaping and stand in no text.
  */
 export function callbackBody(source: Message, item: CallbackItem): Uint8Array {
   const { response, error } = item;
@@ -81,11 +81,11 @@ export function callbackBody(source: Message, item: CallbackItem): Uint8Array {
     callerIP: source.origin.callerIp,
     ...(source.run && { workflowRunId: source.run.id, workflowCreatedAt: source.run.createdAt }),
   };
-  return utf8([
+  return written([
     `{${fieldsOf(answered)},"body":"`,
-    base64(response?.body ?? new TextEncoder().encode(error ?? "")),
+    response?.body ?? new TextEncoder().encode(error ?? ""),
     `",${fieldsOf(about)},"sourceBody":"`,
-    base64(source.body),
+    source.body,
     `",${fieldsOf(origin)}}`,
   ]);
 }
@@ -93,13 +93,28 @@ export function callbackBody(source: Message, item: CallbackItem): Uint8Array {
 /** Of an object that has some, without its braces. */
 const fieldsOf = (object: object): string => JSON.stringify(object).slice(1, -1);
 
-function utf8(texts: readonly string[]): Uint8Array {
-  const length = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+/** Texts as UTF-8, bytes as base64. */
+function written(parts: readonly (string | Uint8Array)[]): Uint8Array {
+  const length = parts.reduce((sum, part) => sum + lengthOf(part), 0);
   const bytes = Buffer.allocUnsafeSlow(length);
   let end = 0;
-  for (const text of texts) end += bytes.write(text, end);
+  for (const part of parts) for (const text of textsOf(part)) end += bytes.write(text, end);
   return new Uint8Array(bytes.buffer);
 }
+
+const lengthOf = (part: string | Uint8Array): number =>
+  typeof part === "string" ? Buffer.byteLength(part) : Math.ceil(part.length / 3) * 4;
+
+/** What is large is never one text: that would be as large again, beside the body that it is written into. */
+function* textsOf(part: string | Uint8Array): Generator<string> {
+  if (typeof part === "string") yield part;
+  else
+    for (let from = 0; from < part.length; from += encodedAtOnce)
+      yield base64(part.subarray(from, from + encodedAtOnce));
+}
+
+/** Three bytes are four characters: what is encoded before the end has no padding. */
+const encodedAtOnce = 3 * 16 * 1024;
 
 /** `{Name: [value, …]}` with names in Go's canonical form (docs/design/wire#headers). */
 export function groupedHeaders(headers: Headers): Readonly<Record<string, readonly string[]>> {

@@ -21,7 +21,7 @@ function grantInNewLanes(slots: Slots, keys: number, periodMs: number): number {
 
 describe("the lanes that are known", () => {
   it("are those of the last lease, when their windows are of a second", () => {
-    const most = grantInNewLanes(new Slots(), 3 * limits.leaseMs, 1_000);
+    const most = grantInNewLanes(new Slots(), 200_000, 1_000);
 
     expect(most).toBeLessThan(2 * limits.leaseMs);
   });

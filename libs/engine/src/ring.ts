@@ -7,6 +7,7 @@ import {
   type LaneId,
   type MessageId,
   type Schedule,
+  sizeOf,
   unreachable,
 } from "@posthaste/domain";
 import { type Alarms, type EventBus, type Hint, type Log } from "@posthaste/ports";
@@ -29,8 +30,8 @@ export type Background = {
   grant(lane: LaneId): void;
   /** Each parent holds the body of its children, so a few at a time. */
   expand(parent: MessageId, task: () => Promise<void>): void;
-  /** Works outboxes; each call counts, whatever runs. */
-  followUp(task: () => Promise<void>): void;
+  /** Works outboxes that hold so many bytes with their messages; each call counts, whatever runs. */
+  followUp(task: () => Promise<void>, bytes: number): void;
   /** False: those that ring now would wait. */
   readonly hasRoomToFollowUp: boolean;
   /** Fires schedules; each call counts, whatever runs. */
@@ -82,6 +83,7 @@ export async function ringOnce(
   const { rung, more } = await ports.alarms.ring(shards, limitOfEach, sources);
   const hints: Hint[] = [];
   const outboxes: Outbox[] = [];
+  let outboxBytes = 0;
   const schedules: Schedule[] = [];
   const actions: BulkAction[] = [];
   const runs: Pick<InRun, "key" | "root">[] = [];
@@ -101,6 +103,7 @@ export async function ringOnce(
       }
       case "followUp":
         outboxes.push({ message: each.record.message, items: each.record.outbox });
+        outboxBytes += sizeOf(each.record);
         break;
       case "schedule":
         schedules.push(each.schedule);
@@ -115,7 +118,7 @@ export async function ringOnce(
         unreachable(each);
     }
   }
-  if (outboxes.length > 0) background.followUp(() => followUp(ports, outboxes));
+  if (outboxes.length > 0) background.followUp(() => followUp(ports, outboxes), outboxBytes);
   if (runs.length > 0) background.ringRuns(() => ringRuns(ports, runs));
   if (schedules.length > 0) background.fire(() => fireSchedules(ports, schedules));
   if (actions.length > 0) background.actInBulk(() => goOnWithBulkActions(ports, actions));

@@ -29,8 +29,8 @@ export function createReading(rooms: Rooms): Reading {
   const withBodies: Reading["withBodies"] = async (found, make) => {
     const read = await readBodies(rooms, found);
     return found.flatMap((stored) => {
-      const body = stored.body ?? read.get(keeperOf(stored));
-      if (body || stored.bodyBytes === 0) return make(stored, bytes(body ?? noBody));
+      const body = stored.body ? bytes(stored.body) : read.get(keeperOf(stored));
+      if (body || stored.bodyBytes === 0) return make(stored, body ?? noBody);
       log.error("documents.body_missing", { messageId: stored._id });
       return [];
     });
@@ -81,8 +81,12 @@ async function readBodies(
   const missing = found.filter(({ body, bodyBytes }) => !body && bodyBytes > 0);
   const wanted = new Map(missing.map((stored) => [keeperOf(stored), stored]));
   const read = new Map<string, Uint8Array>();
-  for (const some of portionsOf([...wanted.values()]))
-    for (const { _id, body } of await readPortion(rooms, some)) if (body) read.set(_id, body);
+  for (const some of portionsOf([...wanted.values()])) {
+    const found = await readPortion(rooms, some);
+    // One that came alone shares memory with nothing that is larger.
+    const own = found.length === 1 ? viewOf : bytes;
+    for (const { _id, body } of found) if (body) read.set(_id, own(body));
+  }
   return read;
 }
 
@@ -126,6 +130,9 @@ const createProgress =
 
 const isLiving = { tombstoneUntil: { $exists: false }, ...isUnderstood } as const;
 const withoutWhatItCarries = { body: 0, outbox: 0, "message.headers": 0 } as const;
+
+const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
 
 /** The name of the document that has the body. */
 const keeperOf = (stored: StoredRecord): string =>

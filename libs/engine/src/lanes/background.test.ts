@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { flowId, type LaneId, messageId } from "@posthaste/domain";
+import { flowId, type LaneId, limits, messageId } from "@posthaste/domain";
 import { virtualClock } from "@posthaste/testing";
 import { BackgroundWork } from "./background.ts";
 
@@ -117,10 +117,10 @@ describe("background work", () => {
     const ends: (() => void)[] = [];
     const waits = (): Promise<void> => new Promise((resolve) => ends.push(resolve));
 
-    work.followUp(waits);
+    work.followUp(waits, 1);
     expect(work.hasRoomToFollowUp).toBe(true);
-    work.followUp(waits);
-    work.followUp(waits);
+    work.followUp(waits, 1);
+    work.followUp(waits, 1);
 
     expect(ends).toHaveLength(3);
     expect(work.hasRoomToFollowUp).toBe(false);
@@ -128,6 +128,18 @@ describe("background work", () => {
     await work.settled();
     expect(work.hasRoomToFollowUp).toBe(true);
     expect(rooms).toBe(3);
+  });
+
+  it("follows up one batch at a time that holds as much as one reading", async () => {
+    const work = new BackgroundWork({ log, clock: virtualClock(), serve: async () => undefined });
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+
+    work.followUp(() => ended, limits.readBytesMax);
+
+    expect(work.hasRoomToFollowUp).toBe(false);
+    end();
+    await work.settled();
+    expect(work.hasRoomToFollowUp).toBe(true);
   });
 
   it("expands three parents at a time, and none twice; once stopped it begins no other", async () => {

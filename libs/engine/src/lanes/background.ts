@@ -2,7 +2,7 @@
  * Work that a scheduler starts and does not wait for: one at a time per lane and per name, so many at once, each for so
  * long. What it misses, the alarm brings back.
  */
-import { type LaneId, type MessageId } from "@posthaste/domain";
+import { type LaneId, limits, type MessageId } from "@posthaste/domain";
 import { type Clock, type Log } from "@posthaste/ports";
 import { type Background } from "../ring.ts";
 import { LanesInLine } from "./lanes-in-line.ts";
@@ -23,7 +23,7 @@ const servedMax = 500;
 const failedMax = 10_000;
 /** So many parents are expanded at once; the rest wait, without their bodies. */
 const expandingMax = 3;
-/** So many batches of outboxes are held and worked at once, of schedules fired, of bulk actions gone on with, and of runs rung. */
+/** So many batches of outboxes are held and worked at once, while they are less than one reading holds; of schedules fired, of bulk actions gone on with, and of runs rung. */
 const batchesMax = { "follow up": 2, fire: 2, act: 2, run: 2 } as const;
 type BatchKind = keyof typeof batchesMax;
 /** A task that hangs longer holds its name no more. */
@@ -39,6 +39,8 @@ export class BackgroundWork implements Background {
   readonly #waiting: (() => void)[] = [];
   readonly #batches: Record<BatchKind, number> = { "follow up": 0, fire: 0, act: 0, run: 0 };
   #batchesBegun = 0;
+  /** What outboxes that are worked hold, with their messages. */
+  #batchBytes = 0;
   readonly #running = new Map<string, Promise<void>>();
   /** What was asked for again while it runs. */
   readonly #again = new Set<string>();
@@ -92,11 +94,12 @@ export class BackgroundWork implements Background {
   }
 
   get hasRoomToFollowUp(): boolean {
-    return this.#batches["follow up"] < batchesMax["follow up"];
+    const isLittle = this.#batchBytes < limits.readBytesMax;
+    return isLittle && this.#batches["follow up"] < batchesMax["follow up"];
   }
 
-  followUp(task: () => Promise<void>): void {
-    this.#runBatch("follow up", task);
+  followUp(task: () => Promise<void>, bytes: number): void {
+    this.#runBatch("follow up", task, bytes);
   }
 
   get hasRoomToFire(): boolean {
@@ -123,12 +126,14 @@ export class BackgroundWork implements Background {
     this.#runBatch("run", task);
   }
 
-  #runBatch(kind: BatchKind, task: () => Promise<void>): void {
+  #runBatch(kind: BatchKind, task: () => Promise<void>, bytes = 0): void {
     if (this.#stopped) return;
     const name = `${kind} ${++this.#batchesBegun}`;
     this.#batches[kind] += 1;
+    this.#batchBytes += bytes;
     const ended = this.#carryOut(name, task).then(() => {
       this.#batches[kind] -= 1;
+      this.#batchBytes -= bytes;
       this.#parts.roomAgain?.();
     });
     this.#running.set(name, ended);

@@ -60,6 +60,7 @@ export const suites = {
   cancelRuns: "workflow",
   listRunLogs: "workflow-logs",
   listRunEvents: "workflow-logs",
+  listRunMessages: "workflow-logs",
   listFailedRuns: "workflow-logs",
   readFailedRun: "workflow-logs",
   removeFailedRun: "workflow-logs",

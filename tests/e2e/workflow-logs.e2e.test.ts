@@ -247,7 +247,14 @@ describe("the log of runs", () => {
     expect(ended).toMatchObject({ ...since, stepName: "child", stepType: "Invoke" });
     const out = { body: '"done"', isCanceled: false, isFailed: false };
     expect(JSON.parse(String(ended && "out" in ended && ended.out))).toEqual(out);
-    expect((await logged(workflowRunId))?.workflowState).toBe("RUN_CANCELED");
+    const parentNow = await logged(workflowRunId);
+    expect(parentNow?.workflowState).toBe("RUN_CANCELED");
+    expect(await logged(childId)).toMatchObject({
+      invoker: {
+        ...{ workflowRunId, workflowUrl: url },
+        workflowRunCreatedAt: parentNow?.workflowRunCreatedAt,
+      },
+    });
   });
 
   it("tells what has happened, one by one and page by page", async () => {
@@ -297,6 +304,60 @@ describe("the log of runs", () => {
     expect(JSON.stringify(await eventsAt(`${path}&trimBody=-1`))).not.toContain("canary");
   });
 
+  it("tells older clients what has happened to each message of a run, page by page", async () => {
+    let attempts = 0;
+    const url = workflow("/messages", async (context) => {
+      await context.run("second time", () => {
+        attempts += 1;
+        if (attempts === 1) throw new Error("not yet");
+        return "canary";
+      });
+      await context.waitForEvent("waits", "of messages");
+    });
+    const { workflowRunId } = await client.trigger({ url, retries: 1, retryDelay: "1" });
+    await eventually(
+      () => client.notify({ eventId: "of messages" }),
+      ({ length }) => length === 1,
+    );
+    await inState(workflowRunId, "RUN_SUCCESS");
+    const path = `/v2/workflows/messageLogs?workflowUrl=${encodeURIComponent(url)}`;
+    const all = () => messagesAt(path);
+
+    const whole = await eventually(all, (events) => events.some(({ state }) => state === "RETRY"));
+    const paged = await messagesAt(`${path}&count=2`);
+
+    const told = whole.toReversed().map(({ state, stepInfo }) => [stepInfo?.stepName, state]);
+    expect(told.filter(([name]) => name === undefined)).toEqual([
+      ...[
+        [undefined, "RUN_STARTED"],
+        [undefined, "RUN_SUCCESS"],
+      ],
+    ]);
+    expect(told.filter(([name]) => name === "init")).toEqual(
+      ["CREATED", "ACTIVE", "ERROR", "RETRY", "DELIVERED"].map((state) => ["init", state]),
+    );
+    expect(told.filter(([name]) => name === "second time")).toEqual(
+      ["CREATED", "DELIVERED"].map((state) => ["second time", state]),
+    );
+    expect(told.filter(([name]) => name === "waits")).toEqual(
+      ["WAITER_ADDED", "CREATED", "DELIVERED"].map((state) => ["waits", state]),
+    );
+    expect(paged).toEqual(whole);
+    const [error] = await messagesAt(`${path}&state=ERROR`);
+    expect(error).toMatchObject({
+      ...{ workflowRunId, workflowUrl: url, responseStatus: 500 },
+      responseBody: expect.stringContaining("not yet"),
+    });
+    const { messageId } =
+      whole.find(({ stepInfo }) => stepInfo?.stepName === "waits")?.stepInfo ?? {};
+    const ofStep = await messagesAt(`${path}&messageId=${messageId}`);
+    expect(ofStep.map(({ state }) => state)).toEqual(["DELIVERED", "CREATED"]);
+    expect(JSON.stringify(whole)).toContain("canary");
+    expect(JSON.stringify(await messagesAt(`${path}&trimBody=-1`))).not.toContain("canary");
+    const refused = await server.client.get("/v2/workflows/messageLogs?state=STEP_RETRY");
+    expect(refused).toMatchObject({ status: 400, text: expect.stringContaining("WAITER_ADDED") });
+  });
+
   it("is read page by page, newest first, and has its bodies when it is asked for them", async () => {
     const url = workflow("/paged", (context) => context.run("one", () => "canary"));
     const ids: string[] = [];
@@ -338,17 +399,26 @@ describe("the log of runs", () => {
 
 const errorsIn = (group: unknown): number => JSON.stringify(group).split('"error":').length - 1;
 
-type ShownEvent = { readonly state: string; readonly workflowRunId: string };
+type ShownEvent = {
+  readonly state: string;
+  readonly workflowRunId: string;
+  readonly stepInfo?: { readonly stepName?: string; readonly messageId?: string };
+};
 
-/** All pages of them. */
-async function eventsAt(path: string): Promise<readonly ShownEvent[]> {
+const eventsAt = (path: string) => allPagesOf(path, undefined);
+const messagesAt = (path: string) => allPagesOf(path, "");
+
+/** `last`: the cursor of the last page. */
+async function allPagesOf(path: string, last: "" | undefined): Promise<readonly ShownEvent[]> {
   const found: ShownEvent[] = [];
-  // Ends with the last page, which has no cursor.
   for (let cursor = ""; ;) {
     const { text } = await server.client.get(`${path}&cursor=${encodeURIComponent(cursor)}`);
     const page = JSON.parse(text) as { cursor?: string; events: readonly ShownEvent[] };
     found.push(...page.events);
-    if (page.cursor === undefined) return found;
+    if (!page.cursor) {
+      expect(page.cursor).toBe(last);
+      return found;
+    }
     cursor = page.cursor;
   }
 }
@@ -458,6 +528,7 @@ describe("a run that failed", () => {
       "logs?trimBody=1000&",
       "events?groupBy=workflowRunId&",
       "events?",
+      "messageLogs?",
       "dlq?",
     ]) {
       const { status, text } = await server.client.get(

@@ -59,6 +59,7 @@ export const gatewayRoutes = {
   cancelRuns: "delete workflows/runs",
   listRunLogs: "get workflows/logs",
   listRunEvents: "get workflows/events",
+  listRunMessages: "get workflows/messageLogs",
   listFailedRuns: "get workflows/dlq",
   removeFailedRuns: "delete workflows/dlq",
   readFailedRun: "get workflows/dlq/{dlqId}",
@@ -920,6 +921,30 @@ export interface Operations {
           cursor?: string;
           runs: Run[];
         };
+  };
+  listRunMessages: {
+    query: {
+      workflowUrl?: Parameter;
+      workflowRunId?: Parameter;
+      workflowCreatedAt?: Parameter;
+      label?: Parameter;
+      flowControlKey?: Parameter;
+      callerIp?: Parameter;
+      fromDate?: Parameter;
+      toDate?: Parameter;
+      cursor?: Parameter;
+      count?: Parameter;
+      host?: Parameter;
+      path?: Parameter;
+      workflowRuns?: Parameter;
+      messageId?: Parameter;
+      state?: Parameter;
+      trimBody?: Parameter;
+    };
+    answer: {
+      cursor: string;
+      events: RunMessageEvent[];
+    };
   };
   listFailedRuns: {
     query: {
@@ -2140,6 +2165,171 @@ export interface RunEvent {
  * Of what happened to a step
  */
 export interface RunStep1 {
+  /**
+   * Absent of the first, which is the start
+   */
+  stepId?: number;
+  /**
+   * Of a member of a parallel group without a result
+   */
+  targetStep?: number;
+  stepName?: string;
+  stepType?: string;
+  callType?: string;
+  concurrent?: number;
+  messageId?: string;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  createdAt?: number;
+  state?: "STEP_PROGRESS" | "STEP_RETRY" | "STEP_SUCCESS" | "STEP_FAILED" | "STEP_CANCELED";
+  /**
+   * What the step returned; of the first, the payload
+   */
+  out?: string;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  headers?: {
+    [k: string]: string[];
+  };
+  retries?: number;
+  retryDelay?: string;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  nextDeliveryTime?: number;
+  /**
+   * Attempts that failed, the latest
+   */
+  errors?: AttemptError[];
+  /**
+   * Seconds
+   */
+  sleepFor?: number;
+  /**
+   * Unix timestamp, as the client sent it
+   */
+  sleepUntil?: number;
+  callUrl?: string;
+  callMethod?: string;
+  callBody?: string;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  callHeaders?: {
+    [k: string]: string[];
+  };
+  callResponseStatus?: number;
+  callResponseBody?: string;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  callResponseHeaders?: {
+    [k: string]: string[];
+  };
+  waitEventId?: string;
+  waitTimeout?: boolean;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  waitTimeoutDeadline?: number;
+  /**
+   * Seconds, with an s behind them
+   */
+  waitTimeoutDuration?: string;
+  invokedWorkflowRunId?: string;
+  invokedWorkflowUrl?: string;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  invokedWorkflowCreatedAt?: number;
+  /**
+   * Its payload
+   */
+  invokedWorkflowRunBody?: string;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  invokedWorkflowRunHeaders?: {
+    [k: string]: string[];
+  };
+}
+export interface RunMessageEvent {
+  /**
+   * Unix timestamp in milliseconds
+   */
+  time: number;
+  state:
+    | "RUN_STARTED"
+    | "RUN_SUCCESS"
+    | "RUN_FAILED"
+    | "RUN_CANCELED"
+    | "WAITER_ADDED"
+    | "INVOKED"
+    | "CREATED"
+    | "ACTIVE"
+    | "RETRY"
+    | "ERROR"
+    | "DELIVERED"
+    | "FAILED"
+    | "CANCEL_REQUESTED"
+    | "CANCELED";
+  workflowRunId: string;
+  workflowUrl: string;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  workflowCreatedAt: number;
+  stepInfo?: RunStep2;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  nextDeliveryTime?: number;
+  /**
+   * Of an attempt that failed, or of the run
+   */
+  error?: string;
+  /**
+   * 0 when there was no response
+   */
+  responseStatus?: number;
+  /**
+   * Header names in canonical form, each with its values
+   */
+  responseHeaders?: {
+    [k: string]: string[];
+  };
+  responseBody?: string;
+  invokerWorkflowRunId?: string;
+  invokerWorkflowUrl?: string;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  invokerWorkflowCreatedAt?: number;
+  workflowRunResponse?: string;
+  /**
+   * While the run is a dead letter
+   */
+  dlqId?: string;
+  /**
+   * The first label
+   */
+  label?: string;
+  labels?: string[];
+  flowControlKey?: string;
+  callerIp: string;
+  /**
+   * Of the message, on ERROR
+   */
+  headers?: {
+    [k: string]: string[];
+  };
+}
+/**
+ * Of what happened to a step
+ */
+export interface RunStep2 {
   /**
    * Absent of the first, which is the start
    */

@@ -74,6 +74,7 @@ const resources = {
   runs: {
     list: "listRunLogs",
     events: "listRunEvents",
+    messages: "listRunMessages",
     readHistory: "readRunHistory",
     end: "endRun",
     cancelMany: "cancelRuns",

@@ -9,6 +9,7 @@ export const elementsOf = {
   listFailedRuns: "messages",
   listRunLogs: "runs",
   listRunEvents: "events",
+  listRunMessages: "events",
   listBulkActions: "bulkActions",
 } as const satisfies Partial<Record<keyof Operations, string>>;
 

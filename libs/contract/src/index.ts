@@ -65,10 +65,15 @@ export { type restarts } from "./endpoints/restarts.ts";
 export { givenCreatedAt, givenRunId } from "./workflow/given-run.ts";
 export { failedRunJson, type FailedRunJson, type failedRuns } from "./endpoints/failed-runs.ts";
 export { type RunJson, type runLogs } from "./endpoints/run-logs.ts";
-export { type FailedRunQuery, type RunLogQuery } from "./queries/run-filter.ts";
+export {
+  type FailedRunQuery,
+  type RunLogQuery,
+  type RunMessageQuery,
+} from "./queries/run-filter.ts";
 export { type RunSelection } from "./queries/run-selection.ts";
 export { functionState } from "./workflow/run-failure.ts";
-export { runEvents, type RunEventJson } from "./workflow/run-events.ts";
+export { runEvents } from "./workflow/run-events.ts";
+export { runMessages } from "./workflow/run-messages.ts";
 export { deliveriesShown, runHeadJson, runJson, type RunReading } from "./workflow/run-view.ts";
 export { type ReadView } from "./representations/body.ts";
 export { charsIn, shownAttempt, shownParts } from "./workflow/shown-part.ts";

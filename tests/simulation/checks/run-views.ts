@@ -5,6 +5,7 @@ import {
   failedRunJson,
   runEvents,
   runJson,
+  runMessages,
   type RunReading,
   shownAttempt,
   shownParts,
@@ -30,7 +31,12 @@ export async function checkViews(
   history.count("runs.redacted");
   const reading = await readingOf(backend, run);
   const letter = isFailed(run) ? failedRunJson({ ...reading, run }, view) : undefined;
-  const shown = JSON.stringify([runJson(reading, view, true), runEvents(reading, view), letter]);
+  const shown = JSON.stringify([
+    runJson(reading, view, true),
+    runEvents(reading, view),
+    runMessages(reading, view),
+    letter,
+  ]);
   if (shown.includes(hidden)) history.violate("R19", `${run.key} is shown as it is: ${shown}`);
 }
 

@@ -1,9 +1,16 @@
 /** Runs as they are listed: the log of runs (docs/workflows). */
 import * as z from "zod";
-import { parseRunLogQuery, runEventNames, runLogNames } from "../queries/run-filter.ts";
+import {
+  parseRunLogQuery,
+  parseRunMessageQuery,
+  runEventNames,
+  runLogNames,
+  runMessageNames,
+} from "../queries/run-filter.ts";
 import { headersShape, type JsonOf, millisecondsShape } from "../representations/schemas.ts";
 import { functionStates } from "../workflow/run-failure.ts";
 import { runEventSchema } from "../workflow/run-events.ts";
+import { runMessageEventSchema } from "../workflow/run-messages.ts";
 import { attemptErrorSchema, runStates, runStepSchema } from "../workflow/run-step.ts";
 import { endpoint } from "./endpoint.ts";
 
@@ -85,6 +92,21 @@ export const runLogs = {
           z.object({ cursor: z.string().optional(), events: z.array(runEventSchema) }),
           z.object({ cursor: z.string().optional(), runs: z.array(runSchema) }),
         ]),
+        isLarge: true,
+      },
+    },
+    faults: [],
+  }),
+  listRunMessages: endpoint({
+    method: "get",
+    path: "/v2/workflows/messageLogs",
+    kind: "list",
+    summary: "List what has happened to runs and to each of their messages, newest run first",
+    query: { names: runMessageNames, parse: parseRunMessageQuery },
+    answers: {
+      200: {
+        says: "A page; the cursor is empty on the last",
+        schema: z.object({ cursor: z.string(), events: z.array(runMessageEventSchema) }),
         isLarge: true,
       },
     },

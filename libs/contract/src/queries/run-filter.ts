@@ -10,6 +10,7 @@ import {
   type RunState,
 } from "@posthaste/domain";
 import { type FunctionState, functionStates } from "../workflow/run-failure.ts";
+import { runMessageStates } from "../workflow/run-messages.ts";
 import { type stepStates } from "../workflow/run-step.ts";
 import { type PageQuery, parsePage } from "./page.ts";
 import {
@@ -47,6 +48,10 @@ export const runEventNames: ReadonlySet<string> = new Set([
   "groupBy",
 ]);
 
+export const runMessageNames: ReadonlySet<string> = new Set(
+  [...runEventNames].filter((name) => name !== "groupBy"),
+);
+
 export const runLogNames: ReadonlySet<string> = new Set([...runEventNames, "steps"]);
 
 export const failedRunNames: ReadonlySet<string> = new Set([
@@ -68,6 +73,15 @@ export type RunLogQuery = {
   readonly withSteps: boolean;
   /** Not the runs are asked for, but what has happened to them: all of it, or what led to this state. */
   readonly events?: { readonly state?: string };
+};
+
+export type RunMessageQuery = {
+  readonly filter: RunFilter;
+  readonly page: PageQuery;
+  /** Absent: every state. */
+  readonly state?: string;
+  /** Absent: every message. */
+  readonly messageIds?: ReadonlySet<string>;
 };
 
 export type FailedRunQuery = {
@@ -137,6 +151,39 @@ export const parseRunLogQuery =
     const withSteps = steps === "all";
     return { filter, page: { ...page, bodyBytesMax }, isRetried, withSteps, ...events };
   };
+
+/** Runs that may have a message in that state. */
+const kindsWithMessage: typeof kindsOf = new Map<string, Kinds>([
+  ...runMessageStates.map((state): [string, Kinds] => [state, kindsOf.get(state)]),
+  ["FAILED", ["failed"]],
+  ["CANCEL_REQUESTED", ["canceled"]],
+  ["CANCELED", ["failed", "canceled"]],
+]);
+
+export function parseRunMessageQuery(search: string): RunMessageQuery | Fault {
+  const given = readQuery(search, runMessageNames);
+  if (isFault(given)) return given;
+  const values = given.has("workflowRuns") ? withoutFilters(given) : given;
+  const page = parsePage(values, {
+    countDefault: runsMax,
+    countMax: runsMax,
+    order: "latestFirst",
+  });
+  if (isFault(page)) return page;
+  const state = single(values, "state");
+  if (isFault(state)) return state;
+  if (state !== undefined && !kindsWithMessage.has(state))
+    return parameterFault("state", `must be one of ${runMessageStates.join(", ")}`);
+  const filter = parseLogFilter(values, kindsWithMessage.get(state ?? ""));
+  if (isFault(filter)) return filter;
+  const ids = several(values, ["messageId"]);
+  if (isFault(ids)) return ids;
+  return {
+    ...{ filter, page },
+    ...(state !== undefined && { state }),
+    ...(ids && { messageIds: new Set(ids) }),
+  };
+}
 
 function parseLogFilter(values: QueryValues, states: Kinds): RunFilter | Fault {
   const uses = parseUses(values);

@@ -37,19 +37,39 @@ export const runEventSchema = z
 export type RunEventJson = JsonOf<typeof runEventSchema>;
 
 /** `place`: sorts the events of a run, and stays theirs. */
-type PlacedRunEvent = { readonly place: string; readonly event: RunEventJson };
+export type Placed<Event> = { readonly place: string; readonly event: Event };
 
-type Happened = Pick<RunEventJson, "time" | "state"> & {
+export type Happened<State extends string> = {
+  readonly time: number;
+  readonly state: State;
   /** Of those of one millisecond, which comes first. */
   readonly order: readonly number[];
-  readonly more?: Partial<RunEventJson>;
+  readonly more?: Partial<Omit<RunEventJson, "state">> & Pick<RunStepJson, "headers">;
 };
+type RunStateName = (typeof runStates)[number];
+type StepEvent = Happened<RunEventJson["state"]>;
+
+type Shown = ReturnType<typeof runJson>;
 
 /** Latest first. */
-export function runEvents(reading: RunReading, view: ReadView): readonly PlacedRunEvent[] {
-  const { run } = reading;
+export function runEvents(reading: RunReading, view: ReadView): readonly Placed<RunEventJson>[] {
   const shown = runJson(reading, view, true);
-  const { label, labels, flowControlKey } = shown;
+  const steps = shown.steps.flatMap(({ steps: all, type }) =>
+    all.flatMap((step) => stepEvents(reading, step, type)),
+  );
+  return placedEvents<RunEventJson["state"]>(reading.run, shown, [
+    started(shown),
+    ...steps,
+    ...ended(reading, shown),
+  ]);
+}
+
+/** Latest first, each with what it says of its run. */
+export function placedEvents<State extends string>(
+  run: Run,
+  { label, labels, flowControlKey }: Shown,
+  happened: readonly Happened<State>[],
+) {
   const common = {
     workflowRunId: run.id,
     workflowUrl: run.url,
@@ -58,10 +78,7 @@ export function runEvents(reading: RunReading, view: ReadView): readonly PlacedR
     ...(label !== undefined && { label, labels }),
     ...(flowControlKey !== undefined && { flowControlKey }),
   };
-  const steps = shown.steps.flatMap(({ steps: all, type }) =>
-    all.flatMap((step) => stepEvents(reading, step, type)),
-  );
-  return [started(shown), ...steps, ...ended(reading, shown)]
+  return happened
     .map(({ time, state, order, more }) => ({
       place: [time, ...order].map((part) => String(part).padStart(placeDigits, "0")).join(":"),
       event: { time, state, ...common, ...more },
@@ -71,9 +88,10 @@ export function runEvents(reading: RunReading, view: ReadView): readonly PlacedR
 
 const placeDigits = 16;
 
-type Shown = ReturnType<typeof runJson>;
-
-const started = ({ invoker, workflowRunCreatedAt: time }: Shown): Happened => ({
+export const started = ({
+  invoker,
+  workflowRunCreatedAt: time,
+}: Shown): Happened<RunStateName> => ({
   time,
   state: "RUN_STARTED",
   order: [0, 0, 0],
@@ -86,7 +104,7 @@ const started = ({ invoker, workflowRunCreatedAt: time }: Shown): Happened => ({
   }),
 });
 
-function ended({ run }: RunReading, shown: Shown): readonly Happened[] {
+export function ended({ run }: RunReading, shown: Shown): readonly Happened<RunStateName>[] {
   if (run.state.kind === "active") return [];
   const { dlqId, workflowRunResponse, workflowState: state } = shown;
   const last = shown.steps
@@ -103,7 +121,7 @@ function ended({ run }: RunReading, shown: Shown): readonly Happened[] {
 
 type AttemptError = NonNullable<RunStepJson["errors"]>[number];
 
-const toldError = ({ body, error, headers, status }: AttemptError) => ({
+export const toldError = ({ body, error, headers, status }: AttemptError) => ({
   error,
   responseStatus: status,
   responseHeaders: headers,
@@ -115,7 +133,7 @@ function stepEvents(
   { parts, run }: RunReading,
   shown: RunStepJson,
   type: StepGroup["type"],
-): readonly Happened[] {
+): readonly StepEvent[] {
   const { errors = [], nextDeliveryTime, ...stepInfo } = shown;
   const { state } = stepInfo;
   const step = stepInfo.stepId ?? (type === "next" ? run.reached + 1 : 0);
@@ -123,7 +141,7 @@ function stepEvents(
   const first = sleeps ? [...beginnings(step), partOf({ role: "result", step })] : beginnings(step);
   const begun = first.flatMap((name) => parts.get(name) ?? [])[0];
   const brief = { ...withoutResult(stepInfo), state: "STEP_PROGRESS" as const };
-  const failed = errors.map((error, i): Happened => {
+  const failed = errors.map((error, i): StepEvent => {
     const isLast = i === errors.length - 1;
     const isFinal = isLast && state === "STEP_FAILED";
     const isNext = isLast && state === "STEP_RETRY" && nextDeliveryTime !== undefined;
@@ -173,7 +191,7 @@ function endOfStep(
   stepInfo: RunStepJson,
   step: number,
   notBefore: number,
-): readonly Happened[] {
+): readonly StepEvent[] {
   const { createdAt, state } = stepInfo;
   if (state === "STEP_SUCCESS" && createdAt !== undefined)
     return [

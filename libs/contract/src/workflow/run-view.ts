@@ -202,7 +202,7 @@ function resultOf(
 }
 
 /** What its own publish forwards: those of the run stand at its start. */
-const headersSent = ({ run }: RunReading, { sent }: ShownPart, { sha256 }: ReadView) =>
+export const headersSent = ({ run }: RunReading, { sent }: ShownPart, { sha256 }: ReadView) =>
   readableHeaders(sent?.headers ?? usualHeaders, run.plan.policy.redaction, sha256);
 const usualHeaders = [["Content-Type", "application/json"]] as const;
 
@@ -219,7 +219,7 @@ function asleep({ parts, progress, run }: RunReading, name: PartName): RunStepJs
   return { state: "STEP_PROGRESS", nextDeliveryTime: standing.state.dueAt };
 }
 
-function waitFields({ parts }: RunReading, step: number): RunStepJson {
+export function waitFields({ parts }: RunReading, step: number): RunStepJson {
   const { at = 0, deadline } = parts.get(`w${step}`) ?? {};
   if (deadline === undefined) return {};
   return {
@@ -280,7 +280,7 @@ function pendingStep(reading: RunReading, pending: Pending, view: ReadView): Run
 
 const invocationPart = (step: number): PartName => `v${step}`;
 
-const invokedBy = ({ parts }: RunReading, step: number): RunStepJson => ({
+export const invokedBy = ({ parts }: RunReading, step: number): RunStepJson => ({
   ...parts.get(invocationPart(step))?.invoked,
   ...parts.get(`i${step}`)?.invoked,
 });
@@ -343,7 +343,7 @@ function stepState(
 }
 
 /** Of a call to a third party: what it is asked, and what it has answered. */
-function callFields({ parts, run }: RunReading, step: number, view: ReadView): RunStepJson {
+export function callFields({ parts, run }: RunReading, step: number, view: ReadView): RunStepJson {
   const call = parts.get(partOf({ role: "call", step }));
   if (!call?.sent) return {};
   const { headers, method, policy, url } = call.sent;

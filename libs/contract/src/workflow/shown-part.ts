@@ -48,13 +48,21 @@ export type ShownPart = {
   };
 };
 
-export type ShownAttempt = { readonly part: PartName; readonly error: AttemptErrorJson };
+export type ShownAttempt = {
+  readonly part: PartName;
+  readonly startedAt?: number;
+  readonly error: AttemptErrorJson;
+};
 
 export const shownAttempt = (
   run: Run,
   { fact, part }: RunAttempt,
   view: ReadView,
-): ShownAttempt => ({ part, error: attemptError(run, fact, view) });
+): ShownAttempt => ({
+  part,
+  ...(fact.startedAt !== undefined && { startedAt: fact.startedAt }),
+  error: attemptError(run, fact, view),
+});
 
 /** Notes and what else is not shown have no more than their name. */
 function* shownPart(run: Run, part: RunPart, view: ReadView): InTurns<ShownPart> {

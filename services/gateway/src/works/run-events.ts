@@ -1,11 +1,5 @@
-/** `/v2/workflows/events`: what has happened to runs, run by run, the newest first (docs/design/runs#reading). */
-import {
-  type ReadView,
-  type RunEventJson,
-  runEvents,
-  type RunLogQuery,
-  type RunReading,
-} from "@posthaste/contract";
+/** `/v2/workflows/events`, `/v2/workflows/messageLogs`: what has happened to runs, run by run, the newest first (docs/design/runs#reading). */
+import { type ReadView, type RunLogQuery, type RunReading } from "@posthaste/contract";
 import { type Fault, isFault, messageId, type RunFilter, type TenantId } from "@posthaste/domain";
 import {
   charsOf,
@@ -26,20 +20,28 @@ type Place = {
   readonly after?: string;
 };
 
-type Query = RunLogQuery & { readonly events: { readonly state?: string } };
+type Query<Event> = Pick<RunLogQuery, "filter" | "page"> & {
+  /** Names the list, with all of its question that the filter does not say. */
+  readonly list: string;
+  /** Latest first. `place`: sorts the events of a run, and stays theirs. */
+  readonly eventsOf: (
+    reading: RunReading,
+    view: ReadView,
+  ) => readonly { readonly place: string; readonly event: Event }[];
+};
 
-export async function runEventPage(
+export async function runEventPage<Event>(
   parts: RunLogParts,
   tenant: TenantId,
-  { filter, events: { state }, page }: Query,
-): Promise<Listed<RunEventJson> | Fault> {
-  const scope = { tenant, list: `run events ${state ?? ""}`, filter };
+  { eventsOf, filter, list, page }: Query<Event>,
+): Promise<Listed<Event> | Fault> {
+  const scope = { tenant, list, filter };
   const opened = parts.paging.open(scope, page);
   if (isFault(opened)) return opened;
   const cursorAt = (place: Place | undefined) =>
     parts.paging.seal(scope, opened, place && textOf(place));
   const view = { sha256: parts.sha256, bodyBytesMax: page.bodyBytesMax };
-  const items: RunEventJson[] = [];
+  const items: Event[] = [];
   let place = placeOf(opened.page.after);
   let chars = 0;
   for (let reads = 0; reads < readsMax; reads++) {
@@ -47,9 +49,7 @@ export async function runEventPage(
     for (const [i, reading] of readings.entries()) {
       chars += charsOf(reading);
       const behind = place.within?.event ?? endOfTime;
-      const wanted = runEvents(reading, view).filter(
-        ({ event, place: at }) => (state === undefined || event.state === state) && at < behind,
-      );
+      const wanted = eventsOf(reading, view).filter(({ place: at }) => at < behind);
       const fitting = wanted.slice(0, page.limit - items.length);
       items.push(...fitting.map(({ event }) => event));
       if (items.length < page.limit && chars <= pageCharsMax) continue;

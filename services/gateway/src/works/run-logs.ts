@@ -5,12 +5,14 @@ import {
   type FailedRunQuery,
   type failedRuns,
   functionState,
-  type RunEventJson,
+  runEvents,
   runHeadJson,
   type RunJson,
   runJson,
   type RunLogQuery,
   type runLogs,
+  type RunMessageQuery,
+  runMessages,
   type RunReading,
 } from "@posthaste/contract";
 import {
@@ -39,11 +41,16 @@ export const runLogWorks = (
   },
   listRunEvents: async ({ tenant, query }) => {
     const { events } = query;
-    if (events) return eventsAnswer(await runEventPage(parts, tenant.id, { ...query, events }));
+    if (events) return eventsAnswer(await happened(parts, tenant.id, { ...query, events }));
     const page = await runPage(parts, tenant.id, query, false);
     if (isFault(page)) return page;
     const { cursor, items } = page;
     return { status: 200, json: { ...(cursor !== undefined && { cursor }), runs: items } };
+  },
+  listRunMessages: async ({ tenant, query }) => {
+    const page = await messagesOfRuns(parts, tenant.id, query);
+    if (isFault(page)) return page;
+    return { status: 200, json: { cursor: page.cursor ?? "", events: page.items } };
   },
   listFailedRuns: async ({ tenant, query }) => {
     const page = await failedRunPage(parts, tenant.id, query);
@@ -87,7 +94,33 @@ export const runLogWorks = (
   },
 });
 
-function eventsAnswer(page: Listed<RunEventJson> | Fault) {
+type Happened = RunLogQuery & { readonly events: { readonly state?: string } };
+
+const happened = (parts: RunLogParts, tenant: TenantId, query: Happened) => {
+  const { state } = query.events;
+  return runEventPage(parts, tenant, {
+    ...{ filter: query.filter, page: query.page, list: `run events ${state ?? ""}` },
+    eventsOf: (reading, view) =>
+      runEvents(reading, view).filter(({ event }) => state === undefined || event.state === state),
+  });
+};
+
+const messagesOfRuns = (
+  parts: RunLogParts,
+  tenant: TenantId,
+  { filter, messageIds, page, state }: RunMessageQuery,
+) =>
+  runEventPage(parts, tenant, {
+    ...{ filter, page, list: `run messages ${state ?? ""} ${[...(messageIds ?? [])].join()}` },
+    eventsOf: (reading, view) =>
+      runMessages(reading, view).filter(
+        ({ event }) =>
+          (state === undefined || event.state === state) &&
+          (!messageIds || messageIds.has(event.stepInfo?.messageId ?? "")),
+      ),
+  });
+
+function eventsAnswer<Event>(page: Listed<Event> | Fault) {
   if (isFault(page)) return page;
   const { cursor, items: events } = page;
   return { status: 200 as const, json: { ...(cursor !== undefined && { cursor }), events } };

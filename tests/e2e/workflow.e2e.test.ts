@@ -185,6 +185,26 @@ describe("a workflow", () => {
     expect(deliveries.map(({ headers }) => headers["upstash-retried"])).toEqual(["0", "1", "0"]);
   });
 
+  it("has its deliveries one after another where its flow control says so", async () => {
+    let atOnce = 0;
+    let most = 0;
+    const step = async (): Promise<void> => {
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      atOnce -= 1;
+    };
+    const { url, ended } = workflow("/flow", async (context) => {
+      await Promise.all(["a", "b", "c"].map((name) => context.run(name, step)));
+    });
+
+    await trigger({ url, flowControl: { key: "flow", parallelism: 1 } });
+
+    await ended;
+    expect(most).toBe(1);
+    expect(endpoint.deliveries("/flow")).toHaveLength(7);
+  });
+
   it("fails when its retries are used, and its failure function is told why, once", async () => {
     const failures: unknown[] = [];
     const { url } = workflow(
@@ -700,6 +720,13 @@ describe("a workflow", () => {
     expect(await client.cancel({ filter: { ...filter, label: "host" } })).toEqual({ cancelled: 1 });
     expect(await client.cancel({ filter: { ...filter, path: "/no" } })).toEqual({ cancelled: 0 });
     expect(await client.cancel({ filter, count: 1 })).toEqual({ cancelled: 1 });
+    const named = JSON.stringify({ workflowRunIds: [await trigger({ url })] });
+    const ofUrl = JSON.stringify({ workflowUrl: url.slice(0, -3) });
+    for (const body of [named, ofUrl])
+      expect((await server.client.delete("/v2/workflows/runs", body)).object()).toEqual({
+        cancelled: 1,
+      });
+    await trigger({ url });
     const all = await server.client.delete("/v2/workflows/runs", "{}");
     expect(all.object()["cancelled"]).toBeGreaterThan(0);
     expect((await server.client.delete("/v2/workflows/runs", "{}")).object()).toEqual({

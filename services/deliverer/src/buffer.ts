@@ -94,11 +94,20 @@ export class HintBuffer {
 
   /** False: there was no place for it. */
   add(hint: Hint): boolean {
+    return this.#add(hint, this.#bounds.perOriginMax);
+  }
+
+  /** The deliverer, which holds its claim, bounds how many there are: it has a place in a line that is full of hints. */
+  addClaimed(hint: Hint): boolean {
+    return this.#add(hint, Number.POSITIVE_INFINITY);
+  }
+
+  #add(hint: Hint, lineMax: number): boolean {
     const queue = this.#queueOf(hint.tenant);
     const key = lineKey(hint.origin, countedBytes(hint.bytes));
     const blocked = queue.blocked.get(key);
     const line = blocked ?? queue.ready.get(key) ?? [];
-    if (line.length >= this.#bounds.perOriginMax || !this.#hasPlaceFor(queue)) {
+    if (line.length >= lineMax || !this.#hasPlaceFor(queue)) {
       this.#dropped.add(queue);
       if (!blocked) queue.othersAsked = false;
       return false;

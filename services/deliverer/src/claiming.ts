@@ -53,8 +53,10 @@ const buffered = { perOriginMax: 1_000, totalMax: 50_000 };
 /** Of one claim. It is read before its leases are renewed for the first time, so it is not to take long. */
 const claimMax = { count: 200, bytes: limits.readBytesMax };
 const lookAgainMs = 1_000;
-/** Claimed by their inserts, and waiting for slots: from here on gateways are told to name another; twice as much goes back. */
-const namedMax = { count: 1_000, bytes: 16 * 1024 * 1024 };
+/** Claimed by their inserts, and waiting for slots: from the first on gateways are told to name another; what is beyond the second goes back. */
+const namedOpenMax = { count: 1_000, bytes: 16 * 1024 * 1024 };
+/** Until all have read that, a second or so, they name on. What goes back is written and claimed once more, just when there is most to do. */
+const namedMax = { count: 5_000, bytes: 32 * 1024 * 1024 };
 const pullMax = 500;
 /** Tenants. One after another, thousands would wait for each other's answers; all at once they would be a flood. */
 const pulledAtOnceMax = 8;
@@ -105,7 +107,7 @@ export class Claiming {
 
   /** What waits here of messages that their inserts have claimed is little. */
   get isOpenToNamed(): boolean {
-    return this.#named.size < namedMax.count && this.#namedBytes < namedMax.bytes;
+    return this.#named.size < namedOpenMax.count && this.#namedBytes < namedOpenMax.bytes;
   }
 
   add(hints: readonly Hint[]): void {
@@ -119,8 +121,8 @@ export class Claiming {
       return true;
     }
     const { count, bytes } = namedMax;
-    if (this.#named.size >= 2 * count || this.#namedBytes >= 2 * bytes) return false;
-    if (!this.#buffer.add(hint)) return false;
+    if (this.#named.size >= count || this.#namedBytes >= bytes) return false;
+    if (!this.#buffer.addClaimed(hint)) return false;
     this.#named.set(hint.id, attempt);
     this.#namedBytes += weightOf(attempt.record.message);
     return true;

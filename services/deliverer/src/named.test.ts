@@ -279,8 +279,8 @@ describe("a message that was claimed by its insert for this deliverer", () => {
   });
 
   it.each([
-    ["2,000 of one destination, of which its line holds a thousand", 1_200, 1_000, {}],
-    ["2,000", 2_400, 2_000, { spread: true }],
+    ["5,000 of one destination", 5_200, 5_000, {}],
+    ["5,000", 5_200, 5_000, { spread: true }],
     ["32 MiB with their headers", 600, 524, { headers: [["x", "h".repeat(62 * 1024)]] }],
   ] as const)(
     "goes back beyond %s that wait, and any deliverer may claim it",

@@ -1,0 +1,60 @@
+/** The suite of a list of scenarios: one run, in which each is played once. */
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { seededChance } from "./chance.ts";
+import { type Verdict } from "./history/checker.ts";
+import { type Run, startRun } from "./run.ts";
+import { type Scenario } from "./stage.ts";
+
+const seed = 20_261_122;
+/** The stores may have to be fetched. */
+const startMsMax = 1_500_000;
+const playMsMax = 900_000;
+const acknowledgedAtLeast = 60;
+
+/** What broke a rule, and where all that is known of it was written down. */
+const broken = (run: Run, { violations }: Verdict): readonly string[] =>
+  violations.length === 0 ? [] : [...violations, `journals: ${run.save()}`];
+
+/** `what`: the subject of the sentence that its name is. */
+export function playEach(what: string, scenarios: readonly Scenario[]): void {
+  let run: Run;
+
+  beforeAll(async () => {
+    // The workflow SDK prints each request that failed.
+    jest.spyOn(console, "error").mockImplementation(() => undefined);
+    jest.spyOn(console, "warn").mockImplementation(() => undefined);
+    run = await startRun();
+    // Shown by `npm test`.
+    process.stdout.write(`\nagainst: ${run.against.join(", ")}\n`);
+  }, startMsMax);
+
+  afterAll(() => run.stop(), playMsMax);
+
+  describe(`${what} under load lose nothing, repeat and refuse nothing without a cause, and keep their limits:`, () => {
+    it.each(scenarios.map((scenario) => ({ ...scenario, scenario })))(
+      "$promise",
+      async ({ scenario }) => {
+        const verdict = await run.play(scenario, seededChance(seed));
+
+        expect(broken(run, verdict)).toEqual([]);
+        expect(verdict.acknowledged).toBeGreaterThan(acknowledgedAtLeast);
+        expect(verdict.runs).toBeGreaterThan(0);
+      },
+      playMsMax,
+    );
+
+    it(
+      "and when all is over each slot of the schedules that were there has had one message, nothing is left to do, and the message log tells the end of everything",
+      async () => {
+        await run.untilFired();
+        await run.untilIdle();
+        await run.untilLogged();
+
+        const verdict = run.verdict();
+        expect(broken(run, verdict)).toEqual([]);
+        expect(verdict.fired).toBeGreaterThan(0);
+      },
+      playMsMax,
+    );
+  });
+}

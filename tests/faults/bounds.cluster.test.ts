@@ -73,7 +73,7 @@ const numbered = (path: string, n: number): string => destination.url(`${path}?n
 /** `resources.limits.memory` in helm/posthaste/values.yaml. */
 const containerMib: Readonly<Record<ServiceName, number>> = {
   gateway: 512,
-  scheduler: 384,
+  scheduler: 512,
   deliverer: 1_024,
   "callback-dispatcher": 384,
   "workflow-log": 384,

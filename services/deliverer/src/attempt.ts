@@ -1,6 +1,6 @@
 /** One attempt as the deliverer keeps it while it runs. */
 import { type InState, limits, originHash, type TenantId } from "@posthaste/domain";
-import { type Sending, type Span } from "@posthaste/ports";
+import { type Hint, type Sending, type Span } from "@posthaste/ports";
 import { type Counted } from "./body-bytes.ts";
 import { type Slot } from "./slots.ts";
 
@@ -26,6 +26,8 @@ export type Attempt = {
   isCalling: boolean;
   /** The log does not know yet that it was accepted. */
   untold: boolean;
+  /** It is to be looked at once more when this has ended. */
+  hinted: Hint | undefined;
   /** The claim is lost: whatever comes of the call is for the log only. */
   lost: boolean;
 };
@@ -49,6 +51,7 @@ export const newAttempt = (
   slot,
   isCalling: false,
   untold: false,
+  hinted: undefined,
   lost: false,
 });
 

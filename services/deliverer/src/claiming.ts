@@ -37,7 +37,8 @@ export type ClaimingParts = {
   readonly slots: Slots;
   readonly bodyBytes: BodyBytes;
   readonly caps: Caps;
-  readonly isRunning: (id: MessageId) => boolean;
+  /** It runs here; then its hint waits for the end of that. */
+  readonly waitsForEnd: (hint: Hint) => boolean;
   readonly mayClaim: () => boolean;
   /** The record is this process', and has its slot. */
   readonly claimed: (attempt: Attempt) => void;
@@ -111,7 +112,7 @@ export class Claiming {
   }
 
   add(hints: readonly Hint[]): void {
-    for (const hint of hints) if (!this.#parts.isRunning(hint.id)) this.#buffer.add(hint);
+    for (const hint of hints) if (!this.#parts.waitsForEnd(hint)) this.#buffer.add(hint);
   }
 
   /** It is claimed: it begins, or waits for a slot in its line. False: there is no room for it. */
@@ -346,7 +347,7 @@ export class Claiming {
   /** How many it has found that have a place here. */
   async #pull({ tenant, blocked }: Drained): Promise<number> {
     const hints = await this.#ports.records.pull(tenant, pullMax, blocked);
-    const fresh = hints.filter((hint) => !this.#parts.isRunning(hint.id));
+    const fresh = hints.filter((hint) => !this.#parts.waitsForEnd(hint));
     return this.#buffer.pulled(tenant, fresh, {
       except: blocked.length,
       more: hints.length >= pullMax && fresh.length > 0,

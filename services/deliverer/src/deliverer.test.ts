@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import {
+  allShards,
   limits,
   type Message,
   type MessageId,
@@ -8,7 +9,7 @@ import {
   tenantId,
 } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
-import { aCallbackPlan, anotherTenant, aPolicy, aTenant } from "@posthaste/testing";
+import { aCallbackPlan, anAnswer, anotherTenant, aPolicy, aTenant } from "@posthaste/testing";
 import {
   answer,
   away,
@@ -148,6 +149,36 @@ describe("claiming", () => {
     for (let turns = 0; turns < 50; turns++) await rest(ports);
 
     expect(ports.calls).toHaveLength(3 * 999);
+  });
+});
+
+describe("a retry", () => {
+  it("that rings before its deliverer has heard that the attempt was settled is called as soon as it has", async () => {
+    const stored = open();
+    const { promise: opened, resolve: letGo } = Promise.withResolvers<void>();
+    const settle: Records["settle"] = async (settlements) => {
+      const settled = await stored.records.settle(settlements);
+      await opened;
+      return settled;
+    };
+    const ports = withRecords(stored, { settle });
+    await startDeliverer(ports);
+    const [message] = await publish(ports, ["again"], { policy: aPolicy({ retryDelay: "20" }) });
+    await answer(ports, "again", anAnswer(500));
+
+    await ports.clock.advance(20);
+    const { rung } = await ports.alarms.ring(allShards, 10, ["record"]);
+    await ports.bus.publish(
+      "message.due",
+      rung.flatMap((each) => (each.kind === "hint" ? each.hint : [])),
+    );
+    await rest(ports);
+    expect(called(ports)).toEqual(["again"]);
+    letGo();
+    await rest(ports);
+
+    expect(called(ports)).toEqual(["again", "again"]);
+    expect(message && (await stateOf(ports, message))).toBe("claimed");
   });
 });
 

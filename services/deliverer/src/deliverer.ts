@@ -96,7 +96,7 @@ export class Deliverer implements LocalDelivery {
       slots: this.#slots,
       bodyBytes: this.#bodyBytes,
       caps: this.#caps,
-      isRunning: (id) => this.#running.has(id),
+      waitsForEnd: (hint) => this.#waitForEnd(hint),
       mayClaim: () => !this.#stopping && !this.#settling.isFull,
       claimed: (attempt) => {
         attempt.untold ||= this.#mayBeUntold(attempt);
@@ -339,9 +339,20 @@ export class Deliverer implements LocalDelivery {
     this.#calls.begin(attempt);
   }
 
+  /**
+   * Its outcome may be written, and what follows may have rung, before this process has heard so: without its hint a retry
+   * would wait for its alarm.
+   */
+  #waitForEnd(hint: Hint): boolean {
+    const attempt = this.#running.get(hint.id);
+    if (attempt) attempt.hinted = hint;
+    return attempt !== undefined;
+  }
+
   #end(attempt: Attempt): void {
     const { id } = attempt.record.message;
     if (this.#running.get(id) === attempt) this.#running.delete(id);
+    if (attempt.hinted) this.#claiming.add([attempt.hinted]);
     this.#goOn();
   }
 

@@ -25,6 +25,12 @@ beforeAll(async () => {
   client = server.client;
   const endpoints = [{ url: destination.url("/first") }, { url: destination.url("/second") }];
   await client.post("/v2/topics/my-group/endpoints", {}, JSON.stringify({ endpoints }));
+  // Counts are written every few seconds (ADR 86): the example that reads them is to find some.
+  await client.published(destination.url("/counted"), {});
+  await eventually(
+    async () => JSON.stringify((await client.get("/v2/counts")).object()),
+    (counts) => counts.includes("DELIVERED"),
+  );
 });
 afterAll(async () => {
   await destination.stop();

@@ -341,18 +341,18 @@ export class Deliverer implements LocalDelivery {
 
   /**
    * Its outcome may be written, and what follows may have rung, before this process has heard so: without its hint a retry
-   * would wait for its alarm.
+   * would wait for its alarm. A hint of before its claim is a repeat.
    */
   #waitForEnd(hint: Hint): boolean {
     const attempt = this.#running.get(hint.id);
-    if (attempt) attempt.hinted = hint;
+    if (attempt && hint.epoch >= attempt.record.epoch) attempt.hinted = hint;
     return attempt !== undefined;
   }
 
   #end(attempt: Attempt): void {
     const { id } = attempt.record.message;
     if (this.#running.get(id) === attempt) this.#running.delete(id);
-    if (attempt.hinted) this.#claiming.add([attempt.hinted]);
+    if (attempt.hinted) this.#share([attempt.hinted]).catch(() => undefined);
     this.#goOn();
   }
 

@@ -90,14 +90,19 @@ describe("slots that publishes take", () => {
     ).toEqual([]);
   });
 
-  it("are given by what the records hold, where the token store has forgotten them", async () => {
+  it("are none where the token store has forgotten the lane, until a grant has told it what the records hold", async () => {
     const ports = open();
     await insert(ports, { flow: { key, limits: two } });
     await grant(ports, lane);
-    await rest(ports);
     const forgetful = { ...ports, tokens: open(ports.clock).tokens };
+    expect(await taking(forgetful, some(ports, 1))).toEqual([]);
 
-    expect(await taking(forgetful, some(ports, 2))).toHaveLength(1);
+    await insert(ports, { flow: { key, limits: two } });
+    await grant(forgetful, lane);
+
+    expect(await taking(forgetful, some(ports, 1))).toEqual([]);
+    await deliverAll(forgetful);
+    expect(await taking(forgetful, some(ports, 3))).toHaveLength(2);
   });
 
   it.each([

@@ -30,21 +30,13 @@ export async function takeSlots(
     return flow ? { id: message.id, flow } : [];
   });
   const inLanes = Map.groupBy(wanted, ({ flow }) => flow.lane);
-  try {
-    const rows = await ports.flowLanes.rows([...inLanes.keys()]);
-    const taken = await Promise.all(
-      [...inLanes].map(([id, group]) =>
-        takeInLane(
-          ports,
-          rows.find((row) => row.id === id),
-          group,
-        ),
-      ),
-    );
-    return new Set(taken.flat());
-  } catch {
-    return new Set();
-  }
+  const rows = await ports.flowLanes.rows([...inLanes.keys()]).catch(() => undefined);
+  if (!rows) return new Set();
+  const byLane = new Map(rows.map((row) => [row.id, row]));
+  const taken = await Promise.all(
+    [...inLanes].map(([id, group]) => takeInLane(ports, byLane.get(id), group).catch(() => [])),
+  );
+  return new Set(taken.flat());
 }
 
 type Wanted = { readonly id: MessageId; readonly flow: Flow };
@@ -63,8 +55,9 @@ async function takeInLane(
   if (row && !(await isEmpty(ports, row))) return [];
   const ids = wanted.map(({ id }) => id);
   const acquired = await ports.tokens.acquire(lane, ids, limits);
-  if (!acquired.isUnknown) return acquired.granted;
-  await restoreSlots(ports, { id: lane, window: row?.window });
+  // One that is there is told by its granter, once, however many publishes come: this message goes into its line.
+  if (!acquired.isUnknown || row) return acquired.granted;
+  await restoreSlots(ports, { id: lane, window: undefined });
   return (await ports.tokens.acquire(lane, ids, limits)).granted;
 }
 

@@ -99,6 +99,11 @@ export class Book {
     );
   }
 
+  /** Of the message with this place in the book; 0 as long as it has not arrived. */
+  arrivedAt(index: number): number {
+    return this.#arrivedAt[index] ?? 0;
+  }
+
   /** Messages answered with a 2xx that have not arrived, and arrivals of messages that were refused. */
   missing(): { readonly lost: number; readonly unasked: number } {
     let lost = 0;

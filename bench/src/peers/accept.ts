@@ -1,5 +1,10 @@
-/** What both peers do with a publish: read it, make the headers of the delivery, answer with an id. */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+/** What both peers do with a publish or a batch: read it, make the headers of each delivery, answer with the ids. */
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
 import { type Delivery } from "./deliver.ts";
 
 export type Publish = {
@@ -7,48 +12,83 @@ export type Publish = {
   readonly delivery: Delivery;
   /** It has a deduplication id and a flow key. */
   readonly isGuarded?: boolean;
+  /** The FIFO queue, of one at a time, that it stands in. */
+  readonly queue?: string | undefined;
 };
 
+type Headers = Readonly<Record<string, string>>;
+type Item = { readonly destination: string; readonly headers: Headers; readonly body: string };
+
 const publishPath = "/v2/publish/";
+const batchPath = "/v2/batch";
 const forwardPrefix = "service-forward-";
 
 /** `take` answers when the message is as safe as this peer makes it. */
 export function serve(port: number, take: (publish: Publish, answer: () => void) => void): void {
   let count = 0;
-  const server = createServer((request, response) => {
-    if (request.url === undefined || !request.url.startsWith(publishPath)) {
-      response.end("ok");
-      return;
-    }
-    const url = request.url.slice(publishPath.length);
-    const id = `msg_${(++count).toString(36).padStart(24, "0")}`;
-    const headers = deliveryHeaders(request, id);
+  const nextId = () => `msg_${(++count).toString(36).padStart(24, "0")}`;
+
+  const publish = (url: string, request: IncomingMessage, response: ServerResponse) => {
+    const id = nextId();
+    const headers = deliveryHeaders(request.headers, id);
     const isGuarded = request.headers["service-flow-control-key"] !== undefined;
     readBody(request, (body) => {
-      take({ id, delivery: { url, headers, body }, isGuarded }, () => answerId(response, id));
+      const taken = { id, delivery: { url, headers, body }, isGuarded };
+      take(taken, () => answerJson(response, `{"messageId":"${id}"}`));
     });
+  };
+
+  const batch = (request: IncomingMessage, response: ServerResponse) =>
+    readBody(request, (content) => {
+      const items = (JSON.parse(content.toString()) as readonly Item[]).map(
+        ({ destination: url, headers, body }): Publish => {
+          const id = nextId();
+          const given = lowerCased(headers);
+          const queue = given["service-queue-name"];
+          return { id, delivery: { url, headers: deliveryHeaders(given, id), body }, queue };
+        },
+      );
+      let left = items.length;
+      const answer = () => {
+        if (--left > 0) return;
+        answerJson(response, JSON.stringify(items.map(({ id }) => ({ messageId: id }))));
+      };
+      for (const item of items) take(item, answer);
+    });
+
+  const server = createServer((request, response) => {
+    const { url = "" } = request;
+    if (url.startsWith(publishPath)) publish(url.slice(publishPath.length), request, response);
+    else if (url === batchPath) batch(request, response);
+    else response.end("ok");
   });
   server.keepAliveTimeout = 60_000;
   server.listen(port, "127.0.0.1");
 }
 
 /** As many headers as Posthaste sends, so that parsing them at the destination costs the same. */
-function deliveryHeaders(request: IncomingMessage, id: string): Record<string, string> {
+function deliveryHeaders(given: IncomingHttpHeaders, id: string): Record<string, string> {
   const headers: Record<string, string> = {
     "user-agent": "relay",
-    "content-type": request.headers["content-type"] ?? "application/octet-stream",
+    "content-type": given["content-type"] ?? "application/octet-stream",
     "service-message-id": id,
     "service-retried": "0",
     "service-caller-ip": "127.0.0.1",
     "service-signature": signature,
   };
-  for (const name in request.headers) {
-    const value = request.headers[name];
+  for (const name in given) {
+    const value = given[name];
     if (name.startsWith(forwardPrefix) && typeof value === "string") {
       headers[name.slice(forwardPrefix.length)] = value;
     }
   }
   return headers;
+}
+
+function lowerCased(headers: Headers): Headers {
+  const lower: Record<string, string> = {};
+  for (const name in headers) lower[name.toLowerCase()] = headers[name] ?? "";
+  return lower;
 }
 
 /** As long as a real one; the peers do not sign. */
@@ -62,8 +102,7 @@ function readBody(request: IncomingMessage, done: (body: Buffer) => void): void 
   );
 }
 
-function answerId(response: ServerResponse, id: string): void {
-  const body = `{"messageId":"${id}"}`;
+function answerJson(response: ServerResponse, body: string): void {
   response.writeHead(200, { "Content-Type": "application/json", "Content-Length": body.length });
   response.end(body);
 }

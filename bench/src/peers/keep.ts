@@ -1,6 +1,7 @@
 /**
  * What the least does with a publish: insert, sync, answer, sign, deliver, settle and log. One writer; all that came while
- * a sync ran goes into the next commit.
+ * a sync ran goes into the next commit. Of a queue one is called at a time, in the order of their keys: the next when the
+ * settle of the one before it is on disk.
  */
 import { fdatasync, openSync } from "node:fs";
 import { join } from "node:path";
@@ -17,26 +18,53 @@ const tidyEveryMs = 1_000;
 /** `answer` is called when the message is on disk. */
 export function keepIn(folder: string): (publish: Publish, answer: () => void) => void {
   const { insert, settle, remove, write } = open(join(folder, "least.db"));
+  /** What waits in each queue that has one running. */
+  const lines = new Map<string, (() => void)[]>();
   let last = 0;
   setInterval(() => write(() => remove.run(last - keptMessages)), tidyEveryMs);
 
   return (publish, answer) => {
-    const { id, delivery } = publish;
+    const { id, delivery, queue } = publish;
     const key = ++last;
     const createdAt = Date.now();
     const json = JSON.stringify({ id, url: delivery.url, headers: delivery.headers });
     const call = () => {
-      answer();
       const startedAt = Date.now();
       const headers = { ...delivery.headers, "service-signature": signature(publish, startedAt) };
       deliver({ ...delivery, headers }, (outcome) => {
         if (outcome !== 200) console.error("least: a delivery failed", outcome);
         const endedAt = Date.now();
-        write(() => settle(key, [createdAt, startedAt, endedAt]));
+        write(
+          () => settle(key, [createdAt, startedAt, endedAt]),
+          queue === undefined ? undefined : () => next(queue),
+        );
       });
     };
-    write(() => insert.run(key, createdAt + leaseMs, json, delivery.body), call);
+    write(
+      () => insert.run(key, createdAt + leaseMs, json, delivery.body, queue ?? null),
+      () => {
+        answer();
+        if (queue === undefined) call();
+        else enter(queue, call);
+      },
+    );
   };
+
+  function enter(queue: string, call: () => void): void {
+    const line = lines.get(queue);
+    if (line !== undefined) {
+      line.push(call);
+      return;
+    }
+    lines.set(queue, []);
+    call();
+  }
+
+  function next(queue: string): void {
+    const call = lines.get(queue)?.shift();
+    if (call === undefined) lines.delete(queue);
+    else call();
+  }
 }
 
 function open(file: string) {
@@ -45,8 +73,9 @@ function open(file: string) {
     PRAGMA page_size = 8192;
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
-    CREATE TABLE messages (key INTEGER PRIMARY KEY, state INTEGER, wake_at INTEGER, json TEXT, body BLOB);
+    CREATE TABLE messages (key INTEGER PRIMARY KEY, state INTEGER, wake_at INTEGER, json TEXT, body BLOB, queue TEXT);
     CREATE INDEX by_alarm ON messages (wake_at) WHERE wake_at IS NOT NULL;
+    CREATE INDEX by_queue ON messages (queue, key) WHERE queue IS NOT NULL AND wake_at IS NOT NULL;
     CREATE TABLE events (at INTEGER, message INTEGER, step INTEGER, PRIMARY KEY (at, message, step)) WITHOUT ROWID;
     CREATE INDEX by_message ON events (message);
   `);
@@ -57,7 +86,7 @@ function open(file: string) {
     note.run(created, key, started, key, ended, key);
   };
   return {
-    insert: db.prepare("INSERT INTO messages VALUES (?, 0, ?, ?, ?)"),
+    insert: db.prepare("INSERT INTO messages VALUES (?, 0, ?, ?, ?, ?)"),
     settle,
     remove: db.prepare("DELETE FROM messages WHERE key <= ?"),
     write: writerOf(db, openSync(`${file}-wal`, "r+")),

@@ -10,9 +10,7 @@ export async function readMessage(
 ): Promise<MessageRecord | undefined> {
   const [record] = await ports.records.get(tenant, [id]);
   if (record) return record;
-  const children = await unexpandedChildren(ports, tenant, [id]);
-  const child = children.get(id);
-  if (child) return child;
+  for await (const [child] of unexpandedChildren(ports, tenant, [id])) if (child) return child;
   // Its fan-out may have made it, and gone on, between the two looks.
   const [again] = await ports.records.get(tenant, [id]);
   return again;

@@ -7,7 +7,7 @@ import {
   type MessageId,
   messageId,
 } from "@posthaste/domain";
-import { type Records, type Walk } from "@posthaste/ports";
+import { type FanOuts, type Records, type Walk } from "@posthaste/ports";
 import {
   aCommand,
   anEndpoint,
@@ -230,5 +230,23 @@ describe("counting what would be cancelled", () => {
 
     expect(await countLive(ports, aTenant, [run.root])).toBe(0);
     expect(await cancelMessages(ports, aTenant, [run.root])).toEqual([]);
+  });
+
+  it("of many group publishes holds the bodies of four at a time, by a cancel and by its count", async () => {
+    const ports = open();
+    const children: MessageId[] = [];
+    for (let n = 0; n < 10; n++)
+      children.push(...(await publishToGroup(ports, ["https://a.example/"])));
+    const reads: number[] = [];
+    const get: FanOuts["get"] = (tenant, ids) => {
+      reads.push(ids.length);
+      return ports.fanOuts.get(tenant, ids);
+    };
+    const watched = { ...ports, fanOuts: { ...ports.fanOuts, get } };
+
+    expect(await countLive(watched, aTenant, children)).toBe(10);
+    expect(await cancelMessages(watched, aTenant, children)).toEqual(children);
+
+    expect(reads).toEqual([4, 4, 2, 4, 4, 2]);
   });
 });

@@ -72,7 +72,9 @@ export async function countLive(
 ): Promise<number> {
   let count = 0;
   let left: readonly MessageId[] = [...new Set(asked)];
-  const unmade = await unexpandedChildren(ports, tenant, left);
+  const unmade = new Set<MessageId>();
+  for await (const children of unexpandedChildren(ports, tenant, left))
+    for (const { message } of children) unmade.add(message.id);
   // Ends: each call reads one at least.
   while (left.length > 0) {
     const some = await ports.records.getSome(tenant, left);

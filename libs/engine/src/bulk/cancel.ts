@@ -108,12 +108,10 @@ async function makeChildren(
 ): Promise<readonly MessageId[]> {
   const children = ids.filter((id) => parentOf(id));
   if (children.length === 0) return [];
-  const unmade = await unexpandedChildren(ports, tenant, children);
-  if (unmade.size > 0) {
+  for await (const unmade of unexpandedChildren(ports, tenant, children)) {
     const now = ports.clock.now();
-    await ports.records.insert(
-      [...unmade.values()].map(({ message }) => ({ record: accept(message, now) })),
-    );
+    const inserts = unmade.map(({ message }) => ({ record: accept(message, now) }));
+    if (inserts.length > 0) await ports.records.insert(inserts);
   }
   return children;
 }

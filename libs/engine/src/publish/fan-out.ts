@@ -83,26 +83,33 @@ export async function unmadeMatching(
   });
 }
 
-/** Those of `ids` that name a child which its fan-out has not made yet, as it will be. */
-export async function unexpandedChildren(
+/** Each has a body, which may be large. */
+const fanOutsPerRead = 4;
+
+/** Those of `ids` that name a child which its fan-out has not made yet, as it will be; together those of a few fan-outs. */
+export async function* unexpandedChildren(
   ports: Pick<ExpandPorts, "fanOuts" | "groups">,
   tenant: TenantId,
   ids: readonly MessageId[],
-): Promise<ReadonlyMap<MessageId, MessageRecord>> {
+): AsyncGenerator<readonly MessageRecord[], void, undefined> {
   const named = ids.flatMap((id) => parentOf(id) ?? []);
   const byParent = Map.groupBy(named, ({ parent }) => parent);
-  const children = new Map<MessageId, MessageRecord>();
-  if (byParent.size === 0) return children;
-  for (const fanOut of await ports.fanOuts.get(tenant, [...byParent.keys()])) {
-    if (!fanOut || !isExpanding(fanOut)) continue;
-    const { skipped, state, template } = fanOut;
-    const endpoints = await ports.groups.endpoints(tenant, fanOut.chunks);
-    for (const { index } of byParent.get(fanOut.id) ?? []) {
-      const endpoint = endpoints[index];
-      if (!endpoint || index < state.upTo || skipped.includes(index)) continue;
-      const child = childOf(fanOut, endpoint, index);
-      children.set(child.id, accept(child, template.createdAt));
+  const parents = [...byParent.keys()];
+  for (let from = 0; from < parents.length; from += fanOutsPerRead) {
+    const children: MessageRecord[] = [];
+    for (const fanOut of await ports.fanOuts.get(
+      tenant,
+      parents.slice(from, from + fanOutsPerRead),
+    )) {
+      if (!fanOut || !isExpanding(fanOut)) continue;
+      const { skipped, state, template } = fanOut;
+      const endpoints = await ports.groups.endpoints(tenant, fanOut.chunks);
+      for (const { index } of byParent.get(fanOut.id) ?? []) {
+        const endpoint = endpoints[index];
+        if (!endpoint || index < state.upTo || skipped.includes(index)) continue;
+        children.push(accept(childOf(fanOut, endpoint, index), template.createdAt));
+      }
     }
+    yield children;
   }
-  return children;
 }

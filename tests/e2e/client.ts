@@ -20,11 +20,13 @@ type Headers = Readonly<Record<string, string | readonly string[]>>;
 export class Client {
   readonly #port: number;
   readonly #token: string | undefined;
+  readonly #from: { readonly localAddress?: string };
 
-  /** `token` null: none is sent. */
-  constructor(port: number, token: string | null = developmentToken) {
+  /** `token` null: none is sent. `from`: its own address. */
+  constructor(port: number, token: string | null = developmentToken, from?: string) {
     this.#port = port;
     this.#token = token ?? undefined;
+    this.#from = from === undefined ? {} : { localAddress: from };
   }
 
   get(path: string, headers: Headers = {}): Promise<Reply> {
@@ -84,17 +86,15 @@ export class Client {
         ...(body !== undefined && { "content-length": Buffer.byteLength(body) }),
         ...headers,
       };
-      const sent = request(
-        { host: "127.0.0.1", port: this.#port, method, path, headers: all, agent: false },
-        (response) => {
-          const chunks: Buffer[] = [];
-          response.on("data", (chunk: Buffer) => chunks.push(chunk));
-          response.on("end", () => {
-            const text = Buffer.concat(chunks).toString();
-            resolve(replyOf(response.statusCode ?? 0, response.headers, text));
-          });
-        },
-      );
+      const to = { host: "127.0.0.1", port: this.#port, ...this.#from };
+      const sent = request({ ...to, method, path, headers: all, agent: false }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("end", () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve(replyOf(response.statusCode ?? 0, response.headers, text));
+        });
+      });
       sent.on("error", reject);
       sent.end(body);
     });

@@ -213,29 +213,17 @@ describe("DELETE /v2/dlq", () => {
 });
 
 describe("what is refused changes nothing", () => {
-  it.each<[string, string, string | undefined, string]>([
-    ["an unknown parameter", "?lable=x", undefined, '"lable"'],
-    ["an unknown field", "", '{"lable":"x"}', '"lable"'],
-    ["a field of another type", "", '{"label":{"a":1}}', "label: must be a text, a number"],
-    ["a body that is no object", "", '["1-0"]', "body: must be an object"],
-    ["a body that is no JSON", "", "{", "JSON"],
-    ["both a query and a body", "?label=x", '{"label":"x"}', "body: must be empty"],
-    [
-      "a count beyond the bound",
-      "?count=101",
-      undefined,
-      "count: must be an integer from 1 to 100",
-    ],
-    ["too many ids", "", JSON.stringify({ dlqIds: Array.from({ length: 101 }, String) }), "dlqIds"],
-    ["an empty value", "?label=", undefined, "label: must not be empty"],
-    ["a dry run that is neither", "?dryRun=yes", undefined, "dryRun: must be true or false"],
-    ["a host", "?host=example.com", undefined, '"host"'],
-  ])("400 for %s", async (_, query, body, text) => {
+  it.each([
+    ["a field of another type", '{"label":{"a":1}}', "label: must be a text, a number"],
+    ["a body that is no object", '["1-0"]', "body: must be an object"],
+    ["a body that is no JSON", "{", "JSON"],
+    ["too many ids", JSON.stringify({ dlqIds: Array.from({ length: 101 }, String) }), "dlqIds"],
+  ])("400 for %s", async (_, body, text) => {
     const before = await listed("count=100");
 
     const replies = [
-      await client.post(`/v2/dlq/retry${query}`, {}, body ?? ""),
-      await client.delete(`/v2/dlq${query}`, body),
+      await client.post("/v2/dlq/retry", {}, body),
+      await client.delete("/v2/dlq", body),
     ];
 
     for (const reply of replies) {

@@ -63,10 +63,6 @@ async function allPages(query: string, by = client, meanwhile?: () => Promise<un
 
 const idsOf = (pages: readonly (readonly Json[])[]): readonly string[] =>
   pages.flat().map(({ messageId }) => textOf(messageId));
-const refusal = async (query: string) => {
-  const reply = await client.get(`/v2/dlq?${query}`);
-  return { status: reply.status, error: reply.error() };
-};
 
 describe("GET /v2/dlq", () => {
   describe("200", () => {
@@ -160,82 +156,6 @@ describe("GET /v2/dlq", () => {
       expect(cut).toMatchObject([{ body: "the", responseBody: "a t" }]);
       expect(without[0]).not.toHaveProperty("body");
       expect(without[0]).not.toHaveProperty("responseBody");
-    });
-
-    it("filters: any of the values of one filter, and all filters together", async () => {
-      const [one] = await fail(1, "filter-one");
-      const [two] = await fail(1, "filter-two");
-      const found = async (query: string) => idsOf(await allPages(query));
-      const both = "label=filter-one,filter-two";
-      const letter = (await page("label=filter-one")).letters[0];
-      const at = Number(textOf(letter?.["dlqId"]).split("-")[0]);
-      const created = numberOf(letter?.["createdAt"]);
-
-      expect(await found(both)).toEqual([one, two]);
-      expect(await found("label=filter-one&label=filter-two")).toEqual([one, two]);
-      expect(await found(`${both}&messageId=${two}`)).toEqual([two]);
-      expect(
-        await found(`${both}&url=${encodeURIComponent(destination.url("/fails"))}`),
-      ).toHaveLength(2);
-      expect(await found(`${both}&url=${encodeURIComponent(destination.url("/fail"))}`)).toEqual(
-        [],
-      );
-      expect(await found(`${both}&responseStatus=418`)).toHaveLength(2);
-      expect(await found(`${both}&responseStatus=500,503`)).toEqual([]);
-      expect(await found(`${both}&callerIp=127.0.0.1`)).toHaveLength(2);
-      expect(await found(`${both}&callerIp=10.0.0.1`)).toEqual([]);
-      expect(await found(`${both}&topicName=none`)).toEqual([]);
-      expect(await found(`${both}&dlqIds=${textOf(letter?.["dlqId"])}`)).toEqual([one]);
-      expect(await found(`label=filter-one&toDate=${created - 1}`)).toEqual([]);
-      expect(await found(`label=filter-one&fromDate=${at + 1}`)).toEqual([]);
-      expect(await found(`label=filter-one&fromDate=${created}&toDate=${at}`)).toEqual([one]);
-      expect(await found("label=.*")).toEqual([]);
-    });
-  });
-
-  describe("400", () => {
-    it.each([
-      ["labeel=first", /labeel/],
-      ["host=127.0.0.1", /host/],
-      ["path=/fails", /path/],
-      ["label[$ne]=first", /label\[\$ne\]/],
-      ["count=0", /^count: /],
-      ["count=-1", /^count: /],
-      ["count=101", /^count: /],
-      ["count=1e1", /^count: /],
-      ["count=1&count=2", /^count: /],
-      ["count=", /^count: /],
-      ["order=upwards", /^order: /],
-      ["trimBody=-2", /^trimBody: /],
-      ["responseStatus=teapot", /^responseStatus: /],
-      ["fromDate=yesterday", /^fromDate: /],
-      ["fromDate=2&toDate=1", /^fromDate: /],
-      ["cursor=x", /^cursor: /],
-      [`cursor=${"x".repeat(2_000)}`, /^cursor: /],
-    ])("refuses %s by name", async (query, error) => {
-      const refused = await refusal(query);
-
-      expect(refused.error).toMatch(error);
-      expect(refused.status).toBe(400);
-    });
-
-    it("refuses a cursor that was changed, of another filter, list or tenant", async () => {
-      await fail(2, "theirs", other);
-      const ours = textOf((await page("label=first")).cursor);
-      const theirs = textOf((await page("label=theirs&count=1", other)).cursor);
-      const flipped = ours.slice(0, 5) + (ours[5] === "A" ? "B" : "A") + ours.slice(6);
-      const refused = {
-        status: 400,
-        error: expect.stringMatching(/^cursor: not a cursor of this list/),
-      };
-
-      expect(await refusal(`label=first&cursor=${flipped}`)).toEqual(refused);
-      expect(await refusal(`label=first&cursor=${ours.slice(0, -1)}`)).toEqual(refused);
-      expect(await refusal(`label=second&cursor=${ours}`)).toEqual(refused);
-      expect(await refusal(`cursor=${ours}`)).toEqual(refused);
-      expect(await refusal(`label=theirs&count=1&cursor=${theirs}`)).toEqual(refused);
-      expect((await client.get(`/v2/events?label=first&cursor=${ours}`)).status).toBe(400);
-      expect((await client.get(`/v2/dlq?label=first&cursor=${ours}`)).status).toBe(200);
     });
   });
 });

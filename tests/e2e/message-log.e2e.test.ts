@@ -107,23 +107,6 @@ describe("GET /v2/events", () => {
       expect(short.object()["cursor"]).toMatch(/^[\w-]+$/);
     });
 
-    it("may begin at a time of the caller's, which stands where a cursor would", async () => {
-      await publish("/ok", "timed");
-      const [newest] = await until("label=timed", 3);
-      const at = Number(newest?.["time"]);
-
-      const since = await client.get(`/v2/events?label=timed&order=earliestFirst&cursor=${at}`);
-      const before = await client.get(`/v2/events?label=timed&cursor=${at - 60_000}`);
-      const first = await client.get(`/v2/events?label=timed&count=1&cursor=${Date.now()}`);
-      const cursor = encodeURIComponent(textOf(first.object()["cursor"]));
-      const others = await client.get(`/v2/events?label=timed&cursor=${cursor}`);
-
-      expect(since.list("events").map((event) => Number(event["time"]) >= at)).not.toContain(false);
-      expect(since.list("events")).not.toEqual([]);
-      expect(before.list("events")).toEqual([]);
-      expect([first, others].flatMap((page) => page.list("events"))).toHaveLength(3);
-    });
-
     it("tells of an error what came back, and of a retry when it is due", async () => {
       destination.answers("/twice", failing(1, 503));
 
@@ -164,86 +147,20 @@ describe("GET /v2/events", () => {
       expect(await bodies("&trimBody=0")).toEqual({});
       expect(await bodies("&trimBody=-1")).toEqual({});
     });
-
-    it("filters by each field, and by all of them together", async () => {
-      const one = await publish("/filter/one", "filter-one", {
-        "Flow-Control-Key": "fk",
-        "Flow-Control-Value": "rate=9",
-      });
-      const two = await publish("/filter/two", "filter-two");
-      await until("label=filter-one", 3);
-      await until("label=filter-two", 3);
-      const both = "label=filter-one,filter-two";
-      const found = async (query: string) => [
-        ...new Set(
-          (await events(`${both}&order=earliestFirst&${query}`)).map(({ messageId }) => messageId),
-        ),
-      ];
-      const [created] = await events("label=filter-two&state=CREATED");
-      const at = numberOf(created?.["time"]);
-      const host = `127.0.0.1:${destination.port}`;
-
-      expect(await found("")).toEqual([one, two]);
-      expect(await found(`messageId=${one}`)).toEqual([one]);
-      expect(await found(`messageIds=${one}&messageIds=${two}`)).toEqual([one, two]);
-      expect(await found(`url=${encodeURIComponent(destination.url("/filter/two"))}`)).toEqual([
-        two,
-      ]);
-      expect(await found("path=/filter/one")).toEqual([one]);
-      expect(await found(`host=${host}`)).toEqual([one, two]);
-      expect(await found("host=example.com")).toEqual([]);
-      expect(await found("flowControlKey=fk")).toEqual([one]);
-      expect(await found("callerIp=127.0.0.1")).toEqual([one, two]);
-      expect(await found("callerIP=10.0.0.1")).toEqual([]);
-      expect(await found(`fromDate=${at}&messageId=${two}`)).toEqual([two]);
-      expect(await found(`toDate=${at - 1}&messageId=${two}`)).toEqual([]);
-      expect(await events(`${both}&state=DELIVERED`)).toHaveLength(2);
-      expect(await events(`${both}&state=IN_PROGRESS`)).toHaveLength(2);
-      expect(await events(`${both}&state=FAILED,CANCELLED`)).toEqual([]);
-    });
   });
 
-  describe("400", () => {
-    it.each([
-      ["labeel=x", /labeel/],
-      ["label[$gt]=", /label\[\$gt\]/],
-      ["state=DONE", /^state: /],
-      ["groupBy=messageId", /^unknown parameter "groupBy"/],
-      ["count=1001", /^count: /],
-      ["count=0", /^count: /],
-      ["count=１０", /^count: /],
-      ["order=newest", /^order: /],
-      ["trimBody=x", /^trimBody: /],
-      ["fromDate=9e99", /^fromDate: /],
-      ["fromDate=5&toDate=4", /^fromDate: /],
-      ["messageId=", /^messageId: /],
-      ["cursor=AAAA", /^cursor: /],
-    ])("refuses %s by name", async (query, error) => {
-      const reply = await client.get(`/v2/events?${encodeURI(query)}`);
+  it("400 refuses a cursor that was changed at any place", async () => {
+    const reply = await client.get("/v2/events?label=hundred&count=1");
+    const cursor = textOf(reply.object()["cursor"]);
+    const changed = [...cursor].map(
+      (letter, i) => cursor.slice(0, i) + (letter === "A" ? "B" : "A") + cursor.slice(i + 1),
+    );
 
-      expect(reply.error()).toMatch(error);
-      expect(reply.status).toBe(400);
-    });
+    const replies = await Promise.all(
+      changed.map((text) => client.get(`/v2/events?label=hundred&count=1&cursor=${text}`)),
+    );
 
-    it("refuses a cursor that was changed at any place, of another filter or another tenant", async () => {
-      const reply = await client.get("/v2/events?label=hundred&count=1");
-      const cursor = textOf(reply.object()["cursor"]);
-      const status = async (query: string, by = client) =>
-        (await by.get(`/v2/events?${query}`)).status;
-      const changed = [...cursor].map(
-        (letter, i) => cursor.slice(0, i) + (letter === "A" ? "B" : "A") + cursor.slice(i + 1),
-      );
-
-      const statuses = await Promise.all(
-        changed.map((text) => status(`label=hundred&count=1&cursor=${text}`)),
-      );
-
-      expect(new Set(statuses)).toEqual(new Set([400]));
-      expect(await status(`label=growing&count=1&cursor=${cursor}`)).toBe(400);
-      const other = new Client(server.port, secondUser.token);
-      expect(await status(`label=hundred&count=1&cursor=${cursor}`, other)).toBe(400);
-      expect(await status(`label=hundred&count=1&cursor=${cursor}`)).toBe(200);
-    });
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([400]));
   });
 });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { serve } from "@upstash/workflow";
 import { Client, eventually, type Reply } from "./client.ts";
-import { Destination } from "./destination.ts";
+import { always, Destination } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "./json.ts";
 import { developmentToken } from "./server-process.ts";
@@ -64,6 +64,10 @@ async function startMinutely(): Promise<void> {
   minutely.set("group", await created("minutely", everyMinute, "to both"));
   minutely.set("delayed", await created(at("/delayed"), { ...everyMinute, Delay: "5s" }));
   minutely.set("queue", await created(at("/queue"), { ...everyMinute, "Queue-Name": "ticks" }));
+  destination.answers("/failing", always(500)).answers("/waiting", always(500));
+  minutely.set("failing", await created(at("/failing"), { ...everyMinute, Retries: "0" }));
+  const hourly = { "Retry-Delay": "3600000" };
+  minutely.set("waiting", await created(at("/waiting"), { ...everyMinute, ...hourly }));
   const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
   const { handler } = serve<string>(
     async (context) =>
@@ -391,6 +395,31 @@ describe("a schedule for every minute", () => {
       expect(await read(idOf("queue"))).toMatchObject({ queueName: "ticks" });
       const queue = (await client.get("/v2/queues/ticks")).object();
       expect(queue).toMatchObject({ parallelism: 1, paused: false });
+    },
+    testMsMax,
+  );
+
+  it(
+    "is what its messages are found by: dead letters, in the log, and to be cancelled",
+    async () => {
+      const [failing, waiting] = [idOf("failing"), idOf("waiting")];
+      const letters = await eventually(
+        async () => (await client.get(`/v2/dlq?scheduleId=${failing}`)).list("messages"),
+        ({ length }) => length > 0,
+        waitMsMax,
+      );
+      const retries = await eventually(
+        async () => (await client.get(`/v2/logs?scheduleId=${waiting}&state=RETRY`)).list("logs"),
+        ({ length }) => length > 0,
+      );
+      await client.delete(`/v2/schedules/${waiting}`);
+      const cancelled = await client.delete(`/v2/messages?scheduleId=${waiting}`);
+      const left = await client.delete(`/v2/messages?scheduleId=${waiting}&dryRun=true`);
+
+      expect(new Set(letters.map(({ scheduleId }) => scheduleId))).toEqual(new Set([failing]));
+      expect(new Set(retries.map(({ scheduleId }) => scheduleId))).toEqual(new Set([waiting]));
+      expect(numberOf(cancelled.object()["cancelled"])).toBeGreaterThan(0);
+      expect(left.object()["matched"]).toBe(0);
     },
     testMsMax,
   );

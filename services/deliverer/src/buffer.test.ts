@@ -10,13 +10,17 @@ const hint = (id: string, tenant = "a", origin = 1): Hint => ({
   epoch: 0,
   bytes: 0,
 });
-const bounds = { perOriginMax: 3, totalMax: 100 };
+const bounds = { perOriginMax: 3, totalMax: 100, askAgainAfter: 3 };
 const roomFor = (isFree: (hint: Hint) => boolean): Room => ({ isFreeFor: () => true, isFree });
 const always = roomFor(() => true);
 const never = roomFor(() => false);
 
 const a = tenantId("a");
 const drained = (buffer: HintBuffer) => buffer.drained(always, 100, new Set());
+
+function fail(): never {
+  throw new Error("nothing is to be asked");
+}
 
 function takeAll(buffer: HintBuffer, isFree?: (hint: Hint) => boolean): string[] {
   const room = isFree ? roomFor(isFree) : always;
@@ -60,8 +64,9 @@ describe("the buffer of hints", () => {
     expect(buffer.size).toBe(3);
     expect(drained(buffer)).toEqual([]);
     expect(takeAll(buffer)).toEqual(["a1", "a2", "a3"]);
-    expect(drained(buffer)).toEqual([{ tenant: "a", blocked: [] }]);
-    buffer.pulled(tenantId("a"), [hint("a4")], { except: 0, more: false });
+    const [asked = fail()] = drained(buffer);
+    expect(asked).toEqual({ tenant: "a", except: [], known: new Set() });
+    buffer.pulled(asked, [hint("a4")], false);
     expect(takeAll(buffer)).toEqual(["a4"]);
     expect(buffer.anyDropped).toBe(false);
   });
@@ -71,19 +76,52 @@ describe("the buffer of hints", () => {
     for (const id of ["x1", "x2", "x3", "x4"]) buffer.add(hint(id, "a", 1));
     buffer.take(never);
 
-    expect(drained(buffer)).toEqual([{ tenant: "a", blocked: [1] }]);
+    expect(drained(buffer)).toMatchObject([{ tenant: "a", except: [1] }]);
   });
 
   it("pulls an origin's dropped hints once it has run dry, however often the others were pulled meanwhile", () => {
     const buffer = new HintBuffer(bounds);
     for (const id of ["x1", "x2", "x3", "x4"]) buffer.add(hint(id, "a", 1));
     buffer.take(never);
-    buffer.pulled(tenantId("a"), [], { except: 1, more: false });
+    const [others = fail()] = drained(buffer);
+    buffer.pulled(others, [], false);
 
     expect(drained(buffer)).toEqual([]);
     buffer.unblock(a, 1);
     expect(takeAll(buffer)).toEqual(["x1", "x2", "x3"]);
-    expect(drained(buffer)).toEqual([{ tenant: "a", blocked: [] }]);
+    expect(drained(buffer)).toMatchObject([{ tenant: "a", except: [] }]);
+  });
+
+  it("pulls what a line has dropped while newcomers keep it going, beside what the line holds and what others do", () => {
+    const buffer = new HintBuffer(bounds);
+    buffer.add(hint("other", "a", 2));
+    for (const id of ["x1", "x2", "x3", "dropped"]) buffer.add(hint(id));
+    const onlyFirst = roomFor(({ origin }) => origin === 1);
+    for (const id of ["n1", "n2", "n3"]) {
+      expect(buffer.anyOverdue).toBe(false);
+      buffer.take(onlyFirst);
+      buffer.add(hint(id));
+    }
+
+    expect(buffer.anyOverdue).toBe(true);
+    const [asked = fail()] = drained(buffer);
+    expect(asked).toEqual({ tenant: "a", except: [2], known: new Set(["n1", "n2", "n3"]) });
+    expect(buffer.anyOverdue).toBe(false);
+    expect(buffer.pulled(asked, [hint("dropped"), hint("n1")], false)).toBe(1);
+    buffer.add(hint("late"));
+    expect(takeAll(buffer, ({ origin }) => origin === 1)).toEqual(["n1", "n2", "n3", "dropped"]);
+  });
+
+  it("goes on asking for what a pull has not seen, since it was dropped meanwhile", () => {
+    const buffer = new HintBuffer(bounds);
+    for (const id of ["x1", "x2", "x3", "x4"]) buffer.add(hint(id));
+    takeAll(buffer);
+    const [asked = fail()] = drained(buffer);
+    for (const id of ["y1", "y2", "y3", "y4"]) buffer.add(hint(id));
+    buffer.pulled(asked, [hint("x4")], false);
+    takeAll(buffer);
+
+    expect(drained(buffer)).toMatchObject([{ tenant: "a", except: [] }]);
   });
 
   it("has room for a tenant however many hints another one has, to however many origins", () => {
@@ -109,7 +147,7 @@ describe("the buffer of hints", () => {
   });
 
   it("answers whether a hint may be taken without a look at its line, and of few tenants", () => {
-    const buffer = new HintBuffer({ perOriginMax: 3, totalMax: 10_000 });
+    const buffer = new HintBuffer({ perOriginMax: 3, totalMax: 10_000, askAgainAfter: 3 });
     for (let n = 0; n < 1_000; n++) buffer.add(hint(`${n}`, `tenant ${n}`, n));
     let looks = 0;
     const isFreeFor = (): boolean => (looks++, false);
@@ -126,7 +164,7 @@ describe("the buffer of hints", () => {
   });
 
   it("looks at few tenants for one that may have a slot, each time at others", () => {
-    const buffer = new HintBuffer({ perOriginMax: 3, totalMax: 10_000 });
+    const buffer = new HintBuffer({ perOriginMax: 3, totalMax: 10_000, askAgainAfter: 3 });
     for (let n = 0; n < 1_000; n++) buffer.add(hint(`${n}`, `tenant ${n}`, n));
     let looks = 0;
     const room = {
@@ -140,7 +178,7 @@ describe("the buffer of hints", () => {
   });
 
   it("lets few tenants look at an origin that has a slot again, first its own, each time others", () => {
-    const buffer = new HintBuffer({ perOriginMax: 3, totalMax: 10_000 });
+    const buffer = new HintBuffer({ perOriginMax: 3, totalMax: 10_000, askAgainAfter: 3 });
     for (let n = 0; n < 100; n++) buffer.add(hint(`${n}`, `tenant ${n}`, 1));
     takeAll(buffer, () => false);
     const looked: string[] = [];
@@ -168,7 +206,7 @@ describe("the buffer of hints", () => {
   });
 
   it("looks at some of those that were blocked again, each time at others", () => {
-    const buffer = new HintBuffer({ perOriginMax: 3, totalMax: 2_000 });
+    const buffer = new HintBuffer({ perOriginMax: 3, totalMax: 2_000, askAgainAfter: 3 });
     for (let origin = 0; origin < 600; origin++) buffer.add(hint(`${origin}`, "a", origin));
     buffer.take(never);
     const isLast = ({ origin }: Hint): boolean => origin === 599;
@@ -229,6 +267,6 @@ describe("heavy messages in the buffer", () => {
     for (let n = 0; n < 4; n++) buffer.add(heavy(`h${n}`, 7));
     buffer.take(never);
 
-    expect(drained(buffer)).toEqual([{ tenant: "a", blocked: [7] }]);
+    expect(drained(buffer)).toMatchObject([{ tenant: "a", except: [7] }]);
   });
 });

@@ -6,9 +6,11 @@
  * (2) An origin without a free slot does not hold up the rest of its tenant, nor a tenant without one the other tenants.
  * (3) Messages with heavy bodies stand in a line of their own beside that of their origin: while they wait for bytes,
  *     the light ones go on.
- * (4) A question costs nothing for lines that wait, however many there are, and changes nothing.
+ * (4) What was dropped of a line does not wait until those that come after it leave a place free: the store is asked
+ *     again while the line goes on.
+ * (5) A question costs nothing for lines that wait, however many there are, and changes nothing.
  */
-import { shareOf, type TenantId } from "@posthaste/domain";
+import { type MessageId, shareOf, type TenantId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { countedBytes } from "./body-bytes.ts";
 
@@ -19,10 +21,22 @@ export type Room = {
   readonly isFree: (hint: Hint) => boolean;
 };
 
-export type BufferBounds = { readonly perOriginMax: number; readonly totalMax: number };
+export type BufferBounds = {
+  /** Of a line, without what was pulled. */
+  readonly perOriginMax: number;
+  readonly totalMax: number;
+  /** After so many hints taken of a line of which something was dropped, the store is asked for the oldest. */
+  readonly askAgainAfter: number;
+};
 
 /** Some of a tenant's messages may be in the store alone. */
-export type Drained = { readonly tenant: TenantId; readonly blocked: readonly number[] };
+export type Drained = {
+  readonly tenant: TenantId;
+  /** Origins that nothing is to be pulled of: what there is room for of theirs is here. */
+  readonly except: readonly number[];
+  /** Hints that are here, of the other origins. */
+  readonly known: ReadonlySet<MessageId>;
+};
 
 type TenantQueue = {
   readonly tenant: TenantId;
@@ -32,6 +46,10 @@ type TenantQueue = {
   readonly blocked: Map<LineKey, Hint[]>;
   /** Hints in both. */
   size: number;
+  /** Lines that were full, and of which something was dropped; with how many were taken of each since the store was asked. */
+  readonly lacking: Map<LineKey, number>;
+  /** Something was dropped since the store was asked. */
+  droppedSince: boolean;
   /** Beside the blocked origins, a pull has found nothing, and since then no line has run dry and nothing was dropped. */
   othersAsked: boolean;
 };
@@ -66,6 +84,8 @@ export class HintBuffer {
   /** Those of which something was dropped that no pull has brought back; and those that may have something. */
   readonly #dropped = new Set<TenantQueue>();
   readonly #expected = new Set<TenantQueue>();
+  /** Those of the first with a line that has gone on for long since. */
+  readonly #overdue = new Set<TenantQueue>();
   #size = 0;
 
   constructor(bounds: BufferBounds) {
@@ -107,8 +127,11 @@ export class HintBuffer {
     const key = lineKey(hint.origin, countedBytes(hint.bytes));
     const blocked = queue.blocked.get(key);
     const line = blocked ?? queue.ready.get(key) ?? [];
-    if (line.length >= lineMax || !this.#hasPlaceFor(queue)) {
+    const isFull = line.length >= lineMax;
+    if (isFull || !this.#hasPlaceFor(queue)) {
       this.#dropped.add(queue);
+      queue.droppedSince = true;
+      if (isFull && !queue.lacking.has(key)) queue.lacking.set(key, 0);
       if (!blocked) queue.othersAsked = false;
       return false;
     }
@@ -182,45 +205,55 @@ export class HintBuffer {
     }
   }
 
+  /** A line has gone on for long since something of it was dropped. */
+  get anyOverdue(): boolean {
+    return this.#overdue.size > 0;
+  }
+
   get anyDropped(): boolean {
     return this.#dropped.size + this.#expected.size > 0;
   }
 
   /**
-   * Of the tenants of whom something may be in the store and nothing is left here that could run, so many that were not
-   * asked for: pull theirs. Those of whom something was dropped go first.
+   * Of the tenants of whom something may be in the store, and of whom nothing is left here that could run or something was
+   * dropped of a line that has gone on for long, so many that were not asked for: pull theirs. Those of whom something was
+   * dropped go first.
    */
   drained(room: Room, max: number, asked: ReadonlySet<TenantId>): readonly Drained[] {
-    const dry: Drained[] = [];
+    const found = new Set<TenantQueue>();
+    const mayAsk = (queue: TenantQueue) => found.size < max && !asked.has(queue.tenant);
+    for (const queue of this.#overdue) if (mayAsk(queue)) found.add(queue);
     for (const queues of [this.#dropped, this.#expected]) {
       for (const queue of queues) {
-        if (dry.length >= max) return dry;
-        const { blocked, othersAsked, ready, tenant } = queue;
-        if (ready.size > 0 || asked.has(tenant) || !room.isFreeFor(tenant)) continue;
-        if (blocked.size > 0 && othersAsked) continue;
-        dry.push({ tenant, blocked: [...new Set([...blocked.keys()].map(originOf))] });
+        if (found.size >= max) break;
+        if (mayAsk(queue) && isDry(queue) && room.isFreeFor(queue.tenant)) found.add(queue);
       }
     }
-    return dry;
+    return [...found].map((queue) => this.#ask(queue));
   }
 
   /**
-   * A pull has answered, apart from the origins `except`; `more`: it was full, so that there may be more. Only a pull
-   * without exceptions shows that nothing dropped is left. Answers how many had a place here.
+   * A pull has answered what `drained` has asked for; `more`: it was full, so that there may be more. Only a pull without
+   * exceptions, during which nothing was dropped, shows that nothing dropped is left. Answers how many had a place here.
    */
-  pulled(
-    tenant: TenantId,
-    hints: readonly Hint[],
-    { except, more }: { except: number; more: boolean },
-  ): number {
+  pulled({ tenant, except, known }: Drained, hints: readonly Hint[], more: boolean): number {
     const queue = this.#queueOf(tenant);
     this.#expected.delete(queue);
     this.#dropped.delete(queue);
-    if (more || except > 0) this.#dropped.add(queue);
+    if (more || except.length > 0 || queue.droppedSince) this.#dropped.add(queue);
+    if (!more && !queue.droppedSince && queue.lacking.size > 0) {
+      const excepted = new Set(except);
+      for (const key of queue.lacking.keys())
+        if (!excepted.has(originOf(key))) queue.lacking.delete(key);
+    }
     queue.othersAsked = !more;
-    const added = hints.filter((hint) => this.add(hint)).length;
+    // A line takes no newcomers as long as this keeps it full.
+    const lineMax = this.#bounds.perOriginMax + this.#bounds.askAgainAfter;
+    const added = hints
+      .filter(({ id }) => !known.has(id))
+      .filter((hint) => this.#add(hint, lineMax));
     this.#forgetIfEmpty(queue);
-    return added;
+    return added.length;
   }
 
   /** This tenant may have something in the store for which no hint came. */
@@ -232,9 +265,37 @@ export class HintBuffer {
   giveAll(): readonly Hint[] {
     const queues = [...this.#tenants.values()];
     for (const kept of [this.#tenants, this.#light, this.#heavy]) kept.clear();
-    for (const kept of [this.#ready, this.#blocked, this.#dropped, this.#expected]) kept.clear();
+    for (const kept of [this.#ready, this.#blocked, this.#dropped, this.#expected, this.#overdue])
+      kept.clear();
     this.#size = 0;
     return queues.flatMap(({ ready, blocked }) => [...ready.values(), ...blocked.values()].flat());
+  }
+
+  #countTaken(queue: TenantQueue, key: LineKey): void {
+    const taken = queue.lacking.get(key);
+    if (taken === undefined) return;
+    queue.lacking.set(key, taken + 1);
+    if (taken + 1 === this.#bounds.askAgainAfter) this.#overdue.add(queue);
+  }
+
+  #ask(queue: TenantQueue): Drained {
+    const overdue = new Set<number>();
+    if (this.#overdue.delete(queue)) {
+      for (const [key, taken] of queue.lacking)
+        if (taken >= this.#bounds.askAgainAfter) overdue.add(originOf(key));
+    }
+    const except = new Set<number>();
+    const known = new Set<MessageId>();
+    for (const lines of [queue.ready, queue.blocked]) {
+      for (const [key, line] of lines) {
+        if (overdue.has(originOf(key))) for (const { id } of line) known.add(id);
+        else except.add(originOf(key));
+      }
+    }
+    for (const key of queue.lacking.keys())
+      if (!except.has(originOf(key))) queue.lacking.set(key, 0);
+    queue.droppedSince = false;
+    return { tenant: queue.tenant, except: [...except], known };
   }
 
   #takeOf(queue: TenantQueue, room: Room): Hint | undefined {
@@ -245,6 +306,7 @@ export class HintBuffer {
     queue.ready.delete(key);
     if (line.length > 0) queue.ready.set(key, line);
     else queue.othersAsked = false;
+    this.#countTaken(queue, key);
     this.#size -= 1;
     queue.size -= 1;
     return hint;
@@ -308,9 +370,14 @@ export class HintBuffer {
       ready: new Map(),
       blocked: new Map(),
       size: 0,
+      lacking: new Map(),
+      droppedSince: false,
       othersAsked: false,
     };
     this.#tenants.set(tenant, queue);
     return queue;
   }
 }
+
+const isDry = ({ ready, blocked, othersAsked }: TenantQueue): boolean =>
+  ready.size === 0 && !(blocked.size > 0 && othersAsked);

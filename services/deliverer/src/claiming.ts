@@ -3,7 +3,8 @@
  *
  * (1) A message is claimed only for a slot and bytes that were taken for it before; what waits, waits in the store.
  * (2) What gives back a slot or bytes gives them back here: a line that waited for them has another look.
- * (3) What the buffer has dropped, or a claim that failed has left, is in the store. It is pulled when its tenant has run dry.
+ * (3) What the buffer has dropped, or a claim that failed has left, is in the store. It is pulled when its tenant has run dry, or its line
+ *     has gone on for long.
  * (4) What its insert has claimed for this deliverer waits in the same lines for a slot, and then needs no claim. There is
  *     a bound of its own to it: these hold their bodies.
  */
@@ -50,7 +51,6 @@ export type ClaimingParts = {
   readonly found: () => void;
 };
 
-const buffered = { perOriginMax: 1_000, totalMax: 50_000 };
 /** Of one claim. It is read before its leases are renewed for the first time, so it is not to take long. */
 const claimMax = { count: 200, bytes: limits.readBytesMax };
 const lookAgainMs = 1_000;
@@ -59,6 +59,8 @@ const namedOpenMax = { count: 1_000, bytes: 16 * 1024 * 1024 };
 /** Until all have read that, a second or so, they name on. What goes back is written and claimed once more, just when there is most to do. */
 const namedMax = { count: 5_000, bytes: 32 * 1024 * 1024 };
 const pullMax = 500;
+/** What was dropped of a line that goes on has a share of it, as large as what is pulled is of this. */
+const buffered = { perOriginMax: 1_000, totalMax: 50_000, askAgainAfter: 1_000 };
 /** Tenants. One after another, thousands would wait for each other's answers; all at once they would be a flood. */
 const pulledAtOnceMax = 8;
 
@@ -90,7 +92,7 @@ export class Claiming {
     this.#parts = parts;
     const { slots, bodyBytes, caps } = parts;
     this.#room = {
-      isFreeFor: (tenant) => slots.isFreeFor(tenant) && caps.mayTake(tenant),
+      isFreeFor: (tenant) => slots.anyFree && slots.isFreeFor(tenant) && caps.mayTake(tenant),
       isFree: ({ tenant, origin, bytes }) =>
         slots.isFree(tenant, origin) && bodyBytes.fit(tenant, origin, countedBytes(bytes)),
     };
@@ -159,8 +161,9 @@ export class Claiming {
     while (this.#parts.mayClaim() && this.#takeOne());
     this.#taking = false;
     if (this.#claiming || !this.#parts.mayClaim()) return;
+    const mayRefill = this.#buffer.anyOverdue || this.#toClaim.length === 0;
     if (this.#toClaim.length > 0) void this.#claim(this.#takeToClaim());
-    else if (this.#buffer.anyDropped && !this.#callOff) void this.#refill();
+    if (mayRefill && this.#buffer.anyDropped && !this.#callOff) void this.#refill();
   }
 
   /** The next in turn has its slot: its call begins, or it is to be claimed. */
@@ -326,7 +329,7 @@ export class Claiming {
     let isAnyFound = false;
     try {
       // Those of whom something was dropped meanwhile go before those that only may have something.
-      while (this.#parts.slots.anyFree && this.#parts.mayClaim()) {
+      while (this.#parts.mayClaim()) {
         const drained = this.#buffer.drained(this.#room, pulledAtOnceMax, asked);
         if (drained.length === 0) break;
         for (const { tenant } of drained) asked.add(tenant);
@@ -345,13 +348,10 @@ export class Claiming {
   }
 
   /** How many it has found that have a place here. */
-  async #pull({ tenant, blocked }: Drained): Promise<number> {
-    const hints = await this.#ports.records.pull(tenant, pullMax, blocked);
+  async #pull(drained: Drained): Promise<number> {
+    const hints = await this.#ports.records.pull(drained.tenant, pullMax, drained.except);
     const fresh = hints.filter((hint) => !this.#parts.waitsForEnd(hint));
-    return this.#buffer.pulled(tenant, fresh, {
-      except: blocked.length,
-      more: hints.length >= pullMax && fresh.length > 0,
-    });
+    return this.#buffer.pulled(drained, fresh, hints.length >= pullMax && fresh.length > 0);
   }
 }
 

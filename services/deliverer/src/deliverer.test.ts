@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import {
+  accept,
   allShards,
   limits,
   type Message,
@@ -8,6 +9,7 @@ import {
   owner,
   tenantId,
 } from "@posthaste/domain";
+import { hintOf } from "@posthaste/engine";
 import { type Records } from "@posthaste/ports";
 import { aCallbackPlan, anAnswer, anotherTenant, aPolicy, aTenant } from "@posthaste/testing";
 import {
@@ -23,6 +25,7 @@ import {
   named,
   ok,
   open,
+  type Ports,
   publish,
   read,
   rest,
@@ -259,7 +262,28 @@ describe("a backlog", () => {
     expect(new Set(asked).size).toBe(tenants.length + 1);
     expect(asked.indexOf(aTenant) - before).toBeLessThan(16);
   });
+
+  it("that a full line had no place for does not wait until the newcomers to it end", async () => {
+    let newcomers = 3_000;
+    const ports = open(() => {
+      if (newcomers-- > 0) void hintOne(ports, `newcomer ${newcomers}`);
+      return ok;
+    });
+    await startDeliverer(ports);
+    const first = Array.from({ length: 1_200 }, (_, n) => `${n}`);
+
+    await publish(ports, first);
+
+    const calls = called(ports);
+    expect(calls).toHaveLength(first.length + 3_000);
+    expect(calls.findLastIndex((name) => !name.startsWith("newcomer"))).toBeLessThan(3_000);
+  });
 });
+
+async function hintOne(ports: Ports, name: string): Promise<void> {
+  const message = await insert(ports, named(name));
+  await ports.bus.publish("message.due", [hintOf(accept(message, ports.clock.now()))]);
+}
 
 describe("stopping", () => {
   it("claims nothing more, and waits for the calls that run", async () => {

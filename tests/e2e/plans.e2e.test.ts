@@ -1,8 +1,9 @@
 /** What a plan caps and counts: calls at once, messages of a day, lists of a second (docs/management.md). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { type Client, eventually, type Reply } from "./client.ts";
-import { Destination, type Responder } from "./destination.ts";
+import { always, Destination, type Responder } from "./destination.ts";
 import { inDialect, service } from "./dialects.ts";
+import { textOf } from "./json.ts";
 import { Operator, operatorEnv } from "./operator.ts";
 import { startServer, type TestServer } from "./server.ts";
 
@@ -125,6 +126,28 @@ describe("a plan with queuesMax", () => {
     expect(await queuesOf(client)).toEqual(["a", "b"]);
     expect((await queue("b", { parallelism: 5 })).status).toBe(200);
     expect((await client.post(`/v2/enqueue/b/${url}`)).status).toBe(200);
+  });
+
+  it("412 makes none by a retry of a dead letter whose queue has gone, and the letter stays", async () => {
+    const client = await operator.tenant("queues-of-letters", { plan: { queuesMax: 1 } });
+    destination.answers("/fails-in-queue", always(500));
+    const url = destination.url("/fails-in-queue");
+    await client.post(`/v2/enqueue/a/${url}`, service({ Retries: "0" }));
+    const [letter] = await eventually(
+      async () => (await client.get("/v2/dlq")).list("messages"),
+      ({ length }) => length === 1,
+    );
+    await client.delete("/v2/queues/a");
+    await client.post("/v2/queues", {}, JSON.stringify({ queueName: "b" }));
+    const error = "quota maxQueues exceeded, current limit: 1";
+
+    const path = `/v2/dlq/retry/${textOf(letter?.["dlqId"])}`;
+    expect(answered(await client.post(path))).toEqual({ status: 412, error });
+    expect(answered(await client.post("/v2/dlq/retry"))).toEqual({ status: 412, error });
+    expect(await queuesOf(client)).toEqual(["b"]);
+    await client.delete("/v2/queues/b");
+    expect((await client.post(path)).status).toBe(201);
+    expect(await queuesOf(client)).toEqual(["a"]);
   });
 
   it("412 leaves no queue of a batch that is refused, and no message spent", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import {
   type DeadLetter,
+  defaultPlan,
   dlqId,
   dlqIdOf,
   fault,
@@ -21,6 +22,7 @@ import {
 import { listen, open, type Ports } from "../opened.fixture.ts";
 import { retryLetters } from "./retry-letters.ts";
 
+const tenant = { id: aTenant, plan: defaultPlan };
 const unchanged = { overrides: { headers: [], policy: {} }, refuse: () => undefined } as const;
 const changed = (overrides: Partial<Overrides>) => ({
   ...unchanged,
@@ -56,7 +58,7 @@ describe("a retried dead letter", () => {
     const { id, message } = await aLetter(ports, { body: new TextEncoder().encode("body") });
     await ports.clock.advance(60_000);
 
-    const made = await retryLetters(ports, aTenant, [id], unchanged);
+    const made = await retryLetters(ports, tenant, [id], unchanged);
 
     const [record] = await recordsOf(ports, made);
     expect(record?.message).toEqual({
@@ -80,7 +82,7 @@ describe("a retried dead letter", () => {
     await ports.clock.advance(1);
     const after = ports.ids.next();
 
-    const made = await retryLetters(ports, aTenant, [id], unchanged);
+    const made = await retryLetters(ports, tenant, [id], unchanged);
 
     expect([before, ...(made as readonly string[]), after].toSorted()).toEqual([
       before,
@@ -94,9 +96,9 @@ describe("a retried dead letter", () => {
     const ports = open();
     const letter = await aLetter(ports);
     const killed = { ...ports, deadLetters: { ...ports.deadLetters, remove: killedNow } };
-    await expect(retryLetters(killed, aTenant, [letter.id], unchanged)).rejects.toThrow("killed");
+    await expect(retryLetters(killed, tenant, [letter.id], unchanged)).rejects.toThrow("killed");
 
-    const made = await retryLetters(ports, aTenant, [letter.id], unchanged);
+    const made = await retryLetters(ports, tenant, [letter.id], unchanged);
 
     expect(await ports.records.backlog(aTenant)).toBe(1);
     expect(await recordsOf(ports, made)).toHaveLength(1);
@@ -108,7 +110,7 @@ describe("a retried dead letter", () => {
     const letter = await aLetter(ports);
     const full = { ...ports, records: { ...ports.records, insert: killedNow } };
 
-    await expect(retryLetters(full, aTenant, [letter.id], unchanged)).rejects.toThrow("killed");
+    await expect(retryLetters(full, tenant, [letter.id], unchanged)).rejects.toThrow("killed");
 
     expect(await lettersOf(ports)).toHaveLength(1);
   });
@@ -128,7 +130,7 @@ describe("a retried dead letter", () => {
       postponement: { kind: "delay", delayMs: 5_000 },
     });
 
-    const [record] = await recordsOf(ports, await retryLetters(ports, aTenant, [id], overrides));
+    const [record] = await recordsOf(ports, await retryLetters(ports, tenant, [id], overrides));
 
     expect(record?.message).toMatchObject({
       method: "PUT",
@@ -149,7 +151,7 @@ describe("a retried dead letter", () => {
 
     const [record] = await recordsOf(
       ports,
-      await retryLetters(ports, aTenant, [id], changed({ flow })),
+      await retryLetters(ports, tenant, [id], changed({ flow })),
     );
 
     expect(record?.state).toEqual({ kind: "waiting", flow: record?.message.flow });
@@ -164,9 +166,28 @@ describe("a retried dead letter", () => {
       origin: { callerIp: "192.0.2.1", hop: 1, queueName: "orders" },
     });
 
-    const [record] = await recordsOf(ports, await retryLetters(ports, aTenant, [id], unchanged));
+    const [record] = await recordsOf(ports, await retryLetters(ports, tenant, [id], unchanged));
 
     expect(record?.state).toEqual({ kind: "queued", queue });
+  });
+
+  it("makes its queue anew within the plan, and stays where there is no room for it", async () => {
+    const ports = open();
+    const origin = { callerIp: "192.0.2.1", hop: 1, queueName: "orders" };
+    const { id } = await aLetter(ports, { queue: queueId(aTenant, "orders"), format: 2, origin });
+    const full = { ...tenant, plan: { ...defaultPlan, queuesMax: 1 } };
+    await ports.queues.make(aTenant, ["another"], 1);
+
+    const refused = await retryLetters(ports, full, [id], unchanged);
+    const elsewhere = await aLetter(ports);
+    const beside = await retryLetters(ports, full, [elsewhere.id], unchanged, [id]);
+
+    expect(refused).toEqual(fault("beyond_plan", "quota maxQueues exceeded, current limit: 1"));
+    expect(beside).toHaveLength(1);
+    expect(await lettersOf(ports)).toMatchObject([{ id }]);
+    expect(await ports.queues.get(aTenant, "orders")).toBeUndefined();
+    await ports.queues.end(aTenant, "another");
+    expect(await retryLetters(ports, full, [id], unchanged)).toHaveLength(1);
   });
 
   it("of a callback is a callback still, and has none", async () => {
@@ -176,7 +197,7 @@ describe("a retried dead letter", () => {
       origin: { callerIp: "192.0.2.1", hop: 1, callbackOf: source },
     });
 
-    const [record] = await recordsOf(ports, await retryLetters(ports, aTenant, [id], unchanged));
+    const [record] = await recordsOf(ports, await retryLetters(ports, tenant, [id], unchanged));
 
     expect(record?.message.origin.callbackOf).toBe(source);
   });
@@ -188,7 +209,7 @@ describe("a retried dead letter", () => {
     });
     const policy = { callback: aCallbackPlan(), failureCallback: aCallbackPlan(), retriesMax: 7 };
 
-    const made = await retryLetters(ports, aTenant, [id], changed({ policy }));
+    const made = await retryLetters(ports, tenant, [id], changed({ policy }));
 
     const [record] = await recordsOf(ports, made);
     expect(record?.message.policy).not.toHaveProperty("callback");
@@ -207,7 +228,7 @@ describe("a retry of many", () => {
     }
     const ids = letters.map(({ id }) => id).toReversed();
 
-    const made = await retryLetters(ports, aTenant, ids, unchanged);
+    const made = await retryLetters(ports, tenant, ids, unchanged);
 
     const records = await recordsOf(ports, made);
     expect(records.map((record) => record?.message.body[0])).toEqual(
@@ -228,7 +249,7 @@ describe("a retry of many", () => {
     const ports = open();
     const { id } = await aLetter(ports);
 
-    const refused = await retryLetters(ports, aTenant, asked([id]) as (typeof id)[], change);
+    const refused = await retryLetters(ports, tenant, asked([id]) as (typeof id)[], change);
 
     expect(refused).toMatchObject({ fault: code });
     expect(await lettersOf(ports)).toHaveLength(1);
@@ -239,11 +260,11 @@ describe("a retry of many", () => {
     const ports = open();
     const [first, second] = [await aLetter(ports), await aLetter(ports)];
 
-    const refused = await retryLetters(ports, aTenant, [first.id], unchanged, [dlqId("1-none")]);
+    const refused = await retryLetters(ports, tenant, [first.id], unchanged, [dlqId("1-none")]);
     expect(refused).toMatchObject({ fault: "not_found" });
     expect(await lettersOf(ports)).toHaveLength(2);
 
-    expect(await retryLetters(ports, aTenant, [first.id], unchanged, [second.id])).toHaveLength(1);
+    expect(await retryLetters(ports, tenant, [first.id], unchanged, [second.id])).toHaveLength(1);
     expect(await lettersOf(ports)).toMatchObject([{ id: second.id }]);
   });
 
@@ -251,14 +272,19 @@ describe("a retry of many", () => {
     const ports = open();
     const { id } = await aLetter(ports);
 
-    expect(await retryLetters(ports, aTenant, [id, id], unchanged)).toHaveLength(1);
+    expect(await retryLetters(ports, tenant, [id, id], unchanged)).toHaveLength(1);
   });
 
   it("finds nothing of another tenant's", async () => {
     const ports = open();
     const { id } = await aLetter(ports);
 
-    const refused = await retryLetters(ports, tenantId("other"), [id], unchanged);
+    const refused = await retryLetters(
+      ports,
+      { ...tenant, id: tenantId("other") },
+      [id],
+      unchanged,
+    );
 
     expect(refused).toMatchObject({ fault: "not_found" });
     expect(await lettersOf(ports)).toHaveLength(1);

@@ -5,6 +5,7 @@
 import {
   accept,
   type Configuration,
+  type DeadLetter,
   type DlqId,
   fault,
   type Fault,
@@ -15,14 +16,15 @@ import {
   retriedMessage,
   type TenantId,
 } from "@posthaste/domain";
-import { type DeadLetters } from "@posthaste/ports";
+import { type DeadLetters, type Queues, type Tenant } from "@posthaste/ports";
+import { makeQueues } from "../lanes/queues.ts";
 import { type AcceptPorts } from "../publish/accept.ts";
 import { announceUnheard } from "../publish/announce.ts";
 
 export type RetryLettersPorts = Pick<
   AcceptPorts,
   "records" | "bus" | "ids" | "clock" | "sha256"
-> & { readonly deadLetters: DeadLetters };
+> & { readonly deadLetters: DeadLetters; readonly queues: Pick<Queues, "make"> };
 
 /** What the headers of the request change, and whether a stored message may be changed so. */
 export type Change = {
@@ -32,11 +34,11 @@ export type Change = {
 
 /**
  * The new messages, in the order of `named`, one for each letter however often it is named. Nothing is done when one of them, or
- * of `left`, is not there, or when one may not be changed so.
+ * of `left`, is not there, when one may not be changed so, or when the plan has no room for a queue that has gone since.
  */
 export async function retryLetters(
   ports: RetryLettersPorts,
-  tenant: TenantId,
+  { id: tenant, plan }: Pick<Tenant, "id" | "plan">,
   named: readonly DlqId[],
   { overrides, refuse }: Change,
   left: readonly DlqId[] = [],
@@ -44,8 +46,13 @@ export async function retryLetters(
   const ids = [...new Set(named)];
   const needed = [...new Set([...named, ...left])];
   if (needed.length === 0) return [];
-  const refused = await refuseAny(ports, tenant, needed, refuse);
+  const found = await findAll(ports, tenant, needed);
+  if (isFault(found)) return found;
+  const refused = found.map(({ message }) => refuse(message)).find(isFault);
   if (refused) return refused;
+  const queues = queuesOf(found, ids);
+  const noRoom = queues.length > 0 && (await makeQueues(ports, tenant, queues, plan));
+  if (noRoom) return noRoom.refused;
   const made = new Map<DlqId, MessageId>();
   // Bodies together have a bound: a page may be short.
   for (let open = ids; open.length > 0; open = open.filter((id) => !made.has(id))) {
@@ -70,18 +77,23 @@ export async function retryLetters(
   return ids.flatMap((id) => made.get(id) ?? []);
 }
 
-async function refuseAny(
+/** Without their bodies. */
+async function findAll(
   { deadLetters }: RetryLettersPorts,
   tenant: TenantId,
   ids: readonly DlqId[],
-  refuse: Change["refuse"],
-): Promise<Fault | undefined> {
+): Promise<readonly DeadLetter[] | Fault> {
   const page = { limit: ids.length, order: "earliestFirst", bodyBytesMax: 0 } as const;
   const { items } = await deadLetters.list(tenant, { ids }, page);
   const found = new Set(items.map(({ id }) => id));
   const missing = ids.find((id) => !found.has(id));
-  if (missing !== undefined) return unknownLetter(missing);
-  return items.map(({ message }) => refuse(message)).find(isFault);
+  return missing === undefined ? items : unknownLetter(missing);
+}
+
+/** That those of `ids` go to. */
+function queuesOf(letters: readonly DeadLetter[], ids: readonly DlqId[]): readonly string[] {
+  const named = letters.filter(({ id }) => ids.includes(id));
+  return [...new Set(named.flatMap(({ message }) => message.origin.queueName ?? []))];
 }
 
 export const unknownLetter = (id: DlqId): Fault =>

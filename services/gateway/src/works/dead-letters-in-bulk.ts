@@ -55,7 +55,7 @@ export function bulkLetterWorks(parts: BulkLetterParts): BulkLetterWorks {
     left: readonly DlqId[] = [],
   ): Promise<readonly MessageId[] | Fault> {
     const change = changeOf(parts, tenant, rawHeaders);
-    return isFault(change) ? change : retryLetters(parts, tenant.id, ids, change, left);
+    return isFault(change) ? change : retryLetters(parts, tenant, ids, change, left);
   }
 
   return {

@@ -85,8 +85,8 @@ export function openLetterReading(reader: DatabaseSync): LetterReading {
 
   const whole = (row: Row, message: Configuration, bytesMax: number): Looked<DeadLetter> => {
     const of = bytesMax === 0 ? {} : (bodies.get(integer(row["key"]), bytesMax) ?? {});
-    const read = integer(of["bytes_read"] ?? 0);
-    return { item: letterFrom(row, message, of), bytes: read };
+    const item = letterFrom(row, message, of);
+    return { item, bytes: integer(of["bytes_read"] ?? 0), held: heldBytes(item) };
   };
 
   return {
@@ -105,11 +105,14 @@ export function openLetterReading(reader: DatabaseSync): LetterReading {
         const message = configurationFrom(row);
         if (!wants(asked.filter, row, message)) return { bytes };
         const found = whole(row, message, bodyBytesShown(asked.page, message));
-        return { ...found, bytes: bytes + found.bytes };
+        return { ...found, bytes: bytes + found.bytes, held: bytes + (found.held ?? 0) };
       },
     }),
   };
 }
+
+const heldBytes = ({ message, response }: DeadLetter): number =>
+  message.body.length + (response?.body.length ?? 0);
 
 const idFrom = (row: Row): DlqId => dlqId(text(row["id"]));
 

@@ -60,6 +60,7 @@ describe.each(servers)("$name: terms", ({ name, uri }) => {
       const page = await readPage(connection.again, rows, scanOf(filter), request, {
         rows: 10,
         bytes: 1_000,
+        held: 1_000,
       });
 
       expect(page).toEqual({

@@ -17,7 +17,7 @@ const all: Scan<number> = {
   bodyFields: [],
   cut: (item) => item,
 };
-const unbounded: PageBounds = { rows: 1_000, bytes: 1_000 };
+const unbounded: PageBounds = { rows: 1_000, bytes: 1_000, held: 1_000 };
 
 describe.each(servers)("$name: pages", ({ name, uri }) => {
   const open = freshDatabase(uri, [{ collection: "rows", key: { tenant: 1, place: 1 } }]);

@@ -1,5 +1,5 @@
 /** Pages by keyset: a position survives whatever is inserted or removed around it. */
-import { type MessageFilter, type PageRequest, type TenantId } from "@posthaste/domain";
+import { limits, type MessageFilter, type PageRequest, type TenantId } from "@posthaste/domain";
 import { type Page } from "@posthaste/ports";
 import { type Collection, type Document, type FindCursor } from "mongodb";
 import { type Again } from "../retry.ts";
@@ -24,10 +24,14 @@ export type Scan<Item> = {
 
 type Asked = Pick<Scan<unknown>, "tenant" | "filter" | "conditions" | "isById">;
 
-/** A page is short rather than slow or large: so many rows are looked at, and so many bytes are in it; a single item may be larger. */
-export type PageBounds = { readonly rows: number; readonly bytes: number };
+/** A page is short rather than slow or large: so many rows are looked at, and so many bytes are read and held; a single item may be larger. */
+export type PageBounds = { readonly rows: number; readonly bytes: number; readonly held: number };
 
-const pageBounds: PageBounds = { rows: 100_000, bytes: 32 * 1024 * 1024 };
+const pageBounds: PageBounds = {
+  rows: 100_000,
+  bytes: 32 * 1024 * 1024,
+  held: limits.readBytesMax,
+};
 
 /** The server ends what no caller waits for any more: the driver has given the connection up by then. */
 export const pageMsMax = 10_000;
@@ -44,13 +48,18 @@ export function readPage<Item>(
     const end = isSelective(scan) ? await placeOfLast(rows, scan, page, bounds.rows) : undefined;
     const items: Item[] = [];
     let bytes = 0;
+    let held = 0;
     let last: string | undefined;
     // Bounded by the cursor's limit.
     for await (const { item, place } of pageCursor(rows, scan, page, end)) {
-      if (hasBodies) bytes += scan.bytesOf(item);
-      const isFull = items.length === page.limit || (bytes > bounds.bytes && items.length > 0);
-      if (isFull) return withNext(items, last);
-      items.push(cutFor(scan, page, item));
+      const shown = cutFor(scan, page, item);
+      if (hasBodies) {
+        bytes += scan.bytesOf(item);
+        held += scan.bytesOf(shown);
+      }
+      const isMuch = bytes > bounds.bytes || held > bounds.held;
+      if (items.length === page.limit || (isMuch && items.length > 0)) return withNext(items, last);
+      items.push(shown);
       last = place;
     }
     return withNext(items, end);

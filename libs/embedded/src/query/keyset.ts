@@ -4,13 +4,13 @@
  * Nothing else runs while rows are read, so a list reads few at a time and lets other work have its turns between; and a page
  * is short rather than slow or large.
  */
-import { type PageRequest } from "@posthaste/domain";
+import { limits, type PageRequest } from "@posthaste/domain";
 import { type Page } from "@posthaste/ports";
 
 /** Of one turn: narrow rows, and bytes of what hangs on them. */
 const rowsPerChunk = 500;
 const bytesPerTurnMax = 1024 * 1024;
-/** Of one page. */
+/** What one page looks at. What it holds is as much as one reading, and an item more. */
 const rowsPerPageMax = 100_000;
 const bytesPerPageMax = 32 * 1024 * 1024;
 
@@ -26,8 +26,12 @@ export type Scan<Row, Item> = {
 
 export type Chunk<Row> = { readonly rows: readonly Row[]; readonly isLast: boolean };
 
-/** `bytes`: how many were read to find out, and for the item. */
-export type Looked<Item> = { readonly item?: Item; readonly bytes: number };
+/** `bytes`: how many were read to find out, and for the item; `held`: what the item holds of them, if not all. */
+export type Looked<Item> = {
+  readonly item?: Item;
+  readonly bytes: number;
+  readonly held?: number;
+};
 
 /** Reads one match further than the page, so that `next` is absent on the last one. */
 export async function readPage<Row, Item>(
@@ -38,6 +42,7 @@ export async function readPage<Row, Item>(
   let after = request.after;
   let lastKept = after;
   let bytesOfPage = 0;
+  let bytesOfItems = 0;
   let bytesOfTurn = 0;
   for (let read = 0; read < rowsPerPageMax;) {
     const { rows, isLast } = scan.rows(after, rowsPerChunk);
@@ -46,14 +51,16 @@ export async function readPage<Row, Item>(
         await scan.breathe();
         bytesOfTurn = 0;
       }
-      if (bytesOfPage >= bytesPerPageMax) return withNext(items, after);
-      const { item, bytes } = scan.look(row);
+      const isFull = bytesOfPage >= bytesPerPageMax || bytesOfItems >= limits.readBytesMax;
+      if (isFull) return withNext(items, after);
+      const { item, bytes, held = bytes } = scan.look(row);
       bytesOfTurn += bytes;
       bytesOfPage += bytes;
       after = scan.keyOf(row);
       if (item === undefined) continue;
       if (items.length === request.limit) return withNext(items, lastKept);
       items.push(item);
+      bytesOfItems += held;
       lastKept = after;
     }
     if (isLast) return { items };

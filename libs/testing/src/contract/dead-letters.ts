@@ -5,6 +5,7 @@ import {
   type DeadLetterFilter,
   dlqId,
   dlqIdOf,
+  limits,
   type ListOrder,
   type TenantId,
 } from "@posthaste/domain";
@@ -165,6 +166,29 @@ function cutting(guarantee: Guarantee<DeadLettersHarness>): void {
       response: { ...letter.response, body: response.body.slice(0, 101) },
     });
   });
+
+  guarantee(
+    "a page of large letters holds as much as one reading, and one more",
+    async (harness) => {
+      const large = new Uint8Array(limits.readBytesMax * 0.4);
+      const letters = Array.from({ length: 5 }, () => newLetter(harness, { body: large }));
+      for (const letter of letters) await harness.deadLetters.insert([letter]);
+      const held: number[] = [];
+
+      const read = await readAll(
+        async (page) => {
+          const got = await harness.deadLetters.list(aTenant, {}, page);
+          held.push(got.items.reduce((sum, { message }) => sum + message.body.length, 0));
+          return got;
+        },
+        100,
+        "earliestFirst",
+      );
+
+      expect(read.map(({ id }) => id)).toEqual(letters.map(({ id }) => id));
+      expect(Math.max(...held)).toBeLessThanOrEqual(limits.readBytesMax + large.length);
+    },
+  );
 
   guarantee("a list that shows no body has none", async (harness) => {
     const letter = newLetter(harness, { body }, { response });

@@ -55,14 +55,14 @@ export function endInQueue(
   position: number,
   now: number,
 ): void {
-  const own = queue === undefined ? undefined : queues.find(queue);
-  if (own) {
-    queues.countEnd(own.key);
-    turns.mayBeOver(own.key, position, now);
+  const own = queue && queues.keyOf(queue);
+  if (own !== undefined) {
+    queues.countEnd(own);
+    turns.mayBeOver(own, position, now);
   }
   const source = turnOf && names.find(turnOf.id);
-  const its = turnOf && queues.find(turnOf.queue);
-  if (source && its) turns.mayBeOver(its.key, source.position, now);
+  const its = turnOf && queues.keyOf(turnOf.queue);
+  if (source && its !== undefined) turns.mayBeOver(its, source.position, now);
 }
 
 export const isLeft = ({ kind }: FollowUp): boolean => kind !== "deadLetter" && kind !== "fact";

@@ -59,8 +59,8 @@ export function openRing(rooms: Rooms, reading: Reading): Ring {
   };
 
   const wakeQueue = (state: MessageState, now: number): void => {
-    const queue = state.kind === "queued" ? queues.find(state.queue) : undefined;
-    if (queue) queues.wake(queue.key, now);
+    const key = state.kind === "queued" ? queues.keyOf(state.queue) : undefined;
+    if (key !== undefined) queues.wake(key, now);
   };
 
   /** `foreign`: lanes of other shards that were told. `more`: what is left would be more than one reading holds, and rings in the next round. */

@@ -47,14 +47,14 @@ export function openAdmit(rooms: Rooms, reading: Reading): (id: QueueId) => Admi
   const look = ({ key, lane }: Standing, now: number): Admitted => {
     const mark = lane.purgeUpTo ?? 0;
     const ended = lane.purgeUpTo === undefined ? [] : purged.all(key, mark, admittedMax);
-    const free = freeTurns(lane, turns.repair(key, now));
+    const held = turns.repair(key, now);
+    const free = freeTurns(lane, held);
     const wanted = Math.min(free, admittedMax);
     const unmade = fanOuts.firstUnmade(key, mark);
     const end = unmade ?? Number.MAX_SAFE_INTEGER;
     const first = wanted > 0 ? heads.all(key, mark, end, wanted) : [];
     const given = first.map((row) => giveTurn(key, row, now));
-    const hasTurns = turns.holders(key).length > 0;
-    const waits = hasTurns || ended.length > 0 || unmade !== undefined;
+    const waits = held + given.length > 0 || ended.length > 0 || unmade !== undefined;
     queues.rest(key, waits ? now + limits.ringAheadMs : undefined);
     return {
       queue: lane.id,

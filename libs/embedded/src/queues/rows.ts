@@ -43,6 +43,7 @@ export type QueueRows = Alarms<QueueId> & {
   wake(key: number, now: number): void;
   rest(key: number, wakeAt: number | undefined): void;
   find(id: QueueId): Standing | undefined;
+  keyOf(id: QueueId): number | undefined;
   /** Those that are not deleted. */
   count(tenant: TenantId): number;
   get(tenant: TenantId, name: string): Queue | undefined;
@@ -53,6 +54,7 @@ export type QueueRows = Alarms<QueueId> & {
 
 export function openQueueRows(db: DatabaseSync): QueueRows {
   const byId = db.prepare(`SELECT * FROM queues WHERE id = ? AND ${isUnderstood}`);
+  const keyById = db.prepare(`SELECT key FROM queues WHERE id = ? AND ${isUnderstood}`);
   const insert = db.prepare(`
     INSERT INTO queues (id, tenant, name, shard, format, parallelism, paused, created_at, updated_at)
     VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?)
@@ -135,6 +137,7 @@ export function openQueueRows(db: DatabaseSync): QueueRows {
       const row = byId.get(id);
       return row && standingFrom(row);
     },
+    keyOf: (id) => optionalInteger(keyById.get(id)?.["key"] ?? null),
     count: (tenant) => integer(count.get(tenant)?.["n"]),
     get: (tenant, name) => {
       const row = get.get(tenant, name);

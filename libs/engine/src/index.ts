@@ -8,7 +8,13 @@ export { announce, announceTraced, hintOf, wakeLane } from "./publish/announce.t
 export { cancelMessages, type CancelPorts } from "./bulk/cancel.ts";
 export { type ExpandPorts, expandStored } from "./publish/fan-out.ts";
 export { cancelMatching, countLive, countMatching, matchedMax } from "./bulk/cancel-matching.ts";
-export { followUp, type FollowUpPorts, type Outbox, tellSettled } from "./follow-up/follow-up.ts";
+export {
+  followUp,
+  type FollowUpPorts,
+  followUpSome,
+  type Outbox,
+  tellSettled,
+} from "./follow-up/follow-up.ts";
 export {
   beginBulkAction,
   type BulkPorts,

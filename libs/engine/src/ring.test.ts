@@ -4,15 +4,18 @@ import {
   alarmSources,
   allShards,
   flowLaneId,
+  type InState,
   type LaneId,
   limits,
+  type Policy,
   runId,
   runKey,
   settleAttempt,
 } from "@posthaste/domain";
 import { type RunStore } from "@posthaste/ports";
 import { aCallbackPlan, anAnswer, anAttempt, aPolicy, aTenant, newId } from "@posthaste/testing";
-import { insert, insertClaimed, listen, open, readIn, rest } from "./opened.fixture.ts";
+import { insert, insertClaimed, listen, open, type Ports, readIn, rest } from "./opened.fixture.ts";
+import { followUpSome } from "./follow-up/follow-up.ts";
 import { type Background, ringOnce, type Round, sourcesNow } from "./ring.ts";
 import { ringRuns } from "./runs/ring.ts";
 
@@ -30,6 +33,7 @@ function anIdleBackground(): Background & {
     tasks,
     grant: (lane) => void lanes.push(lane),
     expand: (parent, task) => void tasks.set(`expand ${parent}`, task),
+    followUpLater: (_, id) => void tasks.set(`later ${id}`, async () => undefined),
     followUp: (task) => void tasks.set(`follow up ${tasks.size}`, task),
     hasRoomToFollowUp: true,
     fire: (task) => void tasks.set("fire", task),
@@ -39,6 +43,15 @@ function anIdleBackground(): Background & {
     ringRuns: (task) => void tasks.set("ring runs", task),
     hasRoomToRingRuns: true,
   };
+}
+
+/** Its callback is not made yet, and its next attempt is an hour away. */
+async function retriedLater(ports: Ports, policy: Policy): Promise<InState<"claimed">> {
+  const record = await insertClaimed(ports, { policy });
+  const answer = anAnswer(503, { headers: [["Retry-After", "3600"]] });
+  const attempt = anAttempt(answer, { endedAt: ports.clock.now() });
+  await ports.records.settle([settleAttempt(record, attempt, { chance: 0, retryDelayMs: 0 })]);
+  return record;
 }
 
 describe("a round of ringing", () => {
@@ -85,6 +98,20 @@ describe("a round of ringing", () => {
     await background.tasks.get("follow up 0")?.();
 
     expect((await readIn(ports, record.message, "delivered")).outbox).toEqual([]);
+  });
+
+  it("leaves the outbox of what is not finished in line by its name, whatever room there is", async () => {
+    const ports = open();
+    const policy = aPolicy({ callback: aCallbackPlan() });
+    const { message } = await retriedLater(ports, policy);
+    const background = { ...anIdleBackground(), hasRoomToFollowUp: false };
+
+    await ports.clock.advance(limits.ringAheadMs);
+    await ringOnce(ports, background, allShards, 100);
+
+    expect([...background.tasks.keys()]).toEqual([`later ${message.id}`]);
+    expect(await followUpSome(ports, aTenant, [message.id])).toEqual([]);
+    expect((await readIn(ports, message, "held")).outbox).toEqual([]);
   });
 
   it("leaves follow-ups alone while enough of them are worked, and facts while the bus is away", () => {

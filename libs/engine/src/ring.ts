@@ -8,6 +8,7 @@ import {
   type MessageId,
   type Schedule,
   sizeOf,
+  type TenantId,
   unreachable,
 } from "@posthaste/domain";
 import { type Alarms, type EventBus, type Hint, type Log } from "@posthaste/ports";
@@ -32,6 +33,8 @@ export type Background = {
   expand(parent: MessageId, task: () => Promise<void>): void;
   /** Works outboxes that hold so many bytes with their messages; each call counts, whatever runs. */
   followUp(task: () => Promise<void>, bytes: number): void;
+  /** Works the outbox of a message that is not finished: named now, read when its turn comes. */
+  followUpLater(tenant: TenantId, id: MessageId): void;
   /** False: those that ring now would wait. */
   readonly hasRoomToFollowUp: boolean;
   /** Fires schedules; each call counts, whatever runs. */
@@ -101,6 +104,9 @@ export async function ringOnce(
         background.expand(id, () => expandStored(ports, tenant, id));
         break;
       }
+      case "outbox":
+        background.followUpLater(each.tenant, each.id);
+        break;
       case "followUp":
         outboxes.push({ message: each.record.message, items: each.record.outbox });
         outboxBytes += sizeOf(each.record);

@@ -18,7 +18,9 @@ export type Rung =
   | { readonly kind: "lane"; readonly lane: LaneId }
   /** Go on making its children. */
   | { readonly kind: "fanOut"; readonly id: MessageId; readonly tenant: TenantId }
-  /** Its outbox was not cleared in time. Without the body where all that is left are facts. */
+  /** Of a message that is not finished: its outbox was not cleared in time. Without body and outbox, since these ring whatever room there is. */
+  | { readonly kind: "outbox"; readonly id: MessageId; readonly tenant: TenantId }
+  /** The same of one that is finished. Without the body where all that is left are facts. */
   | { readonly kind: "followUp"; readonly record: MessageRecord }
   /** A slot of it is due, or under way. */
   | { readonly kind: "schedule"; readonly schedule: Schedule }

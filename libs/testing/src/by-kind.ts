@@ -1,11 +1,12 @@
 /** What a ring said, sorted by what it calls for, each kind in its order. */
-import { type LaneId, type MessageRecord } from "@posthaste/domain";
+import { type LaneId, type MessageId, type MessageRecord } from "@posthaste/domain";
 import { type Hint, type Rings, type Rung } from "@posthaste/ports";
 
 export type RungByKind = {
   readonly hints: readonly Hint[];
   readonly lanes: readonly LaneId[];
   readonly fanOuts: readonly Omit<Extract<Rung, { kind: "fanOut" }>, "kind">[];
+  readonly outboxes: readonly MessageId[];
   readonly followUps: readonly MessageRecord[];
   readonly more: boolean;
 };
@@ -14,6 +15,7 @@ export const byKind = ({ rung, more }: Rings): RungByKind => ({
   hints: ofKind(rung, "hint").map(({ hint }) => hint),
   lanes: ofKind(rung, "lane").map(({ lane }) => lane),
   fanOuts: ofKind(rung, "fanOut").map(({ id, tenant }) => ({ id, tenant })),
+  outboxes: ofKind(rung, "outbox").map(({ id }) => id),
   followUps: ofKind(rung, "followUp").map(({ record }) => record),
   more,
 });

@@ -4,7 +4,13 @@
  * and then whether any scheduler runs at all.
  */
 import { allShards } from "@posthaste/domain";
-import { BackgroundWork, ringOnce, type RingPorts, serveLane } from "@posthaste/engine";
+import {
+  BackgroundWork,
+  followUpSome,
+  ringOnce,
+  type RingPorts,
+  serveLane,
+} from "@posthaste/engine";
 import { type EventBus, type Hint, type WakeEvent } from "@posthaste/ports";
 
 const everyMs = 1_000;
@@ -30,6 +36,7 @@ export class Standby {
       log: ports.log,
       clock: ports.clock,
       serve: async (lane) => void (await serveLane(this.#ports, lane)),
+      followUpSome: (tenant, ids) => followUpSome(this.#ports, tenant, ids),
     });
     this.#ports = {
       ...ports,

@@ -6,7 +6,14 @@
  * the alarm, and its hint would be lost. The deliverers stand by meanwhile.
  */
 import { limits } from "@posthaste/domain";
-import { BackgroundWork, ringOnce, type RingPorts, serveLane, sourcesNow } from "@posthaste/engine";
+import {
+  BackgroundWork,
+  followUpSome,
+  ringOnce,
+  type RingPorts,
+  serveLane,
+  sourcesNow,
+} from "@posthaste/engine";
 import {
   type Groups,
   type Metrics,
@@ -52,6 +59,7 @@ export class Scheduler {
         const wakeAt = await serveLane(ports, lane);
         if (wakeAt !== undefined) this.#arm(wakeAt);
       },
+      followUpSome: (tenant, ids) => followUpSome(ports, tenant, ids),
       roomAgain: () => this.#arm(ports.clock.now()),
     });
   }

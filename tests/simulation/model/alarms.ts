@@ -2,6 +2,7 @@
 import {
   alarmSources,
   type FlowId,
+  isFinished,
   isUnderstood,
   limits,
   type Message,
@@ -72,6 +73,10 @@ export function modelAlarms(around: Around): Alarms {
     if (next.kind === "queued") queues.wake(next.queue);
     const hints: Rung[] = then === "hint" ? [{ kind: "hint", hint: hintOf(rung) }] : [];
     if (!followUp) return { said: hints, bytes: 0 };
+    if (!isFinished(next)) {
+      const { id, tenant } = record.message;
+      return { said: [...hints, { kind: "outbox", id, tenant }], bytes: 0 };
+    }
     const whole = withBody(rung);
     const isFact = sourceOf(next, record.outbox) === "fact";
     const followUps: Rung = { kind: "followUp", record: isFact ? withoutBody(rung) : whole };

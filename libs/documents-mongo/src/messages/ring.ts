@@ -89,6 +89,7 @@ export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
     return {
       rung: [
         ...ringing.flatMap(hinted),
+        ...ringing.flatMap(named),
         ...[...told].map((lane): Rung => ({ kind: "lane", lane })),
         ...withOutbox.map((record): Rung => ({ kind: "followUp", record })),
         ...rows.flat(),
@@ -122,6 +123,11 @@ const ringRows: { readonly [Source in RowSource]: RingDue<Rung> } = {
 };
 
 const noBody = new Uint8Array();
+
+const named = ({ record: { message }, rung, source }: RungRecord): readonly Rung[] =>
+  rung.followUp && source === "record"
+    ? [{ kind: "outbox", id: message.id, tenant: message.tenant }]
+    : [];
 
 const hinted = ({ stored, rung }: RungRecord): readonly Rung[] =>
   rung.then === "hint" ? [{ kind: "hint", hint: hintFrom(stored) }] : [];
@@ -182,24 +188,23 @@ function affordable(ringing: readonly RungRecord[]): readonly RungRecord[] {
   return tooMuch < 0 ? ringing : ringing.slice(0, tooMuch);
 }
 
-/** Facts hold no body. */
-const needsBody = ({ rung, source }: RungRecord): boolean => rung.followUp && source !== "fact";
+/** Facts hold no body, and what is not finished is told by its name. */
+const needsBody = ({ source }: RungRecord): boolean => source === "followUp";
 
 /** Follow-ups of finished records are worked by the ringer whose move of the alarm stands. */
 async function withoutLost(
   { again, messages }: Rooms,
   ringing: readonly RungRecord[],
 ): Promise<readonly RungRecord[]> {
-  const contested = ringing.filter(({ source }) => source === "followUp");
-  if (contested.length === 0) return ringing;
+  if (ringing.length === 0) return ringing;
   const filter = {
-    _id: { $in: contested.map(({ stored }) => stored._id) },
-    [alarmFields.followUp]: { $in: [...new Set(contested.map(({ rung }) => rung.wakeAt))] },
+    _id: { $in: ringing.map(({ stored }) => stored._id) },
+    [alarmFields.followUp]: { $in: [...new Set(ringing.map(({ rung }) => rung.wakeAt))] },
   };
   const projection = { _id: 1 } as const;
   const moved = await again(() => messages.find(filter, { ...inOneReply, projection }).toArray());
   const won = new Set(moved.map(({ _id }) => _id));
-  return ringing.filter(({ source, stored }) => source !== "followUp" || won.has(stored._id));
+  return ringing.filter(({ stored }) => won.has(stored._id));
 }
 
 /** Stood in line when its own alarm rang: its lane may have been put to rest before it got in (stored.ts). */

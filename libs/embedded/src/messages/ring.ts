@@ -15,7 +15,14 @@ import { integer, type Row } from "../database/rows.ts";
 import { isDamaged, messageFrom } from "./configurations.ts";
 import { rungRecords, shardsColumn } from "./next-alarm.ts";
 import { type Reading } from "./read.ts";
-import { bodilessColumns, bodilessTables, columnsOf, isUnderstood, recordFrom } from "./records.ts";
+import {
+  bodilessColumns,
+  bodilessTables,
+  columnsOf,
+  firstFinishedCode,
+  isUnderstood,
+  recordFrom,
+} from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
 export type Ring = (
@@ -31,7 +38,7 @@ type RungRecords = {
 };
 
 export function openRing(rooms: Rooms, reading: Reading): Ring {
-  const { alarms, db, clock, laneAlarms, lanes, log, queues } = rooms;
+  const { alarms, db, clock, laneAlarms, lanes, log, outbox, queues } = rooms;
   const due = rungRecords.map(({ source, rows }) => {
     const select = `SELECT ${bodilessColumns}, m.origin, m.body_bytes FROM ${bodilessTables}
       WHERE m.wake_at <= ? AND m.${rows} AND m.${isUnderstood}`;
@@ -71,16 +78,22 @@ export function openRing(rooms: Rooms, reading: Reading): Ring {
     for (const row of rows) {
       if (bytes >= limits.readBytesMax) return { rung, foreign, more: true };
       const position = integer(row["position"]);
-      const needsBody = integer(row["outbox"]) > 0;
+      const hasOutbox = integer(row["outbox"]) > 0;
+      const isEnded = integer(row["state"]) >= firstFinishedCode;
       const record = unlessDamaged(position, now, () =>
-        needsBody ? reading.at(position)?.record : recordFrom(row, messageFrom(row), []),
+        hasOutbox && isEnded
+          ? reading.at(position)?.record
+          : recordFrom(row, messageFrom(row), hasOutbox ? outbox.of(position) : []),
       );
       if (!record) continue;
       bytes += sizeOf(record);
       const { next, wakeAt, then, followUp } = ring(record, now);
       const { code, until, hints: hinted } = columnsOf(next);
       move.run(code, until, hinted, wakeAt ?? null, position);
-      if (followUp) rung.push({ kind: "followUp", record });
+      if (followUp) {
+        const { id, tenant } = record.message;
+        rung.push(isEnded ? { kind: "followUp", record } : { kind: "outbox", id, tenant });
+      }
       switch (then) {
         case "nothing":
           break;

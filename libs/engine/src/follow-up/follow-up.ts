@@ -10,6 +10,8 @@ import {
   type FollowUpOf,
   isUnderstood,
   type Message,
+  type MessageId,
+  type TenantId,
 } from "@posthaste/domain";
 import { type Log, type OutboxItemRef } from "@posthaste/ports";
 import { wakeLane } from "../publish/announce.ts";
@@ -46,6 +48,20 @@ async function wakeQueues(
   const wakes = [...new Set(queues)].map((queue) => wakeLane(queue, clock.now()));
   // A hint: the queue's alarm makes up for one that the bus refuses.
   if (wakes.length > 0) await bus.publish("scheduler.wake", wakes).catch(() => undefined);
+}
+
+/** The same of messages that are named, as many as one reading holds. Answers those that were not read. */
+export async function followUpSome(
+  ports: FollowUpPorts,
+  tenant: TenantId,
+  ids: readonly MessageId[],
+): Promise<readonly MessageId[]> {
+  const { records, left } = await ports.records.getSome(tenant, ids);
+  const outboxes = records
+    .filter(({ outbox }) => outbox.length > 0)
+    .map(({ message, outbox }) => ({ message, items: outbox }));
+  if (outboxes.length > 0) await followUp(ports, outboxes);
+  return left;
 }
 
 function work<K extends FollowUpKind>(

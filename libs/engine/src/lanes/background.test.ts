@@ -1,11 +1,19 @@
 import { describe, expect, it } from "@jest/globals";
 import { flowId, type LaneId, limits, messageId } from "@posthaste/domain";
-import { virtualClock } from "@posthaste/testing";
-import { BackgroundWork } from "./background.ts";
+import { anotherTenant, aTenant, virtualClock } from "@posthaste/testing";
+import { type BackgroundParts, BackgroundWork } from "./background.ts";
 
 const lane = flowId("flow:t:key");
 const ignore = (): void => undefined;
 const log = { debug: ignore, info: ignore, warn: ignore, error: ignore, debugs: false };
+
+const parts = (given: Partial<BackgroundParts> = {}): BackgroundParts => ({
+  log,
+  clock: virtualClock(),
+  serve: async () => undefined,
+  followUpSome: async () => [],
+  ...given,
+});
 
 describe("background work", () => {
   // A grant has several turns of the microtask queue between its last look at the line and its end.
@@ -13,11 +21,7 @@ describe("background work", () => {
     "grants again when asked %i turns after a grant began",
     async (turns) => {
       let looks = 0;
-      const work = new BackgroundWork({
-        log,
-        clock: virtualClock(),
-        serve: async () => void looks++,
-      });
+      const work = new BackgroundWork(parts({ serve: async () => void looks++ }));
 
       work.grant(lane);
       for (let turn = 0; turn < turns; turn++) await Promise.resolve();
@@ -30,11 +34,7 @@ describe("background work", () => {
 
   it("grants a lane that is asked for many times at once, while it is granted, only once more", async () => {
     let looks = 0;
-    const work = new BackgroundWork({
-      log,
-      clock: virtualClock(),
-      serve: async () => void looks++,
-    });
+    const work = new BackgroundWork(parts({ serve: async () => void looks++ }));
 
     for (let i = 0; i < 100; i++) work.grant(lane);
     await work.settled();
@@ -49,7 +49,7 @@ describe("background work", () => {
       served.push(id);
       await new Promise<void>((resolve) => goOn.push(resolve));
     };
-    const work = new BackgroundWork({ log, clock: virtualClock(), serve });
+    const work = new BackgroundWork(parts({ serve }));
     const laneOf = (tenant: string, n: number) => flowId(`flow:${tenant}:key ${n}`);
 
     for (let n = 0; n < 2_000; n++) work.grant(laneOf("greedy", n));
@@ -79,7 +79,7 @@ describe("background work", () => {
       throw new Error("the store is away");
     };
     const clock = virtualClock();
-    const work = new BackgroundWork({ log, clock, serve: grant });
+    const work = new BackgroundWork(parts({ clock, serve: grant }));
 
     work.grant(lane);
     await work.settled();
@@ -95,7 +95,7 @@ describe("background work", () => {
   it("gives a name back when its task hangs", async () => {
     const clock = virtualClock();
     let runs = 0;
-    const work = new BackgroundWork({ log, clock, serve: async () => undefined });
+    const work = new BackgroundWork(parts({ clock }));
     const hangs = (): Promise<void> => (runs++, new Promise(() => undefined));
 
     work.run("expand", hangs);
@@ -108,12 +108,7 @@ describe("background work", () => {
 
   it("follows up two batches at a time, drops none, and says when there is room again", async () => {
     let rooms = 0;
-    const work = new BackgroundWork({
-      log,
-      clock: virtualClock(),
-      serve: async () => undefined,
-      roomAgain: () => void rooms++,
-    });
+    const work = new BackgroundWork(parts({ roomAgain: () => void rooms++ }));
     const ends: (() => void)[] = [];
     const waits = (): Promise<void> => new Promise((resolve) => ends.push(resolve));
 
@@ -131,7 +126,7 @@ describe("background work", () => {
   });
 
   it("follows up one batch at a time that holds as much as one reading", async () => {
-    const work = new BackgroundWork({ log, clock: virtualClock(), serve: async () => undefined });
+    const work = new BackgroundWork(parts());
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
 
     work.followUp(() => ended, limits.readBytesMax);
@@ -142,8 +137,36 @@ describe("background work", () => {
     expect(work.hasRoomToFollowUp).toBe(true);
   });
 
+  it("works outboxes that are named some at a time, of one tenant after the other, each once", async () => {
+    const worked: (readonly string[])[] = [];
+    let most = 0;
+    let under = 0;
+    const followUpSome: BackgroundParts["followUpSome"] = async (tenant, ids) => {
+      most = Math.max(most, ++under);
+      await new Promise((resolve) => setImmediate(resolve));
+      under--;
+      // As if two were as much as one reading holds.
+      worked.push([tenant, ...ids.slice(0, 2)]);
+      return ids.slice(2);
+    };
+    const work = new BackgroundWork(parts({ followUpSome }));
+
+    for (const id of ["a", "b", "c", "d", "b"]) work.followUpLater(aTenant, messageId(id));
+    work.followUpLater(anotherTenant, messageId("e"));
+    await work.settled();
+
+    expect(worked).toEqual([
+      [aTenant, "a"],
+      [aTenant, "b", "c"],
+      [anotherTenant, "e"],
+      [aTenant, "d"],
+    ]);
+    expect(most).toBe(1);
+    expect(work.hasRoomToFollowUp).toBe(true);
+  });
+
   it("expands three parents at a time, and none twice; once stopped it begins no other", async () => {
-    const work = new BackgroundWork({ log, clock: virtualClock(), serve: async () => undefined });
+    const work = new BackgroundWork(parts());
     const ids = ["a", "b", "c", "d", "e"].map((id) => messageId(id));
     const begun: string[] = [];
     const ends: (() => void)[] = [];
@@ -164,7 +187,7 @@ describe("background work", () => {
   });
 
   it("has room until a thousand tasks run", async () => {
-    const work = new BackgroundWork({ log, clock: virtualClock(), serve: async () => undefined });
+    const work = new BackgroundWork(parts());
     const ends: (() => void)[] = [];
     const waits = (): Promise<void> => new Promise((resolve) => ends.push(resolve));
 
@@ -180,7 +203,7 @@ describe("background work", () => {
 
   it("runs one task of a name at a time, and the next when it has ended", async () => {
     let runs = 0;
-    const work = new BackgroundWork({ log, clock: virtualClock(), serve: async () => undefined });
+    const work = new BackgroundWork(parts());
     const task = async (): Promise<void> => void runs++;
 
     work.run("sweep", task);

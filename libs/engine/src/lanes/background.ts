@@ -2,7 +2,7 @@
  * Work that a scheduler starts and does not wait for: one at a time per lane and per name, so many at once, each for so
  * long. What it misses, the alarm brings back.
  */
-import { type LaneId, limits, type MessageId } from "@posthaste/domain";
+import { type LaneId, limits, type MessageId, type TenantId } from "@posthaste/domain";
 import { type Clock, type Log } from "@posthaste/ports";
 import { type Background } from "../ring.ts";
 import { LanesInLine } from "./lanes-in-line.ts";
@@ -11,6 +11,11 @@ export type BackgroundParts = {
   readonly log: Log;
   readonly clock: Clock;
   readonly serve: (lane: LaneId) => Promise<void>;
+  /** Works the outboxes of some; answers those that it has left. */
+  readonly followUpSome: (
+    tenant: TenantId,
+    ids: readonly MessageId[],
+  ) => Promise<readonly MessageId[]>;
   /** Follow-ups, schedules, bulk actions or runs may ring again. */
   readonly roomAgain?: () => void;
 };
@@ -26,6 +31,9 @@ const expandingMax = 3;
 /** So many batches of outboxes are held and worked at once, while they are less than one reading holds; of schedules fired, of bulk actions gone on with, and of runs rung. */
 const batchesMax = { "follow up": 2, fire: 2, act: 2, run: 2 } as const;
 type BatchKind = keyof typeof batchesMax;
+/** Outboxes in line by their names, and so many are read at once at the most; what is beyond has its alarm. */
+const outboxesMax = 10_000;
+const outboxesPerReading = 100;
 /** A task that hangs longer holds its name no more. */
 const taskMsMax = 60_000;
 /** A lane whose tokens or store were away is not left until its alarm. */
@@ -41,6 +49,8 @@ export class BackgroundWork implements Background {
   #batchesBegun = 0;
   /** What outboxes that are worked hold, with their messages. */
   #batchBytes = 0;
+  /** Whose outboxes are in line, one batch of one tenant at a time. */
+  readonly #outboxes = new Map<MessageId, TenantId>();
   readonly #running = new Map<string, Promise<void>>();
   /** What was asked for again while it runs. */
   readonly #again = new Set<string>();
@@ -102,6 +112,25 @@ export class BackgroundWork implements Background {
     this.#runBatch("follow up", task, bytes);
   }
 
+  followUpLater(tenant: TenantId, id: MessageId): void {
+    if (this.#outboxes.size < outboxesMax) this.#outboxes.set(id, tenant);
+    if (this.#running.has(outboxesName)) this.#again.add(outboxesName);
+    else this.run(outboxesName, () => this.#followUpSome());
+  }
+
+  async #followUpSome(): Promise<void> {
+    const [first] = this.#outboxes;
+    if (first === undefined) return;
+    const [, tenant] = first;
+    const ofTenant = [...this.#outboxes].filter(([, of]) => of === tenant);
+    const ids = ofTenant.slice(0, outboxesPerReading).map(([id]) => id);
+    for (const id of ids) this.#outboxes.delete(id);
+    const left = await this.#parts.followUpSome(tenant, ids);
+    // Behind those of other tenants.
+    for (const id of left) this.#outboxes.set(id, tenant);
+    if (this.#outboxes.size > 0 && !this.#stopped) this.#again.add(outboxesName);
+  }
+
   get hasRoomToFire(): boolean {
     return this.#batches.fire < batchesMax.fire;
   }
@@ -145,6 +174,7 @@ export class BackgroundWork implements Background {
     for (const callOff of this.#failed.values()) callOff();
     this.#failed.clear();
     this.#lanes.clear();
+    this.#outboxes.clear();
     await this.settled();
   }
 
@@ -197,4 +227,5 @@ export class BackgroundWork implements Background {
   }
 }
 
+const outboxesName = "outboxes";
 const nothing = (): Promise<void> => Promise.resolve();

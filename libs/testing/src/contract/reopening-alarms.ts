@@ -38,6 +38,8 @@ async function rung({ alarms }: Pick<Stores, "alarms">): Promise<readonly string
         return `lane ${each.lane}`;
       case "fanOut":
         return `fanOut ${each.id}`;
+      case "outbox":
+        return `outbox ${each.id}`;
       case "followUp":
         return `followUp ${each.record.message.id}`;
       case "schedule":

@@ -125,9 +125,9 @@ export function describeReopening(
         await settle(before, record, refused);
 
         const after = await before.reopen();
-        const { followUps } = await ringAll(after);
+        const { outboxes } = await ringAll(after);
 
-        expect(followUps.map(({ message: { id } }) => id)).toEqual([record.message.id]);
+        expect(outboxes).toEqual([record.message.id]);
         expect(await stateOf(after, record.message)).toBe("held");
       },
     );

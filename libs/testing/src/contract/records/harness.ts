@@ -204,6 +204,7 @@ export async function ringAll(
       hints: [...all.hints, ...said.hints],
       lanes: [...all.lanes, ...said.lanes],
       fanOuts: [...all.fanOuts, ...said.fanOuts],
+      outboxes: [...all.outboxes, ...said.outboxes],
       followUps: [...all.followUps, ...said.followUps],
       more: false,
     };
@@ -213,8 +214,8 @@ export async function ringAll(
 
 export const noRings: RungByKind = byKind({ rung: [], more: false });
 
-export const rungBy = ({ hints, lanes, fanOuts, followUps }: RungByKind): number =>
-  hints.length + lanes.length + fanOuts.length + followUps.length;
+export const rungBy = ({ hints, lanes, fanOuts, outboxes, followUps }: RungByKind): number =>
+  hints.length + lanes.length + fanOuts.length + outboxes.length + followUps.length;
 
 /**
  * The alarm that `alarmOf` gives to the record's state, entered between two readings of the store's clock. Where the

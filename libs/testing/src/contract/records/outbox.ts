@@ -189,6 +189,27 @@ export function outbox(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
+    "the outbox of what is not finished rings by its name, every 30 s, and holds no body",
+    async (harness) => {
+      const record = await insertClaimed(harness, { policy: withCallbacks });
+      await settle(harness, record, anAnswer(503, { headers: [["Retry-After", "3600"]] }));
+      const { id } = record.message;
+      await harness.advance(limits.ringAheadMs);
+      const first = await ringAll(harness);
+      await harness.advance(limits.ringAheadMs);
+      const second = await ringAll(harness);
+
+      for (const said of [first, second]) {
+        expect(said.outboxes).toEqual([id]);
+        expect([said.hints, said.followUps]).toEqual([[], []]);
+      }
+      const { outbox: items } = await read(harness, record.message);
+      expect(items.map(({ kind }) => kind)).toContain("callback");
+    },
+    2 * limits.ringAheadMs,
+  );
+
+  guarantee(
     "an outbox that was cleared does not ring",
     async (harness) => {
       const record = await insertClaimed(harness, { policy: withCallbacks });

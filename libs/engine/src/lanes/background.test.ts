@@ -137,6 +137,21 @@ describe("background work", () => {
     expect(work.hasRoomToFollowUp).toBe(true);
   });
 
+  it("has no room for another batch while one goes on that has used up its time", async () => {
+    const clock = virtualClock();
+    const work = new BackgroundWork(parts({ clock }));
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+
+    work.followUp(() => ended, limits.readBytesMax);
+    await clock.advance(60_000);
+    await work.settled();
+
+    expect(work.hasRoomToFollowUp).toBe(false);
+    end();
+    await clock.advance(0);
+    expect(work.hasRoomToFollowUp).toBe(true);
+  });
+
   it("works outboxes that are named some at a time, of one tenant after the other, each once", async () => {
     const worked: (readonly string[])[] = [];
     let most = 0;

@@ -160,12 +160,17 @@ export class BackgroundWork implements Background {
     const name = `${kind} ${++this.#batchesBegun}`;
     this.#batches[kind] += 1;
     this.#batchBytes += bytes;
-    const ended = this.#carryOut(name, task).then(() => {
-      this.#batches[kind] -= 1;
-      this.#batchBytes -= bytes;
-      this.#parts.roomAgain?.();
-    });
-    this.#running.set(name, ended);
+    // Until it has ended, also beyond its time: what it holds is held for as long.
+    const counted = async (): Promise<void> => {
+      try {
+        await task();
+      } finally {
+        this.#batches[kind] -= 1;
+        this.#batchBytes -= bytes;
+        this.#parts.roomAgain?.();
+      }
+    };
+    this.#running.set(name, this.#carryOut(name, counted));
   }
 
   /** Starts nothing more, and waits for what runs. */

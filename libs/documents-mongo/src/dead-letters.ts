@@ -12,7 +12,7 @@ import { type Index } from "./indexes.ts";
 import { insertMissing } from "./insert-missing.ts";
 import { anyOf, archivedConditions, isByTerm, termIndexes } from "./query/conditions.ts";
 import { digitsOf, type Placed, placeOf } from "./query/placed.ts";
-import { readPage, type Scan } from "./query/read-page.ts";
+import { largeBounds, readPage, type Scan } from "./query/read-page.ts";
 import { shown } from "./query/shown.ts";
 
 export const deadLettersName = "dead_letters";
@@ -39,7 +39,7 @@ export function createDeadLetters({ again, collection: open }: Connection): Dead
     },
     list: async (tenant, filter, page) => {
       const scan = scanOf(tenant, filter);
-      const { items, ...next } = await readPage(again, letters, scan, page);
+      const { items, ...next } = await readPage(again, letters, scan, page, largeBounds);
       return { items: items.map(letterFrom), ...next };
     },
     remove: async (tenant, ids) => {

@@ -105,7 +105,7 @@ export function openLetterReading(reader: DatabaseSync): LetterReading {
         const message = configurationFrom(row);
         if (!wants(asked.filter, row, message)) return { bytes };
         const found = whole(row, message, bodyBytesShown(asked.page, message));
-        return { ...found, bytes: bytes + found.bytes, held: bytes + (found.held ?? 0) };
+        return { ...found, bytes: bytes + found.bytes };
       },
     }),
   };

@@ -27,11 +27,10 @@ type Asked = Pick<Scan<unknown>, "tenant" | "filter" | "conditions" | "isById">;
 /** A page is short rather than slow or large: so many rows are looked at, and so many bytes are read and held; a single item may be larger. */
 export type PageBounds = { readonly rows: number; readonly bytes: number; readonly held: number };
 
-const pageBounds: PageBounds = {
-  rows: 100_000,
-  bytes: 32 * 1024 * 1024,
-  held: limits.readBytesMax,
-};
+const bytesMax = 32 * 1024 * 1024;
+const pageBounds: PageBounds = { rows: 100_000, bytes: bytesMax, held: bytesMax };
+/** Where each item may be large, so that a few readers hold little together. */
+export const largeBounds: PageBounds = { ...pageBounds, held: limits.readBytesMax };
 
 /** The server ends what no caller waits for any more: the driver has given the connection up by then. */
 export const pageMsMax = 10_000;

@@ -57,7 +57,7 @@ describe("a page", () => {
   });
 
   it("is short rather than large when its items are, and one item is a page whatever its size", async () => {
-    const scan = numbers(10, () => true, 5 * mebibyte);
+    const scan = numbers(10, () => true, 20 * mebibyte);
 
     const pages = [];
     let after: string | undefined;

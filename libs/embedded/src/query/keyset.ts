@@ -10,7 +10,7 @@ import { type Page } from "@posthaste/ports";
 /** Of one turn: narrow rows, and bytes of what hangs on them. */
 const rowsPerChunk = 500;
 const bytesPerTurnMax = 1024 * 1024;
-/** What one page looks at. What it holds is as much as one reading, and an item more. */
+/** What one page looks at. Of bodies it holds as much as one reading, and an item more. */
 const rowsPerPageMax = 100_000;
 const bytesPerPageMax = 32 * 1024 * 1024;
 
@@ -26,7 +26,7 @@ export type Scan<Row, Item> = {
 
 export type Chunk<Row> = { readonly rows: readonly Row[]; readonly isLast: boolean };
 
-/** `bytes`: how many were read to find out, and for the item; `held`: what the item holds of them, if not all. */
+/** `bytes`: how many were read to find out, and for the item; `held`: what it has of bodies, where those may be large. */
 export type Looked<Item> = {
   readonly item?: Item;
   readonly bytes: number;
@@ -53,7 +53,7 @@ export async function readPage<Row, Item>(
       }
       const isFull = bytesOfPage >= bytesPerPageMax || bytesOfItems >= limits.readBytesMax;
       if (isFull) return withNext(items, after);
-      const { item, bytes, held = bytes } = scan.look(row);
+      const { item, bytes, held = 0 } = scan.look(row);
       bytesOfTurn += bytes;
       bytesOfPage += bytes;
       after = scan.keyOf(row);

@@ -109,7 +109,17 @@ describe("how a key stands", () => {
     const found = await listFlowKeys(ports, aTenant, "b");
 
     expect(found.map((each) => each.lane.key)).toEqual(["ab", "b"]);
-    expect(found.length).toBeLessThan(limits.flowKeysListedMax);
+  });
+
+  it("is listed among the first thousand, in the order of their keys", async () => {
+    const ports = open();
+    const keys = Array.from({ length: limits.flowKeysListedMax + 5 }, (_, n) => `k${10_000 + n}`);
+    await Promise.all(keys.toReversed().map((each) => pauseFlowKey(ports, aTenant, each)));
+
+    const found = await listFlowKeys(ports, aTenant, "");
+
+    expect(limits.flowKeysListedMax).toBe(1_000);
+    expect(found.map((each) => each.lane.key)).toEqual(keys.slice(0, limits.flowKeysListedMax));
   });
 });
 

@@ -1,12 +1,15 @@
 /** The contract of `DeadLetters`. */
 import { expect } from "@jest/globals";
 import {
+  among,
   type DeadLetter,
   type DeadLetterFilter,
   dlqId,
+  type DlqId,
   dlqIdOf,
   limits,
   type ListOrder,
+  matchesMessage,
   type TenantId,
 } from "@posthaste/domain";
 import { type DeadLetters, type Ids } from "@posthaste/ports";
@@ -17,6 +20,7 @@ import {
   aTenant,
   type MessageOverrides,
 } from "../builders/message.ts";
+import { drawnFilter, drawnMessage } from "../builders/drawn.ts";
 import { anAnswer } from "../builders/outcome.ts";
 import { dice } from "../seeded-random.ts";
 import { epochStart } from "../virtual-clock.ts";
@@ -37,6 +41,7 @@ export function describeDeadLetters(
     inserting(guarantee);
     listing(guarantee);
     filtering(guarantee);
+    drawing(guarantee);
     cutting(guarantee);
     removing(guarantee);
   });
@@ -280,6 +285,45 @@ function filtering(guarantee: Guarantee<DeadLettersHarness>): void {
       expect(await readLetters(harness, { ids: [] })).toEqual([]);
     },
   );
+}
+
+/** Drawn filters: of each what matches of the whole list, whichever index leads to it. */
+function drawing(guarantee: Guarantee<DeadLettersHarness>): void {
+  const filters = 60;
+  for (const order of ["earliestFirst", "latestFirst"] as const) {
+    guarantee(
+      `of any filters the pages have what matches all of them: ${order}`,
+      async (harness) => {
+        const chance = dice(order.length);
+        const letters = Array.from({ length: 60 }, () => {
+          const { now: failedAt, ...message } = drawnMessage(chance, epochStart);
+          return newLetter(harness, message, {
+            failedAt,
+            response: anAnswer(chance.pick([404, 500])),
+          });
+        });
+        await harness.deadLetters.insert(letters);
+        const whole = await readLetters(harness, {}, order);
+
+        for (let nth = 0; nth < filters; nth++) {
+          const { hosts: _hosts, paths: _paths, ...drawn } = drawnFilter(chance, epochStart);
+          const filter = chance.chance(0.3) ? { ...drawn, responseStatuses: [404, 418] } : drawn;
+          const found = await readLetters(harness, filter, order, chance.integer(1, 40));
+
+          const right = whole.filter((letter) => isMeant(filter, letter));
+          expect([filter, idsOf(found)]).toEqual([filter, idsOf(right)]);
+        }
+      },
+    );
+  }
+}
+
+const idsOf = (letters: readonly DeadLetter[]): readonly DlqId[] => letters.map(({ id }) => id);
+
+function isMeant(filter: DeadLetterFilter, { failedAt, message, response }: DeadLetter): boolean {
+  const { from = 0, to = Infinity, responseStatuses } = filter;
+  const isInTime = failedAt >= from && failedAt <= to;
+  return isInTime && among(responseStatuses, response?.status) && matchesMessage(filter, message);
 }
 
 function removing(guarantee: Guarantee<DeadLettersHarness>): void {

@@ -5,8 +5,10 @@ import {
   createdEvent,
   eventsOf,
   type LogFilter,
+  logStates,
   limits,
   type ListOrder,
+  matchesLogged,
   type LogState,
   type Message,
   type TenantId,
@@ -19,6 +21,7 @@ import {
   aTenant,
   type MessageOverrides,
 } from "../builders/message.ts";
+import { drawnFilter, drawnForMs, drawnMessage } from "../builders/drawn.ts";
 import { anAnswer } from "../builders/outcome.ts";
 import { dice } from "../seeded-random.ts";
 import { epochStart } from "../virtual-clock.ts";
@@ -41,6 +44,7 @@ export function describeMessageLog(
     appending(guarantee);
     listing(guarantee);
     filtering(guarantee);
+    drawing(guarantee);
     watching(guarantee);
     counting(guarantee);
     sweeping(guarantee);
@@ -383,6 +387,42 @@ function filtering(guarantee: Guarantee<MessageLogHarness>): void {
         order === "earliestFirst" ? times : times.toReversed(),
       );
     });
+  }
+}
+
+/** Drawn filters: of each what matches of the whole list, whichever index leads to it. */
+function drawing(guarantee: Guarantee<MessageLogHarness>): void {
+  const filters = 60;
+  for (const order of ["earliestFirst", "latestFirst"] as const) {
+    guarantee(
+      `of any filters the pages have what matches all of them: ${order}`,
+      async (harness) => {
+        const chance = dice(order.length);
+        const ends = ["delivered", "failed", "retry"] as const;
+        const entries = Array.from({ length: 60 }, () => {
+          const message = newMessage(harness, drawnMessage(chance, epochStart));
+          const startedAt = epochStart + chance.integer(0, drawnForMs);
+          const fact = factOf(message, {
+            ended: chance.pick(ends),
+            startedAt,
+            endedAt: startedAt + 1,
+          });
+          return { message, fact };
+        });
+        await harness.log.append(entries);
+        const whole = await readLog(harness, {}, order);
+
+        for (let nth = 0; nth < filters; nth++) {
+          const states = chance.shuffled(logStates).slice(0, 3);
+          const drawn = drawnFilter(chance, epochStart);
+          const filter = chance.chance(0.3) ? { ...drawn, states } : drawn;
+          const found = await readLog(harness, filter, order, chance.integer(1, 40));
+
+          const right = whole.filter(({ event, message }) => matchesLogged(filter, event, message));
+          expect([filter, found.map(keyOf)]).toEqual([filter, right.map(keyOf)]);
+        }
+      },
+    );
   }
 }
 

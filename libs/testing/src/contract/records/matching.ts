@@ -3,6 +3,7 @@ import {
   accept,
   childOf,
   type LiveFilter,
+  matchesLive,
   type Message,
   type MessageId,
   messageId,
@@ -10,6 +11,8 @@ import {
 } from "@posthaste/domain";
 import { type Walk, type Walked } from "@posthaste/ports";
 import { anotherTenant, aPolicy, aTenant, type MessageOverrides } from "../../builders/message.ts";
+import { drawnFilter, drawnMessage } from "../../builders/drawn.ts";
+import { dice } from "../../seeded-random.ts";
 import { aFanOut } from "../../builders/fan-out.ts";
 import { anEndpoint } from "../../builders/url-group.ts";
 import {
@@ -40,16 +43,17 @@ const walk = (
 async function walkToEnd(
   harness: RecordsHarness,
   bounds: Partial<Walk>,
+  filter: LiveFilter = {},
 ): Promise<readonly Walked[]> {
   const upTo = upToNow(harness);
   const steps: Walked[] = [];
   let after: string | undefined;
   do {
-    const step = await walk(
-      harness,
-      {},
-      { ...bounds, upTo, ...(after !== undefined && { after }) },
-    );
+    const step = await walk(harness, filter, {
+      ...bounds,
+      upTo,
+      ...(after !== undefined && { after }),
+    });
     steps.push(step);
     after = step.next;
   } while (after !== undefined && steps.length < 100);
@@ -109,6 +113,25 @@ export function matching(guarantee: StoreGuarantee): void {
     expect(await walk(harness, { labels: ["b", "c"], urls })).toEqual({ ids: [both.id, other.id] });
     expect(await walk(harness, { labels: [...many, "c"], urls })).toEqual({ ids: [other.id] });
   });
+
+  guarantee(
+    "of any filters a walk finds what matches all of them, in any steps",
+    async (harness) => {
+      const chance = dice(1);
+      const from = harness.now() - 10_000;
+      const made: Message[] = [];
+      for (let n = 0; n < 60; n++) made.push(await insert(harness, drawnMessage(chance, from)));
+
+      for (let nth = 0; nth < 60; nth++) {
+        const filter = drawnFilter(chance, from);
+        const bounds = { foundMax: chance.integer(1, 40), lookedMax: chance.integer(10, 100) };
+        const steps = await walkToEnd(harness, bounds, filter);
+
+        const right = made.filter((message) => matchesLive(filter, message));
+        expect([filter, steps.flatMap(({ ids }) => ids)]).toEqual([filter, idsOf(right)]);
+      }
+    },
+  );
 
   guarantee("a walk by time finds what was made between, ends included", async (harness) => {
     const at = harness.now() - 10_000;

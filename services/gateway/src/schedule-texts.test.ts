@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import { afterEach, describe, expect, it } from "@jest/globals";
+import { openEmbedded } from "@posthaste/embedded";
+import { type Schedules } from "@posthaste/ports";
+import {
+  aSchedule,
+  aScheduleCommand,
+  aTenant,
+  epochStart,
+  recordingLog,
+  seededRandom,
+  virtualClock,
+} from "@posthaste/testing";
+import { scheduleListTexts, schedulePages } from "./schedule-texts.ts";
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+const sha256 = (value: string | Uint8Array) => createHash("sha256").update(value).digest("hex");
+const kib = 1_024;
+
+/** One for each body, of so many bytes, in their order. */
+async function opened(bodies: readonly number[]): Promise<Schedules> {
+  const parts = { clock: virtualClock(), random: seededRandom(1), log: recordingLog() };
+  const { close, schedules } = openEmbedded({
+    ...{ dataDir: ":memory:", schedule: queueMicrotask },
+    ...parts,
+  });
+  closers.push(close);
+  for (const [nth, bytes] of bodies.entries()) {
+    const command = aScheduleCommand("0 0 1 1 *", { body: new Uint8Array(bytes).fill(97) });
+    await schedules.put(aSchedule(`scd_${nth}`, command, epochStart + nth));
+  }
+  return schedules;
+}
+
+async function listed(schedules: Schedules) {
+  const pages = schedulePages({ schedules }, aTenant);
+  let text = "";
+  for await (const piece of scheduleListTexts({ schedules, sha256 }, pages)) text += piece;
+  const all = JSON.parse(text) as readonly { scheduleId: string; body?: string }[];
+  return all.map(({ scheduleId, body }) => [scheduleId, body?.length]);
+}
+
+describe("a list of schedules", () => {
+  it("leaves a body out that is longer than 64 KiB, and nothing else of its schedule", async () => {
+    const schedules = await opened([0, 5, 64 * kib, 64 * kib + 1]);
+
+    expect(await listed(schedules)).toEqual([
+      ["scd_0", undefined],
+      ["scd_1", 5],
+      ["scd_2", 64 * kib],
+      ["scd_3", undefined],
+    ]);
+  });
+
+  it("shows 16 MiB of bodies, reads 64 of them at once, and leaves no schedule out", async () => {
+    const schedules = await opened(Array<number>(300).fill(64 * kib));
+    let most = 0;
+    const watched: Schedules = {
+      ...schedules,
+      get: async (keys) => {
+        most = Math.max(most, keys.length);
+        return schedules.get(keys);
+      },
+    };
+
+    const all = await listed(watched);
+
+    expect(all.map(([id]) => id)).toEqual(Array.from({ length: 300 }, (_, n) => `scd_${n}`));
+    expect(all.filter(([, length]) => length === 64 * kib)).toHaveLength(256);
+    expect(most).toBe(64);
+  });
+
+  it("is an empty array where there is none", async () => {
+    expect(await listed(await opened([]))).toEqual([]);
+  });
+});

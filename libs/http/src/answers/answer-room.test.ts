@@ -54,6 +54,17 @@ describe("the room for long answers", () => {
     expect(mine.map(({ sits }) => sits)).toEqual([false, true, true]);
   });
 
+  it("by default has eight taken, whose pieces are large, and three of one owner", async () => {
+    const room = createAnswerRoom();
+    const mine = Array.from({ length: 4 }, () => sitter(room, "a"));
+    const others = Array.from({ length: 12 }, (_, n) => sitter(room, `${n}`));
+    await turn();
+
+    const sitting = (all: readonly { readonly sits: boolean }[]): number =>
+      all.filter(({ sits }) => sits).length;
+    expect([sitting(mine), sitting(others)]).toEqual([3, 5]);
+  });
+
   it("refuses streams beyond its bounds, and takes one again when one is closed", () => {
     const room = createAnswerRoom({ streamsMax: 3, streamsPerOwnerMax: 2 });
     const first = opened(room, "a");

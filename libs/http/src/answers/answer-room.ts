@@ -33,8 +33,9 @@ export type AnswerRoomBounds = {
 const bounds: AnswerRoomBounds = {
   charsMax: 64 * 1024 * 1024,
   charsPerOwnerMax: 16 * 1024 * 1024,
-  seatsMax: 16,
-  seatsPerOwnerMax: 4,
+  // A piece may be a letter of 10 MiB, as it is read, as text and as bytes: all fit into a container of 512 MiB.
+  seatsMax: 8,
+  seatsPerOwnerMax: 3,
   streamsMax: 2_048,
   streamsPerOwnerMax: 256,
 };

@@ -18,7 +18,8 @@ const lettersMsMax = 20_000;
 const later = { "Service-Delay": "12h" } as const;
 const fillMsMax = 60_000;
 const beside = { perSecond: 200, connections: 16 } as const;
-const besideMs = 4_000;
+const besideForMs = 4_000;
+const cancelCallsMax = 5;
 const drainMsMax = 30_000;
 
 export const bulk: Scenario = {
@@ -33,54 +34,82 @@ async function run(stage: Stage): Promise<Findings> {
   if (system === undefined) return { blocks: ["Not measured."] };
   const sink = await stage.sink();
   const destination = `http://127.0.0.1:${sink.port}/x`;
+  await fillCrowd(stage, system, destination);
+  const { lookMs, cancelMs, besideMs, retryMs, table } = await measureCrowd(
+    stage,
+    system,
+    destination,
+  );
+  return {
+    blocks: [crowdText, table],
+    goals: [
+      atMost("p99 of a list by a rare label", lookMs, 30, " ms"),
+      atMost("cancel of 100,000 by label", cancelMs, 8_000, " ms"),
+      atMost("p99 of a publish beside it", besideMs, 60, " ms"),
+      atMost("100 dead letters retried in one call", retryMs, 100, " ms"),
+    ],
+  };
+}
+
+export const crowdText = `${crowd.toLocaleString("en-US")} messages that wait, with one label; ${rare} with another are listed ${lookRounds} times, and then the crowd is cancelled by its label, beside publishes at ${beside.perSecond}/s. At last ${letters} dead letters are retried in one call.`;
+
+/** Answers how many messages wait now. */
+export async function fillCrowd(
+  stage: Stage,
+  system: System,
+  destination: string,
+): Promise<number> {
   await fill(stage, system, destination, crowd, { "Service-Label": "crowd", ...later });
   await fill(stage, system, destination, rare, { "Service-Label": "rare", ...later });
+  return crowd + rare;
+}
 
-  const lookMs: number[] = [];
+/** Milliseconds; of the list and of the publishes beside the cancel the 99th percentile. */
+type CrowdFigures = {
+  readonly lookMs: number;
+  readonly cancelMs: number;
+  readonly besideMs: number;
+  readonly retryMs: number;
+  readonly table: string;
+};
+
+export async function measureCrowd(
+  stage: Stage,
+  system: System,
+  destination: string,
+): Promise<CrowdFigures> {
+  const looks = new Float64Array(lookRounds);
   for (let round = 0; round < lookRounds; round++) {
     const startedAt = performance.now();
     const found = await ask(system, "GET", "/v2/logs?label=rare");
-    lookMs.push(performance.now() - startedAt);
+    looks[round] = performance.now() - startedAt;
     const { events } = (await found.json()) as { readonly events: readonly unknown[] };
     if (events.length !== rare) stage.fault(`${events.length} of ${rare} were found`);
   }
 
-  const book = stage.books.open((beside.perSecond * besideMs) / 1000);
+  const book = stage.books.open((beside.perSecond * besideForMs) / 1000);
   const template = publishTemplate(destination);
   const publishing = openLoop({ port: system.port, template }, book, {
     ...beside,
-    forMs: besideMs,
+    forMs: besideForMs,
   });
   const startedAt = performance.now();
-  const cancelled = await ask(system, "DELETE", "/v2/messages?label=crowd");
+  const count = await cancelCrowd(system);
   const cancelMs = performance.now() - startedAt;
-  const { cancelled: count } = (await cancelled.json()) as { readonly cancelled: number };
   if (count !== crowd) stage.fault(`${count} of ${crowd} were cancelled`);
   await publishing;
   await stage.settle(system.name, book, drainMsMax);
   const retryMs = await retryLetters(stage, system);
-  const besideP99 = percentile(book.publishMs(), 0.99);
-  const lookP99 = percentile(Float64Array.from(lookMs), 0.99);
-  return {
-    blocks: [
-      `${crowd.toLocaleString("en-US")} messages that wait, with one label; ${rare} with another are listed ${lookRounds} times, and then the crowd is cancelled by its label, beside publishes at ${beside.perSecond}/s. At last ${letters} dead letters are retried in one call.`,
-      table(
-        [
-          "list of the rare label p99, ms",
-          "cancel of all, ms",
-          "publish p99 beside, ms",
-          "retry, ms",
-        ],
-        [[lookP99, cancelMs, besideP99, retryMs].map(figure)],
-      ),
-    ],
-    goals: [
-      atMost("p99 of a list by a rare label", lookP99, 30, " ms"),
-      atMost("cancel of 100,000 by label", cancelMs, 8_000, " ms"),
-      atMost("p99 of a publish beside it", besideP99, 60, " ms"),
-      atMost("100 dead letters retried in one call", retryMs, 100, " ms"),
-    ],
-  };
+  const besideMs = percentile(book.publishMs(), 0.99);
+  const lookMs = percentile(looks.sort(), 0.99);
+  const heads = [
+    "list of the rare label p99, ms",
+    "cancel of all, ms",
+    "publish p99 beside, ms",
+    "retry, ms",
+  ];
+  const figures = [lookMs, cancelMs, besideMs, retryMs].map(figure);
+  return { lookMs, cancelMs, besideMs, retryMs, table: table(heads, [figures]) };
 }
 
 /** None arrives while the run lasts. */
@@ -96,6 +125,16 @@ async function fill(
   const book = stage.books.open(count, { kind: "never" });
   await closedLoop({ port, template }, book, { connections: 2, forMs: fillMsMax });
   if (book.accepted !== count) stage.fault(`${book.accepted} of ${count} were accepted`);
+}
+
+/** A call waits for a minute at most; the next one joins the same bulk action. */
+async function cancelCrowd(system: System): Promise<number | undefined> {
+  for (let call = 0; call < cancelCallsMax; call++) {
+    const answer = await ask(system, "DELETE", "/v2/messages?label=crowd");
+    const { cancelled } = (await answer.json()) as { readonly cancelled?: number };
+    if (answer.ok) return cancelled;
+  }
+  return undefined;
 }
 
 /** Of messages to a port on which nothing listens. */

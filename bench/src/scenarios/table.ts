@@ -1,5 +1,6 @@
 /** All scenarios, in the order of the report. Their budgets sum to more than a run may take; few of them use theirs up. */
 import { apart } from "./apart.ts";
+import { apartMessages } from "./apart-messages.ts";
 import { batch } from "./batch.ts";
 import { bulk } from "./bulk.ts";
 import { burst } from "./burst.ts";
@@ -47,4 +48,5 @@ export const scenarios: readonly Scenario[] = [
   steps,
   runLists,
   apart,
+  apartMessages,
 ];

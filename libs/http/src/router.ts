@@ -15,6 +15,7 @@ import { fault, type Fault, isFault } from "@posthaste/domain";
 import { answer, type FlatHeaders, noHeaders } from "./answers/answer.ts";
 import { type Answers, type Refusal } from "./answers/answers.ts";
 import { type StreamedReply } from "./answers/streamed.ts";
+import { workEnded } from "./bodies/body.ts";
 
 export type Reply = {
   readonly status: number;
@@ -101,9 +102,10 @@ function dispatch(methods: Methods, answers: Answers): RequestHandler {
       answers.fault(res, fault("method_not_allowed", `${req.method} is not allowed here`), allow);
       return;
     }
-    work(req, res)
+    void work(req, res)
       .then((result) => send(res, result, answers))
-      .catch((error: unknown) => answers.failed(res, error));
+      .catch((error: unknown) => answers.failed(res, error))
+      .then(() => workEnded(res));
   };
 }
 

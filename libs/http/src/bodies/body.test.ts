@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { once } from "node:events";
-import { type IncomingMessage } from "node:http";
+import { type IncomingMessage, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -10,6 +10,7 @@ import { virtualClock } from "@posthaste/testing";
 import { readBody } from "./body.ts";
 import { type BodyBudget, createBodyBudget } from "./body-budget.ts";
 import { type Edge, type RequestHandler } from "../edge/edge.ts";
+import { createExpressApp, type Route } from "../router.ts";
 import { type Answers } from "../answers/answers.ts";
 import { hostClock, rawExchange, request, testEdge } from "../edge/raw-exchange.fixture.ts";
 
@@ -206,4 +207,47 @@ describe("the budget", () => {
     expect(seen).toEqual([700, 300]);
     expect(shared.taken).toBe(0);
   });
+
+  it.each<[string, (work: Work, answers: Answers) => RequestHandler]>([
+    ["", (work) => work],
+    [", of an endpoint", routed],
+  ])(
+    "is taken until the work ends of a caller that goes before its answer%s",
+    async (_, handlerOf) => {
+      const shared = createBodyBudget(hostClock);
+      const { promise: isGone, resolve: go } = Promise.withResolvers<void>();
+      const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+      const work: Work = async (_req, res) => {
+        res.once("close", go);
+        await readBody(res, { bytesMax, budget: shared, owner });
+        await mayEnd;
+      };
+      ({ edge } = await testEdge({ handle: (answers) => handlerOf(work, answers) }));
+      const socket = connect(edge.port, "127.0.0.1");
+      socket.write(withLength(700));
+      while (shared.taken < 700) await new Promise((resolve) => setImmediate(resolve));
+
+      socket.destroy();
+      await isGone;
+
+      expect(shared.taken).toBe(700);
+      end();
+      while (shared.taken > 0) await new Promise((resolve) => setImmediate(resolve));
+    },
+  );
 });
+
+type Work = (req: IncomingMessage, res: ServerResponse<IncomingMessage>) => Promise<void>;
+
+function routed(work: Work, answers: Answers): RequestHandler {
+  const route: Route = {
+    method: "post",
+    path: "/",
+    work: async (req, res) => {
+      await work(req, res);
+      return { status: 200, body: "" };
+    },
+  };
+  const app = createExpressApp([route], answers);
+  return (req, res) => (app(req, res), undefined);
+}

@@ -16,8 +16,8 @@ const empty = new Uint8Array(0);
 
 /**
  * The whole body, or a fault: `too_large`, `overloaded` (the budget), `timed_out`, `malformed` (the caller went away
- * half-way). The budget gets its bytes back when the response closes, since until then the body is in use. A body that came
- * in one chunk is that chunk.
+ * half-way). The budget gets its bytes back when the response closes, since until then the body is in use; of a caller that
+ * went away before its answer when the work has ended, see `workEnded`. A body that came in one chunk is that chunk.
  */
 export function readBody(
   res: ServerResponse<IncomingMessage>,
@@ -68,9 +68,22 @@ function collect(
 
   req.on("data", onData).on("end", onEnd);
   res.on("close", () => {
-    if (ended) upload.giveBack();
-    else stop(fault("malformed", "the request body was cut short"));
+    if (!ended) stop(fault("malformed", "the request body was cut short"));
+    else if (res.writableEnded || withoutAnswer.has(res)) upload.giveBack();
+    else abandoned.set(res, () => upload.giveBack());
   });
+}
+
+/** Closed before there was an answer: bodies that are still being worked on. */
+const abandoned = new WeakMap<ServerResponse, () => void>();
+/** Whose work has ended without an answer, and which may not have closed yet. */
+const withoutAnswer = new WeakSet<ServerResponse>();
+
+/** To be called at the end of all work on a request: the body of a caller that is gone would otherwise be held at the expense of none. */
+export function workEnded(res: ServerResponse): void {
+  if (res.writableEnded) return;
+  withoutAnswer.add(res);
+  abandoned.get(res)?.();
 }
 
 /** The first room for several chunks; it doubles, so that a body in one-byte chunks costs no more than twice its size. */

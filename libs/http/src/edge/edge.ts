@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { fault as faultOf } from "@posthaste/domain";
 import { type Clock, type Log, type Readiness, type Service } from "@posthaste/ports";
 import { type Answers } from "../answers/answers.ts";
+import { workEnded } from "../bodies/body.ts";
 import { type AddressSet, addressSet } from "../caller-ip.ts";
 import { answerClientError, answerConnect } from "./client-error.ts";
 import { createConnections } from "./connections.ts";
@@ -106,7 +107,9 @@ export function createEdge(options: EdgeOptions): Edge {
     if (anyOrigin && allowAnyOrigin(req, res)) return;
     if (readiness && answerHealth(req, res, readiness)) return;
     try {
-      handler(req, res)?.catch((error: unknown) => answers.failed(res, error));
+      void handler(req, res)
+        ?.catch((error: unknown) => answers.failed(res, error))
+        .then(() => workEnded(res));
     } catch (error) {
       answers.failed(res, error);
     }

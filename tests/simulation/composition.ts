@@ -8,6 +8,8 @@ import { type Compose, Deliverer, Standby } from "@posthaste/deliverer";
 import {
   allShards,
   type BulkActionId,
+  type DeadLetter,
+  type DlqId,
   type Fault,
   isFault,
   isUnderWay,
@@ -32,6 +34,7 @@ import {
   pinFlowKey,
   publish,
   type Published,
+  publishMany,
   readMessage,
   resumeFlowKey,
   endQueue,
@@ -39,6 +42,8 @@ import {
   putSchedule,
   resumeQueue,
   resumeSchedule,
+  retryLetters,
+  type RetryLettersPorts,
   type RunPorts,
   type ScheduleGiven,
   type SchedulePorts,
@@ -65,6 +70,7 @@ import { type Environment, type Life, type Runnable, SimulatedNode } from "./wor
 import {
   observedBus,
   observedAlarms,
+  observedDeadLetters,
   observedFanOuts,
   observedFlowLanes,
   observedMessageLog,
@@ -101,6 +107,10 @@ export type Gateway = {
   endQueue(tenant: TenantId, name: string): Promise<void>;
   pin(tenant: TenantId, key: string, parallelism: number): Promise<void>;
   unpin(tenant: TenantId, key: string): Promise<void>;
+  /** Of each item the message; undefined where none is known to be accepted. */
+  publishMany(commands: readonly PublishCommand[]): Promise<readonly (Published | undefined)[]>;
+  letters(tenant: TenantId): Promise<readonly DeadLetter[]>;
+  retryLetters(tenant: TenantId, ids: readonly DlqId[]): Promise<readonly MessageId[] | Fault>;
   /** The bulk action that was begun. */
   cancelLabel(tenant: TenantId, label: string, isAsync: boolean): Promise<BulkActionId>;
   hasEnded(tenant: TenantId, id: BulkActionId): Promise<boolean>;
@@ -111,7 +121,12 @@ export type Gateway = {
   readonly runs: RunGateway;
 };
 
-type GatewayPorts = RunPorts & BulkPorts & CancelPorts & GrantPorts & SchedulePorts;
+type GatewayPorts = RunPorts &
+  BulkPorts &
+  CancelPorts &
+  GrantPorts &
+  SchedulePorts &
+  RetryLettersPorts;
 const bulkCallMsMax = 60_000;
 
 type Making = {
@@ -259,7 +274,7 @@ function portsOf(making: Making, life: Life, shards?: readonly number[]): NodePo
     runs: life.remote("runs", observedRuns(backend.runs, watching)),
     runLog: life.remote("runLog", backend.runLog),
     tokens: life.remote("tokens", observedTokens(backend.tokens, watching)),
-    deadLetters: life.remote("deadLetters", backend.deadLetters),
+    deadLetters: life.remote("deadLetters", observedDeadLetters(backend.deadLetters, watching)),
     groups: life.remote("groups", backend.groups),
     schedules: life.remote("schedules", observedSchedules(backend.schedules, watching)),
     tenants: new Map(),
@@ -373,6 +388,19 @@ function reached({ world }: Environment, life: Life, ports: GatewayPorts): Gatew
         async () =>
           void (await unpinFlowKey(ports, tenant, key, { parallelism: true, rate: true })),
       ),
+    publishMany: (commands) =>
+      ask(async () => {
+        const outcomes = await publishMany(ports, commands, async () => undefined);
+        if (isFault(outcomes) || "refused" in outcomes) return [];
+        return outcomes.map((made) => ("messageId" in made ? made : undefined));
+      }),
+    letters: (tenant) =>
+      ask(async () => {
+        const page = { limit: 100, order: "earliestFirst" } as const;
+        return (await ports.deadLetters.list(tenant, {}, page)).items;
+      }),
+    retryLetters: (id, letters) =>
+      ask(() => retryLetters(ports, { id, plan: defaultPlan }, letters, unchanged)),
     cancelLabel: (tenant, label, isAsync) =>
       ask(async () => {
         const work = { kind: "cancel", filter: { labels: [label] } } as const;
@@ -396,6 +424,8 @@ function reached({ world }: Environment, life: Life, ports: GatewayPorts): Gatew
     runs: runGateway(ports, ask),
   };
 }
+
+const unchanged = { overrides: { headers: [], policy: {} }, refuse: () => undefined } as const;
 
 /** A schedule that is not there was removed by another client, which is an answer, too. */
 function done(answer: object | undefined): void {

@@ -6,6 +6,7 @@ import { type AcceptPorts, type CancelPorts } from "@posthaste/engine";
 import {
   type Alarms,
   type BulkActions,
+  type DeadLetters,
   type FlowLanes,
   type Queues,
   type Records,
@@ -28,7 +29,8 @@ export type NodePorts = Omit<AcceptPorts, "local"> &
 export type Mutation = {
   readonly name: string;
   /** What has to go on for it to show: in every seed, then. */
-  readonly shownBy?: "schedules" | "queues" | "bulkActions" | "plainMessages" | "runs";
+  readonly shownBy?:
+    "schedules" | "queues" | "bulkActions" | "plainMessages" | "deadLetters" | "runs";
   /** It shows only where an answer is lost in one moment of few: more histories are tried. */
   readonly isRare?: true;
   readonly change: (ports: NodePorts, model: Model, life: Life) => NodePorts;
@@ -69,6 +71,11 @@ export const withAlarms = (ports: NodePorts, other: Partial<Alarms>): NodePorts 
 export const withFlowLanes = (ports: NodePorts, other: Partial<FlowLanes>): NodePorts => ({
   ...ports,
   flowLanes: otherwise(ports.flowLanes, other),
+});
+
+export const withDeadLetters = (ports: NodePorts, other: Partial<DeadLetters>): NodePorts => ({
+  ...ports,
+  deadLetters: otherwise(ports.deadLetters, other),
 });
 
 export const withQueues = (ports: NodePorts, other: Partial<Queues>): NodePorts => ({

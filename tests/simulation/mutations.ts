@@ -26,6 +26,7 @@ import {
 import { namingMutations } from "./naming-mutations.ts";
 import { queueMutations } from "./queue-mutations.ts";
 import { runMutations } from "./runs/mutations.ts";
+import { letterMutations } from "./letter-mutations.ts";
 import { scheduleMutations } from "./schedule-mutations.ts";
 
 export const messageMutations: readonly Mutation[] = [
@@ -382,6 +383,7 @@ export const mutations: readonly Mutation[] = [
   ...queueMutations,
   ...namingMutations,
   ...scheduleMutations,
+  ...letterMutations,
   ...runMutations,
 ];
 

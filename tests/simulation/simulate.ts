@@ -8,6 +8,7 @@ import { atRest, describeUnrest, restless } from "./checks/at-rest.ts";
 import { checkAlarms, everyStep } from "./checks/every-step.ts";
 import { checkHistory } from "./checks/history.ts";
 import { type Composition, composition, type Shape } from "./composition.ts";
+import { letterWorkload } from "./letter-workload.ts";
 import { type Mutation } from "./mutate.ts";
 import { plainWorkload } from "./plain-workload.ts";
 import { scheduleWorkload } from "./schedule-workload.ts";
@@ -46,6 +47,9 @@ const healingMsMax = 1_500_000;
 const scheduleSeeds = 1_000_000;
 const bulkSeeds = 2_000_000;
 const plainSeeds = 3_000_000;
+const letterSeeds = 4_000_000;
+/** None beside the planted bugs of others, of which some show in few histories. */
+const letterShare = 0.25;
 /** Far beyond what any seed needs. */
 const stepsMax = 400_000;
 const sweepMsMax = 120_000;
@@ -83,7 +87,12 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
     dice(plainSeeds + seed),
     mutation?.shownBy === "plainMessages",
   );
-  const lastAtMs = Math.max(work.lastAtMs, scheduling.lastAtMs, plain.lastAtMs);
+  const letters = letterWorkload(
+    environment,
+    dice(letterSeeds + seed),
+    mutation ? Number(mutation.shownBy === "deadLetters") : letterShare,
+  );
+  const lastAtMs = Math.max(work.lastAtMs, scheduling.lastAtMs, plain.lastAtMs, letters.lastAtMs);
   if (model) {
     const checkRecords = everyStep(world, history, model.inspect);
     world.onStep = () => {
@@ -100,6 +109,7 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
   work.start(() => composed.gateways());
   scheduling.start(composed);
   plain.start(composed);
+  letters.start(() => composed.gateways());
   haveTroubles(environment, chance, composed, backend, troubles, shape);
 
   const failed = (): boolean => {
@@ -118,7 +128,8 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
   const settledClients = (): boolean =>
     history.publications.length >= work.planned &&
     history.publications.every(({ settledAt }) => settledAt !== undefined) &&
-    history.bulkCancels.every(({ endedAt }) => endedAt !== undefined);
+    history.bulkCancels.every(({ endedAt }) => endedAt !== undefined) &&
+    history.letterRetries.every(({ endedAt }) => endedAt !== undefined);
   const unrest = restless(history, backend);
   let left = await world.during(unrest());
   while ((!settledClients() || left.length > 0) && world.elapsed < restBy && !failed()) {

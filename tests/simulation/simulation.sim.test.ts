@@ -38,6 +38,8 @@ describe("a simulated installation", () => {
     expect(total("canceled")).toBeGreaterThanOrEqual(100);
     expect(total("reads")).toBeGreaterThanOrEqual(500);
     expect(total("failureCallbacks")).toBeGreaterThanOrEqual(100);
+    expect(total("batched")).toBeGreaterThanOrEqual(500);
+    expect(total("retriedLetters")).toBeGreaterThanOrEqual(100);
     expect(total("slots")).toBeGreaterThanOrEqual(300);
     expect(total("slotsMadeUp")).toBeGreaterThanOrEqual(20);
     expect(total("slotsSkipped")).toBeGreaterThanOrEqual(100);

@@ -2,6 +2,7 @@
 import {
   backoffMs,
   callbackId,
+  type DlqId,
   dlqIdOf,
   failureCallbackId,
   isDerived,
@@ -15,11 +16,18 @@ import { type Backend } from "../backend.ts";
 import { type Shape } from "../composition.ts";
 import { checkBulkActions } from "./bulk.ts";
 import { checkDeduplication } from "./deduplication.ts";
+import { checkLetters } from "./letters.ts";
 import { checkPromptness } from "./promptness.ts";
 import { checkQueues } from "./queues.ts";
 import { checkSchedules } from "./schedules.ts";
 import { checkOverlap, checkPauses, checkPins, checkRates } from "./lanes.ts";
-import { type Exchange, type History, type Publication, type Settling } from "../world/history.ts";
+import {
+  type Exchange,
+  type History,
+  opOf,
+  type Publication,
+  type Settling,
+} from "../world/history.ts";
 
 type Checking = {
   readonly history: History;
@@ -56,6 +64,7 @@ export async function checkHistory(
   checkBulkActions(history);
   checkQueues(history);
   checkSchedules(history, backend);
+  checkLetters(history);
   checkPins(history);
   // In one process, and by the embedded store, the log is written with the records themselves.
   checkPromptness(history, backend.model !== undefined && shape === "distributed");
@@ -110,7 +119,7 @@ function checkReceipts({ history }: Checking, { id, exchanges }: MessageHistory)
       history.violate("C2", `${id} was delivered and never inserted`);
       return;
     }
-    const op = Number(record.message.headers.find(([name]) => name === "Op")?.[1]);
+    const op = opOf(record.message);
     const command =
       history.publications.find((each) => each.op === op)?.command ?? history.templates.get(op);
     if (!command) {
@@ -305,7 +314,10 @@ async function checkFollowUps(
     if (!ids.includes(id)) history.violate("C13", `${id} is no callback that ${source} has caused`);
   }
   if (!record) return;
-  const states = new Set(await backend.statesOf(record.message.tenant, id));
+  const { tenant } = record.message;
+  const isKept = async (letter: DlqId): Promise<boolean> =>
+    history.lettersTaken.has(letter) || !!(await backend.deadLetters.get(tenant, letter));
+  const states = new Set(await backend.statesOf(tenant, id));
   for (const { settlement } of settled) {
     for (const item of settlement.append) {
       switch (item.kind) {
@@ -318,9 +330,7 @@ async function checkFollowUps(
             history.violate("C13", `${id} has no failure callback`);
           break;
         case "deadLetter":
-          if (
-            !(await backend.deadLetters.get(settlement.message.tenant, dlqIdOf(id, item.failedAt)))
-          )
+          if (!(await isKept(dlqIdOf(id, item.failedAt))))
             history.violate("C1", `${id} failed and has no dead letter`);
           break;
         case "run":

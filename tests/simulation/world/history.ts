@@ -102,6 +102,16 @@ export type BulkCancel = {
   readonly acceptedAt: number;
   endedAt: number | undefined;
 };
+/** What was accepted of a batch, in its order. */
+export type Batch = {
+  readonly items: { readonly id: MessageId; readonly queue: string | undefined }[];
+};
+/** One call's retry of dead letters, repeated until its outcome was known. */
+export type LetterRetry = {
+  readonly letters: readonly DlqId[];
+  readonly made: MessageId[];
+  endedAt: number | undefined;
+};
 /** A write of a schedule that held; `readAt`: when its writer had first read what it changes. */
 export type ScheduleWrite = {
   readonly by: "caller" | "scheduler";
@@ -149,6 +159,12 @@ export class History {
   /** Queues whose parallelism is one. */
   readonly narrowQueues = new Set<QueueId>();
   readonly bulkCancels: BulkCancel[] = [];
+  readonly batches: Batch[] = [];
+  readonly letterRetries: LetterRetry[] = [];
+  /** Those whose retry was asked for, and whose operation failed. */
+  readonly lettersAsked = new Map<DlqId, number>();
+  /** Those that went because they were retried. */
+  readonly lettersTaken = new Set<DlqId>();
   /** By clients, one by one. */
   readonly askedCancels = new Set<MessageId>();
   readonly pins: Pinning[] = [];
@@ -208,5 +224,9 @@ export const scheduleKeyText = ({
   readonly tenant: TenantId;
   readonly id: ScheduleId;
 }): string => `${tenant}/${id}`;
+
+/** The operation that a message belongs to, as its publish says. */
+export const opOf = ({ headers }: { readonly headers: Headers }): number =>
+  Number(headers.find(([name]) => name === "Op")?.[1]);
 
 export const appliedKey = (id: MessageId, epoch: number): string => `${id} ${epoch}`;

@@ -24,6 +24,7 @@ import {
   type TokenStore,
 } from "@posthaste/ports";
 import { type RunChange } from "../runs/seen.ts";
+import { messagesByOp } from "../checks/letters.ts";
 import { appliedKey, type History, scheduleKeyText, type ScheduleWrite } from "./history.ts";
 import { type World } from "./world.ts";
 
@@ -354,6 +355,29 @@ export const observedMessageLog = (log: MessageLog, { history, world }: Watching
   },
 });
 
+/** E2 at the moment that a letter goes: what it became is there. */
+export const observedDeadLetters = (
+  letters: DeadLetters,
+  { history, world, node }: Watching,
+): DeadLetters => ({
+  ...letters,
+  remove: async (tenant, ids) => {
+    const removed = await letters.remove(tenant, ids);
+    const made = messagesByOp(history);
+    for (const id of ids) {
+      world.trace(`${node} removes the dead letter ${id}`);
+      history.lettersTaken.add(id);
+      const op = history.lettersAsked.get(id);
+      const taken = [...history.lettersTaken].filter(
+        (each) => history.lettersAsked.get(each) === op,
+      );
+      if (op === undefined || (made.get(op) ?? []).length <= taken.length)
+        history.violate("E2", `the dead letter ${id} went before its message was there`);
+    }
+    return removed;
+  },
+});
+
 /** I6 at the moment that the fact of a failure is said. */
 export function observedBus(
   bus: EventBus,
@@ -366,11 +390,9 @@ export function observedBus(
       await bus.publish(topic, events);
       for (const event of events) {
         if (!("fact" in event) || event.fact.ended !== "failed") continue;
-        const letter = await deadLetters.get(
-          event.message.tenant,
-          dlqIdOf(event.id, event.fact.endedAt),
-        );
-        if (!letter)
+        const id = dlqIdOf(event.id, event.fact.endedAt);
+        const letter = await deadLetters.get(event.message.tenant, id);
+        if (!letter && !history.lettersTaken.has(id))
           history.violate(
             "I6",
             `the failure of ${event.id} was said before its dead letter was written`,

@@ -48,7 +48,7 @@ const scheduleSeeds = 1_000_000;
 const bulkSeeds = 2_000_000;
 const plainSeeds = 3_000_000;
 const letterSeeds = 4_000_000;
-/** None beside the planted bugs of others, of which some show in few histories. */
+/** Beside any other planted bug letters are left out: some bugs show in few histories. */
 const letterShare = 0.25;
 /** Far beyond what any seed needs. */
 const stepsMax = 400_000;

@@ -62,6 +62,7 @@ async function startMinutely(): Promise<void> {
     minutely.set(prefix, textOf(reply.object()["scheduleId"]));
   }
   minutely.set("group", await created("minutely", everyMinute, "to both"));
+  minutely.set("of no group", await created("no-group", everyMinute));
   minutely.set("delayed", await created(at("/delayed"), { ...everyMinute, Delay: "5s" }));
   minutely.set("queue", await created(at("/queue"), { ...everyMinute, "Queue-Name": "ticks" }));
   destination.answers("/failing", always(500)).answers("/waiting", always(500));
@@ -380,6 +381,25 @@ describe("a schedule for every minute", () => {
 
       expect([one?.body.toString(), two?.body.toString()]).toEqual(["to both", "to both"]);
       expect(found).toMatchObject({ destination: "minutely" });
+    },
+    testMsMax,
+  );
+
+  it(
+    "says why its last slot has made nothing, read and listed",
+    async () => {
+      const id = idOf("of no group");
+      const schedule = await eventually(
+        () => read(id),
+        ({ error }) => error !== undefined,
+        waitMsMax,
+      );
+      const listed = (await client.get("/v2/schedules")).list();
+
+      expect(schedule).toMatchObject({ error: "topic no-group not found" });
+      expect(schedule["lastScheduleStates"]).toEqual({});
+      expect(numberOf(schedule["lastScheduleTime"]) % minuteMs).toBe(0);
+      expect(listed.find(({ scheduleId }) => scheduleId === id)).toHaveProperty("error");
     },
     testMsMax,
   );

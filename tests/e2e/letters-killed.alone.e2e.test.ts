@@ -1,0 +1,65 @@
+/** A process that is killed in the middle of retries of dead letters: the next calls go on with them. */
+import { afterEach, beforeEach, expect, it } from "@jest/globals";
+import { type AloneServer, startAlone } from "./alone.ts";
+import { eventually } from "./client.ts";
+import { always, Destination } from "./destination.ts";
+import { service } from "./dialects.ts";
+import { textOf } from "./json.ts";
+
+const count = 600;
+const rounds = 3;
+const path = "/letters";
+
+let server: AloneServer;
+let destination: Destination;
+beforeEach(async () => {
+  server = await startAlone({});
+  destination = await Destination.start();
+});
+afterEach(async () => {
+  await server.stop();
+  await destination.stop();
+});
+
+/** Of each body the messages that have brought it since the first `before` arrivals. */
+function broughtSince(before: number): ReadonlyMap<string, ReadonlySet<string>> {
+  const arrivals = destination.at(path).slice(before);
+  const byBody = Map.groupBy(arrivals, ({ body }) => body.toString());
+  const idsOf = (each: typeof arrivals) =>
+    new Set(each.map(({ headers }) => textOf(headers["service-message-id"])));
+  return new Map([...byBody].map(([body, each]) => [body, idsOf(each)]));
+}
+
+it("kill -9 in the middle of retries of dead letters: each makes one message, and none is lost", async () => {
+  const { client } = server;
+  destination.answers(path, always(500));
+  const headers = service({ Retries: "0" });
+  const items = Array.from({ length: count }, (_, n) => ({
+    ...{ destination: destination.url(path), headers },
+    body: String(n),
+  }));
+  expect((await client.post("/v2/batch", {}, JSON.stringify(items))).status).toBe(200);
+  const letters = async () => (await client.get("/v2/overview")).object()["deadLetters"];
+  await eventually(letters, (number) => number === count);
+  destination.answers(path, always(200));
+  const before = destination.at(path).length;
+
+  for (let kills = 0; kills < rounds; kills++) {
+    const arrived = destination.at(path).length;
+    // Its answer is lost with the process.
+    const retrying = client.post("/v2/dlq/retry").catch(() => undefined);
+    await destination.arrivals(path, arrived + 1);
+    await server.process.kill();
+    await retrying;
+    await server.process.start();
+  }
+  for (let cursor: string | undefined; cursor !== "";)
+    cursor = textOf((await client.post("/v2/dlq/retry")).object()["cursor"]);
+
+  const brought = await eventually(
+    async () => broughtSince(before),
+    ({ size }) => size === count,
+  );
+  expect(new Set([...brought.values()].map(({ size }) => size))).toEqual(new Set([1]));
+  expect(await letters()).toBe(0);
+});

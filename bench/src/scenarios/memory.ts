@@ -18,7 +18,7 @@ const hangingCalls = 10_000;
 /** Of all that may wait one tenant may have three quarters, and at one address about half: so two, at many addresses. */
 const addressesOfSilent = 40;
 const kibPerCallMax = 64;
-/** More than the default, of which others keep their share; a host that allows 20,000 open files has room for them. */
+/** More than the default, of which other tenants keep their share; a host that allows 20,000 open files has room for them. */
 const mayHang = { POSTHASTE_MAX_WAITING: String(2 * hangingCalls) };
 const firstTenant: PublishHeaders = { Authorization: `Bearer ${token}` };
 const manyNames = 10_000;

@@ -101,6 +101,24 @@ describe("a plan with messagesPerDayMax", () => {
   });
 });
 
+it("of the messages of a day duplicates are some, and retried dead letters are none", async () => {
+  const client = await operator.tenant("what-counts", { plan: { messagesPerDayMax: 2 } });
+  destination.answers("/counted", always(500));
+  const publish = () =>
+    client.publish(
+      destination.url("/counted"),
+      service({ Retries: "0", "Deduplication-Id": "once" }),
+    );
+  const statuses = [await publish(), await publish(), await publish()].map(({ status }) => status);
+  await eventually(
+    async () => (await client.get("/v2/dlq")).list("messages"),
+    ({ length }) => length === 1,
+  );
+
+  expect(statuses).toEqual([200, 202, 429]);
+  expect((await client.post("/v2/dlq/retry")).list("responses")).toHaveLength(1);
+});
+
 describe("a plan with queuesMax", () => {
   const queuesOf = async (client: Client): Promise<readonly unknown[]> =>
     (await client.get("/v2/queues")).list().map(({ name }) => name);

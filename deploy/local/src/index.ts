@@ -9,6 +9,7 @@ export { startMongoJava } from "./servers/mongo-java.ts";
 export { type RunningRedis, startRedis } from "./servers/redis.ts";
 export { type RunningMongo, type RunningServer, type ServerPlace } from "./servers/place.ts";
 export {
+  asInTheImage,
   localManagementPassword,
   type RunningService,
   type RunningServices,

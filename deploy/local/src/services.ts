@@ -101,6 +101,7 @@ async function prepare(service: ServiceName, number: number, options: ServicesOp
   const port = (number === 1 ? options.ports?.[service] : undefined) ?? (await freePort());
   const env = {
     ...inheritedEnvironment(),
+    ...asInTheImage.env,
     ...environmentOf(service, options),
     POSTHASTE_PORT: String(port),
     ...options.env,
@@ -126,7 +127,7 @@ function commandOf(
   root = repository,
 ): Command {
   const main = join(root, "services", service, "process/main.ts");
-  const args = ["--disable-warning=ExperimentalWarning", main];
+  const args = [...asInTheImage.options, main];
   return { name, file: process.execPath, args, cwd: root, ...(env && { env }) };
 }
 
@@ -152,6 +153,12 @@ function environmentOf(service: ServiceName, { stores, room = "posthaste" }: Ser
     POSTHASTE_MANAGEMENT_PASSWORD: localManagementPassword,
   };
 }
+
+/** Memory as deploy/Dockerfile has it: what is measured here holds there. */
+export const asInTheImage = {
+  options: ["--disable-warning=ExperimentalWarning", "--max-semi-space-size=16"],
+  env: { MALLOC_MMAP_THRESHOLD_: "1048576" },
+} as const;
 
 const drainSeconds = "5";
 /** Of a stack that only this host reaches and whose data may be lost. */

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { asInTheImage } from "@posthaste/local";
 import { configSchemas, type ServiceName } from "@posthaste/process";
 import { openSecrets, problemsOf } from "../environment.ts";
 import { root } from "../root.ts";
@@ -50,12 +51,14 @@ describe("the image", () => {
     expect(await contextFiles()).toContain(file);
   });
 
-  it("runs Node as npm start does, the standalone unless told otherwise", () => {
+  it("runs Node as npm start and the local services do, the standalone unless told otherwise", () => {
     const [node, ...options] = execForm(textsOf(last, "ENTRYPOINT")[0] ?? "");
     const bootstrap = read("scripts/bootstrap.js");
 
     expect(node).toBe("node");
     for (const option of options) expect(bootstrap).toContain(`"${option}"`);
+    expect(options).toEqual(asInTheImage.options);
+    expect(environmentOf(last)).toMatchObject(asInTheImage.env);
     expect(execForm(textsOf(last, "CMD")[0] ?? "")).toEqual([
       "services/standalone/process/main.ts",
     ]);

@@ -140,6 +140,20 @@ describe("a gateway names", () => {
     expect(name()).toBe(second);
   });
 
+  it("also when it was idle for a moment longer than it reads: what it read last is up to three seconds old", async () => {
+    const { clock, name, roster } = await opened([entry(first)]);
+    await clock.advance(10_500);
+    const { reads } = roster;
+    roster.entries = [entry(second)];
+    await clock.advance(2_000);
+    expect(roster.reads).toBe(reads);
+
+    expect(name()).toBeUndefined();
+    await clock.advance(0);
+
+    expect(name()).toBe(second);
+  });
+
   it("none once it has stopped, and reads no more", async () => {
     const { clock, name, named, roster } = await opened([entry(first)]);
     await named.stop();

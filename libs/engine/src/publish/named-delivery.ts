@@ -152,6 +152,8 @@ export class NamedDeliverers implements NamedDelivery, Service {
     }
     this.#isReading = !this.#isStopped && clock.now() - this.#usedAt < readAfterUseMs;
     if (this.#isReading) this.#cancel = clock.after(readEveryMs, () => void this.#read());
+    // A deliverer may have died before the roster was read last: it would be believed for twice as long.
+    else this.#open = [];
   }
 }
 

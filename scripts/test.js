@@ -70,7 +70,7 @@ const testGates = [
     only: ofKind("e2e"),
     secondsMax: 1_200,
     processes: true,
-    workers: 4,
+    workers: 3,
     env: answersEnv,
   },
   { name: "answers", only: ofKind("answers"), secondsMax: 120, env: answersEnv },

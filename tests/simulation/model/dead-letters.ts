@@ -4,6 +4,7 @@ import {
   type DeadLetter,
   type DeadLetterFilter,
   type DlqId,
+  limits,
   matchesMessage,
 } from "@posthaste/domain";
 import { type DeadLetters } from "@posthaste/ports";
@@ -21,8 +22,12 @@ export function modelDeadLetters(): DeadLetters {
       const found = [...letters.values()].filter(
         (letter) => letter.message.tenant === tenant && matches(filter, letter),
       );
-      const { items, ...next } = pageOf(found, ({ id }) => id, page);
-      return { items: items.map((letter) => cut(letter, page.bodyBytesMax)), ...next };
+      const shown = found.map((letter) => cut(letter, page.bodyBytesMax));
+      const whole = pageOf(shown, ({ id }) => id, page);
+      const limit = heldCount(whole.items);
+      return limit === whole.items.length
+        ? whole
+        : pageOf(shown, ({ id }) => id, { ...page, limit });
     },
     count: async (tenant, max) =>
       Math.min(max, [...letters.keys()].filter((id) => isOf(tenant, id)).length),
@@ -35,6 +40,16 @@ export function modelDeadLetters(): DeadLetters {
         .slice(0, limit)
         .filter(({ id }) => letters.delete(id)).length,
   };
+}
+
+/** How many one page holds: it ends with the one that is beyond one reading. */
+function heldCount(letters: readonly DeadLetter[]): number {
+  let bytes = 0;
+  const last = letters.findIndex(({ message, response }) => {
+    bytes += message.body.length + (response?.body.length ?? 0);
+    return bytes >= limits.readBytesMax;
+  });
+  return last < 0 ? letters.length : last + 1;
 }
 
 /** One byte more than is shown, unless it is all or nothing. */

@@ -247,11 +247,10 @@ export class HintBuffer {
         if (!excepted.has(originOf(key))) queue.lacking.delete(key);
     }
     queue.othersAsked = !more;
-    // A line takes no newcomers as long as this keeps it full.
-    const lineMax = this.#bounds.perOriginMax + this.#bounds.askAgainAfter;
+    // The pull bounds how many there are; a line that these keep full takes no newcomers.
     const added = hints
       .filter(({ id }) => !known.has(id))
-      .filter((hint) => this.#add(hint, lineMax));
+      .filter((hint) => this.#add(hint, Number.POSITIVE_INFINITY));
     this.#forgetIfEmpty(queue);
     return added.length;
   }

@@ -59,7 +59,7 @@ const namedOpenMax = { count: 1_000, bytes: 16 * 1024 * 1024 };
 /** Until all have read that, a second or so, they name on. What goes back is written and claimed once more, just when there is most to do. */
 const namedMax = { count: 5_000, bytes: 32 * 1024 * 1024 };
 const pullMax = 500;
-/** What was dropped of a line that goes on has a share of it, as large as what is pulled is of this. */
+/** Where newcomers keep a line going, what was dropped of it is pulled after each thousand that it has given: up to half of what goes next. */
 const buffered = { perOriginMax: 1_000, totalMax: 50_000, askAgainAfter: 1_000 };
 /** Tenants. One after another, thousands would wait for each other's answers; all at once they would be a flood. */
 const pulledAtOnceMax = 8;

@@ -162,6 +162,49 @@ describe("an answer is bounded, from a destination that", () => {
   });
 });
 
+describe("informational answers that were not asked for are skipped", () => {
+  it.each([
+    ["100", "HTTP/1.1 100 Continue\r\n\r\n"],
+    ["100 without a reason", "HTTP/1.1 100\r\n\r\n"],
+    [
+      "100 with headers",
+      "HTTP/1.1 100 Continue\r\nDate: x\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n",
+    ],
+    ["100 that offers an upgrade", "HTTP/1.1 100 Continue\r\nUpgrade: h2c\r\n\r\n"],
+    ["100 three times", "HTTP/1.1 100 Continue\r\n\r\n".repeat(3)],
+    ["102", "HTTP/1.1 102 Processing\r\n\r\n"],
+    ["103, then 100", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"],
+    ["100, then 103", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"],
+    ["199", "HTTP/1.1 199 Miscellaneous\r\n\r\n"],
+  ])("%s, in one piece and apart, and the connection is kept", async (_name, informational) => {
+    const answer = "HTTP/1.1 201 Made\r\nx-head: final\r\ncontent-length: 2\r\n\r\nok";
+    let isApart = false;
+    const destination = await openDestination((socket) => {
+      if (isApart) socket.write(informational, () => setImmediate(() => socket.write(answer)));
+      else socket.write(informational + answer);
+      isApart = true;
+    });
+    const sender = openSender();
+
+    for (let call = 0; call < 3; call++) {
+      const outcome = await sender.send(requestTo(destination.url)).outcome;
+
+      expect(inShort(outcome)).toBe("201 ok");
+      expect(outcome.kind === "answered" && outcome.headers).toEqual([
+        ["x-head", "final"],
+        ["content-length", "2"],
+      ]);
+    }
+    expect(destination.connections).toHaveLength(1);
+  });
+
+  it("and no answer of their own: a connection that ends after one is lost", async () => {
+    expect(await outcomeOf((socket) => socket.end("HTTP/1.1 100 Continue\r\n\r\n"))).toBe(
+      "unreachable connection_lost",
+    );
+  });
+});
+
 describe("an answer that is not HTTP/1.1 is a protocol error", () => {
   it.each([
     ["an SSH banner", "SSH-2.0-OpenSSH_9.6\r\n"],

@@ -4,7 +4,8 @@
  * 1. The outcome is given once: by the answer, an error, the deadline or `abort`, whichever is first.
  * 2. Once the head of an answer is there, its status decides, however the body ends; only `abort` of an answer other
  *    than 2xx is still an abort (docs/design/delivery#whose-doing-it-was).
- * 3. A request goes out twice only if the first connection broke before a byte of it was handed to the socket.
+ * 3. A call is made once more, at once and within its deadline, where a kept connection ended before a byte of the
+ *    answer came: most likely it was closed before the request arrived (docs/design/delivery#a-kept-connection-that-ends).
  */
 import {
   type HeaderPair,
@@ -19,7 +20,7 @@ import { AnswerBody, type AnswerRoom } from "./answer-body.ts";
 import { type Connection } from "./connection.ts";
 import { type Counts } from "./counts.ts";
 import { type Deadline, type Deadlines } from "./deadlines.ts";
-import { DialFailure, requestFailure, unreachableBy } from "./failure.ts";
+import { isLost, requestFailure, unreachableBy } from "./failure.ts";
 import { type OriginPool, type OriginPools } from "./origin-pool.ts";
 
 export type CallPorts = {
@@ -44,7 +45,7 @@ export class Call implements Sending, Deadline, AnswerRoom, Dispatcher.DispatchH
   readonly #tenant: TenantId;
   #resolve: ((outcome: Outcome) => void) | undefined;
   #connection: Connection;
-  #isStarted = false;
+  #isAnswered = false;
   #informational = 0;
   #status = 0;
   #headers: Headers = [];
@@ -100,11 +101,15 @@ export class Call implements Sending, Deadline, AnswerRoom, Dispatcher.DispatchH
   }
 
   expire(): void {
-    this.#cut(() => unreachableBy("timeout", `no answer within ${this.#timeoutMs} ms`));
+    this.#cut(unreachableBy("timeout", `no answer within ${this.#timeoutMs} ms`));
   }
 
-  onRequestStart(): void {
-    this.#isStarted = true;
+  /** undici asks for it. */
+  onRequestStart(): void {}
+
+  /** At the first byte of an answer, an informational one included. */
+  onResponseStarted(): void {
+    this.#isAnswered = true;
   }
 
   onResponseStart(
@@ -139,8 +144,9 @@ export class Call implements Sending, Deadline, AnswerRoom, Dispatcher.DispatchH
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#resolve === undefined) return;
-    if (this.#isStarted || !this.#connection.isReused || error instanceof DialFailure)
-      return this.#cut(() => requestFailure(error));
+    const failure = requestFailure(error);
+    if (this.#isAnswered || !this.#connection.isReused || !isLost(failure))
+      return this.#cut(failure);
     this.#ports.counts.movedToFresh++;
     this.#pool.drop(this.#connection);
     this.#connection = this.#pool.freshConnection();
@@ -149,8 +155,8 @@ export class Call implements Sending, Deadline, AnswerRoom, Dispatcher.DispatchH
   }
 
   /** Before the head of an answer, a failure; after it, an answer with what there is of the body. */
-  #cut(failure: () => Outcome): void {
-    this.#end(this.#status === 0 ? failure() : this.#answer(true));
+  #cut(failure: Outcome): void {
+    this.#end(this.#status === 0 ? failure : this.#answer(true));
   }
 
   #answer(truncated: boolean): Outcome {

@@ -5,7 +5,7 @@ import { Client, type Dispatcher } from "undici";
 import { type Dialer, type Dialing } from "./dial.ts";
 
 export class Connection {
-  /** It has carried a call before: it may have broken since, unnoticed. */
+  /** The connection that stands has carried a call before: the other end may have closed it since, unnoticed. */
   isReused = false;
   /** The call that it carries. */
   call: { abort(): void } | undefined;
@@ -24,6 +24,7 @@ export class Connection {
     this.#client = new Client(destination.origin, {
       ...clientOptions,
       connect: (_options, dialled) => {
+        this.isReused = false;
         this.#dial = dialer.dial(destination.url, (...result) => {
           this.#socket = result[1] ?? undefined;
           dialled(...result);

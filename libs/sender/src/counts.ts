@@ -2,7 +2,7 @@
 export type Counts = {
   calls: number;
   connects: number;
-  /** Calls moved to a fresh connection because a kept one had broken before they began. */
+  /** Calls moved to a fresh connection because a kept one ended before a byte of their answer. */
   movedToFresh: number;
   /** A connection to a forbidden address that only the check after connecting found. Must stay 0; alarm on it. */
   ssrfBlockedLate: number;

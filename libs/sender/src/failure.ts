@@ -61,6 +61,10 @@ export function requestFailure(error: unknown): Outcome {
   );
 }
 
+/** The connection ended without a word that says why. */
+export const isLost = (failure: Outcome): boolean =>
+  failure.kind === "unreachable" && failure.code === "connection_lost";
+
 /** By name, since undici leaves its code undefined; once a length was read, the same is said with another class. */
 const isParserError = (error: unknown): boolean =>
   codeOf(error) === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH" ||

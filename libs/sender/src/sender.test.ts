@@ -1,8 +1,12 @@
 import { once } from "node:events";
+import { type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { type Outcome } from "@posthaste/domain";
+import { type CountingSender } from "./sender.ts";
+import { authority, valid } from "./test-certificates.ts";
 import {
   closeAll,
+  type Destination,
   inShort,
   ok,
   openDestination,
@@ -415,20 +419,147 @@ describe("connections", () => {
     expect(destination.received().match(/POST/g)).toHaveLength(2);
   });
 
-  it("that break after the request was written fail it, also when they were used before: it is not sent twice", async () => {
+  it("that ended before the call and were dialled anew are fresh ones: their end is that of the call", async () => {
     let requests = 0;
     const destination = await openDestination((socket) => {
-      if (++requests === 1) socket.write(ok);
-      else socket.resetAndDestroy();
+      if (++requests === 1) socket.end(ok);
+      else socket.end();
     });
     const sender = openSender();
 
-    await sender.send(requestTo(destination.url)).outcome;
-    const outcome = await sender.send(requestTo(destination.url, { method: "GET" })).outcome;
+    expect(inShort(await sender.send(requestTo(destination.url)).outcome)).toBe("200 ok");
+    expect(inShort(await sender.send(requestTo(destination.url)).outcome)).toBe(
+      "unreachable connection_lost",
+    );
 
-    expect(inShort(outcome)).toBe("unreachable connection_lost");
     expect(requests).toBe(2);
-    expect(destination.connections).toHaveLength(1);
+  });
+
+  it("are not given up for a request that cannot be written", async () => {
+    const destination = await openDestination(answering(ok));
+    const sender = openSender();
+    const headers = [["X-A", "a\nb"]] as const;
+
+    await sender.send(requestTo(destination.url)).outcome;
+    await sender.send(requestTo(destination.url, { headers })).outcome;
+
+    expect(sender.counts.movedToFresh).toBe(0);
+  });
+
+  describe.each(["http", "https"] as const)("that were used before, over %s,", (scheme) => {
+    /** Answers the first request of each connection, a fresh one as it is told, and does this with the second. */
+    const openBreaking = async (
+      second: (socket: Socket) => unknown,
+      fresh: (socket: Socket) => unknown = (socket) => socket.write(ok),
+    ): Promise<{ destination: Destination; sender: CountingSender; requests: () => number }> => {
+      const used = new Set<Socket>();
+      const destination = await openDestination(
+        (socket, bytes) => {
+          if (used.has(socket)) return void second(socket);
+          if (!/(\r\n\r\n|\.)$/.test(bytes)) return;
+          if (used.size === 0) socket.write(ok);
+          else fresh(socket);
+          used.add(socket);
+        },
+        scheme === "https" ? { certificate: valid } : {},
+      );
+      const sender = openSender({ certificates: [authority] });
+      const body = Buffer.from(".");
+      const first = await sender.send(requestTo(destination.url, { body })).outcome;
+      expect(inShort(first)).toBe("200 ok");
+      const requests = (): number =>
+        destination.received().match(/ \/ HTTP\/1.1\r\n/g)?.length ?? 0;
+      return { destination, sender, requests };
+    };
+
+    it.each([
+      ["end", (socket: Socket) => socket.end()],
+      [
+        "are reset",
+        (socket: Socket) => (scheme === "https" ? socket.destroy() : socket.resetAndDestroy()),
+      ],
+    ])(
+      "and %s before a byte of the answer are replaced by a fresh one, whatever the method and body",
+      async (_name, breaking) => {
+        const { destination, sender, requests } = await openBreaking(breaking);
+        const requestsMade = [
+          ["GET", ""],
+          ["POST", ""],
+          ["POST", "hello."],
+          ["PUT", `${"x".repeat(300_000)}.`],
+          ["PATCH", "again."],
+        ] as const;
+        let calls = 1;
+
+        for (const [method, text] of requestsMade) {
+          const request = requestTo(destination.url, { method, body: Buffer.from(text) });
+          expect(inShort(await sender.send(request).outcome)).toBe("200 ok");
+          calls++;
+        }
+
+        expect(sender.counts).toMatchObject({ calls, connects: calls, movedToFresh: calls - 1 });
+        expect(requests()).toBe(2 * calls - 1);
+      },
+    );
+
+    it("and end are replaced once: the end of the fresh one is that of the call", async () => {
+      const ending = (socket: Socket): unknown => socket.end();
+      const { destination, sender, requests } = await openBreaking(ending, ending);
+
+      const outcome = await sender.send(requestTo(destination.url, { body: Buffer.alloc(0) }))
+        .outcome;
+
+      expect(inShort(outcome)).toBe("unreachable connection_lost");
+      expect(requests()).toBe(3);
+    });
+
+    it.each([
+      ["a byte of the answer", "H", "unreachable connection_lost"],
+      ["half of a head", "HTTP/1.1 200 OK\r\ncontent-le", "unreachable connection_lost"],
+      ["an informational answer", "HTTP/1.1 100 Continue\r\n\r\n", "unreachable connection_lost"],
+      ["a head", "HTTP/1.1 500 Oops\r\ncontent-length: 2\r\n\r\n", "500 …"],
+      ["what is no answer", "SSH-2.0-OpenSSH_9.6\r\n", "unreachable protocol_error"],
+    ])("and end after %s fail the call: it is not made twice", async (_name, bytes, expected) => {
+      const { destination, sender, requests } = await openBreaking((socket) => socket.end(bytes));
+
+      const outcome = await sender.send(requestTo(destination.url)).outcome;
+
+      expect(inShort(outcome)).toBe(expected);
+      expect(requests()).toBe(2);
+      expect(sender.counts.movedToFresh).toBe(0);
+    });
+
+    it("and do not answer in time fail the call: it is not made twice", async () => {
+      const { destination, sender, requests } = await openBreaking(() => undefined);
+
+      const outcome = await sender.send(requestTo(destination.url, { timeoutMs: 150 })).outcome;
+
+      expect(inShort(outcome)).toBe("unreachable timeout");
+      expect(requests()).toBe(2);
+    });
+
+    it("and end leave the call what is left of its time", async () => {
+      const { destination, sender } = await openBreaking(
+        (socket) => socket.end(),
+        () => undefined,
+      );
+
+      const outcome = await sender.send(requestTo(destination.url, { timeoutMs: 150 })).outcome;
+
+      expect(inShort(outcome)).toBe("unreachable timeout");
+      expect(sender.counts.movedToFresh).toBe(1);
+    });
+
+    it("and end after the call was aborted make no other", async () => {
+      const { destination, sender, requests } = await openBreaking((socket) => {
+        sending.abort();
+        socket.end();
+      });
+      const sending = sender.send(requestTo(destination.url));
+
+      expect(await sending.outcome).toEqual({ kind: "aborted" });
+      expect(requests()).toBe(2);
+    });
   });
 
   it("with an answer before all of the request was read are not used again", async () => {

@@ -66,6 +66,7 @@ describe("the wait that a destination asks for", () => {
     ["7", 7_000],
     [" 120 ", 120_000],
     ["86400", dayMs],
+    ["0000000000120", 120_000],
     ["6m5s", 365_000],
     ["1.5s", 1_500],
     ["1h2m3s", 3_723_000],
@@ -79,14 +80,29 @@ describe("the wait that a destination asks for", () => {
     expect(wait(value)).toBe(expected);
   });
 
-  it("may be a date, of which the past means now", () => {
-    expect(wait(new Date(now + 90_000).toUTCString())).toBe(90_000);
-    expect(wait(new Date(now - 90_000).toUTCString())).toBe(0);
+  it("may be a date of any form that HTTP has, of which the past means now", () => {
+    const ahead = new Date(now + 90_000);
+    const [weekday = "", day = "", month = "", year = "", time = ""] = ahead
+      .toUTCString()
+      .split(" ");
+    const long = new Intl.DateTimeFormat("en", { weekday: "long", timeZone: "UTC" }).format(ahead);
+
+    expect(wait(ahead.toUTCString())).toBe(90_000);
+    expect(wait(`${long}, ${day}-${month}-${year.slice(2)} ${time} GMT`)).toBe(90_000);
+    expect(wait(`${weekday.slice(0, 3)} ${month} ${day.replace(/^0/, " ")} ${time} ${year}`)).toBe(
+      90_000,
+    );
+    for (const past of [
+      new Date(now - 90_000).toUTCString(),
+      "Sunday, 06-Nov-94 08:49:37 GMT",
+      "Sun Nov  6 08:49:37 1994",
+    ])
+      expect(wait(past)).toBe(0);
   });
 
   it.each([
     "86401", "25h", "999999999", "9999999999", "-1", "+5", "1.5", "", " ", "soon", "5 s", "1d", "s", "1s2", "0x10", "１０",
-    "Fri, 99 Foo 2026 00:00:00 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", `${"1s".repeat(40)}`,
+    "Fri, 99 Foo 2026 00:00:00 GMT", "Sunday, 06-Nov-94 08:49:37 UTC", "Sun Nov 31 08:49:37 1994", `${"1s".repeat(40)}`,
     new Date(now + dayMs + 1_000).toUTCString(),
   ])("is not %j: more than a day, or nonsense, is ignored", (value) => {
     expect(wait(value)).toBeUndefined();

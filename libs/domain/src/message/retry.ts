@@ -1,4 +1,5 @@
 /** When the next attempt is made: the default back-off, the caller's expression, or what the destination asked for. */
+import { parseHttpDate } from "../shared/http-date.ts";
 import {
   backoffJitterMsMax,
   deferralMsMax,
@@ -40,14 +41,11 @@ export function requestedWaitMs(headers: Headers, now: number): number | undefin
   return undefined;
 }
 
-/** Integer seconds, an HTTP date (RFC 9110 §5.6.7; the past means now), or a Go duration such as `6m5s` or `1.5s`. */
+/** Integer seconds, an HTTP date (the past means now), or a Go duration such as `6m5s` or `1.5s`. */
 function parseWait(value: string, now: number): number | undefined {
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
-  if (/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(value)) {
-    const at = Date.parse(value);
-    return Number.isNaN(at) ? undefined : Math.max(0, at - now);
-  }
-  return parseGoDuration(value);
+  if (/^\d+$/.test(value)) return Number(value) * 1_000;
+  const at = parseHttpDate(value, now);
+  return at === undefined ? parseGoDuration(value) : Math.max(0, at - now);
 }
 
 const goUnitMs: Readonly<Record<string, number>> = {

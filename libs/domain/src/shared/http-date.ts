@@ -1,0 +1,43 @@
+/** Dates of HTTP headers, in the three forms that RFC 9110 5.6.7 has recipients take. */
+
+/** Milliseconds of the epoch; undefined = no date of these forms. `now` tells which century two digits are of. */
+export function parseHttpDate(text: string, now: number): number | undefined {
+  const parts = forms.map((form) => form.exec(text)).find((match) => match !== null)?.groups;
+  if (parts === undefined) return undefined;
+  const { year = "", month = "", day = "", time = "" } = parts;
+  const [hour = 0, minute = 0, second = 0] = time.split(":").map(Number);
+  // A leap second is the first of the next minute.
+  if (hour > 23 || minute > 59 || second > 60) return undefined;
+  const inYear = (fullYear: number): number | undefined => {
+    const date = new Date(0);
+    date.setUTCFullYear(fullYear, months.indexOf(month), Number(day));
+    if (date.getUTCDate() !== Number(day)) return undefined;
+    return date.setUTCHours(hour, minute, second);
+  };
+  return year.length === 4 ? inYear(Number(year)) : latest(Number(year), inYear, now);
+}
+
+/** Of the years that end with these digits the latest in which the date is no more than fifty years ahead. */
+function latest(
+  digits: number,
+  inYear: (fullYear: number) => number | undefined,
+  now: number,
+): number | undefined {
+  const limit = new Date(now);
+  limit.setUTCFullYear(limit.getUTCFullYear() + 50);
+  const year = limit.getUTCFullYear() - (limit.getUTCFullYear() % 100) + digits;
+  const at = inYear(year);
+  return at !== undefined && at > limit.getTime() ? inYear(year - 100) : at;
+}
+
+const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const month = `(?<month>${months.join("|")})`;
+const time = String.raw`(?<time>\d\d:\d\d:\d\d)`;
+const shortDay = "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)";
+const longDay = "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day";
+
+const forms: readonly RegExp[] = [
+  String.raw`${shortDay}, (?<day>\d\d) ${month} (?<year>\d{4}) ${time} GMT`,
+  String.raw`${longDay}, (?<day>\d\d)-${month}-(?<year>\d\d) ${time} GMT`,
+  String.raw`${shortDay} ${month} (?<day>[ \d]\d) ${time} (?<year>\d{4})`,
+].map((form) => new RegExp(`^${form}$`));

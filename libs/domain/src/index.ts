@@ -362,6 +362,7 @@ export {
   roundOf,
   toldPart,
 } from "./workflow/failure-function.ts";
+export { namesPart, pendingPart } from "./workflow/named-parts.ts";
 export { standsStill } from "./workflow/standing.ts";
 export { leftOpen, openEntries } from "./workflow/open.ts";
 export { inheritedParts, isMadeOf, isOfLog, lettersOfLog, resumedRun } from "./workflow/resume.ts";

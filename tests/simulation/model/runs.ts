@@ -78,9 +78,11 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
       (run) => alarms.has(run.key) && shards.includes(run.shard) && isUnderstood(run),
     );
   const put = async ({ run, parts: written, deliveries }: RunWrite): Promise<void> => {
+    const own = parts.get(run.key) ?? new Map<string, RunPart>();
+    const taken = written.find(({ name }) => own.has(name));
+    if (taken) throw new Error(`${run.key} has a part ${taken.name}`);
     heads.set(run.key, run);
     setAlarm(run.key, wakeAtOf(run));
-    const own = parts.get(run.key) ?? new Map<string, RunPart>();
     for (const part of written) own.set(part.name, part);
     parts.set(run.key, own);
     if (deliveries.length > 0) await records.insert(deliveries.map((record) => ({ record })));

@@ -7,6 +7,7 @@ import {
   isActive,
   isAnswered,
   limits,
+  namesPart,
   type PartName,
   type Run,
   type RunKey,
@@ -116,7 +117,11 @@ async function decideAlike(
 function together(run: Run, changes: readonly Change[]): RunWrite | undefined {
   const writes: RunWrite[] = [];
   for (const { decide } of changes) {
-    const write = decide(writes.at(-1)?.run ?? run);
+    const before = writes.at(-1)?.run ?? run;
+    const write = decide(before);
+    // A part that is there and that no head names is of a write that came too late: that alone gives way.
+    const taken = write?.parts.find(({ name }) => namesPart(before, name));
+    if (taken) throw new Error(`${run.key} has a part ${taken.name}`);
     if (write) writes.push(write);
   }
   const last = writes.at(-1);

@@ -105,7 +105,7 @@ describe("a resumed run", () => {
     const { bytes, dialect, history, reached, tenant, url } = failed;
     expect(run).toMatchObject({
       ...{ bytes, dialect, history, reached, tenant, url },
-      ...{ id: "new", root: "msg_new", from: failed.key, version: 1 },
+      ...{ id: "new", root: "msg_new", from: failed.key, version: failed.version + 1 },
       state: { kind: "active", pending: [], notes: [] },
     });
     expect(run).not.toHaveProperty("invoker");

@@ -5,6 +5,7 @@
 import { type MessageId, type RunId, type RunKey } from "../shared/ids.ts";
 import { ringAheadMs, runAliasesMax } from "../shared/limits.ts";
 import { partOf } from "./delivery.ts";
+import { pendingPart } from "./named-parts.ts";
 import { type PartName, type Pending, type Run, type RunIn, type RunPlan } from "./run.ts";
 
 /** What a resumed run needs of the failed one beside its entries. A wait's part is written anew, with its new deadline. */
@@ -17,7 +18,7 @@ function partsOfPending({ kind, step, ...rest }: Pending): readonly PartName[] {
     case "wait":
       return [];
     case "invoke":
-      return [`v${step}`];
+      return [pendingPart({ kind, step })];
     case "call": {
       const call = partOf({ role: "call", step });
       const isAnswered = "isAnswered" in rest && rest.isAnswered;
@@ -74,7 +75,8 @@ export function resumedRun(
     from: key,
     aliases: [id, ...aliases.filter((alias) => alias !== id)].slice(0, runAliasesMax),
     state: { kind: "active", pending, notes: state.notes },
-    version: 1,
+    // Names are made of it, and the run has those of the failed one.
+    version: failed.version + 1,
   };
 }
 

@@ -17,6 +17,8 @@ import {
   isStarting,
   notBeforeOf,
   partOf,
+  type PartName,
+  pendingPart,
   type PublishCommand,
   type Run,
   type RunIn,
@@ -52,7 +54,7 @@ type InvokePart = {
   readonly delivery: EntryDelivery;
 };
 
-const partName = (step: number): string => `v${step}`;
+const partName = (step: number): PartName => pendingPart({ kind: "invoke", step });
 
 /** When the child was created is known once it is there. */
 const createdPart = (step: number, { createdAt }: Run, at: number): RunPart => ({

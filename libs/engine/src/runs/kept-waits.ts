@@ -2,6 +2,8 @@
 import {
   type EntryDelivery,
   type InRun,
+  type PartName,
+  pendingPart,
   type Run,
   type RunId,
   type RunIn,
@@ -39,7 +41,7 @@ export type RunRef = RunAddress | Pick<InRun, "key" | "root">;
 export const triesMax = 50;
 export const tooMany = () => new StoreError("overloaded", "too many change the same run at once");
 
-export const partName = (step: number): string => `w${step}`;
+export const partName = (step: number): PartName => pendingPart({ kind: "wait", step });
 
 /** By step. */
 export async function partsOf(

@@ -5,6 +5,7 @@ import {
   type EntryDelivery,
   failRun,
   isActive,
+  noted,
   type Pending,
   resumedRun,
   type Run,
@@ -28,6 +29,16 @@ const part = (name: string, said: string): RunPart => ({ name, at: 5, body: text
 const pend = (harness: RunsHarness, run: Run, pending: Pending, kept: RunPart) =>
   harness.runs.change(run, (seen) => {
     const next = isActive(seen) && awaiting(seen, pending);
+    return next
+      ? { verdict: true, write: { run: next, parts: [kept], deliveries: [] } }
+      : { verdict: false };
+  });
+
+/** An event that nothing waits for yet. */
+const note = (harness: RunsHarness, run: Run, said: string, name?: string) =>
+  harness.runs.change(run, (seen) => {
+    const kept = part(name ?? `n${seen.version}`, said);
+    const next = isActive(seen) && noted(seen, { event: "early", part: kept.name });
     return next
       ? { verdict: true, write: { run: next, parts: [kept], deliveries: [] } }
       : { verdict: false };
@@ -208,6 +219,46 @@ export function resuming(guarantee: RunsGuarantee): void {
       expect(await byAlias(of.id)).toBe(first.id);
       const third = await resumed(harness, await failed(harness, first), { id: runId("third") });
       expect([await byAlias(of.id), await byAlias(first.id)]).toEqual([third.id, third.id]);
+    },
+  );
+
+  guarantee(
+    "an event that comes for a run that was resumed takes the place of none that came before",
+    async (harness) => {
+      const { runs } = harness;
+      const run = await start(harness);
+      for (const said of ["first", "second"]) await note(harness, run, said);
+      const of = await failed(harness, run);
+      const names = of.state.notes.map(({ part: name }) => name);
+      const next = await resumed(harness, of, { names });
+      for (const said of ["third", "fourth", "fifth"]) await note(harness, next, said);
+
+      const seen = await current(harness, next);
+      const notes = isActive(seen) ? seen.state.notes : [];
+      const bodies = await Promise.all(notes.map(({ part: name }) => runs.part(next, name)));
+      expect(bodies.map((each) => new TextDecoder().decode(each?.body))).toEqual([
+        "first",
+        "second",
+        "third",
+        "fourth",
+        "fifth",
+      ]);
+    },
+  );
+
+  guarantee(
+    "a name of a part is given once: a change that gives it again fails",
+    async (harness) => {
+      const run = await start(harness);
+      await note(harness, run, "first");
+      const before = await current(harness, run);
+
+      await expect(note(harness, run, "second", "n1")).rejects.toThrow();
+
+      expect(await current(harness, run)).toEqual(before);
+      expect((await harness.runs.part(run, "n1"))?.body).toEqual(text("first"));
+      await note(harness, run, "third");
+      expect((await current(harness, run)).version).toBe(before.version + 1);
     },
   );
 

@@ -1,0 +1,40 @@
+/** Which parts a head names: each name is given once, and a change that gives one again would lose what stands there. */
+import { deliveryOf, partOf } from "./delivery.ts";
+import { has } from "./order.ts";
+import { type PartName, type Pending, type Run } from "./run.ts";
+
+/** Keeps how a step waits, until its wait ends. */
+export function pendingPart({ kind, step }: Pick<Pending, "kind" | "step">): PartName {
+  switch (kind) {
+    case "call":
+      return partOf({ role: "call", step });
+    case "wait":
+      return `w${step}`;
+    case "invoke":
+      return `v${step}`;
+  }
+}
+
+export function namesPart({ adoption, history, state }: Run, name: PartName): boolean {
+  const key = deliveryOf(name);
+  switch (key?.role) {
+    case "start":
+      return true;
+    case "adopted":
+      return adoption === "done";
+    case "plan":
+    case "result":
+      if (has(history, { role: key.role, step: key.step })) return true;
+      break;
+    case "call":
+    case undefined:
+      break;
+    case "answer":
+      return state.pending.some((each) => isAnsweredCall(each, key.step));
+  }
+  if ("notes" in state && state.notes.some(({ part }) => part === name)) return true;
+  return state.pending.some((each) => pendingPart(each) === name);
+}
+
+const isAnsweredCall = (pending: Pending, step: number): boolean =>
+  pending.kind === "call" && pending.step === step && pending.isAnswered;

@@ -88,7 +88,7 @@ async function seed(
   { users: made, dialect, readOnlyToken }: Seed,
 ): Promise<void> {
   if (made.length === 0 && readOnlyToken === undefined) return;
-  const uri = testStores().mongodb[0]?.uri ?? "";
+  const uri = testStores().mongodb?.uri ?? "";
   const documents = await openDocuments({ uri, database, ...parts });
   const { accounts } = documents.ports;
   if (readOnlyToken !== undefined)

@@ -26,8 +26,7 @@ export async function startApartStores(): Promise<ApartStores> {
   const before = ownChildren();
   const stores = await startStores({ dir: data.path });
   const { kafka, redis, mongodb, missing } = stores;
-  const [best] = mongodb;
-  if (kafka === undefined || redis === undefined || best === undefined) {
+  if (kafka === undefined || redis === undefined || mongodb === undefined) {
     await stores.stop();
     data.remove();
     throw new Error(
@@ -37,7 +36,7 @@ export async function startApartStores(): Promise<ApartStores> {
   return {
     stores,
     pids: ownChildren().filter((pid) => !before.includes(pid)),
-    names: [kafka.name, redis.name, best.name].join(", "),
+    names: [kafka.name, redis.name, mongodb.name].join(", "),
     stop: async () => {
       await stores.stop();
       data.remove();

@@ -11,7 +11,7 @@ const peer = join(import.meta.dirname, "../peers/least-apart.ts");
 export async function startLeastApart({ stores }: ApartStores): Promise<System> {
   const room = `least-${process.pid}`;
   const brokers = stores.kafka?.brokers.join(",") ?? "";
-  const uri = stores.mongodb[0]?.uri ?? "";
+  const uri = stores.mongodb?.uri ?? "";
   const redis = stores.redis?.url ?? "";
   const children: Child[] = [];
   const start = async (role: "gateway" | "deliverer") => {

@@ -5,18 +5,13 @@ describe("the command line of the stack", () => {
   it("without a word it is the stores and the services", () => {
     const asked = parseArguments([]);
 
-    expect(asked).toEqual({ command: "stack", isStrict: false, untilStdinEnds: false });
+    expect(asked).toEqual({ command: "stack", untilStdinEnds: false });
   });
 
-  it("stores takes a file, strictness and the end of the standard input, in any order", () => {
-    const asked = parseArguments(["--strict", "stores", "--until-stdin-ends", "--file", "f.json"]);
+  it("stores takes a file and the end of the standard input, in any order", () => {
+    const asked = parseArguments(["stores", "--until-stdin-ends", "--file", "f.json"]);
 
-    expect(asked).toEqual({
-      command: "stores",
-      file: "f.json",
-      isStrict: true,
-      untilStdinEnds: true,
-    });
+    expect(asked).toEqual({ command: "stores", file: "f.json", untilStdinEnds: true });
   });
 
   it.each([

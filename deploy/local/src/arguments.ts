@@ -4,8 +4,6 @@ export type Asked = {
   readonly command: "stack" | "stores" | "fetch";
   /** Where the addresses of the stores are written when they are ready. */
   readonly file?: string;
-  /** Whatever cannot be had is a failure. */
-  readonly isStrict: boolean;
   /** Ends when the standard input does: for a parent that may die. */
   readonly untilStdinEnds: boolean;
 };
@@ -14,7 +12,6 @@ const usage = `usage: npm run stack                     the stores and the six s
        npm run stack -- stores           the stores only
        npm run stack -- fetch            fetch what they need, start nothing
   --file F             stores: write their addresses to F as JSON
-  --strict             fail when anything cannot be had on this host
   --until-stdin-ends   end when the standard input does`;
 
 /** Throws with the usage when it does not understand. */
@@ -22,11 +19,9 @@ export function parseArguments(args: readonly string[]): Asked {
   const left = [...args];
   let command: Asked["command"] | undefined;
   let file: string | undefined;
-  let isStrict = false;
   let untilStdinEnds = false;
   for (let argument = left.shift(); argument !== undefined; argument = left.shift()) {
-    if (argument === "--strict") isStrict = true;
-    else if (argument === "--until-stdin-ends") untilStdinEnds = true;
+    if (argument === "--until-stdin-ends") untilStdinEnds = true;
     else if (argument === "--file" && left.length > 0) file = left.shift();
     else if ((argument === "stores" || argument === "fetch") && command === undefined)
       command = argument;
@@ -34,6 +29,6 @@ export function parseArguments(args: readonly string[]): Asked {
   }
   const isComplete = file === undefined || command === "stores";
   if (!isComplete) throw new Error(`--file goes with stores\n${usage}`);
-  const asked = { command: command ?? "stack", isStrict, untilStdinEnds };
+  const asked = { command: command ?? "stack", untilStdinEnds };
   return file === undefined ? asked : { ...asked, file };
 }

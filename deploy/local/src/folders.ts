@@ -4,6 +4,5 @@ import { fileURLToPath } from "node:url";
 const recipe = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
 export const kafkaRecipe = recipe("kafka");
-export const mongoJavaRecipe = recipe("mongo-java");
-export const ferretdbRecipe = recipe("ferretdb");
+export const mongodRecipe = recipe("mongod");
 export const repository = recipe("../..");

@@ -3,11 +3,15 @@ export { goProgram, hasGo, hasPython, npmPackages, pythonWith } from "./fetch/cl
 export { checkMetrics, hasPrometheus, promtool } from "./fetch/prometheus.ts";
 export { type RunningPrometheus, startPrometheus } from "./servers/prometheus.ts";
 export { openProxy, type Proxy } from "./proxy.ts";
-export { startFerret } from "./servers/ferret.ts";
 export { joinKafka, type RunningKafka, startKafka } from "./servers/kafka.ts";
-export { startMongoJava } from "./servers/mongo-java.ts";
+export { askMongod, directUri, startMongod, startMongodSet } from "./servers/mongod.ts";
 export { type RunningRedis, startRedis } from "./servers/redis.ts";
-export { type RunningMongo, type RunningServer, type ServerPlace } from "./servers/place.ts";
+export {
+  type RunningMongo,
+  type RunningMongoSet,
+  type RunningServer,
+  type ServerPlace,
+} from "./servers/place.ts";
 export {
   asInTheImage,
   localManagementPassword,

@@ -1,6 +1,6 @@
 /**
  * `npm run stack`: the stores and the six services on this host, without Docker, until Ctrl-C.
- * The exit code is 1 when something that is needed cannot be had; with `--strict`, when anything cannot.
+ * The exit code is 1 when a server cannot be had.
  */
 import { parseArguments } from "./arguments.ts";
 import { fetchCommand } from "./commands/fetch.ts";

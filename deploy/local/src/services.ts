@@ -25,7 +25,7 @@ export type ServiceName = (typeof serviceNames)[number];
 export type StoreAddresses = {
   readonly kafka?: { readonly brokers: readonly string[] };
   readonly redis?: { readonly url: string };
-  readonly mongodb: readonly { readonly uri: string }[];
+  readonly mongodb?: { readonly uri: string };
 };
 
 export type RunningService = {
@@ -133,10 +133,9 @@ function commandOf(
 
 /** What each of them reads, so that none reads a variable that it has no use for. */
 function environmentOf(service: ServiceName, { stores, room = "posthaste" }: ServicesOptions) {
-  const [mongodb] = stores.mongodb;
-  const { kafka, redis } = stores;
+  const { kafka, redis, mongodb } = stores;
   if (kafka === undefined || redis === undefined || mongodb === undefined)
-    throw new Error("the services want Kafka, Redis and a server that speaks MongoDB");
+    throw new Error("the services want Kafka, Redis and MongoDB");
   return {
     POSTHASTE_PROFILE: "dev",
     POSTHASTE_HOST: loopback,

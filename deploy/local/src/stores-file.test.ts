@@ -6,8 +6,8 @@ import { removeStoresFile, writeStoresFile } from "./stores-file.ts";
 import { type Stores } from "./stores.ts";
 
 const stores: Stores = {
-  mongodb: [{ name: "mongo-java-server 1.47.0", uri: "mongodb://127.0.0.1:1/" }],
-  missing: [{ name: "Kafka", reason: "this host has no java" }],
+  mongodb: { name: "MongoDB 6.0.5", uri: "mongodb://127.0.0.1:1/" },
+  missing: [],
   stop: async () => undefined,
 };
 let folder: string;
@@ -21,14 +21,13 @@ afterEach(() => {
 });
 
 describe("the file of the stores", () => {
-  it("names each server with its address, and what is missing with its reason", () => {
+  it("names each server with its address", () => {
     const file = join(folder, "stores.json");
 
     writeStoresFile(file, stores);
 
     expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
-      mongodb: [{ name: "mongo-java-server 1.47.0", uri: "mongodb://127.0.0.1:1/" }],
-      missing: [{ name: "Kafka", reason: "this host has no java" }],
+      mongodb: { name: "MongoDB 6.0.5", uri: "mongodb://127.0.0.1:1/" },
     });
   });
 

@@ -15,11 +15,10 @@ export function removeStoresFile(file: string, stores: Stores): void {
 
 const textOf = (stores: Stores) => `${JSON.stringify(storesFile(stores), undefined, 2)}\n`;
 
-function storesFile({ kafka, redis, mongodb, missing }: Stores) {
+function storesFile({ kafka, redis, mongodb }: Stores) {
   return {
     ...(kafka === undefined ? {} : { kafka: { name: kafka.name, brokers: kafka.brokers } }),
     ...(redis === undefined ? {} : { redis: { name: redis.name, url: redis.url } }),
-    mongodb: mongodb.map(({ name, uri }) => ({ name, uri })),
-    missing,
+    ...(mongodb === undefined ? {} : { mongodb: { name: mongodb.name, uri: mongodb.uri } }),
   };
 }

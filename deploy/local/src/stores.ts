@@ -1,12 +1,10 @@
 /** The stores of the distributed shape on this host, as many of them as can be had here. */
-import { fetchFerretdb } from "./fetch/ferretdb.ts";
 import { fetchKafka } from "./fetch/kafka.ts";
-import { fetchMongoJava } from "./fetch/mongo-java.ts";
+import { fetchMongod } from "./fetch/mongod.ts";
 import { fetchRedis } from "./fetch/redis.ts";
 import { type ProcessState } from "./process/server-process.ts";
-import { startFerret } from "./servers/ferret.ts";
 import { startKafka, type RunningKafka } from "./servers/kafka.ts";
-import { startMongoJava } from "./servers/mongo-java.ts";
+import { startMongod } from "./servers/mongod.ts";
 import { type RunningMongo, type RunningServer, type ServerPlace } from "./servers/place.ts";
 import { startRedis, type RunningRedis } from "./servers/redis.ts";
 
@@ -23,8 +21,7 @@ export type MongoAddress = {
 export type Stores = {
   readonly kafka?: RunningKafka;
   readonly redis?: RunningRedis;
-  /** The best one first. */
-  readonly mongodb: readonly MongoAddress[];
+  readonly mongodb?: MongoAddress;
   readonly missing: readonly Missing[];
   /** Ends the servers; their data stay. */
   stop(): Promise<void>;
@@ -35,25 +32,23 @@ export type StoresOptions = {
   readonly dir: string;
   readonly kafka?: boolean;
   readonly redis?: boolean;
-  /** `best`, the default: the first that can be had of a given URI, FerretDB and mongo-java-server. */
-  readonly mongodb?: "all" | "best" | "none";
-  /** A server of MongoDB's that is there already; `POSTHASTE_MONGODB_URI` when absent. */
+  readonly mongodb?: boolean;
+  /** A server of MongoDB's that is there already; `POSTHASTE_MONGODB_URI` when absent, none when empty. */
   readonly mongodbUri?: string | undefined;
   readonly onState?: (name: string, state: ProcessState) => void;
 };
 
-type Kind = "kafka" | "redis" | "ferretdb" | "mongo-java";
+type Kind = "kafka" | "redis" | "mongodb";
 type Fetch = () => Promise<{ readonly name: string }>;
 
 const fetches: Readonly<Record<Kind, { readonly label: string; readonly fetch: Fetch }>> = {
   redis: { label: "Redis", fetch: fetchRedis },
   kafka: { label: "Kafka", fetch: fetchKafka },
-  ferretdb: { label: "FerretDB over PostgreSQL", fetch: fetchFerretdb },
-  "mongo-java": { label: "mongo-java-server", fetch: fetchMongoJava },
+  mongodb: { label: "MongoDB", fetch: fetchMongod },
 };
 
 export async function startStores(options: StoresOptions): Promise<Stores> {
-  const { dir, mongodb = "best", mongodbUri = process.env["POSTHASTE_MONGODB_URI"] } = options;
+  const { dir, mongodbUri = process.env["POSTHASTE_MONGODB_URI"] } = options;
   const missing: Missing[] = [];
   const running: RunningServer[] = [];
   const start = async <Server extends RunningServer>(
@@ -72,26 +67,21 @@ export async function startStores(options: StoresOptions): Promise<Stores> {
       return undefined;
     }
   };
-  const startMongodb = async (): Promise<MongoAddress[]> => {
-    const given = mongodbUri === undefined || mongodbUri === "" ? [] : [givenMongodb(mongodbUri)];
-    if (mongodb === "none") return [];
-    if (mongodb === "best" && given.length > 0) return given;
-    const ferret = await start("ferretdb", startFerret);
-    const isEnough = mongodb === "best" && ferret !== undefined;
-    const java = isEnough ? undefined : await start("mongo-java", startMongoJava);
-    const servers = [ferret, java].filter((server) => server !== undefined);
-    return [...given, ...servers.map(addressOf)];
+  const startMongodb = async (): Promise<MongoAddress | undefined> => {
+    if (mongodbUri !== undefined && mongodbUri !== "") return givenMongodb(mongodbUri);
+    const server = await start("mongodb", startMongod);
+    return server && { name: server.name, uri: server.uri, server };
   };
 
-  const [redis, kafka, addresses] = await Promise.all([
+  const [redis, kafka, mongodb] = await Promise.all([
     options.redis === false ? undefined : start("redis", startRedis),
     options.kafka === false ? undefined : start("kafka", startKafka),
-    startMongodb(),
+    options.mongodb === false ? undefined : startMongodb(),
   ]);
   return {
     ...(kafka === undefined ? {} : { kafka }),
     ...(redis === undefined ? {} : { redis }),
-    mongodb: addresses,
+    ...(mongodb === undefined ? {} : { mongodb }),
     missing,
     stop: async () => {
       await Promise.all(running.map((server) => server.process.stop()));
@@ -100,16 +90,11 @@ export async function startStores(options: StoresOptions): Promise<Stores> {
 }
 
 type Had = {
-  readonly [Kind in "kafka" | "redis"]?: unknown;
-} & { readonly [Kind in "mongodb" | "missing"]: readonly unknown[] };
+  readonly [Kind in "kafka" | "redis" | "mongodb"]?: unknown;
+};
 
-/** Kafka, Redis and one that speaks MongoDB; everything, if strict. */
-export function suffices(
-  { kafka, redis, mongodb, missing }: Had,
-  { isStrict }: { readonly isStrict: boolean },
-): boolean {
-  if (isStrict && missing.length > 0) return false;
-  return kafka !== undefined && redis !== undefined && mongodb.length > 0;
+export function suffices({ kafka, redis, mongodb }: Had): boolean {
+  return kafka !== undefined && redis !== undefined && mongodb !== undefined;
 }
 
 /** Fetches everything that the stack may start. */
@@ -128,10 +113,6 @@ export async function fetchStores(): Promise<{ fetched: string[]; missing: Missi
 
 function givenMongodb(uri: string): MongoAddress {
   return { name: "the MongoDB that POSTHASTE_MONGODB_URI names", uri };
-}
-
-function addressOf(server: RunningMongo): MongoAddress {
-  return { name: server.name, uri: server.uri, server };
 }
 
 function reasonOf(error: unknown): string {

@@ -14,7 +14,7 @@ it("without their stores all six name what is missing, and on SIGTERM give up wa
     stores: {
       kafka: { brokers: [await nobody()] },
       redis: { url: `redis://${await nobody()}` },
-      mongodb: [{ uri: `mongodb://${await nobody()}/` }],
+      mongodb: { uri: `mongodb://${await nobody()}/` },
     },
     // A test that waited for its end would be killed long after it has failed.
     env: { POSTHASTE_DRAIN_SECONDS: "600" },

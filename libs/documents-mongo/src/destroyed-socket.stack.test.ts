@@ -2,11 +2,11 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { type Socket } from "node:net";
 import { afterEach, beforeEach, expect, it } from "@jest/globals";
-import { testStores } from "@posthaste/testing";
 import { type Collection, MongoClient } from "mongodb";
+import { servers } from "./servers.fixture.ts";
 
-const [server] = testStores().mongodb;
-if (!server) throw new Error("these suites need a server that speaks MongoDB");
+const [server] = servers;
+if (!server) throw new Error("unreachable");
 
 const database = "destroyed-socket";
 const channel = "net.client.socket";

@@ -7,7 +7,7 @@ export type Index = {
   readonly key: Readonly<Record<string, 1 | -1>>;
   /**
    * Only documents that have this field: the rest cost their writers nothing. A query by it names the field in an
-   * equality, or says `$exists: true` beside a range (FerretDB infers it from the first, not from the second).
+   * equality, or says `$exists: true` beside a range.
    */
   readonly having?: string;
 };

@@ -5,10 +5,7 @@ import { changeByToken, type Marked, newWrite } from "./change-by-token.ts";
 import { type Connection } from "./connection.ts";
 import { insertMissing } from "./insert-missing.ts";
 
-/**
- * How it stands in the store: below one field, so that a write replaces item and mark at once. Reads of
- * mongo-java-server may fall into the middle of a write.
- */
+/** Item and mark stand below one field, so that a write replaces both at once. */
 type KeptDocument<T> = { readonly _id: string; readonly now: Marked<T> };
 
 export type Kept<T> = {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { accept } from "@posthaste/domain";
-import { type RunningMongo, startFerret, startMongoJava } from "@posthaste/local";
+import { type RunningMongo, startMongod } from "@posthaste/local";
 import { systemClock, systemRandom } from "@posthaste/process";
 import { aMessage, aTenant, recordingLog, type RecordingLog } from "@posthaste/testing";
 import { type Documents, openDocuments } from "./open.ts";
@@ -12,13 +12,9 @@ import { patienceMs, untilUp } from "./opened.fixture.ts";
 
 jest.setTimeout(600_000);
 
-const kinds = [
-  { name: "FerretDB", start: startFerret },
-  { name: "mongo-java-server", start: startMongoJava },
-];
 const unavailable = { name: "StoreError", code: "unavailable" };
 
-describe.each(kinds)("$name", ({ start }) => {
+describe("MongoDB", () => {
   let dir: string;
   let server: RunningMongo;
   let documents: Documents | undefined;
@@ -26,7 +22,7 @@ describe.each(kinds)("$name", ({ start }) => {
 
   beforeEach(async () => {
     dir = mkdtempSync(join(tmpdir(), "posthaste-documents-"));
-    server = await start({ dir });
+    server = await startMongod({ dir });
     log = recordingLog();
   });
   afterEach(async () => {

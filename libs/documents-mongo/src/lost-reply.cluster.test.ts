@@ -13,13 +13,7 @@ import {
   jest,
 } from "@jest/globals";
 import { accept, flowLaneId, limits, type Message } from "@posthaste/domain";
-import {
-  openProxy,
-  type Proxy,
-  type RunningMongo,
-  startFerret,
-  startMongoJava,
-} from "@posthaste/local";
+import { directUri, openProxy, type Proxy, type RunningMongo, startMongod } from "@posthaste/local";
 import { systemClock, systemRandom } from "@posthaste/process";
 import {
   aCallbackPlan,
@@ -36,14 +30,10 @@ import { patienceMs, untilUp } from "./opened.fixture.ts";
 
 jest.setTimeout(600_000);
 
-const kinds = [
-  { name: "FerretDB", start: startFerret },
-  { name: "mongo-java-server", start: startMongoJava },
-];
 const oneAtATime = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
 const tightLane = flowLaneId(aTenant, oneAtATime.key);
 
-describe.each(kinds)("$name", ({ start }) => {
+describe("MongoDB", () => {
   let dir: string;
   let server: RunningMongo;
   let proxy: Proxy;
@@ -51,7 +41,7 @@ describe.each(kinds)("$name", ({ start }) => {
 
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), "posthaste-documents-"));
-    server = await start({ dir });
+    server = await startMongod({ dir });
     proxy = await openProxy({ to: server });
   });
   afterAll(async () => {
@@ -61,7 +51,7 @@ describe.each(kinds)("$name", ({ start }) => {
   });
   beforeEach(async () => {
     documents = await openDocuments({
-      uri: `mongodb://127.0.0.1:${proxy.port}/`,
+      uri: directUri(proxy),
       database: `test_${systemRandom().text(12).toLowerCase()}`,
       clock: systemClock(),
       random: systemRandom(),

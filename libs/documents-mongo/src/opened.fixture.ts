@@ -34,7 +34,7 @@ export function freshDatabase(uri: string, indexes: readonly Index[]): () => Pro
     const database = `test_${systemRandom().text(12).toLowerCase()}`;
     link = openLink(
       {
-        uri: `${uri}?monitorCommands=true`,
+        uri: withOption(uri, "monitorCommands=true"),
         database,
         clock: systemClock(),
         random: systemRandom(),
@@ -62,6 +62,9 @@ export function freshDatabase(uri: string, indexes: readonly Index[]): () => Pro
     return { connection: { ...connection, clock }, clock, log, queries };
   };
 }
+
+const withOption = (uri: string, option: string): string =>
+  `${uri}${uri.includes("?") ? "&" : "?"}${option}`;
 
 export async function untilUp(link: Pick<Link, "isUp" | "problem">): Promise<void> {
   const until = Date.now() + patienceMs;

@@ -2,8 +2,8 @@
  * What the adapters ask of a server, by the driver's own record of its commands, and which of it no index answers.
  *
  * The rule is MongoDB's: an index can be used by a query that bounds its first field and, where it holds only the documents
- * that have a field, says that they have it. It is judged from the indexes as declared, the same for every server: what
- * FerretDB's explain says depends on how full a collection is.
+ * that have a field, says that they have it. It is judged from the indexes as declared: what an explain says depends on how
+ * full a collection is.
  */
 import { type CommandStartedEvent, type MongoClient } from "mongodb";
 import { type Index } from "./indexes.ts";

@@ -1,4 +1,7 @@
-/** The servers of `npm run stack -- stores`, for the suites that run on each of them. */
+/** The server of `npm run stack -- stores`. */
 import { testStores } from "@posthaste/testing";
 
-export const servers = testStores().mongodb;
+const { mongodb } = testStores();
+if (mongodb === undefined) throw new Error("these suites need MongoDB");
+
+export const servers = [mongodb];

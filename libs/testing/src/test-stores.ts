@@ -5,10 +5,7 @@ import { readFileSync } from "node:fs";
 export type TestStores = {
   readonly kafka?: { readonly name: string; readonly brokers: readonly string[] };
   readonly redis?: { readonly name: string; readonly url: string };
-  /** Servers of the MongoDB wire protocol, the best one first. */
-  readonly mongodb: readonly { readonly name: string; readonly uri: string }[];
-  /** Servers that this host cannot have. */
-  readonly missing: readonly { readonly name: string; readonly reason: string }[];
+  readonly mongodb?: { readonly name: string; readonly uri: string };
 };
 
 /** Reads the file that `POSTHASTE_TEST_STORES` names. Throws when there is none: a suite never passes by not running. */

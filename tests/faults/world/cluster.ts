@@ -7,6 +7,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
+  directUri,
   openProxy,
   type Proxy,
   type RunningKafka,
@@ -84,7 +85,7 @@ export async function startCluster(): Promise<Cluster> {
 
 /** The servers that a run breaks: all of them must be there, and be ours. */
 function broken({ kafka, redis, mongodb, missing }: Stores) {
-  const store = mongodb[0]?.server;
+  const store = mongodb?.server;
   if (!kafka || !redis || !store)
     throw new Error(`there are not all stores: ${JSON.stringify(missing)}`);
   return { kafka, redis, mongodb: store };
@@ -113,7 +114,7 @@ async function startOver(stores: Stores, proxies: Map<string, Proxies>): Promise
     envOf: (service, number) => {
       const own = found(proxies, `${service} ${number}`);
       return {
-        POSTHASTE_MONGODB_URI: `mongodb://${own.mongodb.host}:${own.mongodb.port}/`,
+        POSTHASTE_MONGODB_URI: directUri(own.mongodb),
         POSTHASTE_REDIS_URL: `redis://${own.redis.host}:${own.redis.port}`,
       };
     },

@@ -5,7 +5,6 @@ export function say(what: string): void {
   console.error(`stack: ${what}`);
 }
 
-/** A stand-in, or an absence, must not pass for the real thing. */
 export function sayMissing(missing: readonly Missing[]): void {
   for (const { name, reason } of missing) say(`MISSING ${name}: ${reason}`);
 }
@@ -14,7 +13,9 @@ export function sayStores({ kafka, redis, mongodb, missing }: Stores): void {
   const lines = [
     ...(kafka === undefined ? [] : [{ name: kafka.name, address: kafka.brokers.join() }]),
     ...(redis === undefined ? [] : [{ name: redis.name, address: redis.url }]),
-    ...mongodb.map(({ name, uri }) => ({ name, address: withoutPassword(uri) })),
+    ...(mongodb === undefined
+      ? []
+      : [{ name: mongodb.name, address: withoutPassword(mongodb.uri) }]),
   ];
   for (const { name, address } of lines) say(`${name.padEnd(36)} ${address}`);
   sayMissing(missing);

@@ -22,7 +22,8 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "posthaste-test-"));
   output = "";
   const command = `${blocksOf("sh stack")[0]?.code.trim()} -- --until-stdin-ends`;
-  const env = { ...process.env, TMPDIR: folder };
+  // The console, where it is not built yet, is built beside: its tools would keep their compile cache there.
+  const env = { ...process.env, TMPDIR: folder, NODE_DISABLE_COMPILE_CACHE: "1" };
   stack = spawn("sh", ["-c", command], { cwd: root, env, detached: true });
   for (const stream of [stack.stdout, stack.stderr])
     stream?.setEncoding("utf8").on("data", (text: string) => (output += text));

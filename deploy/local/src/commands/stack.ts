@@ -53,7 +53,7 @@ async function startAll(
   const stores = await startStores({ dir, onState });
   parts.push(stores);
   sayStores(stores);
-  if (!suffices(stores, asked)) return "insufficient";
+  if (!suffices(stores)) return "insufficient";
 
   const catcher = await openCatcher(await preferredPort(ports.catcher), say);
   parts.push({ stop: () => catcher.close() });
@@ -90,7 +90,7 @@ const token = "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b
 
 function greeting({ services, catcher, stores }: Started): string {
   const { gateway, management } = services;
-  const stands = [stores.kafka?.name, stores.redis?.name, stores.mongodb[0]?.name].join(", ");
+  const stands = [stores.kafka?.name, stores.redis?.name, stores.mongodb?.name].join(", ");
   return `
   Posthaste is ready: six services over ${stands}.
 

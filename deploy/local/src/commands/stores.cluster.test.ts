@@ -16,7 +16,7 @@ const pollMs = 100;
 type File = {
   readonly kafka: { readonly brokers: readonly string[] };
   readonly redis: { readonly url: string };
-  readonly mongodb: readonly { readonly name: string; readonly uri: string }[];
+  readonly mongodb: { readonly uri: string };
 };
 
 let folder: string;
@@ -53,7 +53,7 @@ async function readyFile(file: string, child: ChildProcess): Promise<File> {
 }
 
 const portsOf = ({ kafka, redis, mongodb }: File): number[] =>
-  [...kafka.brokers, redis.url, ...mongodb.map(({ uri }) => uri)].map((address) =>
+  [...kafka.brokers, redis.url, mongodb.uri].map((address) =>
     Number(/:(\d+)\/?$/.exec(address)?.[1]),
   );
 

@@ -10,13 +10,13 @@ import { untilTold } from "./until-told.ts";
 export async function storesCommand(asked: Asked): Promise<number> {
   const told = untilTold(asked);
   const folder = createWorkFolder();
-  const starting = startStores({ dir: folder.path, mongodb: "all" });
+  const starting = startStores({ dir: folder.path });
   const stores = await Promise.race([starting, told]);
   // What is half started ends with this process.
   if (stores === undefined) throw new Error("told to end before everything had started");
   try {
     sayStores(stores);
-    if (!suffices(stores, asked)) return 1;
+    if (!suffices(stores)) return 1;
     if (asked.file !== undefined) writeStoresFile(asked.file, stores);
     say("ready; Ctrl-C stops them and removes their data");
     await told;

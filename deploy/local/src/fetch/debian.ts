@@ -28,22 +28,9 @@ async function unpack(packages: () => Promise<readonly string[]>, folder: string
   }
 }
 
-export async function unpackDebianFiles(downloads: string, folder: string): Promise<void> {
+async function unpackDebianFiles(downloads: string, folder: string): Promise<void> {
   const files = readdirSync(downloads).filter((name) => name.endsWith(".deb"));
   for (const file of files) await run("dpkg-deb", ["-x", join(downloads, file), folder]);
-}
-
-/** Where this host takes Debian's packages from. */
-export async function debianMirror(): Promise<string> {
-  const filters = ["Created-By: Packages", "Origin: Debian", "Label: Debian"];
-  const args = ["indextargets", ...filters, "--format", "$(REPO_URI)"];
-  const [mirror] = await withLists(async () => {
-    const output = await run("apt-get", args, { env });
-    const mirrors = output.split("\n").filter((line) => line !== "");
-    if (mirrors.length === 0) throw new Error("apt knows no mirror of Debian on this host");
-    return mirrors;
-  });
-  return mirror ?? "";
 }
 
 /** The folders of an unpacked package's libraries: `usr/lib/x86_64-linux-gnu` on most hosts. */

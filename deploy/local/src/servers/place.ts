@@ -18,8 +18,17 @@ export type RunningServer = {
   readonly process: ProcessControls;
 };
 
-/** A server of MongoDB's wire protocol. */
+/** A member of a replica set of MongoDB's; `uri` finds the set by this member. */
 export type RunningMongo = RunningServer & { readonly uri: string };
+
+export type RunningMongoSet = {
+  readonly name: string;
+  readonly uri: string;
+  readonly members: readonly RunningMongo[];
+  /** Rejects while there is none. */
+  primary(): Promise<RunningMongo>;
+  stop(): Promise<void>;
+};
 
 export function dataFolder({ dir }: ServerPlace, name: string): string {
   const folder = join(dir, name);

@@ -6,9 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Kafka, logLevel } from "kafkajs";
 import { MongoClient } from "mongodb";
-import { startFerret } from "./ferret.ts";
 import { startKafka } from "./kafka.ts";
-import { startMongoJava } from "./mongo-java.ts";
+import { startMongod } from "./mongod.ts";
 import { type RunningServer, type ServerPlace } from "./place.ts";
 import { ServerProcess } from "../process/server-process.ts";
 import { startRedis } from "./redis.ts";
@@ -62,14 +61,8 @@ const subjects: readonly Subject[] = [
     },
   },
   {
-    kind: "FerretDB",
-    start: startFerret,
-    write: writeDocument,
-    read: readDocuments,
-  },
-  {
-    kind: "mongo-java-server",
-    start: startMongoJava,
+    kind: "MongoDB",
+    start: startMongod,
     write: writeDocument,
     read: readDocuments,
   },

@@ -97,7 +97,7 @@ export function createMessageLog(connection: Connection): MessageLog {
   async function writeMissing(entries: readonly Appended[]): Promise<readonly true[]> {
     const rows = entries.map(({ message, fact }) => ({ fact, rows: rowsOf(message, fact) }));
     const missing = new Map(rows.flatMap((of) => of.rows.map((row) => [row._id, row])));
-    // Mostly CREATED is there by the time of the fact, and to ask costs a third of what it costs to be refused (FerretDB).
+    // CREATED is mostly there by the time of the fact: asking costs less than an insert that is refused.
     const accepted = rows.flatMap((of) => (of.fact ? of.rows.filter(isOfCreated) : []));
     const known = await present(
       connection,

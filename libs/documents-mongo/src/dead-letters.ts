@@ -10,7 +10,14 @@ import { bytes } from "./bytes.ts";
 import { type Connection } from "./connection.ts";
 import { type Index } from "./indexes.ts";
 import { insertMissing } from "./insert-missing.ts";
-import { anyOf, archivedConditions, isByTerm, termIndexes } from "./query/conditions.ts";
+import {
+  among,
+  archivedConditions,
+  type Conditions,
+  conditionsOf,
+  isByTerm,
+  termIndexes,
+} from "./query/conditions.ts";
 import { digitsOf, type Placed, placeOf } from "./query/placed.ts";
 import { largeBounds, readPage, type Scan } from "./query/read-page.ts";
 import { shown } from "./query/shown.ts";
@@ -91,16 +98,7 @@ function rowOf(letter: DeadLetter): Placed<DeadLetter> {
 const scanOf = (tenant: TenantId, filter: DeadLetterFilter): Scan<DeadLetter> => ({
   tenant,
   filter,
-  conditions: {
-    ...archivedConditions(filter),
-    ...anyOf({
-      _id: filter.ids?.map((id) => keyOf(tenant, id)),
-      // 0 where there was no answer (docs/design/wire#dead-letters): then the field is absent, which is what null finds.
-      "item.response.status": filter.responseStatuses?.map((status) =>
-        status === 0 ? null : status,
-      ),
-    }),
-  },
+  conditions: conditionsOf(letterConditions(tenant), filter),
   isById: filter.ids !== undefined || filter.messageIds !== undefined || isByTerm(filter),
   bytesOf,
   rowsPerReply: 4,
@@ -112,6 +110,14 @@ const scanOf = (tenant: TenantId, filter: DeadLetterFilter): Scan<DeadLetter> =>
       response: { ...response, body: shown(response.body, bodyBytesMax, message) },
     }),
   }),
+});
+
+const letterConditions = (tenant: TenantId): Conditions<DeadLetterFilter> => ({
+  ...archivedConditions,
+  ids: (ids) => among("_id")(ids.map((id) => keyOf(tenant, id))),
+  // 0 where there was no answer (docs/design/wire#dead-letters): then the field is absent, which is what null finds.
+  responseStatuses: (statuses) =>
+    among("item.response.status")(statuses.map((each) => each || null)),
 });
 
 const bytesOf = ({ message, response }: DeadLetter): number =>

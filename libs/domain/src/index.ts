@@ -220,18 +220,13 @@ export {
 export {
   type ActiveRunFilter,
   type FailedRunFilter,
+  matchesFailedRun,
   matchesRun,
   type RunFilter,
   type RunUse,
 } from "./query/run-filter.ts";
-export {
-  among,
-  matchesLive,
-  matchesLogged,
-  matchesMessage,
-  matchesPlace,
-  placeOfUrl,
-} from "./query/matches.ts";
+export { matchesLetter, matchesLive, matchesLogged, placeOfUrl } from "./query/matches.ts";
+export { UnknownField } from "./query/terms.ts";
 export { type Cron, parseCron } from "./schedule/cron.ts";
 export { commandAt, fired, type Firing, firingOf } from "./schedule/fire.ts";
 export { nextSlot } from "./schedule/next-slot.ts";

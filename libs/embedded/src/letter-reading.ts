@@ -1,7 +1,6 @@
 /** Reading dead letters: one, or page by page. What is looked at row by row is an id along its index, which begins with the time of failure. */
 import { type DatabaseSync, type StatementSync } from "node:sqlite";
 import {
-  among,
   type Answer,
   type Configuration,
   type DeadLetter,
@@ -10,7 +9,7 @@ import {
   type DlqId,
   type FailureReason,
   type ListOrder,
-  matchesMessage,
+  matchesLetter,
   type PageRequest,
 } from "@posthaste/domain";
 import { integer, optionalBytes, optionalText, type Row, stored, text } from "./database/rows.ts";
@@ -132,23 +131,19 @@ function idsBetween({ from, to }: DeadLetterFilter): readonly [string, string] {
 /** Where ids of failures at `at` begin; behind all where ids do not sort by it. */
 export const firstIdAt = (at: number): string => (sortsAsTime(at) ? String(at) : afterAll);
 
-function wants(filter: DeadLetterFilter, row: Row, message: Configuration): boolean {
-  const { from = 0, to = Number.MAX_SAFE_INTEGER } = filter;
-  const failedAt = integer(row["failed_at"]);
-  if (failedAt < from || failedAt > to) return false;
-  if (!among(filter.ids, idFrom(row))) return false;
-  if (filter.responseStatuses && !filter.responseStatuses.includes(statusOf(row))) return false;
-  return matchesMessage(filter, message);
-}
+const wants = (filter: DeadLetterFilter, row: Row, message: Configuration): boolean =>
+  matchesLetter(filter, {
+    id: idFrom(row),
+    failedAt: integer(row["failed_at"]),
+    message,
+    response: filter.responseStatuses && headOf(row),
+  });
 
 type Head = Omit<Answer, "body">;
 const headOf = (row: Row): Head | undefined => {
   const json = optionalText(row["answer"] ?? null);
   return json === undefined ? undefined : stored<Head>(json);
 };
-
-/** 0 where there was no answer (docs/design/wire#dead-letters). */
-const statusOf = (row: Row): number => headOf(row)?.status ?? 0;
 
 function letterFrom(row: Row, message: Configuration, bodies: Row): DeadLetter {
   const error = optionalText(row["error"] ?? null);

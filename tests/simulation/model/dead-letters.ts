@@ -1,12 +1,5 @@
 /** Dead letters in memory. */
-import {
-  among,
-  type DeadLetter,
-  type DeadLetterFilter,
-  type DlqId,
-  limits,
-  matchesMessage,
-} from "@posthaste/domain";
+import { type DeadLetter, type DlqId, limits, matchesLetter } from "@posthaste/domain";
 import { type DeadLetters } from "@posthaste/ports";
 import { pageOf } from "./page.ts";
 
@@ -20,7 +13,7 @@ export function modelDeadLetters(): DeadLetters {
     },
     list: async (tenant, filter, page) => {
       const found = [...letters.values()].filter(
-        (letter) => letter.message.tenant === tenant && matches(filter, letter),
+        (letter) => letter.message.tenant === tenant && matchesLetter(filter, letter),
       );
       const shown = found.map((letter) => cut(letter, page.bodyBytesMax));
       const whole = pageOf(shown, ({ id }) => id, page);
@@ -64,11 +57,3 @@ function cut(letter: DeadLetter, bodyBytesMax: number | undefined): DeadLetter {
     ...(response && { response: { ...response, body: response.body.slice(0, end) } }),
   };
 }
-
-/** A letter without an answer has status 0. */
-const matches = (filter: DeadLetterFilter, { id, failedAt, message, response }: DeadLetter) =>
-  among(filter.ids, id) &&
-  among(filter.responseStatuses, response?.status ?? 0) &&
-  failedAt >= (filter.from ?? 0) &&
-  failedAt <= (filter.to ?? Infinity) &&
-  matchesMessage(filter, message);

@@ -5,7 +5,6 @@ import {
   eventsOf,
   limits,
   type LogEvent,
-  type LogFilter,
   type LogState,
   matchesLogged,
   type MessageId,
@@ -57,7 +56,10 @@ export function modelMessageLog(): ModelMessageLog {
     list: async (tenant, filter, page) => {
       const found = [...entries.values()]
         .flatMap((known) => [...known.values()])
-        .filter((entry) => entry.message.tenant === tenant && matches(filter, entry));
+        .filter(
+          ({ event, message }) =>
+            message.tenant === tenant && matchesLogged(filter, event, message),
+        );
       const listed = pageOf(found, keyOf, page);
       return { ...listed, positions: listed.items.map(keyOf) };
     },
@@ -118,6 +120,3 @@ const digits = 16;
 const sortable = (n: number): string => String(n).padStart(digits, "0");
 const keyOf = ({ event, message }: LogEntry): string =>
   [sortable(event.at), message.id, sortable(event.attempt), rankOf(event.state)].join(" ");
-
-const matches = (filter: LogFilter, { event, message }: LogEntry): boolean =>
-  matchesLogged(filter, event, message);

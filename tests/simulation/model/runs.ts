@@ -6,7 +6,6 @@ import {
   attemptReplacedBy,
   awaitedEvents,
   byTime,
-  type FailedRunFilter,
   entriesBetween,
   type HistoryEntry,
   type InRun,
@@ -14,12 +13,12 @@ import {
   isOfLog,
   isUnderstood,
   limits,
+  matchesFailedRun,
   matchesRun,
   type MessageId,
   partOf,
   type Run,
   type RunAttempt,
-  type RunFilter,
   type RunIn,
   type RunKey,
   runMessageId,
@@ -176,13 +175,15 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
       const wanted = [...heads.values()].filter(
         (run) => run.tenant === tenant && isUnderstood(run) && matchesRun(filter, run),
       );
-      return pageOf(wanted, ({ createdAt }) => createdAt, filter, page);
+      return pageOf(wanted, ({ createdAt }) => createdAt, page);
     },
     failed: async (tenant, filter, page) => {
       const wanted = [...heads.values()]
         .filter(isInDlq)
-        .filter((run) => run.tenant === tenant && isUnderstood(run) && matchesRun(filter, run));
-      return pageOf(wanted, ({ state }) => state.endedAt, filter, page);
+        .filter(
+          (run) => run.tenant === tenant && isUnderstood(run) && matchesFailedRun(filter, run),
+        );
+      return pageOf(wanted, ({ state }) => state.endedAt, page);
     },
     attempts: async ({ root }) =>
       [...(attempts.get(root)?.values() ?? [])].toSorted(byTime).slice(-limits.runAttemptsShownMax),
@@ -243,12 +244,10 @@ const capped = ({ response, ...fact }: AttemptFact): AttemptFact =>
 function pageOf<R extends Run>(
   runs: readonly R[],
   timeOf: (run: R) => number,
-  { from = 0, to = Infinity }: RunFilter | FailedRunFilter,
   { after, limit }: RunPage,
 ): Page<R> {
   const placeOf = (run: R): string => `${String(timeOf(run)).padStart(16, "0")}:${run.root}`;
   const behind = runs
-    .filter((run) => timeOf(run) >= from && timeOf(run) <= to)
     .filter((run) => after === undefined || placeOf(run) < after)
     .toSorted((a, b) => (placeOf(a) > placeOf(b) ? -1 : 1));
   const items = behind.slice(0, limit);

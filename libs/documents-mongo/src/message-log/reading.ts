@@ -8,7 +8,13 @@
 import { type LogEvent, type LogFilter, type PageRequest, type TenantId } from "@posthaste/domain";
 import { type LogEntry, type LogPage } from "@posthaste/ports";
 import { type Collection, type Document, type FindCursor } from "mongodb";
-import { anyOf, archivedConditions, isByTerm } from "../query/conditions.ts";
+import {
+  among,
+  archivedConditions,
+  type Conditions,
+  conditionsOf,
+  isByTerm,
+} from "../query/conditions.ts";
 import { digitsOf, type Placed } from "../query/placed.ts";
 import { cutFor, pageMsMax, readPage, type Scan } from "../query/read-page.ts";
 import { shown } from "../query/shown.ts";
@@ -160,11 +166,7 @@ function wantedBy(
 const scanOf = (tenant: TenantId, filter: LogFilter): Scan<LogItem> => ({
   tenant,
   filter,
-  conditions: {
-    ...archivedConditions(filter),
-    ...anyOf({ hosts: filter.hosts, path: filter.paths }),
-    ...inStates(filter.states),
-  },
+  conditions: conditionsOf(logConditions, filter),
   isById: filter.messageIds !== undefined || isByTerm(filter),
   bytesOf: ({ fact }) => fact?.response?.body.length ?? 0,
   rowsPerReply: 100,
@@ -177,9 +179,11 @@ const scanOf = (tenant: TenantId, filter: LogFilter): Scan<LogItem> => ({
   },
 });
 
-/** An empty list answers nothing. */
-function inStates(states: LogFilter["states"]): Document {
-  if (!states) return {};
-  const $in = [...states];
-  return { $or: [{ "item.event.state": { $in } }, { "item.earlier.state": { $in } }] };
-}
+const logConditions: Conditions<LogFilter> = {
+  ...archivedConditions,
+  hosts: among("hosts"),
+  paths: among("path"),
+  states: (states) => ({
+    $or: [among("item.event.state")(states), among("item.earlier.state")(states)],
+  }),
+};

@@ -2,10 +2,15 @@
  * Walking through the live messages of a tenant by id, along the index of a term where the filter has one. Where a step ends
  * is found first, along the keys alone: one in which nothing matches reads no document.
  */
-import { matchesLive, type MessageId } from "@posthaste/domain";
+import { type LiveFilter, matchesLive, type MessageId } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { type Filter } from "mongodb";
-import { messageConditions, termConditions } from "../query/conditions.ts";
+import {
+  type Conditions,
+  conditionsOf,
+  recordConditions,
+  termConditions,
+} from "../query/conditions.ts";
 import { type Rooms } from "./rooms.ts";
 import { isUnderstood, liveStates, type StoredRecord } from "./stored.ts";
 
@@ -18,12 +23,19 @@ const lookedAt = {
   "message.run": 1,
 } as const;
 
+const liveConditions: Conditions<LiveFilter> = {
+  ...recordConditions,
+  // Asked of what is found.
+  hosts: () => ({}),
+  paths: () => ({}),
+};
+
 export function createMatching({ again, messages }: Rooms): Records["matching"] {
   /** Along the next `lookedMax` records, of the term where there is one. */
   const look: Records["matching"] = async (tenant, filter, walk) => {
     const { after, upTo, foundMax, lookedMax } = walk;
     const range = { ...(after !== undefined && { $gt: after as MessageId }), $lt: upTo.id };
-    const term = termConditions(filter, "message");
+    const term = termConditions(filter);
     const along = (term ? { tenant, ...term, _id: range } : { _id: range }) as Filter<StoredRecord>;
     const [end] = await again(() =>
       messages
@@ -37,8 +49,7 @@ export function createMatching({ again, messages }: Rooms): Records["matching"] 
     const wanted = {
       ...{ _id: window, tenant, ...isUnderstood, state: { $in: [...liveStates] } },
       "message.createdAt": { $lte: upTo.at },
-      ...messageConditions(filter, "message"),
-      ...term,
+      ...conditionsOf(liveConditions, filter),
     } as Filter<StoredRecord>;
     const found = await again(() =>
       messages

@@ -4,7 +4,7 @@ import { type MessageFilter } from "@posthaste/domain";
 import { aMessage, aPolicy, aTenant, newId } from "@posthaste/testing";
 import { freshDatabase, patienceMs } from "../opened.fixture.ts";
 import { servers } from "../servers.fixture.ts";
-import { archivedConditions, isByTerm, termIndexes } from "./conditions.ts";
+import { archivedConditions, conditionsOf, isByTerm, termIndexes } from "./conditions.ts";
 import { type Placed, placeOf } from "./placed.ts";
 import { pageCursor, readPage, type Scan } from "./read-page.ts";
 
@@ -25,7 +25,7 @@ const cases: readonly [MessageFilter, object, string][] = [
 const scanOf = (filter: MessageFilter): Scan<Item> => ({
   tenant: aTenant,
   filter,
-  conditions: archivedConditions(filter),
+  conditions: conditionsOf(archivedConditions, filter),
   isById: isByTerm(filter),
   bytesOf: () => 0,
   rowsPerReply: 100,

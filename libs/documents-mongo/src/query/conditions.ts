@@ -1,25 +1,58 @@
 /** What a caller's filter asks of the documents. Each list: any of; between lists: all of. */
-import { type MessageFilter } from "@posthaste/domain";
-import { type Index } from "../indexes.ts";
+import { type MessageFilter, UnknownField } from "@posthaste/domain";
 import { type Document } from "mongodb";
+import { type Index } from "../indexes.ts";
 
-/** Of documents that have the message `at` a field. Times are asked of the document's place. */
-export const messageConditions = (filter: MessageFilter, at: string): Document =>
-  anyOf({
-    [`${at}.id`]: filter.messageIds,
-    [`${at}.url`]: filter.urls,
-    [`${at}.origin.group.name`]: filter.groups,
-    [`${at}.origin.scheduleId`]: filter.scheduleIds,
-    [`${at}.origin.queueName`]: filter.queueNames,
-    [`${at}.origin.callerIp`]: filter.callerIps,
-    [`${at}.policy.flow.key`]: filter.flowControlKeys,
-    [`${at}.policy.labels`]: filter.labels,
-  });
+/** A field that stands in the filter alone does not compile. Times are asked of the document's place (`placesIn`). */
+export type Conditions<Filter> = {
+  readonly [Field in Exclude<keyof Filter, "from" | "to">]-?: (
+    asked: NonNullable<Filter[Field]>,
+  ) => Document;
+};
 
-/**
- * What few documents have and are asked for. Each has an index of the documents that have it, in the order of their
- * places; the server takes it for a query that says so itself.
- */
+/** Throws for a field of a newer build: read as absent it would mean more than was asked. */
+export function conditionsOf<Filter extends object>(
+  table: Conditions<Filter>,
+  filter: Filter,
+): Document {
+  const isTold = (field: keyof Filter): field is keyof Conditions<Filter> => field in table;
+  const conditionsOn = <Field extends keyof Conditions<Filter>>(field: Field): Document => {
+    const asked = filter[field];
+    return asked === undefined || asked === null ? {} : table[field](asked);
+  };
+  const all: Document[] = [];
+  for (const field in filter) {
+    if (field === "from" || field === "to") continue;
+    if (!isTold(field)) throw new UnknownField(field);
+    all.push(conditionsOn(field));
+  }
+  return all.reduce(bothOf, {});
+}
+
+/** Of the same field both must hold. */
+export const bothOf = (a: Document, b: Document): Document =>
+  Object.keys(b).some((field) => field in a) ? { $and: [a, b] } : { ...a, ...b };
+
+/** A field that is an array answers with any of its values; an empty list nothing answers. */
+export const among =
+  (field: string) =>
+  (values: readonly (string | number | null)[]): Document => ({ [field]: { $in: values } });
+
+/** As `among`, and says that the documents have the field, so that the server takes the index of those that have it. */
+const amongThoseWith =
+  (field: string) =>
+  (values: readonly string[]): Document => {
+    const presence = presenceOf(field);
+    const exists = { $exists: true };
+    return presence === field
+      ? { [field]: { $in: values, ...exists } }
+      : { [field]: { $in: values }, [presence]: exists };
+  };
+
+/** All messages have a list of labels: of those that have one, it has a first. */
+const presenceOf = (field: string): string => (field.endsWith("labels") ? `${field}.0` : field);
+
+/** What few documents have and are asked for. Each has an index of the documents that have it, in the order of their places. */
 const termFields = {
   groups: "origin.group.name",
   scheduleIds: "origin.scheduleId",
@@ -29,10 +62,23 @@ const termFields = {
 } as const satisfies { readonly [Field in keyof MessageFilter]?: string };
 const termNames = Object.keys(termFields) as readonly (keyof typeof termFields)[];
 
-/** All messages have a list of labels: of those that have one, it has a first. */
-const presenceOf = (field: string): string => (field.endsWith("labels") ? `${field}.0` : field);
+/** `at`: where the documents have their message. */
+const messageConditionsAt = (at: string): Conditions<MessageFilter> => ({
+  messageIds: among(`${at}.id`),
+  urls: among(`${at}.url`),
+  callerIps: among(`${at}.origin.callerIp`),
+  groups: amongThoseWith(`${at}.${termFields.groups}`),
+  scheduleIds: amongThoseWith(`${at}.${termFields.scheduleIds}`),
+  queueNames: amongThoseWith(`${at}.${termFields.queueNames}`),
+  flowControlKeys: amongThoseWith(`${at}.${termFields.flowControlKeys}`),
+  labels: amongThoseWith(`${at}.${termFields.labels}`),
+});
 
 const archived = "item.message";
+/** Of rows of an archive. */
+export const archivedConditions = messageConditionsAt(archived);
+/** Of records. */
+export const recordConditions = messageConditionsAt("message");
 
 /** `at`: where the documents have their message. `order`: the field of their order. */
 export const termIndexes = (
@@ -46,26 +92,14 @@ export const termIndexes = (
     having: presenceOf(`${at}.${field}`),
   }));
 
-/** What one of them asks, and says that the documents have it, so that its index is taken; undefined: the filter has none. */
-export function termConditions(filter: MessageFilter, at: string): Document | undefined {
-  const name = termNames.find((each) => filter[each] !== undefined);
-  return name && saying({ [`${at}.${termFields[name]}`]: { $in: filter[name] } }, name, at);
+/** What one of the terms asks of records; undefined: the filter has none. */
+export function termConditions(filter: MessageFilter): Document | undefined {
+  for (const name of termNames) {
+    const values = filter[name];
+    if (values !== undefined) return recordConditions[name](values);
+  }
+  return undefined;
 }
-
-const saying = (conditions: Document, name: (typeof termNames)[number], at: string): Document => {
-  const field = presenceOf(`${at}.${termFields[name]}`);
-  const asked = conditions[field] as Document | undefined;
-  return { ...conditions, [field]: { ...asked, $exists: true } };
-};
-
-/** Of rows of an archive, with what their indexes ask to be said. */
-export const archivedConditions = (filter: MessageFilter): Document =>
-  termNames
-    .filter((name) => filter[name] !== undefined)
-    .reduce(
-      (conditions, name) => saying(conditions, name, archived),
-      messageConditions(filter, archived),
-    );
 
 const alone: ReadonlySet<string> = new Set(["from", "to"]);
 
@@ -77,13 +111,3 @@ export const isByTerm = (filter: object): boolean => {
   const [name] = asked;
   return asked.length === 1 && name !== undefined && name in termFields;
 };
-
-/** A field that is an array answers with any of its values; a list that is absent asks nothing, an empty one nothing answers. */
-export const anyOf = (
-  lists: Readonly<Record<string, readonly (string | number | null)[] | undefined>>,
-): Document =>
-  Object.fromEntries(
-    Object.entries(lists).flatMap(([field, values]) =>
-      values === undefined ? [] : [[field, { $in: values }]],
-    ),
-  );

@@ -1,5 +1,6 @@
 /** The RunLog port: heads by their places, which are the times of starts or of failures. */
 import {
+  type ActiveRunFilter,
   type DlqId,
   type FailedRunFilter,
   type Run,
@@ -9,7 +10,7 @@ import {
 import { type Page, type RunLog, type RunPage } from "@posthaste/ports";
 import { type Document } from "mongodb";
 import { isUnderstood } from "../messages/stored.ts";
-import { anyOf } from "../query/conditions.ts";
+import { among, bothOf, type Conditions, conditionsOf } from "../query/conditions.ts";
 import { placesIn } from "../query/placed.ts";
 import { dlqPlaceOf, isInDlq, runFrom } from "./stored-run.ts";
 import { somePartsOf } from "./parts.ts";
@@ -40,14 +41,17 @@ export function createRunLog(rooms: RunRooms): RunLog {
     });
 
   return {
-    list: (tenant, filter, asked) =>
-      page("place", conditions("place", tenant, filter, asked), asked.limit),
+    list: (tenant, filter, asked) => {
+      const listed = listedAt("place", tenant, filter, asked);
+      return page("place", bothOf(listed, conditionsOf(startedConditions, filter)), asked.limit);
+    },
     failed: async (tenant, filter, asked) => {
-      const { dlqIds } = filter;
-      const query = {
-        ...conditions("dlqPlace", tenant, filter, asked),
-        $and: [{ dlqPlace: dlqIds ? { $in: dlqIds.map(placeOfLetter) } : { $exists: true } }],
+      // Said for the index of those that have one.
+      const listed = {
+        ...listedAt("dlqPlace", tenant, filter, asked),
+        $and: [{ dlqPlace: { $exists: true } }],
       };
+      const query = bothOf(listed, conditionsOf(failedConditions, filter));
       const { items, ...next } = await page("dlqPlace", query, asked.limit);
       return { items: items.filter(isInDlq), ...next };
     },
@@ -61,37 +65,44 @@ const beginsWith = (texts: readonly string[]): string =>
 
 const placeOfLetter = (id: DlqId): string => dlqPlaceOf(id, Number.parseInt(id, 10) || 0);
 
-function conditions(
+const common: Conditions<Omit<ActiveRunFilter, "from" | "to">> = {
+  id: (id) => ({ id }),
+  createdAt: (createdAt) => ({ createdAt }),
+  urls: among("url"),
+  urlPrefixes: (prefixes) => ({ url: { $regex: beginsWith(prefixes) } }),
+  hosts: among("hosts"),
+  paths: among("path"),
+  callerIps: among("callerIp"),
+  // What the index of them asks to be said.
+  labels: (labels) => ({
+    ...among("plan.policy.labels")(labels),
+    "plan.policy.labels.0": { $exists: true },
+  }),
+  flowControlKeys: among("plan.policy.flow.key"),
+};
+
+const startedConditions: Conditions<RunFilter> = {
+  ...common,
+  runs: (runs) => ({ $or: runs.map(({ id, createdAt }) => ({ id, createdAt })) }),
+  roots: among("root"),
+  states: among("state.kind"),
+};
+
+const failedConditions: Conditions<FailedRunFilter> = {
+  ...common,
+  dlqIds: (ids) => among("dlqPlace")(ids.map(placeOfLetter)),
+  // None: a field that is not there.
+  statuses: (statuses) => among("state.failure.status")(statuses.map((each) => each || null)),
+};
+
+const listedAt = (
   at: "place" | "dlqPlace",
   tenant: TenantId,
-  filter: RunFilter & FailedRunFilter,
+  filter: Pick<RunFilter, "from" | "to">,
   { after }: RunPage,
-): Document {
-  const { callerIps, createdAt, flowControlKeys, id, labels, roots, runs, states } = filter;
-  const { hosts, paths, statuses, urlPrefixes, urls } = filter;
-  const places = placesIn(filter, { order, ...(after !== undefined && { after }) });
-  return {
-    tenant,
-    ...isUnderstood,
-    // What was swept leaves a mark, which has no place.
-    [at]: { $gt: "", ...places },
-    ...(id !== undefined && { id }),
-    ...(createdAt !== undefined && { createdAt }),
-    ...anyOf({
-      root: roots,
-      url: urls,
-      hosts,
-      path: paths,
-      // None: a field that is not there.
-      "state.failure.status": statuses?.map((status) => status || null),
-      callerIp: callerIps,
-      "state.kind": states,
-      "plan.policy.labels": labels,
-      "plan.policy.flow.key": flowControlKeys,
-    }),
-    ...(urlPrefixes && { url: { $regex: beginsWith(urlPrefixes) } }),
-    // What the indexes of them ask to be said.
-    ...(labels && { "plan.policy.labels.0": { $exists: true } }),
-    ...(runs && { $or: runs.map((use) => ({ id: use.id, createdAt: use.createdAt })) }),
-  };
-}
+): Document => ({
+  tenant,
+  ...isUnderstood,
+  // What was swept leaves a mark, which has no place.
+  [at]: { $gt: "", ...placesIn(filter, { order, ...(after !== undefined && { after }) }) },
+});

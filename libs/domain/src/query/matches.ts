@@ -1,34 +1,89 @@
-/** Does a message answer to a filter? Each list: any of; between filters: all of. Times are the caller's to compare. */
+/** Does a message answer to a filter? Each list: any of; between filters: all of. */
+import { type DeadLetter } from "../message/dead-letter.ts";
 import { type LogEvent } from "../message/log.ts";
 import { type Message } from "../message/message.ts";
-import { type LiveFilter, type LogFilter, type MessageFilter } from "./filter.ts";
+import { type Answer } from "../message/outcome.ts";
+import {
+  type DeadLetterFilter,
+  type LiveFilter,
+  type LogFilter,
+  type MessageFilter,
+} from "./filter.ts";
+import { holds, type Terms } from "./terms.ts";
 
-type Configuration = Pick<Message, "id" | "url" | "origin" | "policy">;
-type Live = Configuration & Pick<Message, "createdAt" | "run">;
+type Asked = Pick<Message, "id" | "url" | "origin" | "policy">;
+type Live = Asked & Pick<Message, "createdAt" | "run">;
+type Logged = { readonly event: LogEvent; readonly message: Asked };
+type Letter = Pick<DeadLetter, "id" | "failedAt"> & {
+  readonly message: Asked;
+  readonly response?: Pick<Answer, "status"> | undefined;
+};
 
-export function matchesMessage(filter: MessageFilter, message: Configuration): boolean {
-  const { origin, policy } = message;
-  return (
-    among(filter.messageIds, message.id) &&
-    among(filter.urls, message.url) &&
-    among(filter.groups, origin.group?.name) &&
-    among(filter.scheduleIds, origin.scheduleId) &&
-    among(filter.queueNames, origin.queueName) &&
-    among(filter.flowControlKeys, policy.flow?.key) &&
-    among(filter.callerIps, origin.callerIp) &&
-    (filter.labels === undefined || policy.labels.some((label) => among(filter.labels, label)))
-  );
-}
+/** An event of the log: by its message, its state and its time. */
+export const matchesLogged = (filter: LogFilter, event: LogEvent, message: Asked): boolean =>
+  holds(logTerms, filter, { event, message });
 
-/** Hosts with or without their port; paths without the query. */
-export function matchesPlace(
-  { hosts, paths }: Pick<LogFilter, "hosts" | "paths">,
-  { url }: Pick<Message, "url">,
-): boolean {
-  if (hosts === undefined && paths === undefined) return true;
-  const place = placeOfUrl(url);
-  return hosts?.some((host) => place.hosts.includes(host)) !== false && among(paths, place.path);
-}
+export const matchesLetter = (filter: DeadLetterFilter, letter: Letter): boolean =>
+  holds(letterTerms, filter, letter);
+
+/** The messages of a run are its own: each of them carries it. */
+export const matchesLive = (filter: LiveFilter, message: Live): boolean =>
+  !message.run && holds(liveTerms, filter, { message });
+
+const ofConfiguration: Terms<
+  Omit<MessageFilter, "messageIds" | "from" | "to">,
+  { readonly message: Asked }
+> = {
+  urls: (urls, { message }) => urls.includes(message.url),
+  groups: (groups, { message: { origin } }) => among(groups, origin.group?.name),
+  scheduleIds: (ids, { message: { origin } }) => among(ids, origin.scheduleId),
+  queueNames: (names, { message: { origin } }) => among(names, origin.queueName),
+  callerIps: (addresses, { message: { origin } }) => addresses.includes(origin.callerIp),
+  flowControlKeys: (keys, { message: { policy } }) => among(keys, policy.flow?.key),
+  labels: (labels, { message: { policy } }) => policy.labels.some((each) => labels.includes(each)),
+};
+
+const ofMessage: Terms<Omit<MessageFilter, "from" | "to">, { readonly message: Asked }> = {
+  ...ofConfiguration,
+  messageIds: (ids, { message }) => ids.includes(message.id),
+};
+
+const ofPlace: Terms<Pick<LogFilter, "hosts" | "paths">, { readonly message: Asked }> = {
+  hosts: (hosts, { message }) => isAtHost(hosts, message.url),
+  paths: (paths, { message }) => isAtPath(paths, message.url),
+};
+
+const liveTerms: Terms<LiveFilter, { readonly message: Live }> = {
+  ...ofConfiguration,
+  ...ofPlace,
+  from: (from, { message }) => message.createdAt >= from,
+  to: (to, { message }) => message.createdAt <= to,
+};
+
+const logTerms: Terms<LogFilter, Logged> = {
+  ...ofMessage,
+  ...ofPlace,
+  states: (states, { event }) => states.includes(event.state),
+  from: (from, { event }) => event.at >= from,
+  to: (to, { event }) => event.at <= to,
+};
+
+const letterTerms: Terms<DeadLetterFilter, Letter> = {
+  ...ofMessage,
+  ids: (ids, { id }) => ids.includes(id),
+  // 0 where there was no answer (docs/design/wire#dead-letters).
+  responseStatuses: (statuses, { response }) => statuses.includes(response?.status ?? 0),
+  from: (from, { failedAt }) => failedAt >= from,
+  to: (to, { failedAt }) => failedAt <= to,
+};
+
+/** With or without the port. */
+export const isAtHost = (hosts: readonly string[], url: string): boolean =>
+  placeOfUrl(url).hosts.some((host) => hosts.includes(host));
+
+/** Without the query. */
+export const isAtPath = (paths: readonly string[], url: string): boolean =>
+  among(paths, placeOfUrl(url).path);
 
 /** As filters ask for it. */
 export function placeOfUrl(text: string): {
@@ -39,25 +94,5 @@ export function placeOfUrl(text: string): {
   return { hosts: url ? [...new Set([url.host, url.hostname])] : [], path: url?.pathname };
 }
 
-/** An event of the log: by its message, its state and its time. */
-export function matchesLogged(filter: LogFilter, event: LogEvent, message: Configuration): boolean {
-  const { from = -Infinity, to = Infinity, states } = filter;
-  return (
-    among(states, event.state) &&
-    event.at >= from &&
-    event.at <= to &&
-    matchesMessage(filter, message) &&
-    matchesPlace(filter, message)
-  );
-}
-
-/** Times included. The messages of a run are its own: each of them carries it. */
-export function matchesLive(filter: LiveFilter, message: Live): boolean {
-  const { from = -Infinity, to = Infinity } = filter;
-  if (message.run) return false;
-  if (message.createdAt < from || message.createdAt > to) return false;
-  return matchesMessage(filter, message) && matchesPlace(filter, message);
-}
-
-export const among = <T>(wanted: readonly T[] | undefined, value: T | undefined): boolean =>
-  wanted === undefined || (value !== undefined && wanted.includes(value));
+export const among = <T>(wanted: readonly T[], value: T | undefined): boolean =>
+  value !== undefined && wanted.includes(value);

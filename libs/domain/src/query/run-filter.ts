@@ -1,7 +1,8 @@
-/** What a caller may ask of lists of runs. Each list: any of; between filters: all of. Times are the lists' own to compare. */
+/** What a caller may ask of lists of runs. Each list: any of; between filters: all of. */
 import { type DlqId, type MessageId, type RunId } from "../shared/ids.ts";
-import { type Run, type RunState } from "../workflow/run.ts";
-import { among, matchesPlace } from "./matches.ts";
+import { type Run, type RunIn, type RunState } from "../workflow/run.ts";
+import { among, isAtHost, isAtPath } from "./matches.ts";
+import { holds, type Terms } from "./terms.ts";
 
 /** Times are inclusive, in Unix milliseconds: of the start, or in the list of dead letters of the failure. */
 export type RunFilter = {
@@ -36,24 +37,39 @@ export type FailedRunFilter = Omit<RunFilter, "states" | "runs" | "roots"> & {
   readonly statuses?: readonly number[];
 };
 
-export function matchesRun(filter: RunFilter & FailedRunFilter, run: Run): boolean {
-  const { callerIp, createdAt, id, plan, root, state, url } = run;
-  const { dlqIds, labels, runs, statuses, urlPrefixes } = filter;
-  const dlqId = state.kind === "failed" ? state.failure.dlqId : undefined;
-  return (
-    (filter.id === undefined || filter.id === id) &&
-    (filter.createdAt === undefined || filter.createdAt === createdAt) &&
-    (runs === undefined || runs.some((use) => use.id === id && use.createdAt === createdAt)) &&
-    among(filter.roots, root) &&
-    among(filter.urls, url) &&
-    (urlPrefixes === undefined || urlPrefixes.some((prefix) => url.startsWith(prefix))) &&
-    matchesPlace(filter, run) &&
-    (statuses === undefined ||
-      (state.kind === "failed" && statuses.includes(state.failure.status ?? 0))) &&
-    (labels === undefined || plan.policy.labels.some((label) => labels.includes(label))) &&
-    among(filter.flowControlKeys, plan.policy.flow?.key) &&
-    among(filter.callerIps, callerIp) &&
-    among(filter.states, state.kind) &&
-    among(dlqIds, dlqId)
-  );
-}
+/** Of a list by the times of starts. */
+export const matchesRun = (filter: RunFilter, run: Run): boolean => holds(runTerms, filter, run);
+
+/** Of the list by the times of failures. */
+export const matchesFailedRun = (filter: FailedRunFilter, run: RunIn<"failed">): boolean =>
+  holds(failedRunTerms, filter, run);
+
+const common: Terms<Omit<ActiveRunFilter, "from" | "to">, Run> = {
+  id: (id, run) => run.id === id,
+  createdAt: (createdAt, run) => run.createdAt === createdAt,
+  urls: (urls, { url }) => urls.includes(url),
+  urlPrefixes: (prefixes, { url }) => prefixes.some((prefix) => url.startsWith(prefix)),
+  hosts: (hosts, { url }) => isAtHost(hosts, url),
+  paths: (paths, { url }) => isAtPath(paths, url),
+  labels: (labels, { plan }) => plan.policy.labels.some((label) => labels.includes(label)),
+  flowControlKeys: (keys, { plan }) => among(keys, plan.policy.flow?.key),
+  callerIps: (addresses, { callerIp }) => addresses.includes(callerIp),
+};
+
+const runTerms: Terms<RunFilter, Run> = {
+  ...common,
+  runs: (runs, { id, createdAt }) =>
+    runs.some((use) => use.id === id && use.createdAt === createdAt),
+  roots: (roots, { root }) => roots.includes(root),
+  states: (states, { state }) => states.includes(state.kind),
+  from: (from, { createdAt }) => createdAt >= from,
+  to: (to, { createdAt }) => createdAt <= to,
+};
+
+const failedRunTerms: Terms<FailedRunFilter, RunIn<"failed">> = {
+  ...common,
+  dlqIds: (ids, { state }) => ids.includes(state.failure.dlqId),
+  statuses: (statuses, { state }) => statuses.includes(state.failure.status ?? 0),
+  from: (from, { state }) => state.endedAt >= from,
+  to: (to, { state }) => state.endedAt <= to,
+};

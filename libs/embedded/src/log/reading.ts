@@ -7,10 +7,10 @@ import {
   type AttemptFact,
   type Configuration,
   type ListOrder,
+  type LogEvent,
   type LogFilter,
   type LogState,
-  matchesMessage,
-  matchesPlace,
+  matchesLogged,
   type PageRequest,
 } from "@posthaste/domain";
 import { type LogEntry } from "@posthaste/ports";
@@ -113,10 +113,9 @@ function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<
     // The events of a message mostly stand together.
     let last: { readonly message: number; readonly found: Configuration } | undefined;
 
-    const entryOf = (message: Configuration, key: Key): Looked<PlacedEntry> => {
-      const [at, position, step] = key;
+    const entryOf = (message: Configuration, event: LogEvent, key: Key): Looked<PlacedEntry> => {
+      const [, position] = key;
       const placed = (entry: LogEntry): PlacedEntry => ({ entry, position: positionOf(key) });
-      const event = { at, attempt: attemptOf(step), state: stateOf(step) };
       const row = withFact.has(event.state)
         ? details.get(position, event.attempt, bodyBytesShown(page, message))
         : undefined;
@@ -130,8 +129,10 @@ function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<
     };
 
     return (key) => {
-      const [, message, step] = key;
-      if (filter.states && !filter.states.includes(stateOf(step))) return { bytes: 0 };
+      const [at, message, step] = key;
+      const event = { at, attempt: attemptOf(step), state: stateOf(step) };
+      // Before its configuration is read.
+      if (filter.states && !filter.states.includes(event.state)) return { bytes: 0 };
       let bytes = 0;
       if (last?.message !== message) {
         const row = configuration.get(message);
@@ -141,8 +142,8 @@ function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<
         last = { message, found: configurationFrom(row) };
       }
       const { found } = last;
-      if (!matchesMessage(filter, found) || !matchesPlace(filter, found)) return { bytes };
-      const entry = entryOf(found, key);
+      if (!matchesLogged(filter, event, found)) return { bytes };
+      const entry = entryOf(found, event, key);
       return { ...entry, bytes: bytes + entry.bytes };
     };
   };

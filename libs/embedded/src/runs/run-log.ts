@@ -4,6 +4,7 @@ import {
   type FailedRunFilter,
   limits,
   type MessageId,
+  matchesFailedRun,
   matchesRun,
   positionOf,
   type Run,
@@ -61,7 +62,7 @@ export function openRunLog(
     },
     failed: (tenant, filter, page) => {
       const wants = (run: Run): run is RunIn<"failed"> =>
-        run.state.kind === "failed" && run.state.failure.inDlq && matchesRun(filter, run);
+        isInDlq(run) && matchesFailedRun(filter, run);
       return readPage(scan(rowsOf.failed(tenant, filter), wants), { ...page, order });
     },
     parts: async ({ root }, after = "") => {
@@ -83,6 +84,9 @@ export function openRunLog(
     append: (attempts) => writer.write(() => attempts.forEach(runAttempts.put)),
   };
 }
+
+const isInDlq = (run: Run): run is RunIn<"failed"> =>
+  run.state.kind === "failed" && run.state.failure.inDlq;
 
 const order = "latestFirst";
 

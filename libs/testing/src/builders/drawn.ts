@@ -1,5 +1,17 @@
 /** Messages and filters of the same few values, drawn from a seed: most filters find some of the messages. */
-import { type LiveFilter } from "@posthaste/domain";
+import {
+  type DeadLetter,
+  type DeadLetterFilter,
+  type LiveFilter,
+  type LogFilter,
+  logStates,
+  type FailedRunFilter,
+  type MessageId,
+  type Run,
+  type RunFilter,
+  runId,
+  type RunIn,
+} from "@posthaste/domain";
 import { type Dice } from "../seeded-random.ts";
 import { aPolicy, type MessageOverrides } from "./message.ts";
 
@@ -40,29 +52,139 @@ export function drawnMessage(chance: Dice, from: number): MessageOverrides & { n
   };
 }
 
-export function drawnFilter(chance: Dice, from: number): LiveFilter {
-  const wanted: readonly (readonly [keyof LiveFilter, Values])[] = [
-    ["urls", urls],
-    ["hosts", ["a.example", "a.example:8443", "b.example"]],
-    ["paths", ["/x", "/y"]],
-    ["callerIps", addresses],
-    ["groups", names],
-    ["scheduleIds", names],
-    ["queueNames", names],
-    ["labels", texts],
-    ["flowControlKeys", texts],
+/** How each field of a filter is drawn: a field that stands in the filter alone does not compile. */
+export type Drawn<Filter> = {
+  readonly [Field in keyof Filter]-?: () => NonNullable<Filter[Field]>;
+};
+
+/** Filters of each field alone, so that none is passed over, then `count` filters of several fields. */
+export function drawnFilters<Filter extends object>(
+  chance: Dice,
+  fields: Drawn<Filter>,
+  count = 50,
+): readonly Filter[] {
+  const names: Extract<keyof Filter, string>[] = [];
+  for (const name in fields) names.push(name);
+  const drawn = (asked: typeof names): Filter =>
+    Object.fromEntries(asked.map((name) => [name, fields[name]()])) as Filter;
+  return [
+    ...names.flatMap((name) => [drawn([name]), drawn([name])]),
+    ...Array.from({ length: count }, () => drawn(names.filter(() => chance.chance(0.25)))),
   ];
-  const lists: Omit<LiveFilter, "from" | "to"> = Object.fromEntries(
-    wanted
-      .filter(() => chance.chance(0.25))
-      .map(([name, values]) => [name, [chance.pick(values), chance.pick([...values, unheardOf])]]),
-  );
-  const [first = from, last = from] = [0, 0]
-    .map(() => from + chance.integer(0, drawnForMs))
-    .toSorted((a, b) => a - b);
-  return {
-    ...lists,
-    ...(chance.chance(0.2) && { from: first }),
-    ...(chance.chance(0.2) && { to: last }),
-  };
 }
+
+const some =
+  <T>(chance: Dice, values: readonly [T, ...T[]], none: T): (() => readonly T[]) =>
+  () => [chance.pick(values), chance.pick([...values, none])];
+
+const within = (chance: Dice, from: number): Drawn<Pick<LiveFilter, "from" | "to">> => ({
+  from: () => from + chance.integer(0, drawnForMs / 2),
+  to: () => from + chance.integer(drawnForMs / 2, drawnForMs),
+});
+
+const ofConfiguration = (
+  chance: Dice,
+): Drawn<Omit<DeadLetterFilter, "messageIds" | "ids" | "responseStatuses" | "from" | "to">> => ({
+  urls: some(chance, urls, unheardOf),
+  callerIps: some(chance, addresses, unheardOf),
+  groups: some(chance, names, unheardOf),
+  scheduleIds: some(chance, names, unheardOf),
+  queueNames: some(chance, names, unheardOf),
+  labels: some(chance, texts, unheardOf),
+  flowControlKeys: some(chance, texts, unheardOf),
+});
+
+const ofPlace = (chance: Dice): Drawn<Pick<LiveFilter, "hosts" | "paths">> => ({
+  hosts: some(chance, ["a.example", "a.example:8443", "b.example"], unheardOf),
+  paths: some(chance, ["/x", "/y"], unheardOf),
+});
+
+export const liveFields = (chance: Dice, from: number): Drawn<LiveFilter> => ({
+  ...ofConfiguration(chance),
+  ...ofPlace(chance),
+  ...within(chance, from),
+});
+
+export const logFields = (
+  chance: Dice,
+  from: number,
+  ids: readonly MessageId[],
+): Drawn<LogFilter> => ({
+  ...liveFields(chance, from),
+  messageIds: () => chance.shuffled(ids).slice(0, 20),
+  states: () => chance.shuffled(logStates).slice(0, 3),
+});
+
+export const letterFields = (
+  chance: Dice,
+  from: number,
+  letters: readonly DeadLetter[],
+): Drawn<DeadLetterFilter> => ({
+  ...ofConfiguration(chance),
+  ...within(chance, from),
+  messageIds: () =>
+    chance
+      .shuffled(letters)
+      .slice(0, 20)
+      .map(({ message }) => message.id),
+  ids: () =>
+    chance
+      .shuffled(letters)
+      .slice(0, 20)
+      .map(({ id }) => id),
+  responseStatuses: some(chance, [0, 404, 500], 418),
+});
+
+/** What a run in a list is made of. */
+export const drawnRun = (chance: Dice, from: number) => ({
+  at: from + chance.integer(0, drawnForMs),
+  url: chance.pick(urls),
+  callerIp: chance.pick(addresses),
+  labels: texts.filter(() => chance.chance(0.3)),
+  ...(chance.chance(0.5) && { flowKey: chance.pick(texts) }),
+});
+
+const ofAnyRun = (
+  chance: Dice,
+  runs: readonly Run[],
+): Drawn<Omit<FailedRunFilter, "dlqIds" | "statuses" | "from" | "to">> => ({
+  ...ofPlace(chance),
+  id: () => chance.shuffled(runs)[0]?.id ?? runId(unheardOf),
+  createdAt: () => chance.shuffled(runs)[0]?.createdAt ?? 0,
+  urls: some(chance, urls, unheardOf),
+  urlPrefixes: some(chance, ["https://a.example/", "https://a.example:8443/x?"], unheardOf),
+  labels: some(chance, texts, unheardOf),
+  flowControlKeys: some(chance, texts, unheardOf),
+  callerIps: some(chance, addresses, unheardOf),
+});
+
+export const runFields = (chance: Dice, from: number, runs: readonly Run[]): Drawn<RunFilter> => ({
+  ...ofAnyRun(chance, runs),
+  ...within(chance, from),
+  runs: () =>
+    chance
+      .shuffled(runs)
+      .slice(0, 10)
+      .map(({ id, createdAt }) => ({ id, createdAt })),
+  roots: () =>
+    chance
+      .shuffled(runs)
+      .slice(0, 10)
+      .map(({ root }) => root),
+  states: () => chance.shuffled(["active", "succeeded", "canceled", "failed"] as const).slice(0, 2),
+});
+
+export const failedRunFields = (
+  chance: Dice,
+  from: number,
+  runs: readonly RunIn<"failed">[],
+): Drawn<FailedRunFilter> => ({
+  ...ofAnyRun(chance, runs),
+  ...within(chance, from),
+  dlqIds: () =>
+    chance
+      .shuffled(runs)
+      .slice(0, 10)
+      .map(({ state }) => state.failure.dlqId),
+  statuses: some(chance, [0, 404, 500], 418),
+});

@@ -21,7 +21,7 @@ import {
   aTenant,
   type MessageOverrides,
 } from "../builders/message.ts";
-import { drawnFilter, drawnForMs, drawnMessage } from "../builders/drawn.ts";
+import { drawnFilters, drawnForMs, drawnMessage, logFields } from "../builders/drawn.ts";
 import { anAnswer } from "../builders/outcome.ts";
 import { dice } from "../seeded-random.ts";
 import { epochStart } from "../virtual-clock.ts";
@@ -392,7 +392,6 @@ function filtering(guarantee: Guarantee<MessageLogHarness>): void {
 
 /** Drawn filters: of each what matches of the whole list, whichever index leads to it. */
 function drawing(guarantee: Guarantee<MessageLogHarness>): void {
-  const filters = 60;
   for (const order of ["earliestFirst", "latestFirst"] as const) {
     guarantee(
       `of any filters the pages have what matches all of them: ${order}`,
@@ -412,10 +411,8 @@ function drawing(guarantee: Guarantee<MessageLogHarness>): void {
         await harness.log.append(entries);
         const whole = await readLog(harness, {}, order);
 
-        for (let nth = 0; nth < filters; nth++) {
-          const states = chance.shuffled(logStates).slice(0, 3);
-          const drawn = drawnFilter(chance, epochStart);
-          const filter = chance.chance(0.3) ? { ...drawn, states } : drawn;
+        const ids = entries.map(({ message }) => message.id);
+        for (const filter of drawnFilters(chance, logFields(chance, epochStart, ids))) {
           const found = await readLog(harness, filter, order, chance.integer(1, 40));
 
           const right = whole.filter(({ event, message }) => matchesLogged(filter, event, message));

@@ -8,7 +8,11 @@ import {
   type FailedRunFilter,
   finish,
   isActive,
+  isFailed,
   limits,
+  matchesFailedRun,
+  matchesRun,
+  type MessageId,
   messageId,
   newOrder,
   type Run,
@@ -24,6 +28,14 @@ import { type Ids, type RunLog, type RunStore } from "@posthaste/ports";
 import { anotherTenant, aPolicy, aTenant } from "../builders/message.ts";
 import { epochStart } from "../virtual-clock.ts";
 import { type Closable, contract, type Guarantee } from "./guarantee.ts";
+import {
+  drawnFilters,
+  drawnForMs,
+  drawnRun,
+  failedRunFields,
+  runFields,
+} from "../builders/drawn.ts";
+import { dice } from "../seeded-random.ts";
 import { readAll } from "./paging.ts";
 
 export type RunLogHarness = Closable & {
@@ -36,6 +48,7 @@ export function describeRunLog(name: string, open: () => Promise<RunLogHarness>)
   contract(`${name}: a log of runs`, open, {}, (guarantee) => {
     listing(guarantee);
     filtering(guarantee);
+    drawing(guarantee);
     failing(guarantee);
     reading(guarantee);
     attempts(guarantee);
@@ -211,6 +224,47 @@ function filtering(guarantee: Guarantee<RunLogHarness>): void {
     expect(await listed(harness, { roots: [root, messageId("msg_none")] })).toEqual([first]);
   });
 }
+
+/** Drawn filters: of each what matches of the whole list, whichever index leads to it. */
+function drawing(guarantee: Guarantee<RunLogHarness>): void {
+  const ends = ["finish", "cancel", "fail", undefined] as const;
+
+  guarantee("of any filters a list of runs has what matches all of them", async (harness) => {
+    const chance = dice(1);
+    for (let n = 0; n < 30; n++) {
+      const how = chance.pick(ends);
+      await aRun(harness, { ...drawnRun(chance, epochStart), ...(how && { end: how }) });
+    }
+    const whole = await listed(harness);
+
+    for (const filter of drawnFilters(chance, runFields(chance, epochStart, whole))) {
+      const right = whole.filter((run) => matchesRun(filter, run));
+      const found = await listed(harness, filter, chance.integer(1, 40));
+      expect([filter, rootsOf(found)]).toEqual([filter, rootsOf(right)]);
+    }
+  });
+
+  guarantee("of any filters a list of failed runs has what matches all", async (harness) => {
+    const chance = dice(2);
+    for (let n = 0; n < 30; n++) {
+      const status = chance.pick([0, 404, 500]);
+      await aRun(harness, {
+        ...drawnRun(chance, epochStart - 1_000),
+        ...{ end: "fail", endedAt: epochStart + chance.integer(0, drawnForMs) },
+        ...(status > 0 && { status }),
+      });
+    }
+    const whole = (await letters(harness)).filter(isFailed);
+
+    for (const filter of drawnFilters(chance, failedRunFields(chance, epochStart, whole))) {
+      const right = whole.filter((run) => matchesFailedRun(filter, run));
+      const found = await letters(harness, filter, chance.integer(1, 40));
+      expect([filter, rootsOf(found)]).toEqual([filter, rootsOf(right)]);
+    }
+  });
+}
+
+const rootsOf = (runs: readonly Run[]): readonly MessageId[] => runs.map(({ root }) => root);
 
 function failing(guarantee: Guarantee<RunLogHarness>): void {
   guarantee("a run that failed is a dead letter until that is removed", async (harness) => {

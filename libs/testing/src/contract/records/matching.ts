@@ -11,7 +11,7 @@ import {
 } from "@posthaste/domain";
 import { type Walk, type Walked } from "@posthaste/ports";
 import { anotherTenant, aPolicy, aTenant, type MessageOverrides } from "../../builders/message.ts";
-import { drawnFilter, drawnMessage } from "../../builders/drawn.ts";
+import { drawnFilters, drawnMessage, liveFields } from "../../builders/drawn.ts";
 import { dice } from "../../seeded-random.ts";
 import { aFanOut } from "../../builders/fan-out.ts";
 import { anEndpoint } from "../../builders/url-group.ts";
@@ -122,8 +122,7 @@ export function matching(guarantee: StoreGuarantee): void {
       const made: Message[] = [];
       for (let n = 0; n < 60; n++) made.push(await insert(harness, drawnMessage(chance, from)));
 
-      for (let nth = 0; nth < 60; nth++) {
-        const filter = drawnFilter(chance, from);
+      for (const filter of drawnFilters(chance, liveFields(chance, from))) {
         const bounds = { foundMax: chance.integer(1, 40), lookedMax: chance.integer(10, 100) };
         const steps = await walkToEnd(harness, bounds, filter);
 

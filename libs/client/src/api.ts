@@ -767,6 +767,7 @@ export interface Operations {
   restartRuns: {
     query: {
       workflowUrl?: Parameter;
+      url?: Parameter;
       workflowRunId?: Parameter;
       workflowCreatedAt?: Parameter;
       label?: Parameter;
@@ -774,13 +775,12 @@ export interface Operations {
       callerIp?: Parameter;
       fromDate?: Parameter;
       toDate?: Parameter;
+      dlqIds?: Parameter;
+      responseStatus?: Parameter;
       cursor?: Parameter;
       count?: Parameter;
-      dlqIds?: Parameter;
       failureFunctionState?: Parameter;
       failureCallbackState?: Parameter;
-      url?: Parameter;
-      responseStatus?: Parameter;
       source?: Parameter;
     };
     answer: {
@@ -800,6 +800,7 @@ export interface Operations {
   resumeRuns: {
     query: {
       workflowUrl?: Parameter;
+      url?: Parameter;
       workflowRunId?: Parameter;
       workflowCreatedAt?: Parameter;
       label?: Parameter;
@@ -807,13 +808,12 @@ export interface Operations {
       callerIp?: Parameter;
       fromDate?: Parameter;
       toDate?: Parameter;
+      dlqIds?: Parameter;
+      responseStatus?: Parameter;
       cursor?: Parameter;
       count?: Parameter;
-      dlqIds?: Parameter;
       failureFunctionState?: Parameter;
       failureCallbackState?: Parameter;
-      url?: Parameter;
-      responseStatus?: Parameter;
       source?: Parameter;
     };
     answer: {
@@ -842,14 +842,14 @@ export interface Operations {
     query: {
       workflowRunIds?: Parameter;
       workflowUrl?: Parameter;
-      workflowUrlExactMatch?: Parameter;
-      host?: Parameter;
-      path?: Parameter;
       label?: Parameter;
       flowControlKey?: Parameter;
       callerIp?: Parameter;
       fromDate?: Parameter;
       toDate?: Parameter;
+      workflowUrlExactMatch?: Parameter;
+      host?: Parameter;
+      path?: Parameter;
       count?: Parameter;
     };
     body: {
@@ -876,13 +876,13 @@ export interface Operations {
       callerIp?: Parameter;
       fromDate?: Parameter;
       toDate?: Parameter;
-      cursor?: Parameter;
-      count?: Parameter;
       host?: Parameter;
       path?: Parameter;
       workflowRuns?: Parameter;
       messageId?: Parameter;
       state?: Parameter;
+      cursor?: Parameter;
+      count?: Parameter;
       trimBody?: Parameter;
       groupBy?: Parameter;
       steps?: Parameter;
@@ -902,13 +902,13 @@ export interface Operations {
       callerIp?: Parameter;
       fromDate?: Parameter;
       toDate?: Parameter;
-      cursor?: Parameter;
-      count?: Parameter;
       host?: Parameter;
       path?: Parameter;
       workflowRuns?: Parameter;
       messageId?: Parameter;
       state?: Parameter;
+      cursor?: Parameter;
+      count?: Parameter;
       trimBody?: Parameter;
       groupBy?: Parameter;
     };
@@ -932,13 +932,13 @@ export interface Operations {
       callerIp?: Parameter;
       fromDate?: Parameter;
       toDate?: Parameter;
-      cursor?: Parameter;
-      count?: Parameter;
       host?: Parameter;
       path?: Parameter;
       workflowRuns?: Parameter;
       messageId?: Parameter;
       state?: Parameter;
+      cursor?: Parameter;
+      count?: Parameter;
       trimBody?: Parameter;
     };
     answer: {
@@ -949,6 +949,7 @@ export interface Operations {
   listFailedRuns: {
     query: {
       workflowUrl?: Parameter;
+      url?: Parameter;
       workflowRunId?: Parameter;
       workflowCreatedAt?: Parameter;
       label?: Parameter;
@@ -956,13 +957,12 @@ export interface Operations {
       callerIp?: Parameter;
       fromDate?: Parameter;
       toDate?: Parameter;
+      dlqIds?: Parameter;
+      responseStatus?: Parameter;
       cursor?: Parameter;
       count?: Parameter;
-      dlqIds?: Parameter;
       failureFunctionState?: Parameter;
       failureCallbackState?: Parameter;
-      url?: Parameter;
-      responseStatus?: Parameter;
       source?: Parameter;
     };
     answer: {
@@ -973,6 +973,7 @@ export interface Operations {
   removeFailedRuns: {
     query: {
       workflowUrl?: Parameter;
+      url?: Parameter;
       workflowRunId?: Parameter;
       workflowCreatedAt?: Parameter;
       label?: Parameter;
@@ -980,13 +981,12 @@ export interface Operations {
       callerIp?: Parameter;
       fromDate?: Parameter;
       toDate?: Parameter;
+      dlqIds?: Parameter;
+      responseStatus?: Parameter;
       cursor?: Parameter;
       count?: Parameter;
-      dlqIds?: Parameter;
       failureFunctionState?: Parameter;
       failureCallbackState?: Parameter;
-      url?: Parameter;
-      responseStatus?: Parameter;
       source?: Parameter;
     };
     answer: {

@@ -7,7 +7,8 @@ import {
   isFault,
 } from "@posthaste/domain";
 import * as z from "zod";
-import { messageFilterNames, parseMessageFilter } from "../queries/message-filter.ts";
+import { field, type Fields, namesOf, readFields } from "../queries/fields.ts";
+import { messageFields } from "../queries/message-filter.ts";
 import { type PageQuery, pageNames, parsePage } from "../queries/page.ts";
 import {
   type QueryValues,
@@ -45,17 +46,22 @@ type DeadLetterListQuery = DeadLetterQuery | { readonly runs: FailedRunQuery };
 export type DeadLetterQuery = { readonly filter: DeadLetterFilter; readonly page: PageQuery };
 
 /** No `host` and no `path`: they are refused like any unknown name. */
+const fields: Fields<DeadLetterFilter> = {
+  ids: field(["dlqIds"], (values, names) => {
+    const ids = several(values, names);
+    return ids === undefined || isFault(ids) ? ids : ids.map(dlqId);
+  }),
+  ...messageFields,
+  responseStatuses: field(["responseStatus"], parseStatuses),
+};
+
 export const deadLetterParameters: ReadonlySet<string> = new Set([
-  "dlqIds",
-  ...messageFilterNames,
-  "responseStatus",
+  ...namesOf(fields),
   ...pageNames,
 ]);
 
 const selectionParameters: ReadonlySet<string> = new Set([
-  "dlqIds",
-  ...messageFilterNames,
-  "responseStatus",
+  ...namesOf(fields),
   "count",
   "cursor",
   "dryRun",
@@ -167,7 +173,7 @@ function parseListQuery(search: string): DeadLetterListQuery | Fault {
 export function parseDeadLetterQuery(search: string): DeadLetterQuery | Fault {
   const values = readQuery(search, deadLetterParameters, withoutEffect);
   if (isFault(values)) return values;
-  const filter = parseFilter(values);
+  const filter = readFields(fields, values);
   if (isFault(filter)) return filter;
   const page = parsePage(values, { countDefault: countMax, countMax, order: "earliestFirst" });
   return isFault(page) ? page : { filter, page };
@@ -182,7 +188,7 @@ export function parseDeadLetterSelection(
 ): DeadLetterSelection | "none" | Fault {
   const values = selectedBy(query, body);
   if (values === "none" || isFault(values)) return values;
-  const filter = parseFilter(values);
+  const filter = readFields(fields, values);
   if (isFault(filter)) return filter;
   if ((filter.ids?.length ?? 0) > countMax)
     return parameterFault("dlqIds", `must hold at most ${countMax} values`);
@@ -190,20 +196,6 @@ export function parseDeadLetterSelection(
   if (isFault(page)) return page;
   const dryRun = flag(values, "dryRun");
   return isFault(dryRun) ? dryRun : { filter, page, dryRun };
-}
-
-function parseFilter(values: QueryValues): DeadLetterFilter | Fault {
-  const filter = parseMessageFilter(values);
-  if (isFault(filter)) return filter;
-  const ids = several(values, ["dlqIds"]);
-  if (isFault(ids)) return ids;
-  const statuses = parseStatuses(values);
-  if (isFault(statuses)) return statuses;
-  return {
-    ...filter,
-    ...(ids && { ids: ids.map(dlqId) }),
-    ...(statuses && { responseStatuses: statuses }),
-  };
 }
 
 function parseStatuses(values: QueryValues): readonly number[] | undefined | Fault {

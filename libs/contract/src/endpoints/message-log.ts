@@ -11,7 +11,8 @@ import {
   logStates,
 } from "@posthaste/domain";
 import * as z from "zod";
-import { messageFilterNames, parseMessageFilter } from "../queries/message-filter.ts";
+import { field, type Fields, namesOf, place, readFields } from "../queries/fields.ts";
+import { messageFields } from "../queries/message-filter.ts";
 import { type PageQuery, pageNames, parsePage } from "../queries/page.ts";
 import {
   type QueryValues,
@@ -68,7 +69,12 @@ export type EventQuery = LogQuery & {
   readonly waitMs?: number;
 };
 
-const listParameters = [...messageFilterNames, "state", "host", "path", ...pageNames];
+const fields: Fields<LogFilter> = {
+  ...messageFields,
+  states: field(["state"], parseStates),
+  ...place,
+};
+const listParameters = [...namesOf(fields), ...pageNames];
 export const logParameters: ReadonlySet<string> = new Set([...listParameters, "groupBy"]);
 const eventParameters: ReadonlySet<string> = new Set([...listParameters, "wait"]);
 
@@ -137,7 +143,7 @@ export function parseEventQuery(search: string): EventQuery | Fault {
 }
 
 function logQueryOf(values: QueryValues, order: ListOrder): LogQuery | Fault {
-  const filter = parseFilter(values);
+  const filter = readFields(fields, values);
   if (isFault(filter)) return filter;
   const groupBy = single(values, "groupBy");
   if (isFault(groupBy)) return groupBy;
@@ -148,23 +154,6 @@ function logQueryOf(values: QueryValues, order: ListOrder): LogQuery | Fault {
   const countMax = byMessage ? messagesMax : eventsMax;
   const page = parsePage(values, { countDefault: countMax, countMax, order });
   return isFault(page) ? page : { filter, page, byMessage };
-}
-
-function parseFilter(values: QueryValues): LogFilter | Fault {
-  const filter = parseMessageFilter(values);
-  if (isFault(filter)) return filter;
-  const hosts = several(values, ["host"]);
-  if (isFault(hosts)) return hosts;
-  const paths = several(values, ["path"], true);
-  if (isFault(paths)) return paths;
-  const states = parseStates(values);
-  if (isFault(states)) return states;
-  return {
-    ...filter,
-    ...(hosts && { hosts }),
-    ...(paths && { paths }),
-    ...(states && { states }),
-  };
 }
 
 /** Beside the states themselves: a pseudo-state, and the spelling with two Ls. */

@@ -2,7 +2,7 @@
 import { type Fault, isFault, type LogState, logStates, minuteMs } from "@posthaste/domain";
 import * as z from "zod";
 import { integer, parameterFault, readQuery } from "../queries/query-values.ts";
-import { dateMax } from "../queries/message-filter.ts";
+import { dateMax } from "../queries/fields.ts";
 import { millisecondsShape } from "../representations/schemas.ts";
 import { endpoint } from "./endpoint.ts";
 

@@ -1,14 +1,14 @@
 /** What `DELETE /v2/messages` is about: ids or filters, in the query or in a JSON body. */
 import { type Fault, isFault, type LiveFilter, type MessageId } from "@posthaste/domain";
 import { type QueryRow } from "../endpoints/endpoint.ts";
-import { messageFilterNames, parseMessageFilter } from "./message-filter.ts";
-import { flag, integer, type QueryValues, readQuery, several } from "./query-values.ts";
+import { namesOf, readFields } from "./fields.ts";
+import { liveFields, messageFields } from "./message-filter.ts";
+import { flag, integer, type QueryValues, readQuery } from "./query-values.ts";
 import { type SelectedByBody, selectedBy, selectionBody } from "./selection.ts";
 
 const cancelNames: ReadonlySet<string> = new Set([
-  ...messageFilterNames,
-  "host",
-  "path",
+  ...namesOf(messageFields),
+  ...namesOf(liveFields),
   "async",
   "count",
   "dryRun",
@@ -41,24 +41,15 @@ export function parseCancelSelection(
 ): CancelSelection | "none" | Fault {
   const values = selectedBy(query, body);
   if (values === "none" || isFault(values)) return values;
-  const given = parseMessageFilter(values);
-  if (isFault(given)) return given;
-  const hosts = several(values, ["host"]);
-  if (isFault(hosts)) return hosts;
-  const paths = several(values, ["path"], true);
-  if (isFault(paths)) return paths;
+  const ids = messageFields.messageIds.read(values);
+  if (isFault(ids)) return ids;
+  const filter = readFields(liveFields, values);
+  if (isFault(filter)) return filter;
   const count = integer(values, "count", { min: 1, max: countMax });
   if (isFault(count)) return count;
   const dryRun = flag(values, "dryRun");
   if (isFault(dryRun)) return dryRun;
   const async = flag(values, "async");
   if (isFault(async)) return async;
-  const { messageIds: ids, ...filter } = given;
-  if (ids) return { dryRun, ids };
-  return {
-    dryRun,
-    filter: { ...filter, ...(hosts && { hosts }), ...(paths && { paths }) },
-    count,
-    async,
-  };
+  return ids ? { dryRun, ids } : { dryRun, filter, count, async };
 }

@@ -1,5 +1,6 @@
 /** What lists of runs may be asked for. An unknown name is a mistake. */
 import {
+  type ActiveRunFilter,
   dlqId,
   type FailedRunFilter,
   type Fault,
@@ -12,6 +13,16 @@ import {
 import { type FunctionState, functionStates } from "../workflow/run-failure.ts";
 import { runMessageStates } from "../workflow/run-messages.ts";
 import { type stepStates } from "../workflow/run-step.ts";
+import {
+  dateMax,
+  field,
+  type Fields,
+  namesOf,
+  notAsked,
+  place,
+  readFields,
+  times,
+} from "./fields.ts";
 import { type PageQuery, parsePage } from "./page.ts";
 import {
   addressValue,
@@ -24,26 +35,58 @@ import {
   single,
 } from "./query-values.ts";
 
-const commonNames = [
-  "workflowUrl",
-  "workflowRunId",
-  "workflowCreatedAt",
-  "label",
-  "flowControlKey",
-  "callerIp",
-  "fromDate",
-  "toDate",
-  "cursor",
-  "count",
-] as const;
+/** What is asked of runs in every list of them. */
+export const commonFields: Fields<
+  Pick<
+    ActiveRunFilter,
+    "id" | "createdAt" | "urls" | "labels" | "flowControlKeys" | "callerIps" | "from" | "to"
+  >
+> = {
+  urls: field(["workflowUrl"], parseUrls),
+  id: field(["workflowRunId"], (values) => {
+    const id = single(values, "workflowRunId");
+    if (id === undefined || isFault(id)) return id;
+    return id === "" ? parameterFault("workflowRunId", "must not be empty") : runId(id);
+  }),
+  createdAt: field(["workflowCreatedAt"], (values) =>
+    integer(values, "workflowCreatedAt", { min: 0, max: dateMax }),
+  ),
+  labels: field(["label"], several),
+  flowControlKeys: field(["flowControlKey"], several),
+  callerIps: field(["callerIp"], (values, names) => severalOf(addressValue, values, names)),
+  ...times,
+};
+
+/** `states`: of the runs that may have what is asked for by its state. */
+const fieldsWith = (states: Kinds): Fields<RunFilter> => ({
+  ...commonFields,
+  urlPrefixes: notAsked("workflowUrl"),
+  ...place,
+  runs: field(["workflowRuns"], parseUses),
+  roots: field(["messageId"], parseRoots),
+  states: field(["state"], () => states),
+});
+
+const failedFields: Fields<FailedRunFilter> = {
+  ...commonFields,
+  urls: field(
+    ["workflowUrl", "url"],
+    (values) => parseUrls(values) ?? several(values, ["url"], true),
+  ),
+  urlPrefixes: notAsked("workflowUrl"),
+  hosts: notAsked("host"),
+  paths: notAsked("path"),
+  dlqIds: field(["dlqIds"], parseDlqIds),
+  statuses: field(["responseStatus"], (values) => {
+    const status = integer(values, "responseStatus", { min: 0, max: 999 });
+    return status === undefined || isFault(status) ? status : [status];
+  }),
+};
 
 export const runEventNames: ReadonlySet<string> = new Set([
-  ...commonNames,
-  "host",
-  "path",
-  "workflowRuns",
-  "messageId",
-  "state",
+  ...namesOf(fieldsWith(undefined)),
+  "cursor",
+  "count",
   "trimBody",
   "groupBy",
 ]);
@@ -55,12 +98,11 @@ export const runMessageNames: ReadonlySet<string> = new Set(
 export const runLogNames: ReadonlySet<string> = new Set([...runEventNames, "steps"]);
 
 export const failedRunNames: ReadonlySet<string> = new Set([
-  ...commonNames,
-  "dlqIds",
+  ...namesOf(failedFields),
+  "cursor",
+  "count",
   "failureFunctionState",
   "failureCallbackState",
-  "url",
-  "responseStatus",
   "source",
 ]);
 
@@ -139,7 +181,8 @@ export const parseRunLogQuery =
     if (state !== undefined && !kindsOf.has(state))
       return parameterFault("state", `must be one of ${[...kindsOf.keys()].join(", ")}`);
     const isFlat = ungrouped === "events" && groupBy === undefined;
-    const filter = parseLogFilter(values, (isFlat ? kindsWithEvent : kindsOf).get(state ?? ""));
+    const states = (isFlat ? kindsWithEvent : kindsOf).get(state ?? "");
+    const filter = readFields(fieldsWith(states), values);
     if (isFault(filter)) return filter;
     const steps = single(values, "steps") ?? "all";
     if (isFault(steps)) return steps;
@@ -174,7 +217,7 @@ export function parseRunMessageQuery(search: string): RunMessageQuery | Fault {
   if (isFault(state)) return state;
   if (state !== undefined && !kindsWithMessage.has(state))
     return parameterFault("state", `must be one of ${runMessageStates.join(", ")}`);
-  const filter = parseLogFilter(values, kindsWithMessage.get(state ?? ""));
+  const filter = readFields(fieldsWith(kindsWithMessage.get(state ?? "")), values);
   if (isFault(filter)) return filter;
   const ids = several(values, ["messageId"]);
   if (isFault(ids)) return ids;
@@ -185,22 +228,10 @@ export function parseRunMessageQuery(search: string): RunMessageQuery | Fault {
   };
 }
 
-function parseLogFilter(values: QueryValues, states: Kinds): RunFilter | Fault {
-  const uses = parseUses(values);
-  if (isFault(uses)) return uses;
-  if (uses) return { runs: uses };
-  const filter = parseCommon(values);
-  if (isFault(filter)) return filter;
-  const place = parsePlace(values);
-  if (isFault(place)) return place;
+function parseRoots(values: QueryValues): RunFilter["roots"] | Fault {
   const ids = several(values, ["messageId"]);
-  if (isFault(ids)) return ids;
-  return {
-    ...filter,
-    ...place,
-    ...(ids && { roots: ids.map((id) => messageId(id.replace(/_r(adopted|[a-z][0-9]*)$/, ""))) }),
-    ...(states && { states }),
-  };
+  if (ids === undefined || isFault(ids)) return ids;
+  return ids.map((id) => messageId(id.replace(/_r(adopted|[a-z][0-9]*)$/, "")));
 }
 
 const withoutFilters = (given: QueryValues): QueryValues =>
@@ -244,29 +275,19 @@ function failedRunQuery(values: QueryValues): FailedRunQuery | Fault {
     order: "latestFirst",
   });
   if (isFault(page)) return page;
-  const filter = parseCommon(values);
+  const filter = readFields(failedFields, values);
   if (isFault(filter)) return filter;
-  const ids = several(values, ["dlqIds"]);
-  if (isFault(ids)) return ids;
-  if ((ids?.length ?? 0) > failedRunsMax)
-    return parameterFault("dlqIds", `must hold at most ${failedRunsMax} values`);
   const states = parseFunctionStates(values);
   if (isFault(states)) return states;
-  const destinations = several(values, ["url"], true);
-  if (isFault(destinations)) return destinations;
-  const status = integer(values, "responseStatus", { min: 0, max: 999 });
-  if (isFault(status)) return status;
-  const urls = filter.urls ?? destinations;
-  return {
-    filter: {
-      ...filter,
-      ...(urls && { urls }),
-      ...(ids && { dlqIds: ids.map(dlqId) }),
-      ...(status !== undefined && { statuses: [status] }),
-    },
-    page,
-    ...(states && { functionStates: states }),
-  };
+  return { filter, page, ...(states && { functionStates: states }) };
+}
+
+function parseDlqIds(values: QueryValues): FailedRunFilter["dlqIds"] | Fault {
+  const ids = several(values, ["dlqIds"]);
+  if (ids === undefined || isFault(ids)) return ids;
+  return ids.length > failedRunsMax
+    ? parameterFault("dlqIds", `must hold at most ${failedRunsMax} values`)
+    : ids.map(dlqId);
 }
 
 /** `ids`: the parameter that would name some. */
@@ -297,49 +318,10 @@ function parseFunctionStates(values: QueryValues): readonly FunctionState[] | un
     : parameterFault("failureFunctionState", `must be one of ${functionStates.join(", ")}`);
 }
 
-export type CommonFilter = Omit<FailedRunFilter, "dlqIds" | "statuses">;
-const dateMax = 8_640_000_000_000_000;
-
-export function parseCommon(values: QueryValues): CommonFilter | Fault {
-  const id = single(values, "workflowRunId");
-  if (isFault(id)) return id;
-  if (id === "") return parameterFault("workflowRunId", "must not be empty");
-  const times: { [name: string]: number } = {};
-  for (const name of ["workflowCreatedAt", "fromDate", "toDate"]) {
-    const time = integer(values, name, { min: 0, max: dateMax });
-    if (isFault(time)) return time;
-    if (time !== undefined) times[name] = time;
-  }
-  const { workflowCreatedAt: createdAt, fromDate: from, toDate: to } = times;
-  if (from !== undefined && to !== undefined && from > to)
-    return parameterFault("fromDate", "must not be after toDate");
+function parseUrls(values: QueryValues): readonly string[] | undefined | Fault {
   const urls = several(values, ["workflowUrl"], true);
-  if (isFault(urls)) return urls;
-  if (urls?.some((url) => !/^https?:\/\//.test(url)))
-    return parameterFault("workflowUrl", "must begin with http:// or https://");
-  const labels = several(values, ["label"]);
-  if (isFault(labels)) return labels;
-  const flowControlKeys = several(values, ["flowControlKey"]);
-  if (isFault(flowControlKeys)) return flowControlKeys;
-  const callerIps = severalOf(addressValue, values, ["callerIp"]);
-  if (isFault(callerIps)) return callerIps;
-  return {
-    ...(id !== undefined && { id: runId(id) }),
-    ...(createdAt !== undefined && { createdAt }),
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-    ...(urls && { urls }),
-    ...(labels && { labels }),
-    ...(flowControlKeys && { flowControlKeys }),
-    ...(callerIps && { callerIps }),
-  };
-}
-
-/** Of the URL. */
-export function parsePlace(values: QueryValues): Pick<RunFilter, "hosts" | "paths"> | Fault {
-  const hosts = several(values, ["host"]);
-  if (isFault(hosts)) return hosts;
-  const paths = several(values, ["path"], true);
-  if (isFault(paths)) return paths;
-  return { ...(hosts && { hosts }), ...(paths && { paths }) };
+  if (urls === undefined || isFault(urls)) return urls;
+  return urls.some((url) => !/^https?:\/\//.test(url))
+    ? parameterFault("workflowUrl", "must begin with http:// or https://")
+    : urls;
 }

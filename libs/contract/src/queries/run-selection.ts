@@ -1,19 +1,35 @@
 /** Which active runs are to be cancelled: by their ids, or by filters. */
 import { type ActiveRunFilter, type Fault, isFault, type RunId, runId } from "@posthaste/domain";
-import { integer, parameterFault, readQuery, several, single } from "./query-values.ts";
-import { type CommonFilter, namesNoRun, parseCommon, parsePlace } from "./run-filter.ts";
+import { field, type Fields, namesOf, notAsked, place, readFields, shownFields } from "./fields.ts";
+import {
+  flag,
+  integer,
+  parameterFault,
+  type QueryValues,
+  readQuery,
+  several,
+} from "./query-values.ts";
+import { commonFields, namesNoRun } from "./run-filter.ts";
+
+const isExact = (values: QueryValues): boolean | Fault => flag(values, "workflowUrlExactMatch");
+
+const fields: Fields<ActiveRunFilter> = {
+  ...commonFields,
+  urls: field(["workflowUrl"], (values) => {
+    const exact = isExact(values);
+    return isFault(exact) ? exact : exact ? commonFields.urls.read(values) : undefined;
+  }),
+  urlPrefixes: field(["workflowUrl", "workflowUrlExactMatch"], (values) =>
+    isExact(values) === false ? commonFields.urls.read(values) : undefined,
+  ),
+  id: notAsked("workflowRunId"),
+  createdAt: notAsked("workflowCreatedAt"),
+  ...place,
+};
 
 export const cancelRunNames: ReadonlySet<string> = new Set([
   "workflowRunIds",
-  "workflowUrl",
-  "workflowUrlExactMatch",
-  "host",
-  "path",
-  "label",
-  "flowControlKey",
-  "callerIp",
-  "fromDate",
-  "toDate",
+  ...namesOf(fields),
   "count",
 ]);
 
@@ -40,21 +56,11 @@ export function parseRunSelection(search: string): RunSelection | undefined | Fa
   if (ids) return selectedRuns(ids);
   const count = integer(values, "count", { min: 1, max: selectedMax });
   if (isFault(count)) return count;
-  const isExact = single(values, "workflowUrlExactMatch") ?? "false";
-  if (isFault(isExact)) return isExact;
-  if (isExact !== "true" && isExact !== "false")
-    return parameterFault("workflowUrlExactMatch", "must be true or false");
-  const filter = parseCommon(values);
+  const filter = readFields(fields, values);
   if (isFault(filter)) return filter;
-  const place = parsePlace(values);
-  if (isFault(place)) return place;
-  const whole = { ...withUrls(filter, isExact === "true"), ...place };
-  if (count === undefined && Object.keys(whole).length === 0) return namesNoRun("workflowRunIds");
-  return { kind: "filter", filter: whole, count: count ?? selectedDefault };
+  if (count === undefined && Object.keys(filter).length === 0) return namesNoRun("workflowRunIds");
+  return { kind: "filter", filter, count: count ?? selectedDefault };
 }
-
-const withUrls = ({ urls, ...filter }: CommonFilter, isExact: boolean): ActiveRunFilter =>
-  urls ? { ...filter, ...(isExact ? { urls } : { urlPrefixes: urls }) } : filter;
 
 /** Of ids that a caller has listed. */
 export const selectedRuns = (ids: readonly string[]): RunSelection | Fault =>
@@ -63,34 +69,10 @@ export const selectedRuns = (ids: readonly string[]): RunSelection | Fault =>
     : { kind: "ids", ids: ids.map(runId) };
 
 /** A filter of active runs as a caller would name it. */
-export function activeRunFilterJson(
-  filter: ActiveRunFilter,
-): Readonly<Record<string, readonly string[]>> {
-  const { callerIps, createdAt, flowControlKeys, from, hosts, id, labels, paths, to } = filter;
-  const { urlPrefixes, urls } = filter;
-  const given: readonly (readonly [
-    string,
-    readonly (string | number | undefined)[] | undefined,
-  ])[] = [
-    ["workflowUrl", urls ?? urlPrefixes],
-    ["workflowUrlExactMatch", urls && ["true"]],
-    ["workflowRunId", [id]],
-    ["workflowCreatedAt", [createdAt]],
-    ["host", hosts],
-    ["path", paths],
-    ["label", labels],
-    ["flowControlKey", flowControlKeys],
-    ["callerIp", callerIps],
-    ["fromDate", [from]],
-    ["toDate", [to]],
-  ];
-  return Object.fromEntries(
-    given.flatMap(([name, values = []]) => {
-      const texts = values.flatMap((value) => (value === undefined ? [] : String(value)));
-      return texts.length > 0 ? [[name, texts]] : [];
-    }),
-  );
-}
+export const activeRunFilterJson = (filter: ActiveRunFilter) => ({
+  ...shownFields(fields, filter),
+  ...(filter.urls && { workflowUrlExactMatch: ["true"] }),
+});
 
 /** All that are active; of those with a URL that begins so. */
 export const runsUnder = (url: string | undefined): RunSelection => ({

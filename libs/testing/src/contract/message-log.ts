@@ -5,7 +5,6 @@ import {
   createdEvent,
   eventsOf,
   type LogFilter,
-  logStates,
   limits,
   type ListOrder,
   matchesLogged,

@@ -125,7 +125,7 @@ export function embeddedBackend(world: World): Backend {
     close,
   } = openEmbedded({
     dataDir: ":memory:",
-    clock: { now: () => world.now, after: (ms, task) => world.after(ms, task) },
+    clock: world.clock,
     random: seededRandom(world.chanceOf().integer(0, 0xffff_ffff)),
     log,
     // A transaction takes what has gathered since the last one.

@@ -407,7 +407,7 @@ function reached({ world }: Environment, life: Life, ports: GatewayPorts): Gatew
         const how = { isWorkedHere: !isAsync, total: 0 };
         const begun = await beginBulkAction(ports, tenant, work, how);
         if (isFault(begun)) throw new Error(begun.text);
-        const until = ports.clock.now() + bulkCallMsMax;
+        const until = ports.clock.passedMs() + bulkCallMsMax;
         if (!isAsync && begun.isNew)
           void workOrHandOn(ports, begun.action, until).catch(() => undefined);
         return begun.action.id;

@@ -12,7 +12,12 @@ export async function fillFolder(
   const until = performance.now() + Number(secondsMax) * 1000;
   const store = openEmbedded({
     dataDir,
-    clock: { now: Date.now, after: () => () => undefined },
+    clock: {
+      now: Date.now,
+      passedMs: () => performance.now(),
+      setAheadMs: () => 0,
+      after: () => () => undefined,
+    },
     random: { text, fraction: Math.random },
     log: { debug: silent, info: silent, warn: silent, error: console.error, debugs: false },
   });

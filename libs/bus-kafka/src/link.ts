@@ -152,9 +152,9 @@ export class Link {
       // The close may not have waited for it, and nothing else would end it.
       if (signal.aborted) return this.#disconnect(next);
       this.#use(next);
-      const usedAt = clock.now();
+      const usedAt = clock.passedMs();
       await next.ended;
-      if (clock.now() - usedAt >= steadyMs) failures = 0;
+      if (clock.passedMs() - usedAt >= steadyMs) failures = 0;
       else await pause(clock, backOffMs(failures++), signal);
     }
   }

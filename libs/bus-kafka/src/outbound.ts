@@ -120,7 +120,7 @@ export class Outbound {
         new Error(`${this.#bytes.fact} bytes of facts wait for the bus already`),
       );
     const { promise: told, resolve, reject } = Promise.withResolvers<void>();
-    const deadline = this.#clock.now() + factMsMax;
+    const deadline = this.#clock.passedMs() + factMsMax;
     const waiter = { deadline, resolve, reject, left: sayings.length, over: false };
     this.#waiters.add(waiter);
     this.#look();
@@ -253,7 +253,7 @@ export class Outbound {
   #look(): void {
     this.#looking ??= this.#clock.after(lookEveryMs, () => {
       this.#looking = undefined;
-      this.#giveUp(this.#clock.now(), `not acknowledged within ${factMsMax} ms`);
+      this.#giveUp(this.#clock.passedMs(), `not acknowledged within ${factMsMax} ms`);
       if (this.#waiters.size > 0) this.#look();
     });
   }

@@ -17,7 +17,7 @@ export function quietLog(log: Log, clock: Clock): { level: logLevel; creator: lo
   const creator: logCreator =
     () =>
     ({ namespace, log: { message, groupId, error } }) => {
-      const now = clock.now();
+      const now = clock.passedMs();
       if (now >= windowEndsAt) {
         said.clear();
         windowEndsAt = now + windowMs;

@@ -68,7 +68,7 @@ export class Subscription {
   }
 
   hears(): boolean {
-    return this.#isMember && this.#options.clock.now() - this.#aliveAt <= silentMsMax;
+    return this.#isMember && this.#options.clock.passedMs() - this.#aliveAt <= silentMsMax;
   }
 
   async stop(): Promise<void> {
@@ -116,7 +116,7 @@ export class Subscription {
 
   #alive(): void {
     this.#progress++;
-    this.#aliveAt = this.#options.clock.now();
+    this.#aliveAt = this.#options.clock.passedMs();
   }
 
   #stalled(): void {

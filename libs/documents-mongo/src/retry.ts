@@ -27,7 +27,7 @@ export function createPatience(clock: Clock, random: Random, patienceMs: number)
   };
 
   const refusal = (): string | undefined =>
-    awaySince !== undefined && clock.now() - awaySince > patienceMs
+    awaySince !== undefined && clock.passedMs() - awaySince > patienceMs
       ? "the documents have been away for a while"
       : undefined;
 
@@ -37,7 +37,7 @@ export function createPatience(clock: Clock, random: Random, patienceMs: number)
       answered();
       return answer;
     } catch (error) {
-      if (isAway(error)) awaySince ??= clock.now();
+      if (isAway(error)) awaySince ??= clock.passedMs();
       throw error;
     }
   };
@@ -45,12 +45,12 @@ export function createPatience(clock: Clock, random: Random, patienceMs: number)
   const again: Again = async (task) => {
     const reason = refusal();
     if (reason !== undefined) throw new StoreError("unavailable", reason);
-    const until = clock.now() + patienceMs;
+    const until = clock.passedMs() + patienceMs;
     for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 2, waitMsMax)) {
       try {
         return await attempt(task);
       } catch (error) {
-        if (!isPassing(error) || clock.now() + waitMs > until) throw portError(error);
+        if (!isPassing(error) || clock.passedMs() + waitMs > until) throw portError(error);
       }
       const jittered = waitMs * (0.5 + random.fraction() / 2);
       await pause(clock, jittered);

@@ -3,7 +3,7 @@
  *
  * (1) it never runs backwards by less than `backMsMax`: it stands still instead. Beyond that the server's clock was set.
  */
-import { type Clock } from "@posthaste/ports";
+import { type Clock, watchSetting } from "@posthaste/ports";
 
 export type StoreClock = Clock & {
   /** The server said `serverMs` between our `sentMs` and `receivedMs`, all Unix milliseconds. */
@@ -14,12 +14,16 @@ export function createStoreClock(clock: Clock): StoreClock {
   let offsetMs = 0;
   let errorMs = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
+  const now = (): number => {
+    const time = clock.now() + offsetMs;
+    last = time < last && last - time <= backMsMax ? last : time;
+    return last;
+  };
+  const passedMs = (): number => clock.passedMs();
   return {
-    now: () => {
-      const now = clock.now() + offsetMs;
-      last = now < last && last - now <= backMsMax ? last : now;
-      return last;
-    },
+    now,
+    passedMs,
+    setAheadMs: watchSetting(now, passedMs),
     after: (ms, task) => clock.after(ms, task),
     measured: (sentMs, serverMs, receivedMs) => {
       // A slow answer says little: it replaces a quick one only when that has grown old.

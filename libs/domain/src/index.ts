@@ -164,7 +164,7 @@ export {
   countDispatches,
   type FlowLimits,
   flowPeriodMsDefault,
-  isOver,
+  isWindowOver,
   newWindow,
   rateLeft,
   type RateWindow,
@@ -183,12 +183,20 @@ export {
 export { isForeign, shardOfMessage } from "./lane/gates.ts";
 export { type FlowLane, isForgettable, type LaneKind, type QueueLane } from "./lane/lane.ts";
 export { freeTurns, queueParallelismDefault } from "./lane/queue.ts";
-export { endedSlots, type Slot, type Slots, takeSlots, withTokenBack } from "./lane/slots.ts";
+export {
+  endedSlots,
+  type Slot,
+  type Slots,
+  type SlotTime,
+  takeSlots,
+  withTokenBack,
+} from "./lane/slots.ts";
 export {
   type Deduplication,
   type Destination,
   type Postponement,
   notBeforeOf,
+  notBeforeOfStep,
   type PublishCommand,
   type RunPublish,
 } from "./publish/command.ts";
@@ -301,6 +309,7 @@ export { beyondQuota, tooManyEndpoints, tooManyGroups, tooManyQueues } from "./s
 export { allShards, shardCount, shardOf } from "./shared/shards.ts";
 export { shareOf, wholeOf } from "./shared/share.ts";
 export { Shares } from "./shared/shares.ts";
+export { agoMs, aheadFrom, isAhead, isOver, leftMs, skewMsMax } from "./shared/time.ts";
 export { TurnoverMap } from "./shared/turnover-map.ts";
 export { unreachable } from "./shared/unreachable.ts";
 export {

@@ -27,7 +27,7 @@ export class Tenants {
   async find(id: TenantId): Promise<Tenant | undefined> {
     const known = this.get(id);
     if (known) return known;
-    const now = this.#ports.clock.now();
+    const now = this.#ports.clock.passedMs();
     if (now >= this.#findAt) {
       this.#findAt = now + findEveryMs;
       this.#found = this.refresh();

@@ -39,6 +39,8 @@ describe("a wait with a bound", () => {
     let ring = (): void => undefined;
     const clock: Clock = {
       now: () => 0,
+      passedMs: () => 0,
+      setAheadMs: () => 0,
       after: (_ms, task) => {
         ring = task;
         return () => undefined;

@@ -1,10 +1,38 @@
+import { limits } from "@posthaste/domain";
+
 /** Time as a port: nothing below a process reads a clock or arms a timer of its own. */
 export interface Clock {
-  /** Unix milliseconds. */
+  /** Unix milliseconds, for what is stored and shown. It may be set at any moment: two readings tell no duration. */
   now(): number;
+  /** Milliseconds since some moment of this process, which no setting of a clock moves: for durations, and for deadlines in memory. */
+  passedMs(): number;
+  /**
+   * By how much `now()` was set ahead within the last `limits.leaseMs`: 0 nearly always. A lease that stood before ends by the
+   * time before: its owner renews it meanwhile.
+   */
+  setAheadMs(): number;
   /** Runs `task` once after `ms` (at most an hour: a longer wait is re-armed by its owner). Returns how to call it off. */
   after(ms: number, task: () => void): () => void;
 }
+
+/** `Clock.setAheadMs` of two readings: looks at them when it is asked. A change of less than a second is a clock being corrected. */
+export function watchSetting(now: () => number, passedMs: () => number): () => number {
+  let offsetMs = now() - passedMs();
+  let aheadMs = 0;
+  let until = 0;
+  return () => {
+    const passed = passedMs();
+    const offset = now() - passed;
+    const movedMs = offset - offsetMs;
+    offsetMs = offset;
+    if (passed >= until) aheadMs = 0;
+    if (Math.abs(movedMs) < correctionMsMax) return aheadMs;
+    aheadMs = Math.max(0, aheadMs + movedMs);
+    until = passed + limits.leaseMs;
+    return aheadMs;
+  };
+}
+const correctionMsMax = 1_000;
 
 /** Resolves after `ms`, or as soon as `signal` aborts. */
 export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {

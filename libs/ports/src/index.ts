@@ -7,7 +7,7 @@ export {
   type TokenScope,
 } from "./accounts.ts";
 export { type Alarms, type Rings, type Rung } from "./alarms.ts";
-export { type Clock, endsWithin, pause, within } from "./clock.ts";
+export { type Clock, endsWithin, pause, watchSetting, within } from "./clock.ts";
 export { type DeadLetters } from "./dead-letters.ts";
 export {
   type EventBus,

@@ -1,12 +1,16 @@
-import { type Clock } from "@posthaste/ports";
+import { type Clock, watchSetting } from "@posthaste/ports";
 
 /** `Clock.after` waits no longer than this: `setTimeout` fires at once beyond 2^31 ms, and sleeping hosts drift. */
 export const waitMsMax = 3_600_000;
 
 /** The system's clock. With `unref` its timers do not keep the process alive. */
 export function systemClock(options: { readonly unref?: boolean } = {}): Clock {
+  const now = (): number => Date.now();
+  const passedMs = (): number => performance.now();
   return {
-    now: () => Date.now(),
+    now,
+    passedMs,
+    setAheadMs: watchSetting(now, passedMs),
     after: (ms, task) => {
       const timer = setTimeout(task, Math.min(Math.max(ms, 0), waitMsMax));
       if (options.unref) timer.unref();
@@ -23,6 +27,8 @@ export function steadyClock(clock: Clock, passedMs = () => performance.now()): C
   const startedAt = clock.now() - passedMs();
   return {
     now: () => Math.round(startedAt + passedMs()),
+    passedMs,
+    setAheadMs: () => 0,
     after: (ms, task) => clock.after(ms, task),
   };
 }

@@ -56,14 +56,14 @@ export class Deadlines {
   #arm(at: number): void {
     this.#disarm();
     this.#armedFor = at;
-    const now = this.#clock.now();
+    const now = this.#clock.passedMs();
     const waitMs = Math.min(Math.max(at - now, ringMsMin), timerMsMax);
     this.#ringsAt = now + waitMs;
     this.#disarm = this.#clock.after(waitMs, () => this.#ring());
   }
 
   #ring(): void {
-    const now = this.#clock.now();
+    const now = this.#clock.passedMs();
     // Timers come before sockets in a turn: an answer may have been waiting longer than its deadline has.
     this.#isPostponed = !this.#isPostponed && now - this.#ringsAt > heldUpMs;
     if (this.#isPostponed) return this.#arm(now);

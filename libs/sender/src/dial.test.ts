@@ -251,7 +251,7 @@ describe("a destination behind DNS", () => {
     const destination = await openDestination((socket) => socket.end(ok));
     const addresses = ["127.0.0.1"];
     let aheadMs = 0;
-    const clock = { ...realClock, now: () => realClock.now() + aheadMs };
+    const clock = { ...realClock, passedMs: () => realClock.passedMs() + aheadMs };
     const nameServer = fakeNameServer({ "name.test": addresses });
     const sender = openSender({ nameServer, clock, hosts: async () => [] });
     const send = async (): Promise<string> =>

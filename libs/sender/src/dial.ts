@@ -153,7 +153,7 @@ class Dial implements Deadline, Dialing {
     const socket = connectTcp(tcpOptions(addresses, this.#target.port));
     this.#socket = socket;
     this.#ports.counts.connects++;
-    this.at = this.#ports.clock.now() + this.#ports.connectMsMax;
+    this.at = this.#ports.clock.passedMs() + this.#ports.connectMsMax;
     this.#ports.deadlines.add(this);
     socket.on("error", (error) =>
       this.#fail(this.#socket === socket ? this.#connectFailure(error) : tlsFailure(error)),

@@ -318,7 +318,7 @@ describe("the environment", () => {
     const script = `
       import { createSender } from ${JSON.stringify(new URL("./sender.ts", import.meta.url).href)};
       const policy = { allowLoopback: true, allowPrivateCidrs: [], allowMetadata: false, anyPort: true, ownOrigins: [] };
-      const clock = { now: () => performance.now(), after: (ms, task) => { const t = setTimeout(task, ms); return () => clearTimeout(t); } };
+      const clock = { passedMs: () => performance.now(), after: (ms, task) => { const t = setTimeout(task, ms); return () => clearTimeout(t); } };
       const sender = createSender({ policy, clock, connectionsPerOriginMax: 1, originsMax: 1, idleConnectionsMax: 1, connectionsMax: 9, answerBytesMax: 1 });
       for (const url of ${JSON.stringify([plain.url, secure.url])}) {
         const call = { tenant: "default", url, method: "POST", headers: [], body: Buffer.alloc(0), timeoutMs: 5_000, responseBytesMax: 9 };

@@ -10,8 +10,8 @@ export function hostsFile(path: string, clock: Clock): Hosts {
   let entries: Promise<ReadonlyMap<string, readonly string[]>> = Promise.resolve(new Map());
   let readAt = -Infinity;
   return async (name) => {
-    if (clock.now() - readAt >= keepMs) {
-      readAt = clock.now();
+    if (clock.passedMs() - readAt >= keepMs) {
+      readAt = clock.passedMs();
       entries = readFile(path, "utf8").then(parseHosts, () => new Map());
     }
     return (await entries).get(name) ?? [];

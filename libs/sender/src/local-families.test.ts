@@ -26,7 +26,7 @@ describe("the families that this host can call from", () => {
   ])(
     "are, of %s, those with an address that leads out, and for loopback a local one",
     (_, addresses, reached) => {
-      const families = new LocalFamilies({ now: () => 0 }, () => ({ eth0: [...addresses] }));
+      const families = new LocalFamilies({ passedMs: () => 0 }, () => ({ eth0: [...addresses] }));
 
       expect(
         ["198.51.100.1", "127.0.0.1", "2606:4700::1", "::1"].map((address) =>
@@ -39,7 +39,7 @@ describe("the families that this host can call from", () => {
   it("are looked at once a second at most", () => {
     let now = 0;
     let looks = 0;
-    const families = new LocalFamilies({ now: () => now }, () => (looks++, {}));
+    const families = new LocalFamilies({ passedMs: () => now }, () => (looks++, {}));
 
     for (; now < 3_000; now += 100) families.reach("192.0.2.1");
 

@@ -11,12 +11,12 @@ import { type Clock } from "@posthaste/ports";
 const lookEveryMs = 1_000;
 
 export class LocalFamilies {
-  readonly #clock: Pick<Clock, "now">;
+  readonly #clock: Pick<Clock, "passedMs">;
   readonly #interfaces: typeof networkInterfaces;
   #lookedAt = -Infinity;
   #addresses: readonly NetworkInterfaceInfo[] = [];
 
-  constructor(clock: Pick<Clock, "now">, interfaces = networkInterfaces) {
+  constructor(clock: Pick<Clock, "passedMs">, interfaces = networkInterfaces) {
     this.#clock = clock;
     this.#interfaces = interfaces;
   }
@@ -33,7 +33,7 @@ export class LocalFamilies {
   }
 
   #look(): readonly NetworkInterfaceInfo[] {
-    const now = this.#clock.now();
+    const now = this.#clock.passedMs();
     if (now - this.#lookedAt >= lookEveryMs) {
       this.#lookedAt = now;
       this.#addresses = Object.values(this.#interfaces()).flatMap((own) => own ?? []);

@@ -44,7 +44,7 @@ export class Names {
   async resolve(name: string): Promise<Resolution> {
     if (isLoopbackName(name)) return { addresses: loopback };
     const known = this.#known.get(name);
-    if (known !== undefined && known.until > this.#clock.now()) return known;
+    if (known !== undefined && known.until > this.#clock.passedMs()) return known;
     let asked = this.#asked.get(name);
     if (asked === undefined) {
       asked = this.#ask(name).finally(() => this.#asked.delete(name));
@@ -67,7 +67,7 @@ export class Names {
       answer.status === "rejected" ? [codeOf(answer.reason)] : [],
     );
     if (codes.length < answers.length || codes.some((code) => answerCodes.has(code)))
-      this.#answeredAt = this.#clock.now();
+      this.#answeredAt = this.#clock.passedMs();
     if (records.length > 0) return this.#keep(name, records);
     const trouble = codes.find((code) => !answerCodes.has(code));
     if (trouble === undefined) return { failed: "dns_failed", text: `no such host: ${name}` };
@@ -80,7 +80,7 @@ export class Names {
     const ttlMs = 1_000 * Math.min(...records.map((record) => record.ttl));
     const resolution = {
       addresses: records.map((record) => record.address),
-      until: this.#clock.now() + Math.min(Math.max(ttlMs, ttlMsMin), ttlMsMax),
+      until: this.#clock.passedMs() + Math.min(Math.max(ttlMs, ttlMsMin), ttlMsMax),
     };
     this.#known.delete(name);
     this.#known.set(name, resolution);
@@ -91,11 +91,11 @@ export class Names {
 
   /** A domain whose own servers are broken looks the same as a resolver that is: ask for something else. */
   async #works(trouble: string): Promise<boolean> {
-    const isRecent = this.#clock.now() - this.#answeredAt < evidenceMs;
+    const isRecent = this.#clock.passedMs() - this.#answeredAt < evidenceMs;
     if (isRecent && trouble !== unasked) return true;
     try {
       await this.#server.probe();
-      this.#answeredAt = this.#clock.now();
+      this.#answeredAt = this.#clock.passedMs();
       return true;
     } catch {
       this.#server.renew();

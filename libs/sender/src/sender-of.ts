@@ -30,8 +30,7 @@ export function senderOf(
     idleConnectionsMax: Math.min(idleConnectionsMax, connectionsMax),
     connectionsMax,
     answerBytesMax,
-    // Deadlines are lengths of time, whatever is done to the wall clock.
-    clock: { ...clock, now: () => performance.now() },
+    clock,
   });
   metrics.watch("posthaste_ssrf_blocked_late_total", () => sender.counts.ssrfBlockedLate);
   metrics.watch("posthaste_attempts_answer_bytes", sender.answerBytes);

@@ -41,7 +41,6 @@ export type SenderSettings = {
   readonly connectionsMax: number;
   /** Of answers beyond the first 16 KiB of each. */
   readonly answerBytesMax: number;
-  /** `now` is used for differences only: give a monotonic one, so that a step of the wall clock cuts no call short. */
   readonly clock: Clock;
   /** Where the caller's headers have none. */
   readonly userAgent?: string;
@@ -101,7 +100,7 @@ export function createSender(settings: SenderSettings): CountingSender {
         headers: flatHeaders(request.headers, userAgent),
         body: request.body.byteLength === 0 ? null : request.body,
       };
-      const call = new Call(request, options, clock.now() + request.timeoutMs, pool, ports);
+      const call = new Call(request, options, clock.passedMs() + request.timeoutMs, pool, ports);
       call.start();
       return call;
     },

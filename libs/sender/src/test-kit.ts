@@ -23,7 +23,9 @@ export async function closeAll(): Promise<void> {
 const opened: (() => Promise<unknown>)[] = [];
 
 export const realClock: Clock = {
-  now: () => performance.now(),
+  now: () => Date.now(),
+  passedMs: () => performance.now(),
+  setAheadMs: () => 0,
   after(ms, task) {
     const timer = setTimeout(task, ms);
     return () => clearTimeout(timer);

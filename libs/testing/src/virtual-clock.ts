@@ -7,12 +7,14 @@
  * (3) what a timer set going has come to rest before the next timer runs, so a run repeats exactly.
  */
 import assert from "node:assert/strict";
-import { type Clock } from "@posthaste/ports";
+import { type Clock, watchSetting } from "@posthaste/ports";
 
 /** 2026-01-01T00:00:00Z: any fixed time does, a plausible one reads better in a failure. */
 export const epochStart = 1_767_225_600_000;
 
 export type VirtualClock = Clock & {
+  /** Sets what `now()` tells by `ms`, ahead or back. Nothing that is armed moves. */
+  readonly set: (ms: number) => void;
   /** Moves time ahead by `ms`, running what falls due on the way. */
   readonly advance: (ms: number) => Promise<void>;
   /** Moves time from timer to timer until none is armed; refuses to go on for more than `msMax`. */
@@ -29,6 +31,7 @@ type Timer = { readonly at: number; readonly task: () => void };
 /** `rest`: resolves when what a timer has set going has come to rest. */
 export function virtualClock(startAt = epochStart, rest = turns): VirtualClock {
   let now = startAt;
+  let setMs = 0;
   /** The last that is to run first, so that the next one is taken off the end. */
   const timers: Timer[] = [];
 
@@ -53,8 +56,13 @@ export function virtualClock(startAt = epochStart, rest = turns): VirtualClock {
     now = Math.max(now, end);
   };
 
+  const told = (): number => now + setMs;
+  const passedMs = (): number => now - startAt;
   return {
-    now: () => now,
+    now: told,
+    passedMs,
+    setAheadMs: watchSetting(told, passedMs),
+    set: (ms) => void (setMs += ms),
     after: arm,
     advance: (ms) => {
       assert(ms >= 0, `time does not run backwards: ${ms} ms`);

@@ -14,7 +14,7 @@
  * Every key has an end, by each call that makes it: two keys of a lane the same one, so that no lane is known without its
  * slots. A million flow keys of a minute ago take no memory.
  */
-import { limits } from "@posthaste/domain";
+import { limits, skewMsMax } from "@posthaste/domain";
 import { script } from "./link/connection.ts";
 
 /** A lane that is not used is forgotten with the leases of its slots, and told from the records when it is next in use. */
@@ -24,7 +24,12 @@ export const laneMsMax = 3_600_000;
 /** One call looks at so many slots that have ended; what is left counts as taken until the next. */
 const endedMax = 1_000;
 
-/** `ask` answers one question: `key`, and `slots` where a question has two keys; its arguments come by `take`. */
+/**
+ * What lies further ahead than its own length is over, as `isOver` of the domain says it: Redis keeps the ends of keys, too, by
+ * the time of its host, and that may have been ahead and set back.
+ *
+ * `ask` answers one question: `key`, and `slots` where a question has two keys; its arguments come by `take`.
+ */
 const forEachQuestion = (keys: 1 | 2, ask: string) =>
   script(`
 local time = redis.call('TIME')
@@ -38,13 +43,18 @@ local function ids()
   for i = 1, number() do all[i] = take() end
   return all
 end
+local function isAhead(at, length) return at > now + length + ${skewMsMax} end
+local function held(key, length)
+  if redis.call('PTTL', key) > length + ${skewMsMax} then return false end
+  return redis.call('GET', key)
+end
 local function windowOf(key)
   local window = redis.call('HMGET', key, 'startedAt', 'count')
   return tonumber(window[1]), tonumber(window[2])
 end
 local function keep(key, slots, windowEnds)
   local windowMs = math.min((windowEnds or now) - now, ${laneMsMax})
-  local left = math.max(${laneMs}, windowMs, redis.call('PTTL', key))
+  local left = math.max(${laneMs}, windowMs, math.min(redis.call('PTTL', key), ${laneMsMax}))
   redis.call('PEXPIRE', key, left)
   redis.call('PEXPIRE', slots, left)
 end
@@ -61,7 +71,10 @@ local function drop(key, slots, id)
   if startedAt and tonumber(countedIn) == startedAt and count > 0 then redis.call('HSET', key, 'count', count - 1) end
 end
 local function ended(slots)
-  return redis.call('ZRANGEBYSCORE', slots, '-inf', now, 'LIMIT', 0, ${endedMax})
+  local function between(from, to) return redis.call('ZRANGEBYSCORE', slots, from, to, 'LIMIT', 0, ${endedMax}) end
+  local ahead = between('(' .. string.format('%.0f', now + ${limits.leaseMs + skewMsMax}), '+inf')
+  if #ahead > 0 then return ahead end
+  return between('-inf', now)
 end
 local function ask(key, slots)
 ${ask}
@@ -75,8 +88,8 @@ export const claim = forEachQuestion(
   1,
   `
   local mine = 'p' .. take()
-  local held = redis.call('GET', key)
-  if held and held ~= mine then return held end
+  local other = held(key, ${limits.deduplicationMs})
+  if other and other ~= mine then return other end
   redis.call('SET', key, mine, 'PX', ${limits.deduplicationPendingMsMax})
   return ''`,
 );
@@ -86,8 +99,8 @@ export const confirm = forEachQuestion(
   1,
   `
   local id = take()
-  local held = redis.call('GET', key)
-  if not held or held == 'p' .. id then
+  local known = held(key, ${limits.deduplicationMs})
+  if not known or known == 'p' .. id then
     redis.call('SET', key, 'd' .. id, 'PX', ${limits.deduplicationMs})
   end
   return 1`,
@@ -107,7 +120,7 @@ export const acquire = forEachQuestion(
     drop(key, slots, id)
   end
   local startedAt, count = windowOf(key)
-  local function isOver() return not startedAt or startedAt + periodMs <= now end
+  local function isOver() return not startedAt or startedAt + periodMs <= now or isAhead(startedAt, 0) end
   local function rateLeft()
     if not rate then return math.huge end
     if isOver() then return rate end
@@ -147,7 +160,7 @@ export const use = forEachQuestion(
   local gone = {}
   for i, id in ipairs(ids()) do
     local untilAt = tonumber(redis.call('ZSCORE', slots, id))
-    if untilAt and untilAt > now then hold(key, slots, id) else gone[#gone + 1] = i end
+    if untilAt and untilAt > now and not isAhead(untilAt, ${limits.leaseMs}) then hold(key, slots, id) else gone[#gone + 1] = i end
   end
   keep(key, slots)
   return gone`,
@@ -182,9 +195,9 @@ export const restore = forEachQuestion(
   `
   local startedAt, count, holders = number(), number(), ids()
   local knownStart, knownCount = windowOf(key)
-  if startedAt and redis.call('HGET', key, 'server') ~= server then
+  if startedAt and not isAhead(startedAt, 0) and redis.call('HGET', key, 'server') ~= server then
     startedAt = math.min(startedAt, now)
-    if not knownStart or startedAt > knownStart or (startedAt == knownStart and count > knownCount) then
+    if not knownStart or isAhead(knownStart, 0) or startedAt > knownStart or (startedAt == knownStart and count > knownCount) then
       redis.call('HSET', key, 'startedAt', startedAt, 'count', count)
     end
   end
@@ -204,7 +217,8 @@ export const restore = forEachQuestion(
 export const resetRate = forEachQuestion(
   2,
   `
-  local startedAt = math.max(now, (windowOf(key) or 0) + 1)
+  local before = windowOf(key) or 0
+  local startedAt = isAhead(before, 0) and now or math.max(now, before + 1)
   redis.call('HSET', key, 'startedAt', startedAt, 'count', 0)
   keep(key, slots)
   return startedAt`,
@@ -224,7 +238,7 @@ export const spend = forEachQuestion(
   1,
   `
   local n, max, lasts = number(), number(), number()
-  local count = tonumber(redis.call('GET', key) or 0)
+  local count = tonumber(held(key, lasts) or 0)
   if count + n > max then return { 0, math.max(0, max - count) } end
   redis.call('SET', key, string.format('%.0f', count + n), 'PX', lasts)
   return { 1, max - count - n }`,

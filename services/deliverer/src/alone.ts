@@ -34,7 +34,7 @@ export class Alone {
 
   constructor(ports: AlonePorts) {
     this.#ports = ports;
-    this.#quietUntil = ports.clock.now() + limits.isolatedQuietMs;
+    this.#quietUntil = ports.clock.passedMs() + limits.isolatedQuietMs;
   }
 
   /** False: there is no place in line, and `call` will not be made. It never rejects. */
@@ -62,12 +62,12 @@ export class Alone {
   }
 
   get #mayBegin(): boolean {
-    return !this.#isTrying && this.#ports.clock.now() >= this.#quietUntil;
+    return !this.#isTrying && this.#ports.clock.passedMs() >= this.#quietUntil;
   }
 
   #next(): void {
     if (this.#isTrying || this.#isOver) return;
-    const quietMs = this.#quietUntil - this.#ports.clock.now();
+    const quietMs = this.#quietUntil - this.#ports.clock.passedMs();
     if (quietMs > 0) {
       this.#armed ??= this.#ports.clock.after(quietMs, () => this.#next());
       return;
@@ -106,7 +106,7 @@ export class Alone {
   /** Where the store is away its word is missing: a lost lease is put down to more of them, or to fewer. */
   async #renew(attempt: Attempt, begins?: Pick<ClaimRef, "begins">): Promise<void> {
     const { epoch, message } = attempt.record;
-    const askedAt = this.#ports.clock.now();
+    const askedAt = this.#ports.clock.passedMs();
     try {
       const lost = await this.#ports.records.renew([{ id: message.id, epoch, ...begins }]);
       if (lost.length === 0) attempt.leasedAt = askedAt;

@@ -1,6 +1,9 @@
-/** One attempt as the deliverer keeps it while it runs. */
-import { type InState, limits, originHash, type TenantId } from "@posthaste/domain";
-import { type Hint, type Sending, type Span } from "@posthaste/ports";
+/**
+ * One attempt as the deliverer keeps it while it runs. All of its times but `startedAt` are of `passedMs`: no setting of a
+ * clock cuts a call short.
+ */
+import { agoMs, type InState, limits, originHash, type TenantId } from "@posthaste/domain";
+import { type Clock, type Hint, type Sending, type Span } from "@posthaste/ports";
 import { type Counted } from "./body-bytes.ts";
 import { type Slot } from "./slots.ts";
 
@@ -11,8 +14,11 @@ export type Attempt = {
   counted: Counted | undefined;
   /** Of a delivery of a run: its history, read when it may be called. */
   body: Uint8Array | undefined;
-  /** Of the call; until then, when it could have begun. */
+  /** When its message was made, or a lease before it came here. */
+  readonly madeAt: number;
+  /** Of the call; until then, when it could have begun. As it is told, and as durations count it. */
   startedAt: number;
+  callingSince: number;
   /** When the claim, or its last renewal, was asked for: what we may rely on counts from there (docs/design/record#claims-leases-epochs). */
   leasedAt: number;
   /** When its renewal was last asked for, whatever came of it. */
@@ -36,14 +42,16 @@ export const newAttempt = (
   record: InState<"claimed">,
   origin: number,
   leasedAt: number,
-  now: number,
+  clock: Pick<Clock, "now" | "passedMs">,
   { slot, counted }: Pick<Attempt, "slot" | "counted">,
 ): Attempt => ({
   record,
   origin,
   counted,
   body: undefined,
-  startedAt: now,
+  madeAt: clock.passedMs() - agoMs(record.message.createdAt, limits.leaseMs, clock.now()),
+  startedAt: clock.now(),
+  callingSince: clock.passedMs(),
   leasedAt,
   renewalAskedAt: Number.NEGATIVE_INFINITY,
   sending: undefined,
@@ -56,51 +64,59 @@ export const newAttempt = (
 });
 
 /** Its insert has claimed it for this process. Its body is counted once it has a slot. */
-export const namedAttempt = (record: InState<"claimed">, now: number): Attempt => ({
-  ...newAttempt(
-    record,
-    originHash(record.message.url),
-    record.state.leaseUntil - limits.leaseMs,
-    now,
-    { slot: undefined, counted: undefined },
-  ),
+export const namedAttempt = (
+  record: InState<"claimed">,
+  clock: Pick<Clock, "now" | "passedMs">,
+): Attempt => ({
+  ...newAttempt(record, originHash(record.message.url), leasedAtOf(record, clock), clock, {
+    slot: undefined,
+    counted: undefined,
+  }),
   untold: true,
 });
+
+/** When the lease began that an insert has given: a whole one no later than now, a short one no later than its lack. */
+export function leasedAtOf(
+  { message, state }: InState<"claimed">,
+  clock: Pick<Clock, "now" | "passedMs">,
+): number {
+  const lackMs = limits.leaseMs - agoMs(message.createdAt, limits.leaseMs, state.leaseUntil);
+  const ago = agoMs(state.leaseUntil - limits.leaseMs, limits.leaseMs, clock.now());
+  return clock.passedMs() - Math.max(lackMs, ago);
+}
 
 export const tenantOf = ({ record }: Attempt): TenantId => record.message.tenant;
 
 /** A lease that its insert has given to another process is short, and most calls have ended before it needs to be longer. */
-export const needsRenewal = ({ leasedAt, record, renewalAskedAt }: Attempt, now: number): boolean =>
-  // A clock that was ahead and is set back must not stop renewals until it is there again.
-  Math.abs(now - renewalAskedAt) >= renewAgainMs &&
-  now - leasedAt >= limits.leaseRenewMs &&
-  ageOf(record, now) >= limits.namedRenewAfterMs;
-
-/** A message that was made by a clock which was ahead is old enough for anything. */
-const ageOf = ({ message }: Attempt["record"], now: number): number =>
-  Math.abs(now - message.createdAt);
+export const needsRenewal = (
+  { leasedAt, madeAt, renewalAskedAt }: Attempt,
+  passedMs: number,
+): boolean =>
+  passedMs - renewalAskedAt >= renewAgainMs &&
+  passedMs - leasedAt >= limits.leaseRenewMs &&
+  passedMs - madeAt >= limits.namedRenewAfterMs;
 
 const renewAgainMs = 1_000;
 
 /** What is under way is in the log within two seconds. */
-export const isUntold = ({ record, untold }: Attempt, now: number): boolean =>
-  untold && ageOf(record, now) >= tellAfterMs;
+export const isUntold = ({ madeAt, untold }: Attempt, passedMs: number): boolean =>
+  untold && passedMs - madeAt >= tellAfterMs;
 const tellAfterMs = 1_000;
 
 /** Past this the store may give the record to another: nothing may be written any more, not even a byte to the socket. */
-export const mustAbort = (attempt: Attempt, now: number): boolean =>
-  now - attempt.leasedAt >= limits.leaseMs - limits.leaseSafetyMs;
+export const mustAbort = (attempt: Attempt, passedMs: number): boolean =>
+  passedMs - attempt.leasedAt >= limits.leaseMs - limits.leaseSafetyMs;
 
 /** A call that begins now is not aborted before its lease can have been renewed. */
-export const mayBegin = (attempt: Attempt, now: number): boolean =>
-  now - attempt.leasedAt < limits.leaseMs - limits.leaseSafetyMs - limits.leaseToBeginMs;
+export const mayBegin = (attempt: Attempt, passedMs: number): boolean =>
+  passedMs - attempt.leasedAt < limits.leaseMs - limits.leaseSafetyMs - limits.leaseToBeginMs;
 
 /** It holds a short slot, and has for long enough: `Slots.wait`. */
-export const isWaiting = ({ slot, startedAt, isCalling }: Attempt, now: number): boolean =>
-  isCalling && slot?.kind === "short" && now - startedAt >= limits.waitingAttemptMs;
+export const isWaiting = ({ slot, callingSince, isCalling }: Attempt, passedMs: number): boolean =>
+  isCalling && slot?.kind === "short" && passedMs - callingSince >= limits.waitingAttemptMs;
 
-export const isLong = (attempt: Attempt, now: number): boolean =>
-  now - attempt.startedAt >= limits.longAttemptMs;
+export const isLong = (attempt: Attempt, passedMs: number): boolean =>
+  passedMs - attempt.callingSince >= limits.longAttemptMs;
 
 /** Of this claim, not of a later one that may run here under the same id. */
 export function lose(attempt: Attempt): void {

@@ -128,11 +128,12 @@ export class Calls {
   }
 
   #call(attempt: Attempt, done: (outcome: Outcome) => void): void {
-    const now = this.#ports.clock.now();
+    const [now, passedMs] = [this.#ports.clock.now(), this.#ports.clock.passedMs()];
     if (attempt.lost || this.#hasEnded) return done({ kind: "aborted" });
-    if (!mayBegin(attempt, now)) return void this.#callOnceProven(attempt, done);
+    if (!mayBegin(attempt, passedMs)) return void this.#callOnceProven(attempt, done);
     try {
       attempt.startedAt = now;
+      attempt.callingSince = passedMs;
       attempt.isCalling = true;
       attempt.span ??= startAttempt(this.#parts.tracer, attempt.record, now);
       const request = this.#parts.compose(sentOf(attempt), now, attempt.span?.traceParent);
@@ -153,7 +154,7 @@ export class Calls {
    */
   async #callOnceProven(attempt: Attempt, done: (outcome: Outcome) => void): Promise<void> {
     await this.#parts.leases.prove(attempt);
-    if (mayBegin(attempt, this.#ports.clock.now())) this.#call(attempt, done);
+    if (mayBegin(attempt, this.#ports.clock.passedMs())) this.#call(attempt, done);
     else done({ kind: "aborted" });
   }
 

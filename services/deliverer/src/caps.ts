@@ -60,7 +60,7 @@ export class Caps {
     if (this.#refusedUntil.size === 0) return true;
     const until = this.#refusedUntil.get(tenant);
     if (until === undefined) return true;
-    if (until > this.#ports.clock.now()) return false;
+    if (until > this.#ports.clock.passedMs()) return false;
     this.#refusedUntil.delete(tenant);
     return true;
   }
@@ -71,7 +71,7 @@ export class Caps {
     if (typeof cap !== "number") return new Set(ids);
     const granted = new Set(await this.#granted(tenant, ids, cap));
     if (granted.size < ids.length)
-      this.#refusedUntil.set(tenant, this.#ports.clock.now() + askAgainMs);
+      this.#refusedUntil.set(tenant, this.#ports.clock.passedMs() + askAgainMs);
     if (granted.size > 0) this.#held.set(tenant, this.#heldBy(tenant).union(granted));
     return granted;
   }

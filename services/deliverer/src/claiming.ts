@@ -273,7 +273,7 @@ export class Claiming {
 
   async #claimAll(taken: readonly Taken[]): Promise<void> {
     const { clock, log, records } = this.#ports;
-    const askedAt = clock.now();
+    const askedAt = clock.passedMs();
     const batch = taken.length;
     const unclaimed = new Map(taken.map((each) => [each.hint.id, each]));
     try {
@@ -282,10 +282,10 @@ export class Claiming {
         const its = unclaimed.get(record.message.id);
         if (!its) continue;
         unclaimed.delete(record.message.id);
-        const now = clock.now();
-        traceClaim(this.#parts.tracer, record, { askedAt, now, batch });
+        const tookMs = clock.passedMs() - askedAt;
+        traceClaim(this.#parts.tracer, record, { tookMs, now: clock.now(), batch });
         const weighed = { slot: its.slot, counted: this.#weigh(record, its) };
-        this.#parts.claimed(newAttempt(record, its.hint.origin, askedAt, now, weighed));
+        this.#parts.claimed(newAttempt(record, its.hint.origin, askedAt, clock, weighed));
       }
     } catch (error) {
       log.warn("claim.failed", { error, hints: batch });

@@ -12,7 +12,6 @@
 import {
   giveBack,
   type InState,
-  limits,
   type MessageId,
   originHash,
   type Owner,
@@ -22,7 +21,7 @@ import {
 } from "@posthaste/domain";
 import { announceTraced, hintOf } from "@posthaste/engine";
 import { type Hint, type LocalDelivery, noTelemetry, type Telemetry } from "@posthaste/ports";
-import { type Attempt, lose, namedAttempt, newAttempt, tenantOf } from "./attempt.ts";
+import { type Attempt, lose, leasedAtOf, namedAttempt, newAttempt, tenantOf } from "./attempt.ts";
 import { BodyBytes, countedBytes, reservedBytes } from "./body-bytes.ts";
 import { type CallParts, type CallPorts, Calls } from "./calls.ts";
 import { type CapOf, Caps } from "./caps.ts";
@@ -131,7 +130,7 @@ export class Deliverer implements LocalDelivery {
       metrics: this.#telemetry.metrics,
       isRunning: (id) => this.#running.has(id),
       take: (record) => this.#takeNamed(record),
-      handBack: (record) => this.#handNamedBack(namedAttempt(record, ports.clock.now())),
+      handBack: (record) => this.#handNamedBack(namedAttempt(record, ports.clock)),
       leave: (record) => this.#announceAccepted([record]),
       due: (hints) => this.hear(hints),
     });
@@ -207,12 +206,12 @@ export class Deliverer implements LocalDelivery {
 
   /** The lease began before the insert, however long that took. */
   run(record: InState<"claimed">): void {
-    const leasedAt = record.state.leaseUntil - limits.leaseMs;
+    const leasedAt = leasedAtOf(record, this.#ports.clock);
     const { tenant, url } = record.message;
     const origin = originHash(url);
     const counted = reservedBytes(tenant, countedBytes(sentBytes(record.message)));
     const held = { slot: undefined, counted };
-    const attempt = newAttempt(record, origin, leasedAt, this.#ports.clock.now(), held);
+    const attempt = newAttempt(record, origin, leasedAt, this.#ports.clock, held);
     this.#keep(attempt);
     // What need not wait joins no line: an emptied one costs a table each time (ADR 11).
     const isNext = !this.#starting && !this.#ready.has(tenant, origin);
@@ -253,11 +252,11 @@ export class Deliverer implements LocalDelivery {
 
   /** Its insert has claimed it for this deliverer. What there is no room for goes back: any deliverer may claim it. */
   #takeNamed(record: InState<"claimed">): void {
-    const now = this.#ports.clock.now();
-    const attempt = namedAttempt(record, now);
+    const { clock } = this.#ports;
+    const attempt = namedAttempt(record, clock);
     const mayTake = !this.#stopping && !this.#caps.mayHave(tenantOf(attempt));
     if (!mayTake) return this.#handNamedBack(attempt);
-    traceTaking(this.#telemetry.tracer, record, now);
+    traceTaking(this.#telemetry.tracer, record, clock.now());
     this.#keep(attempt);
     if (this.#claiming.takeNamed(hintOf(record), attempt))
       this.#telemetry.metrics.count("posthaste_named_hints_total", "taken");

@@ -85,20 +85,20 @@ export class Leases {
 
   #check(): void {
     const { running, locate, waits, lengthen, checked } = this.#options;
-    const now = this.#ports.clock.now();
+    const passedMs = this.#ports.clock.passedMs();
     const toRenew: Attempt[] = [];
     const toTell: Attempt[] = [];
     for (const attempt of running.values()) {
-      if (attempt.isCalling && mustAbort(attempt, now)) {
+      if (attempt.isCalling && mustAbort(attempt, passedMs)) {
         this.#ports.log.warn("attempt.lease-unproven", { id: attempt.record.message.id });
         lose(attempt);
         continue;
       }
-      if (needsRenewal(attempt, now)) toRenew.push(attempt);
-      if (isUntold(attempt, now)) toTell.push(attempt);
+      if (needsRenewal(attempt, passedMs)) toRenew.push(attempt);
+      if (isUntold(attempt, passedMs)) toTell.push(attempt);
       if (attempt.slot && !attempt.slot.address) locate(attempt);
-      if (isWaiting(attempt, now)) waits(attempt);
-      if (attempt.slot?.countsForOrigin === true && isLong(attempt, now)) lengthen(attempt);
+      if (isWaiting(attempt, passedMs)) waits(attempt);
+      if (attempt.slot?.countsForOrigin === true && isLong(attempt, passedMs)) lengthen(attempt);
     }
     if (toTell.length > 0) this.#options.tell(toTell);
     checked();
@@ -117,7 +117,7 @@ export class Leases {
   }
 
   async #renew(attempts: readonly Attempt[], begins?: Pick<ClaimRef, "begins">): Promise<void> {
-    const askedAt = this.#ports.clock.now();
+    const askedAt = this.#ports.clock.passedMs();
     for (const attempt of attempts) attempt.renewalAskedAt = askedAt;
     try {
       const claims = attempts.map(({ record }) => ({

@@ -7,7 +7,14 @@
  *     any other, to be claimed. The log hears of it now.
  * (3) One whose lease is nearly over is handed back: any deliverer may claim it at once.
  */
-import { type InState, isUnderstood, limits, type MessageId, type Owner } from "@posthaste/domain";
+import {
+  type InState,
+  isUnderstood,
+  leftMs as leftOf,
+  limits,
+  type MessageId,
+  type Owner,
+} from "@posthaste/domain";
 import { type Clock, type Hint, type Telemetry } from "@posthaste/ports";
 
 export type NamedOptions = {
@@ -33,7 +40,7 @@ export class Named {
   readonly #clock: Clock;
   readonly #options: NamedOptions;
   readonly #bounds: NamedBounds;
-  /** Until the end of their first lease, in that order. */
+  /** Until the end of their first lease, of `passedMs`, about in that order. */
   readonly #taken = new Map<MessageId, number>();
   /** How to call off what waits for the end of a lease that is not this deliverer's. */
   readonly #later = new Set<() => void>();
@@ -54,7 +61,7 @@ export class Named {
   /** Takes those that are named, and answers the rest. */
   hear(hints: readonly Hint[]): readonly Hint[] {
     if (!hints.some(({ record }) => record)) return hints;
-    this.#forget(this.#clock.now());
+    this.#forget(this.#clock.passedMs());
     return hints.filter((hint) => {
       if (hint.record) this.#hearNamed(hint, hint.record);
       return !hint.record;
@@ -68,17 +75,17 @@ export class Named {
     if (this.#taken.has(message.id) || isRunning(message.id))
       return metrics.count("posthaste_named_hints_total", "again");
     const isMine = state.owner === owner && isUnderstood(message);
-    const leftMs = state.leaseUntil - now;
+    const leftMs = leftOf(state.leaseUntil, limits.leaseMs, now);
     const isLate = leftMs <= limits.leaseSafetyMs;
     if (isLate || !isMine)
       metrics.count("posthaste_named_hints_total", isMine ? "late" : "foreign");
     if (isMine && leftMs > 0) {
       if (isLate || this.#taken.size >= this.#bounds.rememberedMax) return handBack(record);
-      this.#taken.set(message.id, state.leaseUntil);
+      this.#taken.set(message.id, this.#clock.passedMs() + leftMs);
       return take(record);
     }
     leave(record);
-    this.#hearLater(hint, Math.max(0, leftMs));
+    this.#hearLater(hint, leftMs);
   }
 
   #hearLater(hint: Hint, ms: number): void {
@@ -91,9 +98,9 @@ export class Named {
     this.#later.add(callOff);
   }
 
-  #forget(now: number): void {
+  #forget(passedMs: number): void {
     for (const [id, until] of this.#taken) {
-      if (until > now) return;
+      if (until > passedMs) return;
       this.#taken.delete(id);
     }
   }

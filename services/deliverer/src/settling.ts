@@ -265,7 +265,11 @@ export class Settling {
     }
   }
 
-  #report({ record, startedAt }: Attempt, outcome: Outcome, settlement: Settlement): void {
+  #report(
+    { callingSince, record, startedAt }: Attempt,
+    outcome: Outcome,
+    settlement: Settlement,
+  ): void {
     const { log, clock } = this.#ports;
     const { metrics } = this.#options.telemetry;
     countAttempt(metrics, { record, startedAt }, outcome, settlement.next, clock.now());
@@ -287,7 +291,7 @@ export class Settling {
       outcome: outcome.kind,
       status: outcome.kind === "answered" ? outcome.status : undefined,
       state: settlement.next.kind,
-      elapsedMs: clock.now() - startedAt,
+      elapsedMs: clock.passedMs() - callingSince,
     });
   }
 }

@@ -50,7 +50,7 @@ export class Standby {
   }
 
   async start(): Promise<void> {
-    this.#lookedAt = this.#ports.clock.now();
+    this.#lookedAt = this.#ports.clock.passedMs();
     this.#arm();
   }
 
@@ -79,11 +79,11 @@ export class Standby {
   async #isWanted(): Promise<boolean> {
     const { bus, clock, alarms } = this.#ports;
     if (!bus.isUp() || !bus.hears("message.due")) return true;
-    const now = clock.now();
-    if (now - this.#lookedAt < lookEveryMs) return false;
-    this.#lookedAt = now;
+    const passedMs = clock.passedMs();
+    if (passedMs - this.#lookedAt < lookEveryMs) return false;
+    this.#lookedAt = passedMs;
     const next = await alarms.next(allShards);
-    return next !== undefined && next < now - lateMs;
+    return next !== undefined && next < clock.now() - lateMs;
   }
 }
 

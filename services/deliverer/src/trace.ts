@@ -1,5 +1,12 @@
 /** The spans of the deliverer: a claim and an attempt, of messages whose trace is sampled. */
-import { type InState, type Message, type Outcome, unreachable } from "@posthaste/domain";
+import {
+  agoMs,
+  type InState,
+  limits,
+  type Message,
+  type Outcome,
+  unreachable,
+} from "@posthaste/domain";
 import { type Attributes, causeOf, type Span, type Tracer } from "@posthaste/ports";
 import { outcomeWord } from "./report.ts";
 
@@ -9,18 +16,14 @@ type Claimed = InState<"claimed">;
 export function traceClaim(
   tracer: Tracer,
   { message, epoch }: Claimed,
-  {
-    askedAt,
-    now,
-    batch,
-  }: { readonly askedAt: number; readonly now: number; readonly batch: number },
+  { tookMs, now, batch }: { readonly tookMs: number; readonly now: number; readonly batch: number },
 ): void {
   if (!tracer.isOn || message.trace === undefined) return;
   tracer
     .start("claim", {
       kind: "internal",
       cause: causeOf(message.trace, beganAt(message), now),
-      begunMsAgo: now - askedAt,
+      begunMsAgo: tookMs,
       attributes: {
         "posthaste.message.id": message.id,
         "posthaste.epoch": epoch,
@@ -32,7 +35,11 @@ export function traceClaim(
 
 /** Its insert has claimed it for this deliverer: the claim that a trace shows lasts from then until it is heard here. */
 export const traceTaking = (tracer: Tracer, record: Claimed, now: number): void =>
-  traceClaim(tracer, record, { askedAt: record.message.createdAt, now, batch: 1 });
+  traceClaim(tracer, record, {
+    tookMs: agoMs(record.message.createdAt, limits.namedLeaseMs, now),
+    now,
+    batch: 1,
+  });
 
 /** The trace of a run's message began with its run. */
 const beganAt = ({ createdAt, run }: Message): number => run?.createdAt ?? createdAt;

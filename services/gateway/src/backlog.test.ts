@@ -107,4 +107,63 @@ describe("the backlog quota", () => {
 
     expect(quota.refuse(atMost(1))).toBeUndefined();
   });
+
+  it("holds while a count takes long: what came in since the last one counts", async () => {
+    const { clock } = open();
+    const answers: ((n: number) => void)[] = [];
+    const backlog: Records["backlog"] = () => new Promise((resolve) => answers.push(resolve));
+    const quota = new BacklogQuota({ clock, records: { backlog } });
+    const letIn = (): number =>
+      Array.from({ length: 200 }, () => quota.refuse(atMost(100))).filter(
+        (refused) => refused === undefined,
+      ).length;
+
+    const inFirstSecond = letIn();
+    await clock.advance(10_000);
+    const afterTen = letIn();
+    answers[0]?.(60);
+    await clock.advance(1);
+    const ofLateCount = letIn();
+    answers[1]?.(60);
+    await clock.advance(1);
+    const ofCount = letIn();
+    quota.cameIn(atMost(100), 30);
+    await clock.advance(10_000);
+
+    // The count before which nothing was known may be passed by what comes in meanwhile, and no longer.
+    expect([inFirstSecond, afterTen]).toEqual([200, 0]);
+    expect([ofLateCount, ofCount, letIn()]).toEqual([0, 200, 0]);
+  });
+
+  it("goes on with what was counted last when the store cannot be asked, and with what came in", async () => {
+    const { clock } = open();
+    let isAway = false;
+    const backlog: Records["backlog"] = () =>
+      isAway ? Promise.reject(new StoreError("unavailable", "away")) : Promise.resolve(99);
+    const quota = new BacklogQuota({ clock, records: { backlog } });
+    quota.refuse(atMost(100));
+    await clock.advance(1);
+    isAway = true;
+    await clock.advance(10_000);
+
+    expect(quota.refuse(atMost(101))).toBeUndefined();
+    expect(quota.refuse(atMost(101))).toMatchObject({ fault: "too_many_requests" });
+  });
+
+  it("is counted again within a second wherever the clock is set", async () => {
+    const { clock } = open();
+    let unfinished = 1;
+    const quota = new BacklogQuota({ clock, records: { backlog: async () => unfinished } });
+    clock.set(172_800_000);
+    quota.refuse(atMost(1));
+    await clock.advance(1);
+    clock.set(-172_800_000);
+    unfinished = 0;
+
+    await clock.advance(1_000);
+    quota.refuse(atMost(1));
+    await clock.advance(1);
+
+    expect(quota.refuse(atMost(1))).toBeUndefined();
+  });
 });

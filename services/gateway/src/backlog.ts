@@ -1,33 +1,92 @@
-/** The backlog quota (docs/design/wire#plans): looked up once a second and tenant, so a burst may pass it by a second's worth. */
+/**
+ * The backlog quota (docs/design/wire#plans): looked up once a second and tenant, so a burst may pass it by a second's worth.
+ * While a count is late, what came in here since it began is added to it: the quota holds however long counting takes.
+ */
 import { beyondQuota, fault, type Fault } from "@posthaste/domain";
 import { type Clock, type Records, type Tenant } from "@posthaste/ports";
 
 const lookEveryMs = 1_000;
+/** A count that is no older stands for itself: most of what came in since has been delivered. */
+const lateMs = 2 * lookEveryMs;
+/** Beyond them the tenant that was met first is met anew. */
 const tenantsKept = 10_000;
 
-export class BacklogQuota {
-  readonly #ports: { readonly records: Records; readonly clock: Clock };
-  readonly #seen = new Map<string, { at: number; full: boolean }>();
+type Seen = {
+  /** As last counted; nothing before the first count. */
+  unfinished: number;
+  /** When that count began; at the first publish, before there is any. */
+  countedAt: number;
+  /** Messages that came in here since then. */
+  since: number;
+  lookedAt: number;
+  isLooking: boolean;
+};
 
-  constructor(ports: { records: Records; clock: Clock }) {
+export class BacklogQuota {
+  readonly #ports: {
+    readonly records: Pick<Records, "backlog">;
+    readonly clock: Pick<Clock, "passedMs">;
+  };
+  readonly #seen = new Map<string, Seen>();
+
+  constructor(ports: {
+    readonly records: Pick<Records, "backlog">;
+    readonly clock: Pick<Clock, "passedMs">;
+  }) {
     this.#ports = ports;
   }
 
+  /** Undefined: one message may come in, and is counted. */
   refuse(tenant: Tenant): Fault | undefined {
-    const now = this.#ports.clock.now();
-    const seen = this.#seen.get(tenant.id);
-    if (seen && now - seen.at < lookEveryMs) return seen.full ? tooMany(tenant) : undefined;
-    if (this.#seen.size >= tenantsKept) this.#seen.clear();
-    const next = { at: now, full: seen?.full ?? false };
-    this.#seen.set(tenant.id, next);
-    void this.#look(tenant, next);
-    return next.full ? tooMany(tenant) : undefined;
+    const passedMs = this.#ports.clock.passedMs();
+    const seen = this.#seenOf(tenant, passedMs);
+    if (!seen.isLooking && passedMs - seen.lookedAt >= lookEveryMs)
+      void this.#look(tenant, seen, passedMs);
+    const unseen = passedMs - seen.countedAt > lateMs ? seen.since : 0;
+    if (seen.unfinished + unseen >= tenant.plan.backlogMax) return tooMany(tenant);
+    seen.since += 1;
+    return undefined;
   }
 
-  async #look(tenant: Tenant, seen: { full: boolean }): Promise<void> {
-    // A store that cannot answer refuses the publish itself.
-    const unfinished = await this.#ports.records.backlog(tenant.id).catch(() => 0);
-    seen.full = unfinished >= tenant.plan.backlogMax;
+  /** A publish that was let in brings so many messages more. */
+  cameIn(tenant: Tenant, n: number): void {
+    const seen = this.#seen.get(tenant.id);
+    if (seen) seen.since += n;
+  }
+
+  #seenOf({ id }: Tenant, passedMs: number): Seen {
+    const known = this.#seen.get(id);
+    if (known) return known;
+    if (this.#seen.size >= tenantsKept)
+      for (const oldest of this.#seen.keys()) {
+        this.#seen.delete(oldest);
+        break;
+      }
+    const seen: Seen = {
+      unfinished: 0,
+      countedAt: passedMs,
+      since: 0,
+      lookedAt: Number.NEGATIVE_INFINITY,
+      isLooking: false,
+    };
+    this.#seen.set(id, seen);
+    return seen;
+  }
+
+  /** A store that cannot answer refuses the publish itself. */
+  async #look(tenant: Tenant, seen: Seen, passedMs: number): Promise<void> {
+    const { since } = seen;
+    seen.lookedAt = passedMs;
+    seen.isLooking = true;
+    try {
+      seen.unfinished = await this.#ports.records.backlog(tenant.id);
+      seen.countedAt = passedMs;
+      seen.since -= since;
+    } catch {
+      // What was last counted stands, with what has come in since.
+    } finally {
+      seen.isLooking = false;
+    }
   }
 }
 

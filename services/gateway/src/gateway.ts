@@ -114,6 +114,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
   const judge = createJudge({ ...ports, rates, checkDestination, llmUrl });
   const publishParts = {
     accept: ports,
+    backlog,
     queues: ports.queues,
     judge,
     rates,

@@ -21,13 +21,13 @@ export async function* groupListTexts(
   let before = "[";
   // Each page begins behind the name that was written last, so this ends where the names do.
   for (;;) {
-    const readAt = clock.now();
+    const readAt = clock.passedMs();
     const [first = [], ...others] = runsOf(
       await groups.list(tenant, { after, limit: headsPerPageMax }),
     );
     if (first.length === 0) break;
     for (const run of [first, ...others]) {
-      if (run !== first && clock.now() - readAt > headsMsMax) break;
+      if (run !== first && clock.passedMs() - readAt > headsMsMax) break;
       for await (const text of textsOfRun(groups, run)) {
         yield before + text;
         before = "";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { defaultPlan, type Plan, tenantId } from "@posthaste/domain";
+import { defaultPlan, isFault, type Plan, tenantId } from "@posthaste/domain";
 import { type RetryDelays, StoreError, type Tenant } from "@posthaste/ports";
 import { recordingLog, virtualClock } from "@posthaste/testing";
 import { createJudge } from "./judge.ts";
@@ -40,7 +40,7 @@ describe("messages of a day", () => {
     await clock.advance(24 * hourMs - (clock.now() % (24 * hourMs)) + hourMs);
     const tenant = aTenantWith({ messagesPerDayMax: 5 });
 
-    expect(await rates.spendMessages(tenant, () => 5)).toBeUndefined();
+    expect(isFault(await rates.spendMessages(tenant, () => 5))).toBe(false);
     expect(await rates.spendMessages(tenant, () => 2)).toEqual({
       fault: "too_many_requests",
       text: "quota maxMessagesPerDay exceeded, current limit: 5",
@@ -50,23 +50,28 @@ describe("messages of a day", () => {
     expect(spent[0]).toEqual([`day:a:${day}`, 5, 5, 23 * hourMs]);
   });
 
-  it("are given back to the day that they were counted for", async () => {
+  it("are given back to the day that they were counted for, also when that has ended", async () => {
     const { clock, rates, spent } = opened();
-    await rates.giveBackMessages(aTenantWith({}), 3);
-    await rates.giveBackMessages(aTenantWith({ messagesPerDayMax: 5 }), 3);
-
+    await clock.advance(24 * hourMs - (clock.now() % (24 * hourMs)) + 23 * hourMs);
     const day = Math.floor(clock.now() / (24 * hourMs));
-    const lastsMs = 24 * hourMs - (clock.now() % (24 * hourMs));
-    expect(spent).toEqual([[`day:a:${day}`, -3, Number.MAX_SAFE_INTEGER, lastsMs]]);
+    const giveBack = await rates.spendMessages(aTenantWith({ messagesPerDayMax: 5 }), () => 3);
+    if (giveBack === undefined || isFault(giveBack)) throw new Error("there is room");
+
+    await clock.advance(2 * hourMs);
+    await giveBack();
+
+    expect(spent).toEqual([
+      [`day:a:${day}`, 3, 5, hourMs],
+      [`day:a:${day}`, -3, Number.MAX_SAFE_INTEGER, 1_000],
+    ]);
   });
 
   it("are not refused while the token store is away", async () => {
     const { log, rates, store } = opened();
     store.isAway = true;
 
-    expect(
-      await rates.spendMessages(aTenantWith({ messagesPerDayMax: 0 }), () => 1),
-    ).toBeUndefined();
+    const spent = await rates.spendMessages(aTenantWith({ messagesPerDayMax: 0 }), () => 1);
+    expect(isFault(spent)).toBe(false);
     expect(log.lines.map(({ event }) => event)).toEqual(["quota.uncounted"]);
   });
 });
@@ -89,6 +94,22 @@ describe("lists of a second", () => {
     });
     expect(rates.spendList(other)).toBeUndefined();
     await clock.advance(1_000);
+    expect(rates.spendList(tenant)).toBeUndefined();
+  });
+});
+
+describe("what is counted in a second", () => {
+  it("is counted anew in the next, wherever the clock is set meanwhile", async () => {
+    const { clock, rates } = opened();
+    const tenant = aTenantWith({ listsPerSecondMax: 1 });
+    clock.set(48 * hourMs);
+    rates.spendList(tenant);
+    clock.set(-48 * hourMs);
+
+    const refused = rates.spendList(tenant);
+    await clock.advance(1_000);
+
+    expect(refused?.rate?.resetsAt).toBeLessThanOrEqual(clock.now());
     expect(rates.spendList(tenant)).toBeUndefined();
   });
 });

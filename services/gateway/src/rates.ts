@@ -13,13 +13,14 @@ export type Rates = {
   spendMessages(
     tenant: Tenant,
     count: () => number | Promise<number>,
-  ): Promise<Fault | undefined> | undefined;
-  /** Of a publish that was refused after all. */
-  giveBackMessages(tenant: Tenant, n: number): Promise<void>;
+  ): Promise<Fault | GiveBack> | undefined;
   spendList(tenant: Tenant): Fault | undefined;
   /** `field`: the header that has it. */
   spendExpression(tenant: TenantId, field: string): Fault | undefined;
 };
+
+/** For a publish that was refused after all: its messages go back to the day that they were counted for. */
+type GiveBack = () => Promise<void>;
 
 type RateParts = {
   readonly tokens: Pick<TokenStore, "spend">;
@@ -29,6 +30,8 @@ type RateParts = {
 
 const secondMs = 1_000;
 const dayMs = 24 * 3_600 * secondMs;
+/** What goes back to a day that has just ended is kept for a moment, and asked for by no publish. */
+const lastsMsMin = 1_000;
 /** Tenants that are counted in one second; beyond them all begin anew. */
 const tenantsMax = 10_000;
 /** Of a tenant in a second: a tenth of a core at the most. */
@@ -38,18 +41,23 @@ export function createRates({ tokens, clock, log }: RateParts): Rates {
   const lists = countsOfSecond(clock);
   const expressions = countsOfSecond(clock);
 
-  async function spend({ id }: Tenant, limit: number, n: number): Promise<Fault | undefined> {
-    const now = clock.now();
-    const day = Math.floor(now / dayMs);
+  async function spend({ id }: Tenant, limit: number, n: number): Promise<Fault | GiveBack> {
+    const day = Math.floor(clock.now() / dayMs);
     const resetsAt = (day + 1) * dayMs;
+    const spendOfDay = (some: number, max: number) =>
+      tokens.spend(`day:${id}:${day}`, some, max, Math.max(lastsMsMin, resetsAt - clock.now()));
+    const uncounted = (error: unknown): void => log.warn("quota.uncounted", { tenant: id, error });
     try {
-      const { isWithin, left } = await tokens.spend(`day:${id}:${day}`, n, limit, resetsAt - now);
-      if (isWithin) return undefined;
-      return exceeded("maxMessagesPerDay", { of: "messagesPerDay", limit, left, resetsAt });
+      const { isWithin, left } = await spendOfDay(n, limit);
+      if (!isWithin)
+        return exceeded("maxMessagesPerDay", { of: "messagesPerDay", limit, left, resetsAt });
     } catch (error) {
-      log.warn("quota.uncounted", { tenant: id, error });
-      return undefined;
+      uncounted(error);
+      return async () => undefined;
     }
+    return async () => {
+      await spendOfDay(-n, Number.MAX_SAFE_INTEGER).catch(uncounted);
+    };
   }
 
   return {
@@ -57,10 +65,6 @@ export function createRates({ tokens, clock, log }: RateParts): Rates {
       const limit = limitOf(tenant.plan, "messagesPerDayMax");
       if (limit === undefined) return undefined;
       return Promise.resolve(count()).then((n) => spend(tenant, limit, n));
-    },
-    giveBackMessages: async (tenant, n) => {
-      if (limitOf(tenant.plan, "messagesPerDayMax") !== undefined)
-        await spend(tenant, Number.MAX_SAFE_INTEGER, -n);
     },
     spendList: ({ id, plan }) => {
       const limit = limitOf(plan, "listsPerSecondMax");
@@ -77,17 +81,18 @@ export function createRates({ tokens, clock, log }: RateParts): Rates {
 const tooManyExpressions = (field: string): Fault =>
   fault("too_many_requests", `${field}: at most ${newExpressionsMax} new expressions a second`);
 
-/** Counts one more of a tenant, in the second that it is. */
+/** Counts one more of a tenant, in a second of this process. */
 function countsOfSecond(clock: Clock) {
   let second = 0;
   const counts = new Map<TenantId, number>();
   return (tenant: TenantId): { readonly count: number; readonly resetsAt: number } => {
-    const now = Math.floor(clock.now() / secondMs);
+    const passedMs = clock.passedMs();
+    const now = Math.floor(passedMs / secondMs);
     if (now !== second || counts.size >= tenantsMax) counts.clear();
     second = now;
     const count = (counts.get(tenant) ?? 0) + 1;
     counts.set(tenant, count);
-    return { count, resetsAt: (second + 1) * secondMs };
+    return { count, resetsAt: clock.now() + ((second + 1) * secondMs - passedMs) };
   };
 }
 

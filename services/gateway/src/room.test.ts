@@ -13,6 +13,7 @@ const aTenantWith = (limits: Partial<Plan>): Tenant => ({
 /** `tooMany`: queues for which there is no room. */
 function opened({ left = Infinity, tooMany = [] as readonly string[] } = {}) {
   const done: unknown[] = [];
+  const cameIn: number[] = [];
   const exceeded = fault("too_many_requests", "quota maxMessagesPerDay exceeded");
   const parts = {
     rates: {
@@ -21,13 +22,11 @@ function opened({ left = Infinity, tooMany = [] as readonly string[] } = {}) {
         return Promise.resolve(count()).then((n) => {
           if (n > left) return exceeded;
           done.push(["spent", n]);
-          return undefined;
+          return async () => void done.push(["given back", n]);
         });
       },
-      giveBackMessages: async (_: Tenant, n: number) => void done.push(["given back", n]),
-      spendList: () => undefined,
-      spendExpression: () => undefined,
     },
+    backlog: { cameIn: (_: Tenant, n: number) => void cameIn.push(n) },
     queues: {
       make: async (_: unknown, names: readonly string[]) => {
         if (tooMany.length === 0) done.push(["made", ...names]);
@@ -35,15 +34,17 @@ function opened({ left = Infinity, tooMany = [] as readonly string[] } = {}) {
       },
     },
   };
-  return { done, exceeded, parts };
+  return { cameIn, done, exceeded, parts };
 }
 
 describe("the room for publishes", () => {
   it("is there at once where the plan counts no messages and no queue is named", () => {
-    const { done, parts } = opened();
+    const { cameIn, done, parts } = opened();
 
     expect(takeRoom(parts, aTenantWith({}), { messages: 3, queues: [] })).toBeUndefined();
     expect(done).toEqual([]);
+    // Beside the one that the backlog has counted already.
+    expect(cameIn).toEqual([2]);
   });
 
   it("is taken of both", async () => {

@@ -2,11 +2,17 @@
  * What publishes need room for beside the backlog: their messages among those of the day, and their queues among those of the
  * tenant. It is taken once nothing else can refuse them, and all of it or nothing.
  */
+import { isFault } from "@posthaste/domain";
 import { makeQueues, type NoRoom } from "@posthaste/engine";
 import { type Queues, type Tenant } from "@posthaste/ports";
+import { type BacklogQuota } from "./backlog.ts";
 import { type Rates } from "./rates.ts";
 
-type RoomParts = { readonly queues: Pick<Queues, "make">; readonly rates: Rates };
+type RoomParts = {
+  readonly backlog: Pick<BacklogQuota, "cameIn">;
+  readonly queues: Pick<Queues, "make">;
+  readonly rates: Pick<Rates, "spendMessages">;
+};
 
 export type Wanted = { readonly messages: number; readonly queues: readonly string[] };
 
@@ -16,21 +22,23 @@ export function takeRoom(
   tenant: Tenant,
   wanted: Wanted,
 ): Promise<NoRoom | undefined> | undefined {
+  // One was counted when the publish was let in.
+  parts.backlog.cameIn(tenant, wanted.messages - 1);
   const spending = parts.rates.spendMessages(tenant, () => wanted.messages);
   if (!spending && wanted.queues.length === 0) return undefined;
   return take(parts, tenant, wanted, spending);
 }
 
 async function take(
-  { queues, rates }: RoomParts,
+  { queues }: RoomParts,
   tenant: Tenant,
   wanted: Wanted,
   spending: ReturnType<Rates["spendMessages"]>,
 ): Promise<NoRoom | undefined> {
-  const refused = await spending;
-  if (refused) return { refused };
+  const spent = await spending;
+  if (isFault(spent)) return { refused: spent };
   if (wanted.queues.length === 0) return undefined;
   const noRoom = await makeQueues({ queues }, tenant.id, wanted.queues, tenant.plan);
-  if (noRoom) await rates.giveBackMessages(tenant, wanted.messages);
+  if (noRoom) await spent?.();
   return noRoom;
 }

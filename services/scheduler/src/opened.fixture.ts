@@ -137,10 +137,8 @@ export function watchedClock(clock: VirtualClock): {
     };
   };
   const watched: VirtualClock = {
-    now: () => clock.now(),
+    ...clock,
     after,
-    advance: (ms) => clock.advance(ms),
-    runUntilIdle: (msMax) => clock.runUntilIdle(msMax),
     get armed() {
       return clock.armed;
     },

@@ -41,7 +41,8 @@ export class Scheduler {
   #shards: readonly number[] = [];
   readonly #background: BackgroundWork;
   #unsubscribe: (() => Promise<void>) | undefined;
-  #timer: { readonly at: number; readonly cancel: () => void } | undefined;
+  /** `ringsAt`: of `passedMs`, so that a clock which was set does not keep it from being armed sooner. */
+  #timer: { readonly ringsAt: number; readonly cancel: () => void } | undefined;
   #sweepTimer: (() => void) | undefined;
   #round: Promise<void> | undefined;
   /** An alarm was due while a round was under way: it may have come too late for that. */
@@ -101,15 +102,18 @@ export class Scheduler {
 
   /** One timer, to the earliest of what is known. */
   #arm(at: number): void {
-    if (this.#stopped || (this.#timer && this.#timer.at <= at)) return;
-    this.#timer?.cancel();
+    if (this.#stopped) return;
+    const { clock } = this.#ports;
     // A wake may tell of an alarm years ahead; a clock takes no such wait, and looking again does no harm.
-    const waitMs = Math.min(Math.max(0, at - this.#ports.clock.now()), lookAgainMsMax);
-    const cancel = this.#ports.clock.after(waitMs, () => {
+    const waitMs = Math.min(Math.max(0, at - clock.now()), lookAgainMsMax);
+    const ringsAt = clock.passedMs() + waitMs;
+    if (this.#timer && this.#timer.ringsAt <= ringsAt) return;
+    this.#timer?.cancel();
+    const cancel = clock.after(waitMs, () => {
       this.#timer = undefined;
       this.#ring(at);
     });
-    this.#timer = { at, cancel };
+    this.#timer = { ringsAt, cancel };
   }
 
   #ring(dueAt: number): void {
@@ -170,17 +174,21 @@ export class Scheduler {
   /** Ends in its time, whatever there is to remove: the next one goes on. */
   async #sweep(): Promise<void> {
     const { bulkActions, clock, groups, records } = this.#ports;
-    const begunAt = clock.now();
-    const before = begunAt - limits.finishedKeepMs;
+    const begunMs = clock.passedMs();
+    const now = clock.now();
     let removed: number;
     do {
-      removed = await records.removeFinished(this.#shards, before, limits.sweepBatchMax);
+      removed = await records.removeFinished(
+        this.#shards,
+        now - limits.finishedKeepMs,
+        limits.sweepBatchMax,
+      );
     } while (
       removed >= limits.sweepBatchMax &&
-      clock.now() - begunAt < sweepMsMax &&
+      clock.passedMs() - begunMs < sweepMsMax &&
       !this.#stopped
     );
     await groups.sweep(limits.sweepBatchMax);
-    await bulkActions.removeEnded(begunAt - limits.bulkActionKeptMs, limits.sweepBatchMax);
+    await bulkActions.removeEnded(now - limits.bulkActionKeptMs, limits.sweepBatchMax);
   }
 }

@@ -30,7 +30,7 @@ describe("the catcher", () => {
   let armed: Set<() => void>;
 
   const clock: Clock = {
-    now: () => Date.now(),
+    ...systemClock(),
     after: (ms, task) => {
       const callOff = systemClock().after(ms, () => {
         armed.delete(task);

@@ -2,6 +2,7 @@
 import {
   type DeduplicationKey,
   type FlowId,
+  isOver,
   limits,
   newWindow,
   type MessageId,
@@ -36,7 +37,7 @@ export function modelTokenStore(now: () => number): ModelTokenStore {
 
   const held = (key: DeduplicationKey): Pending | undefined => {
     const entry = keys.get(key);
-    return entry && entry.until > now() ? entry : undefined;
+    return entry && !isOver(entry.until, limits.deduplicationMs, now()) ? entry : undefined;
   };
   const hold = (id: FlowId, ids: readonly MessageId[]): void => {
     const lane = lanes.get(id);
@@ -65,7 +66,7 @@ export function modelTokenStore(now: () => number): ModelTokenStore {
     },
     acquire: async (id, wanted, flow) => {
       const lane = lanes.get(id);
-      const taken = lane && takeSlots(lane, wanted, flow, now());
+      const taken = lane && takeSlots(lane, wanted, flow, { now: now(), passedMs: now() });
       if (!taken) return { granted: [], isUnknown: true };
       const { granted, gone, opensInMs, slots, window } = taken;
       for (const member of gone) lane.slots.delete(member);
@@ -113,7 +114,7 @@ export function modelTokenStore(now: () => number): ModelTokenStore {
     },
     spend: async (name, n, max, lastsMs) => {
       const known = spent.get(name);
-      const count = known && known.until > now() ? known.count : 0;
+      const count = known && !isOver(known.until, lastsMs, now()) ? known.count : 0;
       if (count + n > max) return { isWithin: false, left: Math.max(0, max - count) };
       spent.set(name, { count: count + n, until: now() + lastsMs });
       return { isWithin: true, left: max - count - n };

@@ -3,7 +3,7 @@
  * of the bus. When the life has ended nothing reaches it any more; while it is paused all of it waits.
  */
 import { limits } from "@posthaste/domain";
-import { type Clock } from "@posthaste/ports";
+import { type Clock, watchSetting } from "@posthaste/ports";
 import { type Dice } from "@posthaste/testing";
 import { planCall, type Troubles } from "./chaos.ts";
 import { type FaultRecord, type History } from "./history.ts";
@@ -152,6 +152,7 @@ export class Life {
   #pausedUntil = 0;
   #timers = 0;
   readonly #gathers: boolean;
+  readonly #setAheadMs: () => number;
   readonly #gathered = new Map<number, (() => void)[]>();
 
   constructor(environment: Environment, node: SimulatedNode, name: string, chance: Dice) {
@@ -160,6 +161,14 @@ export class Life {
     this.name = name;
     this.#chance = chance;
     this.#gathers = chance.chance(0.5);
+    this.#setAheadMs = watchSetting(
+      () => this.#now,
+      () => environment.world.elapsed,
+    );
+  }
+
+  get #now(): number {
+    return this.#environment.world.now + this.node.skewMs;
   }
 
   get hasEnded(): boolean {
@@ -197,7 +206,9 @@ export class Life {
   }
 
   readonly clock: Clock = {
-    now: () => this.#environment.world.now + this.node.skewMs,
+    now: () => this.#now,
+    passedMs: () => this.#environment.world.elapsed,
+    setAheadMs: () => this.#setAheadMs(),
     after: (ms, task) => {
       if (ms > clockAfterMsMax)
         this.#environment.history.violate("clock", `${this.name} arms a timer of ${ms} ms`);

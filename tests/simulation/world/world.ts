@@ -3,6 +3,7 @@
  * rest before the next begins, so that a seed is a history.
  */
 import { createHash, type Hash } from "node:crypto";
+import { type Clock } from "@posthaste/ports";
 import { dice, type Dice, epochStart, type VirtualClock, virtualClock } from "@posthaste/testing";
 
 /** The clock's own bound on one timer. */
@@ -36,6 +37,16 @@ export class World {
   /** Milliseconds since the beginning. */
   get elapsed(): number {
     return this.#clock.now() - epochStart;
+  }
+
+  /** That of a store: right, unless it is set. */
+  get clock(): Clock {
+    return {
+      now: () => this.now,
+      passedMs: () => this.elapsed,
+      setAheadMs: () => 0,
+      after: (ms, task) => this.after(ms, task),
+    };
   }
 
   get steps(): number {

@@ -1,48 +1,85 @@
-/** Unfinished records per tenant: counted by the store, at most once a second and seldom where counting takes long. */
-import { type TenantId } from "@posthaste/domain";
+/**
+ * Unfinished records per tenant: counted by the store, at most once a second and seldom where counting takes long. What this
+ * process has inserted since a count began is added to it, so that a count that takes long is late, and never too low by that.
+ */
+import { isFinished, type MessageRecord, type TenantId } from "@posthaste/domain";
+import { type Clock } from "@posthaste/ports";
 import { type Rooms } from "./rooms.ts";
 import { liveStates } from "./stored.ts";
 
-type Count = { readonly n: number; readonly at: number; readonly tookMs: number };
-type Tenant = { counted: Count | undefined; counting: Promise<number> | undefined };
+type Count = {
+  readonly n: number;
+  readonly begunMs: number;
+  readonly tookMs: number;
+  /** Of `Tenant.inserted`, when it began. */
+  readonly insertedBefore: number;
+};
+type Tenant = {
+  counted: Count | undefined;
+  counting: Promise<number> | undefined;
+  inserted: number;
+};
 
-/** Answers what was last counted and counts again beside it; waits only for a count that is missing or too old. */
-export function createBacklog({
-  again,
-  messages,
-  clock,
-}: Rooms): (tenant: TenantId) => Promise<number> {
+export type Backlogs = {
+  /** Answers what was last counted and counts again beside it; waits only for a count that is missing or too old. */
+  readonly of: (tenant: TenantId) => Promise<number>;
+  /** On their way into the store. */
+  readonly inserting: (records: readonly MessageRecord[]) => void;
+};
+
+export function createBacklogs(
+  clock: Pick<Clock, "passedMs">,
+  countIn: (tenant: TenantId) => Promise<number>,
+): Backlogs {
   const tenants = new Map<TenantId, Tenant>();
 
   const count = async (id: TenantId, tenant: Tenant): Promise<number> => {
-    const at = clock.now();
+    const [begunMs, insertedBefore] = [clock.passedMs(), tenant.inserted];
     try {
-      const filter = { tenant: id, state: { $in: [...liveStates] } };
-      const n = await again(() => messages.countDocuments(filter));
-      tenant.counted = { n, at, tookMs: clock.now() - at };
+      const n = await countIn(id);
+      tenant.counted = { n, begunMs, tookMs: clock.passedMs() - begunMs, insertedBefore };
       return n;
     } finally {
       tenant.counting = undefined;
     }
   };
 
-  return (id) => {
-    const tenant = tenants.get(id) ?? { counted: undefined, counting: undefined };
-    tenants.set(id, tenant);
-    const { counted } = tenant;
-    const ageMs = counted ? clock.now() - counted.at : Number.POSITIVE_INFINITY;
-    const everyMs = Math.max(countEveryMs, (counted?.tookMs ?? 0) * restPerCount);
-    if (ageMs >= everyMs) tenant.counting ??= count(id, tenant);
-    if (counted && ageMs < everyMs * tooOldFactor) {
-      // The next caller hears of the failure, once the count is too old.
-      tenant.counting?.catch(() => undefined);
-      return Promise.resolve(counted.n);
-    }
-    return tenant.counting ?? Promise.resolve(counted?.n ?? 0);
+  return {
+    of: (id) => {
+      const tenant = tenants.get(id) ?? { counted: undefined, counting: undefined, inserted: 0 };
+      tenants.set(id, tenant);
+      const { counted } = tenant;
+      const ageMs = counted ? clock.passedMs() - counted.begunMs : Number.POSITIVE_INFINITY;
+      const everyMs = Math.max(countEveryMs, (counted?.tookMs ?? 0) * restPerCount);
+      const more = counted ? tenant.inserted - counted.insertedBefore : 0;
+      // What has been inserted pays for a count of as many, however long the last one took.
+      const isWorth = ageMs >= countEveryMs && more >= Math.max(insertedPerCount, counted?.n ?? 0);
+      if (ageMs >= everyMs || isWorth) tenant.counting ??= count(id, tenant);
+      if (counted && ageMs < everyMs * tooOldFactor) {
+        // The next caller hears of the failure, once the count is too old.
+        tenant.counting?.catch(() => undefined);
+        return Promise.resolve(ageMs < lateMs ? counted.n : counted.n + more);
+      }
+      return tenant.counting ?? Promise.resolve(counted?.n ?? 0);
+    },
+    inserting: (records) => {
+      for (const { message, state } of records) {
+        const tenant = tenants.get(message.tenant);
+        if (tenant && !isFinished(state)) tenant.inserted += 1;
+      }
+    },
   };
 }
 
+export const countLive =
+  ({ again, messages }: Pick<Rooms, "again" | "messages">) =>
+  (tenant: TenantId): Promise<number> =>
+    again(() => messages.countDocuments({ tenant, state: { $in: [...liveStates] } }));
+
 const countEveryMs = 1_000;
+/** A count that is no older stands for itself: most of what was inserted since has been delivered. */
+const lateMs = 2 * countEveryMs;
 const tooOldFactor = 5;
 /** Counting takes a twentieth of the time at most. */
 const restPerCount = 20;
+const insertedPerCount = 1_000;

@@ -28,7 +28,7 @@ export async function insertBodies(
   records: readonly MessageRecord[],
   insertedBy: string,
 ): Promise<() => void> {
-  const now = clock.now();
+  const [now, begunMs] = [clock.now(), clock.passedMs()];
   const heavy = records.filter(({ message }) => standsApart(message));
   const documents = heavy.map(({ message: { id: record, body }, state }): StoredBody => {
     const from = state.kind === "held" ? Math.max(now, state.dueAt) : now;
@@ -37,7 +37,7 @@ export async function insertBodies(
   });
   if (documents.length > 0) await again(() => insertTogether(db, bodies, documents));
   return () => {
-    if (heavy.length > 0 && clock.now() - now > referMsMax)
+    if (heavy.length > 0 && clock.passedMs() - begunMs > referMsMax)
       throw new StoreError("unavailable", "bodies were written too long ago to be referred to");
   };
 }

@@ -6,7 +6,7 @@ import { fanOutIndexes, fanOutsName, type StoredFanOut } from "../fan-outs/store
 import { type Index } from "../indexes.ts";
 import { createQueues } from "../queues/queues.ts";
 import { queueIndexes } from "../queues/stored-queue.ts";
-import { createBacklog } from "./backlog.ts";
+import { countLive, createBacklogs } from "./backlog.ts";
 import { createCancel, createDrop } from "./cancel.ts";
 import { createClaim } from "./claim.ts";
 import { createClear } from "./clear.ts";
@@ -62,10 +62,14 @@ export function createRecordPorts(connection: Connection, aside: Connection): Re
   const heads = createHeads(rooms);
   const promote = createPromote(rooms);
   const rest = createRest(rooms);
+  const backlogs = createBacklogs(connection.clock, countLive(rooms));
 
   return {
     records: {
-      insert,
+      insert: (inserts) => {
+        backlogs.inserting(inserts.map(({ record }) => record));
+        return insert(inserts);
+      },
       claim: async (ids, owner) => {
         const claimed = await claim([...new Set(ids)].map((id) => ({ id, owner })));
         return claimed.filter((record) => record !== undefined);
@@ -88,7 +92,7 @@ export function createRecordPorts(connection: Connection, aside: Connection): Re
       progress: reading.progress,
       removeFinished: createRemoveFinished(rooms, deliveriesOfLog(connection)),
       dueSince: createDueSince(rooms),
-      backlog: createBacklog(rooms),
+      backlog: backlogs.of,
     },
     alarms: { ring: createRing(runRooms, reading), next: createNextAlarm(runRooms) },
     flowLanes: {

@@ -28,7 +28,7 @@ export async function start<GivenUp>(
 ): Promise<StartedRun | GivenUp> {
   let written: RunWrite | undefined;
   for (let tries = 0; tries < triesMax; tries++) {
-    const lookedAt = rooms.clock.now();
+    const lookedAt = rooms.clock.passedMs();
     const before = await newestUse(rooms, address);
     if (before?.run?.state.kind === "active") {
       await removeLost(rooms, written);
@@ -47,7 +47,7 @@ export async function start<GivenUp>(
       await removeLost(rooms, written);
       return givenUp;
     }
-    if (rooms.clock.now() - lookedAt > lookIsGoodForMs) continue;
+    if (rooms.clock.passedMs() - lookedAt > lookIsGoodForMs) continue;
     const known = await insertMissing(rooms.again, rooms.runs, [headOf(rooms, write)]);
     // Its own, if the reply of an earlier try was lost: other changes may have come since.
     if (known.size > 0 && !(await find(rooms, write.run))) continue;

@@ -1,4 +1,5 @@
 /** Flow control: at most `parallelism` attempts at once and `rate` dispatches per fixed window of `periodMs` (docs/design/lanes#slots-and-rates). */
+import { isAhead, isOver } from "../shared/time.ts";
 
 /** At least one of parallelism and rate is given; the contract sees to that. */
 export type FlowLimits = {
@@ -24,7 +25,7 @@ export function rateLeft(
   now: number,
 ): { left: number; opensAt?: number } {
   if (limits.rate === undefined) return { left: Number.POSITIVE_INFINITY };
-  if (!window || isOver(limits, window, now)) return { left: limits.rate };
+  if (!window || isWindowOver(limits, window, now)) return { left: limits.rate };
   const left = Math.max(0, limits.rate - window.count);
   return left > 0 ? { left } : { left, opensAt: window.startedAt + limits.periodMs };
 }
@@ -35,15 +36,24 @@ export function countDispatches(
   n: number,
   now: number,
 ): RateWindow {
-  if (!window || isOver(limits, window, now)) return { startedAt: now, count: n };
+  if (!window || isWindowOver(limits, window, now)) return { startedAt: now, count: n };
   return { startedAt: window.startedAt, count: window.count + n };
 }
 
-/** One that begins now, with nothing counted: never at the start of the one before, whose tokens are told by it. */
+/**
+ * One that begins now, with nothing counted: later than the one before, by whose start its tokens are told; unless a clock
+ * that was ahead began that.
+ */
 export const newWindow = (before: RateWindow | undefined, now: number): RateWindow => ({
-  startedAt: Math.max(now, (before?.startedAt ?? 0) + 1),
+  startedAt:
+    before === undefined || isAhead(before.startedAt, 0, now)
+      ? now
+      : Math.max(now, before.startedAt + 1),
   count: 0,
 });
 
-export const isOver = (limits: FlowLimits, window: RateWindow, now: number): boolean =>
-  window.startedAt + limits.periodMs <= now;
+export const isWindowOver = (
+  { periodMs }: Pick<FlowLimits, "periodMs">,
+  { startedAt }: Pick<RateWindow, "startedAt">,
+  now: number,
+): boolean => isOver(startedAt + periodMs, periodMs, now);

@@ -2,7 +2,7 @@
 import { type FlowId, flowLaneId, queueId, type QueueId, type TenantId } from "../shared/ids.ts";
 import { laneKeptMs } from "../shared/limits.ts";
 import { isPinned, type Pins } from "./pins.ts";
-import { type FlowLimits, isOver, type RateWindow } from "./flow-control.ts";
+import { type FlowLimits, isWindowOver, type RateWindow } from "./flow-control.ts";
 
 type LaneIds = { readonly queue: QueueId; readonly flow: FlowId };
 export type LaneKind = keyof LaneIds;
@@ -75,4 +75,4 @@ export const isForgettable = (
   usedAt + laneKeptMs <= now &&
   !paused &&
   !isPinned(pins) &&
-  (!window || isOver(limits, window, now));
+  (!window || isWindowOver(limits, window, now));

@@ -36,7 +36,7 @@ describe("of a line", () => {
   ])("%s", (_, limits, held, before, expected, count) => {
     const slots = new Map(held.map((slot) => [newId(), slot]));
 
-    const taken = takeSlots({ slots, window: before }, [b, c], limits, now);
+    const taken = takeSlots({ slots, window: before }, [b, c], limits, { now, passedMs: now });
 
     expect(taken?.granted).toEqual([b, c].slice(0, expected));
     expect(taken?.window?.count).toBe(count);
@@ -47,12 +47,10 @@ describe("of a line", () => {
     ["that it uses costs another token", used(), 2],
     ["of an earlier window costs one of this", unused(now + 1, 5), 2],
   ])("who holds a slot gets it again; one %s", (_, slot, count) => {
-    const taken = takeSlots(
-      { slots: new Map([[a, slot]]), window: window(1) },
-      [a],
-      twoAMinute,
+    const taken = takeSlots({ slots: new Map([[a, slot]]), window: window(1) }, [a], twoAMinute, {
       now,
-    );
+      passedMs: now,
+    });
 
     expect(taken?.granted).toEqual([a]);
     expect(taken?.window?.count).toBe(count);
@@ -67,12 +65,15 @@ describe("of a line", () => {
       [b, used(now)],
     ]);
 
-    expect(takeSlots({ slots, window: undefined }, [c], two, now)).toBeUndefined();
+    expect(
+      takeSlots({ slots, window: undefined }, [c], two, { now, passedMs: now }),
+    ).toBeUndefined();
   });
 
   it("those that wait hear how long, when it is the rate that they wait for", () => {
     expect(
-      takeSlots({ slots: new Map(), window: window(2) }, [c], twoAMinute, now)?.opensInMs,
+      takeSlots({ slots: new Map(), window: window(2) }, [c], twoAMinute, { now, passedMs: now })
+        ?.opensInMs,
     ).toBe(59_000);
   });
 });

@@ -10,12 +10,16 @@ import { leaseMs } from "../shared/limits.ts";
 import {
   countDispatches,
   type FlowLimits,
-  isOver,
+  isWindowOver,
   rateLeft,
   type RateWindow,
 } from "./flow-control.ts";
 
+/** `now` for windows, which stand in the rows of lanes; `passedMs` for slots, which are in memory: no setting of the clock ends or keeps one. */
+export type SlotTime = { readonly now: number; readonly passedMs: number };
+
 export type Slot = {
+  /** Of `passedMs`. */
   readonly until: number;
   /** Unused; its token was counted in the window that began then, if the lane has a rate. */
   readonly granted?: { readonly inWindow: number | undefined };
@@ -43,9 +47,9 @@ export function takeSlots(
   lane: { readonly slots: Slots; readonly window: RateWindow | undefined },
   wanted: readonly MessageId[],
   limits: FlowLimits,
-  now: number,
+  { now, passedMs }: SlotTime,
 ): Taken | undefined {
-  const ended = endedSlots(lane.slots, now);
+  const ended = endedSlots(lane.slots, passedMs);
   if (ended.some(([, { granted }]) => !granted)) return undefined;
   const gone = new Set(ended.map(([id]) => id));
   const before = ended.reduce((window, [, slot]) => withTokenBack(window, slot), lane.window);
@@ -67,7 +71,7 @@ export function takeSlots(
       ? countDispatches(limits, before, counted.length, now)
       : before;
   const inWindow = limits.rate === undefined ? undefined : window?.startedAt;
-  const slot: Slot = { until: now + leaseMs, granted: { inWindow } };
+  const slot: Slot = { until: passedMs + leaseMs, granted: { inWindow } };
   const opensAt =
     granted.length < wanted.length ? rateLeft(limits, window, now).opensAt : undefined;
   return {
@@ -97,14 +101,19 @@ const hasToken = (
   if (!granted) return false;
   if (limits.rate === undefined) return true;
   return (
-    window !== undefined && granted.inWindow === window.startedAt && !isOver(limits, window, now)
+    window !== undefined &&
+    granted.inWindow === window.startedAt &&
+    !isWindowOver(limits, window, now)
   );
 };
 
-export function endedSlots(slots: Slots, now: number): readonly (readonly [MessageId, Slot])[] {
+export function endedSlots(
+  slots: Slots,
+  passedMs: number,
+): readonly (readonly [MessageId, Slot])[] {
   const ended: (readonly [MessageId, Slot])[] = [];
   for (const entry of slots) {
-    if (entry[1].until > now) break;
+    if (entry[1].until > passedMs) break;
     ended.push(entry);
   }
   return ended;

@@ -79,3 +79,17 @@ export function notBeforeOf(
     ? now + postponement.delayMs
     : Math.max(postponement.at, now);
 }
+
+/**
+ * The same of a step of a run. The SDK rounds the time of its `sleepUntil` to the nearest second, which may be half a second
+ * sooner than its caller said: whole seconds wait that half second more.
+ */
+export function notBeforeOfStep(command: Pick<PublishCommand, "postponement">, now: number) {
+  const { postponement } = command;
+  return postponement?.kind === "notBefore" && postponement.at % secondMs === 0
+    ? Math.max(postponement.at + roundedMs, now)
+    : notBeforeOf(command, now);
+}
+
+const secondMs = 1_000;
+const roundedMs = secondMs / 2;

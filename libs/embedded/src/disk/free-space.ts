@@ -36,11 +36,11 @@ export type FreeSpaceOptions = {
 
 export function openFreeSpace({ clock, read, first, onChange }: FreeSpaceOptions): FreeSpace {
   let nearlyFull = isNearlyFull(first);
-  let lookedAt = clock.now();
+  let lookedAt = clock.passedMs();
   let looking: Promise<boolean> | undefined;
 
   const lookAgain = async (): Promise<boolean> => {
-    lookedAt = clock.now();
+    lookedAt = clock.passedMs();
     const isFull = isNearlyFull(await read());
     if (isFull !== nearlyFull) {
       nearlyFull = isFull;
@@ -58,7 +58,7 @@ export function openFreeSpace({ clock, read, first, onChange }: FreeSpaceOptions
     look,
     isNearlyFull: () => nearlyFull,
     check: () => {
-      if (clock.now() - lookedAt >= lookEveryMs) void look();
+      if (clock.passedMs() - lookedAt >= lookEveryMs) void look();
       if (nearlyFull)
         throw new StoreError(
           "disk_full",

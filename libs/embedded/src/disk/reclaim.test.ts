@@ -25,6 +25,8 @@ const patienceMs = 60_000;
 /** Room comes back in the disk's own time, so time is real here. */
 const realClock: Clock = {
   now: () => Date.now(),
+  passedMs: () => performance.now(),
+  setAheadMs: () => 0,
   after: (ms, task) => {
     const timer = setTimeout(task, ms);
     return () => clearTimeout(timer);

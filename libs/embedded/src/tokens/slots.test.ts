@@ -10,9 +10,9 @@ function grantInNewLanes(slots: Slots, keys: number, periodMs: number): number {
     const now = epochStart + n;
     const lane = flowLaneId(aTenant, `key ${n}`);
     const id = newId();
-    slots.restore(lane, [], undefined, now);
-    slots.acquire(lane, [id], { rate: 1, periodMs }, now);
-    slots.use(lane, [id], now);
+    slots.restore(lane, [], undefined, { now, passedMs: n });
+    slots.acquire(lane, [id], { rate: 1, periodMs }, { now, passedMs: n });
+    slots.use(lane, [id], n);
     slots.release(lane, [id]);
     most = Math.max(most, slots.size);
   }
@@ -36,19 +36,19 @@ describe("the lanes that are known", () => {
     const slots = new Slots();
     const keys = 2 * limits.leaseMs;
     const [lane, holder] = [flowLaneId(aTenant, "held"), newId()];
-    slots.restore(lane, [], undefined, epochStart);
-    slots.acquire(lane, [holder], { parallelism: 1, periodMs: 1_000 }, epochStart);
-    slots.use(lane, [holder], epochStart);
-    slots.hold(lane, [holder], epochStart + keys);
+    const at = { now: epochStart, passedMs: 0 };
+    slots.restore(lane, [], undefined, at);
+    slots.acquire(lane, [holder], { parallelism: 1, periodMs: 1_000 }, at);
+    slots.use(lane, [holder], 0);
+    slots.hold(lane, [holder], keys);
 
     grantInNewLanes(slots, keys, 1_000);
 
-    const now = epochStart + keys;
     const { granted, isUnknown } = slots.acquire(
       lane,
       [newId()],
       { parallelism: 1, periodMs: 1_000 },
-      now,
+      { now: epochStart + keys, passedMs: keys },
     );
     expect({ granted, isUnknown }).toEqual({ granted: [], isUnknown: undefined });
   });

@@ -8,13 +8,14 @@
 import {
   endedSlots,
   type FlowLimits,
-  isOver,
+  isWindowOver,
   type FlowId,
   limits,
   newWindow,
   type MessageId,
   type RateWindow,
   type Slot,
+  type SlotTime,
   takeSlots,
   withTokenBack,
 } from "@posthaste/domain";
@@ -39,16 +40,16 @@ export class Slots {
     return this.#lanes.size;
   }
 
-  acquire(id: FlowId, wanted: readonly MessageId[], flow: FlowLimits, now: number): Acquired {
+  acquire(id: FlowId, wanted: readonly MessageId[], flow: FlowLimits, at: SlotTime): Acquired {
     const lane = this.#lanes.get(id);
-    const taken = lane && takeSlots(lane, wanted, flow, now);
+    const taken = lane && takeSlots(lane, wanted, flow, at);
     if (!taken) return { granted: [], isUnknown: true };
     const { granted, window, opensInMs } = taken;
     for (const gone of taken.gone) lane.slots.delete(gone);
     for (const [message, slot] of taken.slots) put(lane, message, slot);
     lane.window = window;
     lane.limits = flow;
-    this.#used(id, lane, now);
+    this.#used(id, lane, at.passedMs);
     return {
       granted,
       ...(opensInMs !== undefined && { opensInMs }),
@@ -56,20 +57,20 @@ export class Slots {
     };
   }
 
-  use(id: FlowId, messages: readonly MessageId[], now: number): readonly MessageId[] {
+  use(id: FlowId, messages: readonly MessageId[], passedMs: number): readonly MessageId[] {
     const slots = this.#lanes.get(id)?.slots;
-    const gone = messages.filter((message) => (slots?.get(message)?.until ?? 0) <= now);
+    const gone = messages.filter((message) => (slots?.get(message)?.until ?? 0) <= passedMs);
     const held = new Set(messages).difference(new Set(gone));
-    this.hold(id, [...held], now);
+    this.hold(id, [...held], passedMs);
     return gone;
   }
 
   /** A lane that is not known is restored from the records, which say as much. */
-  hold(id: FlowId, messages: readonly MessageId[], now: number): void {
+  hold(id: FlowId, messages: readonly MessageId[], passedMs: number): void {
     const lane = this.#lanes.get(id);
     if (!lane) return;
-    for (const message of messages) put(lane, message, { until: now + limits.leaseMs });
-    this.#used(id, lane, now);
+    for (const message of messages) put(lane, message, { until: passedMs + limits.leaseMs });
+    this.#used(id, lane, passedMs);
   }
 
   release(id: FlowId, messages: readonly MessageId[]): void {
@@ -87,19 +88,19 @@ export class Slots {
     id: FlowId,
     holders: readonly SlotHolder[],
     window: RateWindow | undefined,
-    now: number,
+    { now, passedMs }: SlotTime,
   ): void {
     const known = this.#lanes.get(id);
-    const lane: Lane = known ?? { slots: new Map(), window, limits: undefined, usedAt: now };
-    for (const [message, slot] of endedSlots(lane.slots, now))
+    const lane: Lane = known ?? { slots: new Map(), window, limits: undefined, usedAt: passedMs };
+    for (const [message, slot] of endedSlots(lane.slots, passedMs))
       if (!slot.granted) lane.slots.delete(message);
     for (const { id: message, leftMs } of holders) {
-      const until = now + Math.min(leftMs, limits.leaseMs);
+      const until = passedMs + Math.min(leftMs, limits.leaseMs);
       if (leftMs > 0 && !lane.slots.has(message)) lane.slots.set(message, { until });
     }
     sortByEnd(lane.slots);
-    if (!known) this.#lookAtOldest(now);
-    this.#used(id, lane, now);
+    if (!known) this.#lookAtOldest({ now, passedMs });
+    this.#used(id, lane, passedMs);
   }
 
   /** A lane that is not known takes its window from its row. */
@@ -110,15 +111,15 @@ export class Slots {
     return window;
   }
 
-  peek(id: FlowId, now: number): { readonly slots: number; readonly window?: RateWindow } {
+  peek(id: FlowId, passedMs: number): { readonly slots: number; readonly window?: RateWindow } {
     const lane = this.#lanes.get(id);
     if (!lane) return { slots: 0 };
-    const slots = lane.slots.size - endedSlots(lane.slots, now).length;
+    const slots = lane.slots.size - endedSlots(lane.slots, passedMs).length;
     return { slots, ...(lane.window && { window: lane.window }) };
   }
 
-  #used(id: FlowId, lane: Lane, now: number): void {
-    lane.usedAt = now;
+  #used(id: FlowId, lane: Lane, passedMs: number): void {
+    lane.usedAt = passedMs;
     this.#toEnd(id, lane);
   }
 
@@ -127,13 +128,13 @@ export class Slots {
     this.#lanes.set(id, lane);
   }
 
-  #lookAtOldest(now: number): void {
+  #lookAtOldest({ now, passedMs }: SlotTime): void {
     for (let looks = 0; looks < looksPerLane; looks++) {
       const [oldest] = this.#lanes;
       if (!oldest) return;
       const [id, lane] = oldest;
-      const isIdle = endedSlots(lane.slots, now).length === lane.slots.size;
-      const isOld = lane.usedAt + limits.leaseMs <= now && !hasOpenWindow(lane, now);
+      const isIdle = endedSlots(lane.slots, passedMs).length === lane.slots.size;
+      const isOld = lane.usedAt + limits.leaseMs <= passedMs && !hasOpenWindow(lane, now);
       if (isIdle && (isOld || this.#lanes.size >= lanesMax)) this.#lanes.delete(id);
       else this.#toEnd(id, lane);
     }
@@ -153,4 +154,4 @@ function sortByEnd(slots: Map<MessageId, Slot>): void {
 
 /** Whose limits are not known yet keeps its window for as long as any may last. */
 const hasOpenWindow = ({ window, limits: flow }: Lane, now: number): boolean =>
-  window !== undefined && !isOver(flow ?? { periodMs: limits.flowPeriodMsMax }, window, now);
+  window !== undefined && !isWindowOver(flow ?? { periodMs: limits.flowPeriodMsMax }, window, now);

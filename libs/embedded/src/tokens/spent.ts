@@ -1,5 +1,6 @@
 /** What has been spent of quotas: rows, so that a restart forgets none. */
 import { type DatabaseSync } from "node:sqlite";
+import { aheadFrom } from "@posthaste/domain";
 import { type Clock, type Spent } from "@posthaste/ports";
 import { integer } from "../database/rows.ts";
 
@@ -11,7 +12,7 @@ export type SpentRows = {
 };
 
 export function openSpent(db: DatabaseSync, clock: Clock): SpentRows {
-  const select = db.prepare("SELECT n FROM spent WHERE name = ? AND until > ?");
+  const select = db.prepare("SELECT n FROM spent WHERE name = ? AND until > ? AND until <= ?");
   const put = db.prepare("INSERT OR REPLACE INTO spent (name, n, until) VALUES (?, ?, ?)");
   const sweep = db.prepare(
     "DELETE FROM spent WHERE name IN (SELECT name FROM spent WHERE until <= ? LIMIT ?)",
@@ -19,7 +20,7 @@ export function openSpent(db: DatabaseSync, clock: Clock): SpentRows {
   return {
     spend: (name, n, max, lastsMs) => {
       const now = clock.now();
-      const row = select.get(name, now);
+      const row = select.get(name, now, aheadFrom(lastsMs, now));
       const count = row ? integer(row["n"]) : 0;
       if (count + n > max) return { isWithin: false, left: Math.max(0, max - count) };
       put.run(name, count + n, now + lastsMs);

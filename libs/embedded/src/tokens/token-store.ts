@@ -1,5 +1,5 @@
 /** The TokenStore port: pending dedup keys and slots in memory, windows that are done in rows. */
-import { type DeduplicationKey, limits, type MessageId } from "@posthaste/domain";
+import { type DeduplicationKey, limits, type MessageId, type SlotTime } from "@posthaste/domain";
 import {
   type Clock,
   type DeduplicationEntry,
@@ -16,6 +16,7 @@ import { type Windows } from "./windows.ts";
 const pendingMax = 100_000;
 const pendingMsMin = 30_000;
 
+/** `until`: of `passedMs`. */
 type Pending = { readonly id: MessageId; readonly until: number };
 
 export function openTokenStore(
@@ -29,7 +30,7 @@ export function openTokenStore(
   const pending = new Map<DeduplicationKey, Pending>();
 
   const claim = ({ key, id }: DeduplicationEntry): Window => {
-    const now = clock.now();
+    const now = clock.passedMs();
     const done = windows.find(key);
     if (done !== undefined) {
       pending.delete(key);
@@ -50,7 +51,7 @@ export function openTokenStore(
   /** Also of a key that has run out: its record is there. */
   const isFree = ({ key, id }: DeduplicationEntry): boolean => {
     const current = pending.get(key);
-    return current === undefined || current.id === id || current.until <= clock.now();
+    return current === undefined || current.id === id || current.until <= clock.passedMs();
   };
   const forget = (entries: readonly DeduplicationEntry[]): void => {
     for (const { key, id } of entries) if (pending.get(key)?.id === id) pending.delete(key);
@@ -64,16 +65,18 @@ export function openTokenStore(
       if (missing.length > 0) await writer.write(() => windows.put(missing));
       forget(entries);
     },
-    acquire: async (lane, ids, flow) => slots.acquire(lane, ids, flow, clock.now()),
-    use: async (lane, ids) => slots.use(lane, ids, clock.now()),
-    hold: async (lane, ids) => slots.hold(lane, ids, clock.now()),
+    acquire: async (lane, ids, flow) => slots.acquire(lane, ids, flow, timeOf(clock)),
+    use: async (lane, ids) => slots.use(lane, ids, clock.passedMs()),
+    hold: async (lane, ids) => slots.hold(lane, ids, clock.passedMs()),
     release: async (lane, ids) => slots.release(lane, ids),
-    restore: async (lane, holders, window) => slots.restore(lane, holders, window, clock.now()),
+    restore: async (lane, holders, window) => slots.restore(lane, holders, window, timeOf(clock)),
     resetRate: async (lane) => slots.resetRate(lane, clock.now()),
     spend: (...given) => writer.write(() => spent.spend(...given), "redoable"),
-    peek: async (lane) => slots.peek(lane, clock.now()),
+    peek: async (lane) => slots.peek(lane, clock.passedMs()),
   };
 }
+
+const timeOf = (clock: Clock): SlotTime => ({ now: clock.now(), passedMs: clock.passedMs() });
 
 function makeRoom(pending: Map<DeduplicationKey, Pending>, now: number): void {
   for (const [key, { until }] of pending) {

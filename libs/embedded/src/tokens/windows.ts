@@ -1,6 +1,12 @@
 /** Dedup windows that are done: rows, written with the record they stand for, so they survive whatever it survives (docs/design/deduplication#windows). */
 import { type DatabaseSync } from "node:sqlite";
-import { type DeduplicationKey, limits, messageId, type MessageId } from "@posthaste/domain";
+import {
+  aheadFrom,
+  type DeduplicationKey,
+  limits,
+  messageId,
+  type MessageId,
+} from "@posthaste/domain";
 import { type Clock, type DeduplicationEntry } from "@posthaste/ports";
 import { text } from "../database/rows.ts";
 
@@ -15,20 +21,27 @@ export type Windows = {
 export function openWindows(db: DatabaseSync, clock: Clock): Windows {
   const put = db.prepare(`
     INSERT INTO windows (key, id, until) VALUES (?, ?, ?)
-    ON CONFLICT (key) DO UPDATE SET id = excluded.id, until = excluded.until WHERE until <= ?`);
-  const select = db.prepare("SELECT id FROM windows WHERE key = ? AND until > ?");
-  const sweep = db.prepare(
-    "DELETE FROM windows WHERE key IN (SELECT key FROM windows WHERE until <= ? LIMIT ?)",
-  );
+    ON CONFLICT (key) DO UPDATE SET id = excluded.id, until = excluded.until
+    WHERE NOT (${holds})`);
+  const select = db.prepare(`SELECT id FROM windows WHERE key = ? AND ${holds}`);
+  // Each range along the index.
+  const sweep = db.prepare(`
+    DELETE FROM windows WHERE key IN (
+      SELECT key FROM windows WHERE until <= ? UNION ALL SELECT key FROM windows WHERE until > ? LIMIT ?)`);
   return {
     put: (entries) => {
       const now = clock.now();
-      for (const { key, id } of entries) put.run(key, id, now + limits.deduplicationMs, now);
+      for (const { key, id } of entries)
+        put.run(key, id, now + limits.deduplicationMs, ...heldFrom(now));
     },
     find: (key) => {
-      const row = select.get(key, clock.now());
+      const row = select.get(key, ...heldFrom(clock.now()));
       return row && messageId(text(row["id"]));
     },
-    sweep: (now, limit) => Number(sweep.run(now, limit).changes),
+    sweep: (now, limit) => Number(sweep.run(...heldFrom(now), limit).changes),
   };
 }
+
+/** Of `heldFrom`, as `isOver` of the domain says it. */
+const holds = "until > ? AND until <= ?";
+const heldFrom = (now: number): [number, number] => [now, aheadFrom(limits.deduplicationMs, now)];

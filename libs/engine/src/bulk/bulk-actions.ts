@@ -102,7 +102,7 @@ export async function workBulkAction(
 ): Promise<BulkAction> {
   const { bulkActions, clock, telemetry = noTelemetry } = ports;
   let current = action;
-  while (isUnderWay(current) && clock.now() < until) {
+  while (isUnderWay(current) && clock.passedMs() < until) {
     const { count, next } = await step(ports, current);
     const moved = advanced(current, count, next, clock.now());
     if (count > 0) telemetry.metrics.count("posthaste_bulk_cancelled_total", by, count);
@@ -144,15 +144,15 @@ export async function workOrHandOn(
 /** So often a caller that waits for an action of another worker looks at it. */
 const lookAgainMs = 500;
 
-/** As it is when it has ended, or `until` by the clock: whichever process works it. */
+/** As it is when it has ended, or at `until`, of `passedMs`: whichever process works it. */
 export async function endOfBulkAction(
   { bulkActions, clock }: Pick<BulkPorts, "bulkActions" | "clock">,
   action: BulkAction,
   until: number,
 ): Promise<BulkAction> {
   let current = action;
-  while (isUnderWay(current) && clock.now() < until) {
-    await pause(clock, Math.min(lookAgainMs, until - clock.now()));
+  while (isUnderWay(current) && clock.passedMs() < until) {
+    await pause(clock, Math.min(lookAgainMs, until - clock.passedMs()));
     current = (await bulkActions.get(current.tenant, current.id)) ?? current;
   }
   return current;
@@ -169,13 +169,13 @@ export async function goOnWithBulkActions(
   actions: readonly BulkAction[],
 ): Promise<void> {
   const { clock } = ports;
-  const until = clock.now() + turnsMsMax;
+  const until = clock.passedMs() + turnsMsMax;
   const ofTenants = [...Map.groupBy(actions, ({ tenant }) => tenant).values()];
   const turnMs = Math.min(turnMsMax, turnsMsMax / ofTenants.length);
   for (let nth = 0; ofTenants.some(({ length }) => nth < length); nth++) {
     for (const action of ofTenants.flatMap((ofTenant) => ofTenant[nth] ?? [])) {
-      if (clock.now() >= until) return;
-      await workOrHandOn(ports, action, clock.now() + turnMs, "later");
+      if (clock.passedMs() >= until) return;
+      await workOrHandOn(ports, action, clock.passedMs() + turnMs, "later");
     }
   }
 }

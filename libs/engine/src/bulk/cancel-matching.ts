@@ -97,7 +97,7 @@ async function walk(
   const upTo = endNow(ports);
   let count = 0;
   let place: BulkPlace | undefined = bulkBeginning("cancel");
-  while (clock.now() < until) {
+  while (clock.passedMs() < until) {
     const foundMax = countMax - count;
     const step: Stepped = await stepOf(ports, tenant, { filter, upTo, place, foundMax }, work);
     count += step.count;

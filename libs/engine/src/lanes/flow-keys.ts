@@ -7,7 +7,7 @@ import {
   type FlowId,
   type FlowLane,
   flowLaneId,
-  isOver,
+  isWindowOver,
   limits,
   type Pinned,
   type Pins,
@@ -125,7 +125,7 @@ async function standing(
   return Promise.all(
     lanes.map(async (lane) => {
       const { slots, window } = await inUse(ports, lane);
-      const isOpen = window !== undefined && !isOver(lane.limits, window, now);
+      const isOpen = window !== undefined && !isWindowOver(lane.limits, window, now);
       return {
         lane,
         waiting: waiting.get(lane.id) ?? 0,

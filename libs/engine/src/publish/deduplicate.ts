@@ -28,13 +28,13 @@ export async function claimKeys(
   ports: Ports,
   entries: readonly Entry[],
 ): Promise<readonly Claimed[] | Fault> {
-  const begunAt = ports.clock.now();
+  const begunAt = ports.clock.passedMs();
   let windows = await ports.tokens.claim(entries);
   if (windows.some(({ kind }) => kind === "pending")) {
     await pause(ports.clock, limits.deduplicationPendingMs);
     windows = await ports.tokens.claim(entries);
   }
-  if (ports.clock.now() - begunAt > limits.deduplicationClaimMsMax) {
+  if (ports.clock.passedMs() - begunAt > limits.deduplicationClaimMsMax) {
     return fault(
       "outcome_unknown",
       "the deduplication window was not reached in time; repeat with the same deduplication id",

@@ -67,13 +67,13 @@ export class NamedDeliverers implements NamedDelivery, Service {
     ports.metrics.watch("posthaste_roster_age_seconds", () => {
       if (!this.#isReading) return 0;
       const since = Math.max(this.#readAt, this.#startedAt);
-      return (ports.clock.now() - since) / 1_000;
+      return (ports.clock.passedMs() - since) / 1_000;
     });
   }
 
   /** It does not wait: without a roster messages go the other way. */
   async start(): Promise<void> {
-    this.#startedAt = this.#ports.clock.now();
+    this.#startedAt = this.#ports.clock.passedMs();
     this.#usedAt = this.#startedAt;
     void this.#read();
   }
@@ -86,7 +86,7 @@ export class NamedDeliverers implements NamedDelivery, Service {
   ownerFor(message: Message): Owner | undefined {
     const { bus, clock, planOf } = this.#ports;
     if (this.#isStopped) return undefined;
-    this.#usedAt = clock.now();
+    this.#usedAt = clock.passedMs();
     if (!this.#isReading) void this.#read();
     if (this.#ageMs > limits.rosterFreshMs || !bus.isUp()) return undefined;
     const plan = planOf(message.tenant);
@@ -111,7 +111,7 @@ export class NamedDeliverers implements NamedDelivery, Service {
 
   #partitionOf(owner: Owner): number | undefined {
     const partitions = this.#heard.get(owner)?.partitions ?? [];
-    const turn = Math.floor(this.#ports.clock.now() / partitionTurnMs);
+    const turn = Math.floor(this.#ports.clock.passedMs() / partitionTurnMs);
     return partitions[turn % partitions.length];
   }
 
@@ -135,13 +135,13 @@ export class NamedDeliverers implements NamedDelivery, Service {
   }
 
   get #ageMs(): number {
-    return this.#ports.clock.now() - this.#readAt;
+    return this.#ports.clock.passedMs() - this.#readAt;
   }
 
   async #read(): Promise<void> {
     const { clock, log, roster } = this.#ports;
     this.#isReading = true;
-    const askedAt = clock.now();
+    const askedAt = clock.passedMs();
     try {
       const entries = await roster.read();
       this.#open = entries.filter(({ isOpen, partitions }) => isOpen && partitions.length > 0);
@@ -150,7 +150,7 @@ export class NamedDeliverers implements NamedDelivery, Service {
     } catch (error) {
       log.debug("roster.unread", { error });
     }
-    this.#isReading = !this.#isStopped && clock.now() - this.#usedAt < readAfterUseMs;
+    this.#isReading = !this.#isStopped && clock.passedMs() - this.#usedAt < readAfterUseMs;
     if (this.#isReading) this.#cancel = clock.after(readEveryMs, () => void this.#read());
     // A deliverer may have died before the roster was read last: it would be believed for twice as long.
     else this.#open = [];

@@ -7,7 +7,7 @@ import {
   type Fault,
   isActive,
   limits,
-  notBeforeOf,
+  notBeforeOfStep,
   partOf,
   type PublishCommand,
   type Run,
@@ -119,7 +119,7 @@ const tooMuchPending = fault(
 const deliveryOf = (command: EntryCommand, now: number): EntryDelivery => ({
   ...command,
   url: urlOf(command),
-  notBefore: notBeforeOf(command, now),
+  notBefore: notBeforeOfStep(command, now),
   ...(command.run.fetches && { fetches: true }),
 });
 

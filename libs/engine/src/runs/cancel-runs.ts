@@ -51,7 +51,7 @@ export async function cancelRunsMatching(
   let count = 0;
   let after: string | undefined;
   while (count < countMax) {
-    if (ports.clock.now() >= until) return { count, isAll: false };
+    if (ports.clock.passedMs() >= until) return { count, isAll: false };
     const step = await cancelRunsStep(ports, tenant, { filter, after, countMax: countMax - count });
     count += step.count;
     if (!step.next) break;

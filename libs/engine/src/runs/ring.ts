@@ -22,9 +22,9 @@ const atOnceMax = 25;
 
 /** One that fails stops no other. Those that are not begun by the time of their next alarm are left to that. */
 export async function ringRuns(ports: RingPorts, refs: readonly Ref[]): Promise<void> {
-  const until = ports.clock.now() + limits.ringAheadMs;
+  const until = ports.clock.passedMs() + limits.ringAheadMs;
   const failures: unknown[] = [];
-  for (let n = 0; n < refs.length && ports.clock.now() < until; n += atOnceMax) {
+  for (let n = 0; n < refs.length && ports.clock.passedMs() < until; n += atOnceMax) {
     const some = refs.slice(n, n + atOnceMax);
     const ended = await Promise.allSettled(some.map((ref) => ringRun(ports, ref)));
     for (const each of ended) if (each.status === "rejected") failures.push(each.reason);

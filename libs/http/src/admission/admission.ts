@@ -78,10 +78,10 @@ export type AdmissionOptions = {
 
 export function createAdmission({ clock, random, storeWaitMs }: AdmissionOptions): Admission {
   const loopDelay = createLoopDelay(clock);
-  let pressure: Pressure = { share: 0, slowSince: undefined, sampledAt: clock.now() };
+  let pressure: Pressure = { share: 0, slowSince: undefined, sampledAt: clock.passedMs() };
   return {
     refuse: (kind) => {
-      const now = clock.now();
+      const now = clock.passedMs();
       loopDelay.watch();
       if (now - pressure.sampledAt >= sampleEveryMs) {
         const load = { loopDelayMs: loopDelay.takeMs(), storeWaitMs: storeWaitMs() };

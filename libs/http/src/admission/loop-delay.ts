@@ -21,9 +21,9 @@ export function createLoopDelay(clock: Clock): LoopDelay {
 
   function arm(): void {
     wanted = false;
-    const dueAt = clock.now() + everyMs;
+    const dueAt = clock.passedMs() + everyMs;
     callOff = clock.after(everyMs, () => {
-      worstMs = Math.max(worstMs, clock.now() - dueAt);
+      worstMs = Math.max(worstMs, clock.passedMs() - dueAt);
       if (wanted) arm();
       else callOff = undefined;
     });

@@ -92,7 +92,7 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
 
   /** Undefined when it has just been done. Never rejects: what is not found stays unknown. */
   function lookAgain(): Promise<void> | undefined {
-    const now = clock.now();
+    const now = clock.passedMs();
     if (looking || now < lookAgainAt) return looking;
     lookAgainAt = now + lookAgainMs;
     looking = refresh()

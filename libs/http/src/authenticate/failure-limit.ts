@@ -42,7 +42,7 @@ export function createFailureLimit(clock: Clock): FailureLimit {
   const networks = new Map<string, Failures>();
 
   function blockedSeconds(address: string): number | undefined {
-    const blockedMs = (networks.get(networkOf(address))?.blockedUntil ?? 0) - clock.now();
+    const blockedMs = (networks.get(networkOf(address))?.blockedUntil ?? 0) - clock.passedMs();
     return blockedMs > 0 ? Math.ceil(blockedMs / 1_000) : undefined;
   }
 
@@ -50,7 +50,7 @@ export function createFailureLimit(clock: Clock): FailureLimit {
     blockedSeconds,
     failed: (address) => {
       const network = networkOf(address);
-      const failures = afterFailure(networks.get(network), clock.now());
+      const failures = afterFailure(networks.get(network), clock.passedMs());
       // Last in the map's order is the address that failed last: the one that leaves a full map has been quiet for longest.
       networks.delete(network);
       networks.set(network, failures);

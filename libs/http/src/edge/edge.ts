@@ -86,8 +86,8 @@ export function createEdge(options: EdgeOptions): Edge {
   let crowdedAt = -Infinity;
   const connections = createConnections(limits.connectionsMax, trustedProxies, () => {
     // One line a minute: it may be thousands a second.
-    if (clock.now() - crowdedAt < crowdedEveryMs) return;
-    crowdedAt = clock.now();
+    if (clock.passedMs() - crowdedAt < crowdedEveryMs) return;
+    crowdedAt = clock.passedMs();
     log.warn("connections.crowded", { name, limit: limits.connectionsMax });
   });
 

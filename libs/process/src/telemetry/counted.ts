@@ -107,7 +107,7 @@ export function createCounted(service: Reporter, clock: Clock): Counted {
 }
 
 async function readingOf(source: Watched, clock: Clock): Promise<Reading> {
-  if (clock.now() - source.askedAt >= source.keptMs) source.asking ??= ask(source, clock);
+  if (clock.passedMs() - source.askedAt >= source.keptMs) source.asking ??= ask(source, clock);
   if (source.asking) await endsWithin(clock, readMsMax, source.asking);
   return source.last;
 }
@@ -120,7 +120,7 @@ async function ask(source: Watched, clock: Clock): Promise<void> {
   } catch {
     // The store's own lines tell that it is away; here the value is missing.
   } finally {
-    source.askedAt = clock.now();
+    source.askedAt = clock.passedMs();
     source.asking = undefined;
   }
 }

@@ -43,8 +43,8 @@ export function createTracing(options: TracingOptions): Tracing {
 
   function draw(): boolean {
     if (!otel?.isAway()) return random.fraction() < ratio;
-    if (clock.now() < probeAt) return false;
-    probeAt = clock.now() + probeEveryMs;
+    if (clock.passedMs() < probeAt) return false;
+    probeAt = clock.passedMs() + probeEveryMs;
     return ratio > 0;
   }
 

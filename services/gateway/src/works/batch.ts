@@ -42,8 +42,8 @@ export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => {
       }
       if (kind === "starts") {
         const spending = rates.spendMessages(tenant, () => commands.length);
-        const exceeded = spending && (await spending);
-        if (exceeded) return exceeded;
+        const exceeded = await spending;
+        if (isFault(exceeded)) return exceeded;
       }
       const outcomes =
         kind === "messages"

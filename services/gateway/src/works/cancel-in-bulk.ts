@@ -52,7 +52,7 @@ async function cancel(
     return { cancelled: (await cancelMessages(parts, tenant, selection.ids)).length };
   const { filter, count: countMax } = selection;
   if (countMax === undefined) return cancelAll(parts, tenant, selection);
-  const until = parts.clock.now() + callMsMax;
+  const until = parts.clock.passedMs() + callMsMax;
   const done = await cancelMatching(parts, tenant, { filter, countMax, until });
   if (done.isAll) return { cancelled: done.count };
   return tooLong(`${done.count} messages are cancelled, repeat it for the rest`);
@@ -63,7 +63,7 @@ async function cancelAll(
   tenant: TenantId,
   { filter, async }: ByFilter,
 ): Promise<Cancelled | Fault> {
-  const until = parts.clock.now() + callMsMax;
+  const until = parts.clock.passedMs() + callMsMax;
   const total = async ? await countBriefly(parts, tenant, filter) : 0;
   const work = { kind: "cancel", filter } as const;
   const begun = await beginBulkAction(parts, tenant, work, { isWorkedHere: !async, total });
@@ -82,7 +82,7 @@ async function countBriefly(
   tenant: TenantId,
   filter: ByFilter["filter"],
 ): Promise<number> {
-  const until = parts.clock.now() + countMsMax;
+  const until = parts.clock.passedMs() + countMsMax;
   return (await countMatching(parts, tenant, { filter, countMax: matchedMax, until })).count;
 }
 
@@ -93,7 +93,7 @@ async function count(
 ): Promise<number | Fault> {
   if ("ids" in selection) return countLive(parts, tenant, selection.ids);
   const { filter, count: countMax = matchedMax } = selection;
-  const until = parts.clock.now() + callMsMax;
+  const until = parts.clock.passedMs() + callMsMax;
   const counted = await countMatching(parts, tenant, { filter, countMax, until });
   return counted.isAll ? counted.count : tooLong(`${counted.count} messages match so far`);
 }

@@ -69,12 +69,12 @@ async function untilThereIsSome(
   waitMs: number,
   clock: Clock,
 ): Promise<void> {
-  const until = clock.now() + waitMs;
+  const until = clock.passedMs() + waitMs;
   let hasWaited = false;
   // Ends with the time, the latest.
   for (;;) {
     const page = await look();
-    const leftMs = until - clock.now();
+    const leftMs = until - clock.passedMs();
     const isEnough = page.isFull || (hasWaited && page.items.length > 0);
     if (isEnough || waiter.isOver || leftMs <= 0) return;
     if (page.items.length > 0) await pause(clock, Math.min(gatherMs, leftMs));

@@ -12,12 +12,14 @@ import { groupResultTexts } from "../published-texts.ts";
 import { parsed } from "../parsed.ts";
 import { type Rates } from "../rates.ts";
 import { takeRoom } from "../room.ts";
+import { type BacklogQuota } from "../backlog.ts";
 import { type RawWork } from "../raw-door.ts";
 import { isPartOfRun, publishForRuns } from "./runs.ts";
 import { attributesOfPublish, traced } from "../trace.ts";
 
 export type PublishParts = {
   readonly accept: RunPorts;
+  readonly backlog: BacklogQuota;
   readonly queues: Queues;
   readonly judge: Judge;
   readonly rates: Rates;

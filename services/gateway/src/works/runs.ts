@@ -96,7 +96,7 @@ async function cancelMatching(
   tenant: TenantId,
   { filter, count: countMax }: Extract<RunSelection, { kind: "filter" }>,
 ): Promise<number | Fault> {
-  const until = ports.clock.now() + callMsMax;
+  const until = ports.clock.passedMs() + callMsMax;
   if (countMax !== undefined) {
     const { count, isAll } = await cancelRunsMatching(ports, tenant, { filter, countMax, until });
     return isAll ? count : tooLong(`${count} runs are cancelled, repeat it for the rest`);

@@ -36,8 +36,8 @@ export const triggerWork =
     if (isFault(start)) return start;
     if (isClosed()) return closed;
     const spending = rates.spendMessages(tenant, () => 1);
-    const exceeded = spending && (await spending);
-    if (exceeded) return exceeded;
+    const exceeded = await spending;
+    if (isFault(exceeded)) return exceeded;
     const started = await (tracer.isOn
       ? traced(
           tracer,
@@ -67,8 +67,8 @@ export const triggerWorks = (
     }
     if (isClosed()) return closed;
     const spending = rates.spendMessages(tenant, () => starts.length);
-    const exceeded = spending && (await spending);
-    if (exceeded) return exceeded;
+    const exceeded = await spending;
+    if (isFault(exceeded)) return exceeded;
     const started = await startRuns(starts, (start) => startRunOf(parts, start));
     if (isFault(started)) return started;
     const json = started.map(({ isNew, run: { createdAt, id } }) => ({

@@ -1,0 +1,26 @@
+/**
+ * Times that are stored, compared with the time of now (docs/adr/0120-two-clocks.md). The clock that wrote one may have been
+ * ahead, and have been set back since: then what was to last ten minutes would last as long as the clock was ahead.
+ */
+
+/** Clocks of processes that are right disagree by less. */
+export const skewMsMax = 60_000;
+
+/** Whether that which ends at `until`, and lasts `lengthMs`, is over: also where it ends later than any that began by now can. */
+export const isOver = (until: number, lengthMs: number, now: number): boolean =>
+  until <= now || isAhead(until, lengthMs, now);
+
+/** Of a time that lies no further ahead than `lengthMs` when it is set: the clock that set it was ahead. */
+export const isAhead = (at: number, lengthMs: number, now: number): boolean =>
+  at > aheadFrom(lengthMs, now);
+
+/** What lies later is ahead; for stores, which compare by themselves. */
+export const aheadFrom = (lengthMs: number, now: number): number => now + lengthMs + skewMsMax;
+
+/** How much is left of that which lasts `lengthMs` until `until`: from nothing to all of it. */
+export const leftMs = (until: number, lengthMs: number, now: number): number =>
+  isOver(until, lengthMs, now) ? 0 : Math.min(until - now, lengthMs);
+
+/** How long ago `at` was: no less than nothing, no more than `msMax`. */
+export const agoMs = (at: number, msMax: number, now: number): number =>
+  Math.min(Math.max(0, now - at), msMax);

@@ -342,3 +342,45 @@ describe("a timeout", () => {
     expect(told.body.toString()).toContain(`"body":"${Buffer.from("half").toString("base64")}"`);
   });
 });
+
+describe("a last answer", () => {
+  it("that broke off, redirects or was none says so in log, dead letter and callback", async () => {
+    destination.answers("/breaks", (_, response) => {
+      response.writeHead(500, { "Content-Length": "10" }).write("half", () => response.destroy());
+    });
+    destination.answers("/moved-away", (_, response) =>
+      response.writeHead(301, { Location: "https://new.example/there?key=secret" }).end(),
+    );
+    const publish = (to: string): Promise<string> =>
+      client.published(to, {
+        "Service-Retries": "0",
+        "Service-Failure-Callback": destination.url("/heard"),
+      });
+    const of = async (id: string): Promise<readonly Json[]> => [
+      ...(await eventually(
+        async () => (await client.get(`/v2/events?messageId=${id}&state=ERROR`)).list("events"),
+        (events) => events.length > 0,
+      )),
+      ...(await client.get(`/v2/dlq?messageId=${id}`)).list("messages"),
+    ];
+
+    const ids = [
+      await publish(destination.url("/breaks")),
+      await publish(destination.url("/moved-away")),
+      await publish(await deadUrl()),
+    ];
+    const heard = await destination.arrivals("/heard", 3);
+
+    const half = { responseStatus: 500, truncated: true };
+    expect(await of(ids[0] ?? "")).toMatchObject([half, half]);
+    const moved = {
+      responseStatus: 301,
+      error: "redirects are not followed: 301 to https://new.example/there",
+    };
+    expect(await of(ids[1] ?? "")).toMatchObject([moved, moved]);
+    const error = "cannot connect: ECONNREFUSED";
+    expect(await of(ids[2] ?? "")).toMatchObject([{ error }, { responseStatus: 0, error }]);
+    const told = heard.map(({ body }) => JSON.parse(body.toString()) as Json);
+    expect(told.filter(({ truncated }) => truncated === true)).toMatchObject([{ status: 500 }]);
+  });
+});

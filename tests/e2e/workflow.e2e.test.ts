@@ -338,6 +338,36 @@ describe("a workflow", () => {
     expect(third.at("/down")).toHaveLength(2);
   });
 
+  it("calls again where an answer breaks off in its body, and hears of no half result", async () => {
+    const large = "x".repeat(100_000);
+    third.answers("/breaking", (_, response, nth) => {
+      if (nth === 2) return void response.end("whole");
+      // By its length first, then by its chunks: the connection ends before the body does.
+      response.writeHead(200, nth === 0 ? { "Content-Length": String(2 * large.length) } : {});
+      response.write(large, () => response.destroy());
+    });
+    third.answers("/broken", (_, response) =>
+      response.writeHead(200).write("{", () => response.destroy()),
+    );
+    const { url, ended } = workflow("/calling-breaking", async (context) => {
+      const settings = { retryDelay: "10" };
+      const [whole, none] = await Promise.all([
+        context.call<string>("whole", { url: third.url("/breaking"), retries: 2, ...settings }),
+        context.call<string>("none", { url: third.url("/broken"), retries: 1, ...settings }),
+      ]);
+      return { whole: [whole.status, whole.body], none: [none.status, none.body] };
+    });
+
+    await trigger({ url });
+
+    expect(await ended).toEqual({
+      whole: [200, "whole"],
+      none: [0, "the answer, of status 200, ended before it was whole, after 1 bytes"],
+    });
+    expect(third.at("/breaking")).toHaveLength(3);
+    expect(third.at("/broken")).toHaveLength(2);
+  });
+
   it("waits for an event, which is told what it has ended", async () => {
     const { url, ended } = workflow("/waiting", async (context) => {
       const { eventData, timeout } = await context.waitForEvent<{ ok: boolean }>(

@@ -1613,6 +1613,10 @@ export interface DeadLetter {
    */
   responseStatus: number;
   /**
+   * Why there was no response, or where it redirects to
+   */
+  error?: string;
+  /**
    * Header names in canonical form, each with its values
    */
   responseHeader?: {
@@ -1626,6 +1630,10 @@ export interface DeadLetter {
    * When the response is not UTF-8
    */
   responseBodyBase64?: string;
+  /**
+   * The response was cut: it broke off, or it is longer than is kept
+   */
+  truncated?: true;
 }
 export interface FailedRun {
   dlqId: string;
@@ -1689,6 +1697,10 @@ export interface FailedRun {
    * 0 when there was no response
    */
   responseStatus: number;
+  /**
+   * Why there was no response, or where it redirects to
+   */
+  error?: string;
   /**
    * Header names in canonical form, each with its values
    */
@@ -1882,6 +1894,10 @@ export interface LogEntry {
    * Base64
    */
   responseBody?: string;
+  /**
+   * The answer was cut: it broke off, or it is longer than is kept
+   */
+  truncated?: true;
 }
 export interface MinuteCounts {
   /**

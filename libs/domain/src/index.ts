@@ -127,6 +127,8 @@ export {
 } from "./message/message.ts";
 export {
   type Answer,
+  asResult,
+  type BrokenBy,
   type InfrastructureCode,
   isSuccess,
   type Outcome,
@@ -381,6 +383,7 @@ export {
   type PartName,
   type Pending,
   type Run,
+  type RunFailure,
   type RunIn,
   type RunPart,
   type RunPlan,

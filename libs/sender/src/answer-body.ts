@@ -39,6 +39,11 @@ export class AnswerBody {
     return this.#buffer.subarray(0, this.#length);
   }
 
+  /** It has as many bytes as it may have. */
+  get isFull(): boolean {
+    return this.#length === this.#bytesMax;
+  }
+
   get given(): number {
     return this.#given;
   }

@@ -8,6 +8,7 @@
  *    answer came: most likely it was closed before the request arrived (docs/design/delivery#a-kept-connection-that-ends).
  */
 import {
+  type BrokenBy,
   type HeaderPair,
   type Headers,
   type Outcome,
@@ -83,7 +84,7 @@ export class Call implements Sending, Deadline, AnswerRoom, Dispatcher.DispatchH
 
   abort(): void {
     this.#end(
-      this.#status >= 200 && this.#status <= 299 ? this.#answer(true) : { kind: "aborted" },
+      this.#status >= 200 && this.#status <= 299 ? this.#cutAnswer("abort") : { kind: "aborted" },
     );
   }
 
@@ -135,11 +136,14 @@ export class Call implements Sending, Deadline, AnswerRoom, Dispatcher.DispatchH
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#resolve === undefined) return;
-    if (!this.#body.add(chunk, this)) this.#end(this.#answer(true));
+    if (this.#body.add(chunk, this)) return;
+    this.#end(this.#body.isFull ? this.#answer(true) : this.#cutAnswer("room"));
   }
 
   onResponseEnd(): void {
-    this.#end(this.#answer(false), "keep");
+    // undici takes a reset for the end of a body without a length.
+    if (this.#connection.hasFailed) this.#end(this.#cutAnswer("destination"));
+    else this.#end(this.#answer(false), "keep");
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -156,10 +160,14 @@ export class Call implements Sending, Deadline, AnswerRoom, Dispatcher.DispatchH
 
   /** Before the head of an answer, a failure; after it, an answer with what there is of the body. */
   #cut(failure: Outcome): void {
-    this.#end(this.#status === 0 ? failure : this.#answer(true));
+    this.#end(this.#status === 0 ? failure : this.#cutAnswer("destination"));
   }
 
-  #answer(truncated: boolean): Outcome {
+  #cutAnswer(brokenBy: BrokenBy): Outcome {
+    return { ...this.#answer(true), brokenBy };
+  }
+
+  #answer(truncated: boolean): Outcome & { readonly kind: "answered" } {
     return {
       kind: "answered",
       status: this.#status,

@@ -59,6 +59,11 @@ export class Connection {
     return this.#socket?.writableLength === 0;
   }
 
+  /** An error has ended it, as a reset does. */
+  get hasFailed(): boolean {
+    return this.#socket !== undefined && this.#socket.errored !== null;
+  }
+
   async close(): Promise<void> {
     this.#dial?.cancel();
     await this.#client.destroy();

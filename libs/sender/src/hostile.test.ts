@@ -284,6 +284,64 @@ describe("a connection that breaks", () => {
     ).toBe("200 hello…");
   });
 
+  it.each([
+    ["a length that is not reached", "content-length: 10\r\n\r\nhello"],
+    ["chunks without the last one", "transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n"],
+    ["a chunk that is not whole", "transfer-encoding: chunked\r\n\r\n6\r\nhello"],
+    ["a last chunk without its end", "transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n"],
+    ["a chunk that is none", "transfer-encoding: chunked\r\n\r\n5\r\nhello\r\nX\r\n"],
+  ])("within the body, %s, says that it is the destination's doing", async (_name, rest) => {
+    const destination = await openDestination((socket) => socket.end(`HTTP/1.1 200 OK\r\n${rest}`));
+
+    const outcome = await openSender().send(requestTo(destination.url)).outcome;
+
+    expect(inShort(outcome)).toBe("200 hello…");
+    expect(outcome).toMatchObject({ truncated: true, brokenBy: "destination" });
+  });
+
+  it("within the body, or is late with it, is told apart from what is whole, cut at the bound or for want of room, or aborted", async () => {
+    const head = "HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n";
+    const whole = await openDestination((socket) => socket.write(head + "x".repeat(100_000)));
+    const late = await openDestination((socket) => socket.write(`${head}x`));
+    const byOf = async (
+      { url }: { url: string },
+      changes: Parameters<typeof requestTo>[1] = {},
+      sender = openSender(),
+    ): Promise<unknown> => {
+      const outcome = await sender.send(requestTo(url, changes)).outcome;
+      return outcome.kind === "answered" && [outcome.truncated, outcome.brokenBy];
+    };
+    const aborting = openSender();
+    const aborted = byOf(late, {}, aborting);
+    const timedOut = byOf(late, briefly);
+
+    expect(await byOf(whole)).toEqual([false, undefined]);
+    expect(await byOf(whole, { responseBytesMax: 100_000 })).toEqual([false, undefined]);
+    expect(await byOf(whole, { responseBytesMax: 99_999 })).toEqual([true, undefined]);
+    expect(await byOf(whole, {}, openSender({ answerBytesMax: 1 }))).toEqual([true, "room"]);
+    expect(await timedOut).toEqual([true, "destination"]);
+    await aborting.close();
+    expect(await aborted).toEqual([true, "abort"]);
+  });
+
+  it("behind a body without a length has ended it: reset, it has broken off", async () => {
+    const ended = await openDestination((socket) => socket.end("HTTP/1.1 200 OK\r\n\r\nhello"));
+    const reset = await openDestination((socket) =>
+      socket.write("HTTP/1.1 200 OK\r\n\r\nhello", () => socket.resetAndDestroy()),
+    );
+    const sender = openSender();
+
+    const outcomes = [
+      await sender.send(requestTo(ended.url)).outcome,
+      await sender.send(requestTo(reset.url)).outcome,
+    ];
+
+    expect(outcomes).toMatchObject([
+      { truncated: false },
+      { truncated: true, brokenBy: "destination" },
+    ]);
+  });
+
   it("with more body than promised harms neither this answer nor the next", async () => {
     const destination = await openDestination((socket) =>
       socket.write(

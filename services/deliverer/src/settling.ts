@@ -6,7 +6,9 @@
  * (2) Most messages leave nothing to be told, and then nothing is said.
  */
 import {
+  asResult,
   type FollowUp,
+  isCallOfRun,
   isFinished,
   isSuccess,
   type Message,
@@ -106,7 +108,8 @@ export class Settling {
     this.#owed.stop();
   }
 
-  settle(attempt: Attempt, outcome: Outcome): Promise<void> {
+  settle(attempt: Attempt, received: Outcome): Promise<void> {
+    const outcome = isCallOfRun(attempt.record.message) ? asResult(received) : received;
     endAttempt(attempt.span, outcome);
     if (attempt.lost) {
       this.#options.called(attempt);
@@ -290,6 +293,7 @@ export class Settling {
       epoch: record.epoch,
       outcome: outcome.kind,
       status: outcome.kind === "answered" ? outcome.status : undefined,
+      truncated: outcome.kind === "answered" && outcome.truncated ? true : undefined,
       state: settlement.next.kind,
       elapsedMs: clock.passedMs() - callingSince,
     });

@@ -12,7 +12,7 @@ type Options = Readonly<Record<string, unknown>>;
 const columns: readonly Column<DeadLetter>[] = [
   ["dead letter", ({ dlqId }) => dlqId],
   ["published", ({ createdAt }) => timeOf(createdAt)],
-  ["answer", ({ responseStatus }) => responseStatus],
+  ["answer", ({ error, responseStatus }) => (responseStatus === 0 ? error : responseStatus)],
   ["url", ({ url }) => url],
 ];
 

@@ -87,6 +87,7 @@ function Letter({ letter, bytesMax, more }: LetterProps) {
         <section>
           <h2>Last answer</h2>
           <p>Status {statusOf(letter.responseStatus)}</p>
+          {letter.error !== undefined && <p className="trouble">{shown(letter.error, 2_000)}</p>}
           <Body title="Body of the answer" body={answer} more={more} />
           <h3 className="muted">Headers</h3>
           <HeaderList headers={letter.responseHeader} />

@@ -20,6 +20,7 @@ import {
   withoutEffect,
 } from "../queries/query-values.ts";
 import { type SelectedByBody, selectedBy, selectionBody } from "../queries/selection.ts";
+import { attemptErrorText } from "../representations/attempt-error.ts";
 import { type ReadView, bodyView, readableBody } from "../representations/body.ts";
 import { readableHeaders } from "../representations/hidden.ts";
 import { type JsonOf, cursorShape, headersShape } from "../representations/schemas.ts";
@@ -32,9 +33,14 @@ export const deadLetterSchema = messageSchema
   .extend({
     dlqId: z.string(),
     responseStatus: z.int().describe("0 when there was no response"),
+    error: z.string().optional().describe("Why there was no response, or where it redirects to"),
     responseHeader: headersShape.optional(),
     responseBody: z.string().optional().describe("When it is UTF-8 and not empty"),
     responseBodyBase64: z.string().optional().describe("When the response is not UTF-8"),
+    truncated: z
+      .literal(true)
+      .optional()
+      .describe("The response was cut: it broke off, or it is longer than is kept"),
   })
   .meta({ id: "DeadLetter" });
 
@@ -213,15 +219,18 @@ function parseStatuses(values: QueryValues): readonly number[] | undefined | Fau
 export function deadLetterJson(letter: DeadLetter, view: ReadView): DeadLetterJson {
   const { message, response } = letter;
   const body = readableBody(response?.body, bodyView(message, view));
+  const error = attemptErrorText(letter, message.url, message.policy.redaction);
   return {
     ...messageJson(message, view),
     dlqId: letter.id,
     responseStatus: response?.status ?? 0,
+    ...(error !== undefined && { error }),
     ...(response && {
       responseHeader: readableHeaders(response.headers, message.policy.redaction, view.sha256),
     }),
     ...(body.kind === "text" && { responseBody: body.text }),
     ...(body.kind === "binary" && { responseBodyBase64: body.base64 }),
+    ...(response?.truncated && { truncated: true as const }),
   };
 }
 

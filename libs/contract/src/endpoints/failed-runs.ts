@@ -17,6 +17,7 @@ import {
 } from "../representations/schemas.ts";
 import {
   failureAnswer,
+  failureError,
   functionAnswer,
   functionState,
   functionStates,
@@ -54,6 +55,7 @@ const failedRunSchema = z
     labels: z.array(z.string()).optional(),
     flowControlKey: z.string().optional(),
     responseStatus: z.int().describe("0 when there was no response"),
+    error: z.string().optional().describe("Why there was no response, or where it redirects to"),
     responseHeader: headersShape.optional(),
     responseBody: z.string().optional().describe("When it is UTF-8 and not empty"),
     responseBodyBase64: z.string().optional().describe("When the response is not UTF-8"),
@@ -149,6 +151,7 @@ export function failedRunJson(
   const payload = parts.get("start")?.body;
   const answer = parts.get("x")?.body;
   const { headers, status } = failureAnswer(reading);
+  const error = failureError(reading);
   const told = functionState(run);
   const { at, dlqId } = state.failure;
   return {
@@ -174,6 +177,7 @@ export function failedRunJson(
     ...(label !== undefined && { label, labels }),
     ...(flow && { flowControlKey: flow.key }),
     responseStatus: status,
+    ...(error !== undefined && { error }),
     responseHeader: readableHeaders(headers, redaction, sha256),
     ...(answer?.kind === "text" && { responseBody: answer.text }),
     ...(answer?.kind === "binary" && { responseBodyBase64: answer.base64 }),

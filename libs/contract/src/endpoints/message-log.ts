@@ -23,6 +23,7 @@ import {
   single,
   withoutEffect,
 } from "../queries/query-values.ts";
+import { attemptErrorText } from "../representations/attempt-error.ts";
 import { type ReadView, base64Body, bodyView } from "../representations/body.ts";
 import { configurationJson, configurationShape } from "../representations/configuration.ts";
 import { readableHeaders, readableHeadersIfAny } from "../representations/hidden.ts";
@@ -52,6 +53,10 @@ export const logEntrySchema = z
     responseHeaders: headersShape.optional(),
     responseHeader: headersShape.optional().describe("The same as responseHeaders"),
     responseBody: z.string().optional().describe("Base64"),
+    truncated: z
+      .literal(true)
+      .optional()
+      .describe("The answer was cut: it broke off, or it is longer than is kept"),
   })
   .meta({ id: "LogEntry" });
 
@@ -210,7 +215,8 @@ export function logEntryJson(logged: LoggedEvent, view: ReadView): LogEntryJson 
 
 /** What went wrong: the answer, or why there was none. */
 function errorJson(message: Configuration, fact: AttemptFact, view: ReadView) {
-  const { response, error } = fact;
+  const { response } = fact;
+  const error = attemptErrorText(fact, message.url, message.policy.redaction);
   if (!response) return error === undefined ? {} : { error };
   const headers = readableHeaders(response.headers, message.policy.redaction, view.sha256);
   const body = base64Body(response.body, bodyView(message, view));
@@ -221,6 +227,7 @@ function errorJson(message: Configuration, fact: AttemptFact, view: ReadView) {
     responseHeaders: headers,
     responseHeader: headers,
     ...(body !== undefined && { responseBody: body }),
+    ...(response.truncated && { truncated: true as const }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** What the attempts of a run's deliveries came to, as its readers see it. */
 import { type Answer, type AttemptFact, type Run } from "@posthaste/domain";
+import { attemptErrorText } from "../representations/attempt-error.ts";
 import { type ReadView } from "../representations/body.ts";
 import { readableHeaders } from "../representations/hidden.ts";
 import { type JsonOf } from "../representations/schemas.ts";
@@ -25,11 +26,13 @@ type Failed = Pick<Answer, "headers" | "status"> & {
 };
 
 export const shownError = (
-  { plan }: Run,
+  { plan, url }: Run,
   { body, error, headers, status, time }: Failed,
   { sha256 }: ReadView,
 ): AttemptErrorJson => ({
-  error: error ?? `${status}`,
+  error:
+    attemptErrorText({ error, response: { headers, status } }, url, plan.policy.redaction) ??
+    `${status}`,
   status,
   headers: readableHeaders(headers, plan.policy.redaction, sha256),
   ...(body !== undefined && { body }),

@@ -7,9 +7,11 @@ import {
   type PartName,
   type Progress,
   type Run,
+  type RunFailure,
   runMessageId,
   toldPart,
 } from "@posthaste/domain";
+import { attemptErrorText } from "../representations/attempt-error.ts";
 import { type ReadView } from "../representations/body.ts";
 import { readableHeaders } from "../representations/hidden.ts";
 import { shownError } from "./run-attempts.ts";
@@ -66,11 +68,25 @@ const attemptErrors = ({ attempts }: AttemptReading, of: readonly PartName[]) =>
 function lastError(reading: Reading, of: readonly PartName[], view: ReadView) {
   const { parts, run } = reading;
   if (!isFailed(run) || !of.includes(run.state.failure.at)) return [];
-  const { endedAt, failure } = run.state;
-  const error = failure.error ?? (failure.status === undefined ? failure.reason : undefined);
+  const { endedAt } = run.state;
+  const error = unansweredReason(run.state.failure);
   const answer = { ...failureAnswer(reading), body: textIn(parts.get("x")?.body) };
   return [shownError(run, { ...answer, error, time: endedAt }, view)];
 }
+
+/** Undefined: the answer says what it was. */
+const unansweredReason = ({ error, reason, status }: RunFailure): string | undefined =>
+  error ?? (status === undefined ? reason : undefined);
+
+/** Why it has failed, where the status of the answer does not say it. */
+export const failureError = (reading: Reading): string | undefined =>
+  isFailed(reading.run)
+    ? attemptErrorText(
+        { error: unansweredReason(reading.run.state.failure), response: failureAnswer(reading) },
+        reading.run.url,
+        reading.run.plan.policy.redaction,
+      )
+    : undefined;
 
 /** While it is one. */
 export const letterJson = (run: Run) =>

@@ -115,6 +115,16 @@ describe("the body of a callback", () => {
     ]);
   });
 
+  it("says so where the answer is not all there", () => {
+    const response = anAnswer(200, { body: "ha", truncated: true });
+
+    expect(bodyOf(callbackMessage(source(), { ...answered, response }))).toMatchObject({
+      status: 200,
+      body: base64("ha"),
+      truncated: true,
+    });
+  });
+
   it("has status 0 and the reason when there was no answer", () => {
     const silent: CallbackItem = {
       kind: "callback",

@@ -53,7 +53,7 @@ const withContentType = (headers: Headers): Headers =>
     : [["Content-Type", "application/json"], ...headers];
 
 /**
- * JSON; `status` is 0 when there was no answer, and then `body` says why. The bodies in it, which may be large, pass through
+ * JSON; `status` is 0 when there was no answer, and then `body` says why; `truncated` is there where `body` is not all of it. The bodies in it, which may be large, pass through
  * no escaping and stand in no text.
  */
 export function callbackBody(source: Message, item: CallbackItem): Uint8Array {
@@ -62,6 +62,7 @@ export function callbackBody(source: Message, item: CallbackItem): Uint8Array {
   const answered = {
     status: response?.status ?? 0,
     header: response ? groupedHeaders(response.headers) : {},
+    ...(response?.truncated && { truncated: true }),
   };
   const about = {
     retried: item.retried,

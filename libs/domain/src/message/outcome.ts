@@ -1,13 +1,17 @@
 /** What one HTTP call came to. The destination's doing costs a retry; ours never does (docs/design/delivery#whose-doing-it-was). */
+import { unreachable } from "../shared/unreachable.ts";
 import { type Headers } from "./headers.ts";
 
 export type Answer = {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Uint8Array;
-  /** The body was cut at the cap, or the connection broke after a 2xx head (docs/design/delivery#whose-doing-it-was). */
+  /** `body` is not all of it: it was cut at the bound, or broke off after its head (docs/design/delivery#half-an-answer). */
   readonly truncated: boolean;
 };
+
+/** Why an answer ended before its end and before the bound: its connection or its time did, we had no room for more, or we aborted it. */
+export type BrokenBy = "destination" | "room" | "abort";
 
 /** Why no answer came, where the destination is to blame. `text` is for people and holds no body and no header value. */
 export type UnreachableCode =
@@ -21,10 +25,10 @@ export type UnreachableCode =
   | "address_refused";
 
 /** Why no attempt was possible, where we are to blame. */
-export type InfrastructureCode = "out_of_sockets" | "resolver_down" | "internal";
+export type InfrastructureCode = "out_of_sockets" | "out_of_room" | "resolver_down" | "internal";
 
 export type Outcome =
-  | ({ readonly kind: "answered" } & Answer)
+  | ({ readonly kind: "answered"; readonly brokenBy?: BrokenBy } & Answer)
   | { readonly kind: "unreachable"; readonly code: UnreachableCode; readonly text: string }
   | { readonly kind: "infrastructure"; readonly code: InfrastructureCode; readonly text: string }
   /** Cut short by us: cancelled, claim lost, or stopping. */
@@ -32,3 +36,25 @@ export type Outcome =
 
 export const isSuccess = (outcome: Outcome): boolean =>
   outcome.kind === "answered" && outcome.status >= 200 && outcome.status <= 299;
+
+/**
+ * What half an answer comes to where the answer is a result, as that of a run's call is: none, whatever its head said. One that
+ * was cut at the bound is a result all the same, since the next would be as long.
+ */
+export function asResult(outcome: Outcome): Outcome {
+  if (!isSuccess(outcome) || outcome.kind !== "answered") return outcome;
+  const { body, brokenBy, status } = outcome;
+  const text = `the answer, of status ${status}, ended before it was whole, after ${body.length} bytes`;
+  switch (brokenBy) {
+    case undefined:
+      return outcome;
+    case "destination":
+      return { kind: "unreachable", code: "connection_lost", text };
+    case "room":
+      return { kind: "infrastructure", code: "out_of_room", text };
+    case "abort":
+      return { kind: "aborted" };
+    default:
+      return unreachable(brokenBy);
+  }
+}

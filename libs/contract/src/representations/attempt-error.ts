@@ -1,0 +1,32 @@
+/** Why an attempt failed, in words for people. */
+import { type Answer, type Redaction, redactsHeader } from "@posthaste/domain";
+
+type Failed = {
+  /** As it is stored: why there was no answer, or no whole one. */
+  readonly error?: string | undefined;
+  readonly response?: Pick<Answer, "headers" | "status"> | undefined;
+};
+
+/** Undefined: its status says it. */
+export function attemptErrorText(
+  { error, response }: Failed,
+  url: string,
+  redaction: Redaction | undefined,
+): string | undefined {
+  if (error !== undefined || !response) return error;
+  const { headers, status } = response;
+  const location = headers.find(([name]) => name.toLowerCase() === "location")?.[1];
+  if (status < 300 || status > 399 || location === undefined) return undefined;
+  const place = redactsHeader(redaction, "location") ? undefined : placeOf(location, url);
+  return `redirects are not followed: ${status}${place === undefined ? "" : ` to ${place}`}`;
+}
+
+const placeCharsMax = 256;
+
+/** Without what of a URL may be a secret: user, query and fragment. */
+function placeOf(location: string, base: string): string | undefined {
+  const url = URL.parse(location, base);
+  if (!url) return undefined;
+  const place = `${url.protocol}//${url.host}${url.pathname}`;
+  return place.length > placeCharsMax ? `${place.slice(0, placeCharsMax)}…` : place;
+}

@@ -1,6 +1,6 @@
 /** The Accounts port: a document for each tenant, token and secret, all found by `_id`. */
-import { type Accounts, type Tenant, type Token, type TokenScope } from "@posthaste/ports";
-import { completePlan } from "@posthaste/domain";
+import { type Accounts, type Tenant, type Token } from "@posthaste/ports";
+import { completePlan, tokenScopeFrom } from "@posthaste/domain";
 import { type Connection } from "./connection.ts";
 import { type Index } from "./indexes.ts";
 import { openKept } from "./kept.ts";
@@ -60,12 +60,11 @@ function createTokens({ again, collection }: Connection): TokenAccounts {
 
 const tokenOf = ({ _id, scope, ...token }: TokenDocument): Token => ({
   hash: _id,
-  scope: scopeFrom(scope),
+  scope: tokenScopeFrom(scope),
   ...token,
 });
 
 /** What is not known to be full is read-only. */
-const scopeFrom = (scope: string): TokenScope => (scope === "full" ? "full" : "read");
 
 function createSecrets(connection: Connection): SecretAccounts {
   const { add, change, get } = openKept<string>(connection, "secrets");

@@ -83,6 +83,7 @@ export {
   type CallbackItem,
   type DeadLetterItem,
   type FailureReason,
+  failureReasons,
   type FollowUp,
   type FollowUpKind,
   followUpKinds,
@@ -96,6 +97,7 @@ export {
   type LogEvent,
   type LogState,
   logStates,
+  tellsFact,
   minuteMs,
   minuteOf,
   rankOf,
@@ -105,6 +107,9 @@ export {
   type Api,
   type CallbackPlan,
   type Dialect,
+  dialects,
+  finishedKinds,
+  liveKinds,
   type FinishedKind,
   type InRun,
   type InState,
@@ -223,6 +228,7 @@ export {
   type DeadLetterFilter,
   type LiveFilter,
   type ListOrder,
+  listOrders,
   type LogFilter,
   type MessageFilter,
   type PageRequest,
@@ -254,6 +260,15 @@ export {
   stopped,
   type WholeSchedule,
 } from "./schedule/schedule.ts";
+export {
+  type SearchIndexRegion,
+  searchIndexRegions,
+  type SearchIndexType,
+  searchIndexTypes,
+  type TokenScope,
+  tokenScopeFrom,
+  tokenScopes,
+} from "./shared/accounts.ts";
 export { parseDuration } from "./shared/duration.ts";
 export { type ExceededRate, fault, type Fault, type FaultCode, isFault } from "./shared/fault.ts";
 export { apartFormat, isUnderstood, ownFormat, queueFormat, runFormat } from "./shared/format.ts";

@@ -1,6 +1,6 @@
 import { type DatabaseSync } from "node:sqlite";
-import { completePlan, isFault, type TenantId, tenantId } from "@posthaste/domain";
-import { type Accounts, type Tenant, type Token, type TokenScope } from "@posthaste/ports";
+import { completePlan, isFault, type TenantId, tenantId, tokenScopeFrom } from "@posthaste/domain";
+import { type Accounts, type Tenant, type Token } from "@posthaste/ports";
 import { erasing } from "./database/erase.ts";
 import { optionalInteger, optionalText, type Row, stored, text } from "./database/rows.ts";
 import { type Writer } from "./database/writer.ts";
@@ -82,13 +82,12 @@ function tokenOf(row: Row): Token {
   return {
     hash: text(row["hash"]),
     tenant: tenantId(text(row["tenant"])),
-    scope: scopeFrom(text(row["scope"])),
+    scope: tokenScopeFrom(text(row["scope"])),
     ...(createdAt !== undefined && { createdAt }),
   };
 }
 
 /** What is not known to be full is read-only. */
-const scopeFrom = (scope: string): TokenScope => (scope === "full" ? "full" : "read");
 
 function openSecrets(db: DatabaseSync, writer: Writer): SecretAccounts {
   const find = db.prepare("SELECT value FROM secrets WHERE name = ?");

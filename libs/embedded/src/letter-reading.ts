@@ -8,6 +8,7 @@ import {
   dlqId,
   type DlqId,
   type FailureReason,
+  failureReasons,
   type ListOrder,
   matchesLetter,
   type PageRequest,
@@ -161,14 +162,8 @@ function letterFrom(row: Row, message: Configuration, bodies: Row): DeadLetter {
   };
 }
 
-const reasons: readonly FailureReason[] = [
-  "retries_exhausted",
-  "non_retryable",
-  "quarantined",
-  "deferred",
-];
 function reasonFrom(value: string): FailureReason {
-  const reason = reasons.find((known) => known === value);
+  const reason = failureReasons.find((known) => known === value);
   if (!reason) throw new Error(`unknown reason ${value} of a dead letter in the store`);
   return reason;
 }

@@ -1,5 +1,11 @@
 /** Tenants and what proves to be one. Written by management, read by the gateway and the deliverer. */
-import { type Dialect, type Fault, type Plan, type TenantId } from "@posthaste/domain";
+import {
+  type Dialect,
+  type Fault,
+  type Plan,
+  type TenantId,
+  type TokenScope,
+} from "@posthaste/domain";
 
 export type SigningKeys = { readonly current: string; readonly next: string };
 
@@ -15,7 +21,6 @@ export type Tenant = {
   readonly closedAt?: number;
 };
 
-export type TokenScope = "full" | "read";
 /** `hash` is the SHA-256 of the whole token, in base64url: the token itself is kept nowhere (docs/design/security#authentication). */
 export type Token = {
   readonly hash: string;

@@ -25,15 +25,15 @@ export type Topics = {
 };
 export type Topic = keyof Topics;
 
-export const topics: readonly Topic[] = [
-  "message.accepted",
-  "message.due",
-  "message.settled",
-  "scheduler.wake",
-];
-const facts: ReadonlySet<Topic> = new Set<Topic>(["message.settled"]);
-/** Must not be lost; what is no fact is a hint. */
-export const isFact = (topic: Topic): boolean => facts.has(topic);
+const kinds: Readonly<Record<Topic, "hint" | "fact">> = {
+  "message.accepted": "hint",
+  "message.due": "hint",
+  "message.settled": "fact",
+  "scheduler.wake": "hint",
+};
+export const topics = Object.keys(kinds) as readonly Topic[];
+/** Must not be lost. */
+export const isFact = (topic: Topic): boolean => kinds[topic] === "fact";
 
 export type Handler<T extends Topic> = (events: readonly Topics[T][]) => Promise<void>;
 

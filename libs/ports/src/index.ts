@@ -1,11 +1,5 @@
 export { type DeadLetterFilter, type LogFilter, type PageRequest } from "@posthaste/domain";
-export {
-  type Accounts,
-  type SigningKeys,
-  type Tenant,
-  type Token,
-  type TokenScope,
-} from "./accounts.ts";
+export { type Accounts, type SigningKeys, type Tenant, type Token } from "./accounts.ts";
 export { type Alarms, type Rings, type Rung } from "./alarms.ts";
 export { type Clock, endsWithin, pause, watchSetting, within } from "./clock.ts";
 export { type DeadLetters } from "./dead-letters.ts";
@@ -80,8 +74,6 @@ export {
   type SearchIndex,
   type SearchIndexes,
   type SearchIndexLimits,
-  type SearchIndexRegion,
-  type SearchIndexType,
   type ThroughputSample,
 } from "./search-indexes.ts";
 export { type Service } from "./service.ts";

@@ -1,8 +1,5 @@
 /** The books on search indexes: which tenant owns which, where it is served and how much it may do. Written and read by management. */
-import { type TenantId } from "@posthaste/domain";
-
-export type SearchIndexType = "free" | "payg" | "fixed";
-export type SearchIndexRegion = "eu-west-1" | "us-central1";
+import { type SearchIndexRegion, type SearchIndexType, type TenantId } from "@posthaste/domain";
 
 /** Counts and bytes; -1 is unlimited, where docs/design/wire#search-indexes allows it. */
 export type SearchIndexLimits = {

@@ -1,5 +1,6 @@
 /** What a search index may do when nothing else is said, by how it is paid for. */
-import { type SearchIndexLimits, type SearchIndexType } from "@posthaste/ports";
+import { type SearchIndexType } from "@posthaste/domain";
+import { type SearchIndexLimits } from "@posthaste/ports";
 
 const unlimited = -1;
 const gibibyte = 1024 ** 3;

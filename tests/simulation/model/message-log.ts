@@ -10,6 +10,7 @@ import {
   type MessageId,
   minuteOf,
   rankOf,
+  tellsFact,
   type TenantId,
 } from "@posthaste/domain";
 import { type LogEntry, type MessageLog } from "@posthaste/ports";
@@ -97,11 +98,9 @@ export function modelMessageLog(): ModelMessageLog {
   };
 }
 
-const statesWithFact: readonly LogState[] = ["ERROR", "RETRY", "FAILED"];
-
 const entriesOf = (message: LogEntry["message"], fact: AttemptFact): readonly LogEntry[] =>
   eventsOf(fact).map((event) =>
-    statesWithFact.includes(event.state) ? { event, message, fact: cut(fact) } : { event, message },
+    tellsFact(event.state) ? { event, message, fact: cut(fact) } : { event, message },
   );
 
 function cut(fact: AttemptFact): AttemptFact {

@@ -1,3 +1,5 @@
+import { logStates } from "@posthaste/domain";
+
 /** A sentence for each query parameter. Unless said otherwise it may be repeated or hold several values between commas. */
 export const parameterRules: Readonly<Record<string, string>> = {
   messageId: "Of these messages",
@@ -14,8 +16,7 @@ export const parameterRules: Readonly<Record<string, string>> = {
   callerIP: "The same as callerIp",
   fromDate: "Unix milliseconds, inclusive; once",
   toDate: "Unix milliseconds, inclusive; once",
-  state:
-    "CREATED, ACTIVE, RETRY, ERROR, DELIVERED, FAILED, CANCEL_REQUESTED or CANCELED; IN_PROGRESS stands for ACTIVE, RETRY and ERROR. Of bulk actions: IN_PROGRESS or FINISHED. Of runs: RUN_STARTED, which is active, RUN_SUCCESS, RUN_FAILED, RUN_CANCELED, or the state of a step; once",
+  state: `${logStates.join(", ")}; IN_PROGRESS stands for ACTIVE, RETRY and ERROR. Of bulk actions: IN_PROGRESS or FINISHED. Of runs: RUN_STARTED, which is active, RUN_SUCCESS, RUN_FAILED, RUN_CANCELED, or the state of a step; once`,
   dlqIds: "These dead letters",
   responseStatus: "Status of the last response; 0 when there was none",
   cursor: "From the page before; once",

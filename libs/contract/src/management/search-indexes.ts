@@ -1,4 +1,5 @@
 /** Search indexes as the management API shows and takes them (docs/design/wire#search-indexes). */
+import { searchIndexTypes, searchIndexRegions } from "@posthaste/domain";
 import * as z from "zod";
 import { jsonBody } from "../bodies/json-body.ts";
 import { strictObject } from "../bodies/strict-object.ts";
@@ -12,8 +13,8 @@ const nameLengthMax = 128;
 const emailLengthMax = 254;
 const endpointLengthMax = 2_048;
 
-const type = oneOf(["free", "payg", "fixed"]);
-const region = oneOf(["eu-west-1", "us-central1"]);
+const type = oneOf(searchIndexTypes);
+const region = oneOf(searchIndexRegions);
 const bounded = wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER });
 const unlimited = -1;
 const boundedOrNot = wholeNumber({ min: unlimited, max: Number.MAX_SAFE_INTEGER }).describe(

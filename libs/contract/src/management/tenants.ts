@@ -1,6 +1,7 @@
 /** Tenants and their plans as the management API shows and takes them. */
 import {
   type Dialect,
+  dialects,
   type Fault,
   isFault,
   type Plan,
@@ -17,7 +18,7 @@ import { type JsonOf } from "../representations/schemas.ts";
 import { isTenantId } from "../wire/text.ts";
 import { oneOf, wholeNumber } from "./fields.ts";
 
-const dialect = oneOf(["service", "upstash"]).describe(
+const dialect = oneOf(dialects).describe(
   "The family of headers that its messages carry when a publish uses none",
 );
 export const idOfTenant = z

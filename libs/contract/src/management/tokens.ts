@@ -1,4 +1,5 @@
 /** A tenant's tokens as the management API shows and takes them. */
+import { tokenScopes } from "@posthaste/domain";
 import * as z from "zod";
 import { jsonBody } from "../bodies/json-body.ts";
 import { strictObject } from "../bodies/strict-object.ts";
@@ -6,7 +7,7 @@ import { endpoint } from "../endpoints/endpoint.ts";
 import { type JsonOf } from "../representations/schemas.ts";
 import { oneOf } from "./fields.ts";
 
-export const scope = oneOf(["full", "read"]).describe("`read` may not change anything");
+export const scope = oneOf(tokenScopes).describe("`read` may not change anything");
 
 const tokenSchema = z
   .object({

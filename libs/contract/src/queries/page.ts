@@ -1,5 +1,5 @@
 /** Pages of lists: how many, in which order, from where, and how much of each body. */
-import { type Fault, type ListOrder, isFault } from "@posthaste/domain";
+import { type Fault, isFault, type ListOrder, listOrders } from "@posthaste/domain";
 import { type QueryValues, integer, parameterFault, single } from "./query-values.ts";
 
 export type PagePlace = {
@@ -60,6 +60,8 @@ export function parsePlace(values: QueryValues): PagePlace | Fault {
 function parseOrder(values: QueryValues): ListOrder | undefined | Fault {
   const order = single(values, "order");
   if (order === undefined || isFault(order)) return order;
-  if (order === "earliestFirst" || order === "latestFirst") return order;
-  return parameterFault("order", "must be earliestFirst or latestFirst");
+  return (
+    listOrders.find((known) => known === order) ??
+    parameterFault("order", `must be ${listOrders.join(" or ")}`)
+  );
 }

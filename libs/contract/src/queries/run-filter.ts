@@ -12,7 +12,7 @@ import {
 } from "@posthaste/domain";
 import { type FunctionState, functionStates } from "../workflow/run-failure.ts";
 import { runMessageStates } from "../workflow/run-messages.ts";
-import { type stepStates } from "../workflow/run-step.ts";
+import { type runStates, type stepStates } from "../workflow/run-step.ts";
 import {
   dateMax,
   field,
@@ -135,17 +135,19 @@ export type FailedRunQuery = {
 type Kinds = readonly RunState["kind"][] | undefined;
 
 /** A step's state is that of some run: the runs that may have such a step. */
-const kindsOf: ReadonlyMap<string, Kinds> = new Map<string, Kinds>([
-  ["RUN_STARTED", ["active"]],
-  ["RUN_SUCCESS", ["succeeded"]],
-  ["RUN_FAILED", ["failed"]],
-  ["RUN_CANCELED", ["canceled"]],
-  ["STEP_SUCCESS", undefined],
-  ["STEP_PROGRESS", ["active"]],
-  ["STEP_RETRY", ["active"]],
-  ["STEP_FAILED", ["failed"]],
-  ["STEP_CANCELED", ["canceled"]],
-] satisfies readonly (readonly [`RUN_${string}` | (typeof stepStates)[number], Kinds])[]);
+const kindsOf: ReadonlyMap<string, Kinds> = new Map<string, Kinds>(
+  Object.entries({
+    RUN_STARTED: ["active"],
+    RUN_SUCCESS: ["succeeded"],
+    RUN_FAILED: ["failed"],
+    RUN_CANCELED: ["canceled"],
+    STEP_SUCCESS: undefined,
+    STEP_PROGRESS: ["active"],
+    STEP_RETRY: ["active"],
+    STEP_FAILED: ["failed"],
+    STEP_CANCELED: ["canceled"],
+  } satisfies Record<(typeof runStates)[number] | (typeof stepStates)[number], Kinds>),
+);
 
 /** What led to these states may have happened to any run that is in one of them now; the rest to all. */
 const kindsWithEvent: typeof kindsOf = new Map<string, Kinds>([

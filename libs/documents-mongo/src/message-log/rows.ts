@@ -11,11 +11,11 @@ import {
   createdEvent,
   eventsOf,
   type LogEvent,
-  type LogState,
   type Message,
   type MessageId,
   placeOfUrl,
   rankOf,
+  tellsFact,
 } from "@posthaste/domain";
 import { type LogEntry } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
@@ -55,7 +55,7 @@ export function rowsOf(message: Message, fact: AttemptFact | undefined): readonl
       item: {
         event,
         message: configuration,
-        ...(kept && statesWithFact.has(event.state) && { fact: kept }),
+        ...(kept && tellsFact(event.state) && { fact: kept }),
         ...(first && { earlier }),
       },
       ...(first && { first: placeOfEvent(message.id, first) }),
@@ -125,8 +125,6 @@ const stepOf = ({ attempt, state }: LogEvent): string =>
 
 /** Attempts count our own failures, too, so they have no bound of their own; a second each makes 300 years. */
 const attemptDigits = 10;
-
-const statesWithFact: ReadonlySet<LogState> = new Set(["ERROR", "RETRY", "FAILED"]);
 
 const capped = ({ response, ...fact }: AttemptFact): AttemptFact =>
   response ? { ...fact, response: answerOfFact(response) } : fact;

@@ -2,10 +2,9 @@
  * Unfinished records per tenant: counted by the store, at most once a second and seldom where counting takes long. What this
  * process has inserted since a count began is added to it, so that a count that takes long is late, and never too low by that.
  */
-import { isFinished, type MessageRecord, type TenantId } from "@posthaste/domain";
+import { isFinished, liveKinds, type MessageRecord, type TenantId } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 import { type Rooms } from "./rooms.ts";
-import { liveStates } from "./stored.ts";
 
 type Count = {
   readonly n: number;
@@ -74,7 +73,7 @@ export function createBacklogs(
 export const countLive =
   ({ again, messages }: Pick<Rooms, "again" | "messages">) =>
   (tenant: TenantId): Promise<number> =>
-    again(() => messages.countDocuments({ tenant, state: { $in: [...liveStates] } }));
+    again(() => messages.countDocuments({ tenant, state: { $in: [...liveKinds] } }));
 
 const countEveryMs = 1_000;
 /** A count that is no older stands for itself: most of what was inserted since has been delivered. */

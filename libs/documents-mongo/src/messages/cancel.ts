@@ -10,6 +10,7 @@ import {
   type InState,
   isFinished,
   type LiveKind,
+  liveKinds,
   type MessageId,
   type MessageRecord,
   sourceOf,
@@ -19,7 +20,7 @@ import { type Canceled, type Records } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { wakeQueues } from "../queues/alarms.ts";
 import { type Rooms } from "./rooms.ts";
-import { isUnderstood, liveStates, recordFrom, type StoredRecord, stateWrite } from "./stored.ts";
+import { isUnderstood, recordFrom, type StoredRecord, stateWrite } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
 export type Cancel = (tenant: TenantId, ids: readonly MessageId[]) => Promise<readonly Canceled[]>;
@@ -91,7 +92,7 @@ async function findLive(
     _id: { $in: [...ids] },
     tenant,
     ...isUnderstood,
-    state: { $in: [...liveStates] },
+    state: { $in: [...liveKinds] },
   };
   const found = await again(() => messages.find(filter, { projection: slim }).toArray());
   return found.map((stored) => recordFrom(stored, noBody)).filter(isLive);

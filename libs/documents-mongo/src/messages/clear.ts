@@ -1,10 +1,10 @@
 /** Takes out of the outboxes what is safe elsewhere. A finished record whose outbox is empty has no alarm any more. */
-import { limits, type MessageId } from "@posthaste/domain";
+import { finishedKinds, limits, type MessageId } from "@posthaste/domain";
 import { type OutboxItemRef } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { createGather, type Gather } from "../gather.ts";
 import { type Rooms } from "./rooms.ts";
-import { finishedStates, type StoredRecord } from "./stored.ts";
+import { type StoredRecord } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
 /** What is not cleared yet is worked through once more after a crash, and found done: no caller waits for it. */
@@ -31,7 +31,7 @@ export function createClear({ again, clock, messages, pause }: Rooms): Gather<Ou
   return createGather(clearAll, { linger: () => pause(lingerMs) });
 }
 
-const isFinished = { state: { $in: [...finishedStates] } };
+const isFinished = { state: { $in: [...finishedKinds] } };
 
 /** Nothing is left to tell: no alarm, and the sweep may come. */
 const silence = (now: number) =>

@@ -2,7 +2,7 @@
  * Walking through the live messages of a tenant by id, along the index of a term where the filter has one. Where a step ends
  * is found first, along the keys alone: one in which nothing matches reads no document.
  */
-import { type LiveFilter, matchesLive, type MessageId } from "@posthaste/domain";
+import { type LiveFilter, liveKinds, matchesLive, type MessageId } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { type Filter } from "mongodb";
 import {
@@ -12,7 +12,7 @@ import {
   termConditions,
 } from "../query/conditions.ts";
 import { type Rooms } from "./rooms.ts";
-import { isUnderstood, liveStates, type StoredRecord } from "./stored.ts";
+import { isUnderstood, type StoredRecord } from "./stored.ts";
 
 /** What `matchesLive` looks at. */
 const lookedAt = {
@@ -47,7 +47,7 @@ export function createMatching({ again, messages }: Rooms): Records["matching"] 
     );
     const window = end ? { ...range, $lte: end._id } : range;
     const wanted = {
-      ...{ _id: window, tenant, ...isUnderstood, state: { $in: [...liveStates] } },
+      ...{ _id: window, tenant, ...isUnderstood, state: { $in: [...liveKinds] } },
       "message.createdAt": { $lte: upTo.at },
       ...conditionsOf(liveConditions, filter),
     } as Filter<StoredRecord>;

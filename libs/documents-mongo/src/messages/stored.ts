@@ -132,9 +132,6 @@ export const messageIndexes: readonly Index[] = [
   ...termIndexes(collectionName, "message", "_id"),
 ];
 
-export const finishedStates: readonly StateKind[] = ["delivered", "failed", "canceled"];
-export const liveStates: readonly StateKind[] = ["queued", "held", "waiting", "due", "claimed"];
-
 /** This build knows what to do with it; also of lanes and fan-outs. */
 export const isUnderstood = { format: { $not: { $gt: ownFormat } } };
 

@@ -9,12 +9,13 @@
  * (3) a process that dies between the two leaves a turn whose record is still queued: the next look moves it.
  */
 import {
-  freeTurns,
   type FlowId,
   flowOf,
+  freeTurns,
   isDone,
   isIn,
   limits,
+  liveKinds,
   type MessageId,
   type MessageRecord,
   type QueueId,
@@ -29,7 +30,6 @@ import { inOneReply, type Rooms } from "../messages/rooms.ts";
 import {
   hintFrom,
   isUnderstood,
-  liveStates,
   recordFrom,
   type StoredRecord,
   stateWrite,
@@ -139,7 +139,7 @@ async function callbacksOf(
   turns: readonly MessageId[],
 ): Promise<ReadonlySet<MessageId>> {
   if (turns.length === 0) return none;
-  const filter = { "turnOf.id": { $in: [...turns] }, state: { $in: [...liveStates] } };
+  const filter = { "turnOf.id": { $in: [...turns] }, state: { $in: [...liveKinds] } };
   const found = await again(() =>
     messages.find(filter, { ...inOneReply, projection: { turnOf: 1 } }).toArray(),
   );
@@ -172,7 +172,7 @@ async function purgedOf(
   { _id: queue, purgeUpTo }: StoredQueue,
 ): Promise<readonly MessageId[]> {
   if (purgeUpTo === undefined) return [];
-  const filter = { queue, state: { $in: [...liveStates] }, queuePlace: { $lte: purgeUpTo } };
+  const filter = { queue, state: { $in: [...liveKinds] }, queuePlace: { $lte: purgeUpTo } };
   const found = await again(() =>
     messages
       .find(filter, { projection: { _id: 1 } })

@@ -1,8 +1,7 @@
 /** The port of queues over documents. */
-import { allShards, queueId } from "@posthaste/domain";
+import { allShards, liveKinds, queueId } from "@posthaste/domain";
 import { type Queue, type Queues } from "@posthaste/ports";
 import { type Rooms } from "../messages/rooms.ts";
-import { liveStates } from "../messages/stored.ts";
 import { admitOne } from "./admit.ts";
 import { wakeQueues } from "./alarms.ts";
 import { end, make, put, resume } from "./settings.ts";
@@ -81,7 +80,7 @@ async function oldestTurn(rooms: Rooms): Promise<number | undefined> {
 
 async function readQueue({ again, messages }: Rooms, stored: StoredQueue): Promise<Queue> {
   const { _id: queue, name, parallelism, paused, createdAt, updatedAt } = stored;
-  const filter = { queue, state: { $in: [...liveStates] } };
+  const filter = { queue, state: { $in: [...liveKinds] } };
   const lag = await again(() => messages.countDocuments(filter, { limit: lagMax }));
   return { name, parallelism, paused, createdAt, updatedAt, lag };
 }

@@ -13,7 +13,13 @@ export type FollowUpKind = (typeof followUpKinds)[number];
 /** `format`: of the item, see `isUnderstood`; absent: 1. */
 type Stored = { readonly format?: number };
 
-export type FailureReason = "retries_exhausted" | "non_retryable" | "quarantined" | "deferred";
+export const failureReasons = [
+  "retries_exhausted",
+  "non_retryable",
+  "quarantined",
+  "deferred",
+] as const;
+export type FailureReason = (typeof failureReasons)[number];
 
 /** Why a run has failed: as a message does, or since its start was answered by something that is no workflow. */
 export type RunFailureReason = FailureReason | "not_a_workflow";

@@ -45,6 +45,19 @@ export function eventsOf(fact: AttemptFact): readonly LogEvent[] {
   }
 }
 
+/** What the destination said, or why it said nothing, stands in the log beside these. */
+export const tellsFact = (state: LogState): boolean => told[state];
+const told: Readonly<Record<LogState, boolean>> = {
+  CREATED: false,
+  ACTIVE: false,
+  ERROR: true,
+  RETRY: true,
+  DELIVERED: false,
+  FAILED: true,
+  CANCEL_REQUESTED: false,
+  CANCELED: false,
+};
+
 /** Order of states that share a time. */
 export const rankOf = (state: LogState): number => rank[state];
 const rank: Readonly<Record<LogState, number>> = {

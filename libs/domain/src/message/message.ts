@@ -18,7 +18,8 @@ import {
 import { type FollowUp } from "./follow-up.ts";
 import { type Headers } from "./headers.ts";
 
-export type Dialect = "service" | "upstash";
+export const dialects = ["service", "upstash"] as const;
+export type Dialect = (typeof dialects)[number];
 export const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 export type Method = (typeof methods)[number];
 
@@ -138,9 +139,11 @@ export type MessageState =
   | { readonly kind: "canceled"; readonly endedAt: number; readonly runsUntil?: number }
   | { readonly kind: Exclude<FinishedKind, "canceled">; readonly endedAt: number };
 
-export type FinishedKind = "delivered" | "failed" | "canceled";
-export type StateKind = MessageState["kind"];
-export type LiveKind = Exclude<StateKind, FinishedKind>;
+export const liveKinds = ["queued", "held", "waiting", "due", "claimed"] as const;
+export type LiveKind = (typeof liveKinds)[number];
+export const finishedKinds = ["delivered", "failed", "canceled"] as const;
+export type FinishedKind = (typeof finishedKinds)[number];
+export type StateKind = LiveKind | FinishedKind;
 
 export type InState<K extends StateKind> = MessageRecord<Extract<MessageState, { kind: K }>>;
 
@@ -170,15 +173,11 @@ export const progressOf = ({ message, retried, state }: MessageRecord): Progress
   retriesMax: message.policy.retriesMax,
 });
 
-const finishedKinds: ReadonlySet<StateKind> = new Set<FinishedKind>([
-  "delivered",
-  "failed",
-  "canceled",
-]);
+const finished: ReadonlySet<StateKind> = new Set(finishedKinds);
 
 export const isFinished = (
   state: MessageState,
-): state is Extract<MessageState, { kind: FinishedKind }> => finishedKinds.has(state.kind);
+): state is Extract<MessageState, { kind: FinishedKind }> => finished.has(state.kind);
 
 export const isIn = <K extends StateKind>(record: MessageRecord, kind: K): record is InState<K> =>
   record.state.kind === kind;

@@ -30,7 +30,8 @@ export type DeadLetterFilter = MessageFilter & {
   readonly responseStatuses?: readonly number[];
 };
 
-export type ListOrder = "earliestFirst" | "latestFirst";
+export const listOrders = ["earliestFirst", "latestFirst"] as const;
+export type ListOrder = (typeof listOrders)[number];
 
 /** An opaque keyset position; the caller signs it before it leaves the house. */
 export type PageRequest = {

@@ -9,9 +9,9 @@ import {
   type ListOrder,
   type LogEvent,
   type LogFilter,
-  type LogState,
   matchesLogged,
   type PageRequest,
+  tellsFact,
 } from "@posthaste/domain";
 import { type LogEntry } from "@posthaste/ports";
 import { unpack } from "../answers.ts";
@@ -116,7 +116,7 @@ function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<
     const entryOf = (message: Configuration, event: LogEvent, key: Key): Looked<PlacedEntry> => {
       const [, position] = key;
       const placed = (entry: LogEntry): PlacedEntry => ({ entry, position: positionOf(key) });
-      const row = withFact.has(event.state)
+      const row = tellsFact(event.state)
         ? details.get(position, event.attempt, bodyBytesShown(page, message))
         : undefined;
       if (!row) return { item: placed({ event, message }), bytes: 0 };
@@ -148,8 +148,6 @@ function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<
     };
   };
 }
-
-const withFact: ReadonlySet<LogState> = new Set<LogState>(["ERROR", "RETRY", "FAILED"]);
 
 const lastKey = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const;
 

@@ -6,7 +6,7 @@ export const stepOf = (attempt: number, state: LogState): number => attempt * ra
 export const attemptOf = (step: number): number => Math.floor(step / ranks);
 
 /** Steps per attempt: one per state. The SQL of this folder has it, too. */
-export const ranks = 8;
+export const ranks: (typeof logStates)["length"] = 8;
 const stateByRank = logStates.toSorted((a, b) => rankOf(a) - rankOf(b));
 
 export function stateOf(step: number): LogState {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import { defaultPlan, isFault, tenantId } from "@posthaste/domain";
-import { type Tenant, type Token, type TokenScope } from "@posthaste/ports";
+import { defaultPlan, isFault, tenantId, type TokenScope } from "@posthaste/domain";
+import { type Tenant, type Token } from "@posthaste/ports";
 import { recordingLog, type VirtualClock, virtualClock } from "@posthaste/testing";
 import { type Authenticator, createAuthenticator } from "./authenticator.ts";
 import { developmentUsers, tokenHash } from "./credentials.ts";

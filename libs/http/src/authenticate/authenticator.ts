@@ -6,7 +6,7 @@
  * token passes even from a network that has failed too often: tokens are too long to be guessed, and neighbours are not
  * to be locked out.
  */
-import { fault, type Fault, type Plan, type TenantId } from "@posthaste/domain";
+import { fault, type Fault, type Plan, type TenantId, type TokenScope } from "@posthaste/domain";
 import {
   type Accounts,
   type Clock,
@@ -14,7 +14,6 @@ import {
   type Service,
   type Tenant,
   type Token,
-  type TokenScope,
   untilAvailable,
 } from "@posthaste/ports";
 import { type Refusal } from "../answers/answers.ts";

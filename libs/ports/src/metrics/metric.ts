@@ -1,14 +1,16 @@
 /** What a metric is: its kind, its labels, and the processes that have it. */
 
-/** The processes that have it; `standalone` does all of their work in one process. */
-export type Reporter =
-  | "gateway"
-  | "scheduler"
-  | "deliverer"
-  | "callback-dispatcher"
-  | "workflow-log"
-  | "management"
-  | "standalone";
+/** The processes that may have one; `standalone` does all of their work in one process. */
+export const everyone = [
+  "gateway",
+  "scheduler",
+  "deliverer",
+  "callback-dispatcher",
+  "workflow-log",
+  "management",
+  "standalone",
+] as const;
+export type Reporter = (typeof everyone)[number];
 
 type Label = { readonly name: string; readonly values: readonly string[] };
 type Common = { readonly help: string; readonly by: readonly Reporter[] };
@@ -20,15 +22,6 @@ export type Metric =
   /** Read at each scrape. `grows`: it is a counter that is kept elsewhere. */
   | (Common & { readonly kind: "watched"; readonly grows: boolean; readonly label?: Label });
 
-export const everyone: readonly Reporter[] = [
-  "gateway",
-  "scheduler",
-  "deliverer",
-  "callback-dispatcher",
-  "workflow-log",
-  "management",
-  "standalone",
-];
 export const onTheBus: readonly Reporter[] = [
   "gateway",
   "scheduler",

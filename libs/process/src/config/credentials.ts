@@ -1,4 +1,5 @@
 /** The first tenant's credentials. They are used at the first start; afterwards the store has its own. */
+import { dialects } from "@posthaste/domain";
 import { isPublicSecret, userOf } from "@posthaste/http";
 import { z } from "zod";
 import { type Rule, variables } from "./variable.ts";
@@ -32,7 +33,7 @@ export const credentialsShape = {
     rule: signingKeyRule,
     summary: "The key that follows at the next rotation. In production it must be set.",
   }),
-  dialect: z.enum(["service", "upstash"]).register(variables, {
+  dialect: z.enum(dialects).register(variables, {
     subject,
     rule: "service or upstash",
     summary:

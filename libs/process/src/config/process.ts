@@ -1,4 +1,5 @@
 /** The process itself: profile, log, and how it ends. */
+import { levels } from "../log/human-line.ts";
 import { z } from "zod";
 import { profiles, type Variable, variables } from "./variable.ts";
 import { wholeNumber } from "./values.ts";
@@ -14,7 +15,7 @@ const profile: Variable = {
 };
 
 const shared = {
-  logLevel: z.enum(["debug", "info", "warn", "error"]).register(variables, {
+  logLevel: z.enum(levels).register(variables, {
     subject,
     rule: "one of debug, info, warn, error",
     summary: "The lowest level that is logged.",

@@ -1,5 +1,6 @@
 /** One line for people, as the dev profile prints it: `14:03:07.123 warn  message.attempted id=msg_1 status=500`. */
-export type Level = "debug" | "info" | "warn" | "error";
+export const levels = ["debug", "info", "warn", "error"] as const;
+export type Level = (typeof levels)[number];
 
 export function humanLine(
   at: number,

@@ -1,7 +1,7 @@
 import { type Clock, type Log, type LogFields } from "@posthaste/ports";
 import { destination, pino } from "pino";
 import { loggable } from "./fields.ts";
-import { humanLine, type Level } from "./human-line.ts";
+import { humanLine, type Level, levels } from "./human-line.ts";
 
 export type LogOptions = {
   /** In every JSON line. */
@@ -13,8 +13,6 @@ export type LogOptions = {
   /** Where lines go; the standard output when absent. */
   readonly write?: (line: string) => void;
 };
-
-const levels: readonly Level[] = ["debug", "info", "warn", "error"];
 
 /** The port Log. Lines are written at once: the last one before a crash is the one that matters. */
 export function createLog(options: LogOptions): Log {

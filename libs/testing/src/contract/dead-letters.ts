@@ -6,6 +6,7 @@ import {
   dlqId,
   type DlqId,
   dlqIdOf,
+  failureReasons,
   limits,
   type ListOrder,
   matchesLetter,
@@ -288,6 +289,15 @@ function filtering(guarantee: Guarantee<DeadLettersHarness>): void {
 
 /** Drawn filters: of each what matches of the whole list, whichever index leads to it. */
 function drawing(guarantee: Guarantee<DeadLettersHarness>): void {
+  guarantee("letters of every reason are listed as they were put", async (harness) => {
+    const letters = failureReasons.map((reason) => newLetter(harness, {}, { reason }));
+    await harness.deadLetters.insert(letters);
+
+    const listed = await readLetters(harness);
+
+    expect(listed.map(({ reason }) => reason).toSorted()).toEqual(failureReasons.toSorted());
+  });
+
   for (const order of ["earliestFirst", "latestFirst"] as const) {
     guarantee(
       `of any filters the pages have what matches all of them: ${order}`,

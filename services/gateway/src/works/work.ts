@@ -6,8 +6,8 @@ import {
   type GatewaySpecs,
   type OperationId,
 } from "@posthaste/contract";
-import { type Fault } from "@posthaste/domain";
-import { type Tenant, type TokenScope } from "@posthaste/ports";
+import { type Fault, type TokenScope } from "@posthaste/domain";
+import { type Tenant } from "@posthaste/ports";
 
 /** Of an authenticated caller with the right to ask. */
 type Visit<Spec extends EndpointSpec> = AskedOf<Spec> & {

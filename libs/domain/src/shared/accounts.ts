@@ -1,0 +1,12 @@
+/** What tokens may do, and what search indexes there are: the books of management. */
+
+export const tokenScopes = ["full", "read"] as const;
+export type TokenScope = (typeof tokenScopes)[number];
+/** A scope of a newer build is the least. */
+export const tokenScopeFrom = (text: string): TokenScope =>
+  tokenScopes.find((scope) => scope === text) ?? "read";
+
+export const searchIndexTypes = ["free", "payg", "fixed"] as const;
+export type SearchIndexType = (typeof searchIndexTypes)[number];
+export const searchIndexRegions = ["eu-west-1", "us-central1"] as const;
+export type SearchIndexRegion = (typeof searchIndexRegions)[number];

@@ -29,6 +29,14 @@ const specifiersThatNodeCannotFind = {
     ":matches(ImportDeclaration, ExportNamedDeclaration, ExportAllDeclaration)[source.value=/^[.].*[.]js$/]",
   message: "Name the .ts file: tsc accepts .js here, Node finds nothing.",
 };
+// It would live as long as the process: what callers fill it with is never given back (ADR 115).
+const emptyMap =
+  "VariableDeclarator:not([id.typeAnnotation.typeAnnotation.typeName.name=/^Readonly(Map|Set)$/]) > NewExpression[callee.name=/^(Map|Set|TurnoverMap)$/][arguments.length=0]";
+const keptForEver = {
+  selector: `Program > VariableDeclaration > ${emptyMap}, ExportNamedDeclaration > VariableDeclaration > ${emptyMap}`,
+  message:
+    "Take a TextCache: nothing bounds a Map that is filled for as long as the process lives.",
+};
 const everywhere = [errorsOfAnotherRealm, specifiersThatNodeCannotFind];
 const ambientSyntax = [
   {
@@ -90,6 +98,11 @@ export default defineConfig(
     rules: { "no-restricted-exports": "off" },
   },
   {
+    files: ["libs/**/*.ts", "services/**/*.ts"],
+    ignores: ["libs/testing/**", "**/*.{test,fixture}.ts"],
+    rules: { "no-restricted-syntax": ["error", ...everywhere, keptForEver] },
+  },
+  {
     // The determinism fence: time, chance and the world come in as arguments or ports.
     files: [
       "libs/{domain,ports,contract,engine}/**/*.ts",
@@ -113,7 +126,7 @@ export default defineConfig(
           ],
         },
       ],
-      "no-restricted-syntax": ["error", ...everywhere, ...ambientSyntax],
+      "no-restricted-syntax": ["error", ...everywhere, keptForEver, ...ambientSyntax],
     },
   },
 );

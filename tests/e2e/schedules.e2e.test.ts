@@ -193,6 +193,20 @@ describe("POST /v2/schedules/{destination}", () => {
     });
   });
 
+  it.each([
+    ["@daily", "0 0 * * *"],
+    ["@hourly", "0 * * * *"],
+    ["CRON_TZ=est5edt @weekly", "CRON_TZ=America/New_York 0 0 * * SUN"],
+    ["0 0 1 * ?", "@monthly"],
+  ])("200 takes %s, which fires as %s does, and shows it as given", async (cron, other) => {
+    const slotsOf = async (Cron: string) =>
+      (await create(at("/dry"), { Cron, "Dry-Run": "true" })).text;
+    const id = await created(at("/named"), { Cron: cron });
+
+    expect(await slotsOf(cron)).toBe(await slotsOf(other));
+    expect(await read(id)).toMatchObject({ cron });
+  });
+
   it("202 repeats the answer of a call with the same deduplication id, and changes nothing", async () => {
     const first = await created(at("/once"), { "Deduplication-Id": "once" });
     const again = await create(at("/other"), { "Deduplication-Id": "once" });
@@ -207,6 +221,8 @@ describe("POST /v2/schedules/{destination}", () => {
     ["six fields", { Cron: "0 * * * * *" }, "Service-Cron: must be five fields"],
     ["a minute that is none", { Cron: "60 * * * *" }, 'Service-Cron: minute: "60"'],
     ["a zone that is none", { Cron: "CRON_TZ=Mars/X * * * * *" }, "Service-Cron: time zone:"],
+    ["an abbreviation", { Cron: "CRON_TZ=BST * * * * *" }, 'Service-Cron: time zone: "BST"'],
+    ["a word that is none", { Cron: "@every 1h" }, "Service-Cron: must be five fields, or one of"],
     [
       "a day that never comes",
       { Cron: "0 0 31 2 *" },

@@ -191,7 +191,7 @@ export type Settings = {
   readonly headerForward?: Setting | undefined;
   /** Set by deliveries: how often this chain of messages has passed through here. More than 8 is refused. */
   readonly hop?: Setting | undefined;
-  /** Five fields: minute, hour, day of month, month, day of week; in UTC, or in the time zone that `CRON_TZ=<zone>` before them names. Of a schedule, which needs it. */
+  /** Five fields: minute, hour, day of month, month, day of week; or one of @yearly, @monthly, @weekly, @daily and @hourly; in UTC, or in the time zone of the IANA database that `CRON_TZ=<zone>` before them names. Of a schedule, which needs it. */
   readonly cron?: Setting | undefined;
   /** Name of a schedule: one that is there is replaced. */
   readonly scheduleId?: Setting | undefined;

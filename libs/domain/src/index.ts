@@ -243,7 +243,7 @@ export {
 } from "./query/run-filter.ts";
 export { matchesLetter, matchesLive, matchesLogged, placeOfUrl } from "./query/matches.ts";
 export { UnknownField } from "./query/terms.ts";
-export { type Cron, parseCron } from "./schedule/cron.ts";
+export { type Cron, isKnownCron, parseCron, storedCron } from "./schedule/cron.ts";
 export { commandAt, fired, type Firing, firingOf } from "./schedule/fire.ts";
 export { nextSlot } from "./schedule/next-slot.ts";
 export {
@@ -327,6 +327,7 @@ export { allShards, shardCount, shardOf } from "./shared/shards.ts";
 export { shareOf, wholeOf } from "./shared/share.ts";
 export { Shares } from "./shared/shares.ts";
 export { agoMs, aheadFrom, isAhead, isOver, leftMs, skewMsMax } from "./shared/time.ts";
+export { asWritten, TextCache } from "./shared/text-cache.ts";
 export { TurnoverMap } from "./shared/turnover-map.ts";
 export { unreachable } from "./shared/unreachable.ts";
 export {

@@ -5,11 +5,18 @@
  * The caller decides how many expressions are new, so a check has a bound in steps, whatever the expression and
  * however many its retries are: about a millisecond.
  */
-import { backoffMs, clampRetryDelayMs, fault, limits } from "@posthaste/domain";
+import {
+  asWritten,
+  backoffMs,
+  clampRetryDelayMs,
+  fault,
+  limits,
+  TextCache,
+} from "@posthaste/domain";
 import { type RetryDelays } from "@posthaste/ports";
 import { compileExpression, type Expression, isWholeNumber, loadedMathjs } from "./expression.ts";
 
-/** Compiled expressions are kept up to this many; the least recently used gives way. */
+/** Compiled expressions are kept up to this many. */
 const expressionsMax = 1_000;
 /** One check takes so many steps at most, a fraction of a microsecond each. */
 const stepsMax = 2_500;
@@ -23,14 +30,22 @@ export type RetryDelaysOptions = {
 
 export function retryDelays({ loadedAhead = false }: RetryDelaysOptions = {}): RetryDelays {
   if (loadedAhead) loadedMathjs();
-  const kept = leastRecentlyUsed(expressionsMax, keep);
-  // What is too long is refused before it is looked at, and not worth remembering.
-  const compiled = (text: string): Kept =>
-    text.length > limits.expressionLengthMax ? keep(text) : kept.get(text);
+  const known = new TextCache<Kept>({
+    entriesMax: expressionsMax,
+    lengthMax: limits.expressionLengthMax,
+    canonical: asWritten,
+  });
+  function compiled(text: string): Kept {
+    const found = known.get(text);
+    if (found) return found;
+    const fresh = keep(text);
+    known.set(text, fresh);
+    return fresh;
+  }
   return {
     check: (text, retriesMax, field, spend) => {
       const isWork =
-        text.length <= limits.expressionLengthMax && !isWholeNumber(text) && !kept.has(text);
+        text.length <= limits.expressionLengthMax && !isWholeNumber(text) && !known.has(text);
       const refused = isWork ? spend?.() : undefined;
       if (refused) return refused;
       const { expression, firstNotFinite } = compiled(text);
@@ -103,22 +118,4 @@ function between(
   return isFinite(middle)
     ? between(middle, notFiniteAt, isFinite)
     : between(finiteAt, middle, isFinite);
-}
-
-function leastRecentlyUsed<T>(entriesMax: number, make: (key: string) => T) {
-  // A Map iterates in order of insertion: the first key is the one not used for longest.
-  const entries = new Map<string, T>();
-  return {
-    has: (key: string): boolean => entries.has(key),
-    get: (key: string): T => {
-      const entry = entries.get(key) ?? make(key);
-      entries.delete(key);
-      entries.set(key, entry);
-      if (entries.size > entriesMax) {
-        const oldest = entries.keys().next();
-        if (!oldest.done) entries.delete(oldest.value);
-      }
-      return entry;
-    },
-  };
 }

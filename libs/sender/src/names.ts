@@ -5,7 +5,7 @@
  * 2. A name is asked for once at a time, however many calls wait for it.
  * 3. A resolver that fails for every name is our failure; one that fails for a single name is the destination's.
  */
-import { isLoopbackName } from "@posthaste/domain";
+import { asWritten, isLoopbackName, TextCache } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 import { codeOf } from "./failure.ts";
 import { type AddressRecord, type NameServer } from "./name-server.ts";
@@ -20,6 +20,8 @@ export type Hosts = (name: string) => Promise<readonly string[]>;
 const ttlMsMin = 1_000;
 const ttlMsMax = 60_000;
 const namesMax = 10_000;
+/** Longer ones are none. */
+const nameLengthMax = 255;
 /** An answer this recent proves that the resolver works. */
 const evidenceMs = 30_000;
 
@@ -27,10 +29,10 @@ export class Names {
   readonly #clock: Clock;
   readonly #server: NameServer;
   readonly #hosts: Hosts;
-  readonly #known = new Map<
-    string,
-    { readonly addresses: readonly string[]; readonly until: number }
-  >();
+  readonly #known = new TextCache<{
+    readonly addresses: readonly string[];
+    readonly until: number;
+  }>({ entriesMax: namesMax, lengthMax: nameLengthMax, canonical: asWritten });
   readonly #asked = new Map<string, Promise<Resolution>>();
   #answeredAt = -Infinity;
 
@@ -82,10 +84,7 @@ export class Names {
       addresses: records.map((record) => record.address),
       until: this.#clock.passedMs() + Math.min(Math.max(ttlMs, ttlMsMin), ttlMsMax),
     };
-    this.#known.delete(name);
     this.#known.set(name, resolution);
-    const oldest = this.#known.size > namesMax ? this.#known.keys().next().value : undefined;
-    if (oldest !== undefined) this.#known.delete(oldest);
     return resolution;
   }
 

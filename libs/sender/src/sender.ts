@@ -5,6 +5,7 @@
 import { type networkInterfaces } from "node:os";
 import {
   allowsLocalNames,
+  asWritten,
   type CheckedDestination,
   checkDestination,
   type DestinationPolicy,
@@ -12,6 +13,7 @@ import {
   isFault,
   type Outcome,
   Shares,
+  TextCache,
 } from "@posthaste/domain";
 import { type Clock, type Sender, type Sending } from "@posthaste/ports";
 import { Call } from "./call.ts";
@@ -119,16 +121,15 @@ const settled = (outcome: Outcome): Sending => ({
   abort: () => undefined,
 });
 
-const rememberedMax = 5_000;
+/** URLs repeat: most messages of a tenant go to a handful of them. A long one is seldom repeated. */
+const rememberedUrls = { entriesMax: 5_000, lengthMax: 512, canonical: asWritten };
 
-/** URLs repeat: most messages of a tenant go to a handful of them. */
 function rememberedCheck(policy: DestinationPolicy): (url: string) => CheckedDestination | Fault {
-  const remembered = new Map<string, CheckedDestination | Fault>();
+  const remembered = new TextCache<CheckedDestination | Fault>(rememberedUrls);
   return (url) => {
     const known = remembered.get(url);
     if (known !== undefined) return known;
     const checked = checkDestination(url, policy);
-    if (remembered.size >= rememberedMax) remembered.clear();
     remembered.set(url, checked);
     return checked;
   };

@@ -5,9 +5,11 @@
  * every message, which costs more than all the hashing.
  */
 import { hash } from "node:crypto";
+import { asWritten, TextCache } from "@posthaste/domain";
 
 const header = Buffer.from('{"alg":"HS256","typ":"JWT"}').toString("base64url");
-const keysKept = 1_000;
+/** A tenant has two, of about thirty characters. */
+const keptKeys = { entriesMax: 2_000, lengthMax: 256, canonical: asWritten };
 
 /** Of SHA-256, in bytes. */
 const blockBytes = 64;
@@ -16,7 +18,7 @@ const digestBytes = 32;
 type Pads = { readonly inner: Uint8Array; readonly outer: Uint8Array };
 
 export class Signer {
-  readonly #pads = new Map<string, Pads>();
+  readonly #pads = new TextCache<Pads>(keptKeys);
 
   sign(claims: object, key: string): string {
     const signed = `${header}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
@@ -26,7 +28,6 @@ export class Signer {
   #padsOf(key: string): Pads {
     const kept = this.#pads.get(key);
     if (kept) return kept;
-    if (this.#pads.size >= keysKept) this.#pads.clear();
     const pads = padsOf(Buffer.from(key));
     this.#pads.set(key, pads);
     return pads;

@@ -16,17 +16,21 @@ export type JudgeParts = {
 
 export function createJudge(parts: JudgeParts): Judge {
   const { clock, retryDelays, rates, checkDestination, llmUrl } = parts;
-  return ({ id, plan, dialect }, callerIp) => ({
-    tenant: id,
-    plan,
-    defaultDialect: dialect,
-    callerIp,
-    now: clock.now(),
-    checkRetryDelay: (expression, retriesMax, field) =>
-      retryDelays.check(expression, retriesMax, field, () => rates.spendExpression(id, field)),
-    checkDestination,
-    llmUrl,
-  });
+  return ({ id, plan, dialect }, callerIp) => {
+    const spendExpression = (field: string) => rates.spendExpression(id, field);
+    return {
+      tenant: id,
+      plan,
+      defaultDialect: dialect,
+      callerIp,
+      now: clock.now(),
+      checkRetryDelay: (expression, retriesMax, field) =>
+        retryDelays.check(expression, retriesMax, field, () => spendExpression(field)),
+      spendExpression,
+      checkDestination,
+      llmUrl,
+    };
+  };
 }
 
 /** The group that `destination` names; undefined also where there is none. Its default headers are read before the request's own are judged. */

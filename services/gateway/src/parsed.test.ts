@@ -11,6 +11,7 @@ const aStep = (bytes: number): PublishInput => ({
   ...{ tenant: aTenant, plan: defaultPlan, defaultDialect: "service", callerIp: "192.0.2.7" },
   now: 1_700_000_000_000,
   checkRetryDelay: () => undefined,
+  spendExpression: () => undefined,
   checkDestination: () => undefined,
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
+import { parseSchedule } from "@posthaste/contract";
 import { defaultPlan, isFault, type Plan, tenantId } from "@posthaste/domain";
 import { type RetryDelays, StoreError, type Tenant } from "@posthaste/ports";
 import { recordingLog, virtualClock } from "@posthaste/testing";
@@ -156,5 +157,47 @@ describe("new expressions of retry delays", () => {
     expect(known.size).toBe(201);
     expect(check(flooding, "5*retried")).toBeUndefined();
     expect(check(other, "6*retried")).toBeUndefined();
+  });
+});
+
+describe("new expressions of schedules", () => {
+  it("are refused to their tenant alone by the same count, zones and what is no expression with them, and what is known to none", () => {
+    const { clock, rates } = opened();
+    const judge = createJudge({
+      clock,
+      retryDelays: { check: () => undefined, delayMs: () => 0 },
+      checkDestination: () => undefined,
+      llmUrl: undefined,
+      rates,
+    });
+    const asked = (tenant: string, cron: string) => {
+      const parsed = parseSchedule({
+        ...judge(aTenantWith({}, tenant), ""),
+        rawHeaders: ["Service-Cron", cron],
+        queryConfig: [],
+        destination: { kind: "url", url: "https://example.com/" },
+        body: new Uint8Array(),
+      });
+      return isFault(parsed) ? parsed : undefined;
+    };
+
+    expect(asked("other", "7 7 * * *")).toBeUndefined();
+    const answers = Array.from({ length: 300 }, (_, n) => [
+      asked("flooding", `${n % 60} ${n % 24} ${1 + (n % 28)} 7 *`)?.fault,
+      asked("flooding", `CRON_TZ=Mars/Olympus_${n} * * * * *`)?.fault,
+    ]).flat();
+
+    expect(Object.entries(Object.groupBy(answers, String)).map(([k, v]) => [k, v?.length])).toEqual(
+      [
+        ["undefined", 100],
+        ["malformed", 100],
+        ["too_many_requests", 400],
+      ],
+    );
+    expect(asked("flooding", "8 8 * * *")).toMatchObject({
+      text: "Service-Cron: at most 200 new expressions a second",
+    });
+    expect(asked("flooding", "7 7 * * *")).toBeUndefined();
+    expect(asked("other", "CRON_TZ=Asia/Tokyo 7 7 * * *")).toBeUndefined();
   });
 });

@@ -2,8 +2,9 @@
  * How often a tenant may ask, by its plan. A tenant without such a quota costs nothing here.
  *
  * (1) messages of a day are counted in the token store, before their publish; while that is away none are refused.
- * (2) lists of a second are counted in this process; so are new expressions of retry delays, which every tenant may have as many of:
- *     a check takes half a millisecond of the thread that all share.
+ * (2) lists of a second are counted in this process; so are new expressions, of retry delays and of schedules, of which
+ *     every tenant may have as many: reading one takes half a millisecond of the thread that all share, and up to two
+ *     where its time zone is new.
  */
 import { type ExceededRate, fault, type Fault, limitOf, type TenantId } from "@posthaste/domain";
 import { type Clock, type Log, type Tenant, type TokenStore } from "@posthaste/ports";

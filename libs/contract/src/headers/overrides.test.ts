@@ -14,6 +14,7 @@ const overridesOfFlat = (rawHeaders: readonly string[]) =>
     plan: defaultPlan,
     now,
     checkRetryDelay: () => undefined,
+    spendExpression: () => undefined,
     checkDestination: () => undefined,
   });
 

@@ -13,6 +13,7 @@ export const judges: Omit<PublishInput, "rawHeaders" | "destination" | "body"> =
   callerIp: "192.0.2.7",
   now,
   checkRetryDelay: () => undefined,
+  spendExpression: () => undefined,
   checkDestination: () => undefined,
 };
 

@@ -1,5 +1,13 @@
 /** The headers that make a schedule. On a publish they are refused: a message meant for later would be sent now. */
-import { type Cron, type Fault, isFault, nextSlot, parseCron, scheduleId } from "@posthaste/domain";
+import {
+  type Cron,
+  type Fault,
+  isFault,
+  isKnownCron,
+  nextSlot,
+  parseCron,
+  scheduleId,
+} from "@posthaste/domain";
 import { badName, isName } from "../wire/text.ts";
 import { into } from "./request-settings.ts";
 import { type Bounds, type Field, malformed, type PublishDraft, type Setting } from "./setting.ts";
@@ -8,7 +16,7 @@ import { parseBoolean } from "./values.ts";
 export const scheduleSettings: readonly Setting<PublishDraft>[] = [
   {
     suffix: "Cron",
-    rule: "Five fields: minute, hour, day of month, month, day of week; in UTC, or in the time zone that `CRON_TZ=<zone>` before them names. Of a schedule, which needs it.",
+    rule: "Five fields: minute, hour, day of month, month, day of week; or one of @yearly, @monthly, @weekly, @daily and @hourly; in UTC, or in the time zone of the IANA database that `CRON_TZ=<zone>` before them names. Of a schedule, which needs it.",
     take: (field, draft, bounds) =>
       into(readCron(field, bounds), (cron) => (draft.schedule.cron = { field, cron })),
   },
@@ -28,7 +36,9 @@ export const scheduleSettings: readonly Setting<PublishDraft>[] = [
   },
 ];
 
-function readCron(field: Field, { now }: Bounds): Cron | Fault {
+function readCron(field: Field, { now, spendExpression }: Bounds): Cron | Fault {
+  const refused = isKnownCron(field.value) ? undefined : spendExpression(field.name);
+  if (refused) return refused;
   const cron = parseCron(field.value);
   if (isFault(cron)) return malformed(field, cron.text);
   if (nextSlot(cron, now) !== undefined) return cron;

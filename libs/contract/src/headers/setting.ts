@@ -28,6 +28,8 @@ export type Bounds = {
     retriesMax: number,
     field: string,
   ) => Fault | undefined;
+  /** Asked before an expression is read that is not known; what it answers is the answer then. */
+  readonly spendExpression: (field: string) => Fault | undefined;
   readonly checkDestination: (url: string, field: string) => Fault | undefined;
 };
 

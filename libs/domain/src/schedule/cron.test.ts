@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { dice } from "@posthaste/testing";
 import * as fc from "fast-check";
 import { fault, isFault } from "../shared/fault.ts";
-import { type Cron, parseCron } from "./cron.ts";
+import { type Cron, isKnownCron, parseCron, storedCron } from "./cron.ts";
 import { anyExpression } from "./expressions.fixture.ts";
 
 const parsed = (text: string): Cron => {
@@ -10,6 +10,23 @@ const parsed = (text: string): Cron => {
   if (isFault(cron)) throw new Error(cron.text);
   return cron;
 };
+
+const named =
+  "must be five fields, or one of @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly";
+
+/** Those without an area, and some of each other form. */
+const namesOfDatabase = (
+  "CET CST6CDT Cuba EET EST EST5EDT Egypt Eire GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland Iran " +
+  "Israel Jamaica Japan Kwajalein Libya MET MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK " +
+  "Singapore Turkey UCT UTC Universal W-SU WET Zulu utc gmt Europe/Kyiv US/Pacific US/East-Indiana Etc/GMT-14 Etc/UTC " +
+  "America/Argentina/ComodRivadavia America/North_Dakota/New_Salem Antarctica/DumontDUrville Asia/Ust-Nera"
+).split(" ");
+
+/** \`Intl\` takes each of them for some place. */
+const namesOfIntlAlone = (
+  "ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST bst " +
+  "SystemV/AST4 SystemV/PST8PDT systemv/est5"
+).split(" ");
 
 describe("a cron expression", () => {
   it.each([
@@ -25,6 +42,9 @@ describe("a cron expression", () => {
     ["0 0 * * 5-7", "dayOfWeek", [0, 5, 6]],
     ["0 0 * * */2", "dayOfWeek", [0, 2, 4, 6]],
     ["0 0 * * 7/2", "dayOfWeek", [0]],
+    ["?/15 * * * *", "minute", [0, 15, 30, 45]],
+    ["0 0 ? * MON", "dayOfMonth", Array.from({ length: 31 }, (_, n) => n + 1)],
+    ["0 0 1 * ?", "dayOfWeek", [0, 1, 2, 3, 4, 5, 6]],
   ] as const)("%s: %s is %j", (text, field, values) => {
     expect(parsed(text)[field].values).toEqual(values);
   });
@@ -34,6 +54,8 @@ describe("a cron expression", () => {
     ["CRON_TZ=Europe/Berlin * * * * *", "Europe/Berlin"],
     ["TZ=Etc/GMT+5 \t * * * * *", "Etc/GMT+5"],
     ["  CRON_TZ=america/new_york * * * * *  ", "america/new_york"],
+    ["CRON_TZ=Asia/Kolkata @daily", "Asia/Kolkata"],
+    ...namesOfDatabase.map((name) => [`CRON_TZ=${name} * * * * *`, name] as const),
   ])("%p is of the zone %p", (text, zone) => {
     expect(parsed(text).zone).toBe(zone);
   });
@@ -42,16 +64,23 @@ describe("a cron expression", () => {
     ["", "must be five fields: minute, hour, day of month, month, day of week"],
     ["* * * *", "must be five fields: minute, hour, day of month, month, day of week"],
     ["* * * * * *", "must be five fields: minute, hour, day of month, month, day of week"],
-    ["@daily", "must be five fields: minute, hour, day of month, month, day of week"],
+    ["@Daily", named],
+    ["@every 1h", named],
+    ["CRON_TZ=UTC @reboot", named],
+    ["@daily *", named],
     ["CRON_TZ=UTC", "must be five fields: minute, hour, day of month, month, day of week"],
     ["CRON_TZ=Mars/Olympus * * * * *", 'time zone: "Mars/Olympus" is no name of the IANA database'],
     ["CRON_TZ= * * * * *", 'time zone: "" is no name of the IANA database'],
     ["TZ=+01:00 * * * * *", 'time zone: "+01:00" is no name of the IANA database'],
+    ...namesOfIntlAlone.map((name) => [
+      `CRON_TZ=${name} * * * * *`,
+      `time zone: "${name}" is no name of the IANA database`,
+    ]),
     ["60 * * * *", 'minute: "60" is none of *, a number from 0 to 59, a range or a step'],
     ["* 24 * * *", 'hour: "24" is none of *, a number from 0 to 23, a range or a step'],
     ["* * 0 * *", 'day of month: "0" is none of *, a number from 1 to 31, a range or a step'],
     ["* * L * *", 'day of month: "L" is none of *, a number from 1 to 31, a range or a step'],
-    ["* * ? * *", 'day of month: "?" is none of *, a number from 1 to 31, a range or a step'],
+    ["* * ?-5 * *", 'day of month: "?-5" is none of *, a number from 1 to 31, a range or a step'],
     ["* * * 13 *", 'month: "13" is none of *, a number from 1 to 12, a name, a range or a step'],
     ["* * * * 8", 'day of week: "8" is none of *, a number from 0 to 7, a name, a range or a step'],
     [
@@ -68,6 +97,41 @@ describe("a cron expression", () => {
     ["0".repeat(257), "must be at most 256 characters"],
   ])("%p is refused", (text, why) => {
     expect(parseCron(text)).toEqual({ fault: "malformed", text: why });
+  });
+
+  it.each([
+    ["@yearly", "0 0 1 1 *"],
+    ["@annually", "0 0 1 1 *"],
+    ["@monthly", "0 0 1 * *"],
+    ["@weekly", "0 0 * * SUN"],
+    ["@daily", "0 0 * * *"],
+    [" @midnight ", "0 0 * * *"],
+    ["@hourly", "0 * * * *"],
+    ["TZ=Asia/Tokyo @daily", "TZ=Asia/Tokyo 0 0 * * *"],
+    ["0 0 ? * ?", "0 0 * * *"],
+    ["0 0 ?/2 * MON", "0 0 */2 * MON"],
+  ])("%p is %p", (text, fields) => {
+    expect(parsed(text)).toEqual(parsed(fields));
+  });
+
+  it("of a schedule that was made with an abbreviation means what it meant, and is refused to a new one", () => {
+    const text = "CRON_TZ=BST 0 9 * * *";
+
+    expect(isFault(parseCron(text))).toBe(true);
+    expect(storedCron(text)).toEqual({ ...parsed("CRON_TZ=Asia/Dhaka 0 9 * * *"), zone: "BST" });
+    expect(storedCron("CRON_TZ=Mars/X 0 9 * * *")).toEqual(parseCron("CRON_TZ=Mars/X 0 9 * * *"));
+  });
+
+  it("is known once it was read, in whatever blanks, and one that is refused never", () => {
+    expect(isKnownCron("3 1 4 1 5")).toBe(false);
+    parsed("3 1 4 1 5");
+    parseCron("61 1 4 1 5");
+
+    expect(["3 1 4 1 5", " 3 1 4 1 5\t", "61 1 4 1 5"].map(isKnownCron)).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 
   it("means what was written, whatever it is", () => {
@@ -103,7 +167,7 @@ describe("a cron expression", () => {
           expect(cron).toEqual(fault("malformed", "must be at most 256 characters"));
         } else if (isFault(cron)) {
           expect(cron.text).toMatch(
-            /^((time zone|minute|hour|day of month|month|day of week): |must be five fields: )/,
+            /^((time zone|minute|hour|day of month|month|day of week): |must be five fields)/,
           );
           expect(cron.text.length).toBeLessThanOrEqual(given.length + 100);
         } else {
@@ -128,6 +192,7 @@ const pieces = [
     " ",
   ),
   "__proto__",
+  "@daily",
   " ",
   "\t",
   "\0",

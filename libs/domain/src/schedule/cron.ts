@@ -1,7 +1,8 @@
-/** A cron expression: five fields and perhaps a time zone (docs/design/schedules#the-expression). */
+/** A cron expression: five fields, or a name for them, and perhaps a time zone (docs/design/schedules#the-expression). */
 import { type Fault, fault, isFault } from "../shared/fault.ts";
 import { type CronField, parseField, ranges } from "./field.ts";
-import { isZone } from "./zone.ts";
+import { TextCache } from "../shared/text-cache.ts";
+import { isZone, isZoneOfIntl } from "./zone.ts";
 
 export type Cron = {
   /** Undefined: UTC. */
@@ -14,18 +15,58 @@ export type Cron = {
 };
 
 const lengthMax = 256;
+
+/** As the hosted service reads them, in lower case only. */
+const namedFields: ReadonlyMap<string, string> = new Map([
+  ["@yearly", "0 0 1 1 *"],
+  ["@annually", "0 0 1 1 *"],
+  ["@monthly", "0 0 1 * *"],
+  ["@weekly", "0 0 * * 0"],
+  ["@daily", "0 0 * * *"],
+  ["@midnight", "0 0 * * *"],
+  ["@hourly", "0 * * * *"],
+]);
+
 const form = "must be five fields: minute, hour, day of month, month, day of week";
+const names = `must be five fields, or one of ${[...namedFields.keys()].join(", ")}`;
+
+/** Those that are in use: a schedule reads its own at each slot. */
+const known = new TextCache<Cron>({
+  entriesMax: 2_000,
+  lengthMax,
+  canonical: (text) => text.trim(),
+});
+
+/** False where `text` was not read lately, or is no expression. */
+export const isKnownCron = (text: string): boolean => known.has(text);
 
 /** `text` with or without `CRON_TZ=<zone>` or `TZ=<zone>` before it. A fault says which part is wrong, and how. */
 export function parseCron(text: string): Cron | Fault {
+  const found = known.get(text);
+  if (found) return found;
+  const cron = readCron(text, isZone);
+  if (!isFault(cron)) known.set(text, cron);
+  return cron;
+}
+
+/** The expression of a schedule that was made before: its zone may be an abbreviation, and then means what it meant. */
+export function storedCron(text: string): Cron | Fault {
+  const cron = parseCron(text);
+  return isFault(cron) ? readCron(text, isZoneOfIntl) : cron;
+}
+
+function readCron(text: string, isTaken: (zone: string) => boolean): Cron | Fault {
   if (text.length > lengthMax) {
     return fault("malformed", `must be at most ${lengthMax} characters`);
   }
   const [, zone, rest = ""] = /^\s*(?:(?:CRON_)?TZ=(\S*)\s)?(.*)$/s.exec(text) ?? [];
-  if (zone !== undefined && !isZone(zone)) {
+  if (zone !== undefined && !isTaken(zone)) {
     return fault("malformed", `time zone: "${zone}" is no name of the IANA database`);
   }
-  const parts = rest.trim().split(/[ \t]+/);
+  const fields = rest.trim();
+  const named = namedFields.get(fields);
+  if (named === undefined && fields.startsWith("@")) return fault("malformed", names);
+  const parts = (named ?? fields).split(/[ \t]+/);
   const [minuteText = "", hourText = "", dayText = "", monthText = "", weekText = ""] = parts;
   if (parts.length !== 5) return fault("malformed", form);
   const minute = parseField(minuteText, ranges.minute);

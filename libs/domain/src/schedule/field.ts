@@ -1,4 +1,4 @@
-/** One field of a cron expression: which numbers it allows, and whether it begins with a star. */
+/** One field of a cron expression: which numbers it allows, and whether it begins with a star; `?` is one, too. */
 import { type Fault, fault, isFault } from "../shared/fault.ts";
 
 export type CronField = {
@@ -28,7 +28,7 @@ export const ranges = {
   dayOfWeek: { name: "day of week", min: 0, max: 7, names: dayNames },
 } as const satisfies Readonly<Record<string, Range>>;
 
-/** Items between commas: `*`, a number or name, a range, and each of them with a step. A fault names the field. */
+/** Items between commas: `*` or `?`, a number or name, a range, and each of them with a step. A fault names the field. */
 export function parseField(text: string, range: Range): CronField | Fault {
   const values = new Set<number>();
   for (const item of text.split(",")) {
@@ -38,7 +38,7 @@ export function parseField(text: string, range: Range): CronField | Fault {
       values.add(isSunday(value, range) ? 0 : value);
     }
   }
-  return { values: [...values].toSorted((a, b) => a - b), isStar: text.startsWith("*") };
+  return { values: [...values].toSorted((a, b) => a - b), isStar: /^[*?]/.test(text) };
 }
 
 const isSunday = (value: number, range: Range): boolean =>
@@ -47,12 +47,13 @@ const isSunday = (value: number, range: Range): boolean =>
 type Item = { readonly from: number; readonly to: number; readonly step: number };
 
 function parseItem(item: string, range: Range): Item | Fault {
-  const [, first, last, steps] = /^(\*|\w{1,3})(?:-(\w{1,3}))?(?:\/(\d{1,3}))?$/.exec(item) ?? [];
-  if (first === undefined || (first === "*" && last !== undefined)) return invalid(item, range);
+  const [, first, last, steps] = /^([*?]|\w{1,3})(?:-(\w{1,3}))?(?:\/(\d{1,3}))?$/.exec(item) ?? [];
+  const isStar = first === "*" || first === "?";
+  if (first === undefined || (isStar && last !== undefined)) return invalid(item, range);
   const step = Number(steps ?? 1);
   if (step === 0) return refuse(range, `the step of "${item}" must be 1 or more`);
   const highest = range === ranges.dayOfWeek ? range.max - 1 : range.max;
-  if (first === "*") return { from: range.min, to: highest, step };
+  if (isStar) return { from: range.min, to: highest, step };
   const from = parseNumber(first, range);
   // `5/10` is `5-59/10`.
   const to = last !== undefined ? parseNumber(last, range) : steps !== undefined ? highest : from;

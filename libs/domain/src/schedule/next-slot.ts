@@ -5,6 +5,8 @@ import { type Stretch, stretchAt } from "./zone.ts";
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
+/** Wall time and UTC are never as far apart as this. */
+const offsetMsMax = dayMs;
 /** From one 29th of February to the next over a century without one, and some days. */
 const horizonMs = 8 * 366 * dayMs;
 
@@ -13,6 +15,10 @@ export function nextSlot(cron: Cron, after: number): number | undefined {
   const end = after + horizonMs;
   if (cron.zone === undefined) return firstWall(cron, after + 1, end);
   for (let at = after + 1; at < end;) {
+    // Years without a matching day in any zone are passed over: looking one up takes a thousand times as long.
+    const wall = firstWall(cron, at - offsetMsMax, end + offsetMsMax);
+    if (wall === undefined) return undefined;
+    at = Math.max(at, wall - offsetMsMax);
     const stretch = stretchAt(cron.zone, at);
     const slot = slotIn(cron, stretch, at);
     if (slot !== undefined) return slot;

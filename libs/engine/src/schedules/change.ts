@@ -11,7 +11,6 @@ import {
   isFault,
   messageId,
   newSchedule,
-  parseCron,
   paused,
   type Plan,
   replaced,
@@ -23,6 +22,7 @@ import {
   type ScheduleId,
   scheduleUidLength,
   type Sha256Hex,
+  storedCron,
   type WholeSchedule,
 } from "@posthaste/domain";
 import {
@@ -116,7 +116,7 @@ export const resumeSchedule = (
   key: ScheduleKey,
 ): Promise<Fault | undefined> =>
   change(ports, key, (current, now) => {
-    const cron = parseCron(current.cron);
+    const cron = storedCron(current.cron);
     if (!current.isPaused || isFault(cron)) return current;
     return resumed(current, cron, now);
   });

@@ -11,10 +11,10 @@ import {
   isFault,
   type LastSlot,
   limits,
-  parseCron,
   type Schedule,
   slotId,
   stopped,
+  storedCron,
   unreachable,
   type WholeSchedule,
 } from "@posthaste/domain";
@@ -114,7 +114,7 @@ function firingAt(
   now: number,
 ): Begun | "repeat" {
   const isOpen = tenants.get(schedule.tenant)?.closedAt === undefined;
-  const cron = parseCron(schedule.cron);
+  const cron = storedCron(schedule.cron);
   if (!isOpen || isFault(cron)) {
     // The slot under way needs no expression.
     if (isOpen && schedule.pending !== undefined) return "repeat";

@@ -32,9 +32,9 @@ export const letterMutations: readonly Mutation[] = [
     shownBy: "deadLetters",
     change: (ports) =>
       withRecords(ports, {
-        insert: async (inserts) => {
+        insert: async (inserts, intake) => {
           const stored = inserts.slice(0, Math.ceil(inserts.length / 2));
-          await ports.records.insert(stored);
+          await ports.records.insert(stored, intake);
           return inserts.map(() => "inserted");
         },
       }),
@@ -44,7 +44,8 @@ export const letterMutations: readonly Mutation[] = [
     shownBy: "deadLetters",
     change: (ports) =>
       withRecords(ports, {
-        insert: async (inserts) => (await ports.records.insert(inserts.toReversed())).toReversed(),
+        insert: async (inserts, intake) =>
+          (await ports.records.insert(inserts.toReversed(), intake)).toReversed(),
       }),
   },
 ];

@@ -52,7 +52,7 @@ export const dueAtOnce =
   (state: "held" | "queued") =>
   (ports: NodePorts): NodePorts =>
     withRecords(ports, {
-      insert: (inserts) =>
+      insert: (inserts, intake) =>
         ports.records.insert(
           inserts.map(({ record, ...rest }) => ({
             ...rest,
@@ -60,6 +60,7 @@ export const dueAtOnce =
               ? { ...record, state: { kind: "due", hints: 0 }, wakeAt: ports.clock.now() }
               : record,
           })),
+          intake,
         ),
     });
 

@@ -34,8 +34,8 @@ export const messageMutations: readonly Mutation[] = [
     name: "acknowledged before the insert has resolved",
     change: (ports) =>
       withRecords(ports, {
-        insert: async (inserts) => {
-          void ports.records.insert(inserts).catch(() => undefined);
+        insert: async (inserts, intake) => {
+          void ports.records.insert(inserts, intake).catch(() => undefined);
           return inserts.map(() => "inserted");
         },
       }),
@@ -77,10 +77,10 @@ export const messageMutations: readonly Mutation[] = [
     name: "limits published although they are pinned",
     change: (ports) =>
       withRecords(ports, {
-        insert: async (inserts) => {
+        insert: async (inserts, intake) => {
           for (const { lane } of inserts.flatMap(({ record }) => flowsSetBy(record.message)))
             await ports.flowLanes.unpin(lane, { parallelism: true, rate: true });
-          return ports.records.insert(inserts);
+          return ports.records.insert(inserts, intake);
         },
       }),
   },
@@ -141,12 +141,13 @@ export const messageMutations: readonly Mutation[] = [
     name: "a hint instead of an alarm",
     change: (ports) =>
       withRecords(ports, {
-        insert: (inserts) =>
+        insert: (inserts, intake) =>
           ports.records.insert(
             inserts.map((insert) => ({
               ...insert,
               record: { ...insert.record, wakeAt: undefined },
             })),
+            intake,
           ),
       }),
   },
@@ -166,9 +167,9 @@ export const messageMutations: readonly Mutation[] = [
     isRare: true,
     change: (ports, model) =>
       withRecords(ports, {
-        insert: async (inserts) => {
+        insert: async (inserts, intake) => {
           try {
-            return await ports.records.insert(inserts);
+            return await ports.records.insert(inserts, intake);
           } catch (error) {
             for (const { deduplication } of inserts)
               for (const { key } of deduplication ?? []) model.forgetKey(key);
@@ -282,7 +283,7 @@ export const messageMutations: readonly Mutation[] = [
     name: "callbacks under random ids",
     change: (ports) =>
       withRecords(ports, {
-        insert: (inserts) =>
+        insert: (inserts, intake) =>
           ports.records.insert(
             inserts.map(({ record, ...rest }) => {
               const { message } = record;
@@ -292,6 +293,7 @@ export const messageMutations: readonly Mutation[] = [
                 record: { ...record, message: { ...message, id: ports.ids.next() } },
               };
             }),
+            intake,
           ),
       }),
   },
@@ -299,7 +301,7 @@ export const messageMutations: readonly Mutation[] = [
     name: "children under the ids of their neighbours",
     change: (ports) =>
       withRecords(ports, {
-        insert: (inserts) =>
+        insert: (inserts, intake) =>
           ports.records.insert(
             inserts.map(({ record, ...rest }) => {
               const of = parentOf(record.message.id);
@@ -310,6 +312,7 @@ export const messageMutations: readonly Mutation[] = [
                   }
                 : { ...rest, record };
             }),
+            intake,
           ),
       }),
   },

@@ -150,12 +150,13 @@ const hearing = (ports: NodePorts, change: (record: Named) => Named): NodePorts 
 /** What its insert claims for another process. */
 const inserting = (ports: NodePorts, change: (record: Named) => Named): NodePorts =>
   withRecords(ports, {
-    insert: (inserts) =>
+    insert: (inserts, intake) =>
       ports.records.insert(
         inserts.map(({ record, ...rest }) => ({
           ...rest,
           record: isIn(record, "claimed") && record.leaseLosses < 0 ? change(record) : record,
         })),
+        intake,
       ),
   });
 

@@ -55,7 +55,7 @@ async function start(): Promise<Installation> {
     put: async (overrides) => {
       const now = world.now;
       const record = accept(aMessage({ id: backend.ids.next(), now, ...overrides }), now);
-      await world.during(backend.records.insert([{ record }]));
+      await world.during(backend.records.insert([{ record }], "new"));
       return record;
     },
     standing: ({ message }) => backend.model?.inspect.records.get(message.id),
@@ -76,7 +76,7 @@ it("an older process delivers what it knows, and leaves what a newer one has wri
     { kind: "delivered", endedAt: world.now },
     { id: backend.ids.next(), now: world.now, outbox: [item] },
   );
-  await world.during(backend.records.insert([{ record: ended }]));
+  await world.during(backend.records.insert([{ record: ended }], "new"));
   const rows = await world.during(backend.flowLanes.rows([lane]));
   const hints = [known, ...strangers].map(hintOf);
 

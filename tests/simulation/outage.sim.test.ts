@@ -174,7 +174,10 @@ function cluster() {
         const policy = aPolicy({ redaction: { body: true, headers: [] }, ...asked });
         return accept(aMessage({ now: now(), policy }), now(), !bus.isUp());
       });
-      await ports.records.insert(records.map((record) => ({ record })));
+      await ports.records.insert(
+        records.map((record) => ({ record })),
+        "new",
+      );
       await announce(ports, records);
     },
   };

@@ -27,12 +27,13 @@ const planted: readonly Mutation[] = [
     name: "a callback that keeps no turn",
     change: (ports) =>
       withRecords(ports, {
-        insert: (inserts) =>
+        insert: (inserts, intake) =>
           ports.records.insert(
             inserts.map(({ record, ...rest }) => {
               const { turnOf: _, ...message } = record.message;
               return { ...rest, record: { ...record, message } };
             }),
+            intake,
           ),
       }),
   },
@@ -54,9 +55,10 @@ const planted: readonly Mutation[] = [
       ...ports,
       fanOuts: {
         ...ports.fanOuts,
-        insert: (fanOut, deduplication) =>
+        insert: (fanOut, intake, deduplication) =>
           ports.fanOuts.insert(
             { ...fanOut, ...(fanOut.queue !== undefined && { endpointCount: 0 }) },
+            intake,
             deduplication,
           ),
       },

@@ -70,7 +70,7 @@ const planted: readonly Mutation[] = [
     name: "messages of slots under random ids",
     change: (ports) =>
       withRecords(ports, {
-        insert: (inserts) =>
+        insert: (inserts, intake) =>
           ports.records.insert(
             inserts.map(({ record, ...rest }) => {
               const { message } = record;
@@ -80,6 +80,7 @@ const planted: readonly Mutation[] = [
                 record: { ...record, message: { ...message, id: ports.ids.next() } },
               };
             }),
+            intake,
           ),
       }),
   },
@@ -118,13 +119,13 @@ const planted: readonly Mutation[] = [
     change: (ports) => {
       const pausedAt = new Map<ScheduleId, number>();
       return withSchedules(ports, {
-        put: async (schedule) => {
+        put: async (schedule, intake) => {
           const { next: _, ...rest } = schedule;
           if (schedule.isPaused && schedule.next !== undefined)
             pausedAt.set(schedule.id, schedule.next);
           const next = schedule.isPaused ? schedule.next : pausedAt.get(schedule.id);
-          if (next === undefined) return ports.schedules.put(schedule);
-          return ports.schedules.put({ ...rest, next, wakeAt: next });
+          if (next === undefined) return ports.schedules.put(schedule, intake);
+          return ports.schedules.put({ ...rest, next, wakeAt: next }, intake);
         },
       });
     },
@@ -133,7 +134,7 @@ const planted: readonly Mutation[] = [
     name: "a pause of a schedule that is said and not done",
     change: (ports) =>
       withSchedules(ports, {
-        put: async (schedule) => schedule.isPaused || ports.schedules.put(schedule),
+        put: async (schedule, intake) => schedule.isPaused || ports.schedules.put(schedule, intake),
       }),
   },
   {

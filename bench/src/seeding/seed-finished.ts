@@ -31,7 +31,10 @@ async function seed({ records, ids }: Embedded, tenantId: TenantId): Promise<voi
   const seeds = Array.from({ length: batch }, () =>
     acceptClaimed(message(ids.next(), tenantId, acceptedAt), seeder, acceptedAt),
   );
-  await records.insert(seeds.map((record) => ({ record })));
+  await records.insert(
+    seeds.map((record) => ({ record })),
+    "new",
+  );
   await records.settle(seeds.map(delivered));
   const shards = Array.from({ length: shardCount }, (_, shard) => shard);
   await records.removeFinished(shards, Date.now(), batch);

@@ -24,7 +24,9 @@ await fillFolder(batch, async ({ ids, runs }, tenant) => {
     Array.from({ length: batch }, () => {
       const n = ++last;
       const id = runId(`wfr_${n}`);
-      return runs.start(tenant, id, (use) => succeeded(tenant, id, ids.next(), { ...use, n }));
+      return runs.start(tenant, id, "new", (use) =>
+        succeeded(tenant, id, ids.next(), { ...use, n }),
+      );
     }),
   );
 });

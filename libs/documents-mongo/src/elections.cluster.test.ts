@@ -55,6 +55,7 @@ const newMessages = (count: number): readonly Message[] =>
 const insert = (messages: readonly Message[]) =>
   documents.ports.records.insert(
     messages.map((message) => ({ record: accept(message, documents.storeClock.now()) })),
+    "new",
   );
 const statesOf = async (messages: readonly Message[]): Promise<readonly (string | undefined)[]> => {
   const found = await documents.ports.records.get(

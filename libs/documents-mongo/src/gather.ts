@@ -4,12 +4,16 @@
  *
  * (1) each caller gets the answers to its own items, in their order.
  * (2) an item that cannot be written fails alone: a refused batch is halved until it is found.
- * (3) nothing waits without a bound: beyond `waitingMax` items a call is refused as `overloaded`.
+ * (3) nothing waits without a bound: beyond `waitingMax` items a call is refused as `overloaded`, and at half of that what is new.
  */
 import assert from "node:assert/strict";
-import { isStoreError, StoreError } from "@posthaste/ports";
+import { type Intake, isStoreError, StoreError } from "@posthaste/ports";
 
-export type Gather<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
+/** `intake`: of items that may be either; those of all other calls go on with something. */
+export type Gather<Item, Answer> = (
+  items: readonly Item[],
+  intake?: Intake,
+) => Promise<readonly Answer[]>;
 
 export type GatherOptions<Item> = {
   /** One batch holds so many items and, of those measured by `bytesOf`, so many bytes; one item always fits. */
@@ -61,9 +65,10 @@ export function createGather<Item, Answer>(
     draining = false;
   };
 
-  return (items) => {
+  return (items, intake = "accepted") => {
     if (items.length === 0) return Promise.resolve([]);
-    if (waiting.length + items.length > waitingMax && waiting.length > 0)
+    const max = intake === "new" ? waitingMax / 2 : waitingMax;
+    if (waiting.length + items.length > max && waiting.length > 0)
       return Promise.reject(new StoreError("overloaded", `${waiting.length} writes wait already`));
     return new Promise((resolve, reject) => {
       const call = { answers: [], missing: items.length, resolve, reject };

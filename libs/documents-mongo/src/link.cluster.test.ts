@@ -44,7 +44,7 @@ describe("MongoDB", () => {
   }
   const publish = ({ ports, storeClock }: Documents) => {
     const message = aMessage({ id: ports.ids.next(), now: storeClock.now() });
-    return ports.records.insert([{ record: accept(message, storeClock.now()) }]);
+    return ports.records.insert([{ record: accept(message, storeClock.now()) }], "new");
   };
   const until = async (what: string, isSo: () => boolean): Promise<void> => {
     const end = Date.now() + patienceMs;

@@ -71,6 +71,7 @@ describe("MongoDB", () => {
   const insert = (messages: readonly Message[]) =>
     documents.ports.records.insert(
       messages.map((message) => ({ record: accept(message, documents.storeClock.now()) })),
+      "new",
     );
   const claim = (messages: readonly Message[]) =>
     documents.ports.records.claim(
@@ -203,7 +204,9 @@ describe("MongoDB", () => {
     const { fanOuts, ids } = documents.ports;
     const fanOut = aFanOut({ id: ids.next(), now: documents.storeClock.now() });
 
-    expect(await losing("insert", "fan_outs", () => fanOuts.insert(fanOut))).toBe("inserted");
+    expect(await losing("insert", "fan_outs", () => fanOuts.insert(fanOut, "new"))).toBe(
+      "inserted",
+    );
     expect(
       await losing("findAndModify", "fan_outs", () => fanOuts.advance(fanOut.id, 0, 500, false)),
     ).toBe(true);

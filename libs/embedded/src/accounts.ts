@@ -42,7 +42,7 @@ function openTenants(db: DatabaseSync, writer: Writer, keys: TenantKeys): Tenant
         if (jsonOf(tenant.id) !== undefined) return false;
         put.run(JSON.stringify(tenant), keys.take(tenant.id));
         return true;
-      }),
+      }, "accepted"),
     changeTenant: (id, change) =>
       writer.write(() => {
         const json = jsonOf(id);
@@ -50,7 +50,7 @@ function openTenants(db: DatabaseSync, writer: Writer, keys: TenantKeys): Tenant
         const changed = change(tenantFrom(json));
         if (!isFault(changed)) erasing(db, () => put.run(JSON.stringify(changed), keys.take(id)));
         return changed;
-      }),
+      }, "accepted"),
   };
 }
 
@@ -72,8 +72,8 @@ function openTokens(db: DatabaseSync, writer: Writer): TokenAccounts {
     tokens: () => writer.read(() => all.all().map(tokenOf)),
     tokensOf: (tenant) => writer.read(() => own.all(tenant).map(tokenOf)),
     putToken: ({ hash, tenant, scope, createdAt }) =>
-      writer.write(() => void put.run(hash, tenant, scope, createdAt ?? null)),
-    removeToken: (hash) => writer.write(() => void remove.run(hash)),
+      writer.write(() => void put.run(hash, tenant, scope, createdAt ?? null), "accepted"),
+    removeToken: (hash) => writer.write(() => void remove.run(hash), "accepted"),
   };
 }
 
@@ -101,11 +101,11 @@ function openSecrets(db: DatabaseSync, writer: Writer): SecretAccounts {
         const value = make();
         put.run(name, value);
         return value;
-      }),
+      }, "accepted"),
     changeSecret: (name, change) =>
       writer.write(() => {
         const known = valueOf(name);
         if (known !== undefined) erasing(db, () => put.run(name, change(known)));
-      }),
+      }, "accepted"),
   };
 }

@@ -73,7 +73,7 @@ export function openDeadLetters(
             letter,
           );
         }
-      }),
+      }, "accepted"),
     count: async (tenantId, max) => {
       const tenant = tenants.find(tenantId);
       return tenant === undefined ? 0 : integer(count.get(tenant, max)?.["n"]);
@@ -94,7 +94,7 @@ export function openDeadLetters(
       if (tenant === undefined) return 0;
       let removed = 0;
       for (const id of ids)
-        removed += await writer.write(() => dropOrphans(remove.all(tenant, id)));
+        removed += await writer.write(() => dropOrphans(remove.all(tenant, id)), "accepted");
       return removed;
     },
     sweep: async (tenantId, before, limit) => {
@@ -103,7 +103,7 @@ export function openDeadLetters(
       // Ends when nothing is old enough, or at `limit`.
       while (tenant !== undefined && swept < limit && oldOf(tenant, before, 1).length > 0) {
         const portion = Math.min(limit - swept, removedPerCommitMax);
-        swept += await writer.write(() => removeOld(tenant, before, portion));
+        swept += await writer.write(() => removeOld(tenant, before, portion), "accepted");
       }
       return swept;
     },

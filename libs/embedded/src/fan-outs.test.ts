@@ -36,7 +36,7 @@ it("a group publish that an earlier version was expanding goes on, with its body
   expect(fanOuts).toEqual([{ id, tenant: aTenant }]);
   if (!found) throw new Error("unreachable");
   const child = childOf(found, anEndpoint(600), 600);
-  await opened.records.insert([{ record: accept(child, opened.clock.now()) }]);
+  await opened.records.insert([{ record: accept(child, opened.clock.now()) }], "new");
   const [claimed] = await opened.records.claim([child.id], anOwner);
   expect(claimed?.message).toMatchObject({ url: anEndpoint(600).url, body });
 });

@@ -40,9 +40,9 @@ describe("a disk that is nearly full", () => {
     const upTo = { id: messageId("msg_1"), at: 1 };
     const action = newBulkAction({ id, tenant: aTenant, work, upTo, total: 0, createdAt: 1 }, 1);
 
-    await expect(store.records.insert([{ record: accept(aMessage(), 1) }])).rejects.toBeInstanceOf(
-      StoreError,
-    );
+    await expect(
+      store.records.insert([{ record: accept(aMessage(), 1) }], "new"),
+    ).rejects.toBeInstanceOf(StoreError);
     expect(await store.bulkActions.add(action, 10)).toEqual(action);
   });
 });

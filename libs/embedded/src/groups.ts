@@ -59,7 +59,7 @@ export function openGroups(db: DatabaseSync, writer: Writer, clock: Clock, rando
     count: (tenant, countMax) => writer.read(() => reads.count(tenant, countMax)),
     endpoints: (tenant, chunks) =>
       writer.read(() => chunks.flatMap((chunk) => reads.endpoints(tenant, chunk))),
-    replace: (tenant, name, version, endpoints) =>
+    replace: (tenant, name, version, endpoints, intake) =>
       writer.write(() => {
         const current = find(tenant, name);
         if (current?.version !== version) return false;
@@ -76,19 +76,22 @@ export function openGroups(db: DatabaseSync, writer: Writer, clock: Clock, rando
         );
         if (current) retireChunks(current);
         return true;
-      }),
+      }, intake),
     configure: (tenant, name, headers) =>
       writer.write(() => {
         const json = headers.length > 0 ? JSON.stringify(headers) : null;
         return configure.run(json, groupChangedAt(clock.now()), tenant, name).changes > 0;
-      }),
+      }, "accepted"),
     remove: (tenant, name, version) =>
       writer.write(() => {
         const head = removeHead.get(tenant, name, version ?? null);
         if (head) retireChunks(groupFrom(head));
-      }),
+      }, "accepted"),
     sweep: (limit) =>
-      writer.write(() => Number(sweep.run(clock.now() - replacedKeepMs, limit).changes)),
+      writer.write(
+        () => Number(sweep.run(clock.now() - replacedKeepMs, limit).changes),
+        "accepted",
+      ),
   };
 }
 

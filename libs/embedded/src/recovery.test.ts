@@ -52,6 +52,7 @@ describe("after a process was killed", () => {
         Array.from({ length: count }, () => ({
           record: accept(aMessage({ now: clock.now() }), clock.now()),
         })),
+        "new",
       );
     await insert(3);
     await clock.advance(61_000);
@@ -106,7 +107,7 @@ describe("after a process was killed", () => {
   it("what it had claimed can be claimed at once, has lost a lease, and the old claim is fenced", async () => {
     const first = openIn(newDirectory());
     const record = acceptClaimed(aMessage(), anOwner, first.clock.now());
-    await first.records.insert([{ record }]);
+    await first.records.insert([{ record }], "new");
 
     const second = openIn(copyOf(first), { clock: first.clock });
     const { hints } = byKind(await second.alarms.ring(allShards, 10));
@@ -124,8 +125,11 @@ describe("after a process was killed", () => {
     const first = openIn(newDirectory());
     const { clock } = first;
     const everyMinute = aSchedule("scd_1", aScheduleCommand("* * * * *"), clock.now());
-    await first.schedules.put(everyMinute);
-    await first.schedules.put(aSchedule("scd_2", aScheduleCommand("0 0 1 1 *"), clock.now()));
+    await first.schedules.put(everyMinute, "new");
+    await first.schedules.put(
+      aSchedule("scd_2", aScheduleCommand("0 0 1 1 *"), clock.now()),
+      "new",
+    );
     await clock.advance(60_000);
     const before = await first.alarms.ring(allShards, 10);
 
@@ -143,12 +147,13 @@ describe("after a process was killed", () => {
     const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
     const queue = queueId(aTenant, "orders");
     for (const overrides of [{}, { flow }, { queue }, { delayMs: 3_600_000 }])
-      await first.records.insert([
-        { record: accept(aMessage({ id: ids.next(), format, ...overrides }), clock.now()) },
-      ]);
-    await first.fanOuts.insert({ ...aFanOut({ id: ids.next(), now: clock.now() }), format });
+      await first.records.insert(
+        [{ record: accept(aMessage({ id: ids.next(), format, ...overrides }), clock.now()) }],
+        "new",
+      );
+    await first.fanOuts.insert({ ...aFanOut({ id: ids.next(), now: clock.now() }), format }, "new");
     const schedule = aSchedule("scd_1", aScheduleCommand("* * * * *"), clock.now());
-    await first.schedules.put({ ...schedule, format });
+    await first.schedules.put({ ...schedule, format }, "new");
     const upTo = { id: messageId("msg_1"), at: clock.now() };
     const work = { kind: "cancel", filter: {} } as const;
     const made = {
@@ -160,7 +165,7 @@ describe("after a process was killed", () => {
       createdAt: 0,
     };
     await first.bulkActions.add({ ...newBulkAction(made, clock.now()), format }, 10);
-    await first.runs.start(aTenant, runId("run"), (use) => {
+    await first.runs.start(aTenant, runId("run"), "new", (use) => {
       const write = aRunStart(use, { id: runId("run"), root: ids.next(), now: clock.now() });
       const wait = { kind: "wait", step: 1, event: "paid", deadline: clock.now() } as const;
       const state = { kind: "active", pending: [wait], notes: [] } as const;
@@ -182,9 +187,10 @@ describe("after a process was killed", () => {
     const first = openIn(newDirectory());
     const message = aMessage();
     const entry = { key: aKey(), id: message.id };
-    await first.records.insert([
-      { record: accept(message, first.clock.now()), deduplication: [entry] },
-    ]);
+    await first.records.insert(
+      [{ record: accept(message, first.clock.now()), deduplication: [entry] }],
+      "new",
+    );
 
     const { tokens } = openIn(copyOf(first), { clock: first.clock });
 
@@ -197,7 +203,7 @@ describe("after a process was killed", () => {
     const first = openIn(newDirectory());
     const given: MessageId[] = Array.from({ length: 10 }, () => first.ids.next());
     const message = aMessage({ id: given.at(-1) ?? messageId("none") });
-    await first.records.insert([{ record: accept(message, first.clock.now()) }]);
+    await first.records.insert([{ record: accept(message, first.clock.now()) }], "new");
 
     const { ids } = openIn(copyOf(first), { clock: virtualClock(first.clock.now() - 3_600_000) });
 
@@ -209,6 +215,7 @@ describe("after a process was killed", () => {
     const [live, done] = [aMessage(), aMessage()];
     await first.records.insert(
       [live, done].map((message) => ({ record: accept(message, first.clock.now()) })),
+      "new",
     );
     await first.records.cancel(aTenant, [done.id]);
 

@@ -25,7 +25,10 @@ import { countRows, newDirectory, openIn, type Opened } from "./opened.fixture.t
 const once = { timeoutMs: 1_000, retriesMax: 0, labels: [] };
 
 const insert = async ({ records, clock }: Opened, given: readonly Message[]) => {
-  await records.insert(given.map((message) => ({ record: accept(message, clock.now()) })));
+  await records.insert(
+    given.map((message) => ({ record: accept(message, clock.now()) })),
+    "new",
+  );
 };
 
 async function attempt(opened: Opened, message: Message, status: number): Promise<void> {
@@ -167,7 +170,7 @@ describe("the children of a group publish", () => {
     const opened = openIn(newDirectory());
     const body = new Uint8Array(100_000);
     const fanOut = aFanOut({ endpointCount: n, command: { policy, body } });
-    await opened.fanOuts.insert(fanOut);
+    await opened.fanOuts.insert(fanOut, "new");
     const children = Array.from({ length: n }, (_, i) =>
       childOf(fanOut, { url: `https://e${i}.example/` }, i),
     );
@@ -242,7 +245,10 @@ describe("a fan-out", () => {
   it("appears in no log, and leaves nothing", async () => {
     const opened = openIn(newDirectory());
     const { id } = aFanOut({ endpointCount: 1 });
-    await opened.fanOuts.insert(aFanOut({ id, endpointCount: 1, chunks: [groupChunkId("c")] }));
+    await opened.fanOuts.insert(
+      aFanOut({ id, endpointCount: 1, chunks: [groupChunkId("c")] }),
+      "new",
+    );
     expect(rows(opened, "chunk_uses")).toEqual({ chunk_uses: 1 });
     expect(await opened.fanOuts.advance(id, 0, 1, true)).toBe(true);
 
@@ -259,20 +265,20 @@ describe("a fan-out", () => {
   it("under a derived id leaves a tombstone for 24 hours", async () => {
     const opened = openIn(newDirectory());
     const fanOut = aFanOut({ id: messageId(`${newId()}_s`), endpointCount: 1 });
-    await opened.fanOuts.insert(fanOut);
+    await opened.fanOuts.insert(fanOut, "new");
     await opened.fanOuts.advance(fanOut.id, 0, 1, true);
     await sweepAll(opened);
 
     expect(rows(opened, "fan_outs", "names")).toEqual({ fan_outs: 0, names: 1 });
-    expect(await opened.fanOuts.insert(fanOut)).toBe("known");
+    expect(await opened.fanOuts.insert(fanOut, "new")).toBe("known");
     await opened.clock.advance(limits.tombstoneMs + 1);
-    expect(await opened.fanOuts.insert(fanOut)).toBe("inserted");
+    expect(await opened.fanOuts.insert(fanOut, "new")).toBe("inserted");
   });
 
   it("has its positions for itself, also after a start", async () => {
     const first = openIn(newDirectory());
     const fanOut = aFanOut({ id: first.ids.next(), endpointCount: 5_000 });
-    await first.fanOuts.insert(fanOut);
+    await first.fanOuts.insert(fanOut, "new");
     await first.close();
     const opened = openIn(first.dataDir, { clock: first.clock });
     const after = Array.from({ length: 3 }, () => aMessage({ id: opened.ids.next() }));

@@ -24,7 +24,10 @@ export function openSearchIndexes(db: DatabaseSync, writer: Writer): SearchIndex
       writer.read(() => page.all(after?.createdAt ?? -1, after?.id ?? "", limit).map(indexOf)),
     get: (id) => writer.read(() => get(id)),
     add: (index) =>
-      writer.write(() => void add.run(index.id, index.createdAt, JSON.stringify(index))),
+      writer.write(
+        () => void add.run(index.id, index.createdAt, JSON.stringify(index)),
+        "accepted",
+      ),
     change: (id, change) =>
       writer.write(() => {
         const index = get(id);
@@ -32,8 +35,8 @@ export function openSearchIndexes(db: DatabaseSync, writer: Writer): SearchIndex
         const changed = change(index);
         erasing(db, () => put.run(JSON.stringify(changed), id));
         return changed;
-      }),
-    remove: (id) => writer.write(() => void erasing(db, () => remove.run(id))),
+      }, "accepted"),
+    remove: (id) => writer.write(() => void erasing(db, () => remove.run(id)), "accepted"),
   };
 }
 

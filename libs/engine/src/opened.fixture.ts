@@ -112,7 +112,7 @@ export async function listen({ bus }: Ports): Promise<Heard> {
 /** A message with an id of the store, accepted. */
 export async function insert(ports: Ports, overrides: MessageOverrides = {}): Promise<Message> {
   const message = aMessage({ id: ports.ids.next(), now: ports.clock.now(), ...overrides });
-  await ports.records.insert([{ record: accept(message, ports.clock.now()) }]);
+  await ports.records.insert([{ record: accept(message, ports.clock.now()) }], "new");
   return message;
 }
 

@@ -1,4 +1,5 @@
 import { type Endpoint, type Group, type Headers, type TenantId } from "@posthaste/domain";
+import { type Intake } from "./intake.ts";
 
 export interface Groups {
   get(tenant: TenantId, name: string): Promise<Group | undefined>;
@@ -17,6 +18,7 @@ export interface Groups {
     name: string,
     version: number | undefined,
     endpoints: readonly Endpoint[],
+    intake: Intake,
   ): Promise<boolean>;
   /** Of every version from now on; none: `[]`. False: there is no such group. */
   configure(tenant: TenantId, name: string, headers: Headers): Promise<boolean>;

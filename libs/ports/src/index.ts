@@ -20,6 +20,7 @@ export { type BulkActionPlace, type BulkActions } from "./bulk-actions.ts";
 export { type ScheduleKey, type SchedulePlace, type Schedules } from "./schedules.ts";
 export { type Groups } from "./groups.ts";
 export { type Ids } from "./ids.ts";
+export { type Intake } from "./intake.ts";
 export { type LocalDelivery } from "./local-delivery.ts";
 export { type Log, type LogFields } from "./log.ts";
 export {

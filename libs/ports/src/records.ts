@@ -20,6 +20,7 @@ import {
   type Settlement,
   type TenantId,
 } from "@posthaste/domain";
+import { type Intake } from "./intake.ts";
 
 /** Look at this now. Losing one costs time, never a message. */
 export type Hint = {
@@ -115,7 +116,7 @@ export type Walked = {
 
 export interface Records {
   /** Durable when it resolves (I1). A record's lane row is made, or takes the record's limits, with it; its place in line is given here. */
-  insert(inserts: readonly Insert[]): Promise<readonly Inserted[]>;
+  insert(inserts: readonly Insert[], intake: Intake): Promise<readonly Inserted[]>;
   /** Of `ids` those claimable now, each to exactly one claimer, with bodies. */
   claim(ids: readonly MessageId[], owner: Owner): Promise<readonly InState<"claimed">[]>;
   /** The oldest due records of a tenant whose destination's origin is none of `exceptOrigins`, for a buffer that has drained. */

@@ -14,6 +14,7 @@ import {
   type RunPart,
   type TenantId,
 } from "@posthaste/domain";
+import { type Intake } from "./intake.ts";
 
 /** Without a time the newest of that id is meant. */
 export type RunAddress = {
@@ -30,7 +31,12 @@ export type RunWrite = {
 };
 
 /** Nothing is written where there is no `write`. */
-export type Decision<V> = { readonly verdict: V; readonly write?: RunWrite };
+export type Decision<V> = {
+  readonly verdict: V;
+  readonly write?: RunWrite;
+  /** Absent: the write goes on with the run. */
+  readonly intake?: "new";
+};
 
 export type StartedRun =
   | { readonly kind: "started"; readonly run: Run }
@@ -55,8 +61,13 @@ export type Briefing =
 
 export interface RunStore {
   /** `make` is asked for the run as the next use of its id, and may be asked again. */
-  start(tenant: TenantId, id: RunId, make: (use: NextUse) => RunWrite): Promise<StartedRun>;
-  /** A start of a run that has parts of another as its own. "gone": the other has not all of them any more. */
+  start(
+    tenant: TenantId,
+    id: RunId,
+    intake: Intake,
+    make: (use: NextUse) => RunWrite,
+  ): Promise<StartedRun>;
+  /** Goes on with a failed run: a start of a run that has parts of another as its own. "gone": the other has not all of them any more. */
   resume(
     tenant: TenantId,
     id: RunId,

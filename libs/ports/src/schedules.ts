@@ -9,6 +9,7 @@ import {
   type TenantId,
   type WholeSchedule,
 } from "@posthaste/domain";
+import { type Intake } from "./intake.ts";
 
 export type ScheduleKey = { readonly tenant: TenantId; readonly id: ScheduleId };
 
@@ -17,7 +18,7 @@ export type SchedulePlace = { readonly createdAt: number; readonly id: ScheduleI
 
 export interface Schedules {
   /** Makes the first version of a schedule, or writes a later one whole; without a body the stored one stays. Durable when it resolves. */
-  put(schedule: Schedule & { readonly body?: Uint8Array }): Promise<boolean>;
+  put(schedule: Schedule & { readonly body?: Uint8Array }, intake: Intake): Promise<boolean>;
   /** Writes what moves while a schedule fires: all but body and what a caller gives. What a crash undoes of it is done again. */
   move(schedules: readonly Schedule[]): Promise<readonly boolean[]>;
   get(keys: readonly ScheduleKey[]): Promise<readonly (WholeSchedule | undefined)[]>;

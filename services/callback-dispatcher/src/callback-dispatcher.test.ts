@@ -71,7 +71,7 @@ async function settle(ports: Ports, overrides: MessageOverrides = {}): Promise<S
   const { clock, records } = ports;
   const now = clock.now();
   const message = aMessage({ id: ports.newId(), now, policy: withCallback, ...overrides });
-  await records.insert([{ record: accept(message, now) }]);
+  await records.insert([{ record: accept(message, now) }], "new");
   const [record] = await records.claim([message.id], owner("test"));
   if (!record) throw new Error(`${message.id} could not be claimed`);
   const attempt = anAttempt(anAnswer(200), { endedAt: now });
@@ -169,9 +169,9 @@ describe("the callback-dispatcher", () => {
         held.push(some.records.reduce((bytes, record) => bytes + sizeOf(record), 0));
         return some;
       },
-      insert: (inserts) => {
+      insert: (inserts, intake) => {
         made.push(inserts.reduce((bytes, { record }) => bytes + sizeOf(record), 0));
-        return opened.records.insert(inserts);
+        return opened.records.insert(inserts, intake);
       },
     };
     const events = await settleMany(opened, 24, { body: new Uint8Array(4 * mebibyte) });

@@ -51,7 +51,7 @@ async function insertNamed(
   const now = ports.clock.now();
   const message = aMessage({ id: ports.newId(), now, ...named(name), ...overrides });
   const record = acceptNamed(message, by, now);
-  await ports.records.insert([{ record }]);
+  await ports.records.insert([{ record }], "new");
   return record;
 }
 

@@ -173,7 +173,7 @@ export const named = (name: string): { readonly body: Uint8Array } => ({
 
 export async function insert(ports: Ports, overrides: MessageOverrides = {}): Promise<Message> {
   const message = aMessage({ id: ports.newId(), now: ports.clock.now(), ...overrides });
-  await ports.records.insert([{ record: accept(message, ports.clock.now()) }]);
+  await ports.records.insert([{ record: accept(message, ports.clock.now()) }], "new");
   return message;
 }
 

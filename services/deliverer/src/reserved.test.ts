@@ -31,7 +31,10 @@ describe("a slot reserved for an insert", () => {
       expect(deliverer.reserve(aTenant, origin, 0)).toBe(true);
       return acceptClaimed(message, deliverer.owner, ports.clock.now());
     });
-    await ports.records.insert(records.map((record) => ({ record })));
+    await ports.records.insert(
+      records.map((record) => ({ record })),
+      "new",
+    );
     return records;
   }
 
@@ -174,7 +177,7 @@ describe("a slot reserved for an insert", () => {
     const deliverer = await startDeliverer(ports);
     const message = aMessage({ id: ports.newId(), now: ports.clock.now(), ...named("slow") });
     const record = acceptClaimed(message, deliverer.owner, ports.clock.now());
-    await ports.records.insert([{ record }]);
+    await ports.records.insert([{ record }], "new");
     await ports.clock.advance(21_000);
     deliverer.reserve(aTenant, origin, 0);
     deliverer.run(record);

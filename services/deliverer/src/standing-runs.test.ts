@@ -24,7 +24,7 @@ it("a run whose endpoint has answered and published nothing is counted once, and
   const standing = new StandingRuns(ports, metrics);
   const started: Run[] = [];
   for (const id of [runId("still"), runId("on")]) {
-    const { run } = await runs.start(aTenant, id, (use) =>
+    const { run } = await runs.start(aTenant, id, "new", (use) =>
       aRunStart(use, { id, now: clock.now() }),
     );
     started.push(run);
@@ -49,7 +49,7 @@ it("where no metrics are read, no run is", async () => {
   };
   const standing = new StandingRuns({ ...ports, runs: { get } }, noMetrics);
   const id = runId("run");
-  const { run } = await ports.runs.start(aTenant, id, (use) =>
+  const { run } = await ports.runs.start(aTenant, id, "new", (use) =>
     aRunStart(use, { id, now: ports.clock.now() }),
   );
 

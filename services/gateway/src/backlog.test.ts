@@ -29,7 +29,10 @@ function open() {
   closers.push(close);
   const insert = async (count: number) => {
     const made = Array.from({ length: count }, () => aMessage({ id: ids.next() }));
-    await records.insert(made.map((message) => ({ record: accept(message, clock.now()) })));
+    await records.insert(
+      made.map((message) => ({ record: accept(message, clock.now()) })),
+      "new",
+    );
     return made.map(({ id }) => id);
   };
   return { clock, insert, records };

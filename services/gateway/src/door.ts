@@ -104,8 +104,17 @@ export function admitted<Spec extends EndpointSpec>(
 }
 
 function admissionOf({ asksForRoom, isOfStep, kind }: AdmittedRow): RequestKind {
-  if (isOfStep || asksForRoom) return "step";
-  return kind === "secret" ? "read" : kind;
+  if (isOfStep || asksForRoom) return "ongoing";
+  switch (kind) {
+    case "list":
+    case "read":
+    case "publish":
+      return kind;
+    case "secret":
+      return "read";
+    case "write":
+      return "ongoing";
+  }
 }
 
 type AdmittedRow = Pick<Endpoint, "asksForRoom" | "isOfStep" | "kind">;

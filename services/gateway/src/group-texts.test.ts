@@ -31,7 +31,7 @@ function open() {
   const { groups } = embedded;
   const put = async (name: string, endpoints: readonly Endpoint[]) => {
     const version = (await groups.get(aTenant, name))?.version;
-    expect(await groups.replace(aTenant, name, version, endpoints)).toBe(true);
+    expect(await groups.replace(aTenant, name, version, endpoints, "new")).toBe(true);
   };
   return { clock, groups, put };
 }
@@ -48,7 +48,7 @@ const shown = (texts: readonly string[]): unknown =>
 describe("a list of groups", () => {
   it("of none is an empty array", async () => {
     const { clock, groups, put } = open();
-    await groups.replace(anotherTenant, "theirs", undefined, [anEndpoint(0)]);
+    await groups.replace(anotherTenant, "theirs", undefined, [anEndpoint(0)], "new");
 
     expect(await collected(groupListTexts({ groups, clock }, aTenant))).toEqual(["[]"]);
     await put("empty", []);

@@ -22,7 +22,7 @@ async function opened(redacted: boolean) {
       body: Buffer.alloc(3 * mebibyte, i),
       ...(redacted && { redaction: { body: true, headers: [] } }),
     });
-    await store.records.insert([{ record: accept(message, clock.now()) }]);
+    await store.records.insert([{ record: accept(message, clock.now()) }], "new");
   }
   return { messageLog: store.log, records: store.records };
 }

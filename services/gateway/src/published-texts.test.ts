@@ -25,7 +25,7 @@ async function openWithGroup(endpoints: number) {
     schedule: queueMicrotask,
   });
   opened.push(embedded);
-  await embedded.groups.replace(aTenant, "g", undefined, someEndpoints(endpoints));
+  await embedded.groups.replace(aTenant, "g", undefined, someEndpoints(endpoints), "new");
   const group = await embedded.groups.get(aTenant, "g");
   if (!group) throw new Error("it was made");
   return { ports: embedded, group };

@@ -67,7 +67,7 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
   ): Promise<Done | Fault> {
     const arrivedAt = telemetry.tracer.isOn ? clock.now() : 0;
     const isOfStep = belongsToRun(req.rawHeaders);
-    const crowded = door.admission.refuse(isOfStep ? "step" : "publish");
+    const crowded = door.admission.refuse(isOfStep ? "ongoing" : "publish");
     if (crowded) return crowded;
     const target = parseRawTarget(row, req.url ?? "");
     const address = callerIp(req, door.trustedProxies);

@@ -31,7 +31,7 @@ async function opened(bodies: readonly number[]): Promise<Schedules> {
   closers.push(close);
   for (const [nth, bytes] of bodies.entries()) {
     const command = aScheduleCommand("0 0 1 1 *", { body: new Uint8Array(bytes).fill(97) });
-    await schedules.put(aSchedule(`scd_${nth}`, command, epochStart + nth));
+    await schedules.put(aSchedule(`scd_${nth}`, command, epochStart + nth), "new");
   }
   return schedules;
 }

@@ -78,7 +78,7 @@ export function open(): Ports {
 
 export async function insert(ports: Ports, overrides: MessageOverrides = {}): Promise<Message> {
   const message = aMessage({ id: ports.newId(), now: ports.clock.now(), ...overrides });
-  await ports.records.insert([{ record: accept(message, ports.clock.now()) }]);
+  await ports.records.insert([{ record: accept(message, ports.clock.now()) }], "new");
   return message;
 }
 

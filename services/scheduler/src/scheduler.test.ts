@@ -221,7 +221,7 @@ describe("a round of the scheduler", () => {
 
   it("makes the messages of a group publish", async () => {
     const ports = open();
-    await ports.groups.replace(aTenant, "g", undefined, someEndpoints(3));
+    await ports.groups.replace(aTenant, "g", undefined, someEndpoints(3), "new");
     const group = await ports.groups.get(aTenant, "g");
     const now = ports.clock.now();
     const chunks = group?.chunks ?? [];
@@ -229,7 +229,7 @@ describe("a round of the scheduler", () => {
     const heard = await hintsOf(ports);
     const scheduler = await start(ports);
 
-    await ports.fanOuts.insert(fanOut);
+    await ports.fanOuts.insert(fanOut, "new");
     await wake(ports, now);
     await ports.clock.advance(1);
 

@@ -103,7 +103,7 @@ async function fail({ clock, embedded }: Ports, overrides: MessageOverrides = {}
   const { ids, records } = embedded;
   const policy = aPolicy({ retriesMax: 0 });
   const message = aMessage({ id: ids.next(), now: clock.now(), policy, ...overrides });
-  await records.insert([{ record: accept(message, clock.now()) }]);
+  await records.insert([{ record: accept(message, clock.now()) }], "new");
   const [record] = await records.claim([message.id], owner("test"));
   if (!record) throw new Error("the message could not be claimed");
   const attempt = anAttempt(anAnswer(500), { endedAt: clock.now(), tookMs: 0 });

@@ -84,7 +84,11 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
     setAlarm(run.key, wakeAtOf(run));
     for (const part of written) own.set(part.name, part);
     parts.set(run.key, own);
-    if (deliveries.length > 0) await records.insert(deliveries.map((record) => ({ record })));
+    if (deliveries.length > 0)
+      await records.insert(
+        deliveries.map((record) => ({ record })),
+        "accepted",
+      );
   };
   const between = ({ history, key, root }: Run, from: number, to: number): HistoryEntry[] =>
     entriesBetween(history, from, to).map((entry) => {
@@ -100,7 +104,7 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
   };
 
   const port: RunStore = {
-    start: async (tenant, id, make) => {
+    start: async (tenant, id, _intake, make) => {
       const before = find({ tenant, id });
       if (before && isActive(before)) return { kind: "known", run: before };
       const { generation = 0, createdAt = 0 } = before ?? {};
@@ -117,7 +121,7 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
       const there = inherited.filter((part) => part !== undefined);
       if (there.length < inherited.length) return "gone";
       const told = [...(others?.values() ?? [])].filter(({ name }) => isOfLog(of, name));
-      return port.start(tenant, id, (use) => {
+      return port.start(tenant, id, "accepted", (use) => {
         const write = make(use);
         return { ...write, parts: [...there, ...told, ...write.parts] };
       });

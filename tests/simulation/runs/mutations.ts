@@ -46,7 +46,8 @@ const starting =
   (otherwise: (write: RunWrite) => RunWrite) =>
   (ports: NodePorts): NodePorts =>
     withRuns(ports, {
-      start: (tenant, id, make) => ports.runs.start(tenant, id, (use) => otherwise(make(use))),
+      start: (tenant, id, intake, make) =>
+        ports.runs.start(tenant, id, intake, (use) => otherwise(make(use))),
       resume: (tenant, id, inherited, make) =>
         ports.runs.resume(tenant, id, inherited, (use) => otherwise(make(use))),
     });
@@ -76,9 +77,9 @@ const planted: readonly Mutation[] = [
     name: "a run under an id that has an active one",
     change: (ports) =>
       withRuns(ports, {
-        start: (tenant, _id, make) => {
+        start: (tenant, _id, intake, make) => {
           otherIds += 1;
-          return ports.runs.start(tenant, runId(`other-${otherIds}`), make);
+          return ports.runs.start(tenant, runId(`other-${otherIds}`), intake, make);
         },
       }),
   },

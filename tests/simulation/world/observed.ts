@@ -42,8 +42,8 @@ export function observedRecords(records: Records, { history, world, node }: Watc
       );
   };
   return {
-    insert: async (inserts) => {
-      const inserted = await records.insert(inserts);
+    insert: async (inserts, intake) => {
+      const inserted = await records.insert(inserts, intake);
       for (const [i, { record }] of inserts.entries()) {
         const { id } = record.message;
         world.trace(`${node} insert ${id} ${record.state.kind}: ${inserted[i]}`);
@@ -174,9 +174,9 @@ export function observedRuns(runs: RunStore, { history, world, node }: Watching)
     }
   };
   return {
-    start: async (tenant, id, make) => {
+    start: async (tenant, id, intake, make) => {
       const last: { write?: RunWrite } = {};
-      const started = await runs.start(tenant, id, (use) => (last.write = make(use)));
+      const started = await runs.start(tenant, id, intake, (use) => (last.write = make(use)));
       if (last.write && started.kind === "started") note(undefined, last.write);
       return started;
     },
@@ -274,8 +274,8 @@ export function observedSchedules(
     history.schedules.set(key, [...(history.schedules.get(key) ?? []), write]);
   };
   return {
-    put: async (schedule) => {
-      const written = await schedules.put(schedule);
+    put: async (schedule, intake) => {
+      const written = await schedules.put(schedule, intake);
       if (written) note("caller", schedule);
       return written;
     },

@@ -63,7 +63,7 @@ type Plain<Path extends string, Answers> = {
   readonly summary: string;
   /** Its work asks whether there is room, in the tenant's backlog and under load, when it knows what is exempt from that. */
   readonly asksForRoom?: true;
-  /** What steps of runs ask while they run: under load it is refused last of all. */
+  /** Steps of runs ask it while they run: it is not refused under load. */
   readonly isOfStep?: true;
   /** Parameters of the path that must be names (docs/design/wire#targets). */
   readonly names?: readonly ParameterOf<Path>[];

@@ -16,16 +16,16 @@ const startedSchema = z
 const answers = {
   200: { says: "The new run; the dead letter stays", schema: startedSchema },
 } as const;
-const faults = ["forbidden", "not_found", "beyond_plan"] as const;
+const faults = ["forbidden", "not_found", "beyond_plan", "disk_full"] as const;
 
 const one = <const Path extends string>(path: Path, summary: string) =>
-  endpoint({ method: "post", path, kind: "publish", summary, answers, faults });
+  endpoint({ method: "post", path, kind: "write", summary, answers, faults });
 
 const several = <const Path extends string>(path: Path, summary: string) =>
   endpoint({
     method: "post",
     path,
-    kind: "publish",
+    kind: "write",
     summary: `${summary}: up to ${runsMax} a call, by ids or filters, or with a count alone the newest`,
     query: { names: failedRunNames, parse: parseFailedRunSelection(runsMax) },
     answers: {

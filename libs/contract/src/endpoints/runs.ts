@@ -83,7 +83,6 @@ export const runs = {
     method: "delete",
     path: "/v2/workflows/runs/{runId}",
     kind: "write",
-    isOfStep: true,
     summary: "Cancel a run; with cancel=false finish it, the body being what it returns",
     query: endQuery,
     body: result,

@@ -42,7 +42,6 @@ export const waits = {
     method: "post",
     path: "/v2/wait/{eventId}",
     kind: "write",
-    isOfStep: true,
     summary: "Have a step of a run wait for an event; the headers are those of a step",
     body: wait,
     answers: { 200: { says: "It waits, or has waited" } },
@@ -52,7 +51,6 @@ export const waits = {
     method: "post",
     path: "/v2/notify/{eventId}",
     kind: "write",
-    isOfStep: true,
     summary: "Tell an event to all steps that wait for it; the body is what they get",
     body: event,
     answers: {
@@ -64,13 +62,12 @@ export const waits = {
     method: "post",
     path: "/v2/notify/{runId}/{eventId}",
     kind: "write",
-    isOfStep: true,
     summary: "Tell an event to one run; if it does not wait for it yet, its next wait takes it",
     body: event,
     answers: {
       200: { says: "The waits that it has ended; of many the first", schema: notifiedSchema },
     },
-    faults: ["forbidden", "too_large"],
+    faults: ["forbidden", "too_large", "disk_full"],
   }),
   listWaiters: endpoint({
     method: "get",

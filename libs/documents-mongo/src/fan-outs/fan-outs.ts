@@ -21,7 +21,7 @@ import { enterFanOut, lastPlaceOf, wakeQueues } from "../queues/alarms.ts";
 import { fanOutFrom, fanOutsName, type StoredFanOut } from "./stored-fan-out.ts";
 
 export const createFanOuts = (rooms: Rooms): FanOuts => ({
-  insert: async (fanOut, deduplication = []) => {
+  insert: async (fanOut, _intake, deduplication = []) => {
     const { sets, joins } = flowsOf(fanOut);
     const lanes = [...sets, ...(joins ? [joins] : [])].map(({ lane }) => lane);
     const standing = await standingOf(rooms, [...new Set(lanes)]);

@@ -55,7 +55,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
         const groups = groupsOf(opened.connection);
         await Promise.all(
           Array.from({ length: 10 }, () =>
-            groups.replace(aTenant, "g", undefined, someEndpoints(1_100)),
+            groups.replace(aTenant, "g", undefined, someEndpoints(1_100), "new"),
           ),
         );
 
@@ -91,7 +91,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
       async () => {
         const opened = await open();
         const groups = groupsOf(opened.connection);
-        await groups.replace(aTenant, "g", undefined, someEndpoints(1_100));
+        await groups.replace(aTenant, "g", undefined, someEndpoints(1_100), "new");
 
         const swept: number[] = [];
         for (let day = 0; day < 3; day++) {
@@ -126,10 +126,10 @@ describe.each(servers)("$name", ({ name, uri }) => {
       async () => {
         const opened = await open();
         const groups = groupsOf(opened.connection);
-        await groups.replace(aTenant, "g", undefined, someEndpoints(2));
+        await groups.replace(aTenant, "g", undefined, someEndpoints(2), "new");
         const old = await read(groups);
         await opened.clock.advance(aDayMs + 1);
-        await groups.replace(aTenant, "g", old.version, [anEndpoint(0)]);
+        await groups.replace(aTenant, "g", old.version, [anEndpoint(0)], "new");
 
         await opened.clock.advance(tenMinutesMs - 1);
         const early = await groups.sweep(100);

@@ -86,7 +86,7 @@ describe.each(servers)("$name", ({ uri }) => {
     if (!lost || !waiting || !delayed) throw new Error("unreachable");
     await harness.insert([lost, waiting]);
     const held = accept({ ...delayed, notBefore: clock.now() + 2 * hourMs }, clock.now());
-    await records.insert([{ record: held }]);
+    await records.insert([{ record: held }], "new");
     // As when the publisher died between the two writes.
     await connection.collection<{ _id: string }>(collectionName).deleteOne({ _id: lost.id });
 

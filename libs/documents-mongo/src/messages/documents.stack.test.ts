@@ -144,7 +144,7 @@ describe.each(servers)("$name", ({ uri }) => {
       },
     };
     const fanOut = aFanOut({ command: { body: new Uint8Array(8 * mebibyte) } });
-    await harness.fanOuts.insert(fanOut);
+    await harness.fanOuts.insert(fanOut, "new");
     const children = Array.from({ length: 200 }, (_, n) => childOf(fanOut, anEndpoint(), n));
 
     const answers = await harness.insert(children, createRecordPorts(counted, counted).records);
@@ -366,7 +366,7 @@ describe.each(servers)("$name", ({ uri }) => {
 /** Expanded, with one child that is due. */
 async function insertFanOut({ clock, fanOuts, insert }: Harness) {
   const fanOut = aFanOut({ now: clock.now(), endpointCount: 1 });
-  await fanOuts.insert(fanOut);
+  await fanOuts.insert(fanOut, "new");
   const child = childOf(fanOut, anEndpoint(0), 0);
   await insert([child]);
   await fanOuts.advance(fanOut.id, 0, 1, true);
@@ -379,7 +379,7 @@ async function finish(
   deduplication?: readonly DeduplicationEntry[],
 ): Promise<void> {
   const record = accept(message, clock.now());
-  await records.insert([deduplication ? { record, deduplication } : { record }]);
+  await records.insert([deduplication ? { record, deduplication } : { record }], "new");
   const [claimed] = await records.claim([message.id], anOwner);
   if (!claimed) throw new Error(`${message.id} could not be claimed`);
   await records.settle([settlementOf(claimed, clock.now())]);

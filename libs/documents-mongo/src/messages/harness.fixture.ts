@@ -50,7 +50,10 @@ function harnessOn(opened: Opened): Harness {
         aMessage({ id: ids.next(), now: clock.now(), ...overrides }),
       ),
     insert: (messages, by = ports.records) =>
-      by.insert(messages.map((message) => ({ record: accept(message, clock.now()) }))),
+      by.insert(
+        messages.map((message) => ({ record: accept(message, clock.now()) })),
+        "new",
+      ),
     claim: (claimed, by = ports.records, owner = anOwner) => by.claim(claimed, owner),
   };
 }

@@ -59,8 +59,8 @@ describe.each(servers)("$name", ({ uri }) => {
     const expanded = aFanOut({ now: clock.now(), endpointCount: 1 });
     const callback = aMessage({ id: callbackId(ids.next(), 0), now: clock.now() });
     await insert([...messages(40), ...messages(40, { flow })]);
-    await records.insert([{ record: accept(callback, clock.now()) }]);
-    for (const each of [expanded, aFanOut({ now: clock.now() })]) await fanOuts.insert(each);
+    await records.insert([{ record: accept(callback, clock.now()) }], "new");
+    for (const each of [expanded, aFanOut({ now: clock.now() })]) await fanOuts.insert(each, "new");
     await fanOuts.advance(expanded.id, 0, 1, true);
     await clock.advance(60_000);
 

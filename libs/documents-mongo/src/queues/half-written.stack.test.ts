@@ -30,6 +30,7 @@ describe.each(servers)("$name", ({ uri }) => {
       );
       await ports.records.insert(
         messages.map((message) => ({ record: accept(message, clock.now()) })),
+        "new",
       );
       return messages;
     };
@@ -152,7 +153,7 @@ describe.each(servers)("$name", ({ uri }) => {
       "messages",
       "find",
       async () => {
-        await ports.fanOuts.insert(fanOut);
+        await ports.fanOuts.insert(fanOut, "new");
         after = await enqueue(1);
       },
       { nth: 1 },
@@ -179,7 +180,7 @@ describe.each(servers)("$name", ({ uri }) => {
       connection,
       "messages",
       "find",
-      () => ports.records.insert([{ record: accept(callback, callback.createdAt) }]),
+      () => ports.records.insert([{ record: accept(callback, callback.createdAt) }], "new"),
       { nth: 2 },
     );
 

@@ -51,6 +51,7 @@ async function deliverAgain(rooms: RunRooms, stored: StoredRun): Promise<void> {
         const message = messageOf(part);
         return message ? { record: accept(message, now, true) } : [];
       }),
+      "accepted",
     );
   }
   await again(() =>

@@ -107,7 +107,10 @@ async function decideAlike(
     if (!(await swap(rooms, stored, write))) continue;
     await replaceParts(rooms, strange);
     if (write.deliveries.length > 0)
-      await rooms.insert(write.deliveries.map((record) => ({ record })));
+      await rooms.insert(
+        write.deliveries.map((record) => ({ record })),
+        "accepted",
+      );
     return "decided";
   }
   throw new StoreError("overloaded", "too many processes change the same run at once");

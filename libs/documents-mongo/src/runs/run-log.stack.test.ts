@@ -30,7 +30,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     const sizes = createSizes(connection);
     expect(await sizes.runAlarm()).toBeUndefined();
     for (const id of [runId("one"), runId("two"), runId("three")])
-      await runs.start(aTenant, id, (use) => aRunStart(use, { id, now: epochStart }));
+      await runs.start(aTenant, id, "new", (use) => aRunStart(use, { id, now: epochStart }));
     await runs.change({ tenant: aTenant, id: runId("three") }, (run) => ending(run, epochStart));
 
     expect(await sizes.activeRuns(10)).toBe(2);

@@ -41,7 +41,7 @@ function dyingAtInsert({ connection, clock }: Opened) {
     const root = newId();
     const make = (use: Parameters<typeof aRunStart>[0]) =>
       aRunStart(use, { root, now: clock.now() });
-    await store.start(aTenant, aRunId, make).catch(() => undefined);
+    await store.start(aTenant, aRunId, "new", make).catch(() => undefined);
     const run = await runs.get({ tenant: aTenant, id: aRunId });
     if (!run) throw new Error("the head is there");
     return run;
@@ -124,7 +124,9 @@ describe.each(servers)("$name", ({ name, uri }) => {
     const address = { tenant: aTenant, id: aRunId };
     const start = (runs: RunStore) => {
       const root = newId();
-      return runs.start(aTenant, aRunId, (use) => aRunStart(use, { root, now: clock.now() }));
+      return runs.start(aTenant, aRunId, "new", (use) =>
+        aRunStart(use, { root, now: clock.now() }),
+      );
     };
     const step = (runs: RunStore) =>
       runs.change(address, (seen) => joining(seen, [aResult(1)], clock.now()));
@@ -159,7 +161,12 @@ describe.each(servers)("$name", ({ name, uri }) => {
     const make = (use: Parameters<typeof aRunStart>[0]) =>
       aRunStart(use, { root, now: clock.now() });
 
-    const started = await createRecordPorts(lossy, connection).runs.start(aTenant, aRunId, make);
+    const started = await createRecordPorts(lossy, connection).runs.start(
+      aTenant,
+      aRunId,
+      "new",
+      make,
+    );
 
     expect(started).toMatchObject({ kind: "started", run: { root } });
     expect(await runs.get(address)).toMatchObject({ root, generation: 1, reached: 1 });
@@ -170,7 +177,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     const { runs } = createRecordPorts(connection, connection);
     const address = { tenant: aTenant, id: aRunId };
     const given = { root: newId(), now: clock.now() };
-    await runs.start(aTenant, aRunId, (use) => aRunStart(use, given));
+    await runs.start(aTenant, aRunId, "new", (use) => aRunStart(use, given));
     const join = (store: RunStore, step: number) =>
       store.change(address, (seen) => joining(seen, [aResult(step)], clock.now()));
     let others = 0;
@@ -204,7 +211,9 @@ describe.each(servers)("$name", ({ name, uri }) => {
       const address = { tenant: aTenant, id: aRunId };
       const startIn = (store: RunStore) => {
         const root = newId();
-        return store.start(aTenant, aRunId, (use) => aRunStart(use, { root, now: clock.now() }));
+        return store.start(aTenant, aRunId, "new", (use) =>
+          aRunStart(use, { root, now: clock.now() }),
+        );
       };
       const { run: first } = await startIn(runs);
       await runs.change(first, (seen) => ending(seen, clock.now()));
@@ -239,7 +248,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     const { connection, clock } = await open();
     const { runs } = createRecordPorts(connection, connection);
     const given = { root: newId(), now: clock.now() };
-    const { run } = await runs.start(aTenant, aRunId, (use) => aRunStart(use, given));
+    const { run } = await runs.start(aTenant, aRunId, "new", (use) => aRunStart(use, given));
     await runs.change(run, (seen) => ending(seen, clock.now()));
     await clock.advance(1_000);
 
@@ -257,7 +266,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
       const { connection, clock } = await open();
       const { runs } = createRecordPorts(connection, connection);
       const given = { root: newId(), now: clock.now() };
-      const { run } = await runs.start(aTenant, aRunId, (use) => aRunStart(use, given));
+      const { run } = await runs.start(aTenant, aRunId, "new", (use) => aRunStart(use, given));
       await runs.change(run, (seen) => ending(seen, clock.now()));
       await clock.advance(1_000);
       let calls = 0;
@@ -297,7 +306,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     const { runs } = createRecordPorts(connection, connection);
     const starts = Array.from({ length: 20 }, () => {
       const given = { root: newId(), now: clock.now() };
-      return runs.start(aTenant, aRunId, (use) => aRunStart(use, given));
+      return runs.start(aTenant, aRunId, "new", (use) => aRunStart(use, given));
     });
     const [outcome] = await Promise.all(starts);
 
@@ -310,7 +319,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     const { runs } = createRecordPorts(connection, connection);
     const startIn = (store: RunStore, id: RunId) => {
       const root = ids.next();
-      const started = store.start(aTenant, id, (use) =>
+      const started = store.start(aTenant, id, "new", (use) =>
         aRunStart(use, { id, root, now: clock.now() }),
       );
       return started.then(() => root);
@@ -349,7 +358,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     const { runs: ofAnother } = createRecordPorts(connection, connection);
     const address = { tenant: aTenant, id: aRunId };
     const given = { root: newId(), now: clock.now() };
-    await runs.start(aTenant, aRunId, (use) => aRunStart(use, given));
+    await runs.start(aTenant, aRunId, "new", (use) => aRunStart(use, given));
     let decided = 0;
 
     const fresh = await Promise.all(
@@ -371,7 +380,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     const { runs } = createRecordPorts(connection, connection);
     const start = () => {
       const given = { root: newId(), now: clock.now() };
-      return runs.start(aTenant, aRunId, (use) => aRunStart(use, given));
+      return runs.start(aTenant, aRunId, "new", (use) => aRunStart(use, given));
     };
     const { run: first } = await start();
     await runs.change(first, (seen) => ending(seen, clock.now()));

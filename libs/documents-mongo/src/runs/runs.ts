@@ -18,7 +18,7 @@ export function createRuns(rooms: RunRooms): RunStore {
     return stored && runFrom(stored);
   };
   return {
-    start: (tenant, id, make) => start<never>(rooms, { tenant, id }, make, nothingFirst),
+    start: (tenant, id, _intake, make) => start<never>(rooms, { tenant, id }, make, nothingFirst),
     resume: (tenant, id, inherited, make) =>
       start(rooms, { tenant, id }, make, (write) => copyParts(rooms, inherited, write)),
     change: createChange(rooms),

@@ -23,7 +23,7 @@ const lookIsGoodForMs = 20_000;
 export async function start<GivenUp>(
   rooms: RunRooms,
   address: RunAddress,
-  make: Parameters<RunStore["start"]>[2],
+  make: Parameters<RunStore["start"]>[3],
   first: (write: RunWrite) => Promise<GivenUp | undefined>,
 ): Promise<StartedRun | GivenUp> {
   let written: RunWrite | undefined;
@@ -51,7 +51,10 @@ export async function start<GivenUp>(
     const known = await insertMissing(rooms.again, rooms.runs, [headOf(rooms, write)]);
     // Its own, if the reply of an earlier try was lost: other changes may have come since.
     if (known.size > 0 && !(await find(rooms, write.run))) continue;
-    await rooms.insert(write.deliveries.map((record) => ({ record })));
+    await rooms.insert(
+      write.deliveries.map((record) => ({ record })),
+      "accepted",
+    );
     return { kind: "started", run: write.run };
   }
   throw new StoreError("overloaded", "too many start the same run at once");

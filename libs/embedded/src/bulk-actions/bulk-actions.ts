@@ -28,7 +28,7 @@ export function openBulkActions(db: DatabaseSync, writer: Writer): BulkActions {
   };
 
   return {
-    add: (action, underWayMax) => writer.write(() => add(action, underWayMax)),
+    add: (action, underWayMax) => writer.write(() => add(action, underWayMax), "accepted"),
     move: (action) => writer.write(() => move(action), "redoable"),
     get: (tenant, id) => writer.read(() => get(tenant, id)),
     list: (tenant, page) => writer.read(() => list(tenant, page)),

@@ -107,7 +107,7 @@ describe("a file that cannot be served", () => {
     const records = Array.from({ length: 200 }, () => ({
       record: accept(aMessage(), store.clock.now()),
     }));
-    await store.records.insert(records);
+    await store.records.insert(records, "new");
     await store.close();
     damage(dataDir, "messages");
 
@@ -180,7 +180,7 @@ describe("the files of a store", () => {
     const mask = process.umask(0);
     try {
       const store = openIn(dataDir);
-      await store.records.insert([{ record: accept(aMessage(), store.clock.now()) }]);
+      await store.records.insert([{ record: accept(aMessage(), store.clock.now()) }], "new");
 
       expect(modesIn(dataDir)).toEqual(ownersOnly);
     } finally {
@@ -212,6 +212,7 @@ describe("what is read back damaged", () => {
     const store = openIn(newDirectory());
     await store.records.insert(
       [hurt, sound].map((message) => ({ record: accept(message, store.clock.now()) })),
+      "new",
     );
     await store.close();
     return store;
@@ -259,7 +260,7 @@ describe("what is read back damaged", () => {
     const callers = { hurt: "198.51.100.66", sound: "198.51.100.77" };
     for (const [name, callerIp] of Object.entries(callers)) {
       const id = runId(name);
-      const { run } = await store.runs.start(aTenant, id, (use) =>
+      const { run } = await store.runs.start(aTenant, id, "new", (use) =>
         aRunStart(use, { id, callerIp, root: store.ids.next(), now: clock.now() }),
       );
       const wait = { kind: "wait", step: 1, event: "paid", deadline: clock.now() } as const;

@@ -1,13 +1,13 @@
 /** One piece of work that the writer was asked for. */
-import { StoreError } from "@posthaste/ports";
+import { type Intake, StoreError } from "@posthaste/ports";
 import { sqliteCode } from "./failures.ts";
 
 /**
- * `accepting`: takes on new work, so it is the first to be refused when there is too much, or no room. `redoable`: what a
- * crash undoes is simply done again, a claim, a ring or a lane's rest. It is urgent: it waits for no sync, neither its own
- * nor another's, and overtakes what does.
+ * `new` is the first to be refused when there is too much, or no room. `redoable`: what a crash undoes is simply done again,
+ * a claim, a ring or a lane's rest. It is urgent: it waits for no sync, neither its own nor another's, and overtakes what
+ * does; so nothing that a caller is answered for is redoable.
  */
-export type WriteKind = "accepting" | "ongoing" | "redoable";
+export type WriteKind = Intake | "redoable";
 /** `reading`: behind everything that was asked for before. `glancing`: at what is there, for work that is redoable. */
 export type Kind = WriteKind | "reading" | "glancing";
 export const isUrgent = (kind: Kind): boolean => kind === "redoable" || kind === "glancing";
@@ -18,7 +18,7 @@ export type Weight = { readonly records: number; readonly bytes: number };
 
 /** Work, the promise that is settled with it, and what came of it when it was last carried out. */
 export class Operation {
-  readonly kind: Kind;
+  #kind: Kind;
   readonly weight: Weight;
   /** By a clock that only counts. */
   readonly askedAtMs = performance.now();
@@ -35,11 +35,20 @@ export class Operation {
     resolve: (value: never) => void,
     reject: (error: unknown) => void,
   ) {
-    this.kind = kind;
+    this.#kind = kind;
     this.weight = weight;
     this.#work = work;
     this.#resolve = resolve;
     this.#reject = reject;
+  }
+
+  get kind(): Kind {
+    return this.#kind;
+  }
+
+  /** The work has turned out to take on something new. */
+  takeOn(): void {
+    this.#kind = "new";
   }
 
   /** Throws what the work throws. */

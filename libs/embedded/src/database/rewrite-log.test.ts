@@ -11,7 +11,7 @@ import { rewriteLog } from "./rewrite-log.ts";
 /** What a process leaves that is killed with commits in its log: the files as they stand beside the running store. */
 async function leftByKilled(): Promise<string> {
   const store = openIn(newDirectory());
-  await store.records.insert([{ record: accept(aMessage(), store.clock.now()) }]);
+  await store.records.insert([{ record: accept(aMessage(), store.clock.now()) }], "new");
   const dataDir = newDirectory();
   for (const name of ["posthaste.db", "posthaste.db-wal"])
     copyFileSync(join(store.dataDir, name), join(dataDir, name));

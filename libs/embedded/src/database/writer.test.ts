@@ -41,7 +41,7 @@ describe("group commit", () => {
   it("a hundred writes of one turn are one commit", async () => {
     const { writer, put } = open();
 
-    await Promise.all(Array.from({ length: 100 }, (_, i) => writer.write(put(i))));
+    await Promise.all(Array.from({ length: 100 }, (_, i) => writer.write(put(i), "accepted")));
 
     expect(writer.commits).toBe(1);
   });
@@ -50,7 +50,9 @@ describe("group commit", () => {
     const { db, writer, put } = open();
     const seen: boolean[] = [];
 
-    await writer.write(put(1)).then(() => seen.push(db.isTransaction, writer.commits === 1));
+    await writer
+      .write(put(1), "accepted")
+      .then(() => seen.push(db.isTransaction, writer.commits === 1));
 
     expect(seen).toEqual([false, true]);
   });
@@ -60,7 +62,7 @@ describe("group commit", () => {
 
     const [before, , after] = await Promise.all([
       writer.read(() => ids(db)),
-      writer.write(put(1)),
+      writer.write(put(1), "accepted"),
       writer.read(() => ids(db)),
     ]);
 
@@ -78,7 +80,7 @@ describe("group commit", () => {
   it("more writes than one transaction may hold are carried out all the same", async () => {
     const { db, writer, put } = open();
 
-    await Promise.all(Array.from({ length: 3_000 }, (_, i) => writer.write(put(i))));
+    await Promise.all(Array.from({ length: 3_000 }, (_, i) => writer.write(put(i), "accepted")));
 
     expect(ids(db)).toHaveLength(3_000);
     expect(writer.commits).toBe(3);
@@ -93,7 +95,7 @@ describe("group commit", () => {
       { records: 5_000, bytes: 100 * mebibyte },
     ];
 
-    await Promise.all(weights.map((weight, i) => writer.write(put(i), "accepting", weight)));
+    await Promise.all(weights.map((weight, i) => writer.write(put(i), "new", weight)));
 
     expect(ids(db)).toEqual(weights.map((_, i) => i));
     // Two of 400 thrice, the third with one of 5 MiB; three of 5 MiB; the largest.
@@ -109,7 +111,11 @@ describe("a write that throws", () => {
       throw new Error("no");
     };
 
-    const told = await outcomes([writer.write(put(1)), writer.write(half), writer.write(put(2))]);
+    const told = await outcomes([
+      writer.write(put(1), "accepted"),
+      writer.write(half, "accepted"),
+      writer.write(put(2), "accepted"),
+    ]);
 
     expect(told).toEqual([1, "no", 2]);
     expect(ids(db)).toEqual([1, 2]);
@@ -125,8 +131,11 @@ describe("a write that throws", () => {
     };
 
     await outcomes([
-      writer.write(noting("good", put(1))),
-      writer.write(noting("bad", () => put(1)())),
+      writer.write(noting("good", put(1)), "accepted"),
+      writer.write(
+        noting("bad", () => put(1)()),
+        "accepted",
+      ),
     ]);
 
     expect(effects).toEqual(["good"]);
@@ -139,10 +148,10 @@ describe("a queue that is full", () => {
     const told: unknown[] = [];
     const note = (reason: unknown): void => void told.push(codeOf(reason));
 
-    for (let n = 0; n < 32_768; n++) writer.write(() => n, "accepting").catch(note);
-    await writer.write(() => "new", "accepting").catch(note);
-    for (let n = 0; n < 32_768; n++) writer.write(() => n).catch(note);
-    await writer.write(() => "in hand").catch(note);
+    for (let n = 0; n < 32_768; n++) writer.write(() => n, "new").catch(note);
+    await writer.write(() => "new", "new").catch(note);
+    for (let n = 0; n < 32_768; n++) writer.write(() => n, "accepted").catch(note);
+    await writer.write(() => "in hand", "accepted").catch(note);
 
     expect(told).toEqual(["overloaded", "overloaded"]);
   });
@@ -166,10 +175,10 @@ describe("a disk that is full", () => {
     const { writer, put } = fill();
 
     const told = await outcomes([
-      writer.write(put(10)),
-      writer.write(put(1_000_000), "accepting"),
-      writer.write(put(10), "accepting"),
-      writer.write(put(10)),
+      writer.write(put(10), "accepted"),
+      writer.write(put(1_000_000), "new"),
+      writer.write(put(10), "new"),
+      writer.write(put(10), "accepted"),
     ]);
 
     expect(told).toEqual([1, "disk_full", "disk_full", 1]);
@@ -185,9 +194,9 @@ describe("a disk that is full", () => {
       },
     });
 
-    const asNew = await outcomes([writer.write(put(1_000_000), "accepting")]);
+    const asNew = await outcomes([writer.write(put(1_000_000), "new")]);
     const roomForNew = room;
-    const inHand = await outcomes([writer.write(put(1_000_000))]);
+    const inHand = await outcomes([writer.write(put(1_000_000), "accepted")]);
 
     expect(asNew).toEqual(["disk_full"]);
     expect(roomForNew).toBe(0);
@@ -199,7 +208,10 @@ describe("a disk that is full", () => {
     let rooms = 1;
     const { db, writer, put } = fill({ makeRoom: () => rooms-- > 0 });
 
-    const told = await outcomes([writer.write(put(1_000_000)), writer.read(() => db.isOpen)]);
+    const told = await outcomes([
+      writer.write(put(1_000_000), "accepted"),
+      writer.read(() => db.isOpen),
+    ]);
 
     expect(told).toEqual(["disk_full", true]);
   });
@@ -207,9 +219,9 @@ describe("a disk that is full", () => {
   it("keeps the store usable: what fits is written afterwards", async () => {
     const { writer, put } = fill();
 
-    await outcomes([writer.write(put(1_000_000))]);
+    await outcomes([writer.write(put(1_000_000), "accepted")]);
 
-    expect(await outcomes([writer.write(put(10))])).toEqual([1]);
+    expect(await outcomes([writer.write(put(10), "accepted")])).toEqual([1]);
   });
 
   it("that shows only at the commit refuses new work and carries the rest out", async () => {
@@ -217,7 +229,7 @@ describe("a disk that is full", () => {
     const full = failingAtCommit(db, 13, 2);
     const writer = writerOn(full);
 
-    const told = await outcomes([writer.write(put(1), "accepting"), writer.write(put(2))]);
+    const told = await outcomes([writer.write(put(1), "new"), writer.write(put(2), "accepted")]);
 
     expect(told).toEqual(["disk_full", 2]);
     expect(ids(db)).toEqual([2]);
@@ -230,8 +242,8 @@ describe("a sync that failed", () => {
     const fatal: Error[] = [];
     const writer = writerOn(failingAtCommit(db, 1034, 1), { fatal: (error) => fatal.push(error) });
 
-    const told = await outcomes([writer.write(put(1)), writer.write(put(2), "accepting")]);
-    const later = await outcomes([writer.write(put(3)), writer.read(() => 1)]);
+    const told = await outcomes([writer.write(put(1), "accepted"), writer.write(put(2), "new")]);
+    const later = await outcomes([writer.write(put(3), "accepted"), writer.read(() => 1)]);
 
     expect(told).toEqual(["unavailable", "unavailable"]);
     expect(later).toEqual(["unavailable", "unavailable"]);
@@ -247,7 +259,7 @@ describe("a sync that failed", () => {
       throw new Error("no");
     };
 
-    const told = await outcomes([writer.write(bad), writer.write(put(1))]);
+    const told = await outcomes([writer.write(bad, "accepted"), writer.write(put(1), "accepted")]);
 
     expect(told).toEqual(["unavailable", "unavailable"]);
     expect(fatal).toHaveLength(1);
@@ -262,8 +274,8 @@ describe("a sync that failed", () => {
       fatal: (error) => fatal.push(error),
     });
 
-    expect(await outcomes([writer.write(put(1))])).toEqual([1]);
-    expect(await outcomes([writer.write(put(2))])).toEqual(["unavailable"]);
+    expect(await outcomes([writer.write(put(1), "accepted")])).toEqual([1]);
+    expect(await outcomes([writer.write(put(2), "accepted")])).toEqual(["unavailable"]);
     expect(fatal.map(codeOf)).toEqual(["unavailable"]);
   });
 });
@@ -279,10 +291,10 @@ describe("a database that another program has locked", () => {
     const writer = writerOn(db);
     other.exec("BEGIN IMMEDIATE");
 
-    expect(await outcomes([writer.write(put(db, 1))])).toEqual(["unavailable"]);
+    expect(await outcomes([writer.write(put(db, 1), "accepted")])).toEqual(["unavailable"]);
     other.exec("ROLLBACK");
 
-    expect(await outcomes([writer.write(put(db, 2))])).toEqual([2]);
+    expect(await outcomes([writer.write(put(db, 2), "accepted")])).toEqual([2]);
     expect(ids(db)).toEqual([2]);
   });
 });
@@ -291,12 +303,12 @@ describe("closing", () => {
   it("carries out what was asked for and refuses what comes after", async () => {
     const { db, writer, put } = open();
 
-    const asked = writer.write(put(1));
+    const asked = writer.write(put(1), "accepted");
     await writer.close();
 
     expect(await asked).toBe(1);
     expect(ids(db)).toEqual([1]);
-    expect(await outcomes([writer.write(put(2))])).toEqual(["unavailable"]);
+    expect(await outcomes([writer.write(put(2), "accepted")])).toEqual(["unavailable"]);
   });
 });
 
@@ -334,9 +346,9 @@ describe("the sync of a commit", () => {
     const { db, writer, put } = open({ sync });
     const told: string[] = [];
 
-    void writer.write(put(1)).then(() => told.push("first"));
+    void writer.write(put(1), "accepted").then(() => told.push("first"));
     await turns(3);
-    void writer.write(put(2)).then(() => told.push("second"));
+    void writer.write(put(2), "accepted").then(() => told.push("second"));
     void writer.read(() => ids(db)).then((seen) => told.push(`read ${String(seen)}`));
     await turns(3);
     expect([told, ids(db)]).toEqual([[], [1]]);
@@ -353,11 +365,11 @@ describe("the sync of a commit", () => {
     const { writer, put } = open({ sync });
     expect(writer.waitMs).toBe(0);
 
-    const first = writer.write(put(1));
+    const first = writer.write(put(1), "accepted");
     await turns(2);
     await new Promise((resolve) => setTimeout(resolve, 20));
     const waitedAlone = writer.waitMs;
-    const second = writer.write(put(2));
+    const second = writer.write(put(2), "accepted");
     const waitedBefore = writer.waitMs;
     held.shift()?.(null);
     await first;
@@ -375,13 +387,13 @@ describe("the sync of a commit", () => {
     const failures: Error[] = [];
     const { writer, put } = open({ sync, fatal: (error) => void failures.push(error) });
 
-    const waiting = writer.write(put(1));
+    const waiting = writer.write(put(1), "accepted");
     await turns(2);
-    const behind = writer.write(put(2));
+    const behind = writer.write(put(2), "accepted");
     held.shift()?.(new Error("EIO"));
 
     expect(await outcomes([waiting, behind])).toEqual(["unavailable", "unavailable"]);
-    expect(await outcomes([writer.write(put(3))])).toEqual(["unavailable"]);
+    expect(await outcomes([writer.write(put(3), "accepted")])).toEqual(["unavailable"]);
     expect(failures).toHaveLength(1);
   });
 
@@ -394,20 +406,20 @@ describe("the sync of a commit", () => {
     await turns(3);
     expect([told, held.length]).toEqual([["alone"], 0]);
     void writer.write(put(2), "redoable").then(() => told.push("redoable"));
-    void writer.write(put(3)).then(() => told.push("ongoing"));
+    void writer.write(put(3), "accepted").then(() => told.push("accepted"));
     await turns(3);
     expect([told, held.length]).toEqual([["alone", "redoable"], 1]);
     held.shift()?.(null);
     await turns(3);
-    expect(told).toEqual(["alone", "redoable", "ongoing"]);
+    expect(told).toEqual(["alone", "redoable", "accepted"]);
   });
 
   it("is waited for by close, which then carries out what is queued", async () => {
     const { held, sync } = heldSync();
     const { writer, put } = open({ sync });
-    const first = writer.write(put(1));
+    const first = writer.write(put(1), "accepted");
     await turns(2);
-    const second = writer.write(put(2));
+    const second = writer.write(put(2), "accepted");
 
     const closed = writer.close();
     held.shift()?.(null);

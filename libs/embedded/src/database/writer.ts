@@ -48,7 +48,7 @@ export type WriterOptions = {
 const recordsPerCommitMax = 1_024;
 const bytesPerCommitMax = 8 * 1024 * 1024;
 const queuedMax = 65_536;
-const queuedAcceptingMax = queuedMax / 2;
+const queuedNewMax = queuedMax / 2;
 
 /** Refusing new work, making room, refusing all: see `leaveOutForRoom`. */
 const waysToRoom = 3;
@@ -63,6 +63,7 @@ export class Writer {
   #urgent: Operation[] = [];
   #scheduled = false;
   #effects: (() => void)[] = [];
+  #carriedOut: Operation | undefined;
   #unusable: StoreError | undefined;
   #commits = 0;
   /** Ends with the sync, and what follows it, that is under way. */
@@ -89,7 +90,7 @@ export class Writer {
   }
 
   /** Carries `work` out inside the next transaction. `work` is synchronous and may run twice, the first time undone. */
-  write<T>(work: () => T, kind: WriteKind = "ongoing", weight: Weight = light): Promise<T> {
+  write<T>(work: () => T, kind: WriteKind, weight: Weight = light): Promise<T> {
     return this.#enqueue(kind, work, weight);
   }
 
@@ -106,6 +107,12 @@ export class Writer {
   /** For use inside `work`: changes of memory that must follow the disk. Dropped when the work is undone. */
   onCommit(effect: () => void): void {
     this.#effects.push(effect);
+  }
+
+  /** For use inside `work` that goes on with something: it takes on something new as well. Throws when there is no room. */
+  takeOn(): void {
+    this.#options.checkRoom?.();
+    this.#carriedOut?.takeOn();
   }
 
   /** Carries out what is queued, and refuses what comes after. */
@@ -133,8 +140,8 @@ export class Writer {
   #enqueue<T>(kind: Kind, work: () => T, weight = light): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#unusable) return reject(this.#unusable);
-      if (kind === "accepting") this.#options.checkRoom?.();
-      if (this.#waiting >= (kind === "accepting" ? queuedAcceptingMax : queuedMax)) {
+      if (kind === "new") this.#options.checkRoom?.();
+      if (this.#waiting >= (kind === "new" ? queuedNewMax : queuedMax)) {
         return reject(new StoreError("overloaded", "too many writes are waiting"));
       }
       const operation = new Operation(kind, weight, work, resolve, reject);
@@ -233,7 +240,7 @@ export class Writer {
     const writes = batch.some(({ kind }) => !isRead(kind));
     try {
       if (writes) this.#db.exec("BEGIN IMMEDIATE");
-      for (const operation of batch) operation.carryOut();
+      for (const operation of batch) this.#carryOutOne(operation);
       if (writes) this.#commit();
       return true;
     } catch (error) {
@@ -277,12 +284,17 @@ export class Writer {
     }
   }
 
+  #carryOutOne(operation: Operation): void {
+    this.#carriedOut = operation;
+    operation.carryOut();
+  }
+
   /** Throws what concerns the whole batch: a full disk, and what `endsBatch`. */
   #inSavepoint(operation: Operation): void {
     const effectsBefore = this.#effects.length;
     this.#db.exec("SAVEPOINT operation");
     try {
-      operation.carryOut();
+      this.#carryOutOne(operation);
       this.#db.exec("RELEASE operation");
     } catch (error) {
       if (endsBatch(error) || sqliteCode(error) === "full") throw error;
@@ -295,8 +307,7 @@ export class Writer {
   /** No room: first whatever takes on new work is refused; then room is made; then all is refused. */
   #leaveOutForRoom(batch: Batch, leftOut: Map<Operation, unknown>, error: unknown): void {
     const before = leftOut.size;
-    for (const operation of batch)
-      if (operation.kind === "accepting") leftOut.set(operation, error);
+    for (const operation of batch) if (operation.kind === "new") leftOut.set(operation, error);
     if (leftOut.size > before || this.#options.makeRoom()) return;
     for (const operation of batch) if (!isRead(operation.kind)) leftOut.set(operation, error);
   }

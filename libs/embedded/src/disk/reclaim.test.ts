@@ -58,7 +58,7 @@ function openOn(dataDir: string, totalBytes: number): Embedded {
 
 const isAccepted = (store: Embedded, body: Uint8Array): Promise<boolean> =>
   store.records
-    .insert([{ record: accept(aMessage({ body }), realClock.now()) }])
+    .insert([{ record: accept(aMessage({ body }), realClock.now()) }], "new")
     .then(() => true)
     .catch(() => false);
 

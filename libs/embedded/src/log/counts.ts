@@ -49,7 +49,7 @@ export function openEventCounts({ db, writer, tenants, clock, log }: CountPorts)
     try {
       await writer.write(() => {
         for (const [key, n] of taken) put.run(...partsOf(key), n);
-      });
+      }, "accepted");
     } catch (error) {
       for (const [key, n] of taken) gathered.set(key, (gathered.get(key) ?? 0) + n);
       log.warn("log.uncounted", { error });

@@ -30,7 +30,7 @@ export function openMessageLog(
           events.created(tenant, position, message.createdAt);
           if (fact) events.ended(tenant, position, fact);
         }
-      }),
+      }, "accepted"),
     list: async (tenantId: TenantId, filter: LogFilter, page: PageRequest) => {
       const tenant = tenants.find(tenantId);
       if (tenant === undefined) return { items: [], positions: [] };
@@ -52,7 +52,7 @@ export function openMessageLog(
       // Ends when nothing is old enough, or at `limit`.
       while (tenant !== undefined && swept < limit && old.isDue(tenant, before)) {
         const portion = Math.min(limit - swept, messagesPerCommitMax);
-        swept += await writer.write(() => old.sweep(tenant, before, portion));
+        swept += await writer.write(() => old.sweep(tenant, before, portion), "accepted");
       }
       return swept;
     },

@@ -20,7 +20,10 @@ it.each<[string, LiveFilter]>([
     const made = Array.from({ length: 4 * rowsPerTurnMax }, () =>
       aMessage({ id: ids.next(), now: clock.now() }),
     );
-    await records.insert(made.map((message) => ({ record: accept(message, clock.now()) })));
+    await records.insert(
+      made.map((message) => ({ record: accept(message, clock.now()) })),
+      "new",
+    );
     const upTo = { id: ids.next(), at: clock.now() };
     const walk = { upTo, foundMax: 10, lookedMax: 3 * rowsPerTurnMax };
 
@@ -39,7 +42,10 @@ it("a walk by what few messages have looks at theirs alone, however many others 
     const made = Array.from({ length: count }, () =>
       aMessage({ id: ids.next(), now: clock.now(), policy }),
     );
-    await records.insert(made.map((message) => ({ record: accept(message, clock.now()) })));
+    await records.insert(
+      made.map((message) => ({ record: accept(message, clock.now()) })),
+      "new",
+    );
     return made.map(({ id }) => id);
   };
   const rare = await insert(1, ["rare"]);

@@ -11,7 +11,7 @@ describe("the progress of a message", () => {
     const first = openIn(dataDir);
     const body = new Uint8Array(100_000);
     const message = aMessage({ id: first.ids.next(), body, now: first.clock.now() });
-    await first.records.insert([{ record: accept(message, first.clock.now()) }]);
+    await first.records.insert([{ record: accept(message, first.clock.now()) }], "new");
     await first.close();
     const db = new DatabaseSync(join(dataDir, "posthaste.db"));
     // What is read of it from now on is damaged.

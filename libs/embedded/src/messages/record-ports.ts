@@ -62,17 +62,17 @@ export function openRecordPorts(
         return found;
       },
       waiting: openWaiting(rooms),
-      pin: (flow, pinned) => writer.write(() => lanes.pin(flow, pinned, clock.now()), "redoable"),
-      unpin: (id, parts) => writer.write(() => lanes.unpin(id, parts), "redoable"),
-      pause: (flow) => writer.write(() => lanes.pause(flow, true, clock.now()), "redoable"),
-      resume: (flow) => writer.write(() => lanes.pause(flow, false, clock.now()), "redoable"),
+      pin: (flow, pinned) => writer.write(() => lanes.pin(flow, pinned, clock.now()), "accepted"),
+      unpin: (id, parts) => writer.write(() => lanes.unpin(id, parts), "accepted"),
+      pause: (flow) => writer.write(() => lanes.pause(flow, true, clock.now()), "accepted"),
+      resume: (flow) => writer.write(() => lanes.pause(flow, false, clock.now()), "accepted"),
       heads: (lane, n) => writer.glance(() => line.heads(lane, n)),
       promote: (lane, ids, grantUntil, window) =>
         writer.write(() => {
           if (window) lanes.keepWindow(lane, window);
           return line.promote(lane, ids, grantUntil);
         }, "redoable"),
-      keepWindow: (lane, window) => writer.write(() => lanes.keepWindow(lane, window), "redoable"),
+      keepWindow: (lane, window) => writer.write(() => lanes.keepWindow(lane, window), "accepted"),
       rest: (lane, seq, wakeAt, window) =>
         writer.write(() => lanes.rest(lane, seq, wakeAt, window), "redoable"),
       slotHolders: (lane) => writer.glance(() => line.slotHolders(lane)),
@@ -82,14 +82,14 @@ export function openRecordPorts(
     runs: openRuns(rooms),
     runLog: openRunLog(rooms, reader, breathe),
     fanOuts: {
-      insert: (fanOut, deduplication = []) =>
-        writer.write(() => fanOuts.insert(fanOut, deduplication), "accepting", {
+      insert: (fanOut, intake, deduplication = []) =>
+        writer.write(() => fanOuts.insert(fanOut, deduplication), intake, {
           records: 1,
           bytes: fanOut.body.length,
         }),
       get: (tenant, ids) => writer.read(() => ids.map((id) => fanOuts.get(tenant, id))),
       expanding: (...given) => writer.read(() => fanOuts.expanding(...given)),
-      advance: (...given) => writer.write(() => fanOuts.advance(...given)),
+      advance: (...given) => writer.write(() => fanOuts.advance(...given), "accepted"),
     },
   };
 }
@@ -107,25 +107,26 @@ function openRecords(rooms: Rooms, reading: Reading, reader: DatabaseSync): Reco
 
   const sweep = async (): Promise<void> => {
     for (let commit = 0; commit < sweepCommitsMax; commit++)
-      if (!(await writer.write(() => removing.sweep(sweptPerCommitMax)))) return;
+      if (!(await writer.write(() => removing.sweep(sweptPerCommitMax), "accepted"))) return;
   };
 
   return {
-    insert: (inserts) => writer.write(() => inserts.map(insertOne), "accepting", weightOf(inserts)),
+    insert: (inserts, intake) =>
+      writer.write(() => inserts.map(insertOne), intake, weightOf(inserts)),
     claim: (ids, owner) => writer.write(() => claiming.claim(ids, owner), "redoable"),
     pull: (tenant, limit, exceptOrigins) => writer.glance(() => pull(tenant, limit, exceptOrigins)),
     renew: (claims) => writer.write(() => claiming.renew(claims), "redoable"),
     settle: (settlements) =>
       writer.write(
         () => settlements.map(settling.settle),
-        settlements.every(({ isImplied }) => isImplied) ? "redoable" : "ongoing",
+        settlements.every(({ isImplied }) => isImplied) ? "redoable" : "accepted",
         { records: settlements.length, bytes: 0 },
       ),
     clear: (items) => writer.write(() => items.forEach(settling.clear), "redoable"),
-    cancel: (tenant, ids) => writer.write(() => ids.map((id) => cancel(tenant, id))),
+    cancel: (tenant, ids) => writer.write(() => ids.map((id) => cancel(tenant, id)), "accepted"),
     drop: (tenant, ids) =>
       writer.write(() => ids.flatMap((id) => drop(tenant, id) ?? []), "redoable"),
-    release: (...asked) => writer.write(() => releaseOne(...asked)),
+    release: (...asked) => writer.write(() => releaseOne(...asked), "accepted"),
     matching,
     dueSince: openDueSince(reader, tenants),
     get: (tenant, ids) =>
@@ -144,8 +145,9 @@ function openRecords(rooms: Rooms, reading: Reading, reader: DatabaseSync): Reco
       // Ends with the finished records, or at `limit`.
       while (more && removed < limit) {
         const portion = Math.min(limit - removed, removedPerCommitMax);
-        const done = await writer.write(() =>
-          removing.removeFinished(shards, endedBefore, portion),
+        const done = await writer.write(
+          () => removing.removeFinished(shards, endedBefore, portion),
+          "accepted",
         );
         removed += done.removed;
         more = done.more;

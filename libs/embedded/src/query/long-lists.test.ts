@@ -60,7 +60,7 @@ describe("a list of a million rows of which none is wanted", () => {
       reserveBytes: 0,
     });
     const message = aMessage();
-    await store.records.insert([{ record: accept(message, clock.now()) }]);
+    await store.records.insert([{ record: accept(message, clock.now()) }], "new");
     const letter = { failedAt: clock.now(), reason: "non_retryable", message, retried: 0 } as const;
     await store.deadLetters.insert([{ ...letter, id: dlqIdOf(message.id, clock.now()) }]);
     await store.close();

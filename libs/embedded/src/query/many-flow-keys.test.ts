@@ -25,7 +25,7 @@ describe("of 200,000 flow keys, and as many messages that wait in one of them", 
     const flow = { key: "key", limits: { parallelism: 1, periodMs: 1_000 } };
     const messages = [aMessage({ now: clock.now(), flow }), aMessage({ now: clock.now() })];
     for (const message of messages)
-      await store.records.insert([{ record: accept(message, clock.now()) }]);
+      await store.records.insert([{ record: accept(message, clock.now()) }], "new");
     await store.close();
     multiply(join(dataDir, "posthaste.db"));
   }, patienceMs);

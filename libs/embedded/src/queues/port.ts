@@ -83,13 +83,13 @@ export function openQueues(rooms: Rooms): Queues {
   return {
     make: async (tenant, names, max) => {
       const wanted = await writer.glance(() => missing(tenant, names));
-      return wanted.length > 0 ? writer.write(() => make(tenant, wanted, max)) : [];
+      return wanted.length > 0 ? writer.write(() => make(tenant, wanted, max), "accepted") : [];
     },
-    put: (given, max) => writer.write(() => change(given, max)),
-    resume: (tenant, name) => writer.write(() => resume(tenant, name)),
+    put: (given, max) => writer.write(() => change(given, max), "accepted"),
+    resume: (tenant, name) => writer.write(() => resume(tenant, name), "accepted"),
     get: (tenant, name) => writer.read(() => queues.get(tenant, name)),
     list: (tenant, { after, limit }) => writer.read(() => queues.list(tenant, after, limit)),
-    end: (tenant, name) => writer.write(() => end(tenant, name)),
+    end: (tenant, name) => writer.write(() => end(tenant, name), "accepted"),
     admit: (ids: readonly QueueId[]) =>
       writer.write(() => ids.flatMap((id) => admit(id) ?? []), "redoable"),
     callsEnded: (_, ids) => writer.write(() => ids.forEach(callEnded), "redoable"),

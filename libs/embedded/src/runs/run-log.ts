@@ -81,7 +81,7 @@ export function openRunLog(
       await breathe();
       return attemptsOf(root);
     },
-    append: (attempts) => writer.write(() => attempts.forEach(runAttempts.put)),
+    append: (attempts) => writer.write(() => attempts.forEach(runAttempts.put), "accepted"),
   };
 }
 

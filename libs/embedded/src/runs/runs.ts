@@ -8,10 +8,13 @@ import {
   limits,
   type MessageId,
   type Run,
+  type RunId,
+  type TenantId,
   wakeAtOf,
 } from "@posthaste/domain";
 import {
   type Inherited,
+  type NextUse,
   type RunAddress,
   type RunStore,
   type RunWrite,
@@ -31,7 +34,9 @@ export function openRuns(rooms: Rooms): RunStore {
   const put = openPut(rooms);
   const sweepSome = openSweep(rooms);
   const start = (
-    [tenant, id, make]: Parameters<RunStore["start"]>,
+    tenant: TenantId,
+    id: RunId,
+    make: (use: NextUse) => RunWrite,
     inherited?: Inherited,
   ): StartedRun => {
     const before = newest({ tenant, id });
@@ -45,20 +50,21 @@ export function openRuns(rooms: Rooms): RunStore {
   };
 
   return {
-    start: (...asked) => writer.write(() => start(asked), "accepting"),
+    start: (tenant, id, intake, make) => writer.write(() => start(tenant, id, make), intake),
     resume: (tenant, id, inherited, make) =>
       writer.write(
-        () => (put.has(inherited) ? start([tenant, id, make], inherited) : "gone"),
-        "accepting",
+        () => (put.has(inherited) ? start(tenant, id, make, inherited) : "gone"),
+        "accepted",
       ),
     change: (address, decide) =>
       writer.write(() => {
         const run = find(address);
         if (!run) return undefined;
-        const { verdict, write } = decide(run);
+        const { intake, verdict, write } = decide(run);
+        if (intake === "new") writer.takeOn();
         if (write) put.change(run, write);
         return verdict;
-      }, "ongoing"),
+      }, "accepted"),
     byRoot: (root) => writer.glance(() => byRoot(root)),
     byAlias: (tenant, id) => writer.glance(() => byAlias(termOf(tenant, "alias", id))),
     waiting: (tenant, event, after, limit) =>

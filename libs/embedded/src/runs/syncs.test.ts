@@ -40,7 +40,7 @@ const claimed = (run: Run, key: StepKey | { readonly role: "start" }, now: numbe
 async function started({ clock, ids, runs }: Opened): Promise<MessageRecord> {
   const plan = { features: [], headers: [], policy: aPolicy() };
   let record: MessageRecord | undefined;
-  await runs.start(aTenant, aRunId, ({ generation }) => {
+  await runs.start(aTenant, aRunId, "new", ({ generation }) => {
     const run = aRun({ root: ids.next(), generation, plan });
     record = claimed(run, { role: "start" }, clock.now());
     const part = { name: "start", at: clock.now(), body, rank: 0 };

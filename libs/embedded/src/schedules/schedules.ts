@@ -19,8 +19,8 @@ export function openSchedules(db: DatabaseSync, writer: Writer): Schedules {
   const countOff = db.prepare("UPDATE schedule_counts SET n = n - 1 WHERE tenant = ?");
 
   return {
-    put: (schedule) =>
-      writer.write(() => putOne(schedule), "accepting", {
+    put: (schedule, intake) =>
+      writer.write(() => putOne(schedule), intake, {
         records: 1,
         bytes: schedule.body?.length ?? 0,
       }),
@@ -34,7 +34,7 @@ export function openSchedules(db: DatabaseSync, writer: Writer): Schedules {
         if (!row) return;
         removeBody.run(integer(row["key"]));
         countOff.run(tenant);
-      }),
+      }, "accepted"),
   };
 }
 

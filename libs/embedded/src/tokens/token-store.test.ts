@@ -20,7 +20,7 @@ describe("a deduplicated publish", () => {
     const entry = { key: aKey(), id: message.id };
 
     await tokens.claim([entry]);
-    await records.insert([{ record: accept(message, clock.now()), deduplication: [entry] }]);
+    await records.insert([{ record: accept(message, clock.now()), deduplication: [entry] }], "new");
     await tokens.confirm([entry]);
 
     expect(commits()).toBe(1);

@@ -62,7 +62,7 @@ export function openTokenStore(
     confirm: async (entries) => {
       // An insert has written its windows already.
       const missing = entries.filter((entry) => !isConfirmed(entry) && isFree(entry));
-      if (missing.length > 0) await writer.write(() => windows.put(missing));
+      if (missing.length > 0) await writer.write(() => windows.put(missing), "accepted");
       forget(entries);
     },
     acquire: async (lane, ids, flow) => slots.acquire(lane, ids, flow, timeOf(clock)),

@@ -111,7 +111,7 @@ async function makeChildren(
   for await (const unmade of unexpandedChildren(ports, tenant, children)) {
     const now = ports.clock.now();
     const inserts = unmade.map(({ message }) => ({ record: accept(message, now) }));
-    if (inserts.length > 0) await ports.records.insert(inserts);
+    if (inserts.length > 0) await ports.records.insert(inserts, "accepted");
   }
   return children;
 }

@@ -67,7 +67,10 @@ export async function retryLetters(
       made.set(letter.id, id);
       return accept(retriedMessage(letter, id, overrides, now), now, !ports.bus.isUp());
     });
-    await ports.records.insert(records.map((record) => ({ record })));
+    await ports.records.insert(
+      records.map((record) => ({ record })),
+      "accepted",
+    );
     announceUnheard(ports, records);
     await ports.deadLetters.remove(
       tenant,

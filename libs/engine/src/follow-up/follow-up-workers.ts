@@ -130,7 +130,10 @@ function* portionsOf<K extends CallbackKind>(
 
 async function insertMade(ports: WorkerPorts, made: readonly Made[]): Promise<void> {
   const { metrics, tracer } = ports.telemetry ?? noTelemetry;
-  const inserted = await ports.records.insert(made.map(({ record }) => ({ record })));
+  const inserted = await ports.records.insert(
+    made.map(({ record }) => ({ record })),
+    "accepted",
+  );
   const fresh = made.filter((_, i) => inserted[i] === "inserted");
   for (const { kind, span } of fresh) {
     metrics.count("posthaste_callbacks_total", kind);

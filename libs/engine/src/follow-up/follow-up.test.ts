@@ -49,11 +49,11 @@ function watched(ports: Ports, away?: Step): { ports: FollowUpPorts; done: strin
       ...ports,
       records: {
         ...ports.records,
-        insert: (inserts) =>
+        insert: (inserts, intake) =>
           pass(
             "callbacks",
             inserts.map(({ record }) => record.message.url),
-            () => ports.records.insert(inserts),
+            () => ports.records.insert(inserts, intake),
           ),
         clear: (items) =>
           pass(

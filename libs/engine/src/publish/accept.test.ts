@@ -24,8 +24,8 @@ async function publishOne(
 /** The store with an insert that answers only when it is let. */
 function withHeldInsert(ports: Ports): { ports: Ports; letGo: () => void } {
   const { open: letGo, opened } = gate();
-  const insert: Records["insert"] = async (inserts) => {
-    const answer = await ports.records.insert(inserts);
+  const insert: Records["insert"] = async (inserts, intake) => {
+    const answer = await ports.records.insert(inserts, intake);
     await opened;
     return answer;
   };
@@ -114,7 +114,7 @@ describe("publishing to a URL", () => {
     const ports = open();
     const heard = await listen(ports);
     const local = aLocalDelivery(1);
-    const known: Records["insert"] = async (inserts) => inserts.map(() => "known");
+    const known: Records["insert"] = async (inserts, intake) => inserts.map(() => "known");
 
     const command = { deduplication: { kind: "explicit", id: "a" } } as const;
     const answer = await publishOne({ ...withInsert(ports, known), local }, command);
@@ -199,9 +199,9 @@ describe("publishing to a URL", () => {
   it("leaves the slot to the message that another publish has inserted under the same id", async () => {
     const ports = open();
     const local = aLocalDelivery(2);
-    const insertTwice: Records["insert"] = async (inserts) => {
-      await ports.records.insert(inserts);
-      return ports.records.insert(inserts);
+    const insertTwice: Records["insert"] = async (inserts, intake) => {
+      await ports.records.insert(inserts, intake);
+      return ports.records.insert(inserts, intake);
     };
 
     const answer = await publishOne({ ...withInsert(ports, insertTwice), local }, limited);

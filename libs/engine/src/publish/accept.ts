@@ -110,7 +110,7 @@ function insertEntering(
   entering: Entering,
   deduplication: readonly DeduplicationEntry[],
 ): Promise<boolean> {
-  return ports.records.insert([insertOf(entering, deduplication)]).then(
+  return ports.records.insert([insertOf(entering, deduplication)], "new").then(
     ([inserted]) => {
       const isNew = inserted === "inserted";
       if (!isNew) giveBack(ports, entering);

@@ -41,9 +41,9 @@ const withTokens = (ports: Ports, tokens: Partial<TokenStore>): Ports => ({
 /** Counts what is inserted. */
 function counting(ports: Ports): { ports: Ports; inserted: MessageId[] } {
   const inserted: MessageId[] = [];
-  const insert: Records["insert"] = (inserts) => {
+  const insert: Records["insert"] = (inserts, intake) => {
     inserted.push(...inserts.map(({ record }) => record.message.id));
-    return ports.records.insert(inserts);
+    return ports.records.insert(inserts, intake);
   };
   const insertFanOut: FanOuts["insert"] = (fanOut, ...rest) => {
     inserted.push(fanOut.id);
@@ -92,8 +92,11 @@ describe("deduplication", () => {
 
   it("holds also with a store of records that knows nothing of deduplication", async () => {
     const opened = open();
-    const insert: Records["insert"] = (inserts) =>
-      opened.records.insert(inserts.map(({ record }) => ({ record })));
+    const insert: Records["insert"] = (inserts, intake) =>
+      opened.records.insert(
+        inserts.map(({ record }) => ({ record })),
+        intake,
+      );
     const ports = { ...opened, records: { ...opened.records, insert } };
 
     const first = await publishOnce(ports);
@@ -131,9 +134,9 @@ describe("deduplication", () => {
   it("makes one message of two publishes of which the second took over while the first was still inserting", async () => {
     const ports = open();
     const heard = await listen(ports);
-    const slow: Records["insert"] = async (inserts) => {
+    const slow: Records["insert"] = async (inserts, intake) => {
       await new Promise<void>((resolve) => ports.clock.after(5_000, resolve));
-      return ports.records.insert(inserts);
+      return ports.records.insert(inserts, intake);
     };
 
     const first = publishOnce({ ...ports, records: { ...ports.records, insert: slow } });
@@ -177,8 +180,11 @@ describe("deduplication", () => {
 
   it("can be repeated with the same id after the store has failed, and yields the same message", async () => {
     const ports = open();
-    const insert: Records["insert"] = async (inserts) => {
-      await ports.records.insert(inserts.map(({ record }) => ({ record })));
+    const insert: Records["insert"] = async (inserts, intake) => {
+      await ports.records.insert(
+        inserts.map(({ record }) => ({ record })),
+        intake,
+      );
       throw new StoreError("unavailable", "the answer was lost");
     };
 
@@ -240,8 +246,11 @@ describe("a confirmation that fails", () => {
   it("costs the caller nothing: what is stored is answered for, and confirmed as soon as the tokens are back", async () => {
     const { ports: counted, inserted } = counting(open());
     // A store of records that knows nothing of deduplication.
-    const insert: Records["insert"] = (inserts) =>
-      counted.records.insert(inserts.map(({ record }) => ({ record })));
+    const insert: Records["insert"] = (inserts, intake) =>
+      counted.records.insert(
+        inserts.map(({ record }) => ({ record })),
+        intake,
+      );
     let away = true;
     const ports = withTokens(
       { ...counted, records: { ...counted.records, insert } },
@@ -310,9 +319,9 @@ describe("deduplication of a group publish", () => {
     const insert: FanOuts["insert"] = async (fanOut) => {
       if (when === "before") {
         await gone;
-        return ports.fanOuts.insert(fanOut);
+        return ports.fanOuts.insert(fanOut, "new");
       }
-      await ports.fanOuts.insert(fanOut);
+      await ports.fanOuts.insert(fanOut, "new");
       throw new StoreError("unavailable", "the answer was lost");
     };
     return { ports: { ...ports, fanOuts: { ...ports.fanOuts, insert } }, goOn };

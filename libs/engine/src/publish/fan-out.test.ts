@@ -189,7 +189,7 @@ describe("an expansion that is cut off", () => {
     };
     const records: Records = {
       ...ports.records,
-      insert: (inserts) => orDie(() => ports.records.insert(inserts)),
+      insert: (inserts, intake) => orDie(() => ports.records.insert(inserts, intake)),
     };
     const fanOuts: FanOuts = {
       ...ports.fanOuts,
@@ -209,8 +209,8 @@ describe("an expansion that is cut off", () => {
       const published = await publishAll(ports);
       const parent = parentIdOf(published);
       const inserted: string[] = [];
-      const counted: Records["insert"] = async (inserts) => {
-        const answers = await ports.records.insert(inserts);
+      const counted: Records["insert"] = async (inserts, intake) => {
+        const answers = await ports.records.insert(inserts, intake);
         answers.forEach((answer, i) => {
           const id = inserts[i]?.record.message.id;
           if (answer === "inserted" && id !== undefined) inserted.push(id);
@@ -232,8 +232,8 @@ describe("an expansion that is cut off", () => {
     const ports = await openWithGroup(endpoints);
     const published = await publishAll(ports);
     const parent = parentIdOf(published);
-    const insert: Records["insert"] = async (inserts) => {
-      const answers = await ports.records.insert(inserts);
+    const insert: Records["insert"] = async (inserts, intake) => {
+      const answers = await ports.records.insert(inserts, intake);
       await ports.fanOuts.advance(parent, 0, limits.expansionBatchMax, true);
       return answers;
     };

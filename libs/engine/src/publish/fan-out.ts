@@ -51,7 +51,12 @@ async function expandAll(ports: ExpandPorts, fanOut: Expanding): Promise<void> {
       accept(child, ports.clock.now(), !ports.bus.isUp()),
     );
     const inserted =
-      children.length > 0 ? await ports.records.insert(children.map((record) => ({ record }))) : [];
+      children.length > 0
+        ? await ports.records.insert(
+            children.map((record) => ({ record })),
+            "accepted",
+          )
+        : [];
     await announce(
       ports,
       children.filter((_, i) => inserted[i] === "inserted"),

@@ -18,7 +18,7 @@ import {
   type PublishCommand,
   type TenantId,
 } from "@posthaste/domain";
-import { type DeduplicationEntry } from "@posthaste/ports";
+import { type DeduplicationEntry, type Intake } from "@posthaste/ports";
 import { type AcceptPorts, type Published } from "./accept.ts";
 import { announceFanOut } from "./announce.ts";
 import { type Claimed, claimKeys, confirmKeys } from "./deduplicate.ts";
@@ -90,7 +90,7 @@ export async function publishToEndpoints(
 ): Promise<PublishedGroup | Fault> {
   const parent = ports.ids.next();
   if (publish.command.deduplication) return publishOnce(ports, publish, parent);
-  await insertFanOut(ports, publish, { parent, entries: [] });
+  await insertFanOut(ports, publish, { parent, entries: [] }, "new");
   return freshGroup(publish.group, parent);
 }
 
@@ -107,7 +107,7 @@ export async function insertForGroup(
   publish: GroupPublish,
   parent: MessageId,
 ): Promise<readonly MessageId[]> {
-  await insertFanOut(ports, publish, { parent, entries: [] });
+  await insertFanOut(ports, publish, { parent, entries: [] }, "accepted");
   return Array.from({ length: publish.group.endpointCount }, (_, i) => childId(parent, i));
 }
 
@@ -177,7 +177,7 @@ async function insertPart(
   const stillFits = part.indices.every((i, n) => part.entries[n]?.id === childId(part.parent, i));
   // The group has changed since: its fan-out would mean other endpoints by the same indices. If it is there, it has its children.
   if (!stillFits) return (await standing(ports, publish, part)) ? false : underWay;
-  const isNew = await insertFanOut(ports, publish, part);
+  const isNew = await insertFanOut(ports, publish, part, "new");
   if (isNew || !isOwn) return isNew;
   // A repetition took over meanwhile, perhaps with the group as it is since. What it has left out is not accepted.
   const fanOut = await standing(ports, publish, part);
@@ -196,6 +196,7 @@ export async function insertFanOut(
   ports: InsertPorts,
   { command, group }: GroupPublish,
   { parent, indices, entries }: Part,
+  intake: Intake,
 ): Promise<boolean> {
   const { chunks, endpointCount, name } = group;
   const served = indices && new Set(indices);
@@ -204,7 +205,7 @@ export async function insertFanOut(
     : [];
   const target = { group: name, chunks, endpointCount, skipped };
   const fanOut = fanOutOf(command, target, parent, ports.clock.now());
-  const inserted = await ports.fanOuts.insert(fanOut, entries);
+  const inserted = await ports.fanOuts.insert(fanOut, intake, entries);
   if (inserted === "inserted") announceFanOut(ports, fanOut);
   return inserted === "inserted";
 }

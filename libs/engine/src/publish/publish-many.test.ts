@@ -62,10 +62,10 @@ function watched(ports: Ports, failFrom = Infinity) {
   let inserts = 0;
   const records: Records = {
     ...ports.records,
-    insert: (given) => {
+    insert: (given, intake) => {
       asked.push({ inserted: given });
       if (inserts++ >= failFrom) return Promise.reject(new StoreError("unavailable", "away"));
-      return ports.records.insert(given);
+      return ports.records.insert(given, intake);
     },
   };
   const tokens: TokenStore = {
@@ -183,7 +183,7 @@ describe("groups in a batch", () => {
   const endpoints = someEndpoints(3);
   async function opened() {
     const all = open();
-    await all.groups.replace(aTenant, "g", undefined, endpoints);
+    await all.groups.replace(aTenant, "g", undefined, endpoints, "new");
     return all;
   }
 
@@ -258,7 +258,7 @@ describe("groups in a batch", () => {
 
   it("may not make more messages than an answer can list", async () => {
     const { ports, asked } = watched(open());
-    await ports.groups.replace(aTenant, "large", undefined, someEndpoints(10_000));
+    await ports.groups.replace(aTenant, "large", undefined, someEndpoints(10_000), "new");
 
     const refused = await publishMany(
       ports,
@@ -274,7 +274,7 @@ describe("groups in a batch", () => {
 describe("the room of a batch", () => {
   it("is asked for once, for all its messages and queues, before anything is stored", async () => {
     const { ports, asked } = watched(open());
-    await ports.groups.replace(aTenant, "g", undefined, someEndpoints(3));
+    await ports.groups.replace(aTenant, "g", undefined, someEndpoints(3), "new");
     const wanted: unknown[] = [];
     const commands = ["a", "b", "a", "c"].map((queue) => to("q", { queue }));
 

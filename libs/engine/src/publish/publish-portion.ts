@@ -134,7 +134,7 @@ async function insertAll(
     const claim = claims[i];
     return each && claim?.kind === "insert" ? insertOf(each, claim.entries) : [];
   });
-  const inserted = await ports.records.insert(inserts).catch((error: unknown) => {
+  const inserted = await ports.records.insert(inserts, "new").catch((error: unknown) => {
     for (const each of present) giveBack(ports, each);
     throw error;
   });
@@ -156,7 +156,7 @@ async function insertGroup(
   claim: Claim | undefined,
 ): Promise<void> {
   if (claim?.kind !== "insert" || item.kind === "url") return;
-  await insertFanOut(ports, item.publish, { parent: claim.id, entries: [] });
+  await insertFanOut(ports, item.publish, { parent: claim.id, entries: [] }, "new");
 }
 
 const enteringOf = (

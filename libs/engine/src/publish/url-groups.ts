@@ -12,7 +12,7 @@ import {
   tooManyGroups,
   upsertEndpoints,
 } from "@posthaste/domain";
-import { type Groups } from "@posthaste/ports";
+import { type Groups, type Intake } from "@posthaste/ports";
 import { unknownGroup } from "./group-publish.ts";
 
 type Selector = { readonly name?: string; readonly url?: string };
@@ -27,7 +27,7 @@ export function addToGroup(
   endpoints: readonly Endpoint[],
   plan: Plan,
 ): Promise<undefined | Fault> {
-  return change(groups, tenant, name, async (current) => {
+  return change(groups, tenant, name, "new", async (current) => {
     // Of several that are made at once the last ones may pass the quota, which is to bound millions.
     if (!current && (await groups.count(tenant, plan.groupsMax)) >= plan.groupsMax)
       return tooManyGroups(plan);
@@ -43,7 +43,7 @@ export function removeFromGroup(
   name: string,
   selectors: readonly Selector[],
 ): Promise<undefined | Fault> {
-  return change(groups, tenant, name, async (current) =>
+  return change(groups, tenant, name, "accepted", async (current) =>
     current ? removeEndpoints(current, selectors) : unknownGroup(name),
   );
 }
@@ -52,6 +52,7 @@ async function change(
   groups: Groups,
   tenant: TenantId,
   name: string,
+  intake: Intake,
   decide: (current: readonly Endpoint[] | undefined) => Promise<readonly Endpoint[] | Fault>,
 ): Promise<undefined | Fault> {
   for (let tries = 0; tries < triesMax; tries++) {
@@ -62,7 +63,7 @@ async function change(
       if (!group || (await isRemoved(groups, group))) return undefined;
       continue;
     }
-    if (await groups.replace(tenant, name, group?.version, next)) return undefined;
+    if (await groups.replace(tenant, name, group?.version, next, intake)) return undefined;
   }
   return fault("overloaded", `topic ${name} is being changed by many at once; try again`);
 }

@@ -131,7 +131,7 @@ export async function startChild(ports: InvokePorts, ref: RunRef, step: number):
     const body = new Uint8Array(Buffer.from(child.body, "base64"));
     const command = { ...child, body, ...(trace !== undefined && { trace }) };
     const notBefore = notBeforeOf(command, clock.now());
-    ({ run } = await startAs(ports, command, { root: childRoot, invoker }, notBefore));
+    ({ run } = await startAs(ports, command, { root: childRoot, invoker }, notBefore, "accepted"));
   }
   // Another start has taken its name, or too many wait for it.
   if (run.root !== childRoot) return answer(ports, invoker, childRoot, { out: failed });

@@ -76,7 +76,7 @@ export const notifyRun = (
       const part = { name: `n${seen.version}`, at: ports.clock.now(), body };
       const next = noted(seen, { event, part: part.name });
       if (!next) return { verdict: "full" };
-      return { verdict: [], write: { run: next, parts: [part], deliveries: [] } };
+      return { verdict: [], write: { run: next, parts: [part], deliveries: [] }, intake: "new" };
     },
   });
 

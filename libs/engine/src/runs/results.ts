@@ -31,7 +31,7 @@ export function resultsOf<V>(
   deliveries: Deliveries,
   now: number,
   verdictOf: (run: Run) => V,
-): Required<Decision<V>> {
+): Required<Omit<Decision<V>, "intake">> {
   const results = ended.map(({ step, ...rest }) => ({
     ...rest,
     key: { role: "result", step } as const,

@@ -22,7 +22,13 @@ import {
   shardOf,
   usualDelivery,
 } from "@posthaste/domain";
-import { type Decision, type NextUse, type RunStore, type RunWrite } from "@posthaste/ports";
+import {
+  type Decision,
+  type Intake,
+  type NextUse,
+  type RunStore,
+  type RunWrite,
+} from "@posthaste/ports";
 import { type AcceptPorts, type Published } from "../publish/accept.ts";
 import { claimOnce, confirmKeys } from "../publish/deduplicate.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
@@ -98,6 +104,8 @@ export async function startRunOf(
       command,
       { root, ...(from && { from }) },
       notBeforeOf(command, ports.clock.now()),
+      // Of a failed run it is a retry.
+      from ? "accepted" : "new",
     );
   return command.deduplication ? startOnce(ports, command, own, start) : start(own);
 }
@@ -134,6 +142,7 @@ export async function startAs(
   command: PublishCommand,
   lineage: Lineage,
   notBefore: number,
+  intake: Intake,
 ): Promise<StartedAs> {
   const { destination, run: publish, tenant } = command;
   if (publish?.kind !== "start" || destination.kind !== "url")
@@ -167,7 +176,7 @@ export async function startAs(
     return entriesOf(run, 0, [start], deliveries, now);
   };
 
-  const started = await deliveries.within(() => ports.runs.start(tenant, publish.id, make));
+  const started = await deliveries.within(() => ports.runs.start(tenant, publish.id, intake, make));
   const isNew = started.kind === "started" && started.run.root === lineage.root;
   if (isNew) deliveries.begin();
   else deliveries.drop();

@@ -103,7 +103,7 @@ async function put(
     const next = current
       ? replaced(current, command, now)
       : newSchedule(command, id, random.text(scheduleUidLength), now);
-    if (await schedules.put(next)) return void wake(bus, next);
+    if (await schedules.put(next, "new")) return void wake(bus, next);
   }
   return changedByMany(id);
 }
@@ -133,7 +133,7 @@ async function change(
     const current = withoutBody(whole);
     const next = decide(current, clock.now());
     if (next === current) return undefined;
-    if (await schedules.put(next)) return void wake(bus, next);
+    if (await schedules.put(next, "accepted")) return void wake(bus, next);
   }
   return changedByMany(key.id);
 }

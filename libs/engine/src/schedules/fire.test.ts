@@ -168,9 +168,9 @@ describe("a schedule that is due", () => {
       ...ports,
       records: {
         ...ports.records,
-        insert: async (inserts) => {
+        insert: async (inserts, intake) => {
           await pauseSchedule(changing(ports), key);
-          return ports.records.insert(inserts);
+          return ports.records.insert(inserts, intake);
         },
       },
     });
@@ -182,7 +182,7 @@ describe("a schedule that is due", () => {
 
   it("of a group makes a message for each endpoint, and remembers the first hundred", async () => {
     const ports = open();
-    await ports.groups.replace(aTenant, "g", undefined, someEndpoints(120));
+    await ports.groups.replace(aTenant, "g", undefined, someEndpoints(120), "new");
     const { next = 0 } = await made(ports, undefined, {
       template: { ...aScheduleCommand().template, destination: { kind: "group", name: "g" } },
     });
@@ -196,7 +196,7 @@ describe("a schedule that is due", () => {
 
   it("of a group and a queue makes the queue within the plan, and none where the group is gone", async () => {
     const ports = open();
-    await ports.groups.replace(aTenant, "g", undefined, someEndpoints(2));
+    await ports.groups.replace(aTenant, "g", undefined, someEndpoints(2), "new");
     const destination = { kind: "group", name: "g" } as const;
     const template = { ...aScheduleCommand().template, destination, queue: "q" };
     const { next = 0 } = await made(ports, undefined, { template });

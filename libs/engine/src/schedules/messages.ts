@@ -80,7 +80,10 @@ async function roomInQueue(
 
 async function insertAll(ports: SlotPorts, records: readonly MessageRecord[]): Promise<void> {
   if (records.length === 0) return;
-  const inserted = await ports.records.insert(records.map((record) => ({ record })));
+  const inserted = await ports.records.insert(
+    records.map((record) => ({ record })),
+    "accepted",
+  );
   announceUnheard(
     ports,
     records.filter((_, i) => inserted[i] === "inserted"),

@@ -61,14 +61,14 @@ describe("the share that is refused", () => {
 
 describe("what is refused", () => {
   it.each([
-    [0, { list: 0, read: 0, write: 0, publish: 0, step: 0, health: 0 }],
-    [0.2, { list: 0.8, read: 0.4, write: 0, publish: 0, step: 0, health: 0 }],
-    [0.5, { list: 1, read: 1, write: 0.5, publish: 0, step: 0, health: 0 }],
-    [0.7, { list: 1, read: 1, write: 0.9, publish: 0.4, step: 0, health: 0 }],
-    [0.9, { list: 1, read: 1, write: 1, publish: 0.8, step: 0.3, health: 0 }],
-    [1, { list: 1, read: 1, write: 1, publish: 0.95, step: 0.5, health: 0 }],
-  ])("at a share of %d: lists first, steps of runs last, health never", (share, chances) => {
-    for (const kind of ["list", "read", "write", "publish", "step", "health"] as const) {
+    [0, { list: 0, read: 0, publish: 0, ongoing: 0, health: 0 }],
+    [0.2, { list: 0.8, read: 0.4, publish: 0, ongoing: 0, health: 0 }],
+    [0.5, { list: 1, read: 1, publish: 0, ongoing: 0, health: 0 }],
+    [0.7, { list: 1, read: 1, publish: 0.4, ongoing: 0, health: 0 }],
+    [0.9, { list: 1, read: 1, publish: 0.8, ongoing: 0, health: 0 }],
+    [1, { list: 1, read: 1, publish: 0.95, ongoing: 0, health: 0 }],
+  ])("at a share of %d: lists first, what goes on and health never", (share, chances) => {
+    for (const kind of ["list", "read", "publish", "ongoing", "health"] as const) {
       expect(refusalChance(kind, share)).toBeCloseTo(chances[kind], 10);
     }
   });

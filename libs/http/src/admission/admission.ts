@@ -8,10 +8,10 @@ import { type Refusal } from "../answers/answers.ts";
 import { createLoopDelay } from "./loop-delay.ts";
 
 /**
- * What is refused first stands first; health is never refused. `step`: what belongs to a run that is there; its step has run,
- * and would run again.
+ * What is refused first stands first. `ongoing` goes on with what was accepted, or ends it, and is never refused: a step that
+ * has run would run again, and a cancellation or a pause is what takes load away. Nor is health.
  */
-export type RequestKind = "list" | "read" | "write" | "publish" | "step" | "health";
+export type RequestKind = "list" | "read" | "publish" | "ongoing" | "health";
 
 /** What was seen in the last second or so; of the event loop its worst delay. */
 export type Load = { readonly loopDelayMs: number; readonly storeWaitMs: number };
@@ -44,22 +44,19 @@ export function nextPressure(pressure: Pressure, load: Load, now: number): Press
   return { share: Math.round(share * 10) / 10, slowSince, sampledAt: now };
 }
 
-/** The chance of being refused: lists are all gone at a quarter of the scale, publishes begin at half, steps at three quarters. Pure. */
+/** The chance of being refused: lists are all gone at a quarter of the scale, reads at half, where publishes begin. Pure. */
 export function refusalChance(kind: RequestKind, share: number): number {
   switch (kind) {
+    case "ongoing":
     case "health":
       return 0;
     case "list":
       return Math.min(1, share * 4);
     case "read":
       return Math.min(1, share * 2);
-    case "write":
-      return Math.min(1, Math.max(0, share - 0.25) * 2);
     case "publish":
       // Never all of them: some must get through to show that it is over.
       return Math.min(0.95, Math.max(0, share - 0.5) * 2);
-    case "step":
-      return Math.min(0.5, Math.max(0, share - 0.75) * 2);
   }
 }
 

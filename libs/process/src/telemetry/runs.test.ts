@@ -22,7 +22,7 @@ function aStore(): RunStore {
   return {
     ...{ get: unused, byRoot: unused, byAlias: unused, waiting: unused, part: unused },
     ...{ history: unused, brief: unused, sweep: unused, resume: unused },
-    start: async (_tenant, _id, make) => {
+    start: async (_tenant, _id, _intake, make) => {
       if (run) return { kind: "known", run };
       ({ run } = make({ generation: 1, after: 0 }));
       return { kind: "started", run };
@@ -42,7 +42,8 @@ it("what is written of runs is counted once, and what was there already is not",
   const count: Metrics["count"] = (name, label) => void counted.push(`${name} ${label}`);
   const runs = meteredRuns(aStore(), { ...noMetrics, count });
 
-  for (let i = 0; i < 2; i++) await runs.start(aTenant, aRunId, (use) => aRunStart(use, { now }));
+  for (let i = 0; i < 2; i++)
+    await runs.start(aTenant, aRunId, "new", (use) => aRunStart(use, { now }));
   for (const steps of [[aPlan(1), aPlan(2)], [aResult(1)], [aResult(1)]])
     await runs.change(address, (run) => joining(run, steps, now));
   for (let i = 0; i < 2; i++) await runs.change(address, (run) => ending(run, now));

@@ -15,8 +15,8 @@ export function meteredRuns(runs: RunStore, metrics: Metrics): RunStore {
   if (metrics === noMetrics) return runs;
   return {
     ...runs,
-    start: async (tenant, id, make) => {
-      const started = await runs.start(tenant, id, make);
+    start: async (tenant, id, intake, make) => {
+      const started = await runs.start(tenant, id, intake, make);
       if (started.kind === "started") metrics.count("posthaste_runs_total", "started");
       return started;
     },

@@ -61,7 +61,7 @@ function inserting(guarantee: StoreGuarantee): void {
         },
       });
 
-      expect(await harness.fanOuts.insert(fanOut)).toBe("inserted");
+      expect(await harness.fanOuts.insert(fanOut, "new")).toBe("inserted");
 
       const unknown = harness.ids.next();
       expect(await harness.fanOuts.get(aTenant, [unknown, fanOut.id])).toEqual([undefined, fanOut]);
@@ -76,7 +76,7 @@ function inserting(guarantee: StoreGuarantee): void {
       const fanOut = await insertFanOut(harness);
       await harness.fanOuts.advance(fanOut.id, 0, 500, false);
 
-      expect(await harness.fanOuts.insert(fanOut)).toBe("known");
+      expect(await harness.fanOuts.insert(fanOut, "new")).toBe("known");
       expect((await readFanOut(harness, fanOut)).state).toEqual({ kind: "expanding", upTo: 500 });
     },
   );
@@ -86,7 +86,7 @@ function inserting(guarantee: StoreGuarantee): void {
     const fanOut = newFanOut(harness);
     const entry = { key: aKey("order-1"), id: fanOut.id };
     await tokens?.claim([entry]);
-    await harness.fanOuts.insert(fanOut, [entry]);
+    await harness.fanOuts.insert(fanOut, "new", [entry]);
 
     const windows = await tokens?.claim([{ ...entry, id: harness.ids.next() }]);
 
@@ -142,7 +142,7 @@ function advancing(guarantee: StoreGuarantee): void {
     "a fan-out above this build's format is neither read, rung nor advanced",
     async (harness) => {
       const fanOut = { ...newFanOut(harness), format: ownFormat + 1 };
-      await harness.fanOuts.insert(fanOut);
+      await harness.fanOuts.insert(fanOut, "new");
       await harness.advance(limits.ringAheadMs);
 
       expect(await harness.fanOuts.get(aTenant, [fanOut.id])).toEqual([undefined]);
@@ -236,6 +236,7 @@ function sharing(guarantee: StoreGuarantee): void {
 
       const again = await harness.records.insert(
         childrenOf(fanOut, 5).map((child) => ({ record: accept(child, harness.now()) })),
+        "new",
       );
 
       expect(again).toEqual(["known", "known", "known", "inserted", "inserted"]);
@@ -257,7 +258,7 @@ function placing(guarantee: StoreGuarantee): void {
       const ofSecond = await insertChildren(harness, second, 2);
       const children = childrenOf(fanOut, 3);
       for (const child of children.toReversed())
-        await harness.records.insert([{ record: accept(child, harness.now()) }]);
+        await harness.records.insert([{ record: accept(child, harness.now()) }], "new");
 
       const line = [...before, ...children, between, ...ofSecond, after];
       expect(await inLine(harness)).toEqual(line.map(({ id }) => id));
@@ -269,7 +270,7 @@ function placing(guarantee: StoreGuarantee): void {
     const after = await insert(harness, { flow: oneAtATime });
     const [, child] = childrenOf(fanOut, 2);
     if (!child) throw new Error("unreachable");
-    await harness.records.insert([{ record: accept(child, harness.now()) }]);
+    await harness.records.insert([{ record: accept(child, harness.now()) }], "new");
 
     expect(await inLine(harness)).toEqual([child.id, after.id]);
   });
@@ -334,7 +335,7 @@ async function insertFanOut(
   overrides: FanOutOverrides = {},
 ): Promise<FanOut> {
   const fanOut = newFanOut(harness, overrides);
-  expect(await harness.fanOuts.insert(fanOut)).toBe("inserted");
+  expect(await harness.fanOuts.insert(fanOut, "new")).toBe("inserted");
   return fanOut;
 }
 
@@ -353,7 +354,10 @@ async function insertChildren(
   count: number,
 ): Promise<readonly Message[]> {
   const children = childrenOf(fanOut, count);
-  await harness.records.insert(children.map((child) => ({ record: accept(child, harness.now()) })));
+  await harness.records.insert(
+    children.map((child) => ({ record: accept(child, harness.now()) })),
+    "new",
+  );
   return children;
 }
 

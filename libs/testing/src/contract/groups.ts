@@ -79,7 +79,7 @@ function reading(guarantee: Guarantee<GroupsHarness>): void {
 
     expect(await groups.get(anotherTenant, "g")).toBeUndefined();
     expect(await groups.list(anotherTenant, whole)).toEqual([]);
-    expect(await groups.replace(anotherTenant, "g", mine.version, [])).toBe(false);
+    expect(await groups.replace(anotherTenant, "g", mine.version, [], "new")).toBe(false);
     await groups.remove(anotherTenant, "g");
     expect(await groups.get(aTenant, "g")).toEqual(mine);
   });
@@ -97,7 +97,7 @@ function reading(guarantee: Guarantee<GroupsHarness>): void {
     async (harness) => {
       const { groups } = harness;
       for (const name of ["b", "a", "d", "C", "c"]) await create(harness, name, [anEndpoint(0)]);
-      await groups.replace(anotherTenant, "aa", undefined, [anEndpoint(0)]);
+      await groups.replace(anotherTenant, "aa", undefined, [anEndpoint(0)], "new");
 
       const namesOf = async (after: string, limit: number) =>
         (await groups.list(aTenant, { after, limit })).map(({ name }) => name);
@@ -114,7 +114,7 @@ function reading(guarantee: Guarantee<GroupsHarness>): void {
     async (harness) => {
       const { groups } = harness;
       for (const name of ["a", "b", "c"]) await create(harness, name, [anEndpoint(0)]);
-      await groups.replace(anotherTenant, "d", undefined, [anEndpoint(0)]);
+      await groups.replace(anotherTenant, "d", undefined, [anEndpoint(0)], "new");
 
       expect(await groups.count(aTenant, 10)).toBe(3);
       expect(await groups.count(aTenant, 2)).toBe(2);
@@ -130,7 +130,13 @@ function replacing(guarantee: Guarantee<GroupsHarness>): void {
       const before = await create(harness, "g", someEndpoints(2));
       await harness.advance(10);
 
-      const replaced = await harness.groups.replace(aTenant, "g", before.version, someEndpoints(3));
+      const replaced = await harness.groups.replace(
+        aTenant,
+        "g",
+        before.version,
+        someEndpoints(3),
+        "new",
+      );
 
       const after = await find(harness, "g");
       expect(replaced).toBe(true);
@@ -146,10 +152,10 @@ function replacing(guarantee: Guarantee<GroupsHarness>): void {
     const { groups } = harness;
     const group = await create(harness, "g", someEndpoints(2));
 
-    expect(await groups.replace(aTenant, "g", group.version + 1, [])).toBe(false);
-    expect(await groups.replace(aTenant, "g", group.version - 1, [])).toBe(false);
-    expect(await groups.replace(aTenant, "g", undefined, [])).toBe(false);
-    expect(await groups.replace(aTenant, "unheard-of", group.version, [])).toBe(false);
+    expect(await groups.replace(aTenant, "g", group.version + 1, [], "new")).toBe(false);
+    expect(await groups.replace(aTenant, "g", group.version - 1, [], "new")).toBe(false);
+    expect(await groups.replace(aTenant, "g", undefined, [], "new")).toBe(false);
+    expect(await groups.replace(aTenant, "unheard-of", group.version, [], "new")).toBe(false);
     expect(await find(harness, "g")).toEqual(group);
     expect(await groups.list(aTenant, whole)).toHaveLength(1);
   });
@@ -159,7 +165,7 @@ function replacing(guarantee: Guarantee<GroupsHarness>): void {
     const versions = Array.from({ length: 10 }, (_, i) => someEndpoints(i + 1));
 
     const answers = await Promise.all(
-      versions.map((endpoints) => harness.groups.replace(aTenant, "g", version, endpoints)),
+      versions.map((endpoints) => harness.groups.replace(aTenant, "g", version, endpoints, "new")),
     );
 
     const winner = versions[answers.indexOf(true)];
@@ -170,7 +176,7 @@ function replacing(guarantee: Guarantee<GroupsHarness>): void {
   guarantee("of ten creations at once exactly one holds", async ({ groups }) => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
-        groups.replace(aTenant, "g", undefined, someEndpoints(i)),
+        groups.replace(aTenant, "g", undefined, someEndpoints(i), "new"),
       ),
     );
 
@@ -197,7 +203,7 @@ function replacing(guarantee: Guarantee<GroupsHarness>): void {
     "a version that was read is read whole, though another has replaced it",
     async (harness) => {
       const before = await create(harness, "g", someEndpoints(700));
-      await harness.groups.replace(aTenant, "g", before.version, [anEndpoint(0)]);
+      await harness.groups.replace(aTenant, "g", before.version, [anEndpoint(0)], "new");
       await harness.groups.sweep(100);
 
       expect(await endpointsOf(harness, before)).toEqual(someEndpoints(700));
@@ -225,7 +231,7 @@ function configuring(guarantee: Guarantee<GroupsHarness>): void {
       expect(configured).toEqual({ ...group, headers, updatedAt: configured.updatedAt });
       expect(configured.updatedAt).toBeGreaterThan(group.updatedAt);
       expect(await groups.list(aTenant, whole)).toEqual([configured]);
-      await groups.replace(aTenant, "g", configured.version, [anEndpoint(1)]);
+      await groups.replace(aTenant, "g", configured.version, [anEndpoint(1)], "new");
       expect((await find(harness, "g")).headers).toEqual(headers);
     },
   );
@@ -273,7 +279,7 @@ function removing(guarantee: Guarantee<GroupsHarness>): void {
     async (harness) => {
       const { groups } = harness;
       const old = await create(harness, "g", [anEndpoint(0)]);
-      await groups.replace(aTenant, "g", old.version, [anEndpoint(1)]);
+      await groups.replace(aTenant, "g", old.version, [anEndpoint(1)], "new");
       await groups.remove(aTenant, "g", old.version);
       const current = await find(harness, "g");
       const endpoints = await endpointsOf(harness, current);
@@ -307,7 +313,7 @@ function removing(guarantee: Guarantee<GroupsHarness>): void {
 
       const made = await create(harness, "g", someEndpoints(1));
 
-      expect(await harness.groups.replace(aTenant, "g", old.version, [])).toBe(false);
+      expect(await harness.groups.replace(aTenant, "g", old.version, [], "new")).toBe(false);
       expect(await endpointsOf(harness, made)).toEqual(someEndpoints(1));
     },
     10,
@@ -321,7 +327,7 @@ function sweeping(guarantee: Guarantee<GroupsHarness>): void {
       const { groups, fanOuts } = harness;
       const before = await create(harness, "g", someEndpoints(700));
       const parent = await publishTo(harness, before);
-      await groups.replace(aTenant, "g", before.version, [anEndpoint(0)]);
+      await groups.replace(aTenant, "g", before.version, [anEndpoint(0)], "new");
       await harness.advance(anHourMs);
       const keptAll = await groups.sweep(100);
       const stillThere = await endpointsOf(harness, before);
@@ -365,7 +371,7 @@ async function create(
   name: string,
   endpoints: readonly Endpoint[],
 ): Promise<Group> {
-  expect(await harness.groups.replace(aTenant, name, undefined, endpoints)).toBe(true);
+  expect(await harness.groups.replace(aTenant, name, undefined, endpoints, "new")).toBe(true);
   return find(harness, name);
 }
 
@@ -386,7 +392,7 @@ async function add(harness: GroupsHarness, endpoint: Endpoint): Promise<void> {
   for (let attempt = 0; attempt < triesMax; attempt++) {
     const group = await find(harness, "g");
     const endpoints = [...(await endpointsOf(harness, group)), endpoint];
-    if (await harness.groups.replace(aTenant, "g", group.version, endpoints)) return;
+    if (await harness.groups.replace(aTenant, "g", group.version, endpoints, "new")) return;
   }
   throw new Error(`somebody was faster ${triesMax} times`);
 }
@@ -396,6 +402,6 @@ async function publishTo(
   { name, chunks, endpointCount }: Group,
 ) {
   const fanOut = aFanOut({ id: ids.next(), now: now(), group: name, chunks, endpointCount });
-  await fanOuts.insert(fanOut);
+  await fanOuts.insert(fanOut, "new");
   return fanOut.id;
 }

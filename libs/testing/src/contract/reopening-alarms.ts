@@ -101,7 +101,7 @@ export function alarmsAfterReopening(guarantee: Guarantee<ReopeningHarness>): vo
     async (before) => {
       // The clock begins at a full minute or not: the slot is the next one.
       const schedule = aSchedule("scd_1", everyMinute, before.now());
-      await before.schedules.put(schedule);
+      await before.schedules.put(schedule, "new");
       const slot = schedule.next ?? 0;
       await before.advance(slot - before.now() - 10_000);
       const early = await before.reopen();
@@ -113,7 +113,7 @@ export function alarmsAfterReopening(guarantee: Guarantee<ReopeningHarness>): vo
   );
 
   guarantee("a schedule that had rung and was left rings at once", async (before) => {
-    await before.schedules.put(aSchedule("scd_1", everyMinute, before.now()));
+    await before.schedules.put(aSchedule("scd_1", everyMinute, before.now()), "new");
     await before.advance(minuteMs);
     await rung(before);
 
@@ -127,7 +127,7 @@ export function alarmsAfterReopening(guarantee: Guarantee<ReopeningHarness>): vo
     async (before) => {
       await enqueue(before, 1);
       const fanOut = aFanOut({ id: before.ids.next(), now: before.now() });
-      await before.fanOuts.insert(fanOut);
+      await before.fanOuts.insert(fanOut, "new");
       await addAction(before, "bulk_1");
       const all = [
         `lane ${queueId(aTenant, queueName)}`,

@@ -33,7 +33,7 @@ export function describeReopening(
     guarantee("a claim has lost its lease, rings at once, and is fenced", async (before) => {
       const message = newMessage(before);
       const claimed = acceptClaimed(message, anOwner, before.now());
-      await before.records.insert([{ record: claimed }]);
+      await before.records.insert([{ record: claimed }], "new");
 
       const after = await before.reopen();
       const { hints } = await ringAll(after);

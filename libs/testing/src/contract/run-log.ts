@@ -78,7 +78,7 @@ async function aRun({ runs, ids }: RunLogHarness, settings: Settings = {}): Prom
   const root = ids.next();
   const id = runId(settings.id ?? root);
   const limits = { periodMs: 1_000, parallelism: 1 };
-  const { run } = await runs.start(tenant, id, ({ generation, after }) => {
+  const { run } = await runs.start(tenant, id, "new", ({ generation, after }) => {
     const fresh: Run = {
       ...{ key: runKey(tenant, id, generation), id, generation, root, tenant },
       dialect: "service",

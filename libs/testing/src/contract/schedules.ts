@@ -56,8 +56,8 @@ function keeping(guarantee: Guarantee<SchedulesHarness>): void {
     const made = aSchedule("scd_1", bytes(new Uint8Array([0, 255, 128, 10])), now());
     const bare = aSchedule("scd_2", bytes(new Uint8Array()), now());
 
-    expect(await schedules.put(made)).toBe(true);
-    expect(await schedules.put(bare)).toBe(true);
+    expect(await schedules.put(made, "new")).toBe(true);
+    expect(await schedules.put(bare, "new")).toBe(true);
     expect(await schedules.get([bare, aSchedule("scd_none"), made])).toEqual([
       bare,
       undefined,
@@ -74,8 +74,8 @@ function keeping(guarantee: Guarantee<SchedulesHarness>): void {
         aScheduleCommand("0 * * * *", { tenant: anotherTenant }),
         now(),
       );
-      await schedules.put(mine);
-      await schedules.put(theirs);
+      await schedules.put(mine, "new");
+      await schedules.put(theirs, "new");
       await schedules.remove(mine);
 
       expect(await schedules.get([mine, theirs])).toEqual([undefined, theirs]);
@@ -91,7 +91,7 @@ function keeping(guarantee: Guarantee<SchedulesHarness>): void {
       const made = [3, 1, 2, 0, 4].map((n) =>
         aSchedule(`scd_${n}`, aScheduleCommand(), at + Math.floor(n / 2)),
       );
-      for (const each of made) await schedules.put(each);
+      for (const each of made) await schedules.put(each, "new");
       const listed: Schedule[] = [];
       for (let page = await schedules.list(aTenant, { limit: 2 }); page.length > 0;) {
         listed.push(...page);
@@ -112,7 +112,7 @@ function keeping(guarantee: Guarantee<SchedulesHarness>): void {
       const made = [0, 1, 2, 3].map((n) =>
         aSchedule(`scd_${n}`, aScheduleCommand(), at + Math.floor(n / 2)),
       );
-      for (const each of made) await schedules.put(each);
+      for (const each of made) await schedules.put(each, "new");
       const [, second] = await schedules.list(aTenant, { limit: 2 });
       if (second) await schedules.remove(second);
       const behind = await schedules.list(aTenant, { ...(second && { after: second }), limit: 5 });
@@ -133,7 +133,7 @@ function changing(guarantee: Guarantee<SchedulesHarness>): void {
     async ({ schedules, now }) => {
       const made = await Promise.all(
         Array.from({ length: 10 }, () =>
-          schedules.put(aSchedule("scd_1", aScheduleCommand(), now())),
+          schedules.put(aSchedule("scd_1", aScheduleCommand(), now()), "new"),
         ),
       );
 
@@ -150,7 +150,7 @@ function changing(guarantee: Guarantee<SchedulesHarness>): void {
         ...paused(made, now()),
         updatedAt: now() + n,
       }));
-      const written = await Promise.all(changes.map((change) => schedules.put(change)));
+      const written = await Promise.all(changes.map((change) => schedules.put(change, "new")));
 
       expect(written.filter(Boolean)).toHaveLength(1);
       expect(await read(schedules, made)).toMatchObject({ version: 2, body: made.body });
@@ -165,13 +165,13 @@ function changing(guarantee: Guarantee<SchedulesHarness>): void {
     async ({ schedules, now }) => {
       const made = await put(schedules, now());
       const resting = paused(made, now());
-      await schedules.put(resting);
+      await schedules.put(resting, "new");
       const next = replaced(
         resting,
         aScheduleCommand("0 0 29 2 */7", { body: new Uint8Array() }),
         now(),
       );
-      await schedules.put(next);
+      await schedules.put(next, "new");
 
       expect(await read(schedules, made)).toEqual(next);
     },
@@ -181,12 +181,12 @@ function changing(guarantee: Guarantee<SchedulesHarness>): void {
     "a schedule that was removed may be made again, and writes to the old one do not fit it",
     async ({ schedules, now }) => {
       const old = await put(schedules, now());
-      await schedules.put(paused(old, now()));
+      await schedules.put(paused(old, now()), "new");
       await schedules.remove(old);
 
       expect(await schedules.move([paused(paused(old, now()), now())])).toEqual([false]);
       expect(await schedules.count(aTenant)).toBe(0);
-      expect(await schedules.put(old)).toBe(true);
+      expect(await schedules.put(old, "new")).toBe(true);
       expect(await schedules.count(aTenant)).toBe(1);
     },
   );
@@ -208,7 +208,7 @@ function firing(guarantee: Guarantee<SchedulesHarness>): void {
       const made = await Promise.all(
         ["scd_1", "scd_2", "scd_3"].map((id) => put(schedules, now(), id)),
       );
-      await schedules.put(paused(made[1] ?? aSchedule(), now()));
+      await schedules.put(paused(made[1] ?? aSchedule(), now()), "new");
       const gone = aSchedule("scd_none", aScheduleCommand(), now());
       const moved = [...made, gone].map((each) => begun(each, each.next ?? 0));
 
@@ -245,7 +245,7 @@ function firing(guarantee: Guarantee<SchedulesHarness>): void {
       const slot = made.next ?? 0;
       const intent = begun(made, slot);
       await schedules.move([intent]);
-      await schedules.put(paused(intent, now()));
+      await schedules.put(paused(intent, now()), "new");
       const done = fired(intent, { slot, messages: [] }, slot) ?? made;
 
       expect(await schedules.move([done])).toEqual([false]);
@@ -302,7 +302,7 @@ function ringing(guarantee: Guarantee<SchedulesHarness>): void {
       const { schedules, alarms, now, advance } = harness;
       const one = await put(schedules, now(), "scd_1", now() + 5);
       const other = await put(schedules, now(), "scd_2", now() + 5);
-      await schedules.put(paused(one, now()));
+      await schedules.put(paused(one, now()), "new");
       await schedules.remove(other);
       await advance(10);
 
@@ -317,7 +317,7 @@ function ringing(guarantee: Guarantee<SchedulesHarness>): void {
     async (harness) => {
       const { schedules, now, advance } = harness;
       const made = aSchedule("scd_1", aScheduleCommand(), now());
-      await schedules.put({ ...made, format: 99, wakeAt: now() + 5 });
+      await schedules.put({ ...made, format: 99, wakeAt: now() + 5 }, "new");
       await advance(10);
 
       expect(await ring(harness)).toEqual([]);
@@ -333,7 +333,7 @@ const bytes = (body: Uint8Array) => aScheduleCommand(undefined, { body });
 async function put(schedules: Schedules, now: number, id = "scd_1", wakeAt?: number) {
   const made = aSchedule(id, aScheduleCommand(), now);
   const schedule = wakeAt === undefined ? made : { ...made, wakeAt };
-  expect(await schedules.put(schedule)).toBe(true);
+  expect(await schedules.put(schedule, "new")).toBe(true);
   return schedule;
 }
 

@@ -34,7 +34,7 @@ async function opened(messages: number): Promise<Ports> {
   for (let n = 0; n < messages; n++) {
     const policy = aPolicy({ labels: ["a"] });
     const message = aMessage({ id: store.ids.next(), now: clock.now(), policy, delayMs: 600_000 });
-    await store.records.insert([{ record: accept(message, clock.now()) }]);
+    await store.records.insert([{ record: accept(message, clock.now()) }], "new");
   }
   return { ...store, ...parts, sha256 };
 }

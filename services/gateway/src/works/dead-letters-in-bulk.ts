@@ -20,14 +20,12 @@ import {
   unknownLetter,
 } from "@posthaste/engine";
 import { type Tenant } from "@posthaste/ports";
-import { type BacklogQuota } from "../backlog.ts";
 import { type Judge } from "../judge.ts";
 import { type Paging } from "../paging.ts";
 import { type Works } from "./work.ts";
 
 export type BulkLetterParts = RetryLettersPorts & {
   readonly paging: Paging;
-  readonly backlog: BacklogQuota;
   readonly judge: Judge;
 };
 
@@ -37,7 +35,7 @@ type BulkLetterWorks = Pick<
 >;
 
 export function bulkLetterWorks(parts: BulkLetterParts): BulkLetterWorks {
-  const { deadLetters: letters, paging, backlog } = parts;
+  const { deadLetters: letters, paging } = parts;
 
   /** The ids that one call takes, and where the next goes on. */
   async function select({ id: tenant }: Tenant, { filter, page }: DeadLetterSelection) {
@@ -72,7 +70,7 @@ export function bulkLetterWorks(parts: BulkLetterParts): BulkLetterWorks {
     },
     retryDeadLetter: async ({ tenant, param, rawHeaders }) => {
       const id = dlqId(param("dlqId"));
-      const made = backlog.refuse(tenant) ?? (await retry(tenant, [id], rawHeaders));
+      const made = await retry(tenant, [id], rawHeaders);
       if (isFault(made)) return made;
       const [message] = made;
       return message === undefined
@@ -89,7 +87,7 @@ export function bulkLetterWorks(parts: BulkLetterParts): BulkLetterWorks {
       const named = idsOf(selection);
       const meant = new Set(selected.ids);
       const taken = named ? named.filter((id) => meant.has(id)) : selected.ids;
-      const made = backlog.refuse(tenant) ?? (await retry(tenant, taken, rawHeaders, named));
+      const made = await retry(tenant, taken, rawHeaders, named);
       if (isFault(made)) return made;
       const responses = made.map((message) => ({ messageId: message }));
       return { status: 201, json: { cursor: selected.cursor ?? "", responses } };

@@ -26,7 +26,7 @@ async function publishToGroup(harness: QueuesHarness, endpointCount: number): Pr
     endpointCount,
     command: { queue: name },
   });
-  expect(await harness.fanOuts.insert(fanOut)).toBe("inserted");
+  expect(await harness.fanOuts.insert(fanOut, "new")).toBe("inserted");
   return fanOut;
 }
 
@@ -40,7 +40,10 @@ async function makeChildren(
     childOf(fanOut, anEndpoint(from + i), from + i),
   );
   const now = harness.now();
-  await harness.records.insert(children.map((child) => ({ record: accept(child, now) })));
+  await harness.records.insert(
+    children.map((child) => ({ record: accept(child, now) })),
+    "new",
+  );
   return children;
 }
 

@@ -148,7 +148,7 @@ export function turns(guarantee: QueueGuarantee): void {
 
   guarantee("the turn lasts until the callback has ended", async (harness) => {
     const { source, next, callback } = await deliveredWithCallback(harness);
-    await harness.records.insert([{ record: accept(callback, harness.now()) }]);
+    await harness.records.insert([{ record: accept(callback, harness.now()) }], "new");
     await clearAll(harness, source);
     expect((await admit(harness)).given).toBe(0);
 
@@ -159,7 +159,7 @@ export function turns(guarantee: QueueGuarantee): void {
 
   guarantee("a callback that is cancelled keeps no turn", async (harness) => {
     const { source, next, callback } = await deliveredWithCallback(harness);
-    await harness.records.insert([{ record: accept(callback, harness.now()) }]);
+    await harness.records.insert([{ record: accept(callback, harness.now()) }], "new");
     await clearAll(harness, source);
     await harness.records.cancel(aTenant, [callback.id]);
 
@@ -168,7 +168,7 @@ export function turns(guarantee: QueueGuarantee): void {
 
   guarantee("a callback that retries keeps the turn", async (harness) => {
     const { source, callback } = await deliveredWithCallback(harness);
-    await harness.records.insert([{ record: accept(callback, harness.now()) }]);
+    await harness.records.insert([{ record: accept(callback, harness.now()) }], "new");
     await clearAll(harness, source);
     await settle(harness, await claimOne(harness, callback.id), refused);
 
@@ -297,7 +297,7 @@ export function turns(guarantee: QueueGuarantee): void {
     const message = await enqueueOne(harness);
     const record = accept(message, harness.now());
 
-    expect(await harness.records.insert([{ record }])).toEqual(["known"]);
+    expect(await harness.records.insert([{ record }], "new")).toEqual(["known"]);
     expect((await harness.queues.get(aTenant, name))?.lag).toBe(1);
   });
 }

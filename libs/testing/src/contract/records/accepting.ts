@@ -44,7 +44,7 @@ export function accepting(guarantee: StoreGuarantee): void {
     const message = everything(newMessage(harness));
     const record = accept(message, harness.now());
 
-    const answers = await harness.records.insert([{ record }]);
+    const answers = await harness.records.insert([{ record }], "new");
 
     expect(answers).toEqual(["inserted"]);
     expect(await harness.records.get(message.tenant, [message.id])).toEqual([record]);
@@ -57,7 +57,10 @@ export function accepting(guarantee: StoreGuarantee): void {
       await harness.records.claim([message.id], anOwner);
       const before = await read(harness, message);
 
-      const answers = await harness.records.insert([{ record: accept(message, harness.now()) }]);
+      const answers = await harness.records.insert(
+        [{ record: accept(message, harness.now()) }],
+        "new",
+      );
 
       expect(answers).toEqual(["known"]);
       expect(await read(harness, message)).toEqual(before);
@@ -68,6 +71,7 @@ export function accepting(guarantee: StoreGuarantee): void {
     const messages = await insertAll(harness, [{}, {}, { tenant: anotherTenant }]);
     await harness.records.insert(
       messages.map((message) => ({ record: accept(message, harness.now()) })),
+      "new",
     );
 
     const { log, now } = harness;
@@ -81,7 +85,7 @@ export function accepting(guarantee: StoreGuarantee): void {
   guarantee("of one id in one batch one record comes to exist", async (harness) => {
     const record = accept(newMessage(harness), harness.now());
 
-    const answers = await harness.records.insert([{ record }, { record }]);
+    const answers = await harness.records.insert([{ record }, { record }], "new");
 
     expect(answers).toEqual(["inserted", "known"]);
   });
@@ -92,8 +96,8 @@ export function accepting(guarantee: StoreGuarantee): void {
       record: accept(message, harness.now()),
     }));
 
-    expect(await harness.records.insert(records)).toEqual(["inserted", "known", "inserted"]);
-    expect(await harness.records.insert([])).toEqual([]);
+    expect(await harness.records.insert(records, "new")).toEqual(["inserted", "known", "inserted"]);
+    expect(await harness.records.insert([], "new")).toEqual([]);
   });
 
   guarantee("of 20 publishers of one id exactly one inserts it", async (harness) => {
@@ -102,7 +106,7 @@ export function accepting(guarantee: StoreGuarantee): void {
 
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
-        (i % 2 === 0 ? harness : other).records.insert([{ record }]),
+        (i % 2 === 0 ? harness : other).records.insert([{ record }], "new"),
       ),
     );
 
@@ -117,7 +121,9 @@ export function accepting(guarantee: StoreGuarantee): void {
       const callback = accept(newMessage(harness, { id: callbackId(source.id, 0) }), harness.now());
 
       const answers = await Promise.all(
-        [harness, other, harness, other].map((each) => each.records.insert([{ record: callback }])),
+        [harness, other, harness, other].map((each) =>
+          each.records.insert([{ record: callback }], "new"),
+        ),
       );
 
       expect(answers.flat().toSorted()).toEqual(["inserted", "known", "known", "known"]);
@@ -131,7 +137,10 @@ export function accepting(guarantee: StoreGuarantee): void {
       const message = newMessage(harness);
       const entry = { key: aKey("order-1"), id: message.id };
       await tokens?.claim([entry]);
-      await records.insert([{ record: accept(message, harness.now()), deduplication: [entry] }]);
+      await records.insert(
+        [{ record: accept(message, harness.now()), deduplication: [entry] }],
+        "new",
+      );
 
       const windows = await tokens?.claim([{ ...entry, id: harness.ids.next() }]);
 
@@ -144,7 +153,7 @@ export function accepting(guarantee: StoreGuarantee): void {
     const [first, second] = [newMessage(harness), newMessage(harness)];
     for (const message of [first, second]) {
       const deduplication = [{ key: aKey("order-1"), id: message.id }];
-      await records.insert([{ record: accept(message, harness.now()), deduplication }]);
+      await records.insert([{ record: accept(message, harness.now()), deduplication }], "new");
     }
 
     const windows = await tokens?.claim([{ key: aKey("order-1"), id: harness.ids.next() }]);
@@ -177,7 +186,7 @@ export function accepting(guarantee: StoreGuarantee): void {
     async (harness) => {
       const message = newMessage(harness);
       const record = acceptClaimed(message, anOwner, harness.now());
-      await harness.records.insert([{ record }]);
+      await harness.records.insert([{ record }], "new");
 
       const early = await harness.records.claim([message.id], anotherOwner);
       await harness.advance(limits.leaseMs);
@@ -196,7 +205,7 @@ export function accepting(guarantee: StoreGuarantee): void {
     async (harness) => {
       const message = newMessage(harness);
       const record = acceptClaimed(message, anOwner, harness.now());
-      await harness.records.insert([{ record }]);
+      await harness.records.insert([{ record }], "new");
 
       expect(await settle(harness, record, delivered)).toMatchObject({ kind: "ok" });
       expect(await stateOf(harness, message)).toBe("delivered");
@@ -213,9 +222,10 @@ export function accepting(guarantee: StoreGuarantee): void {
       await harness.records.removeFinished([...Array(64).keys()], harness.now() + 1, 100);
       await harness.advance(limits.tombstoneMs - 2 * limits.finishedKeepMs);
 
-      const again = await harness.records.insert([
-        { record: accept(newMessage(harness, { id }), harness.now()) },
-      ]);
+      const again = await harness.records.insert(
+        [{ record: accept(newMessage(harness, { id }), harness.now()) }],
+        "new",
+      );
 
       expect(again).toEqual(["known"]);
       expect(await harness.records.get(aTenant, [id])).toEqual([undefined]);

@@ -213,7 +213,7 @@ export function claiming(guarantee: StoreGuarantee): void {
     "what was claimed by its insert for a process that never heard of it loses no lease by that",
     async (harness) => {
       const record = acceptNamed(newMessage(harness), anotherOwner, harness.now());
-      await harness.records.insert([{ record }]);
+      await harness.records.insert([{ record }], "new");
       expect(await harness.records.claim([record.message.id], anOwner)).toEqual([]);
       await harness.advance(limits.namedLeaseMs);
       const rung = await ringAll(harness);

@@ -76,7 +76,10 @@ export function formats(guarantee: StoreGuarantee): void {
     const item = { kind: "callback", attempt: 0, endedAt: harness.now(), retried: 0 } as const;
     const record = accept(newMessage(harness), harness.now());
 
-    await harness.records.insert([{ record: { ...record, outbox: [{ ...item, ...newer }] } }]);
+    await harness.records.insert(
+      [{ record: { ...record, outbox: [{ ...item, ...newer }] } }],
+      "new",
+    );
 
     expect((await read(harness, record.message)).outbox).toEqual([{ ...item, ...newer }]);
     expect((await read(harness, message)).message).not.toHaveProperty("format");
@@ -88,7 +91,7 @@ export function formats(guarantee: StoreGuarantee): void {
       const message = newMessage(harness, newer);
       const record = accept(message, harness.now());
       const state = { kind: "delivered", endedAt: harness.now() } as const;
-      await harness.records.insert([{ record: { ...record, state, wakeAt: undefined } }]);
+      await harness.records.insert([{ record: { ...record, state, wakeAt: undefined } }], "new");
       const known = await insertClaimed(harness);
       await settle(harness, known, delivered);
       await harness.advance(60_000);
@@ -96,7 +99,7 @@ export function formats(guarantee: StoreGuarantee): void {
       const removed = await harness.records.removeFinished(allShards, harness.now(), 100);
 
       expect(removed).toBeLessThanOrEqual(1);
-      expect(await harness.records.insert([{ record }])).toEqual(["known"]);
+      expect(await harness.records.insert([{ record }], "new")).toEqual(["known"]);
     },
     60_000,
   );

@@ -74,6 +74,7 @@ export async function insertAll(
   const messages = overrides.map((each) => newMessage(harness, each));
   const answers = await harness.records.insert(
     messages.map((message) => ({ record: accept(message, harness.now()) })),
+    "new",
   );
   expect(answers).toEqual(messages.map(() => "inserted"));
   return messages;

@@ -389,7 +389,7 @@ export function lanes(guarantee: StoreGuarantee): void {
     async (harness) => {
       const message = newMessage(harness, { flow: oneAtATime });
       const record = acceptClaimed(message, anOwner, harness.now());
-      await harness.records.insert([{ record }]);
+      await harness.records.insert([{ record }], "new");
 
       expect((await laneOf(harness, tightLane)).wakeAt).toBeUndefined();
       expect(await inLine(harness)).toEqual([]);
@@ -410,6 +410,7 @@ export function lanes(guarantee: StoreGuarantee): void {
       const left = newMessage(harness, { flow: oneAtATime });
       await harness.records.insert(
         [taken, left].map((message) => ({ record: acceptGranted(message, harness.now()) })),
+        "new",
       );
 
       expect((await laneOf(harness, tightLane)).wakeAt).toBeUndefined();

@@ -188,11 +188,12 @@ export function matching(guarantee: StoreGuarantee): void {
 
   guarantee("children that are made later are as old as their fan-out", async (harness) => {
     const fanOut = aFanOut({ id: harness.ids.next(), now: harness.now(), endpointCount: 2 });
-    await harness.fanOuts.insert(fanOut);
+    await harness.fanOuts.insert(fanOut, "new");
     const upTo = upToNow(harness);
     const children = [0, 1].map((n) => childOf(fanOut, anEndpoint(), n));
     await harness.records.insert(
       children.map((child) => ({ record: accept(child, harness.now()) })),
+      "new",
     );
 
     expect(await walk(harness, {}, { upTo })).toEqual({ ids: idsOf(children) });
@@ -202,7 +203,7 @@ export function matching(guarantee: StoreGuarantee): void {
     const fanOuts = [1, 2, 3, 4].map(() =>
       aFanOut({ id: harness.ids.next(), now: harness.now(), endpointCount: 2 }),
     );
-    for (const fanOut of fanOuts) await harness.fanOuts.insert(fanOut);
+    for (const fanOut of fanOuts) await harness.fanOuts.insert(fanOut, "new");
     const [a, b, c, d] = fanOuts.map(({ id }) => id);
     await harness.fanOuts.advance(b ?? messageId(""), 0, 2, true);
     const page = (after: MessageId | undefined, limit: number, tenant = aTenant) =>

@@ -147,9 +147,10 @@ export function removing(guarantee: StoreGuarantee): void {
       await harness.advance(1_000);
       await harness.records.removeFinished(allShards, harness.now(), 100);
 
-      const again = await harness.records.insert([
-        { record: accept(newMessage(harness, { id }), harness.now()) },
-      ]);
+      const again = await harness.records.insert(
+        [{ record: accept(newMessage(harness, { id }), harness.now()) }],
+        "new",
+      );
 
       expect(again).toEqual(["known"]);
       expect(await harness.records.get(aTenant, [id])).toEqual([undefined]);

@@ -193,7 +193,7 @@ export function keepingRecords(guarantee: RunsGuarantee): void {
     async (harness) => {
       const run = await start(harness, { delayMs: 60_000 });
       const message = aMessage({ id: harness.ids.next(), now: harness.now() });
-      await harness.records.insert([{ record: accept(message, harness.now()) }]);
+      await harness.records.insert([{ record: accept(message, harness.now()) }], "new");
       const before = await recordOf(harness, run, run.root);
       expect(before?.state.kind).toBe("held");
       const upTo = { id: harness.ids.next(), at: harness.now() };
@@ -220,7 +220,7 @@ export function keepingRecords(guarantee: RunsGuarantee): void {
       );
       if (!s1 || !s2 || !s3) throw new Error("they have ids");
       const message = aMessage({ id: harness.ids.next(), now });
-      await harness.records.insert([{ record: accept(message, now) }]);
+      await harness.records.insert([{ record: accept(message, now) }], "new");
       await harness.records.claim([s1], anOwner);
 
       expect(await harness.records.drop(anotherTenant, [s2])).toEqual([]);

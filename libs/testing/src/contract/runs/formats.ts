@@ -9,7 +9,7 @@ import { join, type RunsGuarantee, type RunsHarness, tryStart } from "./harness.
 async function startNewer({ ids, now, runs }: RunsHarness): Promise<Run> {
   const given = { tenant: aTenant, id: aRunId, root: ids.next(), now: now() };
   const wait = { kind: "wait", step: 1, event: "paid", deadline: now() } as const;
-  const { run } = await runs.start(aTenant, aRunId, (use) => {
+  const { run } = await runs.start(aTenant, aRunId, "new", (use) => {
     const write = aRunStart(use, given);
     return {
       ...write,

@@ -47,7 +47,7 @@ export function tryStart(
   { tenant = aTenant, id = aRunId, ...rest }: Given = {},
 ) {
   const given = { tenant, id, root: harness.ids.next(), now: harness.now(), ...rest };
-  return harness.runs.start(tenant, id, (use) => aRunStart(use, given));
+  return harness.runs.start(tenant, id, "new", (use) => aRunStart(use, given));
 }
 
 export async function start(harness: RunsHarness, given: Given = {}): Promise<Run> {

@@ -140,6 +140,21 @@ describe("gathering", () => {
     expect(batches).toEqual([[1, 2]]);
   });
 
+  it("refuses new items at half of what those that go on with something may fill", async () => {
+    const { batches, gather, letGo } = gathering({ waitingMax: 4 });
+    const first = gather([1]);
+    while (batches.length === 0) await turn();
+    const second = gather([2, 3], "new");
+
+    await expect(gather([4], "new")).rejects.toMatchObject({ code: "overloaded" });
+    const third = gather([4, 5], "accepted");
+    await expect(gather([6], "accepted")).rejects.toMatchObject({ code: "overloaded" });
+
+    await letGo();
+    await letGo();
+    expect(await Promise.all([first, second, third])).toEqual([[2], [4, 6], [8, 10]]);
+  });
+
   it("refuses what would wait beyond its bound as overloaded, and takes more when there is room", async () => {
     const { batches, gather, letGo } = gathering({ waitingMax: 2 });
     const first = gather([1]);

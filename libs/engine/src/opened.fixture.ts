@@ -11,7 +11,7 @@ import {
   type Sha256Hex,
   type TenantId,
 } from "@posthaste/domain";
-import { openEmbedded } from "@posthaste/embedded";
+import { type EmbeddedOptions, openEmbedded } from "@posthaste/embedded";
 import {
   type Accounts,
   type DeadLetters,
@@ -73,7 +73,10 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-export function open(clock = virtualClock()): Ports {
+export function open(
+  clock = virtualClock(),
+  given: Pick<EmbeddedOptions, "reserveBytes" | "space"> & { readonly dataDir?: string } = {},
+): Ports {
   const log = recordingLog();
   const {
     close,
@@ -86,6 +89,7 @@ export function open(clock = virtualClock()): Ports {
     log,
     // Commits come in the turn that asked for them, so time stands still until all that a step caused has happened.
     schedule: queueMicrotask,
+    ...given,
   });
   closers.push(close);
   const sha256: Sha256Hex = (value) => createHash("sha256").update(value).digest("hex");

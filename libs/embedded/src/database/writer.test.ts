@@ -184,6 +184,23 @@ describe("a disk that is full", () => {
     expect(told).toEqual([1, "disk_full", "disk_full", 1]);
   });
 
+  it("refuses work that has turned out to take on something new, and gives up no reserve for it", async () => {
+    let rooms = 0;
+    const makeRoom = () => (rooms++, false);
+    const { writer, put } = fill({ makeRoom });
+    const takingOn = () => {
+      writer.takeOn();
+      return put(1_000_000)();
+    };
+
+    const told = await outcomes([
+      writer.write(takingOn, "accepted"),
+      writer.write(put(10), "accepted"),
+    ]);
+
+    expect([told, rooms]).toEqual([["disk_full", 1], 0]);
+  });
+
   it("gives up the reserve for work in hand, and not for new work", async () => {
     let room = 0;
     const { db, writer, put } = fill({

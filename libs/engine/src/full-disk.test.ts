@@ -213,7 +213,7 @@ const goingOn: readonly Case[] = [
   [
     "the next in a queue",
     async () => {
-      for (const _ of [1, 2]) await insert(ports, { queue: queueId(aTenant, queue) });
+      for (let n = 0; n < 2; n++) await insert(ports, { queue: queueId(aTenant, queue) });
       const look = () => ports.queues.admit([queueId(aTenant, queue)]);
       const [first] = await look();
       await cancelMessages(

@@ -114,7 +114,7 @@ describe("publishing to a URL", () => {
     const ports = open();
     const heard = await listen(ports);
     const local = aLocalDelivery(1);
-    const known: Records["insert"] = async (inserts, intake) => inserts.map(() => "known");
+    const known: Records["insert"] = async (inserts) => inserts.map(() => "known");
 
     const command = { deduplication: { kind: "explicit", id: "a" } } as const;
     const answer = await publishOne({ ...withInsert(ports, known), local }, command);

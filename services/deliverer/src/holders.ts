@@ -6,7 +6,8 @@ export type Kind = "short" | "waiting" | "reserved";
 export type Held = Record<Kind, number>;
 
 export const noneHeld = (): Held => ({ short: 0, waiting: 0, reserved: 0 });
-const isNone = ({ short, waiting, reserved }: Held): boolean => short + waiting + reserved === 0;
+export const isNone = ({ short, waiting, reserved }: Held): boolean =>
+  short + waiting + reserved === 0;
 
 const idleMax = 10_000;
 const idlePerAddressMax = 16;

@@ -1,5 +1,6 @@
 /** What each tenant has at each origin: calls, and where they go. Owned by `Slots`. */
 import { type TenantId } from "@posthaste/domain";
+import { type Held, isNone, type Kind, noneHeld } from "./holders.ts";
 import { Remembered } from "./remembered.ts";
 
 /**
@@ -8,25 +9,24 @@ import { Remembered } from "./remembered.ts";
  */
 export type Origin = {
   readonly ofAll: OfAll;
+  /** Calls in their first minute. */
   held: number;
-  reserved: number;
+  /** All its slots, for as long as they are held. */
+  readonly slots: Held;
   address: string | undefined;
   /** A call to it has told its address, or has ended without one. */
   isKnown: boolean;
 };
 
-/** Of all tenants. */
-type OfAll = { held: number; reserved: number; readonly byTenant: Remembered<TenantId, Origin> };
+/** Of all tenants. `slots`: of all kinds. */
+type OfAll = { held: number; slots: number; readonly byTenant: Remembered<TenantId, Origin> };
 
 /** Also without a call, or their address would be forgotten between two. */
 const idleMax = 10_000;
 const idlePerOriginMax = 16;
 
-type Counts = Pick<OfAll, "held" | "reserved">;
-const isIdle = ({ held, reserved }: Counts): boolean => held + reserved === 0;
-
 export class Origins {
-  readonly #origins = new Remembered<number, OfAll>(idleMax, none, isIdle);
+  readonly #origins = new Remembered<number, OfAll>(idleMax, none, ({ slots }) => slots === 0);
 
   /** Undefined: there is none, or it was idle and is forgotten. */
   known(tenant: TenantId, origin: number): Origin | undefined {
@@ -46,11 +46,11 @@ export class Origins {
 function none(): OfAll {
   const ofAll: OfAll = {
     held: 0,
-    reserved: 0,
+    slots: 0,
     byTenant: new Remembered<TenantId, Origin>(
       idlePerOriginMax,
-      () => ({ ofAll, held: 0, reserved: 0, address: undefined, isKnown: false }),
-      isIdle,
+      () => ({ ofAll, held: 0, slots: noneHeld(), address: undefined, isKnown: false }),
+      ({ slots }) => isNone(slots),
     ),
   };
   return ofAll;
@@ -61,7 +61,7 @@ export function addHeld(origin: Origin, n: 1 | -1): void {
   origin.ofAll.held += n;
 }
 
-export function addReserved(origin: Origin, n: 1 | -1): void {
-  origin.reserved += n;
-  origin.ofAll.reserved += n;
+export function addSlot(origin: Origin, kind: Kind, n: 1 | -1): void {
+  origin.slots[kind] += n;
+  origin.ofAll.slots += n;
 }

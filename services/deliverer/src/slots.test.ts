@@ -204,7 +204,50 @@ describe("of slots", () => {
       return taken.filter((slot) => slots.wait(slot, tenant)).length;
     };
 
-    expect([waiting(a, 1, here), waiting(a, 2, there), waiting(b, 1, here)]).toEqual([57, 18, 4]);
+    expect([waiting(a, 1, here), waiting(a, 2, there), waiting(b, 1, here)]).toEqual([43, 24, 4]);
+  });
+
+  it.each([
+    ["at the same address", here],
+    ["at another address", there],
+    ["that is new", undefined],
+  ])(
+    "one origin of a tenant, whose calls hang for ever, leaves some for one %s",
+    (_which, address) => {
+      const slots = new Slots({ shortMax: 1_000, perOriginMax: 10_000, waitingMax: 10_000 });
+      locate(slots, 1, here);
+      if (address !== undefined) locate(slots, 2, address);
+      const hanging = (origin: number): number => {
+        let count = 0;
+        while (slots.isFree(a, origin)) {
+          const slot = slots.take(a, origin);
+          slots.wait(slot, a);
+          slots.leaveOrigin(slot);
+          count += 1;
+        }
+        return count;
+      };
+
+      expect(hanging(1)).toBeGreaterThan(4_000);
+      expect(slots.isFree(a, 2)).toBe(true);
+      expect(slots.reserve(a, 2)).toBe(true);
+      locate(slots, 2, address ?? here);
+      expect(hanging(2)).toBeGreaterThan(1_000);
+      expect(slots.isFree(b, 1)).toBe(true);
+    },
+  );
+
+  it("the origin of calls that have run for long is remembered as that which holds them", () => {
+    const slots = new Slots({ shortMax: 100, perOriginMax: 100, waitingMax: 0 });
+    const taken = takeMany(slots, a, [1], 4);
+    for (const slot of taken) slots.locate(slot, a, here);
+    taken.push(...takeMany(slots, a, [1], 100));
+    for (const slot of taken) slots.leaveOrigin(slot);
+    for (const origin of range(2, 20_002)) locate(slots, origin, there);
+
+    expect(slots.isFree(a, 1)).toBe(false);
+    for (const slot of taken) slots.free(slot);
+    expect(slots.isFree(a, 1)).toBe(true);
   });
 
   it("that a hostile tenant leaves over when it has gone, others have all", () => {

@@ -4,7 +4,8 @@
  * (1) A call that waits for its answer holds up no other call: it has a short slot for its first second, then one of those for
  *     waiting calls; while it may have none of those it keeps its short one (ADR 15).
  * (2) Of both kinds a tenant, an address and a tenant at an address may have their share of what the rest have left,
- *     and no more. While the address of an origin is unknown, its calls count for their tenant alone, and are few.
+ *     and no more; and of what its tenant may have, here and at its address, each origin the same (ADR 145). While the
+ *     address of an origin is unknown, its calls count for their tenant alone, and are few.
  * (3) A call counts for its origin in its first minute, of whichever kind its slot is: that bound is the destination's. It
  *     holds for each tenant, and together they have a third more, so that none of them keeps the rest from it (ADR 70).
  * (4) A reservation lasts from before an insert until its attempt has a slot. It holds none meanwhile, since an insert
@@ -12,7 +13,7 @@
  */
 import { shareOf, type TenantId, wholeOf } from "@posthaste/domain";
 import { type Held, Holders, type Kind, noneHeld } from "./holders.ts";
-import { addHeld, addReserved, type Origin, Origins } from "./origins.ts";
+import { addHeld, addSlot, type Origin, Origins } from "./origins.ts";
 
 export type SlotBounds = {
   readonly shortMax: number;
@@ -74,10 +75,9 @@ export class Slots {
     if (!this.isFreeFor(tenant)) return false;
     const known = this.#origins.known(tenant, origin);
     if (known === undefined) return this.#hasPlace(0, unknownMax, this.#origins.held(origin));
-    const { address, held, isKnown, ofAll } = known;
+    const { held, isKnown, ofAll } = known;
     const max = isKnown ? this.#perOriginMax : unknownMax;
-    if (!this.#hasPlace(held, max, ofAll.held - held)) return false;
-    return address === undefined || this.#mayHold("short", tenant, address);
+    return this.#hasPlace(held, max, ofAll.held - held) && this.#mayHold("short", tenant, known);
   }
 
   take(tenant: TenantId, origin: number): Slot {
@@ -116,9 +116,8 @@ export class Slots {
 
   /** It has waited for so long that it leaves its short slot. False: calls that wait have their share already. */
   wait(slot: Slot, tenant: TenantId): boolean {
-    const { address } = slot.origin;
     if (!this.#hasShare("waiting", slot.tenant)) return false;
-    if (address !== undefined && !this.#mayHold("waiting", tenant, address)) return false;
+    if (!this.#mayHold("waiting", tenant, slot.origin)) return false;
     this.#count(slot, -1);
     slot.kind = "waiting";
     this.#count(slot, 1);
@@ -137,15 +136,17 @@ export class Slots {
     const held = this.#holders.ofTenant(tenant);
     if (!this.isFree(tenant, origin) || !this.#hasShare("reserved", held)) return false;
     const of = this.#origins.of(tenant, origin);
-    if (of.reserved >= this.#perOriginMax) return false;
-    addReserved(of, 1);
+    const { reserved } = of.slots;
+    if (reserved >= this.#perOriginMax || !this.#hasShareOf("reserved", held, reserved))
+      return false;
+    addSlot(of, "reserved", 1);
     addOne("reserved", 1, this.#held, held);
     return true;
   }
 
   /** Its attempt gets a slot, or there is none: the insert has failed. */
   unreserve(tenant: TenantId, origin: number): void {
-    addReserved(this.#origins.of(tenant, origin), -1);
+    addSlot(this.#origins.of(tenant, origin), "reserved", -1);
     addOne("reserved", -1, this.#held, this.#holders.ofTenant(tenant));
   }
 
@@ -174,11 +175,24 @@ export class Slots {
     return all < max && holder[kind] < shareOf(max, all - holder[kind]);
   }
 
-  #mayHold(kind: Kind, tenant: TenantId, address: string): boolean {
+  /** The origin has no more than its share of what its tenant may have. */
+  #hasShareOf(kind: Kind, holder: Held, heldByOrigin: number): boolean {
+    const max = shareOf(this.#bounds[kind], this.#held[kind] - holder[kind]);
+    return isInShare(heldByOrigin, max, holder[kind] - heldByOrigin);
+  }
+
+  #mayHold(kind: Kind, tenant: TenantId, { address, slots }: Origin): boolean {
+    const ofOrigin = slots[kind];
+    if (!this.#hasShareOf(kind, this.#holders.ofTenant(tenant), ofOrigin)) return false;
+    if (address === undefined) return true;
     const known = this.#holders.atAddress(tenant, address);
     const atAddress = known.all[kind];
+    const own = known.own[kind];
     const max = shareOf(this.#bounds[kind], this.#held[kind] - atAddress);
-    return atAddress < max && known.own[kind] < shareOf(max, atAddress - known.own[kind]);
+    if (atAddress >= max) return false;
+    const ownMax = shareOf(max, atAddress - own);
+    // Some of its calls may have gone to another address.
+    return own < ownMax && isInShare(ofOrigin, ownMax, Math.max(0, own - ofOrigin));
   }
 
   #place(slot: Slot, tenant: TenantId, address: string): void {
@@ -188,11 +202,16 @@ export class Slots {
     addOne(slot.kind, 1, all, own);
   }
 
-  #count({ kind, tenant, address, ownOfAddress }: Slot, n: 1 | -1): void {
+  #count({ kind, origin, tenant, address, ownOfAddress }: Slot, n: 1 | -1): void {
     addOne(kind, n, this.#held, tenant);
+    addSlot(origin, kind, n);
     if (address && ownOfAddress) addOne(kind, n, address, ownOfAddress);
   }
 }
+
+/** Of a share again: as many as fit into it, since where slots are few a part of a part would be none. */
+const isInShare = (held: number, max: number, heldByOthers: number): boolean =>
+  held < shareOf(Math.ceil(max), heldByOthers);
 
 function addOne(kind: Kind, n: 1 | -1, one: Held, other: Held): void {
   one[kind] += n;

@@ -15,6 +15,7 @@ import { instrument } from "./instrument.ts";
 import { latency } from "./latency.ts";
 import { manyQueues, tenThousandQueues } from "./many-queues.ts";
 import { memory } from "./memory.ts";
+import { neighbours } from "./neighbours.ts";
 import { queues } from "./queues.ts";
 import { runLists } from "./run-lists.ts";
 import { type Scenario } from "./scenario.ts";
@@ -36,6 +37,7 @@ export const scenarios: readonly Scenario[] = [
   expressions,
   hanging,
   memory,
+  neighbours,
   flowKey,
   urlGroup,
   batch,

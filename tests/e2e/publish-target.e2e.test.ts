@@ -1,7 +1,8 @@
-/** The target of a publish (docs/design/wire#targets): raw, un-normalised, and the destination's own in every byte. */
+/** The target of a publish (docs/design/wire#targets), and the one rule for a URL wherever it is given (ADR 130). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { startServer, type TestServer } from "./server.ts";
 import { type Arrival, Destination } from "./destination.ts";
+import { type Json, objectOf, textOf } from "./json.ts";
 import { answerTo, errorOf, rawRequest } from "./raw-socket.ts";
 
 let server: TestServer;
@@ -41,7 +42,7 @@ describe("a publish", () => {
       ["http://HOST//a//b/", "//a//b/", "http://HOST//a//b/"],
       ["http://HOST", "/", "http://HOST"],
       ["http://HOST?q", "/?q", "http://HOST?q"],
-      ["http://HOST/../%2e%2e/x", "/x", "http://HOST/../%2e%2e/x"],
+      ["http://HOST/../%2e%2e/x", "/x", "http://HOST/x"],
       ["http://HOST/a%2Fb%20c%00", "/a%2Fb%20c%00", "http://HOST/a%2Fb%20c%00"],
       ["http://HOST/%zz", "/%zz", "http://HOST/%zz"],
       [
@@ -72,8 +73,8 @@ describe("a publish", () => {
       await destination.arrival("/route-case");
     });
 
-    it("answers with the id and the URL as it was published", async () => {
-      const url = destination.url("/x/../y");
+    it("answers with the id and the URL as it is dialled", async () => {
+      const url = destination.url("/y?z=%2f");
 
       const reply = await server.client.publish(url);
 
@@ -107,7 +108,7 @@ describe("a publish", () => {
       ["http://[fe80::1%25eth0]/", /not a valid URL/],
       ["http://a..b/", /host name/],
       ["http://-a.b/", /host name/],
-      [`http://a.b/${"x".repeat(2_048)}`, /longer than 2048 characters/],
+      [`http://a.b/${"x".repeat(4_096)}`, /longer than 4096 characters/],
     ])("to %s is refused", async (target, error) => {
       const reply = await server.client.publish(target);
 
@@ -183,6 +184,14 @@ describe("a publish", () => {
     );
   });
 
+  it("to a URL of 4,096 characters is delivered: a signed URL with the token of a session fits", async () => {
+    const url = destination.url("/signed?token=").padEnd(4_096, "x");
+
+    await server.client.published(url);
+
+    expect((await destination.arrival("/signed")).path).toBe(url.slice(url.indexOf("/signed")));
+  });
+
   it("leaves nothing behind when it is refused", async () => {
     const events = (await server.client.get("/v2/events")).list("events");
 
@@ -201,3 +210,165 @@ it("400 for api/llm where the operator has set no provider", async () => {
     "invalid destination: api/llm has no provider here, its operator sets one",
   ]);
 });
+
+describe("a URL", () => {
+  /** Ways to give one. Each answers the URL that is shown, and has it called. */
+  const places: Readonly<
+    Record<string, (given: string, unique: string) => Promise<string | undefined>>
+  > = {
+    "a target, as a client's URL parser writes it": async (given) => {
+      const { pathname, search } = new URL(`http://x/v2/publish/${given}`);
+      return shownAs(await posted(`${pathname}${search}`), "url");
+    },
+    "a target, encoded as a whole": async (given) =>
+      shownAs(await posted(`/v2/publish/${encodeURIComponent(given)}`), "url"),
+    "a target of a queue": async (given, unique) =>
+      shownAs(await posted(`/v2/enqueue/q${unique}/${encodeURIComponent(given)}`), "url"),
+    "an item of a batch": async (given) =>
+      shownAs(await posted("/v2/batch", {}, [{ destination: given }]), "url"),
+    "an item of a batch for a queue": async (given, unique) =>
+      shownAs(await posted("/v2/batch", {}, [{ destination: given, queue: `b${unique}` }]), "url"),
+    "an endpoint of a group": async (given, unique) => {
+      await posted(`/v2/topics/g${unique}/endpoints`, {}, { endpoints: [{ url: given }] });
+      await posted(`/v2/publish/g${unique}`);
+      const group = (await server.client.get(`/v2/topics/g${unique}`)).list("endpoints");
+      return textOf(group[0]?.["url"]);
+    },
+    "a callback": async (given) =>
+      shownAs(
+        await posted(`/v2/publish/${plain}`, { "Service-Callback": bytesOf(given) }),
+        "callback",
+      ),
+    "a failure callback": async (given) => {
+      const headers = { "Service-Retries": "0", "Service-Failure-Callback": bytesOf(given) };
+      return shownAs(await posted(`/v2/publish/${broken}`, headers), "failureCallback");
+    },
+    "a callback in the query": async (given) => {
+      const query = new URLSearchParams({ "service-callback": given });
+      return shownAs(await posted(`/v2/publish/${plain}?${query.toString()}`), "callback");
+    },
+    "a callback of an item of a batch": async (given) => {
+      const item = { destination: plain, headers: { "Service-Callback": given } };
+      return shownAs(await posted("/v2/batch", {}, [item]), "callback");
+    },
+    "a default callback of a group": async (given, unique) => {
+      const name = `d${unique}`;
+      await posted(`/v2/topics/${name}/endpoints`, {}, { endpoints: [{ url: plain }] });
+      const headers = { "Service-Callback": given };
+      await server.client.call("PATCH", `/v2/topics/${name}`, {}, JSON.stringify({ headers }));
+      await posted(`/v2/publish/${name}`);
+      const group = (await server.client.get(`/v2/topics/${name}`)).object();
+      return textOf(objectOf(group["headers"])["Service-Callback"]);
+    },
+    "the endpoint of a run": async (given) => {
+      const { workflowRunId } = await posted(`/v2/trigger/${encodeURIComponent(given)}`);
+      const logs = await server.client.get(
+        `/v2/workflows/logs?workflowRunId=${textOf(workflowRunId)}`,
+      );
+      return textOf(logs.list("runs")[0]?.["workflowUrl"]);
+    },
+  };
+
+  let plain = "";
+  let broken = "";
+  beforeAll(() => {
+    plain = destination.url("/plain");
+    broken = destination.url("/broken");
+    destination.answers("/broken", (_, response) => response.writeHead(500).end());
+  });
+
+  const bytesOf = (text: string): string => Buffer.from(text).toString("latin1");
+
+  async function posted(path: string, headers = {}, json?: unknown): Promise<Json> {
+    const body = json === undefined ? "" : JSON.stringify(json);
+    const reply = await server.client.post(path, headers, body);
+    if (reply.status !== 200) throw new Error(`${path}: ${reply.status} ${reply.text}`);
+    const answered = reply.text === "" ? {} : reply.json();
+    return objectOf(Array.isArray(answered) ? answered[0] : answered);
+  }
+
+  async function shownAs({ messageId }: Json, field: string): Promise<string> {
+    const message = await server.client.get(`/v2/messages/${textOf(messageId)}`);
+    return textOf(message.object()[field]);
+  }
+
+  let runs = 0;
+  describe.each(Object.keys(places))("given as %s", (place) => {
+    it.each([
+      [
+        "UTF-8, a blank, a backslash, dots and a fragment",
+        "127.0.0.1",
+        "/ü b\\./c?q=日 x#part",
+        "/%C3%BC%20b/c?q=%E6%97%A5%20x",
+      ],
+      ["a host in Unicode", "bücher.localhost", "/x", "/x"],
+      [
+        "characters that a URL may not have",
+        "127.0.0.1",
+        "/\"<>{}`|?'<>",
+        "/%22%3C%3E%7B%7D%60|?%27%3C%3E",
+      ],
+    ])("with %s is shown, dialled and signed in one text", async (_, host, given, path) => {
+      const unique = `${++runs}`;
+      const port = destination.port;
+
+      const shown = await places[place]?.(`http://${host}:${port}/${unique}${given}`, unique);
+
+      const text = `http://${host.replace("bücher", "xn--bcher-kva")}:${port}/${unique}${path}`;
+      expect(shown).toBe(text);
+      const arrival = await destination.arrival(`/${unique}${path.split("?")[0] ?? ""}`, 15_000);
+      expect(`http://${arrival.headers.host ?? ""}${arrival.path}`).toBe(text);
+      const signature =
+        arrival.headers["service-signature"] ?? arrival.headers["upstash-signature"];
+      expect(claimsIn(textOf(signature))["sub"]).toBe(text);
+    });
+  });
+
+  it("of a schedule and of its callback is shown as it will be dialled", async () => {
+    const given = "http://bücher.localhost:3000/a b";
+    const headers = { "Service-Cron": "0 0 1 1 *", "Service-Callback": bytesOf(given) };
+
+    const { scheduleId } = await posted(`/v2/schedules/${encodeURIComponent(given)}`, headers);
+
+    const schedule = (await server.client.get(`/v2/schedules/${textOf(scheduleId)}`)).object();
+    const text = "http://xn--bcher-kva.localhost:3000/a%20b";
+    expect([schedule["destination"], schedule["callback"]]).toEqual([text, text]);
+    await server.client.call("DELETE", `/v2/schedules/${textOf(scheduleId)}`, {});
+  });
+
+  it("that an endpoint was added with names it, however it is written", async () => {
+    const [, added, same] = ["", "http://a.example/ü", "http://a.example/%C3%BC#x"];
+    const endpoints = (url = "") => JSON.stringify({ endpoints: [{ url }] });
+    await server.client.post("/v2/topics/same/endpoints", {}, endpoints(added));
+    await server.client.post("/v2/topics/same/endpoints", {}, endpoints(same));
+
+    const group = (await server.client.get("/v2/topics/same")).list("endpoints");
+    await server.client.call("DELETE", "/v2/topics/same/endpoints", {}, endpoints(added));
+
+    expect(group).toEqual([{ url: "http://a.example/%C3%BC" }]);
+    expect((await server.client.get("/v2/topics/same")).status).toBe(404);
+  });
+
+  it("finds its messages, however it is written", async () => {
+    await server.client.published(destination.url("/found/%C3%BC"));
+
+    const url = encodeURIComponent(destination.url("/found/ü"));
+    const found = (await server.client.get(`/v2/events?url=${url}`)).list("events");
+
+    expect(found[0]?.["url"]).toBe(destination.url("/found/%C3%BC"));
+  });
+
+  it.each([
+    ["no UTF-8", "http://b\xfccher.example/", /^Service-Callback: must be UTF-8/],
+    ["credentials", "http://user@b.example/", /^Service-Callback: .*credentials/],
+    ["no scheme", "b.example/x", /^Service-Callback: .*add http:/],
+  ])("400 for a callback with %s, which is named", async (_, given, error) => {
+    const reply = await server.client.publish(plain, { "Service-Callback": given });
+
+    expect(reply.status).toBe(400);
+    expect(reply.error()).toMatch(error);
+  });
+});
+
+const claimsIn = (token: string): Json =>
+  objectOf(JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()));

@@ -181,9 +181,9 @@ export type Settings = {
   readonly contentBasedDeduplication?: Setting | undefined;
   /** Queue that the message gets into; it is made if there is none. Its messages are delivered in their order. */
   readonly queueName?: Setting | undefined;
-  /** URL that is sent the destination's answer after each delivery attempt. */
+  /** URL that is sent the destination's answer after each delivery attempt; in UTF-8, read as the destination is. */
   readonly callback?: Setting | undefined;
-  /** URL that is told once all retries are used. */
+  /** URL that is told once all retries are used; in UTF-8, read as the destination is. */
   readonly failureCallback?: Setting | undefined;
   /** Comma-separated list of body, headers, header[<name>]: read as REDACTED:<SHA-256> everywhere but at the destination. */
   readonly redactFields?: Setting | undefined;

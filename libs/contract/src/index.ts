@@ -10,6 +10,7 @@ export { endpoints } from "./documents/endpoints.ts";
 export { renderErrors } from "./documents/errors.ts";
 export { renderOpenApi } from "./documents/openapi.ts";
 export { atOnce, bytesPerTurn, type InTurns, pause, type Pause } from "./bodies/pause.ts";
+export { type ReadUrl } from "./headers/setting.ts";
 export { type batch, type BatchBody, type BatchItem, type BatchJudges } from "./endpoints/batch.ts";
 export { bulkActionJson, type bulkActions, bulkStateOf } from "./endpoints/bulk-actions.ts";
 export {
@@ -91,7 +92,12 @@ export {
   type urlGroups,
 } from "./endpoints/url-groups.ts";
 export { faultCatalogue, type FaultEntry, faultHeader, rateHeaders } from "./faults/catalogue.ts";
-export { parseOverrides, parsePublish, readPublish } from "./headers/parse-publish.ts";
+export {
+  parseDefaults,
+  parseOverrides,
+  parsePublish,
+  readPublish,
+} from "./headers/parse-publish.ts";
 export { parseSchedule } from "./headers/parse-schedule.ts";
 export { type FlatHeaders, type PublishInput } from "./headers/publish-input.ts";
 export {

@@ -33,6 +33,14 @@ export {
   type DestinationPolicySettings,
 } from "./destination/policy.ts";
 export {
+  type DestinationText,
+  hasScheme,
+  invalidScheme,
+  readUrl,
+  refusedUrl,
+  standardUrl,
+} from "./destination/url.ts";
+export {
   accept,
   acceptClaimed,
   acceptGranted,

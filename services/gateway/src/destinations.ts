@@ -1,9 +1,9 @@
-/** The destination policy at the door, for early and clear refusals; the dialer decides again (docs/design/delivery#destinations). */
+/** The URLs of callers as they are dialled, and the destination policy at the door, for early and clear refusals; the dialer decides again (docs/design/delivery#destinations). */
+import { type ReadUrl } from "@posthaste/contract";
 import {
   asWritten,
   checkDestination,
   type DestinationPolicy,
-  type Fault,
   fault,
   isFault,
   TextCache,
@@ -12,16 +12,15 @@ import {
 /** URLs that were found fine; most publishes repeat one of few, and a long one is seldom repeated. */
 const fineUrls = { entriesMax: 10_000, lengthMax: 512, canonical: asWritten };
 
-export function destinationCheck(
-  policy: DestinationPolicy,
-): (url: string, field: string) => Fault | undefined {
-  const fine = new TextCache<true>(fineUrls);
-  return (url, field) => {
-    if (fine.has(url)) return undefined;
-    const checked = checkDestination(url, policy);
+export function urlReader(policy: DestinationPolicy): ReadUrl {
+  const fine = new TextCache<string>(fineUrls);
+  return (given, field) => {
+    const known = fine.get(given);
+    if (known !== undefined) return known;
+    const checked = checkDestination(given, policy);
     if (isFault(checked))
       return field === "destination" ? checked : fault(checked.fault, `${field}: ${checked.text}`);
-    fine.set(url, true);
-    return undefined;
+    fine.set(given, checked.text);
+    return checked.text;
   };
 }

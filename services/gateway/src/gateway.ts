@@ -42,7 +42,7 @@ import {
   type Telemetry,
 } from "@posthaste/ports";
 import { BacklogQuota } from "./backlog.ts";
-import { destinationCheck } from "./destinations.ts";
+import { urlReader } from "./destinations.ts";
 import { admitted, type Door } from "./door.ts";
 import { createHookDoor, hookTargetOf } from "./hook-door.ts";
 import { createJudge } from "./judge.ts";
@@ -110,8 +110,8 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     backlog,
     tracer: telemetry.tracer,
   };
-  const checkDestination = destinationCheck(policy);
-  const judge = createJudge({ ...ports, rates, checkDestination, llmUrl });
+  const readUrl = urlReader(policy);
+  const judge = createJudge({ ...ports, rates, readUrl, llmUrl });
   const publishParts = {
     accept: ports,
     backlog,
@@ -140,7 +140,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     backlog,
     judge,
     rates,
-    checkDestination,
+    readUrl,
     isClosed,
     telemetry,
     watchers,

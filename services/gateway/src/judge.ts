@@ -1,6 +1,6 @@
 /** What the headers of a request are judged by: the tenant's plan, this moment, and the policies of this process. */
-import { type BatchJudges, type NamedDestination } from "@posthaste/contract";
-import { type Fault, type Group } from "@posthaste/domain";
+import { type BatchJudges, type NamedDestination, type ReadUrl } from "@posthaste/contract";
+import { type Group } from "@posthaste/domain";
 import { type Clock, type Groups, type RetryDelays, type Tenant } from "@posthaste/ports";
 import { type Rates } from "./rates.ts";
 
@@ -10,12 +10,12 @@ export type JudgeParts = {
   readonly clock: Clock;
   readonly retryDelays: RetryDelays;
   readonly rates: Pick<Rates, "spendExpression">;
-  readonly checkDestination: (url: string, field: string) => Fault | undefined;
+  readonly readUrl: ReadUrl;
   readonly llmUrl: string | undefined;
 };
 
 export function createJudge(parts: JudgeParts): Judge {
-  const { clock, retryDelays, rates, checkDestination, llmUrl } = parts;
+  const { clock, retryDelays, rates, readUrl, llmUrl } = parts;
   return ({ id, plan, dialect }, callerIp) => {
     const spendExpression = (field: string) => rates.spendExpression(id, field);
     return {
@@ -27,7 +27,7 @@ export function createJudge(parts: JudgeParts): Judge {
       checkRetryDelay: (expression, retriesMax, field) =>
         retryDelays.check(expression, retriesMax, field, () => spendExpression(field)),
       spendExpression,
-      checkDestination,
+      readUrl,
       llmUrl,
     };
   };

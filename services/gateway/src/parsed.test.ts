@@ -12,7 +12,7 @@ const aStep = (bytes: number): PublishInput => ({
   now: 1_700_000_000_000,
   checkRetryDelay: () => undefined,
   spendExpression: () => undefined,
-  checkDestination: () => undefined,
+  readUrl: (given) => given,
 });
 
 describe("a step of a run", () => {

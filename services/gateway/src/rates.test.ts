@@ -143,8 +143,8 @@ describe("new expressions of retry delays", () => {
       },
       delayMs: () => 0,
     };
-    const checkDestination = () => undefined;
-    const parts = { clock, retryDelays: delays, checkDestination, llmUrl: undefined, rates };
+    const readUrl = (given: string) => given;
+    const parts = { clock, retryDelays: delays, readUrl, llmUrl: undefined, rates };
     const judge = createJudge(parts);
     const [flooding, other] = ["a", "b"].map((id) => judge(aTenantWith({}, id), ""));
     const check = (judges: typeof other, text: string) =>
@@ -166,7 +166,7 @@ describe("new expressions of schedules", () => {
     const judge = createJudge({
       clock,
       retryDelays: { check: () => undefined, delayMs: () => 0 },
-      checkDestination: () => undefined,
+      readUrl: (given: string) => given,
       llmUrl: undefined,
       rates,
     });

@@ -5,7 +5,7 @@ import { dialects } from "../wire/dialects.ts";
 /** Claims of a JWT under `signatureHeader`; times are Unix seconds. */
 export type SignatureClaims = {
   readonly iss: string;
-  /** The destination as it was published, not normalised. */
+  /** The destination as it is dialled and shown (ADR 130). */
   readonly sub: string;
   readonly exp: number;
   /** 0, so that a receiver whose clock is behind does not refuse. Some verifiers want it present. */

@@ -1,9 +1,17 @@
 /**
- * Where a message goes: the rest of a raw target. It is never normalised, split at `&` or decoded as a whole: all of it but
- * our own query keys belongs to the destination (docs/design/wire#targets).
+ * Where a message goes: the rest of a raw target. It is never split at `&` or decoded as a whole: all of it but our own query
+ * keys belongs to the destination (docs/design/wire#targets).
  */
-import { type Api, type Destination, type Fault, fault, limits } from "@posthaste/domain";
-import { isName, isVisibleAscii } from "../wire/text.ts";
+import {
+  type Api,
+  type Destination,
+  type Fault,
+  fault,
+  hasScheme,
+  invalidScheme as withoutScheme,
+  refusedUrl,
+} from "@posthaste/domain";
+import { isName } from "../wire/text.ts";
 import { splitQueryConfig } from "./query-config.ts";
 
 /** As the caller names it: which URL an API has is the operator's to say. */
@@ -25,13 +33,13 @@ export function parseDestinationTarget(rest: string): DestinationTarget | Fault 
   return { destination, queryConfig: config, ...(token !== undefined && { token }) };
 }
 
-/** A URL or the name of a URL group, as a target or an element of a batch names it. */
+/** A URL, which is still to be read, or the name of a URL group, as a target or an element of a batch names it. */
 export function parseDestination(text: string): NamedDestination | Fault {
   if (text.length === 0 || text.startsWith("?")) return emptyDestination;
-  if (/^https?:\/\//i.test(text)) return parseUrl(text);
+  if (hasScheme(text) || /^https?:\/\//i.test(text)) return { kind: "url", url: text };
   // A proxy has merged the slashes.
   const merged = /^https?:\/(?=[^/])/i.exec(text);
-  if (merged) return parseUrl(`${merged[0]}/${text.slice(merged[0].length)}`);
+  if (merged) return { kind: "url", url: `${merged[0]}/${text.slice(merged[0].length)}` };
   if (/^https?%3a/i.test(text)) return parseEncoded(text);
   const queryAt = text.indexOf("?");
   const name = queryAt < 0 ? text : text.slice(0, queryAt);
@@ -57,16 +65,6 @@ function decodePath(text: string): string {
   return `${decoded}${decoded.includes("?") ? "&" : "?"}${query}`;
 }
 
-function parseUrl(url: string): Destination | Fault {
-  if (url.length > limits.urlLengthMax)
-    return invalidUrl(`longer than ${limits.urlLengthMax} characters`);
-  if (!isVisibleAscii(url)) return invalidUrl("holds characters that must be percent-encoded");
-  if (url.includes("#")) return invalidUrl("holds a fragment");
-  return { kind: "url", url };
-}
-
-const invalidUrl = (why: string): Fault => fault("malformed", `invalid destination url: ${why}`);
-
 /** In the words that callers know and search for. */
 const emptyDestination = fault("malformed", "a non-empty destination must be provided");
-const invalidScheme = invalidUrl("endpoint has invalid scheme, add http:// or https://");
+const invalidScheme = refusedUrl(withoutScheme);

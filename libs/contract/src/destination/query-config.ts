@@ -1,6 +1,7 @@
 /** Configuration in the query of a publish: callers that cannot set headers write `?upstash-retries=3`. */
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
 import { isConfiguration } from "../headers/table.ts";
+import { bytesOfText } from "../wire/text.ts";
 
 export type SplitTarget = {
   /** The target without our keys, otherwise byte for byte as it was. */
@@ -48,5 +49,6 @@ function isOurs(lower: string): boolean {
   );
 }
 
-/** Never throws: what is no percent-encoding stays, and is refused with the value that it is in. */
-const decode = (value: string): string => new URLSearchParams(`v=${value}`).get("v") ?? "";
+/** As a header would bring it. Never throws: what is no percent-encoding stays, and is refused with the value that it is in. */
+const decode = (value: string): string =>
+  bytesOfText(new URLSearchParams(`v=${value}`).get("v") ?? "");

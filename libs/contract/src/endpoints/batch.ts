@@ -8,9 +8,10 @@ import { type InTurns, pause, type Pause } from "../bodies/pause.ts";
 import { type NamedDestination, parseDestination } from "../destination/destination-target.ts";
 import { readPublish } from "../headers/parse-publish.ts";
 import { type FlatHeaders, type PublishInput } from "../headers/publish-input.ts";
+import { bytesOfValue } from "../headers/table.ts";
 import { faultOfRun } from "../workflow/run-publish.ts";
 import { errorSchema } from "../representations/schemas.ts";
-import { isHeaderValue, isName, isToken, nameForm } from "../wire/text.ts";
+import { hasControls, isName, isToken, nameForm } from "../wire/text.ts";
 import { type BodyRow, endpoint } from "./endpoint.ts";
 import { publish, publishResultSchema } from "./publish.ts";
 
@@ -165,12 +166,11 @@ function* commandOf(
 ): InTurns<PublishCommand | Fault> {
   const at = (field: string, { fault: code, text: said }: Fault): Fault =>
     fault(code, `${place}.${field}: ${said}`);
-  const destination = parseDestination(item.destination);
-  if (isFault(destination)) return at("destination", destination);
-  if (destination.kind === "url") {
-    const refused = judges.checkDestination(destination.url, "destination");
-    if (refused) return at("destination", refused);
-  }
+  const named = parseDestination(item.destination);
+  if (isFault(named)) return at("destination", named);
+  const url = named.kind === "url" ? judges.readUrl(named.url, "destination") : undefined;
+  if (isFault(url)) return at("destination", url);
+  const destination = url === undefined ? named : { kind: "url" as const, url };
   const queue = queueOf(item.queue ?? "");
   if (isFault(queue)) return at("queue", queue);
   const body = yield* bodyOf(text, judges.plan.bodyBytesMax);
@@ -205,12 +205,9 @@ function flatHeaders(headers: NonNullable<Item["headers"]>): string[] | Fault {
     const shown = JSON.stringify(name.slice(0, nameShownMax));
     if (!isToken(name)) return fault("malformed", `${shown} is no name of a header`);
     for (const value of typeof values === "string" ? [values] : values) {
-      if (!isHeaderValue(value))
-        return fault(
-          "malformed",
-          `${name}: must hold visible ASCII characters, spaces and tabs only`,
-        );
-      flat.push(name, value);
+      if (hasControls(value))
+        return fault("malformed", `${name}: must not hold control characters`);
+      flat.push(name, bytesOfValue(name, value));
     }
   }
   return flat;

@@ -5,7 +5,7 @@ import { pause, type Pause } from "../bodies/pause.ts";
 import { type EndpointJudges, readRemoveEndpoints, readUpsertEndpoints } from "./url-groups.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-const judges: EndpointJudges = { plan: defaultPlan, checkDestination: () => undefined };
+const judges: EndpointJudges = { plan: defaultPlan, readUrl: (given) => given };
 const whole = <T>(items: Iterable<T | Fault | Pause>): readonly (T | Fault)[] | Fault => {
   const all = [...items].filter((item): item is T | Fault => item !== pause);
   return all.find(isFault) ?? all;
@@ -54,10 +54,6 @@ describe("the endpoints to add", () => {
     ['{"endpoints":[{"url":""}]}', "endpoints[0].url: must not be empty"],
     ['{"endpoints":[{"url":"https://a.b","name":""}]}', "endpoints[0].name: must not be empty"],
     [
-      `{"endpoints":[{"url":"${"x".repeat(2_049)}"}]}`,
-      "endpoints[0].url: must be at most 2048 characters",
-    ],
-    [
       `{"endpoints":[{"url":"https://a.b","name":"${"x".repeat(129)}"}]}`,
       "endpoints[0].name: must be at most 128 characters",
     ],
@@ -66,11 +62,11 @@ describe("the endpoints to add", () => {
   });
 
   it("are refused with a URL that is refused, under its place", () => {
-    const checkDestination = (url: string, field: string) =>
-      url === "ftp://x" ? fault("malformed", `${field}: bad`) : undefined;
+    const readUrl = (url: string, field: string) =>
+      url === "ftp://x" ? fault("malformed", `${field}: bad`) : url;
 
     const answer = upsert('{"endpoints":[{"url":"https://a.b"},{"url":"ftp://x"}]}', {
-      checkDestination,
+      readUrl,
     });
 
     expect(answer).toEqual({ fault: "malformed", text: "endpoints[1].url: bad" });
@@ -151,14 +147,12 @@ describe("a body of 2 MiB", () => {
 
   it("of elements beyond the plan is judged no further than that", () => {
     let judgedCount = 0;
-    const checkDestination = () => {
+    const readUrl = (url: string) => {
       judgedCount++;
-      return undefined;
+      return url;
     };
 
-    const answers = [
-      ...readUpsertEndpoints(filled('{"url":"x"}'), { ...judges, checkDestination }),
-    ];
+    const answers = [...readUpsertEndpoints(filled('{"url":"x"}'), { ...judges, readUrl })];
 
     expect(answers.at(-1)).toMatchObject({ fault: "beyond_plan" });
     expect(judgedCount).toBe(defaultPlan.groupEndpointsMax);

@@ -8,7 +8,6 @@ import {
   type Plan,
   fault,
   isFault,
-  limits,
   planBounds,
   tooManyEndpoints,
 } from "@posthaste/domain";
@@ -17,6 +16,7 @@ import { jsonBytesMax, parseJson } from "../bodies/json.ts";
 import { readJsonList } from "../bodies/json-list.ts";
 import { pause, type Pause } from "../bodies/pause.ts";
 import { strictObject } from "../bodies/strict-object.ts";
+import { type ReadUrl } from "../headers/setting.ts";
 import { isConfiguration } from "../headers/table.ts";
 import { type JsonOf, millisecondsShape } from "../representations/schemas.ts";
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
@@ -43,10 +43,7 @@ const groupSchema = z
 
 const endpointNameLengthMax = 128;
 
-const url = z
-  .string("must be a string")
-  .min(1, "must not be empty")
-  .max(limits.urlLengthMax, `must be at most ${limits.urlLengthMax} characters`);
+const url = z.string("must be a string").min(1, "must not be empty");
 const name = z
   .string("must be a string")
   .min(1, "must not be empty")
@@ -142,7 +139,7 @@ export const urlGroups = {
 
 export type EndpointJudges = {
   readonly plan: Plan;
-  readonly checkDestination: (url: string, field: string) => Fault | undefined;
+  readonly readUrl: ReadUrl;
 };
 
 /**
@@ -150,7 +147,7 @@ export type EndpointJudges = {
  */
 export function* readUpsertEndpoints(
   body: Uint8Array,
-  { plan, checkDestination }: EndpointJudges,
+  { plan, readUrl }: EndpointJudges,
 ): Generator<GroupEndpoint | Fault | Pause, void, undefined> {
   let index = 0;
   for (const endpoint of readJsonList(body, "endpoints", upserted)) {
@@ -160,9 +157,9 @@ export function* readUpsertEndpoints(
     }
     if (isFault(endpoint)) return yield endpoint;
     if (index >= plan.groupEndpointsMax) return yield tooManyEndpoints(plan);
-    const refused = checkDestination(endpoint.url, `endpoints[${index++}].url`);
-    if (refused) return yield refused;
-    yield { url: endpoint.url, ...nameOf(endpoint) };
+    const read = readUrl(endpoint.url, `endpoints[${index++}].url`);
+    if (isFault(read)) return yield read;
+    yield { url: read, ...nameOf(endpoint) };
   }
   if (index === 0) yield noEndpoint;
 }

@@ -15,7 +15,7 @@ const overridesOfFlat = (rawHeaders: readonly string[]) =>
     now,
     checkRetryDelay: () => undefined,
     spendExpression: () => undefined,
-    checkDestination: () => undefined,
+    readUrl: (given) => given,
   });
 
 describe("the headers of a retry", () => {

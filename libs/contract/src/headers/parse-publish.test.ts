@@ -34,9 +34,9 @@ describe("a publish without configuration", () => {
   });
 
   it("is refused when its destination is, in the destination's own words", () => {
-    const checkDestination = (url: string, field: string) => fault("malformed", `${field} ${url}`);
+    const readUrl = (url: string, field: string) => fault("malformed", `${field} ${url}`);
 
-    expect(refused({}, { checkDestination }).text).toBe("destination https://example.com/hook");
+    expect(refused({}, { readUrl }).text).toBe("destination https://example.com/hook");
   });
 });
 
@@ -385,11 +385,19 @@ describe.each(prefixes)("with the prefix %s", (prefix) => {
     });
 
     it("is refused with a URL that is refused, under its own name", () => {
-      const checkDestination = (url: string, field: string) =>
-        url.startsWith("http") ? undefined : fault("malformed", `${field}: bad`);
+      const readUrl = (url: string, field: string) =>
+        url.startsWith("http") ? url : fault("malformed", `${field}: bad`);
 
-      expect(refused(one(family, "ftp://x"), { checkDestination }).text).toBe(
-        `${prefix}${family}: bad`,
+      expect(refused(one(family, "ftp://x"), { readUrl }).text).toBe(`${prefix}${family}: bad`);
+    });
+
+    it("has its URL read from UTF-8, and what is none is refused under its own name", () => {
+      const given = (bytes: Buffer) => one(family, bytes.toString("latin1"));
+      const url = "https://bücher.example/é";
+
+      expect(accepted(given(Buffer.from(url))).policy[key]?.url).toBe(url);
+      expect(refused(given(Buffer.from(url, "latin1"))).text).toBe(
+        `${prefix}${family}: must be UTF-8, or percent-encoded`,
       );
     });
 

@@ -15,7 +15,7 @@ import {
 import { atOnce, type InTurns } from "../bodies/pause.ts";
 import { faultOfRun, withRun } from "../workflow/run-publish.ts";
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
-import { isHeaderValue } from "../wire/text.ts";
+import { bytesOfText, isHeaderValue } from "../wire/text.ts";
 import { completeCommand, type PublishRequest } from "./complete.ts";
 import { takeForwarded } from "./forwarded.ts";
 import { completeOverrides } from "./overrides.ts";
@@ -74,10 +74,6 @@ export function refuseHost({
 export function readRequest(input: PublishInput): PublishRequest | Fault {
   const destination = destinationOf(input);
   if (isFault(destination)) return destination;
-  if (destination.kind === "url") {
-    const refused = input.checkDestination(destination.url, "destination");
-    if (refused) return refused;
-  }
   const reading = read(input);
   if (isFault(reading)) return reading;
   const dialect = reading.dialect ?? input.defaultDialect;
@@ -86,12 +82,20 @@ export function readRequest(input: PublishInput): PublishRequest | Fault {
   return wrong ?? { draft: reading.draft, dialect, destination };
 }
 
-function destinationOf({ destination, llmUrl }: PublishInput): Destination | Fault {
-  if (destination.kind !== "api") return destination;
-  return llmUrl === undefined
-    ? fault("malformed", "invalid destination: api/llm has no provider here, its operator sets one")
-    : { kind: "url", url: llmUrl, api: destination.api };
+function destinationOf({ destination, llmUrl, readUrl }: PublishInput): Destination | Fault {
+  if (destination.kind === "group") return destination;
+  const isApi = destination.kind === "api";
+  const given = isApi ? llmUrl : destination.url;
+  if (given === undefined) return noProvider;
+  const url = readUrl(given, "destination");
+  if (isFault(url)) return url;
+  return { kind: "url", url, ...(isApi && { api: destination.api }) };
 }
+
+const noProvider = fault(
+  "malformed",
+  "invalid destination: api/llm has no provider here, its operator sets one",
+);
 
 /** In the dialect of the request, whichever they were given in. */
 function readDefaults(
@@ -107,10 +111,34 @@ function readDefaults(
     const family = forwardPrefixes.findIndex(({ prefix }) => suffix.startsWith(prefix));
     const sent = suffix.slice(forwardPrefixes[family]?.prefix.length);
     if (reading.seen.has(suffix) || forwarded[family]?.has(sent)) continue;
-    const refused = readOurs(reading, name, lower, value, dialect, bounds);
+    const refused = readOurs(reading, name, lower, bytesOfText(value), dialect, bounds);
     if (refused) return refused;
   }
   return undefined;
+}
+
+/** The default headers of a group, with their URLs as they are read; refused as a publish with these alone would be. */
+export function parseDefaults(
+  judges: Omit<PublishInput, "rawHeaders" | "destination" | "body">,
+  name: string,
+  headers: Headers,
+): Headers | Fault {
+  const command = parsePublish({
+    ...judges,
+    rawHeaders: headers.flatMap(([header, value]) => [header, bytesOfText(value)]),
+    destination: { kind: "group", name },
+    body: new Uint8Array(),
+  });
+  if (isFault(command)) return command;
+  const { callback, failureCallback } = command.policy;
+  const urls = new Map([
+    ["callback", callback?.url],
+    ["failure-callback", failureCallback?.url],
+  ]);
+  return headers.map(([header, value]) => [
+    header,
+    urls.get(header.toLowerCase().slice(prefixLength)) ?? value,
+  ]);
 }
 
 const namesOf = (headers: Headers): ReadonlySet<string> =>

@@ -3,7 +3,14 @@ import { type Fault, fault } from "@posthaste/domain";
 import { badName, isName } from "../wire/text.ts";
 import { into } from "./request-settings.ts";
 import { type Field, type PublishDraft, type Setting } from "./setting.ts";
-import { parseBoolean, parseHop, parseKey, parseNotBefore, parseRedaction } from "./values.ts";
+import {
+  parseBoolean,
+  parseHop,
+  parseKey,
+  parseNotBefore,
+  parseRedaction,
+  parseUrl,
+} from "./values.ts";
 
 export const publishSettings: readonly Setting<PublishDraft>[] = [
   {
@@ -32,16 +39,17 @@ export const publishSettings: readonly Setting<PublishDraft>[] = [
   },
   {
     suffix: "Callback",
-    rule: "URL that is sent the destination's answer after each delivery attempt.",
+    rule: "URL that is sent the destination's answer after each delivery attempt; in UTF-8, read as the destination is.",
+    isUrl: true,
     take: (field, draft, bounds) =>
-      bounds.checkDestination(field.value, field.name) ?? void (draft.callbackUrl = field.value),
+      into(parseUrl(field, bounds), (url) => (draft.callbackUrl = url)),
   },
   {
     suffix: "Failure-Callback",
-    rule: "URL that is told once all retries are used.",
+    rule: "URL that is told once all retries are used; in UTF-8, read as the destination is.",
+    isUrl: true,
     take: (field, draft, bounds) =>
-      bounds.checkDestination(field.value, field.name) ??
-      void (draft.failureCallbackUrl = field.value),
+      into(parseUrl(field, bounds), (url) => (draft.failureCallbackUrl = url)),
   },
   {
     suffix: "Redact-Fields",

@@ -30,8 +30,11 @@ export type Bounds = {
   ) => Fault | undefined;
   /** Asked before an expression is read that is not known; what it answers is the answer then. */
   readonly spendExpression: (field: string) => Fault | undefined;
-  readonly checkDestination: (url: string, field: string) => Fault | undefined;
+  /** The text that is dialled, shown and signed (ADR 130); a fault that names the field, but for the destination itself. */
+  readonly readUrl: ReadUrl;
 };
+
+export type ReadUrl = (given: string, field: string) => string | Fault;
 
 /** The settings of one request: of the message itself, or of one of its two callbacks. */
 export type RequestDraft = {
@@ -92,6 +95,8 @@ export type PublishDraft = {
 export type Setting<Draft> = {
   /** The name without its prefix, in its canonical form. */
   readonly suffix: string;
+  /** Its value is text in UTF-8, and not only ASCII. */
+  readonly isUrl?: true;
   /** For the documents: a sentence. */
   readonly rule: string;
   readonly take: (field: Field, draft: Draft, bounds: Bounds) => Fault | undefined;

@@ -1,5 +1,7 @@
 /** The one table of configuration headers: suffix → what becomes of the value (docs/design/wire#dialects). */
 import { type Fault } from "@posthaste/domain";
+import { dialectOf, prefixLength } from "../wire/dialects.ts";
+import { bytesOfText } from "../wire/text.ts";
 import { publishSettings } from "./publish-settings.ts";
 import { runSettings } from "./run-settings.ts";
 import { scheduleSettings } from "./schedule-settings.ts";
@@ -31,6 +33,17 @@ export const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
     ]),
   ),
 ]);
+
+const urlSuffixes: ReadonlySet<string> = new Set(
+  wholeSettings.flatMap(({ suffix, isUrl }) => (isUrl ? [suffix.toLowerCase()] : [])),
+);
+
+/** The value of a header in JSON as Node would give it of a header: a URL in UTF-8, any other value with each character for a byte. */
+export function bytesOfValue(name: string, value: string): string {
+  const lower = name.toLowerCase();
+  const isUrl = dialectOf(lower) !== undefined && urlSuffixes.has(lower.slice(prefixLength));
+  return isUrl ? bytesOfText(value) : value;
+}
 
 /** What follows one of these is the name of a header to send. */
 export const forwardPrefixes = families.map(({ prefix, of }) => ({

@@ -10,13 +10,20 @@ import {
   methods,
   parseDuration,
 } from "@posthaste/domain";
-import { isHeaderValue, isToken } from "../wire/text.ts";
+import { isHeaderValue, isToken, textOfBytes } from "../wire/text.ts";
 import { type Bounds, type Field, malformed } from "./setting.ts";
 
 const knownMethods: ReadonlyMap<string, Method> = new Map(methods.map((name) => [name, name]));
 
 export const parseMethod = (field: Field): Method | Fault =>
   knownMethods.get(field.value) ?? malformed(field, `must be one of ${methods.join(", ")}`);
+
+export function parseUrl({ name, value }: Field, { readUrl }: Bounds): string | Fault {
+  const text = textOfBytes(value);
+  return text === undefined
+    ? malformed({ name }, "must be UTF-8, or percent-encoded")
+    : readUrl(text, name);
+}
 
 export function parseRetries(field: Field, { plan }: Bounds): number | Fault {
   if (!/^\d{1,10}$/.test(field.value)) return malformed(field, "must be an integer of 0 or more");

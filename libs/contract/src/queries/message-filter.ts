@@ -7,6 +7,7 @@ import {
   type QueryValues,
   several,
   severalOf,
+  severalUrls,
   type ValueForm,
 } from "./query-values.ts";
 
@@ -15,8 +16,7 @@ const ofForm = (form: ValueForm) => (values: QueryValues, names: readonly string
 
 /** Of messages that are live. */
 export const liveFields: Fields<LiveFilter> = {
-  // A URL may hold a comma, so it is taken whole.
-  urls: field(["url"], (values, names) => several(values, names, true)),
+  urls: field(["url"], severalUrls),
   groups: field(["topicName"], ofForm(nameValue)),
   scheduleIds: field(["scheduleId"], ofForm(nameValue)),
   queueNames: field(["queueName"], ofForm(nameValue)),

@@ -1,13 +1,14 @@
 /** The parameters of a query: by name, each with all its values; an unknown name is a mistake. */
 import { isIP } from "node:net";
-import { type Fault, fault, isFault } from "@posthaste/domain";
+import { type Fault, fault, isFault, limits, standardUrl } from "@posthaste/domain";
 import { isName, nameForm } from "../wire/text.ts";
 
 /** A typo in a filter of a bulk delete would delete everything, hence no unknown name passes. */
 export type QueryValues = ReadonlyMap<string, readonly string[]>;
 
 const noNames: ReadonlySet<string> = new Set();
-const valueLengthMax = 2_048;
+/** A URL is the longest. */
+const valueLengthMax = limits.urlLengthMax;
 export const valuesMax = 1_000;
 
 /** Read before. */
@@ -72,6 +73,16 @@ export function several(
     }
   }
   return all.length > 0 ? all : undefined;
+}
+
+/** URLs to find messages by: each as it is given, since older messages have theirs so, and as it is read now (ADR 130). May hold commas. */
+export function severalUrls(
+  values: QueryValues,
+  names: readonly string[],
+): readonly string[] | undefined | Fault {
+  const given = several(values, names, true);
+  if (given === undefined || isFault(given)) return given;
+  return [...new Set(given.flatMap((url) => [url, standardUrl(url)]))];
 }
 
 /** What no value could be: a filter of it would find nothing, and not say why. */

@@ -32,6 +32,7 @@ import {
   readQuery,
   several,
   severalOf,
+  severalUrls,
   single,
 } from "./query-values.ts";
 
@@ -71,7 +72,7 @@ const failedFields: Fields<FailedRunFilter> = {
   ...commonFields,
   urls: field(
     ["workflowUrl", "url"],
-    (values) => parseUrls(values) ?? several(values, ["url"], true),
+    (values) => parseUrls(values) ?? severalUrls(values, ["url"]),
   ),
   urlPrefixes: notAsked("workflowUrl"),
   hosts: notAsked("host"),
@@ -321,7 +322,7 @@ function parseFunctionStates(values: QueryValues): readonly FunctionState[] | un
 }
 
 function parseUrls(values: QueryValues): readonly string[] | undefined | Fault {
-  const urls = several(values, ["workflowUrl"], true);
+  const urls = severalUrls(values, ["workflowUrl"]);
   if (urls === undefined || isFault(urls)) return urls;
   return urls.some((url) => !/^https?:\/\//.test(url))
     ? parameterFault("workflowUrl", "must begin with http:// or https://")

@@ -14,6 +14,26 @@ export function isHeaderValue(text: string): boolean {
   return true;
 }
 
+/** What no header can carry: it would end there, or begin another. */
+export const hasControls = (text: string): boolean => /[\0-\x08\n-\x1f\x7f]/.test(text);
+
+/** The text of a header, which Node gives byte by byte (latin-1). Undefined: its bytes are not UTF-8. */
+export function textOfBytes(bytes: string): string | undefined {
+  if (!beyondAscii.test(bytes)) return bytes;
+  try {
+    return utf8.decode(Buffer.from(bytes, "latin1"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The reverse: what Node would give if `text` had come in a header as UTF-8. */
+export const bytesOfText = (text: string): string =>
+  beyondAscii.test(text) ? Buffer.from(text).toString("latin1") : text;
+
+const beyondAscii = /[^\0-\x7f]/;
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
 /** Visible ASCII without space: what a request target and a URL may be made of. */
 export function isVisibleAscii(text: string): boolean {
   for (let i = 0; i < text.length; i++) {

@@ -19,6 +19,7 @@ import { type Span } from "../bodies/json-parts.ts";
 import { type InTurns } from "../bodies/pause.ts";
 import { type FlatHeaders } from "../headers/publish-input.ts";
 import { type Field, malformed, type PublishDraft } from "../headers/setting.ts";
+import { bytesOfValue } from "../headers/table.ts";
 import { dialectOf, dialects, prefixLength } from "../wire/dialects.ts";
 import { readInvoke } from "./invoke-body.ts";
 
@@ -102,7 +103,10 @@ function* invocation(start: Start, readStep: ReadStep): InTurns<PublishCommand |
   const { body, headers, step, workflowRunCreatedAt, workflowRunId, workflowUrl } = told;
   const { prefix } = dialects[start.dialect];
   const named = new Map<string, string>(
-    Object.entries(headers).map(([name, [value = ""]]) => [name.toLowerCase(), value]),
+    Object.entries(headers).map(([name, [value = ""]]) => [
+      name.toLowerCase(),
+      bytesOfValue(name, value),
+    ]),
   );
   named.set(`${prefix}Workflow-RunId`.toLowerCase(), workflowRunId);
   if (workflowRunCreatedAt != null)

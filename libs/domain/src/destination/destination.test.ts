@@ -84,7 +84,6 @@ describe("a destination URL", () => {
     ["http:\\\\127.0.0.1/"],
     ["https:/example.com"],
     ["https:///a.b"],
-    [" https://example.com"],
   ])("without http:// or https:// is refused: %s", (text) => {
     expect(judge(text)).toBe("endpoint has invalid scheme, add http:// or https://");
   });
@@ -183,20 +182,26 @@ describe("a destination URL", () => {
   });
 
   it.each([
-    ["http://exa\nmple.com/"],
+    ["http://exa\nmple.com/", "http://example.com/"],
+    ["http://example.com/a b", "http://example.com/a%20b"],
+    ["http://example.com/\r\nX-Evil: 1", "http://example.com/X-Evil:%201"],
+    ["http://example.com/\u202etxt", "http://example.com/%E2%80%AEtxt"],
+    ["http://exa\u200bmple.com/", "http://example.com/"],
+  ])(
+    "with characters that a reader does not see is stored as it is dialled: %j",
+    (text, stored) => {
+      expect(checkDestination(text, strict)).toMatchObject({ text: stored });
+    },
+  );
+
+  it.each([
     ["http://127.0.0.1\t/"],
-    ["http://example.com/a b"],
-    ["http://example.com/ "],
-    ["http://example.com/\r\nX-Evil: 1"],
-    ["http://example.com/\u0000"],
-    ["http://example.com/\u007f"],
-    ["http://example.com/\u0085"],
-    ["http://exa\u200bmple.com/"],
-    ["http://example.com/\u202etxt"],
-    ["http://example.com/\u2028"],
-    ["http://example.com/\ud800"],
-  ])("with characters that the parser drops or a reader does not see is refused: %j", (text) => {
-    expect(judge(text)).toBe("endpoint has whitespace or control characters");
+    ["http://127.0.\n0.1/"],
+    ["http://local\u00adhost/"],
+    [" http://localhost/ "],
+    ["http:\t//localhost\\x"],
+  ])("that means loopback once it is read is refused: %j", (text) => {
+    expect(judge(text)).toMatch(/^endpoint resolves to a loopback address: /);
   });
 
   it.each([
@@ -207,13 +212,6 @@ describe("a destination URL", () => {
     expect(judge(text)).toBe(
       "endpoint has credentials, send them in the -Forward-Authorization header",
     );
-  });
-
-  it("longer than 2,048 characters is refused", () => {
-    const longest = "https://example.com/".padEnd(2_048, "x");
-
-    expect(judge(longest)).toBe("allowed");
-    expect(judge(`${longest}x`)).toBe("endpoint is longer than 2048 characters");
   });
 
   it("may name the ports of the web and most others, but no infrastructure and never 0", () => {

@@ -1,6 +1,5 @@
 /** Judges the URL of a destination, without DNS: what a name stands for is the dialer's to judge, at each connection. */
-import { fault, type Fault } from "../shared/fault.ts";
-import { urlLengthMax } from "../shared/limits.ts";
+import { type Fault, isFault } from "../shared/fault.ts";
 import { parseAddress } from "./address.ts";
 import {
   addressRefusal,
@@ -10,8 +9,9 @@ import {
   ownRefusal,
 } from "./policy.ts";
 import { isPortAllowed } from "./port.ts";
+import { readUrl, refusedUrl } from "./url.ts";
 
-/** What a caller needs to dial and to write the request; the URL itself is stored as it came. */
+/** What a caller needs to dial and to write the request. */
 export type DestinationUrl = {
   readonly scheme: "http" | "https";
   /** Lower case, without brackets or a last dot. */
@@ -23,25 +23,21 @@ export type DestinationUrl = {
   readonly path: string;
 };
 
-export type CheckedDestination = { readonly url: DestinationUrl; readonly origin: string };
+export type CheckedDestination = {
+  /** The URL as it is stored, shown and signed, see `readUrl`. */
+  readonly text: string;
+  readonly url: DestinationUrl;
+  readonly origin: string;
+};
 
 /** Costs one URL parse and no more; a caller on a hot path may keep results by URL text. All faults are `malformed`. */
 export function checkDestination(
-  text: string,
+  given: string,
   policy: DestinationPolicy,
 ): CheckedDestination | Fault {
-  if (text.length > urlLengthMax)
-    return refused(`endpoint is longer than ${urlLengthMax} characters`);
-  if (!schemePattern.test(text))
-    return refused("endpoint has invalid scheme, add http:// or https://");
-  // The parser drops some of these silently: what is stored and shown would not be what is dialled.
-  if (invisiblePattern.test(text) || !text.isWellFormed())
-    return refused("endpoint has whitespace or control characters");
-  const parsed = URL.parse(text);
-  if (parsed === null || parsed.hostname === "") return refused("endpoint is not a valid URL");
-  if (parsed.username !== "" || parsed.password !== "")
-    return refused("endpoint has credentials, send them in the -Forward-Authorization header");
-
+  const read = readUrl(given);
+  if (isFault(read)) return read;
+  const { text, path, parsed } = read;
   const host = hostOf(parsed);
   const scheme = parsed.protocol === "https:" ? "https" : "http";
   const port = parsed.port === "" ? defaultPorts[scheme] : Number(parsed.port);
@@ -49,22 +45,11 @@ export function checkDestination(
   const refusal =
     portRefusal(port, policy) ??
     (isLiteral ? addressRefusal(host, port, policy) : nameRefusal(host, port, policy));
-  if (refusal !== undefined) return refused(refusal);
-  return {
-    url: { scheme, host, isLiteral, port, path: parsed.pathname + parsed.search },
-    origin: parsed.origin,
-  };
+  if (refusal !== undefined) return refusedUrl(refusal);
+  return { text, url: { scheme, host, isLiteral, port, path }, origin: parsed.origin };
 }
 
-const refused = (why: string): Fault => fault("malformed", `invalid destination url: ${why}`);
-
 const defaultPorts = { http: 80, https: 443 } as const;
-
-// `http:host`, `http:/host` and `http:///host` parse, too, but then no reader sees where the host begins.
-const schemePattern = /^https?:\/\/(?![/\\])/i;
-/** C0, space, DEL, C1, and Unicode's spaces, invisible joiners and direction marks. */
-const invisiblePattern =
-  /[\u0000-\u0020\u007f-\u00a0\u00ad\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/;
 
 const portRefusal = (port: number, policy: DestinationPolicy): string | undefined =>
   isPortAllowed(port, policy) ? undefined : `endpoint port ${port} is not allowed`;

@@ -19,7 +19,7 @@ const defaultPorts: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** What the parser leaves as it is but for case and a default port, so that most messages need no parse: a name, or four plain numbers. */
-const plainOrigin =
+export const plainOrigin =
   /^(https?):\/\/(?:(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*|(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2}))(?::([1-9]\d*))?(?=[/?#\\]|$)/i;
 
 function parsedOrigin(url: string): string {

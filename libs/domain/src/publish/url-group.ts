@@ -1,5 +1,6 @@
 /** URL groups: a head row that lists immutable chunks of endpoints (docs/design/record#fan-out). */
 import { type Headers } from "../message/headers.ts";
+import { standardUrl } from "../destination/url.ts";
 import { type TenantId } from "../shared/ids.ts";
 
 declare const brand: unique symbol;
@@ -26,9 +27,9 @@ export const groupChunkMax = 500;
 /** When a group counts as changed: times are whole milliseconds, and this one is after any that was read before the call. */
 export const groupChangedAt = (now: number): number => now + 1;
 
-/** `name` if given, else `url`: an upsert of the same key replaces the endpoint in its place (docs/design/wire#url-groups). */
+/** `name` if given, else the URL as it is read now, since one may have been added before the rule (ADR 130): an upsert of the same key replaces the endpoint in its place (docs/design/wire#url-groups). */
 const keyOf = (endpoint: Endpoint): string =>
-  endpoint.name === undefined ? `url:${endpoint.url}` : `name:${endpoint.name}`;
+  endpoint.name === undefined ? `url:${standardUrl(endpoint.url)}` : `name:${endpoint.name}`;
 
 export function upsertEndpoints(
   current: readonly Endpoint[],
@@ -46,9 +47,11 @@ export function removeEndpoints(
 ): readonly Endpoint[] {
   const names = new Set(selectors.flatMap(({ name }) => (name === undefined ? [] : [name])));
   const urls = new Set(
-    selectors.flatMap(({ name, url }) => (name === undefined && url !== undefined ? [url] : [])),
+    selectors.flatMap(({ name, url }) =>
+      name === undefined && url !== undefined ? [standardUrl(url)] : [],
+    ),
   );
   return current.filter(
-    ({ name, url }) => !(name !== undefined && names.has(name)) && !urls.has(url),
+    ({ name, url }) => !(name !== undefined && names.has(name)) && !urls.has(standardUrl(url)),
   );
 }

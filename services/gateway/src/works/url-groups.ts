@@ -1,6 +1,6 @@
 /** `/v2/topics`: URL groups (docs/design/wire#url-groups). */
-import { type BatchJudges, parsePublish, type urlGroups } from "@posthaste/contract";
-import { type Fault, type Headers, isFault } from "@posthaste/domain";
+import { parseDefaults, type ReadUrl, type urlGroups } from "@posthaste/contract";
+import { isFault } from "@posthaste/domain";
 import { addToGroup, removeFromGroup, unknownGroup } from "@posthaste/engine";
 import { type Clock, type Groups } from "@posthaste/ports";
 import { inTurns } from "@posthaste/http";
@@ -12,13 +12,13 @@ export type UrlGroupParts = {
   readonly groups: Groups;
   readonly clock: Clock;
   readonly judge: Judge;
-  readonly checkDestination: (url: string, field: string) => Fault | undefined;
+  readonly readUrl: ReadUrl;
 };
 
 export const urlGroupWorks = ({ ...ports }: UrlGroupParts): Works<keyof typeof urlGroups> => ({
   upsertEndpoints: async ({ tenant, param, body }) => {
     const { id, plan } = tenant;
-    const endpoints = await inTurns(body({ plan, checkDestination: ports.checkDestination }));
+    const endpoints = await inTurns(body({ plan, readUrl: ports.readUrl }));
     if (isFault(endpoints)) return endpoints;
     const refused = await addToGroup(ports.groups, id, param("urlGroupName"), endpoints, plan);
     return refused ?? { status: 200 };
@@ -37,9 +37,9 @@ export const urlGroupWorks = ({ ...ports }: UrlGroupParts): Works<keyof typeof u
   },
   configureGroup: async ({ tenant, param, body }) => {
     const name = param("urlGroupName");
-    const refused = refuseDefaults(ports.judge(tenant, ""), name, body);
-    if (refused) return refused;
-    return (await ports.groups.configure(tenant.id, name, body))
+    const headers = parseDefaults(ports.judge(tenant, ""), name, body);
+    if (isFault(headers)) return headers;
+    return (await ports.groups.configure(tenant.id, name, headers))
       ? { status: 200 }
       : unknownGroup(name);
   },
@@ -48,14 +48,3 @@ export const urlGroupWorks = ({ ...ports }: UrlGroupParts): Works<keyof typeof u
     return { status: 200 };
   },
 });
-
-/** What a publish with these headers alone would be refused for. */
-function refuseDefaults(judges: BatchJudges, name: string, headers: Headers): Fault | undefined {
-  const judged = parsePublish({
-    ...judges,
-    rawHeaders: headers.flat(),
-    destination: { kind: "group", name },
-    body: new Uint8Array(),
-  });
-  return isFault(judged) ? judged : undefined;
-}

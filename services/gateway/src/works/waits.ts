@@ -33,9 +33,10 @@ export const waitWorks = ({
       });
       if (isFault(command))
         return command.fault === "malformed" ? { ...command, fault: "run_refused" } : command;
-      if (command.run?.kind !== "entry" || command.run.key.role !== "result")
+      const { destination, run } = command;
+      if (run?.kind !== "entry" || run.key.role !== "result" || destination.kind !== "url")
         return fault("run_refused", "step: must be one of a run, which the headers name");
-      const wait = { command, event, ...waitOf(body, rawHeaders) };
+      const wait = { command, event, ...waitOf({ ...body, url: destination.url }, rawHeaders) };
       return (await placeWait(ports, wait)) ?? { status: 200 };
     },
     notifyEvent: async ({ tenant, param, body }) => ({

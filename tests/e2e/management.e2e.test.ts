@@ -274,11 +274,13 @@ describe("a tenant", () => {
     const client = await operator.tenant(id);
     const path = `/${id}`;
     // An endpoint that takes its run, and never goes on with it.
-    const mark = { "Upstash-Workflow-Sdk-Version": "1" };
+    const mark = { "Upstash-Workflow-Sdk-Version": "1", "Upstash-Workflow-Sdk": "v1.3.3" };
     destination.answers(path, (_, response) => response.writeHead(200, mark).end());
     const headers = { "Upstash-Workflow-RunId": `wfr_${id}` };
     await client.post(`/v2/trigger/${destination.url(path)}`, headers);
     await destination.arrival(path);
+    const made = { stepId: 1, stepType: "CreateWebhook", out: '{"eventId":"event"}' };
+    await client.publish(destination.url(path), headers, JSON.stringify(made));
     const hook = () =>
       fetch(`http://127.0.0.1:${server.port}/v2/workflows/hooks/${id}/wfr_${id}/event`, {
         method: "POST",

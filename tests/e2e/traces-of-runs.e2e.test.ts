@@ -162,6 +162,9 @@ describe("a request of the gateway", () => {
     const headers = { traceparent: `00-${traceId}-${incoming.spanId}-01` };
     const run = { "service-workflow-runid": "hooked", "service-workflow-init": "true" };
     await server.client.published(destination.url("/hooked"), run);
+    const made = { stepId: 1, stepType: "CreateWebhook", out: '{"eventId":"event"}' };
+    const step = { "service-workflow-runid": "hooked" };
+    await server.client.publish(destination.url("/hooked"), step, JSON.stringify(made));
     const hook = "/v2/workflows/hooks/{user}/{runId}/{eventId}";
     const address = `/v2/workflows/hooks/${firstUser.userId}/hooked/event`;
 

@@ -21,7 +21,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-const mark = { "Upstash-Workflow-Sdk-Version": "1" };
+const mark = { "Upstash-Workflow-Sdk-Version": "1", "Upstash-Workflow-Sdk": "v1.3.3" };
 let started = 0;
 
 /** A run whose endpoint answers and does nothing. */
@@ -355,18 +355,95 @@ it("a step whose destination is none is refused with 412, whichever way it comes
   expect((await client.publish("https://", {}, "x")).status).toBe(400);
 });
 
-it("a webhook of a run that is none is not there, and events that nothing takes are bounded", async () => {
-  const { id } = await startRun();
-  const user = firstUser.userId;
-  const hook = (run: string) =>
-    fetch(`http://127.0.0.1:${server.port}/v2/workflows/hooks/${user}/${run}/event`, {
-      method: "POST",
-      body: "x",
-    });
+describe("a webhook", () => {
+  const hook = (run: string, event: string, body = "x") =>
+    fetch(
+      `http://127.0.0.1:${server.port}/v2/workflows/hooks/${firstUser.userId}/${run}/${event}`,
+      { method: "POST", body },
+    );
+  const makeHook = (id: string, url: string, eventId: string) =>
+    client.publish(
+      url,
+      ofRun(id),
+      aStep({ stepType: "CreateWebhook", out: JSON.stringify({ webhookUrl: "any", eventId }) }),
+    );
 
-  expect((await hook("never")).status).toBe(404);
-  const statuses: number[] = [];
-  for (let n = 0; n < 101; n++) statuses.push((await hook(id)).status);
-  expect(statuses.slice(0, 100)).toEqual(Array.from({ length: 100 }, () => 200));
-  expect(statuses[100]).toBe(429);
+  it("is heard at an address that the run has made, and at no other, whether the run is there or not", async () => {
+    const { id, url } = await startRun();
+    await makeHook(id, url, "evt_made");
+
+    const answers = await Promise.all([hook(id, "event"), hook("never", "evt_made")]);
+
+    expect(answers.map(({ status }) => status)).toEqual([404, 404]);
+    const [here, nowhere] = await Promise.all(answers.map((answer) => answer.text()));
+    expect(here).toBe(nowhere);
+    const statuses: number[] = [];
+    for (let n = 0; n < 12; n++) statuses.push((await hook("never", "evt_made")).status);
+    expect(statuses.at(-1)).toBe(429);
+    expect((await hook(id, "evt_made")).status).toBe(200);
+  });
+
+  it("leaves a bounded number of events with a run, beside what its owner may tell it", async () => {
+    const { id, url } = await startRun();
+    await makeHook(id, url, "evt_made");
+    const statuses: number[] = [];
+    for (let n = 0; n < 101; n++) statuses.push((await hook(id, "evt_made")).status);
+
+    expect(statuses.slice(0, 100)).toEqual(Array.from({ length: 100 }, () => 200));
+    expect(statuses[100]).toBe(429);
+    const told = await client.post(`/v2/notify/${id}/evt_made`, {}, "mine");
+    expect([told.status, told.list()]).toEqual([200, []]);
+  });
+
+  it("leaves a bounded number of bytes with a run", async () => {
+    const { id, url } = await startRun();
+    await makeHook(id, url, "evt_made");
+    const large = "x".repeat(900_000);
+    const statuses: number[] = [];
+    for (let n = 0; n < 4; n++) statuses.push((await hook(id, "evt_made", large)).status);
+
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    expect((await client.post(`/v2/notify/${id}/e`, {}, large)).list()).toEqual([]);
+  });
+
+  it("ends no wait for an event, and an event ends none for a webhook", async () => {
+    const { id, url } = await startRun();
+    const wait = (step: number, stepType: string) =>
+      client.post(
+        "/v2/wait/approval",
+        ofRun(id),
+        JSON.stringify({ url, step: { stepId: step, stepType } }),
+      );
+    await wait(1, "Wait");
+    // 429 where too many wrong addresses came before.
+    expect([404, 429]).toContain((await hook(id, "approval")).status);
+    await wait(2, "WaitForWebhook");
+    expect((await hook(id, "approval")).status).toBe(200);
+    expect(await lengthOf(id)).toBe(2);
+    expect((await hook(id, "approval")).status).toBe(200);
+    await wait(3, "Wait");
+    expect(await lengthOf(id)).toBe(2);
+
+    const told = await client.post("/v2/notify/approval", {}, "approved");
+
+    expect(told.list()).toHaveLength(2);
+    expect(await lengthOf(id)).toBe(4);
+    await wait(4, "WaitForWebhook");
+    expect(await lengthOf(id)).toBe(5);
+    await wait(5, "WaitForWebhook");
+    expect((await client.post("/v2/notify/approval", {}, "again")).list()).toEqual([]);
+    expect((await client.post(`/v2/notify/${id}/approval`, {}, "kept")).list()).toEqual([]);
+    expect(await lengthOf(id)).toBe(5);
+  });
+});
+
+it("an event beyond what a run keeps is refused in the answer, which fails no step", async () => {
+  const { id } = await startRun();
+  for (let n = 0; n < 100; n++) await client.post(`/v2/notify/${id}/e`, {}, `${n}`);
+
+  const refused = await client.post(`/v2/notify/${id}/e`, {}, "beyond");
+
+  expect(refused.status).toBe(200);
+  const error = "too many events wait to be taken by this run";
+  expect(refused.list()).toMatchObject([{ workflowRunId: id, error }]);
 });

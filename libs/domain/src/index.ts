@@ -397,13 +397,16 @@ export { standsStill } from "./workflow/standing.ts";
 export { leftOpen, openEntries } from "./workflow/open.ts";
 export { inheritedParts, isMadeOf, isOfLog, lettersOfLog, resumedRun } from "./workflow/resume.ts";
 export {
+  changedRun,
   type EntryDelivery,
+  type EventWay,
   type Feature,
   features,
   type HistoryEntry,
   type Invoker,
   isActive,
   isFailed,
+  type Note,
   type PartName,
   type Pending,
   type Run,
@@ -416,12 +419,16 @@ export {
 } from "./workflow/run.ts";
 export {
   awaitedEvents,
+  type EventKeeper,
+  hasHook,
+  keepsEvents,
   noted,
   oldestNote,
   overdueWaits,
   type Wait,
   waitsFor,
   wakeAtOf,
+  withHooks,
   withoutNote,
 } from "./workflow/waits.ts";
 export {

@@ -60,7 +60,7 @@ export { isCall, placeCall } from "./runs/call.ts";
 export { type Ended, endRun, finishRun } from "./runs/end.ts";
 export { type RunPorts, startRun, startRunOf } from "./runs/start.ts";
 export { placeWait, type WaitCommand } from "./runs/waits.ts";
-export { type Notified, notify, notifyRun } from "./runs/notify.ts";
+export { hookRun, type Notified, notify, notifyRun, takerOf } from "./runs/notify.ts";
 export { type Waiter, waitersOf } from "./runs/kept-waits.ts";
 export { cancelRunsMatching } from "./runs/cancel-runs.ts";
 export { invoke, isInvoke } from "./runs/invoke.ts";

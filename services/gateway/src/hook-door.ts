@@ -1,6 +1,7 @@
 /**
  * The door of webhooks: `/v2/workflows/hooks/{user}/{runId}/{eventId}`, any method and no token, since the address is the
- * secret. What is sent there is an event of that run, which its next wait takes if there is none yet.
+ * secret: clients draw the event's id, and none is heard that no step of the run has made or waits for (ADR 135). What is sent
+ * there ends a wait for that webhook, or the next one.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { decodedLeniently } from "@posthaste/contract";
@@ -8,7 +9,7 @@ import {
   fault,
   type Fault,
   groupedHeaders,
-  isActive,
+  hasHook,
   isFault,
   limits,
   type Run,
@@ -16,8 +17,8 @@ import {
   type TenantId,
   tenantId,
 } from "@posthaste/domain";
-import { notifyRun, type RunPorts } from "@posthaste/engine";
-import { answer, callerIp, readBody } from "@posthaste/http";
+import { hookRun, type RunPorts, takerOf } from "@posthaste/engine";
+import { answer, callerIp, createFailureLimit, readBody, type Refusal } from "@posthaste/http";
 import { type Door } from "./door.ts";
 import { inSpan, requestSpan } from "./trace.ts";
 import { tooManyEvents } from "./works/waits.ts";
@@ -38,9 +39,13 @@ export function hookTargetOf(url: string): HookTarget | undefined {
   return isHook && more.length === 0 ? { user, run, event } : undefined;
 }
 
-export const createHookDoor =
-  (door: Door, ports: RunPorts) =>
-  async ({ user, run, event }: HookTarget, req: IncomingMessage, res: Response): Promise<void> => {
+export function createHookDoor(door: Door, ports: RunPorts) {
+  const failures = createFailureLimit(ports.clock);
+  return async (
+    { user, run, event }: HookTarget,
+    req: IncomingMessage,
+    res: Response,
+  ): Promise<void> => {
     const taken = await take();
     if (isFault(taken)) door.answers.fault(res, taken);
     else answer(res, 200, "{}");
@@ -50,12 +55,11 @@ export const createHookDoor =
       if (crowded) return crowded;
       const address = callerIp(req, door.trustedProxies);
       const tenant = tenantId(user);
-      if (door.isClosed(tenant)) return unknownHook;
+      if (door.isClosed(tenant)) return wrong(address);
       const id = runId(run);
       // Before the body: a stranger's is not read.
-      const named = await ports.runs.get({ tenant, id });
-      const found = named && isActive(named) ? named : await ports.runs.byAlias(tenant, id);
-      if (!found) return unknownHook;
+      const found = await takerOf(ports.runs, { tenant, id });
+      if (!found || !hasHook(found, event)) return wrong(address);
       const span = requestSpan(door.tracer, {
         ...{ tenant, route, method: req.method ?? "" },
         rawHeaders: req.rawHeaders,
@@ -77,9 +81,9 @@ export const createHookDoor =
         ...origin(req),
         url: req.url ?? "",
       });
-      const notified = await notifyRun(ports, found, event, new TextEncoder().encode(heard), true);
+      const notified = await hookRun(ports, found, event, new TextEncoder().encode(heard));
       if (notified === "full") return tooManyEvents;
-      if (notified === "unknown") return unknownHook;
+      if (notified === "unknown") return wrong(owner.address);
       const refused = notified.flatMap((each) => ("error" in each ? each.error : []));
       return refused[0] === undefined ? { status: 200 } : fault("run_refused", refused[0]);
     }
@@ -100,7 +104,15 @@ export const createHookDoor =
     }
   };
 
+  /** The same for a run that is there and for one that is not. A right address is heard whatever else comes from its network. */
+  function wrong(address: string): Refusal {
+    const seconds = failures.blockedSeconds(address) ?? failures.failed(address);
+    return seconds === undefined ? unknownHook : { ...tooManyWrong, retryAfterSeconds: seconds };
+  }
+}
+
 const unknownHook = fault("not_found", "no run waits behind this address");
+const tooManyWrong = fault("too_many_requests", "too many addresses behind which no run waits");
 
 const pairsOf = (rawHeaders: readonly string[]): [string, string][] =>
   rawHeaders.flatMap((name, i): [string, string][] =>

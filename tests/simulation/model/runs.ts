@@ -136,8 +136,11 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
     get: async (address) => find(address),
     byAlias: async (tenant, id) =>
       [...heads.values()]
-        .filter((run) => run.tenant === tenant && isActive(run) && run.aliases?.includes(id))
-        .toSorted((a, b) => b.createdAt - a.createdAt)[0],
+        .filter((run) => run.tenant === tenant && run.aliases?.includes(id))
+        .filter((run) => isActive(run) || isInDlq(run))
+        .toSorted(
+          (a, b) => Number(isActive(b)) - Number(isActive(a)) || b.createdAt - a.createdAt,
+        )[0],
     byRoot: async (root) => byRoot(root),
     waiting: async (tenant, event, after, limit) =>
       [...heads.values()]

@@ -117,6 +117,25 @@ describe("a publish for a run", () => {
     expect(runOf(headers)).toMatchObject({ kind: "entry", createdAt: 1_700_000_000_000 });
   });
 
+  it.each([
+    [{ out: '{"webhookUrl":"u","eventId":"evt_1"}' }, "evt_1"],
+    [{ out: '{"webhookUrl":"u","eventId":7}' }, undefined],
+    [{ out: "null" }, undefined],
+    [{ out: "no JSON" }, undefined],
+    [{ out: { eventId: "evt_1" } }, undefined],
+    [{}, undefined],
+    [{ out: JSON.stringify({ eventId: "e".repeat(1_025) }) }, undefined],
+    [{ stepType: "Run", out: '{"eventId":"evt_1"}' }, undefined],
+  ])("names the event of a webhook that it has made: %j", (step, hook) => {
+    const made = bytes(JSON.stringify({ stepId: 1, stepType: "CreateWebhook", ...step }));
+    expect(runOf(run, made)).toEqual({
+      kind: "entry",
+      id: "wfr_1",
+      key: { role: "result", step: 1 },
+      ...(hook !== undefined && { hook }),
+    });
+  });
+
   it("calls a third party for the step that the answer goes to", () => {
     expect(runOf(calling, bytes("any"))).toEqual({ kind: "call", id: "wfr_1", step: 4 });
   });

@@ -14,6 +14,7 @@ import {
   type RunPublish,
   type StepKey,
 } from "@posthaste/domain";
+import { readJson } from "../bodies/json.ts";
 import { readMembers } from "../bodies/json-members.ts";
 import { type Span } from "../bodies/json-parts.ts";
 import { type InTurns } from "../bodies/pause.ts";
@@ -54,13 +55,16 @@ export function* withRun(
   const of = { id: runId(id.value), ...(createdAt !== undefined && { createdAt }) };
   switch (callType?.value ?? "step") {
     case "step": {
-      const key = yield* stepKeyOf(command.body);
+      const members = yield* stepMembers(command.body);
+      if (isFault(members)) return members;
+      const key = stepKeyOf(command.body, members);
       if (isFault(key)) return key;
+      const hook = hookOf(command.body, members);
       // Clients in other languages announce it, too, and cannot.
       const { announcesFetch, isJavaScript } = draft.run;
       const fetches = announcesFetch === true &&
         isJavaScript === true && { fetches: true as const };
-      return { ...command, headers, run: { kind: "entry", ...of, key, ...fetches } };
+      return { ...command, headers, run: { kind: "entry", ...of, key, ...fetches, ...hook } };
     }
     case "toCallback": {
       const step = stepOfCall(command);
@@ -157,13 +161,16 @@ export function belongsToRun(rawHeaders: FlatHeaders): boolean {
   return hasRun && (invokes || !starts);
 }
 
-const stepNames: ReadonlySet<string> = new Set(["stepId", "targetStep"]);
+const stepNames: ReadonlySet<string> = new Set(["stepId", "targetStep", "stepType", "out"]);
 const hasNone = "must be JSON with a stepId, or a targetStep that is planned";
 
 /** Nothing else of the body is parsed: what a step holds is as large, and of as many values, as its endpoint likes. */
-function* stepKeyOf(body: Uint8Array): InTurns<StepKey | Fault> {
+function* stepMembers(body: Uint8Array): InTurns<ReadonlyMap<string, Span> | Fault> {
   const members = yield* readMembers(body, stepNames, limits.runStepDepthMax);
-  if (isFault(members)) return refusedStep(members.text.replace(/^body: /, ""));
+  return isFault(members) ? refusedStep(members.text.replace(/^body: /, "")) : members;
+}
+
+function stepKeyOf(body: Uint8Array, members: ReadonlyMap<string, Span>): StepKey | Fault {
   const [step, target] = ["stepId", "targetStep"].map((name) => {
     const place = members.get(name);
     return place && numberAt(body, place);
@@ -171,6 +178,33 @@ function* stepKeyOf(body: Uint8Array): InTurns<StepKey | Fault> {
   if (isStep(step)) return { role: "result", step };
   if (isStep(target)) return { role: "plan", step: target };
   return refusedStep(`${hasNone}, up to ${limits.runStepsMax}`);
+}
+
+const hookBytesMax = 16 * 1024;
+
+/** A step that has made a webhook says in its result, JSON inside of a string, by which event that is heard. */
+function hookOf(
+  body: Uint8Array,
+  members: ReadonlyMap<string, Span>,
+): { readonly hook: string } | undefined {
+  const [type, out] = ["stepType", "out"].map((name) => members.get(name));
+  if (!type || !out || textAt(body, type) !== "CreateWebhook") return undefined;
+  const made = jsonIn(textAt(body, out));
+  const event = typeof made === "object" && made !== null && "eventId" in made && made.eventId;
+  const isName = typeof event === "string" && event.length <= limits.eventIdLengthMax;
+  return isName ? { hook: event } : undefined;
+}
+
+/** Of a string that is short. */
+function textAt(body: Uint8Array, { from, to }: Span): string | undefined {
+  if (to - from > hookBytesMax) return undefined;
+  const value = jsonIn(Buffer.from(body.subarray(from, to)).toString());
+  return typeof value === "string" ? value : undefined;
+}
+
+function jsonIn(text: string | undefined): unknown {
+  const read = text === undefined ? undefined : readJson(Buffer.from(text), "");
+  return read && !isFault(read) ? read.json : undefined;
 }
 
 const refusedStep = (why: string): Fault => fault("run_refused", `body: a step of a run ${why}`);

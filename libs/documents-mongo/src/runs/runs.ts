@@ -4,12 +4,13 @@
  */
 import { type Run, type RunKey, wantedOf } from "@posthaste/domain";
 import { type BriefFor, type Briefing, type RunStore } from "@posthaste/ports";
+import { type Filter } from "mongodb";
 import { createChange } from "./changes.ts";
 import { copyParts, entriesOf, someEntriesOf } from "./parts.ts";
 import { type Address, find, findRoot, type RunRooms } from "./rooms.ts";
 import { start } from "./start.ts";
 import { createSweep } from "./sweep.ts";
-import { partFrom, partKey, runFrom } from "./stored-run.ts";
+import { partFrom, partKey, runFrom, type StoredRun } from "./stored-run.ts";
 
 export function createRuns(rooms: RunRooms): RunStore {
   const { again, parts, runs } = rooms;
@@ -28,8 +29,11 @@ export function createRuns(rooms: RunRooms): RunStore {
       return stored ? runFrom(stored) : undefined;
     },
     byAlias: async (tenant, id) => {
-      const filter = { tenant, aliases: id, "state.kind": "active" };
-      const stored = await again(() => runs.findOne(filter, { sort: { place: -1 } }));
+      const newest = (filter: Filter<StoredRun>) =>
+        again(() => runs.findOne({ tenant, aliases: id, ...filter }, { sort: { place: -1 } }));
+      const stored =
+        (await newest({ "state.kind": "active" })) ??
+        (await newest({ dlqPlace: { $exists: true } }));
       return stored ? runFrom(stored) : undefined;
     },
     waiting: async (tenant, event, after, limit) => {

@@ -28,8 +28,13 @@ export type RunPublish =
       readonly answer: PublishCommand;
       readonly step: Readonly<Record<string, unknown>>;
     }
-  /** `fetches`: its endpoint fetches a history that is not sent. */
-  | (RunOf & { readonly kind: "entry"; readonly key: StepKey; readonly fetches?: true })
+  /** `fetches`: its endpoint fetches a history that is not sent. `hook`: the event of a webhook that the step has made. */
+  | (RunOf & {
+      readonly kind: "entry";
+      readonly key: StepKey;
+      readonly fetches?: true;
+      readonly hook?: string;
+    })
   /** A call to a third party, which is the destination. Its policy names the endpoint that is told the answer. */
   | (RunOf & { readonly kind: "call"; readonly step: number });
 

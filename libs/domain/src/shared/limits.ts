@@ -96,6 +96,11 @@ export const runReadBytesMax = 2 * 1024 * 1024;
 /** Events that came for a run before their wait: of all, and of one. */
 export const runNotesMax = 1_000;
 export const runNotesOfEventMax = 100;
+/** Those that came by webhooks, of all of a run: they come without a token. */
+export const runHookNotesMax = 100;
+export const runHookNoteBytesMax = 4 * 1024 * 1024;
+/** Webhooks of a run that have an address: the latest. */
+export const runHooksMax = 1_000;
 /** Runs that were resumed while they waited for one that they had invoked, and wait for it as well. */
 export const runHeirsMax = 100;
 /** Of a run that was resumed again and again: names of those before it, under which webhooks find it. */

@@ -6,6 +6,7 @@ import { type DeliveryKey, extended, groupEnd, has, rankIn, type StepKey } from 
 import { deliveryOf, isEntryKey, partOf } from "./delivery.ts";
 import { isTelling, roundOf } from "./failure-function.ts";
 import { leftOpen } from "./open.ts";
+import { eventsOf } from "./waits.ts";
 import {
   changedRun,
   isActive,
@@ -128,7 +129,7 @@ export function failRun(
     kind: "failed",
     ...ended(run, now),
     failure: { ...failure, dlqId, at: partOf(key), inDlq: true },
-    notes: run.state.notes,
+    ...eventsOf(run),
   } as const;
   return leaving(changedRun({ ...run, state }));
 }

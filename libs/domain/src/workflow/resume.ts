@@ -5,6 +5,7 @@
 import { type MessageId, type RunId, type RunKey } from "../shared/ids.ts";
 import { ringAheadMs, runAliasesMax } from "../shared/limits.ts";
 import { partOf } from "./delivery.ts";
+import { eventsOf } from "./waits.ts";
 import { pendingPart } from "./named-parts.ts";
 import { type PartName, type Pending, type Run, type RunIn, type RunPlan } from "./run.ts";
 
@@ -74,7 +75,7 @@ export function resumedRun(
     ...use,
     from: key,
     aliases: [id, ...aliases.filter((alias) => alias !== id)].slice(0, runAliasesMax),
-    state: { kind: "active", pending, notes: state.notes },
+    state: { kind: "active", pending, ...eventsOf(failed) },
     // Names are made of it, and the run has those of the failed one.
     version: failed.version + 1,
   };

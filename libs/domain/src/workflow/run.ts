@@ -61,6 +61,8 @@ export type Pending =
       readonly kind: "wait";
       readonly step: number;
       readonly event: string;
+      /** Ends it. Absent: the build that placed the wait did not say, and either does. */
+      readonly by?: EventWay;
       readonly deadline: number;
     }
   /**
@@ -76,22 +78,33 @@ export type Pending =
       readonly isLogged?: true;
     };
 
+/** Callers of the API tell events; a webhook's come without a token, by its address. Neither ends a wait for the other. */
+export type EventWay = "told" | "webhook";
+
 /** An event that came for a run before its wait. */
-export type Note = { readonly event: string; readonly part: PartName };
+export type Note = {
+  readonly event: string;
+  readonly part: PartName;
+  /** Absent: the build that kept the event did not say, and either kind of wait takes it. */
+  readonly by?: EventWay;
+  /** Of its body. */
+  readonly bytes?: number;
+};
+
+type Events = {
+  readonly notes: readonly Note[];
+  /**
+   * Events of the webhooks that the run has made, the latest. No other has an address. Absent: the run began under a build
+   * that did not say, and any event has one.
+   */
+  readonly hooks?: readonly string[];
+};
 
 export type RunState =
-  | {
-      readonly kind: "active";
-      readonly pending: readonly Pending[];
-      readonly notes: readonly Note[];
-    }
+  | ({ readonly kind: "active"; readonly pending: readonly Pending[] } & Events)
   | ({ readonly kind: "succeeded" | "canceled" } & Ended)
-  /** `notes`: as they were, for the run that may go on from here. */
-  | ({
-      readonly kind: "failed";
-      readonly failure: RunFailure;
-      readonly notes: readonly Note[];
-    } & Ended);
+  /** Its events are those of the run that may go on from here. */
+  | ({ readonly kind: "failed"; readonly failure: RunFailure } & Events & Ended);
 
 type Ended = {
   readonly endedAt: number;

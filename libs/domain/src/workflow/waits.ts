@@ -1,14 +1,36 @@
-/** What a run waits for that comes from outside: events. One that comes for a run before its wait is noted. */
-import { runNotesMax, runNotesOfEventMax } from "../shared/limits.ts";
-import { changedRun, type Note, type Pending, type Run, type RunIn } from "./run.ts";
+/**
+ * What a run waits for that comes from outside: events. One that comes for a run before its wait is noted. An event that is
+ * told and one that comes by a webhook are of two kinds: neither ends the wait of the other, and each has bounds of its own.
+ */
+import {
+  runHookNoteBytesMax,
+  runHookNotesMax,
+  runHooksMax,
+  runNotesMax,
+  runNotesOfEventMax,
+} from "../shared/limits.ts";
+import {
+  changedRun,
+  type EventWay,
+  isActive,
+  isFailed,
+  type Note,
+  type Pending,
+  type Run,
+  type RunIn,
+} from "./run.ts";
 
 export type Wait = Extract<Pending, { kind: "wait" }>;
 
 const waitsOf = ({ state }: Run): readonly Wait[] =>
   state.kind === "active" ? state.pending.filter((each) => each.kind === "wait") : [];
 
-export const waitsFor = (run: Run, event: string): readonly Wait[] =>
-  waitsOf(run).filter((wait) => wait.event === event);
+const isOfWay = ({ by }: { readonly by?: EventWay }, way: EventWay): boolean =>
+  by === undefined || by === way;
+
+/** Those that it ends if it comes that way; without one all that wait for it. */
+export const waitsFor = (run: Run, event: string, way?: EventWay): readonly Wait[] =>
+  waitsOf(run).filter((wait) => wait.event === event && (!way || isOfWay(wait, way)));
 
 /** Past their deadline. */
 export const overdueWaits = (run: Run, now: number): readonly Wait[] =>
@@ -44,19 +66,57 @@ export const awaitedEvents = (run: Run): readonly string[] => [
 ];
 
 /** Events are taken in the order in which they came. */
-export const oldestNote = ({ state }: Run, event: string): Note | undefined =>
-  state.kind === "active" ? state.notes.find((note) => note.event === event) : undefined;
+export const oldestNote = ({ state }: Run, event: string, way: EventWay): Note | undefined =>
+  state.kind === "active"
+    ? state.notes.find((note) => note.event === event && isOfWay(note, way))
+    : undefined;
+
+/** An active run keeps events for its next waits, and a failed one for the run that may go on from it. */
+export type EventKeeper = RunIn<"active"> | RunIn<"failed">;
+
+export const keepsEvents = (run: Run): run is EventKeeper =>
+  isActive(run) || (isFailed(run) && run.state.failure.inDlq);
 
 /** An event that nothing waits for yet. Undefined: there are too many. */
-export function noted(run: RunIn<"active">, note: Note): RunIn<"active"> | undefined {
+export function noted<R extends EventKeeper>(run: R, note: Note): R | undefined {
   const { notes } = run.state;
-  const alike = notes.filter(({ event }) => event === note.event).length;
-  if (notes.length >= runNotesMax || alike >= runNotesOfEventMax) return undefined;
+  if (isCrowded(notes, note)) return undefined;
   return changedRun({ ...run, state: { ...run.state, notes: [...notes, note] } });
 }
 
+/** What comes by webhooks crowds out nothing that callers tell. */
+function isCrowded(notes: readonly Note[], { by = "told", bytes = 0, event }: Note): boolean {
+  const alike = notes.filter((note) => (note.by ?? "told") === by);
+  if (by === "told")
+    return (
+      alike.length >= runNotesMax ||
+      alike.filter((note) => note.event === event).length >= runNotesOfEventMax
+    );
+  const held = alike.reduce((sum, note) => sum + (note.bytes ?? 0), bytes);
+  return alike.length >= runHookNotesMax || held > runHookNoteBytesMax;
+}
+
 /** Part of a change that goes on. */
-export const withoutNote = (run: RunIn<"active">, part: string): RunIn<"active"> => ({
+export const withoutNote = <R extends EventKeeper>(run: R, part: string): R => ({
   ...run,
   state: { ...run.state, notes: run.state.notes.filter((note) => note.part !== part) },
+});
+
+/** The events of webhooks are its own from now on. Part of a change that goes on. */
+export function withHooks(run: RunIn<"active">, events: readonly string[]): RunIn<"active"> {
+  const { hooks } = run.state;
+  const fresh = events.filter((event) => !hooks?.includes(event));
+  if (!hooks || fresh.length === 0) return run;
+  const latest = [...hooks, ...fresh].slice(-runHooksMax);
+  return { ...run, state: { ...run.state, hooks: latest } };
+}
+
+/** Whether the run has a webhook of that event. */
+export const hasHook = (run: Run, event: string): boolean =>
+  keepsEvents(run) && (run.state.hooks?.includes(event) ?? true);
+
+/** What has come for it, and may come: of a run that goes on from it, too. */
+export const eventsOf = ({ state: { hooks, notes } }: EventKeeper) => ({
+  notes,
+  ...(hooks && { hooks }),
 });

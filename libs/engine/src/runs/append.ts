@@ -15,6 +15,7 @@ import {
   type RunIn,
   runMessageId,
   type TenantId,
+  withHooks,
 } from "@posthaste/domain";
 import { type Decision, type RunAddress } from "@posthaste/ports";
 import { type Published } from "../publish/accept.ts";
@@ -93,7 +94,8 @@ function decide(
   const entries = commands.filter((_, i) => taken[i]);
   const bytes = entries.reduce((sum, { body }) => sum + bytesOfEntry(body), run.bytes);
   if (bytes > limits.runHistoryBytesMax) return { verdict: tooLong };
-  const next = { ...appended.run, bytes };
+  const hooks = entries.flatMap(({ run: { hook } }) => hook ?? []);
+  const next = withHooks({ ...appended.run, bytes }, hooks);
   const joining = entries.map((command) => ({
     key: command.run.key,
     body: command.body,

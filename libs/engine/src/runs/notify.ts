@@ -7,19 +7,26 @@
  */
 import {
   bytesOfEntry,
+  changedRun,
+  type EventKeeper,
+  type EventWay,
   isActive,
+  isFailed,
+  keepsEvents,
   limits,
+  type Note,
   noted,
   overdueWaits,
   partOf,
   type Run,
-  type RunIn,
   runMessageId,
+  type RunPart,
   type TenantId,
   type Wait,
   waitsFor,
+  withoutNote,
 } from "@posthaste/domain";
-import { type Decision } from "@posthaste/ports";
+import { type Decision, type RunAddress, type RunStore } from "@posthaste/ports";
 import { tooLong } from "./append.ts";
 import { Deliveries } from "./deliveries.ts";
 import {
@@ -58,27 +65,88 @@ export async function* notify(
 
 const runsAtOnce = 100;
 
-/** With `notes`, an event that nothing waits for yet is kept for the next wait. */
+/** With `notes`, an event that nothing waits for yet is kept for the next wait: with a failed run for one that goes on from it. */
 export const notifyRun = (
   ports: WaitPorts,
   run: RunRef,
   event: string,
   body: Uint8Array,
   notes: boolean,
-): Promise<readonly Notified[] | "unknown" | "full"> =>
-  endWaits(ports, run, {
-    chosen: (seen) => waitsFor(seen, event),
+): Promise<Outcome> => take(ports, run, { event, body, by: "told" }, notes);
+
+/** Ends what waits for the webhook, or is kept for its next wait. */
+export const hookRun = (
+  ports: WaitPorts,
+  run: RunRef,
+  event: string,
+  body: Uint8Array,
+): Promise<Outcome> => take(ports, run, { event, body, by: "webhook" }, true);
+
+type Outcome = readonly Notified[] | "unknown" | "full";
+type Came = { readonly event: string; readonly body: Uint8Array; readonly by: EventWay };
+
+async function take(
+  ports: WaitPorts,
+  ref: RunRef,
+  { body, by, event }: Came,
+  notes: boolean,
+): Promise<Outcome> {
+  const taker = "key" in ref ? ref : await takerOf(ports.runs, ref);
+  if (!taker) return "unknown";
+  let kept: { readonly run: Run; readonly part: RunPart } | undefined;
+  const outcome = await endWaits(ports, taker, {
+    chosen: (seen) => waitsFor(seen, event, by),
     said: () => ({ waitEventId: event, out: base64(body) }),
     bytes: body.length + 1,
     fits: hasRoomFor,
     otherwise: (seen) => {
-      if (!notes) return { verdict: [] };
+      kept = undefined;
+      if (!notes) return { verdict: isActive(seen) ? [] : "unknown" };
       const part = { name: `n${seen.version}`, at: ports.clock.now(), body };
-      const next = noted(seen, { event, part: part.name });
+      const next = noted(seen, { event, part: part.name, by, bytes: body.length });
       if (!next) return { verdict: "full" };
+      kept = { run: next, part };
       return { verdict: [], write: { run: next, parts: [part], deliveries: [] }, intake: "new" };
     },
   });
+  if (kept && isFailed(kept.run)) await handOn(ports, kept.run, kept.part);
+  return outcome;
+}
+
+/**
+ * What comes for a run by its id is taken by the newest of that id while that is active, else by one that goes on from it, else
+ * by the newest itself, if it has failed and may be gone on with.
+ */
+export async function takerOf(
+  runs: Pick<RunStore, "byAlias" | "get">,
+  address: RunAddress,
+): Promise<Run | undefined> {
+  const named = await runs.get(address);
+  if (named && isActive(named)) return named;
+  const heir = await runs.byAlias(address.tenant, address.id);
+  if (heir) return heir;
+  return named && keepsEvents(named) ? named : undefined;
+}
+
+/** An event that a failed run has kept while it was resumed may be none of those that the resumed run has of it. */
+export async function handOn(
+  ports: WaitPorts,
+  failed: Run,
+  { name, ...part }: RunPart,
+): Promise<void> {
+  const heir = await ports.runs.byAlias(failed.tenant, failed.id);
+  if (heir?.from !== failed.key) return;
+  const copy = await ports.runs.part(heir, name);
+  if (copy?.at === part.at && Buffer.compare(copy.body, part.body) === 0) return;
+  // The resume and the telling of the event both look; the write of the failed head says which of them hands it on.
+  const note = await ports.runs.change(failed, (run): Decision<Note | undefined> => {
+    const found = keepsEvents(run) ? run.state.notes.find((each) => each.part === name) : undefined;
+    if (!found || !keepsEvents(run)) return { verdict: undefined };
+    const next = changedRun(withoutNote(run, name));
+    return { verdict: found, write: { run: next, parts: [], deliveries: [] } };
+  });
+  if (note) await take(ports, heir, { ...note, by: note.by ?? "told", body: part.body }, true);
+}
 
 /** The time of some of its waits is up. */
 export const timeOutWaits = (ports: WaitPorts, run: RunRef): Promise<unknown> =>
@@ -98,7 +166,7 @@ type Ending = {
   readonly bytes: number;
   readonly fits: (run: Pick<Run, "bytes">, body: Uint8Array) => boolean;
   /** Where nothing is chosen. */
-  readonly otherwise: (run: RunIn<"active">) => Decision<Done>;
+  readonly otherwise: (run: EventKeeper) => Decision<Done>;
 };
 
 type Done = readonly Notified[] | "again" | "full" | "unknown";
@@ -117,7 +185,7 @@ async function endWaits(
   let tries = 0;
   while (tries < triesMax) {
     const seen = await ports.runs.get(ref);
-    if (!seen || !isActive(seen)) return ended.length > 0 ? ended : "unknown";
+    if (!seen || !keepsEvents(seen)) return ended.length > 0 ? ended : "unknown";
     const waits = ending.chosen(seen).filter(({ step }) => left?.has(step) ?? true);
     if (left && waits.length === 0) return ended;
     const done = await endSome(ports, seen, waits.slice(0, atOnce), left ? noMore(ending) : ending);
@@ -148,10 +216,10 @@ async function endSome(
   const deliveries = new Deliveries(ports, seen.tenant, urls);
   const done = await deliveries.within(() =>
     ports.runs.change<Done>(seen, (run) => {
-      if (!isActive(run)) return { verdict: "unknown" };
+      if (!keepsEvents(run)) return { verdict: "unknown" };
       const now = ports.clock.now();
       const waits = chosen(run);
-      if (waits.length === 0) return otherwise(run);
+      if (waits.length === 0 || !isActive(run)) return otherwise(run);
       const ended: (EndedStep & Pick<WaitPart, "waiter">)[] = [];
       const refused: Waiter[] = [];
       let { bytes } = run;

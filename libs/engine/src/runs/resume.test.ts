@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import {
+  isFailed,
   isFault,
   type Overrides,
   type Run,
@@ -8,6 +9,7 @@ import {
   type RunIn,
   runMessageId,
   type StepKey,
+  withoutLetter,
 } from "@posthaste/domain";
 import {
   aCallbackPlan,
@@ -20,8 +22,10 @@ import {
 import { open, type Ports, read } from "../opened.fixture.ts";
 import { appendSteps } from "./append.ts";
 import { failDelivered } from "./end.ts";
+import { notifyRun } from "./notify.ts";
 import { resumeRun } from "./resume.ts";
 import { startRun } from "./start.ts";
+import { placeWait } from "./waits.ts";
 
 const plan = (step: number): StepKey => ({ role: "plan", step });
 const result = (step: number): StepKey => ({ role: "result", step });
@@ -134,5 +138,68 @@ describe("a resumed run", () => {
     expect(await resumed(ports, failed)).toEqual(run);
     const other = { ...failed, key: run.key };
     expect(await resumeRun(ports, other, newId, nothing)).toMatchObject({ fault: "malformed" });
+  });
+});
+
+describe("an event", () => {
+  const address = { tenant: aTenant, id: aRunId };
+  const tell = (ports: Ports, text: string) =>
+    notifyRun(ports, address, "paid", new TextEncoder().encode(text), true);
+  const wait = (ports: Ports, step: number) =>
+    placeWait(ports, {
+      command: aStepCommand(result(step), { id: newId }),
+      event: "paid",
+      timeoutMs: 60_000,
+      step: { stepId: step, stepType: "Wait" },
+      waiter: { url: "https://endpoint.example/workflow", headers: {} },
+    });
+  async function taken(ports: Ports, steps: readonly number[]): Promise<readonly string[]> {
+    for (const step of steps) await wait(ports, step);
+    const run = await current(ports, newId);
+    const parts = await Promise.all(steps.map((step) => ports.runs.part(run, `s${step}`)));
+    return parts.map((part) => {
+      const { out } = JSON.parse(new TextDecoder().decode(part?.body)) as { readonly out: string };
+      return atob(out);
+    });
+  }
+
+  it("for a failed run is that of the run that goes on from it, as is one for its first id later", async () => {
+    const ports = open();
+    await startRun(ports, aStartCommand());
+    expect(await tell(ports, "before")).toEqual([]);
+    await failedAt(ports, "start");
+    expect(await tell(ports, "while it has failed")).toEqual([]);
+    const failed = await current(ports, aRunId);
+    if (!isFailed(failed)) throw new Error("it has not failed");
+    await resumed(ports, failed);
+
+    expect(await tell(ports, "after")).toEqual([]);
+
+    const texts = ["before", "while it has failed", "after"];
+    expect(await taken(ports, [1, 2, 3])).toEqual(texts);
+  });
+
+  it("that comes for a failed run between its reading and its resuming is not lost", async () => {
+    const ports = open();
+    await startRun(ports, aStartCommand());
+    const failed = await failedAt(ports, "start");
+    await tell(ports, "meanwhile");
+    await resumed(ports, failed);
+
+    expect(await taken(ports, [1])).toEqual(["meanwhile"]);
+  });
+
+  it("for a failed run that is no dead letter any more is kept by none", async () => {
+    const ports = open();
+    await startRun(ports, aStartCommand());
+    const failed = await failedAt(ports, "start");
+    await ports.runs.change(failed, (run) => {
+      const next = withoutLetter(run);
+      return next
+        ? { verdict: true, write: { run: next, parts: [], deliveries: [] } }
+        : { verdict: false };
+    });
+
+    expect(await tell(ports, "late")).toBe("unknown");
   });
 });

@@ -8,6 +8,7 @@ import {
   fault,
   type Fault,
   inheritedParts,
+  isFailed,
   isMadeOf,
   limits,
   merged,
@@ -28,6 +29,7 @@ import {
 import { type NextUse, type RunWrite } from "@posthaste/ports";
 import { Deliveries } from "./deliveries.ts";
 import { startChild } from "./invoke.ts";
+import { handOn } from "./notify.ts";
 import { isActiveAlready, planWith } from "./restart.ts";
 import { gone } from "./start.ts";
 import { type RunPorts } from "./start.ts";
@@ -74,10 +76,22 @@ export async function resumeRun(
   const { run } = started;
   for (const { deadline } of work.waits)
     bus.publish("scheduler.wake", [{ shard: run.shard, at: deadline }]).catch(() => undefined);
+  await handLateOn(ports, failed);
   // What is not started now is started by the alarm of the run.
   for (const { kind, step } of failed.state.pending)
     if (kind === "invoke") await startChild(ports, run, step).catch(() => undefined);
   return run;
+}
+
+/** Events that have come since the failed run was read. */
+async function handLateOn(ports: RunPorts, failed: RunIn<"failed">): Promise<void> {
+  const seen = await ports.runs.get(failed);
+  if (!seen || !isFailed(seen)) return;
+  const copied = new Set(failed.state.notes.map(({ part }) => part));
+  for (const { part: name } of seen.state.notes.filter(({ part }) => !copied.has(part))) {
+    const part = await ports.runs.part(failed, name);
+    if (part) await handOn(ports, seen, part);
+  }
 }
 
 const tooMuch = fault(

@@ -164,7 +164,7 @@ export async function startAs(
       callerIp: command.callerIp,
       createdAt: Math.max(now, after + 1),
       plan: planOf(command, publish),
-      state: { kind: "active", pending: [], notes: [] },
+      state: { kind: "active", pending: [], notes: [], hooks: [] },
       ...(publish.phase === "probes" && { adoption: "awaited" }),
       history: newOrder,
       bytes: bytesOfEntry(command.body),

@@ -4,7 +4,7 @@ import { anotherTenant, aRunId, aStartCommand, aStepCommand, aTenant } from "@po
 import { allOf, open, type Ports } from "../opened.fixture.ts";
 import { startRun } from "./start.ts";
 import { waitersOf } from "./kept-waits.ts";
-import { type Notified, notify, notifyRun, timeOutWaits } from "./notify.ts";
+import { hookRun, type Notified, notify, notifyRun, timeOutWaits } from "./notify.ts";
 import { placeWait } from "./waits.ts";
 
 const event = "order.paid";
@@ -17,12 +17,12 @@ async function opened(...ids: readonly RunId[]): Promise<Ports> {
   return ports;
 }
 
-const wait = (ports: Ports, step: number, id = aRunId) =>
+const wait = (ports: Ports, step: number, id = aRunId, stepType = "Wait") =>
   placeWait(ports, {
     command: aStepCommand({ role: "result", step }, { id }),
     event,
     timeoutMs: minute,
-    step: { stepId: step, stepType: "Wait" },
+    step: { stepId: step, stepType },
     waiter: { url: "https://endpoint.example/workflow", headers: {} },
   });
 
@@ -122,6 +122,9 @@ describe("an event", () => {
     expect(await resultOf(ports, 1)).toEqual(ofEvent(1, "first"));
     expect(await resultOf(ports, 2)).toEqual(ofEvent(2, "second"));
     expect(await resultOf(ports, 3)).toBeUndefined();
+    const run = await current(ports);
+    const waits = await Promise.all([1, 2, 3].map((step) => ports.runs.part(run, `w${step}`)));
+    expect(waits).not.toContain(undefined);
     expect(await noted(ports, "third")).toHaveLength(1);
     expect(await resultOf(ports, 3)).toEqual(ofEvent(3, "third"));
   });
@@ -137,6 +140,40 @@ describe("an event", () => {
     const outs = results.map((each) => JSON.stringify(each));
     for (const text of texts)
       expect(outs.filter((each) => each.includes(`"${btoa(text)}"`))).toHaveLength(1);
+  });
+});
+
+describe("a webhook", () => {
+  const hook = async (ports: Ports, text: string) =>
+    hookRun(ports, await current(ports), event, said(text));
+
+  it("and an event that is told end no wait for each other, whichever comes first", async () => {
+    const ports = await opened();
+    for (const step of [1, 2])
+      await wait(ports, step, aRunId, step === 1 ? "Wait" : "WaitForWebhook");
+
+    expect(await hook(ports, "hooked")).toMatchObject([
+      { messageId: expect.stringMatching(/_rs2$/) },
+    ]);
+    expect(await hook(ports, "kept")).toEqual([]);
+    expect(await noted(ports, "told")).toMatchObject([
+      { messageId: expect.stringMatching(/_rs1$/) },
+    ]);
+    expect(await noted(ports, "kept, too")).toEqual([]);
+
+    for (const step of [3, 4])
+      await wait(ports, step, aRunId, step === 3 ? "Wait" : "WaitForWebhook");
+    expect(await resultOf(ports, 3)).toEqual(ofEvent(3, "kept, too"));
+    expect(await resultOf(ports, 4)).toMatchObject({ out: btoa("kept") });
+  });
+
+  it("that a run keeps leaves all of the room for events that are told", async () => {
+    const ports = await opened();
+    let kept = 0;
+    while ((await hook(ports, "x")) !== "full") kept += 1;
+
+    expect(kept).toBe(100);
+    expect(await noted(ports, "mine")).toEqual([]);
   });
 });
 

@@ -8,6 +8,7 @@ import {
   isFault,
   oldestNote,
   type PublishCommand,
+  withHooks,
   withoutNote,
 } from "@posthaste/domain";
 import { type Decision } from "@posthaste/ports";
@@ -34,33 +35,39 @@ export async function placeWait(
   if (!isEntry(command)) return fault("internal", "a wait is of a step");
   const { key } = command.run;
   const address = addressOf(command);
+  const way = step["stepType"] === "WaitForWebhook" ? "webhook" : "told";
   for (let tries = 0; tries < triesMax; tries++) {
     const seen = await ports.runs.get(address);
     if (!seen || !isActive(seen)) return runEnded();
-    const note = oldestNote(seen, event);
+    const note = oldestNote(seen, event, way);
     const given = note && (await ports.runs.part(seen, note.part));
     const deliveries = new Deliveries(ports, command.tenant, [urlOf(command)]);
     const placed = await deliveries.within(() =>
       ports.runs.change(address, (run): Decision<Placed> => {
         if (!isActive(run)) return { verdict: runEnded() };
-        if (oldestNote(run, event)?.part !== note?.part) return { verdict: "again" };
+        if (oldestNote(run, event, way)?.part !== note?.part) return { verdict: "again" };
         const now = ports.clock.now();
         const deadline = now + timeoutMs;
-        const waiting = awaiting(run, { kind: "wait", step: key.step, event, deadline });
+        const pending = { kind: "wait", step: key.step, event, by: way, deadline } as const;
+        const next = awaiting(run, pending);
+        const waiting = next && way === "webhook" ? withHooks(next, [event]) : next;
         if (!waiting) return { verdict: "known" };
         const refused = refusedPending(waiting);
         if (refused) return { verdict: refused };
         const delivery = { ...deliveryOf(command), notBefore: now };
+        const kept = { ...waiter, deadline: Math.ceil(deadline / 1_000) };
+        const wait: WaitPart = { delivery, step, waiter: kept, deadline };
+        const part = { name: partName(key.step), at: now, body: jsonBytes(wait) };
         if (note && given) {
           const out = { waitEventId: event, out: base64(given.body) };
           const ended = { step: key.step, body: jsonBytes({ ...step, ...out }), delivery };
           if (!hasRoomFor(run, ended.body)) return { verdict: tooLong };
-          return resultsOf(withoutNote(run, note.part), [ended], deliveries, now, () => "waits");
+          const before = withoutNote(run, note.part);
+          const { write } = resultsOf(before, [ended], deliveries, now, () => "waits");
+          // The log tells of each wait how long it would have been.
+          return { verdict: "waits", write: { ...write, parts: [part, ...write.parts] } };
         }
-        const kept = { ...waiter, deadline: Math.ceil(deadline / 1_000) };
-        const part: WaitPart = { delivery, step, waiter: kept, deadline };
-        const parts = [{ name: partName(key.step), at: now, body: jsonBytes(part) }];
-        return { verdict: "waits", write: { run: waiting, parts, deliveries: [] } };
+        return { verdict: "waits", write: { run: waiting, parts: [part], deliveries: [] } };
       }),
     );
     if (placed === "waits") deliveries.begin();

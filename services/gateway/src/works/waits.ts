@@ -1,8 +1,16 @@
 /** `/v2/wait`, `/v2/notify` and `/v2/waiters`. */
 import { parsePublish, waiterJson, type WaitBody, type waits } from "@posthaste/contract";
-import { fault, groupedHeaders, isFault, limits, type TenantId } from "@posthaste/domain";
-import { type Notified, notify, notifyRun, placeWait, waitersOf } from "@posthaste/engine";
+import {
+  fault,
+  type Fault,
+  groupedHeaders,
+  isFault,
+  limits,
+  type TenantId,
+} from "@posthaste/domain";
+import { type Notified, notify, notifyRun, placeWait, takerOf, waitersOf } from "@posthaste/engine";
 import { listTexts } from "@posthaste/http";
+import { type RunAddress } from "@posthaste/ports";
 import { type PublishParts } from "./publish.ts";
 import { type RunLogParts } from "./run-readings.ts";
 import { runAddress } from "./runs.ts";
@@ -48,7 +56,8 @@ export const waitWorks = ({
       const isNotable = event.length <= limits.eventIdLengthMax;
       const address = runAddress(tenant.id, run, rawHeaders);
       const notified = await notifyRun(ports, address, event, body, isNotable);
-      if (notified === "full") return tooManyEvents;
+      if (notified === "full")
+        return { status: 200, json: await refusedBy(address, tooManyEvents) };
       // An event may have a slash in its name: what names no run before it is all of it an event.
       const ended =
         notified === "unknown" ? notify(ports, tenant.id, `${run}/${event}`, body) : [notified];
@@ -59,6 +68,17 @@ export const waitWorks = ({
       pieces: listTexts(waiterPages(tenant.id, param("eventId"))),
     }),
   };
+
+  /** Told, and no fault: steps tell events, and one that is refused would fail its run. */
+  async function refusedBy(
+    address: RunAddress,
+    { text }: Fault,
+  ): Promise<ReturnType<typeof notifiedJson>[]> {
+    const run = await takerOf(ports.runs, address);
+    if (!run) return [];
+    const waiter = { url: run.url, headers: {}, deadline: 0 };
+    return [notifiedJson({ waiter, run, error: text })];
+  }
 
   async function* waiterPages(tenant: TenantId, event: string) {
     for await (const page of waitersOf(ports, tenant, event))

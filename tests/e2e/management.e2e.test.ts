@@ -198,7 +198,7 @@ describe("a tenant", () => {
     schedulesMax: 1_000_000,
     parallelismMax: 1_000_000,
     messagesPerDayMax: 1_000_000_000,
-    listsPerSecondMax: 1_000_000,
+    listsPerSecondMax: 200,
     logMs: 604_800_000,
     deadLetterMs: 604_800_000,
     backlogMax: 10_000_000,

@@ -28,7 +28,9 @@ export {
   type EndpointKind,
   type EndpointSpec,
   faultOfNames,
+  type Pieces,
 } from "./endpoints/endpoint.ts";
+export { type Seat } from "./endpoints/seat.ts";
 export {
   gatewayEndpoints,
   type GatewaySpecs,

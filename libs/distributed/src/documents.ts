@@ -45,6 +45,7 @@ export async function openDocuments(parts: ProcessParts, config: DocumentsConfig
     sealStored: () => sealStored(documents.ports, sealer),
     /** Due times are compared with the store's time, whatever the clocks of the processes show. */
     clock: documents.storeClock,
+    waitMs: documents.waitMs,
     close: () => documents.close(),
   };
 }

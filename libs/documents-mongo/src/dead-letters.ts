@@ -7,7 +7,7 @@ import {
 } from "@posthaste/domain";
 import { type DeadLetters } from "@posthaste/ports";
 import { bytes } from "./bytes.ts";
-import { type Connection } from "./connection.ts";
+import { type Connection, heavyMsMax } from "./connection.ts";
 import { type Index } from "./indexes.ts";
 import { insertMissing } from "./insert-missing.ts";
 import {
@@ -32,22 +32,32 @@ export const deadLetterIndexes: readonly Index[] = [
 
 const removedPerCallMax = 500;
 
-export function createDeadLetters({ again, collection: open }: Connection): DeadLetters {
+export function createDeadLetters({ again, collection: open, heavy }: Connection): DeadLetters {
   const letters = open<Placed<DeadLetter>>(deadLettersName);
+  const listed = heavy.collection<Placed<DeadLetter>>(deadLettersName);
 
   return {
     insert: async (given) => {
       await insertMissing(again, letters, given.map(rowOf));
     },
-    count: (tenant, limit) => again(() => letters.countDocuments({ tenant }, { limit })),
+    count: (tenant, limit) =>
+      heavy.again(tenant)(() =>
+        listed.countDocuments({ tenant }, { limit, maxTimeMS: heavyMsMax }),
+      ),
     get: async (tenant, id) => {
       const row = await again(() => letters.findOne({ _id: keyOf(tenant, id), tenant }));
       return row ? letterFrom(row.item) : undefined;
     },
     list: async (tenant, filter, page) => {
       const scan = scanOf(tenant, filter);
-      const { items, ...next } = await readPage(again, letters, scan, page, largeBounds);
-      return { items: items.map(letterFrom), ...next };
+      const { items, ...rest } = await readPage(
+        heavy.again(tenant),
+        listed,
+        scan,
+        page,
+        largeBounds,
+      );
+      return { items: items.map(letterFrom), ...rest };
     },
     remove: async (tenant, ids) => {
       if (ids.length === 0) return 0;

@@ -13,6 +13,10 @@ export function isPassing(error: unknown): boolean {
   return Error.isError(failure) && passingNames.has(failure.name);
 }
 
+/** The server gave it up after the time that it was given. */
+export const isTooLong = (error: unknown): boolean => codeOf(error) === maxTimeExpired;
+const maxTimeExpired = 50;
+
 /** No server has answered, whether or not the same call may succeed at once. */
 export function isAway(error: unknown): boolean {
   const failure = unwrapped(error);
@@ -45,6 +49,8 @@ export function portError(error: unknown): unknown {
   const options = { cause: error };
   if (name === "MongoWaitQueueTimeoutError")
     return new StoreError("overloaded", "every connection to the documents is taken", options);
+  if (isTooLong(error))
+    return new StoreError("overloaded", "a read took the documents longer than it may", options);
   if (code !== undefined && diskFullCodes.has(code))
     return new StoreError("disk_full", "the documents' disk is full", options);
   if (isAway(error))

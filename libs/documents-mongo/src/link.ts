@@ -6,10 +6,11 @@
  */
 import { type Clock, type Log, pause, type Random } from "@posthaste/ports";
 import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
-import { type Connection } from "./connection.ts";
+import { type Connection, type Heavy } from "./connection.ts";
+import { createGate } from "./gate.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { type Index, makeIndexes } from "./indexes.ts";
-import { bounded, createPatience, notYetOpen } from "./retry.ts";
+import { type Again, bounded, createPatience, notYetOpen } from "./retry.ts";
 import { createStoreClock } from "./store-clock.ts";
 
 export type LinkOptions = {
@@ -41,6 +42,8 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   const { clock, database, log, random, patienceMs = patienceMsDefault } = options;
   const main = new MongoClient(options.uri, clientOptions(patienceMs, connectionsMax));
   const side = new MongoClient(options.uri, clientOptions(patienceMs, asideConnectionsMax));
+  const lists = new MongoClient(options.uri, clientOptions(patienceMs, heavyConnectionsMax));
+  const gate = createGate(clock, { ...heavyBounds, waitMsMax: patienceMs });
   const storeClock = createStoreClock(clock);
   const { again, answered, refusal } = createPatience(clock, random, patienceMs);
   let prepared = false;
@@ -49,7 +52,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   const look = async (): Promise<void> => {
     if (!prepared) {
       // Both at once: a client that connects after it was closed is open again, for good.
-      await Promise.all([main.connect(), side.connect()]);
+      await Promise.all([main.connect(), side.connect(), lists.connect()]);
       await makeIndexes(main.db(database), indexes);
       prepared = true;
     }
@@ -68,18 +71,24 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   const problem = (): string | undefined => heartbeat.problem() ?? refusal();
   const isUp = (): boolean => problem() === undefined;
 
+  const counted: Again = (task) => {
+    if (!prepared) return Promise.reject(notYetOpen(problem()));
+    return again(() => {
+      calls += 1;
+      return task();
+    });
+  };
+  const heavy: Heavy = {
+    collection: <T extends Document>(name: string) => lists.db(database).collection<T>(name),
+    again: (tenant) => (task) => gate.run(tenant, () => counted(task)),
+  };
   const connect = (client: MongoClient): Connection => {
     const db = client.db(database);
     return {
       db,
       collection: <T extends Document>(name: string) => db.collection<T>(name),
-      again: (task) => {
-        if (!prepared) return Promise.reject(notYetOpen(problem()));
-        return again(() => {
-          calls += 1;
-          return task();
-        });
-      },
+      again: counted,
+      heavy,
       clock: storeClock,
       pause: (ms) => pause(clock, ms),
       random,
@@ -94,7 +103,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
     calls: () => calls,
     close: async () => {
       const stopped = heartbeat.stop();
-      await Promise.all([main.close(), side.close()]);
+      await Promise.all([main.close(), side.close(), lists.close()]);
       await stopped;
     },
     drop: async () => {
@@ -106,6 +115,9 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
 const patienceMsDefault = 2_500;
 const connectionsMax = 20;
 const asideConnectionsMax = 2;
+const heavyConnectionsMax = 8;
+/** As many as have connections, and of one tenant its part. */
+const heavyBounds = { tasksMax: heavyConnectionsMax, tasksPerOwnerMax: 3, waitingMax: 1_000 };
 
 function clientOptions(patienceMs: number, maxPoolSize: number): MongoClientOptions {
   return {

@@ -23,6 +23,7 @@ import { type Index } from "./indexes.ts";
 import { type Link, type LinkOptions, openLink } from "./link.ts";
 import { createEventCounts } from "./message-log/counts.ts";
 import { createMessageLog, messageLogIndexes } from "./message-log/message-log.ts";
+import { createOldest } from "./oldest.ts";
 import { createRecordPorts, recordIndexes, roomsOf } from "./messages/record-ports.ts";
 import { createRoster, rosterIndexes } from "./roster.ts";
 import { createSchedules } from "./schedules/schedules.ts";
@@ -49,6 +50,8 @@ export type Documents = Pick<Link, "isUp" | "problem" | "calls" | "close" | "dro
   };
   /** Tells the store's time, by which due times go. */
   readonly storeClock: Clock;
+  /** How long the oldest insert has been waiting to be durable. */
+  readonly waitMs: () => number;
 };
 
 const allIndexes: readonly Index[] = [
@@ -73,10 +76,15 @@ export async function openDocuments(options: DocumentsOptions): Promise<Document
     drop,
   } = openLink(options, allIndexes);
   const counts = createEventCounts(plain);
+  const inserts = createOldest(options.clock);
   const connection = { ...plain, counts };
   return {
     ports: {
-      ...createRecordPorts(committed ? { ...connection, committed } : connection, aside),
+      ...createRecordPorts(
+        committed ? { ...connection, committed } : connection,
+        aside,
+        inserts.during,
+      ),
       ids: createIds(connection),
       deadLetters: createDeadLetters(connection),
       groups: createGroups(connection, createReferred(roomsOf(connection))),
@@ -89,6 +97,7 @@ export async function openDocuments(options: DocumentsOptions): Promise<Document
       roster: createRoster(connection),
     },
     storeClock: connection.clock,
+    waitMs: inserts.waitMs,
     isUp,
     problem,
     calls,

@@ -43,7 +43,11 @@ export function freshDatabase(uri: string, indexes: readonly Index[]): () => Pro
       },
       indexes,
     );
-    const clients = [link.connection, link.aside].map(({ db }) => db.client);
+    const clients = [
+      link.connection.db,
+      link.aside.db,
+      link.connection.heavy.collection("lists").db,
+    ].map(({ client }) => client);
     queries = watchQueries(clients, database, indexes);
     await untilUp(link);
   }, 2 * patienceMs);

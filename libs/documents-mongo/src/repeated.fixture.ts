@@ -1,11 +1,20 @@
 /** A network that loses the reply to every call once, so that each is made again with the same arguments. */
 import { type Connection } from "./connection.ts";
+import { type Again } from "./retry.ts";
+
+const twice =
+  (again: Again): Again =>
+  (task) =>
+    again(async () => {
+      await task();
+      return task();
+    });
 
 export const repeated = (connection: Connection): Connection => ({
   ...connection,
-  again: (task) =>
-    connection.again(async () => {
-      await task();
-      return task();
-    }),
+  again: twice(connection.again),
+  heavy: {
+    ...connection.heavy,
+    again: (tenant) => twice(connection.heavy.again(tenant)),
+  },
 });

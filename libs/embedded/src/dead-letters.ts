@@ -84,7 +84,7 @@ export function openDeadLetters(
     },
     list: async (tenantId: TenantId, filter: DeadLetterFilter, page: PageRequest) => {
       const tenant = tenants.find(tenantId);
-      if (tenant === undefined) return { items: [] };
+      if (tenant === undefined) return { items: [], positions: [] };
       const { messageIds } = filter;
       const positions = messageIds ? positionsOf(messageIds) : rare(tenantId, filter);
       return readPage({ ...read.scan({ tenant, filter, page, positions }), breathe }, page);

@@ -10,9 +10,9 @@ import express, {
   type RequestHandler,
   type Response,
 } from "express";
-import { type Answer, type Endpoint } from "@posthaste/contract";
+import { type Answer, type Endpoint, type Pieces } from "@posthaste/contract";
 import { fault, type Fault, isFault } from "@posthaste/domain";
-import { answer, type FlatHeaders, noHeaders } from "./answers/answer.ts";
+import { answer, type FlatHeaders } from "./answers/answer.ts";
 import { type Answers, type Refusal } from "./answers/answers.ts";
 import { type StreamedReply } from "./answers/streamed.ts";
 import { workEnded } from "./bodies/body.ts";
@@ -33,11 +33,18 @@ const emptyReply = (status: number): Reply => ({ status, body: "" });
 /** `owner`: at whose expense a long answer is in memory while it is written. */
 export function replyOf(answered: Answer, owner: StreamedReply["owner"]): Reply | StreamedReply {
   const { status } = answered;
-  if ("pieces" in answered) {
-    const { pieces, headers = noHeaders } = answered;
-    return { status, owner, pieces, headers };
+  if ("read" in answered) {
+    const { read } = answered;
+    return { status, owner, read: async (seat) => inPieces(await read(seat)) };
   }
   return answered.json === undefined ? emptyReply(status) : reply(answered.json, status);
+}
+
+const inPieces = (read: Pieces | { readonly json: unknown } | Fault): Pieces | Fault =>
+  isFault(read) || "pieces" in read ? read : { pieces: onePiece(read.json) };
+
+async function* onePiece(json: unknown): AsyncGenerator<string, void, undefined> {
+  yield JSON.stringify(json);
 }
 
 /** What an endpoint does for one method. What it throws is answered with 500, a failing store with 503 or 507. */
@@ -115,7 +122,7 @@ async function send(
   answers: Answers,
 ): Promise<void> {
   if (isFault(result)) answers.fault(res, result);
-  else if ("pieces" in result) await answers.streamed(res, result);
+  else if ("read" in result) await answers.streamed(res, result);
   else answer(res, result.status, result.body, result.headers);
 }
 

@@ -7,6 +7,12 @@ import { type BulkAction, type BulkActionId, type TenantId } from "@posthaste/do
 /** Where an action stands in its tenant's list. */
 export type BulkActionPlace = { readonly createdAt: number; readonly id: BulkActionId };
 
+export type BulkActionPage = {
+  readonly after?: BulkActionPlace;
+  readonly limit: number;
+  readonly bytesMax?: number;
+};
+
 export interface BulkActions {
   /**
    * Makes the first version, durable when it resolves. Answers the one of the same work that the tenant has under way, if
@@ -16,11 +22,8 @@ export interface BulkActions {
   /** What a crash undoes of it is done again. */
   move(action: BulkAction): Promise<boolean>;
   get(tenant: TenantId, id: BulkActionId): Promise<BulkAction | undefined>;
-  /** Latest first, from behind `after`. */
-  list(
-    tenant: TenantId,
-    page: { readonly after?: BulkActionPlace; readonly limit: number },
-  ): Promise<readonly BulkAction[]>;
+  /** Latest first, from behind `after`, and no further than the one by which they have `bytesMax` bytes. None: there are no more. */
+  list(tenant: TenantId, page: BulkActionPage): Promise<readonly BulkAction[]>;
   /** Removes those that ended before, so many of them. */
   removeEnded(endedBefore: number, limit: number): Promise<void>;
 }

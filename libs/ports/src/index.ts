@@ -16,20 +16,19 @@ export {
 } from "./bus.ts";
 export { type FanOuts } from "./fan-outs.ts";
 export { type FlowLanes } from "./flow-lanes.ts";
-export { type BulkActionPlace, type BulkActions } from "./bulk-actions.ts";
-export { type ScheduleKey, type SchedulePlace, type Schedules } from "./schedules.ts";
+export { type BulkActionPage, type BulkActionPlace, type BulkActions } from "./bulk-actions.ts";
+export {
+  type ScheduleKey,
+  type SchedulePage,
+  type SchedulePlace,
+  type Schedules,
+} from "./schedules.ts";
 export { type Groups } from "./groups.ts";
 export { type Ids } from "./ids.ts";
 export { type Intake } from "./intake.ts";
 export { type LocalDelivery } from "./local-delivery.ts";
 export { type Log, type LogFields } from "./log.ts";
-export {
-  type LogEntry,
-  type LogPage,
-  type MessageLog,
-  type MinuteCounts,
-  type Page,
-} from "./message-log.ts";
+export { type LogEntry, type MessageLog, type MinuteCounts, type Page } from "./message-log.ts";
 export { type Metric, type Reporter } from "./metrics/metric.ts";
 export {
   countedMax,

@@ -18,10 +18,12 @@ export type LogEntry = {
   readonly fact?: AttemptFact;
 };
 
-export type Page<T> = { readonly items: readonly T[]; readonly next?: string };
-
-/** `positions`: where each item stands, for `PageRequest.after`; no two events share one, and each keeps its own. */
-export type LogPage = Page<LogEntry> & { readonly positions: readonly string[] };
+/** `positions`: where each item stands, for `PageRequest.after`; no two items share one, and each keeps its own. */
+export type Page<T> = {
+  readonly items: readonly T[];
+  readonly positions: readonly string[];
+  readonly next?: string;
+};
 
 /** How many events of each state a minute has; states without any are left out. `minute`: its first millisecond. */
 export type MinuteCounts = {
@@ -36,7 +38,7 @@ export interface MessageLog {
   append(
     entries: readonly { readonly message: Message; readonly fact?: AttemptFact }[],
   ): Promise<void>;
-  list(tenant: TenantId, filter: LogFilter, page: PageRequest): Promise<LogPage>;
+  list(tenant: TenantId, filter: LogFilter, page: PageRequest): Promise<Page<LogEntry>>;
   /**
    * Of the minutes from that of `from` to that of `to`, in order, those that have events. They are counted as they are written, and
    * swept with the log: CREATED by the insert of the record, every other state with its event.

@@ -13,7 +13,7 @@ import {
 } from "@posthaste/domain";
 import { type Page } from "./message-log.ts";
 
-export type RunPage = Pick<PageRequest, "after" | "limit">;
+export type RunPage = Pick<PageRequest, "after" | "bytesMax" | "limit">;
 
 export type SomeParts = { readonly parts: readonly RunPart[]; readonly next?: PartName };
 

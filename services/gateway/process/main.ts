@@ -31,7 +31,7 @@ const tokens = openTokens(parts, config);
 const { clock, ports } = documents;
 
 const answers = createAnswers({ log, random, clock });
-const admission = createAdmission({ clock, random, storeWaitMs: () => 0 });
+const admission = createAdmission({ clock, random, storeWaitMs: documents.waitMs });
 const authenticator = createAuthenticator({ accounts: ports.accounts, clock, log });
 const named = new NamedDeliverers({
   ...{ bus, clock, log, metrics: telemetry.metrics, roster: ports.roster },

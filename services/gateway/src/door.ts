@@ -4,6 +4,7 @@ import {
   type Endpoint,
   type EndpointKind,
   type EndpointSpec,
+  type Seat,
 } from "@posthaste/contract";
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import {
@@ -17,6 +18,7 @@ import {
   type Caller,
   callerIp,
   doneInRoom,
+  inSeat,
   onlyValueOf,
   type RequestKind,
 } from "@posthaste/http";
@@ -87,14 +89,14 @@ export function admitted<Spec extends EndpointSpec>(
       plan: tenant.plan,
     });
     const onGone = (task: () => void): void => void res.once("close", task);
+    const seated = <T>(read: (seat: Seat) => Promise<T>): Promise<T | Fault> =>
+      inSeat(door.answers, tenant.id, read);
     const answer = () =>
       inSpan(door.tracer, span, async () =>
         isFault(asked)
           ? asked
-          : work({ ...asked, tenant, scope, callerIp: address, rawHeaders, onGone }),
+          : work({ ...asked, tenant, scope, callerIp: address, rawHeaders, onGone, seated }),
       );
-    if (isLarge(row) && !isFault(asked))
-      return { status: 200, owner: tenant.id, pieces: oneOf(answer) };
     const isDoneInRoom = row.kind === "publish" && row.answers[200]?.inPieces === true;
     const done: Done | Fault = await (isDoneInRoom
       ? doneInRoom(door.answers, tenant.id, answer)
@@ -120,15 +122,3 @@ function admissionOf({ asksForRoom, isOfStep, kind }: AdmittedRow): RequestKind 
 type AdmittedRow = Pick<Endpoint, "asksForRoom" | "isOfStep" | "kind">;
 
 type Done = Answer & { readonly owner?: AnswerStream };
-
-const isLarge = ({ answers }: Pick<Endpoint, "answers">): boolean => answers[200]?.isLarge === true;
-
-/** Begun when there is room for what it reads. */
-async function* oneOf(
-  work: () => Promise<Answer | Fault>,
-): AsyncGenerator<string | Fault, void, undefined> {
-  const answered = await work();
-  if (isFault(answered)) yield answered;
-  else if ("pieces" in answered) yield* answered.pieces;
-  else yield JSON.stringify(answered.json);
-}

@@ -49,6 +49,7 @@ import { createJudge } from "./judge.ts";
 import { type LogWatchers } from "./live-log/watchers.ts";
 import { createPaging } from "./paging.ts";
 import { createRates } from "./rates.ts";
+import { createReads } from "./reads.ts";
 import { createRawDoor } from "./raw-door.ts";
 import { publishWork } from "./works/publish.ts";
 import { createScheduleWork } from "./works/schedules.ts";
@@ -112,9 +113,11 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
   };
   const readUrl = urlReader(policy);
   const judge = createJudge({ ...ports, rates, readUrl, llmUrl });
+  const reads = createReads(ports);
   const publishParts = {
     accept: ports,
     backlog,
+    reads,
     queues: ports.queues,
     judge,
     rates,
@@ -144,6 +147,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     isClosed,
     telemetry,
     watchers,
+    reads,
     paging: createPaging(cursors),
   };
   const routed = createExpressApp(routesOf(door, parts), answers);

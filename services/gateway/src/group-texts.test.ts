@@ -12,6 +12,7 @@ import {
   virtualClock,
 } from "@posthaste/testing";
 import { groupListTexts, groupTexts } from "./group-texts.ts";
+import { readsOf } from "./reads.fixture.ts";
 
 const opened: { close: () => Promise<void> }[] = [];
 afterEach(async () => {
@@ -50,9 +51,9 @@ describe("a list of groups", () => {
     const { clock, groups, put } = open();
     await groups.replace(anotherTenant, "theirs", undefined, [anEndpoint(0)], "new");
 
-    expect(await collected(groupListTexts({ groups, clock }, aTenant))).toEqual(["[]"]);
+    expect(await collected(groupListTexts(readsOf({ groups }), clock, aTenant))).toEqual(["[]"]);
     await put("empty", []);
-    expect(shown(await collected(groupListTexts({ groups, clock }, aTenant)))).toEqual([
+    expect(shown(await collected(groupListTexts(readsOf({ groups }), clock, aTenant)))).toEqual([
       { name: "empty", endpoints: [] },
     ]);
   });
@@ -66,7 +67,7 @@ describe("a list of groups", () => {
     }));
     for (const { name, endpoints } of expected.toReversed()) await put(name, endpoints);
 
-    const texts = await collected(groupListTexts({ groups, clock }, aTenant));
+    const texts = await collected(groupListTexts(readsOf({ groups }), clock, aTenant));
 
     expect(shown(texts)).toEqual(expected);
   });
@@ -84,7 +85,7 @@ describe("a list of groups", () => {
       },
     };
 
-    const texts = await collected(groupListTexts({ groups: counted, clock }, aTenant));
+    const texts = await collected(groupListTexts(readsOf({ groups: counted }), clock, aTenant));
 
     expect(shown(texts)).toMatchObject(names.map((name) => ({ name })));
     expect(calls).toBe(3);
@@ -94,7 +95,7 @@ describe("a list of groups", () => {
     const { clock, groups, put } = open();
     for (const name of ["a", "b", "c"]) await put(name, someEndpoints(2_000));
 
-    const texts = await collected(groupListTexts({ groups, clock }, aTenant));
+    const texts = await collected(groupListTexts(readsOf({ groups }), clock, aTenant));
 
     const urlsIn = (text: string): number => text.split('"url"').length - 1;
     expect(Math.max(...texts.map(urlsIn))).toBe(500);
@@ -103,7 +104,7 @@ describe("a list of groups", () => {
   it("is read on by a slow caller after the groups were changed and the replaced ones swept", async () => {
     const { clock, groups, put } = open();
     for (const name of ["a", "b", "c"]) await put(name, someEndpoints(500));
-    const texts = groupListTexts({ groups, clock }, aTenant);
+    const texts = groupListTexts(readsOf({ groups }), clock, aTenant);
     const first = await texts.next();
 
     for (const name of ["a", "b", "c"]) await put(name, [anEndpoint(7)]);
@@ -125,7 +126,7 @@ it("a group of many endpoints is read chunk by chunk", async () => {
   const group = await groups.get(aTenant, "g");
   if (!group) throw new Error("there is no group");
 
-  const texts = await collected(groupTexts(groups, group));
+  const texts = await collected(groupTexts(readsOf({ groups }), group));
 
   expect(texts).toHaveLength(4);
   expect(shown(texts)).toEqual({ name: "g", endpoints: someEndpoints(1_001) });

@@ -4,8 +4,10 @@
  */
 import { endpointsText, groupClosing, groupOpening } from "@posthaste/contract";
 import { type Group, groupChunkMax, type TenantId } from "@posthaste/domain";
-import { type Clock, type Groups } from "@posthaste/ports";
+import { type Clock } from "@posthaste/ports";
+import { type Reads } from "./reads.ts";
 
+type GroupReads = Pick<Reads, "endpoints" | "groups">;
 type Texts = AsyncGenerator<string, void, undefined>;
 
 const headsPerPageMax = 50;
@@ -13,22 +15,19 @@ const headsPerPageMax = 50;
 const headsMsMax = 20_000;
 
 /** All groups of a tenant in the order of their names, as a bare array. */
-export async function* groupListTexts(
-  { groups, clock }: { readonly groups: Groups; readonly clock: Clock },
-  tenant: TenantId,
-): Texts {
+export async function* groupListTexts(reads: GroupReads, clock: Clock, tenant: TenantId): Texts {
   let after = "";
   let before = "[";
   // Each page begins behind the name that was written last, so this ends where the names do.
   for (;;) {
     const readAt = clock.passedMs();
     const [first = [], ...others] = runsOf(
-      await groups.list(tenant, { after, limit: headsPerPageMax }),
+      await reads.groups(tenant, { after, limit: headsPerPageMax }),
     );
     if (first.length === 0) break;
     for (const run of [first, ...others]) {
       if (run !== first && clock.passedMs() - readAt > headsMsMax) break;
-      for await (const text of textsOfRun(groups, run)) {
+      for await (const text of textsOfRun(reads, run)) {
         yield before + text;
         before = "";
       }
@@ -54,12 +53,12 @@ function runsOf(heads: readonly Group[]): readonly (readonly Group[])[] {
   return runs;
 }
 
-async function* textsOfRun(groups: Groups, run: readonly Group[]): Texts {
+async function* textsOfRun(reads: GroupReads, run: readonly Group[]): Texts {
   const [only, ...others] = run;
-  if (only && others.length === 0) return yield* groupTexts(groups, only);
+  if (only && others.length === 0) return yield* groupTexts(reads, only);
   const [tenant] = run.map((group) => group.tenant);
   if (tenant === undefined) return;
-  const endpoints = await groups.endpoints(
+  const endpoints = await reads.endpoints(
     tenant,
     run.flatMap(({ chunks }) => chunks),
   );
@@ -72,10 +71,10 @@ async function* textsOfRun(groups: Groups, run: readonly Group[]): Texts {
 }
 
 /** One group, chunk by chunk. */
-export async function* groupTexts(groups: Groups, group: Group): Texts {
+export async function* groupTexts(reads: Pick<Reads, "endpoints">, group: Group): Texts {
   let before = groupOpening(group);
   for (const chunk of group.chunks) {
-    yield before + endpointsText(await groups.endpoints(group.tenant, [chunk]));
+    yield before + endpointsText(await reads.endpoints(group.tenant, [chunk]));
     before = ",";
   }
   yield group.chunks.length > 0 ? groupClosing : before + groupClosing;

@@ -1,62 +1,59 @@
 /** The bodies of messages on a page of their log: each is served while its record lives. */
-import { logEntryJson, type LogEntryJson, type LogQuery } from "@posthaste/contract";
-import { limits, type MessageId, type PageRequest, type TenantId } from "@posthaste/domain";
-import { type LogEntry, type MessageLog, type Page, type Records } from "@posthaste/ports";
-import { logPage } from "./log-page.ts";
+import { logEntryJson, type LogEntryJson } from "@posthaste/contract";
+import { limits, type MessageId, type TenantId } from "@posthaste/domain";
+import { type LogEntry } from "@posthaste/ports";
+import { type Reads } from "./reads.ts";
 
-export type Bodies = ReadonlyMap<MessageId, Uint8Array>;
-export type BodyPorts = { readonly messageLog: MessageLog; readonly records: Records };
-type WithBodies = Page<LogEntry> & { readonly bodies: Bodies };
+export type LogView = Parameters<typeof logEntryJson>[1] & { readonly bodyBytesMax: number };
 
-export const entryJsons = (
-  items: readonly LogEntry[],
-  bodies: Bodies,
-  view: Parameters<typeof logEntryJson>[1],
-): readonly LogEntryJson[] =>
-  items.map((entry) => {
-    const body = bodies.get(entry.message.id);
-    return logEntryJson({ ...entry, ...(body && { body }) }, view);
-  });
+export type LogShower = {
+  readonly show: (entries: readonly LogEntry[]) => Promise<readonly LogEntryJson[]>;
+  /** As many bytes of bodies were read as one page may. */
+  readonly isSpent: () => boolean;
+};
 
-/** Read at once. */
-const bodiesPerRead = 4;
-
-export async function withBodies(
-  { messageLog, records }: BodyPorts,
+/** Shows events with the bodies of their messages, each of which is read once as long as there is room for them. */
+export function createLogShower(
+  { bodies: read }: Pick<Reads, "bodies">,
   tenant: TenantId,
-  query: Pick<LogQuery, "filter" | "byMessage">,
-  page: PageRequest,
-): Promise<WithBodies> {
-  const got = await logPage(messageLog, tenant, query, page);
-  const { bodies, entries } = await readBodies(records, tenant, got.items, page.bodyBytesMax);
-  if (entries === got.items.length) return { ...got, bodies };
-  const messages = new Set(got.items.slice(0, entries).map(({ message }) => message.id)).size;
-  const limit = query.byMessage ? messages : entries;
-  return { ...(await logPage(messageLog, tenant, query, { ...page, limit })), bodies };
-}
-
-/** `entries`: so many of these, from the first, have their bodies among those that were read. */
-export async function readBodies(
-  records: Records,
-  tenant: TenantId,
-  items: readonly LogEntry[],
-  bodyBytesMax = Infinity,
-): Promise<{ readonly bodies: Bodies; readonly entries: number }> {
-  const bodies = new Map<MessageId, Uint8Array>();
-  if (bodyBytesMax === 0) return { bodies, entries: items.length };
-  const ids = [...new Set(items.map(({ message }) => message.id))];
+  view: LogView,
+): LogShower {
+  const { bodyBytesMax } = view;
+  const bodies = new Map<MessageId, Uint8Array | undefined>();
   let bytesRead = 0;
-  // Bounded by the page's messages, and by its bytes.
-  for (let from = 0; from < ids.length; from += bodiesPerRead) {
-    if (bytesRead > limits.readBytesMax)
-      return { bodies, entries: items.findIndex(({ message }) => message.id === ids[from]) };
-    for (const record of await records.get(tenant, ids.slice(from, from + bodiesPerRead))) {
-      if (!record) continue;
-      const { id, body, policy } = record.message;
-      bytesRead += body.length;
-      // A hash needs all of it; else nothing holds on to what is not shown.
-      bodies.set(id, policy.redaction?.body ? body : body.slice(0, bodyBytesMax + 1));
+  let held = 0;
+
+  async function readMissing(entries: readonly LogEntry[]): Promise<void> {
+    if (held > limits.pageBytesMax) {
+      bodies.clear();
+      held = 0;
+    }
+    const ids = entries.map(({ message }) => message.id);
+    const missing = new Set(ids.filter((id) => !bodies.has(id)));
+    for (const id of missing) bodies.set(id, undefined);
+    // Each turn reads one at least.
+    for (let left: readonly MessageId[] = [...missing]; left.length > 0;) {
+      const some = await read(tenant, left);
+      for (const { message } of some.records) {
+        const { id, body, policy } = message;
+        bytesRead += body.length;
+        // A hash needs all of it; else nothing holds on to what is not shown.
+        const kept = policy.redaction?.body ? body : body.slice(0, bodyBytesMax + 1);
+        held += kept.length;
+        bodies.set(id, kept);
+      }
+      left = some.left;
     }
   }
-  return { bodies, entries: items.length };
+
+  return {
+    show: async (entries) => {
+      if (bodyBytesMax > 0) await readMissing(entries);
+      return entries.map((entry) => {
+        const body = bodies.get(entry.message.id);
+        return logEntryJson({ ...entry, ...(body && { body }) }, view);
+      });
+    },
+    isSpent: () => bytesRead > limits.readBytesMax,
+  };
 }

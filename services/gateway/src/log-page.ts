@@ -1,22 +1,31 @@
 /** Pages of the message log: by event, or by message with all events of each. */
 import { type LogQuery } from "@posthaste/contract";
-import { type MessageId, type PageRequest, type TenantId } from "@posthaste/domain";
-import { type LogEntry, type MessageLog, type Page } from "@posthaste/ports";
+import {
+  configurationBytes,
+  limits,
+  type MessageId,
+  type PageRequest,
+  type TenantId,
+} from "@posthaste/domain";
+import { type LogEntry, type Page } from "@posthaste/ports";
+import { type Reads } from "./reads.ts";
 
 type Query = Pick<LogQuery, "filter" | "byMessage">;
+/** Events that are shown together: one, or all of a message. */
+export type Together = readonly LogEntry[];
 
-export function logPage(
-  log: MessageLog,
+export async function logPage(
+  log: Reads["log"],
   tenant: TenantId,
   query: Query,
   page: PageRequest,
-): Promise<Page<LogEntry>> {
-  return query.byMessage
-    ? pageOfMessages(log, tenant, query, page)
-    : log.list(tenant, query.filter, page);
+): Promise<Page<Together>> {
+  if (query.byMessage) return pageOfMessages(log, tenant, query, page);
+  const { items, ...rest } = await log(tenant, query.filter, page);
+  return { ...rest, items: items.map((entry) => [entry]) };
 }
 
-/** Events looked at for one page, and shown of one page's messages; of a message that has more, the first in the list's order. */
+/** Events looked at for one page, and shown of one page's messages; of a message that has more than a page holds, the first in the list's order. */
 const eventsMax = 1_000;
 /** Messages looked at for one page: most events of a busy log's page are of messages that earlier pages have shown. */
 const messagesMax = 100;
@@ -26,50 +35,46 @@ const messagesMax = 100;
  * have room for their events. A page may be short, or empty, and yet not the last.
  */
 async function pageOfMessages(
-  log: MessageLog,
+  log: Reads["log"],
   tenant: TenantId,
   { filter }: Query,
   page: PageRequest,
-): Promise<Page<LogEntry>> {
-  const seen = await log.list(tenant, filter, { ...page, limit: eventsMax });
+): Promise<Page<Together>> {
+  const seen = await log(tenant, filter, { ...page, limit: eventsMax });
   const looked = new Set<MessageId>();
-  const shown: LogEntry[][] = [];
-  let end = seen.items.length;
+  const items: Together[] = [];
+  const positions: string[] = [];
+  let shown = 0;
+  let bytes = 0;
   for (const [i, entry] of seen.items.entries()) {
     const { id } = entry.message;
     if (looked.has(id)) continue;
     looked.add(id);
-    const { items } = await log.list(
-      tenant,
-      { ...filter, messageIds: [id] },
-      { limit: eventsMax, order: page.order },
-    );
+    const own = { ...filter, messageIds: [id] };
+    const { items: events } = await log(tenant, own, { limit: eventsMax, order: page.order });
     // Nothing comes before the first page but what has happened since it was read.
-    const isFirst = page.after === undefined || isSame(items[0], entry);
-    const events = shown.reduce((count, of) => count + of.length, isFirst ? items.length : 0);
-    const isFull = isFirst && (shown.length === page.limit || events > eventsMax);
-    if (i > 0 && (isFull || looked.size > messagesMax)) {
-      end = i;
-      break;
-    }
-    if (isFirst) shown.push([...items]);
+    const isFirst = page.after === undefined || isSame(events[0], entry);
+    const isFull =
+      isFirst &&
+      (items.length === page.limit ||
+        shown + events.length > eventsMax ||
+        bytes >= limits.pageBytesMax);
+    const next = seen.positions[i - 1];
+    if (next !== undefined && (isFull || looked.size > messagesMax))
+      return { items, positions, next };
+    if (!isFirst) continue;
+    items.push(events);
+    positions.push(seen.positions[i] ?? "");
+    shown += events.length;
+    for (const event of events) bytes += bytesOf(event);
   }
-  if (end === seen.items.length) return withNext(shown.flat(), seen.next);
-  // What has come in front meanwhile is left out; of the same millisecond it may move the end of a first page.
-  const newest = page.order === "latestFirst" ? seen.items[0]?.event.at : undefined;
-  const sameFront = newest === undefined ? filter : { ...filter, to: newest };
-  const cut = await log.list(tenant, sameFront, { ...page, limit: end });
-  const within = new Set(cut.items.map(({ message }) => message.id));
-  return withNext(
-    shown.flat().filter(({ message }) => within.has(message.id)),
-    cut.next,
-  );
+  return { items, positions, ...(seen.next !== undefined && { next: seen.next }) };
 }
+
+const bytesOf = ({ message, fact }: LogEntry): number =>
+  configurationBytes(message) + (fact?.response?.body.length ?? 0);
 
 const isSame = (a: LogEntry | undefined, b: LogEntry): boolean =>
   a?.event.at === b.event.at &&
   a.event.attempt === b.event.attempt &&
   a.event.state === b.event.state;
-
-const withNext = (items: readonly LogEntry[], next: string | undefined): Page<LogEntry> =>
-  next === undefined ? { items } : { items, next };

@@ -10,6 +10,7 @@ import {
   virtualClock,
 } from "@posthaste/testing";
 import { batchResultTexts, groupResultTexts } from "./published-texts.ts";
+import { readsOf } from "./reads.fixture.ts";
 
 const opened: { close: () => Promise<void> }[] = [];
 afterEach(async () => {
@@ -28,7 +29,7 @@ async function openWithGroup(endpoints: number) {
   await embedded.groups.replace(aTenant, "g", undefined, someEndpoints(endpoints), "new");
   const group = await embedded.groups.get(aTenant, "g");
   if (!group) throw new Error("it was made");
-  return { ports: embedded, group };
+  return { ports: readsOf({ groups: embedded.groups }), group };
 }
 
 const publishedTo = (group: Group): PublishedGroup => ({

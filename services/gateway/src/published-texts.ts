@@ -4,16 +4,16 @@
  */
 import { publishResultText } from "@posthaste/contract";
 import { isFault } from "@posthaste/domain";
-import { childrenOf, type Outcome, type PublishedGroup } from "@posthaste/engine";
-import { type Groups } from "@posthaste/ports";
+import { type Outcome, type PublishedGroup } from "@posthaste/engine";
+import { type Reads } from "./reads.ts";
 
 type Texts = AsyncGenerator<string, void, undefined>;
-type Ports = { readonly groups: Groups };
+type ChildReads = Pick<Reads, "children">;
 
 /** An array with one element for each endpoint. */
-export async function* groupResultTexts(ports: Ports, published: PublishedGroup): Texts {
+export async function* groupResultTexts(reads: ChildReads, published: PublishedGroup): Texts {
   let before = "[";
-  for await (const children of childrenOf(ports, published)) {
+  for await (const children of reads.children(published)) {
     yield before + children.map(publishResultText).join(",");
     before = ",";
   }
@@ -24,7 +24,7 @@ export async function* groupResultTexts(ports: Ports, published: PublishedGroup)
 const resultsPerText = 200;
 
 /** An array with one element for each outcome. */
-export async function* batchResultTexts(ports: Ports, outcomes: readonly Outcome[]): Texts {
+export async function* batchResultTexts(reads: ChildReads, outcomes: readonly Outcome[]): Texts {
   let text = "[";
   for (const [i, outcome] of outcomes.entries()) {
     if (i > 0) text += ",";
@@ -33,7 +33,7 @@ export async function* batchResultTexts(ports: Ports, outcomes: readonly Outcome
     else {
       yield text;
       text = "";
-      yield* groupResultTexts(ports, outcome);
+      yield* groupResultTexts(reads, outcome);
     }
     if (i % resultsPerText < resultsPerText - 1) continue;
     yield text;

@@ -8,8 +8,10 @@ import {
   faultOfRun,
   type ParsedTarget,
   parseRawTarget,
+  type Pieces,
   type RawOperation,
   type RawTargetRow,
+  type Seat,
 } from "@posthaste/contract";
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import { type Clock, type Telemetry, type Tenant } from "@posthaste/ports";
@@ -37,7 +39,7 @@ type RawVisit = {
 /** JSON: whole, or in pieces where it may be long. */
 type RawAnswer =
   | { readonly status: number; readonly text: string }
-  | { readonly status: number; readonly pieces: AsyncIterable<string> };
+  | { readonly status: number; readonly read: (seat: Seat) => Promise<Pieces> };
 
 export type RawWork = (visit: RawVisit) => Promise<RawAnswer | Fault>;
 

@@ -22,6 +22,7 @@ import { type Readiness } from "@posthaste/ports";
 import { basicChallenge, createOperatorCheck } from "./basic.ts";
 import { admitted, type Door } from "./door.ts";
 import { type ManagementPorts } from "./ports.ts";
+import { createReads } from "./reads.ts";
 import { managementWorks } from "./works/index.ts";
 import { type Work } from "./works/work.ts";
 
@@ -67,7 +68,7 @@ type BoundWorks = { readonly [Id in ManagementOperationId]: Work<ManagementSpecs
 
 function routesOf(door: Door, ports: ManagementPorts): readonly Route[] {
   const rows: Rows = managementEndpoints;
-  const works: BoundWorks = managementWorks(ports);
+  const works: BoundWorks = managementWorks({ ...ports, reads: createReads(ports) });
   const routeOf = <Id extends ManagementOperationId>(id: Id): Route => ({
     method: rows[id].method,
     path: rows[id].path,

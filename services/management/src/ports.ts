@@ -7,6 +7,7 @@ import {
   type Random,
   type SearchIndexes,
 } from "@posthaste/ports";
+import { type ReadsIn } from "./reads.ts";
 
 /** `accounts` and `indexes` opened: what management shows is not what the store sees. */
 export type ManagementPorts = {
@@ -18,3 +19,5 @@ export type ManagementPorts = {
   readonly random: Random;
   readonly log: Log;
 };
+
+export type WorkParts = ManagementPorts & { readonly reads: ReadsIn };

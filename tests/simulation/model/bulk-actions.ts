@@ -8,6 +8,7 @@ import {
   limits,
 } from "@posthaste/domain";
 import { type BulkActionPlace, type BulkActions } from "@posthaste/ports";
+import { within } from "./page.ts";
 
 export type BulkActionModel = {
   readonly port: BulkActions;
@@ -49,12 +50,13 @@ export function modelBulkActions(now: () => number): BulkActionModel {
         const found = actions.get(id);
         return found?.tenant === tenant && isUnderstood(found) ? found : undefined;
       },
-      list: async (tenant, { after, limit }) =>
-        [...actions.values()]
+      list: async (tenant, { after, limit, bytesMax }) => {
+        const behind = [...actions.values()]
           .filter((each) => each.tenant === tenant && isUnderstood(each))
           .filter((each) => !after || isEarlier(each, after))
-          .toSorted((a, b) => (isEarlier(a, b) ? 1 : -1))
-          .slice(0, limit),
+          .toSorted((a, b) => (isEarlier(a, b) ? 1 : -1));
+        return within(behind.slice(0, limit), bytesMax);
+      },
       removeEnded: async (endedBefore, limit) => {
         const ended = [...actions.values()]
           .filter(({ completedAt = Infinity }) => completedAt < endedBefore)

@@ -61,8 +61,7 @@ export function modelMessageLog(): ModelMessageLog {
           ({ event, message }) =>
             message.tenant === tenant && matchesLogged(filter, event, message),
         );
-      const listed = pageOf(found, keyOf, page);
-      return { ...listed, positions: listed.items.map(keyOf) };
+      return pageOf(found, keyOf, page);
     },
     counts: async (tenant, from, to) =>
       [...(counted.get(tenant) ?? [])]

@@ -36,6 +36,7 @@ import {
   type RunWrite,
   understood,
 } from "@posthaste/ports";
+import { within } from "./page.ts";
 
 type RunRef = Pick<InRun, "key" | "root">;
 
@@ -251,13 +252,14 @@ const capped = ({ response, ...fact }: AttemptFact): AttemptFact =>
 function pageOf<R extends Run>(
   runs: readonly R[],
   timeOf: (run: R) => number,
-  { after, limit }: RunPage,
+  { after, bytesMax, limit }: RunPage,
 ): Page<R> {
   const placeOf = (run: R): string => `${String(timeOf(run)).padStart(16, "0")}:${run.root}`;
   const behind = runs
     .filter((run) => after === undefined || placeOf(run) < after)
     .toSorted((a, b) => (placeOf(a) > placeOf(b) ? -1 : 1));
-  const items = behind.slice(0, limit);
-  const last = items.at(-1);
-  return { items, ...(behind.length > limit && last && { next: placeOf(last) }) };
+  const items = within(behind.slice(0, limit), bytesMax);
+  const positions = items.map(placeOf);
+  const next = behind.length > items.length ? positions.at(-1) : undefined;
+  return { items, positions, ...(next !== undefined && { next }) };
 }

@@ -7,6 +7,7 @@ import {
   type WholeSchedule,
 } from "@posthaste/domain";
 import { type ScheduleKey, type SchedulePlace, type Schedules } from "@posthaste/ports";
+import { within } from "./page.ts";
 
 export type ScheduleModel = {
   readonly port: Schedules;
@@ -40,12 +41,13 @@ export function modelSchedules(now: () => number): ScheduleModel {
       put: async (schedule) => write(schedule),
       move: async (moved) => moved.map(write),
       get: async (keys) => keys.map((key) => schedules.get(keyOf(key))),
-      list: async (tenant, { after, limit }) =>
-        [...schedules.values()]
+      list: async (tenant, { after, limit, bytesMax }) => {
+        const behind = [...schedules.values()]
           .filter((each) => each.tenant === tenant && (!after || isBehind(each, after)))
           .toSorted((a, b) => (isBehind(a, b) ? 1 : -1))
-          .slice(0, limit)
-          .map(({ body: _, ...schedule }) => schedule),
+          .map(({ body: _, ...schedule }) => schedule);
+        return within(behind.slice(0, limit), bytesMax);
+      },
       count: async (tenant) =>
         [...schedules.values()].filter((each) => each.tenant === tenant).length,
       remove: async (key) => void schedules.delete(keyOf(key)),

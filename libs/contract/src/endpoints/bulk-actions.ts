@@ -49,6 +49,7 @@ export const bulkActions = {
       200: {
         says: "A page of them",
         schema: z.object({ cursor: cursorShape, bulkActions: z.array(bulkActionSchema) }),
+        isLarge: true,
       },
     },
     faults: [],

@@ -7,6 +7,7 @@ import type * as z from "zod";
 import { readQuery } from "../queries/query-values.ts";
 import { type JsonOf } from "../representations/schemas.ts";
 import { badName, isName } from "../wire/text.ts";
+import { type Seat } from "./seat.ts";
 
 /**
  * A list or a read wants any token of the tenant, every other kind a full one. Under load lists are refused first, and publishes,
@@ -37,11 +38,11 @@ export type AnswerRow = {
   readonly schema?: z.ZodType;
   /** What the schema says comes where it was asked for; else the body is empty. */
   readonly mayBeEmpty?: true;
-  /** Written as it is read, never held whole. */
+  /** Read in seats of the room for long answers, and written as it is read: never held whole. */
   readonly inPieces?: true;
   /** What else it may say, beside its body: names and sentences. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Holds bodies: it is read and written when there is room for it among the long answers of the process. */
+  /** Read in a seat of the room for long answers. */
   readonly isLarge?: true;
 };
 
@@ -101,24 +102,29 @@ export type AnswerOf<Spec extends EndpointSpec> = {
 }[keyof Spec["answers"] & number];
 
 type Shaped<Status extends number, Row> = Row extends { readonly inPieces: true }
-  ? {
-      readonly status: Status;
-      readonly pieces: AsyncIterable<string>;
-      readonly headers?: readonly string[];
-    }
-  : Row extends { readonly schema: infer Schema extends z.ZodType }
-    ? | { readonly status: Status; readonly json: JsonOf<Schema> }
-      | (Row extends { readonly mayBeEmpty: true } ? { readonly status: Status } : never)
-    : { readonly status: Status };
+  ? { readonly status: Status; readonly read: Reading<Pieces> }
+  : Row extends { readonly isLarge: true; readonly schema: infer Schema extends z.ZodType }
+    ? { readonly status: Status; readonly read: Reading<Whole<JsonOf<Schema>>> }
+    : Row extends { readonly schema: infer Schema extends z.ZodType }
+      ? | { readonly status: Status; readonly json: JsonOf<Schema> }
+        | (Row extends { readonly mayBeEmpty: true } ? { readonly status: Status } : never)
+      : { readonly status: Status };
+
+/** Begun with a seat, which is taken again for each piece. */
+type Reading<Read> = (seat: Seat) => Promise<Read | Fault>;
+
+export type Pieces = {
+  /** JSON text; a fault may come instead of the first. */
+  readonly pieces: AsyncIterable<string | Fault>;
+  /** Names and values in turn. */
+  readonly headers?: readonly string[];
+};
+
+type Whole<Json> = { readonly json: Json };
 
 /** Any row's answer. */
 export type Answer =
-  | {
-      readonly status: number;
-      readonly pieces: AsyncIterable<string>;
-      /** Names and values in turn. */
-      readonly headers?: readonly string[];
-    }
+  | { readonly status: number; readonly read: Reading<Pieces | Whole<unknown>> }
   | { readonly status: number; readonly json?: unknown };
 
 export function endpoint<

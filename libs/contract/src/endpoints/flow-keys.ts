@@ -63,6 +63,7 @@ export const flowKeys = {
       200: {
         says: `In the order of the keys, at most ${limits.flowKeysListedMax}`,
         schema: z.array(flowKeySchema),
+        isLarge: true,
       },
     },
     faults: [],

@@ -6,10 +6,7 @@ import { gatewayEndpoints } from "./index.ts";
 
 /** Answers that hold an array or a body and are made whole, and what bounds each. */
 const boundedOtherwise: Readonly<Record<string, string>> = {
-  listBulkActions: "1,000 a page, of a few filters each",
   readBulkAction: "one, of a few filters",
-  listCounts: "the minutes of a day, a count of each state",
-  listFlowKeys: "1,000 keys of at most 512 characters",
   retryDeadLetters: "100 ids",
   restartRuns: "50 ids",
   resumeRuns: "50 ids",
@@ -20,10 +17,9 @@ const boundedOtherwise: Readonly<Record<string, string>> = {
   readSearchIndex: "one index",
   rotateSearchIndexTokens: "one index",
   reportThroughput: "one index",
-  listTokens: "100 tokens of a tenant",
 };
 
-type Row = Pick<Endpoint, "answers">;
+type Row = Pick<Endpoint, "answers" | "kind">;
 const rows: Readonly<Record<string, Row>> = { ...gatewayEndpoints, ...managementEndpoints };
 
 const holdsMany = ({ schema }: AnswerRow): boolean =>
@@ -44,12 +40,21 @@ describe("an answer that may be long", () => {
     );
   });
 
+  it("is read in a seat wherever it is a list", () => {
+    const lists = Object.values(rows).filter(({ kind }) => kind === "list");
+
+    expect(lists.length).toBeGreaterThan(15);
+    for (const { answers } of lists)
+      expect(answers[200]?.inPieces ?? answers[200]?.isLarge).toBe(true);
+  });
+
   it("is known by its schema", () => {
     const large = Object.entries(rows).filter(([, { answers }]) =>
       Object.values(answers).some(({ inPieces, isLarge }) => inPieces ?? isLarge),
     );
 
     expect(large.length).toBeGreaterThan(15);
-    for (const [, { answers }] of large) expect(Object.values(answers).some(holdsMany)).toBe(true);
+    for (const [id, { answers, kind }] of large)
+      expect([id, kind === "list" || Object.values(answers).some(holdsMany)]).toEqual([id, true]);
   });
 });

@@ -95,7 +95,7 @@ export const messageLog = {
     summary: "List what happened to messages, newest first; with wait, follow it",
     query: eventQuery,
     answers: {
-      200: { says: "A page", schema: z.object({ cursor: cursorShape, events }), inPieces: true },
+      200: { says: "A page", schema: z.object({ cursor: cursorShape, events }), isLarge: true },
     },
     faults: [],
   }),
@@ -115,7 +115,7 @@ export const messageLog = {
             messages: z.array(z.object({ messageId: z.string(), events })),
           }),
         ]),
-        inPieces: true,
+        isLarge: true,
       },
     },
     faults: [],

@@ -50,6 +50,7 @@ export const overview = {
       200: {
         says: "The minutes that have events, in their order",
         schema: z.object({ minutes: z.array(minuteSchema) }),
+        isLarge: true,
       },
     },
     faults: ["malformed"],
@@ -59,7 +60,7 @@ export const overview = {
     path: "/v2/overview",
     kind: "list",
     summary: "Read what stands now: the backlog, the oldest due message, the dead letters",
-    answers: { 200: { says: "What stands now", schema: overviewSchema } },
+    answers: { 200: { says: "What stands now", schema: overviewSchema, isLarge: true } },
     faults: [],
   }),
 };

@@ -29,7 +29,7 @@ export const tokens = {
     path: "/v2/tenants/{id}/tokens",
     kind: "list",
     summary: "List a tenant's tokens, oldest first, without the tokens themselves",
-    answers: { 200: { says: "All tokens", schema: z.array(tokenSchema) } },
+    answers: { 200: { says: "All tokens", schema: z.array(tokenSchema), isLarge: true } },
     faults: ["not_found"],
   }),
   createToken: endpoint({

@@ -3,13 +3,15 @@ import { type BulkAction } from "@posthaste/domain";
 import { type BulkActions } from "@posthaste/ports";
 import { type Collection } from "mongodb";
 import { newWrite } from "../change-by-token.ts";
-import { type Connection } from "../connection.ts";
+import { type Connection, heavyMsMax } from "../connection.ts";
 import { insertMissing } from "../insert-missing.ts";
 import { isUnderstood } from "../messages/stored.ts";
+import { documentsWithin } from "../query/documents-within.ts";
 import { actionFrom, bulkActionsName, keyOf, sameOf, type StoredBulkAction } from "./stored.ts";
 
 export function createBulkActions(connection: Connection): BulkActions {
-  const { again, random } = connection;
+  const { again, heavy, random } = connection;
+  const listed = heavy.collection<StoredBulkAction>(bulkActionsName);
   const actions: Collection<StoredBulkAction> = connection.collection(bulkActionsName);
 
   return {
@@ -41,7 +43,7 @@ export function createBulkActions(connection: Connection): BulkActions {
       );
       return stored ? actionFrom(stored) : undefined;
     },
-    list: async (tenant, { after, limit }) => {
+    list: async (tenant, { after, limit, bytesMax = Infinity }) => {
       const behind = after && {
         $or: [
           { createdAt: { $lt: after.createdAt } },
@@ -49,14 +51,17 @@ export function createBulkActions(connection: Connection): BulkActions {
         ],
       };
       const from = after ? { createdAt: { $lte: after.createdAt } } : {};
-      const found = await again(() =>
-        actions
-          .find({ tenant, ...from, ...behind, ...isUnderstood })
-          .sort({ createdAt: -1, id: -1 })
-          .limit(limit)
-          .toArray(),
+      const { documents } = await heavy.again(tenant)(() =>
+        documentsWithin(
+          listed
+            .find({ tenant, ...from, ...behind, ...isUnderstood })
+            .sort({ createdAt: -1, id: -1 })
+            .limit(limit)
+            .maxTimeMS(heavyMsMax),
+          bytesMax,
+        ),
       );
-      return found.map(actionFrom);
+      return documents.map(actionFrom);
     },
     removeEnded: async (endedBefore, limit) => {
       const ended = { completedAt: { $lt: endedBefore, $exists: true } };

@@ -8,7 +8,7 @@
 import { type LogState, minuteMs, type TenantId } from "@posthaste/domain";
 import { type MinuteCounts } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
-import { type Connection } from "../connection.ts";
+import { heavyMsMax, type Connection } from "../connection.ts";
 import { type EventCounts } from "../event-counts.ts";
 import { type Index } from "../indexes.ts";
 
@@ -36,12 +36,13 @@ type Hour = Omit<StoredHour, "minutes"> & {
   readonly changed: Set<number>;
 };
 
-type Parts = Pick<Connection, "again" | "clock" | "collection" | "log" | "random">;
+type Parts = Pick<Connection, "again" | "clock" | "collection" | "heavy" | "log" | "random">;
 
 export function createEventCounts({
   again,
   clock,
   collection: open,
+  heavy,
   log,
   random,
 }: Parts): EventCounts {
@@ -110,7 +111,13 @@ export function createEventCounts({
     read: async (tenant, from, to) => {
       await write((hour) => hour.tenant === tenant);
       const range = { $gte: from - (from % hourMs), $lte: to };
-      const found = await again(() => stored.find({ tenant, hour: range }).toArray());
+      const found = await heavy.again(tenant)(() =>
+        heavy
+          .collection<StoredHour>(collection)
+          .find({ tenant, hour: range })
+          .maxTimeMS(heavyMsMax)
+          .toArray(),
+      );
       const isAsked = ({ minute }: MinuteCounts): boolean =>
         minute > from - minuteMs && minute <= to;
       return together(found.flatMap(minutesOf)).filter(isAsked);

@@ -62,7 +62,7 @@ async function present(
 type Appended = Parameters<MessageLog["append"]>[0][number];
 
 export function createMessageLog(connection: Connection): MessageLog {
-  const { again, collection: open, counts, db } = connection;
+  const { again, collection: open, counts, db, heavy } = connection;
   const log = open<LogRow>(collection);
   // Each partition of the bus hands over its own: together they are one write.
   const append = createGather(writeMissing, { bytesOf });
@@ -72,7 +72,8 @@ export function createMessageLog(connection: Connection): MessageLog {
     append: async (entries) => {
       await append(entries);
     },
-    list: (tenant, filter, page) => readLog(again, open(collection), tenant, filter, page),
+    list: (tenant, filter, page) =>
+      readLog(heavy.again(tenant), heavy.collection(collection), tenant, filter, page),
     counts: async (tenant, from, to) => (await counts?.read(tenant, from, to)) ?? [],
     watch: (tenant, grown) => watchTail(connection, log, tenant, grown),
     sweep: async (tenant, before, limit) => {

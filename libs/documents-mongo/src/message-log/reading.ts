@@ -6,7 +6,7 @@
  * the few whose events are on the page are then read whole.
  */
 import { type LogEvent, type LogFilter, type PageRequest, type TenantId } from "@posthaste/domain";
-import { type LogEntry, type LogPage } from "@posthaste/ports";
+import { type LogEntry, type Page } from "@posthaste/ports";
 import { type Collection, type Document, type FindCursor } from "mongodb";
 import {
   among,
@@ -16,7 +16,8 @@ import {
   isByTerm,
 } from "../query/conditions.ts";
 import { digitsOf, type Placed } from "../query/placed.ts";
-import { cutFor, pageMsMax, readPage, type Scan } from "../query/read-page.ts";
+import { heavyMsMax } from "../connection.ts";
+import { cutFor, readPage, type Scan } from "../query/read-page.ts";
 import { shown } from "../query/shown.ts";
 import { type Again } from "../retry.ts";
 import {
@@ -41,7 +42,7 @@ export async function readLog(
   tenant: TenantId,
   filter: LogFilter,
   page: PageRequest,
-): Promise<LogPage> {
+): Promise<Page<LogEntry>> {
   const scan = scanOf(tenant, filter);
   const { items, next } = await readPage<LogItem>(again, log, scan, page);
   const latestFirst = page.order === "latestFirst";
@@ -119,7 +120,7 @@ export function acrossCursor(
     })
     .sort({ place: 1 })
     .limit(acrossMax)
-    .maxTimeMS(pageMsMax);
+    .maxTimeMS(heavyMsMax);
 }
 
 /** What a row no longer tells was swept meanwhile. */
@@ -137,7 +138,7 @@ async function entriesAt(
       : await again(() =>
           log
             .find({ _id: { $in: ids } })
-            .maxTimeMS(pageMsMax)
+            .maxTimeMS(heavyMsMax)
             .toArray(),
         );
   const entries = new Map(
@@ -169,7 +170,7 @@ const scanOf = (tenant: TenantId, filter: LogFilter): Scan<LogItem> => ({
   conditions: conditionsOf(logConditions, filter),
   isById: filter.messageIds !== undefined || isByTerm(filter),
   bytesOf: ({ fact }) => fact?.response?.body.length ?? 0,
-  rowsPerReply: 100,
+  rowsPerReply: 32,
   bodyFields: ["item.fact.response.body"],
   cut: ({ fact, ...entry }, bodyBytesMax) => {
     if (!fact?.response) return { ...entry, ...(fact && { fact }) };

@@ -8,7 +8,8 @@ import {
 } from "@posthaste/domain";
 import { type FlowLanes } from "@posthaste/ports";
 import { type UpdateFilter } from "mongodb";
-import { rowFrom, settingAlarm, writeLanes } from "./lanes.ts";
+import { heavyMsMax } from "../connection.ts";
+import { lanesName, rowFrom, settingAlarm, writeLanes } from "./lanes.ts";
 import { inOneReply, type Rooms } from "./rooms.ts";
 import { type StoredLane } from "./stored-lane.ts";
 
@@ -81,7 +82,7 @@ export function createLanesByHand(rooms: Rooms): ByHand {
 
 /** Ids begin with their tenant's name and end with the key, so the index of ids has the keys in their order. */
 async function listLanes(
-  { again, lanes }: Rooms,
+  { heavy }: Rooms,
   tenant: TenantId,
   search: string,
   limit: number,
@@ -89,11 +90,13 @@ async function listLanes(
   const from = flowLaneId(tenant, "");
   const _id = { $gte: from, $lt: flowLaneId(tenant, afterAnyKey) };
   const key = { $regex: search.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`) };
-  const found = await again(() =>
-    lanes
+  const found = await heavy.again(tenant)(() =>
+    heavy
+      .collection<StoredLane>(lanesName)
       .find({ _id, ...(search !== "" && { key }) }, inOneReply)
       .sort({ _id: 1 })
       .limit(limit)
+      .maxTimeMS(heavyMsMax)
       .toArray(),
   );
   return found.map(rowFrom);

@@ -11,8 +11,9 @@ import {
   recordConditions,
   termConditions,
 } from "../query/conditions.ts";
+import { heavyMsMax } from "../connection.ts";
 import { type Rooms } from "./rooms.ts";
-import { isUnderstood, type StoredRecord } from "./stored.ts";
+import { collectionName, isUnderstood, type StoredRecord } from "./stored.ts";
 
 /** What `matchesLive` looks at. */
 const lookedAt = {
@@ -30,9 +31,11 @@ const liveConditions: Conditions<LiveFilter> = {
   paths: () => ({}),
 };
 
-export function createMatching({ again, messages }: Rooms): Records["matching"] {
+export function createMatching({ heavy }: Rooms): Records["matching"] {
+  const messages = heavy.collection<StoredRecord>(collectionName);
   /** Along the next `lookedMax` records, of the term where there is one. */
   const look: Records["matching"] = async (tenant, filter, walk) => {
+    const again = heavy.again(tenant);
     const { after, upTo, foundMax, lookedMax } = walk;
     const range = { ...(after !== undefined && { $gt: after as MessageId }), $lt: upTo.id };
     const term = termConditions(filter);
@@ -43,6 +46,7 @@ export function createMatching({ again, messages }: Rooms): Records["matching"] 
         .sort({ _id: 1 })
         .skip(lookedMax - 1)
         .limit(1)
+        .maxTimeMS(heavyMsMax)
         .toArray(),
     );
     const window = end ? { ...range, $lte: end._id } : range;
@@ -56,6 +60,7 @@ export function createMatching({ again, messages }: Rooms): Records["matching"] 
         .find(wanted, { projection: lookedAt, batchSize: foundMax })
         .sort({ _id: 1 })
         .limit(foundMax)
+        .maxTimeMS(heavyMsMax)
         .toArray(),
     );
     const ids: MessageId[] = [];

@@ -27,6 +27,7 @@ import { scheduleIndexes } from "../schedules/stored.ts";
 import { bodiesName, bodyIndexes, type StoredBody } from "./stored-body.ts";
 import { type StoredLane } from "./stored-lane.ts";
 import { createNextAlarm } from "./next-alarm.ts";
+import { type Oldest } from "../oldest.ts";
 import { createPromote, createSlotHolders } from "./promote.ts";
 import { createPull } from "./pull.ts";
 import { createReading } from "./read.ts";
@@ -49,8 +50,12 @@ export const recordIndexes: readonly Index[] = [
   ...runIndexes,
 ];
 
-/** `aside`: connections that renewals have for themselves. */
-export function createRecordPorts(connection: Connection, aside: Connection): RecordPorts {
+/** `aside`: connections that renewals have for themselves. `inserting`: each insert is made within it. */
+export function createRecordPorts(
+  connection: Connection,
+  aside: Connection,
+  inserting: Oldest["during"] = (task) => task(),
+): RecordPorts {
   const rooms = roomsOf(connection);
   const insert = createInsert(rooms);
   const runRooms = runRoomsOf(rooms, insert);
@@ -68,7 +73,7 @@ export function createRecordPorts(connection: Connection, aside: Connection): Re
     records: {
       insert: (inserts) => {
         backlogs.inserting(inserts.map(({ record }) => record));
-        return insert(inserts);
+        return inserting(() => insert(inserts));
       },
       claim: async (ids, owner) => {
         const claimed = await claim([...new Set(ids)].map((id) => ({ id, owner })));

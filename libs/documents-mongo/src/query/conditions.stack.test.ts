@@ -62,6 +62,7 @@ describe.each(servers)("$name: terms", ({ uri }) => {
       });
 
       expect(page).toEqual({
+        positions: rare.toReversed().map(({ place }) => place),
         items: rare.toReversed().map(({ item }) =>
           expect.objectContaining({
             message: expect.objectContaining({ id: (item.message as { id: string }).id }),

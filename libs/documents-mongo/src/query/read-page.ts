@@ -2,7 +2,10 @@
 import { limits, type MessageFilter, type PageRequest, type TenantId } from "@posthaste/domain";
 import { type Page } from "@posthaste/ports";
 import { type Collection, type Document, type FindCursor } from "mongodb";
+import { heavyMsMax } from "../connection.ts";
+import { isTooLong } from "../failures.ts";
 import { type Again } from "../retry.ts";
+import { sizeOf } from "./documents-within.ts";
 import { type Placed, placesIn } from "./placed.ts";
 
 export type Scan<Item> = {
@@ -28,12 +31,9 @@ type Asked = Pick<Scan<unknown>, "tenant" | "filter" | "conditions" | "isById">;
 export type PageBounds = { readonly rows: number; readonly bytes: number; readonly held: number };
 
 const bytesMax = 32 * 1024 * 1024;
-const pageBounds: PageBounds = { rows: 100_000, bytes: bytesMax, held: bytesMax };
+const pageBounds: PageBounds = { rows: 10_000, bytes: bytesMax, held: bytesMax };
 /** Where each item may be large, so that a few readers hold little together. */
 export const largeBounds: PageBounds = { ...pageBounds, held: limits.readBytesMax };
-
-/** The server ends what no caller waits for any more: the driver has given the connection up by then. */
-export const pageMsMax = 10_000;
 
 export function readPage<Item>(
   again: Again,
@@ -42,13 +42,17 @@ export function readPage<Item>(
   page: PageRequest,
   bounds = pageBounds,
 ): Promise<Page<Item>> {
+  const { bytesMax = Infinity } = page;
   const hasBodies = page.bodyBytesMax !== 0;
-  return again(async () => {
-    const end = isSelective(scan) ? await placeOfLast(rows, scan, page, bounds.rows) : undefined;
+  const readOf = async (rowsMax: number): Promise<Page<Item>> => {
+    const end = isSelective(scan) ? await placeOfLast(rows, scan, page, rowsMax) : undefined;
     const items: Item[] = [];
+    const positions: string[] = [];
+    const ended = (next: string | undefined): Page<Item> =>
+      next === undefined ? { items, positions } : { items, positions, next };
     let bytes = 0;
     let held = 0;
-    let last: string | undefined;
+    let size = 0;
     // Bounded by the cursor's limit.
     for await (const { item, place } of pageCursor(rows, scan, page, end)) {
       const shown = cutFor(scan, page, item);
@@ -56,14 +60,30 @@ export function readPage<Item>(
         bytes += scan.bytesOf(item);
         held += scan.bytesOf(shown);
       }
-      const isMuch = bytes > bounds.bytes || held > bounds.held;
-      if (items.length === page.limit || (isMuch && items.length > 0)) return withNext(items, last);
+      const isMuch = bytes > bounds.bytes || held > bounds.held || size >= bytesMax;
+      if (items.length === page.limit || (isMuch && items.length > 0))
+        return ended(positions.at(-1));
       items.push(shown);
-      last = place;
+      positions.push(place);
+      if (bytesMax < Infinity) size += sizeOf({ shown });
     }
-    return withNext(items, end);
-  });
+    return ended(end);
+  };
+  return again(() => shorter(readOf, bounds.rows));
 }
+
+/** Fewer rows where the server has not come to an end of so many in its time. */
+async function shorter<T>(read: (rows: number) => Promise<T>, rows: number): Promise<T> {
+  for (let most = rows; ; most = Math.ceil(most / fewerBy))
+    try {
+      return await read(most);
+    } catch (error) {
+      if (!isTooLong(error) || most < rowsMin) throw error;
+    }
+}
+
+const fewerBy = 10;
+const rowsMin = 100;
 
 /** As the page shows it. */
 export const cutFor = <Item>(
@@ -129,7 +149,4 @@ const sorted = <Item>(
   rows
     .find<Placed<Item>>(wanted)
     .sort({ place: order === "earliestFirst" ? 1 : -1 })
-    .maxTimeMS(pageMsMax);
-
-const withNext = <Item>(items: readonly Item[], next: string | undefined): Page<Item> =>
-  next === undefined ? { items } : { items, next };
+    .maxTimeMS(heavyMsMax);

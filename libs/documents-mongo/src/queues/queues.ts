@@ -1,7 +1,9 @@
 /** The port of queues over documents. */
 import { allShards, liveKinds, queueId } from "@posthaste/domain";
 import { type Queue, type Queues } from "@posthaste/ports";
+import { heavyMsMax } from "../connection.ts";
 import { type Rooms } from "../messages/rooms.ts";
+import { collectionName, type StoredRecord } from "../messages/stored.ts";
 import { admitOne } from "./admit.ts";
 import { wakeQueues } from "./alarms.ts";
 import { end, make, put, resume } from "./settings.ts";
@@ -16,6 +18,8 @@ const atOnceMax = 16;
 
 export function createQueues(rooms: Rooms): Queues {
   const queues = queuesOf(rooms);
+  const listed = queuesOf(rooms.heavy);
+  const messages = rooms.heavy.collection<StoredRecord>(collectionName);
   return {
     make: (tenant, name, max) => make(rooms, tenant, name, max),
     put: (change, max) => put(rooms, change, max),
@@ -28,14 +32,16 @@ export function createQueues(rooms: Rooms): Queues {
       return found ? readQueue(rooms, found) : undefined;
     },
     list: async (tenant, { after, limit }) => {
-      const found = await rooms.again(() =>
-        queues
+      const again = rooms.heavy.again(tenant);
+      const found = await again(() =>
+        listed
           .find({ tenant, ...isLiving, name: { $gt: after } })
           .sort({ tenant: 1, name: 1 })
           .limit(limit)
+          .maxTimeMS(heavyMsMax)
           .toArray(),
       );
-      return portioned(found, (stored) => readQueue(rooms, stored));
+      return portioned(found, (stored) => readQueue({ again, messages }, stored));
     },
     admit: async (ids) => {
       const admitted = await portioned(ids, (id) => admitOne(rooms, id));
@@ -78,10 +84,15 @@ async function oldestTurn(rooms: Rooms): Promise<number | undefined> {
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
-async function readQueue({ again, messages }: Rooms, stored: StoredQueue): Promise<Queue> {
+async function readQueue(
+  { again, messages }: Pick<Rooms, "again" | "messages">,
+  stored: StoredQueue,
+): Promise<Queue> {
   const { _id: queue, name, parallelism, paused, createdAt, updatedAt } = stored;
   const filter = { queue, state: { $in: [...liveKinds] } };
-  const lag = await again(() => messages.countDocuments(filter, { limit: lagMax }));
+  const lag = await again(() =>
+    messages.countDocuments(filter, { limit: lagMax, maxTimeMS: heavyMsMax }),
+  );
   return { name, parallelism, paused, createdAt, updatedAt, lag };
 }
 

@@ -9,41 +9,45 @@ import {
 } from "@posthaste/domain";
 import { type Page, type RunLog, type RunPage } from "@posthaste/ports";
 import { type Document } from "mongodb";
+import { heavyMsMax } from "../connection.ts";
 import { isUnderstood } from "../messages/stored.ts";
 import { among, bothOf, type Conditions, conditionsOf } from "../query/conditions.ts";
+import { documentsWithin } from "../query/documents-within.ts";
 import { placesIn } from "../query/placed.ts";
-import { dlqPlaceOf, isInDlq, runFrom } from "./stored-run.ts";
+import { dlqPlaceOf, isInDlq, runFrom, runsName, type StoredRun } from "./stored-run.ts";
 import { somePartsOf } from "./parts.ts";
 import { createAttempts } from "./attempts.ts";
 import { type RunRooms } from "./rooms.ts";
 
-/** The server ends what no caller waits for any more. */
-const pageMsMax = 10_000;
 const order = "latestFirst";
 
 export function createRunLog(rooms: RunRooms): RunLog {
-  const { again, runs } = rooms;
+  const { heavy } = rooms;
+  const listed = heavy.collection<StoredRun>(runsName);
   /** One further than the page is read, so that `next` is absent on the last one. */
-  const page = (at: "place" | "dlqPlace", asked: Document, limit: number): Promise<Page<Run>> =>
-    again(async () => {
-      const cursor = runs
+  const page = (
+    tenant: TenantId,
+    at: "place" | "dlqPlace",
+    asked: Document,
+    { limit, bytesMax = Infinity }: RunPage,
+  ): Promise<Page<Run>> =>
+    heavy.again(tenant)(async () => {
+      const cursor = listed
         .find(asked)
         .sort({ [at]: -1 })
         .limit(limit + 1)
-        .maxTimeMS(pageMsMax);
-      const found = await cursor.toArray();
-      const items = found.slice(0, limit);
-      const last = items.at(-1)?.[at];
-      return {
-        items: items.map(runFrom),
-        ...(found.length > limit && last !== undefined && { next: last }),
-      };
+        .maxTimeMS(heavyMsMax);
+      const { documents, isCut } = await documentsWithin(cursor, bytesMax);
+      const items = documents.slice(0, limit);
+      const positions = items.map((item) => item[at] ?? "");
+      const next = isCut || documents.length > limit ? positions.at(-1) : undefined;
+      return { items: items.map(runFrom), positions, ...(next !== undefined && { next }) };
     });
 
   return {
     list: (tenant, filter, asked) => {
       const listed = listedAt("place", tenant, filter, asked);
-      return page("place", bothOf(listed, conditionsOf(startedConditions, filter)), asked.limit);
+      return page(tenant, "place", bothOf(listed, conditionsOf(startedConditions, filter)), asked);
     },
     failed: async (tenant, filter, asked) => {
       // Said for the index of those that have one.
@@ -52,8 +56,9 @@ export function createRunLog(rooms: RunRooms): RunLog {
         $and: [{ dlqPlace: { $exists: true } }],
       };
       const query = bothOf(listed, conditionsOf(failedConditions, filter));
-      const { items, ...next } = await page("dlqPlace", query, asked.limit);
-      return { items: items.filter(isInDlq), ...next };
+      const { items, ...rest } = await page(tenant, "dlqPlace", query, asked);
+      // All are: the query says that they have such a place.
+      return { items: items.filter(isInDlq), ...rest };
     },
     parts: ({ root }, after = "") => somePartsOf(rooms, root, after),
     ...createAttempts(rooms),

@@ -3,9 +3,10 @@ import { type Schedule, type TenantId } from "@posthaste/domain";
 import { type Schedules } from "@posthaste/ports";
 import { type Collection } from "mongodb";
 import { newWrite } from "../change-by-token.ts";
-import { type Connection } from "../connection.ts";
+import { type Connection, heavyMsMax } from "../connection.ts";
 import { insertMissing } from "../insert-missing.ts";
 import { writeAll } from "../messages/writes.ts";
+import { documentsWithin } from "../query/documents-within.ts";
 import { createCounts } from "./counts.ts";
 import {
   keyOf,
@@ -20,7 +21,8 @@ import {
 const withoutBody = { projection: { body: 0 } } as const;
 
 export function createSchedules(connection: Connection): Schedules {
-  const { again, random } = connection;
+  const { again, heavy, random } = connection;
+  const listed = heavy.collection<StoredSchedule>(schedulesName);
   const schedules: Collection<StoredSchedule> = connection.collection(schedulesName);
   const counts = createCounts(connection, schedules);
 
@@ -76,7 +78,7 @@ export function createSchedules(connection: Connection): Schedules {
         return stored && wholeFrom(stored);
       });
     },
-    list: async (tenant: TenantId, { after, limit }) => {
+    list: async (tenant: TenantId, { after, limit, bytesMax = Infinity }) => {
       const behind = after && {
         $or: [
           { createdAt: { $gt: after.createdAt } },
@@ -84,14 +86,17 @@ export function createSchedules(connection: Connection): Schedules {
         ],
       };
       const from = after ? { createdAt: { $gte: after.createdAt } } : {};
-      const found = await again(() =>
-        schedules
-          .find({ tenant, ...from, ...behind }, withoutBody)
-          .sort({ createdAt: 1, id: 1 })
-          .limit(limit)
-          .toArray(),
+      const { documents } = await heavy.again(tenant)(() =>
+        documentsWithin(
+          listed
+            .find({ tenant, ...from, ...behind }, withoutBody)
+            .sort({ createdAt: 1, id: 1 })
+            .limit(limit)
+            .maxTimeMS(heavyMsMax),
+          bytesMax,
+        ),
       );
-      return found.map(scheduleFrom);
+      return documents.map(scheduleFrom);
     },
     count: (tenant) => counts.of(tenant),
     remove: async (key) => {

@@ -43,4 +43,6 @@ export type PageRequest = {
    * whole. Absent: all bodies are whole. Together they have a bound in any case: then a page is short.
    */
   readonly bodyBytesMax?: number;
+  /** The page ends with the item by which its items have so many bytes, with all that each says. Absent: no bound but that of bodies. */
+  readonly bytesMax?: number;
 };

@@ -80,6 +80,11 @@ export const lightBytesMax = 32 * 1024;
 /** Of bodies and answers that are read to be worked on, so many bytes are held at once; one record is always read. */
 export const readBytesMax = 8 * 1024 * 1024;
 
+/** A page of a list ends with the item by which it has so many bytes, as it is stored and as it is shown. */
+export const pageBytesMax = 2 * 1024 * 1024;
+/** A list that is told piece by piece reads so many bytes at a time, and one item at least. */
+export const pieceBytesMax = 1024 * 1024;
+
 /** Of a run, and of one of its parallel groups. */
 export const runStepsMax = 10_000;
 export const runGroupMax = 1_000;

@@ -47,7 +47,7 @@ export const defaultPlan: Plan = {
   schedulesMax: 1_000_000,
   parallelismMax: 1_000_000,
   messagesPerDayMax: 1_000_000_000,
-  listsPerSecondMax: 1_000_000,
+  listsPerSecondMax: 200,
   deadLetterMs: 7 * dayMs,
   logMs: 7 * dayMs,
   backlogMax: 10_000_000,

@@ -2,10 +2,11 @@
 import { hash } from "node:crypto";
 import { type DatabaseSync } from "node:sqlite";
 import { type BulkAction, type BulkActionId, bulkWorkText, type TenantId } from "@posthaste/domain";
-import { type BulkActions } from "@posthaste/ports";
+import { type BulkActionPage, type BulkActions } from "@posthaste/ports";
 import { integer } from "../database/rows.ts";
 import { type Writer } from "../database/writer.ts";
 import { isUnderstood } from "../messages/records.ts";
+import { rowsWithin } from "../query/rows-within.ts";
 import { actionFrom, textOf } from "./rows.ts";
 
 export function openBulkActions(db: DatabaseSync, writer: Writer): BulkActions {
@@ -73,10 +74,12 @@ function openReads(db: DatabaseSync) {
       const row = one.get(tenant, id);
       return row && actionFrom(row);
     },
-    list: (tenant: TenantId, { after, limit }: Parameters<BulkActions["list"]>[1]) =>
-      (after
-        ? following.all(tenant, after.createdAt, after.id, limit)
-        : first.all(tenant, limit)
+    list: (tenant: TenantId, { after, limit, bytesMax = Infinity }: BulkActionPage) =>
+      rowsWithin(
+        after
+          ? following.iterate(tenant, after.createdAt, after.id, limit)
+          : first.iterate(tenant, limit),
+        bytesMax,
       ).map(actionFrom),
   };
 }

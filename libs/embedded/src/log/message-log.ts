@@ -37,12 +37,7 @@ export function openMessageLog(
       const { messageIds } = filter;
       const asked = messageIds ? positionsOf(messageIds) : rare(tenantId, filter);
       const scan = read.scan({ tenant, filter, positions: asked, page });
-      const { items: placed, ...rest } = await readPage({ ...scan, breathe }, page);
-      return {
-        ...rest,
-        items: placed.map(({ entry }) => entry),
-        positions: placed.map(({ position }) => position),
-      };
+      return readPage({ ...scan, breathe }, page);
     },
     counts: counts.read(reader),
     watch: (tenantId, grown) => events.watch(tenantId, grown),

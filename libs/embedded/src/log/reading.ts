@@ -33,15 +33,13 @@ type Asked = {
 /** What tells events apart, in the order of the list. */
 type Key = readonly [at: number, message: number, step: number];
 
-export type PlacedEntry = { readonly entry: LogEntry; readonly position: string };
-
 const positionOf = (key: Key): string => key.join(".");
 
 /** Of each message, when few are asked for. */
 const rowsPerMessageMin = 8;
 
 export function openLogReading(reader: DatabaseSync): {
-  readonly scan: (asked: Asked) => Omit<Scan<Key, PlacedEntry>, "breathe">;
+  readonly scan: (asked: Asked) => Omit<Scan<Key, LogEntry>, "breathe">;
 } {
   const earliestFirst = openEvents(reader, { behind: ">", before: "<=", direction: "" });
   const latestFirst = openEvents(reader, { behind: "<", before: ">=", direction: "DESC" });
@@ -103,7 +101,7 @@ function merge(
 const compare = (a: Key, b: Key): number => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
 
 /** What hangs on an event: the configuration of its message, and of a failed attempt the fact. */
-function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<PlacedEntry> {
+function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<LogEntry> {
   const configuration = reader.prepare("SELECT json, crc FROM configurations WHERE position = ?");
   const details = reader.prepare(`
     SELECT json, CASE WHEN ?3 = 0 THEN NULL ELSE substr(response, 1, ?3) END AS response
@@ -111,19 +109,20 @@ function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<
 
   return ({ filter, page }) => {
     // The events of a message mostly stand together.
-    let last: { readonly message: number; readonly found: Configuration } | undefined;
+    let last:
+      | { readonly message: number; readonly found: Configuration; readonly bytes: number }
+      | undefined;
 
-    const entryOf = (message: Configuration, event: LogEvent, key: Key): Looked<PlacedEntry> => {
+    const entryOf = (message: Configuration, event: LogEvent, key: Key): Looked<LogEntry> => {
       const [, position] = key;
-      const placed = (entry: LogEntry): PlacedEntry => ({ entry, position: positionOf(key) });
       const row = tellsFact(event.state)
         ? details.get(position, event.attempt, bodyBytesShown(page, message))
         : undefined;
-      if (!row) return { item: placed({ event, message }), bytes: 0 };
+      if (!row) return { item: { event, message }, bytes: 0 };
       const response = optionalBytes(row["response"] ?? null);
       const json = text(row["json"]);
       return {
-        item: placed({ event, message, fact: unpack(stored<AttemptFact>(json), response) }),
+        item: { event, message, fact: unpack(stored<AttemptFact>(json), response) },
         bytes: json.length + (response?.length ?? 0),
       };
     };
@@ -139,12 +138,12 @@ function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<
         // Swept since its event was read.
         if (!row) return { bytes };
         bytes = text(row["json"]).length;
-        last = { message, found: configurationFrom(row) };
+        last = { message, found: configurationFrom(row), bytes };
       }
       const { found } = last;
       if (!matchesLogged(filter, event, found)) return { bytes };
       const entry = entryOf(found, event, key);
-      return { ...entry, bytes: bytes + entry.bytes };
+      return { ...entry, bytes: bytes + entry.bytes, size: last.bytes + entry.bytes };
     };
   };
 }

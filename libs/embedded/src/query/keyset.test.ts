@@ -41,8 +41,8 @@ describe("a page", () => {
       ...(first.next !== undefined && { after: first.next }),
     });
 
-    expect(first).toEqual({ items: [500, 1_000], next: "1000" });
-    expect(second).toEqual({ items: [1_500, 2_000] });
+    expect(first).toEqual({ items: [500, 1_000], positions: ["500", "1000"], next: "1000" });
+    expect(second).toEqual({ items: [1_500, 2_000], positions: ["1500", "2000"] });
   });
 
   it("is short rather than slow when the filter wants little, and says where to go on", async () => {
@@ -51,7 +51,7 @@ describe("a page", () => {
     const first = await readPage(scan, page);
     const second = await readPage(scan, { ...page, after: first.next ?? "" });
 
-    expect(first).toEqual({ items: [], next: "100000" });
+    expect(first).toEqual({ items: [], positions: [], next: "100000" });
     expect(second.items).toEqual([150_000]);
     expect(scan.reads()).toBe(200_000);
   });

@@ -26,11 +26,12 @@ export type Scan<Row, Item> = {
 
 export type Chunk<Row> = { readonly rows: readonly Row[]; readonly isLast: boolean };
 
-/** `bytes`: how many were read to find out, and for the item; `held`: what it has of bodies, where those may be large. */
+/** `bytes`: how many were read to find out, and for the item; `held`: what it has of bodies, where those may be large. `size`: of all that the item says. */
 export type Looked<Item> = {
   readonly item?: Item;
   readonly bytes: number;
   readonly held?: number;
+  readonly size?: number;
 };
 
 /** Reads one match further than the page, so that `next` is absent on the last one. */
@@ -38,9 +39,13 @@ export async function readPage<Row, Item>(
   scan: Scan<Row, Item>,
   request: PageRequest,
 ): Promise<Page<Item>> {
+  const { limit, bytesMax = Infinity } = request;
   const items: Item[] = [];
+  const positions: string[] = [];
+  const ended = (next: string | undefined): Page<Item> =>
+    next === undefined ? { items, positions } : { items, positions, next };
   let after = request.after;
-  let lastKept = after;
+  let sizeOfItems = 0;
   let bytesOfPage = 0;
   let bytesOfItems = 0;
   let bytesOfTurn = 0;
@@ -51,25 +56,26 @@ export async function readPage<Row, Item>(
         await scan.breathe();
         bytesOfTurn = 0;
       }
-      const isFull = bytesOfPage >= bytesPerPageMax || bytesOfItems >= limits.readBytesMax;
-      if (isFull) return withNext(items, after);
-      const { item, bytes, held = 0 } = scan.look(row);
+      const isFull =
+        bytesOfPage >= bytesPerPageMax ||
+        bytesOfItems >= limits.readBytesMax ||
+        sizeOfItems >= bytesMax;
+      if (isFull) return ended(after);
+      const { item, bytes, held = 0, size = bytes } = scan.look(row);
       bytesOfTurn += bytes;
       bytesOfPage += bytes;
       after = scan.keyOf(row);
       if (item === undefined) continue;
-      if (items.length === request.limit) return withNext(items, lastKept);
+      if (items.length === limit) return ended(positions.at(-1) ?? request.after);
       items.push(item);
+      positions.push(after);
       bytesOfItems += held;
-      lastKept = after;
+      sizeOfItems += size;
     }
-    if (isLast) return { items };
+    if (isLast) return ended(undefined);
     read += rows.length;
     await scan.breathe();
     bytesOfTurn = 0;
   }
-  return withNext(items, after);
+  return ended(after);
 }
-
-const withNext = <Item>(items: readonly Item[], next: string | undefined): Page<Item> =>
-  next === undefined ? { items } : { items, next };

@@ -5,9 +5,10 @@
 import { type DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { type Schedule, type TenantId, type WholeSchedule } from "@posthaste/domain";
-import { type ScheduleKey, type Schedules } from "@posthaste/ports";
+import { type ScheduleKey, type SchedulePage, type Schedules } from "@posthaste/ports";
 import { integer, optionalBytes, optionalInteger } from "../database/rows.ts";
 import { type Writer } from "../database/writer.ts";
+import { rowsWithin } from "../query/rows-within.ts";
 import { scheduleFrom, textOf } from "./rows.ts";
 
 export function openSchedules(db: DatabaseSync, writer: Writer): Schedules {
@@ -96,10 +97,12 @@ function openReads(db: DatabaseSync) {
         throw new Error(`the body of the schedule ${id} is damaged`);
       return { ...scheduleFrom(row), body };
     },
-    list: (tenant: TenantId, { after, limit }: Parameters<Schedules["list"]>[1]) =>
-      (after
-        ? following.all(tenant, after.createdAt, after.id, limit)
-        : first.all(tenant, limit)
+    list: (tenant: TenantId, { after, limit, bytesMax = Infinity }: SchedulePage) =>
+      rowsWithin(
+        after
+          ? following.iterate(tenant, after.createdAt, after.id, limit)
+          : first.iterate(tenant, limit),
+        bytesMax,
       ).map(scheduleFrom),
     count: (tenant: TenantId): number => {
       const row = countOf.get(tenant);

@@ -4,8 +4,10 @@
  *
  * (1) a piece is made by a stream that has a seat, and seats are given while there is room for what is made: no more than
  *     `seatsMax` pieces beyond `charsMax`, and of one owner no more than its part of both.
- * (2) what waits gets the next seat that its owner may have, in the order in which they began to wait.
+ * (2) a seat is taken before the first read, and no port is asked for a page without one: `Seat` is made here alone.
+ * (3) what waits gets the next seat that its owner may have, in the order in which they began to wait.
  */
+import { type Seat } from "@posthaste/contract";
 import { fault, type Fault } from "@posthaste/domain";
 
 export type AnswerRoom = {
@@ -14,8 +16,10 @@ export type AnswerRoom = {
 };
 
 export type AnswerStream = {
+  /** What `work` comes to, which has a seat until then. */
+  seated<T>(work: (seat: Seat) => Promise<T>): Promise<T>;
   /** What `make` has made with a seat. It takes room until `sent` is called, once. */
-  piece(make: () => Promise<string>): Promise<Piece>;
+  piece(make: (seat: Seat) => Promise<string>): Promise<Piece>;
   close(): void;
 };
 
@@ -31,8 +35,8 @@ export type AnswerRoomBounds = {
 };
 
 const bounds: AnswerRoomBounds = {
-  charsMax: 64 * 1024 * 1024,
-  charsPerOwnerMax: 16 * 1024 * 1024,
+  charsMax: 32 * 1024 * 1024,
+  charsPerOwnerMax: 8 * 1024 * 1024,
   // A piece may be a letter of 10 MiB, as it is read, as text and as bytes: all fit into a container of 512 MiB.
   seatsMax: 8,
   seatsPerOwnerMax: 3,
@@ -77,27 +81,38 @@ export function createAnswerRoom(changed: Partial<AnswerRoomBounds> = {}): Answe
     open: (owner) => {
       if (streams.all >= streamsMax || streams.of(owner) >= streamsPerOwnerMax) return tooMany;
       streams.add(owner, 1);
+      let taken = 0;
+      const seat = seatWhile(() => taken > 0);
+      const seated = async <T>(work: (seat: Seat) => Promise<T>): Promise<T> => {
+        await takeSeat(owner);
+        taken += 1;
+        try {
+          return await work(seat);
+        } finally {
+          taken -= 1;
+          seats.add(owner, -1);
+          seatWaiting();
+        }
+      };
       return {
-        piece: async (make) => {
-          await takeSeat(owner);
-          try {
-            const text = await make();
+        seated,
+        piece: (make) =>
+          seated(async () => {
+            const text = await make(seat);
             chars.add(owner, text.length);
             const sent = (): void => {
               chars.add(owner, -text.length);
               seatWaiting();
             };
             return { text, sent };
-          } finally {
-            seats.add(owner, -1);
-            seatWaiting();
-          }
-        },
+          }),
         close: () => streams.add(owner, -1),
       };
     },
   };
 }
+
+const seatWhile = (isTaken: () => boolean): Seat => ({ isTaken }) as Seat;
 
 const tooMany = fault("overloaded", "too many long answers are under way, come back later");
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { fault, isFault } from "@posthaste/domain";
 import { createAnswerRoom } from "./answer-room.ts";
-import { doneInRoom } from "./done-in-room.ts";
+import { doneInRoom, inSeat } from "./done-in-room.ts";
 
 async function* pieces() {
   yield "[]";
@@ -20,7 +20,7 @@ const hasRoom = (room: ReturnType<typeof openRoom>): boolean => {
 describe("work whose answer may be long", () => {
   it("is refused before it is done, and never after", async () => {
     const room = openRoom();
-    const work = async () => ({ status: 200, pieces: pieces() });
+    const work = async () => ({ status: 200, read: async () => ({ pieces: pieces() }) });
 
     const done = await doneInRoom(room, "a", work);
     let isDone = false;
@@ -45,6 +45,26 @@ describe("work whose answer may be long", () => {
 
     await doneInRoom(room, "a", work).catch(() => undefined);
 
+    expect(hasRoom(room)).toBe(true);
+  });
+});
+
+describe("work that reads a page", () => {
+  it("has a seat while it reads, leaves it when it has or throws, and is refused where too many wait", async () => {
+    const room = openRoom();
+    const seats: (() => boolean)[] = [];
+    const answered = await inSeat(room, "a", async (seat) => {
+      seats.push(seat.isTaken);
+      const refused = await inSeat(room, "a", async () => "read");
+      return [seat.isTaken(), refused];
+    });
+    await inSeat(room, "a", async (seat) => {
+      seats.push(seat.isTaken);
+      throw new Error("no");
+    }).catch(() => undefined);
+
+    expect(answered).toEqual([true, expect.objectContaining({ fault: "overloaded" })]);
+    expect(seats.map((isTaken) => isTaken())).toEqual([false, false]);
     expect(hasRoom(room)).toBe(true);
   });
 });

@@ -1,4 +1,5 @@
-/** Work whose answer may be long and tells what was done: there is room for the answer before the work begins. */
+/** Work that needs the room for long answers before it begins: since its answer tells what was done, or since it reads a page. */
+import { type Seat } from "@posthaste/contract";
 import { type Fault, isFault } from "@posthaste/domain";
 import { type AnswerStream } from "./answer-room.ts";
 import { type Answers } from "./answers.ts";
@@ -14,9 +15,24 @@ export async function doneInRoom<A extends object>(
   let isToBeSent = false;
   try {
     const answered = await work();
-    isToBeSent = !isFault(answered) && "pieces" in answered;
+    isToBeSent = !isFault(answered) && "read" in answered;
     return isFault(answered) || !isToBeSent ? answered : { ...answered, owner: stream };
   } finally {
     if (!isToBeSent) stream.close();
+  }
+}
+
+/** What `work` comes to, which has a seat; or too many wait for one. */
+export async function inSeat<T>(
+  answers: Pick<Answers, "open">,
+  owner: string,
+  work: (seat: Seat) => Promise<T>,
+): Promise<T | Fault> {
+  const stream = answers.open(owner);
+  if (isFault(stream)) return stream;
+  try {
+    return await stream.seated(work);
+  } finally {
+    stream.close();
   }
 }

@@ -1,15 +1,17 @@
 /** Answers that are never held whole: a piece is made when the one before it has left the process. */
 import { type ServerResponse } from "node:http";
+import { type Pieces, type Seat } from "@posthaste/contract";
 import { type Fault, isFault } from "@posthaste/domain";
 import { type AnswerRoom, type AnswerStream } from "./answer-room.ts";
 import { answer, type FlatHeaders, noHeaders } from "./answer.ts";
 
 export type StreamedReply = {
   readonly status: number;
-  /** JSON text; a fault may come instead of the first. */
-  readonly pieces: AsyncIterable<string | Fault>;
+  /** Begun with the seat of the first piece. */
+  readonly read: (seat: Seat) => Promise<Pieces | Fault>;
   /** Whose share of the room it takes; or its stream, of an answer that may not be refused any more. */
   readonly owner: string | AnswerStream;
+  /** Beside those of what is read. */
   readonly headers?: FlatHeaders;
 };
 
@@ -23,7 +25,7 @@ const stalledMsMax = 30_000;
  */
 export async function sendStreamed(
   res: ServerResponse,
-  { status, pieces, owner, headers = noHeaders }: StreamedReply,
+  { status, read, owner, headers: given = noHeaders }: StreamedReply,
   options: {
     readonly room: AnswerRoom;
     readonly after: (ms: number, task: () => void) => () => void;
@@ -32,9 +34,19 @@ export async function sendStreamed(
 ): Promise<Fault | undefined> {
   const stream = typeof owner === "string" ? options.room.open(owner) : owner;
   if (isFault(stream)) return stream;
-  const iterator = pieces[Symbol.asyncIterator]();
+  let iterator: AsyncIterator<string | Fault> | undefined;
+  let headers = given;
   let isDone = false;
   let refusal: Fault | undefined;
+  const begin = async (seat: Seat): Promise<AsyncIterator<string | Fault> | undefined> => {
+    const begun = await read(seat);
+    if (isFault(begun)) {
+      refusal = begun;
+      return undefined;
+    }
+    if (begun.headers) headers = [...begun.headers, ...given];
+    return begun.pieces[Symbol.asyncIterator]();
+  };
   const sendPiece = async (text: string): Promise<void> => {
     if (res.destroyed) return;
     if (!res.headersSent) res.writeHead(status, ["Content-Type", "application/json", ...headers]);
@@ -42,10 +54,12 @@ export async function sendStreamed(
   };
   try {
     while (!isDone && !res.destroyed) {
-      const { text, sent } = await stream.piece(async () => {
+      const { text, sent } = await stream.piece(async (seat) => {
         let made = "";
+        // Nothing is read for a caller that has gone while it waited.
+        if (!res.destroyed) iterator ??= await begin(seat);
         // Small pieces go together; a caller that asks for little gets an answer like any other.
-        while (!isDone && made.length < textLengthMin && !res.destroyed) {
+        while (iterator && !isDone && made.length < textLengthMin && !res.destroyed) {
           const next = await iterator.next();
           isDone = next.done === true;
           if (next.done === true) break;
@@ -70,7 +84,7 @@ export async function sendStreamed(
     res.destroy();
   } finally {
     stream.close();
-    await iterator.return?.();
+    await iterator?.return?.();
   }
   return undefined;
 }

@@ -16,6 +16,7 @@ import {
 import { type Alarms, type BulkActions } from "@posthaste/ports";
 import { anotherTenant, aTenant } from "../builders/message.ts";
 import { type Closable, contract, type Guarantee } from "./guarantee.ts";
+import { bytesOfThree } from "./paging.ts";
 
 export type BulkActionsHarness = Closable & {
   readonly bulkActions: BulkActions;
@@ -62,6 +63,28 @@ function keeping(guarantee: Guarantee<BulkActionsHarness>): void {
       expect(await bulkActions.get(aTenant, made.id)).toEqual(made);
       expect(await bulkActions.get(anotherTenant, made.id)).toBeUndefined();
       expect(await bulkActions.list(anotherTenant, { limit: 10 })).toEqual([]);
+    },
+  );
+
+  guarantee(
+    "a page ends with the one by which it has its bytes, and the next goes on behind that",
+    async ({ bulkActions, now }) => {
+      const labels = Array.from({ length: 200 }, (_, n) => `${n}`.padEnd(120, "x"));
+      for (let n = 0; n < 7; n++)
+        await bulkActions.add(anAction(`bulk_${n}`, now() + n, { labels, from: n }), many);
+      const lengths: number[] = [];
+      const ids: string[] = [];
+      const asked = { limit: 100, bytesMax: bytesOfThree };
+      let page = await bulkActions.list(aTenant, asked);
+      while (page.length > 0) {
+        lengths.push(page.length);
+        ids.push(...page.map(({ id }) => id));
+        const last = page.at(-1);
+        page = last ? await bulkActions.list(aTenant, { ...asked, after: last }) : [];
+      }
+
+      expect(lengths).toEqual([3, 3, 1]);
+      expect(ids).toEqual([6, 5, 4, 3, 2, 1, 0].map((n) => `bulk_${n}`));
     },
   );
 

@@ -25,7 +25,7 @@ import { anAnswer } from "../builders/outcome.ts";
 import { dice } from "../seeded-random.ts";
 import { epochStart } from "../virtual-clock.ts";
 import { type Closable, contract, type Deviation, type Guarantee } from "./guarantee.ts";
-import { readAll } from "./paging.ts";
+import { bytesOfThree, fatHeaders, readAll, readByBytes } from "./paging.ts";
 
 export type DeadLettersHarness = Closable & {
   readonly deadLetters: DeadLetters;
@@ -119,6 +119,26 @@ function listing(guarantee: Guarantee<DeadLettersHarness>): void {
           const ids = (await readLetters(harness, {}, order, limit)).map(({ id }) => id);
           expect(ids).toEqual(order === "earliestFirst" ? expected : expected.toReversed());
         }
+      },
+    );
+
+    guarantee(
+      `a page ends with the one by which it has its bytes, and the next goes on behind that: ${order}`,
+      async (harness) => {
+        const letters = Array.from({ length: 7 }, () =>
+          newLetter(harness, { headers: fatHeaders }),
+        );
+        await harness.deadLetters.insert(letters);
+        const expected = letters.map(({ id }) => id).toSorted();
+
+        const { items, lengths } = await readByBytes(
+          (page) => harness.deadLetters.list(aTenant, {}, { ...page, order, bodyBytesMax: 0 }),
+          bytesOfThree,
+        );
+
+        expect(lengths).toEqual([3, 3, 1]);
+        const ids = items.map(({ id }) => id);
+        expect(order === "earliestFirst" ? ids : ids.toReversed()).toEqual(expected);
       },
     );
 

@@ -25,7 +25,7 @@ import { anAnswer } from "../builders/outcome.ts";
 import { dice } from "../seeded-random.ts";
 import { epochStart } from "../virtual-clock.ts";
 import { type Closable, contract, type Deviation, type Guarantee } from "./guarantee.ts";
-import { readAll } from "./paging.ts";
+import { bytesOfThree, fatHeaders, readAll, readByBytes } from "./paging.ts";
 
 export type MessageLogHarness = Closable & {
   readonly log: MessageLog;
@@ -177,6 +177,26 @@ function listing(guarantee: Guarantee<MessageLogHarness>): void {
         const times = whole.map(({ event }) => event.at);
         const ascending = times.toSorted((a, b) => a - b);
         expect(times).toEqual(order === "earliestFirst" ? ascending : ascending.toReversed());
+      },
+    );
+
+    guarantee(
+      `a page ends with the event by which it has its bytes, and the next goes on behind that: ${order}`,
+      async (harness) => {
+        const messages = Array.from({ length: 7 }, (_, i) =>
+          newMessage(harness, { headers: fatHeaders, now: epochStart + i }),
+        );
+        await harness.log.append(messages.map((message) => ({ message })));
+        const expected = messages.map(({ id }) => id);
+
+        const { items, lengths } = await readByBytes(
+          (page) => harness.log.list(aTenant, {}, { ...page, order }),
+          bytesOfThree,
+        );
+
+        expect(lengths).toEqual([3, 3, 1]);
+        const ids = items.map(({ message }) => message.id);
+        expect(order === "earliestFirst" ? ids : ids.toReversed()).toEqual(expected);
       },
     );
 

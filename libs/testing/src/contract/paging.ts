@@ -1,4 +1,4 @@
-/** What the two paged lists have in common: reading them page by page. */
+/** What the paged lists have in common: reading them page by page. */
 import { type ListOrder, type PageRequest } from "@posthaste/domain";
 import { type Page } from "@posthaste/ports";
 
@@ -24,3 +24,28 @@ export async function readAll<T>(
   }
   throw new Error(`a list of more than ${pagesMax} pages`);
 }
+
+/** The lengths of the pages of a list that are bounded by bytes alone, and all of their items. */
+export async function readByBytes<T>(
+  list: (page: Omit<PageRequest, "order">) => Promise<Page<T>>,
+  bytesMax: number,
+): Promise<{ readonly items: readonly T[]; readonly lengths: readonly number[] }> {
+  const items: T[] = [];
+  const lengths: number[] = [];
+  let after: string | undefined;
+  for (let page = 0; page < pagesMax; page++) {
+    const limit = pagesMax;
+    const got = await list({ bytesMax, limit, ...(after !== undefined && { after }) });
+    if (got.positions.length !== got.items.length) throw new Error("an item without its position");
+    items.push(...got.items);
+    lengths.push(got.items.length);
+    if (got.next === undefined) return { items, lengths };
+    after = got.next;
+  }
+  throw new Error(`a list of more than ${pagesMax} pages`);
+}
+
+/** 24 KB of headers. */
+export const fatHeaders = ["a", "b", "c"].map((name) => [`X-${name}`, "v".repeat(8_000)] as const);
+/** Three items with those have as many bytes. */
+export const bytesOfThree = 60_000;

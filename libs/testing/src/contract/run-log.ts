@@ -36,7 +36,7 @@ import {
   runFields,
 } from "../builders/drawn.ts";
 import { dice } from "../seeded-random.ts";
-import { readAll } from "./paging.ts";
+import { bytesOfThree, fatHeaders, readAll, readByBytes } from "./paging.ts";
 
 export type RunLogHarness = Closable & {
   readonly runs: RunStore;
@@ -63,6 +63,7 @@ type Settings = {
   readonly callerIp?: string;
   readonly labels?: readonly string[];
   readonly flowKey?: string;
+  readonly headers?: Run["plan"]["headers"];
   readonly end?: "finish" | "cancel" | "fail";
   readonly endedAt?: number;
   /** Of the answer that failed it. */
@@ -88,7 +89,7 @@ async function aRun({ runs, ids }: RunLogHarness, settings: Settings = {}): Prom
       createdAt: Math.max(at, after + 1),
       plan: {
         features: [],
-        headers: [],
+        headers: settings.headers ?? [],
         policy: aPolicy({
           labels,
           ...(flowKey !== undefined && { flow: { key: flowKey, limits } }),
@@ -150,6 +151,25 @@ function listing(guarantee: Guarantee<RunLogHarness>): void {
 
       for (const limit of [1, 5, 11, 12, 13])
         expect(await listed(harness, {}, limit)).toEqual(runs.toReversed());
+    },
+  );
+
+  guarantee(
+    "a page of runs ends with the one by which it has its bytes, and the next goes on behind that",
+    async (harness) => {
+      const runs: Run[] = [];
+      for (let i = 0; i < 7; i++)
+        runs.push(await aRun(harness, { at: epochStart + i, headers: fatHeaders, end: "fail" }));
+
+      const all = await readByBytes((page) => harness.runLog.list(aTenant, {}, page), bytesOfThree);
+      const failed = await readByBytes(
+        (page) => harness.runLog.failed(aTenant, {}, page),
+        bytesOfThree,
+      );
+
+      expect(all).toEqual({ items: runs.toReversed(), lengths: [3, 3, 1] });
+      expect(failed.lengths).toEqual([3, 3, 1]);
+      expect(new Set(failed.items.map(({ id }) => id))).toEqual(new Set(runs.map(({ id }) => id)));
     },
   );
 

@@ -13,6 +13,7 @@ import {
 import { type Alarms, type ScheduleKey, type Schedules } from "@posthaste/ports";
 import { anotherTenant, aTenant } from "../builders/message.ts";
 import { aCron, aSchedule, aScheduleCommand } from "../builders/schedule.ts";
+import { bytesOfThree, fatHeaders } from "./paging.ts";
 import { type Closable, contract, type Deviation, type Guarantee } from "./guarantee.ts";
 
 export type SchedulesHarness = Closable & {
@@ -102,6 +103,28 @@ function keeping(guarantee: Guarantee<SchedulesHarness>): void {
       expect(listed).toEqual(
         made.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(({ body: _, ...schedule }) => schedule),
       );
+    },
+  );
+
+  guarantee(
+    "a page of schedules ends with the one by which it has its bytes, and the next goes on behind that",
+    async ({ schedules, now }) => {
+      const { template, ...command } = aScheduleCommand();
+      const fat = { ...command, template: { ...template, headers: fatHeaders } };
+      for (let n = 0; n < 7; n++) await schedules.put(aSchedule(`scd_${n}`, fat, now() + n), "new");
+      const bytesMax = bytesOfThree;
+      const lengths: number[] = [];
+      const ids: string[] = [];
+      let page = await schedules.list(aTenant, { limit: 100, bytesMax });
+      while (page.length > 0) {
+        lengths.push(page.length);
+        ids.push(...page.map(({ id }) => id));
+        const last = page.at(-1);
+        page = last ? await schedules.list(aTenant, { after: last, limit: 100, bytesMax }) : [];
+      }
+
+      expect(lengths).toEqual([3, 3, 1]);
+      expect(ids).toEqual([0, 1, 2, 3, 4, 5, 6].map((n) => `scd_${n}`));
     },
   );
 

@@ -19,6 +19,7 @@ import {
   virtualClock,
 } from "@posthaste/testing";
 import * as fc from "fast-check";
+import { readsOf } from "../reads.fixture.ts";
 import { livePage } from "./live-page.ts";
 import { type LivePlace, placeFrom, textOfPlace } from "./place.ts";
 
@@ -63,8 +64,9 @@ function follower({ log }: Opened, limit: number, filter: LogFilter = {}) {
   const keys: string[] = [];
   const next = async (now: number): Promise<boolean> => {
     const asked = { tenant: aTenant, filter, limit, bodyBytesMax: 0, now };
-    const page = await livePage(log, sha256, { ...asked, place: placeFrom(textOfPlace(place)) });
-    place = page.place;
+    const { log: list } = readsOf({ messageLog: log });
+    const page = await livePage(list, sha256, { ...asked, place: placeFrom(textOfPlace(place)) });
+    place = page.placeAfter(page.items.length);
     expect(page.items.length).toBeLessThanOrEqual(limit);
     expect(textOfPlace(place).length).toBeLessThan(700);
     keys.push(...page.items.map(keyOf));

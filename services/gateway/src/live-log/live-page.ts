@@ -6,18 +6,27 @@
  *     within that time, it is looked for among the latest of these.
  * (2) an event is returned again only when another one came late close to it (seen.ts), or when more came late than fit a page.
  */
-import { type LogFilter, type Sha256Hex, type TenantId } from "@posthaste/domain";
-import { type LogEntry, type LogPage, type MessageLog } from "@posthaste/ports";
+import {
+  configurationBytes,
+  limits,
+  type LogFilter,
+  type Sha256Hex,
+  type TenantId,
+} from "@posthaste/domain";
+import { type LogEntry } from "@posthaste/ports";
+import { type Reads } from "../reads.ts";
 import { type LastEvent, type LivePlace } from "./place.ts";
 import { markMax, seenOf, unseen } from "./seen.ts";
 
 export const lateMsMax = 10_000;
 const windowMax = 1_000;
+/** A look back reads no more pages, each of which ends by its bytes. */
+const pagesBackMax = 64;
 
 export type LivePage = {
   readonly items: readonly LogEntry[];
-  /** Behind them. */
-  readonly place: LivePlace;
+  /** Behind the first `count` of them. */
+  readonly placeAfter: (count: number) => LivePlace;
   /** More is there already. */
   readonly isFull: boolean;
 };
@@ -32,56 +41,97 @@ export type LiveAsked = {
 };
 
 type Placed = LastEvent & { readonly entry: LogEntry };
+/** Of an event that was looked at. */
+type Mark = LastEvent & { readonly bytes: number };
 
 export async function livePage(
-  messageLog: Pick<MessageLog, "list">,
+  log: Reads["log"],
   sha256: Sha256Hex,
   { tenant, filter, place, limit, bodyBytesMax, now }: LiveAsked,
 ): Promise<LivePage> {
   const last = place.last && place.last.at >= place.since ? place.last : undefined;
   const window = { ...filter, from: Math.max(filter.from ?? 0, place.since) };
 
-  const lookBack = async (bytesMax: number): Promise<readonly Placed[]> => {
-    if (!last) return [];
-    const page = { after: last.position, limit: windowMax, bodyBytesMax: bytesMax };
-    const listed = await messageLog.list(tenant, window, { ...page, order: "latestFirst" });
-    return placed(listed, sha256).toReversed();
+  /** Newest first; `each` is given what no page holds on to. */
+  const lookBack = async (
+    bytesMax: number,
+    each: (entry: LogEntry, position: string) => unknown,
+  ): Promise<void> => {
+    let after = last?.position;
+    let left = windowMax;
+    for (let pages = 0; after !== undefined && left > 0 && pages < pagesBackMax; pages++) {
+      const page = { after, limit: left, bodyBytesMax: bytesMax, order: "latestFirst" } as const;
+      const { items, positions, next }: Awaited<ReturnType<Reads["log"]>> = await log(
+        tenant,
+        window,
+        page,
+      );
+      for (const [n, entry] of items.entries()) each(entry, positions[n] ?? "");
+      left -= items.length;
+      after = next;
+    }
   };
-  let before = await lookBack(0);
-  let late = unseen(before, place.seen);
-  if (late.length > 0 && bodyBytesMax > 0) {
-    before = await lookBack(bodyBytesMax);
-    late = unseen(before, place.seen);
-  }
-  const page = { limit, bodyBytesMax, ...(last && { after: last.position }) };
-  const listed = await messageLog.list(tenant, window, { ...page, order: "earliestFirst" });
-  const ahead = placed(listed, sha256);
+  const newest: Mark[] = [];
+  await lookBack(0, (entry, position) =>
+    newest.push({ ...lastEvent(entry, position, sha256), bytes: bytesOf(entry) }),
+  );
+  const before = newest.toReversed();
+  const late = unseen(before, place.seen);
+  const fitting = fittingOf(late);
+  const wanted = new Map(fitting.map((mark) => [mark.position, mark]));
+  const entries = new Map<string, LogEntry>();
+  if (fitting.length > 0)
+    await lookBack(bodyBytesMax, (entry, position) => {
+      if (wanted.has(position)) entries.set(position, entry);
+    });
+  const found = fitting.flatMap((mark): Placed[] => {
+    const entry = entries.get(mark.position);
+    return entry ? [{ ...mark, entry }] : [];
+  });
 
-  const shown = [...late, ...ahead].slice(0, limit);
-  // More came late than fits: it goes on behind the last of these, and repeats what follows.
-  const isBack = late.length > limit;
-  const known = isBack
-    ? before.slice(0, before.findIndex((each) => each === shown.at(-1)) + 1)
-    : [...before, ...(last ? [last] : []), ...shown.slice(late.length)];
-  const isFull = late.length + ahead.length > limit || listed.next !== undefined;
+  const page = { limit, bodyBytesMax, ...(last && { after: last.position }) };
+  const listed = await log(tenant, window, { ...page, order: "earliestFirst" });
+  const ahead = listed.items.map((entry, n) => ({
+    ...lastEvent(entry, listed.positions[n] ?? "", sha256),
+    entry,
+  }));
+
+  const isWhole = fitting.length === late.length;
+  const all = isWhole ? [...found, ...ahead] : found;
+  const shown = all.slice(0, limit);
+  const isLast = isWhole && all.length <= limit && listed.next === undefined;
   return {
     items: shown.map(({ entry }) => entry),
-    place: placeBehind(known, isFull ? (known.at(-1)?.at ?? 0) : now, place.since),
-    isFull,
+    placeAfter: (count) => {
+      const told = shown.slice(0, count);
+      // More came late than was told: it goes on behind the last of that, and repeats what follows.
+      const isBack = !isWhole || count < found.length;
+      const end = told.at(-1)?.position;
+      const known = isBack
+        ? before.slice(0, before.findIndex(({ position }) => position === end) + 1)
+        : [...before, ...(last ? [last] : []), ...told.slice(found.length)];
+      const isEnd = isLast && count >= shown.length;
+      return placeBehind(known, isEnd ? now : (known.at(-1)?.at ?? 0), place.since);
+    },
+    isFull: !isLast,
   };
 }
 
-const placed = ({ items, positions }: LogPage, sha256: Sha256Hex): readonly Placed[] =>
-  items.flatMap((entry, n) => {
-    const position = positions[n];
-    if (position === undefined) return [];
-    return {
-      entry,
-      position,
-      at: entry.event.at,
-      mark: parseInt(sha256(position).slice(0, markDigits), 16),
-    };
-  });
+/** The first, as many as a page may hold. */
+function fittingOf(late: readonly Mark[]): readonly Mark[] {
+  let bytes = 0;
+  const last = late.findIndex((mark) => (bytes += mark.bytes) >= limits.pageBytesMax);
+  return last < 0 ? late : late.slice(0, last + 1);
+}
+
+const bytesOf = ({ message, fact }: LogEntry): number =>
+  configurationBytes(message) + (fact?.response?.body.length ?? 0);
+
+const lastEvent = ({ event }: LogEntry, position: string, sha256: Sha256Hex): LastEvent => ({
+  at: event.at,
+  mark: parseInt(sha256(position).slice(0, markDigits), 16),
+  position,
+});
 
 const markDigits = Math.log2(markMax) / 4;
 

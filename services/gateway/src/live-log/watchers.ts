@@ -33,6 +33,7 @@ export type WatcherPorts = {
 export const gatherMs = 100;
 /** Of the end of the log. If all of it is new, there may be more, and all waiters are woken. */
 const eventsMax = 100;
+const bytesMax = 256 * 1024;
 /** Of the process' connections, the part that may wait; and of these, the part of one tenant. */
 const waitingShare = 4;
 const tenantsShare = 8;
@@ -122,16 +123,14 @@ function watch(
     if (hasGrown && !isOver) grown();
   }
   async function wakeForNew(): Promise<void> {
-    const page = { limit: eventsMax, order: "latestFirst", bodyBytesMax: 0 } as const;
+    const page = { limit: eventsMax, bytesMax, order: "latestFirst", bodyBytesMax: 0 } as const;
     const end = { from: clock.now() - lateMsMax };
-    const { items, positions } = await messageLog.list(tenant, end, page);
+    const { items, next, positions } = await messageLog.list(tenant, end, page);
     const fresh = items.filter((_, n) => !known.has(positions[n] ?? ""));
     known = new Set(positions);
+    const mayHaveMore = next !== undefined && fresh.length === items.length;
     for (const { filter, wake } of places)
-      if (
-        fresh.length === eventsMax ||
-        fresh.some(({ event, message }) => matchesLogged(filter, event, message))
-      )
+      if (mayHaveMore || fresh.some(({ event, message }) => matchesLogged(filter, event, message)))
         wake();
   }
 

@@ -56,7 +56,10 @@ export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => {
       }
       for (const outcome of outcomes)
         if (!isFault(outcome)) countAccepted(telemetry.metrics, outcome);
-      return { status: 200, pieces: batchResultTexts(parts, outcomes) };
+      return {
+        status: 200,
+        read: async (seat) => ({ pieces: batchResultTexts(parts.reads(seat), outcomes) }),
+      };
     },
   };
 };

@@ -2,14 +2,21 @@
 import { bulkActionJson, type bulkActions, bulkStateOf } from "@posthaste/contract";
 import { type BulkAction, bulkActionId, fault, isFault } from "@posthaste/domain";
 import { type BulkActionPlace, type BulkActions } from "@posthaste/ports";
+import { fitting } from "../fitting.ts";
+import { type ReadsIn } from "../reads.ts";
 import { type Paging } from "../paging.ts";
 import { type Works } from "./work.ts";
 
-export type BulkActionParts = { readonly bulkActions: BulkActions; readonly paging: Paging };
+export type BulkActionParts = {
+  readonly bulkActions: Pick<BulkActions, "get">;
+  readonly paging: Paging;
+  readonly reads: ReadsIn;
+};
 
 export const bulkActionWorks = ({
   bulkActions: actions,
   paging,
+  reads,
 }: BulkActionParts): Works<keyof typeof bulkActions> => ({
   listBulkActions: async ({ tenant, query: { page, state } }) => {
     const filter: { readonly to?: number; readonly state?: string } = { ...(state && { state }) };
@@ -18,13 +25,24 @@ export const bulkActionWorks = ({
     if (isFault(opened)) return opened;
     const { limit, after } = opened.page;
     const place = after === undefined ? beforeTime(opened.filter.to) : placeFrom(after);
-    const found = await actions.list(tenant.id, { limit, ...(place && { after: place }) });
-    const last = found.length === limit ? found.at(-1) : undefined;
-    const cursor = paging.seal(scope, opened, last && positionOf(last));
-    const shown = found.filter((action) => state === undefined || bulkStateOf(action) === state);
+    const isAsked = (action: BulkAction) => state === undefined || bulkStateOf(action) === state;
     return {
       status: 200,
-      json: { ...(cursor !== undefined && { cursor }), bulkActions: shown.map(bulkActionJson) },
+      read: async (seat) => {
+        const { bulkActions } = reads(seat);
+        const from = (after: BulkActionPlace | undefined, limit: number) =>
+          bulkActions(tenant.id, { limit, ...(after && { after }) });
+        const items = await from(place, limit);
+        const positions = items.map(positionOf);
+        const last = items.at(-1);
+        const hasMore = last && (await from(last, 1)).length > 0;
+        const page = { items, positions, ...(hasMore && { next: positionOf(last) }) };
+        const { shown, next } = await fitting(page, (some) =>
+          some.map((action) => (isAsked(action) ? bulkActionJson(action) : undefined)),
+        );
+        const cursor = paging.seal(scope, opened, next);
+        return { json: { ...(cursor !== undefined && { cursor }), bulkActions: shown } };
+      },
     };
   },
   readBulkAction: async ({ tenant, param }) => {

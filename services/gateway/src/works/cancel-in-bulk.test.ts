@@ -15,6 +15,7 @@ import {
   virtualClock,
 } from "@posthaste/testing";
 import { type CancelParts, cancelWorks } from "./cancel-in-bulk.ts";
+import { aSeat } from "../reads.fixture.ts";
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -58,6 +59,7 @@ async function cancel(ports: Ports, search: string) {
     callerIp: "127.0.0.1",
     rawHeaders: [],
     onGone: () => undefined,
+    seated: (read) => read(aSeat),
   });
 }
 

@@ -22,10 +22,12 @@ import {
 import { type Tenant } from "@posthaste/ports";
 import { type Judge } from "../judge.ts";
 import { type Paging } from "../paging.ts";
-import { type Works } from "./work.ts";
+import { type ReadsIn } from "../reads.ts";
+import { type Seated, type Works } from "./work.ts";
 
 export type BulkLetterParts = RetryLettersPorts & {
   readonly paging: Paging;
+  readonly reads: ReadsIn;
   readonly judge: Judge;
 };
 
@@ -38,11 +40,18 @@ export function bulkLetterWorks(parts: BulkLetterParts): BulkLetterWorks {
   const { deadLetters: letters, paging } = parts;
 
   /** The ids that one call takes, and where the next goes on. */
-  async function select({ id: tenant }: Tenant, { filter, page }: DeadLetterSelection) {
+  async function select(
+    { tenant: { id: tenant }, seated }: { readonly tenant: Tenant; readonly seated: Seated },
+    { filter, page }: DeadLetterSelection,
+  ) {
     const scope = { tenant, list: "dlq", filter };
     const opened = paging.open(scope, { ...page, bodyBytesMax: 0 });
     if (isFault(opened)) return opened;
-    const { items, next } = await letters.list(tenant, opened.filter, opened.page);
+    const selected = await seated((seat) =>
+      parts.reads(seat).letters(tenant, opened.filter, opened.page),
+    );
+    if (isFault(selected)) return selected;
+    const { items, next } = selected;
     return { ids: items.map(({ id }) => id), cursor: paging.seal(scope, opened, next) };
   }
 
@@ -57,11 +66,11 @@ export function bulkLetterWorks(parts: BulkLetterParts): BulkLetterWorks {
   }
 
   return {
-    removeDeadLetters: async ({ tenant, query, body }) => {
+    removeDeadLetters: async ({ tenant, query, body, seated }) => {
       const selection = parseDeadLetterSelection(query, body);
       if (isFault(selection)) return selection;
       if (selection === "none") return { status: 200, json: { deleted: 0 } };
-      const selected = await select(tenant, selection);
+      const selected = await select({ tenant, seated }, selection);
       if (isFault(selected)) return selected;
       const { ids, cursor } = selected;
       if (selection.dryRun) return { status: 200, json: matched(ids, cursor) };
@@ -77,11 +86,11 @@ export function bulkLetterWorks(parts: BulkLetterParts): BulkLetterWorks {
         ? unknownLetter(id)
         : { status: 201, json: { messageId: message } };
     },
-    retryDeadLetters: async ({ tenant, query, body, rawHeaders }) => {
+    retryDeadLetters: async ({ tenant, query, body, rawHeaders, seated }) => {
       const selection = parseDeadLetterSelection(query, body);
       if (isFault(selection)) return selection;
       if (selection === "none") return { status: 201, json: { cursor: "", responses: [] } };
-      const selected = await select(tenant, selection);
+      const selected = await select({ tenant, seated }, selection);
       if (isFault(selected)) return selected;
       if (selection.dryRun) return { status: 200, json: matched(selected.ids, selected.cursor) };
       const named = idsOf(selection);

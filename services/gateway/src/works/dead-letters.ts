@@ -3,6 +3,7 @@ import { deadLetterJson, deadLetterPageJson, type deadLetters } from "@posthaste
 import { dlqId, isFault } from "@posthaste/domain";
 import { unknownLetter } from "@posthaste/engine";
 import { bulkLetterWorks, type BulkLetterParts } from "./dead-letters-in-bulk.ts";
+import { fitting } from "../fitting.ts";
 import { failedRunPage } from "./run-logs.ts";
 import { type RunLogParts } from "./run-readings.ts";
 import { type Works } from "./work.ts";
@@ -10,27 +11,44 @@ import { type Works } from "./work.ts";
 export type DeadLetterParts = BulkLetterParts & RunLogParts;
 
 export const deadLetterWorks = (parts: DeadLetterParts): Works<keyof typeof deadLetters> => {
-  const { deadLetters: letters, paging, sha256 } = parts;
+  const { deadLetters: letters, paging, reads, sha256 } = parts;
   return {
     listDeadLetters: async ({ tenant, query }) => {
       if ("runs" in query) {
-        const page = await failedRunPage(parts, tenant.id, query.runs);
-        if (isFault(page)) return page;
-        const { cursor, items } = page;
-        return { status: 200, json: { ...(cursor !== undefined && { cursor }), messages: items } };
+        const read = failedRunPage(parts, tenant.id, query.runs);
+        if (isFault(read)) return read;
+        return {
+          status: 200,
+          read: async (seat) => {
+            const { cursor, items } = await read(seat);
+            return { json: { ...(cursor !== undefined && { cursor }), messages: items } };
+          },
+        };
       }
       const scope = { tenant: tenant.id, list: "dlq", filter: query.filter };
       const opened = paging.open(scope, query.page);
       if (isFault(opened)) return opened;
-      const { items, next } = await letters.list(tenant.id, opened.filter, opened.page);
       const view = { sha256, bodyBytesMax: query.page.bodyBytesMax };
-      const shown = items.map((letter) => deadLetterJson(letter, view));
-      return { status: 200, json: deadLetterPageJson(shown, paging.seal(scope, opened, next)) };
+      return {
+        status: 200,
+        read: async (seat) => {
+          const page = await reads(seat).letters(tenant.id, opened.filter, opened.page);
+          const { shown, next } = await fitting(page, (some) =>
+            some.map((letter) => deadLetterJson(letter, view)),
+          );
+          return { json: deadLetterPageJson(shown, paging.seal(scope, opened, next)) };
+        },
+      };
     },
     readDeadLetter: async ({ tenant, param }) => {
       const id = dlqId(param("dlqId"));
-      const letter = await letters.get(tenant.id, id);
-      return letter ? { status: 200, json: deadLetterJson(letter, { sha256 }) } : unknownLetter(id);
+      return {
+        status: 200,
+        read: async (seat) => {
+          const letter = await reads(seat).letter(tenant.id, id);
+          return letter ? { json: deadLetterJson(letter, { sha256 }) } : unknownLetter(id);
+        },
+      };
     },
     removeDeadLetter: async ({ tenant, param }) => {
       const id = dlqId(param("dlqId"));

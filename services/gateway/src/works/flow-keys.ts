@@ -3,7 +3,6 @@ import { flowKeyJson, type flowKeys, parseFlowKey } from "@posthaste/contract";
 import { fault, isFault } from "@posthaste/domain";
 import {
   type GrantPorts,
-  listFlowKeys,
   pauseFlowKey,
   pinFlowKey,
   readFlowKey,
@@ -13,15 +12,22 @@ import {
   unpinFlowKey,
 } from "@posthaste/engine";
 import { type RunningCalls } from "@posthaste/ports";
+import { type ReadsIn } from "../reads.ts";
 import { type Works } from "./work.ts";
 
-export type FlowKeyParts = GrantPorts & { readonly runningCalls: RunningCalls };
+export type FlowKeyParts = GrantPorts & {
+  readonly reads: ReadsIn;
+  readonly runningCalls: RunningCalls;
+};
 
 export const flowKeyWorks = (ports: FlowKeyParts): Works<keyof typeof flowKeys> => ({
-  listFlowKeys: async ({ tenant, query }) => {
-    const found = await listFlowKeys(ports, tenant.id, query.search);
-    return { status: 200, json: found.map(flowKeyJson) };
-  },
+  listFlowKeys: async ({ tenant, query }) => ({
+    status: 200,
+    read: async (seat) => {
+      const found = await ports.reads(seat).flowKeys(tenant.id, query.search);
+      return { json: found.map(flowKeyJson) };
+    },
+  }),
   readFlowKey: async ({ tenant, param }) => {
     const key = parseFlowKey(param("flowControlKey"));
     if (isFault(key)) return key;

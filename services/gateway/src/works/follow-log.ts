@@ -1,15 +1,24 @@
 /** `GET /v2/events` with `wait`: the log as it is written (docs/design/wire#following-the-log). */
-import { eventPageJson, type EventQuery } from "@posthaste/contract";
-import { isFault, type LogFilter, type Sha256Hex, type TenantId } from "@posthaste/domain";
+import { eventPageJson, type EventQuery, type Seat } from "@posthaste/contract";
+import {
+  type Fault,
+  isFault,
+  limits,
+  type LogFilter,
+  type Sha256Hex,
+  type TenantId,
+} from "@posthaste/domain";
 import { type Clock, pause } from "@posthaste/ports";
 import { type LivePage, livePage } from "../live-log/live-page.ts";
 import { type LivePlace, placeFrom, textOfPlace } from "../live-log/place.ts";
 import { gatherMs, type LogWatchers, type Waiter } from "../live-log/watchers.ts";
-import { type Bodies, type BodyPorts, entryJsons, readBodies } from "../log-bodies.ts";
-import { onePiece } from "../one-piece.ts";
+import { createLogShower } from "../log-bodies.ts";
 import { type Paging } from "../paging.ts";
+import { type ReadsIn } from "../reads.ts";
+import { type Seated } from "./work.ts";
 
-export type FollowParts = BodyPorts & {
+export type FollowParts = {
+  readonly reads: ReadsIn;
   readonly paging: Paging;
   readonly sha256: Sha256Hex;
   readonly watchers: LogWatchers;
@@ -20,11 +29,12 @@ type Caller = {
   readonly tenant: TenantId;
   /** `task` runs when the caller has gone, or has its answer. */
   readonly onGone: (task: () => void) => void;
+  readonly seated: Seated;
 };
 
 export async function followLog(
   parts: FollowParts,
-  { tenant, onGone }: Caller,
+  { tenant, onGone, seated }: Caller,
   query: EventQuery & { readonly waitMs: number },
 ) {
   const scope = { tenant, list: "followed log", filter: query.filter };
@@ -34,13 +44,11 @@ export async function followLog(
   const { limit, bodyBytesMax = 0 } = page;
   const asked = { tenant, filter, limit, bodyBytesMax };
   const answer = (from: LivePlace) => {
-    const pieces = onePiece(async () => {
-      const { items, place, bodies } = await readWithBodies(parts, { ...asked, place: from });
-      const cursor = parts.paging.seal(scope, opened, textOfPlace(place));
-      const view = { sha256: parts.sha256, bodyBytesMax };
-      return eventPageJson(entryJsons(items, bodies, view), cursor);
-    });
-    return { status: 200, pieces } as const;
+    const read = async (seat: Seat) => {
+      const { events, place } = await shownFrom(parts, seat, { ...asked, place: from });
+      return { json: eventPageJson(events, parts.paging.seal(scope, opened, textOfPlace(place))) };
+    };
+    return { status: 200, read } as const;
   };
 
   // The place to begin is told at once: a caller that is cut off before it knows one would begin anew, later.
@@ -51,12 +59,17 @@ export async function followLog(
   onGone(() => waiter.leave());
   try {
     const place = placeFrom(page.after);
-    const { messageLog, sha256, clock } = parts;
-    // Without bodies: those are read for the answer, when there is room for it.
+    const { reads, sha256, clock } = parts;
+    // Without bodies: those are read for the answer.
     const look = () =>
-      livePage(messageLog, sha256, { ...asked, place, bodyBytesMax: 0, now: clock.now() });
-    await untilThereIsSome(look, waiter, query.waitMs, clock);
-    return answer(place);
+      seated(async (seat): Promise<Look> => {
+        const now = clock.now();
+        const page = { ...asked, place, bodyBytesMax: 0, now };
+        const { isFull, items } = await livePage(reads(seat).log, sha256, page);
+        return { isFull, hasSome: items.length > 0 };
+      });
+    const refused = await untilThereIsSome(look, waiter, query.waitMs, clock);
+    return refused ?? answer(place);
   } finally {
     waiter.leave();
   }
@@ -64,26 +77,27 @@ export async function followLog(
 
 /** Events that come together are one page: one that is not full is read a moment after its first event. */
 async function untilThereIsSome(
-  look: () => Promise<LivePage>,
+  look: () => Promise<Look | Fault>,
   waiter: Waiter,
   waitMs: number,
   clock: Clock,
-): Promise<void> {
+): Promise<Fault | undefined> {
   const until = clock.passedMs() + waitMs;
   let hasWaited = false;
   // Ends with the time, the latest.
   for (;;) {
-    const page = await look();
+    const seen = await look();
+    if (isFault(seen)) return seen;
     const leftMs = until - clock.passedMs();
-    const isEnough = page.isFull || (hasWaited && page.items.length > 0);
-    if (isEnough || waiter.isOver || leftMs <= 0) return;
-    if (page.items.length > 0) await pause(clock, Math.min(gatherMs, leftMs));
+    const isEnough = seen.isFull || (hasWaited && seen.hasSome);
+    if (isEnough || waiter.isOver || leftMs <= 0) return undefined;
+    if (seen.hasSome) await pause(clock, Math.min(gatherMs, leftMs));
     else await waiter.grown(leftMs);
     hasWaited = true;
   }
 }
 
-type Read = LivePage & { readonly bodies: Bodies };
+type Look = Pick<LivePage, "isFull"> & { readonly hasSome: boolean };
 
 type Asked = {
   readonly tenant: TenantId;
@@ -93,12 +107,24 @@ type Asked = {
   readonly bodyBytesMax: number;
 };
 
-async function readWithBodies(parts: FollowParts, asked: Asked): Promise<Read> {
-  const { messageLog, records, sha256, clock } = parts;
+const eventsAtOnce = 4;
+
+/** As many events as fit; where that is fewer than were read, the place is behind those. */
+async function shownFrom(parts: FollowParts, seat: Seat, asked: Asked) {
+  const { sha256, clock } = parts;
+  const reads = parts.reads(seat);
   const { tenant, bodyBytesMax } = asked;
-  const page = await livePage(messageLog, sha256, { ...asked, now: clock.now() });
-  const { bodies, entries } = await readBodies(records, tenant, page.items, bodyBytesMax);
-  if (entries === page.items.length) return { ...page, bodies };
-  const cut = { ...asked, limit: entries, now: clock.now() };
-  return { ...(await livePage(messageLog, sha256, cut)), bodies };
+  const page = await livePage(reads.log, sha256, { ...asked, now: clock.now() });
+  const { show, isSpent } = createLogShower(reads, tenant, { sha256, bodyBytesMax });
+  const events = [];
+  let chars = 0;
+  // Bounded by the page's events, and by what is shown of them.
+  while (events.length < page.items.length && !isSpent() && chars < limits.pageBytesMax) {
+    const some = page.items.slice(events.length, events.length + eventsAtOnce);
+    for (const json of await show(some)) {
+      events.push(json);
+      chars += JSON.stringify(json).length;
+    }
+  }
+  return { events, place: page.placeAfter(events.length) };
 }

@@ -6,35 +6,52 @@ import {
   logPageJson,
   type LogQuery,
   type messageLog,
+  type Seat,
 } from "@posthaste/contract";
-import { isFault, type TenantId } from "@posthaste/domain";
-import { entryJsons, withBodies } from "../log-bodies.ts";
-import { onePiece } from "../one-piece.ts";
+import { isFault, limits, type TenantId } from "@posthaste/domain";
+import { fitting } from "../fitting.ts";
+import { createLogShower } from "../log-bodies.ts";
+import { logPage } from "../log-page.ts";
 import { followLog, type FollowParts } from "./follow-log.ts";
 import { type Works } from "./work.ts";
 
 export const messageLogWorks = (parts: FollowParts): Works<keyof typeof messageLog> => ({
-  listEvents: async ({ tenant, onGone, query }) => {
+  listEvents: async ({ tenant, onGone, query, seated }) => {
     const { waitMs } = query;
     if (waitMs !== undefined)
-      return followLog(parts, { tenant: tenant.id, onGone }, { ...query, waitMs });
+      return followLog(parts, { tenant: tenant.id, onGone, seated }, { ...query, waitMs });
     return answerOf(parts, tenant.id, query, eventPageJson);
   },
   listLogs: async ({ tenant, query }) =>
-    answerOf(parts, tenant.id, query, query.byMessage ? groupedLogPageJson : logPageJson),
+    query.byMessage
+      ? answerOf(parts, tenant.id, query, groupedLogPageJson)
+      : // The page tells each event twice.
+        answerOf(parts, tenant.id, query, logPageJson, limits.pageBytesMax / 2),
 });
 
-type PageJson = (entries: readonly LogEntryJson[], cursor: string | undefined) => object;
+type PageJson<Json> = (entries: readonly LogEntryJson[], cursor: string | undefined) => Json;
 
-function answerOf(parts: FollowParts, tenant: TenantId, query: LogQuery, pageJson: PageJson) {
+function answerOf<Json>(
+  parts: FollowParts,
+  tenant: TenantId,
+  query: LogQuery,
+  pageJson: PageJson<Json>,
+  charsMax = limits.pageBytesMax,
+) {
   const scope = { tenant, list: "log", filter: query.filter };
   const opened = parts.paging.open(scope, query.page);
   if (isFault(opened)) return opened;
   const asked = { filter: opened.filter, byMessage: query.byMessage };
   const view = { sha256: parts.sha256, bodyBytesMax: query.page.bodyBytesMax };
-  const pieces = onePiece(async () => {
-    const { items, next, bodies } = await withBodies(parts, tenant, asked, opened.page);
-    return pageJson(entryJsons(items, bodies, view), parts.paging.seal(scope, opened, next));
-  });
-  return { status: 200, pieces } as const;
+  const read = async (seat: Seat) => {
+    const reads = parts.reads(seat);
+    const page = await logPage(reads.log, tenant, asked, opened.page);
+    const { show, isSpent } = createLogShower(reads, tenant, view);
+    const { shown, next } = await fitting(page, (some) => Promise.all(some.map(show)), {
+      isSpent,
+      charsMax,
+    });
+    return { json: pageJson(shown.flat(), parts.paging.seal(scope, opened, next)) };
+  };
+  return { status: 200, read } as const;
 }

@@ -10,9 +10,14 @@ export type MessageParts = CancelParts;
 export const messageWorks = (ports: MessageParts): Works<keyof typeof messages> => ({
   readMessage: async ({ tenant, param }) => {
     const id = param("messageId");
-    const record = await readMessage(ports, tenant.id, messageId(id));
-    if (!record) return unknown(id);
-    return { status: 200, json: messageJson(record.message, { sha256: ports.sha256 }) };
+    return {
+      status: 200,
+      read: async () => {
+        const record = await readMessage(ports, tenant.id, messageId(id));
+        if (!record) return unknown(id);
+        return { json: messageJson(record.message, { sha256: ports.sha256 }) };
+      },
+    };
   },
   cancelMessage: async ({ tenant, param }) => {
     const id = param("messageId");

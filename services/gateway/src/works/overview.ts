@@ -1,12 +1,13 @@
 /** `/v2/counts` and `/v2/overview`. */
 import { countsMsMax, type CountsQuery, type overview } from "@posthaste/contract";
-import { type Clock, type DeadLetters, type MessageLog, type Records } from "@posthaste/ports";
+import { type Clock, type DeadLetters, type Records } from "@posthaste/ports";
+import { type ReadsIn } from "../reads.ts";
 import { type Works } from "./work.ts";
 
 export type OverviewParts = {
-  readonly messageLog: MessageLog;
+  readonly reads: ReadsIn;
   readonly records: Records;
-  readonly deadLetters: DeadLetters;
+  readonly deadLetters: Pick<DeadLetters, "count">;
   readonly clock: Clock;
 };
 
@@ -14,37 +15,39 @@ const hourMs = 3_600_000;
 const lettersMax = 10_000;
 
 export const overviewWorks = ({
-  messageLog,
+  reads,
   records,
   deadLetters,
   clock,
 }: OverviewParts): Works<keyof typeof overview> => ({
   listCounts: async ({ tenant, query }) => {
     const { from, to } = rangeOf(query, clock.now());
-    const minutes = await messageLog.counts(tenant.id, from, to);
     return {
       status: 200,
-      json: {
-        minutes: minutes.map(({ minute, counts }) => ({ time: minute, counts: { ...counts } })),
+      read: async (seat) => {
+        const minutes = await reads(seat).counts(tenant.id, from, to);
+        const shown = minutes.map(({ minute, counts }) => ({
+          time: minute,
+          counts: { ...counts },
+        }));
+        return { json: { minutes: shown } };
       },
     };
   },
-  readOverview: async ({ tenant: { id } }) => {
-    const [backlog, dueSince, letters] = await Promise.all([
-      records.backlog(id),
-      records.dueSince(id),
-      deadLetters.count(id, lettersMax),
-    ]);
-    return {
-      status: 200,
-      json: {
-        time: clock.now(),
-        backlog,
-        ...(dueSince !== undefined && { dueSince }),
-        deadLetters: letters,
-      },
-    };
-  },
+  readOverview: async ({ tenant: { id } }) => ({
+    status: 200,
+    read: async () => {
+      const [backlog, dueSince, letters] = await Promise.all([
+        records.backlog(id),
+        records.dueSince(id),
+        deadLetters.count(id, lettersMax),
+      ]);
+      const sized = { backlog, deadLetters: letters };
+      return {
+        json: { time: clock.now(), ...sized, ...(dueSince !== undefined && { dueSince }) },
+      };
+    },
+  }),
 });
 
 /** Where one end is given, as far from it as may be; where none is, the last hour. */

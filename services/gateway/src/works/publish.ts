@@ -13,6 +13,7 @@ import { parsed } from "../parsed.ts";
 import { type Rates } from "../rates.ts";
 import { takeRoom } from "../room.ts";
 import { type BacklogQuota } from "../backlog.ts";
+import { type ReadsIn } from "../reads.ts";
 import { type RawWork } from "../raw-door.ts";
 import { isPartOfRun, publishForRuns } from "./runs.ts";
 import { attributesOfPublish, traced } from "../trace.ts";
@@ -23,6 +24,7 @@ export type PublishParts = {
   readonly queues: Queues;
   readonly judge: Judge;
   readonly rates: Rates;
+  readonly reads: ReadsIn;
   readonly telemetry: Telemetry;
   readonly isClosed: () => boolean;
 };
@@ -89,7 +91,10 @@ export function publishWork(parts: PublishParts): RawWork {
     countAccepted(metrics, published);
     return "messageId" in published
       ? { status: published.deduplicated ? 202 : 200, text: publishResultText(published) }
-      : { status: 200, pieces: groupResultTexts(accept, published) };
+      : {
+          status: 200,
+          read: async (seat) => ({ pieces: groupResultTexts(parts.reads(seat), published) }),
+        };
   };
 }
 

@@ -4,11 +4,14 @@ import { fault, type Fault, type TenantId } from "@posthaste/domain";
 import { type CancelPorts, endQueue, putQueue, resumeQueue } from "@posthaste/engine";
 import { listTexts } from "@posthaste/http";
 import { type Queue } from "@posthaste/ports";
+import { type Reads, type ReadsIn } from "../reads.ts";
 import { type Works } from "./work.ts";
 
 const done = { status: 200 } as const;
 
-export const queueWorks = (ports: CancelPorts): Works<keyof typeof queues> => ({
+type QueueParts = CancelPorts & { readonly reads: ReadsIn };
+
+export const queueWorks = (ports: QueueParts): Works<keyof typeof queues> => ({
   upsertQueue: async ({ tenant, body }) => {
     const { queueName: name, parallelism, paused } = body;
     const change = { tenant: tenant.id, name, parallelism, paused };
@@ -16,7 +19,7 @@ export const queueWorks = (ports: CancelPorts): Works<keyof typeof queues> => ({
   },
   listQueues: async ({ tenant }) => ({
     status: 200,
-    pieces: listTexts(queuePages(ports, tenant.id)),
+    read: async (seat) => ({ pieces: listTexts(queuePages(ports.reads(seat), tenant.id)) }),
   }),
   readQueue: async ({ tenant, param }) => {
     const name = param("queueName");
@@ -46,13 +49,13 @@ export const queueWorks = (ports: CancelPorts): Works<keyof typeof queues> => ({
 const queuesPerPage = 100;
 
 async function* queuePages(
-  { queues }: Pick<CancelPorts, "queues">,
+  { queues }: Pick<Reads, "queues">,
   tenant: TenantId,
 ): AsyncGenerator<readonly Queue[], void, undefined> {
   let after: string | undefined = "";
   // Each page begins behind the last name of the one before.
   while (after !== undefined) {
-    const page: readonly Queue[] = await queues.list(tenant, { after, limit: queuesPerPage });
+    const page: readonly Queue[] = await queues(tenant, { after, limit: queuesPerPage });
     yield page;
     after = page.length === queuesPerPage ? page.at(-1)?.name : undefined;
   }

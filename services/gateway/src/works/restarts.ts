@@ -22,7 +22,7 @@ import { type Random, type Tenant } from "@posthaste/ports";
 import { type Judge } from "../judge.ts";
 import { failedPage } from "./run-logs.ts";
 import { type RunLogParts } from "./run-readings.ts";
-import { type Works } from "./work.ts";
+import { type Seated, type Works } from "./work.ts";
 
 export type RestartParts = RunPorts &
   RunLogParts & { readonly random: Random; readonly judge: Judge };
@@ -31,6 +31,7 @@ type Asked = {
   readonly tenant: Tenant;
   readonly callerIp: string;
   readonly rawHeaders: readonly string[];
+  readonly seated: Seated;
 };
 
 /** A failed run, made a new one of that id. */
@@ -44,7 +45,7 @@ type Again = (
 const idLength = 21;
 
 export function restartWorks(parts: RestartParts): Works<keyof typeof restarts> {
-  const { judge, random, runLog } = parts;
+  const { judge, random, reads } = parts;
   const newId = (): string => `wfr_${random.text(idLength)}`;
 
   const overridesOf = ({ callerIp, rawHeaders, tenant }: Asked): Overrides | Fault =>
@@ -53,12 +54,12 @@ export function restartWorks(parts: RestartParts): Works<keyof typeof restarts> 
   const one = async (again: Again, asked: Asked, letter: string) => {
     const overrides = overridesOf(asked);
     if (isFault(overrides)) return overrides;
-    const { items } = await runLog.failed(
-      asked.tenant.id,
-      { dlqIds: [dlqId(letter)] },
-      { limit: 1 },
+    const named = { dlqIds: [dlqId(letter)] };
+    const found = await asked.seated((seat) =>
+      reads(seat).failedRuns(asked.tenant.id, named, { limit: 1 }),
     );
-    const [failed] = items;
+    if (isFault(found)) return found;
+    const [failed] = found.items;
     if (!failed) return fault("not_found", `dead letter ${letter.slice(0, 128)} not found`);
     const refused = faultOfFlow(failed.plan.policy.flow, overrides.flow);
     if (refused) return refused;
@@ -76,7 +77,7 @@ export function restartWorks(parts: RestartParts): Works<keyof typeof restarts> 
     const overrides = overridesOf(asked);
     if (isFault(overrides)) return overrides;
     const given = givenRunId(asked.rawHeaders);
-    const page = await failedPage(parts, asked.tenant.id, asked.query);
+    const page = await failedPage(parts, asked.tenant.id, asked.query, asked.seated);
     if (isFault(page)) return page;
     const { cursor, items } = page;
     if (given !== undefined && items.length > 1)

@@ -1,14 +1,16 @@
 /** `/v2/workflows/events`, `/v2/workflows/messageLogs`: what has happened to runs, run by run, the newest first (docs/design/runs#reading). */
 import { type ReadView, type RunLogQuery, type RunReading } from "@posthaste/contract";
-import { type Fault, isFault, messageId, type RunFilter, type TenantId } from "@posthaste/domain";
 import {
-  charsOf,
-  type Listed,
-  pageCharsMax,
-  readingsOf,
-  type RunLogParts,
-  runsPerRead,
-} from "./run-readings.ts";
+  type Fault,
+  isFault,
+  limits,
+  messageId,
+  type Run,
+  type RunFilter,
+  type TenantId,
+} from "@posthaste/domain";
+import { type Reads } from "../reads.ts";
+import { type Read, readingOf, type RunLogParts, runsPerRead } from "./run-readings.ts";
 
 /** A page looks no further, however few events it has found. */
 const readsMax = 250;
@@ -30,75 +32,74 @@ type Query<Event> = Pick<RunLogQuery, "filter" | "page"> & {
   ) => readonly { readonly place: string; readonly event: Event }[];
 };
 
-export async function runEventPage<Event>(
+export function runEventPage<Event>(
   parts: RunLogParts,
   tenant: TenantId,
   { eventsOf, filter, list, page }: Query<Event>,
-): Promise<Listed<Event> | Fault> {
+): Read<Event> | Fault {
   const scope = { tenant, list, filter };
   const opened = parts.paging.open(scope, page);
   if (isFault(opened)) return opened;
   const cursorAt = (place: Place | undefined) =>
     parts.paging.seal(scope, opened, place && textOf(place));
   const view = { sha256: parts.sha256, bodyBytesMax: page.bodyBytesMax };
-  const items: Event[] = [];
-  let place = placeOf(opened.page.after);
-  let chars = 0;
-  for (let reads = 0; reads < readsMax; reads++) {
-    const { next, readings } = await readAt(parts, tenant, opened.filter, place, view);
-    for (const [i, reading] of readings.entries()) {
-      chars += charsOf(reading);
-      const behind = place.within?.event ?? endOfTime;
-      const wanted = eventsOf(reading, view).filter(({ place: at }) => at < behind);
-      const fitting = wanted.slice(0, page.limit - items.length);
-      items.push(...fitting.map(({ event }) => event));
-      if (items.length < page.limit && chars <= pageCharsMax) continue;
-      const isLast = i === readings.length - 1;
-      const after = isLast ? next : await nextOf(parts, tenant, opened.filter, place, i + 1);
-      const rest = after === undefined ? undefined : { after };
-      const last = fitting.length < wanted.length ? fitting.at(-1) : undefined;
-      const within = last && { root: reading.run.root, event: last.place };
-      return { items, cursor: cursorAt(within ? { ...rest, within } : rest) };
+  return async (seat) => {
+    const reads = parts.reads(seat);
+    const items: Event[] = [];
+    let place = placeOf(opened.page.after);
+    let chars = 0;
+    const isFull = () => items.length === page.limit || chars >= limits.pageBytesMax;
+    for (let count = 0; count < readsMax; count++) {
+      const listed = await runsAt(reads, tenant, opened.filter, place);
+      for (const [i, run] of listed.items.entries()) {
+        const reading = await readingOf(reads, tenant, run, view);
+        const behind = place.within?.event ?? endOfTime;
+        const wanted = eventsOf(reading, view).filter(({ place: at }) => at < behind);
+        let told = 0;
+        for (const { event } of wanted) {
+          if (isFull()) break;
+          items.push(event);
+          chars += JSON.stringify(event).length;
+          told += 1;
+        }
+        if (!isFull()) continue;
+        const isLast = i === listed.items.length - 1;
+        const after = isLast || place.within ? listed.next : listed.positions[i];
+        const rest = after === undefined ? undefined : { after };
+        const last = told < wanted.length ? wanted[told - 1] : undefined;
+        const within = last && { root: run.root, event: last.place };
+        return { items, cursor: cursorAt(within ? { ...rest, within } : rest) };
+      }
+      if (listed.next === undefined) return { items, cursor: undefined };
+      place = { after: listed.next };
     }
-    if (next === undefined) return { items, cursor: undefined };
-    place = { after: next };
-  }
-  return { items, cursor: cursorAt(place) };
+    return { items, cursor: cursorAt(place) };
+  };
 }
 
 /** Behind it there is every event. */
 const endOfTime = "~";
 
-async function readAt(
-  parts: RunLogParts,
+type SomeRuns = {
+  readonly items: readonly Run[];
+  readonly positions: readonly string[];
+  readonly next: string | undefined;
+};
+
+async function runsAt(
+  { runs }: Pick<Reads, "runs">,
   tenant: TenantId,
   filter: RunFilter,
   { after, within }: Place,
-  view: ReadView,
-): Promise<{ readonly readings: readonly RunReading[]; readonly next: string | undefined }> {
-  const listed = within
-    ? await parts.runLog.list(tenant, { roots: [messageId(within.root)] }, { limit: 1 })
-    : await parts.runLog.list(tenant, filter, pageAt(after, runsPerRead));
-  const readings = await readingsOf(parts, tenant, listed.items, view);
-  return { readings, next: within ? after : listed.next };
+): Promise<SomeRuns> {
+  if (!within) {
+    const page = { limit: runsPerRead, ...(after !== undefined && { after }) };
+    const { next, ...listed } = await runs(tenant, filter, page);
+    return { ...listed, next };
+  }
+  const { items } = await runs(tenant, { roots: [messageId(within.root)] }, { limit: 1 });
+  return { items, positions: [], next: after };
 }
-
-/** What follows the first `count` runs behind that place. */
-async function nextOf(
-  { runLog }: RunLogParts,
-  tenant: TenantId,
-  filter: RunFilter,
-  { after }: Place,
-  count: number,
-): Promise<string | undefined> {
-  const { next } = await runLog.list(tenant, filter, pageAt(after, count));
-  return next;
-}
-
-const pageAt = (after: string | undefined, limit: number) => ({
-  limit,
-  ...(after !== undefined && { after }),
-});
 
 const textOf = ({ after = "", within }: Place): string =>
   `${within?.root ?? ""}!${within?.event ?? ""}!${after}`;

@@ -8,7 +8,9 @@ import {
   runId,
   runKey,
 } from "@posthaste/domain";
+import { type RunStore } from "@posthaste/ports";
 import { aTenant, newId } from "@posthaste/testing";
+import { aSeat, readsInOf } from "../reads.fixture.ts";
 import { type RunWorkParts, runWorks } from "./runs.ts";
 
 const aRun: Run = {
@@ -29,7 +31,8 @@ const entry = (rank: number): HistoryEntry => ({
 async function historyOf(readable: number): Promise<{ pieces: string; failed: boolean }> {
   const history = async (_run: unknown, from: number) =>
     [from, from + 1].filter((rank) => rank < readable).map(entry);
-  const ports = { runs: { get: async () => aRun, history } } as unknown as RunWorkParts;
+  const runs = { get: async () => aRun, history } as unknown as RunStore;
+  const ports = { runs, reads: readsInOf({ runs }) } as RunWorkParts;
   const query = gatewayEndpoints.readRunHistory.query.parse("");
   if (isFault(query)) throw new Error(query.text);
   const reply = await runWorks(ports).readRunHistory({
@@ -40,11 +43,14 @@ async function historyOf(readable: number): Promise<{ pieces: string; failed: bo
     },
     rawHeaders: [],
     onGone: () => undefined,
+    seated: (read) => read(aSeat),
   });
-  if (isFault(reply) || !("pieces" in reply)) throw new Error("it is no answer in pieces");
+  if (isFault(reply)) throw new Error(reply.text);
+  const read = await reply.read(aSeat);
+  if (isFault(read)) throw new Error(read.text);
   let pieces = "";
   try {
-    for await (const piece of reply.pieces) pieces += String(piece);
+    for await (const piece of read.pieces) pieces += isFault(piece) ? piece.text : piece;
     return { pieces, failed: false };
   } catch {
     return { pieces, failed: true };

@@ -14,6 +14,7 @@ import {
   type RunMessageQuery,
   runMessages,
   type RunReading,
+  type Seat,
 } from "@posthaste/contract";
 import {
   dlqId,
@@ -26,73 +27,89 @@ import {
   withoutLetter,
 } from "@posthaste/domain";
 import { cancelFunction, type RunPorts, tellAgain } from "@posthaste/engine";
-import { type RunLog, type RunPage } from "@posthaste/ports";
+import { fitting } from "../fitting.ts";
+import { type Reads } from "../reads.ts";
 import { runEventPage } from "./run-events.ts";
-import { type Asked, type Listed, readingsOf, readPage, type RunLogParts } from "./run-readings.ts";
-import { type Works } from "./work.ts";
+import { type Listed, type Read, readingOf, type RunLogParts } from "./run-readings.ts";
+import { type Seated, type Works } from "./work.ts";
 
 export const runLogWorks = (
   parts: RunLogParts & RunPorts,
 ): Works<keyof typeof runLogs | keyof typeof failedRuns> => ({
   listRunLogs: async ({ tenant, query }) => {
-    const page = await runPage(parts, tenant.id, query, true);
-    if (isFault(page)) return page;
-    return { status: 200, json: { cursor: page.cursor ?? "", runs: page.items } };
+    const read = runPage(parts, tenant.id, query, true);
+    if (isFault(read)) return read;
+    return answer(read, ({ cursor = "", items }) => ({ cursor, runs: items }));
   },
   listRunEvents: async ({ tenant, query }) => {
     const { events } = query;
-    if (events) return eventsAnswer(await happened(parts, tenant.id, { ...query, events }));
-    const page = await runPage(parts, tenant.id, query, false);
-    if (isFault(page)) return page;
-    const { cursor, items } = page;
-    return { status: 200, json: { ...(cursor !== undefined && { cursor }), runs: items } };
+    if (events) {
+      const read = happened(parts, tenant.id, { ...query, events });
+      if (isFault(read)) return read;
+      return answer(read, ({ cursor, items }) => ({ ...given(cursor), events: items }));
+    }
+    const read = runPage(parts, tenant.id, query, false);
+    if (isFault(read)) return read;
+    return answer(read, ({ cursor, items }) => ({ ...given(cursor), runs: items }));
   },
   listRunMessages: async ({ tenant, query }) => {
-    const page = await messagesOfRuns(parts, tenant.id, query);
-    if (isFault(page)) return page;
-    return { status: 200, json: { cursor: page.cursor ?? "", events: page.items } };
+    const read = messagesOfRuns(parts, tenant.id, query);
+    if (isFault(read)) return read;
+    return answer(read, ({ cursor = "", items }) => ({ cursor, events: items }));
   },
   listFailedRuns: async ({ tenant, query }) => {
-    const page = await failedRunPage(parts, tenant.id, query);
-    if (isFault(page)) return page;
-    return { status: 200, json: { cursor: page.cursor ?? "", messages: page.items } };
+    const read = failedRunPage(parts, tenant.id, query);
+    if (isFault(read)) return read;
+    return answer(read, ({ cursor = "", items }) => ({ cursor, messages: items }));
   },
-  readFailedRun: async ({ tenant, param }) => {
-    const run = await failedRun(parts, tenant.id, param("dlqId"));
-    if (isFault(run)) return run;
-    const view = { sha256: parts.sha256 };
-    const [reading] = await readingsOf(parts, tenant.id, [run], view);
-    if (!reading) throw new Error("a run that was read has a reading");
-    return { status: 200, json: failedRunJson(reading, view) };
-  },
-  removeFailedRun: async ({ tenant, param }) => {
+  readFailedRun: async ({ tenant, param }) => ({
+    status: 200,
+    read: async (seat) => {
+      const reads = parts.reads(seat);
+      const run = await failedRun(reads, tenant.id, param("dlqId"));
+      if (isFault(run)) return run;
+      const view = { sha256: parts.sha256 };
+      return { json: failedRunJson(await readingOf(reads, tenant.id, run, view), view) };
+    },
+  }),
+  removeFailedRun: async ({ tenant, param, seated }) => {
     const id = param("dlqId");
-    const run = await failedRun(parts, tenant.id, id);
+    const run = await seated((seat) => failedRun(parts.reads(seat), tenant.id, id));
     if (isFault(run)) return run;
     return (await removed(parts, [run])) > 0 ? { status: 200 } : unknownFailedRun(id);
   },
-  tellFailureAgain: async ({ tenant, param }) => {
-    const run = await failedRun(parts, tenant.id, param("dlqId"));
+  tellFailureAgain: async ({ tenant, param, seated }) => {
+    const run = await seated((seat) => failedRun(parts.reads(seat), tenant.id, param("dlqId")));
     if (isFault(run)) return run;
     const refused = await tellAgain(parts, run);
     if (refused) return refused;
     return { status: 200, json: { workflowRunId: run.id, workflowCreatedAt: run.createdAt } };
   },
-  cancelFailureFunction: async ({ tenant, param }) => {
-    const run = await failedRun(parts, tenant.id, param("dlqId"));
+  cancelFailureFunction: async ({ tenant, param, seated }) => {
+    const run = await seated((seat) => failedRun(parts.reads(seat), tenant.id, param("dlqId")));
     if (isFault(run)) return run;
     return (await cancelFunction(parts, run))
       ? { status: 200 }
       : fault("malformed", "the failure function of the run is not under way");
   },
-  removeFailedRuns: async ({ tenant, query }) => {
-    const page = await failedPage(parts, tenant.id, query);
+  removeFailedRuns: async ({ tenant, query, seated }) => {
+    const page = await failedPage(parts, tenant.id, query, seated);
     if (isFault(page)) return page;
     const deleted = await removed(parts, page.items);
     const { cursor } = page;
     return { status: 200, json: { deleted, ...(cursor !== undefined && { cursor }) } };
   },
 });
+
+const answer = <Item, Json>(
+  read: Read<Item>,
+  jsonOf: (page: Listed<Item>) => Json,
+): { readonly status: 200; readonly read: (seat: Seat) => Promise<{ readonly json: Json }> } => ({
+  status: 200,
+  read: async (seat) => ({ json: jsonOf(await read(seat)) }),
+});
+
+const given = (cursor: string | undefined) => ({ ...(cursor !== undefined && { cursor }) });
 
 type Happened = RunLogQuery & { readonly events: { readonly state?: string } };
 
@@ -120,18 +137,12 @@ const messagesOfRuns = (
       ),
   });
 
-function eventsAnswer<Event>(page: Listed<Event> | Fault) {
-  if (isFault(page)) return page;
-  const { cursor, items: events } = page;
-  return { status: 200 as const, json: { ...(cursor !== undefined && { cursor }), events } };
-}
-
 async function failedRun(
-  { runLog }: RunLogParts,
+  { failedRuns }: Pick<Reads, "failedRuns">,
   tenant: TenantId,
   id: string,
 ): Promise<RunIn<"failed"> | Fault> {
-  const { items } = await runLog.failed(tenant, { dlqIds: [dlqId(id)] }, { limit: 1 });
+  const { items } = await failedRuns(tenant, { dlqIds: [dlqId(id)] }, { limit: 1 });
   return items[0] ?? unknownFailedRun(id);
 }
 
@@ -152,88 +163,90 @@ async function removed({ runs }: RunLogParts, failed: readonly Run[]): Promise<n
   return count;
 }
 
-async function runPage(
+function runPage(
   parts: RunLogParts,
   tenant: TenantId,
   { filter, isRetried, page, withSteps }: RunLogQuery,
   withCaller: boolean,
-): Promise<Listed<RunJson> | Fault> {
+): Read<RunJson> | Fault {
   const scope = { tenant, list: isRetried ? "retried runs" : "runs", filter };
   const opened = parts.paging.open(scope, page);
   if (isFault(opened)) return opened;
-  const list = (asked: Asked) => parts.runLog.list(tenant, opened.filter, asked);
-  // Which runs are retried is known by their deliveries alone.
-  if (!withSteps && !isRetried) {
-    const { items: runs, next } = await list(opened.page);
-    const items = runs.map((run) => runHeadJson(run, withCaller));
-    return { items, cursor: parts.paging.seal(scope, opened, next) };
-  }
   const view = { sha256: parts.sha256, bodyBytesMax: page.bodyBytesMax };
-  const { readings, next } = await readPage(
-    (runs) => readingsOf(parts, tenant, runs, view),
-    opened.page,
-    list,
-  );
-  const wanted = isRetried ? readings.filter(hasRetry) : readings;
-  const items = wanted.map((reading) =>
-    withSteps ? runJson(reading, view, withCaller) : runHeadJson(reading.run, withCaller),
-  );
-  return { items, cursor: parts.paging.seal(scope, opened, next) };
+  return async (seat) => {
+    const reads = parts.reads(seat);
+    // Which runs are retried is known by their deliveries alone.
+    const show = async (run: Run): Promise<RunJson | undefined> => {
+      if (!withSteps && !isRetried) return runHeadJson(run, withCaller);
+      const reading = await readingOf(reads, tenant, run, view);
+      if (isRetried && !hasRetry(reading)) return undefined;
+      return withSteps ? runJson(reading, view, withCaller) : runHeadJson(run, withCaller);
+    };
+    const found = await reads.runs(tenant, opened.filter, opened.page);
+    const { shown, next } = await fitting(found, ([run]) => one(run, show), { atOnce: 1 });
+    return { items: shown, cursor: parts.paging.seal(scope, opened, next) };
+  };
 }
+
+const one = async <T, Json>(
+  item: T | undefined,
+  show: (item: T) => Promise<Json>,
+): Promise<readonly Json[]> => (item === undefined ? [] : [await show(item)]);
 
 const hasRetry = ({ progress }: RunReading): boolean =>
   [...progress.values()].some(({ retried }) => retried > 0);
 
 /** `GET /v2/dlq?source=workflow` is the same list. */
-export async function failedRunPage(
+export function failedRunPage(
   parts: RunLogParts,
   tenant: TenantId,
   query: FailedRunQuery,
-): Promise<Listed<FailedRunJson> | Fault> {
+): Read<FailedRunJson> | Fault {
+  const opened = openFailed(parts, tenant, query);
+  if (isFault(opened)) return opened;
   const view = { sha256: parts.sha256, bodyBytesMax: query.page.bodyBytesMax };
-  return failedPageOf(parts, tenant, query, async (list, page) => {
-    const { next, readings } = await readPage(
-      (runs) => readingsOf(parts, tenant, runs.filter(isAsked(query)), view),
-      page,
-      list,
-    );
-    return { items: readings.map((reading) => failedRunJson(reading, view)), next };
-  });
+  return async (seat) => {
+    const reads = parts.reads(seat);
+    const show = async (run: RunIn<"failed">): Promise<FailedRunJson | undefined> =>
+      isAsked(query, run)
+        ? failedRunJson(await readingOf(reads, tenant, run, view), view)
+        : undefined;
+    const found = await reads.failedRuns(tenant, opened.filter, opened.page);
+    const { shown, next } = await fitting(found, ([run]) => one(run, show), { atOnce: 1 });
+    return { items: shown, cursor: opened.cursorAt(next) };
+  };
 }
 
 /** Of all that a query names. */
-export const failedPage = (
+export async function failedPage(
   parts: RunLogParts,
   tenant: TenantId,
   query: FailedRunQuery,
-): Promise<Listed<RunIn<"failed">> | Fault> =>
-  failedPageOf(parts, tenant, query, async (list, page) => {
-    const { items, next } = await list(page);
-    return { items: items.filter(isAsked(query)), next };
-  });
-
-type FailedList = (page: RunPage) => ReturnType<RunLog["failed"]>;
-
-async function failedPageOf<Item>(
-  parts: RunLogParts,
-  tenant: TenantId,
-  { filter, functionStates, page }: FailedRunQuery,
-  read: (
-    list: FailedList,
-    page: RunPage,
-  ) => Promise<{ readonly items: readonly Item[]; readonly next: string | undefined }>,
-): Promise<Listed<Item> | Fault> {
-  const scope = { tenant, list: `failed runs ${functionStates?.join() ?? ""}`, filter };
-  const opened = parts.paging.open(scope, page);
+  seated: Seated,
+): Promise<Listed<RunIn<"failed">> | Fault> {
+  const opened = openFailed(parts, tenant, query);
   if (isFault(opened)) return opened;
-  const list: FailedList = (asked) => parts.runLog.failed(tenant, opened.filter, asked);
-  const { items, next } = await read(list, opened.page);
-  return { items, cursor: parts.paging.seal(scope, opened, next) };
+  const found = await seated((seat) =>
+    parts.reads(seat).failedRuns(tenant, opened.filter, opened.page),
+  );
+  if (isFault(found)) return found;
+  const { items, next } = found;
+  return { items: items.filter((run) => isAsked(query, run)), cursor: opened.cursorAt(next) };
 }
 
-const isAsked =
-  ({ functionStates }: FailedRunQuery) =>
-  (run: RunIn<"failed">): boolean => {
-    const state = functionState(run);
-    return !functionStates || (state !== undefined && functionStates.includes(state));
-  };
+function openFailed(
+  { paging }: RunLogParts,
+  tenant: TenantId,
+  { filter, functionStates, page }: FailedRunQuery,
+) {
+  const scope = { tenant, list: `failed runs ${functionStates?.join() ?? ""}`, filter };
+  const opened = paging.open(scope, page);
+  if (isFault(opened)) return opened;
+  const cursorAt = (next: string | undefined) => paging.seal(scope, opened, next);
+  return { ...opened, cursorAt };
+}
+
+function isAsked({ functionStates }: FailedRunQuery, run: RunIn<"failed">): boolean {
+  const state = functionState(run);
+  return !functionStates || (state !== undefined && functionStates.includes(state));
+}

@@ -2,7 +2,8 @@ import { describe, expect, it } from "@jest/globals";
 import { newOrder, type PartName, type Run, type RunPart, runId, runKey } from "@posthaste/domain";
 import { type RunLog, type SomeParts } from "@posthaste/ports";
 import { aTenant, newId } from "@posthaste/testing";
-import { charsOf, pageCharsMax, readingsOf, readPage, runsPerRead } from "./run-readings.ts";
+import { readsOf } from "../reads.fixture.ts";
+import { readingOf } from "./run-readings.ts";
 
 const mebibyte = 1024 * 1024;
 const view = { sha256: (): string => "hash" };
@@ -35,31 +36,12 @@ describe("a run with eight steps of a mebibyte", () => {
     } as unknown as RunLog;
     const records = { progress: async () => [] } as never;
 
-    const [reading] = await readingsOf({ records, runLog }, aTenant, [aRun()], view);
+    const reading = await readingOf(readsOf({ records, runLog }), aTenant, aRun(), view);
 
-    const parts = [...(reading?.parts.values() ?? [])];
+    const parts = [...reading.parts.values()];
     expect(parts).toHaveLength(9);
     expect(parts.filter((part) => part.step?.out !== undefined).length).toBe(4);
     expect(parts.at(-2)?.step).toMatchObject({ stepName: "step 17" });
     expect(parts.at(-1)?.body).toEqual({ kind: "text", text: "the payload" });
-  });
-});
-
-describe("a page of runs", () => {
-  it("is short when much is shown of them, and goes on behind the last", async () => {
-    const runs = Array.from({ length: 40 }, (_, n) => aRun(n));
-    const shown = { kind: "text", text: "x".repeat(2 * mebibyte) } as const;
-    const parts = new Map([["start", { name: "start", at: 0, body: shown }]]);
-    const read = async (some: readonly Run[]) =>
-      some.map((run) => ({ run, parts, progress: new Map(), attempts: [] }));
-
-    const page = await readPage(read, { limit: 40 }, async ({ limit }) => ({
-      items: runs.slice(0, limit),
-      ...(limit < 40 && { next: `${limit}` }),
-    }));
-
-    const chars = page.readings.reduce((sum, reading) => sum + charsOf(reading), 0);
-    expect(chars).toBeLessThanOrEqual(pageCharsMax + runsPerRead * 2 * mebibyte);
-    expect(page.next).toBe(`${page.readings.length}`);
   });
 });

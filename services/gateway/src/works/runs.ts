@@ -31,17 +31,21 @@ import {
   workOrHandOn,
 } from "@posthaste/engine";
 import { listTexts } from "@posthaste/http";
-import { type RunAddress, type RunLog } from "@posthaste/ports";
+import { type RunAddress } from "@posthaste/ports";
+import { type Reads, type ReadsIn } from "../reads.ts";
 import { type Works } from "./work.ts";
 
-export type RunWorkParts = RunPorts & BulkPorts & { readonly runLog: RunLog };
+export type RunWorkParts = RunPorts & BulkPorts & { readonly reads: ReadsIn };
 
 export const runWorks = (ports: RunWorkParts): Works<keyof typeof runs> => ({
   readRunHistory: async ({ tenant, param, rawHeaders }) => {
     const id = param("runId");
     const run = await ports.runs.get(runAddress(tenant.id, id, rawHeaders));
     if (!run || !isActive(run)) return unknownRun(id);
-    return { status: 200, pieces: listTexts(historyPages(ports, run)) };
+    return {
+      status: 200,
+      read: async (seat) => ({ pieces: listTexts(historyPages(ports.reads(seat), run)) }),
+    };
   },
   endRun: async ({ tenant, param, query, rawHeaders, body }) => {
     const id = param("runId");
@@ -204,11 +208,11 @@ const isOfSameRun = (one: PublishCommand, other: PublishCommand): boolean =>
   one.run.id === other.run.id &&
   one.run.createdAt === other.run.createdAt;
 
-async function* historyPages({ runs }: Pick<RunWorkParts, "runs">, run: Run) {
+async function* historyPages({ history }: Pick<Reads, "history">, run: Run) {
   let from = 0;
   // Each page begins behind the last entry of the one before.
   while (from < run.history.length) {
-    const entries = await runs.history(run, from);
+    const entries = await history(run, from);
     if (entries.length === 0) throw new Error("the run was swept while its history was read");
     yield historyJson(entries);
     from += entries.length;

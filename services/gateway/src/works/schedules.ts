@@ -6,6 +6,7 @@ import {
   type ScheduleListQuery,
   scheduleResultText,
   type schedules as rows,
+  type Seat,
 } from "@posthaste/contract";
 import {
   type Cron,
@@ -27,12 +28,16 @@ import {
 import { groupOf, type Judge } from "../judge.ts";
 import { type RawWork } from "../raw-door.ts";
 import { type Paging } from "../paging.ts";
-import { scheduleListTexts, schedulePages } from "../schedule-texts.ts";
-import { type StatePorts, statesOfLastSlot } from "../slot-states.ts";
+import { type ReadsIn } from "../reads.ts";
+import { scheduleListTexts, schedulePage, schedulePages } from "../schedule-texts.ts";
+import { statesOfLastSlot } from "../slot-states.ts";
 import { inSpan, requestSpan } from "../trace.ts";
 import { type Works } from "./work.ts";
 
-export type ScheduleParts = SchedulePorts & StatePorts & { readonly paging: Paging };
+export type ScheduleParts = SchedulePorts & {
+  readonly paging: Paging;
+  readonly reads: ReadsIn;
+};
 
 type CreateParts = SchedulePorts & {
   readonly groups: Groups;
@@ -96,10 +101,16 @@ export function scheduleWorks(ports: ScheduleParts): Works<keyof typeof rows> {
     listSchedules: async ({ tenant, query }) => listed(ports, tenant.id, query),
     readSchedule: async ({ tenant, param }) => {
       const id = param("scheduleId");
-      const [schedule] = await ports.schedules.get([keyOf(tenant, id)]);
-      if (!schedule) return fault("not_found", `schedule ${id} not found`);
-      const states = await statesOfLastSlot(ports, schedule);
-      return { status: 200, json: scheduleJson(schedule, schedule.body, ports, states) };
+      return {
+        status: 200,
+        read: async (seat) => {
+          const reads = ports.reads(seat);
+          const [schedule] = await reads.wholeSchedules([keyOf(tenant, id)]);
+          if (!schedule) return fault("not_found", `schedule ${id} not found`);
+          const states = await statesOfLastSlot(reads, schedule);
+          return { json: scheduleJson(schedule, schedule.body, ports, states) };
+        },
+      };
     },
     removeSchedule: async ({ tenant, param }) => {
       await ports.schedules.remove(keyOf(tenant, param("scheduleId")));
@@ -118,11 +129,7 @@ export function scheduleWorks(ports: ScheduleParts): Works<keyof typeof rows> {
 }
 
 /** All that follow, read as they are written; or, with a count, a page whose end is known before its first byte is sent. */
-async function listed(
-  ports: ScheduleParts,
-  tenant: TenantId,
-  { count, ...from }: ScheduleListQuery,
-) {
+function listed(ports: ScheduleParts, tenant: TenantId, { count, ...from }: ScheduleListQuery) {
   const scope = { tenant, list: "schedules", filter: {} };
   const limit = count ?? Infinity;
   const opened = ports.paging.open(scope, {
@@ -133,20 +140,22 @@ async function listed(
   });
   if (isFault(opened)) return opened;
   const after = placeOf(opened.page.after, opened.startAt);
-  if (count === undefined)
-    return {
-      status: 200,
-      pieces: scheduleListTexts(ports, schedulePages(ports, tenant, after)),
-    } as const;
-  const found = await ports.schedules.list(tenant, { ...(after && { after }), limit: count + 1 });
-  const page = found.slice(0, count);
-  const last = found.length > count ? page.at(-1) : undefined;
-  const next = ports.paging.seal(scope, opened, last && `${last.createdAt} ${last.id}`);
-  return {
-    status: 200,
-    pieces: scheduleListTexts(ports, [page]),
-    ...(next !== undefined && { headers: ["Next-Cursor", next] }),
-  } as const;
+  const read = async (seat: Seat) => {
+    const reads = ports.reads(seat);
+    if (count === undefined)
+      return {
+        pieces: scheduleListTexts(reads, ports.sha256, schedulePages(reads, tenant, after)),
+      };
+    const { shown, next } = await schedulePage(reads, ports.sha256, tenant, { after, count });
+    const cursor = ports.paging.seal(scope, opened, next);
+    const headers = cursor === undefined ? [] : ["Next-Cursor", cursor];
+    return { pieces: arrayTexts(shown), headers };
+  };
+  return { status: 200, read } as const;
+}
+
+async function* arrayTexts(shown: readonly object[]): AsyncGenerator<string, void, undefined> {
+  yield JSON.stringify(shown);
 }
 
 /** Behind what a cursor of ours names; or where a time begins. */

@@ -1,15 +1,17 @@
 /** `/v2/topics`: URL groups (docs/design/wire#url-groups). */
-import { parseDefaults, type ReadUrl, type urlGroups } from "@posthaste/contract";
+import { parseDefaults, type ReadUrl, type Seat, type urlGroups } from "@posthaste/contract";
 import { isFault } from "@posthaste/domain";
 import { addToGroup, removeFromGroup, unknownGroup } from "@posthaste/engine";
 import { type Clock, type Groups } from "@posthaste/ports";
 import { inTurns } from "@posthaste/http";
 import { groupListTexts, groupTexts } from "../group-texts.ts";
 import { type Judge } from "../judge.ts";
+import { type ReadsIn } from "../reads.ts";
 import { type Works } from "./work.ts";
 
 export type UrlGroupParts = {
   readonly groups: Groups;
+  readonly reads: ReadsIn;
   readonly clock: Clock;
   readonly judge: Judge;
   readonly readUrl: ReadUrl;
@@ -29,11 +31,16 @@ export const urlGroupWorks = ({ ...ports }: UrlGroupParts): Works<keyof typeof u
     const name = param("urlGroupName");
     return (await removeFromGroup(ports.groups, tenant.id, name, selectors)) ?? { status: 200 };
   },
-  listGroups: async ({ tenant }) => ({ status: 200, pieces: groupListTexts(ports, tenant.id) }),
+  listGroups: async ({ tenant }) => ({
+    status: 200,
+    read: async (seat) => ({ pieces: groupListTexts(ports.reads(seat), ports.clock, tenant.id) }),
+  }),
   readGroup: async ({ tenant, param }) => {
     const name = param("urlGroupName");
     const group = await ports.groups.get(tenant.id, name);
-    return group ? { status: 200, pieces: groupTexts(ports.groups, group) } : unknownGroup(name);
+    if (!group) return unknownGroup(name);
+    const read = async (seat: Seat) => ({ pieces: groupTexts(ports.reads(seat), group) });
+    return { status: 200, read };
   },
   configureGroup: async ({ tenant, param, body }) => {
     const name = param("urlGroupName");

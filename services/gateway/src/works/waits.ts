@@ -8,19 +8,22 @@ import {
   limits,
   type TenantId,
 } from "@posthaste/domain";
-import { type Notified, notify, notifyRun, placeWait, takerOf, waitersOf } from "@posthaste/engine";
+import { type Notified, notify, notifyRun, placeWait, takerOf } from "@posthaste/engine";
 import { listTexts } from "@posthaste/http";
 import { type RunAddress } from "@posthaste/ports";
 import { type PublishParts } from "./publish.ts";
 import { type RunLogParts } from "./run-readings.ts";
+import { type Reads } from "../reads.ts";
 import { runAddress } from "./runs.ts";
 import { type Works } from "./work.ts";
 
-export type WaitParts = Pick<PublishParts, "accept" | "judge"> & Pick<RunLogParts, "sha256">;
+export type WaitParts = Pick<PublishParts, "accept" | "judge" | "reads"> &
+  Pick<RunLogParts, "sha256">;
 
 export const waitWorks = ({
   accept: ports,
   judge,
+  reads,
   sha256,
 }: WaitParts): Works<keyof typeof waits> => {
   const notifiedJson = ({ waiter, run, ...outcome }: Notified) => ({
@@ -65,7 +68,9 @@ export const waitWorks = ({
     },
     listWaiters: async ({ tenant, param }) => ({
       status: 200,
-      pieces: listTexts(waiterPages(tenant.id, param("eventId"))),
+      read: async (seat) => ({
+        pieces: listTexts(waiterPages(reads(seat), tenant.id, param("eventId"))),
+      }),
     }),
   };
 
@@ -80,8 +85,8 @@ export const waitWorks = ({
     return [notifiedJson({ waiter, run, error: text })];
   }
 
-  async function* waiterPages(tenant: TenantId, event: string) {
-    for await (const page of waitersOf(ports, tenant, event))
+  async function* waiterPages({ waiters }: Reads, tenant: TenantId, event: string) {
+    for await (const page of waiters(tenant, event))
       yield page.map(({ run, waiter }) => waiterJson(waiter, run, sha256));
   }
 };

@@ -5,6 +5,7 @@ import {
   type EndpointSpec,
   type GatewaySpecs,
   type OperationId,
+  type Seat,
 } from "@posthaste/contract";
 import { type Fault, type TokenScope } from "@posthaste/domain";
 import { type Tenant } from "@posthaste/ports";
@@ -19,7 +20,12 @@ type Visit<Spec extends EndpointSpec> = AskedOf<Spec> & {
   readonly callerIp: string;
   /** `task` runs when the caller has gone, or has its answer. */
   readonly onGone: (task: () => void) => void;
+  /** For work that reads before it knows its answer. */
+  readonly seated: Seated;
 };
+
+/** What `read` comes to, which has a seat in the room for long answers. */
+export type Seated = <T>(read: (seat: Seat) => Promise<T>) => Promise<T | Fault>;
 
 export type Work<Spec extends EndpointSpec, Answered = AnswerOf<Spec>> = (
   visit: Visit<Spec>,

@@ -1,13 +1,13 @@
 /** What management does for each endpoint. One missing, one too many, an answer that its row does not name: none compiles. */
 import { type ManagementOperationId } from "@posthaste/contract";
-import { type ManagementPorts } from "../ports.ts";
+import { type WorkParts } from "../ports.ts";
 import { searchIndexWorks } from "./search-indexes.ts";
 import { tenantKeyWorks } from "./tenant-keys.ts";
 import { tenantWorks } from "./tenants.ts";
 import { tokenWorks } from "./tokens.ts";
 import { type Works } from "./work.ts";
 
-export const managementWorks = (ports: ManagementPorts): Works<ManagementOperationId> => ({
+export const managementWorks = (ports: WorkParts): Works<ManagementOperationId> => ({
   ...searchIndexWorks(ports),
   ...tenantWorks(ports),
   ...tokenWorks(ports),

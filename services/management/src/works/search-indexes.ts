@@ -8,7 +8,8 @@ import { fault, type Fault, isFault, type TenantId } from "@posthaste/domain";
 import { type Random, type SearchIndex } from "@posthaste/ports";
 import { limitsOfType } from "../index-limits.ts";
 import { listTexts } from "@posthaste/http";
-import { type ManagementPorts } from "../ports.ts";
+import { type ManagementPorts, type WorkParts } from "../ports.ts";
+import { indexPages } from "../reads.ts";
 import { findTenant } from "../tenants.ts";
 import { newUuid } from "../uuid.ts";
 import { type Works } from "./work.ts";
@@ -16,11 +17,13 @@ import { type Works } from "./work.ts";
 /** Together they bound what one list may come to. */
 const indexesMax = 1_000;
 const samplesMax = 100;
-const indexesPerPageMax = 50;
 const tokenLength = 43;
 
-export const searchIndexWorks = (ports: ManagementPorts): Works<keyof typeof searchIndexes> => ({
-  listSearchIndexes: async () => ({ status: 200, pieces: listTexts(allIndexes(ports)) }),
+export const searchIndexWorks = (ports: WorkParts): Works<keyof typeof searchIndexes> => ({
+  listSearchIndexes: async () => ({
+    status: 200,
+    read: async (seat) => ({ pieces: listTexts(indexJsons(ports.reads(seat).indexes())) }),
+  }),
   enterSearchIndex: async ({ body }) => {
     const index = await enter(ports, body);
     return isFault(index) ? index : { status: 201, json: indexJson(index) };
@@ -45,16 +48,10 @@ export const searchIndexWorks = (ports: ManagementPorts): Works<keyof typeof sea
   },
 });
 
-async function* allIndexes({
-  indexes,
-}: ManagementPorts): AsyncGenerator<readonly SearchIndexJson[]> {
-  let after: SearchIndex | undefined;
-  for (;;) {
-    const page = await indexes.page({ after, limit: indexesPerPageMax });
-    after = page.at(-1);
-    if (!after) return;
-    yield page.map(indexJson);
-  }
+async function* indexJsons(
+  pages: AsyncIterable<readonly SearchIndex[]>,
+): AsyncGenerator<readonly SearchIndexJson[]> {
+  for await (const page of pages) yield page.map(indexJson);
 }
 
 const unknownIndex: Fault = fault("not_found", "search index not found");
@@ -73,7 +70,9 @@ async function enter(
 ): Promise<SearchIndex | Fault> {
   const owner = await findTenant(ports.accounts, wanted.customer_id);
   if (isFault(owner)) return fault("malformed", `customer_id: ${owner.text}`);
-  if ((await ports.indexes.list()).length >= indexesMax)
+  let count = 0;
+  for await (const page of indexPages(ports.indexes)) count += page.length;
+  if (count >= indexesMax)
     return fault("beyond_plan", `there are ${indexesMax} search indexes already`);
   const index = newIndex(ports, wanted, owner.id);
   await ports.indexes.add(index);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { allShards, defaultPlan, limits, tenantId } from "@posthaste/domain";
 import { recordingLog, seededRandom, virtualClock } from "@posthaste/testing";
+import { createReads } from "../reads.ts";
 import { openStore } from "../opened.fixture.ts";
 import { tenantWorks } from "./tenants.ts";
 
@@ -12,7 +13,7 @@ async function opened() {
   const keys = { current: "sig_1", next: "sig_2" };
   await store.accounts.addTenant({ id: me, dialect: "service", plan: defaultPlan, keys });
   const rest = { clock: virtualClock(), random: seededRandom(1), log: recordingLog() };
-  return { ...store, ...rest };
+  return { ...store, ...rest, reads: createReads(store) };
 }
 
 describe("a tenant that is closed", () => {

@@ -6,15 +6,18 @@ import { cancelRunsSoon } from "@posthaste/engine";
 import { listTexts, newSigningKey } from "@posthaste/http";
 import { changedPlan } from "../plan.ts";
 import { changeOpen, findTenant, isOpen } from "../tenants.ts";
-import { type ManagementPorts } from "../ports.ts";
+import { type ManagementPorts, type WorkParts } from "../ports.ts";
+import { indexPages } from "../reads.ts";
 import { type Works } from "./work.ts";
 
 /** Every service reads them all every few seconds. Closed ones count, since they stay. */
 const tenantsMax = 10_000;
-const tenantsPerPageMax = 200;
 
-export const tenantWorks = (ports: ManagementPorts): Works<keyof typeof tenants> => ({
-  listTenants: async () => ({ status: 200, pieces: listTexts(openTenants(ports)) }),
+export const tenantWorks = (ports: WorkParts): Works<keyof typeof tenants> => ({
+  listTenants: async () => ({
+    status: 200,
+    read: async (seat) => ({ pieces: listTexts(openTenants(ports.reads(seat).tenants())) }),
+  }),
   createTenant: ({ body }) => create(ports, body),
   readTenant: async ({ param }) => {
     const tenant = await findTenant(ports.accounts, param("id"));
@@ -27,16 +30,10 @@ export const tenantWorks = (ports: ManagementPorts): Works<keyof typeof tenants>
   closeTenant: async ({ param }) => (await close(ports, param("id"))) ?? { status: 200 },
 });
 
-async function* openTenants({ accounts }: ManagementPorts): AsyncGenerator<readonly TenantJson[]> {
-  let after = "";
-  // Each page begins behind the last, so this ends with the tenants.
-  for (;;) {
-    const page = await accounts.tenantPage({ after, limit: tenantsPerPageMax });
-    const last = page.at(-1);
-    if (!last) return;
-    yield page.filter(isOpen).map(tenantJson);
-    after = last.id;
-  }
+async function* openTenants(
+  pages: AsyncIterable<readonly Tenant[]>,
+): AsyncGenerator<readonly TenantJson[]> {
+  for await (const page of pages) yield page.filter(isOpen).map(tenantJson);
 }
 
 const tenantJson = ({ id, dialect, plan }: Tenant): TenantJson => ({
@@ -78,9 +75,10 @@ async function close(ports: ManagementPorts, id: string): Promise<Fault | undefi
   const { accounts, indexes, clock } = ports;
   const tenant = await findTenant(accounts, id);
   if (isFault(tenant)) return tenant;
-  const owned = (await indexes.list()).filter(({ owner }) => owner === id);
-  if (owned.length > 0)
-    return fault("conflict", `tenant ${id} owns search indexes: ${owned.length}`);
+  let owned = 0;
+  for await (const page of indexPages(indexes))
+    owned += page.filter(({ owner }) => owner === id).length;
+  if (owned > 0) return fault("conflict", `tenant ${id} owns search indexes: ${owned}`);
   await cancelRunsSoon(ports, tenant.id);
   const closed = await changeOpen(accounts, id, (tenant) => ({ ...tenant, closedAt: clock.now() }));
   if (isFault(closed)) return closed;

@@ -13,10 +13,13 @@ const tokenIdPrefix = "tok_";
 const tokenIdLength = 16;
 
 export const tokenWorks = (ports: ManagementPorts): Works<keyof typeof tokens> => ({
-  listTokens: async ({ param }) => {
-    const all = await tokensOf(ports.accounts, param("id"));
-    return isFault(all) ? all : { status: 200, json: all.toSorted(byAge).map(tokenJson) };
-  },
+  listTokens: async ({ param }) => ({
+    status: 200,
+    read: async () => {
+      const all = await tokensOf(ports.accounts, param("id"));
+      return isFault(all) ? all : { json: all.toSorted(byAge).map(tokenJson) };
+    },
+  }),
   createToken: async ({ param, body }) => {
     const made = await create(ports, param("id"), body.scope);
     if (isFault(made)) return made;

@@ -1,0 +1,88 @@
+import { describe, expect, it } from "@jest/globals";
+import { virtualClock } from "@posthaste/testing";
+import * as fc from "fast-check";
+import { createGate } from "./gate.ts";
+
+const bounds = { tasksMax: 3, tasksPerOwnerMax: 2, waitingMax: 4, waitMsMax: 1_000 };
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function opened() {
+  const clock = virtualClock();
+  const gate = createGate(clock, bounds);
+  const task = (owner: string) => {
+    const state = { isIn: false, end: (): void => undefined, ended: Promise.resolve("") };
+    state.ended = gate
+      .run(owner, async () => {
+        state.isIn = true;
+        await new Promise<void>((resolve) => (state.end = resolve));
+        return "done";
+      })
+      .catch((error: { code: string }) => error.code);
+    return state;
+  };
+  return { clock, gate, task };
+}
+
+describe("a gate for what takes long", () => {
+  it("lets so many in, of one owner its part, and others when these have ended", async () => {
+    const { task } = opened();
+    const [a, b, c, other] = ["a", "a", "a", "b"].map(task);
+    await turn();
+    expect([a, b, c, other].map((each) => each?.isIn)).toEqual([true, true, false, true]);
+
+    a?.end();
+    await a?.ended;
+    await turn();
+
+    expect(c?.isIn).toBe(true);
+  });
+
+  it("refuses what has waited for its time, and what comes when too many wait", async () => {
+    const { clock, task } = opened();
+    const held = ["a", "b", "c"].map(task);
+    const waiting = ["d", "e", "f", "g"].map(task);
+    const refused = task("h");
+
+    expect(await refused.ended).toBe("overloaded");
+    await clock.advance(1_000);
+
+    expect(await Promise.all(waiting.map(({ ended }) => ended))).toEqual(
+      Array(4).fill("overloaded"),
+    );
+    expect(held.every(({ isIn }) => isIn)).toBe(true);
+  });
+
+  it("is empty when all that came has gone, in any order", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ owner: fc.constantFrom("a", "b", "c"), fails: fc.boolean() }), {
+          maxLength: 7,
+        }),
+        fc.infiniteStream(fc.nat()),
+        async (tasks, chance) => {
+          const gate = createGate(virtualClock(), bounds);
+          const ends: (() => void)[] = [];
+          const all = tasks.map(({ owner, fails }) =>
+            gate
+              .run(owner, async () => {
+                await new Promise<void>((resolve) => ends.push(resolve));
+                if (fails) throw new Error("no");
+              })
+              .catch(() => undefined),
+          );
+          await turn();
+          while (ends.length > 0) {
+            expect(gate.underWay()).toBeLessThanOrEqual(bounds.tasksMax);
+            const nth = Number(chance.next().value) % ends.length;
+            ends.splice(nth, 1)[0]?.();
+            await turn();
+          }
+          await Promise.all(all);
+
+          expect(gate.underWay()).toBe(0);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});

@@ -1,0 +1,24 @@
+/** Documents that are read together. */
+import { BSON, type Document, type FindCursor } from "mongodb";
+
+/** Where each may have tens of kilobytes of headers, a reply holds about a mebibyte. */
+const documentsPerReply = 32;
+
+/** The first that `cursor` finds, up to the one by which they have `bytesMax` bytes. `isCut`: there is a further one. */
+export async function documentsWithin<T extends Document>(
+  cursor: FindCursor<T>,
+  bytesMax: number,
+): Promise<{ readonly documents: readonly T[]; readonly isCut: boolean }> {
+  const documents: T[] = [];
+  let bytes = 0;
+  // Bounded by the cursor's limit.
+  for await (const document of cursor.batchSize(documentsPerReply)) {
+    if (bytes >= bytesMax) return { documents, isCut: true };
+    documents.push(document);
+    bytes += sizeOf(document);
+  }
+  return { documents, isCut: false };
+}
+
+/** As it is stored. */
+export const sizeOf = (document: Document): number => BSON.calculateObjectSize(document);

@@ -1,0 +1,45 @@
+/** Where a page of a list ends by what is shown of it. */
+import { limits } from "@posthaste/domain";
+import { type Page } from "@posthaste/ports";
+
+export type Fitting<Json> = {
+  readonly shown: readonly Json[];
+  /** Where the list goes on. */
+  readonly next: string | undefined;
+};
+
+type Options = {
+  readonly atOnce?: number;
+  /** What is read to show the items has come to its bound. */
+  readonly isSpent?: () => boolean;
+  readonly charsMax?: number;
+};
+
+const atOnceDefault = 4;
+
+/**
+ * What is shown of the first items of a page, up to the one by which that has `charsMax` characters: one at least.
+ * `show`: of so many items at a time, each as JSON; undefined: it is not shown.
+ */
+export async function fitting<T, Json extends object>(
+  { items, positions, next }: Page<T>,
+  show: (
+    some: readonly T[],
+  ) => readonly (Json | undefined)[] | Promise<readonly (Json | undefined)[]>,
+  { atOnce = atOnceDefault, charsMax = limits.pageBytesMax, isSpent = () => false }: Options = {},
+): Promise<Fitting<Json>> {
+  const shown: Json[] = [];
+  let chars = 0;
+  // Bounded by the page's items, and by what is shown of them.
+  for (let from = 0; from < items.length; from += atOnce) {
+    if (from > 0 && isSpent()) return { shown, next: positions[from - 1] };
+    const some = await show(items.slice(from, from + atOnce));
+    for (const [i, json] of some.entries()) {
+      if (chars >= charsMax) return { shown, next: positions[from + i - 1] };
+      if (json === undefined) continue;
+      shown.push(json);
+      chars += JSON.stringify(json).length;
+    }
+  }
+  return { shown, next };
+}

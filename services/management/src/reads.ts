@@ -1,0 +1,58 @@
+/** Reads of what may be many, some at a time; for lists, by the holder of a seat in the room for long answers alone (eslint.config.js). */
+import { type Seat } from "@posthaste/contract";
+import { type Accounts, type SearchIndex, type SearchIndexes, type Tenant } from "@posthaste/ports";
+
+export type ReadPorts = {
+  readonly accounts: Pick<Accounts, "tenantPage">;
+  readonly indexes: Pick<SearchIndexes, "page">;
+};
+
+export type ReadsIn = (seat: Seat) => {
+  readonly tenants: () => AsyncGenerator<readonly Tenant[]>;
+  readonly indexes: () => AsyncGenerator<readonly SearchIndex[]>;
+};
+
+const tenantsPerPageMax = 200;
+const indexesPerPageMax = 50;
+
+export const createReads =
+  ({ accounts, indexes }: ReadPorts): ReadsIn =>
+  (seat) => {
+    const seated = <T>(read: () => T): T => {
+      if (!seat.isTaken()) throw new Error("a read without a seat");
+      return read();
+    };
+    return {
+      tenants: () =>
+        tenantPages({ tenantPage: (asked) => seated(() => accounts.tenantPage(asked)) }),
+      indexes: () => indexPages({ page: (asked) => seated(() => indexes.page(asked)) }),
+    };
+  };
+
+async function* tenantPages(
+  accounts: Pick<Accounts, "tenantPage">,
+): AsyncGenerator<readonly Tenant[]> {
+  let after = "";
+  // Each page begins behind the last, so this ends with the tenants.
+  for (;;) {
+    const page = await accounts.tenantPage({ after, limit: tenantsPerPageMax });
+    const last = page.at(-1);
+    if (!last) return;
+    yield page;
+    after = last.id;
+  }
+}
+
+/** For work that looks at each and holds none of them. */
+export async function* indexPages(
+  indexes: Pick<SearchIndexes, "page">,
+): AsyncGenerator<readonly SearchIndex[]> {
+  let after: SearchIndex | undefined;
+  // Each page begins behind the last, so this ends with the indexes.
+  for (;;) {
+    const page = await indexes.page({ after, limit: indexesPerPageMax });
+    after = page.at(-1);
+    if (!after) return;
+    yield page;
+  }
+}

@@ -57,6 +57,7 @@ import { openSearchIndexes } from "./search-indexes.ts";
 import { openSizes } from "./sizes.ts";
 import { openTenantKeys } from "./tenants.ts";
 import { openTokenStore } from "./tokens/token-store.ts";
+import { createTurns } from "./query/turns.ts";
 import { openTerms } from "./terms.ts";
 import { openSpent } from "./tokens/spent.ts";
 import { openWindows } from "./tokens/windows.ts";
@@ -126,7 +127,7 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
   });
   const { rooms, positions, recovered } = openRooms(options, db, writer);
   const archive = openArchive(db, rooms.names, rooms.configurations);
-  const breathe = (): Promise<void> => new Promise((resolve) => schedule(resolve));
+  const breathe = createTurns(schedule);
   const stored = openRecordPorts(rooms, reader, breathe);
   return {
     ...stored,

@@ -32,6 +32,15 @@ const numbers = (
 const page = { limit: 2, order: "earliestFirst" } as const;
 
 describe("a page", () => {
+  it("lets other work have its turn after fifty rows of which it read more than their place", async () => {
+    const scan = numbers(1_000, () => false, 1);
+
+    await readPage(scan, page);
+
+    expect(scan.turns()).toBeGreaterThanOrEqual(1_000 / 50 - 1);
+    expect(scan.turns()).toBeLessThanOrEqual(1_000 / 50 + 2);
+  });
+
   it("is followed by the next one until there is nothing more, also across chunks", async () => {
     const scan = numbers(2_000, (i) => i % 500 === 0);
 

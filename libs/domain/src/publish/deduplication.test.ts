@@ -37,6 +37,8 @@ describe("deduplication keys", () => {
   it.each<[string, Partial<PublishCommand>]>([
     ["the destination", url("https://other.example/")],
     ["the body", { body: new TextEncoder().encode("hello!") }],
+    ["the method", { method: "DELETE" }],
+    ["the encoding", { headers: [["Content-Encoding", "gzip"]] }],
     ["the content type", { headers: [["Content-Type", "text/html"]] }],
     [
       "a forwarded header",

@@ -53,15 +53,24 @@ export const scheduleContent = (
   sha256: Sha256Hex,
 ): string => sha256(JSON.stringify([cron.text, contentHash({ ...template, body }, sha256)]));
 
-/** Over destination, body, content type and forwarded headers (docs/design/deduplication#keys): equal bodies to two URLs are two messages. */
+/**
+ * Over destination, method, body, headers of the body and forwarded ones (docs/design/deduplication#keys): equal bodies to two URLs are two messages.
+ * POST, which is the default, is left out, so that windows that are open during an upgrade hold.
+ */
 function contentHash(
-  command: Pick<PublishCommand, "destination" | "headers" | "body">,
+  command: Pick<PublishCommand, "destination" | "method" | "headers" | "body">,
   sha256: Sha256Hex,
 ): string {
   const { destination } = command;
   const where = destination.kind === "url" ? destination.url : destination.name;
   return sha256(
-    JSON.stringify([destination.kind, where, comparable(command.headers), sha256(command.body)]),
+    JSON.stringify([
+      destination.kind,
+      where,
+      comparable(command.headers),
+      sha256(command.body),
+      ...(command.method === "POST" ? [] : [command.method]),
+    ]),
   );
 }
 

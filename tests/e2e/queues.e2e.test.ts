@@ -228,9 +228,12 @@ describe("a queue", () => {
     expect(made).toMatchObject({ name: "settings", parallelism: 2, paused: true, lag: 0 });
     expect(numberOf(made["updatedAt"])).toBeGreaterThanOrEqual(numberOf(made["createdAt"]));
 
-    expect((await put("settings")).status).toBe(200);
+    for (const change of [{}, { parallelism: 3 }, { paused: null }])
+      expect((await put("settings", change)).status).toBe(200);
+    expect(await read("settings")).toMatchObject({ parallelism: 3, paused: true });
+    expect((await put("settings", { paused: false })).status).toBe(200);
 
-    expect(await read("settings")).toMatchObject({ parallelism: 1, paused: false });
+    expect(await read("settings")).toMatchObject({ parallelism: 3, paused: false });
     const names = (await client.get("/v2/queues")).list().map(({ name }) => textOf(name));
     expect(names).toContain("settings");
     expect(names).toEqual(names.toSorted());

@@ -2,6 +2,7 @@
 import { type Fault, isFault, queueParallelismDefault } from "@posthaste/domain";
 import * as z from "zod";
 import { jsonBody } from "../bodies/json-body.ts";
+import { strictObject } from "../bodies/strict-object.ts";
 import { flag, readQuery } from "../queries/query-values.ts";
 import { millisecondsShape } from "../representations/schemas.ts";
 import { isName } from "../wire/text.ts";
@@ -18,23 +19,20 @@ const queueSchema = z
   })
   .meta({ id: "Queue" });
 
-const putSchema = z.object(
-  {
-    queueName: z
-      .string("must be a string")
-      .refine(isName, "letters, digits, '-', '_' and '.' only, at most 128 characters"),
-    parallelism: z
-      .int("must be a whole number")
-      .min(1, "must be at least 1")
-      .nullish()
-      .transform((given) => given ?? queueParallelismDefault),
-    paused: z
-      .boolean("must be true or false")
-      .nullish()
-      .transform((given) => given ?? false),
-  },
-  "must be an object",
-);
+const putSchema = strictObject({
+  queueName: z
+    .string("must be a string")
+    .refine(isName, "letters, digits, '-', '_' and '.' only, at most 128 characters"),
+  parallelism: z
+    .int("must be a whole number")
+    .min(1, "must be at least 1")
+    .nullish()
+    .describe(`Absent: as it is; of a new queue ${queueParallelismDefault}`),
+  paused: z
+    .boolean("must be true or false")
+    .nullish()
+    .describe("Absent: as it is; of a new queue false"),
+});
 
 const dryRunSchema = z.object({
   dryRun: z.literal(true),

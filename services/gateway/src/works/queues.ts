@@ -14,7 +14,12 @@ type QueueParts = CancelPorts & { readonly reads: ReadsIn };
 export const queueWorks = (ports: QueueParts): Works<keyof typeof queues> => ({
   upsertQueue: async ({ tenant, body }) => {
     const { queueName: name, parallelism, paused } = body;
-    const change = { tenant: tenant.id, name, parallelism, paused };
+    const change = {
+      tenant: tenant.id,
+      name,
+      ...(parallelism != null && { parallelism }),
+      ...(paused != null && { paused }),
+    };
     return (await putQueue(ports, change, tenant.plan)) ?? done;
   },
   listQueues: async ({ tenant }) => ({

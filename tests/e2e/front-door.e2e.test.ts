@@ -73,8 +73,7 @@ describe("400", () => {
   });
 
   it.each([
-    ["an absolute target", "POST http://evil.example/v2/publish/http://a.b HTTP/1.1"],
-    ["an absolute target of our own", "GET http://127.0.0.1/v2/keys HTTP/1.1"],
+    ["an absolute target with credentials", "GET http://a@127.0.0.1/v2/keys HTTP/1.1"],
     ["a fragment", "GET /v2/keys#x HTTP/1.1"],
     ["a target without a slash", "GET v2/keys HTTP/1.1"],
     ["a broken escape", "GET /v2/messages/%zz HTTP/1.1"],
@@ -85,6 +84,15 @@ describe("400", () => {
     expect(answer.status).toBe(400);
     expect(errorOf(answer)).not.toBe("");
   });
+
+  it.each(["http://a.example/healthz", "HTTP://127.0.0.1:80/healthz"])(
+    "serves an absolute target as its path: %s",
+    async (target) => {
+      const answer = await answerTo(server.port, rawRequest(`GET ${target} HTTP/1.1`));
+
+      expect(answer.status).toBe(200);
+    },
+  );
 
   it("refuses HTTP/1.1 without a Host", async () => {
     const answer = await answerTo(

@@ -12,13 +12,26 @@ export function faultOfHead(req: IncomingMessage): Fault | undefined {
   const hosts = countOf(rawHeaders, "host");
   if (hosts > 1) return fault("malformed", "more than one Host header");
   if (hosts === 0 && req.httpVersion !== "1.0") return fault("malformed", "no Host header");
-  const url = req.url ?? "";
-  // An absolute target would be routed by its own host; a fragment never belongs on the wire.
+  const url = originForm(req);
+  // A fragment never belongs on the wire.
   if (!url.startsWith("/") && !(url === "*" && req.method === "OPTIONS")) {
     return fault("malformed", "the request target must start with a slash");
   }
   if (url.includes("#")) return fault("malformed", "the request target must not hold a fragment");
   return undefined;
+}
+
+/** Of an absolute form, which a client of a proxy sends (RFC 9112 §3.2.2), what follows the host, which stands for what the Host header says. */
+function originForm(req: IncomingMessage): string {
+  const target = req.url ?? "";
+  const authority = target.startsWith("/")
+    ? undefined
+    : /^https?:\/\/[^/?#@]+(?=[/?]|$)/i.exec(target);
+  if (!authority) return target;
+  const rest = target.slice(authority[0].length);
+  req.url = rest.startsWith("/") ? rest : `/${rest}`;
+  req.headers.host = authority[0].replace(/^.*\//, "");
+  return req.url;
 }
 
 /** The value of a header that may stand once; undefined when it is absent, and when there are several. */

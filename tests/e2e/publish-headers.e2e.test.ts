@@ -16,6 +16,34 @@ afterAll(async () => {
   await server.stop();
 });
 
+it("415 for JSON with a Content-Encoding, which is not read", async () => {
+  const encoded = { "Content-Encoding": "gzip" };
+
+  const replies = [
+    await server.client.post("/v2/batch", encoded, "[]"),
+    await server.client.post("/v2/queues", encoded, '{"queueName":"q"}'),
+    await server.client.post("/v2/queues", { "Content-Encoding": "identity" }, '{"queueName":"q"}'),
+  ];
+
+  expect(replies.map(({ status }) => status)).toEqual([415, 415, 200]);
+});
+
+it("400 for a publish, a batch and a schedule to a host without a scheme, 404 to a group that is not there", async () => {
+  const cron = { "Service-Cron": "* * * * *" };
+  const item = JSON.stringify([{ destination: "example.com" }]);
+
+  const replies = [
+    await server.client.post("/v2/publish/example.com"),
+    await server.client.post("/v2/batch", {}, item),
+    await server.client.post("/v2/schedules/example.com", cron),
+    await server.client.post("/v2/publish/orders"),
+  ];
+
+  expect(replies.map(({ status }) => status)).toEqual([400, 400, 400, 404]);
+  for (const reply of replies.slice(0, 3))
+    expect(reply.error()).toMatch(/add http:\/\/ or https:\/\//);
+});
+
 describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }) => {
   const given = (settings: Record<string, string | string[]>) => inDialect(prefix, settings);
   const path = (name: string): string => `/${prefix}${name}`;
@@ -49,6 +77,41 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
         [`${lower}hop`]: "1",
         [`${lower}signature`]: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
       });
+    });
+
+    it("delivers encoding and language of the body with its bytes, from a publish, a queue and a group", async () => {
+      const sent = { "Content-Encoding": "gzip", "Content-Language": "de" };
+      const [name] = [`encoded-${lower}`];
+      const endpoints = [{ url: destination.url(path("encoded-group")) }];
+      await server.client.post(`/v2/topics/${name}/endpoints`, {}, JSON.stringify({ endpoints }));
+
+      for (const target of [
+        `publish/${destination.url(path("encoded-publish"))}`,
+        `enqueue/${name}/${destination.url(path("encoded-queue"))}`,
+        `publish/${name}`,
+      ])
+        await server.client.post(
+          `/v2/${target}`,
+          { ...sent, ...given({ Label: "x" }) },
+          "\x1f\x8b",
+        );
+
+      for (const at of ["encoded-publish", "encoded-queue", "encoded-group"])
+        expect((await destination.arrival(path(at))).headers).toMatchObject({
+          "content-encoding": "gzip",
+          "content-language": "de",
+        });
+    });
+
+    it("hands the headers of the request on byte by byte, but for those that do not fit", async () => {
+      const url = destination.url(path("bytes"));
+      const headers = { "X-Name": "caf\xc3\xa9 \xff", Cookie: "c".repeat(9_000), "X-Last": "1" };
+
+      await server.client.published(url, { ...headers, ...given({ "Header-Forward": "true" }) });
+
+      const { headers: arrived } = await destination.arrival(path("bytes"));
+      expect(arrived).toMatchObject({ "x-name": "caf\xc3\xa9 \xff", "x-last": "1" });
+      expect(arrived).not.toHaveProperty("cookie");
     });
 
     it("delivers no header of the request but Content-Type and the forwarded ones", async () => {

@@ -232,6 +232,7 @@ export type FaultCode =
   | "run_ended"
   | "run_refused"
   | "too_large"
+  | "encoding_not_read"
   | "too_many_requests"
   | "headers_too_large"
   | "internal"
@@ -487,7 +488,13 @@ export interface Operations {
   upsertQueue: {
     body: {
       queueName: string;
+      /**
+       * Absent: as it is; of a new queue 1
+       */
       parallelism?: number | null;
+      /**
+       * Absent: as it is; of a new queue false
+       */
       paused?: boolean | null;
     };
     answer: undefined;

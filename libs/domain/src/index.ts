@@ -36,6 +36,7 @@ export {
   type DestinationText,
   hasScheme,
   invalidScheme,
+  looksLikeHost,
   readUrl,
   refusedUrl,
   standardUrl,

@@ -1,5 +1,5 @@
 export { type AcceptPorts, type Published } from "./publish/accept.ts";
-export { unknownGroup } from "./publish/group-publish.ts";
+export { unknownDestination, unknownGroup } from "./publish/group-publish.ts";
 export { publish } from "./publish/publish.ts";
 export { childrenOf, type PublishedGroup } from "./publish/group-publish.ts";
 export { publishMany } from "./publish/publish-many.ts";

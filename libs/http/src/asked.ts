@@ -1,7 +1,7 @@
 /** What a request asks of its endpoint, as the row lets it: parameters of the path, query, body. */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type AskedOf, type Endpoint, type EndpointSpec, faultOfNames } from "@posthaste/contract";
-import { type Fault, isFault, type Plan } from "@posthaste/domain";
+import { type Fault, fault, isFault, type Plan } from "@posthaste/domain";
 import { type BodyBudget } from "./bodies/body-budget.ts";
 import { readBody } from "./bodies/body.ts";
 
@@ -17,6 +17,14 @@ export type Asking = {
 
 const empty = new Uint8Array(0);
 
+/** What is encoded would be read as something else. */
+function faultOfEncoding(headers: IncomingMessage["headers"]): Fault | undefined {
+  const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "";
+  return encoding === "" || encoding === "identity"
+    ? undefined
+    : fault("encoding_not_read", "Content-Encoding: a body is read as it is, and not encoded");
+}
+
 /** The first fault in the order of path, query and body: a body is read when all else is right. */
 export async function askedOf<Spec extends EndpointSpec>(
   row: Endpoint<Spec>,
@@ -31,6 +39,8 @@ export async function askedOf<Spec extends EndpointSpec>(
   if (badName) return badName;
   const query = row.query.parse(search.toString());
   if (isFault(query)) return query;
+  const encoded = row.body.bytesMax > 0 ? faultOfEncoding(res.req.headers) : undefined;
+  if (encoded) return encoded;
   const bytesMax = (plan && row.body.bytesMaxBy?.(plan)) ?? row.body.bytesMax;
   const bytes = bytesMax === 0 ? empty : await readBody(res, { bytesMax, budget, owner });
   if (isFault(bytes)) return bytes;

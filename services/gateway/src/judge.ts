@@ -1,22 +1,27 @@
 /** What the headers of a request are judged by: the tenant's plan, this moment, and the policies of this process. */
 import { type BatchJudges, type NamedDestination, type ReadUrl } from "@posthaste/contract";
 import { type Group } from "@posthaste/domain";
-import { type Clock, type Groups, type RetryDelays, type Tenant } from "@posthaste/ports";
+import { type Clock, type Groups, type Log, type RetryDelays, type Tenant } from "@posthaste/ports";
 import { type Rates } from "./rates.ts";
 
 export type Judge = (tenant: Tenant, callerIp: string) => BatchJudges;
 
 export type JudgeParts = {
   readonly clock: Clock;
+  readonly log: Log;
   readonly retryDelays: RetryDelays;
   readonly rates: Pick<Rates, "spendExpression">;
   readonly readUrl: ReadUrl;
   readonly llmUrl: string | undefined;
 };
 
+/** Of the name of a header in the log. */
+const nameMax = 128;
+
 export function createJudge(parts: JudgeParts): Judge {
-  const { clock, retryDelays, rates, readUrl, llmUrl } = parts;
+  const { clock, log, retryDelays, rates, readUrl, llmUrl } = parts;
   return ({ id, plan, dialect }, callerIp) => {
+    let hasLeftOut = false;
     const spendExpression = (field: string) => rates.spendExpression(id, field);
     return {
       tenant: id,
@@ -28,6 +33,11 @@ export function createJudge(parts: JudgeParts): Judge {
         retryDelays.check(expression, retriesMax, field, () => spendExpression(field)),
       spendExpression,
       readUrl,
+      // One line a request: a batch may have thousands.
+      leaveOut: (name) => {
+        if (!hasLeftOut) log.warn("header.left_out", { tenant: id, name: name.slice(0, nameMax) });
+        hasLeftOut = true;
+      },
       llmUrl,
     };
   };

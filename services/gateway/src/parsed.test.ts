@@ -13,6 +13,7 @@ const aStep = (bytes: number): PublishInput => ({
   checkRetryDelay: () => undefined,
   spendExpression: () => undefined,
   readUrl: (given) => given,
+  leaveOut: () => undefined,
 });
 
 describe("a step of a run", () => {

@@ -144,7 +144,14 @@ describe("new expressions of retry delays", () => {
       delayMs: () => 0,
     };
     const readUrl = (given: string) => given;
-    const parts = { clock, retryDelays: delays, readUrl, llmUrl: undefined, rates };
+    const parts = {
+      clock,
+      retryDelays: delays,
+      readUrl,
+      log: recordingLog(),
+      llmUrl: undefined,
+      rates,
+    };
     const judge = createJudge(parts);
     const [flooding, other] = ["a", "b"].map((id) => judge(aTenantWith({}, id), ""));
     const check = (judges: typeof other, text: string) =>
@@ -167,6 +174,7 @@ describe("new expressions of schedules", () => {
       clock,
       retryDelays: { check: () => undefined, delayMs: () => 0 },
       readUrl: (given: string) => given,
+      log: recordingLog(),
       llmUrl: undefined,
       rates,
     });

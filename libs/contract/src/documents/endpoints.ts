@@ -25,7 +25,11 @@ function entryOfRaw({ prefix, names, ...row }: RawTarget): EndpointEntry {
 }
 
 const entriesOf = (rows: Readonly<Record<string, Endpoint>>): readonly EndpointEntry[] =>
-  Object.entries(rows).map(([operation, row]) => ({ operation, ...row, faults: faultsOf(row) }));
+  Object.entries(rows).map(([operation, row]) => ({
+    operation,
+    ...row,
+    faults: [...faultsOf(row), ...(row.body.bytesMax > 0 ? ["encoding_not_read" as const] : [])],
+  }));
 
 /** A query may hold a name that is not known, and a path a broken escape; all of that is part of the name of an event. */
 const faultsOf = ({ path, faults }: Pick<Endpoint, "path" | "faults">): readonly FaultCode[] =>

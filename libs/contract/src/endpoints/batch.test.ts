@@ -192,6 +192,10 @@ describe("a batch", () => {
       items({ ...good, headers: { "Upstash-Cron": "* * * * *" } }),
       "[0].headers: Upstash-Cron: a publish makes no schedule: the message would be sent now, and once",
     ],
+    [
+      items({ ...good, delay: "1h" }),
+      '[0]: unknown field "delay"; known are destination, headers, body, queue',
+    ],
     [items({ ...good, headers: { "a b": "c" } }), '[0].headers: "a b" is no name of a header'],
     [
       items({ ...good, headers: { "Upstash-Callback": "https://a.b\n" } }),

@@ -5,6 +5,7 @@ import { judged, jsonBytesMax } from "../bodies/json.ts";
 import { longOf, type LongString, readWithLong, type WithLong } from "../bodies/json-long.ts";
 import { isArray, partsOf, type Span, trimmed } from "../bodies/json-parts.ts";
 import { type InTurns, pause, type Pause } from "../bodies/pause.ts";
+import { strictObject } from "../bodies/strict-object.ts";
 import { type NamedDestination, parseDestination } from "../destination/destination-target.ts";
 import { readPublish } from "../headers/parse-publish.ts";
 import { type FlatHeaders, type PublishInput } from "../headers/publish-input.ts";
@@ -20,22 +21,19 @@ const itemsMax = 10_000;
 const escapedBytesMax = 6;
 
 const text = z.string("must be a string");
-const itemSchema = z.object(
-  {
-    destination: text.describe("A URL, or the name of a URL group"),
-    headers: z
-      .record(
-        z.string(),
-        z.union([text, z.array(text)], "must be a string or an array of them"),
-        "must be an object",
-      )
-      .nullish()
-      .describe("Those of a publish, names in any case"),
-    body: text.nullish().describe("Sent as UTF-8"),
-    queue: text.nullish().describe("Queue that the message gets into"),
-  },
-  "must be an object",
-);
+const itemSchema = strictObject({
+  destination: text.describe("A URL, or the name of a URL group"),
+  headers: z
+    .record(
+      z.string(),
+      z.union([text, z.array(text)], "must be a string or an array of them"),
+      "must be an object",
+    )
+    .nullish()
+    .describe("Those of a publish, names in any case"),
+  body: text.nullish().describe("Sent as UTF-8"),
+  queue: text.nullish().describe("Queue that the message gets into"),
+});
 type Item = z.output<typeof itemSchema>;
 
 /** What all items of a batch are judged by. `completed`: the headers of an item with what they leave out. */

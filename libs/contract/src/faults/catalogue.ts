@@ -69,6 +69,11 @@ export const faultCatalogue: Readonly<Record<FaultCode, FaultEntry>> = {
     title: "Body too large",
     advice: "Send a smaller body. The connection is closed.",
   },
+  encoding_not_read: {
+    status: 415,
+    title: "Encoding of the body not read",
+    advice: "Send the body as it is, without a Content-Encoding.",
+  },
   too_many_requests: {
     status: 429,
     title: "Too many requests",

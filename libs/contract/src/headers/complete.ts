@@ -5,7 +5,6 @@ import {
   type Destination,
   type Dialect,
   type Fault,
-  type HeaderPair,
   type Headers,
   type Policy,
   type Postponement,
@@ -14,11 +13,17 @@ import {
   timeoutMsOf,
 } from "@posthaste/domain";
 import { dialects } from "../wire/dialects.ts";
-import { checkForwardedSize, forwardable } from "./forwarded.ts";
-import { incomingHeaders, withIncoming } from "./incoming.ts";
-import { type FlatHeaders, type PublishInput } from "./publish-input.ts";
+import { checkForwardedSize, fitting, forwardable } from "./forwarded.ts";
+import { incomingHeaders, withoutReplaced } from "./incoming.ts";
+import { type PublishInput } from "./publish-input.ts";
 import { flowOf } from "./request-settings.ts";
-import { type Bounds, malformed, type PublishDraft, type RequestDraft } from "./setting.ts";
+import {
+  type Bounds,
+  type LeaveOut,
+  malformed,
+  type PublishDraft,
+  type RequestDraft,
+} from "./setting.ts";
 import { faultOfNotBefore } from "./values.ts";
 
 /** Each header is well-formed, and the destination is known. */
@@ -32,7 +37,7 @@ export function completeCommand(
   { draft, dialect, destination }: PublishRequest,
   input: PublishInput,
 ): PublishCommand | Fault {
-  const headers = messageHeaders(draft, input.rawHeaders);
+  const headers = messageHeaders(draft, input);
   if (isFault(headers)) return headers;
   const policy = policyOf(draft, input);
   if (isFault(policy)) return policy;
@@ -61,34 +66,54 @@ export function completeCommand(
   };
 }
 
-function messageHeaders(draft: PublishDraft, rawHeaders: FlatHeaders): Headers | Fault {
-  const own = withContentType(draft.contentType, forwardable(draft.message.forwarded));
-  if (!draft.forwardsAll) return bounded(own, "");
-  const incoming = incomingHeaders(rawHeaders);
-  return isFault(incoming) ? incoming : bounded(withIncoming(forwardable(incoming), own), "");
+function messageHeaders(
+  { forwardsAll, message, representation, run }: PublishDraft,
+  { leaveOut, rawHeaders }: PublishInput,
+): Headers | Fault {
+  // What a call sends is named by its step; all else of a run is what its endpoint was asked with.
+  const isHandedOn = run.id !== undefined && run.callType?.value !== "toCallback";
+  const forwarded = headersOf(message, "", isHandedOn ? leaveOut : undefined);
+  if (isFault(forwarded)) return forwarded;
+  const own = withRepresentation(representation, forwarded);
+  if (!forwardsAll) return own;
+  const incoming = withoutReplaced(forwardable(incomingHeaders(rawHeaders, leaveOut)), own);
+  return [...fitting(incoming, own, leaveOut), ...own];
 }
 
-/** A forwarded Content-Type wins over the request's own. */
-function withContentType(contentType: HeaderPair | undefined, forwarded: Headers): Headers {
-  if (!contentType) return forwarded;
-  if (forwarded.some(([name]) => name.toLowerCase() === "content-type")) return forwarded;
-  return [contentType, ...forwarded];
+/** A forwarded header wins over the request's own. */
+function withRepresentation(representation: Headers, forwarded: Headers): Headers {
+  if (representation.length === 0) return forwarded;
+  const named = new Set(forwarded.map(([name]) => name.toLowerCase()));
+  return [...representation.filter(([name]) => !named.has(name.toLowerCase())), ...forwarded];
 }
 
-export const bounded = (headers: Headers, family: string): Headers | Fault =>
-  checkForwardedSize(headers, family) ?? headers;
+/** With `leaveOut` the caller hands on what it was asked with, and what does not fit is left out; else each is named, and refused. */
+export function headersOf(
+  { forwarded, unfit = [] }: RequestDraft,
+  family: string,
+  leaveOut?: LeaveOut,
+): Headers | Fault {
+  const headers = forwardable(forwarded);
+  if (leaveOut) {
+    if (unfit.length > 0) leaveOut(`${family}Forward-*`);
+    return fitting(headers, [], leaveOut);
+  }
+  return unfit[0] ?? checkForwardedSize(headers, family) ?? headers;
+}
 
 function policyOf(draft: PublishDraft, input: Bounds): Policy | Fault {
   const { message, redaction } = draft;
   const flow = flowOf(message);
   if (isFault(flow)) return flow;
-  const callback = callbackPlan(draft.callbackUrl, draft.callback, "Callback-", input);
+  const leaveOut = draft.run.id && input.leaveOut;
+  const callback = callbackPlan(draft.callbackUrl, draft.callback, "Callback-", input, leaveOut);
   if (isFault(callback)) return callback;
   const failureCallback = callbackPlan(
     draft.failureCallbackUrl,
     draft.failureCallback,
     "Failure-Callback-",
     input,
+    leaveOut,
   );
   if (isFault(failureCallback)) return failureCallback;
   const retriesMax = message.retriesMax ?? input.plan.retriesDefault;
@@ -112,10 +137,11 @@ export function callbackPlan(
   request: RequestDraft,
   family: string,
   { plan }: Bounds,
+  leaveOut?: LeaveOut,
 ): CallbackPlan | Fault | undefined {
   const flow = flowOf(request);
   if (isFault(flow)) return flow;
-  const headers = bounded(forwardable(request.forwarded), family);
+  const headers = headersOf(request, family, leaveOut);
   if (isFault(headers)) return headers;
   if (url === undefined) return undefined;
   const { timeoutMs, retriesMax, retryDelay, labels } = request;

@@ -149,6 +149,63 @@ describe("with Header-Forward", () => {
   });
 });
 
+describe("what a caller hands on and has not named", () => {
+  const cookie = "c".repeat(9_000);
+  const many = Array.from({ length: 80 }, (_, i) => [`X-${i}`, "v"]).flat();
+  const received = ["X-Name", "caf\xc3\xa9\xff", "Cookie", cookie, ...many];
+  const prefixed = (family: string) =>
+    received.map((text, i) => (i % 2 === 0 ? `Upstash-${family}Forward-${text}` : text));
+  const run = ["Upstash-Workflow-RunId", "run-1", "Upstash-Workflow-Init", "true"];
+  const taking = () => {
+    const left: string[] = [];
+    return { left, leaveOut: (name: string) => void left.push(name) };
+  };
+
+  it("passes byte by byte, but for the headers that do not fit, which are told: by Header-Forward", () => {
+    const { left, leaveOut } = taking();
+
+    const { headers } = accepted(
+      ["Upstash-Header-Forward", "true", "Upstash-Forward-Own", "1", ...received],
+      { leaveOut },
+    );
+
+    expect(headers).toContainEqual(["X-Name", "caf\xc3\xa9\xff"]);
+    expect(headers).toContainEqual(["Own", "1"]);
+    expect(headers).toHaveLength(64);
+    expect(left).toHaveLength(19);
+    expect(left[0]).toBe("Cookie");
+  });
+
+  it.each(families)("and by the start of a run, in %sForward-", (family) => {
+    const { left, leaveOut } = taking();
+    const needed = ["Upstash-Forward-Upstash-Workflow-Sdk-Version", "1"];
+    const callback = [
+      "Upstash-Callback",
+      "https://a.b/",
+      "Upstash-Failure-Callback",
+      "https://a.b/",
+    ];
+
+    const command = accepted([...run, ...callback, ...prefixed(family), ...needed], { leaveOut });
+
+    const sent =
+      family === ""
+        ? command.headers
+        : command.policy[family === "Callback-" ? "callback" : "failureCallback"]?.headers;
+    expect(sent).toContainEqual(["X-Name", "caf\xc3\xa9\xff"]);
+    expect(sent?.length).toBeLessThanOrEqual(65);
+    expect(left).toContain("X-79");
+  });
+
+  it.each(["X-Name", "Cookie"])("is refused where each is named: %s", (name) => {
+    const at = received.indexOf(name);
+
+    expect(refused([`Upstash-Forward-${name}`, received[at + 1] ?? ""]).text).toMatch(
+      new RegExp(`^Upstash-Forward-${name}: must `),
+    );
+  });
+});
+
 it("whatever is forwarded can be written into a request as it is", () => {
   const text = fc.oneof(fc.string({ unit: "binary" }), fc.string());
   fc.assert(

@@ -1,32 +1,70 @@
 /** Headers that a caller wants the destination to get: which may pass, and which are ours or the connection's. */
 import { type Fault, type HeaderPair, type Headers, limits } from "@posthaste/domain";
-import { isHeaderValue, isToken } from "../wire/text.ts";
+import { isFieldValue, isHeaderValue, isToken } from "../wire/text.ts";
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
-import { malformed } from "./setting.ts";
+import { type LeaveOut, malformed, type RequestDraft } from "./setting.ts";
 
-/** One `-Forward-<name>` header. `field` is its full name as the caller wrote it. */
+/**
+ * One header to send on. `field` is its full name as the caller wrote it. What must not be named is noted as unfit: a request that names
+ * it is refused, and one that hands on all that it was asked with goes without what cannot be sent.
+ */
 export function takeForwarded(
   field: string,
   name: string,
   value: string,
-  forwarded: HeaderPair[],
-): Fault | undefined {
-  const named = { name: field };
-  if (name.length > limits.headerNameLengthMax || !isToken(name)) {
-    return malformed(
-      named,
-      `must end in a header name of 1 to ${limits.headerNameLengthMax} characters`,
-    );
-  }
-  if (value.length > limits.headerValueBytesMax) {
-    return malformed(named, `must be at most ${limits.headerValueBytesMax} bytes`);
-  }
-  if (!isHeaderValue(value)) {
-    return malformed(named, "must hold visible ASCII characters, spaces and tabs only");
-  }
-  forwarded.push([name, value]);
-  return undefined;
+  request: Pick<RequestDraft, "forwarded" | "unfit">,
+): void {
+  const why = whyUnfit(name, value);
+  if (why !== undefined)
+    request.unfit = [...(request.unfit ?? []), malformed({ name: field }, why)];
+  if (isSendable(name, value)) request.forwarded.push([name, value]);
 }
+
+function whyUnfit(name: string, value: string): string | undefined {
+  if (name.length > limits.headerNameLengthMax || !isToken(name))
+    return `must end in a header name of 1 to ${limits.headerNameLengthMax} characters`;
+  if (value.length > limits.headerValueBytesMax)
+    return `must be at most ${limits.headerValueBytesMax} bytes`;
+  return isHeaderValue(value)
+    ? undefined
+    : "must hold visible ASCII characters, spaces and tabs only";
+}
+
+/** Bytes beyond ASCII are sent as they came. */
+const isSendable = (name: string, value: string): boolean =>
+  name.length <= limits.headerNameLengthMax &&
+  isToken(name) &&
+  value.length <= limits.headerValueBytesMax &&
+  isFieldValue(value);
+
+/** Those of `headers` that fit into one request beside `own`, in their order; names of clients of ours and of the body come first. */
+export function fitting(headers: Headers, own: Headers, leaveOut: LeaveOut): Headers {
+  let count = own.length;
+  let bytes = sizeOf(own);
+  const left = new Set<HeaderPair>();
+  const [first = [], rest = []] = [true, false].map((is) =>
+    headers.filter(([name]) => isNeeded(name) === is),
+  );
+  for (const pair of [...first, ...rest]) {
+    const size = sizeOf([pair]);
+    if (count < limits.forwardHeadersMax && bytes + size <= limits.forwardHeaderBytesMax) {
+      count++;
+      bytes += size;
+      continue;
+    }
+    left.add(pair);
+    leaveOut(pair[0]);
+  }
+  return left.size === 0 ? headers : headers.filter((pair) => !left.has(pair));
+}
+
+const isNeeded = (name: string): boolean => {
+  const lower = name.toLowerCase();
+  return dialectOf(lower) !== undefined || lower.startsWith("content-");
+};
+
+const sizeOf = (headers: Headers): number =>
+  headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 
 /** What of `given` is sent: without the connection's names, those that a Connection header lists, and those we set ourselves. */
 export function forwardable(given: Headers): Headers {
@@ -44,12 +82,18 @@ export function checkForwardedSize(headers: Headers, family: string): Fault | un
   if (headers.length > limits.forwardHeadersMax) {
     return malformed(named, `must be at most ${limits.forwardHeadersMax} headers`);
   }
-  let bytes = 0;
-  for (const [name, value] of headers) bytes += name.length + value.length;
-  return bytes > limits.forwardHeaderBytesMax
+  return sizeOf(headers) > limits.forwardHeaderBytesMax
     ? malformed(named, `must be at most ${limits.forwardHeaderBytesMax} bytes together`)
     : undefined;
 }
+
+/** What says of a body how it is to be read, and so travels with its bytes; by lower-case name. */
+export const representationNames: ReadonlyMap<string, string> = new Map(
+  ["Content-Type", "Content-Encoding", "Content-Language"].map((name) => [
+    name.toLowerCase(),
+    name,
+  ]),
+);
 
 const connectionNames: ReadonlySet<string> = new Set([
   "connection",

@@ -16,6 +16,7 @@ const overridesOfFlat = (rawHeaders: readonly string[]) =>
     checkRetryDelay: () => undefined,
     spendExpression: () => undefined,
     readUrl: (given) => given,
+    leaveOut: () => undefined,
   });
 
 describe("the headers of a retry", () => {

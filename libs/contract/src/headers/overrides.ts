@@ -1,14 +1,13 @@
 /** The headers of a retried dead letter: what they name replaces what is stored, and all else stays. */
 import { type Fault, type Overrides, isFault } from "@posthaste/domain";
-import { bounded, callbackPlan, postponementOf } from "./complete.ts";
-import { forwardable } from "./forwarded.ts";
+import { callbackPlan, headersOf, postponementOf } from "./complete.ts";
 import { type Bounds, malformed, type PublishDraft } from "./setting.ts";
 
 export function completeOverrides(draft: PublishDraft, bounds: Bounds): Overrides | Fault {
   const { message, redaction } = draft;
   const refused = meaningless(draft);
   if (refused) return refused;
-  const headers = bounded(forwardable(message.forwarded), "");
+  const headers = headersOf(message, "");
   if (isFault(headers)) return headers;
   const callback = callbackPlan(draft.callbackUrl, draft.callback, "Callback-", bounds);
   if (isFault(callback)) return callback;

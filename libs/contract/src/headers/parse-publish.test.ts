@@ -33,6 +33,21 @@ describe("a publish without configuration", () => {
     expect(command.headers).toEqual([["Content-Type", "text/plain"]]);
   });
 
+  it("forwards what its headers say of the body, unless that is forwarded by name", () => {
+    const given = { "content-encoding": "gzip", "Content-Language": "de", "Content-Type": "a/b" };
+
+    expect(accepted(given).headers).toEqual([
+      ["Content-Encoding", "gzip"],
+      ["Content-Language", "de"],
+      ["Content-Type", "a/b"],
+    ]);
+    expect(accepted({ ...given, "Service-Forward-content-encoding": "br" }).headers).toEqual([
+      ["Content-Language", "de"],
+      ["Content-Type", "a/b"],
+      ["content-encoding", "br"],
+    ]);
+  });
+
   it("is refused when its destination is, in the destination's own words", () => {
     const readUrl = (url: string, field: string) => fault("malformed", `${field} ${url}`);
 

@@ -17,7 +17,7 @@ import { faultOfRun, withRun } from "../workflow/run-publish.ts";
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
 import { bytesOfText, isHeaderValue } from "../wire/text.ts";
 import { completeCommand, type PublishRequest } from "./complete.ts";
-import { takeForwarded } from "./forwarded.ts";
+import { representationNames, takeForwarded } from "./forwarded.ts";
 import { completeOverrides } from "./overrides.ts";
 import { type FlatHeaders, type OverridesInput, type PublishInput } from "./publish-input.ts";
 import { repeatable } from "./run-settings.ts";
@@ -149,6 +149,7 @@ export function parseOverrides(input: OverridesInput): Overrides | Fault {
   const reading = read(input);
   if (isFault(reading)) return reading;
   return (
+    reading.draft.message.unfit?.[0] ??
     refuseScheduleHeaders(reading.draft) ??
     refuseHost(reading.draft) ??
     completeOverrides(reading.draft, input)
@@ -176,6 +177,7 @@ const newReading = (): Reading => ({
     message: newRequest(),
     callback: newRequest(),
     failureCallback: newRequest(),
+    representation: [],
     schedule: {},
     run: {},
   },
@@ -195,10 +197,11 @@ function readFlat(flat: FlatHeaders, reading: Reading, bounds: Bounds): Fault | 
         witnessDialect(reading, dialect, name) ??
         readOurs(reading, name, lower, value.trim(), dialect, bounds);
       if (refused) return refused;
-    } else if (lower === "content-type") {
-      const refused = readContentType(reading, name, value.trim());
-      if (refused) return refused;
+      continue;
     }
+    const sent = representationNames.get(lower);
+    const refused = sent && readRepresentation(reading.draft, name, sent, value.trim());
+    if (refused) return refused;
   }
   return undefined;
 }
@@ -236,15 +239,23 @@ function readOurs(
     const sent = name.slice(prefixLength + prefix.length);
     const request = of(reading.draft);
     if (sent.toLowerCase() === "host") return void (request.host = { name, value, dialect });
-    return takeForwarded(name, sent, value, request.forwarded);
+    takeForwarded(name, sent, value, request);
+    return undefined;
   }
   return undefined;
 }
 
-function readContentType(reading: Reading, name: string, value: string): Fault | undefined {
-  if (reading.draft.contentType) return givenTwice(name);
+/** Encoding and language may stand in several lines. */
+function readRepresentation(
+  { representation }: PublishDraft,
+  name: string,
+  sent: string,
+  value: string,
+): Fault | undefined {
+  if (sent === "Content-Type" && representation.some(([given]) => given === sent))
+    return givenTwice(name);
   if (!isHeaderValue(value)) return malformed({ name }, "must hold visible ASCII characters only");
-  reading.draft.contentType = ["Content-Type", value];
+  representation.push([sent, value]);
   return undefined;
 }
 

@@ -15,6 +15,7 @@ export const judges: Omit<PublishInput, "rawHeaders" | "destination" | "body"> =
   checkRetryDelay: () => undefined,
   spendExpression: () => undefined,
   readUrl: (given) => given,
+  leaveOut: () => undefined,
 };
 
 type HeaderObject = Readonly<Record<string, string>>;

@@ -32,13 +32,19 @@ export type Bounds = {
   readonly spendExpression: (field: string) => Fault | undefined;
   /** The text that is dialled, shown and signed (ADR 130); a fault that names the field, but for the destination itself. */
   readonly readUrl: ReadUrl;
+  readonly leaveOut: LeaveOut;
 };
+
+/** Told the name of a header that a request does not hand on. */
+export type LeaveOut = (name: string) => void;
 
 export type ReadUrl = (given: string, field: string) => string | Fault;
 
 /** The settings of one request: of the message itself, or of one of its two callbacks. */
 export type RequestDraft = {
   readonly forwarded: HeaderPair[];
+  /** What must not be among them where a caller names them one by one. */
+  unfit?: readonly Fault[];
   /** Forwarded, which only a message of a run may do: there it comes to nothing. */
   host?: Field;
   method?: Method;
@@ -86,7 +92,8 @@ export type PublishDraft = {
   redaction?: Redaction;
   queue?: Field;
   forwardsAll?: boolean;
-  contentType?: HeaderPair;
+  /** What the body is: its type, encoding and language. */
+  readonly representation: HeaderPair[];
   hop?: number;
   readonly schedule: ScheduleDraft;
   readonly run: RunDraft;

@@ -34,6 +34,9 @@ export const bytesOfText = (text: string): string =>
 const beyondAscii = /[^\0-\x7f]/;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+/** What a header may carry byte by byte (RFC 9110 §5.5): visible ASCII, space, tab, and bytes beyond ASCII. */
+export const isFieldValue = (text: string): boolean => /^[\t -~\x80-\xff]*$/.test(text);
+
 /** Visible ASCII without space: what a request target and a URL may be made of. */
 export function isVisibleAscii(text: string): boolean {
   for (let i = 0; i < text.length; i++) {

@@ -18,6 +18,7 @@ import { readJson } from "../bodies/json.ts";
 import { readMembers } from "../bodies/json-members.ts";
 import { type Span } from "../bodies/json-parts.ts";
 import { type InTurns } from "../bodies/pause.ts";
+import { representationNames } from "../headers/forwarded.ts";
 import { type FlatHeaders } from "../headers/publish-input.ts";
 import { type Field, malformed, type PublishDraft } from "../headers/setting.ts";
 import { bytesOfValue } from "../headers/table.ts";
@@ -252,6 +253,6 @@ function isOwnName([name]: HeaderPair): boolean {
   return dialectOf(lower) === undefined || passing.has(lower.slice(prefixLength));
 }
 
-/** Sent with every delivery of the run; a Content-Type is that of one body. */
+/** Sent with every delivery of the run; type, encoding and language are those of one body. */
 const isUsersHeader = ([name]: HeaderPair): boolean =>
-  dialectOf(name.toLowerCase()) === undefined && name.toLowerCase() !== "content-type";
+  dialectOf(name.toLowerCase()) === undefined && !representationNames.has(name.toLowerCase());

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { isFault } from "../shared/fault.ts";
-import { readUrl, standardUrl } from "./url.ts";
+import { looksLikeHost, readUrl, standardUrl } from "./url.ts";
 
 const written = (given: string): string => {
   const read = readUrl(given);
@@ -116,4 +116,16 @@ describe("the text of a URL", () => {
       { numRuns: 5_000 },
     );
   });
+});
+
+describe("a name", () => {
+  it.each(["example.com", "a.b-c.example.org", "localhost", "127.0.0.1", "EXAMPLE.COM"])(
+    "looks like a host: %s",
+    (name) => expect(looksLikeHost(name)).toBe(true),
+  );
+
+  it.each(["orders", "orders.v2", "no.such-group_1", "a..com", "-a.com", "1.2.3", "a.b", "."])(
+    "does not: %s",
+    (name) => expect(looksLikeHost(name)).toBe(false),
+  );
 });

@@ -47,6 +47,10 @@ export function standardUrl(given: string): string {
 /** Whether a text is meant as a URL, and not as the name of something. */
 export const hasScheme = (given: string): boolean => schemePattern.test(withoutBlanks(given));
 
+/** A name that may be one of a group, and looks like the host of a URL without its scheme. */
+export const looksLikeHost = (name: string): boolean =>
+  /^(?:localhost|\d+(?:\.\d+){3}|(?:[a-z\d](?:[a-z\d-]*[a-z\d])?\.)+[a-z]{2,})$/i.test(name);
+
 export const refusedUrl = (why: string): Fault =>
   fault("malformed", `invalid destination url: ${why}`);
 

@@ -23,6 +23,7 @@ export type FaultCode =
   | "timed_out"
   | "conflict"
   | "too_large"
+  | "encoding_not_read"
   | "headers_too_large"
   | "beyond_plan"
   /** What is asked of a run that is not active. */

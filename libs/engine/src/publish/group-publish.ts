@@ -11,11 +11,14 @@ import {
   type Fault,
   type Group,
   fanOutOf,
+  invalidScheme,
   isFault,
   keysOfEndpoints,
+  looksLikeHost,
   type MessageId,
   parentOf,
   type PublishCommand,
+  refusedUrl,
   type TenantId,
 } from "@posthaste/domain";
 import { type DeduplicationEntry, type Intake } from "@posthaste/ports";
@@ -80,7 +83,13 @@ export const findGroup = async (
   { groups }: Pick<AcceptPorts, "groups">,
   tenant: TenantId,
   name: string,
-): Promise<Group | Fault> => (await groups.get(tenant, name)) ?? unknownGroup(name);
+): Promise<Group | Fault> => (await groups.get(tenant, name)) ?? unknownDestination(name);
+
+/** Of a publish: what looks like a host is a URL without its scheme. */
+export const unknownDestination = (name: string): Fault =>
+  looksLikeHost(name)
+    ? refusedUrl(`${invalidScheme}; there is no topic ${name}`)
+    : unknownGroup(name);
 
 export const unknownGroup = (name: string): Fault => fault("not_found", `topic ${name} not found`);
 

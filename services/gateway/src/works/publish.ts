@@ -4,7 +4,7 @@
  */
 import { publishResultText } from "@posthaste/contract";
 import { fault, isFault } from "@posthaste/domain";
-import { publish, type RunPorts, unknownGroup } from "@posthaste/engine";
+import { publish, type RunPorts, unknownDestination } from "@posthaste/engine";
 import { type Queues, type Telemetry } from "@posthaste/ports";
 import { countAccepted } from "../accepted.ts";
 import { groupOf, type Judge } from "../judge.ts";
@@ -51,7 +51,7 @@ export function publishWork(parts: PublishParts): RawWork {
     if (isFault(command)) return command;
     const isOfRun = isPartOfRun(command);
     if (isClosed() && !isOfRun) return closed;
-    if (destination.kind === "group" && !group) return unknownGroup(destination.name);
+    if (destination.kind === "group" && !group) return unknownDestination(destination.name);
     if (!isOfRun) {
       const { queue } = command;
       const messages = group?.endpointCount ?? 1;

@@ -13,11 +13,18 @@ import {
   fault,
   type Fault,
   isFault,
+  looksLikeHost,
   nextSlot,
   scheduleId,
   type TenantId,
 } from "@posthaste/domain";
-import { pauseSchedule, putSchedule, resumeSchedule, type SchedulePorts } from "@posthaste/engine";
+import {
+  pauseSchedule,
+  putSchedule,
+  resumeSchedule,
+  type SchedulePorts,
+  unknownDestination,
+} from "@posthaste/engine";
 import {
   type Groups,
   type ScheduleKey,
@@ -70,6 +77,9 @@ function untracedWork({ judge, ...ports }: Omit<CreateParts, "tracer">): RawWork
       body,
     });
     if (isFault(asked)) return asked;
+    // A group may be made later; no group is meant by what looks like a host.
+    if (destination.kind === "group" && !group && looksLikeHost(destination.name))
+      return unknownDestination(destination.name);
     if (asked.isDryRun)
       return { status: 200, text: dryRunText(nextSlots(asked.command.cron, judges.now)) };
     const made = await putSchedule(ports, asked, tenant.plan);

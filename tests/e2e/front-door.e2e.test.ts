@@ -39,6 +39,8 @@ describe("400", () => {
     ["a negative Content-Length", ["Content-Length: -5"], "hello"],
     ["a hexadecimal Content-Length", ["Content-Length: 0x5"], "hello"],
     ["an unknown Transfer-Encoding", ["Transfer-Encoding: xchunked"], "0\r\n\r\n"],
+    ["identity before chunked", ["Transfer-Encoding: identity, chunked"], "0\r\n\r\n"],
+    ["gzip before chunked", ["Transfer-Encoding: gzip, chunked"], "0\r\n\r\n"],
     ["chunked that is not last", ["Transfer-Encoding: chunked, identity"], "0\r\n\r\n"],
     [
       "two Transfer-Encodings",
@@ -211,19 +213,40 @@ describe("200", () => {
     expect((await destination.arrival("/continue")).body.toString()).toBe("hello");
   });
 
-  it("answers a browser's preflight in the dev profile, and names no origin", async () => {
-    const headers = {
-      origin: "https://console.example",
-      "access-control-request-method": "POST",
-      "access-control-request-headers": "authorization",
-    };
-
-    const reply = await client.call("OPTIONS", "/v2/publish/x", headers);
+  it("answers the preflight of a page of this machine in the dev profile, and names no origin", async () => {
+    const reply = await preflight("http://localhost:3000");
 
     expect(reply.status).toBe(204);
     expect(reply.headers["access-control-allow-origin"]).toBe("*");
   });
 });
+
+describe("403", () => {
+  it("in the dev profile no other page is told anything, with the public token or without, nor by a name of its own", async () => {
+    const asked = [
+      await preflight("https://console.example"),
+      await client.call("GET", "/v2/keys", { origin: "https://console.example" }),
+      await client.call("POST", `/v2/publish/${destination.url("/csrf")}`, {
+        origin: "null",
+      }),
+      await client.call("GET", "/v2/keys", { host: "rebound.example:8080" }),
+    ];
+
+    for (const reply of asked) {
+      expect(reply.status).toBe(403);
+      expect(reply.error()).toContain("POSTHASTE_DEV_ORIGINS=any opens it");
+      expect(reply.headers["access-control-allow-origin"]).toBeUndefined();
+    }
+    expect(destination.at("/csrf")).toEqual([]);
+  });
+});
+
+const preflight = (origin: string) =>
+  client.call("OPTIONS", "/v2/publish/x", {
+    origin,
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "authorization",
+  });
 
 describe("a request that is refused", () => {
   it("does not smuggle another one in its body", async () => {

@@ -618,21 +618,28 @@ describe("whatever is asked", () => {
     expect(reply.status).toBe(413);
   });
 
-  it("403 no page of another origin changes anything in the operator's browser", async () => {
+  it("403 no page of another origin asks anything in the operator's browser, nor locks the operator out", async () => {
+    const network = freshNetwork();
     const from = (site: string) =>
       operator.call("POST", `/v2/tenants/${firstUser.userId}/keys/rotate`, undefined, {
         "sec-fetch-site": site,
       });
+    for (let i = 0; i < 30; i++) {
+      const image = { ...network, "sec-fetch-site": "cross-site", authorization: "Basic Og==" };
+      expect((await operator.call("GET", "/v2/tenants", undefined, image)).status).toBe(403);
+    }
+    const guess = { ...network, authorization: "Basic Og==" };
+    expect((await operator.call("GET", "/v2/tenants", undefined, guess)).status).toBe(401);
 
     for (const site of ["cross-site", "same-site"])
       expect(refusal(await from(site))).toEqual({
         status: 403,
-        error: "a page of another origin may not change anything",
+        error: "a page of another origin may not ask",
       });
     expect((await server.client.get("/v2/keys")).object()).toEqual(firstUser.keys);
   });
 
-  it("429 is the answer after ten wrong passwords in a minute, and the right one does not help", async () => {
+  it("429 is the answer after ten wrong passwords in a minute, but to the right one", async () => {
     const from = freshNetwork();
     const guess = { ...from, authorization: "Basic b3BlcmF0b3I6Z3Vlc3M=" };
     for (let i = 0; i < 10; i++)
@@ -642,7 +649,7 @@ describe("whatever is asked", () => {
 
     expect(eleventh.status).toBe(429);
     expect(Number(eleventh.headers["retry-after"])).toBeGreaterThanOrEqual(1);
-    expect((await operator.get("/v2/tenants")).status).toBe(200);
+    expect((await operator.call("GET", "/v2/tenants", undefined, from)).status).toBe(200);
   });
 
   it("nothing of a secret is in the log", async () => {

@@ -21,7 +21,7 @@ export {
   tokenHash,
   userOf,
 } from "./authenticate/credentials.ts";
-export { createFailureLimit, type FailureLimit } from "./authenticate/failure-limit.ts";
+export { createFailureLimit, type FailureLimit, networkOf } from "./authenticate/failure-limit.ts";
 export { readBody } from "./bodies/body.ts";
 export { type BodyBudget, createBodyBudget } from "./bodies/body-budget.ts";
 export { addressSet, type AddressSet, callerIp } from "./caller-ip.ts";
@@ -35,5 +35,6 @@ export {
   type EdgeRoom,
   type RequestHandler,
 } from "./edge/edge.ts";
-export { onlyValueOf } from "./edge/request-head.ts";
+export { type Origins } from "./edge/cors.ts";
+export { isOfOtherOrigin, onlyValueOf } from "./edge/request-head.ts";
 export { inTurns, toItsEnd } from "./turns.ts";

@@ -19,6 +19,7 @@ import {
   callerIp,
   doneInRoom,
   inSeat,
+  isOfOtherOrigin,
   onlyValueOf,
   type RequestKind,
 } from "@posthaste/http";
@@ -69,7 +70,12 @@ export function admitted<Spec extends EndpointSpec>(
     const queryToken = search.get("qstash_token") ?? undefined;
     search.delete("qstash_token");
     const address = callerIp(req, door.trustedProxies);
-    const caller = await door.authenticate(onlyValueOf(req, "authorization"), queryToken, address);
+    const caller = await door.authenticate(
+      onlyValueOf(req, "authorization"),
+      queryToken,
+      address,
+      isOfOtherOrigin(req),
+    );
     if (isFault(caller)) return caller;
     const { scope, tenant } = caller;
     const refused =

@@ -22,6 +22,7 @@ import {
   type EdgeRoom,
   type Cursors,
   type Edge,
+  type Origins,
   type RequestHandler,
 } from "@posthaste/http";
 import { createExpressApp, type Route } from "@posthaste/http/router";
@@ -105,8 +106,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     admission,
     trustedProxies,
     bodyBudget: createBodyBudget(ports.clock),
-    authenticate: (authorization, queryToken, address) =>
-      authenticator.authenticate(authorization, queryToken, address),
+    authenticate: (...asked) => authenticator.authenticate(...asked),
     isClosed: (tenant) => authenticator.isClosed(tenant),
     backlog,
     tracer: telemetry.tracer,
@@ -189,19 +189,18 @@ export type GatewayEdge = GatewayOptions &
     readonly host: string;
     readonly port: number;
     readonly readiness: Readiness;
-    /** The dev profile's permissive CORS. */
-    readonly anyOrigin: boolean;
+    readonly origins: Origins;
     readonly drainMs: number;
   };
 
 /** With a listener of its own. */
 export function createGateway(ports: GatewayPorts, options: GatewayEdge): Edge {
-  const { anyOrigin, answers, drainMs, host, limits = {} } = options;
+  const { answers, drainMs, host, limits = {}, origins } = options;
   const { port, readiness, trustedProxies } = options;
   const { clock, log } = ports;
   return createEdge({
     name: "gateway",
     handler: gatewayHandler(ports, options),
-    ...{ anyOrigin, answers, clock, drainMs, host, limits, log, port, readiness, trustedProxies },
+    ...{ answers, clock, drainMs, host, limits, log, origins, port, readiness, trustedProxies },
   });
 }

@@ -20,6 +20,7 @@ import {
   type AnswerStream,
   callerIp,
   doneInRoom,
+  isOfOtherOrigin,
   onlyValueOf,
   readBody,
 } from "@posthaste/http";
@@ -74,7 +75,12 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
     const target = parseRawTarget(row, req.url ?? "");
     const address = callerIp(req, door.trustedProxies);
     const queryToken = isFault(target) ? undefined : target.token;
-    const caller = await door.authenticate(onlyValueOf(req, "authorization"), queryToken, address);
+    const caller = await door.authenticate(
+      onlyValueOf(req, "authorization"),
+      queryToken,
+      address,
+      isOfOtherOrigin(req),
+    );
     if (isFault(caller)) return caller;
     if (isFault(target)) return faultOfRun(target, req.rawHeaders);
     const { tenant } = caller;

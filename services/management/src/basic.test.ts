@@ -61,19 +61,43 @@ describe("a network that has failed ten times in a minute", () => {
     for (let i = 0; i < times; i++) check(basic("operator", `guess ${i}`), from);
   };
 
-  it("is refused, also with the right password, until the time is over", async () => {
+  it("is refused until the time is over, but for the right password", async () => {
     fail(10);
     expect(check(right, from)).toBeUndefined();
     fail(1);
 
-    expect(check(right, from)).toEqual({
+    expect(check(basic("operator", "guess"), from)).toEqual({
       fault: "too_many_requests",
       text: "too many requests without the right user and password",
       retryAfterSeconds: 1,
     });
-    expect(check(right, "192.0.2.200")).toMatchObject({ fault: "too_many_requests" });
-    await clock.advance(1_000);
+    await clock.advance(100);
+    expect(check(basic("operator", "guess"), "192.0.2.200")).toMatchObject({
+      fault: "too_many_requests",
+    });
+    await clock.advance(900);
     expect(check(right, from)).toBeUndefined();
+    fail(5);
+    expect(check(right, from)).toBeUndefined();
+  });
+
+  it("has twenty guesses a second looked at, and the next not", async () => {
+    fail(11 + 19);
+    expect(check(right, from)).toBeUndefined();
+    fail(100);
+
+    expect(check(right, from)).toMatchObject({ fault: "too_many_requests" });
+    await clock.advance(1_000);
+    fail(19);
+    expect(check(right, from)).toBeUndefined();
+  });
+
+  it("was not one that sent no credentials", () => {
+    for (let i = 0; i < 1_000; i++) expect(check(undefined, from)).toEqual(unauthorized);
+    fail(10);
+
+    expect(check(basic("operator", "guess"), from)).toMatchObject({ fault: "too_many_requests" });
+    expect(check(right, "192.0.2.9")).toBeUndefined();
   });
 
   it("locks no other network out", () => {

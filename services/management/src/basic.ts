@@ -1,11 +1,14 @@
 /**
- * The operator's credentials (HTTP Basic, RFC 7617). Every refusal is in the same words, and a network that has failed too
- * often is refused whatever it sends: a password can be guessed, unlike a token (docs/design/security#authentication).
+ * The operator's credentials (HTTP Basic, RFC 7617). Every refusal is in the same words (docs/design/security#authentication).
+ *
+ * (1) the right password gets in, however often its network has failed: a network that is told to stay away
+ *     has so many guesses a second looked at that a password of sixteen characters is out of reach, and no more.
+ * (2) a request without credentials guesses nothing and is not counted: any page can make a browser send those.
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import { fault, type Fault } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
-import { createFailureLimit, type Refusal } from "@posthaste/http";
+import { createFailureLimit, networkOf, type Refusal } from "@posthaste/http";
 
 export type Credentials = { readonly user: string; readonly password: string };
 
@@ -20,16 +23,43 @@ export const basicChallenge = 'Basic realm="posthaste", charset="UTF-8"';
 export function createOperatorCheck({ user, password }: Credentials, clock: Clock): CheckOperator {
   const failures = createFailureLimit(clock);
   const [userDigest, passwordDigest] = [digest(user), digest(password)];
+  const guesses = guessesOfSecond(clock);
   return (authorization, address) => {
+    if (authorization === undefined) return unauthorized;
     const blockedSeconds = failures.blockedSeconds(address);
-    if (blockedSeconds !== undefined) return tooManyFailures(blockedSeconds);
-    const given = authorization === undefined ? undefined : credentialsIn(authorization);
+    if (blockedSeconds !== undefined && guesses.of(address) >= guessesMax)
+      return tooManyFailures(blockedSeconds);
+    const given = credentialsIn(authorization);
     // Both are compared, also when the first is wrong: how long it takes tells nothing.
     const isUser = timingSafeEqual(digest(given?.user ?? ""), userDigest);
     const isPassword = timingSafeEqual(digest(given?.password ?? ""), passwordDigest);
     if (given && isUser && isPassword) return undefined;
+    if (blockedSeconds !== undefined) guesses.add(address);
     const seconds = failures.failed(address);
     return seconds === undefined ? unauthorized : tooManyFailures(seconds);
+  };
+}
+
+/** Of a network that is to stay away, in a second. */
+const guessesMax = 20;
+
+/** How many wrong ones of a network were looked at in the second that it is. */
+function guessesOfSecond(clock: Clock) {
+  let second = 0;
+  const counts = new Map<string, number>();
+  const current = (): typeof counts => {
+    const now = Math.floor(clock.now() / 1_000);
+    // Of one second: there are no more than the process looks at.
+    if (now !== second) counts.clear();
+    second = now;
+    return counts;
+  };
+  return {
+    of: (address: string): number => current().get(networkOf(address)) ?? 0,
+    add: (address: string): void => {
+      const network = networkOf(address);
+      current().set(network, (counts.get(network) ?? 0) + 1);
+    },
   };
 }
 

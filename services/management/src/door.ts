@@ -7,6 +7,7 @@ import {
   askedOf,
   type BodyBudget,
   callerIp,
+  isOfOtherOrigin,
   onlyValueOf,
   type StreamedReply,
 } from "@posthaste/http";
@@ -44,6 +45,7 @@ export function admitted<Spec extends EndpointSpec>(
   const isWrite = row.kind === "write";
   return async (req, res) => {
     const address = callerIp(req, door.trustedProxies);
+    if (isOfOtherOrigin(req)) return ofOtherOrigin;
     const stranger = door.checkOperator(onlyValueOf(req, "authorization"), address);
     if (stranger) return stranger;
     const answered = await (isWrite
@@ -60,7 +62,7 @@ async function audited(
   address: string,
   change: () => Promise<Answer | Fault>,
 ): Promise<Answer | Fault> {
-  const result = refusalOfOrigin(req.headers["sec-fetch-site"]) ?? (await change());
+  const result = await change();
   const outcome = isFault(result) ? result.fault : "done";
   door.log.info("management.asked", { method: req.method, to: req.path, outcome, address });
   if (!isFault(result)) await tellOfChange(door);
@@ -71,12 +73,8 @@ async function audited(
 const tellOfChange = ({ onChange, log }: Door): Promise<void> =>
   onChange().catch((error: unknown) => log.warn("accounts.stale", { error }));
 
-/** Browsers keep a password and send it along with what other pages ask for; they say whose idea it was. */
-function refusalOfOrigin(site: string | string[] | undefined): Fault | undefined {
-  return site === undefined || site === "same-origin" || site === "none"
-    ? undefined
-    : fault("forbidden", "a page of another origin may not change anything");
-}
+/** Browsers keep a password and send it along with what other pages ask for. Such a request is no guess and not counted as one. */
+const ofOtherOrigin = fault("forbidden", "a page of another origin may not ask");
 
 /** Most answers hold secrets, and what is kept by caches is out of our hands. */
 const secret = <R extends Reply | StreamedReply>(reply: R): R => ({

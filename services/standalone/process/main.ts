@@ -88,7 +88,7 @@ const { services, gateway, management } = createStandalone(
     port: config.port,
     policy,
     trustedProxies: config.trustedProxies,
-    anyOrigin: isDev,
+    origins: isDev ? config.devOrigins : "none",
     slots: slotBounds(config, sockets.calls),
     readiness,
     connectionsMax: listeners.callers,

@@ -14,6 +14,7 @@ import {
   createAuthenticator,
   createCursors,
   type Edge,
+  type Origins,
 } from "@posthaste/http";
 import { createManagement } from "@posthaste/management";
 import {
@@ -63,7 +64,7 @@ export type StandaloneOptions = {
   readonly port: number;
   readonly policy: DestinationPolicy;
   readonly trustedProxies: readonly string[];
-  readonly anyOrigin: boolean;
+  readonly origins: Origins;
   readonly readiness: Readiness;
   readonly slots: SlotBounds;
   /** Of callers, at once. */

@@ -83,7 +83,7 @@ export const searchIndexes = {
     kind: "list",
     summary: "List the search indexes, oldest first, each with its tokens and limits",
     answers: { 200: { says: "All indexes", schema: z.array(searchIndexSchema), inPieces: true } },
-    faults: [],
+    faults: ["forbidden"],
   }),
   enterSearchIndex: endpoint({
     method: "post",
@@ -101,7 +101,7 @@ export const searchIndexes = {
     kind: "read",
     summary: "Read a search index",
     answers: { 200: { says: "The index", schema: searchIndexSchema } },
-    faults: ["not_found"],
+    faults: ["forbidden", "not_found"],
   }),
   strikeSearchIndex: endpoint({
     method: "delete",

@@ -9,7 +9,7 @@ export const tenantKeys = {
     kind: "secret",
     summary: "Read the keys that a tenant's deliveries are signed with",
     answers: { 200: { says: "Both keys", schema: keysSchema } },
-    faults: ["not_found"],
+    faults: ["forbidden", "not_found"],
   }),
   rotateTenantKeys: endpoint({
     method: "post",

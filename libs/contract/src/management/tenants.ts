@@ -101,7 +101,7 @@ export const tenants = {
     kind: "list",
     summary: "List tenants",
     answers: { 200: { says: "All tenants", schema: z.array(tenantSchema), inPieces: true } },
-    faults: [],
+    faults: ["forbidden"],
   }),
   createTenant: endpoint({
     method: "post",
@@ -118,7 +118,7 @@ export const tenants = {
     kind: "read",
     summary: "Read a tenant",
     answers: { 200: { says: "The tenant", schema: tenantSchema } },
-    faults: ["not_found"],
+    faults: ["forbidden", "not_found"],
   }),
   changeTenant: endpoint({
     method: "patch",

@@ -30,7 +30,7 @@ export const tokens = {
     kind: "list",
     summary: "List a tenant's tokens, oldest first, without the tokens themselves",
     answers: { 200: { says: "All tokens", schema: z.array(tokenSchema), isLarge: true } },
-    faults: ["not_found"],
+    faults: ["forbidden", "not_found"],
   }),
   createToken: endpoint({
     method: "post",

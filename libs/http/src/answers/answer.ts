@@ -8,6 +8,13 @@ import { type IncomingMessage, type ServerResponse } from "node:http";
 export type FlatHeaders = readonly string[];
 
 export const noHeaders: FlatHeaders = [];
+/** A browser takes what a caller has stored for nothing but what the answer says it is. */
+export const jsonHeaders: FlatHeaders = [
+  "Content-Type",
+  "application/json",
+  "X-Content-Type-Options",
+  "nosniff",
+];
 const closing: FlatHeaders = ["Connection", "close"];
 
 /** `body` is JSON text. Does nothing when the caller has gone or was answered already. */
@@ -65,12 +72,7 @@ export function answerAndClose(
 export const expectsContinue = (req: IncomingMessage): boolean => req.headers.expect !== undefined;
 
 function headersFor(body: string, extra: FlatHeaders): string[] {
-  const headers = [
-    "Content-Type",
-    "application/json",
-    "Content-Length",
-    String(Buffer.byteLength(body)),
-  ];
+  const headers = [...jsonHeaders, "Content-Length", String(Buffer.byteLength(body))];
   if (extra.length > 0) headers.push(...extra);
   return headers;
 }

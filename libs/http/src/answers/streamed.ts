@@ -3,7 +3,7 @@ import { type ServerResponse } from "node:http";
 import { type Pieces, type Seat } from "@posthaste/contract";
 import { type Fault, isFault } from "@posthaste/domain";
 import { type AnswerRoom, type AnswerStream } from "./answer-room.ts";
-import { answer, type FlatHeaders, noHeaders } from "./answer.ts";
+import { answer, jsonHeaders, type FlatHeaders, noHeaders } from "./answer.ts";
 
 export type StreamedReply = {
   readonly status: number;
@@ -49,7 +49,7 @@ export async function sendStreamed(
   };
   const sendPiece = async (text: string): Promise<void> => {
     if (res.destroyed) return;
-    if (!res.headersSent) res.writeHead(status, ["Content-Type", "application/json", ...headers]);
+    if (!res.headersSent) res.writeHead(status, [...jsonHeaders, ...headers]);
     if (text !== "") await flushed(res, text, options.after);
   };
   try {

@@ -206,6 +206,24 @@ describe("guessing", () => {
     });
   });
 
+  it("is not what a page can make its reader's browser send: no token, or from another origin an unknown one", async () => {
+    for (let i = 0; i < 100; i++) {
+      expect(await authenticator.authenticate(undefined, undefined, "203.0.113.1")).toEqual(
+        unauthorized,
+      );
+      expect(await authenticator.authenticate(undefined, "", "203.0.113.1")).toEqual(unauthorized);
+      expect(await authenticator.authenticate(undefined, "wrong", "203.0.113.1", true)).toEqual(
+        unauthorized,
+      );
+    }
+
+    expect(await authenticator.authenticate(undefined, "secret", "203.0.113.1", true)).toEqual({
+      tenant,
+      scope: "full",
+    });
+    await guesses("203.0.113.1", 10);
+  });
+
   it("does not keep out a neighbour that has a token, nor other networks", async () => {
     for (let i = 0; i < 20; i++) await guess("203.0.113.1");
 

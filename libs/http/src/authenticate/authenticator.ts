@@ -28,11 +28,15 @@ export interface Authenticator extends Service {
    * `authorization`: the header's value, undefined when there is none or more than one. `queryToken`: the value of
    * `qstash_token`, used when there is no header. A promise only where an unknown token makes it look again: the token
    * may be new. Faults: `unauthorized`, `too_many_requests`.
+   *
+   * Nothing that a page can make the browser of its reader send is counted as a failure: no token, and, where
+   * `isOfOtherOrigin` is true, one that is not known.
    */
   readonly authenticate: (
     authorization: string | undefined,
     queryToken: string | undefined,
     callerIp?: string,
+    isOfOtherOrigin?: boolean,
   ) => Caller | Refusal | Promise<Caller | Refusal>;
   /** As read last. */
   planOf(tenant: TenantId): Plan | undefined;
@@ -119,13 +123,15 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
     isClosed: (id) => tenants.get(id)?.closedAt !== undefined,
     knowsAnybody: () => callers.size > 0,
     refresh,
-    authenticate: (authorization, queryToken, callerIp = "") => {
+    authenticate: (authorization, queryToken, callerIp = "", isOfOtherOrigin = false) => {
+      if (authorization === undefined && !queryToken) return unauthorized;
       const token = authorization === undefined ? queryToken : bearerToken(authorization);
-      if (token === undefined || token === "" || token.length > tokenLengthMax)
-        return refusalOf(callerIp);
+      if (!token || token.length > tokenLengthMax)
+        return isOfOtherOrigin ? unauthorized : refusalOf(callerIp);
       const hash = tokenHash(token);
       const caller = callers.get(hash);
       if (caller) return caller;
+      if (isOfOtherOrigin) return unauthorized;
       if (failures.blockedSeconds(callerIp) !== undefined) return refusalOf(callerIp);
       return (
         lookAgain()?.then(() => callers.get(hash) ?? refusalOf(callerIp)) ?? refusalOf(callerIp)

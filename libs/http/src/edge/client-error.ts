@@ -66,5 +66,5 @@ function textFor(code: string | undefined): string {
 
 function text(status: string, error: string): string {
   const body = JSON.stringify({ error });
-  return `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
+  return `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
 }

@@ -1,11 +1,49 @@
 /**
- * Any origin may call: in the dev profile only, for consoles in a browser (docs/design/security#development). Without credentials,
- * since the token is a header.
+ * What pages may ask of the dev profile (docs/design/security#development). Its token is public, so a token alone does not
+ * tell a console in a browser from any page that a developer happens to read.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
+import { isIPv4 } from "node:net";
+import { fault, type Fault, isLoopbackName } from "@posthaste/domain";
 
-/** True: this was a preflight, and it is answered. */
-export function allowAnyOrigin(req: IncomingMessage, res: ServerResponse): boolean {
+/**
+ * `none`: pages of other origins are told nothing. `local`: pages and names of this machine alone are served. `any`: all
+ * are.
+ */
+export type Origins = "none" | "local" | "any";
+
+/**
+ * A fault for a page that is not of this machine, and for a name that is not. A page may give its own name the address of
+ * this machine (DNS rebinding): its requests then are of its own origin, and only their Host tells.
+ */
+export function faultOfOrigin({ headers: { host, origin } }: IncomingMessage): Fault | undefined {
+  if (origin !== undefined && !isLocalOrigin(origin)) return foreign("Origin");
+  return host === undefined || isLocalHost(host) || isDotless(host) ? undefined : foreign("Host");
+}
+
+/** As other containers call this one: no page on the internet has such a name. */
+const isDotless = (host: string): boolean =>
+  /^[a-z0-9_-]*[a-z_-][a-z0-9_-]*(:\d{0,5})?$/i.test(host);
+
+const foreign = (field: "Origin" | "Host"): Fault =>
+  fault(
+    "forbidden",
+    `${field}: the dev profile serves localhost only; POSTHASTE_DEV_ORIGINS=any opens it`,
+  );
+
+function isLocalOrigin(origin: string): boolean {
+  const host = /^https?:\/\/(.*)$/i.exec(origin)?.[1];
+  return host !== undefined && isLocalHost(host);
+}
+
+/** With or without a port. */
+function isLocalHost(host: string): boolean {
+  const name = host.replace(/:\d{0,5}$/, "").toLowerCase();
+  return isLoopbackName(name) || name === "[::1]" || (isIPv4(name) && name.startsWith("127."));
+}
+
+/** True: this was a preflight, and it is answered. Without credentials, since the token is a header. */
+export function allowOrigin(req: IncomingMessage, res: ServerResponse): boolean {
   if (req.headers.origin === undefined) return false;
   res.setHeader("Access-Control-Allow-Origin", "*");
   res.setHeader("Access-Control-Expose-Headers", "*");

@@ -46,6 +46,14 @@ describe("what the edge refuses", () => {
     ["a length in hexadecimal", request(post, ["Content-Length: 0x5"], "abcde"), 400],
     ["a transfer coding that is none", request(post, ["Transfer-Encoding: xchunked"], "x"), 400],
     ["chunks that are not last", request(post, [`${chunked}, identity`], "0\r\n\r\n"), 400],
+    [
+      "identity and chunks",
+      request(post, ["Transfer-Encoding: identity, chunked"], "0\r\n\r\n"),
+      400,
+    ],
+    ["compressed chunks", request(post, ["Transfer-Encoding: gzip, chunked"], "0\r\n\r\n"), 400],
+    ["chunks twice", request(post, [chunked, chunked], "0\r\n\r\n"), 400],
+    ["chunks with a parameter", request(post, [`${chunked};q=1`], "0\r\n\r\n"), 400],
     ["a bare line feed", `${post}\nHost: a\n\n`, 400],
     ["a folded header", request(post, ["a: b\r\n c"]), 400],
     ["a space before the colon", request(post, ["a : b"]), 400],
@@ -304,6 +312,22 @@ describe("health", () => {
   });
 });
 
+describe("each answer", () => {
+  it.each([
+    ["of the handler", request("GET /x HTTP/1.1"), 404],
+    ["of a refused head", request("GET /x HTTP/1.1", ["Host: b"]), 400],
+    ["of what is no request", "BREW\r\n\r\n", 400],
+  ])("%s says that it is what it says that it is", async (_, bytes, status) => {
+    const { edge } = await started();
+
+    const [got] = await rawExchange(edge.port, bytes);
+
+    expect(got?.status).toBe(status);
+    expect(got?.head).toContain("Content-Type: application/json\r\n");
+    expect(got?.head).toContain("X-Content-Type-Options: nosniff\r\n");
+  });
+});
+
 describe("other origins", () => {
   const preflight = request("OPTIONS /v2/publish/x HTTP/1.1", [
     "Origin: https://console.example",
@@ -312,7 +336,7 @@ describe("other origins", () => {
   ]);
 
   it("may call with every header where any origin is allowed", async () => {
-    const { edge } = await started({ anyOrigin: true });
+    const { edge } = await started({ origins: "any" });
 
     const [got] = await rawExchange(edge.port, preflight);
     const [call] = await rawExchange(edge.port, request("GET / HTTP/1.1", ["Origin: https://x"]));
@@ -321,6 +345,38 @@ describe("other origins", () => {
     expect(got?.head).toContain("Access-Control-Allow-Headers: authorization,upstash-delay\r\n");
     expect(call?.head).toContain("Access-Control-Allow-Origin: *\r\n");
     expect(call?.head).not.toContain("Allow-Credentials");
+  });
+
+  it.each([
+    ["Host: 127.0.0.1:8080", "Origin: http://localhost:3000", 404],
+    ["Host: localhost", "Origin: https://app.localhost", 404],
+    ["Host: LOCALHOST:1", "Origin: http://[::1]:5173", 404],
+    ["Host: posthaste:8080", "Accept: */*", 404],
+    ["Host: [::1]:8080", "Origin: http://127.8.8.8", 404],
+    ["Host: 127.0.0.1", "Origin: https://evil.example", 403],
+    ["Host: 127.0.0.1", "Origin: null", 403],
+    ["Host: 127.0.0.1", "Origin: http://posthaste", 403],
+    ["Host: 127.0.0.1", "Origin: http://localhost.evil.example", 403],
+    ["Host: 127.0.0.1", "Origin: http://localhost:80@evil.example", 403],
+    ["Host: 127.0.0.1", "Origin: http://127.0.0.1.evil.example:8080", 403],
+    ["Host: rebound.evil.example:8080", "Accept: */*", 403],
+    ["Host: rebound.evil.example", "Origin: http://localhost", 403],
+    ["Host: 127.0.0.1.evil.example", "Accept: */*", 403],
+    ["Host: 10.0.0.1", "Accept: */*", 403],
+  ])("of this machine alone are served where it serves itself: %s, %s is %d", async (...given) => {
+    const [host, origin, status] = given;
+    const { edge } = await started({ origins: "local" });
+    const head = [host, origin, "Connection: close"].join("\r\n");
+
+    const [got] = await rawExchange(edge.port, `GET /x HTTP/1.1\r\n${head}\r\n\r\n`);
+
+    expect(got?.status).toBe(status);
+    if (status === 403) {
+      expect(got?.head).not.toContain("Access-Control");
+      expect(errorOf(got?.body)).toEqual({
+        error: expect.stringContaining("POSTHASTE_DEV_ORIGINS=any opens it"),
+      });
+    }
   });
 
   it("hear nothing of it elsewhere", async () => {

@@ -12,7 +12,7 @@ import { workEnded } from "../bodies/body.ts";
 import { type AddressSet, addressSet } from "../caller-ip.ts";
 import { answerClientError, answerConnect } from "./client-error.ts";
 import { createConnections } from "./connections.ts";
-import { allowAnyOrigin } from "./cors.ts";
+import { allowOrigin, faultOfOrigin, type Origins } from "./cors.ts";
 import { answerHealth } from "./health.ts";
 import { faultOfHead, headersMax } from "./request-head.ts";
 
@@ -62,8 +62,8 @@ export type EdgeOptions = {
   readonly drainMs: number;
   /** Absent: `/healthz` and `/readyz` are the handler's. */
   readonly readiness?: Readiness;
-  /** The dev profile's permissive CORS. */
-  readonly anyOrigin?: boolean;
+  /** Default: `none`. */
+  readonly origins?: Origins;
   /** Whose word on the caller's address is believed. */
   readonly trustedProxies?: AddressSet;
   readonly limits?: Partial<EdgeLimits>;
@@ -78,7 +78,7 @@ export interface Edge extends Service {
 
 export function createEdge(options: EdgeOptions): Edge {
   const limits = { ...edgeLimits, ...options.limits };
-  const { answers, anyOrigin = false, clock, handler, host, log, name, readiness } = options;
+  const { answers, origins = "none", clock, handler, host, log, name, readiness } = options;
   const { trustedProxies = addressSet([]) } = options;
   let port = options.port;
   let stopping = false;
@@ -104,8 +104,13 @@ export function createEdge(options: EdgeOptions): Edge {
       answers.fault(res, fault, ["Connection", "close"]);
       return;
     }
-    if (anyOrigin && allowAnyOrigin(req, res)) return;
+    const foreign = origins === "local" ? faultOfOrigin(req) : undefined;
+    if (origins !== "none" && !foreign && allowOrigin(req, res)) return;
     if (readiness && answerHealth(req, res, readiness)) return;
+    if (foreign) {
+      answers.fault(res, foreign);
+      return;
+    }
     try {
       void handler(req, res)
         ?.catch((error: unknown) => answers.failed(res, error))

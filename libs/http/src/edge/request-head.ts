@@ -12,6 +12,10 @@ export function faultOfHead(req: IncomingMessage): Fault | undefined {
   const hosts = countOf(rawHeaders, "host");
   if (hosts > 1) return fault("malformed", "more than one Host header");
   if (hosts === 0 && req.httpVersion !== "1.0") return fault("malformed", "no Host header");
+  // Every other coding, or a list of them, is read in one way here and in another by a proxy before us.
+  const coding = req.headers["transfer-encoding"];
+  if (coding !== undefined && coding.toLowerCase() !== "chunked")
+    return fault("malformed", "Transfer-Encoding: must be chunked and nothing else");
   const url = originForm(req);
   // A fragment never belongs on the wire.
   if (!url.startsWith("/") && !(url === "*" && req.method === "OPTIONS")) {
@@ -48,4 +52,10 @@ function countOf(rawHeaders: readonly string[], name: string): number {
     if (header?.length === name.length && header.toLowerCase() === name) count++;
   }
   return count;
+}
+
+/** Browsers say whose idea a request was: true where it was that of a page of another origin. */
+export function isOfOtherOrigin(req: IncomingMessage): boolean {
+  const site = req.headers["sec-fetch-site"];
+  return site !== undefined && site !== "same-origin" && site !== "none";
 }

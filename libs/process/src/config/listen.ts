@@ -29,6 +29,16 @@ const port = (defaultPort: string) =>
 export const listenShape = { host, port: port("8080") };
 export const managementListenShape = { host, port: port("8082") };
 
+export const originsShape = {
+  devOrigins: z.enum(["local", "any"]).register(variables, {
+    subject,
+    rule: "local or any",
+    summary:
+      "Whom the dev profile serves. `local`: requests to a localhost name or address, or to a name without a dot, and of pages in a browser those of a localhost name. `any`: every page and name, with a token that is public. The production profile does not look at this.",
+    default: "local",
+  }),
+};
+
 export const proxiesShape = {
   trustedProxies: addressRanges().register(variables, {
     subject,

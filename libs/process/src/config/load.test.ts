@@ -57,6 +57,7 @@ describe("a configuration", () => {
       host: "127.0.0.1",
       port: 8080,
       trustedProxies: [],
+      devOrigins: "local",
       token: undefined,
       signingKeyCurrent: undefined,
       signingKeyNext: undefined,

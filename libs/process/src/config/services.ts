@@ -3,7 +3,7 @@ import { z } from "zod";
 import { consoleShape } from "./console.ts";
 import { credentialsShape } from "./credentials.ts";
 import { deliveriesShape, destinationsShape } from "./deliveries.ts";
-import { listenShape, managementListenShape, proxiesShape } from "./listen.ts";
+import { listenShape, managementListenShape, originsShape, proxiesShape } from "./listen.ts";
 import { managementProcessShape, managementShape } from "./management.ts";
 import { llmKeyShape, llmShape } from "./llm.ts";
 import { processShape, standaloneProcessShape } from "./process.ts";
@@ -28,6 +28,7 @@ export const configSchemas = {
     ...tokensShape,
     ...namedDeliveryShape,
     ...proxiesShape,
+    ...originsShape,
     ...destinationsShape,
     ...llmShape,
     ...consoleShape,
@@ -55,6 +56,7 @@ export const configSchemas = {
     ...standaloneProcessShape,
     ...listenShape,
     ...proxiesShape,
+    ...originsShape,
     ...credentialsShape,
     ...managementShape,
     ...deliveriesShape,

@@ -1,5 +1,5 @@
 /** What every process of the distributed shape has, whatever its service. */
-import { connectionsMax } from "@posthaste/http";
+import { connectionsMax, type Origins } from "@posthaste/http";
 import {
   type Clock,
   type Log,
@@ -25,8 +25,7 @@ export type ProcessParts = {
   readonly drainMs: number;
   /** What the system lets this process have: callers' connections, and calls. */
   readonly sockets: Sockets;
-  /** The dev profile's permissive CORS. */
-  readonly anyOrigin: boolean;
+  readonly origins: Origins;
   /** Of no step of the host's; due times go by the store's, which is measured against it. */
   readonly clock: Clock;
   readonly random: Random;
@@ -50,7 +49,7 @@ type ProcessConfig = Pick<
   | "profile"
   | "traceRatio"
 > &
-  CallsConfig;
+  CallsConfig & { readonly devOrigins?: Origins };
 
 export function processParts(name: Reporter, config: ProcessConfig): ProcessParts {
   const hostClock = systemClock();
@@ -69,7 +68,7 @@ export function processParts(name: Reporter, config: ProcessConfig): ProcessPart
     port: config.port,
     drainMs: config.drainSeconds * 1_000,
     sockets: fitSockets({ connections: connectionsMax, calls: callsMaxOf(config) }, log),
-    anyOrigin: isDev,
+    origins: isDev ? (config.devOrigins ?? "none") : "none",
     clock,
     random,
     log,

@@ -13,6 +13,8 @@ export type CollectedSpan = {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string | undefined;
+  /** Traces that it points to. */
+  readonly links: readonly string[];
   readonly attributes: Readonly<Record<string, string>>;
   /** 2: an error. */
   readonly status: unknown;
@@ -74,6 +76,7 @@ function spanFrom(service: string, span: Json): CollectedSpan {
     traceId: textOf(span["traceId"]),
     spanId: textOf(span["spanId"]),
     parentSpanId: typeof parent === "string" && parent !== "" ? parent : undefined,
+    links: listOf(span["links"] ?? []).map(({ traceId }) => textOf(traceId)),
     attributes: attributesOf(span),
     status: objectOf(span["status"])["code"],
   };

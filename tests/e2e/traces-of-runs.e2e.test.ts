@@ -41,6 +41,10 @@ afterAll(async () => {
 const ofTrace = (spans: readonly CollectedSpan[], name: string) =>
   spans.filter((span) => span.traceId === incoming.traceId && span.name === name);
 
+const isSubmitted = ({ links, name }: CollectedSpan): boolean =>
+  name === "publish" && links.includes(incoming.traceId);
+const submitted = (spans: readonly CollectedSpan[]) => spans.filter(isSubmitted);
+
 describe("a run that is traced", () => {
   it("is one trace: its start, its steps with their retries, a call to a third party with what calls back, and what tells of its failure", async () => {
     const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
@@ -82,8 +86,34 @@ describe("a run that is traced", () => {
       ].toSorted(),
     );
     expect(destination.at("/third")[0]?.headers["traceparent"]).toContain(incoming.traceId);
-    // What the endpoint publishes for its steps is no trace of its own.
+    const { "posthaste.run.id": runId } = publish?.attributes ?? {};
+    const named = attempts.map(({ attributes }) => [
+      attributes["posthaste.run.id"] === runId,
+      attributes["posthaste.run.part"],
+      attributes["posthaste.run.step"],
+    ]);
+    expect(named).toEqual(
+      expect.arrayContaining([
+        [true, "start", undefined],
+        [true, "s1", undefined],
+        [true, "c2", "third"],
+        [true, "a2", "third"],
+      ]),
+    );
+    // What the endpoint publishes for its steps is not in the trace of the run, but points to it.
     expect(ofTrace(spans, "publish")).toHaveLength(1);
+    const steps = submitted(await collector.until((found) => submitted(found).length >= 3));
+    expect(steps.map(({ attributes }) => attributes["posthaste.run.step"])).toEqual([
+      "one",
+      "third",
+      "third",
+    ]);
+    expect(new Set(steps.map(({ attributes }) => attributes["posthaste.run.id"]))).toEqual(
+      new Set([runId]),
+    );
+    expect(collector.received()).toMatch(
+      /"service\.version","value":\{"stringValue":"\d+\.\d+\.\d+"/,
+    );
   }, 120_000);
 });
 

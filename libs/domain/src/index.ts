@@ -370,6 +370,7 @@ export {
   failureDelivery,
   failureMessage,
   isCallOfRun,
+  stepNameOf,
   keptDelivery,
   merged,
   partOf,

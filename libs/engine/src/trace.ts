@@ -1,5 +1,6 @@
 /** The spans of the engine. */
-import { type Message } from "@posthaste/domain";
+import { type Fault, isFault, type Message } from "@posthaste/domain";
+import { type SlotMessage } from "./schedules/messages.ts";
 import { causeOf, type Span, type Tracer } from "@posthaste/ports";
 
 /** `callback` is made of an attempt of `source`. */
@@ -19,4 +20,27 @@ export function startCallback(
       "posthaste.source.id": source.id,
     },
   });
+}
+
+/** A slot of a schedule begins a trace, if it is among those that are sampled, and its messages are part of it. */
+export async function inSlotSpan<R extends object>(
+  tracer: Tracer,
+  slot: SlotMessage,
+  made: (slot: SlotMessage) => Promise<R | Fault>,
+): Promise<R | Fault> {
+  const { command, id, schedule } = slot;
+  const span = tracer.isOn
+    ? tracer.start("schedule", {
+        kind: "producer",
+        attributes: {
+          "posthaste.tenant": command.tenant,
+          "posthaste.schedule.id": schedule.id,
+          "posthaste.message.id": id,
+        },
+      })
+    : undefined;
+  if (!span) return made(slot);
+  const outcome = await made({ ...slot, command: { ...command, trace: span.traceParent } });
+  span.end(isFault(outcome) ? { error: outcome.fault } : {});
+  return outcome;
 }

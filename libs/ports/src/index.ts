@@ -88,6 +88,7 @@ export {
   type SpanOptions,
   type TraceParent,
   type Tracer,
+  traceIdOf,
 } from "./tracer.ts";
 export { type OutgoingRequest, type Sender, type Sending } from "./sender.ts";
 export {

@@ -9,12 +9,14 @@
 /** `00-<32 hex>-<16 hex>-01` */
 export type TraceParent = string;
 
-type SpanName = "publish" | "request" | "claim" | "attempt" | "callback" | "bus.handle";
+type SpanName =
+  "publish" | "request" | "schedule" | "claim" | "attempt" | "callback" | "bus.handle";
 export type SpanKind = "server" | "client" | "producer" | "consumer" | "internal";
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
-/** What a span belongs to: it is a part of that trace, or the beginning of one that points there. */
-export type Cause = { readonly parent: TraceParent } | { readonly link: TraceParent };
+/** What a span belongs to: it is a part of that trace, or the beginning of one, and points to another. */
+export type Cause =
+  { readonly parent: TraceParent; readonly link?: TraceParent } | { readonly link: TraceParent };
 
 export type SpanOptions = {
   readonly kind: SpanKind;
@@ -54,3 +56,7 @@ const traceMs = 600_000;
 /** What happens at `now` to a message that was accepted at `since`. */
 export const causeOf = (trace: TraceParent, since: number, now: number): Cause =>
   now - since <= traceMs ? { parent: trace } : { link: trace };
+
+/** By which logs and backends know the trace. */
+export const traceIdOf = (trace: TraceParent | undefined): string | undefined =>
+  trace?.split("-")[1];

@@ -10,6 +10,7 @@ export { runServices, type RunOptions } from "./lifecycle/run.ts";
 export { renderTelemetry } from "./telemetry/document.ts";
 export { watchLines } from "./telemetry/lines.ts";
 export { meteredRuns, watchRuns } from "./telemetry/runs.ts";
+export { tracedLog } from "./log/traced-log.ts";
 export { createTelemetry } from "./telemetry/telemetry.ts";
 export { keyInFile } from "./secrets/key-file.ts";
 export { sealStored } from "./secrets/seal-stored.ts";

@@ -33,6 +33,7 @@ import {
   type Settled,
   type Telemetry,
   type TokenStore,
+  traceIdOf,
 } from "@posthaste/ports";
 import { type Attempt } from "./attempt.ts";
 import { OwedLog } from "./owed-log.ts";
@@ -144,7 +145,8 @@ export class Settling {
     error: unknown,
   ): Promise<void> {
     const { clock, log } = this.#ports;
-    log.warn("settle.failed", { id: settlement.message.id, error });
+    const { id, trace } = settlement.message;
+    log.warn("settle.failed", { id, traceId: traceIdOf(trace), error });
     await new Promise<void>((resolve) => clock.after(waitMs, resolve));
     await this.#offer(attempt, settlement, Math.min(waitMs * 2, retryMsMax));
   }
@@ -281,6 +283,7 @@ export class Settling {
     if (outcome.kind === "infrastructure") {
       log.warn("attempt.deferred", {
         id: record.message.id,
+        traceId: traceIdOf(record.message.trace),
         code: outcome.code,
         reason: outcome.text,
       });
@@ -288,6 +291,7 @@ export class Settling {
     if (!log.debugs) return;
     log.debug("attempt.ended", {
       id: record.message.id,
+      traceId: traceIdOf(record.message.trace),
       tenant: record.message.tenant,
       retried: record.retried,
       epoch: record.epoch,

@@ -5,6 +5,7 @@ import {
   limits,
   type Message,
   type Outcome,
+  stepNameOf,
   unreachable,
 } from "@posthaste/domain";
 import { type Attributes, causeOf, type Span, type Tracer } from "@posthaste/ports";
@@ -26,6 +27,7 @@ export function traceClaim(
       begunMsAgo: tookMs,
       attributes: {
         "posthaste.message.id": message.id,
+        ...attributesOfRun(message),
         "posthaste.epoch": epoch,
         "posthaste.batch.size": batch,
       },
@@ -56,12 +58,24 @@ export function startAttempt(
     attributes: {
       "posthaste.tenant": message.tenant,
       "posthaste.message.id": message.id,
+      ...attributesOfRun(message),
       "posthaste.retried": retried,
       "posthaste.epoch": epoch,
       "http.request.method": message.method,
       ...serverOf(message.url),
     },
   });
+}
+
+/** `part`: which of its deliveries, by role and step: `s2`, the result of the second. Of a call and its answer the step has its name. */
+function attributesOfRun({ headers, policy, run }: Message): Attributes {
+  if (!run) return {};
+  const step = stepNameOf(policy.callback?.headers ?? headers);
+  return {
+    "posthaste.run.id": run.id,
+    "posthaste.run.part": run.part,
+    ...(step !== undefined && { "posthaste.run.step": step }),
+  };
 }
 
 export function endAttempt(span: Span | undefined, outcome: Outcome): void {

@@ -4,6 +4,7 @@ import {
   type Fault,
   isFault,
   type PublishCommand,
+  stepNameOf,
   type Run,
   type TenantId,
 } from "@posthaste/domain";
@@ -41,6 +42,41 @@ export async function traced<R>(
     span.end({ error: "failed" });
     throw error;
   }
+}
+
+/**
+ * What an endpoint publishes for a run of which the trace is sampled: part of the caller's trace, if it has one, and a
+ * pointer to the run's.
+ */
+export function traceSteps(
+  tracer: Tracer,
+  commands: readonly PublishCommand[],
+  published: readonly Published[],
+  { parent, begunMsAgo }: { readonly parent: string | undefined; readonly begunMsAgo: number },
+): void {
+  published.forEach(({ runTrace: link, ...one }, i) => {
+    const command = commands[i];
+    if (!command || link === undefined) return;
+    tracer
+      .start("publish", {
+        kind: "server",
+        cause: parent === undefined ? { link } : { parent, link },
+        begunMsAgo,
+        attributes: {
+          "posthaste.tenant": command.tenant,
+          "posthaste.body.bytes": command.body.length,
+          ...attributesOfPublish(one),
+          ...attributesOfStep(command),
+        },
+      })
+      ?.end();
+  });
+}
+
+function attributesOfStep({ policy, run }: PublishCommand): Attributes {
+  if (run?.kind !== "entry" && run?.kind !== "call") return {};
+  const name = run.kind === "entry" ? run.stepName : stepNameOf(policy.callback?.headers ?? []);
+  return { "posthaste.run.id": run.id, ...(name !== undefined && { "posthaste.run.step": name }) };
 }
 
 /** Of any other request, once its caller is known. Its span has the template of its path: ids stay out. */

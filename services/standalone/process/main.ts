@@ -12,6 +12,7 @@ import {
   createReadiness,
   createSealer,
   createTelemetry,
+  tracedLog,
   destinationPolicyOf,
   fitSockets,
   keyInFile,
@@ -37,13 +38,18 @@ const config = readConfig(configSchemas.standalone);
 const isDev = config.profile === "dev";
 const clock = systemClock();
 const random = systemRandom();
-const log = createLog({
+const plainLog = createLog({
   service: "standalone",
   level: config.logLevel,
   format: isDev ? "human" : "json",
   clock,
 });
-const { telemetry, reporting } = createTelemetry("standalone", config, { clock, log, random });
+const { telemetry, reporting } = createTelemetry("standalone", config, {
+  clock,
+  log: plainLog,
+  random,
+});
+const log = tracedLog(plainLog, telemetry.tracer);
 const { metrics } = telemetry;
 const drainMs = config.drainSeconds * 1_000;
 const mebibyte = 1024 * 1024;

@@ -108,7 +108,25 @@ describe("a publish for a run", () => {
       { role: "result", step: limits.runStepsMax },
     ],
   ])("appends to it: %s", (_, headers, body, key) => {
-    expect(runOf(headers, body)).toEqual({ kind: "entry", id: "wfr_1", key });
+    expect(runOf(headers, body)).toMatchObject({ kind: "entry", id: "wfr_1", key });
+  });
+
+  it.each([
+    [`"one"`, "one"],
+    [`"a \u00e9"`, "a \u00e9"],
+    [`""`, undefined],
+    [`"a\\n"`, undefined],
+    [`1`, undefined],
+    [`{"a":"b"}`, undefined],
+    [`"${"x".repeat(1_000)}"`, undefined],
+  ])("has the name of its step, for traces, where that is plain: %s", (name, stepName) => {
+    const body = bytes(`{"stepId":1,"stepName":${name}}`);
+    const step = { role: "result", step: 1 };
+
+    expect(runOf(run, body)).toEqual({
+      ...{ kind: "entry", id: "wfr_1", key: step },
+      ...(stepName !== undefined && { stepName }),
+    });
   });
 
   it("means the use of the id that it names", () => {

@@ -61,11 +61,17 @@ export function* withRun(
       const key = stepKeyOf(command.body, members);
       if (isFault(key)) return key;
       const hook = hookOf(command.body, members);
+      const stepName = nameAt(command.body, members.get("stepName"));
+      const named = stepName === undefined ? {} : { stepName };
       // Clients in other languages announce it, too, and cannot.
       const { announcesFetch, isJavaScript } = draft.run;
       const fetches = announcesFetch === true &&
         isJavaScript === true && { fetches: true as const };
-      return { ...command, headers, run: { kind: "entry", ...of, key, ...fetches, ...hook } };
+      return {
+        ...command,
+        headers,
+        run: { kind: "entry", ...of, key, ...named, ...fetches, ...hook },
+      };
     }
     case "toCallback": {
       const step = stepOfCall(command);
@@ -162,7 +168,13 @@ export function belongsToRun(rawHeaders: FlatHeaders): boolean {
   return hasRun && (invokes || !starts);
 }
 
-const stepNames: ReadonlySet<string> = new Set(["stepId", "targetStep", "stepType", "out"]);
+const stepNames: ReadonlySet<string> = new Set([
+  "stepId",
+  "targetStep",
+  "stepType",
+  "stepName",
+  "out",
+]);
 const hasNone = "must be JSON with a stepId, or a targetStep that is planned";
 
 /** Nothing else of the body is parsed: what a step holds is as large, and of as many values, as its endpoint likes. */
@@ -209,6 +221,15 @@ function jsonIn(text: string | undefined): unknown {
 }
 
 const refusedStep = (why: string): Fault => fault("run_refused", `body: a step of a run ${why}`);
+
+const nameBytesMax = 256;
+
+/** One that is long, has escapes or is no text is left out. */
+function nameAt(body: Uint8Array, place: Span | undefined): string | undefined {
+  if (!place || place.to - place.from > nameBytesMax) return undefined;
+  const text = Buffer.from(body.subarray(place.from, place.to)).toString();
+  return /^"([^"\\]+)"$/.exec(text)?.[1];
+}
 
 const numberLengthMax = 32;
 

@@ -28,10 +28,13 @@ export type RunPublish =
       readonly answer: PublishCommand;
       readonly step: Readonly<Record<string, unknown>>;
     }
-  /** `fetches`: its endpoint fetches a history that is not sent. `hook`: the event of a webhook that the step has made. */
+  /**
+   * `stepName`: as its endpoint calls the step; for traces. `fetches`: its endpoint fetches a history that is not sent. `hook`: the event of a webhook that the step has made.
+   */
   | (RunOf & {
       readonly kind: "entry";
       readonly key: StepKey;
+      readonly stepName?: string;
       readonly fetches?: true;
       readonly hook?: string;
     })

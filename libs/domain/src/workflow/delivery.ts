@@ -48,6 +48,10 @@ const isLetter = (text: string | undefined): text is Letter =>
 export const isCallOfRun = ({ run }: Pick<Message, "run">): boolean =>
   run !== undefined && deliveryOf(run.part)?.role === "call";
 
+/** As the headers name it with which clients have the answer of a call delivered. */
+export const stepNameOf = (headers: Headers): string | undefined =>
+  headers.find(([name]) => /-workflow-stepname$/i.test(name))?.[1];
+
 /** Undefined: the part is no entry. */
 export function entryOf(name: PartName): EntryKey | undefined {
   const key = deliveryOf(name);

@@ -59,6 +59,8 @@ export type Published = {
   readonly messageId: MessageId;
   readonly url: string;
   readonly deduplicated: boolean;
+  /** That of the run that it joins, where that is sampled. */
+  readonly runTrace?: string;
 };
 
 export function publishToUrl(

@@ -56,6 +56,7 @@ export async function appendSteps(
     messageId: runMessageId(outcome.root, partOf(command.run.key)),
     url: urlOf(command),
     deduplicated: outcome.deduplicated[i] ?? false,
+    ...(outcome.runTrace !== undefined && { runTrace: outcome.runTrace }),
   }));
 }
 
@@ -63,6 +64,7 @@ type Verdict =
   | Fault
   | {
       readonly root: Run["root"];
+      readonly runTrace: string | undefined;
       /** Something was written. */
       readonly isFirst: boolean;
       readonly deduplicated: readonly boolean[];
@@ -86,6 +88,7 @@ function decide(
   const taken = commands.map(({ run: { key } }) => left.delete(partOf(key)));
   const verdict = {
     root: run.root,
+    runTrace: run.plan.trace,
     isFirst: fresh.length > 0,
     deduplicated: taken.map((is) => !is),
   };

@@ -38,9 +38,12 @@ export async function placeCall(ports: RunPorts, command: CallCommand): Promise<
   const verdict = await deliveries.within(() =>
     ports.runs.change(addressOf(command), (run): Decision<Verdict> => {
       if (!isActive(run)) return { verdict: runEnded() };
-      const { root } = run;
+      const {
+        root,
+        plan: { trace },
+      } = run;
       const next = awaiting(run, { kind: "call", step, isAnswered: false });
-      if (!next) return { verdict: { root, isNew: false } };
+      if (!next) return { verdict: { root, trace, isNew: false } };
       const refused = refusedPending(next);
       if (refused) return { verdict: refused };
       const now = ports.clock.now();
@@ -50,7 +53,7 @@ export async function placeCall(ports: RunPorts, command: CallCommand): Promise<
       const message = callMessage(next, step, { ...sent, body }, now);
       const part = { name: partOf({ role: "call", step }), at: now, body, sent };
       const write = { run: next, parts: [part], deliveries: deliveries.of([message], now) };
-      return { verdict: { root, isNew: true }, write };
+      return { verdict: { root, trace, isNew: true }, write };
     }),
   );
   if (!verdict || "fault" in verdict || !verdict.isNew) deliveries.drop();
@@ -58,10 +61,15 @@ export async function placeCall(ports: RunPorts, command: CallCommand): Promise<
   if (!verdict) return runEnded();
   if ("fault" in verdict) return verdict;
   const messageId = runMessageId(verdict.root, partOf({ role: "call", step }));
-  return { messageId, url, deduplicated: !verdict.isNew };
+  return {
+    ...{ messageId, url, deduplicated: !verdict.isNew },
+    ...(verdict.trace !== undefined && { runTrace: verdict.trace }),
+  };
 }
 
-type Verdict = Fault | { readonly root: Message["id"]; readonly isNew: boolean };
+type Verdict =
+  | Fault
+  | { readonly root: Message["id"]; readonly trace: string | undefined; readonly isNew: boolean };
 
 /** A third party has had its last call: the endpoint is told, unless its run needs it no more. */
 export async function tellCalled(ports: EndPorts, message: Message, item: RunItem): Promise<void> {

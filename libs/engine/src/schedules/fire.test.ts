@@ -2,7 +2,13 @@ import { describe, expect, it } from "@jest/globals";
 import { isFault, limits, type Schedule, scheduleId } from "@posthaste/domain";
 import { aScheduleCommand, aTenant, someEndpoints } from "@posthaste/testing";
 import { defaultPlan } from "@posthaste/domain";
-import { type Schedules } from "@posthaste/ports";
+import {
+  noTelemetry,
+  noTracer,
+  type Schedules,
+  type Telemetry,
+  type Tracer,
+} from "@posthaste/ports";
 import { listen, open, type Ports } from "../opened.fixture.ts";
 import { allShards } from "@posthaste/domain";
 import { pauseSchedule, putSchedule } from "./change.ts";
@@ -37,7 +43,9 @@ async function read({ schedules }: Pick<Ports, "schedules">): Promise<Schedule> 
 }
 
 /** As a scheduler whose round begins now would. */
-async function ring(ports: Ports & { readonly slotLateMsMax?: number }): Promise<void> {
+async function ring(
+  ports: Ports & { readonly slotLateMsMax?: number; readonly telemetry?: Telemetry },
+): Promise<void> {
   const { rung } = await ports.alarms.ring(allShards, 100);
   await fireSchedules(
     ports,
@@ -178,6 +186,27 @@ describe("a schedule that is due", () => {
     expect(await read(ports)).toMatchObject({ isPaused: true, last: { slot: next } });
     expect(await read(ports)).not.toHaveProperty("pending");
     expect(await ports.alarms.next(allShards, ["schedule"])).toBeUndefined();
+  });
+
+  it("begins a trace for each slot that is sampled, of which its messages are part", async () => {
+    const ports = open();
+    const { next = 0 } = await made(ports);
+    await ports.clock.advance(next - ports.clock.now());
+    const spans: string[] = [];
+    const tracer: Tracer = {
+      ...noTracer,
+      isOn: true,
+      start: (name, { attributes }) => ({
+        traceParent: "a trace",
+        end: () => void spans.push(`${name} of ${attributes?.["posthaste.schedule.id"]}`),
+      }),
+    };
+
+    await ring({ ...ports, telemetry: { ...noTelemetry, tracer } });
+
+    const { id, last } = await read(ports);
+    expect(spans).toEqual([`schedule of ${id}`]);
+    expect(await messagesOf(ports)).toMatchObject([{ id: last?.messages[0], trace: "a trace" }]);
   });
 
   it("of a group makes a message for each endpoint, and remembers the first hundred", async () => {

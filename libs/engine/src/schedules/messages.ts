@@ -13,16 +13,18 @@ import {
   type TenantId,
   type WholeSchedule,
 } from "@posthaste/domain";
-import { type Queues, type Tenant } from "@posthaste/ports";
+import { noTelemetry, type Queues, type Telemetry, type Tenant } from "@posthaste/ports";
 import { type AcceptPorts } from "../publish/accept.ts";
-import { announceUnheard } from "../publish/announce.ts";
+import { announceTraced } from "../publish/announce.ts";
 import { findGroup, insertForGroup } from "../publish/group-publish.ts";
+import { inSlotSpan } from "../trace.ts";
 import { makeQueues } from "../lanes/queues.ts";
 
 /** A tenant's plan bounds what it may have unfinished. */
 export type SlotPorts = Omit<AcceptPorts, "tokens" | "local"> & {
   readonly queues: Queues;
   readonly tenants: { get(id: TenantId): Tenant | undefined };
+  readonly telemetry?: Telemetry;
 };
 
 export type SlotMessage = {
@@ -39,9 +41,10 @@ export async function insertMessages(
   ports: SlotPorts,
   slots: readonly SlotMessage[],
 ): Promise<readonly Outcome[]> {
+  const { tracer } = ports.telemetry ?? noTelemetry;
   const full = await fullTenants(ports, slots);
   const toUrls: MessageRecord[] = [];
-  const outcomes = slots.map(async ({ id, command, schedule }): Promise<Outcome> => {
+  const outcomeOf = async ({ id, command, schedule }: SlotMessage): Promise<Outcome> => {
     const beyond = full.get(schedule.tenant);
     if (beyond) return beyond;
     const { destination } = command;
@@ -52,8 +55,8 @@ export async function insertMessages(
     const message = messageOf(command, destination.url, id, now);
     toUrls.push(accept(message, now, !ports.bus.isUp()));
     return [id];
-  });
-  const made = await Promise.all(outcomes);
+  };
+  const made = await Promise.all(slots.map((slot) => inSlotSpan(tracer, slot, outcomeOf)));
   await insertAll(ports, toUrls);
   return made;
 }
@@ -84,10 +87,10 @@ async function insertAll(ports: SlotPorts, records: readonly MessageRecord[]): P
     records.map((record) => ({ record })),
     "accepted",
   );
-  announceUnheard(
-    ports,
-    records.filter((_, i) => inserted[i] === "inserted"),
-  );
+  const fresh = records.filter((_, i) => inserted[i] === "inserted");
+  const { tracer } = ports.telemetry ?? noTelemetry;
+  // Its caller does not wait for hints: see `announceUnheard`.
+  announceTraced(ports, tracer, fresh).catch(() => undefined);
 }
 
 async function fullTenants(

@@ -13,6 +13,7 @@ import { steadyClock, systemClock } from "../clock.ts";
 import { type ConfigOf } from "../config/services.ts";
 import { createLog } from "../log/log.ts";
 import { systemRandom } from "../random.ts";
+import { tracedLog } from "../log/traced-log.ts";
 import { createTelemetry } from "../telemetry/telemetry.ts";
 import { type CallsConfig, callsMaxOf, fitSockets, type Sockets } from "./open-files.ts";
 import { createReadiness } from "./readiness.ts";
@@ -62,6 +63,7 @@ export function processParts(name: Reporter, config: ProcessConfig): ProcessPart
     clock: hostClock,
   });
   const random = systemRandom();
+  const { telemetry, reporting } = createTelemetry(name, config, { clock, log, random });
   return {
     name,
     host: config.host,
@@ -71,9 +73,10 @@ export function processParts(name: Reporter, config: ProcessConfig): ProcessPart
     origins: isDev ? (config.devOrigins ?? "none") : "none",
     clock,
     random,
-    log,
+    log: tracedLog(log, telemetry.tracer),
     readiness: createReadiness(),
-    ...createTelemetry(name, config, { clock, log, random }),
+    telemetry,
+    reporting,
     fatal: (error) => {
       log.error("process.failed", { error });
       process.exit(1);

@@ -13,7 +13,7 @@ const names = new Set(
   duplicates endpoints epoch error event events failed fenced from granted group hop host hosts id ids item items kind lag lane
   lanes left messages hints task limit limits method missing name node offset origin outcome owner partition pending phase pid port position profile
   pulled queue reason removed renewed retried retries rung scope seq service services shard shards signal size stack
-  state states status stopped tenant times to topic version waiting why`.split(/\s+/),
+  state states status stopped tenant times to topic truncated version waiting why`.split(/\s+/),
 );
 
 const textLengthMax = 512;

@@ -4,6 +4,7 @@
  * Nothing is detected and nothing instrumented: the SDK gets empty lists for what is not configured, since by default it
  * would send the host's name and the command line, and dial a collector for logs and metrics on this host.
  */
+import { readFileSync } from "node:fs";
 import {
   ROOT_CONTEXT,
   type Span as OtelSpan,
@@ -47,6 +48,11 @@ export type OtelOptions = {
   readonly log: Log;
 };
 
+/** All packages have the same. */
+const { version } = JSON.parse(
+  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+) as { readonly version: string };
+
 /** Beyond it spans are dropped. */
 const queueMax = 2_048;
 const batchMax = 256;
@@ -74,6 +80,7 @@ export function openOtel({ service, endpoint, clock, log }: OtelOptions): Otel {
     resource: resourceFromAttributes({
       "service.name": `posthaste-${service}`,
       "service.namespace": "posthaste",
+      "service.version": version,
     }),
     spanLimits: { attributeValueLengthLimit: attributeLengthMax },
     spanProcessors: [

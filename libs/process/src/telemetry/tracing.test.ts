@@ -3,6 +3,8 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, it } from "@jest/globals";
 import { recordingLog, seededRandom, virtualClock } from "@posthaste/testing";
+import { type SpanOptions, traceIdOf } from "@posthaste/ports";
+import { tracedLog } from "../log/traced-log.ts";
 import { createTracing, type Tracing } from "./tracing.ts";
 
 const clock = virtualClock();
@@ -54,4 +56,33 @@ it("while a collector is away one trace in ten seconds is begun, and all are whe
 
   expect(begun()).toBeDefined();
   expect(begun()).toBeDefined();
+});
+
+it("a span may be part of one trace and point to another; of a caller that samples none, it is part of none", () => {
+  const trace = (letter: string, isSampled: boolean): string =>
+    `00-${letter.repeat(32)}-${letter.repeat(16)}-0${isSampled ? 1 : 0}`;
+  const traceIdAt = (cause: NonNullable<SpanOptions["cause"]>): string | undefined =>
+    traceIdOf(tracing.tracer.start("publish", { kind: "server", cause })?.traceParent);
+
+  expect(traceIdAt({ parent: trace("a", true), link: trace("b", true) })).toBe("a".repeat(32));
+  expect(traceIdAt({ parent: trace("a", false), link: trace("b", true) })).not.toBe("a".repeat(32));
+  expect(traceIdAt({ parent: trace("a", false), link: trace("b", false) })).toBeUndefined();
+  expect(traceIdAt({ link: trace("b", false) })).toBeUndefined();
+});
+
+it("a line of the log inside a trace says which, and one that names its own keeps that", () => {
+  const lines = recordingLog();
+  const traced = tracedLog(lines, tracing.tracer);
+
+  tracing.tracer.within(`00-${"a".repeat(32)}-${"b".repeat(16)}-01`, () => {
+    traced.info("inside");
+    traced.warn("of another", { traceId: "c" });
+  });
+  traced.info("outside");
+
+  expect(lines.lines.map(({ fields }) => fields?.["traceId"])).toEqual([
+    "a".repeat(32),
+    "c",
+    undefined,
+  ]);
 });

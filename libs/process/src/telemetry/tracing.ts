@@ -79,9 +79,10 @@ function placeOf(
   { cause }: SpanOptions,
   draw: () => boolean,
 ): { readonly parent?: SpanPlace; readonly link?: SpanPlace } | undefined {
-  const text = cause && ("parent" in cause ? cause.parent : cause.link);
-  const place = text === undefined ? undefined : parseTraceParent(text);
-  if (!cause || !place) return draw() ? {} : undefined;
-  if (!place.isSampled) return undefined;
-  return "parent" in cause ? { parent: place } : { link: place };
+  const parent = cause && "parent" in cause ? parseTraceParent(cause.parent) : undefined;
+  const pointed = cause?.link === undefined ? undefined : parseTraceParent(cause.link);
+  const link = pointed?.isSampled ? pointed : undefined;
+  if (parent?.isSampled) return { parent, ...(link && { link }) };
+  if (link) return { link };
+  return !parent && !pointed && draw() ? {} : undefined;
 }

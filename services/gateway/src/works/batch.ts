@@ -8,11 +8,11 @@ import {
   type PublishCommand,
   type RunId,
 } from "@posthaste/domain";
-import { type AcceptPorts, publishMany, type RunPorts } from "@posthaste/engine";
+import { type AcceptPorts, type Published, publishMany, type RunPorts } from "@posthaste/engine";
 import { type Admission, inTurns } from "@posthaste/http";
 import { countAccepted } from "../accepted.ts";
 import { batchResultTexts } from "../published-texts.ts";
-import { inTrace } from "../trace.ts";
+import { inTrace, traceSteps } from "../trace.ts";
 import { type BacklogQuota } from "../backlog.ts";
 import { takeRoom } from "../room.ts";
 import { closed, type PublishParts } from "./publish.ts";
@@ -54,6 +54,14 @@ export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => {
         const { refused, index, field } = outcomes;
         return fault(refused.fault, `[${index}].${field}: ${refused.text}`);
       }
+      const { tracer } = telemetry;
+      if (tracer.isOn && kind === "steps")
+        traceSteps(
+          tracer,
+          commands,
+          outcomes.filter((each): each is Published => "messageId" in each),
+          { parent: tracer.current(), begunMsAgo: 0 },
+        );
       for (const outcome of outcomes)
         if (!isFault(outcome)) countAccepted(telemetry.metrics, outcome);
       return {

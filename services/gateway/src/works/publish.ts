@@ -16,7 +16,7 @@ import { type BacklogQuota } from "../backlog.ts";
 import { type ReadsIn } from "../reads.ts";
 import { type RawWork } from "../raw-door.ts";
 import { isPartOfRun, publishForRuns } from "./runs.ts";
-import { attributesOfPublish, traced } from "../trace.ts";
+import { attributesOfPublish, traced, traceSteps } from "../trace.ts";
 
 export type PublishParts = {
   readonly accept: RunPorts;
@@ -75,6 +75,13 @@ export function publishWork(parts: PublishParts): RawWork {
           )
         : publishForRuns(accept, [command]));
       if (isFault(made)) return made;
+      if (tracer.isOn && !begins) {
+        const { traceparent: parent } = req.headers;
+        traceSteps(tracer, [command], made, {
+          parent: typeof parent === "string" ? parent : undefined,
+          begunMsAgo: judges.now - arrivedAt,
+        });
+      }
       countAccepted(metrics, made);
       return { status: 200, text: made.map(publishResultText).join("") };
     }

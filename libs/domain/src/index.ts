@@ -221,6 +221,7 @@ export {
   deduplicationKeyOf,
   deduplicationKeys,
   keysOfEndpoints,
+  keepsKey,
   scheduleContent,
 } from "./publish/deduplication.ts";
 export {

@@ -100,6 +100,7 @@ export {
   untilAvailable,
 } from "./store-error.ts";
 export {
+  type Claim,
   type Acquired,
   type SlotHolder,
   type Spent,

@@ -9,6 +9,9 @@ export type Window =
   /** Accepted inside the window. */
   | { readonly kind: "done"; readonly id: MessageId };
 
+/** `instead`: the id whose work is gone; a key that names it is free. */
+export type Claim = DeduplicationEntry & { readonly instead?: MessageId };
+
 export type Acquired = {
   readonly granted: readonly MessageId[];
   /** How long until the rate window opens again, if it was the limit. No time of day: the store's clock is its own. */
@@ -25,7 +28,7 @@ export type Spent = { readonly isWithin: boolean; readonly left: number };
 
 export interface TokenStore {
   /** One call for all keys of a publish. A key stays pending for `limits.deduplicationPendingMsMax` and is never deleted on error (docs/design/deduplication#take-over). */
-  claim(entries: readonly DeduplicationEntry[]): Promise<readonly Window[]>;
+  claim(entries: readonly Claim[]): Promise<readonly Window[]>;
   /** The record is inserted: pending, or gone → done for 10 minutes; a key that holds another id is left as it is. */
   confirm(entries: readonly DeduplicationEntry[]): Promise<void>;
   /**

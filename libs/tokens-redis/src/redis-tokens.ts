@@ -4,7 +4,13 @@
  * All keys of a prefix carry one hash tag, since one call asks about many lanes: on a cluster they live in one shard.
  */
 import { type FlowId } from "@posthaste/domain";
-import { type Clock, type DeduplicationEntry, type Log, type TokenStore } from "@posthaste/ports";
+import {
+  type Claim,
+  type Clock,
+  type DeduplicationEntry,
+  type Log,
+  type TokenStore,
+} from "@posthaste/ports";
 import { acquiredIn, numberedIn, numberIn, peekedIn, spentIn, windowIn } from "./answers.ts";
 import { acquireArgs, countedIds, restoreArgs } from "./arguments.ts";
 import { gather, type Question } from "./gather.ts";
@@ -46,6 +52,11 @@ export function openRedisTokens(options: RedisTokensOptions): RedisTokens {
   const asking = (script: Script) => gather((questions) => link.ask(script, questions));
   const windowsOf = (entries: readonly DeduplicationEntry[]): readonly Question[] =>
     entries.map(({ key, id }) => ({ keys: [`${root}:window:${key}`], args: [id] }));
+  const claimsOf = (entries: readonly Claim[]): readonly Question[] =>
+    entries.map(({ key, id, instead = "" }) => ({
+      keys: [`${root}:window:${key}`],
+      args: [id, instead],
+    }));
   const inLane = (lane: FlowId, args: Question["args"]): Question => ({
     keys: [`${root}:lane:${lane}`, `${root}:slots:${lane}`],
     args,
@@ -63,7 +74,7 @@ export function openRedisTokens(options: RedisTokensOptions): RedisTokens {
   const peek = asking(scripts.peek);
 
   return {
-    claim: async (entries) => (await claim(windowsOf(entries))).map(windowIn),
+    claim: async (entries) => (await claim(claimsOf(entries))).map(windowIn),
     confirm: async (entries) => void (await confirm(windowsOf(entries))),
     acquire: async (lane, ids, limits) => {
       const [answer] = await acquire([inLane(lane, acquireArgs(ids, limits))]);

@@ -83,13 +83,14 @@ local answers = {}
 for i = 1, #KEYS, ${keys} do answers[#answers + 1] = ask(KEYS[i], KEYS[i + 1]) end
 return answers`);
 
-/** id → what the key held for another, or "" when it is the claimer's. */
+/** id, and the id that the key may name all the same → what the key held for another, or "" when it is the claimer's. */
 export const claim = forEachQuestion(
   1,
   `
-  local mine = 'p' .. take()
+  local mine, instead = 'p' .. take(), take()
   local other = held(key, ${limits.deduplicationMs})
-  if other and other ~= mine then return other end
+  local isGone = instead ~= '' and other and string.sub(other, 2) == instead
+  if other and other ~= mine and not isGone then return other end
   redis.call('SET', key, mine, 'PX', ${limits.deduplicationPendingMsMax})
   return ''`,
 );

@@ -50,9 +50,9 @@ export function modelTokenStore(now: () => number): ModelTokenStore {
 
   const port: TokenStore = {
     claim: async (entries) =>
-      entries.map(({ key, id }): Window => {
+      entries.map(({ key, id, instead }): Window => {
         const entry = held(key);
-        if (entry && (entry.kind === "done" || entry.id !== id))
+        if (entry && entry.id !== instead && (entry.kind === "done" || entry.id !== id))
           return { kind: entry.kind, id: entry.id };
         keys.set(key, { kind: "pending", id, until: now() + limits.deduplicationPendingMsMax });
         return { kind: "mine" };

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
 import { aCommand, anotherTenant, someEndpoints } from "@posthaste/testing";
 import { type PublishCommand } from "./command.ts";
-import { deduplicationKeys } from "./deduplication.ts";
+import { deduplicationKeys, keepsKey } from "./deduplication.ts";
 
 const sha256 = (value: string | Uint8Array): string =>
   createHash("sha256").update(value).digest("hex");
@@ -12,6 +12,23 @@ const explicit = { deduplication: { kind: "explicit", id: "order-1" } } as const
 const content = { deduplication: { kind: "content" } } as const;
 const group = { destination: { kind: "group", name: "g" } } as const;
 const url = (text: string) => ({ destination: { kind: "url", url: text } }) as const;
+
+describe("a key", () => {
+  it.each([
+    ["queued", true],
+    ["held", true],
+    ["waiting", true],
+    ["due", true],
+    ["claimed", true],
+    ["active", true],
+    ["delivered", true],
+    ["succeeded", true],
+    ["failed", true],
+    ["canceled", false],
+  ] as const)("goes on to name work that is %s: %s", (state, keeps) => {
+    expect(keepsKey(state)).toBe(keeps);
+  });
+});
 
 describe("deduplication keys", () => {
   it("are none when none was asked for", () => {

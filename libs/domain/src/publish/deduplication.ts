@@ -1,6 +1,8 @@
 /** Deduplication keys (docs/design/deduplication#keys): tenant + explicit id or content hash, and for a group its name and the endpoint. */
 import { type HeaderPair, type Headers } from "../message/headers.ts";
+import { type StateKind } from "../message/message.ts";
 import { type Sha256Hex } from "../message/redact.ts";
+import { type RunState } from "../workflow/run.ts";
 import { type Endpoint } from "./url-group.ts";
 import { type ScheduleCommand } from "../schedule/schedule.ts";
 import { type TenantId } from "../shared/ids.ts";
@@ -8,6 +10,22 @@ import { type Deduplication, type PublishCommand } from "./command.ts";
 
 declare const brand: unique symbol;
 export type DeduplicationKey = string & { readonly [brand]: "DeduplicationKey" };
+
+/** Whether a key goes on to name its work: work that was cancelled, or went with its queue, is taken over by the next publish. */
+export const keepsKey = (state: StateKind | RunState["kind"]): boolean => keeps[state];
+const keeps: Readonly<Record<StateKind | RunState["kind"], boolean>> = {
+  queued: true,
+  held: true,
+  waiting: true,
+  due: true,
+  claimed: true,
+  active: true,
+  delivered: true,
+  succeeded: true,
+  // It was tried, and may have had effects; so also where its dead letter was removed or retried.
+  failed: true,
+  canceled: false,
+};
 
 /** One key for a URL; for a group one per endpoint. Empty when the publish asked for no deduplication. */
 export const deduplicationKeys = (

@@ -1,6 +1,7 @@
 /** The TokenStore port: pending dedup keys and slots in memory, windows that are done in rows. */
 import { type DeduplicationKey, limits, type MessageId, type SlotTime } from "@posthaste/domain";
 import {
+  type Claim,
   type Clock,
   type DeduplicationEntry,
   StoreError,
@@ -47,6 +48,12 @@ export function openTokenStore(
     return { kind: "mine" };
   };
 
+  const free = ({ key, instead }: Claim): void => {
+    if (instead === undefined) return;
+    windows.remove({ key, id: instead });
+    if (pending.get(key)?.id === instead) pending.delete(key);
+  };
+
   const isConfirmed = ({ key, id }: DeduplicationEntry): boolean => windows.find(key) === id;
   /** Also of a key that has run out: its record is there. */
   const isFree = ({ key, id }: DeduplicationEntry): boolean => {
@@ -58,7 +65,13 @@ export function openTokenStore(
   };
 
   return {
-    claim: (entries) => writer.read(() => entries.map(claim)),
+    claim: (entries) =>
+      entries.some(({ instead }) => instead !== undefined)
+        ? writer.write(() => {
+            entries.forEach(free);
+            return entries.map(claim);
+          }, "new")
+        : writer.read(() => entries.map(claim)),
     confirm: async (entries) => {
       // An insert has written its windows already.
       const missing = entries.filter((entry) => !isConfirmed(entry) && isFree(entry));

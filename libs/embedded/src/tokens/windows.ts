@@ -13,6 +13,8 @@ import { text } from "../database/rows.ts";
 export type Windows = {
   /** Inside a write. A key that holds another id is left as it is until its time is over. */
   put(entries: readonly DeduplicationEntry[]): void;
+  /** Inside a write: of a key that names this id. */
+  remove(entry: DeduplicationEntry): void;
   find(key: DeduplicationKey): MessageId | undefined;
   /** Inside a write: removes those whose time is over. Returns how many. */
   sweep(now: number, limit: number): number;
@@ -23,6 +25,7 @@ export function openWindows(db: DatabaseSync, clock: Clock): Windows {
     INSERT INTO windows (key, id, until) VALUES (?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET id = excluded.id, until = excluded.until
     WHERE NOT (${holds})`);
+  const remove = db.prepare("DELETE FROM windows WHERE key = ? AND id = ?");
   const select = db.prepare(`SELECT id FROM windows WHERE key = ? AND ${holds}`);
   // Each range along the index.
   const sweep = db.prepare(`
@@ -34,6 +37,7 @@ export function openWindows(db: DatabaseSync, clock: Clock): Windows {
       for (const { key, id } of entries)
         put.run(key, id, now + limits.deduplicationMs, ...heldFrom(now));
     },
+    remove: ({ key, id }) => void remove.run(key, id),
     find: (key) => {
       const row = select.get(key, ...heldFrom(clock.now()));
       return row && messageId(text(row["id"]));

@@ -33,13 +33,14 @@ import {
   type Ids,
   type Insert,
   type LocalDelivery,
+  type MessageLog,
   type NamedDelivery,
   type Records,
   type TokenStore,
 } from "@posthaste/ports";
 import { giveSlotsBack, takeSlots } from "../lanes/slots.ts";
 import { announceUnheard } from "./announce.ts";
-import { claimOnce, confirmKeys } from "./deduplicate.ts";
+import { claimOnce, confirmKeys, goneMessages } from "./deduplicate.ts";
 
 export type AcceptPorts = {
   readonly records: Records;
@@ -47,6 +48,8 @@ export type AcceptPorts = {
   readonly flowLanes: FlowLanes;
   readonly groups: Groups;
   readonly tokens: TokenStore;
+  /** Asked where a deduplication key names a message that is not there any more. */
+  readonly messageLog: Pick<MessageLog, "list">;
   readonly bus: EventBus;
   readonly ids: Ids;
   readonly clock: Clock;
@@ -82,7 +85,12 @@ async function publishOnce(
   command: PublishCommand,
   url: string,
 ): Promise<Published | Fault> {
-  const claimed = await claimOnce(ports, command, ports.ids.next());
+  const claimed = await claimOnce(
+    ports,
+    command,
+    ports.ids.next(),
+    goneMessages(ports, command.tenant),
+  );
   if (isFault(claimed)) return claimed;
   const { id: messageId, isDuplicate, key } = claimed;
   if (isDuplicate) return { messageId, url, deduplicated: true };

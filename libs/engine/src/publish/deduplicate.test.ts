@@ -1,17 +1,33 @@
+import { serveLane } from "../lanes/turns.ts";
 import { describe, expect, it } from "@jest/globals";
 import {
+  allShards,
   defaultPlan,
   isFault,
   messageId,
   type MessageId,
   parentOf,
   type PublishCommand,
+  queueId,
 } from "@posthaste/domain";
 import { type Records, StoreError, type TokenStore, type FanOuts } from "@posthaste/ports";
-import { aCommand, aKey, anEndpoint, anotherTenant, aTenant } from "@posthaste/testing";
+import {
+  aCommand,
+  aKey,
+  anEndpoint,
+  anotherTenant,
+  aScheduleCommand,
+  aTenant,
+  seededRandom,
+} from "@posthaste/testing";
 import { type Published } from "./accept.ts";
 import { childrenIn, listen, open, type Ports, read, rest } from "../opened.fixture.ts";
+import { cancelMatching } from "../bulk/cancel-matching.ts";
+import { cancelMessages } from "../bulk/cancel.ts";
+import { endQueue, makeQueues } from "../lanes/queues.ts";
+import { putSchedule } from "../schedules/change.ts";
 import { publish } from "./publish.ts";
+import { publishMany } from "./publish-many.ts";
 import { addToGroup, removeFromGroup } from "./url-groups.ts";
 
 const once = (id = "a"): PublishCommand => aCommand({ deduplication: { kind: "explicit", id } });
@@ -428,5 +444,111 @@ describe("deduplication of a group publish", () => {
     });
 
     expect(other?.deduplicated).toBe(false);
+  });
+});
+
+describe("a key whose work is gone", () => {
+  const inQueue = (): PublishCommand => ({ ...once(), queue: "q" });
+  const ways: readonly (readonly [
+    string,
+    PublishCommand,
+    (ports: Ports, id: MessageId) => Promise<unknown>,
+  ])[] = [
+    ["cancelled", once(), (ports, id) => cancelMessages(ports, aTenant, [id])],
+    [
+      "cancelled by a filter",
+      once(),
+      (ports) =>
+        cancelMatching(ports, aTenant, {
+          filter: {},
+          countMax: 10,
+          until: ports.clock.now() + 60_000,
+        }),
+    ],
+    [
+      "deleted with its queue",
+      inQueue(),
+      async (ports) => {
+        await endQueue(ports, aTenant, "q");
+        // What stands in the line is dropped by its turns.
+        await serveLane(ports, queueId(aTenant, "q"));
+      },
+    ],
+  ];
+
+  it.each(ways)("is taken over by the next publish, and once: %s", async (_, command, end) => {
+    const { ports, inserted } = counting(open());
+    if (command.queue !== undefined) await makeQueues(ports, aTenant, ["q"], defaultPlan);
+    const first = await publishOnce(ports, command);
+    await end(ports, first.messageId);
+
+    const second = await publishOnce(ports, command);
+    const third = await publishOnce(ports, command);
+
+    expect(second.deduplicated).toBe(false);
+    expect(third).toEqual({ ...second, deduplicated: true });
+    expect(inserted).toEqual([first.messageId, second.messageId]);
+  });
+
+  it("is taken over also when the cancelled record was removed, and the log alone tells", async () => {
+    const ports = open();
+    const first = await publishOnce(ports);
+    await cancelMessages(ports, aTenant, [first.messageId]);
+    await ports.clock.advance(90_000);
+    await ports.records.removeFinished(allShards, ports.clock.now() - 1, 10);
+    expect(await ports.records.progress(aTenant, [first.messageId])).toEqual([undefined]);
+
+    expect(await publishOnce(ports)).toMatchObject({ deduplicated: false });
+  });
+
+  it("is taken over for the children of a group that were cancelled, and for no other", async () => {
+    const ports = open();
+    await addToGroup(ports.groups, aTenant, "g", [anEndpoint(0), anEndpoint(1)], defaultPlan);
+    const [kept, canceled] = await publishToGroup(ports);
+    if (!kept || !canceled) throw new Error("a group of two");
+    await cancelMessages(ports, aTenant, [canceled.messageId]);
+
+    const again = await publishToGroup(ports);
+
+    expect(again.map(({ deduplicated }) => deduplicated)).toEqual([true, false]);
+    expect(again[0]?.messageId).toBe(kept.messageId);
+    expect(again[1]?.messageId).not.toBe(canceled.messageId);
+  });
+
+  it("is taken over in a batch", async () => {
+    const ports = open();
+    const first = await publishOnce(ports);
+    await cancelMessages(ports, aTenant, [first.messageId]);
+
+    const made = await publishMany(ports, [once(), once()], async () => undefined);
+
+    expect(made).toMatchObject([{ deduplicated: false }, { deduplicated: true }]);
+  });
+
+  it("is not taken over while the work goes on", async () => {
+    const ports = open();
+    const first = await publishOnce(ports);
+    await ports.clock.advance(90_000);
+
+    expect(await publishOnce(ports)).toEqual({ ...first, deduplicated: true });
+  });
+
+  it("is taken over for a schedule that was deleted", async () => {
+    const ports = open();
+    const given = {
+      command: aScheduleCommand(),
+      deduplication: { kind: "explicit", id: "nightly" },
+    } as const;
+    const random = seededRandom(1);
+    const made = () => putSchedule({ ...ports, random }, given, defaultPlan);
+    const first = await made();
+    expect(await made()).toEqual({ ...first, deduplicated: true });
+    if (isFault(first)) throw new Error(first.text);
+    await ports.schedules.remove({ tenant: aTenant, id: first.id });
+
+    const second = await made();
+
+    expect(second).toMatchObject({ deduplicated: false });
+    expect(await made()).toEqual({ ...second, deduplicated: true });
   });
 });

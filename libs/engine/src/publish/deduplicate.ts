@@ -8,12 +8,21 @@ import {
   fault,
   type Fault,
   isFault,
+  keepsKey,
   limits,
   type MessageId,
   type PublishCommand,
   type Sha256Hex,
+  type TenantId,
 } from "@posthaste/domain";
-import { type Clock, pause, type TokenStore, type Window } from "@posthaste/ports";
+import {
+  type Clock,
+  type MessageLog,
+  pause,
+  type Records,
+  type TokenStore,
+  type Window,
+} from "@posthaste/ports";
 
 export type Claimed =
   | { readonly kind: "mine" }
@@ -24,9 +33,13 @@ export type Claimed =
 type Entry = { readonly key: DeduplicationKey; readonly id: MessageId };
 type Ports = { readonly tokens: TokenStore; readonly clock: Clock };
 
+/** Of ids that keys name, those whose work was cancelled or removed: such a key is taken over. */
+export type GoneOf = (ids: readonly MessageId[]) => Promise<ReadonlySet<MessageId>>;
+
 export async function claimKeys(
   ports: Ports,
   entries: readonly Entry[],
+  goneOf: GoneOf,
 ): Promise<readonly Claimed[] | Fault> {
   const begunAt = ports.clock.passedMs();
   let windows = await ports.tokens.claim(entries);
@@ -34,6 +47,9 @@ export async function claimKeys(
     await pause(ports.clock, limits.deduplicationPendingMs);
     windows = await ports.tokens.claim(entries);
   }
+  const named = windows.flatMap((window) => (window.kind === "done" ? window.id : []));
+  const gone = named.length > 0 ? await goneOf(named) : noneGone;
+  if (gone.size > 0) windows = await claimInstead(ports, entries, windows, gone);
   if (ports.clock.passedMs() - begunAt > limits.deduplicationClaimMsMax) {
     return fault(
       "outcome_unknown",
@@ -43,6 +59,63 @@ export async function claimKeys(
   return entries.map((entry, i) => verdict(entry, windows[i]));
 }
 
+/** Another publish may have taken a key over meanwhile, which is then pending. */
+async function claimInstead(
+  { tokens }: Ports,
+  entries: readonly Entry[],
+  windows: readonly Window[],
+  gone: ReadonlySet<MessageId>,
+): Promise<readonly Window[]> {
+  const left = entries.flatMap((entry, i) => {
+    const window = windows[i];
+    return window?.kind === "done" && gone.has(window.id) ? [{ ...entry, instead: window.id }] : [];
+  });
+  const claimed = await tokens.claim(left);
+  const found = new Map(left.map(({ id }, i) => [id, claimed[i]]));
+  return windows.map((window, i) => {
+    const entry = entries[i];
+    return (entry && found.get(entry.id)) ?? window;
+  });
+}
+
+const noneGone: ReadonlySet<MessageId> = new Set();
+
+type WorkPorts = {
+  readonly records: Pick<Records, "progress">;
+  readonly messageLog: Pick<MessageLog, "list">;
+};
+
+/** Of messages: their records tell, and the log once those are removed, which is told before that. */
+export const goneMessages =
+  ({ records, messageLog }: WorkPorts, tenant: TenantId): GoneOf =>
+  async (ids) => {
+    const standing = await records.progress(tenant, ids);
+    const isGone = (id: MessageId, i: number): boolean => {
+      const state = standing[i]?.state;
+      return state !== undefined && !keepsKey(state.kind);
+    };
+    const gone = new Set(ids.filter(isGone));
+    const messageIds = ids.filter((_, i) => standing[i] === undefined);
+    // Bounded by the keys of one claim: each page reads on behind the one before.
+    let after: string | undefined;
+    do {
+      if (messageIds.length === 0) break;
+      const page = await messageLog.list(
+        tenant,
+        { messageIds, states: ["CANCELED"] },
+        {
+          limit: messageIds.length,
+          order: "latestFirst",
+          bodyBytesMax: 0,
+          ...(after !== undefined && { after }),
+        },
+      );
+      for (const { message } of page.items) gone.add(message.id);
+      after = page.next;
+    } while (after !== undefined);
+    return gone;
+  };
+
 /** What a publish to a URL goes on with: its key, and the id under which it is, or is to be, there. */
 type ClaimedOnce = Entry & { readonly isDuplicate: boolean };
 
@@ -51,10 +124,11 @@ export async function claimOnce(
   ports: Ports & { readonly sha256: Sha256Hex },
   command: PublishCommand,
   own: MessageId,
+  goneOf: GoneOf,
 ): Promise<ClaimedOnce | Fault> {
   const [key] = deduplicationKeys(command, [], ports.sha256);
   if (key === undefined) return fault("internal", "no deduplication key");
-  const claimed = await claimKeys(ports, [{ key, id: own }]);
+  const claimed = await claimKeys(ports, [{ key, id: own }], goneOf);
   if (isFault(claimed)) return claimed;
   const [found] = claimed;
   if (!found) return fault("internal", "no answer from the deduplication window");

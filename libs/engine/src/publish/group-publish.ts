@@ -24,7 +24,7 @@ import {
 import { type DeduplicationEntry, type Intake } from "@posthaste/ports";
 import { type AcceptPorts, type Published } from "./accept.ts";
 import { announceFanOut } from "./announce.ts";
-import { type Claimed, claimKeys, confirmKeys } from "./deduplicate.ts";
+import { type Claimed, claimKeys, confirmKeys, goneMessages } from "./deduplicate.ts";
 
 /** What is published: the command, and the head of the group as it is now. */
 export type GroupPublish = {
@@ -59,7 +59,7 @@ export async function* childrenOf(
 }
 
 /** What an insert needs of them. */
-type InsertPorts = Omit<AcceptPorts, "tokens" | "local">;
+type InsertPorts = Omit<AcceptPorts, "tokens" | "messageLog" | "local">;
 
 /** A fan-out, which of the endpoints it serves, and their keys. */
 type Part = {
@@ -131,7 +131,7 @@ async function publishOnce(
   for (const chunk of group.chunks)
     keys.push(...keysOf(await ports.groups.endpoints(command.tenant, [chunk])));
   const entries = keys.map((key, i) => ({ key, id: childId(own, i) }));
-  const claimed = await claimKeys(ports, entries);
+  const claimed = await claimKeys(ports, entries, goneMessages(ports, command.tenant));
   if (isFault(claimed)) return claimed;
   const named = entries.map(({ key }, i) => ({ key, id: idIn(claimed[i], childId(own, i)) }));
   const open = named.filter((_, i) => claimed[i]?.kind !== "duplicate");

@@ -6,6 +6,7 @@ import {
   isFault,
   type MessageId,
   type PublishCommand,
+  type TenantId,
 } from "@posthaste/domain";
 import { type DeduplicationEntry } from "@posthaste/ports";
 import {
@@ -19,7 +20,7 @@ import {
   withSlots,
 } from "./accept.ts";
 import { announceUnheard } from "./announce.ts";
-import { claimKeys, confirmKeys } from "./deduplicate.ts";
+import { claimKeys, confirmKeys, goneMessages } from "./deduplicate.ts";
 import {
   freshGroup,
   type GroupPublish,
@@ -57,7 +58,7 @@ export async function publishPortion(
     return isFault(published) ? published : [published];
   }
   const keyed = keyedOf(ports, portion, before);
-  const claimed = await claimsOf(ports, keyed);
+  const claimed = await claimsOf(ports, keyed, commandOf(first)?.tenant);
   if (isFault(claimed)) return claimed;
   const made = await insertAll(ports, portion, claimed);
   return portion.map((item, i) => {
@@ -73,6 +74,9 @@ export async function publishPortion(
     return { messageId: of.messageId, url: item.url, deduplicated: true };
   });
 }
+
+const commandOf = (item: Item | undefined): PublishCommand | undefined =>
+  item?.kind === "group" ? item.publish.command : item?.command;
 
 /** `sameAs`: where its key came first in the batch. */
 type Keyed = { readonly key?: DeduplicationKey; readonly sameAs?: number };
@@ -101,10 +105,14 @@ type Claim =
 async function claimsOf(
   ports: AcceptPorts,
   keyed: readonly Keyed[],
+  tenant: TenantId | undefined,
 ): Promise<readonly Claim[] | Fault> {
   const own = keyed.map(({ key }) => ({ key, id: ports.ids.next() }));
   const entries = own.flatMap(({ key, id }) => (key === undefined ? [] : { key, id }));
-  const verdicts = entries.length > 0 ? await claimKeys(ports, entries) : [];
+  const verdicts =
+    entries.length > 0 && tenant !== undefined
+      ? await claimKeys(ports, entries, goneMessages(ports, tenant))
+      : [];
   if (isFault(verdicts)) return verdicts;
   const ofKey = new Map(entries.map(({ key }, i) => [key, verdicts[i]]));
   return own.map(({ key, id }, i): Claim => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { deduplicationKeys, isFault, limits, runId } from "@posthaste/domain";
+import { deduplicationKeys, finish, isActive, isFault, limits, runId } from "@posthaste/domain";
 import { type RunStore, StoreError } from "@posthaste/ports";
 import { aPolicy, aRunId, aStartCommand, aTenant, newId } from "@posthaste/testing";
 import { type Published } from "../publish/accept.ts";
@@ -209,13 +209,29 @@ describe("starting a run with a deduplication id", () => {
     const ports = open();
     const first = await start(ports, named("one"));
     const second = await start(ports, named("two"));
-    await endRun(ports, { tenant: aTenant, id: runId("one") });
+    await ports.runs.change({ tenant: aTenant, id: runId("one") }, (run) => {
+      const next = isActive(run) ? finish(run, ports.clock.now()) : undefined;
+      return { verdict: true, ...(next && { write: { run: next, parts: [], deliveries: [] } }) };
+    });
     const third = await start(ports, named("three"));
 
     expect(first.deduplicated).toBe(false);
     for (const later of [second, third]) expect(later).toEqual({ ...first, deduplicated: true });
     for (const id of ["two", "three"])
       expect(await ports.runs.get({ tenant: aTenant, id: runId(id) })).toBeUndefined();
+  });
+
+  it("begins another run once the first was cancelled", async () => {
+    const ports = open();
+    const first = await start(ports, named("one"));
+    await endRun(ports, { tenant: aTenant, id: runId("one") });
+
+    const second = await start(ports, named("two"));
+    const third = await start(ports, named("three"));
+
+    expect(second.deduplicated).toBe(false);
+    expect(second.messageId).not.toBe(first.messageId);
+    expect(third).toEqual({ ...second, deduplicated: true });
   });
 
   it("begins one run, however many start it at once", async () => {

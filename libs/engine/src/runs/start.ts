@@ -9,6 +9,7 @@ import {
   features as allFeatures,
   isActive,
   isFault,
+  keepsKey,
   type MessageId,
   newOrder,
   notBeforeOf,
@@ -30,7 +31,7 @@ import {
   type RunWrite,
 } from "@posthaste/ports";
 import { type AcceptPorts, type Published } from "../publish/accept.ts";
-import { claimOnce, confirmKeys } from "../publish/deduplicate.ts";
+import { claimOnce, confirmKeys, type GoneOf } from "../publish/deduplicate.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 import { entriesOf } from "./entries.ts";
 
@@ -117,7 +118,11 @@ async function startOnce(
   own: MessageId,
   start: (root: MessageId) => Promise<StartedAs>,
 ): Promise<StartedAs | Fault> {
-  const claimed = await claimOnce(ports, command, own);
+  const goneOf: GoneOf = async (roots) => {
+    const runs = await Promise.all(roots.map((root) => ports.runs.byRoot(root)));
+    return new Set(runs.flatMap((run) => (run && !keepsKey(run.state.kind) ? run.root : [])));
+  };
+  const claimed = await claimOnce(ports, command, own, goneOf);
   if (isFault(claimed)) return claimed;
   const { id: root, isDuplicate, key } = claimed;
   if (isDuplicate) {

@@ -33,7 +33,7 @@ import {
   type Schedules,
   type TokenStore,
 } from "@posthaste/ports";
-import { claimKeys, confirmKeys } from "../publish/deduplicate.ts";
+import { claimKeys, confirmKeys, type GoneOf } from "../publish/deduplicate.ts";
 
 export type SchedulePorts = {
   readonly schedules: Schedules;
@@ -75,7 +75,12 @@ export async function putSchedule(
     ports.sha256,
   );
   // The windows hold ids of messages; these two never meet, since their keys differ.
-  const claimed = await claimKeys(ports, [{ key, id: messageId(own) }]);
+  const goneOf: GoneOf = async (ids) => {
+    const { tenant } = command;
+    const found = await ports.schedules.get(ids.map((id) => ({ tenant, id: scheduleId(id) })));
+    return new Set(ids.filter((_, i) => found[i] === undefined));
+  };
+  const claimed = await claimKeys(ports, [{ key, id: messageId(own) }], goneOf);
   if (isFault(claimed)) return claimed;
   const [verdict] = claimed;
   if (!verdict) return fault("internal", "no answer from the deduplication window");

@@ -21,7 +21,7 @@ import { inSlotSpan } from "../trace.ts";
 import { makeQueues } from "../lanes/queues.ts";
 
 /** A tenant's plan bounds what it may have unfinished. */
-export type SlotPorts = Omit<AcceptPorts, "tokens" | "local"> & {
+export type SlotPorts = Omit<AcceptPorts, "tokens" | "messageLog" | "local"> & {
   readonly queues: Queues;
   readonly tenants: { get(id: TenantId): Tenant | undefined };
   readonly telemetry?: Telemetry;

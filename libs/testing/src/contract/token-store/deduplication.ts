@@ -40,6 +40,27 @@ export function deduplication(guarantee: TokenGuarantee): void {
     expect(await tokens.claim([first])).toEqual([{ kind: "done", id: first.id }]);
   });
 
+  guarantee(
+    "a key whose work is gone is free for one claimer, however often it is claimed instead",
+    async ({ tokens }) => {
+      const [gone, next, last] = [entry("a"), entry("a"), entry("a")];
+      await tokens.claim([gone]);
+      await tokens.confirm([gone]);
+
+      const instead = { ...next, instead: gone.id };
+      expect(await tokens.claim([instead])).toEqual([{ kind: "mine" }]);
+      expect(await tokens.claim([{ ...last, instead: gone.id }])).toEqual([
+        { kind: "pending", id: next.id },
+      ]);
+      expect(await tokens.claim([last])).toEqual([{ kind: "pending", id: next.id }]);
+      await tokens.confirm([next]);
+      expect(await tokens.claim([{ ...last, instead: gone.id }])).toEqual([
+        { kind: "done", id: next.id },
+      ]);
+      expect(await tokens.claim([last])).toEqual([{ kind: "done", id: next.id }]);
+    },
+  );
+
   guarantee("a confirm of another id leaves a pending key as it is", async ({ tokens }) => {
     const first = entry("a");
     await tokens.claim([first]);

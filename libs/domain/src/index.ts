@@ -336,7 +336,15 @@ export { beyondQuota, tooManyEndpoints, tooManyGroups, tooManyQueues } from "./s
 export { allShards, shardCount, shardOf } from "./shared/shards.ts";
 export { shareOf, wholeOf } from "./shared/share.ts";
 export { Shares } from "./shared/shares.ts";
-export { agoMs, aheadFrom, isAhead, isOver, leftMs, skewMsMax } from "./shared/time.ts";
+export {
+  agoMs,
+  aheadFrom,
+  isAhead,
+  isLeaseOver,
+  isOver,
+  leftMs,
+  skewMsMax,
+} from "./shared/time.ts";
 export { asWritten, TextCache } from "./shared/text-cache.ts";
 export { TurnoverMap } from "./shared/turnover-map.ts";
 export { unreachable } from "./shared/unreachable.ts";

@@ -9,6 +9,7 @@ import { type DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import {
   advanceTo,
+  aheadFrom,
   type FanOut,
   type FanOutTarget,
   flowsOf,
@@ -109,7 +110,7 @@ export function openFanOuts(parts: Parts): FanOutRows {
     WHERE fan_outs.position = gone.body_of`);
   const removable = db.prepare(`
     SELECT position FROM fan_outs
-    WHERE ended_at IS NOT NULL AND children = 0 AND ended_at < ? AND ${isUnderstood}
+    WHERE ended_at IS NOT NULL AND children = 0 AND (ended_at < ? OR ended_at > ?) AND ${isUnderstood}
       AND shard IN (SELECT value FROM json_each(?)) LIMIT ?`);
   const remove = db.prepare(
     "DELETE FROM fan_outs WHERE position IN (SELECT value FROM json_each(?))",
@@ -198,7 +199,9 @@ export function openFanOuts(parts: Parts): FanOutRows {
     addChild: (position) => void addChild.run(position),
     removeChildren: (gone) => void removeChildren.run(gone),
     removable: (shards, endedBefore, limit) =>
-      removable.all(endedBefore, shards, limit).map((row) => integer(row["position"])),
+      removable
+        .all(endedBefore, aheadFrom(0, clock.now()), shards, limit)
+        .map((row) => integer(row["position"])),
     remove: (gone) => void remove.run(gone),
   };
 }

@@ -3,7 +3,7 @@
  * same filter, within the hour (docs/design/wire#lists-and-cursors).
  */
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
-import { fault, type Fault, type TenantId } from "@posthaste/domain";
+import { fault, type Fault, isOver, type TenantId } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 
 /** What the position is in: the list's name and the filter as it was asked for. Any text that tells lists apart. */
@@ -44,7 +44,7 @@ export function createCursors({ secret, clock }: { secret: string; clock: Clock 
         itsTenant === tenant &&
         itsFilter === filterHash(filter) &&
         typeof expiresAt === "number" &&
-        expiresAt > clock.now() &&
+        !isOver(expiresAt, lifetimeMs, clock.now()) &&
         typeof position === "string"
         ? position
         : notOurs;

@@ -1,4 +1,4 @@
-import { limits } from "@posthaste/domain";
+import { limits, skewMsMax } from "@posthaste/domain";
 
 /** Time as a port: nothing below a process reads a clock or arms a timer of its own. */
 export interface Clock {
@@ -33,6 +33,18 @@ export function watchSetting(now: () => number, passedMs: () => number): () => n
   };
 }
 const correctionMsMax = 1_000;
+
+/** Tells once, to whichever call comes next, that `now()` was set back further than clocks that are right disagree. */
+export function watchSetBack(clock: Pick<Clock, "now" | "passedMs">): () => boolean {
+  const offset = (): number => clock.now() - clock.passedMs();
+  let highest = offset();
+  return () => {
+    const current = offset();
+    const isBack = highest - current > skewMsMax;
+    highest = isBack ? current : Math.max(highest, current);
+    return isBack;
+  };
+}
 
 /** Resolves after `ms`, or as soon as `signal` aborts. */
 export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 export { type DeadLetterFilter, type LogFilter, type PageRequest } from "@posthaste/domain";
 export { type Accounts, type SigningKeys, type Tenant, type Token } from "./accounts.ts";
 export { type Alarms, type Rings, type Rung } from "./alarms.ts";
-export { type Clock, endsWithin, pause, watchSetting, within } from "./clock.ts";
+export { type Clock, endsWithin, pause, watchSetBack, watchSetting, within } from "./clock.ts";
 export { type DeadLetters } from "./dead-letters.ts";
 export {
   type EventBus,

@@ -66,7 +66,7 @@ export function modelAlarms(around: Around): Alarms {
     record: MessageRecord,
     granting: Set<FlowId>,
   ): { readonly said: readonly Rung[]; readonly bytes: number } => {
-    const { next, wakeAt, then, followUp } = ring(record, now());
+    const { next, wakeAt, then, followUp } = ring(record, now(), 0);
     const rung: MessageRecord = { ...record, state: next, wakeAt };
     rows.change(record.message.id, rung);
     if (then === "grant" && record.message.flow !== undefined) granting.add(record.message.flow);

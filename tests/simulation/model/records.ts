@@ -143,7 +143,7 @@ export function modelRecords(
     claim: async (ids, owner) =>
       ids.flatMap((id) => {
         const record = standing.get(id);
-        if (!record || !isClaimable(record, now())) return [];
+        if (!record || !isClaimable(record, now(), 0)) return [];
         const claimed = claim(record, owner, now());
         change(id, claimed);
         return [withBody(claimed)];
@@ -155,7 +155,7 @@ export function modelRecords(
         if (
           record.message.tenant !== tenant ||
           record.state.kind !== "due" ||
-          !isClaimable(record, now())
+          !isClaimable(record, now(), 0)
         )
           continue;
         const hint = hintOf(record);

@@ -3,6 +3,7 @@
  * find by that token. So each goes to exactly one claimer, also when an answer was lost (docs/design/record#claims-leases-epochs).
  */
 import {
+  aheadFrom,
   type InState,
   limits,
   lossOf,
@@ -33,7 +34,7 @@ export function createClaim(
         group.map(({ id }) => id),
         { kind: "claimed", owner, leaseUntil: now + limits.leaseMs },
         claimedBy,
-        now,
+        { now, setAheadMs: clock.setAheadMs() },
       ),
     );
     await writeAll(again, messages, operations);
@@ -56,7 +57,7 @@ function claiming(
   ids: readonly MessageId[],
   state: Extract<MessageState, { kind: "claimed" }>,
   claimedBy: string,
-  now: number,
+  { now, setAheadMs }: { readonly now: number; readonly setAheadMs: number },
 ): readonly AnyBulkWriteOperation<StoredRecord>[] {
   const { $set, $unset } = stateWrite(state, state.leaseUntil, now);
   const those = { _id: { $in: [...ids] }, ...isUnderstood };
@@ -65,13 +66,14 @@ function claiming(
     $unset,
     $inc: { epoch: 1, ...(leaseLosses > 0 && { leaseLosses }) },
   });
+  const isPast = leaseIsPast(now, setAheadMs);
   const lost = (filter: Filter<StoredRecord>, losses: number) => ({
     updateMany: { filter: { ...those, ...filter }, update: update(losses) },
   });
   return [
     { updateMany: { filter: { ...those, $or: [...unclaimed(now)] }, update: update(0) } },
-    lost({ ...leaseIsPast(now), renewed: { $exists: false } }, lossOf(state)),
-    lost({ ...leaseIsPast(now), renewed: true }, lossOf({ ...state, renewed: true })),
+    lost({ ...isPast, renewed: { $exists: false } }, lossOf(state)),
+    lost({ ...isPast, renewed: true }, lossOf({ ...state, renewed: true })),
   ];
 }
 
@@ -80,9 +82,13 @@ const unclaimed = (now: number): readonly Filter<StoredRecord>[] => [
   { state: "due" satisfies LiveKind, ...grantHolds(now) },
   { state: "held" satisfies LiveKind, dueAt: { $lte: now }, lane: { $exists: false } },
 ];
-const leaseIsPast = (now: number): Filter<StoredRecord> => ({
+/** As `isLeaseOver` of the domain says it. */
+const leaseIsPast = (now: number, setAheadMs: number): Filter<StoredRecord> => ({
   state: "claimed" satisfies LiveKind,
-  leaseUntil: { $lte: now },
+  $or: [
+    { leaseUntil: { $lte: now - setAheadMs } },
+    { leaseUntil: { $gt: aheadFrom(limits.leaseMs, now) } },
+  ],
 });
 /** Also of those that need no grant. */
 export const grantHolds = (now: number): Filter<StoredRecord> => ({

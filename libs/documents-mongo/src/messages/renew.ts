@@ -1,5 +1,5 @@
 /** Renewing: extends leases that still hold, over connections of its own, so that slow calls do not cost claims. */
-import { limits } from "@posthaste/domain";
+import { aheadFrom, limits } from "@posthaste/domain";
 import { type ClaimRef } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { type Connection } from "../connection.ts";
@@ -13,8 +13,11 @@ export function createRenew({ again, clock, collection }: Connection): Gather<Cl
   return createGather(async (claims) => {
     const now = clock.now();
     const until = now + limits.leaseMs;
+    const heldFrom = now - clock.setAheadMs();
     // In one order, so that two statements that meet wait for each other on one side only.
-    const operations = claims.toSorted(byId).flatMap((claim) => renewing(claim, now, until));
+    const operations = claims
+      .toSorted(byId)
+      .flatMap((claim) => renewing(claim, { heldFrom, now, until }));
     const { matched } = await writeAll(again, messages, operations);
     if (matched === operations.length) return claims.map(() => true);
     // One that another renewal of this process has extended meanwhile, and further, is as good.
@@ -31,11 +34,14 @@ export function createRenew({ again, clock, collection }: Connection): Gather<Cl
 
 const byId = (a: ClaimRef, b: ClaimRef): number => (a.id < b.id ? -1 : 1);
 
-/** A lease is never made shorter. An outbox keeps its alarm however long the attempt runs (docs/design/record#the-outbox). */
+/** A lease is never made shorter, unless a clock gave it that was ahead. An outbox keeps its alarm however long the attempt runs (docs/design/record#the-outbox). */
 function renewing(
   { id: _id, epoch, begins }: ClaimRef,
-  now: number,
-  until: number,
+  {
+    heldFrom,
+    now,
+    until,
+  }: { readonly heldFrom: number; readonly now: number; readonly until: number },
 ): readonly AnyBulkWriteOperation<StoredRecord>[] {
   const held = { _id, epoch, state: "claimed" } as const;
   const renewed = { $set: { leaseUntil: until, renewed: true } } as const;
@@ -43,13 +49,19 @@ function renewing(
   return [
     {
       updateOne: {
-        filter: { ...held, leaseUntil: { $gt: now, $lte: until } },
+        filter: {
+          ...held,
+          $or: [
+            { leaseUntil: { $gt: heldFrom, $lte: until } },
+            { leaseUntil: { $gt: aheadFrom(limits.leaseMs, now) } },
+          ],
+        },
         update: begins ? begun : renewed,
       },
     },
     {
       updateOne: {
-        filter: { ...held, leaseUntil: { $gt: now }, outbox: { $size: 0 } },
+        filter: { ...held, leaseUntil: { $gt: heldFrom }, outbox: { $size: 0 } },
         update: { $set: { wakeAt: until } },
       },
     },

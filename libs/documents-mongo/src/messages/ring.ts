@@ -16,7 +16,7 @@ import {
   rowSources,
   sourceOf,
 } from "@posthaste/domain";
-import { type Alarms, type Rung } from "@posthaste/ports";
+import { type Alarms, type Rung, watchSetBack } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { ringBulkActions } from "../bulk-actions/alarms.ts";
 import { ringFanOuts } from "../fan-outs/fan-outs.ts";
@@ -24,6 +24,7 @@ import { enterQueues, type QueueEntry, ringQueues } from "../queues/alarms.ts";
 import { redeliver, ringRuns } from "../runs/alarms.ts";
 import { type RunRooms } from "../runs/rooms.ts";
 import { ringSchedules } from "../schedules/alarms.ts";
+import { bringHome } from "./homecoming.ts";
 import { enter, type Entry, ringLanes } from "./lanes.ts";
 import { type Reading } from "./read.ts";
 import { inOneReply, type Rooms } from "./rooms.ts";
@@ -48,13 +49,19 @@ type RungRecord = {
 };
 
 export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
+  const wasSetBack = watchSetBack(rooms.clock);
+  let isFirst = true;
   return async (shards, limitOfEach, sources = alarmSources) => {
     const now = rooms.clock.now();
+    const setAheadMs = rooms.clock.setAheadMs();
+    const isSetBack = wasSetBack();
+    if (isSetBack || isFirst) await bringHome(rooms, shards, { now, wasSetBack: isSetBack });
+    isFirst = false;
     const ofRecords = recordSources.filter((source) => sources.includes(source));
     const due = await Promise.all(
       ofRecords.map((source) => findDue(rooms, shards, source, now, limitOfEach)),
     );
-    const rung = due.flatMap(({ found }) => found).map((stored) => rungAt(stored, now));
+    const rung = due.flatMap(({ found }) => found).map((stored) => rungAt(stored, now, setAheadMs));
     const ringing = affordable(rung);
     const move = (some: readonly RungRecord[]) =>
       writeAll(
@@ -140,9 +147,9 @@ const foreignAmong = (ringing: readonly RungRecord[]): ReadonlySet<LaneId> =>
     ),
   );
 
-function rungAt(stored: StoredRecord, now: number): RungRecord {
+function rungAt(stored: StoredRecord, now: number, setAheadMs: number): RungRecord {
   const record = recordFrom(stored, noBody);
-  const rung = ring(record, now);
+  const rung = ring(record, now, setAheadMs);
   return { stored, record, rung, source: sourceOf(rung.next, record.outbox) };
 }
 

@@ -47,11 +47,11 @@ describe("a record can be claimed", () => {
       false,
     ],
   ])("when it is %s: %s", (_, expected, state, inLane) => {
-    expect(isClaimable(aRecordIn(state, inLane ? { flow } : {}), now)).toBe(expected);
+    expect(isClaimable(aRecordIn(state, inLane ? { flow } : {}), now, 0)).toBe(expected);
   });
 
   it.each(finishedStates(now))("never when it is $kind", (state) => {
-    expect(isClaimable(aRecordIn(state), now)).toBe(false);
+    expect(isClaimable(aRecordIn(state), now, 0)).toBe(false);
   });
 });
 

@@ -2,6 +2,7 @@
 import { onward } from "../lane/gates.ts";
 import { isUnderstood } from "../shared/format.ts";
 import { leaseLossParts, leaseMs } from "../shared/limits.ts";
+import { isLeaseOver } from "../shared/time.ts";
 import { type Owner } from "../shared/ids.ts";
 import { type InState, type MessageRecord } from "./message.ts";
 
@@ -9,7 +10,7 @@ import { type InState, type MessageRecord } from "./message.ts";
  * docs/design/record#claims-leases-epochs: `due` (inside its grant, if it has one), `held` with its time come, `claimed` with its lease past.
  * A held record with a lane is not: it must get into line first. What this build does not understand is not, either.
  */
-export function isClaimable(record: MessageRecord, now: number): boolean {
+export function isClaimable(record: MessageRecord, now: number, setAheadMs: number): boolean {
   const { message, state } = record;
   if (!isUnderstood(message)) return false;
   switch (state.kind) {
@@ -18,7 +19,7 @@ export function isClaimable(record: MessageRecord, now: number): boolean {
     case "held":
       return onward(message, "queue", state.dueAt, now).kind === "due";
     case "claimed":
-      return state.leaseUntil <= now;
+      return isLeaseOver(state.leaseUntil, now, setAheadMs);
     case "queued":
     case "waiting":
     case "delivered":

@@ -30,7 +30,7 @@ describe("releasing", () => {
       wakeAt: now,
     });
     if (released.kind !== "released") throw new Error("it waits");
-    expect(ring({ ...record, state: released.next }, now)).toMatchObject({
+    expect(ring({ ...record, state: released.next }, now, 0)).toMatchObject({
       next: { kind: "due" },
       then: "hint",
     });
@@ -41,7 +41,7 @@ describe("releasing", () => {
     const released = release(record, now);
     if (released.kind !== "released") throw new Error("it waits");
 
-    expect(ring({ ...record, state: released.next }, now)).toMatchObject({ then: "grant" });
+    expect(ring({ ...record, state: released.next }, now, 0)).toMatchObject({ then: "grant" });
   });
 
   it("never makes anything later", () => {

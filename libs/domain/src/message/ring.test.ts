@@ -28,7 +28,7 @@ describe("ringing", () => {
   it("a held record before its time does nothing", () => {
     const record = aRecordIn({ kind: "held", dueAt: now + 5_000 });
 
-    expect(ring(record, now)).toEqual({
+    expect(ring(record, now, 0)).toEqual({
       next: record.state,
       wakeAt: now + 5_000,
       then: "nothing",
@@ -39,7 +39,7 @@ describe("ringing", () => {
   it("a held record at its time makes it due and hints it", () => {
     const record = aRecordIn({ kind: "held", dueAt: now });
 
-    expect(ring(record, now)).toEqual({
+    expect(ring(record, now, 0)).toEqual({
       next: { kind: "due", hints: 0 },
       wakeAt: now + 30_000,
       then: "hint",
@@ -50,7 +50,7 @@ describe("ringing", () => {
   it("a held record at its time with a lane puts it into its line", () => {
     const record = aRecordIn({ kind: "held", dueAt: now }, { flow });
 
-    expect(ring(record, now)).toEqual({
+    expect(ring(record, now, 0)).toEqual({
       next: { kind: "waiting", flow: aFlow },
       wakeAt: undefined,
       then: "grant",
@@ -62,7 +62,7 @@ describe("ringing", () => {
     let state: MessageState = { kind: "due", hints: 0 };
     const distances: number[] = [];
     for (let round = 0; round < 7; round++) {
-      const { next, wakeAt, then } = ring(aRecordIn(state), now);
+      const { next, wakeAt, then } = ring(aRecordIn(state), now, 0);
       expect(then).toBe("hint");
       distances.push((wakeAt ?? 0) - now);
       state = next;
@@ -74,7 +74,7 @@ describe("ringing", () => {
   it("a granted record within its grant hints it, and its alarm is never later than the grant's end", () => {
     const record = aRecordIn({ kind: "due", hints: 0, grantUntil: now + 10_000 }, { flow });
 
-    expect(ring(record, now)).toMatchObject({
+    expect(ring(record, now, 0)).toMatchObject({
       next: { kind: "due" },
       wakeAt: now + 10_000,
       then: "hint",
@@ -84,7 +84,7 @@ describe("ringing", () => {
   it("a granted record whose grant is past puts it back into its line", () => {
     const record = aRecordIn({ kind: "due", hints: 0, grantUntil: now }, { flow });
 
-    expect(ring(record, now)).toMatchObject({
+    expect(ring(record, now, 0)).toMatchObject({
       next: { kind: "waiting", flow: aFlow },
       wakeAt: undefined,
       then: "grant",
@@ -95,19 +95,27 @@ describe("ringing", () => {
     const held = aRecordIn({ kind: "claimed", owner: anOwner, leaseUntil: now + 1 });
     const lost = aRecordIn({ kind: "claimed", owner: anOwner, leaseUntil: now });
 
-    expect(ring(held, now)).toMatchObject({ next: held.state, wakeAt: now + 1, then: "nothing" });
-    expect(ring(lost, now)).toMatchObject({ next: lost.state, wakeAt: now + 30_000, then: "hint" });
+    expect(ring(held, now, 0)).toMatchObject({
+      next: held.state,
+      wakeAt: now + 1,
+      then: "nothing",
+    });
+    expect(ring(lost, now, 0)).toMatchObject({
+      next: lost.state,
+      wakeAt: now + 30_000,
+      then: "hint",
+    });
   });
 
   it("a waiting record leaves it to its lane", () => {
-    expect(ring(aRecordIn({ kind: "waiting", flow: aFlow }, { flow }), now)).toMatchObject({
+    expect(ring(aRecordIn({ kind: "waiting", flow: aFlow }, { flow }), now, 0)).toMatchObject({
       wakeAt: undefined,
       then: "nothing",
     });
   });
 
   it.each(finishedStates(now))("a finished record has no alarm left: $kind", (state) => {
-    expect(ring(aRecordIn(state), now)).toEqual({
+    expect(ring(aRecordIn(state), now, 0)).toEqual({
       next: state,
       wakeAt: undefined,
       then: "nothing",
@@ -118,7 +126,7 @@ describe("ringing", () => {
   it.each([...finishedStates(now), { kind: "waiting" as const, flow: aFlow }])(
     "a record with an outbox follows it up and rings again in 30 s, even when it is $kind",
     (state) => {
-      expect(ring(aRecordIn(state, { outbox }), now)).toMatchObject({
+      expect(ring(aRecordIn(state, { outbox }), now, 0)).toMatchObject({
         next: state,
         wakeAt: now + 30_000,
         followUp: true,
@@ -143,7 +151,7 @@ describe("ringing", () => {
 
     const holds = fc.property(states, fc.boolean(), fc.boolean(), (state, inLane, hasOutbox) => {
       const record = aRecordIn(state, { ...(inLane && { flow }), outbox: hasOutbox ? outbox : [] });
-      const { next, wakeAt, then, followUp } = ring(record, now);
+      const { next, wakeAt, then, followUp } = ring(record, now, 0);
       const alarmless = next.kind === "waiting" || "endedAt" in next;
       if (!alarmless || hasOutbox) expect(wakeAt).toBeGreaterThan(now);
       if (hasOutbox) expect(wakeAt).toBeLessThanOrEqual(now + 30_000);

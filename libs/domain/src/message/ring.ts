@@ -8,7 +8,8 @@ import {
 } from "./message.ts";
 import { isForeign, onward } from "../lane/gates.ts";
 import { alarmOf, alarmOnEntering } from "./alarm.ts";
-import { ringAheadMs } from "../shared/limits.ts";
+import { grantMs, ringAheadMs } from "../shared/limits.ts";
+import { isAhead, isLeaseOver, isOver } from "../shared/time.ts";
 import { unreachable } from "../shared/unreachable.ts";
 
 /** What to do beside the write. `followUp`: the outbox was not cleared in time. */
@@ -19,19 +20,27 @@ export type Ringing = {
   readonly followUp: boolean;
 };
 
-export function ring(record: MessageRecord, now: number): Ringing {
+/** `setAheadMs`: of the clock. */
+export function ring(record: MessageRecord, now: number, setAheadMs: number): Ringing {
   const hasOutbox = record.outbox.length > 0;
   const { next, then } = isFinished(record.state)
     ? { next: record.state, then: "nothing" as const }
-    : ringLive(record as InState<LiveKind>, now);
+    : ringLive(record as InState<LiveKind>, now, setAheadMs);
   // The alarm that a record has beside a foreign lane rings once: from then on the lane's covers it.
   const alarm = next === record.state ? alarmOf : alarmOnEntering.bind(undefined, record.message);
-  return { next, wakeAt: ahead(alarm(next, hasOutbox, now), now), then, followUp: hasOutbox };
+  return { next, wakeAt: ahead(next, alarm(next, hasOutbox, now), now), then, followUp: hasOutbox };
 }
 
-/** An alarm that has just rung must not ring again at once. */
-const ahead = (wakeAt: number | undefined, now: number): number | undefined =>
-  wakeAt !== undefined && wakeAt <= now ? now + ringAheadMs : wakeAt;
+/** An alarm that has just rung must not ring again at once. That of a lease of a clock that was ahead has no other end. */
+const ahead = (
+  { kind }: MessageState,
+  wakeAt: number | undefined,
+  now: number,
+): number | undefined =>
+  wakeAt !== undefined &&
+  (wakeAt <= now || (kind === "claimed" && isAhead(wakeAt, ringAheadMs, now)))
+    ? now + ringAheadMs
+    : wakeAt;
 
 /** To the gate after its time. What becomes `due` rings at growing distances, and is found by `pull` when its hint is dropped. */
 function goOn({ message }: MessageRecord, now: number): Pick<Ringing, "next" | "then"> {
@@ -39,17 +48,25 @@ function goOn({ message }: MessageRecord, now: number): Pick<Ringing, "next" | "
   return { next, then: next.kind === "waiting" ? "grant" : "hint" };
 }
 
-function ringLive(record: InState<LiveKind>, now: number): Pick<Ringing, "next" | "then"> {
+function ringLive(
+  record: InState<LiveKind>,
+  now: number,
+  setAheadMs: number,
+): Pick<Ringing, "next" | "then"> {
   const { state } = record;
   switch (state.kind) {
     case "held":
       if (state.dueAt > now) return { next: state, then: "nothing" };
       return goOn(record, now);
     case "due":
-      if (state.grantUntil !== undefined && state.grantUntil <= now) return goOn(record, now);
+      if (state.grantUntil !== undefined && isOver(state.grantUntil, grantMs, now))
+        return goOn(record, now);
       return { next: { ...state, hints: state.hints + 1 }, then: "hint" };
     case "claimed":
-      return { next: state, then: state.leaseUntil <= now ? "hint" : "nothing" };
+      return {
+        next: state,
+        then: isLeaseOver(state.leaseUntil, now, setAheadMs) ? "hint" : "nothing",
+      };
     case "waiting":
       return { next: state, then: isForeign(record.message, state.flow) ? "grant" : "nothing" };
     case "queued":

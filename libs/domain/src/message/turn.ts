@@ -1,4 +1,6 @@
 /** Turns: what becomes of a message in a queue that gets one, or has it taken back (docs/design/queues#turns). */
+import { leaseMs } from "../shared/limits.ts";
+import { isOver } from "../shared/time.ts";
 import { onward } from "../lane/gates.ts";
 import { alarmOnEntering } from "./alarm.ts";
 import { type InState, type MessageRecord, type MessageState } from "./message.ts";
@@ -41,7 +43,7 @@ export function isDone(holder: Holder | undefined, now: number): boolean {
   const { state, outbox } = holder;
   switch (state.kind) {
     case "canceled":
-      return (state.runsUntil ?? 0) <= now && !hasCallback(outbox);
+      return isOver(state.runsUntil ?? 0, leaseMs, now) && !hasCallback(outbox);
     case "delivered":
     case "failed":
       return !hasCallback(outbox);

@@ -2,6 +2,7 @@
  * Times that are stored, compared with the time of now (docs/adr/0120-two-clocks.md). The clock that wrote one may have been
  * ahead, and have been set back since: then what was to last ten minutes would last as long as the clock was ahead.
  */
+import { leaseMs } from "./limits.ts";
 
 /** Clocks of processes that are right disagree by less. */
 export const skewMsMax = 60_000;
@@ -16,6 +17,13 @@ export const isAhead = (at: number, lengthMs: number, now: number): boolean =>
 
 /** What lies later is ahead; for stores, which compare by themselves. */
 export const aheadFrom = (lengthMs: number, now: number): number => now + lengthMs + skewMsMax;
+
+/**
+ * `isOver` of a lease that another process holds and renews: by the time before a clock was set ahead, for as long as its owner
+ * may take to renew it. `setAheadMs`: of the clock, by how much that was.
+ */
+export const isLeaseOver = (until: number, now: number, setAheadMs: number): boolean =>
+  until <= now - setAheadMs || isAhead(until, leaseMs, now);
 
 /** How much is left of that which lasts `lengthMs` until `until`: from nothing to all of it. */
 export const leftMs = (until: number, lengthMs: number, now: number): number =>

@@ -46,7 +46,7 @@ export function openClaiming(
     owner: Owner,
     now: number,
   ): InState<"claimed"> | undefined => {
-    if (!isClaimable(record, now)) return undefined;
+    if (!isClaimable(record, now, clock.setAheadMs())) return undefined;
     const claimed = claim(record, owner, now);
     const { leaseUntil } = claimed.state;
     const { changes } = write.run(
@@ -77,13 +77,22 @@ export function openClaiming(
     },
     renew: (claims) => {
       const now = clock.now();
+      const heldFrom = now - clock.setAheadMs();
       const until = now + limits.leaseMs;
       return claims.flatMap(({ id, epoch, begins }) => {
         const address = names.find(id);
         const held =
           address &&
-          renew.run(until, begins ? 0 : 1, until, until, address.position, address.name, epoch, now)
-            .changes === 1;
+          renew.run(
+            until,
+            begins ? 0 : 1,
+            until,
+            until,
+            address.position,
+            address.name,
+            epoch,
+            heldFrom,
+          ).changes === 1;
         return held ? [] : [id];
       });
     },

@@ -2,11 +2,13 @@
  * Finished records in the order of their end, in memory: what `removeFinished` takes next, without an index on disk.
  * It may hold what is no longer there or not yet free to go; the rows decide. Rebuilt at start.
  */
+import { isAhead } from "@posthaste/domain";
+
 export type Finished = {
   add(position: number, endedAt: number): void;
-  /** At most `limit` that ended before `endedBefore`; `upTo` is what to drop once they are gone. */
+  /** At most `limit` that ended before `endedBefore`, or by a clock that was ahead of `now`; `upTo` is what to drop once they are gone. */
   first(
-    endedBefore: number,
+    at: { readonly endedBefore: number; readonly now: number },
     limit: number,
   ): { readonly positions: number[]; readonly upTo: number };
   drop(upTo: number): void;
@@ -22,9 +24,10 @@ export function openFinished(): Finished {
       positions.push(position);
       ends.push(endedAt);
     },
-    first: (endedBefore, limit) => {
+    first: ({ endedBefore, now }, limit) => {
+      const isOld = (endedAt: number): boolean => endedAt < endedBefore || isAhead(endedAt, 0, now);
       let to = head;
-      while (to < ends.length && to - head < limit && (ends[to] ?? Infinity) < endedBefore) to++;
+      while (to < ends.length && to - head < limit && isOld(ends[to] ?? now)) to++;
       return { positions: positions.slice(head, to), upTo: dropped + to };
     },
     drop: (upTo) => {

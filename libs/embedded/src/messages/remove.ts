@@ -81,7 +81,7 @@ export function openRemoving(rooms: Rooms): Removing {
     removeFinished: (shards, endedBefore, limit) => {
       const expanded = removeFanOuts(shards, endedBefore, limit);
       if (expanded > 0) return { removed: expanded, more: true };
-      const ended = finished.first(endedBefore, limit);
+      const ended = finished.first({ endedBefore, now: clock.now() }, limit);
       if (ended.positions.length === 0) return { removed: 0, more: false };
       const positions = ended.positions.slice(0, countWithin(ended.positions));
       const left = ended.positions.length - positions.length;

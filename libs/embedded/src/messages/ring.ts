@@ -13,6 +13,7 @@ import {
 import { type Rings, type Rung } from "@posthaste/ports";
 import { integer, type Row } from "../database/rows.ts";
 import { isDamaged, messageFrom } from "./configurations.ts";
+import { openHomecoming } from "./homecoming.ts";
 import { rungRecords, shardsColumn } from "./next-alarm.ts";
 import { type Reading } from "./read.ts";
 import {
@@ -48,6 +49,7 @@ export function openRing(rooms: Rooms, reading: Reading): Ring {
     );
     return { source, inAll, inSome };
   });
+  const bringHome = openHomecoming(db, clock);
   const move = db.prepare(
     "UPDATE messages SET state = ?, until = ?, hints = ?, wake_at = ? WHERE position = ?",
   );
@@ -87,7 +89,7 @@ export function openRing(rooms: Rooms, reading: Reading): Ring {
       );
       if (!record) continue;
       bytes += sizeOf(record);
-      const { next, wakeAt, then, followUp } = ring(record, now);
+      const { next, wakeAt, then, followUp } = ring(record, now, clock.setAheadMs());
       const { code, until, hints: hinted } = columnsOf(next);
       move.run(code, until, hinted, wakeAt ?? null, position);
       if (followUp) {
@@ -114,6 +116,7 @@ export function openRing(rooms: Rooms, reading: Reading): Ring {
   };
 
   return (shards, limitOfEach, sources) => {
+    bringHome();
     const now = clock.now();
     const inShards = shardsColumn(shards);
     const found = due

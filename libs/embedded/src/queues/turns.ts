@@ -3,6 +3,7 @@
  * written together, so none is ever half given.
  */
 import { type DatabaseSync } from "node:sqlite";
+import { aheadFrom, limits } from "@posthaste/domain";
 import { countedMax } from "@posthaste/ports";
 import { integer, optionalInteger, type Row } from "../database/rows.ts";
 import { firstFinishedCode } from "../messages/records.ts";
@@ -26,8 +27,10 @@ export type Turns = {
 /** As `isDone` of the domain says it, and no callback of it is live: the two questions are of one transaction. */
 const isOver = `
   NOT EXISTS (SELECT 1 FROM messages m WHERE m.position = turns.message
-    AND (m.state < ${firstFinishedCode} OR m.outbox > 0 OR coalesce(m.runs_until, 0) > ?))
+    AND (m.state < ${firstFinishedCode} OR m.outbox > 0 OR (m.runs_until > ? AND m.runs_until <= ?)))
   AND NOT EXISTS (SELECT 1 FROM messages c WHERE c.turn_of = turns.message AND c.state < ${firstFinishedCode})`;
+
+const runningFrom = (now: number): [number, number] => [now, aheadFrom(limits.leaseMs, now)];
 
 export function openTurns(db: DatabaseSync, rows: QueueRows): Turns {
   const give = db.prepare(
@@ -48,11 +51,11 @@ export function openTurns(db: DatabaseSync, rows: QueueRows): Turns {
     take: (queue, position) => void take.run(queue, position),
     takeAll: (queue) => void takeAll.run(queue),
     repair: (queue, now) => {
-      repair.run(queue, now);
+      repair.run(queue, ...runningFrom(now));
       return integer(count.get(queue)?.["n"]);
     },
     mayBeOver: (queue, position, now) => {
-      takeIfOver.run(queue, position, now);
+      takeIfOver.run(queue, position, ...runningFrom(now));
       rows.wake(queue, now);
     },
     oldest: () => optionalInteger(oldest.get()?.["at"] ?? null),

@@ -56,15 +56,18 @@ export type Model = {
   reopen(): void;
   forgetTombstones(): void;
   forgetLog(): void;
+  /** Leases are judged by the clock as it was set a moment ago. */
+  trustSetting(): void;
   forgetKey(key: DeduplicationKey): void;
   readonly queueHalves: QueueHalves;
 };
 
 export function modelBackend(world: World): Backend {
-  const now = (): number => world.now;
+  const clock = world.storeClock();
+  const now = (): number => clock.now();
   const schedules = modelSchedules(now);
   const log = modelMessageLog();
-  const records = modelRecords(now, schedules, log);
+  const records = modelRecords(clock, schedules, log);
   const tokens = modelTokenStore(now);
   const random = seededRandom(world.chanceOf().integer(0, 0xffff_ffff));
   const positionAt = (time: number): number => time * 1_000;
@@ -79,7 +82,7 @@ export function modelBackend(world: World): Backend {
     roster: modelRoster(now),
     ids: {
       next: () => {
-        position = Math.max(position + 1, positionAt(world.now));
+        position = Math.max(position + 1, positionAt(now()));
         return randomMessageId(position, random.text(randomLength));
       },
       positionAt,
@@ -94,6 +97,7 @@ export function modelBackend(world: World): Backend {
       },
       forgetTombstones: records.forgetTombstones,
       forgetLog: records.forgetLog,
+      trustSetting: records.trustSetting,
       forgetKey: tokens.forgetKey,
       queueHalves: records.queueHalves,
     },
@@ -125,7 +129,7 @@ export function embeddedBackend(world: World): Backend {
     close,
   } = openEmbedded({
     dataDir: ":memory:",
-    clock: world.clock,
+    clock: world.storeClock(),
     random: seededRandom(world.chanceOf().integer(0, 0xffff_ffff)),
     log,
     // A transaction takes what has gathered since the last one.

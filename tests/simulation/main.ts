@@ -1,12 +1,12 @@
 /**
  * The simulation from the command line: `--seed N` (default 1), `--count N` seeds from there on, `--trace` to print all
- * that happens, `--bug "name"` to plant a bug, `--runs` for histories of workflow runs. Ends with 1 when a seed violates a check.
+ * that happens, `--bug "name"` to plant a bug, `--runs` for histories of workflow runs, `--clocks` for
+ * those in which clocks are set. Ends with 1 when a seed violates a check.
  */
 import { parseArgs } from "node:util";
+import { histories, historiesOf } from "./histories.ts";
 import { mutations } from "./mutations.ts";
 import { describe } from "./report.ts";
-import { simulateRuns } from "./runs/simulate.ts";
-import { simulate } from "./simulate.ts";
 
 const { values } = parseArgs({
   options: {
@@ -15,13 +15,15 @@ const { values } = parseArgs({
     trace: { type: "boolean", default: false },
     bug: { type: "string" },
     runs: { type: "boolean", default: false },
+    clocks: { type: "boolean", default: false },
   },
 });
 const mutation = mutations.find(({ name }) => name === values.bug);
 if (values.bug !== undefined && !mutation) {
   throw new Error(`no such bug; there are: ${mutations.map(({ name }) => name).join("; ")}`);
 }
-const isOfRuns = values.runs || mutation?.shownBy === "runs";
+const ofOptions = values.runs ? histories.runs : values.clocks ? histories.clocks : undefined;
+const history = ofOptions ?? historiesOf(mutation ?? {});
 
 const total = new Map<string, number>();
 let failures = 0;
@@ -33,7 +35,7 @@ process.on("unhandledRejection", (error) => {
 for (let seed = Number(values.seed); seed < Number(values.seed) + Number(values.count); seed++) {
   running = seed;
   const begunAt = performance.now();
-  const simulated = await (isOfRuns ? simulateRuns : simulate)({
+  const simulated = await history({
     seed,
     ...(mutation && { mutation }),
     ...(values.trace && { onTrace: (line) => console.log(line) }),

@@ -26,6 +26,7 @@ import {
 import { namingMutations } from "./naming-mutations.ts";
 import { queueMutations } from "./queue-mutations.ts";
 import { runMutations } from "./runs/mutations.ts";
+import { clockMutations } from "./clock-mutations.ts";
 import { letterMutations } from "./letter-mutations.ts";
 import { scheduleMutations } from "./schedule-mutations.ts";
 
@@ -387,6 +388,7 @@ export const mutations: readonly Mutation[] = [
   ...namingMutations,
   ...scheduleMutations,
   ...letterMutations,
+  ...clockMutations,
   ...runMutations,
 ];
 

@@ -131,7 +131,7 @@ function cluster() {
   const clock = virtualClock();
   const now = (): number => clock.now();
   const schedules = modelSchedules(now);
-  const { ports: stored } = modelRecords(now, schedules, modelMessageLog());
+  const { ports: stored } = modelRecords(clock, schedules, modelMessageLog());
   const { bus, ...world } = virtualBus(clock);
   const ports = {
     ...stored,

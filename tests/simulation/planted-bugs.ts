@@ -1,8 +1,7 @@
 /** Planted bugs: each is caught in a history of the first seeds. In several files, so that workers share them. */
 import { describe, expect, it } from "@jest/globals";
 import { type Mutation } from "./mutate.ts";
-import { simulateRuns } from "./runs/simulate.ts";
-import { simulate } from "./simulate.ts";
+import { historiesOf } from "./histories.ts";
 
 /** A bug that so many histories do not show would hide in the fixed seeds, too. */
 const seedsMax = 60;
@@ -14,7 +13,7 @@ export function describePlantedBugs(mutations: readonly Mutation[]): void {
     it.each(mutations)(
       "$name",
       async (mutation) => {
-        const histories = mutation.shownBy === "runs" ? simulateRuns : simulate;
+        const histories = historiesOf(mutation);
         const most = mutation.isRare ? seedsMaxRare : seedsMax;
         let violations = 0;
         for (let seed = 1; seed <= most && violations === 0; seed++) {

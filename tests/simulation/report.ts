@@ -6,8 +6,8 @@ export function describe(
   linesMax: number,
 ): string {
   const violated = violations.slice(0, 10).map(({ check, text }) => `  ${check}: ${text}`);
-  const runs = of === "runs" ? "--runs " : "";
-  const again = `node tests/simulation/main.ts ${runs}--seed ${seed} --trace`;
+  const kind = of === "messages" ? "" : `--${of} `;
+  const again = `node tests/simulation/main.ts ${kind}--seed ${seed} --trace`;
   return [
     `seed ${seed} (${shape}, ${store}) violates ${violations.length} checks; again: ${again}`,
     ...violated,

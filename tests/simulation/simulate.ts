@@ -20,7 +20,7 @@ import { type Environment, pauseMsMax } from "./world/node.ts";
 import { type TraceSink, World } from "./world/world.ts";
 
 export type Simulated = {
-  readonly of: "messages" | "runs";
+  readonly of: "messages" | "runs" | "clocks";
   readonly seed: number;
   readonly shape: Shape;
   readonly store: "model" | "embedded";

@@ -42,7 +42,7 @@ const aKey = (): DeduplicationKey => {
 
 async function insertClaimed({ records, clock }: Opened) {
   const record = acceptClaimed(aMessage({ now: clock.now() }), anOwner, clock.now());
-  await records.insert([{ record }]);
+  await records.insert([{ record }], "new");
   return record;
 }
 
@@ -92,7 +92,7 @@ describe("after the clock was set back", () => {
     const flow = { key: "key", limits: { rate: 1, periodMs: 1_000 } };
     const [one, other] = [aMessage({ flow }), aMessage({ flow })];
     const insert = [one, other].map((message) => ({ record: accept(message, clock.now()) }));
-    await records.insert(insert);
+    await records.insert(insert, "new");
     await tokens.restore(lane, [], undefined);
     const { window } = await tokens.acquire(lane, [one.id], flow.limits);
     await flowLanes.promote(lane, [one.id], clock.now() + limits.grantMs, window);
@@ -136,7 +136,7 @@ describe("after the clock was set back", () => {
   it("what is due and was not heard of rings", async () => {
     const { alarms, clock, records } = openAhead();
     const message = aMessage();
-    await records.insert([{ record: accept(message, clock.now()) }]);
+    await records.insert([{ record: accept(message, clock.now()) }], "new");
     clock.set(-days);
 
     await alarms.ring(allShards, 10);

@@ -34,15 +34,16 @@ export function watchSetting(now: () => number, passedMs: () => number): () => n
 }
 const correctionMsMax = 1_000;
 
-/** Tells once, to whichever call comes next, that `now()` was set back further than clocks that are right disagree. */
-export function watchSetBack(clock: Pick<Clock, "now" | "passedMs">): () => boolean {
+/** Tells once, to whichever call comes next, by how much `now()` was set back, where clocks that are right disagree by less. Else 0. */
+export function watchSetBack(clock: Pick<Clock, "now" | "passedMs">): () => number {
   const offset = (): number => clock.now() - clock.passedMs();
   let highest = offset();
   return () => {
     const current = offset();
-    const isBack = highest - current > skewMsMax;
+    const setBackMs = highest - current;
+    const isBack = setBackMs > skewMsMax;
     highest = isBack ? current : Math.max(highest, current);
-    return isBack;
+    return isBack ? setBackMs : 0;
   };
 }
 

@@ -58,7 +58,7 @@ async function recordsOf(
   return found;
 }
 
-const recordText = ({ message, state, outbox, wakeAt }: MessageRecord): string => {
+export const recordText = ({ message, state, outbox, wakeAt }: MessageRecord): string => {
   const items = outbox.map(({ kind }) => kind).join(",");
   return `${message.id} ${JSON.stringify(state)} outbox ${items} alarm ${String(wakeAt)} lane ${message.flow ?? "-"}`;
 };

@@ -2,6 +2,7 @@
 import {
   alarmSources,
   type FlowId,
+  isAhead,
   isFinished,
   isUnderstood,
   limits,
@@ -13,6 +14,7 @@ import {
   type RowSource,
   rowSources,
   sizeOf,
+  skewMsMax,
   sourceOf,
 } from "@posthaste/domain";
 import { hintOf } from "@posthaste/engine";
@@ -29,6 +31,8 @@ type SourceAlarms = {
 
 export type Around = {
   readonly now: () => number;
+  readonly setAheadMs: () => number;
+  readonly setBackMs: () => number;
   readonly rows: Rows;
   readonly lanes: ModelFlowLanes;
   readonly queues: ModelQueues;
@@ -39,7 +43,7 @@ export type Around = {
 };
 
 export function modelAlarms(around: Around): Alarms {
-  const { now, rows, lanes, queues, others, withBody, withoutBody } = around;
+  const { now, setAheadMs, setBackMs, rows, lanes, queues, others, withBody, withoutBody } = around;
 
   /** What is due, by its source: of each no more than the limit. */
   const dueOf = (
@@ -66,7 +70,7 @@ export function modelAlarms(around: Around): Alarms {
     record: MessageRecord,
     granting: Set<FlowId>,
   ): { readonly said: readonly Rung[]; readonly bytes: number } => {
-    const { next, wakeAt, then, followUp } = ring(record, now(), 0);
+    const { next, wakeAt, then, followUp } = ring(record, now(), setAheadMs());
     const rung: MessageRecord = { ...record, state: next, wakeAt };
     rows.change(record.message.id, rung);
     if (then === "grant" && record.message.flow !== undefined) granting.add(record.message.flow);
@@ -83,8 +87,33 @@ export function modelAlarms(around: Around): Alarms {
     return { said: [...hints, followUps], bytes: sizeOf(whole) };
   };
 
+  /** After the clock was set back: what callers named stays. */
+  const bringHome = (byMs: number): void => {
+    const wakeAt = now() + limits.ringAheadMs;
+    for (const record of [...rows.armed.values()]) {
+      const { message, retried, deferrals, state } = record;
+      if (state.kind === "held") {
+        const dueAt = Math.max(now(), state.dueAt - byMs);
+        if (retried + deferrals > 0 && state.dueAt - byMs > now() - skewMsMax)
+          rows.change(message.id, { ...record, state: { ...state, dueAt }, wakeAt: dueAt });
+      } else if (
+        isAhead(
+          record.wakeAt ?? 0,
+          state.kind === "due" ? limits.ringAheadMsMax : limits.ringAheadMs,
+          now(),
+        )
+      )
+        rows.change(message.id, { ...record, wakeAt });
+    }
+    const isFar = (alarm = 0): boolean => isAhead(alarm, limits.ringAheadMs, now());
+    for (const lane of lanes.lanes.values()) if (isFar(lane.wakeAt)) lanes.rung(lane.id);
+    for (const { lane } of queues.rows.values()) if (isFar(lane.wakeAt)) queues.wake(lane.id);
+  };
+
   return {
     ring: async (shards, limitOfEach, sources = alarmSources) => {
+      const byMs = setBackMs();
+      if (byMs > 0) bringHome(byMs);
       const mine = new Set(shards);
       const said: Rung[] = [];
       const granting = new Set<FlowId>();

@@ -30,7 +30,7 @@ async function openModel() {
   const now = (): number => clock.now();
   const schedules = modelSchedules(now);
   const log = modelMessageLog();
-  const { ports, inspect, reopen } = modelRecords(now, schedules, log);
+  const { ports, inspect, reopen } = modelRecords(clock, schedules, log);
   const opened = {
     ...ports,
     ids: idsFrom(1),

@@ -13,6 +13,7 @@ import {
   flowOf,
   flowsSetBy,
   type GroupChunkId,
+  isAhead,
   isClaimable,
   isFinished,
   isForeign,
@@ -29,11 +30,13 @@ import {
 import { hintOf } from "@posthaste/engine";
 import {
   type Canceled,
+  type Clock,
   type Hint,
   type Insert,
   type Inserted,
   type RecordPorts,
   type Records,
+  watchSetBack,
 } from "@posthaste/ports";
 import { modelAlarms } from "./alarms.ts";
 import { modelBulkActions } from "./bulk-actions.ts";
@@ -56,6 +59,7 @@ export type ModelRecords = {
   readonly forgetTombstones: () => void;
   /** For a planted bug: removal does not look whether the log has what it was owed. */
   readonly forgetLog: () => void;
+  readonly trustSetting: () => void;
   readonly queueHalves: QueueHalves;
 };
 
@@ -72,10 +76,13 @@ export type Inspection = {
 };
 
 export function modelRecords(
-  now: () => number,
+  clock: Pick<Clock, "now" | "passedMs" | "setAheadMs">,
   schedules: ScheduleModel,
   log: ModelMessageLog,
 ): ModelRecords {
+  const now = (): number => clock.now();
+  let trustsSetting = false;
+  const setAheadMs = (): number => (trustsSetting ? 0 : clock.setAheadMs());
   const rows = modelRows(now, (record, before, place) => {
     queues.changed(record);
     lanes.written(record, before, place);
@@ -143,7 +150,7 @@ export function modelRecords(
     claim: async (ids, owner) =>
       ids.flatMap((id) => {
         const record = standing.get(id);
-        if (!record || !isClaimable(record, now(), 0)) return [];
+        if (!record || !isClaimable(record, now(), setAheadMs())) return [];
         const claimed = claim(record, owner, now());
         change(id, claimed);
         return [withBody(claimed)];
@@ -155,7 +162,7 @@ export function modelRecords(
         if (
           record.message.tenant !== tenant ||
           record.state.kind !== "due" ||
-          !isClaimable(record, now(), 0)
+          !isClaimable(record, now(), setAheadMs())
         )
           continue;
         const hint = hintOf(record);
@@ -170,7 +177,7 @@ export function modelRecords(
           !record ||
           record.epoch !== epoch ||
           !isIn(record, "claimed") ||
-          record.state.leaseUntil <= now()
+          record.state.leaseUntil <= now() - setAheadMs()
         )
           return [id];
         const leaseUntil = now() + limits.leaseMs;
@@ -259,7 +266,10 @@ export function modelRecords(
     removeFinished: async (shards, endedBefore, limit) => {
       const mine = new Set(shards);
       const gone = [...standing.values()]
-        .filter((record) => mine.has(record.message.shard) && removable(record, endedBefore))
+        .filter(
+          (record) =>
+            mine.has(record.message.shard) && removable(record, { endedBefore, now: now() }),
+        )
         .slice(0, limit);
       for (const record of gone) {
         if (!forgetsLog) await settling.tellOwed(record);
@@ -284,6 +294,8 @@ export function modelRecords(
   };
   const runs = modelRuns(now, records);
   const alarms = modelAlarms({
+    setAheadMs,
+    setBackMs: watchSetBack(clock),
     ...{ now, rows, lanes, queues, withBody, withoutBody },
     others: {
       fanOut: fanOuts,
@@ -333,6 +345,7 @@ export function modelRecords(
     },
     forgetTombstones: rows.forgetTombstones,
     forgetLog: () => void (forgetsLog = true),
+    trustSetting: () => void (trustsSetting = true),
     queueHalves: queues.halves,
   };
 }
@@ -342,5 +355,11 @@ const withoutBody = (record: MessageRecord): MessageRecord => ({
   message: { ...record.message, body: new Uint8Array() },
 });
 
-const removable = ({ state, outbox, message }: MessageRecord, endedBefore: number): boolean =>
-  isUnderstood(message) && isFinished(state) && state.endedAt < endedBefore && outbox.length === 0;
+const removable = (
+  { state, outbox, message }: MessageRecord,
+  { endedBefore, now }: { readonly endedBefore: number; readonly now: number },
+): boolean =>
+  isUnderstood(message) &&
+  isFinished(state) &&
+  (state.endedAt < endedBefore || isAhead(state.endedAt, 0, now)) &&
+  outbox.length === 0;

@@ -168,7 +168,7 @@ export class Life {
   }
 
   get #now(): number {
-    return this.#environment.world.now + this.node.skewMs;
+    return this.#environment.world.storeNow + this.node.skewMs;
   }
 
   get hasEnded(): boolean {

@@ -3,7 +3,7 @@
  * rest before the next begins, so that a seed is a history.
  */
 import { createHash, type Hash } from "node:crypto";
-import { type Clock } from "@posthaste/ports";
+import { type Clock, watchSetting } from "@posthaste/ports";
 import { dice, type Dice, epochStart, type VirtualClock, virtualClock } from "@posthaste/testing";
 
 /** The clock's own bound on one timer. */
@@ -22,6 +22,7 @@ export class World {
   readonly #sink: TraceSink | undefined;
   readonly #tail: string[] = [];
   #steps = 0;
+  #storeSetMs = 0;
   /** Called when an event has come to rest. */
   onStep: () => void = () => undefined;
 
@@ -39,12 +40,23 @@ export class World {
     return this.#clock.now() - epochStart;
   }
 
-  /** That of a store: right, unless it is set. */
-  get clock(): Clock {
+  /** What the clock of the store tells, by which all processes go. */
+  get storeNow(): number {
+    return this.now + this.#storeSetMs;
+  }
+
+  /** The clock of the store is ahead by so much from now on. */
+  setStore(ms: number): void {
+    this.#storeSetMs = ms;
+  }
+
+  storeClock(): Clock {
+    const now = (): number => this.storeNow;
+    const passedMs = (): number => this.elapsed;
     return {
-      now: () => this.now,
-      passedMs: () => this.elapsed,
-      setAheadMs: () => 0,
+      now,
+      passedMs,
+      setAheadMs: watchSetting(now, passedMs),
       after: (ms, task) => this.after(ms, task),
     };
   }

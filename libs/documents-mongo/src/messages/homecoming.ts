@@ -1,9 +1,9 @@
 /**
  * After the store's clock was set back, alarms and ends that were written before stand as far ahead as the clock was. What
- * callers named stays: held messages, schedules, waits of runs. The rest is brought home once: each rings within
- * `limits.ringAheadMs`, and by then a call that runs has renewed its lease.
+ * callers named stays: delays, schedules, waits of runs. The rest is brought home once: retries come as much sooner, and all
+ * else rings within `limits.ringAheadMs`. By then a call that runs has renewed its lease.
  */
-import { aheadFrom, limits } from "@posthaste/domain";
+import { aheadFrom, limits, skewMsMax } from "@posthaste/domain";
 import { bulkActionsName } from "../bulk-actions/stored.ts";
 import { fanOutsName } from "../fan-outs/stored-fan-out.ts";
 import { queuesName } from "../queues/stored-queue.ts";
@@ -14,12 +14,15 @@ import { alarmFields, collectionName, isUnderstood } from "./stored.ts";
 const counted = { $inc: { entries: 1 } };
 
 /** A record that is due rings at growing distances. Among these are held ones, which may be many, and are passed over. */
-const ofRecords = {
-  collection: collectionName,
-  field: alarmFields.record,
-  aheadMsMax: limits.ringAheadMsMax,
-  where: { state: { $in: ["due", "claimed", "waiting"] } },
-} as const;
+const record = { collection: collectionName, field: alarmFields.record } as const;
+const ofRecords = [
+  { ...record, aheadMsMax: limits.ringAheadMsMax, where: { state: "due" } },
+  {
+    ...record,
+    aheadMsMax: limits.ringAheadMs,
+    where: { state: { $in: ["claimed", "waiting"] } },
+  },
+] as const;
 
 /** Each along its index, and mostly none. Of a lane and a queue the alarm is counted. */
 const others = [
@@ -38,9 +41,23 @@ const others = [
 export async function bringHome(
   { again, collection }: Rooms,
   shards: readonly number[],
-  { now, wasSetBack }: { readonly now: number; readonly wasSetBack: boolean },
+  { now, setBackMs }: { readonly now: number; readonly setBackMs: number },
 ): Promise<void> {
-  const all = wasSetBack ? [ofRecords, ...others] : others;
+  const all = setBackMs > 0 ? [...ofRecords, ...others] : others;
+  if (setBackMs > 0) {
+    // Some would have been due by now.
+    const far = { $gt: now + setBackMs - skewMsMax };
+    const filter = {
+      shard: { $in: [...shards] },
+      wakeAt: { ...far, $exists: true },
+      state: "held",
+      dueAt: far,
+      $or: [{ retried: { $gt: 0 } }, { deferrals: { $gt: 0 } }],
+      ...isUnderstood,
+    };
+    const update = { $inc: { wakeAt: -setBackMs, dueAt: -setBackMs } };
+    await again(() => collection(collectionName).updateMany(filter, update));
+  }
   for (const { aheadMsMax, collection: name, field, ...more } of all) {
     const filter = {
       shard: { $in: [...shards] },

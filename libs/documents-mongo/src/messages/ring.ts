@@ -49,13 +49,13 @@ type RungRecord = {
 };
 
 export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
-  const wasSetBack = watchSetBack(rooms.clock);
+  const setBack = watchSetBack(rooms.clock);
   let isFirst = true;
   return async (shards, limitOfEach, sources = alarmSources) => {
     const now = rooms.clock.now();
     const setAheadMs = rooms.clock.setAheadMs();
-    const isSetBack = wasSetBack();
-    if (isSetBack || isFirst) await bringHome(rooms, shards, { now, wasSetBack: isSetBack });
+    const setBackMs = setBack();
+    if (setBackMs > 0 || isFirst) await bringHome(rooms, shards, { now, setBackMs });
     isFirst = false;
     const ofRecords = recordSources.filter((source) => sources.includes(source));
     const due = await Promise.all(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { shardOf } from "../shared/shards.ts";
 import { aFlow, aQueue, newId } from "@posthaste/testing";
-import { type Gate, isForeign, onward, shardOfMessage } from "./gates.ts";
+import { dueAtOf, type Gate, isForeign, onward, shardOfMessage } from "./gates.ts";
 import { type Lanes } from "./lane.ts";
 
 const now = 1_000_000;
@@ -48,5 +48,16 @@ describe("a record's shard", () => {
   it("tells whether the lane's row stands with it", () => {
     expect(isForeign({ shard: shardOfMessage({ id, flow: aFlow }) }, aFlow)).toBe(false);
     expect(isForeign({ shard: (shardOf(aFlow) + 1) % 64 }, aFlow)).toBe(true);
+  });
+});
+
+describe("the time of a message", () => {
+  it.each([
+    ["without a delay", 1_000, 1_000, 1_500, 1_000],
+    ["without a delay, made by a clock that was ahead", 9_000, 9_000, 1_500, 1_500],
+    ["with a delay", 1_000, 3_000, 1_500, 3_000],
+    ["with a delay, made by a clock that was ahead: as it was told", 9_000, 11_000, 1_500, 11_000],
+  ])("%s", (_, createdAt, notBefore, now, dueAt) => {
+    expect(dueAtOf({ createdAt, notBefore }, now)).toBe(dueAt);
   });
 });

@@ -29,6 +29,12 @@ export function onward(lanes: Lanes, passed: Gate, dueAt: number, now: number): 
   return flow === undefined ? { kind: "due", hints: 0 } : { kind: "waiting", flow };
 }
 
+/** Its time, as its publish has set it. One without a delay is due, also where the clock that made it was ahead. */
+export const dueAtOf = (
+  { createdAt, notBefore }: Pick<Message, "createdAt" | "notBefore">,
+  now: number,
+): number => (notBefore <= createdAt ? Math.min(notBefore, now) : notBefore);
+
 /**
  * A record has the shard of its queue, else of its flow key, else its own: what is written together stands together. That of
  * a run has its run's (workflow/delivery.ts).

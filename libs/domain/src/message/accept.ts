@@ -1,5 +1,5 @@
 /** Accepting: from a command to the first state of a record. */
-import { onward, shardOfMessage } from "../lane/gates.ts";
+import { dueAtOf, onward, shardOfMessage } from "../lane/gates.ts";
 import { lanesOf } from "../lane/lane.ts";
 import { type MessageId, type Owner } from "../shared/ids.ts";
 import { queueFormat } from "../shared/format.ts";
@@ -59,7 +59,7 @@ export function accept(message: Message, now: number, unheard = false): MessageR
 }
 
 const firstState = (message: Message, now: number): MessageState =>
-  onward(message, "none", message.notBefore, now);
+  onward(message, "none", dueAtOf(message, now), now);
 
 /** docs/design/record#claimed-by-its-insert: may be claimed by its own insert, if a slot is reserved for it. */
 export const claimableAtInsert = (message: Message): boolean =>

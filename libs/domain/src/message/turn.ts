@@ -1,7 +1,7 @@
 /** Turns: what becomes of a message in a queue that gets one, or has it taken back (docs/design/queues#turns). */
 import { leaseMs } from "../shared/limits.ts";
 import { isOver } from "../shared/time.ts";
-import { onward } from "../lane/gates.ts";
+import { dueAtOf, onward } from "../lane/gates.ts";
 import { alarmOnEntering } from "./alarm.ts";
 import { type InState, type MessageRecord, type MessageState } from "./message.ts";
 
@@ -12,7 +12,7 @@ export type Turn = {
 
 /** A delayed message has its turn while it waits for its time: it keeps its place. */
 export function takeTurn({ message, outbox }: InState<"queued">, now: number): Turn {
-  const next = onward(message, "queue", message.notBefore, now);
+  const next = onward(message, "queue", dueAtOf(message, now), now);
   return { next, wakeAt: alarmOnEntering(message, next, outbox.length > 0, now) };
 }
 

@@ -1,10 +1,10 @@
 /**
- * After the clock was set back, alarms that were set before stand as far ahead as the clock was. What callers named stays: held
- * messages, schedules, waits of runs. The rest is brought home once: each rings within `limits.ringAheadMs`, and by then a call
- * that runs has renewed its lease.
+ * After the clock was set back, alarms that were set before stand as far ahead as the clock was. What callers named stays:
+ * delays, schedules, waits of runs. The rest is brought home once: retries come as much sooner, and all else rings within
+ * `limits.ringAheadMs`. By then a call that runs has renewed its lease.
  */
 import { type DatabaseSync } from "node:sqlite";
-import { aheadFrom, limits } from "@posthaste/domain";
+import { aheadFrom, limits, skewMsMax } from "@posthaste/domain";
 import { type Clock, watchSetBack } from "@posthaste/ports";
 import { alarmAt } from "../lanes.ts";
 import { firstFinishedCode, isUnderstood, stateCodes } from "./records.ts";
@@ -13,7 +13,12 @@ import { firstFinishedCode, isUnderstood, stateCodes } from "./records.ts";
 const alarms = [
   [
     `messages SET wake_at = ? WHERE wake_at > ? AND state < ${firstFinishedCode}
-      AND state IN (${stateCodes.due}, ${stateCodes.claimed}, ${stateCodes.waiting})`,
+      AND state IN (${stateCodes.claimed}, ${stateCodes.waiting})`,
+    limits.ringAheadMs,
+  ],
+  [
+    `messages SET wake_at = ? WHERE wake_at > ? AND state < ${firstFinishedCode}
+      AND state = ${stateCodes.due}`,
     limits.ringAheadMsMax,
   ],
   [
@@ -28,14 +33,21 @@ const alarms = [
 
 /** To be called inside a write. Nothing, unless the clock was set back since the last call. */
 export function openHomecoming(db: DatabaseSync, clock: Clock): () => void {
-  const wasSetBack = watchSetBack(clock);
+  const setBack = watchSetBack(clock);
+  const retries = db.prepare(`
+    UPDATE messages SET until = max(?2, until - ?1), wake_at = max(?2, wake_at - ?1)
+    WHERE wake_at > ?2 AND state < ${firstFinishedCode} AND state = ${stateCodes.held}
+      AND retried + deferrals > 0 AND until > ?3 AND ${isUnderstood}`);
   const moves = alarms.map(([update, aheadMsMax]) => ({
     move: db.prepare(`UPDATE ${update} AND ${isUnderstood}`),
     aheadMsMax,
   }));
   return () => {
-    if (!wasSetBack()) return;
+    const setBackMs = setBack();
+    if (setBackMs === 0) return;
     const now = clock.now();
+    // Some would have been due by now.
+    retries.run(setBackMs, now, now + setBackMs - skewMsMax);
     for (const { move, aheadMsMax } of moves)
       move.run(now + limits.ringAheadMs, aheadFrom(aheadMsMax, now));
   };

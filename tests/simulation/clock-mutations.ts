@@ -1,0 +1,21 @@
+import { type Mutation, otherwise } from "./mutate.ts";
+
+/** What shows where the clock of the store is set. */
+export const clockMutations: readonly Mutation[] = [
+  {
+    name: "durations by a clock that is set",
+    shownBy: "clocks",
+    change: (ports) => ({
+      ...ports,
+      clock: otherwise(ports.clock, { passedMs: () => ports.clock.now() }),
+    }),
+  },
+  {
+    name: "leases judged by the clock as it was set",
+    shownBy: "clocks",
+    change: (ports, model) => {
+      model.trustSetting();
+      return ports;
+    },
+  },
+];

@@ -75,6 +75,8 @@ function messageHeaders(
   const forwarded = headersOf(message, "", isHandedOn ? leaveOut : undefined);
   if (isFault(forwarded)) return forwarded;
   const own = withRepresentation(representation, forwarded);
+  const tooMany = checkForwardedSize(own, "");
+  if (tooMany && !isHandedOn) return tooMany;
   if (!forwardsAll) return own;
   const incoming = withoutReplaced(forwardable(incomingHeaders(rawHeaders, leaveOut)), own);
   return [...fitting(incoming, own, leaveOut), ...own];
@@ -95,10 +97,10 @@ export function headersOf(
 ): Headers | Fault {
   const headers = forwardable(forwarded);
   if (leaveOut) {
-    if (unfit.length > 0) leaveOut(`${family}Forward-*`);
+    for (const { name, isSent } of unfit) if (!isSent) leaveOut(name);
     return fitting(headers, [], leaveOut);
   }
-  return unfit[0] ?? checkForwardedSize(headers, family) ?? headers;
+  return unfit[0]?.refusal ?? checkForwardedSize(headers, family) ?? headers;
 }
 
 function policyOf(draft: PublishDraft, input: Bounds): Policy | Fault {

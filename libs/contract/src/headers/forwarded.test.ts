@@ -195,6 +195,8 @@ describe("what a caller hands on and has not named", () => {
     expect(sent).toContainEqual(["X-Name", "caf\xc3\xa9\xff"]);
     expect(sent?.length).toBeLessThanOrEqual(65);
     expect(left).toContain("X-79");
+    expect(left).toContain("Cookie");
+    expect(left).not.toContain("X-Name");
   });
 
   it.each(["X-Name", "Cookie"])("is refused where each is named: %s", (name) => {

@@ -14,10 +14,13 @@ export function takeForwarded(
   value: string,
   request: Pick<RequestDraft, "forwarded" | "unfit">,
 ): void {
+  const isSent = isSendable(name, value);
   const why = whyUnfit(name, value);
-  if (why !== undefined)
-    request.unfit = [...(request.unfit ?? []), malformed({ name: field }, why)];
-  if (isSendable(name, value)) request.forwarded.push([name, value]);
+  if (why !== undefined) {
+    const unfit = { name, isSent, refusal: malformed({ name: field }, why) };
+    request.unfit = [...(request.unfit ?? []), unfit];
+  }
+  if (isSent) request.forwarded.push([name, value]);
 }
 
 function whyUnfit(name: string, value: string): string | undefined {

@@ -149,7 +149,7 @@ export function parseOverrides(input: OverridesInput): Overrides | Fault {
   const reading = read(input);
   if (isFault(reading)) return reading;
   return (
-    reading.draft.message.unfit?.[0] ??
+    reading.draft.message.unfit?.[0]?.refusal ??
     refuseScheduleHeaders(reading.draft) ??
     refuseHost(reading.draft) ??
     completeOverrides(reading.draft, input)

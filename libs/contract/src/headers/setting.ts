@@ -38,13 +38,16 @@ export type Bounds = {
 /** Told the name of a header that a request does not hand on. */
 export type LeaveOut = (name: string) => void;
 
+/** A header that is refused where a caller names it. `isSent`: where it is handed on it can be sent as it is. */
+type Unfit = { readonly name: string; readonly isSent: boolean; readonly refusal: Fault };
+
 export type ReadUrl = (given: string, field: string) => string | Fault;
 
 /** The settings of one request: of the message itself, or of one of its two callbacks. */
 export type RequestDraft = {
   readonly forwarded: HeaderPair[];
   /** What must not be among them where a caller names them one by one. */
-  unfit?: readonly Fault[];
+  unfit?: readonly Unfit[];
   /** Forwarded, which only a message of a run may do: there it comes to nothing. */
   host?: Field;
   method?: Method;

@@ -403,6 +403,7 @@ export {
   roundOf,
   toldPart,
 } from "./workflow/failure-function.ts";
+export { askedBy, heldBehind, isHeld, released } from "./workflow/uses.ts";
 export { namesPart, pendingPart } from "./workflow/named-parts.ts";
 export { standsStill } from "./workflow/standing.ts";
 export { leftOpen, openEntries } from "./workflow/open.ts";
@@ -426,6 +427,7 @@ export {
   type RunPart,
   type RunPlan,
   type RunPolicy,
+  type RunRef,
   type RunState,
 } from "./workflow/run.ts";
 export {

@@ -49,8 +49,12 @@ export type StartedRun =
  */
 export type Inherited = { readonly of: Run; readonly names: readonly string[] };
 
-/** `after`: a run of this id was made then; a later one is made after it. */
-export type NextUse = { readonly generation: number; readonly after: number };
+/** `after`: a run of this id was made then; a later one is made after it. `before`: that run, unless it was swept. */
+export type NextUse = {
+  readonly generation: number;
+  readonly after: number;
+  readonly before?: Run;
+};
 
 /**
  * What is to be sent: nothing any more, the record's own body, or the history up to the delivery's own entry, which has that

@@ -33,7 +33,7 @@ import { type Settling } from "./settling.ts";
 import { startAttempt } from "./trace.ts";
 
 export type CallPorts = {
-  readonly records: Pick<Records, "renew">;
+  readonly records: Pick<Records, "get" | "renew">;
   readonly sender: Sender;
   readonly tokens: Pick<TokenStore, "use">;
   readonly runs: RunStore;
@@ -67,7 +67,7 @@ export class Calls {
     this.#ports = ports;
     this.#parts = parts;
     this.#alone = new Alone(ports);
-    this.#briefing = new Briefing(ports.runs, parts.inlineHistoryBytesMax);
+    this.#briefing = new Briefing(ports, parts.inlineHistoryBytesMax);
   }
 
   /** It has a slot. */
@@ -122,6 +122,11 @@ export class Calls {
     const briefed = await this.#briefing.of(attempt);
     if (briefed === "over")
       return this.#parts.settling.write(attempt, over(attempt.record, this.#ports.clock.now()));
+    if (briefed === "later") {
+      const now = this.#ports.clock.now();
+      const later = postpone(attempt.record, now, now + limits.heldUseMs);
+      return this.#parts.settling.write(attempt, later);
+    }
     const outcome =
       briefed ?? (await new Promise<Outcome>((resolve) => this.#call(attempt, resolve)));
     await this.#parts.settling.settle(attempt, outcome);

@@ -109,7 +109,11 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
       const before = find({ tenant, id });
       if (before && isActive(before)) return { kind: "known", run: before };
       const { generation = 0, createdAt = 0 } = before ?? {};
-      const write = make({ generation: generation + 1, after: createdAt });
+      const write = make({
+        generation: generation + 1,
+        after: createdAt,
+        ...(before && { before }),
+      });
       const known = byRoot(write.run.root);
       if (known) return { kind: "known", run: known };
       await put(write);

@@ -32,13 +32,14 @@ const selectionBytesMax = 64 * 1024;
 
 const endNames = new Set(["cancel"]);
 
-const endQuery: QueryRow<{ readonly cancels: boolean }> = {
+/** `isOwn`: as the endpoint of a run ends it, whose clients always say which of the two they mean. */
+const endQuery: QueryRow<{ readonly cancels: boolean; readonly isOwn: boolean }> = {
   names: endNames,
   parse: (search) => {
     const values = readQuery(search, endNames);
     if (isFault(values)) return values;
     const cancels = flag(values, "cancel", true);
-    return isFault(cancels) ? cancels : { cancels };
+    return isFault(cancels) ? cancels : { cancels, isOwn: values.has("cancel") };
   },
 };
 

@@ -35,7 +35,8 @@ export async function start<GivenUp>(
       return { kind: "known", run: runFrom(before.run) };
     }
     const { generation = 0, createdAt = 0 } = before?.use ?? {};
-    const write = make({ generation: generation + 1, after: createdAt });
+    const use = { generation: generation + 1, after: createdAt };
+    const write = make({ ...use, ...(before?.run && { before: runFrom(before.run) }) });
     // What stands under its root is of an earlier try of this start; of an invocation another process may have made it, too.
     const strange = await putParts(rooms, write);
     written = write;

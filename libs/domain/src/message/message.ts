@@ -87,6 +87,8 @@ export type InRun = {
   readonly probes?: true;
   /** Its endpoint fetches a history that is not sent. */
   readonly fetches?: true;
+  /** The use of the run's id before it: while that is being delivered, this is not. */
+  readonly behind?: { readonly key: RunKey; readonly root: MessageId };
 };
 
 export type Message = Lanes & {

@@ -104,6 +104,8 @@ export const runNotesOfEventMax = 100;
 /** Those that came by webhooks, of all of a run: they come without a token. */
 export const runHookNotesMax = 100;
 export const runHookNoteBytesMax = 4 * 1024 * 1024;
+/** A run looks so often whether the use of its id before it is being delivered. */
+export const heldUseMs = 500;
 /** Webhooks of a run that have an address: the latest. */
 export const runHooksMax = 1_000;
 /** Runs that were resumed while they waited for one that they had invoked, and wait for it as well. */

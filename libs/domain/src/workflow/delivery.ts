@@ -202,6 +202,7 @@ function messageOfRun(run: Run, part: PartName, now: number, sent: Sent): Messag
     ...(fetches && { fetches }),
     ...(sent.detects && { detects: sent.detects }),
     ...(sent.probes && { probes: true }),
+    ...(run.state.kind === "active" && run.state.behind && { behind: run.state.behind }),
   };
   return {
     ...lanesOf(tenant, sent.policy.flow),

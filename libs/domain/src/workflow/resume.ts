@@ -7,7 +7,14 @@ import { ringAheadMs, runAliasesMax } from "../shared/limits.ts";
 import { partOf } from "./delivery.ts";
 import { eventsOf } from "./waits.ts";
 import { pendingPart } from "./named-parts.ts";
-import { type PartName, type Pending, type Run, type RunIn, type RunPlan } from "./run.ts";
+import {
+  type PartName,
+  type Pending,
+  type Run,
+  type RunIn,
+  type RunPlan,
+  type RunRef,
+} from "./run.ts";
 
 /** What a resumed run needs of the failed one beside its entries. A wait's part is written anew, with its new deadline. */
 export function inheritedParts({ state }: RunIn<"failed">): readonly PartName[] {
@@ -47,6 +54,7 @@ export type NewUse = {
   readonly callerIp: string;
   readonly createdAt: number;
   readonly plan: RunPlan;
+  readonly behind?: RunRef;
   /** Of its waits, by step. */
   readonly deadlines: ReadonlyMap<number, number>;
 };
@@ -54,7 +62,7 @@ export type NewUse = {
 /** Children that may not have been started are started by the alarm; those that were tell this run of their end, too. */
 export function resumedRun(
   failed: RunIn<"failed">,
-  { deadlines, ...use }: NewUse,
+  { behind, deadlines, ...use }: NewUse,
   now: number,
 ): RunIn<"active"> {
   const { aliases = [], bytes, dialect, history, id, key, reached, state, tenant, url } = failed;
@@ -75,7 +83,7 @@ export function resumedRun(
     ...use,
     from: key,
     aliases: [id, ...aliases.filter((alias) => alias !== id)].slice(0, runAliasesMax),
-    state: { kind: "active", pending, ...eventsOf(failed) },
+    state: { kind: "active", pending, ...eventsOf(failed), ...(behind && { behind }) },
     // Names are made of it, and the run has those of the failed one.
     version: failed.version + 1,
   };

@@ -101,7 +101,12 @@ type Events = {
 };
 
 export type RunState =
-  | ({ readonly kind: "active"; readonly pending: readonly Pending[] } & Events)
+  /** `behind`: the use of its id before it, deliveries of which may be under way: until they are over none of its own begins. */
+  | ({
+      readonly kind: "active";
+      readonly pending: readonly Pending[];
+      readonly behind?: RunRef;
+    } & Events)
   | ({ readonly kind: "succeeded" | "canceled" } & Ended)
   /** Its events are those of the run that may go on from here. */
   | ({ readonly kind: "failed"; readonly failure: RunFailure } & Events & Ended);
@@ -115,6 +120,8 @@ type Ended = {
   /** There until what was still to be delivered is dropped. */
   readonly dropBy?: number;
 };
+
+export type RunRef = { readonly key: RunKey; readonly root: MessageId };
 
 /** The step that has invoked a run. */
 export type Invoker = {

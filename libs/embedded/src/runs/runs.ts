@@ -42,7 +42,8 @@ export function openRuns(rooms: Rooms): RunStore {
     const before = newest({ tenant, id });
     if (before && isActive(before)) return { kind: "known", run: before };
     const { generation = 0, createdAt = 0 } = before ?? {};
-    const write = make({ generation: generation + 1, after: createdAt });
+    const use = { generation: generation + 1, after: createdAt, ...(before && { before }) };
+    const write = make(use);
     if (put.start(write, inherited)) return { kind: "started", run: write.run };
     const run = byRoot(write.run.root);
     if (!run) throw new Error("its root was refused, and is not there");

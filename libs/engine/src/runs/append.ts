@@ -6,6 +6,7 @@ import {
   fault,
   type Fault,
   isActive,
+  isHeld,
   limits,
   notBeforeOfStep,
   partOf,
@@ -76,7 +77,7 @@ function decide(
   commands: readonly EntryCommand[],
   deliveries: Deliveries,
 ): Decision<Verdict> {
-  if (!isActive(run)) return { verdict: runEnded() };
+  if (!isActive(run) || isOfUseBefore(run, commands[0]?.run)) return { verdict: runEnded() };
   const appended = append(
     run,
     commands.map(({ run: { key } }) => key),
@@ -127,6 +128,12 @@ const deliveryOf = (command: EntryCommand, now: number): EntryDelivery => ({
   notBefore: notBeforeOfStep(command, now),
   ...(command.run.fetches && { fetches: true }),
 });
+
+/** What names the id alone is of the use that is being delivered. */
+export const isOfUseBefore = (
+  run: Run,
+  named: { readonly createdAt?: number } | undefined,
+): boolean => named?.createdAt === undefined && isHeld(run);
 
 /** Of the run that a publish belongs to. */
 export function addressOf({

@@ -18,7 +18,7 @@ import {
 } from "@posthaste/domain";
 import { type Decision } from "@posthaste/ports";
 import { type Published } from "../publish/accept.ts";
-import { addressOf, refusedPending, runEnded, urlOf } from "./append.ts";
+import { addressOf, isOfUseBefore, refusedPending, runEnded, urlOf } from "./append.ts";
 import { Deliveries } from "./deliveries.ts";
 import { type EndPorts } from "./end.ts";
 import { type RunPorts } from "./start.ts";
@@ -37,7 +37,7 @@ export async function placeCall(ports: RunPorts, command: CallCommand): Promise<
   const deliveries = new Deliveries(ports, command.tenant, [url]);
   const verdict = await deliveries.within(() =>
     ports.runs.change(addressOf(command), (run): Decision<Verdict> => {
-      if (!isActive(run)) return { verdict: runEnded() };
+      if (!isActive(run) || isOfUseBefore(run, command.run)) return { verdict: runEnded() };
       const {
         root,
         plan: { trace },

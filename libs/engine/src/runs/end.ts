@@ -18,6 +18,7 @@ import {
   toldPart,
 } from "@posthaste/domain";
 import { type Decision, type RunAddress, type RunStore } from "@posthaste/ports";
+import { isOfUseBefore } from "./append.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 import { dropLeft, type DropPorts } from "./drop.ts";
 import { answerInvokers } from "./invoke.ts";
@@ -37,10 +38,18 @@ export const finishRun = (
   end(ports, address, (run, now) => {
     const parts: readonly RunPart[] =
       result.length > 0 ? [{ name: "e", at: now, body: result }] : [];
-    return isActive(run)
+    return isActive(run) && !isOfUseBefore(run, address)
       ? { verdict: "now", write: { run: finish(run, now), parts, deliveries: [] } }
       : before;
   });
+
+/** The endpoint cancels its own run. */
+export const endOwnRun = (ports: EndPorts, address: RunAddress): Promise<Ended> =>
+  end(ports, address, (run, now) =>
+    isActive(run) && !isOfUseBefore(run, address)
+      ? { verdict: "now", write: { run: cancelRun(run, now), parts: [], deliveries: [] } }
+      : before,
+  );
 
 export const endRun = (ports: EndPorts, address: RunAddress): Promise<Ended> =>
   end(ports, address, (run, now) =>

@@ -31,7 +31,7 @@ import {
 } from "@posthaste/domain";
 import { type Decision } from "@posthaste/ports";
 import { type Published } from "../publish/accept.ts";
-import { addressOf, isEntry, refusedPending, runEnded, urlOf } from "./append.ts";
+import { addressOf, isEntry, isOfUseBefore, refusedPending, runEnded, urlOf } from "./append.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 import { base64, hasRoomFor, jsonBytes, partJson, resultsOf, type StepJson } from "./results.ts";
 import { type RunPorts, startAs } from "./start.ts";
@@ -73,7 +73,7 @@ export async function invoke(ports: RunPorts, command: InvokeCommand): Promise<P
   const standing = await ports.runs.get({ tenant, id: child.id });
   const childRoot = ports.ids.next();
   const verdict = await ports.runs.change(parent, (run): Decision<Verdict> => {
-    if (!isActive(run)) return { verdict: runEnded() };
+    if (!isActive(run) || isOfUseBefore(run, answer.run)) return { verdict: runEnded() };
     const known = invocationOf(run, number);
     if (known) return { verdict: { root: known.childRoot, ref: run, isNew: false } };
     if (standing && isActive(standing)) return { verdict: childIsActive };

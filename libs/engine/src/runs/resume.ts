@@ -6,6 +6,7 @@ import {
   type EntryKey,
   entryMessage,
   fault,
+  heldBehind,
   type Fault,
   inheritedParts,
   isFailed,
@@ -33,6 +34,7 @@ import { handOn } from "./notify.ts";
 import { isActiveAlready, planWith } from "./restart.ts";
 import { gone } from "./start.ts";
 import { type RunPorts } from "./start.ts";
+import { beginUnlessHeld } from "./uses.ts";
 import { renewedWaits, type RenewedWait } from "./kept-waits.ts";
 
 /** `id`: of the new run. One that this failed run has been resumed as already, and that is active, is answered again. */
@@ -48,8 +50,9 @@ export async function resumeRun(
   if (work.bytes > limits.runHistoryBytesMax) return tooMuch;
   const root = ids.next();
   const deliveries = new Deliveries(ports, failed.tenant, work.entries.map(urlOf));
-  const make = ({ generation, after }: NextUse): RunWrite => {
+  const make = ({ generation, after, before }: NextUse): RunWrite => {
     const now = clock.now();
+    const behind = heldBehind(before, now);
     const { callerIp, plan, tenant } = failed;
     const use = {
       ...{ id, generation, root, callerIp },
@@ -57,6 +60,7 @@ export async function resumeRun(
       shard: shardOf(root),
       createdAt: Math.max(now, after + 1),
       plan: planWith(plan, overrides),
+      ...(behind && { behind }),
       deadlines: new Map(work.waits.map(({ deadline, step }) => [step, deadline])),
     };
     const run = resumedRun(failed, use, now);
@@ -76,6 +80,7 @@ export async function resumeRun(
   const { run } = started;
   for (const { deadline } of work.waits)
     bus.publish("scheduler.wake", [{ shard: run.shard, at: deadline }]).catch(() => undefined);
+  await beginUnlessHeld(ports, run);
   await handLateOn(ports, failed);
   // What is not started now is started by the alarm of the run.
   for (const { kind, step } of failed.state.pending)

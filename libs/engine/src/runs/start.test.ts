@@ -1,7 +1,18 @@
 import { describe, expect, it } from "@jest/globals";
-import { deduplicationKeys, finish, isActive, isFault, limits, runId } from "@posthaste/domain";
+import {
+  deduplicationKeys,
+  finish,
+  isActive,
+  isFault,
+  isHeld,
+  limits,
+  over,
+  owner,
+  type Run,
+  runId,
+} from "@posthaste/domain";
 import { type RunStore, StoreError } from "@posthaste/ports";
-import { aPolicy, aRunId, aStartCommand, aTenant, newId } from "@posthaste/testing";
+import { aPolicy, aRunId, aStartCommand, aStepCommand, aTenant, newId } from "@posthaste/testing";
 import { type Published } from "../publish/accept.ts";
 import {
   aLocalDelivery,
@@ -13,8 +24,13 @@ import {
   readIn,
   rest,
 } from "../opened.fixture.ts";
-import { endRun } from "./end.ts";
+import { appendSteps, runEnded } from "./append.ts";
+import { placeCall } from "./call.ts";
+import { endOwnRun, endRun, finishRun } from "./end.ts";
+import { invoke } from "./invoke.ts";
 import { startRun } from "./start.ts";
+import { mayBegin } from "./uses.ts";
+import { placeWait } from "./waits.ts";
 
 const address = { tenant: aTenant, id: aRunId };
 
@@ -263,5 +279,93 @@ describe("starting a run with a deduplication id", () => {
     const active = await start(ports, { run: named("one").run });
 
     expect(await start(ports, named("one"))).toEqual({ ...active, deduplicated: true });
+  });
+});
+
+describe("a use of an id that begins while a delivery of the one before is under way", () => {
+  async function current(ports: Ports): Promise<Run> {
+    const run = await ports.runs.get(address);
+    if (!run) throw new Error("there is no run");
+    return run;
+  }
+
+  /** The first use is being delivered when it is cancelled, and the id is used again. */
+  async function usedAgain() {
+    const ports = open();
+    await start(ports);
+    const first = await current(ports);
+    const [claimed] = await ports.records.claim([first.root], owner("deliverer"));
+    if (!claimed) throw new Error("it was not claimed");
+    await endRun(ports, address);
+    await start(ports);
+    return { ports, first, claimed, second: await current(ports) };
+  }
+
+  const step = aStepCommand({ role: "result", step: 1 });
+  const theirs: readonly [string, (ports: Ports) => Promise<unknown>][] = [
+    ["a step", (ports) => appendSteps(ports, [step])],
+    ["a plan", (ports) => appendSteps(ports, [aStepCommand({ role: "plan", step: 1 })])],
+    [
+      "a wait",
+      (ports) =>
+        placeWait(ports, {
+          ...{ command: step, event: "e", timeoutMs: 1_000, step: { stepId: 1 } },
+          waiter: { url: "https://endpoint.example/workflow", headers: {} },
+        }),
+    ],
+    [
+      "a call",
+      (ports) => placeCall(ports, { ...step, run: { kind: "call", id: aRunId, step: 1 } }),
+    ],
+    [
+      "an invocation",
+      (ports) => {
+        const child = { kind: "start", id: runId("child"), features: [], headers: [] } as const;
+        const run = { kind: "invoke", child, answer: step, step: { stepId: 1 } } as const;
+        return invoke(ports, { ...step, run });
+      },
+    ],
+    ["its end", (ports) => finishRun(ports, address, new Uint8Array(0))],
+    ["a cancel by its endpoint", (ports) => endOwnRun(ports, address)],
+  ];
+
+  it.each(theirs)("takes nothing of what that says: %s", async (_, say) => {
+    const { ports, second } = await usedAgain();
+
+    const said = await say(ports);
+
+    expect(said === "before" || said).toEqual(said === "before" || runEnded());
+    expect(await current(ports)).toEqual(second);
+  });
+
+  it("takes what names it by its time, and a cancel by hand", async () => {
+    const { ports, second } = await usedAgain();
+    const { createdAt } = second;
+
+    const named = { ...step, run: { ...step.run, createdAt } };
+    expect(await appendSteps(ports, [named])).toHaveLength(1);
+    expect(await endRun(ports, address)).toBe("now");
+  });
+
+  it("begins when that is over, and not before", async () => {
+    const { ports, first, claimed, second } = await usedAgain();
+    const behind = { key: first.key, root: first.root };
+    expect(isHeld(second)).toBe(true);
+    expect(await mayBegin(ports, second, behind)).toBe(false);
+
+    await ports.records.settle([over(claimed, ports.clock.now())]);
+
+    expect(await mayBegin(ports, second, behind)).toBe(true);
+    expect(isHeld(await current(ports))).toBe(false);
+    expect(await appendSteps(ports, [step])).toHaveLength(1);
+  });
+
+  it("is not held where nothing of that is under way", async () => {
+    const ports = open();
+    await start(ports);
+    await endRun(ports, address);
+    await start(ports);
+
+    expect(isHeld(await current(ports))).toBe(false);
   });
 });

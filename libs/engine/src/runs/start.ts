@@ -7,8 +7,10 @@ import {
   fault,
   type Fault,
   features as allFeatures,
+  heldBehind,
   isActive,
   isFault,
+  isHeld,
   keepsKey,
   type MessageId,
   newOrder,
@@ -34,6 +36,7 @@ import { type AcceptPorts, type Published } from "../publish/accept.ts";
 import { claimOnce, confirmKeys, type GoneOf } from "../publish/deduplicate.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 import { entriesOf } from "./entries.ts";
+import { beginUnlessHeld } from "./uses.ts";
 
 export type RunPorts = AcceptPorts & { readonly runs: RunStore };
 
@@ -61,7 +64,10 @@ async function adopt(
   if (publish?.kind !== "start" || publish.phase !== "adopts") return undefined;
   const address = { tenant, id: publish.id };
   const before = await ports.runs.get(address);
-  if (!before?.adoption) return undefined;
+  if (!before) return undefined;
+  // The endpoint answers the first phase of the use before.
+  if (isHeld(before)) return { messageId: before.root, url: before.url, deduplicated: true };
+  if (!before.adoption) return undefined;
   const messageId = runMessageId(before.root, partOf({ role: "adopted" }));
   if (!isActive(before))
     return mayBeAsked(before, ports.clock.now())
@@ -99,15 +105,15 @@ export async function startRunOf(
   from?: RunKey,
 ): Promise<StartedAs | Fault> {
   const own = ports.ids.next();
-  const start = (root: MessageId): Promise<StartedAs> =>
-    startAs(
-      ports,
-      command,
-      { root, ...(from && { from }) },
-      notBeforeOf(command, ports.clock.now()),
-      // Of a failed run it is a retry.
-      from ? "accepted" : "new",
-    );
+  // Of a failed run it is a retry.
+  const intake: Intake = from ? "accepted" : "new";
+  const start = async (root: MessageId): Promise<StartedAs> => {
+    const lineage = { root, ...(from && { from }) };
+    const notBefore = notBeforeOf(command, ports.clock.now());
+    const started = await startAs(ports, command, lineage, notBefore, intake);
+    if (started.isNew) await beginUnlessHeld(ports, started.run);
+    return started;
+  };
   return command.deduplication ? startOnce(ports, command, own, start) : start(own);
 }
 
@@ -155,8 +161,9 @@ export async function startAs(
   const { url } = destination;
   const deliveries = new Deliveries(ports, tenant, [url]);
 
-  const make = ({ generation, after }: NextUse): RunWrite => {
+  const make = ({ generation, after, before }: NextUse): RunWrite => {
     const now = ports.clock.now();
+    const behind = heldBehind(before, now);
     const run: Run = {
       key: runKey(tenant, publish.id, generation),
       id: publish.id,
@@ -169,7 +176,10 @@ export async function startAs(
       callerIp: command.callerIp,
       createdAt: Math.max(now, after + 1),
       plan: planOf(command, publish),
-      state: { kind: "active", pending: [], notes: [], hooks: [] },
+      state: {
+        ...{ kind: "active", pending: [], notes: [], hooks: [] },
+        ...(behind && { behind }),
+      },
       ...(publish.phase === "probes" && { adoption: "awaited" }),
       history: newOrder,
       bytes: bytesOfEntry(command.body),

@@ -12,7 +12,15 @@ import {
   withoutNote,
 } from "@posthaste/domain";
 import { type Decision } from "@posthaste/ports";
-import { addressOf, isEntry, refusedPending, runEnded, tooLong, urlOf } from "./append.ts";
+import {
+  addressOf,
+  isEntry,
+  isOfUseBefore,
+  refusedPending,
+  runEnded,
+  tooLong,
+  urlOf,
+} from "./append.ts";
 import { Deliveries } from "./deliveries.ts";
 import { partName, tooMany, triesMax, type Waiter, type WaitPart } from "./kept-waits.ts";
 import { base64, hasRoomFor, jsonBytes, resultsOf, type StepJson } from "./results.ts";
@@ -38,13 +46,13 @@ export async function placeWait(
   const way = step["stepType"] === "WaitForWebhook" ? "webhook" : "told";
   for (let tries = 0; tries < triesMax; tries++) {
     const seen = await ports.runs.get(address);
-    if (!seen || !isActive(seen)) return runEnded();
+    if (!seen || !isActive(seen) || isOfUseBefore(seen, address)) return runEnded();
     const note = oldestNote(seen, event, way);
     const given = note && (await ports.runs.part(seen, note.part));
     const deliveries = new Deliveries(ports, command.tenant, [urlOf(command)]);
     const placed = await deliveries.within(() =>
       ports.runs.change(address, (run): Decision<Placed> => {
-        if (!isActive(run)) return { verdict: runEnded() };
+        if (!isActive(run) || isOfUseBefore(run, address)) return { verdict: runEnded() };
         if (oldestNote(run, event, way)?.part !== note?.part) return { verdict: "again" };
         const now = ports.clock.now();
         const deadline = now + timeoutMs;

@@ -18,12 +18,14 @@ import {
   type BulkPorts,
   cancelRunsMatching,
   endOfBulkAction,
+  endOwnRun,
   endRun,
   finishRun,
   invoke,
   isCall,
   isEntry,
   isInvoke,
+  isOfUseBefore,
   placeCall,
   type Published,
   type RunPorts,
@@ -40,8 +42,9 @@ export type RunWorkParts = RunPorts & BulkPorts & { readonly reads: ReadsIn };
 export const runWorks = (ports: RunWorkParts): Works<keyof typeof runs> => ({
   readRunHistory: async ({ tenant, param, rawHeaders }) => {
     const id = param("runId");
-    const run = await ports.runs.get(runAddress(tenant.id, id, rawHeaders));
-    if (!run || !isActive(run)) return unknownRun(id);
+    const address = runAddress(tenant.id, id, rawHeaders);
+    const run = await ports.runs.get(address);
+    if (!run || !isActive(run) || isOfUseBefore(run, address)) return unknownRun(id);
     return {
       status: 200,
       read: async (seat) => ({ pieces: listTexts(historyPages(ports.reads(seat), run)) }),
@@ -55,7 +58,7 @@ export const runWorks = (ports: RunWorkParts): Works<keyof typeof runs> => ({
       await finishRun(ports, address, body);
       return { status: 200, json: { cancelled: 0 } };
     }
-    const ended = await endRun(ports, address);
+    const ended = await (query.isOwn ? endOwnRun : endRun)(ports, address);
     if (ended === "unknown") return unknownRun(id);
     return { status: 200, json: { cancelled: ended === "now" ? 1 : 0 } };
   },

@@ -1,0 +1,34 @@
+/**
+ * Uses of one id, one after another. Endpoints name a run by its id alone, so what comes while a delivery of the use before may
+ * be under way is that one's: the next use is held until those deliveries are over (docs/design/runs#starting).
+ */
+import { runMessageId, type MessageId } from "../shared/ids.ts";
+import { partOf } from "./delivery.ts";
+import { entriesBetween } from "./order.ts";
+import { changedRun, isActive, type Run, type RunIn, type RunRef } from "./run.ts";
+
+/** What a run is held behind that starts now. Undefined: no delivery of the use before can be under way. */
+export function heldBehind(before: Run | undefined, now: number): RunRef | undefined {
+  if (!before || before.state.kind === "active") return undefined;
+  const { key, plan, root, state } = before;
+  return now < state.endedAt + plan.policy.timeoutMs ? { key, root } : undefined;
+}
+
+/** Nothing of it has been delivered: what names its id alone is of the use before. */
+export const isHeld = (run: Run): run is RunIn<"active"> =>
+  isActive(run) && run.state.behind !== undefined;
+
+/** Its deliveries begin. Undefined: they had, or it has ended. */
+export function released(run: Run): RunIn<"active"> | undefined {
+  if (!isHeld(run)) return undefined;
+  const { behind: _, ...state } = run.state;
+  return changedRun({ ...run, state });
+}
+
+/** Messages by which the endpoint of a run was asked: while one is under way it may publish for the run. */
+export function askedBy({ history, root, state }: Run): readonly MessageId[] {
+  const entries = entriesBetween(history, 0, history.length - 1).map(partOf);
+  const steps = state.pending.flatMap((each) => (each.kind === "call" ? each.step : []));
+  const answers = steps.map((step) => partOf({ role: "answer", step }));
+  return [...entries, "adopted", ...answers].map((part) => runMessageId(root, part));
+}

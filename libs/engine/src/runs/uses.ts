@@ -1,0 +1,49 @@
+/** A run that is held behind the use of its id before it, until no delivery of that is under way. */
+import {
+  askedBy,
+  isHeld,
+  type MessageRecord,
+  released,
+  type Run,
+  type RunRef,
+} from "@posthaste/domain";
+import { type Records, type RunStore } from "@posthaste/ports";
+
+export type UsePorts = {
+  readonly records: Pick<Records, "get">;
+  readonly runs: Pick<RunStore, "change" | "get">;
+};
+
+/** Whether the run may be delivered; if it may, what names its id alone is its own from now on. */
+export async function mayBegin(ports: UsePorts, run: RunRef, behind: RunRef): Promise<boolean> {
+  if (await isDelivered(ports, behind)) return false;
+  await ports.runs.change(run, (seen) => {
+    const next = released(seen);
+    return next
+      ? { verdict: true, write: { run: next, parts: [], deliveries: [] } }
+      : { verdict: false };
+  });
+  return true;
+}
+
+/** A run that has just started is held for no longer than it must be; what fails here is done before its first delivery. */
+export async function beginUnlessHeld(ports: UsePorts, run: Run): Promise<void> {
+  const behind = isHeld(run) ? run.state.behind : undefined;
+  if (behind) await mayBegin(ports, run, behind).catch(() => false);
+}
+
+/** Records of one call. */
+const recordsMax = 500;
+
+async function isDelivered({ records, runs }: UsePorts, ref: RunRef): Promise<boolean> {
+  const run = await runs.get(ref);
+  const ids = run ? askedBy(run) : [];
+  // Of what was asked last a delivery is most likely to be under way.
+  for (let to = ids.length; run && to > 0; to -= recordsMax) {
+    const some = await records.get(run.tenant, ids.slice(Math.max(0, to - recordsMax), to));
+    if (some.some(isClaimed)) return true;
+  }
+  return false;
+}
+
+const isClaimed = (record: MessageRecord | undefined): boolean => record?.state.kind === "claimed";

@@ -83,10 +83,12 @@ function checkWrites(history: History, { changes, run: { key } }: Story): void {
   const written = new Set<string>();
   for (const [i, { after, before, parts }] of changes.entries()) {
     const last = changes[i - 1]?.after;
-    if (before?.version !== last?.version || after.version !== i + 1)
+    // A run that was resumed counts on from the one that had failed.
+    const expected = last ? last.version + 1 : after.from ? after.version : 1;
+    if (before?.version !== last?.version || after.version !== expected)
       history.violate(
         "R3",
-        `version ${after.version} of ${key} was decided on ${before?.version ?? 0}, not on ${i}`,
+        `version ${after.version} of ${key} was decided on ${before?.version ?? 0}, not on ${expected - 1}`,
       );
     for (const { name } of parts) {
       if (written.has(name)) history.violate("R4", `${name} of ${key} was written twice`);

@@ -48,6 +48,45 @@ describe("a failure of the driver", () => {
   });
 });
 
+describe("what may be tried again", () => {
+  it.each([
+    [133, "no member to read from"],
+    [43, "a cursor that was lost"],
+    [24, "a lock that was not had in time"],
+    [371, "writes that an operator blocks"],
+    [112, "a write that conflicts"],
+    [100, "a write concern that no members can meet"],
+    [64, "a write concern that was not met in time"],
+    [365, "a server that is unavailable for a while"],
+    [13_388, "a route that is old"],
+  ])("is the store's trouble: code %i, %s", (code) => {
+    for (const error of [refusal(code), batch(11_000, code)]) {
+      expect(isPassing(error)).toBe(true);
+      expect(portError(error)).toMatchObject({ name: "StoreError", code: "unavailable" });
+    }
+  });
+
+  it.each(["RetryableWriteError", "TransientTransactionError", "SystemOverloadedError"])(
+    "is the store's trouble: whatever its code, with the label %s",
+    (label) => {
+      const error = new MongoServerError({ message: "no", code: 999_999, errorLabels: [label] });
+
+      expect(isPassing(error)).toBe(true);
+      expect(portError(error)).toMatchObject({ name: "StoreError", code: "unavailable" });
+    },
+  );
+
+  it("is none of what the server labels otherwise", () => {
+    const error = new MongoServerError({
+      message: "no",
+      code: 13,
+      errorLabels: ["NoWritesPerformed"],
+    });
+
+    expect(isPassing(error)).toBe(false);
+  });
+});
+
 describe("a duplicate that the majority may not have yet", () => {
   it("is asked again, and not taken for one that is there", () => {
     const concern = Object.assign(new Error("timed out"), { code: 64 });

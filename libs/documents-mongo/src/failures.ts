@@ -10,7 +10,16 @@ export function isPassing(error: unknown): boolean {
   const failure = unwrapped(error);
   const code = codeOf(failure);
   if (code !== undefined && passingCodes.has(code)) return true;
-  return Error.isError(failure) && passingNames.has(failure.name);
+  if (!Error.isError(failure)) return false;
+  return (
+    passingNames.has(failure.name) || labelsOf(failure).some((label) => passingLabels.has(label))
+  );
+}
+
+/** One of the items of a call may be at fault, and the others not. False of what the server says of a whole command. */
+export function mayBeOfOneItem(error: unknown): boolean {
+  if (!Error.isError(error) || !error.name.startsWith("Mongo")) return true;
+  return error.name === "MongoBulkWriteError" || "index" in error;
 }
 
 /** The server gave it up after the time that it was given. */
@@ -26,6 +35,11 @@ export function isAway(error: unknown): boolean {
 function codeOf(failure: unknown): number | undefined {
   const isCoded = typeof failure === "object" && failure !== null && "code" in failure;
   return isCoded && typeof failure.code === "number" ? failure.code : undefined;
+}
+
+function labelsOf(error: Error): readonly unknown[] {
+  const labels = "errorLabels" in error ? error.errorLabels : undefined;
+  return Array.isArray(labels) ? labels : [];
 }
 
 const textOf = (error: unknown): string => (Error.isError(error) ? error.message : String(error));
@@ -98,6 +112,17 @@ const passingNames: ReadonlySet<string> = new Set([
   "MongoPoolClearedError",
   "PoolClearedOnNetworkError",
   "MongoWriteConcernError",
+  "MongoStalePrimaryError",
+  "MongoOperationTimeoutError",
+]);
+/** Servers, and the driver, put these on what may be tried again. */
+const passingLabels: ReadonlySet<unknown> = new Set([
+  "RetryableWriteError",
+  "RetryableError",
+  "TransientTransactionError",
+  "UnknownTransactionCommitResult",
+  "ResumableChangeStreamError",
+  "SystemOverloadedError",
 ]);
 /** There was no server in time, or we are closing. */
 const awayNames: ReadonlySet<string> = new Set([
@@ -109,11 +134,14 @@ const awayNames: ReadonlySet<string> = new Set([
   "MongoServerClosedError",
 ]);
 /**
- * Stepping down, shutting down, starting up, interrupted, write concern not met in time: the driver's list of what to
- * retry; and 1, which gateways to other databases say when those are away.
+ * Stepping down, shutting down, starting up, interrupted, write concern not met in time or by no members, no member to read
+ * from, locks and conflicts, a cursor that was lost, snapshots and routes that are old, writes that an operator blocks:
+ * more than the driver's list of what to retry; and 1, which gateways to other databases say when those are away.
  */
 const passingCodes: ReadonlySet<number> = new Set([
-  1, 6, 7, 50, 64, 89, 91, 134, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436,
+  1, 6, 7, 24, 43, 46, 50, 63, 64, 70, 89, 91, 100, 112, 117, 133, 134, 150, 175, 189, 202, 225,
+  234, 239, 246, 251, 262, 290, 314, 317, 365, 371, 9001, 10_058, 10_107, 11_600, 11_602, 13_388,
+  13_435, 13_436,
 ]);
 /** Bad values, names and documents, and those that are too large or nest too deep; not missing rights, which are given. */
 const givenCodes: ReadonlySet<number> = new Set([

@@ -140,6 +140,18 @@ describe("gathering", () => {
     expect(batches).toEqual([[1, 2]]);
   });
 
+  it("does not try a batch again in parts when the server has refused the command", async () => {
+    let calls = 0;
+    const gather = createGather<number, number>(() => {
+      calls += 1;
+      return Promise.reject(Object.assign(new Error("no right"), { name: "MongoServerError" }));
+    });
+
+    await expect(gather([1, 2, 3, 4])).rejects.toThrow("no right");
+
+    expect(calls).toBe(1);
+  });
+
   it("refuses new items at half of what those that go on with something may fill", async () => {
     const { batches, gather, letGo } = gathering({ waitingMax: 4 });
     const first = gather([1]);

@@ -3,11 +3,13 @@
  * gathered meanwhile, and no delay when there is nothing to wait for (adr 0002).
  *
  * (1) each caller gets the answers to its own items, in their order.
- * (2) an item that cannot be written fails alone: a refused batch is halved until it is found.
+ * (2) an item that cannot be written fails alone: a refused batch is halved until it is found, unless the server has refused
+ *     the whole command.
  * (3) nothing waits without a bound: beyond `waitingMax` items a call is refused as `overloaded`, and at half of that what is new.
  */
 import assert from "node:assert/strict";
 import { type Intake, isStoreError, StoreError } from "@posthaste/ports";
+import { mayBeOfOneItem } from "./failures.ts";
 
 /** `intake`: of items that may be either; those of all other calls go on with something. */
 export type Gather<Item, Answer> = (
@@ -90,7 +92,7 @@ async function carryOut<Item, Answer>(
     assert(answers.length === batch.length, "an answer for each item");
     batch.forEach((waiting, n) => tell(waiting, answers[n] as Answer));
   } catch (error) {
-    if (batch.length === 1 || isStoreError(error))
+    if (batch.length === 1 || isStoreError(error) || !mayBeOfOneItem(error))
       return batch.forEach(({ call }) => call.reject(error));
     const half = batch.length >> 1;
     await carryOut(run, batch.slice(0, half));

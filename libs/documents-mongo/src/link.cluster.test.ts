@@ -4,13 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { accept } from "@posthaste/domain";
-import { type RunningMongo, startMongod } from "@posthaste/local";
+import { askMongod, type RunningMongo, startMongod } from "@posthaste/local";
 import { systemClock, systemRandom } from "@posthaste/process";
 import { aMessage, aTenant, recordingLog, type RecordingLog } from "@posthaste/testing";
 import { type Documents, openDocuments } from "./open.ts";
 import { patienceMs, untilUp } from "./opened.fixture.ts";
 
 jest.setTimeout(600_000);
+
+/** An operator has blocked writes: the server's own code for it. */
+const writesAreBlocked = 371;
+const hasCause = (error: unknown): boolean => Error.isError(error) && "cause" in error;
 
 const unavailable = { name: "StoreError", code: "unavailable" };
 
@@ -119,6 +123,35 @@ describe("MongoDB", () => {
       // One line per change.
       said.forEach((event, n) => expect(event).not.toBe(said[n - 1]));
     });
+
+  it("that answers reads and takes no write is down, and refuses inserts untried, until it takes writes again", async () => {
+    const opened = await open();
+    await untilUp(opened);
+    await untilPublished(opened);
+    const refuse = (mode: "alwaysOn" | "off") =>
+      askMongod(server, {
+        configureFailPoint: "failCommand",
+        mode,
+        ...(mode === "alwaysOn" && {
+          data: { failCommands: ["insert", "update"], errorCode: writesAreBlocked },
+        }),
+      });
+
+    await refuse("alwaysOn");
+    await until("it is noticed", () => changes().at(-1) === "documents.down");
+    await until("it is refused untried", () => opened.problem() !== undefined);
+    await untilRefused(opened);
+    let refusal = await publish(opened).catch((error: unknown) => error);
+    for (const end = Date.now() + patienceMs; hasCause(refusal) && Date.now() < end;)
+      refusal = await publish(opened).catch((error: unknown) => error);
+    expect(refusal).toMatchObject(unavailable);
+    expect(refusal).not.toHaveProperty("cause");
+    expect(opened.isUp()).toBe(false);
+    await refuse("off");
+
+    await untilUp(opened);
+    await untilPublished(opened);
+  });
 
   it("tells the store's time", async () => {
     const opened = await open();

@@ -7,6 +7,7 @@
 import { type Clock, type Log, pause, type Random } from "@posthaste/ports";
 import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
 import { type Connection, type Heavy } from "./connection.ts";
+import { isDuplicate } from "./failures.ts";
 import { createGate } from "./gate.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { type Index, makeIndexes } from "./indexes.ts";
@@ -45,9 +46,11 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   const lists = new MongoClient(options.uri, clientOptions(patienceMs, heavyConnectionsMax));
   const gate = createGate(clock, { ...heavyBounds, waitMsMax: patienceMs });
   const storeClock = createStoreClock(clock);
-  const { again, answered, refusal } = createPatience(clock, random, patienceMs);
+  const { again, answered, probe, refusal } = createPatience(clock, random, patienceMs);
   let prepared = false;
   let calls = 0;
+
+  const beats = side.db(database).collection<{ _id: string; count: number }>("beats");
 
   const look = async (): Promise<void> => {
     if (!prepared) {
@@ -60,8 +63,12 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
     // `hello` by the older name that every server knows.
     const { localTime } = await side.db("admin").command({ isMaster: 1 });
     if (localTime instanceof Date) storeClock.measured(sentMs, localTime.getTime(), clock.now());
-    // A gateway to another database greets also while that is away: only a read tells.
-    await side.db(database).collection<{ _id: string }>("lanes").findOne({ _id: "" });
+    // A server greets, and answers reads, also while it takes no write: only one with the concern of the inserts tells.
+    await probe(async () => {
+      await beats
+        .updateOne({ _id: "beat" }, { $inc: { count: 1 } }, { upsert: true })
+        .catch(notTheFirst);
+    });
     answered();
   };
   const heartbeat = startHeartbeat({ clock, log, database }, () =>
@@ -110,6 +117,12 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
       await main.db(database).dropDatabase();
     },
   };
+}
+
+/** Of two processes that make the same document at once one is refused, by a server that takes writes. */
+function notTheFirst(error: unknown): void {
+  if (!Error.isError(error) || !("code" in error) || !isDuplicate({ code: Number(error.code) }))
+    throw error;
 }
 
 const patienceMsDefault = 2_500;

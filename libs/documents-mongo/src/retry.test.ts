@@ -157,3 +157,25 @@ describe("an outage", () => {
     expect(await again(tries([]).task)).toBe("done");
   });
 });
+
+describe("a server that answers reads and takes no write", () => {
+  it("has calls refused untried once its probes have failed for so long, until one is taken", async () => {
+    const clock = virtualClock();
+    const { again, probe, refusal } = createPatience(clock, seededRandom(1), patienceMs);
+    const failing = () => probe(() => Promise.reject(network)).catch(() => undefined);
+    let calls = 0;
+    const read = () => again(async () => void (calls += 1));
+
+    await failing();
+    await read();
+    await clock.advance(patienceMs + 1);
+    await failing();
+
+    expect(refusal()).toBeDefined();
+    await expect(read()).rejects.toMatchObject({ name: "StoreError", code: "unavailable" });
+    expect(calls).toBe(1);
+    await probe(() => Promise.resolve());
+    await read();
+    expect([refusal(), calls]).toEqual([undefined, 2]);
+  });
+});

@@ -16,20 +16,37 @@ export type Patience = {
   readonly again: Again;
   /** The server has answered another call. */
   readonly answered: () => void;
+  /** Sends a write that shows whether the server takes any. While it fails calls are refused like that, though reads may be answered. */
+  readonly probe: (write: () => Promise<void>) => Promise<void>;
   /** Why calls are refused untried just now. */
   readonly refusal: () => string | undefined;
 };
 
 export function createPatience(clock: Clock, random: Random, patienceMs: number): Patience {
   let awaySince: number | undefined;
+  let unwrittenSince: number | undefined;
   const answered = (): void => {
     awaySince = undefined;
   };
 
-  const refusal = (): string | undefined =>
-    awaySince !== undefined && clock.passedMs() - awaySince > patienceMs
-      ? "the documents have been away for a while"
-      : undefined;
+  const probe = async (write: () => Promise<void>): Promise<void> => {
+    const sentMs = clock.passedMs();
+    try {
+      await write();
+      unwrittenSince = undefined;
+    } catch (error) {
+      unwrittenSince ??= sentMs;
+      throw error;
+    }
+  };
+
+  const isLong = (since: number | undefined): boolean =>
+    since !== undefined && clock.passedMs() - since > patienceMs;
+
+  const refusal = (): string | undefined => {
+    if (isLong(awaySince)) return "the documents have been away for a while";
+    return isLong(unwrittenSince) ? "the documents have taken no write for a while" : undefined;
+  };
 
   const attempt = async <T>(task: () => Promise<T>): Promise<T> => {
     try {
@@ -56,7 +73,7 @@ export function createPatience(clock: Clock, random: Random, patienceMs: number)
       await pause(clock, jittered);
     }
   };
-  return { again, answered, refusal };
+  return { again, answered, probe, refusal };
 }
 
 /** A bound of ours on what the driver does: it has been seen never to end. What takes longer may still be done. */

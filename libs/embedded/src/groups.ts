@@ -10,13 +10,12 @@ import {
   type Headers,
   type TenantId,
   tenantId,
+  limits,
 } from "@posthaste/domain";
 import { type Clock, type Groups, type Random } from "@posthaste/ports";
 import { integer, optionalText, type Row, stored, text } from "./database/rows.ts";
 import { type Writer } from "./database/writer.ts";
 
-/** A publish that has read the replaced version may not have inserted its parent yet; 20 s is the most it may take (docs/design/record#fan-out). */
-const replacedKeepMs = 60_000;
 const chunkRandomLength = 20;
 
 export function openGroups(db: DatabaseSync, writer: Writer, clock: Clock, random: Random): Groups {
@@ -89,7 +88,7 @@ export function openGroups(db: DatabaseSync, writer: Writer, clock: Clock, rando
       }, "accepted"),
     sweep: (limit) =>
       writer.write(
-        () => Number(sweep.run(clock.now() - replacedKeepMs, limit).changes),
+        () => Number(sweep.run(clock.now() - limits.replacedChunkKeptMs, limit).changes),
         "accepted",
       ),
   };

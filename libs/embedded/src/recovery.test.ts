@@ -210,6 +210,24 @@ describe("after a process was killed", () => {
     expect(positionOf(ids.next())).toBeGreaterThan(positionOf(message.id) ?? Infinity);
   });
 
+  it("an event of the minute before the last that has a count is counted again, too", async () => {
+    const first = openIn(newDirectory());
+    const { clock, log, records } = first;
+    const insertAt = (now: number) =>
+      records.insert([{ record: accept(aMessage({ id: first.ids.next(), now }), now) }], "new");
+    const early = clock.now();
+    await insertAt(early);
+    await clock.advance(60_000);
+    await insertAt(clock.now());
+    await log.counts(aTenant, 0, clock.now());
+    await insertAt(early);
+
+    const after = openIn(copyOf(first), { clock });
+
+    const minutes = await after.log.counts(aTenant, 0, clock.now());
+    expect(minutes.map(({ counts }) => counts)).toEqual([{ CREATED: 2 }, { CREATED: 1 }]);
+  });
+
   it("the backlog is counted, and what has ended goes in its time", async () => {
     const first = openIn(newDirectory());
     const [live, done] = [aMessage(), aMessage()];

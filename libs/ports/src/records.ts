@@ -145,7 +145,7 @@ export interface Records {
    * of derived ids. What a settler still owed to the log is written before. Answers how many.
    */
   removeFinished(shards: readonly number[], endedBefore: number, limit: number): Promise<number>;
-  /** About since when the oldest of the tenant's due records has been due; of the first thousand where there are more. Absent: none is. */
+  /** About since when the oldest of the tenant's due records has been due; of the first `dueSinceRowsMax` where there are more. Absent: none is. */
   dueSince(tenant: TenantId): Promise<number | undefined>;
   /** Unfinished records of a tenant, for the backlog quota; may lag by seconds. A count that is later has on top what this process inserted since. */
   backlog(tenant: TenantId): Promise<number>;

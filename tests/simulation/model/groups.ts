@@ -6,11 +6,9 @@ import {
   type GroupChunkId,
   groupChunkMax,
   groupChangedAt,
+  limits,
 } from "@posthaste/domain";
 import { type Groups } from "@posthaste/ports";
-
-/** A publish that has read the replaced version may not have inserted its parent yet. */
-const replacedKeepMs = 60_000;
 
 /** `isInUse`: a parent that is not expanded refers to the chunk. */
 export function modelGroups(now: () => number, isInUse: (chunk: GroupChunkId) => boolean): Groups {
@@ -84,7 +82,7 @@ export function modelGroups(now: () => number, isInUse: (chunk: GroupChunkId) =>
     },
     sweep: async (limit) => {
       const gone = [...retiredAt]
-        .filter(([id, at]) => at <= now() - replacedKeepMs && !isInUse(id))
+        .filter(([id, at]) => at <= now() - limits.replacedChunkKeptMs && !isInUse(id))
         .slice(0, limit);
       for (const [id] of gone) {
         chunks.delete(id);

@@ -77,8 +77,6 @@ export type QueueHalves = {
   endTurn(id: MessageId): void;
 };
 
-const admittedMax = 500;
-
 export function modelQueues(records: Records): ModelQueues {
   const { now } = records;
   const rows = new Map<QueueId, Row>();
@@ -163,7 +161,7 @@ export function modelQueues(records: Records): ModelQueues {
     if (!row || !isUnderstood(row.lane)) return [];
     const { purgeUpTo = 0, tenant } = row.lane;
     const inOrder = [...row.line].toSorted(([, a], [, b]) => a - b);
-    const ended = inOrder.filter(([, place]) => place <= purgeUpTo).slice(0, admittedMax);
+    const ended = inOrder.filter(([, place]) => place <= purgeUpTo).slice(0, limits.admitBatchMax);
     if (!row.lane.paused)
       for (const each of row.turns.keys()) if (isOver(each)) row.turns.delete(each);
     const free = freeTurns(row.lane, row.turns.size);
@@ -171,7 +169,7 @@ export function modelQueues(records: Records): ModelQueues {
     const first = inOrder
       .filter(([, place]) => place > purgeUpTo && place < (unmade ?? Infinity))
       .filter(([each]) => records.find(each)?.state.kind === "queued")
-      .slice(0, Math.min(free, admittedMax));
+      .slice(0, Math.min(free, limits.admitBatchMax));
     const given = first.map(([each]) => giveTurn(row, each));
     const waits = row.turns.size > 0 || ended.length > 0 || unmade !== undefined;
     const wakeAt = waits && !row.lane.paused ? now() + limits.ringAheadMs : undefined;

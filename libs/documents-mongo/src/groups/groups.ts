@@ -5,7 +5,7 @@
  * (2) a chunk is removed only after a look, at its time or later, that found no head to list it and no unexpanded parent
  *     to refer to it. Every chunk has such a time, so what a crash leaves behind is found and goes.
  */
-import { groupChangedAt, type GroupChunkId } from "@posthaste/domain";
+import { groupChangedAt, type GroupChunkId, limits } from "@posthaste/domain";
 import { type Groups } from "@posthaste/ports";
 import { type Connection } from "../connection.ts";
 import { type Index } from "../indexes.ts";
@@ -19,8 +19,6 @@ export type Referred = (chunks: readonly GroupChunkId[]) => Promise<ReadonlySet<
 
 /** Longer than any writer may stand still between its chunks and its head. */
 const listedLookMs = 86_400_000;
-/** A publish that has read the replaced version may not have inserted its parent yet; 20 s is the most it may take (docs/design/record#fan-out). */
-const replacedLookMs = 600_000;
 const chunksPerLookMax = 200;
 
 export function createGroups(connection: Connection, referred: Referred): Groups {
@@ -28,7 +26,7 @@ export function createGroups(connection: Connection, referred: Referred): Groups
   const heads = createHeads(connection);
   const chunks = createChunks(connection);
   const lookSoon = (ids: readonly GroupChunkId[]): Promise<void> =>
-    chunks.lookAt(clock.now() + replacedLookMs, ids);
+    chunks.lookAt(clock.now() + limits.replacedChunkKeptMs, ids);
 
   return {
     get: heads.find,
@@ -82,7 +80,7 @@ export function createGroups(connection: Connection, referred: Referred): Groups
     const [listed, expanding] = [await heads.listed(ids), await referred(ids)];
     const isUnwanted = (id: GroupChunkId): boolean => !listed.has(id) && !expanding.has(id);
     await chunks.postpone([...listed], now, now + listedLookMs);
-    await chunks.postpone([...expanding], now, now + replacedLookMs);
+    await chunks.postpone([...expanding], now, now + limits.replacedChunkKeptMs);
     const unwanted = ids.filter(isUnwanted);
     await chunks.remove(unwanted);
     return unwanted.length;

@@ -1,10 +1,8 @@
 /** How long a tenant's due messages have been waiting: read along the index of those, no further than so many. */
-import { dueSince } from "@posthaste/domain";
+import { dueSince, limits } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { inOneReply, type Rooms } from "./rooms.ts";
 import { type StoredRecord } from "./stored.ts";
-
-const rowsMax = 1_000;
 
 export function createDueSince({ again, messages }: Rooms): Records["dueSince"] {
   return async (tenant) => {
@@ -18,7 +16,7 @@ export function createDueSince({ again, messages }: Rooms): Records["dueSince"] 
           _id: 0,
         })
         .sort({ origin: 1, _id: 1 })
-        .limit(rowsMax)
+        .limit(limits.dueSinceRowsMax)
         .toArray(),
     );
     const times = rows.flatMap(({ grantUntil, hints = 0, wakeAt }) =>

@@ -37,9 +37,6 @@ import {
 import { writeAll } from "../messages/writes.ts";
 import { queuesOf, type StoredQueue } from "./stored-queue.ts";
 
-/** So many turns are given, and so many of a deleted queue's messages named, in one look. */
-const admittedMax = 500;
-
 export async function admitOne(rooms: Rooms, _id: QueueId): Promise<Admitted | undefined> {
   const row = await rooms.again(() => queuesOf(rooms).findOne({ _id, ...isUnderstood }));
   if (!row) return undefined;
@@ -112,7 +109,7 @@ function planOf(row: StoredQueue, { holders, over, line }: Found): Plan {
     turns: [...kept, ...given.map(({ _id }) => _id)],
     moves: [...interrupted, ...given],
     changes: given.length > 0 || interrupted.length > 0 || kept.length < row.turns.length,
-    isCut: given.length < free && line.length >= admittedMax,
+    isCut: given.length < free && line.length >= limits.admitBatchMax,
   };
 }
 
@@ -161,7 +158,7 @@ const lineOf = (
         { ...inOneReply, projection: slim },
       )
       .sort({ queue: 1, state: 1, queuePlace: 1, _id: 1 })
-      .limit(Math.min(room, admittedMax) + turns.length)
+      .limit(Math.min(room, limits.admitBatchMax) + turns.length)
       .toArray(),
   );
 };
@@ -176,7 +173,7 @@ async function purgedOf(
   const found = await again(() =>
     messages
       .find(filter, { projection: { _id: 1 } })
-      .limit(admittedMax)
+      .limit(limits.admitBatchMax)
       .toArray(),
   );
   return found.map(({ _id }) => _id);

@@ -27,6 +27,8 @@ export const followUpLeftMs = 10_000;
 /** A promoted message must be claimed within its grant, or it goes back into its line. */
 export const grantMs = 30_000;
 export const grantBatchMax = 500;
+/** So many turns of a queue are given, and so many messages of a deleted one named, in one look. */
+export const admitBatchMax = 500;
 /** A lane's row stays for so long after its last use, and until its rate window is over. */
 export const laneKeptMs = 86_400_000;
 
@@ -35,6 +37,10 @@ export const finishedKeepMs = 30_000;
 export const sweepEveryMs = 15_000;
 export const sweepBatchMax = 5_000;
 export const tombstoneMs = 86_400_000;
+/** Replaced chunks of a group stay for so long: a publish that has read them may be about to insert its fan-out, for 20 s at most. */
+export const replacedChunkKeptMs = 600_000;
+/** Of so many due records of a tenant the oldest is looked for. */
+export const dueSinceRowsMax = 1_000;
 
 /** So many bulk actions of a tenant are under way at once; one that has ended is kept for so long. */
 export const bulkActionsMax = 1_000;

@@ -3,7 +3,7 @@
  * a commit of one message would else cost a tenth more.
  *
  * (1) a reader finds all that is committed.
- * (2) what a process that died had not written is counted again at open, from the last minute that has a count.
+ * (2) what a process that died had not written is counted again at open, from the minute before the last that has a count.
  */
 import { type DatabaseSync } from "node:sqlite";
 import { type LogEvent, type LogState, minuteMs, rankOf } from "@posthaste/domain";
@@ -114,7 +114,8 @@ function countAgain(db: DatabaseSync, log: Log): void {
     db.exec("BEGIN IMMEDIATE");
     for (const row of db.prepare("SELECT key FROM tenants").all()) {
       const tenant = integer(row["key"]);
-      const minute = optionalInteger(last.get(tenant)?.["minute"] ?? null) ?? 0;
+      // What ended at the end of a minute may have been written when the next one had counts.
+      const minute = Math.max(0, (optionalInteger(last.get(tenant)?.["minute"] ?? null) ?? 0) - 1);
       forget.run(tenant, minute);
       count.run(tenant, minute * minuteMs);
     }

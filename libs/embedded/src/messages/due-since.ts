@@ -1,17 +1,15 @@
 /** How long a tenant's due messages have been waiting: read along the index of those, no further than so many. */
 import { type DatabaseSync } from "node:sqlite";
-import { dueSince } from "@posthaste/domain";
+import { dueSince, limits } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { integer } from "../database/rows.ts";
 import { type TenantKeys } from "../tenants.ts";
 import { stateCodes } from "./records.ts";
 
-const rowsMax = 1_000;
-
 export function openDueSince(reader: DatabaseSync, tenants: TenantKeys): Records["dueSince"] {
   const due = reader.prepare(`
     SELECT hints, wake_at FROM messages INDEXED BY messages_due
-    WHERE tenant = ? AND state = ${stateCodes.due} AND until IS NULL AND wake_at IS NOT NULL LIMIT ${rowsMax}`);
+    WHERE tenant = ? AND state = ${stateCodes.due} AND until IS NULL AND wake_at IS NOT NULL LIMIT ${limits.dueSinceRowsMax}`);
   return async (tenantId) => {
     const tenant = tenants.find(tenantId);
     if (tenant === undefined) return undefined;

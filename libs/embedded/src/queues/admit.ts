@@ -16,8 +16,8 @@ import {
 import { type Rooms } from "../messages/rooms.ts";
 import { type Standing } from "./rows.ts";
 
-/** So many turns are given, and so many of a deleted queue's messages named, in one look. */
-const admittedMax = 500;
+/** Each by itself, since the index of a queue has the places of each state: a range of states would be read from end to end. */
+const liveCodes = Array.from({ length: firstFinishedCode }, (_, code) => code);
 
 export function openAdmit(rooms: Rooms, reading: Reading): (id: QueueId) => Admitted | undefined {
   const { db, clock, fanOuts, lanes, queues, turns } = rooms;
@@ -25,7 +25,7 @@ export function openAdmit(rooms: Rooms, reading: Reading): (id: QueueId) => Admi
     SELECT ${bodilessColumns}, m.origin, m.body_bytes FROM ${bodilessTables}
     WHERE m.queue = ? AND m.state = ${stateCodes.queued} AND m.place > ? AND m.place < ? ORDER BY m.place LIMIT ?`);
   const purged = db.prepare(`
-    SELECT position, name FROM messages WHERE queue = ? AND state < ${firstFinishedCode} AND place <= ? LIMIT ?`);
+    SELECT position, name FROM messages WHERE queue = ? AND state IN (${liveCodes.join()}) AND place <= ? LIMIT ?`);
   const move = db.prepare(
     "UPDATE messages SET state = ?, until = ?, hints = ?, wake_at = ? WHERE position = ?",
   );
@@ -46,10 +46,10 @@ export function openAdmit(rooms: Rooms, reading: Reading): (id: QueueId) => Admi
 
   const look = ({ key, lane }: Standing, now: number): Admitted => {
     const mark = lane.purgeUpTo ?? 0;
-    const ended = lane.purgeUpTo === undefined ? [] : purged.all(key, mark, admittedMax);
+    const ended = lane.purgeUpTo === undefined ? [] : purged.all(key, mark, limits.admitBatchMax);
     const held = turns.repair(key, now);
     const free = freeTurns(lane, held);
-    const wanted = Math.min(free, admittedMax);
+    const wanted = Math.min(free, limits.admitBatchMax);
     const unmade = fanOuts.firstUnmade(key, mark);
     const end = unmade ?? Number.MAX_SAFE_INTEGER;
     const first = wanted > 0 ? heads.all(key, mark, end, wanted) : [];
@@ -64,7 +64,7 @@ export function openAdmit(rooms: Rooms, reading: Reading): (id: QueueId) => Admi
       ended: ended.map((row) =>
         idOf({ position: integer(row["position"]), name: String(row["name"]) }),
       ),
-      more: given.length === admittedMax && free > admittedMax,
+      more: given.length === limits.admitBatchMax && free > limits.admitBatchMax,
     };
   };
 

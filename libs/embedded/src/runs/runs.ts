@@ -96,7 +96,7 @@ function openHeads({ db }: Rooms) {
   const newestOne = db.prepare(`
     SELECT ${headColumns} FROM runs WHERE tenant = ? AND id = ? ORDER BY generation DESC LIMIT 1`);
   const ofTime = db.prepare(`
-    SELECT ${headColumns} FROM runs WHERE tenant = ? AND id = ? AND created_at = ?`);
+    SELECT ${headColumns} FROM runs WHERE tenant = ? AND id = ? AND created_at = ? ORDER BY generation DESC LIMIT 1`);
   const waits = db.prepare(`
     SELECT ${headColumns} FROM run_waits w JOIN runs r ON r.position = w.run
     WHERE w.tenant = ? AND w.event = ? AND w.run > ? ORDER BY w.run LIMIT ?`);

@@ -1,0 +1,54 @@
+/** How the statements of the store find their rows: the cost of none grows with what it does not return. */
+import { afterEach, beforeEach, expect, it } from "@jest/globals";
+import { DatabaseSync } from "node:sqlite";
+import { newDirectory, openIn } from "./opened.fixture.ts";
+
+const prepare = Reflect.get(DatabaseSync.prototype, "prepare") as DatabaseSync["prepare"];
+const prepared = new Map<string, DatabaseSync>();
+
+beforeEach(() => {
+  DatabaseSync.prototype.prepare = function (this: DatabaseSync, sql: string) {
+    prepared.set(sql.replaceAll(/\s+/g, " ").trim(), this);
+    return prepare.call(this, sql);
+  };
+});
+afterEach(() => {
+  DatabaseSync.prototype.prepare = prepare;
+});
+
+/** These read a whole table, once, when the store is opened. */
+const atOpen = [
+  /^UPDATE lanes SET .* SELECT lane FROM messages WHERE state = 3/,
+  /^UPDATE messages SET owner = NULL/,
+  /^SELECT tenant, count\(\*\) AS n FROM messages/,
+  /^SELECT position, until FROM messages WHERE state >= 5 AND outbox = 0 ORDER BY until/,
+  /^SELECT key(, id)? FROM tenants$/,
+];
+/** These end after so many rows, or read a table that is as long as what they return. */
+const bounded = [
+  /^SELECT min\(given_at\)/,
+  /^SELECT 1 FROM terms LIMIT 1$/,
+  /^SELECT count\(\*\) AS n FROM \( ?SELECT (1|DISTINCT run) .* LIMIT \?\)$/,
+  /FROM search_indexes/,
+  /^SELECT json FROM tenants/,
+  /FROM tokens/,
+];
+const small = /^SCAN (\(?subquery|json_each|p VIRTUAL|\d+-ROW|CONSTANT|gone|r$|sqlite_)/;
+
+it("no statement reads a table, or all rows of a range of states, for a few of them", () => {
+  openIn(newDirectory());
+
+  const wide: string[] = [];
+  for (const [sql, db] of prepared) {
+    if ([...atOpen, ...bounded].some((known) => known.test(sql))) continue;
+    if (!/^(SELECT|UPDATE|DELETE|INSERT|WITH)/.test(sql)) continue;
+    const plan = prepare.call(db, `EXPLAIN QUERY PLAN ${sql}`).all();
+    for (const { detail } of plan) {
+      const text = String(detail);
+      const scans = text.startsWith("SCAN ") && !small.test(text);
+      if (scans || /\bstate[<>]/.test(text)) wide.push(`${text}: ${sql}`);
+    }
+  }
+
+  expect(wide).toEqual([]);
+});

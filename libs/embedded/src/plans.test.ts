@@ -1,9 +1,13 @@
 /** How the statements of the store find their rows: the cost of none grows with what it does not return. */
 import { afterEach, beforeEach, expect, it } from "@jest/globals";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { newDirectory, openIn } from "./opened.fixture.ts";
 
-const prepare = Reflect.get(DatabaseSync.prototype, "prepare") as DatabaseSync["prepare"];
+/** Called with the connection that it prepares for. */
+const prepare: (this: DatabaseSync, sql: string) => StatementSync = Reflect.get(
+  DatabaseSync.prototype,
+  "prepare",
+);
 const prepared = new Map<string, DatabaseSync>();
 
 beforeEach(() => {

@@ -17,7 +17,7 @@ import { type Rooms } from "../messages/rooms.ts";
 import { type Standing } from "./rows.ts";
 
 /** Each by itself, since the index of a queue has the places of each state: a range of states would be read from end to end. */
-const liveCodes = Array.from({ length: firstFinishedCode }, (_, code) => code);
+const liveCodes = Object.values(stateCodes).filter((code) => code < firstFinishedCode);
 
 export function openAdmit(rooms: Rooms, reading: Reading): (id: QueueId) => Admitted | undefined {
   const { db, clock, fanOuts, lanes, queues, turns } = rooms;

@@ -16,7 +16,7 @@ export function isPassing(error: unknown): boolean {
   );
 }
 
-/** One of the items of a call may be at fault, and the others not. False of what the server says of a whole command. */
+/** The failure may be of a single item of a call. False of what the server says of a whole command. */
 export function mayBeOfOneItem(error: unknown): boolean {
   if (!Error.isError(error) || !error.name.startsWith("Mongo")) return true;
   return error.name === "MongoBulkWriteError" || "index" in error;

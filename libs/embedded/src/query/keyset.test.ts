@@ -99,3 +99,23 @@ describe("a page", () => {
 });
 
 const mebibyte = 1024 * 1024;
+
+describe("a list whose only match lies far behind", () => {
+  it("is found by going on from page to page, each from where the one before has looked to", async () => {
+    const last = 100;
+    const scan = numbers(last, (i) => i === last, 1024 * 1024);
+    const found: number[] = [];
+    let after: string | undefined;
+    for (let pages = 0; pages < 10; pages++) {
+      const { items, next } = await readPage(scan, {
+        ...page,
+        ...(after !== undefined && { after }),
+      });
+      found.push(...items);
+      if (next === undefined) break;
+      after = next;
+    }
+
+    expect(found).toEqual([last]);
+  });
+});

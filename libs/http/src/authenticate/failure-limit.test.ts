@@ -70,3 +70,17 @@ describe("failures", () => {
     expect(limit.blockedSeconds("192.0.2.1")).toBeUndefined();
   });
 });
+
+describe("a full map of networks", () => {
+  it("forgets the one that has been quiet for longest, and not the one that failed first", () => {
+    const limit = createFailureLimit(virtualClock());
+    const network = (n: number): string => `10.${n >> 8}.${n & 255}.1`;
+    for (let n = 0; n < 10_000; n++) limit.failed(network(n));
+    for (let n = 0; n < 10; n++) limit.failed(network(0));
+    expect(limit.blockedSeconds(network(0))).toBeDefined();
+
+    limit.failed("192.0.2.1");
+
+    expect(limit.blockedSeconds(network(0))).toBeDefined();
+  });
+});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { virtualClock } from "@posthaste/testing";
+import { dice, virtualClock } from "@posthaste/testing";
 import { createBodyBudget } from "./body-budget.ts";
 
 const bounds = { bytesMax: 1_000, tenantBytesMax: 150, addressBytesMax: 250 };
@@ -127,5 +127,25 @@ describe("an upload", () => {
     await clock.advance(5_000);
 
     expect(clock.armed).toBe(0);
+  });
+});
+
+describe("what uploads have taken", () => {
+  it("comes back whole, of the reserve too, in whichever order they give back", () => {
+    const random = dice(1);
+    const owners = ["a", "b", "c"] as const;
+    for (let round = 0; round < 100; round++) {
+      const { budget, upload } = open();
+      const uploads = Array.from({ length: 30 }, () => upload(random.pick(owners)));
+      for (const each of random.shuffled([...uploads, ...uploads]))
+        each.take(random.integer(1, 100));
+      for (const each of random.shuffled(uploads)) each.giveBack();
+
+      expect(budget.taken).toBe(0);
+      // Half of all is any caller's; of the reserve each tenant has its whole share again.
+      expect(upload("filler").take(bounds.bytesMax / 2)).toBe(true);
+      expect(upload("a").take(bounds.tenantBytesMax)).toBe(true);
+      expect(upload("b").take(bounds.tenantBytesMax)).toBe(true);
+    }
   });
 });

@@ -37,4 +37,4 @@ export {
 } from "./edge/edge.ts";
 export { type Origins } from "./edge/cors.ts";
 export { isOfOtherOrigin, onlyValueOf } from "./edge/request-head.ts";
-export { inTurns, toItsEnd } from "./turns.ts";
+export { inTurns, othersTurn, toItsEnd } from "./turns.ts";

@@ -37,4 +37,4 @@ export async function toItsEnd<T>(reading: InTurns<T>): Promise<T> {
   }
 }
 
-const othersTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+export const othersTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,5 +1,6 @@
 /** Where a page of a list ends by what is shown of it. */
 import { limits } from "@posthaste/domain";
+import { othersTurn } from "@posthaste/http";
 import { type Page } from "@posthaste/ports";
 
 export type Fitting<Json> = {
@@ -16,6 +17,8 @@ type Options = {
 };
 
 const atOnceDefault = 4;
+/** What is made of a page before other requests have their turn. */
+const charsPerTurnMax = 128 * 1024;
 
 /**
  * What is shown of the first items of a page, up to the one by which that has `charsMax` characters: one at least.
@@ -30,15 +33,22 @@ export async function fitting<T, Json extends object>(
 ): Promise<Fitting<Json>> {
   const shown: Json[] = [];
   let chars = 0;
+  let charsOfTurn = 0;
   // Bounded by the page's items, and by what is shown of them.
   for (let from = 0; from < items.length; from += atOnce) {
     if (from > 0 && isSpent()) return { shown, next: positions[from - 1] };
+    if (charsOfTurn >= charsPerTurnMax) {
+      await othersTurn();
+      charsOfTurn = 0;
+    }
     const some = await show(items.slice(from, from + atOnce));
     for (const [i, json] of some.entries()) {
       if (chars >= charsMax) return { shown, next: positions[from + i - 1] };
       if (json === undefined) continue;
       shown.push(json);
-      chars += JSON.stringify(json).length;
+      const { length } = JSON.stringify(json);
+      chars += length;
+      charsOfTurn += length;
     }
   }
   return { shown, next };

@@ -85,7 +85,7 @@ export interface RunStore {
   ): Promise<V | undefined>;
   get(address: RunAddress | Pick<InRun, "key" | "root">): Promise<Run | undefined>;
   byRoot(root: MessageId): Promise<Run | undefined>;
-  /** The newest that is active and goes on from one of this id; without such one the newest that has failed and is a dead letter. */
+  /** The newest that goes on from one of this id: of those that are active, or where none is, of all. */
   byAlias(tenant: TenantId, id: RunId): Promise<Run | undefined>;
   /** Runs that wait for an event, in an order of the store's own. */
   waiting(

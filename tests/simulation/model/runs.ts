@@ -142,7 +142,6 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
     byAlias: async (tenant, id) =>
       [...heads.values()]
         .filter((run) => run.tenant === tenant && run.aliases?.includes(id))
-        .filter((run) => isActive(run) || isInDlq(run))
         .toSorted(
           (a, b) => Number(isActive(b)) - Number(isActive(a)) || b.createdAt - a.createdAt,
         )[0],

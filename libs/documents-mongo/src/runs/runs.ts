@@ -31,9 +31,7 @@ export function createRuns(rooms: RunRooms): RunStore {
     byAlias: async (tenant, id) => {
       const newest = (filter: Filter<StoredRun>) =>
         again(() => runs.findOne({ tenant, aliases: id, ...filter }, { sort: { place: -1 } }));
-      const stored =
-        (await newest({ "state.kind": "active" })) ??
-        (await newest({ dlqPlace: { $exists: true } }));
+      const stored = (await newest({ "state.kind": "active" })) ?? (await newest({}));
       return stored ? runFrom(stored) : undefined;
     },
     waiting: async (tenant, event, after, limit) => {

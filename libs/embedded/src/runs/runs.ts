@@ -102,8 +102,7 @@ function openHeads({ db }: Rooms) {
     WHERE w.tenant = ? AND w.event = ? AND w.run > ? ORDER BY w.run LIMIT ?`);
   const ofTerm = db.prepare(`
     SELECT ${headColumns} FROM run_terms t JOIN runs r ON r.position = t.run
-    WHERE t.term = ? AND (r.ended_at IS NULL OR r.dlq_at IS NOT NULL)
-    ORDER BY r.ended_at IS NULL DESC, t.at DESC LIMIT 1`);
+    WHERE t.term = ? ORDER BY r.ended_at IS NULL DESC, t.at DESC LIMIT 1`);
   const runOf = (row: Row | undefined): Run | undefined => row && runFrom(row);
 
   const newest = ({ tenant, id, createdAt }: RunAddress): Run | undefined =>

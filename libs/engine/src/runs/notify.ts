@@ -114,8 +114,8 @@ async function take(
 }
 
 /**
- * What comes for a run by its id is taken by the newest of that id while that is active, else by one that goes on from it, else
- * by the newest itself, if it has failed and may be gone on with.
+ * What comes for a run by its id is taken by the newest of that id while that is active, else by the one that goes on from it,
+ * and where none does by the newest itself, if it has failed and may be gone on with.
  */
 export async function takerOf(
   runs: Pick<RunStore, "byAlias" | "get">,
@@ -124,8 +124,8 @@ export async function takerOf(
   const named = await runs.get(address);
   if (named && isActive(named)) return named;
   const heir = await runs.byAlias(address.tenant, address.id);
-  if (heir) return heir;
-  return named && keepsEvents(named) ? named : undefined;
+  const taker = heir ?? named;
+  return taker && keepsEvents(taker) ? taker : undefined;
 }
 
 /** An event that a failed run has kept while it was resumed may be none of those that the resumed run has of it. */
@@ -135,7 +135,7 @@ export async function handOn(
   { name, ...part }: RunPart,
 ): Promise<void> {
   const heir = await ports.runs.byAlias(failed.tenant, failed.id);
-  if (heir?.from !== failed.key) return;
+  if (heir?.from !== failed.key || !keepsEvents(heir)) return;
   const copy = await ports.runs.part(heir, name);
   if (copy?.at === part.at && Buffer.compare(copy.body, part.body) === 0) return;
   // The resume and the telling of the event both look; the write of the failed head says which of them hands it on.

@@ -21,7 +21,7 @@ import {
 } from "@posthaste/testing";
 import { open, type Ports, read } from "../opened.fixture.ts";
 import { appendSteps } from "./append.ts";
-import { failDelivered } from "./end.ts";
+import { endRun, failDelivered } from "./end.ts";
 import { notifyRun } from "./notify.ts";
 import { resumeRun } from "./resume.ts";
 import { startRun } from "./start.ts";
@@ -187,6 +187,15 @@ describe("an event", () => {
     await resumed(ports, failed);
 
     expect(await taken(ports, [1])).toEqual(["meanwhile"]);
+  });
+
+  it("for a failed run is taken by none once the run that went on from it has ended", async () => {
+    const ports = open();
+    await startRun(ports, aStartCommand());
+    const run = await resumed(ports, await failedAt(ports, "start"));
+    await endRun(ports, { tenant: aTenant, id: run.id });
+
+    expect(await tell(ports, "late")).toBe("unknown");
   });
 
   it("for a failed run that is no dead letter any more is kept by none", async () => {

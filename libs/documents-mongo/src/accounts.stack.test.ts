@@ -22,6 +22,20 @@ describe.each(servers)("$name", ({ name, uri }) => {
     return { indexes: createSearchIndexes(connection), close };
   });
 
+  it(`${name}: what a process wrote and never said, or an older one, is read within a minute`, async () => {
+    const { clock, connection } = await open();
+    const accounts = createAccounts(connection);
+    const { mark } = await accounts.changedSince(undefined);
+
+    await clock.advance(59_000);
+    const before = await accounts.changedSince(mark);
+    await clock.advance(1_000);
+    const after = await accounts.changedSince(before.mark);
+    const next = await accounts.changedSince(after.mark);
+
+    expect([before.tenants, after.tenants, next.tenants]).toEqual([[], "all", []]);
+  });
+
   it(`${name}: no question of accounts but for a list of all reads a whole collection`, async () => {
     const { queries } = await open();
 

@@ -1,9 +1,21 @@
 /** The Accounts port: a document for each tenant, token and secret, all found by `_id`. */
-import { type Accounts, type Tenant, type Token } from "@posthaste/ports";
-import { completePlan, tokenScopeFrom } from "@posthaste/domain";
+import {
+  type AccountsMark,
+  type Accounts,
+  type ChangedAccounts,
+  changedTenantsMax,
+  changesOf,
+  noChangedAccounts,
+  type Tenant,
+  type Token,
+} from "@posthaste/ports";
+import { completePlan, isFault, type TenantId, tokenScopeFrom } from "@posthaste/domain";
 import { type Connection } from "./connection.ts";
 import { type Index } from "./indexes.ts";
 import { openKept } from "./kept.ts";
+
+/** One for the installation. */
+type ChangedDocument = ChangedAccounts & { readonly _id: "accounts" };
 
 type TokenDocument = Omit<Token, "hash"> & { readonly _id: string };
 
@@ -11,18 +23,49 @@ type TenantAccounts = Pick<
   Accounts,
   "tenants" | "tenant" | "tenantPage" | "addTenant" | "changeTenant"
 >;
-type TokenAccounts = Pick<Accounts, "tokens" | "tokensOf" | "putToken" | "removeToken">;
+type TokenAccounts = Pick<
+  Accounts,
+  "tokens" | "token" | "tokenPage" | "tokensOf" | "putToken" | "removeToken"
+>;
 type SecretAccounts = Pick<Accounts, "secret" | "changeSecret">;
 
 export const accountIndexes: readonly Index[] = [{ collection: "tokens", key: { tenant: 1 } }];
 
-export const createAccounts = (connection: Connection): Accounts => ({
-  ...createTenants(connection),
-  ...createTokens(connection),
-  ...createSecrets(connection),
-});
+/** Said after each write of a tenant or a token, and before its answer. */
+type Changed = (tenant: TenantId) => Promise<void>;
 
-function createTenants(connection: Connection): TenantAccounts {
+/**
+ * By when a reader reads all once more: a process may have died between its write and saying so, and an older Posthaste
+ * says nothing.
+ */
+const wholeEveryMs = 60_000;
+
+export function createAccounts(connection: Connection): Accounts {
+  const { again, clock, collection } = connection;
+  const changes = collection<ChangedDocument>("account_changes");
+  const changed: Changed = async (tenant) => {
+    const push = { tenants: { $each: [tenant], $slice: -changedTenantsMax } };
+    const update = { $inc: { version: 1 }, $push: push };
+    await again(() => changes.updateOne({ _id: "accounts" }, update, { upsert: true }));
+  };
+  const isOld = ({ wholeAtMs = 0 }: AccountsMark): boolean =>
+    clock.passedMs() - wholeAtMs >= wholeEveryMs;
+
+  return {
+    ...createTenants(connection, changed),
+    ...createTokens(connection, changed),
+    ...createSecrets(connection),
+    changedSince: async (mark) => {
+      const recent = (await again(() => changes.findOne({ _id: "accounts" }))) ?? noChangedAccounts;
+      const { version } = recent;
+      const tenants = changesOf(recent, mark && !isOld(mark) ? mark.version : undefined);
+      const wholeAtMs = tenants === "all" ? clock.passedMs() : (mark?.wholeAtMs ?? 0);
+      return { mark: { version, wholeAtMs }, tenants };
+    },
+  };
+}
+
+function createTenants(connection: Connection, changed: Changed): TenantAccounts {
   const { add, all, change, get, page } = openKept<Tenant>(connection, "tenants");
   return {
     tenants: async () => (await all()).map(complete).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
@@ -31,18 +74,35 @@ function createTenants(connection: Connection): TenantAccounts {
       return tenant && complete(tenant);
     },
     tenantPage: async (asked) => (await page(asked)).map(complete),
-    addTenant: (tenant) => add(tenant.id, tenant),
-    changeTenant: (id, decide) => change(id, (tenant) => decide(complete(tenant))),
+    addTenant: async (tenant) => {
+      const added = await add(tenant.id, tenant);
+      if (added) await changed(tenant.id);
+      return added;
+    },
+    changeTenant: async (id, decide) => {
+      const answered = await change(id, (tenant) => decide(complete(tenant)));
+      if (answered !== undefined && !isFault(answered)) await changed(id);
+      return answered;
+    },
   };
 }
 
 const complete = (tenant: Tenant): Tenant => ({ ...tenant, plan: completePlan(tenant.plan) });
 
-function createTokens({ again, collection }: Connection): TokenAccounts {
+function createTokens({ again, collection }: Connection, changed: Changed): TokenAccounts {
   const tokens = collection<TokenDocument>("tokens");
   return {
     tokens: async () => {
       const found = await again(() => tokens.find().sort({ _id: 1 }).toArray());
+      return found.map(tokenOf);
+    },
+    token: async (hash) => {
+      const found = await again(() => tokens.findOne({ _id: hash }));
+      return found ? tokenOf(found) : undefined;
+    },
+    tokenPage: async ({ after, limit }) => {
+      const behind = { _id: { $gt: after } };
+      const found = await again(() => tokens.find(behind).sort({ _id: 1 }).limit(limit).toArray());
       return found.map(tokenOf);
     },
     tokensOf: async (tenant) => {
@@ -51,9 +111,14 @@ function createTokens({ again, collection }: Connection): TokenAccounts {
     },
     putToken: async ({ hash, ...token }) => {
       await again(() => tokens.replaceOne({ _id: hash }, token, { upsert: true }));
+      await changed(token.tenant);
     },
     removeToken: async (hash) => {
+      // Found first: a delete whose reply was lost finds none when it is repeated.
+      const token = await again(() => tokens.findOne({ _id: hash }));
+      if (!token) return;
       await again(() => tokens.deleteOne({ _id: hash }));
+      await changed(token.tenant);
     },
   };
 }

@@ -1,6 +1,13 @@
 import { type DatabaseSync } from "node:sqlite";
 import { completePlan, isFault, type TenantId, tenantId, tokenScopeFrom } from "@posthaste/domain";
-import { type Accounts, type Tenant, type Token } from "@posthaste/ports";
+import {
+  type Accounts,
+  changesOf,
+  noChangedAccounts,
+  type Tenant,
+  type Token,
+  withChanged,
+} from "@posthaste/ports";
 import { erasing } from "./database/erase.ts";
 import { optionalInteger, optionalText, type Row, stored, text } from "./database/rows.ts";
 import { type Writer } from "./database/writer.ts";
@@ -10,17 +17,41 @@ type TenantAccounts = Pick<
   Accounts,
   "tenants" | "tenant" | "tenantPage" | "addTenant" | "changeTenant"
 >;
-type TokenAccounts = Pick<Accounts, "tokens" | "tokensOf" | "putToken" | "removeToken">;
+type TokenAccounts = Pick<
+  Accounts,
+  "tokens" | "token" | "tokenPage" | "tokensOf" | "putToken" | "removeToken"
+>;
 type SecretAccounts = Pick<Accounts, "secret" | "changeSecret">;
 
-export const openAccounts = (db: DatabaseSync, writer: Writer, keys: TenantKeys): Accounts => ({
-  ...openTenants(db, writer, keys),
-  ...openTokens(db, writer),
-  ...openSecrets(db, writer),
-});
+/** For use inside a write: says that a tenant, or a token of its, was changed. */
+type Changed = (tenant: TenantId) => void;
+
+/** What has changed is kept in memory: the store has one process, and reads all of them at its start. */
+export function openAccounts(db: DatabaseSync, writer: Writer, keys: TenantKeys): Accounts {
+  let recent = noChangedAccounts;
+  const changed: Changed = (tenant) =>
+    writer.onCommit(() => {
+      recent = withChanged(recent, tenant);
+    });
+  return {
+    ...openTenants(db, writer, keys, changed),
+    ...openTokens(db, writer, changed),
+    ...openSecrets(db, writer),
+    changedSince: (mark) =>
+      writer.read(() => ({
+        mark: { version: recent.version },
+        tenants: changesOf(recent, mark?.version),
+      })),
+  };
+}
 
 /** A row without JSON is only a number: the tenant's messages are here, its account is not. */
-function openTenants(db: DatabaseSync, writer: Writer, keys: TenantKeys): TenantAccounts {
+function openTenants(
+  db: DatabaseSync,
+  writer: Writer,
+  keys: TenantKeys,
+  changed: Changed,
+): TenantAccounts {
   const all = db.prepare("SELECT json FROM tenants WHERE json IS NOT NULL ORDER BY key");
   const page = db.prepare(
     "SELECT json FROM tenants WHERE id > ? AND json IS NOT NULL ORDER BY id LIMIT ?",
@@ -41,15 +72,18 @@ function openTenants(db: DatabaseSync, writer: Writer, keys: TenantKeys): Tenant
       writer.write(() => {
         if (jsonOf(tenant.id) !== undefined) return false;
         put.run(JSON.stringify(tenant), keys.take(tenant.id));
+        changed(tenant.id);
         return true;
       }, "accepted"),
     changeTenant: (id, change) =>
       writer.write(() => {
         const json = jsonOf(id);
         if (json === undefined) return undefined;
-        const changed = change(tenantFrom(json));
-        if (!isFault(changed)) erasing(db, () => put.run(JSON.stringify(changed), keys.take(id)));
-        return changed;
+        const tenant = change(tenantFrom(json));
+        if (isFault(tenant)) return tenant;
+        erasing(db, () => put.run(JSON.stringify(tenant), keys.take(id)));
+        changed(id);
+        return tenant;
       }, "accepted"),
   };
 }
@@ -59,21 +93,40 @@ function tenantFrom(json: string): Tenant {
   return { ...tenant, plan: completePlan(tenant.plan) };
 }
 
-function openTokens(db: DatabaseSync, writer: Writer): TokenAccounts {
+function openTokens(db: DatabaseSync, writer: Writer, changed: Changed): TokenAccounts {
   const all = db.prepare("SELECT hash, tenant, scope, created_at FROM tokens ORDER BY hash");
   const own = db.prepare(
     "SELECT hash, tenant, scope, created_at FROM tokens WHERE tenant = ? ORDER BY hash",
   );
+  const page = db.prepare(
+    "SELECT hash, tenant, scope, created_at FROM tokens WHERE hash > ? ORDER BY hash LIMIT ?",
+  );
+  const find = db.prepare("SELECT hash, tenant, scope, created_at FROM tokens WHERE hash = ?");
   const put = db.prepare(
     "INSERT OR REPLACE INTO tokens (hash, tenant, scope, created_at) VALUES (?, ?, ?, ?)",
   );
   const remove = db.prepare("DELETE FROM tokens WHERE hash = ?");
+  const tokenBy = (hash: string): Token | undefined => {
+    const row = find.get(hash);
+    return row && tokenOf(row);
+  };
   return {
     tokens: () => writer.read(() => all.all().map(tokenOf)),
+    token: (hash) => writer.read(() => tokenBy(hash)),
+    tokenPage: ({ after, limit }) => writer.read(() => page.all(after, limit).map(tokenOf)),
     tokensOf: (tenant) => writer.read(() => own.all(tenant).map(tokenOf)),
     putToken: ({ hash, tenant, scope, createdAt }) =>
-      writer.write(() => void put.run(hash, tenant, scope, createdAt ?? null), "accepted"),
-    removeToken: (hash) => writer.write(() => void remove.run(hash), "accepted"),
+      writer.write(() => {
+        put.run(hash, tenant, scope, createdAt ?? null);
+        changed(tenant);
+      }, "accepted"),
+    removeToken: (hash) =>
+      writer.write(() => {
+        const token = tokenBy(hash);
+        if (!token) return;
+        remove.run(hash);
+        changed(token.tenant);
+      }, "accepted"),
   };
 }
 

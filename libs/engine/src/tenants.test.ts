@@ -18,11 +18,11 @@ const rotated = (ports: Ports) =>
 /** Accounts that can be away. */
 function switchable(ports: Ports): { accounts: Accounts; goAway: (isAway: boolean) => void } {
   let isAway = false;
-  const tenants: Accounts["tenants"] = () =>
+  const changedSince: Accounts["changedSince"] = (mark) =>
     isAway
       ? Promise.reject(new StoreError("unavailable", "the accounts are away"))
-      : ports.accounts.tenants();
-  return { accounts: { ...ports.accounts, tenants }, goAway: (away) => void (isAway = away) };
+      : ports.accounts.changedSince(mark);
+  return { accounts: { ...ports.accounts, changedSince }, goAway: (away) => void (isAway = away) };
 }
 
 describe("tenants as the services see them", () => {
@@ -43,6 +43,35 @@ describe("tenants as the services see them", () => {
     await tenants.stop();
   });
 
+  it("are read again when they were changed, and those alone", async () => {
+    const ports = open();
+    await ports.accounts.addTenant(aTenantOf(aTenant));
+    await ports.accounts.addTenant(aTenantOf(anotherTenant));
+    const reads: string[] = [];
+    const accounts: Accounts = {
+      ...ports.accounts,
+      tenant: (id) => {
+        reads.push(id);
+        return ports.accounts.tenant(id);
+      },
+      tenantPage: (page) => {
+        reads.push(`from behind "${page.after}"`);
+        return ports.accounts.tenantPage(page);
+      },
+    };
+    const tenants = new Tenants({ ...ports, accounts });
+    await tenants.start();
+    expect(reads.splice(0)).toHaveLength(2);
+
+    await ports.clock.advance(60_000);
+    expect(reads).toEqual([]);
+    await rotated(ports);
+    await ports.clock.advance(5_000);
+
+    expect(reads).toEqual([aTenant]);
+    await tenants.stop();
+  });
+
   it("that are new are found at once by those that look for them", async () => {
     const ports = open();
     const tenants = new Tenants(ports);
@@ -59,11 +88,11 @@ describe("tenants as the services see them", () => {
   it("that are not there are looked for twice a second, however often they are asked for", async () => {
     const ports = open();
     let reads = 0;
-    const read: Accounts["tenants"] = () => {
+    const tenant: Accounts["tenant"] = (id) => {
       reads++;
-      return ports.accounts.tenants();
+      return ports.accounts.tenant(id);
     };
-    const tenants = new Tenants({ ...ports, accounts: { ...ports.accounts, tenants: read } });
+    const tenants = new Tenants({ ...ports, accounts: { ...ports.accounts, tenant } });
     const find = () => Promise.all(Array.from({ length: 100 }, () => tenants.find(anotherTenant)));
 
     expect(new Set(await find())).toEqual(new Set([undefined]));
@@ -116,12 +145,13 @@ describe("tenants as the services see them", () => {
   it("are looked at by one timer, and by none after a stop, even one in the middle of a look", async () => {
     const ports = open();
     let letGo: () => void = () => undefined;
-    const slow: Accounts["tenants"] = async () => {
+    const slow: Accounts["changedSince"] = async (mark) => {
       await new Promise<void>((resolve) => (letGo = resolve));
-      return ports.accounts.tenants();
+      return ports.accounts.changedSince(mark);
     };
-    const tenants = new Tenants({ ...ports, accounts: { ...ports.accounts, tenants: slow } });
+    const tenants = new Tenants({ ...ports, accounts: { ...ports.accounts, changedSince: slow } });
     const starting = tenants.start();
+    await rest(ports);
     letGo();
     await starting;
     expect(ports.clock.armed).toBe(1);

@@ -1,38 +1,59 @@
-/** Tenants as the services see them: a copy that is at most five seconds old (a revoked token dies within that time). */
+/**
+ * Tenants as the services see them: a copy that is at most five seconds old (a revoked token dies within that time). A
+ * refresh reads those alone that were changed.
+ */
 import { type TenantId } from "@posthaste/domain";
-import { type Accounts, type Clock, type Log, type Tenant, untilAvailable } from "@posthaste/ports";
+import {
+  type AccountChanges,
+  type AccountFollower,
+  type Accounts,
+  type Clock,
+  followAccounts,
+  type Log,
+  type Tenant,
+  tenantPages,
+  untilAvailable,
+} from "@posthaste/ports";
 
 const refreshEveryMs = 4_000;
-/** However many are asked for that are not there. */
+/** However often one is asked for that is not there. */
 const findEveryMs = 500;
+
+type TenantReads = Pick<Accounts, "changedSince" | "tenant" | "tenantPage">;
+type TenantsPorts = { readonly accounts: TenantReads; readonly clock: Clock; readonly log: Log };
 
 export class Tenants {
   readonly name = "tenants";
-  readonly #ports: { readonly accounts: Accounts; readonly clock: Clock; readonly log: Log };
-  #byId: ReadonlyMap<TenantId, Tenant> = new Map();
+  readonly #ports: TenantsPorts;
+  readonly #follower: AccountFollower;
+  #byId = new Map<TenantId, Tenant>();
   #timer: (() => void) | undefined;
   #stopped = false;
-  #found: Promise<void> = Promise.resolve();
-  #findAt = Number.NEGATIVE_INFINITY;
+  /** Looks of the last half second: no more of them than tenants that have sent something. */
+  #looks = new Map<TenantId, Promise<void>>();
+  #forgetAt = Number.NEGATIVE_INFINITY;
 
-  constructor(ports: { accounts: Accounts; clock: Clock; log: Log }) {
+  constructor(ports: TenantsPorts) {
     this.#ports = ports;
+    this.#follower = followAccounts(ports.accounts, (tenants) => this.#read(tenants));
   }
 
   get(id: TenantId): Tenant | undefined {
     return this.#byId.get(id);
   }
 
-  /** One that is not known may be new: reads them now, unless that was done half a second ago. Rejects when the store does. */
+  /** One that is not known may be new: reads it now, unless that was done half a second ago. Rejects when the store does. */
   async find(id: TenantId): Promise<Tenant | undefined> {
     const known = this.get(id);
     if (known) return known;
     const now = this.#ports.clock.passedMs();
-    if (now >= this.#findAt) {
-      this.#findAt = now + findEveryMs;
-      this.#found = this.refresh();
+    if (now >= this.#forgetAt) {
+      this.#forgetAt = now + findEveryMs;
+      this.#looks = new Map();
     }
-    await this.#found;
+    const look = this.#looks.get(id) ?? this.#follower.look(id);
+    this.#looks.set(id, look);
+    await look;
     return this.get(id);
   }
 
@@ -54,10 +75,22 @@ export class Tenants {
     this.#timer?.();
   }
 
-  /** Reads them now: after a change in this process it holds at once. */
-  async refresh(): Promise<void> {
-    const tenants = await this.#ports.accounts.tenants();
-    this.#byId = new Map(tenants.map((tenant) => [tenant.id, tenant]));
+  /** Reads now what was changed: after a change in this process it holds at once. */
+  refresh(): Promise<void> {
+    return this.#follower.refresh();
+  }
+
+  async #read(ids: AccountChanges["tenants"]): Promise<void> {
+    const { accounts } = this.#ports;
+    if (ids === "all") {
+      const all = new Map<TenantId, Tenant>();
+      for await (const page of tenantPages(accounts))
+        for (const tenant of page) all.set(tenant.id, tenant);
+      this.#byId = all;
+      return;
+    }
+    for (const tenant of await Promise.all(ids.map((id) => accounts.tenant(id))))
+      if (tenant) this.#byId.set(tenant.id, tenant);
   }
 
   #arm(): void {

@@ -30,12 +30,24 @@ export type Token = {
   readonly createdAt?: number;
 };
 
+/** How far a reader has come with what is changed. Given by `changedSince`, and understood by it alone. */
+export type AccountsMark = { readonly version: number; readonly wholeAtMs?: number };
+
+export type AccountChanges = {
+  readonly mark: AccountsMark;
+  /** Each tenant that was changed, or whose tokens were; "all" where they cannot be told apart. */
+  readonly tenants: readonly TenantId[] | "all";
+};
+
 export interface Accounts {
   tenants(): Promise<readonly Tenant[]>;
   tenant(id: TenantId): Promise<Tenant | undefined>;
   /** In the order of their ids, from behind `after`; "" is before all of them. */
   tenantPage(page: { readonly after: string; readonly limit: number }): Promise<readonly Tenant[]>;
   tokens(): Promise<readonly Token[]>;
+  token(hash: string): Promise<Token | undefined>;
+  /** In the order of their hashes, from behind `after`; "" is before all of them. */
+  tokenPage(page: { readonly after: string; readonly limit: number }): Promise<readonly Token[]>;
   tokensOf(tenant: TenantId): Promise<readonly Token[]>;
   /** False: there is one of this id, and it stays as it is. */
   addTenant(tenant: Tenant): Promise<boolean>;
@@ -50,6 +62,11 @@ export interface Accounts {
   /** A token with the same hash is replaced. */
   putToken(token: Token): Promise<void>;
   removeToken(hash: string): Promise<void>;
+  /**
+   * Tells what was changed since it gave `mark`, without a look at tenants and tokens. A change is told from when it was
+   * answered; the adapter tells one that was not, or that an older Posthaste has made, within a minute.
+   */
+  changedSince(mark: AccountsMark | undefined): Promise<AccountChanges>;
   /** A secret of this installation by name, made by `make` on first use; for signing cursors. */
   secret(name: string, make: () => string): Promise<string>;
   /** As `changeTenant`; nothing when there is none of this name. */

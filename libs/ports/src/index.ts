@@ -1,5 +1,23 @@
 export { type DeadLetterFilter, type LogFilter, type PageRequest } from "@posthaste/domain";
-export { type Accounts, type SigningKeys, type Tenant, type Token } from "./accounts.ts";
+export {
+  type AccountChanges,
+  type Accounts,
+  type AccountsMark,
+  type SigningKeys,
+  type Tenant,
+  type Token,
+} from "./accounts.ts";
+export {
+  type AccountFollower,
+  type ChangedAccounts,
+  changedTenantsMax,
+  changesOf,
+  followAccounts,
+  noChangedAccounts,
+  tenantPages,
+  tokenPages,
+  withChanged,
+} from "./account-changes.ts";
 export { type Alarms, type Rings, type Rung } from "./alarms.ts";
 export { type Clock, endsWithin, pause, watchSetBack, watchSetting, within } from "./clock.ts";
 export { type DeadLetters } from "./dead-letters.ts";

@@ -1,6 +1,12 @@
 /** Reads of what may be many, some at a time; for lists, by the holder of a seat in the room for long answers alone (eslint.config.js). */
 import { type Seat } from "@posthaste/contract";
-import { type Accounts, type SearchIndex, type SearchIndexes, type Tenant } from "@posthaste/ports";
+import {
+  type Accounts,
+  type SearchIndex,
+  type SearchIndexes,
+  type Tenant,
+  tenantPages,
+} from "@posthaste/ports";
 
 export type ReadPorts = {
   readonly accounts: Pick<Accounts, "tenantPage">;
@@ -12,7 +18,6 @@ export type ReadsIn = (seat: Seat) => {
   readonly indexes: () => AsyncGenerator<readonly SearchIndex[]>;
 };
 
-const tenantsPerPageMax = 200;
 const indexesPerPageMax = 50;
 
 export const createReads =
@@ -28,20 +33,6 @@ export const createReads =
       indexes: () => indexPages({ page: (asked) => seated(() => indexes.page(asked)) }),
     };
   };
-
-async function* tenantPages(
-  accounts: Pick<Accounts, "tenantPage">,
-): AsyncGenerator<readonly Tenant[]> {
-  let after = "";
-  // Each page begins behind the last, so this ends with the tenants.
-  for (;;) {
-    const page = await accounts.tenantPage({ after, limit: tenantsPerPageMax });
-    const last = page.at(-1);
-    if (!last) return;
-    yield page;
-    after = last.id;
-  }
-}
 
 /** For work that looks at each and holds none of them. */
 export async function* indexPages(

@@ -1,8 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { defaultPlan, isFault, tenantId, type TokenScope } from "@posthaste/domain";
-import { type Tenant, type Token } from "@posthaste/ports";
+import {
+  type Accounts,
+  changesOf,
+  noChangedAccounts,
+  type Tenant,
+  type Token,
+  withChanged,
+} from "@posthaste/ports";
 import { recordingLog, type VirtualClock, virtualClock } from "@posthaste/testing";
-import { type Authenticator, createAuthenticator } from "./authenticator.ts";
+import {
+  type Authenticator,
+  type AuthenticatorOptions,
+  createAuthenticator,
+} from "./authenticator.ts";
 import { developmentUsers, tokenHash } from "./credentials.ts";
 
 const tenant: Tenant = {
@@ -18,20 +29,60 @@ const tokenFor = (token: string, scope: TokenScope = "full"): Token => ({
 });
 
 let clock: VirtualClock;
-let tenants: Tenant[];
-let tokens: Token[];
-let answers: () => Promise<Token[]>;
+let tenants: readonly Tenant[];
+let tokens: readonly Token[];
+let changed = noChangedAccounts;
+/** The calls of the store. */
+let calls: string[];
+let beforeCall: () => Promise<void>;
 let authenticator: Authenticator;
 const log = recordingLog();
+
+/** A change as the store has it: readers are told of its tenant. */
+function change(to: { readonly tenants?: Tenant[]; readonly tokens?: Token[] }): void {
+  tenants = to.tenants ?? tenants;
+  tokens = to.tokens ?? tokens;
+  changed = withChanged(changed, tenant.id);
+}
+
+const add = (token: Token): void => change({ tokens: [...tokens, token] });
+
+function accountsOf(): AuthenticatorOptions["accounts"] {
+  const page = <T>(items: readonly T[], after: string): readonly T[] => (after === "" ? items : []);
+  const called = async <T>(name: keyof Accounts, answer: () => T): Promise<T> => {
+    calls.push(name);
+    const answered = answer();
+    await beforeCall();
+    return answered;
+  };
+  return {
+    changedSince: (mark) =>
+      called("changedSince", () => ({
+        mark: { version: changed.version },
+        tenants: changesOf(changed, mark?.version),
+      })),
+    tenant: (id) => called("tenant", () => tenants.find((known) => known.id === id)),
+    tenantPage: ({ after }) => called("tenantPage", () => page(tenants, after)),
+    token: (hash) => called("token", () => tokens.find((known) => known.hash === hash)),
+    tokenPage: ({ after }) => called("tokenPage", () => page(tokens, after)),
+    tokensOf: (id) => called("tokensOf", () => tokens.filter((known) => known.tenant === id)),
+  };
+}
+
+const storeIsAway = async (): Promise<void> => {
+  throw new Error("no store");
+};
 
 beforeEach(async () => {
   clock = virtualClock();
   tenants = [tenant];
   tokens = [tokenFor("secret"), tokenFor("reader", "read")];
-  answers = async () => [...tokens];
-  const accounts = { tenants: async () => tenants, tokens: () => answers() };
-  authenticator = createAuthenticator({ accounts, clock, log });
+  changed = noChangedAccounts;
+  beforeCall = async () => undefined;
+  authenticator = createAuthenticator({ accounts: accountsOf(), clock, log });
+  calls = [];
   await authenticator.start();
+  calls = [];
 });
 
 afterEach(async () => {
@@ -91,9 +142,33 @@ describe("everything else", () => {
   });
 });
 
-describe("the snapshot", () => {
+describe("the copy", () => {
+  it("costs one call each four seconds while nothing is changed", async () => {
+    await clock.advance(60_000);
+
+    expect(calls).toEqual(Array.from({ length: 15 }, () => "changedSince"));
+  });
+
+  it("has those read alone that were changed", async () => {
+    const other = { ...tenant, id: tenantId("other") };
+    tenants = [tenant, other];
+    add(tokenFor("new"));
+    await clock.advance(4_000);
+
+    expect(calls).toEqual(["changedSince", "tenant", "tokensOf"]);
+    expect(authenticator.planOf(other.id)).toBeUndefined();
+  });
+
+  it("is read whole where more was changed than the store tells apart", async () => {
+    for (let n = 0; n < 1_000; n++) add(tokenFor(`new ${n}`));
+    await clock.advance(4_000);
+
+    expect(calls).toEqual(["changedSince", "tenantPage", "tenantPage", "tokenPage", "tokenPage"]);
+    expect(authenticator.authenticate("Bearer new 999", undefined)).toMatchObject({ tenant });
+  });
+
   it("forgets a revoked token within five seconds", async () => {
-    tokens = [];
+    change({ tokens: [] });
     await clock.advance(5_000);
 
     expect(await authenticator.authenticate("Bearer secret", undefined)).toEqual(unauthorized);
@@ -101,7 +176,8 @@ describe("the snapshot", () => {
 
   it("knows which tenants are closed", async () => {
     const closed = { ...tenant, id: tenantId("closed"), closedAt: 1 };
-    tenants.push(closed);
+    tenants = [tenant, closed];
+    changed = withChanged(changed, closed.id);
     await authenticator.refresh();
 
     const answers = [tenant.id, closed.id, tenantId("none")].map((id) =>
@@ -111,16 +187,16 @@ describe("the snapshot", () => {
   });
 
   it("learns of a new token at once when told to look", async () => {
-    tokens.push(tokenFor("new"));
+    add(tokenFor("new"));
     await authenticator.refresh();
 
-    expect(await authenticator.authenticate("Bearer new", undefined)).toMatchObject({
+    expect(authenticator.authenticate("Bearer new", undefined)).toMatchObject({
       scope: "full",
     });
   });
 
   it("lets in no caller of a closed tenant, whatever tokens there are", async () => {
-    tenants = [{ ...tenant, closedAt: clock.now() }];
+    change({ tenants: [{ ...tenant, closedAt: clock.now() }] });
     await clock.advance(5_000);
 
     expect(await authenticator.authenticate("Bearer secret", undefined)).toEqual(unauthorized);
@@ -128,29 +204,30 @@ describe("the snapshot", () => {
   });
 
   it("stays as it is while the store does not answer, says so, and goes on asking", async () => {
-    answers = async () => {
-      throw new Error("no store");
-    };
+    beforeCall = storeIsAway;
+    change({ tokens: [] });
     await clock.advance(20_000);
     expect(await authenticator.authenticate("Bearer secret", undefined)).toMatchObject({
       scope: "full",
     });
     expect(log.events()).toContain("accounts.stale");
 
-    answers = async () => [];
+    beforeCall = async () => undefined;
     await clock.advance(5_000);
     expect(await authenticator.authenticate("Bearer secret", undefined)).toEqual(unauthorized);
   });
 
   it("is not undone by an older reading that took longer", async () => {
-    let finishOld = (_: Token[]): void => undefined;
-    const old = new Promise<Token[]>((resolve) => (finishOld = resolve));
-    answers = () => old;
+    add(tokenFor("new"));
+    const held = Promise.withResolvers<void>();
+    beforeCall = () => held.promise;
     const slow = authenticator.refresh();
-    answers = async () => [];
-    await authenticator.refresh();
-    finishOld([tokenFor("secret")]);
-    await slow;
+    await clock.advance(0);
+    change({ tokens: [] });
+    beforeCall = async () => undefined;
+    const newer = [authenticator.refresh(), authenticator.refresh()];
+    held.resolve();
+    await Promise.all([slow, ...newer]);
 
     expect(await authenticator.authenticate("Bearer secret", undefined)).toEqual(unauthorized);
   });
@@ -159,35 +236,33 @@ describe("the snapshot", () => {
 describe("a token that was made a moment ago", () => {
   const asked = async (token: string) => authenticator.authenticate(`Bearer ${token}`, undefined);
 
-  it("is found by the first request that brings it", async () => {
-    tokens.push(tokenFor("new"));
+  it("is found by the first request that brings it, whether or not the store tells of it", async () => {
+    tokens = [...tokens, tokenFor("new")];
 
     expect(await asked("new")).toMatchObject({ scope: "full" });
     expect(authenticator.authenticate("Bearer new", undefined)).toMatchObject({ scope: "full" });
+    expect(calls).toEqual(["token", "tenant", "tokensOf"]);
   });
 
-  it("costs one look a second, however many unknown ones come", async () => {
-    let looks = 0;
-    answers = async () => {
-      looks++;
-      return [...tokens];
-    };
-    for (let i = 0; i < 5; i++) await Promise.all(["a", "b", "c"].map(asked));
-    expect(looks).toBe(1);
+  it("is looked up by its hash, a hundred times a second however many unknown ones come", async () => {
+    const guess = async (n: number) =>
+      authenticator.authenticate(`Bearer wrong ${n}`, undefined, `203.0.${n}.1`);
+    const guesses = () => Promise.all(Array.from({ length: 250 }, (_, n) => guess(n)));
+
+    await guesses();
+    expect(calls).toEqual(Array.from({ length: 100 }, () => "token"));
     await clock.advance(1_000);
-    tokens.push(tokenFor("c"));
+    await guesses();
 
-    const [, second, third] = await Promise.all(["a", "b", "c"].map(asked));
-    expect(looks).toBe(2);
-    expect([second, third]).toMatchObject([{ fault: "too_many_requests" }, { scope: "full" }]);
+    expect(calls).toHaveLength(200);
   });
 
-  it("stays unknown while the store does not answer", async () => {
-    answers = async () => {
-      throw new Error("no store");
-    };
+  it("stays unknown while the store does not answer, which is asked once a second then", async () => {
+    beforeCall = storeIsAway;
 
     expect(await asked("new")).toEqual(unauthorized);
+    expect(await asked("new")).toEqual(unauthorized);
+    expect(calls).toEqual(["token"]);
   });
 });
 

@@ -1,6 +1,7 @@
 /**
- * From a token to its tenant. Owns a snapshot of all accounts in memory, at most five seconds old while the store
- * answers: a request costs one hash and one look-up, and a revoked token lives no longer than that.
+ * From a token to its tenant. Owns a copy of all accounts in memory, at most five seconds old while the store answers: a
+ * request costs one hash and one look into it, and a revoked token lives no longer than that. A refresh reads those alone
+ * that were changed, and an unknown token is looked up in the store by its hash.
  *
  * Every failure is answered alike (docs/design/security#authentication): a caller does not learn what was wrong with its token. A known
  * token passes even from a network that has failed too often: tokens are too long to be guessed, and neighbours are not
@@ -8,12 +9,16 @@
  */
 import { fault, type Fault, type Plan, type TenantId, type TokenScope } from "@posthaste/domain";
 import {
+  type AccountChanges,
   type Accounts,
   type Clock,
+  followAccounts,
   type Log,
   type Service,
   type Tenant,
+  tenantPages,
   type Token,
+  tokenPages,
   untilAvailable,
 } from "@posthaste/ports";
 import { type Refusal } from "../answers/answers.ts";
@@ -26,8 +31,8 @@ export type Caller = { readonly tenant: Tenant; readonly scope: TokenScope };
 export interface Authenticator extends Service {
   /**
    * `authorization`: the header's value, undefined when there is none or more than one. `queryToken`: the value of
-   * `qstash_token`, used when there is no header. A promise only where an unknown token makes it look again: the token
-   * may be new. Faults: `unauthorized`, `too_many_requests`.
+   * `qstash_token`, used when there is no header. A promise only where an unknown token is looked up: the token may
+   * be new. Faults: `unauthorized`, `too_many_requests`.
    *
    * Nothing that a page can make the browser of its reader send is counted as a failure: no token, and, where
    * `isOfOtherOrigin` is true, one that is not known.
@@ -44,12 +49,15 @@ export interface Authenticator extends Service {
   isClosed(tenant: TenantId): boolean;
   /** False until a token has been read: on a first start management makes the first tenant. */
   knowsAnybody(): boolean;
-  /** Reads all accounts now: after a change in this process no request should wait. */
+  /** Reads now what was changed: after a change in this process no request should wait. */
   refresh(): Promise<void>;
 }
 
 export type AuthenticatorOptions = {
-  readonly accounts: Pick<Accounts, "tenants" | "tokens">;
+  readonly accounts: Pick<
+    Accounts,
+    "changedSince" | "tenant" | "tenantPage" | "token" | "tokenPage" | "tokensOf"
+  >;
   readonly clock: Clock;
   readonly log: Log;
 };
@@ -58,50 +66,67 @@ export type AuthenticatorOptions = {
 const refreshMs = 4_000;
 /** The first tenant is not to wait so long. */
 const firstRefreshMs = 250;
-/** However many unknown tokens come: that often they make it look again. */
-const lookAgainMs = 1_000;
+/** However many unknown tokens come. */
+const lookUpsPerSecondMax = 100;
 const tokenLengthMax = 1_024;
 const scheme = "bearer ";
 
 export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptions): Authenticator {
-  let callers: ReadonlyMap<string, Caller> = new Map();
-  let tenants: ReadonlyMap<TenantId, Tenant> = new Map();
+  let known: Known = { callers: new Map(), tenants: new Map() };
   let callOff = (): void => undefined;
   let stopped = false;
-  let lastAsked = 0;
-  let shown = 0;
-  let looking: Promise<void> | undefined;
-  let lookAgainAt = 0;
+  let lookUpsLeft = 0;
+  let lookUpsUntil = Number.NEGATIVE_INFINITY;
   const failures = createFailureLimit(clock);
+  const { look, refresh } = followAccounts(accounts, read);
 
-  async function refresh(): Promise<void> {
-    const asked = ++lastAsked;
-    const [found, tokens] = await Promise.all([accounts.tenants(), accounts.tokens()]);
-    // A slower, older reading must not undo a newer one.
-    if (asked < shown) return;
-    shown = asked;
-    callers = callersOf(found, tokens);
-    tenants = new Map(found.map((tenant) => [tenant.id, tenant]));
+  async function read(ids: AccountChanges["tenants"]): Promise<void> {
+    if (ids === "all") {
+      const all: Known = { callers: new Map(), tenants: new Map() };
+      for await (const page of tenantPages(accounts))
+        for (const tenant of page) all.tenants.set(tenant.id, { tenant, hashes: [] });
+      for await (const page of tokenPages(accounts)) for (const token of page) know(all, token);
+      known = all;
+      return;
+    }
+    const found = await Promise.all(
+      ids.map(async (id) => [await accounts.tenant(id), await accounts.tokensOf(id)] as const),
+    );
+    for (const [tenant, tokens] of found) {
+      if (!tenant) continue;
+      for (const hash of known.tenants.get(tenant.id)?.hashes ?? []) known.callers.delete(hash);
+      known.tenants.set(tenant.id, { tenant, hashes: [] });
+      for (const token of tokens) know(known, token);
+    }
   }
 
   function refreshLater(): void {
     if (stopped) return;
-    callOff = clock.after(callers.size > 0 ? refreshMs : firstRefreshMs, () => {
+    callOff = clock.after(known.callers.size > 0 ? refreshMs : firstRefreshMs, () => {
       void refresh()
         .catch((error: unknown) => log.warn("accounts.stale", { error }))
         .finally(refreshLater);
     });
   }
 
-  /** Undefined when it has just been done. Never rejects: what is not found stays unknown. */
-  function lookAgain(): Promise<void> | undefined {
+  /** Undefined where this second has had its look-ups. Never rejects: what is not found stays unknown. */
+  function lookUp(hash: string): Promise<void> | undefined {
     const now = clock.passedMs();
-    if (looking || now < lookAgainAt) return looking;
-    lookAgainAt = now + lookAgainMs;
-    looking = refresh()
-      .catch((error: unknown) => log.warn("accounts.stale", { error }))
-      .finally(() => (looking = undefined));
-    return looking;
+    if (now >= lookUpsUntil) {
+      lookUpsUntil = now + 1_000;
+      lookUpsLeft = lookUpsPerSecondMax;
+    }
+    if (lookUpsLeft === 0) return undefined;
+    lookUpsLeft--;
+    return learn(hash).catch((error: unknown) => {
+      lookUpsLeft = 0;
+      log.warn("accounts.stale", { error });
+    });
+  }
+
+  async function learn(hash: string): Promise<void> {
+    const token = await accounts.token(hash);
+    if (token) await look(token.tenant);
   }
 
   function refusalOf(callerIp: string): Refusal {
@@ -119,9 +144,9 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
       stopped = true;
       callOff();
     },
-    planOf: (id) => tenants.get(id)?.plan,
-    isClosed: (id) => tenants.get(id)?.closedAt !== undefined,
-    knowsAnybody: () => callers.size > 0,
+    planOf: (id) => known.tenants.get(id)?.tenant.plan,
+    isClosed: (id) => known.tenants.get(id)?.tenant.closedAt !== undefined,
+    knowsAnybody: () => known.callers.size > 0,
     refresh,
     authenticate: (authorization, queryToken, callerIp = "", isOfOtherOrigin = false) => {
       if (authorization === undefined && !queryToken) return unauthorized;
@@ -129,13 +154,12 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
       if (!token || token.length > tokenLengthMax)
         return isOfOtherOrigin ? unauthorized : refusalOf(callerIp);
       const hash = tokenHash(token);
-      const caller = callers.get(hash);
+      const caller = known.callers.get(hash);
       if (caller) return caller;
       if (isOfOtherOrigin) return unauthorized;
       if (failures.blockedSeconds(callerIp) !== undefined) return refusalOf(callerIp);
-      return (
-        lookAgain()?.then(() => callers.get(hash) ?? refusalOf(callerIp)) ?? refusalOf(callerIp)
-      );
+      const refused = (): Refusal => refusalOf(callerIp);
+      return lookUp(hash)?.then(() => known.callers.get(hash) ?? refused()) ?? refused();
     },
   };
 }
@@ -147,19 +171,18 @@ const tooManyFailures = (retryAfterSeconds: number): Refusal => ({
   retryAfterSeconds,
 });
 
+type Known = {
+  readonly callers: Map<string, Caller>;
+  /** With the hashes of those tokens that are callers. */
+  readonly tenants: Map<TenantId, { readonly tenant: Tenant; readonly hashes: string[] }>;
+};
+
 /** A token whose tenant is not (or not yet) there, or is closed, proves nothing. */
-function callersOf(
-  tenants: readonly Tenant[],
-  tokens: readonly Token[],
-): ReadonlyMap<string, Caller> {
-  const open = tenants.filter(({ closedAt }) => closedAt === undefined);
-  const byId = new Map(open.map((tenant) => [tenant.id, tenant]));
-  const callers = new Map<string, Caller>();
-  for (const { hash, scope, tenant: id } of tokens) {
-    const tenant = byId.get(id);
-    if (tenant) callers.set(hash, { tenant, scope });
-  }
-  return callers;
+function know({ callers, tenants }: Known, { hash, scope, tenant: id }: Token): void {
+  const account = tenants.get(id);
+  if (!account || account.tenant.closedAt !== undefined) return;
+  account.hashes.push(hash);
+  callers.set(hash, { tenant: account.tenant, scope });
 }
 
 /** What stands after one space; a token with a space of its own is simply unknown. */

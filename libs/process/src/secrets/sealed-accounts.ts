@@ -15,9 +15,12 @@ export function sealAccounts(accounts: Accounts, sealer: Sealer): Accounts {
     tenantPage: async (page) =>
       (await accounts.tenantPage(page)).map((tenant) => withKeys(tenant, open)),
     tokens: () => accounts.tokens(),
+    token: (hash) => accounts.token(hash),
+    tokenPage: (page) => accounts.tokenPage(page),
     tokensOf: (tenant) => accounts.tokensOf(tenant),
     putToken: (token) => accounts.putToken(token),
     removeToken: (hash) => accounts.removeToken(hash),
+    changedSince: (mark) => accounts.changedSince(mark),
     addTenant: (tenant) => accounts.addTenant(withKeys(tenant, seal)),
     changeTenant: async (id, change) => {
       const answered = await accounts.changeTenant(id, (stored) => {

@@ -1,7 +1,13 @@
 /** The contract of `Accounts`. */
 import { expect } from "@jest/globals";
 import { defaultPlan, fault, tenantId } from "@posthaste/domain";
-import { type Accounts, type Tenant, type Token } from "@posthaste/ports";
+import {
+  type AccountChanges,
+  type Accounts,
+  changedTenantsMax,
+  type Tenant,
+  type Token,
+} from "@posthaste/ports";
 import { anotherTenant, aTenant } from "../builders/message.ts";
 import { epochStart } from "../virtual-clock.ts";
 import { type Closable, contract, type Deviation } from "./guarantee.ts";
@@ -154,6 +160,67 @@ export function describeAccounts(
       expect(await accounts.tokens()).toEqual([stays]);
     });
 
+    guarantee(
+      "a token is found by its hash, and all of them page by page",
+      async ({ accounts }) => {
+        const hashes = ["b", "-", "a", "_C", "D"];
+        for (const hash of hashes)
+          await accounts.putToken({ hash, tenant: aTenant, scope: "read" });
+        const hashesOf = async (after: string, limit: number) =>
+          (await accounts.tokenPage({ after, limit })).map(({ hash }) => hash);
+
+        expect(await accounts.token("a")).toEqual({ hash: "a", tenant: aTenant, scope: "read" });
+        expect(await accounts.token("A")).toBeUndefined();
+        expect(await hashesOf("", 2)).toEqual(["-", "D"]);
+        expect(await hashesOf("D", 10)).toEqual(["_C", "a", "b"]);
+        expect(await hashesOf("b", 10)).toEqual([]);
+      },
+    );
+
+    guarantee("what was changed is told once, and nothing where nothing was", async (harness) => {
+      const { accounts } = harness;
+      const token: Token = { hash: "a".repeat(43), tenant: anotherTenant, scope: "full" };
+      const told = follow(accounts);
+      expect(await told()).toBe("all");
+      expect(await told()).toEqual([]);
+
+      await accounts.addTenant(aTenantWith());
+      expect(await told()).toEqual([aTenant]);
+      await accounts.changeTenant(aTenant, (tenant) => ({ ...tenant, closedAt: epochStart }));
+      await accounts.putToken(token);
+      expect(await told()).toEqual([aTenant, anotherTenant]);
+      await accounts.removeToken(token.hash);
+      expect(await told()).toEqual([anotherTenant]);
+
+      await accounts.removeToken(token.hash);
+      await accounts.addTenant(aTenantWith());
+      await accounts.changeTenant(aTenant, () => fault("not_found", "closed"));
+      await accounts.changeTenant(anotherTenant, (tenant) => tenant);
+      await accounts.secret("cursor", () => "one");
+      expect(await told()).toEqual([]);
+    });
+
+    guarantee("of changes at once each is told to each of two readers", async ({ accounts }) => {
+      const readers = [follow(accounts), follow(accounts)];
+      for (const told of readers) await told();
+      const ids = Array.from({ length: racersCount }, (_, n) => tenantId(`tenant-${n}`));
+
+      await Promise.all(ids.map((id) => accounts.addTenant(aTenantWith({ id }))));
+
+      for (const told of readers) expect(new Set(await told())).toEqual(new Set(ids));
+    });
+
+    guarantee("after more changes than are told apart all is read", async ({ accounts }) => {
+      const told = follow(accounts);
+      await told();
+      const token: Token = { hash: "a".repeat(43), tenant: aTenant, scope: "full" };
+
+      for (let n = 0; n <= changedTenantsMax; n++) await accounts.putToken(token);
+
+      expect(await told()).toBe("all");
+      expect(await told()).toEqual([]);
+    });
+
     guarantee("a secret is made once and stays, each name with its own", async ({ accounts }) => {
       const first = await accounts.secret("cursor", () => "one");
       const again = await accounts.secret("cursor", () => "two");
@@ -183,6 +250,16 @@ export function describeAccounts(
       expect(await accounts.secret("unknown", () => "not made")).toBe("not made");
     });
   });
+}
+
+/** Answers what was changed since it answered last. */
+function follow(accounts: Accounts): () => Promise<AccountChanges["tenants"]> {
+  let mark: AccountChanges["mark"] | undefined;
+  return async () => {
+    const changes = await accounts.changedSince(mark);
+    mark = changes.mark;
+    return changes.tenants;
+  };
 }
 
 const racers = <T>(run: (n: number) => Promise<T>): Promise<T>[] =>

@@ -279,7 +279,7 @@ function portsOf(making: Making, life: Life, shards?: readonly number[]): NodePo
     schedules: life.remote("schedules", observedSchedules(backend.schedules, watching)),
     tenants: new Map(),
     // Retention is longer than any simulation.
-    accounts: { tenants: async () => [] },
+    accounts: { tenantPage: async () => [] },
     messageLog: life.remote("messageLog", observedMessageLog(backend.messageLog, watching)),
     ...(making.isApart && { roster: life.remote("roster", backend.roster) }),
     bus: making.bus.portOf(life, (bus) => observedBus(bus, backend.deadLetters, watching), shards),

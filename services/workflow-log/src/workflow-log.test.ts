@@ -15,7 +15,7 @@ import {
   type TenantId,
 } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
-import { type MessageLog, StoreError, type Tenant } from "@posthaste/ports";
+import { type Accounts, type MessageLog, StoreError, type Tenant } from "@posthaste/ports";
 import {
   aMessage,
   anAnswer,
@@ -55,9 +55,13 @@ function open(): Ports {
   });
   closers.push(embedded.close);
   const { bus, deadLetters, log: messageLog, runs, runLog } = embedded;
-  const accounts = { tenants: async () => [tenantWith(defaultPlan)] };
+  const accounts = accountsOf(tenantWith(defaultPlan));
   return { accounts, bus, clock, deadLetters, embedded, log, messageLog, runs, runLog };
 }
+
+const accountsOf = (...tenants: Tenant[]): Pick<Accounts, "tenantPage"> => ({
+  tenantPage: async ({ after }) => (after === "" ? tenants : []),
+});
 
 const tenantWith = (plan: Plan, id = aTenant): Tenant => ({
   id,
@@ -224,7 +228,7 @@ describe("the workflow-log", () => {
     const opened = open();
     const briefly = { ...defaultPlan, logMs: 2 * minuteMs, deadLetterMs: 4 * minuteMs };
     const closed = { ...tenantWith(briefly), closedAt: opened.clock.now() };
-    const accounts = { tenants: async () => [closed, tenantWith(defaultPlan, anotherTenant)] };
+    const accounts = accountsOf(closed, tenantWith(defaultPlan, anotherTenant));
     const ports = { ...opened, accounts };
     await fail(ports);
     await fail(ports, { tenant: anotherTenant });

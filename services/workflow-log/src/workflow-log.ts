@@ -15,10 +15,12 @@ import {
   type RunLog,
   type RunStore,
   type SettledEvent,
+  type Tenant,
+  tenantPages,
 } from "@posthaste/ports";
 
 export type WorkflowLogPorts = {
-  readonly accounts: Pick<Accounts, "tenants">;
+  readonly accounts: Pick<Accounts, "tenantPage">;
   readonly messageLog: MessageLog;
   readonly deadLetters: DeadLetters;
   readonly runs: RunStore;
@@ -100,28 +102,32 @@ export class WorkflowLog {
   }
 
   async #sweep(): Promise<void> {
-    const { accounts, clock, log, messageLog, deadLetters, runs } = this.#ports;
+    const { accounts, log } = this.#ports;
     try {
       // Tenant by tenant, each by its own retention, those that are closed as well.
-      for (const { id, plan } of await accounts.tenants()) {
-        await untilDone(
-          () => messageLog.sweep(id, clock.now() - plan.logMs, sweepMax),
-          () => this.#stopped,
-        );
-        await untilDone(
-          () => deadLetters.sweep(id, clock.now() - plan.deadLetterMs, sweepMax),
-          () => this.#stopped,
-        );
-        // A run that has failed is its own dead letter, and messages of it may be told of for a day.
-        const runsMs = Math.max(plan.logMs, plan.deadLetterMs, limits.tombstoneMs);
-        await untilDone(
-          () => runs.sweep(id, clock.now() - runsMs, sweepMax),
-          () => this.#stopped,
-        );
-      }
+      for await (const page of tenantPages(accounts))
+        for (const tenant of page) await this.#sweepOf(tenant);
     } catch (error) {
       log.warn("retention.failed", { error });
     }
+  }
+
+  async #sweepOf({ id, plan }: Tenant): Promise<void> {
+    const { clock, messageLog, deadLetters, runs } = this.#ports;
+    await untilDone(
+      () => messageLog.sweep(id, clock.now() - plan.logMs, sweepMax),
+      () => this.#stopped,
+    );
+    await untilDone(
+      () => deadLetters.sweep(id, clock.now() - plan.deadLetterMs, sweepMax),
+      () => this.#stopped,
+    );
+    // A run that has failed is its own dead letter, and messages of it may be told of for a day.
+    const runsMs = Math.max(plan.logMs, plan.deadLetterMs, limits.tombstoneMs);
+    await untilDone(
+      () => runs.sweep(id, clock.now() - runsMs, sweepMax),
+      () => this.#stopped,
+    );
   }
 }
 

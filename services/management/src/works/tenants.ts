@@ -1,7 +1,7 @@
 /** `/v2/tenants`: the tenants of this Posthaste, and how much each may use. */
 import { planJson, type TenantJson, type tenants, type TenantSettings } from "@posthaste/contract";
 import { defaultPlan, fault, type Fault, isFault, type TenantId } from "@posthaste/domain";
-import { type Tenant } from "@posthaste/ports";
+import { type Tenant, tenantPages } from "@posthaste/ports";
 import { cancelRunsSoon } from "@posthaste/engine";
 import { listTexts, newSigningKey } from "@posthaste/http";
 import { changedPlan } from "../plan.ts";
@@ -50,7 +50,9 @@ async function create(
 ): Promise<Created | Fault> {
   const plan = changedPlan(defaultPlan, limits);
   if (isFault(plan)) return plan;
-  if ((await accounts.tenants()).length >= tenantsMax)
+  let count = 0;
+  for await (const page of tenantPages(accounts)) count += page.length;
+  if (count >= tenantsMax)
     return fault("beyond_plan", `there are ${tenantsMax} tenants already, closed ones included`);
   const keys = { current: newSigningKey(random), next: newSigningKey(random) };
   const tenant: Tenant = { id, dialect, plan, keys };

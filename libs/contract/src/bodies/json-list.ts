@@ -4,7 +4,7 @@
  */
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import type * as z from "zod";
-import { judged, readJson } from "./json.ts";
+import { judged, readJson, repeated } from "./json.ts";
 import {
   isArray,
   isObject,
@@ -48,7 +48,7 @@ function* listIn(body: Uint8Array, field: string): InTurns<Span | Fault> {
   if (!isObject(body, whole))
     return faultOf(body, whole, "body") ?? fault("malformed", "body: must be an object");
   let list: Span | undefined;
-  let members = 0;
+  const names = new Set<string>();
   for (const part of partsOf(body, whole)) {
     if (part === pause) {
       yield pause;
@@ -56,17 +56,16 @@ function* listIn(body: Uint8Array, field: string): InTurns<Span | Fault> {
     }
     const member = isFault(part) ? part : memberOf(body, part);
     if (isFault(member)) return member;
-    if (++members > membersMax)
+    const read = readJson(body.subarray(member.name.from, member.name.to), "body");
+    if (isFault(read)) return read;
+    const name = String(read.json);
+    if (names.has(name)) return repeated("", [name]);
+    if (names.add(name).size > membersMax)
       return fault("malformed", `body: must hold at most ${membersMax} fields`);
-    const name = readJson(body.subarray(member.name.from, member.name.to), "body");
-    if (isFault(name)) return name;
     const { value } = member;
-    if (name.json !== field) {
-      const refused = faultOf(body, value, String(name.json).slice(0, nameShownMax));
+    if (name !== field) {
+      const refused = faultOf(body, value, name.slice(0, nameShownMax));
       if (refused) return refused;
-    } else if (list) {
-      // The first would be as good a choice as the last, and each reader makes its own.
-      return fault("malformed", `${field}: must not stand there twice`);
     } else if (isArray(body, value)) {
       list = value;
     } else {

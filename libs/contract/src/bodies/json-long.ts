@@ -3,7 +3,7 @@ import { type Fault, fault, isFault } from "@posthaste/domain";
 import { readMembers } from "./json-members.ts";
 import { type Span } from "./json-parts.ts";
 import { isString, readBytes, readSize, type StringSize } from "./json-string.ts";
-import { jsonBytesMax, readJson } from "./json.ts";
+import { jsonBytesMax, readJson, repeated, type Repeats } from "./json.ts";
 import { type InTurns } from "./pause.ts";
 
 export type LongString = StringSize & {
@@ -34,15 +34,17 @@ export function* readWithLong(
   text: Uint8Array,
   name: string,
   place: string,
+  repeats?: Repeats,
 ): InTurns<WithLong | Fault> {
-  if (text.length <= jsonBytesMax) return readJson(text, place);
+  if (text.length <= jsonBytesMax) return readJson(text, place, repeats);
   const members = yield* readMembers(text, new Set([name]));
   if (isFault(members)) return members;
   const at = members.get(name);
+  if (at?.isRepeated && repeats !== "last") return repeated(place, [name]);
   if (!at || !isString(text, at) || text.length - lengthOf(at) > jsonBytesMax)
     return fault("too_large", `${place}: must be at most ${jsonBytesMax} bytes beside its ${name}`);
   const size = yield* readSize(text, at);
-  const read = readJson(withEmptied(text, at), place);
+  const read = readJson(withEmptied(text, at), place, repeats);
   if (isFault(read)) return read;
   return { ...read, long: { ...size, said: () => readBytes(text, at, size) } };
 }

@@ -10,9 +10,10 @@ import { bytesPerTurn, type InTurns, pause } from "./pause.ts";
 
 const membersMax = 1_024;
 
-type Members = ReadonlyMap<string, Span>;
+/** Where the value stands; of a name that comes twice the last. */
+type Member = Span & { readonly isRepeated?: true };
+type Members = ReadonlyMap<string, Member>;
 
-/** Where the values stand; of a name that comes twice the last. */
 export function* readMembers(
   text: Uint8Array,
   names: ReadonlySet<string>,
@@ -32,7 +33,7 @@ export function* readMembers(
 class MemberScan {
   readonly #text: Uint8Array;
   readonly #names: ReadonlySet<string>;
-  readonly #found = new Map<string, Span>();
+  readonly #found = new Map<string, Member>();
   /** What closes each array and object that is open, the innermost last. */
   readonly #closing: Uint8Array;
   #depth = 0;
@@ -118,7 +119,10 @@ class MemberScan {
 
   #endMember(to: number): void {
     if (this.#depth !== 1 || this.#name === undefined || !this.#names.has(this.#name)) return;
-    this.#found.set(this.#name, trimmed(this.#text, { from: this.#from, to }));
+    this.#found.set(this.#name, {
+      ...trimmed(this.#text, { from: this.#from, to }),
+      ...(this.#found.has(this.#name) && { isRepeated: true }),
+    });
   }
 }
 

@@ -125,9 +125,10 @@ function endOfString(text: Uint8Array, from: number, to: number): number {
 }
 
 /** Refuses what nests too deep or holds more than `valuesMax` values, each name of an object counted as one. */
-export function faultOfSize(text: Uint8Array, valuesMax: number): Fault | undefined {
+export function countNames(text: Uint8Array, valuesMax: number): number | Fault {
   let depth = 0;
   let values = 1;
+  let names = 0;
   for (let at = 0; at < text.length; at++) {
     const byte = text[at];
     if (byte === quote) at = endOfString(text, at + 1, text.length);
@@ -135,9 +136,47 @@ export function faultOfSize(text: Uint8Array, valuesMax: number): Fault | undefi
     else if (byte === arrayOpens || byte === objectOpens) {
       values++;
       if (++depth > jsonDepthMax) return tooDeep(jsonDepthMax);
-    } else if (byte === comma || byte === colon) values++;
+    } else if (byte === comma) values++;
+    else if (byte === colon) {
+      values++;
+      names++;
+    }
     if (values > valuesMax)
       return fault("malformed", `body: must hold at most ${valuesMax} values`);
   }
+  return names;
+}
+
+/** The path of the first name that an object in `text`, which is JSON, has twice. */
+export function firstRepeat(text: Uint8Array): readonly (string | number)[] | undefined {
+  const path: (string | number)[] = [];
+  /** Of each array and object that is open; an array has none. */
+  const namesOf: (Set<string> | undefined)[] = [];
+  let string: Span = { from: 0, to: 0 };
+  for (let at = 0; at < text.length; at++) {
+    const byte = text[at];
+    const last = path.length - 1;
+    if (byte === quote) {
+      const from = at;
+      at = endOfString(text, at + 1, text.length);
+      string = { from, to: at + 1 };
+    } else if (byte === arrayOpens || byte === objectOpens) {
+      path.push(0);
+      namesOf.push(byte === objectOpens ? new Set() : undefined);
+    } else if (byte === arrayCloses || byte === objectCloses) {
+      path.pop();
+      namesOf.pop();
+    } else if (byte === comma && namesOf[last] === undefined) {
+      path[last] = Number(path[last]) + 1;
+    } else if (byte === colon) {
+      const name = nameAt(text, string);
+      path[last] = name;
+      if (namesOf[last]?.has(name)) return path;
+      namesOf[last]?.add(name);
+    }
+  }
   return undefined;
 }
+
+const nameAt = (text: Uint8Array, { from, to }: Span): string =>
+  String(JSON.parse(Buffer.from(text.subarray(from, to)).toString()));

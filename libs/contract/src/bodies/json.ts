@@ -4,7 +4,7 @@
  */
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import type * as z from "zod";
-import { faultOfSize, noObject, notJson } from "./json-parts.ts";
+import { countNames, firstRepeat, noObject, notJson } from "./json-parts.ts";
 
 export const jsonBytesMax = 64 * 1024;
 const jsonValuesMax = 1_024;
@@ -19,22 +19,48 @@ export function parseJson<S extends z.ZodType>(body: Uint8Array, schema: S): z.o
   return isFault(read) ? read : judged(read.json, schema, "");
 }
 
-/** `field`: what `text` is called when it is longer than `bytesMax`. */
+/** A name that an object has twice is refused, or its last value counts: so it is in a step of a run, whose JSON is its client's own. */
+export type Repeats = "refused" | "last";
+
+/** `field`: what `text` is called in a fault. */
 export function readJson(
   text: Uint8Array,
   field: string,
-  bytesMax = jsonBytesMax,
+  repeats: Repeats = "refused",
 ): { readonly json: unknown } | Fault {
-  const refused = faultOfSize(text.subarray(0, bytesMax), jsonValuesMax);
-  if (refused) return refused;
-  if (text.length > bytesMax)
-    return fault("too_large", `${field}: must be at most ${bytesMax} bytes`);
+  const names = countNames(text.subarray(0, jsonBytesMax), jsonValuesMax);
+  if (isFault(names)) return names;
+  if (text.length > jsonBytesMax)
+    return fault("too_large", `${field}: must be at most ${jsonBytesMax} bytes`);
+  const json = parsed(text);
+  if (json === undefined) return notJson;
+  // The parser keeps one key of each name. Where a name stands twice is looked for only when it does.
+  const path = repeats === "last" || keysIn(json) === names ? undefined : firstRepeat(text);
+  return path ? repeated(field === "body" ? "" : field, path) : { json };
+}
+
+/** Undefined: no JSON. */
+function parsed(text: Uint8Array): unknown {
   try {
-    return { json: JSON.parse(utf8.decode(text)) };
+    return JSON.parse(utf8.decode(text));
   } catch {
-    return notJson;
+    return undefined;
   }
 }
+
+const keysIn = (json: unknown): number =>
+  typeof json === "object" && json !== null
+    ? Object.values(json).reduce<number>(
+        (keys, value) => keys + keysIn(value),
+        Array.isArray(json) ? 0 : Object.keys(json).length,
+      )
+    : 0;
+
+const nameShownMax = 128;
+
+/** Of two values each reader would make a choice of its own. */
+export const repeated = (place: string, path: readonly PropertyKey[]): Fault =>
+  fault("malformed", `${fieldAt(place, path)}: must not stand there twice`);
 
 /** `place`: where `json` stands in the body, such as `endpoints[3]`. */
 export function judged<S extends z.ZodType>(
@@ -45,10 +71,12 @@ export function judged<S extends z.ZodType>(
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const path = place + (issue?.path ?? []).map(pathPart).join("");
-  const field = path.replace(/^\./, "") || "body";
+  const field = fieldAt(place, issue?.path ?? []);
   return fault("malformed", `${field}: ${issue?.message ?? "is not as it must be"}`);
 }
 
+const fieldAt = (place: string, path: readonly PropertyKey[]): string =>
+  (place + path.map(pathPart).join("")).replace(/^\./, "") || "body";
+
 const pathPart = (part: PropertyKey): string =>
-  typeof part === "number" ? `[${part}]` : `.${String(part)}`;
+  typeof part === "number" ? `[${part}]` : `.${String(part).slice(0, nameShownMax)}`;

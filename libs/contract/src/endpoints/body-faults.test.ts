@@ -8,6 +8,7 @@ import { fuzzRuns, hostileText } from "../hostile.fixture.ts";
 import { type BatchJudges } from "./batch.ts";
 import { type Endpoint } from "./endpoint.ts";
 import { gatewayEndpoints } from "./index.ts";
+import { managementEndpoints } from "../management/index.ts";
 
 const right = {
   ...{ destination: "https://a.example", headers: { A: "b" }, body: "{}", queue: "q" },
@@ -64,5 +65,42 @@ describe("a body that is nearly right", () => {
       }),
       { seed: 1, numRuns: Math.ceil(fuzzRuns / 12) },
     );
+  });
+});
+
+describe("a name that stands twice in a JSON body", () => {
+  const ofJson = Object.entries<Pick<Endpoint, "body">>({
+    ...gatewayEndpoints,
+    ...managementEndpoints,
+  }).filter(([, { body }]) => body.schema !== undefined);
+  /** A step of a run is its client's own JSON, and a run is not ended for it. */
+  const ofSteps = ["waitForEvent"];
+  const refusals = (body: Endpoint["body"], text: string) =>
+    [...madeOf(body.parse(Buffer.from(text)))].filter(isFault).map((fault) => fault.text);
+
+  it.each(ofJson.filter(([id]) => !ofSteps.includes(id)))(
+    "for %s refuses it by its place",
+    (_, { body }) => {
+      const isList = z.toJSONSchema(body.schema ?? z.any(), {
+        unrepresentable: "any",
+        io: "input",
+      });
+      const [opens, closes, place] = isList.type === "array" ? ["[", "]", "[0]."] : ["", "", ""];
+      const of = (members: string): string => `${opens}{${members}}${closes}`;
+
+      expect(refusals(body, of('"url":"a","url":"a"'))).toEqual([
+        `${place}url: must not stand there twice`,
+      ]);
+      expect(refusals(body, of('"headers":{"retries":[{"a":1},{"a":1,"\\u0061":2}]}'))).toEqual([
+        `${place}headers.retries[1].a: must not stand there twice`,
+      ]);
+    },
+  );
+
+  it.each(ofSteps)("for %s lets the last one count", (id) => {
+    const body = ofJson.find(([each]) => each === id)?.[1].body;
+    const step = '{"url":"https://a.b","step":{"stepId":1,"a":1,"stepId":2}}';
+
+    expect(body?.parse(Buffer.from(step))).toMatchObject({ step: { stepId: 2, a: 1 } });
   });
 });

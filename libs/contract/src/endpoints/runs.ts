@@ -1,7 +1,7 @@
 /** Runs: the history of one that is active, and its end, by its endpoint or by hand. */
 import { fault, isFault } from "@posthaste/domain";
 import * as z from "zod";
-import { readJson } from "../bodies/json.ts";
+import { jsonBytesMax, readJson } from "../bodies/json.ts";
 import {
   cancelRunNames,
   parseRunSelection,
@@ -28,7 +28,6 @@ const endedSchema = z.object({
 
 /** What a run returns, at most. */
 const resultBytesMax = 8 * 1024 * 1024;
-const selectionBytesMax = 64 * 1024;
 
 const endNames = new Set(["cancel"]);
 
@@ -56,10 +55,10 @@ const selectionSchema = z.object({
 
 const selectionBody: BodyRow<Selected> = {
   schema: selectionSchema,
-  bytesMax: selectionBytesMax,
+  bytesMax: jsonBytesMax,
   parse: (bytes) => {
     if (bytes.length === 0) return undefined;
-    const read = readJson(bytes, "", selectionBytesMax);
+    const read = readJson(bytes, "body");
     if (isFault(read)) return read;
     const { success, data } = selectionSchema.safeParse(read.json);
     if (!success)

@@ -27,6 +27,12 @@ const hostile: readonly (readonly [string, string])[] = [
   ['{"endpoints" [{"url":"https://a.b"}]}', "body: must be JSON in UTF-8"],
   ['{"endpoints":[{"url":"https://a.b"}],"x":nonsense}', "body: must be JSON in UTF-8"],
   ['{"endpoints":[],"endpoints":[]}', "endpoints: must not stand there twice"],
+  ['{"x":1,"endpoints":[],"x":[1]}', "x: must not stand there twice"],
+  ['{"x":[{"y":{"z":1,"z":2}}],"endpoints":[]}', "x[0].y.z: must not stand there twice"],
+  [
+    '{"endpoints":[{"url":"https://a.b","url":"https://a.c"}]}',
+    "endpoints[0].url: must not stand there twice",
+  ],
   [`{"x":[${"0,".repeat(2_000)}0]}`, "body: must hold at most 1024 values"],
   ["NaN", "body: must be JSON in UTF-8"],
   ["[".repeat(1_000_000), "body: must not nest deeper than 32"],

@@ -29,7 +29,7 @@ const wait: BodyRow<WaitBody> = {
   }),
   bytesMax: jsonBytesMax,
   parse: (bytes) => {
-    const read = bytes.length === 0 ? noObject : readJson(bytes, "");
+    const read = bytes.length === 0 ? noObject : readJson(bytes, "", "last");
     if (isFault(read)) return { ...read, fault: "run_refused" };
     return parseWait(read.json);
   },

@@ -20,7 +20,7 @@ export type InvokeBody = Omit<z.output<typeof invokeSchema>, "body"> & {
 
 /** Never 400: an endpoint takes that for the end of its run. */
 export function* readInvoke(bytes: Uint8Array): InTurns<InvokeBody | Fault> {
-  const read = yield* readWithLong(bytes, "body", "body");
+  const read = yield* readWithLong(bytes, "body", "body", "last");
   if (isFault(read)) return { ...read, fault: "run_refused" };
   const { success, data, error } = invokeSchema.safeParse(read.json);
   if (success)

@@ -216,7 +216,7 @@ function textAt(body: Uint8Array, { from, to }: Span): string | undefined {
 }
 
 function jsonIn(text: string | undefined): unknown {
-  const read = text === undefined ? undefined : readJson(Buffer.from(text), "");
+  const read = text === undefined ? undefined : readJson(Buffer.from(text), "", "last");
   return read && !isFault(read) ? read.json : undefined;
 }
 

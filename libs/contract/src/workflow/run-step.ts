@@ -105,7 +105,7 @@ function* fieldsOf(text: Uint8Array, names: ReadonlySet<string>): InTurns<Publis
 /** Of a field that is short. */
 function valueOf({ at, text }: Published, name: string): unknown {
   const place = at.get(name);
-  const read = place && readJson(text.subarray(place.from, place.to), name);
+  const read = place && readJson(text.subarray(place.from, place.to), name, "last");
   return isFault(read) ? undefined : read?.json;
 }
 

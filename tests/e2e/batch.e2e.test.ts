@@ -250,7 +250,7 @@ describe("a batch of more than one kind", () => {
   const histories = () =>
     Promise.all(ids.map(async (id) => (await client.get(`/v2/workflows/runs/${id}`)).text));
   beforeAll(async () => {
-    const mark = { "Upstash-Workflow-Sdk-Version": "1" };
+    const mark = { "Upstash-Workflow-Sdk-Version": "1", "Upstash-Workflow-Sdk": "v1.3.3" };
     destination.answers("/mixed/run", (_, response) => response.writeHead(200, mark).end());
     for (const id of ids)
       await client.post(`/v2/trigger/${destination.url("/mixed/run")}`, run(id, true));

@@ -18,7 +18,7 @@ export type Estate = {
 };
 
 /** What an endpoint of a workflow says in each answer. */
-const mark = { "Upstash-Workflow-Sdk-Version": "1" };
+const mark = { "Upstash-Workflow-Sdk-Version": "1", "Upstash-Workflow-Sdk": "v1.3.3" };
 
 /** `name`: of the tenant; no other estate of the destination has it. */
 export async function settle(

@@ -171,7 +171,7 @@ it("a failed run tells in base64 what is no text, and all that its failure funct
 it("a waiter has what the wait says of its time-out, and the step that is done says that it came", async () => {
   const endpoint = await WorkflowEndpoint.start();
   endpoints.push(endpoint);
-  const headers = { "Service-Workflow-Sdk-Version": "1" };
+  const headers = { "Service-Workflow-Sdk-Version": "1", "Service-Workflow-Sdk": "v1.3.3" };
   const url = endpoint.route("/waits", async () => new Response("", { headers }));
   const ofRun = { "Service-Workflow-RunId": "waits", "Service-Workflow-Init": "false" };
   await server.client.post(`/v2/trigger/${url}`, { "Service-Workflow-RunId": "waits" });

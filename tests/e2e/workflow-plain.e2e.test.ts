@@ -48,6 +48,7 @@ class Endpoint {
     this.#path = path;
     third.answers(path, (arrival, response) => {
       response.setHeader("Service-Workflow-Sdk-Version", "1");
+      response.setHeader("Service-Workflow-Sdk", "v1.3.3");
       this.#take(arrival).then(
         (status) => response.writeHead(status, { "Service-Error-Step-Name": "ship" }).end("{}"),
         (error: unknown) => response.writeHead(500).end(String(error)),

@@ -126,7 +126,8 @@ describe("a start in two phases", () => {
     const seen: string[] = [];
     third.answers("/twice", (arrival, response) => {
       seen.push(String(arrival.headers["upstash-message-id"]));
-      response.setHeader("Upstash-Workflow-Sdk-Version", "1").end();
+      response.setHeader("Upstash-Workflow-Sdk-Version", "1");
+      response.setHeader("Upstash-Workflow-Sdk", "v1.3.3").end();
     });
     const url = third.url("/twice");
     const headers = { "Upstash-Workflow-RunId": "twice", "Upstash-Workflow-Unknown-Sdk": "1" };

@@ -643,7 +643,8 @@ describe("a workflow", () => {
     const arrivals: Record<string, unknown>[] = [];
     third.answers("/plain", ({ headers, body }, response) => {
       arrivals.push({ headers, entries: JSON.parse(body.toString()) });
-      response.setHeader("Service-Workflow-Sdk-Version", "1").end();
+      response.setHeader("Service-Workflow-Sdk-Version", "1");
+      response.setHeader("Service-Workflow-Sdk", "v1.3.3").end();
     });
     const { client: plain } = server;
     const reply = await plain.post(
@@ -700,6 +701,22 @@ describe("a workflow", () => {
     const log = await server.client.get(`/v2/workflows/logs?workflowRunId=${asked}`);
     expect(log.text).toContain("trigger rest api is only usable with sdk versions after v1.0.0");
     expect(third.at("/no-workflow/asked")).toHaveLength(1);
+  });
+
+  it("by a plain request that is answered by an SDK before 1.0 fails at once", async () => {
+    third.answers("/before-1", (_, response) =>
+      response.setHeader("Upstash-Workflow-Sdk-Version", "1").end("{}"),
+    );
+    const reply = await server.client.post(`/v2/trigger/${third.url("/before-1")}`, {
+      "Upstash-Failure-Callback": third.url("/told"),
+    });
+    const id = String(reply.object()["workflowRunId"]);
+
+    await hasEnded(id);
+    const log = await server.client.get(`/v2/workflows/logs?workflowRunId=${id}`);
+
+    expect(log.text).toContain("trigger rest api is only usable with sdk versions after v1.0.0");
+    expect(third.at("/before-1")).toHaveLength(1);
   });
 
   it("that has failed is restarted with its payload, and with what the restart changes", async () => {

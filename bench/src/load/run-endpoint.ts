@@ -62,7 +62,8 @@ export class RunEndpoint {
       this.#ended.get(id)?.();
       this.#ended.delete(id);
     }
-    response.setHeader("Upstash-Workflow-Sdk-Version", "1").end("{}");
+    response.setHeader("Upstash-Workflow-Sdk-Version", "1");
+    response.setHeader("Upstash-Workflow-Sdk", "v1.3.3").end("{}");
   }
 
   #publishStep(id: string, host: string, step: number): Promise<void> {

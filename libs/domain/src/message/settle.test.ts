@@ -17,7 +17,7 @@ import { deferralsMax, logResponseBytesMax, quarantineAfter } from "../shared/li
 import { alarmOf } from "./alarm.ts";
 import { type FollowUp } from "./follow-up.ts";
 import { type CallbackPlan } from "./message.ts";
-import { type Outcome } from "./outcome.ts";
+import { type Answer, type Outcome } from "./outcome.ts";
 import { deferralMs } from "./retry.ts";
 import { giveBack, postpone, quarantine, settleAttempt } from "./settle.ts";
 
@@ -180,6 +180,31 @@ describe("an attempt of a delivery of a run", () => {
         });
     },
   );
+
+  it.each<[version: string | undefined, isWorkflow: boolean]>([
+    ["v1.3.3", true],
+    ["v1", true],
+    ["v2.0.0", true],
+    [undefined, false],
+    ["v0.2.23", false],
+    ["1.3.3", false],
+    ["", false],
+  ])("that a request has started is answered by an SDK of 1.0 or later: %s", (sdk, isWorkflow) => {
+    for (const dialect of ["service", "upstash"] as const) {
+      const headersOf = (family: string): Answer["headers"] => [
+        [`${dialect}-Workflow-Sdk-Version`, "1"],
+        ...(sdk === undefined ? [] : [[`${family}-Workflow-sdk`, sdk] as const]),
+      ];
+      const kindOf = (family: string, detects: "client" | "request") =>
+        settleWith(anAnswer(200, { headers: headersOf(family) }), startOf(dialect, detects)).next
+          .kind;
+      const other = dialect === "service" ? "upstash" : "service";
+
+      expect(kindOf(dialect, "request")).toBe(isWorkflow ? "delivered" : "failed");
+      expect(kindOf(other, "request")).toBe("failed");
+      expect(kindOf(dialect, "client")).toBe("delivered");
+    }
+  });
 
   it("says in the words that clients know why that was no workflow, by what has started it", () => {
     const errorOf = (detects: "client" | "request") =>

@@ -98,13 +98,19 @@ export const over = (record: InState<"claimed">, now: number): Settlement => ({
   isImplied: true,
 });
 
-/** The start of a run was answered by something that is no workflow: that answers with its version. */
-const isStrange = ({ message }: InState<"claimed">, outcome: Outcome): boolean =>
-  message.run?.detects !== undefined &&
-  outcome.kind === "answered" &&
-  !outcome.headers.some(
-    ([name]) => name.toLowerCase() === `${message.dialect}-workflow-sdk-version`,
-  );
+/** Says whether the start of a run was answered by something that is no workflow, or by none that its caller may start. */
+const isStrange = (
+  { message: { dialect, run } }: InState<"claimed">,
+  outcome: Outcome,
+): boolean => {
+  if (run?.detects === undefined || outcome.kind !== "answered") return false;
+  const valueOf = (suffix: string): string | undefined =>
+    outcome.headers.find(([name]) => name.toLowerCase() === `${dialect}-workflow-${suffix}`)?.[1];
+  if (valueOf("sdk-version") === undefined) return true;
+  return run.detects === "request" && !sdkOfRequests.test(valueOf("sdk") ?? "");
+};
+/** A start by a request needs an SDK of 1.0 or later at its endpoint. */
+const sdkOfRequests = /^v[1-9]/i;
 
 const failStrange = (record: InState<"claimed">, attempt: Attempt): Settlement =>
   failRun(record, attempt, "not_a_workflow", notAWorkflow[record.message.run?.detects ?? "client"]);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
-import { type Endpoint } from "@posthaste/domain";
+import { type Endpoint, limits } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
 import { type Groups } from "@posthaste/ports";
 import {
@@ -108,7 +108,7 @@ describe("a list of groups", () => {
     const first = await texts.next();
 
     for (const name of ["a", "b", "c"]) await put(name, [anEndpoint(7)]);
-    await clock.advance(70_000);
+    await clock.advance(limits.replacedChunkKeptMs + 10_000);
     expect(await groups.sweep(100)).toBe(3);
     const others = await collected(texts);
 

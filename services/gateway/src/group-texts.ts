@@ -11,7 +11,7 @@ type GroupReads = Pick<Reads, "endpoints" | "groups">;
 type Texts = AsyncGenerator<string, void, undefined>;
 
 const headsPerPageMax = 50;
-/** What a head lists lives for a minute after it was replaced: a caller that reads slowly gets later heads. */
+/** The chunks of a replaced head live for `limits.replacedChunkKeptMs`: a caller that reads slowly gets later heads. */
 const headsMsMax = 20_000;
 
 /** All groups of a tenant in the order of their names, as a bare array. */

@@ -1,5 +1,5 @@
 /** C12: one id per deduplication key and window, told and made. */
-import { limits, parentOf } from "@posthaste/domain";
+import { limits, type MessageId, parentOf } from "@posthaste/domain";
 import { type History, type Publication } from "../world/history.ts";
 
 /** C12: inside one window all publishes of a key are answered with one id. */
@@ -21,6 +21,7 @@ export function checkDeduplication(history: History): void {
         );
         if (!other) continue;
         const [first] = ack.answers;
+        if (ack.answers.some(({ id }) => isCancelled(history, id, later.at))) continue;
         const forgotten = history.explains([], ack.startedAt - 60_000, later.at, ["flush"]);
         // A confirmation that came after its claim had run out leaves no window.
         const late = history.explains(
@@ -38,6 +39,10 @@ export function checkDeduplication(history: History): void {
     }
   }
 }
+
+/** Reports whether a cancel of the message had begun: the next publish is given its key. */
+const isCancelled = (history: History, id: MessageId, at: number): boolean =>
+  (history.cancels.get(id)?.at ?? Number.POSITIVE_INFINITY) <= at;
 
 /** A key stays pending for 30 s from its claim, and its insert begins within 20 s. */
 const pendingForSureMs = 9_000;
@@ -58,6 +63,7 @@ function checkLives(history: History, publications: readonly Publication[]): voi
   for (const [i, { at, record }] of made.entries()) {
     const next = made[i + 1];
     if (!next || next.at > at + pendingForSureMs) continue;
+    if (isCancelled(history, record.message.id, next.at)) continue;
     if (
       history.explains([next.node], at - 30_000, next.at, ["pause", "slow"]) ||
       history.explains([], at - 30_000, next.at, ["flush"])

@@ -222,10 +222,12 @@ function checkTimes({ history }: Checking, { id, exchanges, settled }: MessageHi
   const clockIsRight = (node: string, from: number, to: number): boolean =>
     !history.explains([node, life.node], Math.min(from, life.at), to, ["clock"]);
   for (const { sentAt, endedAt = Number.POSITIVE_INFINITY, epoch, node } of exchanges) {
-    if (sentAt < life.record.message.notBefore && clockIsRight(node, life.at, sentAt)) {
+    const { createdAt, notBefore } = life.record.message;
+    // A message without a delay is due by whatever clock has made it (ADR 120).
+    if (notBefore > createdAt && sentAt < notBefore && clockIsRight(node, life.at, sentAt)) {
       history.violate(
         "C6",
-        `${id} epoch ${epoch} was sent ${life.record.message.notBefore - sentAt} ms before its time`,
+        `${id} epoch ${epoch} was sent ${notBefore - sentAt} ms before its time`,
       );
     }
     const cancel = history.cancels.get(id);

@@ -5,6 +5,7 @@ import {
   isIn,
   newOrder,
   type MessageRecord,
+  namesPart,
   type Run,
   type RunIn,
   runId,
@@ -270,7 +271,9 @@ const planted: readonly Mutation[] = [
             );
             const all = [...others, ...write.run.state.pending];
             const next = inState(write.run, { ...write.run.state, pending: all });
-            return { verdict, write: { ...write, run: next } };
+            // The store refuses a part that stands: what the first has kept is good enough for this one.
+            const parts = write.parts.filter(({ name }) => !namesPart(run, name));
+            return { verdict, write: { ...write, run: next, parts } };
           }),
       }),
   },

@@ -93,6 +93,28 @@ describe("a string that is read as bytes", () => {
     );
   });
 
+  it.each([
+    "\u{7f}",
+    "\u{80}",
+    "\u{7ff}",
+    "\u{800}",
+    "\u{d7ff}",
+    "\u{e000}",
+    "\u{ffff}",
+    "\u{10000}",
+    "\u{10ffff}",
+  ])("says %j, where another length begins or ends, as JSON.parse does", (json) => {
+    const units = Array.from({ length: json.length }, (_, i) => json.charCodeAt(i));
+    const escaped = units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
+    const text = bytes(`"${escaped}"`);
+    const span = { from: 0, to: text.length };
+
+    const size = atOnce(readSize(text, span));
+
+    expect(size).toEqual({ bytes: bytes(json).length, isWellFormed: true });
+    expect(atOnce(readBytes(text, span, size))).toEqual(bytes(json));
+  });
+
   it("may be read up to a bound, and a little more", () => {
     fc.assert(
       fc.property(aString, fc.nat(30), (text, bytesMax) => {

@@ -1,6 +1,6 @@
 /**
  * `npm run stack`: the stores and the six services on this host, without Docker, until Ctrl-C.
- * The exit code is 1 when a server cannot be had.
+ * The exit code is 1 when a server cannot be had, and 3 when `stores` or `fetch` would need something that is not installed.
  */
 import { parseArguments } from "./arguments.ts";
 import { fetchCommand } from "./commands/fetch.ts";

@@ -2,6 +2,7 @@
 import { fetchKafka } from "./fetch/kafka.ts";
 import { fetchMongod } from "./fetch/mongod.ts";
 import { fetchRedis } from "./fetch/redis.ts";
+import { HostLacks } from "./process/run.ts";
 import { type ProcessState } from "./process/server-process.ts";
 import { startKafka, type RunningKafka } from "./servers/kafka.ts";
 import { startMongod } from "./servers/mongod.ts";
@@ -9,7 +10,12 @@ import { type RunningMongo, type RunningServer, type ServerPlace } from "./serve
 import { startRedis, type RunningRedis } from "./servers/redis.ts";
 
 /** A server that cannot be had on this host, and why. */
-export type Missing = { readonly name: string; readonly reason: string };
+export type Missing = {
+  readonly name: string;
+  readonly reason: string;
+  /** Something has to be installed; anything else may be gone the next time. */
+  readonly isLack: boolean;
+};
 
 /** `server` is absent where it is not ours to stop: it was given by its address. */
 export type MongoAddress = {
@@ -63,7 +69,7 @@ export async function startStores(options: StoresOptions): Promise<Stores> {
       running.push(server);
       return server;
     } catch (error) {
-      missing.push({ name, reason: reasonOf(error) });
+      missing.push(missingFor(name, error));
       return undefined;
     }
   };
@@ -105,7 +111,7 @@ export async function fetchStores(): Promise<{ fetched: string[]; missing: Missi
     try {
       fetched.push((await fetch()).name);
     } catch (error) {
-      missing.push({ name: label, reason: reasonOf(error) });
+      missing.push(missingFor(label, error));
     }
   }
   return { fetched, missing };
@@ -115,6 +121,12 @@ function givenMongodb(uri: string): MongoAddress {
   return { name: "the MongoDB that POSTHASTE_MONGODB_URI names", uri };
 }
 
-function reasonOf(error: unknown): string {
-  return Error.isError(error) ? error.message : String(error);
+function missingFor(name: string, error: unknown): Missing {
+  const reason = Error.isError(error) ? error.message : String(error);
+  return { name, reason, isLack: error instanceof HostLacks };
+}
+
+/** The exit code of a command that could not have these servers: 3 when the host lacks what it takes, else 1. */
+export function exitCodeFor(missing: readonly Missing[]): number {
+  return missing.every(({ isLack }) => isLack) ? 3 : 1;
 }

@@ -1,5 +1,5 @@
 /** `npm run stack -- fetch`: has everything in the cache, or fails. */
-import { fetchStores } from "../stores.ts";
+import { exitCodeFor, fetchStores } from "../stores.ts";
 import { say, sayMissing } from "./say.ts";
 
 /** The exit code. */
@@ -7,5 +7,5 @@ export async function fetchCommand(): Promise<number> {
   const { fetched, missing } = await fetchStores();
   for (const name of fetched) say(`${name} is there`);
   sayMissing(missing);
-  return missing.length > 0 ? 1 : 0;
+  return missing.length > 0 ? exitCodeFor(missing) : 0;
 }

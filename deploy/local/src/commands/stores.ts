@@ -1,6 +1,6 @@
 /** `npm run stack -- stores`: the stores only, until it is told to end; then their data go. */
 import { type Asked } from "../arguments.ts";
-import { startStores, suffices } from "../stores.ts";
+import { exitCodeFor, startStores, suffices } from "../stores.ts";
 import { removeStoresFile, writeStoresFile } from "../stores-file.ts";
 import { createWorkFolder } from "../work-folder.ts";
 import { say, sayStores } from "./say.ts";
@@ -16,7 +16,7 @@ export async function storesCommand(asked: Asked): Promise<number> {
   if (stores === undefined) throw new Error("told to end before everything had started");
   try {
     sayStores(stores);
-    if (!suffices(stores)) return 1;
+    if (!suffices(stores)) return exitCodeFor(stores.missing);
     if (asked.file !== undefined) writeStoresFile(asked.file, stores);
     say("ready; Ctrl-C stops them and removes their data");
     await told;

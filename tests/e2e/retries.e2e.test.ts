@@ -243,7 +243,9 @@ describe("retries", () => {
     expect(refusals.filter(({ state }) => state === "ERROR")).toHaveLength(2);
     expect(refusals.find(({ state }) => state === "ERROR")?.["error"]).toMatch(/ECONNREFUSED/);
     expect(resets.find(({ state }) => state === "ERROR")?.["error"]).toMatch(/connection broke/);
-    expect(destination.at("/reset")).toHaveLength(2);
+    // The first attempt may have been made twice: a kept connection that ends under a call is replaced at once.
+    const retried = destination.at("/reset").map(({ headers }) => headers["service-retried"]);
+    expect(new Set(retried)).toEqual(new Set(["0", "1"]));
     const letters = (await client.get(`/v2/dlq?messageId=${refused}`)).list("messages");
     expect(letters).toMatchObject([{ responseStatus: 0 }]);
   });

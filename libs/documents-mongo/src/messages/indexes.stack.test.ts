@@ -83,8 +83,12 @@ describe.each(servers)("$name", ({ uri }) => {
 
 /** Keeps a cursor of each read of messages and fan-outs. */
 function watching(connection: Connection, cursors: FindCursor<Document>[]): Connection {
-  const watch = <T extends Document>(name: string): Collection<T> => {
-    const collection = connection.collection<T>(name);
+  type Collections = Pick<Connection, "collection">;
+  const watched =
+    (of: Collections): Connection["collection"] =>
+    (name) =>
+      watch(of.collection(name), name);
+  const watch = <T extends Document>(collection: Collection<T>, name: string): Collection<T> => {
     if (name !== collectionName && name !== fanOutsName) return collection;
     return new Proxy(collection, {
       get: (target, key) => {
@@ -100,5 +104,10 @@ function watching(connection: Connection, cursors: FindCursor<Document>[]): Conn
       },
     });
   };
-  return { ...connection, collection: watch };
+  const { heavy } = connection;
+  return {
+    ...connection,
+    collection: watched(connection),
+    heavy: { ...heavy, collection: watched(heavy) },
+  };
 }

@@ -1,7 +1,7 @@
 /** The spans of the engine. */
 import { type Fault, isFault, type Message } from "@posthaste/domain";
-import { type SlotMessage } from "./schedules/messages.ts";
 import { causeOf, type Span, type Tracer } from "@posthaste/ports";
+import { type SlotMessage } from "./schedules/slot-message.ts";
 
 /** `callback` is made of an attempt of `source`. */
 export function startCallback(

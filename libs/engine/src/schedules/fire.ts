@@ -26,7 +26,8 @@ import {
   type Telemetry,
   type Tenant,
 } from "@posthaste/ports";
-import { insertMessages, type SlotMessage, type SlotPorts } from "./messages.ts";
+import { insertMessages, type SlotPorts } from "./messages.ts";
+import { type SlotMessage } from "./slot-message.ts";
 
 export type FirePorts = SlotPorts & {
   readonly schedules: Schedules;

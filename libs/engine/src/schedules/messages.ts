@@ -11,7 +11,6 @@ import {
   messageOf,
   type PublishCommand,
   type TenantId,
-  type WholeSchedule,
 } from "@posthaste/domain";
 import { noTelemetry, type Queues, type Telemetry, type Tenant } from "@posthaste/ports";
 import { type AcceptPorts } from "../publish/accept.ts";
@@ -19,19 +18,13 @@ import { announceTraced } from "../publish/announce.ts";
 import { findGroup, insertForGroup } from "../publish/group-publish.ts";
 import { inSlotSpan } from "../trace.ts";
 import { makeQueues } from "../lanes/queues.ts";
+import { type SlotMessage } from "./slot-message.ts";
 
 /** A tenant's plan bounds what it may have unfinished. */
 export type SlotPorts = Omit<AcceptPorts, "tokens" | "messageLog" | "local"> & {
   readonly queues: Queues;
   readonly tenants: { get(id: TenantId): Tenant | undefined };
   readonly telemetry?: Telemetry;
-};
-
-export type SlotMessage = {
-  readonly schedule: WholeSchedule;
-  readonly slot: number;
-  readonly id: MessageId;
-  readonly command: PublishCommand;
 };
 
 type Outcome = LastSlot["messages"] | Fault;

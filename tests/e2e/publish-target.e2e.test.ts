@@ -1,5 +1,6 @@
 /** The target of a publish (docs/design/wire#targets), and the one rule for a URL wherever it is given (ADR 130). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { type Arrival, Destination } from "./destination.ts";
 import { type Json, objectOf, textOf } from "./json.ts";
@@ -353,7 +354,10 @@ describe("a URL", () => {
     await server.client.published(destination.url("/found/%C3%BC"));
 
     const url = encodeURIComponent(destination.url("/found/ü"));
-    const found = (await server.client.get(`/v2/events?url=${url}`)).list("events");
+    const found = await eventually(
+      async () => (await server.client.get(`/v2/events?url=${url}`)).list("events"),
+      (events) => events.length > 0,
+    );
 
     expect(found[0]?.["url"]).toBe(destination.url("/found/%C3%BC"));
   });

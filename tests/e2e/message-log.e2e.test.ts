@@ -148,22 +148,6 @@ describe("GET /v2/events", () => {
       expect(await bodies("&trimBody=-1")).toEqual({});
     });
   });
-
-  it("400 refuses a cursor that was changed at any place", async () => {
-    const reply = await client.get("/v2/events?label=hundred&count=1");
-    const cursor = textOf(reply.object()["cursor"]);
-    const changed = [...cursor].map(
-      (letter, i) => cursor.slice(0, i) + (letter === "A" ? "B" : "A") + cursor.slice(i + 1),
-    );
-
-    const replies = await Promise.all(
-      changed.map((text) => client.get(`/v2/events?label=hundred&count=1&cursor=${text}`)),
-    );
-
-    // Beyond the lists of a second the answer is 429, whatever was asked.
-    const answered = replies.map(({ status }) => status).filter((status) => status !== 429);
-    expect(new Set(answered)).toEqual(new Set([400]));
-  });
 });
 
 describe("GET /v2/logs", () => {
@@ -205,5 +189,27 @@ describe("GET /v2/logs", () => {
     expect(await events("label=theirs")).toEqual([]);
     expect(await events(`messageId=${theirs}`)).toEqual([]);
     expect(await events("label=hundred", other)).toEqual([]);
+  });
+});
+
+describe("a cursor of GET /v2/events", () => {
+  it("400 refuses a cursor that was changed at any place", async () => {
+    const reply = await client.get("/v2/events?label=hundred&count=1");
+    const cursor = textOf(reply.object()["cursor"]);
+    const changed = [...cursor].map(
+      (letter, i) => cursor.slice(0, i) + (letter === "A" ? "B" : "A") + cursor.slice(i + 1),
+    );
+
+    const replies = await Promise.all(
+      changed.map((text) =>
+        // These are more lists than a tenant may ask for in a second: the last test of this file.
+        eventually(
+          () => client.get(`/v2/events?label=hundred&count=1&cursor=${text}`),
+          ({ status }) => status !== 429,
+        ),
+      ),
+    );
+
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([400]));
   });
 });

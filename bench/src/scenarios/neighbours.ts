@@ -1,4 +1,4 @@
-/** What one caller asks for by the dozen, and what another tenant's publishes make of that. */
+/** Measures another tenant's publishes beside callers that ask for what costs most. */
 import { dataFolder } from "../folders.ts";
 import { openLoop } from "../load/senders.ts";
 import { publishTemplate, secondTenant, token } from "../load/template.ts";
@@ -17,7 +17,7 @@ const forMs = 4_000;
 const connections = 16;
 const memoryMs = 50;
 const p99GoalMs = 250;
-/** Of the container that the chart gives a gateway. */
+/** The memory limit of a gateway's container in the chart. */
 const residentGoalMiB = 512;
 const finished = 300_000;
 const seedMsMax = 60_000;

@@ -44,24 +44,28 @@ export const newAttempt = (
   leasedAt: number,
   clock: Pick<Clock, "now" | "passedMs">,
   { slot, counted }: Pick<Attempt, "slot" | "counted">,
-): Attempt => ({
-  record,
-  origin,
-  counted,
-  body: undefined,
-  madeAt: clock.passedMs() - agoMs(record.message.createdAt, limits.leaseMs, clock.now()),
-  startedAt: clock.now(),
-  callingSince: clock.passedMs(),
-  leasedAt,
-  renewalAskedAt: Number.NEGATIVE_INFINITY,
-  sending: undefined,
-  span: undefined,
-  slot,
-  isCalling: false,
-  untold: false,
-  hinted: undefined,
-  lost: false,
-});
+): Attempt => {
+  const startedAt = clock.now();
+  const callingSince = clock.passedMs();
+  return {
+    record,
+    origin,
+    counted,
+    body: undefined,
+    madeAt: callingSince - agoMs(record.message.createdAt, limits.leaseMs, startedAt),
+    startedAt,
+    callingSince,
+    leasedAt,
+    renewalAskedAt: Number.NEGATIVE_INFINITY,
+    sending: undefined,
+    span: undefined,
+    slot,
+    isCalling: false,
+    untold: false,
+    hinted: undefined,
+    lost: false,
+  };
+};
 
 /** Its insert has claimed it for this process. Its body is counted once it has a slot. */
 export const namedAttempt = (

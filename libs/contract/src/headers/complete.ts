@@ -85,6 +85,7 @@ function messageHeaders(
 /** A forwarded header wins over the request's own. */
 function withRepresentation(representation: Headers, forwarded: Headers): Headers {
   if (representation.length === 0) return forwarded;
+  if (forwarded.length === 0) return representation;
   const named = new Set(forwarded.map(([name]) => name.toLowerCase()));
   return [...representation.filter(([name]) => !named.has(name.toLowerCase())), ...forwarded];
 }

@@ -14,12 +14,14 @@ export function takeForwarded(
   value: string,
   request: Pick<RequestDraft, "forwarded" | "unfit">,
 ): void {
-  const isSent = isSendable(name, value);
   const why = whyUnfit(name, value);
-  if (why !== undefined) {
-    const unfit = { name, isSent, refusal: malformed({ name: field }, why) };
-    request.unfit = [...(request.unfit ?? []), unfit];
+  if (why === undefined) {
+    request.forwarded.push([name, value]);
+    return;
   }
+  const isSent = isSendable(name, value);
+  const unfit = { name, isSent, refusal: malformed({ name: field }, why) };
+  request.unfit = [...(request.unfit ?? []), unfit];
   if (isSent) request.forwarded.push([name, value]);
 }
 

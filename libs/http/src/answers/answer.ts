@@ -72,7 +72,5 @@ export function answerAndClose(
 export const expectsContinue = (req: IncomingMessage): boolean => req.headers.expect !== undefined;
 
 function headersFor(body: string, extra: FlatHeaders): string[] {
-  const headers = [...jsonHeaders, "Content-Length", String(Buffer.byteLength(body))];
-  if (extra.length > 0) headers.push(...extra);
-  return headers;
+  return [...jsonHeaders, "Content-Length", String(Buffer.byteLength(body)), ...extra];
 }

@@ -13,12 +13,19 @@ import { fault, type Fault, isLoopbackName } from "@posthaste/domain";
 export type Origins = "none" | "local" | "any";
 
 /**
- * A fault for a page that is not of this machine, and for a name that is not. A page may give its own name the address of
- * this machine (DNS rebinding): its requests then are of its own origin, and only their Host tells.
+ * Returns a check that finds a fault with pages of other machines, and with names of other machines. A page may give its own
+ * name the address of this machine (DNS rebinding): its requests then are of its own origin, and only their Host tells.
  */
-export function faultOfOrigin({ headers: { host, origin } }: IncomingMessage): Fault | undefined {
-  if (origin !== undefined && !isLocalOrigin(origin)) return foreign("Origin");
-  return host === undefined || isLocalHost(host) || isDotless(host) ? undefined : foreign("Host");
+export function createOriginCheck(): (req: IncomingMessage) => Fault | undefined {
+  /** Most requests name the same host. */
+  let lastServed: string | undefined;
+  return ({ headers: { host, origin } }) => {
+    if (origin !== undefined && !isLocalOrigin(origin)) return foreign("Origin");
+    if (host === undefined || host === lastServed) return undefined;
+    if (!isLocalHost(host) && !isDotless(host)) return foreign("Host");
+    lastServed = host;
+    return undefined;
+  };
 }
 
 /** As other containers call this one: no page on the internet has such a name. */

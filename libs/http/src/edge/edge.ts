@@ -12,7 +12,7 @@ import { workEnded } from "../bodies/body.ts";
 import { type AddressSet, addressSet } from "../caller-ip.ts";
 import { answerClientError, answerConnect } from "./client-error.ts";
 import { createConnections } from "./connections.ts";
-import { allowOrigin, faultOfOrigin, type Origins } from "./cors.ts";
+import { allowOrigin, createOriginCheck, type Origins } from "./cors.ts";
 import { answerHealth } from "./health.ts";
 import { faultOfHead, headersMax } from "./request-head.ts";
 
@@ -80,6 +80,7 @@ export function createEdge(options: EdgeOptions): Edge {
   const limits = { ...edgeLimits, ...options.limits };
   const { answers, origins = "none", clock, handler, host, log, name, readiness } = options;
   const { trustedProxies = addressSet([]) } = options;
+  const faultOfOrigin = origins === "local" ? createOriginCheck() : undefined;
   let port = options.port;
   let stopping = false;
 
@@ -104,7 +105,7 @@ export function createEdge(options: EdgeOptions): Edge {
       answers.fault(res, fault, ["Connection", "close"]);
       return;
     }
-    const foreign = origins === "local" ? faultOfOrigin(req) : undefined;
+    const foreign = faultOfOrigin?.(req);
     if (origins !== "none" && !foreign && allowOrigin(req, res)) return;
     if (readiness && answerHealth(req, res, readiness)) return;
     if (foreign) {

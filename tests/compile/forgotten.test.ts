@@ -1,4 +1,4 @@
-/** What is added to a filter or a union in one place alone does not compile: the compiler reads a tree in which that was done. */
+/** An addition to a filter or a union in one place alone does not compile: the compiler reads a tree in which that was done. */
 import { describe, expect, it } from "@jest/globals";
 import { resolve } from "node:path";
 import ts from "typescript";

@@ -202,7 +202,7 @@ describe("a cursor of GET /v2/events", () => {
 
     const replies = await Promise.all(
       changed.map((text) =>
-        // These are more lists than a tenant may ask for in a second: the last test of this file.
+        // More lists than a tenant may ask for in a second: the last test of this file.
         eventually(
           () => client.get(`/v2/events?label=hundred&count=1&cursor=${text}`),
           ({ status }) => status !== 429,

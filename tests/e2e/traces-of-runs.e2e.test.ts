@@ -100,7 +100,7 @@ describe("a run that is traced", () => {
         [true, "a2", "third"],
       ]),
     );
-    // What the endpoint publishes for its steps is not in the trace of the run, but points to it.
+    // A publish by the endpoint for its steps is not in the trace of the run, but points to that trace.
     expect(ofTrace(spans, "publish")).toHaveLength(1);
     const steps = submitted(await collector.until((found) => submitted(found).length >= 3));
     expect(steps.map(({ attributes }) => attributes["posthaste.run.step"])).toEqual([

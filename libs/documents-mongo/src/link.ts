@@ -119,7 +119,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   };
 }
 
-/** Of two processes that make the same document at once one is refused, by a server that takes writes. */
+/** Two processes may make the same document at once: the server that takes writes refuses one of them. */
 function notTheFirst(error: unknown): void {
   if (!Error.isError(error) || !("code" in error) || !isDuplicate({ code: Number(error.code) }))
     throw error;

@@ -1,4 +1,4 @@
-/** What stands in the store when its clock is set: ahead by an hour, or back by the two days that it was ahead. */
+/** A store in use after its clock is set: ahead by an hour, or back by the two days that the clock was ahead. */
 import { describe, expect, it } from "@jest/globals";
 import {
   accept,
@@ -26,7 +26,7 @@ import { newDirectory, openIn, type Opened } from "./opened.fixture.ts";
 const days = 2 * 86_400_000;
 const hour = 3_600_000;
 
-/** Its clock is ahead. */
+/** Sets the clock of the store ahead. */
 function openAhead(): Opened {
   const clock = virtualClock();
   clock.set(days);

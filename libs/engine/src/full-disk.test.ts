@@ -1,4 +1,4 @@
-/** What a nearly full disk refuses: new work, and nothing that goes on with what was accepted, ends it or holds it up. */
+/** A nearly full disk refuses new work, and nothing that goes on with accepted work, ends it or holds it up. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -17,7 +17,7 @@ export type Asking = {
 
 const empty = new Uint8Array(0);
 
-/** What is encoded would be read as something else. */
+/** Refuses an encoded body, which would be read as something else. */
 function faultOfEncoding(headers: IncomingMessage["headers"]): Fault | undefined {
   const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "";
   return encoding === "" || encoding === "identity"

@@ -14,7 +14,7 @@ type SpanName =
 export type SpanKind = "server" | "client" | "producer" | "consumer" | "internal";
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
-/** What a span belongs to: it is a part of that trace, or the beginning of one, and points to another. */
+/** The trace of a span: a span is part of that trace, or begins one, and points to another. */
 export type Cause =
   { readonly parent: TraceParent; readonly link?: TraceParent } | { readonly link: TraceParent };
 

@@ -39,7 +39,7 @@ export class AnswerBody {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** It has as many bytes as it may have. */
+  /** The body has as many bytes as it may have. */
   get isFull(): boolean {
     return this.#length === this.#bytesMax;
   }

@@ -7,7 +7,7 @@ import { asWritten, TextCache } from "@posthaste/domain";
 const sessionsMax = 1_000;
 /** A ticket and a leaf certificate take about two; without a session the next handshake is a whole one. */
 const sessionBytesMax = 8 * 1_024;
-/** Of an address, a port and a name. */
+/** Characters in the key of a session: address, port and name. */
 const destinationLengthMax = 512;
 
 export class TlsSessions {

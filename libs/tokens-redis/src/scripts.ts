@@ -25,7 +25,7 @@ export const laneMsMax = 3_600_000;
 const endedMax = 1_000;
 
 /**
- * What lies further ahead than its own length is over, as `isOver` of the domain says it: Redis keeps the ends of keys, too, by
+ * A time that lies further ahead than its own length is over, as `isOver` of the domain says it: Redis keeps the ends of keys, too, by
  * the time of its host, and that may have been ahead and set back.
  *
  * `ask` answers one question: `key`, and `slots` where a question has two keys; its arguments come by `take`.

@@ -16,7 +16,7 @@ export type Attempt = {
   body: Uint8Array | undefined;
   /** When its message was made, or a lease before it came here. */
   readonly madeAt: number;
-  /** Of the call; until then, when it could have begun. As it is told, and as durations count it. */
+  /** When the call began; until then, when it could have begun. `startedAt` is told, and durations count from `callingSince`. */
   startedAt: number;
   callingSince: number;
   /** When the claim, or its last renewal, was asked for: what we may rely on counts from there (docs/design/record#claims-leases-epochs). */

@@ -18,7 +18,7 @@ export type Origin = {
   isKnown: boolean;
 };
 
-/** Of all tenants. `slots`: of all kinds. */
+/** Counts of all tenants. `slots`: of all kinds. */
 type OfAll = { held: number; slots: number; readonly byTenant: Remembered<TenantId, Origin> };
 
 /** Also without a call, or their address would be forgotten between two. */

@@ -209,7 +209,7 @@ export class Slots {
   }
 }
 
-/** Of a share again: as many as fit into it, since where slots are few a part of a part would be none. */
+/** Rounds the share up: where slots are few, a part of a part would be none. */
 const isInShare = (held: number, max: number, heldByOthers: number): boolean =>
   held < shareOf(Math.ceil(max), heldByOthers);
 

@@ -83,7 +83,7 @@ export class BacklogQuota {
       seen.countedAt = passedMs;
       seen.since -= since;
     } catch {
-      // What was last counted stands, with what has come in since.
+      // The last count stands, with what has come in since.
     } finally {
       seen.isLooking = false;
     }

@@ -11,17 +11,17 @@ export type Fitting<Json> = {
 
 type Options = {
   readonly atOnce?: number;
-  /** What is read to show the items has come to its bound. */
+  /** The bytes read to show the items have come to their bound. */
   readonly isSpent?: () => boolean;
   readonly charsMax?: number;
 };
 
 const atOnceDefault = 4;
-/** What is made of a page before other requests have their turn. */
+/** So much of a page is made before other requests have their turn. */
 const charsPerTurnMax = 128 * 1024;
 
 /**
- * What is shown of the first items of a page, up to the one by which that has `charsMax` characters: one at least.
+ * Returns the texts of the first items of a page, up to the item that brings them to `charsMax` characters: one at least.
  * `show`: of so many items at a time, each as JSON; undefined: it is not shown.
  */
 export async function fitting<T, Json extends object>(

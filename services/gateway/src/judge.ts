@@ -15,7 +15,7 @@ export type JudgeParts = {
   readonly llmUrl: string | undefined;
 };
 
-/** Of the name of a header in the log. */
+/** Characters of a header name in the log. */
 const nameMax = 128;
 
 export function createJudge(parts: JudgeParts): Judge {

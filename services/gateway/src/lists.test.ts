@@ -1,4 +1,4 @@
-/** What lists hold, whatever callers have stored: a row for each list of the gateway. */
+/** A row for each list of the gateway: pages are bounded whatever callers have stored. */
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { gatewayEndpoints } from "@posthaste/contract";
 import {
@@ -84,11 +84,11 @@ async function failRuns({ runs }: GatewayPorts): Promise<void> {
 type Row = {
   readonly path: string;
   readonly seed: (ports: GatewayPorts) => Promise<void>;
-  /** What tells the rows apart that a body shows. */
+  /** Returns the key of each row in a body. */
   readonly idsIn: (body: never) => readonly string[];
   /** How many there are in all. */
   readonly count: number;
-  /** What bounds it, where that is no page of bytes. */
+  /** The bound of a list that has no page of bytes. */
   readonly bounded?: string;
 };
 

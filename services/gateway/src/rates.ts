@@ -31,7 +31,7 @@ type RateParts = {
 
 const secondMs = 1_000;
 const dayMs = 24 * 3_600 * secondMs;
-/** What goes back to a day that has just ended is kept for a moment, and asked for by no publish. */
+/** Messages given back to a day that has just ended are kept for a moment; no publish asks for them. */
 const lastsMsMin = 1_000;
 /** Tenants that are counted in one second; beyond them all begin anew. */
 const tenantsMax = 10_000;

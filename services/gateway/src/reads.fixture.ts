@@ -4,6 +4,6 @@ import { createReads, type ReadPorts, type Reads, type ReadsIn } from "./reads.t
 
 export const aSeat = { isTaken: () => true } as Seat;
 
-/** Of those ports alone that the test has. */
+/** Reads of the ports that the test has. */
 export const readsInOf = (ports: Partial<ReadPorts>): ReadsIn => createReads(ports as ReadPorts);
 export const readsOf = (ports: Partial<ReadPorts>): Reads => readsInOf(ports)(aSeat);

@@ -40,7 +40,7 @@ export function createOperatorCheck({ user, password }: Credentials, clock: Cloc
   };
 }
 
-/** Of a network that is to stay away, in a second. */
+/** Guesses a second that are looked at from a network that is to stay away. */
 const guessesMax = 20;
 
 /** How many wrong ones of a network were looked at in the second that it is. */
@@ -49,7 +49,7 @@ function guessesOfSecond(clock: Clock) {
   const counts = new Map<string, number>();
   const current = (): typeof counts => {
     const now = Math.floor(clock.now() / 1_000);
-    // Of one second: there are no more than the process looks at.
+    // One second of guesses: there are no more than the process looks at.
     if (now !== second) counts.clear();
     second = now;
     return counts;

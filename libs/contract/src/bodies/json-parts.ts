@@ -150,7 +150,7 @@ export function countNames(text: Uint8Array, valuesMax: number): number | Fault 
 /** The path of the first name that an object in `text`, which is JSON, has twice. */
 export function firstRepeat(text: Uint8Array): readonly (string | number)[] | undefined {
   const path: (string | number)[] = [];
-  /** Of each array and object that is open; an array has none. */
+  /** The names seen in each open object; an array has none. */
   const namesOf: (Set<string> | undefined)[] = [];
   let string: Span = { from: 0, to: 0 };
   for (let at = 0; at < text.length; at++) {

@@ -151,7 +151,7 @@ describe("a name that an object has twice", () => {
         place = at.replace(/^\./, "");
         return [member, `"${[...name].map(escaped).join("")}":[]`];
       });
-      // What is written again is the last member.
+      // Writing the value again keeps the last member.
       const [once, again] = [members.map(([first]) => first), members.flatMap((m) => m.slice(1))];
       return `{${[...once, ...again].join(",")}}`;
     };

@@ -58,7 +58,7 @@ const keysIn = (json: unknown): number =>
 
 const nameShownMax = 128;
 
-/** Of two values each reader would make a choice of its own. */
+/** Readers disagree on which of two values counts, so the body is refused. */
 export const repeated = (place: string, path: readonly PropertyKey[]): Fault =>
   fault("malformed", `${fieldAt(place, path)}: must not stand there twice`);
 

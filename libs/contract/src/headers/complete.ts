@@ -70,7 +70,7 @@ function messageHeaders(
   { forwardsAll, message, representation, run }: PublishDraft,
   { leaveOut, rawHeaders }: PublishInput,
 ): Headers | Fault {
-  // What a call sends is named by its step; all else of a run is what its endpoint was asked with.
+  // A call's headers are named by its step; every other request of a run hands on what its endpoint was asked with.
   const isHandedOn = run.id !== undefined && run.callType?.value !== "toCallback";
   const forwarded = headersOf(message, "", isHandedOn ? leaveOut : undefined);
   if (isFault(forwarded)) return forwarded;

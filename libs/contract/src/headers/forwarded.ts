@@ -42,7 +42,7 @@ const isSendable = (name: string, value: string): boolean =>
   value.length <= limits.headerValueBytesMax &&
   isFieldValue(value);
 
-/** Those of `headers` that fit into one request beside `own`, in their order; names of clients of ours and of the body come first. */
+/** Returns the headers that fit into one request beside `own`, in their order; names of our clients and of the body come first. */
 export function fitting(headers: Headers, own: Headers, leaveOut: LeaveOut): Headers {
   let count = own.length;
   let bytes = sizeOf(own);
@@ -92,7 +92,7 @@ export function checkForwardedSize(headers: Headers, family: string): Fault | un
     : undefined;
 }
 
-/** What says of a body how it is to be read, and so travels with its bytes; by lower-case name. */
+/** Representation headers (RFC 9110 §8), which travel with the bytes of a body; by lower-case name. */
 export const representationNames: ReadonlyMap<string, string> = new Map(
   ["Content-Type", "Content-Encoding", "Content-Language"].map((name) => [
     name.toLowerCase(),

@@ -21,7 +21,7 @@ export function incomingHeaders(flat: readonly string[], leaveOut: LeaveOut): He
 /** Content-Type has a place of its own. */
 const kept: ReadonlySet<string> = new Set(["authorization", "host", "content-type"]);
 
-/** Those of `incoming` that `own` does not replace. */
+/** Returns the headers of `incoming` that `own` does not replace. */
 export function withoutReplaced(incoming: Headers, own: Headers): Headers {
   const replaced = new Set(own.map(([name]) => name.toLowerCase()));
   return incoming.filter(([name]) => !replaced.has(name.toLowerCase()));

@@ -46,7 +46,7 @@ export type ReadUrl = (given: string, field: string) => string | Fault;
 /** The settings of one request: of the message itself, or of one of its two callbacks. */
 export type RequestDraft = {
   readonly forwarded: HeaderPair[];
-  /** What must not be among them where a caller names them one by one. */
+  /** Headers that a caller must not name one by one. */
   unfit?: readonly Unfit[];
   /** Forwarded, which only a message of a run may do: there it comes to nothing. */
   host?: Field;
@@ -95,7 +95,7 @@ export type PublishDraft = {
   redaction?: Redaction;
   queue?: Field;
   forwardsAll?: boolean;
-  /** What the body is: its type, encoding and language. */
+  /** Type, encoding and language of the body. */
   readonly representation: HeaderPair[];
   hop?: number;
   readonly schedule: ScheduleDraft;
@@ -105,7 +105,7 @@ export type PublishDraft = {
 export type Setting<Draft> = {
   /** The name without its prefix, in its canonical form. */
   readonly suffix: string;
-  /** Its value is text in UTF-8, and not only ASCII. */
+  /** The value is text in UTF-8, not ASCII alone. */
   readonly isUrl?: true;
   /** For the documents: a sentence. */
   readonly rule: string;

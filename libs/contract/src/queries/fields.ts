@@ -3,7 +3,7 @@ import { type Fault, isFault } from "@posthaste/domain";
 import { integer, parameterFault, type QueryValues, several } from "./query-values.ts";
 
 export type Field<Value> = {
-  /** Of the parameters; none where a list cannot be asked for it. */
+  /** Names of the parameters; none where the list has no such filter. */
   readonly names: readonly string[];
   /** The parameter under which a filter that is shown has it. */
   readonly shownAs: string;
@@ -19,7 +19,7 @@ export const field = <Value>(
   read: (values: QueryValues, names: readonly string[]) => Value | undefined | Fault,
 ): Field<Value> => ({ names, shownAs: names[0], read: (values) => read(values, names) });
 
-/** What this list cannot be asked for. */
+/** Filters that this list does not take. */
 export const notAsked = (shownAs: string): Field<never> => ({
   names: [],
   shownAs,
@@ -73,7 +73,7 @@ export const times: Fields<{ readonly from?: number; readonly to?: number }> = {
   to: field(["toDate"], (values) => date(values, "toDate")),
 };
 
-/** Of a destination or of the endpoint of a workflow. */
+/** A destination, or the endpoint of a workflow. */
 export const place: Fields<{
   readonly hosts?: readonly string[];
   readonly paths?: readonly string[];

@@ -14,7 +14,7 @@ import {
 const ofForm = (form: ValueForm) => (values: QueryValues, names: readonly string[]) =>
   severalOf(form, values, names);
 
-/** Of messages that are live. */
+/** Filters of live messages. */
 export const liveFields: Fields<LiveFilter> = {
   urls: field(["url"], severalUrls),
   groups: field(["topicName"], ofForm(nameValue)),

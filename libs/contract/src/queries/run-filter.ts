@@ -36,7 +36,7 @@ import {
   single,
 } from "./query-values.ts";
 
-/** What is asked of runs in every list of them. */
+/** Filters that every list of runs takes. */
 export const commonFields: Fields<
   Pick<
     ActiveRunFilter,

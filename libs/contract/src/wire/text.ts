@@ -14,7 +14,7 @@ export function isHeaderValue(text: string): boolean {
   return true;
 }
 
-/** What no header can carry: it would end there, or begin another. */
+/** Characters that would end a header, or begin another. */
 export const hasControls = (text: string): boolean => /[\0-\x08\n-\x1f\x7f]/.test(text);
 
 /** The text of a header, which Node gives byte by byte (latin-1). Undefined: its bytes are not UTF-8. */
@@ -34,7 +34,7 @@ export const bytesOfText = (text: string): string =>
 const beyondAscii = /[^\0-\x7f]/;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** What a header may carry byte by byte (RFC 9110 §5.5): visible ASCII, space, tab, and bytes beyond ASCII. */
+/** Matches a field value (RFC 9110 §5.5): visible ASCII, space, tab, and bytes beyond ASCII. */
 export const isFieldValue = (text: string): boolean => /^[\t -~\x80-\xff]*$/.test(text);
 
 /** Visible ASCII without space: what a request target and a URL may be made of. */

@@ -10,7 +10,7 @@ type Count = {
   readonly n: number;
   readonly begunMs: number;
   readonly tookMs: number;
-  /** Of `Tenant.inserted`, when it began. */
+  /** `Tenant.inserted` when the count began. */
   readonly insertedBefore: number;
 };
 type Tenant = {
@@ -51,7 +51,7 @@ export function createBacklogs(
       const ageMs = counted ? clock.passedMs() - counted.begunMs : Number.POSITIVE_INFINITY;
       const everyMs = Math.max(countEveryMs, (counted?.tookMs ?? 0) * restPerCount);
       const more = counted ? tenant.inserted - counted.insertedBefore : 0;
-      // What has been inserted pays for a count of as many, however long the last one took.
+      // As many inserts as were last counted pay for the next count, however long the last one took.
       const isWorth = ageMs >= countEveryMs && more >= Math.max(insertedPerCount, counted?.n ?? 0);
       if (ageMs >= everyMs || isWorth) tenant.counting ??= count(id, tenant);
       if (counted && ageMs < everyMs * tooOldFactor) {

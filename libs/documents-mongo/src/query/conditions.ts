@@ -29,7 +29,7 @@ export function conditionsOf<Filter extends object>(
   return all.reduce(bothOf, {});
 }
 
-/** Of the same field both must hold. */
+/** Two conditions on one field must both hold. */
 export const bothOf = (a: Document, b: Document): Document =>
   Object.keys(b).some((field) => field in a) ? { $and: [a, b] } : { ...a, ...b };
 
@@ -52,7 +52,7 @@ const amongThoseWith =
 /** All messages have a list of labels: of those that have one, it has a first. */
 const presenceOf = (field: string): string => (field.endsWith("labels") ? `${field}.0` : field);
 
-/** What few documents have and are asked for. Each has an index of the documents that have it, in the order of their places. */
+/** Rare fields: each has an index of the documents that have it, in the order of their places. */
 const termFields = {
   groups: "origin.group.name",
   scheduleIds: "origin.scheduleId",
@@ -75,9 +75,9 @@ const messageConditionsAt = (at: string): Conditions<MessageFilter> => ({
 });
 
 const archived = "item.message";
-/** Of rows of an archive. */
+/** Conditions on the rows of an archive. */
 export const archivedConditions = messageConditionsAt(archived);
-/** Of records. */
+/** Conditions on records. */
 export const recordConditions = messageConditionsAt("message");
 
 /** `at`: where the documents have their message. `order`: the field of their order. */
@@ -92,7 +92,7 @@ export const termIndexes = (
     having: presenceOf(`${at}.${field}`),
   }));
 
-/** What one of the terms asks of records; undefined: the filter has none. */
+/** Returns the condition of one term on records; undefined when the filter does not have the term. */
 export function termConditions(filter: MessageFilter): Document | undefined {
   for (const name of termNames) {
     const values = filter[name];

@@ -11,7 +11,7 @@ import {
 import { isPortAllowed } from "./port.ts";
 import { readUrl, refusedUrl } from "./url.ts";
 
-/** What a caller needs to dial and to write the request. */
+/** A destination in the parts that dialing and the request line need. */
 export type DestinationUrl = {
   readonly scheme: "http" | "https";
   /** Lower case, without brackets or a last dot. */

@@ -60,7 +60,7 @@ export const invalidScheme = "endpoint has invalid scheme, add http:// or https:
 // `http:host`, `http:/host` and `http:///host` parse, too, but then no reader sees where the host begins.
 const schemePattern = /^https?:\/\/(?![/\\])/i;
 
-/** What the standard leaves out before it reads. */
+/** Characters that the URL standard removes before it parses. */
 function withoutBlanks(given: string): string {
   return blanks.test(given) ? given.replace(around, "").replace(breaks, "") : given;
 }
@@ -79,7 +79,7 @@ function plainText(text: string): string | undefined {
   return plainRest.test(rest) && !mayHoldDots.test(rest) ? whole : undefined;
 }
 
-/** What the standard encodes neither in a path nor in a query. */
+/** Characters that the URL standard encodes neither in a path nor in a query. */
 const plainRest = /^(?:\/[!$-;=@-[\]_a-z|~]*)?(?:\?[!$-&(-;=?-~]*)?$/;
 /** Segments of one dot or two, which the standard takes out of a path. */
 const mayHoldDots = /\/(?:\.|%2e)/i;

@@ -29,7 +29,7 @@ export function onward(lanes: Lanes, passed: Gate, dueAt: number, now: number): 
   return flow === undefined ? { kind: "due", hints: 0 } : { kind: "waiting", flow };
 }
 
-/** Its time, as its publish has set it. One without a delay is due, also where the clock that made it was ahead. */
+/** The time that the publish has set. A message without a delay is due, also where the clock that made it was ahead. */
 export const dueAtOf = (
   { createdAt, notBefore }: Pick<Message, "createdAt" | "notBefore">,
   now: number,

@@ -19,7 +19,7 @@ import {
 export type SlotTime = { readonly now: number; readonly passedMs: number };
 
 export type Slot = {
-  /** Of `passedMs`. */
+  /** By `passedMs`. */
   readonly until: number;
   /** Unused; its token was counted in the window that began then, if the lane has a rate. */
   readonly granted?: { readonly inWindow: number | undefined };

@@ -1,4 +1,4 @@
-/** What a caller may ask of lists of runs. Each list: any of; between filters: all of. */
+/** Filters of lists of runs. Each list: any of; between filters: all of. */
 import { type DlqId, type MessageId, type RunId } from "../shared/ids.ts";
 import { type Run, type RunIn, type RunState } from "../workflow/run.ts";
 import { among, isAtHost, isAtPath } from "./matches.ts";
@@ -37,10 +37,10 @@ export type FailedRunFilter = Omit<RunFilter, "states" | "runs" | "roots"> & {
   readonly statuses?: readonly number[];
 };
 
-/** Of a list by the times of starts. */
+/** Filters of the list by the times of starts. */
 export const matchesRun = (filter: RunFilter, run: Run): boolean => holds(runTerms, filter, run);
 
-/** Of the list by the times of failures. */
+/** Filters of the list by the times of failures. */
 export const matchesFailedRun = (filter: FailedRunFilter, run: RunIn<"failed">): boolean =>
   holds(failedRunTerms, filter, run);
 

@@ -1,4 +1,4 @@
-/** What the fields of a filter ask, each written once: a field that stands in the filter alone does not compile. */
+/** The terms of a filter, each written once: a field that the filter alone has does not compile. */
 
 /** Whether `subject` has what one field asks for. */
 export type Terms<Filter, Subject> = {

@@ -30,7 +30,7 @@ const namedFields: ReadonlyMap<string, string> = new Map([
 const form = "must be five fields: minute, hour, day of month, month, day of week";
 const names = `must be five fields, or one of ${[...namedFields.keys()].join(", ")}`;
 
-/** Those that are in use: a schedule reads its own at each slot. */
+/** Expressions in use: a schedule reads its own at each slot. */
 const known = new TextCache<Cron>({
   entriesMax: 2_000,
   lengthMax,

@@ -4,7 +4,7 @@ import { parseCron } from "./cron.ts";
 import { nextSlot } from "./next-slot.ts";
 import { isZone, stretchAt } from "./zone.ts";
 
-/** What `Intl` is asked while `work` runs: zones that were looked up. */
+/** Returns the zones that `Intl` is asked for while `work` runs. */
 function looksDuring(work: () => void): readonly string[] {
   const looks: string[] = [];
   const original = Intl.DateTimeFormat;

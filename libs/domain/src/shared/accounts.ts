@@ -1,4 +1,4 @@
-/** What tokens may do, and what search indexes there are: the books of management. */
+/** The books of management: scopes of tokens, and search indexes. */
 
 export const tokenScopes = ["full", "read"] as const;
 export type TokenScope = (typeof tokenScopes)[number];

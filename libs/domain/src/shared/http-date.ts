@@ -17,7 +17,7 @@ export function parseHttpDate(text: string, now: number): number | undefined {
   return year.length === 4 ? inYear(Number(year)) : latest(Number(year), inYear, now);
 }
 
-/** Of the years that end with these digits the latest in which the date is no more than fifty years ahead. */
+/** Returns the latest year that ends with these digits and puts the date no more than fifty years ahead. */
 function latest(
   digits: number,
   inYear: (fullYear: number) => number | undefined,

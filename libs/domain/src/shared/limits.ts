@@ -39,7 +39,7 @@ export const sweepBatchMax = 5_000;
 export const tombstoneMs = 86_400_000;
 /** Replaced chunks of a group stay for so long: a publish that has read them may be about to insert its fan-out, for 20 s at most. */
 export const replacedChunkKeptMs = 600_000;
-/** Of so many due records of a tenant the oldest is looked for. */
+/** The oldest due record of a tenant is looked for among so many. */
 export const dueSinceRowsMax = 1_000;
 
 /** So many bulk actions of a tenant are under way at once; one that has ended is kept for so long. */
@@ -107,7 +107,7 @@ export const runReadBytesMax = 2 * 1024 * 1024;
 /** Events that came for a run before their wait: of all, and of one. */
 export const runNotesMax = 1_000;
 export const runNotesOfEventMax = 100;
-/** Those that came by webhooks, of all of a run: they come without a token. */
+/** Of a run's kept events, how many may have come by webhooks, which need no token. */
 export const runHookNotesMax = 100;
 export const runHookNoteBytesMax = 4 * 1024 * 1024;
 /** A run looks so often whether the use of its id before it is being delivered. */

@@ -11,11 +11,11 @@ export const skewMsMax = 60_000;
 export const isOver = (until: number, lengthMs: number, now: number): boolean =>
   until <= now || isAhead(until, lengthMs, now);
 
-/** Of a time that lies no further ahead than `lengthMs` when it is set: the clock that set it was ahead. */
+/** Tells whether a time, which lies no further ahead than `lengthMs` when it is set, was set by a clock that was ahead. */
 export const isAhead = (at: number, lengthMs: number, now: number): boolean =>
   at > aheadFrom(lengthMs, now);
 
-/** What lies later is ahead; for stores, which compare by themselves. */
+/** Returns the time after which a stored time is ahead; for stores, which compare by themselves. */
 export const aheadFrom = (lengthMs: number, now: number): number => now + lengthMs + skewMsMax;
 
 /**

@@ -46,6 +46,6 @@ export function openWindows(db: DatabaseSync, clock: Clock): Windows {
   };
 }
 
-/** Of `heldFrom`, as `isOver` of the domain says it. */
+/** Over by `heldFrom`, as `isOver` of the domain says it. */
 const holds = "until > ? AND until <= ?";
 const heldFrom = (now: number): [number, number] => [now, aheadFrom(limits.deduplicationMs, now)];

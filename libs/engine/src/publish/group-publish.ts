@@ -85,7 +85,7 @@ export const findGroup = async (
   name: string,
 ): Promise<Group | Fault> => (await groups.get(tenant, name)) ?? unknownDestination(name);
 
-/** Of a publish: what looks like a host is a URL without its scheme. */
+/** A destination that looks like a host is a URL without its scheme. */
 export const unknownDestination = (name: string): Fault =>
   looksLikeHost(name)
     ? refusedUrl(`${invalidScheme}; there is no topic ${name}`)

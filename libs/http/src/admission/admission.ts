@@ -8,7 +8,7 @@ import { type Refusal } from "../answers/answers.ts";
 import { createLoopDelay } from "./loop-delay.ts";
 
 /**
- * What is refused first stands first. `ongoing` goes on with what was accepted, or ends it, and is never refused: a step that
+ * The kinds stand in the order in which they are refused. `ongoing` goes on with what was accepted, or ends it, and is never refused: a step that
  * has run would run again, and a cancellation or a pause is what takes load away. Nor is health.
  */
 export type RequestKind = "list" | "read" | "publish" | "ongoing" | "health";

@@ -16,7 +16,7 @@ export type AnswerRoom = {
 };
 
 export type AnswerStream = {
-  /** What `work` comes to, which has a seat until then. */
+  /** Runs `work` in a seat, and returns what it returns. */
   seated<T>(work: (seat: Seat) => Promise<T>): Promise<T>;
   /** What `make` has made with a seat. It takes room until `sent` is called, once. */
   piece(make: (seat: Seat) => Promise<string>): Promise<Piece>;

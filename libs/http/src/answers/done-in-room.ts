@@ -22,7 +22,7 @@ export async function doneInRoom<A extends object>(
   }
 }
 
-/** What `work` comes to, which has a seat; or too many wait for one. */
+/** Runs `work` in a seat, and returns what it returns; a fault when too many wait for a seat. */
 export async function inSeat<T>(
   answers: Pick<Answers, "open">,
   owner: string,

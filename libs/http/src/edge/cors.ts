@@ -1,5 +1,5 @@
 /**
- * What pages may ask of the dev profile (docs/design/security#development). Its token is public, so a token alone does not
+ * Which pages the dev profile serves (docs/design/security#development). The token of the profile is public, so a token alone does not
  * tell a console in a browser from any page that a developer happens to read.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";

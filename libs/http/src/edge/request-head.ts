@@ -25,7 +25,7 @@ export function faultOfHead(req: IncomingMessage): Fault | undefined {
   return undefined;
 }
 
-/** Of an absolute form, which a client of a proxy sends (RFC 9112 §3.2.2), what follows the host, which stands for what the Host header says. */
+/** Returns what follows the host in an absolute form (RFC 9112 §3.2.2), which clients of a proxy send; the host stands for the Host header. */
 function originForm(req: IncomingMessage): string {
   const target = req.url ?? "";
   const authority = target.startsWith("/")

@@ -135,7 +135,7 @@ export const letterFields = (
   responseStatuses: some(chance, [0, 404, 500], 418),
 });
 
-/** What a run in a list is made of. */
+/** The parts of a run in a list. */
 export const drawnRun = (chance: Dice, from: number) => ({
   at: from + chance.integer(0, drawnForMs),
   url: chance.pick(urls),

@@ -1,4 +1,4 @@
-/** What the paged lists have in common: reading them page by page. */
+/** Reads paged lists page by page. */
 import { type ListOrder, type PageRequest } from "@posthaste/domain";
 import { type Page } from "@posthaste/ports";
 

@@ -41,7 +41,7 @@ export type LiveAsked = {
 };
 
 type Placed = LastEvent & { readonly entry: LogEntry };
-/** Of an event that was looked at. */
+/** The place of an event that was looked at. */
 type Mark = LastEvent & { readonly bytes: number };
 
 export async function livePage(

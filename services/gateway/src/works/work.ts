@@ -24,7 +24,7 @@ type Visit<Spec extends EndpointSpec> = AskedOf<Spec> & {
   readonly seated: Seated;
 };
 
-/** What `read` comes to, which has a seat in the room for long answers. */
+/** Runs `read` in a seat of the room for long answers, and returns what it returns. */
 export type Seated = <T>(read: (seat: Seat) => Promise<T>) => Promise<T | Fault>;
 
 export type Work<Spec extends EndpointSpec, Answered = AnswerOf<Spec>> = (

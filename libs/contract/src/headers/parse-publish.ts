@@ -15,7 +15,7 @@ import {
 import { atOnce, type InTurns } from "../bodies/pause.ts";
 import { faultOfRun, withRun } from "../workflow/run-publish.ts";
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
-import { bytesOfText, isHeaderValue } from "../wire/text.ts";
+import { bytesOfText, isFieldValue } from "../wire/text.ts";
 import { completeCommand, type PublishRequest } from "./complete.ts";
 import { representationNames, takeForwarded } from "./forwarded.ts";
 import { completeOverrides } from "./overrides.ts";
@@ -254,7 +254,7 @@ function readRepresentation(
 ): Fault | undefined {
   if (sent === "Content-Type" && representation.some(([given]) => given === sent))
     return givenTwice(name);
-  if (!isHeaderValue(value)) return malformed({ name }, "must hold visible ASCII characters only");
+  if (!isFieldValue(value)) return malformed({ name }, "must hold no control characters");
   representation.push([sent, value]);
   return undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * A JSON object with one long list in it, read element by element: of the list no more is parsed at a time than one
+ * A JSON object of one long list, read element by element: of the list no more is parsed at a time than one
  * element, and nothing behind the first fault is looked at. A caller may give way between two of them.
  */
 import { type Fault, fault, isFault } from "@posthaste/domain";
@@ -15,6 +15,7 @@ import {
   trimmed,
 } from "./json-parts.ts";
 import { type InTurns, pause, type Pause } from "./pause.ts";
+import { unknownText } from "../wire/unknown-name.ts";
 
 const membersMax = 64;
 const nameShownMax = 128;
@@ -41,7 +42,7 @@ export function* readJsonList<S extends z.ZodType>(
   }
 }
 
-/** Where the list stands. What else the body holds is checked to be JSON, and passed over. */
+/** Where the list stands. What is no JSON is refused as such, and else whatever the body holds beside it. */
 function* listIn(body: Uint8Array, field: string): InTurns<Span | Fault> {
   if (body.length === 0) return noObject;
   const whole = trimmed(body, { from: 0, to: body.length });
@@ -72,6 +73,12 @@ function* listIn(body: Uint8Array, field: string): InTurns<Span | Fault> {
       return faultOf(body, value, field) ?? noList(field);
     }
   }
+  const unknown = names
+    .difference(new Set([field]))
+    .values()
+    .next().value;
+  if (unknown !== undefined)
+    return fault("malformed", `body: ${unknownText("field", unknown, [field])}`);
   return list ?? noList(field);
 }
 

@@ -70,7 +70,9 @@ export function judged<S extends z.ZodType>(
 ): z.output<S> | Fault {
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
+  const { issues } = parsed.error;
+  // Of a field that is misspelt and must be there its name says more than that it is missing.
+  const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
   const field = fieldAt(place, issue?.path ?? []);
   return fault("malformed", `${field}: ${issue?.message ?? "is not as it must be"}`);
 }

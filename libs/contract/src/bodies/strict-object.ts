@@ -1,10 +1,11 @@
 import * as z from "zod";
+import { unknownText } from "../wire/unknown-name.ts";
 
-/** An object that refuses what it does not know: a misspelt limit must not be silently without effect. */
+/** An object by the list of its fields, as every JSON body of an endpoint is read. */
 export const strictObject = <S extends z.core.$ZodShape>(shape: S) =>
   z.strictObject(shape, {
     error: (issue) =>
       issue.code === "unrecognized_keys"
-        ? `unknown field ${JSON.stringify(issue.keys[0])}; known are ${Object.keys(shape).join(", ")}`
+        ? unknownText("field", String(issue.keys[0]), Object.keys(shape))
         : "must be an object",
   });

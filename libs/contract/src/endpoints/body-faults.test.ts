@@ -68,34 +68,101 @@ describe("a body that is nearly right", () => {
   });
 });
 
-describe("a name that stands twice in a JSON body", () => {
-  const ofJson = Object.entries<Pick<Endpoint, "body">>({
-    ...gatewayEndpoints,
-    ...managementEndpoints,
-  }).filter(([, { body }]) => body.schema !== undefined);
-  /** A step of a run is its client's own JSON, and a run is not ended for it. */
-  const ofSteps = ["waitForEvent"];
-  const refusals = (body: Endpoint["body"], text: string) =>
-    [...madeOf(body.parse(Buffer.from(text)))].filter(isFault).map((fault) => fault.text);
+const ofJson = Object.entries<Pick<Endpoint, "body">>({
+  ...gatewayEndpoints,
+  ...managementEndpoints,
+}).filter(([, { body }]) => body.schema !== undefined);
+/** A step of a run is its client's own JSON, and a run is not ended for it. */
+const ofSteps = ["waitForEvent"];
+const ofOurs = ofJson.filter(([id]) => !ofSteps.includes(id));
 
-  it.each(ofJson.filter(([id]) => !ofSteps.includes(id)))(
-    "for %s refuses it by its place",
-    (_, { body }) => {
-      const isList = z.toJSONSchema(body.schema ?? z.any(), {
-        unrepresentable: "any",
-        io: "input",
-      });
-      const [opens, closes, place] = isList.type === "array" ? ["[", "]", "[0]."] : ["", "", ""];
-      const of = (members: string): string => `${opens}{${members}}${closes}`;
+const refusals = (body: Endpoint["body"], text: string): readonly string[] =>
+  [...madeOf(body.parse(Buffer.from(text)))].filter(isFault).map((fault) => fault.text);
 
-      expect(refusals(body, of('"url":"a","url":"a"'))).toEqual([
-        `${place}url: must not stand there twice`,
-      ]);
-      expect(refusals(body, of('"headers":{"retries":[{"a":1},{"a":1,"\\u0061":2}]}'))).toEqual([
-        `${place}headers.retries[1].a: must not stand there twice`,
-      ]);
-    },
+type JsonSchema = z.core.JSONSchema.JSONSchema;
+const jsonSchema = (schema: z.ZodType = z.any()): JsonSchema =>
+  z.toJSONSchema(schema, { unrepresentable: "any", io: "input" });
+
+/** What stands around each object of a body, before and behind it, and its place; not of those whose names are the caller's. */
+function* objectsIn(
+  schema: JsonSchema,
+  before = "",
+  behind = "",
+  place = "",
+): Generator<{
+  readonly schema: JsonSchema;
+  readonly with: (member: string) => string;
+  readonly place: string;
+}> {
+  const { anyOf = [], items, properties } = schema;
+  for (const each of anyOf) yield* objectsIn(each, before, behind, place);
+  if (typeof items === "object" && !Array.isArray(items))
+    yield* objectsIn(items, `${before}[`, `]${behind}`, `${place}[0]`);
+  if (!properties) return;
+  yield { schema, with: (member) => `${before}{${member}}${behind}`, place };
+  for (const [name, value] of Object.entries(properties))
+    if (typeof value === "object")
+      yield* objectsIn(value, `${before}{"${name}":`, `}${behind}`, `${place}.${name}`);
+}
+
+describe("an unknown field of a JSON body", () => {
+  const objects = ofOurs.flatMap(([id, { body }]) =>
+    [...objectsIn(jsonSchema(body.schema))].map((object) => ({ id, body, ...object })),
   );
+
+  it.each(objects)("for $id is refused by its name at $place", ({ body, place, ...object }) => {
+    const known = Object.keys(object.schema.properties ?? {});
+    const at = place.replace(/^\./, "") || "body";
+
+    for (const name of ["zzz", "__proto__"]) {
+      const [said = "", ...others] = refusals(body, object.with(`"${name}":1`));
+      expect(said).toMatch(
+        /^unknown parameter/.test(said) ? /^/ : new RegExp(`^${RegExp.escape(at)}: `),
+      );
+      expect(said).toContain(`"${name}"; known are ${known.join(", ")}`);
+      expect(others).toEqual([]);
+    }
+    expect(object.schema.additionalProperties).toBe(false);
+  });
+
+  it.each([
+    ["upsertQueue", '{"queuName":"q"}', "queueName"],
+    ["upsertQueue", '{"queue_name":"q"}', "queueName"],
+    ["changeTenant", '{"plan":{"groupMax":1}}', "groupsMax"],
+    ["cancelMessages", '{"lable":"x"}', "label"],
+    ["cancelRuns", '{"workflowRunId":["wfr_1"]}', "workflowRunIds"],
+    ["cancelRuns", '{"workflowurl":"https://a.b"}', "workflowUrl"],
+  ])("for %s is told the nearest: %s", (id, text, nearest) => {
+    const body = ofJson.find(([each]) => each === id)?.[1].body;
+
+    expect(body && refusals(body, text)).toEqual([
+      expect.stringMatching(new RegExp(`; did you mean ${nearest}\\?$`)),
+    ]);
+  });
+
+  it("is told no nearest where none is near, or its own name is long", () => {
+    const { body } = gatewayEndpoints.upsertQueue;
+
+    for (const name of ["delay", `queueName${"x".repeat(100_000 / 2)}`])
+      expect(refusals(body, `{"${name}":1}`)).toEqual([
+        expect.not.stringContaining("did you mean"),
+      ]);
+  });
+});
+
+describe("a name that stands twice in a JSON body", () => {
+  it.each(ofOurs)("for %s refuses it by its place", (_, { body }) => {
+    const { type } = jsonSchema(body.schema);
+    const [opens, closes, place] = type === "array" ? ["[", "]", "[0]."] : ["", "", ""];
+    const of = (members: string): string => `${opens}{${members}}${closes}`;
+
+    expect(refusals(body, of('"url":"a","url":"a"'))).toEqual([
+      `${place}url: must not stand there twice`,
+    ]);
+    expect(refusals(body, of('"headers":{"retries":[{"a":1},{"a":1,"\\u0061":2}]}'))).toEqual([
+      `${place}headers.retries[1].a: must not stand there twice`,
+    ]);
+  });
 
   it.each(ofSteps)("for %s lets the last one count", (id) => {
     const body = ofJson.find(([each]) => each === id)?.[1].body;

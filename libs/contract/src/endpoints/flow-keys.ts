@@ -3,7 +3,6 @@ import {
   type Fault,
   fault,
   type FlowLane,
-  flowPeriodMsDefault,
   isFault,
   limits,
   type Pinned,
@@ -159,10 +158,10 @@ function parsePin(search: string): Pinned | Fault {
     return fault("malformed", "parallelism or rate must be given");
   if (rate === undefined && period !== undefined)
     return parameterFault("period", "goes with rate alone");
-  const periodMs = period === undefined ? flowPeriodMsDefault : period * 1_000;
+  const given = period !== undefined && { periodMs: period * 1_000 };
   return {
     ...(parallelism !== undefined && { parallelism }),
-    ...(rate !== undefined && { rate: { rate, periodMs } }),
+    ...(rate !== undefined && { rate: { rate, ...given } }),
   };
 }
 

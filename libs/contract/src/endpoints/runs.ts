@@ -1,7 +1,8 @@
 /** Runs: the history of one that is active, and its end, by its endpoint or by hand. */
-import { fault, isFault } from "@posthaste/domain";
+import { isFault } from "@posthaste/domain";
 import * as z from "zod";
-import { jsonBytesMax, readJson } from "../bodies/json.ts";
+import { jsonBytesMax, parseJson } from "../bodies/json.ts";
+import { strictObject } from "../bodies/strict-object.ts";
 import {
   cancelRunNames,
   parseRunSelection,
@@ -48,9 +49,10 @@ type Selected = RunSelection | undefined;
 
 const selectionQuery: QueryRow<Selected> = { names: cancelRunNames, parse: parseRunSelection };
 
-const selectionSchema = z.object({
-  workflowRunIds: z.array(z.string()).optional(),
-  workflowUrl: z.string().optional().describe("Its beginning"),
+const ids = "must be a list of the ids of runs";
+const selectionSchema = strictObject({
+  workflowRunIds: z.array(z.string(ids), ids).optional(),
+  workflowUrl: z.string("must be a string").optional().describe("Its beginning"),
 });
 
 const selectionBody: BodyRow<Selected> = {
@@ -58,14 +60,10 @@ const selectionBody: BodyRow<Selected> = {
   bytesMax: jsonBytesMax,
   parse: (bytes) => {
     if (bytes.length === 0) return undefined;
-    const read = readJson(bytes, "body");
-    if (isFault(read)) return read;
-    const { success, data } = selectionSchema.safeParse(read.json);
-    if (!success)
-      return fault("malformed", "body: must have workflowRunIds, workflowUrl, or nothing");
-    const { workflowRunIds, workflowUrl } = data;
-    if (workflowRunIds) return selectedRuns(workflowRunIds);
-    return runsUnder(workflowUrl);
+    const selection = parseJson(bytes, selectionSchema);
+    if (isFault(selection)) return selection;
+    const { workflowRunIds, workflowUrl } = selection;
+    return workflowRunIds ? selectedRuns(workflowRunIds) : runsUnder(workflowUrl);
   },
 };
 

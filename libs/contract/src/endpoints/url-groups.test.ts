@@ -41,14 +41,20 @@ const hostile: readonly (readonly [string, string])[] = [
   ["[]", "body: must be an object"],
   ["{}", "endpoints: must be an array"],
   ['{"endpoints":{}}', "endpoints: must be an array"],
-  ['{"__proto__":{"endpoints":[]}}', "endpoints: must be an array"],
+  ['{"__proto__":{"endpoints":[]}}', 'body: unknown field "__proto__"; known are endpoints'],
+  ['{"endpoint":[]}', 'body: unknown field "endpoint"; known are endpoints'],
+  ['{"y":1,"endpoints":[]}', 'body: unknown field "y"; known are endpoints'],
+  [
+    '{"endpoints":[{"url":"https://a.b","nmae":"n"}]}',
+    'endpoints[0]: unknown field "nmae"; known are url, name; did you mean name?',
+  ],
   ['{"endpoints":[]}', "endpoints: must hold at least one endpoint"],
   ['{"endpoints":["https://a.b"]}', "endpoints[0]: must be an object"],
 ];
 
 describe("the endpoints to add", () => {
-  it("are read with their names, in order; what else is said of them is ignored", () => {
-    const text = `{"endpoints":[{"url":"https://a.b/1","name":"one","x":{}},{"url":"https://a.b/2","name":null}],"y":1}`;
+  it("are read with their names, in order", () => {
+    const text = `{"endpoints":[{"url":"https://a.b/1","name":"one"},{"url":"https://a.b/2","name":null}]}`;
 
     expect(upsert(text)).toEqual([{ url: "https://a.b/1", name: "one" }, { url: "https://a.b/2" }]);
   });

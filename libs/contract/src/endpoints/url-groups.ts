@@ -48,27 +48,27 @@ const name = z
   .string("must be a string")
   .min(1, "must not be empty")
   .max(endpointNameLengthMax, `must be at most ${endpointNameLengthMax} characters`);
-const anObject = "must be an object";
 
-const upserted = z.object({ url, name: name.nullish() }, anObject);
+const upserted = strictObject({ url, name: name.nullish() });
 /** The client in Go sends an empty text where there is none. */
 const ifGiven = (text: z.ZodString) =>
   z.preprocess((given) => (given === "" ? undefined : given), text.nullish());
 
-const removed = z
-  .object({ url: ifGiven(url), name: ifGiven(name) }, anObject)
-  .refine((endpoint) => endpoint.url ?? endpoint.name, "must have a url or a name");
+const removed = strictObject({ url: ifGiven(url), name: ifGiven(name) }).refine(
+  (endpoint) => endpoint.url ?? endpoint.name,
+  "must have a url or a name",
+);
 
 const bytesMax = 2 * 1024 * 1024;
 
 /** Read one by one, so that a caller may give way in between; the plan and the destination policy judge each. */
 const upsertBody: BodyRow<(judges: EndpointJudges) => Iterable<GroupEndpoint | Fault | Pause>> = {
-  schema: z.object({ endpoints: z.array(upserted).min(1) }),
+  schema: strictObject({ endpoints: z.array(upserted).min(1) }),
   bytesMax,
   parse: (bytes) => (judges) => readUpsertEndpoints(bytes, judges),
 };
 const removeBody: BodyRow<Iterable<EndpointSelector | Fault | Pause>> = {
-  schema: z.object({ endpoints: z.array(removed).min(1) }),
+  schema: strictObject({ endpoints: z.array(removed).min(1) }),
   bytesMax,
   parse: readRemoveEndpoints,
 };
@@ -119,7 +119,7 @@ export const urlGroups = {
     summary:
       "Set the configuration headers of every publish to the group that does not give its own, in place of those before",
     body: {
-      schema: z.object({ headers: defaultHeadersSchema }),
+      schema: strictObject({ headers: defaultHeadersSchema }),
       bytesMax: jsonBytesMax,
       parse: parseDefaultHeaders,
     },

@@ -39,7 +39,10 @@ describe("a tenant to make", () => {
     [{ id: "a", dialect: "other" }, "dialect: must be one of service, upstash"],
     [{ id: "a", plan: 5 }, "plan: must be an object"],
     [{ id: "a", plan: null }, "plan: must be an object"],
-    [{ id: "a", plans: {} }, 'body: unknown field "plans"; known are id, dialect, plan'],
+    [
+      { id: "a", plans: {} },
+      'body: unknown field "plans"; known are id, dialect, plan; did you mean plan?',
+    ],
     ["[]", "body: must be an object"],
     ["{", "body: must be JSON in UTF-8"],
     ["", "body: is empty, and must be a JSON object"],

@@ -2,6 +2,7 @@
 import { isIP } from "node:net";
 import { type Fault, fault, isFault, limits, standardUrl } from "@posthaste/domain";
 import { isName, nameForm } from "../wire/text.ts";
+import { unknownText } from "../wire/unknown-name.ts";
 
 /** A typo in a filter of a bulk delete would delete everything, hence no unknown name passes. */
 export type QueryValues = ReadonlyMap<string, readonly string[]>;
@@ -40,13 +41,8 @@ export function readQuery(
 export const parameterFault = (name: string, must: string): Fault =>
   fault("malformed", `${name}: ${must}`);
 
-const nameLengthMax = 64;
-
-export function unknownName(name: string, known: ReadonlySet<string>): Fault {
-  const shown = JSON.stringify(name.slice(0, nameLengthMax));
-  const others = known.size > 0 ? `known are ${[...known].join(", ")}` : "none is known here";
-  return fault("malformed", `unknown parameter ${shown}; ${others}`);
-}
+export const unknownName = (name: string, known: ReadonlySet<string>): Fault =>
+  fault("malformed", unknownText("parameter", name, known));
 
 /** The value of a parameter that may be given once. */
 export function single(values: QueryValues, name: string): string | undefined | Fault {

@@ -5,6 +5,7 @@
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import * as z from "zod";
 import { jsonBytesMax, readJson } from "../bodies/json.ts";
+import { strictObject } from "../bodies/strict-object.ts";
 import { type BodyRow } from "../endpoints/endpoint.ts";
 import { parameterFault, type QueryValues, unknownName, valuesMax } from "./query-values.ts";
 
@@ -15,7 +16,7 @@ const fieldSchema = z.union([value, z.array(value)]).nullish();
 export type SelectedByBody = QueryValues | "none" | undefined;
 
 export const selectionBody = (names: ReadonlySet<string>): BodyRow<SelectedByBody> => ({
-  schema: z.object(Object.fromEntries([...names].map((name) => [name, fieldSchema]))),
+  schema: strictObject(Object.fromEntries([...names].map((name) => [name, fieldSchema]))),
   bytesMax: jsonBytesMax,
   parse: (bytes) => (bytes.length === 0 ? undefined : readSelection(bytes, names)),
 });

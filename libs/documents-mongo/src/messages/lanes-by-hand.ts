@@ -57,14 +57,12 @@ export function createLanesByHand(rooms: Rooms): ByHand {
           pinnedParallelism: true as const,
           "limits.parallelism": parallelism,
         }),
-        ...(rate && {
-          pinnedRate: true as const,
-          "limits.rate": rate.rate,
-          "limits.periodMs": rate.periodMs,
-        }),
+        ...(rate && { pinnedRate: true as const, "limits.rate": rate.rate }),
+        ...(rate?.periodMs !== undefined && { "limits.periodMs": rate.periodMs }),
       };
       const { periodMs } = flow.limits;
-      return set(flow, { ...alarm, $set }, rate ? {} : { "limits.periodMs": periodMs });
+      const isGiven = rate?.periodMs !== undefined;
+      return set(flow, { ...alarm, $set }, isGiven ? {} : { "limits.periodMs": periodMs });
     },
     keepWindow: async (_id, window) => {
       await again(() => lanes.updateOne({ _id }, { $set: { window } }));

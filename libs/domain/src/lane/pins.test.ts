@@ -39,6 +39,15 @@ describe("a pin", () => {
     });
   });
 
+  it("of a rate without a period leaves the period", () => {
+    const limited: Limited = { limits: standing, pins: both };
+
+    expect(pin(limited, { rate: { rate: 3 } })).toEqual({
+      limits: { ...standing, rate: 3 },
+      pins: both,
+    });
+  });
+
   it("that is taken away leaves the value, and the other pin", () => {
     const pinned = pin(free, { parallelism: 1, rate: { rate: 3, periodMs: 5_000 } });
 

@@ -5,10 +5,10 @@ import { type FlowLimits } from "./flow-control.ts";
 export type Pins = { readonly parallelism: boolean; readonly rate: boolean };
 export const noPins: Pins = { parallelism: false, rate: false };
 
-/** What a caller sets. */
+/** What a caller sets. A rate without a period has the one that the key has. */
 export type Pinned = {
   readonly parallelism?: number;
-  readonly rate?: { readonly rate: number; readonly periodMs: number };
+  readonly rate?: { readonly rate: number; readonly periodMs?: number };
 };
 
 export type Limited = { readonly limits: FlowLimits; readonly pins: Pins };

@@ -26,6 +26,10 @@ describe("upserting endpoints", () => {
     expect(upsertEndpoints([a], [alias])).toEqual([a, alias]);
   });
 
+  it("without a name leaves an endpoint of that url its name", () => {
+    expect(upsertEndpoints([named, b], [{ url: named.url }])).toEqual([named, b]);
+  });
+
   it("of one batch keeps the last of a name", () => {
     const later = { url: "https://later.example/", name: "c" };
 

@@ -27,16 +27,25 @@ export const groupChunkMax = 500;
 /** When a group counts as changed: times are whole milliseconds, and this one is after any that was read before the call. */
 export const groupChangedAt = (now: number): number => now + 1;
 
-/** `name` if given, else the URL as it is read now, since one may have been added before the rule (ADR 130): an upsert of the same key replaces the endpoint in its place (docs/design/wire#url-groups). */
+/** The URL as it is read now, since one may have been added before the rule (ADR 130). */
+const urlKey = ({ url }: Endpoint): string => `url:${standardUrl(url)}`;
 const keyOf = (endpoint: Endpoint): string =>
-  endpoint.name === undefined ? `url:${standardUrl(endpoint.url)}` : `name:${endpoint.name}`;
+  endpoint.name === undefined ? urlKey(endpoint) : `name:${endpoint.name}`;
 
+/**
+ * An upsert of the same key, which is the name if there is one and else the URL, replaces the endpoint in its place
+ * (docs/design/wire#url-groups). Without a name, one of that URL that has a name keeps it.
+ */
 export function upsertEndpoints(
   current: readonly Endpoint[],
   added: readonly Endpoint[],
 ): readonly Endpoint[] {
   const byKey = new Map(current.map((endpoint) => [keyOf(endpoint), endpoint]));
-  for (const endpoint of added) byKey.set(keyOf(endpoint), endpoint);
+  const named = new Set(current.filter(({ name }) => name !== undefined).map(urlKey));
+  for (const endpoint of added) {
+    const { name } = endpoint;
+    if (name !== undefined || !named.has(urlKey(endpoint))) byKey.set(keyOf(endpoint), endpoint);
+  }
   return [...byKey.values()];
 }
 

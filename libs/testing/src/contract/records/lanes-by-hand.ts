@@ -121,6 +121,19 @@ export function lanesByHand(guarantee: StoreGuarantee): void {
     });
   });
 
+  guarantee(
+    "a pin of a rate alone leaves the period; a new key has the default",
+    async (harness) => {
+      await harness.flowLanes.pin(tight, { rate: { rate: 2 } });
+      expect((await laneOf(harness)).limits).toEqual({ rate: 2, periodMs: 1_000 });
+
+      await harness.flowLanes.pin(tight, { rate: { rate: 2, periodMs: 60_000 } });
+      await harness.flowLanes.pin(tight, { rate: { rate: 3 } });
+
+      expect((await laneOf(harness)).limits).toEqual({ rate: 3, periodMs: 60_000 });
+    },
+  );
+
   guarantee("a pinned rate keeps its period, also of a key that its pin made", async (harness) => {
     await harness.flowLanes.pin(tight, { rate: { rate: 2, periodMs: 60_000 } });
     await insert(harness, { flow: oneAtATime });

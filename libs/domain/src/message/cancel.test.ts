@@ -6,7 +6,8 @@ import {
   finishedStates,
   liveStates,
 } from "@posthaste/testing";
-import { messageId, runId, runKey } from "../shared/ids.ts";
+import { messageId, owner, runId, runKey } from "../shared/ids.ts";
+import { leaseMs, namedLeaseMs } from "../shared/limits.ts";
 import { cancel, dropped } from "./cancel.ts";
 
 describe("canceling", () => {
@@ -23,13 +24,31 @@ describe("canceling", () => {
           kind: "fact",
           id: record.message.id,
           attempt: 2,
-          startedAt: undefined,
+          startedAt: state.kind === "claimed" ? record.message.createdAt : undefined,
           endedAt: now,
           ended: "canceled",
         },
       });
     },
   );
+});
+
+describe("the beginning of an attempt that was canceled", () => {
+  const at = now + 60_000;
+  const begunAt = (leaseUntil: number, createdAt = now) => {
+    const claimed = { kind: "claimed", owner: owner("d"), leaseUntil } as const;
+    return cancel(aRecordIn(claimed, { now: createdAt }), at).fact.startedAt;
+  };
+
+  it.each([
+    ["its claim by a deliverer", at - 1_000 + leaseMs, now, at - 1_000],
+    ["its insert, which named a deliverer", at - 500 + namedLeaseMs, at - 500, at - 500],
+    ["its claim, whose lease is over", at - 1_000, now, at - 1_000 - leaseMs],
+    ["no later than its end, by a clock that was ahead", at + 10 * leaseMs, now, at],
+    ["no later than its end, made by a clock that was ahead", at, at + 5_000, at],
+  ])("is %s", (_, leaseUntil, createdAt, expected) => {
+    expect(begunAt(leaseUntil, createdAt)).toBe(expected);
+  });
 });
 
 describe("what is left of a run that has ended", () => {

@@ -1,9 +1,11 @@
 /** Cancelling: one conditional write from any live state (docs/design/record#cancelling). Not a dead letter, and no callback. */
 import { alarmOf } from "./alarm.ts";
 import { type AttemptFact } from "./follow-up.ts";
+import { leaseMs } from "../shared/limits.ts";
 import {
   type InState,
   isFinished,
+  isIn,
   type LiveKind,
   type MessageRecord,
   type MessageState,
@@ -41,9 +43,13 @@ export function cancel(record: InState<LiveKind>, now: number): Cancellation {
     kind: "fact",
     id: message.id,
     attempt: record.retried,
-    startedAt: undefined,
+    startedAt: isIn(record, "claimed") ? begunAt(record, now) : undefined,
     endedAt: now,
     ended: "canceled",
   };
   return { next, epoch: record.epoch + 1, wakeAt: alarmOf(next, true, now), fact };
 }
+
+/** When its call began, as far as the record knows: with the claim that an insert or a deliverer has made, or at its last renewal. */
+const begunAt = ({ message, state }: InState<"claimed">, now: number): number =>
+  Math.min(now, Math.max(message.createdAt, state.leaseUntil - leaseMs));

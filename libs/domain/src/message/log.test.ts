@@ -7,6 +7,7 @@ import {
   aRecordIn,
   aTimeout,
   epochStart,
+  liveStates,
 } from "@posthaste/testing";
 import { cancel } from "./cancel.ts";
 import { type AttemptFact, type FollowUp } from "./follow-up.ts";
@@ -56,11 +57,17 @@ describe("the log of a message", () => {
     );
   });
 
-  it("that is canceled ends with CANCEL_REQUESTED, CANCELED, and is ACTIVE no more", () => {
-    const { fact } = cancel(aRecordIn({ kind: "due", hints: 0 }), epochStart);
+  it.each(liveStates(epochStart))(
+    "that is canceled while it is $kind is ACTIVE if its attempt runs, and ends with CANCEL_REQUESTED, CANCELED",
+    (state) => {
+      const { fact } = cancel(aRecordIn(state, { retried: 2 }), epochStart);
 
-    expect(eventsOf(fact).map(({ state }) => state)).toEqual(["CANCEL_REQUESTED", "CANCELED"]);
-  });
+      const active = state.kind === "claimed" ? ["ACTIVE"] : [];
+      expect(eventsOf(fact).map((event) => [event.state, event.attempt])).toEqual(
+        [...active, "CANCEL_REQUESTED", "CANCELED"].map((name) => [name, 2]),
+      );
+    },
+  );
 
   it("is in order also where several events share a time", () => {
     const shared = logStates.toSorted((a, b) => rankOf(a) - rankOf(b));

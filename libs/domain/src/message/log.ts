@@ -39,7 +39,7 @@ export function eventsOf(fact: AttemptFact): readonly LogEvent[] {
     case "failed":
       return [...active, event(endedAt, "ERROR"), event(endedAt, "FAILED")];
     case "canceled":
-      return [event(endedAt, "CANCEL_REQUESTED"), event(endedAt, "CANCELED")];
+      return [...active, event(endedAt, "CANCEL_REQUESTED"), event(endedAt, "CANCELED")];
     default:
       return unreachable(fact.ended);
   }

@@ -116,6 +116,21 @@ function appending(guarantee: Guarantee<MessageLogHarness>): void {
     },
   );
 
+  guarantee("an attempt that was cancelled began, and each event is told once", async (harness) => {
+    const message = newMessage(harness);
+    const fact = factOf(message, { ended: "canceled" });
+
+    await harness.log.append([{ message, fact }]);
+    await harness.log.append([{ message, fact }]);
+
+    expect((await readLog(harness)).map(({ event }) => event.state)).toEqual([
+      "CREATED",
+      "ACTIVE",
+      "CANCEL_REQUESTED",
+      "CANCELED",
+    ]);
+  });
+
   guarantee("the answer to a failed attempt is kept up to 64 KiB", async (harness) => {
     const message = newMessage(harness);
     const body = dice(1).bytes(limits.logResponseBytesMax + 1);

@@ -50,8 +50,9 @@ async function run(stage: Stage): Promise<Findings> {
   for (const [index, connections] of connectionCounts.entries()) {
     const runs: Runs = new Map(systems.map((system) => [system, []]));
     const rounds = await stage.rounds(
-      async () => {
-        for (const system of systems) {
+      async (round) => {
+        // What one leaves to be done falls into the turn of the next: each follows each.
+        for (const system of round % 2 === 0 ? systems : systems.toReversed()) {
           const result = await measureThroughput(stage, system, {
             template,
             connections,

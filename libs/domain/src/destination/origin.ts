@@ -1,4 +1,5 @@
 import { hash32 } from "../shared/hash.ts";
+import { asWritten, TextCache } from "../shared/text-cache.ts";
 import { hostOf } from "./policy.ts";
 
 /**
@@ -6,6 +7,21 @@ import { hostOf } from "./policy.ts";
  * what is written: `http://a.example:080\b` has the origin of `http://a.example/`.
  */
 export function originHash(url: string): number {
+  const known = knownHashes.get(url);
+  if (known !== undefined) return known;
+  const made = hashOf(url);
+  knownHashes.set(url, made);
+  return made;
+}
+
+/** One message asks for the hash of its URL four times on its way, and most URLs come again. */
+const knownHashes = new TextCache<number>({
+  entriesMax: 4_096,
+  lengthMax: 512,
+  canonical: asWritten,
+});
+
+function hashOf(url: string): number {
   const plain = plainOrigin.exec(url);
   if (!plain) return hash32(parsedOrigin(url));
   const [text, scheme = "", port] = plain;

@@ -209,6 +209,20 @@ describe("the dialer", () => {
       "opened",
     );
   });
+
+  it("tries four addresses of a name and no more, forbidden ones not counted", async () => {
+    const destination = await openDestination(() => undefined);
+    const closed = ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"];
+    const { dial } = dialerOf(loopbackPolicy, {
+      "four.test": ["10.0.0.1", ...closed.slice(1), "10.0.0.2", "127.0.0.1"],
+      "five.test": [...closed, "127.0.0.1"],
+    });
+    const dialled = (host: string) => dial({ host, isLiteral: false, port: destination.port });
+
+    expect(await dialled("four.test")).toBe("opened");
+    expect(await dialled("five.test")).toMatchObject({ code: "connect_failed" });
+    expect(destination.connections).toHaveLength(1);
+  });
 });
 
 describe("a destination behind DNS", () => {

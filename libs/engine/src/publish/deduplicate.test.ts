@@ -4,6 +4,7 @@ import {
   allShards,
   defaultPlan,
   isFault,
+  limits,
   messageId,
   type MessageId,
   parentOf,
@@ -26,6 +27,7 @@ import { cancelMatching } from "../bulk/cancel-matching.ts";
 import { cancelMessages } from "../bulk/cancel.ts";
 import { endQueue, makeQueues } from "../lanes/queues.ts";
 import { putSchedule } from "../schedules/change.ts";
+import { confirmKeys } from "./deduplicate.ts";
 import { publish } from "./publish.ts";
 import { publishMany } from "./publish-many.ts";
 import { addToGroup, removeFromGroup } from "./url-groups.ts";
@@ -286,6 +288,63 @@ describe("a confirmation that fails", () => {
     expect(first.deduplicated).toBe(false);
     expect(second).toEqual({ ...first, deduplicated: true });
     expect(inserted).toEqual([first.messageId]);
+  });
+});
+
+describe("keys whose confirmation has failed", () => {
+  const entriesMax = 100_000;
+  const entries = Array.from({ length: entriesMax }, (_, i) => ({
+    key: aKey(`${i}`),
+    id: messageId(`msg_${i}`),
+  }));
+
+  /** Confirms all of them, of which the first tries fail. */
+  function opened() {
+    const ports = open();
+    const confirmed: number[] = [];
+    let failures = 0;
+    const tokens: Pick<TokenStore, "confirm"> = {
+      confirm: async (given) => {
+        if (failures-- > 0) throw new StoreError("unavailable", "the tokens are away");
+        confirmed.push(given.length);
+      },
+    };
+    const away = withTokens(ports, tokens);
+    return {
+      confirmed,
+      confirm: async (tries: number, some = entries) => {
+        failures = tries;
+        await confirmKeys(away, some);
+      },
+      /** As long as all tries take. */
+      later: () => ports.clock.advance(limits.deduplicationPendingMs * 2 ** 11),
+    };
+  }
+
+  it("are tried again up to a bound, and keys beyond it stay pending", async () => {
+    const { confirm, confirmed, later } = opened();
+    await confirm(1, entries.slice(1));
+    await confirm(1, entries.slice(0, 2));
+    await confirm(1, entries.slice(0, 1));
+
+    await later();
+
+    expect(confirmed).toEqual([entriesMax - 1, 1]);
+  });
+
+  it.each([
+    ["confirmed", 1],
+    ["given up", 100],
+  ])("leave their places to as many others once they are %s", async (_, failures) => {
+    const { confirm, confirmed, later } = opened();
+    await confirm(failures);
+    await later();
+    const before = confirmed.length;
+
+    await confirm(1);
+    await later();
+
+    expect(confirmed.slice(before)).toEqual([entriesMax]);
   });
 });
 

@@ -1,15 +1,18 @@
 import { describe, expect, it } from "@jest/globals";
 import {
   allShards,
+  isFault,
   limits,
   type Message,
   type Run,
+  runId,
   type RunItem,
   runMessageId,
   type StepKey,
 } from "@posthaste/domain";
 import {
   aCallbackPlan,
+  aCommand,
   aFlow,
   anAnswer,
   aPolicy,
@@ -23,6 +26,7 @@ import { listen, open, type Ports, read, rest } from "../opened.fixture.ts";
 import { appendSteps } from "./append.ts";
 import { endRun, failDelivered, finishRun } from "./end.ts";
 import { cancelFunction, failureTold, tellAgain } from "./failure-function.ts";
+import { invoke } from "./invoke.ts";
 import { ringRun } from "./ring.ts";
 import { startRun } from "./start.ts";
 
@@ -218,6 +222,47 @@ describe("a delivery that has failed for good", () => {
       sourceBody: Buffer.from(payload).toString("base64"),
       dlqId: run.state.kind === "failed" ? run.state.failure.dlqId : undefined,
     });
+  });
+
+  it("leaves nothing of its run that waits for its time", async () => {
+    const { messageOf, ports, step } = await opened();
+    await step(1);
+    const first = await messageOf("s1");
+    await appendSteps(ports, [
+      {
+        ...aStepCommand({ role: "plan", step: 2 }),
+        postponement: { kind: "delay", delayMs: 86_400_000 },
+      },
+      aStepCommand({ role: "plan", step: 3 }),
+    ]);
+    const sleeping = await messageOf("p2");
+
+    await failDelivered(ports, await messageOf("p3"), failed(ports));
+
+    expect((await read(ports, sleeping))?.state.kind).toBe("canceled");
+    expect((await read(ports, first))?.state.kind).not.toBe("canceled");
+  });
+
+  it("is told to the run that has invoked its run", async () => {
+    const { ports } = await opened();
+    const child = runId("child");
+    const invoked = await invoke(ports, {
+      ...aCommand({ body: payload }),
+      run: {
+        kind: "invoke",
+        child: { kind: "start", id: child, features: [], headers: [] },
+        answer: aStepCommand(result(1)),
+        step: { stepId: 1, stepType: "Invoke" },
+      },
+    });
+    if (isFault(invoked)) throw new Error(invoked.text);
+    const record = await read(ports, { id: invoked.messageId, tenant: aTenant });
+    if (!record) throw new Error("the child has a start");
+
+    await failDelivered(ports, record.message, failed(ports));
+
+    const part = await ports.runs.part(await current(ports), "s1");
+    expect(new TextDecoder().decode(part?.body)).toContain(String.raw`\"isFailed\":true`);
   });
 
   it("twice fails its run once, and tells of it once", async () => {

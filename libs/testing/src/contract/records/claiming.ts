@@ -1,6 +1,6 @@
 import { expect } from "@jest/globals";
 import { acceptNamed, claim, limits, type MessageId } from "@posthaste/domain";
-import { anotherOwner, anOwner } from "../../builders/message.ts";
+import { aCallbackPlan, anotherOwner, anOwner, aPolicy } from "../../builders/message.ts";
 import {
   claimOne,
   delivered,
@@ -271,6 +271,26 @@ export function claiming(guarantee: StoreGuarantee): void {
       expect(await harness.records.claim([message.id], anotherOwner)).toEqual([]);
     },
     limits.leaseMs,
+  );
+
+  guarantee(
+    "what an attempt before has caused rings on time, however often the lease of this one is renewed",
+    async (harness) => {
+      const first = await insertClaimed(harness, {
+        policy: aPolicy({ callback: aCallbackPlan() }),
+      });
+      await settle(harness, first, refused);
+      await harness.advance(10_000);
+      const { message, epoch, wakeAt = 0 } = await claimOne(harness, first.message.id);
+      await harness.advance(limits.leaseRenewMs);
+
+      expect(await harness.records.renew([{ id: message.id, epoch }])).toEqual([]);
+
+      expect((await readIn(harness, message, "claimed")).wakeAt).toBe(wakeAt);
+      await harness.advance(wakeAt - harness.now());
+      expect((await ringAll(harness)).outboxes).toEqual([message.id]);
+    },
+    10_000 + limits.leaseMs,
   );
 
   guarantee(

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import * as prettier from "prettier";
 import { renderClientApi } from "./client-api.js";
 import { readComments } from "./comments.js";
+import { readGiveBacks } from "./give-backs.js";
 import { readGuarantees } from "./guarantees.js";
 import { readLicences, renderThirdParty } from "./third-party.js";
 import { readVersions } from "./versions.js";
@@ -43,6 +44,7 @@ const check = process.argv.includes("--check");
 const problems = [
   ...readComments(),
   ...readGuarantees(),
+  ...readGiveBacks(),
   ...readVersions(),
   ...readLicences(),
   ...unclaimedBlocks(),

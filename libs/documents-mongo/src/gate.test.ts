@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { virtualClock } from "@posthaste/testing";
-import * as fc from "fast-check";
+import { expectAllGivenBack, heldByWork } from "@posthaste/testing/give-back";
 import { createGate } from "./gate.ts";
 
 const bounds = { tasksMax: 3, tasksPerOwnerMax: 2, waitingMax: 4, waitMsMax: 1_000 };
@@ -53,36 +53,17 @@ describe("a gate for what takes long", () => {
   });
 
   it("is empty when all that came has gone, in any order", async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.record({ owner: fc.constantFrom("a", "b", "c"), fails: fc.boolean() }), {
-          maxLength: 7,
-        }),
-        fc.infiniteStream(fc.nat()),
-        async (tasks, chance) => {
-          const gate = createGate(virtualClock(), bounds);
-          const ends: (() => void)[] = [];
-          const all = tasks.map(({ owner, fails }) =>
-            gate
-              .run(owner, async () => {
-                await new Promise<void>((resolve) => ends.push(resolve));
-                if (fails) throw new Error("no");
-              })
-              .catch(() => undefined),
-          );
-          await turn();
-          while (ends.length > 0) {
-            expect(gate.underWay()).toBeLessThanOrEqual(bounds.tasksMax);
-            const nth = Number(chance.next().value) % ends.length;
-            ends.splice(nth, 1)[0]?.();
-            await turn();
-          }
-          await Promise.all(all);
-
-          expect(gate.underWay()).toBe(0);
-        },
-      ),
-      { numRuns: 100 },
-    );
+    await expectAllGivenBack(() => {
+      const clock = virtualClock();
+      const gate = createGate(clock, bounds);
+      const takes = ["a", "b", "c"].map(
+        (owner) => () => heldByWork((work) => gate.run(owner, work)),
+      );
+      const refusing = () => {
+        void clock.advance(bounds.waitMsMax);
+        return undefined;
+      };
+      return { takes: [...takes, refusing], held: gate.underWay, endsOnce: true };
+    });
   });
 });

@@ -335,7 +335,7 @@ export { Places } from "./shared/places.ts";
 export { beyondQuota, tooManyEndpoints, tooManyGroups, tooManyQueues } from "./shared/quota.ts";
 export { allShards, shardCount, shardOf } from "./shared/shards.ts";
 export { shareOf, wholeOf } from "./shared/share.ts";
-export { Shares } from "./shared/shares.ts";
+export { type Share, Shares } from "./shared/shares.ts";
 export {
   agoMs,
   aheadFrom,

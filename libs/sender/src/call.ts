@@ -12,6 +12,7 @@ import {
   type HeaderPair,
   type Headers,
   type Outcome,
+  type Share,
   type Shares,
   type TenantId,
 } from "@posthaste/domain";
@@ -51,8 +52,8 @@ export class Call implements Sending, Deadline, AnswerRoom, Dispatcher.DispatchH
   #status = 0;
   #headers: Headers = [];
   readonly #body: AnswerBody;
-  /** Where the answer's bytes come from, once it was given any. */
-  #givenFor: string | undefined;
+  /** Of the bytes for answers, once it has needed any. */
+  #share: Share | undefined;
 
   constructor(
     request: OutgoingRequest,
@@ -89,16 +90,12 @@ export class Call implements Sending, Deadline, AnswerRoom, Dispatcher.DispatchH
   }
 
   forget(): void {
-    this.#ports.answerBytes.free(this.#tenant, this.#givenFor, this.#body.given);
+    this.#share?.giveBack();
   }
 
   takeBytes(bytes: number): boolean {
-    const { answerBytes } = this.#ports;
-    // The connection may be dialled anew before the bytes are given back.
-    this.#givenFor ??= this.address;
-    if (!answerBytes.fit(this.#tenant, this.#givenFor, bytes)) return false;
-    answerBytes.take(this.#tenant, this.#givenFor, bytes);
-    return true;
+    this.#share ??= this.#ports.answerBytes.open(this.#tenant, this.address);
+    return this.#share.take(bytes);
   }
 
   expire(): void {

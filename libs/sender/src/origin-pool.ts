@@ -50,6 +50,11 @@ export class OriginPools {
     };
   }
 
+  /** Of all origins. */
+  get connections(): { readonly all: number; readonly idle: number } {
+    return { all: this.#ofAll.count, idle: this.#ofAll.idle };
+  }
+
   /** Undefined: the origin has all the calls it may have. */
   take(destination: CheckedDestination): OriginPool | undefined {
     const { origin } = destination;

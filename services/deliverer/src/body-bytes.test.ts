@@ -9,6 +9,7 @@ import {
 } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { aCallbackPlan, anAnswer, aPolicy, aTenant } from "@posthaste/testing";
+import { expectAllGivenBack } from "@posthaste/testing/give-back";
 import { BodyBytes, countedBytes } from "./body-bytes.ts";
 import { Slots } from "./slots.ts";
 import {
@@ -84,6 +85,25 @@ describe("bytes of bodies in flight", () => {
     expect(bytes.take(aTenant, 1, 0)).toBeUndefined();
     bytes.free({ tenant: aTenant, address: undefined, bytes: 100 });
     expect(bytes.inFlight).toBe(0);
+  });
+
+  it("are all free again, in whatever order they are given back", async () => {
+    await expectAllGivenBack(() => {
+      const bytes = new BodyBytes(100, {
+        addressOf: (_, origin) => (origin === 3 ? undefined : `address ${origin}`),
+      });
+      const take = (tenant: TenantId, origin: number, size: number) => () => {
+        if (!bytes.fit(tenant, origin, size)) return undefined;
+        const counted = bytes.take(tenant, origin, size);
+        if (!counted) return undefined;
+        bytes.locate(counted, "told by its call");
+        return { giveBack: () => bytes.free(counted) };
+      };
+      const takes = [aTenant, other].flatMap((tenant) =>
+        [1, 2, 3].flatMap((origin) => [take(tenant, origin, 3), take(tenant, origin, 20)]),
+      );
+      return { takes, held: () => bytes.inFlight };
+    });
   });
 });
 

@@ -20,7 +20,8 @@ export const countedBytes = (bodyBytes: number = unknownBytes): number =>
 /** A body that is counted: whose, where, and how much, as `countedBytes` says. */
 export type Counted = {
   readonly tenant: TenantId;
-  readonly bytes: number;
+  /** 0 once they were given back. */
+  bytes: number;
   address: string | undefined;
 };
 
@@ -65,7 +66,10 @@ export class BodyBytes {
     this.#shares.locate(counted.tenant, address, counted.bytes);
   }
 
-  free({ tenant, address, bytes }: Counted): void {
+  /** More than once is no harm. */
+  free(counted: Counted): void {
+    const { tenant, address, bytes } = counted;
+    counted.bytes = 0;
     this.#shares.free(tenant, address, bytes);
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { type TenantId, tenantId } from "@posthaste/domain";
+import { expectAllGivenBack } from "@posthaste/testing/give-back";
 import { type Slot, slotBounds, Slots } from "./slots.ts";
 
 const bounds = { shortMax: 3, perOriginMax: 2, waitingMax: 1 };
@@ -272,5 +273,51 @@ describe("of slots", () => {
     expect(waiting.length).toBeGreaterThan(8_500);
     for (const slot of waiting) slots.free(slot);
     expect(slots.inUse).toMatchObject({ short: 0, waiting: 0 });
+  });
+});
+
+describe("slots of all kinds", () => {
+  it("are all free again, in whatever order their calls end", async () => {
+    const wide = { shortMax: 8, perOriginMax: 4, waitingMax: 4 };
+    await expectAllGivenBack(() => {
+      const slots = new Slots(wide);
+      // Known from the start, since what is known of an origin outlives its calls.
+      for (const tenant of [a, b]) for (const origin of [1, 2]) locate(slots, origin, here, tenant);
+      const called = (tenant: TenantId, origin: number, isSlow: boolean) => () => {
+        if (!slots.isFree(tenant, origin)) return undefined;
+        const slot = slots.take(tenant, origin);
+        if (isSlow && wait(slots, slot, tenant, here)) slots.leaveOrigin(slot);
+        return { giveBack: () => slots.free(slot) };
+      };
+      const reserved = (tenant: TenantId, origin: number) => () => {
+        if (!slots.reserve(tenant, origin)) return undefined;
+        let slot: Slot | undefined;
+        let isReserved = true;
+        const begin = () => {
+          if (isReserved) slots.unreserve(tenant, origin);
+          isReserved = false;
+        };
+        const giveBack = () => {
+          begin();
+          if (slot) slots.free(slot);
+        };
+        // Its insert has failed, or its call begins and ends.
+        const call = () => {
+          begin();
+          slot ??= slots.take(tenant, origin);
+          slots.free(slot);
+        };
+        return { giveBack, fail: call };
+      };
+      const takes = [a, b].flatMap((tenant) =>
+        [1, 2].flatMap((origin) => [
+          called(tenant, origin, false),
+          called(tenant, origin, true),
+          reserved(tenant, origin),
+        ]),
+      );
+      const held = () => [{ ...slots.inUse }, slots.heldBy(a), slots.heldBy(b)];
+      return { takes, held };
+    });
   });
 });

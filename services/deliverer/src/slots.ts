@@ -42,6 +42,7 @@ export type Slot = {
   ownOfAddress: Held | undefined;
   kind: "short" | "waiting";
   countsForOrigin: boolean;
+  isFree: boolean;
 };
 
 /** Calls to an origin that is not known yet: a tenant with a thousand names for one server shows it soon. */
@@ -90,13 +91,17 @@ export class Slots {
       ownOfAddress: undefined,
       kind: "short",
       countsForOrigin: true,
+      isFree: false,
     };
     this.#count(slot, 1);
     if (of.address !== undefined) this.#place(slot, tenant, of.address);
     return slot;
   }
 
+  /** More than once is no harm. */
   free(slot: Slot): void {
+    if (slot.isFree) return;
+    slot.isFree = true;
     this.#count(slot, -1);
     this.leaveOrigin(slot);
   }

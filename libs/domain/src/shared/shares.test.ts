@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
+import { expectAllGivenBack } from "@posthaste/testing/give-back";
 import { Shares } from "./shares.ts";
 
 type Take = readonly [tenant: string, address: string | undefined];
@@ -78,5 +79,50 @@ describe("shares of bytes", () => {
     shares.free("a", "one", 60);
     expect(shares.held).toBe(0);
     expect(shares.fit("a", "one", 1_000)).toBe(true);
+  });
+
+  it("that are taken bit by bit are given back once, and then none are taken", () => {
+    const shares = new Shares(100);
+    const [one, other] = [shares.open("a", "one"), shares.open("a", undefined)];
+    expect([one.take(10), one.take(20), one.take(1_000), other.take(5)]).toEqual([
+      true,
+      true,
+      false,
+      true,
+    ]);
+
+    one.giveBack();
+    one.giveBack();
+
+    expect(shares.held).toBe(5);
+    expect(one.take(1)).toBe(false);
+    other.giveBack();
+    expect(filled(shares, [["a", "one"]])).toEqual(filled(new Shares(100), [["a", "one"]]));
+  });
+
+  it("are all free again, in whatever order they are given back", async () => {
+    await expectAllGivenBack(() => {
+      const shares = new Shares(100);
+      const bits = (tenant: string, address?: string) => () => {
+        const share = shares.open(tenant, address);
+        if (!share.take(7)) return undefined;
+        share.take(11);
+        share.take(3);
+        return share;
+      };
+      const located = (tenant: string) => () => {
+        if (!shares.fit(tenant, undefined, 9)) return undefined;
+        shares.take(tenant, undefined, 9);
+        shares.locate(tenant, "two", 9);
+        let isHeld = true;
+        const giveBack = () => {
+          if (isHeld) shares.free(tenant, "two", 9);
+          isHeld = false;
+        };
+        return { giveBack };
+      };
+      const takes = [bits("a", "one"), bits("a", "two"), bits("b", "one"), bits("c"), located("a")];
+      return { takes, held: () => shares.held };
+    });
   });
 });

@@ -7,6 +7,13 @@
  */
 import { shareOf } from "./share.ts";
 
+export type Share = {
+  /** False: they do not fit, or all were given back. */
+  take(bytes: number): boolean;
+  /** All that was taken. More than once is no harm. */
+  giveBack(): void;
+};
+
 type AtAddress = { bytes: number; readonly byTenant: Map<string, number> };
 
 export class Shares {
@@ -46,6 +53,24 @@ export class Shares {
 
   free(tenant: string, address: string | undefined, bytes: number): void {
     this.take(tenant, address, -bytes);
+  }
+
+  /** For a holder that takes its bytes bit by bit. */
+  open(tenant: string, address: string | undefined): Share {
+    let bytes = 0;
+    let isOver = false;
+    return {
+      take: (more) => {
+        if (isOver || !this.fit(tenant, address, more)) return false;
+        this.take(tenant, address, more);
+        bytes += more;
+        return true;
+      },
+      giveBack: () => {
+        if (!isOver) this.free(tenant, address, bytes);
+        isOver = true;
+      },
+    };
   }
 
   /** What was taken without an address goes to this one. */

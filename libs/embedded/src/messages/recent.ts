@@ -29,6 +29,7 @@ export function openRecent(): Recent {
 
   return {
     add: (position, record) => {
+      drop(position);
       kept.set(position, record);
       bytes += record.message.body.length + headBytes;
       for (const oldest of kept.keys()) {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { flowId, type LaneId, limits, messageId } from "@posthaste/domain";
 import { anotherTenant, aTenant, virtualClock } from "@posthaste/testing";
+import { expectAllGivenBack, heldByWork } from "@posthaste/testing/give-back";
 import { type BackgroundParts, BackgroundWork } from "./background.ts";
 
 const lane = flowId("flow:t:key");
@@ -228,5 +229,32 @@ describe("background work", () => {
     await work.settled();
 
     expect(runs).toBe(2);
+  });
+});
+
+describe("places for batches", () => {
+  it("are all free again, in whatever order their work ends", async () => {
+    await expectAllGivenBack(() => {
+      const work = new BackgroundWork(parts({ log }));
+      const ways = [
+        ["hasRoomToFollowUp", (task: () => Promise<void>) => work.followUp(task, 100)],
+        [
+          "hasRoomToFollowUp",
+          (task: () => Promise<void>) => work.followUp(task, limits.readBytesMax),
+        ],
+        ["hasRoomToFire", (task: () => Promise<void>) => work.fire(task)],
+        ["hasRoomToAct", (task: () => Promise<void>) => work.actInBulk(task)],
+        ["hasRoomToRingRuns", (task: () => Promise<void>) => work.ringRuns(task)],
+      ] as const;
+      const takes = ways.map(([hasRoom, begin]) => () => {
+        if (!work[hasRoom]) return undefined;
+        return heldByWork(async (task) => begin(task));
+      });
+      let expanded = 0;
+      const expand = () =>
+        heldByWork(async (task) => work.expand(messageId(`msg_${expanded++}`), task));
+      const held = () => ways.map(([hasRoom]) => work[hasRoom]);
+      return { takes: [...takes, expand], held, endsOnce: true };
+    });
   });
 });

@@ -11,6 +11,7 @@ import {
 } from "@posthaste/domain";
 import { type Hint, noMetrics, type Reading, type RosterEntry } from "@posthaste/ports";
 import { aMessage, type MessageOverrides, recordingLog, virtualClock } from "@posthaste/testing";
+import { expectAllGivenBack } from "@posthaste/testing/give-back";
 import { NamedDeliverers } from "./named-delivery.ts";
 
 const [first, second] = [owner("first"), owner("second")];
@@ -163,6 +164,21 @@ describe("a gateway names", () => {
 
     expect(roster.reads).toBe(reads);
     expect(clock.armed).toBe(0);
+  });
+
+  it("as many again when the room of all that were inserted, or were not, is given back", async () => {
+    await expectAllGivenBack(async () => {
+      const { bus, clock, message, named } = await opened([entry(first)]);
+      bus.room = 10_000;
+      const takes = [10, 1_000, 3_000].map((bytes) => () => {
+        const sent = message({ body: new Uint8Array(bytes) });
+        const by = named.ownerFor(sent);
+        if (by === undefined) return undefined;
+        const record = acceptNamed(sent, by, clock.now());
+        return { giveBack: () => named.release(record), fail: () => named.tell(record) };
+      });
+      return { takes, held: () => undefined, endsOnce: true };
+    });
   });
 
   it("none where the bus has no room for the hint, those that are being inserted included", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { isFault } from "@posthaste/domain";
+import { expectAllGivenBack, heldByWork } from "@posthaste/testing/give-back";
 import { type AnswerRoom, type AnswerStream, createAnswerRoom } from "./answer-room.ts";
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -114,5 +115,45 @@ describe("the room for long answers", () => {
     const next = sitter(room, "b");
     await turn();
     expect(next.sits).toBe(true);
+  });
+
+  it("has all of its seats, streams and room again, however they were left", async () => {
+    const bounds = {
+      ...{ charsMax: 20, charsPerOwnerMax: 10, seatsMax: 3, seatsPerOwnerMax: 2 },
+      ...{ streamsMax: 12, streamsPerOwnerMax: 8 },
+    };
+    await expectAllGivenBack(() => {
+      const room = createAnswerRoom(bounds);
+      const seated = (owner: string) => () => {
+        const stream = room.open(owner);
+        if (isFault(stream)) return undefined;
+        const taken = heldByWork((work) => stream.seated(work));
+        const close = (end: () => unknown) => () => {
+          end();
+          stream.close();
+        };
+        return { ...taken, giveBack: close(taken.giveBack), fail: close(taken.fail) };
+      };
+      const made = (owner: string, length: number) => () => {
+        const stream = room.open(owner);
+        if (isFault(stream)) return undefined;
+        let isOver = false;
+        let leave: (() => void) | undefined;
+        void stream
+          .piece(async () => "x".repeat(length))
+          .then(({ sent }) => {
+            leave = sent;
+            if (isOver) sent();
+          });
+        const giveBack = () => {
+          isOver = true;
+          leave?.();
+          stream.close();
+        };
+        return { giveBack, isHeld: () => leave !== undefined && !isOver };
+      };
+      const takes = ["a", "b"].flatMap((owner) => [seated(owner), made(owner, 4), made(owner, 10)]);
+      return { takes, held: () => undefined };
+    });
   });
 });

@@ -18,8 +18,9 @@ export type AnswerRoom = {
 export type AnswerStream = {
   /** Runs `work` in a seat, and returns what it returns. */
   seated<T>(work: (seat: Seat) => Promise<T>): Promise<T>;
-  /** What `make` has made with a seat. It takes room until `sent` is called, once. */
+  /** What `make` has made with a seat. It takes room until `sent` is called; more than once is no harm. */
   piece(make: (seat: Seat) => Promise<string>): Promise<Piece>;
+  /** More than once is no harm. */
   close(): void;
 };
 
@@ -44,7 +45,8 @@ const bounds: AnswerRoomBounds = {
   streamsPerOwnerMax: 256,
 };
 
-type Waiting = { readonly owner: string; readonly sit: () => void };
+type GiveBack = () => void;
+type Waiting = { readonly owner: string; readonly sit: (rise: GiveBack) => void };
 
 export function createAnswerRoom(changed: Partial<AnswerRoomBounds> = {}): AnswerRoom {
   const { charsMax, charsPerOwnerMax, ...counts } = { ...bounds, ...changed };
@@ -61,9 +63,9 @@ export function createAnswerRoom(changed: Partial<AnswerRoomBounds> = {}): Answe
     chars.all < charsMax &&
     chars.of(owner) < charsPerOwnerMax;
 
-  async function takeSeat(owner: string): Promise<void> {
-    if (mayHaveSeat(owner)) return seats.add(owner, 1);
-    await new Promise<void>((sit) => waiting.push({ owner, sit }));
+  async function takeSeat(owner: string): Promise<GiveBack> {
+    if (mayHaveSeat(owner)) return seats.take(owner, 1);
+    return new Promise((sit) => waiting.push({ owner, sit }));
   }
 
   function seatWaiting(): void {
@@ -72,25 +74,24 @@ export function createAnswerRoom(changed: Partial<AnswerRoomBounds> = {}): Answe
       const next = waiting.findIndex((waiter) => mayHaveSeat(waiter.owner));
       const [seated] = next < 0 ? [] : waiting.splice(next, 1);
       if (!seated) return;
-      seats.add(seated.owner, 1);
-      seated.sit();
+      seated.sit(seats.take(seated.owner, 1));
     }
   }
 
   return {
     open: (owner) => {
       if (streams.all >= streamsMax || streams.of(owner) >= streamsPerOwnerMax) return tooMany;
-      streams.add(owner, 1);
+      const close = streams.take(owner, 1);
       let taken = 0;
       const seat = seatWhile(() => taken > 0);
       const seated = async <T>(work: (seat: Seat) => Promise<T>): Promise<T> => {
-        await takeSeat(owner);
+        const rise = await takeSeat(owner);
         taken += 1;
         try {
           return await work(seat);
         } finally {
           taken -= 1;
-          seats.add(owner, -1);
+          rise();
           seatWaiting();
         }
       };
@@ -99,14 +100,14 @@ export function createAnswerRoom(changed: Partial<AnswerRoomBounds> = {}): Answe
         piece: (make) =>
           seated(async () => {
             const text = await make(seat);
-            chars.add(owner, text.length);
+            const giveBack = chars.take(owner, text.length);
             const sent = (): void => {
-              chars.add(owner, -text.length);
+              giveBack();
               seatWaiting();
             };
             return { text, sent };
           }),
-        close: () => streams.add(owner, -1),
+        close,
       };
     },
   };
@@ -120,16 +121,25 @@ function countsByOwner() {
   const counts = new Map<string, number>();
   let all = 0;
   const of = (owner: string): number => counts.get(owner) ?? 0;
+  const add = (owner: string, n: number): void => {
+    all += n;
+    const count = of(owner) + n;
+    if (count > 0) counts.set(owner, count);
+    else counts.delete(owner);
+  };
   return {
     get all() {
       return all;
     },
     of,
-    add: (owner: string, n: number): void => {
-      all += n;
-      const count = of(owner) + n;
-      if (count > 0) counts.set(owner, count);
-      else counts.delete(owner);
+    /** What gives it back; more than once is no harm. */
+    take: (owner: string, n: number): GiveBack => {
+      add(owner, n);
+      let isHeld = true;
+      return () => {
+        if (isHeld) add(owner, -n);
+        isHeld = false;
+      };
     },
   };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
-import { dice, virtualClock } from "@posthaste/testing";
+import { virtualClock } from "@posthaste/testing";
+import { expectAllGivenBack } from "@posthaste/testing/give-back";
 import { createBodyBudget } from "./body-budget.ts";
 
 const bounds = { bytesMax: 1_000, tenantBytesMax: 150, addressBytesMax: 250 };
@@ -131,21 +132,34 @@ describe("an upload", () => {
 });
 
 describe("what uploads have taken", () => {
-  it("comes back whole, of the reserve too, in whichever order they give back", () => {
-    const random = dice(1);
-    const owners = ["a", "b", "c"] as const;
-    for (let round = 0; round < 100; round++) {
+  it("comes back whole, of the reserve too, in whichever order they give back", async () => {
+    const owners = [
+      ["a", "one"],
+      ["b", "one"],
+      ["c", "two"],
+    ] as const;
+    await expectAllGivenBack(() => {
       const { budget, upload } = open();
-      const uploads = Array.from({ length: 30 }, () => upload(random.pick(owners)));
-      for (const each of random.shuffled([...uploads, ...uploads]))
-        each.take(random.integer(1, 100));
-      for (const each of random.shuffled(uploads)) each.giveBack();
+      const takes = owners.flatMap(([tenant, address]) =>
+        [10, 90, 400].map((bytes) => () => {
+          const each = upload(tenant, address);
+          const isTaken = [each.take(bytes), each.take(bytes)];
+          if (bytes > 10) each.arrived();
+          if (isTaken.includes(true)) return each;
+          each.giveBack();
+          return undefined;
+        }),
+      );
+      return { takes, held: () => budget.taken };
+    });
+  });
 
-      expect(budget.taken).toBe(0);
-      // Half of all is any caller's; of the reserve each tenant has its whole share again.
-      expect(upload("filler").take(bounds.bytesMax / 2)).toBe(true);
-      expect(upload("a").take(bounds.tenantBytesMax)).toBe(true);
-      expect(upload("b").take(bounds.tenantBytesMax)).toBe(true);
-    }
+  it("is no more once it was given back, whatever still arrives", () => {
+    const { budget, upload } = open();
+    const each = upload("a");
+    each.take(10);
+    each.giveBack();
+
+    expect([each.take(10), budget.taken]).toEqual([false, 0]);
   });
 });

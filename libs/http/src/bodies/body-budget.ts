@@ -22,7 +22,7 @@ export type BodyBudget = {
 };
 
 type Upload = {
-  /** False: they do not fit, and are not taken. */
+  /** False: they do not fit, or all were given back, and are not taken. */
   take(bytes: number): boolean;
   /** It has arrived whole: from now on it may take its time. */
   arrived(): void;
@@ -98,10 +98,12 @@ export function createBodyBudget(clock: Clock, changed: Partial<Bounds> = {}): B
   return {
     open: (owner, onSlow) => {
       const upload: Watched = { bytes: 0, reserved: 0, before: undefined, onSlow };
+      let isOver = false;
       watched.add(upload);
       if (!looks) lookLater();
       return {
         take: (bytes) => {
+          if (isOver) return false;
           if (!fitsBesideReserve(bytes)) {
             if (!fitsInReserve(owner, bytes)) return false;
             reserve(owner, bytes);
@@ -113,10 +115,11 @@ export function createBodyBudget(clock: Clock, changed: Partial<Bounds> = {}): B
         },
         arrived: () => void watched.delete(upload),
         giveBack: () => {
+          if (isOver) return;
+          isOver = true;
           watched.delete(upload);
           taken -= upload.bytes;
           if (upload.reserved > 0) reserve(owner, -upload.reserved);
-          upload.bytes = upload.reserved = 0;
         },
       };
     },

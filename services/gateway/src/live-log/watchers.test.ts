@@ -11,6 +11,7 @@ import {
   seededRandom,
   virtualClock,
 } from "@posthaste/testing";
+import { expectAllGivenBack } from "@posthaste/testing/give-back";
 import { createLogWatchers, type Waiter } from "./watchers.ts";
 
 function open(connectionsMax = 3_200) {
@@ -138,6 +139,26 @@ describe("requests that wait for events", () => {
 
     for (const name of tenants.slice(1)) for (let i = 0; i < 100; i++) join({}, tenantId(name));
     expect(watchers.join(tenantId("a"), {})).toMatchObject({ fault: "overloaded" });
+  });
+
+  it("leave their places to as many others, in whatever order", async () => {
+    const { clock } = open();
+    await expectAllGivenBack(() => {
+      let watches = 0;
+      const messageLog: Pick<MessageLog, "list" | "watch"> = {
+        list: async () => ({ items: [], positions: [] }),
+        watch: () => {
+          watches++;
+          return () => watches--;
+        },
+      };
+      const watchers = createLogWatchers({ messageLog, clock, log: recordingLog() }, 32);
+      const takes = [..."abcdefghij"].map((tenant) => () => {
+        const waiter = watchers.join(tenantId(tenant), {});
+        return isFault(waiter) ? undefined : { giveBack: () => waiter.leave() };
+      });
+      return { takes, held: () => watches };
+    });
   });
 
   it("end with the process: those that wait, and those that come then", async () => {

@@ -2,6 +2,7 @@ import { expect } from "@jest/globals";
 import { flowLaneId, type FlowLimits, limits, type MessageId } from "@posthaste/domain";
 import { type TokenStore } from "@posthaste/ports";
 import { aTenant, newId } from "../../builders/message.ts";
+import { expectAllGivenBack, type Taking } from "../../give-back.ts";
 import { dice } from "../../seeded-random.ts";
 import { type TokenGuarantee, type TokenStoreHarness } from "./harness.ts";
 
@@ -36,6 +37,27 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
     expect(full.granted).toEqual([]);
     expect(after.granted).toEqual([fourth]);
   });
+
+  anyGuarantee(
+    "all slots are free again, in whatever order they are released, used or not",
+    async ({ tokens }) => {
+      let lanes = 0;
+      const open = async (): Promise<Taking> => {
+        const drawn = flowLaneId(aTenant, `drawn ${lanes++}`);
+        await tokens.restore(drawn, [], undefined);
+        const taking = (isUsed: boolean) => async () => {
+          const id = newId();
+          const { granted } = await tokens.acquire(drawn, [id], threeAtOnce);
+          if (granted.length === 0) return undefined;
+          if (isUsed) await tokens.use(drawn, [id]);
+          return { giveBack: () => tokens.release(drawn, [id]) };
+        };
+        return { takes: [taking(false), taking(true)], held: () => undefined };
+      };
+
+      await expectAllGivenBack(open, 10);
+    },
+  );
 
   guarantee("a holder that acquires again keeps its one slot", async ({ tokens }) => {
     const [holder, second] = ids(2);

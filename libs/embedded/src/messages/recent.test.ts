@@ -1,0 +1,34 @@
+import { describe, expect, it } from "@jest/globals";
+import { aClaimedRecord } from "@posthaste/testing";
+import { expectAllGivenBack } from "@posthaste/testing/give-back";
+import { openRecent } from "./recent.ts";
+
+const mebibyte = 1024 * 1024;
+const recordOf = (bytes: number) => aClaimedRecord({ body: new Uint8Array(bytes) });
+
+describe("what was inserted a moment ago", () => {
+  it("leaves its bytes to what comes next, in whatever order it is dropped", async () => {
+    // All that is taken at the end of a history stays within the bound.
+    const sizes = [recordOf(0), recordOf(2 * mebibyte)];
+    await expectAllGivenBack(() => {
+      const recent = openRecent();
+      let last = 0;
+      const takes = sizes.map((record) => () => {
+        const position = ++last;
+        recent.add(position, record);
+        const isHeld = () => recent.get(position) === record;
+        return { giveBack: () => recent.drop(position), isHeld };
+      });
+      return { takes, held: () => undefined };
+    });
+  });
+
+  it("is counted once where it is kept again at its position", () => {
+    const recent = openRecent();
+    const [before, record] = [recordOf(10 * mebibyte), recordOf(10 * mebibyte)];
+    recent.add(1, before);
+    for (let times = 0; times < 10; times++) recent.add(2, record);
+
+    expect([recent.get(1), recent.get(2)]).toEqual([before, record]);
+  });
+});

@@ -1,0 +1,101 @@
+/** The proof for what takes and gives back: whatever is drawn, all of it can be taken again at the end. */
+import { expect } from "@jest/globals";
+import fc from "fast-check";
+
+/** What was taken, or waits to be. */
+export type Taken = {
+  /** Given back, or ended before it was let in. More than once is no harm, unless its type lets no caller do so. */
+  readonly giveBack: () => unknown;
+  /** The work that holds it fails, or its caller goes away. */
+  readonly fail?: () => unknown;
+  /** False while it waits. Absent: what was not refused is held. */
+  readonly isHeld?: () => boolean;
+};
+
+export type Taking = {
+  /** Of different owners and sizes. Undefined: refused. */
+  readonly takes: readonly (() => Taken | undefined | Promise<Taken | undefined>)[];
+  /** All that it counts. */
+  readonly held: () => unknown;
+  /** Giving back twice cannot be written: it ends inside, when work has ended. */
+  readonly endsOnce?: boolean;
+};
+
+const step = fc.record({
+  what: fc.constantFrom("take", "take", "take", "giveBack", "fail", "again"),
+  which: fc.nat({ max: 1_000 }),
+});
+const stepsMax = 40;
+/** As often each way of taking is tried, to see how much can be held. */
+const roundsMax = 12;
+
+/** Takes and gives back in any order, twice, by failing and by going away; then nothing is held, and as much fits as at first. */
+export async function expectAllGivenBack(
+  open: () => Taking | Promise<Taking>,
+  histories = 60,
+): Promise<void> {
+  const all = await filled(await open());
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: stepsMax }), async (steps) => {
+      const taking = await open();
+      const atFirst = taking.held();
+      const held: Taken[] = [];
+      const over: Taken[] = [];
+      const end = async (nth: number, fails: boolean): Promise<void> => {
+        const [each] = held.splice(nth % Math.max(1, held.length), 1);
+        if (!each) return;
+        over.push(each);
+        await (fails && each.fail ? each.fail() : each.giveBack());
+        await settled();
+      };
+      for (const { what, which } of steps) {
+        if (what === "take") {
+          const taken = await taking.takes[which % taking.takes.length]?.();
+          if (taken) held.push(taken);
+          await settled();
+        } else if (what === "again") {
+          if (!taking.endsOnce) await over[which % Math.max(1, over.length)]?.giveBack();
+        } else await end(which, what === "fail");
+      }
+      while (held.length > 0) await end(over.length * 7, false);
+      if (!taking.endsOnce) for (const each of over) await each.giveBack();
+      await settled();
+
+      expect(taking.held()).toEqual(atFirst);
+      expect(await filled(taking)).toEqual(all);
+    }),
+    { numRuns: histories },
+  );
+}
+
+/** Takes until all is refused: what was held. */
+async function filled({ takes }: Taking): Promise<readonly (boolean | undefined)[]> {
+  const taken: (Taken | undefined)[] = [];
+  for (let round = 0; round < roundsMax; round++)
+    for (const take of takes) taken.push(await take());
+  await settled();
+  return taken.map((each) => each && (each.isHeld?.() ?? true));
+}
+
+/** What was set going by a promise has gone on. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Work that holds what was taken until it is told to end: `run` begins it when it is let in. */
+export function heldByWork(run: (work: () => Promise<void>) => Promise<unknown>): Required<Taken> {
+  const end = Promise.withResolvers<void>();
+  let isHeld = false;
+  end.promise.catch(() => undefined);
+  run(async () => {
+    isHeld = true;
+    try {
+      await end.promise;
+    } finally {
+      isHeld = false;
+    }
+  }).catch(() => undefined);
+  return {
+    giveBack: end.resolve,
+    fail: () => end.reject(new Error("the work has failed")),
+    isHeld: () => isHeld,
+  };
+}
